@@ -66,16 +66,16 @@ fn count(user: &User, args: &[&str]) -> Result<u64> {
         command.current_dir(folder);
     }
     let output = command.stderr(Stdio::piped()).output().context("valgrind cannot be started")?;
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     if !output.status.success() {
-        bail!("baton {args:?} under callgrind: {told}");
+        bail!("baton {args:?} under callgrind: {stderr}");
     }
-    collected(&told).with_context(|| format!("callgrind tells no count: {told}"))
+    collected(&stderr).with_context(|| format!("callgrind tells no count: {stderr}"))
 }
 
 /// The count in the last lines of callgrind: `==123== Collected : 1234`.
-fn collected(told: &str) -> Option<u64> {
-    let line = told.lines().rev().find_map(|line| line.split_once("Collected :"))?;
+fn collected(stderr: &str) -> Option<u64> {
+    let line = stderr.lines().rev().find_map(|line| line.split_once("Collected :"))?;
     line.1.trim().parse().ok()
 }
 

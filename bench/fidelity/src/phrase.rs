@@ -11,15 +11,15 @@ pub struct Phrase {
 
 /// Fills `{x}` and `{X}` from `with`; fillings and `[parts]` tell.
 pub fn fill(phrase: &str, with: &[(char, &str)]) -> Phrase {
-    let mut said = Phrase { text: String::new(), keys: Vec::new() };
+    let mut filled = Phrase { text: String::new(), keys: Vec::new() };
     let mut part = None;
     let mut rest = phrase.chars();
     while let Some(c) = rest.next() {
         match c {
-            '[' => part = Some(said.text.len()),
+            '[' => part = Some(filled.text.len()),
             ']' => {
                 let from = part.take().unwrap_or_default();
-                said.keys.push(said.text[from..].to_owned());
+                filled.keys.push(filled.text[from..].to_owned());
             }
             '{' => {
                 let name = rest.next().unwrap_or_default();
@@ -27,15 +27,15 @@ pub fn fill(phrase: &str, with: &[(char, &str)]) -> Phrase {
                 let value =
                     with.iter().find(|(is, _)| *is == name.to_ascii_lowercase()).map_or("", |(_, v)| v);
                 let value = if name.is_uppercase() { capital(value) } else { value.to_owned() };
-                said.text.push_str(&value);
+                filled.text.push_str(&value);
                 if part.is_none() {
-                    said.keys.push(value);
+                    filled.keys.push(value);
                 }
             }
-            _ => said.text.push(c),
+            _ => filled.text.push(c),
         }
     }
-    said
+    filled
 }
 
 /// With a capital at the beginning.
@@ -50,8 +50,8 @@ mod tests {
 
     #[test]
     fn fillings_and_parts_in_brackets_tell() {
-        let said = fill("{X} [is not to be] {v}, ok?", &[('x', "the log"), ('v', "cut")]);
-        assert_eq!(said.text, "The log is not to be cut, ok?");
-        assert_eq!(said.keys, ["The log", "is not to be", "cut"]);
+        let phrase = fill("{X} [is not to be] {v}, ok?", &[('x', "the log"), ('v', "cut")]);
+        assert_eq!(phrase.text, "The log is not to be cut, ok?");
+        assert_eq!(phrase.keys, ["The log", "is not to be", "cut"]);
     }
 }

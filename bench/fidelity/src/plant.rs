@@ -68,18 +68,18 @@ impl Plot<'_> {
     }
 
     /// Plants what was said.
-    pub fn words(&mut self, kind: u8, said: &Phrase) {
-        self.facts.push(Fact::new(kind, words(said)));
+    pub fn words(&mut self, kind: u8, phrase: &Phrase) {
+        self.facts.push(Fact::new(kind, words(phrase)));
     }
 
     /// The agent says it, alone or in a paragraph, between calls or at the end of a turn.
-    pub fn agent_says(&mut self, turn: usize, said: &str) {
+    pub fn agent_says(&mut self, turn: usize, text: &str) {
         let saying = noise::saying(&mut self.random, self.world);
         match self.random.below(4) {
-            0 => self.turns[turn].close.push(said.to_owned()),
-            1 => self.turns[turn].steps.push(Step::Agent(format!("{saying} {said}"))),
-            2 => self.turns[turn].steps.push(Step::Agent(format!("{saying}\n\n{said}"))),
-            _ => self.turns[turn].steps.push(Step::Agent(said.to_owned())),
+            0 => self.turns[turn].close.push(text.to_owned()),
+            1 => self.turns[turn].steps.push(Step::Agent(format!("{saying} {text}"))),
+            2 => self.turns[turn].steps.push(Step::Agent(format!("{saying}\n\n{text}"))),
+            _ => self.turns[turn].steps.push(Step::Agent(text.to_owned())),
         }
     }
 
@@ -109,9 +109,9 @@ impl Plot<'_> {
             (phrases.forbid, 'v', forbid[1], self.middle()),
         ];
         for (phrases, name, value, turn) in drawn {
-            let said = fill(self.random.pick(phrases), &[(name, value)]);
-            self.turns[turn].user.push(said.text.clone());
-            self.words(1, &said);
+            let phrase = fill(self.random.pick(phrases), &[(name, value)]);
+            self.turns[turn].user.push(phrase.text.clone());
+            self.words(1, &phrase);
         }
         for text in self.random.shuffled(noise::NO_RULES).into_iter().take(3) {
             let turn = self.middle();
@@ -126,13 +126,13 @@ impl Plot<'_> {
         let choices = self.random.shuffled(self.world.choices);
         for (at, [chosen, rejected, why]) in choices.iter().take(4).enumerate() {
             let phrases = if at == 3 { self.phrases.rule } else { self.phrases.decide };
-            let said = fill(self.random.pick(phrases), &[('c', chosen), ('r', rejected), ('w', why)]);
+            let phrase = fill(self.random.pick(phrases), &[('c', chosen), ('r', rejected), ('w', why)]);
             let turn = self.middle();
             match at {
-                3 => self.turns[turn].user.push(said.text.clone()),
-                _ => self.agent_says(turn, &said.text),
+                3 => self.turns[turn].user.push(phrase.text.clone()),
+                _ => self.agent_says(turn, &phrase.text),
             }
-            self.words(5, &said);
+            self.words(5, &phrase);
         }
         let [chosen, rejected, why] = choices[4];
         let first = self.random.in_range(1, self.turns.len() / 2);
@@ -149,10 +149,10 @@ impl Plot<'_> {
 
     fn attempts(&mut self) {
         for [tried, why] in self.random.shuffled(self.world.attempts).into_iter().take(3) {
-            let said = fill(self.random.pick(self.phrases.attempt), &[('g', tried), ('w', why)]);
+            let phrase = fill(self.random.pick(self.phrases.attempt), &[('g', tried), ('w', why)]);
             let turn = self.middle();
-            self.agent_says(turn, &said.text);
-            self.words(6, &said);
+            self.agent_says(turn, &phrase.text);
+            self.words(6, &phrase);
         }
     }
 
@@ -160,14 +160,14 @@ impl Plot<'_> {
         let questions = self.random.shuffled(self.world.questions);
         let last = self.last();
         for question in &questions[..2] {
-            let said = fill(self.random.pick(self.phrases.ask), &[('q', question)]);
-            self.turns[last].close.push(said.text.clone());
-            self.words(7, &said);
+            let phrase = fill(self.random.pick(self.phrases.ask), &[('q', question)]);
+            self.turns[last].close.push(phrase.text.clone());
+            self.words(7, &phrase);
         }
-        let said = fill(self.random.pick(self.phrases.park), &[('q', questions[2])]);
+        let phrase = fill(self.random.pick(self.phrases.park), &[('q', questions[2])]);
         let turn = self.middle();
-        self.agent_says(turn, &said.text);
-        self.words(7, &said);
+        self.agent_says(turn, &phrase.text);
+        self.words(7, &phrase);
         let turn = self.middle();
         self.turns[turn].close.push(format!("Do you know whether {}?", questions[3]));
         let answer = self.random.pick(&["Yes", "No", "Yes, always", "No, not yet"]);
@@ -178,17 +178,17 @@ impl Plot<'_> {
     fn last_turns(&mut self) {
         let (last, count) = (self.last(), self.random.in_range(1000, 99_000));
         let seconds = self.random.in_range(3, 90);
-        let asked = format!("How long does it take with {count} records?");
-        let told = format!("With {count} records it takes {seconds} seconds on this machine.");
-        self.turns[last - 1].user.push(asked.clone());
-        self.turns[last - 1].close.push(told.clone());
+        let question = format!("How long does it take with {count} records?");
+        let answer = format!("With {count} records it takes {seconds} seconds on this machine.");
+        self.turns[last - 1].user.push(question.clone());
+        self.turns[last - 1].close.push(answer.clone());
         let opening = format!(
             "I looked at the request and changed {} places in `{}`.",
             self.random.in_range(2, 9),
             self.random.pick(self.world.files)
         );
         self.turns[last].close.insert(0, opening.clone());
-        for text in [asked, told, opening] {
+        for text in [question, answer, opening] {
             self.facts.push(Fact::new(9, plain(&text)));
         }
     }
@@ -244,8 +244,8 @@ impl Plot<'_> {
 }
 
 /// What was said, as something to look for.
-pub fn words(said: &Phrase) -> Check {
-    Check::Words { said: said.text.clone(), keys: said.keys.clone() }
+pub fn words(phrase: &Phrase) -> Check {
+    Check::Words { said: phrase.text.clone(), keys: phrase.keys.clone() }
 }
 
 /// A sentence that has to be there as a whole.

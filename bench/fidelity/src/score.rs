@@ -68,8 +68,8 @@ impl Document {
             true => self.under(fact.kind),
             false => self.passages.iter().collect(),
         };
-        let told = passages.into_iter().find(|passage| self.tells(passage, &fact.check))?;
-        Some(format!("[{}] {}", told.heading, told.text()))
+        let evidence = passages.into_iter().find(|passage| self.tells(passage, &fact.check))?;
+        Some(format!("[{}] {}", evidence.heading, evidence.text()))
     }
 
     /// The passages that claim to hold facts of a kind; in a document without such a heading all but the turns.
@@ -93,7 +93,7 @@ impl Document {
 
     fn tells(&self, passage: &Passage, check: &Check) -> bool {
         match check {
-            Check::Words { said, keys } => words(&passage.text(), said, keys),
+            Check::Words { said: phrase, keys } => words(&passage.text(), phrase, keys),
             Check::File { path, how, from } => file(passage, path, how, from.as_deref()),
             Check::Command { command, exit, message } => {
                 let ended = passage.lines.iter().any(|line| exit_code(line, command) == Some(*exit));
@@ -128,16 +128,16 @@ impl Document {
 }
 
 /// The keys in their order, close to each other, and not in a sentence that says the opposite.
-fn words(text: &str, said: &str, keys: &[String]) -> bool {
+fn words(text: &str, phrase: &str, keys: &[String]) -> bool {
     let keys: Vec<String> = keys.iter().map(|key| trimmed(&plain(key))).collect();
-    let said = plain(said);
+    let phrase = plain(phrase);
     let Some(first) = keys.first() else { return false };
-    let meant = said.find(first.as_str()).map_or(0, |at| negations(&said[..at], 60));
-    let reach = said.len() * 2 + 80;
+    let negated = phrase.find(first.as_str()).map_or(0, |at| negations(&phrase[..at], 60));
+    let reach = phrase.len() * 2 + 80;
     let mut from = 0;
     while let Some(at) = text[from..].find(first.as_str()).map(|at| at + from) {
         let window = &text[at..floor(text, at + reach)];
-        if in_order(window, &keys) && sentence_negations(&text[..at]) <= meant {
+        if in_order(window, &keys) && sentence_negations(&text[..at]) <= negated {
             return true;
         }
         from = at + first.len();
@@ -209,13 +209,13 @@ fn file(passage: &Passage, path: &str, how: &str, from: Option<&str>) -> bool {
     passage.lines.iter().any(|line| {
         let Some(at) = find_whole(line, &path) else { return false };
         let rest = format!("{} {}", &line[..at], &line[at + path.len()..]);
-        let told = said_how(&rest, from.is_some()).or_else(|| said_how(&passage.heading, false));
+        let change = said_how(&rest, from.is_some()).or_else(|| said_how(&passage.heading, false));
         let from = from.map(plain);
         // A name may hold any word: `error.tsx`.
         let rest = from.as_ref().map_or(rest.clone(), |from| rest.replace(from.as_str(), " "));
         let failed = ["failed", "fails", "refused", "error", "not changed", "not modified", "unchanged"];
         let refused = failed.iter().any(|word| find_whole(&rest, word).is_some());
-        told == Some(how) && !refused && from.is_none_or(|from| find_whole(line, &from).is_some())
+        change == Some(how) && !refused && from.is_none_or(|from| find_whole(line, &from).is_some())
     })
 }
 
@@ -244,9 +244,9 @@ fn exit_code(line: &str, command: &str) -> Option<i64> {
         let more = after.starts_with(" -") || after.starts_with(" /");
         if whole && !more {
             let codes_after = codes(after);
-            let told = codes_after.first().or(codes(before).last()).copied();
-            if told.is_some() {
-                return told;
+            let code = codes_after.first().or(codes(before).last()).copied();
+            if code.is_some() {
+                return code;
             }
         }
         from = at + command.len();

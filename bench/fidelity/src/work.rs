@@ -30,9 +30,9 @@ pub fn plan(plot: &mut Plot) {
         };
         plot.facts.push(Fact::new(2, Check::Item { title: (*task).to_owned(), state: state.to_owned() }));
     }
-    let said = fill(plot.random.pick(plot.phrases.next), &[('n', tasks[items])]);
-    plot.turns[last].close.push(said.text.clone());
-    plot.words(2, &said);
+    let phrase = fill(plot.random.pick(plot.phrases.next), &[('n', tasks[items])]);
+    plot.turns[last].close.push(phrase.text.clone());
+    plot.words(2, &phrase);
 }
 
 /// Files that are changed, and edits that were refused.

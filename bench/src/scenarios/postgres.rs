@@ -66,10 +66,10 @@ struct StatementCounts {
 }
 
 /// As many statements and commits as an operation has: half of them read a row by its key, half of them write one.
-fn script(folder: &Path, name: &str, asked: StatementCounts) -> Result<PathBuf> {
+fn script(folder: &Path, name: &str, counts: StatementCounts) -> Result<PathBuf> {
     let mut text = String::new();
-    let (each, rest) = (asked.statements / asked.commits, asked.statements % asked.commits);
-    for commit in 0..asked.commits {
+    let (each, rest) = (counts.statements / counts.commits, counts.statements % counts.commits);
+    for commit in 0..counts.commits {
         text.push_str("\\set project random(1, 1000)\nBEGIN;\n");
         text.push_str("UPDATE bench_project SET seq = seq + 1 WHERE id = :project RETURNING seq;\n");
         let statements = each + u64::from(commit < rest);
@@ -183,11 +183,11 @@ fn compare(
     for turn in 0..20 {
         once(ledger, turn)?;
     }
-    let asked = StatementCounts {
+    let counts = StatementCounts {
         statements: (ledger.store.statements() - statements).div_ceil(20),
         commits: (ledger.store.commits() - commits).div_ceil(20),
     };
-    let file = script(folder, &name.replace(' ', "-"), asked)?;
+    let file = script(folder, &name.replace(' ', "-"), counts)?;
     let seconds = lab.count(4, 2) as u64;
     let mut sides = Sides::default();
     for _ in 0..lab.count(5, 2) {
@@ -204,7 +204,7 @@ fn compare(
     }
     Ok(vec![
         Line::spread(format!("{name} ÷ pgbench with as many statements"), sides.ratio(), "×")
-            .note(format!("{} statements, {} commits", asked.statements, asked.commits))
+            .note(format!("{} statements, {} commits", counts.statements, counts.commits))
             .target(Target::AtLeast(0.6)),
         Line::new(format!("{name}, one client"), sides.subject().median, "/s"),
     ])

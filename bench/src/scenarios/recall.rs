@@ -48,10 +48,10 @@ pub fn run(lab: &Lab) -> Result<Vec<Line>> {
 /// Through the library, with the vectors kept between two calls and without.
 fn within(ledger: &mut Ledger, dice: &mut Dice, times: usize) -> Result<Vec<Line>> {
     let mut lines = Vec::new();
-    for (name, kept, times) in
+    for (name, stored, times) in
         [("vectors kept", Some(MatrixCache::default()), times), ("vectors read each time", None, times / 10)]
     {
-        ledger.keep(kept);
+        ledger.keep(stored);
         ledger.call("memory_search", json!({ "project": "p", "query": "warm" }))?;
         let mut took = Vec::new();
         for _ in 0..times.max(3) {

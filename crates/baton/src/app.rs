@@ -126,7 +126,11 @@ impl App {
         if self.store.is_some() || path.exists() {
             return Ok(());
         }
-        let what = format!("there is no store at {}, which {origin} names", path.display());
+        let what = format!(
+            "there is no store at {}, which {} names",
+            path.display(),
+            origin.strip_prefix("env ").unwrap_or(origin)
+        );
         let hint = "correct the path, or make a new store there with `baton init`";
         Err(Refusal::new(Kind::NotFound, "store_missing", what, hint))
     }

@@ -89,8 +89,8 @@ pub(crate) fn sync(
             taken.emptied.extend(done.emptied);
         }
         let head = head(app, project.as_deref())?;
-        let kept = LineSelection::Last(0);
-        if let Some(answer) = publish(app, &mut turn, &head, (version.as_ref(), &kept), &path)? {
+        let selection = LineSelection::Last(0);
+        if let Some(answer) = publish(app, &mut turn, &head, (version.as_ref(), &selection), &path)? {
             return Ok((taken, answer));
         }
     }
@@ -125,9 +125,9 @@ pub(crate) fn export(app: &mut App, file: &RepoFile) -> Result<Exported, AppErro
                 return Err(would_lose(&path, &unseen).into());
             }
         }
-        let kept =
+        let selection =
             LineSelection::Last(if turn.is_ours(&stamp(app, &head)) { turn.unreadable_tail() } else { 0 });
-        if let Some(answer) = publish(app, &mut turn, &head, (version.as_ref(), &kept), &path)? {
+        if let Some(answer) = publish(app, &mut turn, &head, (version.as_ref(), &selection), &path)? {
             return Ok(answer);
         }
     }
@@ -231,7 +231,7 @@ fn step(
     let went_back = turn.noted_seq().is_some_and(|seq| seq > whole.seq);
     let is_ours = !went_back && turn.is_ours(&stamp(app, &whole));
     let has_conflict = Cell::new(false);
-    let mut kept = LineSelection::Last(if is_ours { turn.unreadable_tail() } else { 0 });
+    let mut selection = LineSelection::Last(if is_ours { turn.unreadable_tail() } else { 0 });
     if !is_ours
         && unseen(app, turn, &whole)?.lines > 0
         && let Some(mut lines) = turn.lines()?
@@ -252,14 +252,14 @@ fn step(
         findings.settled.extend(imported.conflicts.iter().map(Conflict::summary));
         findings.settled.extend(imported.emptied.iter().map(EmptiedText::summary));
         let unreadable = imported.complaints.iter().filter(|complaint| complaint.unreadable);
-        kept = LineSelection::Numbers(unreadable.map(|complaint| complaint.line).collect());
+        selection = LineSelection::Numbers(unreadable.map(|complaint| complaint.line).collect());
         whole = head(app, Some(project))?;
     }
     // A file in which git has left a conflict is of no use to anybody as it is.
     if direction == Direction::Import && !has_conflict.get() {
         return Ok(true);
     }
-    Ok(publish(app, turn, &whole, (version.as_ref(), &kept), path)?.is_some())
+    Ok(publish(app, turn, &whole, (version.as_ref(), &selection), path)?.is_some())
 }
 
 fn complaint_text(complaint: &Complaint) -> String {
@@ -294,17 +294,17 @@ fn publish(
     app: &mut App,
     turn: &mut FileTurn,
     head: &BeadsExportOutput,
-    (read, kept): (Option<&Version>, &LineSelection),
+    (read, selection): (Option<&Version>, &LineSelection),
     path: &Path,
 ) -> Result<Option<Exported>, AppError> {
     let stamp = stamp(app, head);
     let (ours, bytes) = (turn.is_ours(&stamp), turn.bytes());
     turn.forget()?;
-    let kept = match kept.is_none() {
+    let raw_lines = match selection.is_none() {
         true => None,
-        false => turn.raw(kept)?,
+        false => turn.raw(selection)?,
     };
-    let count = kept.as_ref().map_or(0, RawLines::len);
+    let count = raw_lines.as_ref().map_or(0, RawLines::len);
     let (mut changed, mut tasks) = (0, 0);
     let write = |out: &mut dyn std::io::Write| {
         let mut written = 0;
@@ -327,8 +327,8 @@ fn publish(
         for other in &head.items {
             put(&other.line)?;
         }
-        if let Some(kept) = kept {
-            written += kept.copy(out)?;
+        if let Some(raw_lines) = raw_lines {
+            written += raw_lines.copy(out)?;
         }
         // In a file that we wrote nothing is another when no line has changed and all are as long together.
         Ok(!ours || changed > 0 || written != bytes)

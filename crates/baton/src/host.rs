@@ -116,9 +116,9 @@ impl Machine {
 
     /// Sets the clock after the store's. A small difference is left alone: asking takes time, too.
     pub(crate) fn follow_clock(&self, store: &mut Store) {
-        let asked = clock::now();
+        let sent_at = clock::now();
         let Ok(Some(theirs)) = store.server_time() else { return };
-        let ahead = theirs - (asked + clock::now()) / 2;
+        let ahead = theirs - (sent_at + clock::now()) / 2;
         let ahead = if ahead.abs() < CLOSE_ENOUGH { 0 } else { ahead };
         if self.ahead.swap(ahead, Ordering::Relaxed) == 0 && ahead != 0 {
             tracing::warn!(
@@ -330,9 +330,10 @@ fn machine_id(data_dir: &Path) -> String {
     let mut bytes = [0; 16];
     clock::random(&mut bytes);
     let id: String = bytes.iter().map(|b| format!("{b:02x}")).collect();
-    let kept = private_file::create_folder(data_dir).and_then(|()| private_file::write(&file, id.as_bytes()));
+    let saved =
+        private_file::create_folder(data_dir).and_then(|()| private_file::write(&file, id.as_bytes()));
     // Where nothing can be kept, the machine has no identity: rules that need one then never apply.
-    if kept.is_ok() { id } else { String::new() }
+    if saved.is_ok() { id } else { String::new() }
 }
 
 /// The token that the `gh` command has for GitHub, if it is there and logged in.

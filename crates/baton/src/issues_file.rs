@@ -108,11 +108,11 @@ impl FileTurn {
         store: &str,
         seq: i64,
         version: &Version,
-        kept: usize,
+        unreadable: usize,
     ) -> Result<(), Refusal> {
         let mut text = note(Some(&version.mark), store, seq);
-        if kept > 0 {
-            text.push_str(&format!("{kept}\n"));
+        if unreadable > 0 {
+            text.push_str(&format!("{unreadable}\n"));
         }
         self.note.write(&text).map_err(|error| outside(&self.path, "noted", &error))?;
         self.noted = text;

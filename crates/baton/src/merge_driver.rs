@@ -355,8 +355,8 @@ mod tests {
             let text = merged(&base, ours, theirs).expect("merged").0;
             let rows: Vec<Value> =
                 text.lines().map(|line| serde_json::from_str(line).expect("json")).collect();
-            let said = |row: &Value| (row["id"].clone(), row["status"].clone(), row["notes"].clone());
-            assert_eq!(said(&rows[1]), ("b".into(), "closed".into(), "n".into()), "{text}");
+            let fields = |row: &Value| (row["id"].clone(), row["status"].clone(), row["notes"].clone());
+            assert_eq!(fields(&rows[1]), ("b".into(), "closed".into(), "n".into()), "{text}");
             assert_eq!((&rows[0]["status"], &rows[0]["renamed_to"]), (&"tombstone".into(), &"b".into()));
         }
     }

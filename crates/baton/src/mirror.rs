@@ -78,13 +78,13 @@ impl Mirror {
     fn start(config: &Config, pause: Option<Duration>) -> Option<Arc<Self>> {
         let file = config.tasks_mirror.clone().filter(|_| !matches!(config.store, Target::Memory))?;
         let config = config.clone();
-        let (asks, asked) = channel();
+        let (asks, requests) = channel();
         let seen = Arc::new(Mutex::new(String::new()));
         let keeper = MirrorThread {
             file: file.clone(),
             seen: Arc::clone(&seen),
             reported: String::new(),
-            asked,
+            asked: requests,
             pause,
         };
         let thread = std::thread::spawn(move || keeper.run(App::new(config, Format::Json, false, true)));

@@ -27,15 +27,15 @@ mod tests {
     #[test]
     fn an_error_counts_where_the_agent_did_nothing_after_it() {
         let error = json!({ "event": "provider_error", "text": "429", "at": "2026-11-26T10:00:00Z" });
-        let asked = json!({ "event": "message", "role": "user" });
-        let said = json!({ "event": "message", "role": "assistant" });
+        let question = json!({ "event": "message", "role": "user" });
+        let reply = json!({ "event": "message", "role": "assistant" });
         let inner = json!({ "event": "tool_call", "subagent": "s" });
         let of = |events: &[&Value]| last(&events.iter().map(|event| (*event).clone()).collect::<Vec<_>>());
         assert_eq!(
-            of(&[&said, &error]).map(|(text, at)| (text, at.is_some())),
+            of(&[&reply, &error]).map(|(text, at)| (text, at.is_some())),
             Some(("429".to_owned(), true))
         );
-        assert!(of(&[&error, &asked, &inner]).is_some());
-        assert!(of(&[&error, &said]).is_none() && of(&[&said]).is_none() && of(&[]).is_none());
+        assert!(of(&[&error, &question, &inner]).is_some());
+        assert!(of(&[&error, &reply]).is_none() && of(&[&reply]).is_none() && of(&[]).is_none());
     }
 }

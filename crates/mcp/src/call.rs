@@ -117,7 +117,7 @@ impl Server {
         if is(&answer, "session_ambiguous") {
             let question = which_session(answer.as_ref().err());
             match replies.ask(question, &self.shared.codec, request, context).await {
-                ElicitationResult::Return(asked) => return CallResult::Ask((*asked).into()),
+                ElicitationResult::Return(pending) => return CallResult::Ask((*pending).into()),
                 ElicitationResult::Answer(session) => {
                     call.input.insert("session".into(), json!(session));
                     answer = self.operate(call, caller.clone()).await;
@@ -189,8 +189,8 @@ impl Server {
         if named || caller.identity.is_some() || !opens {
             return Ok(None);
         }
-        if let Some(said) = replies.answer("identity") {
-            caller.identity = Some(said.to_owned());
+        if let Some(reply) = replies.answer("identity") {
+            caller.identity = Some(reply.to_owned());
             return Ok(None);
         }
         if replies.was_asked("identity") {
@@ -206,7 +206,7 @@ impl Server {
             choices: Vec::new(),
         };
         match replies.ask(question, &self.shared.codec, request, context).await {
-            ElicitationResult::Return(asked) => return Ok(Some((*asked).into())),
+            ElicitationResult::Return(pending) => return Ok(Some((*pending).into())),
             ElicitationResult::Answer(name) => caller.identity = Some(name),
             ElicitationResult::Nothing => self.stop_asking(),
         }
@@ -339,14 +339,14 @@ fn which_session(refusal: Option<&Value>) -> Question {
 
 /// What a request asks for: an unknown tool is an error of the protocol, an unknown action a refusal.
 fn parse_call(offer: &ToolSet, request: &CallToolRequestParams) -> Result<Result<Call, Value>, ErrorData> {
-    let asked = request.name.as_ref();
-    let name = ALIASES.iter().find(|(alias, _)| *alias == asked).map_or(asked, |(_, name)| name);
+    let requested = request.name.as_ref();
+    let name = ALIASES.iter().find(|(alias, _)| *alias == requested).map_or(requested, |(_, name)| name);
     let tool = TOOLS.iter().find(|tool| tool.name == name);
     let is_offered =
         |tool: &'static Tool| !offer.actions(tool).is_empty() || offer.unlisted(tool).next().is_some();
     let offered = tool.filter(|tool| is_offered(tool)).map(|tool| (tool, offer.actions(tool)));
     let Some((tool, actions)) = offered else {
-        let shown = baton_model::id::visible(asked);
+        let shown = baton_model::id::visible(requested);
         return Err(ErrorData::invalid_params(format!("there is no tool `{shown}`"), None));
     };
     let mut input = request.arguments.clone().unwrap_or_default();

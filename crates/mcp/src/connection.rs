@@ -132,9 +132,9 @@ impl Receipts {
     /// The answer to this request, or to any, was written out.
     pub fn answer_written(&self, id: Option<&RequestId>) -> Vec<DeliveryReceipt> {
         let Ok(mut waiting) = self.0.lock() else { return Vec::new() };
-        let (done, kept) =
+        let (done, remaining) =
             std::mem::take(&mut *waiting).into_iter().partition(|(of, _)| id.is_none_or(|id| id == of));
-        *waiting = kept;
+        *waiting = remaining;
         let done: Vec<(RequestId, DeliveryReceipt)> = done;
         done.into_iter().map(|(_, mark)| mark).collect()
     }

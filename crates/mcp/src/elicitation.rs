@@ -53,7 +53,7 @@ impl Replies {
 
     /// Whether it was asked already.
     pub(crate) fn was_asked(&self, field: &str) -> bool {
-        self.asked.iter().any(|asked| asked == field)
+        self.asked.iter().any(|name| name == field)
     }
 
     /// Opens what the client brought back. What was not sealed for this very call is refused.
@@ -62,8 +62,8 @@ impl Replies {
         let bytes = codec.open_with(state, &bound_to(request)).map_err(|error| error.to_string())?;
         let mut replies: Self = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
         for (field, response) in request.input_responses.iter().flatten() {
-            let said = serde_json::from_value::<ElicitResult>(response.clone()).ok();
-            if let Some(text) = said.and_then(|result| text_of(&result, field))
+            let reply = serde_json::from_value::<ElicitResult>(response.clone()).ok();
+            if let Some(text) = reply.and_then(|result| text_of(&result, field))
                 && replies.was_asked(field)
             {
                 replies.said.insert(field.clone(), text);

@@ -173,8 +173,8 @@ mod tests {
     fn a_repeated_answer_that_holds_no_more_claims_nothing() {
         let answer = serde_json::json!({ "claimed": true, "baton": {}, "replayed": true, "since": "the baton was taken by Ben" });
         for operation in ["hd_exec", "session_start", "task_claim"] {
-            let said = next_step(operation, &answer);
-            assert!(said.starts_with("Not so any more: the baton was taken by Ben"), "{operation}: {said}");
+            let hint = next_step(operation, &answer);
+            assert!(hint.starts_with("Not so any more: the baton was taken by Ben"), "{operation}: {hint}");
         }
     }
 

@@ -172,27 +172,27 @@ fn slimmed(schema: &Value, definitions: &Value) -> Value {
         }
         return only;
     }
-    let mut kept = Map::new();
+    let mut slim = Map::new();
     for (key, value) in fields {
         match key.as_str() {
             "$schema" | "title" | "default" | "format" | "$defs" | "minimum" => {}
-            "type" => _ = kept.insert(key.clone(), not_null(value)),
+            "type" => _ = slim.insert(key.clone(), not_null(value)),
             "properties" => {
                 let inner = value.as_object().into_iter().flatten();
                 let inner = inner.map(|(name, property)| (name.clone(), slimmed(property, definitions)));
-                kept.insert(key.clone(), Value::Object(inner.collect()));
+                slim.insert(key.clone(), Value::Object(inner.collect()));
             }
             "description" => {
                 let text = value.as_str().unwrap_or_default().trim_end_matches('.');
-                kept.insert(key.clone(), json!(text));
+                slim.insert(key.clone(), json!(text));
             }
             // An object is open unless it says otherwise.
             "additionalProperties" if *value == true => {}
-            "items" | "additionalProperties" => _ = kept.insert(key.clone(), slimmed(value, definitions)),
-            _ => _ = kept.insert(key.clone(), value.clone()),
+            "items" | "additionalProperties" => _ = slim.insert(key.clone(), slimmed(value, definitions)),
+            _ => _ = slim.insert(key.clone(), value.clone()),
         }
     }
-    Value::Object(kept)
+    Value::Object(slim)
 }
 
 /// The values of an enum whose variants are all constants.
@@ -227,8 +227,8 @@ fn merge(properties: &mut Map<String, Value>, name: &str, property: Value) {
         properties.insert(name.to_owned(), property);
         return;
     };
-    let said = |schema: &Value| schema["description"].as_str().unwrap_or_default().to_owned();
-    let (before, now) = (said(known), said(&property));
+    let description = |schema: &Value| schema["description"].as_str().unwrap_or_default().to_owned();
+    let (before, now) = (description(known), description(&property));
     if !now.is_empty() && !before.split(" / ").any(|part| part == now) {
         let both = if before.is_empty() { now } else { format!("{before} / {now}") };
         known["description"] = json!(both);

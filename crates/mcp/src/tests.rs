@@ -150,11 +150,11 @@ fn check_result(value: &Value, is_error: bool) -> Result<(), TestCaseError> {
 }
 
 /// Reads a field back to its end, as an agent would who follows what each part says.
-fn whole(kept: &AnswerCache, field: &str) -> Value {
+fn whole(cache: &AnswerCache, field: &str) -> Value {
     let mut found: Vec<Value> = Vec::new();
     let mut from = Some(0);
     while let Some(at) = from {
-        let part = kept
+        let part = cache
             .rest(
                 &AnswerOwner::Local,
                 &PageInput { token: "t".into(), field: field.into(), from: at },
@@ -164,21 +164,21 @@ fn whole(kept: &AnswerCache, field: &str) -> Value {
         from = part["next"].as_u64().map(|next| usize::try_from(next).expect("small"));
         found.push(match (&part["read_instead"], part["field"].as_str().expect("text")) {
             (Value::Null, _) => part["value"].clone(),
-            (parts, this) if this == field => return assembled(kept, parts),
+            (parts, this) if this == field => return assembled(cache, parts),
             // An item of this list: one field of its own where it is no object.
-            (parts, item) if parts[0]["field"] == item => json!([whole(kept, item)]),
-            (parts, _) => json!([assembled(kept, parts)]),
+            (parts, item) if parts[0]["field"] == item => json!([whole(cache, item)]),
+            (parts, _) => json!([assembled(cache, parts)]),
         });
     }
     joined(found)
 }
 
-fn assembled(kept: &AnswerCache, parts: &Value) -> Value {
+fn assembled(cache: &AnswerCache, parts: &Value) -> Value {
     let field = |part: &Value| part["field"].as_str().expect("text").to_owned();
     let key =
         |field: &str| field.rsplit('/').next().unwrap_or_default().replace("~1", "/").replace("~0", "~");
     let fields = parts.as_array().expect("parts").iter().map(field);
-    Value::Object(fields.map(|field| (key(&field), whole(kept, &field))).collect())
+    Value::Object(fields.map(|field| (key(&field), whole(cache, &field))).collect())
 }
 
 fn joined(parts: Vec<Value>) -> Value {
@@ -209,11 +209,11 @@ proptest! {
         if shown == answer {
             return Ok(());
         }
-        let kept = AnswerCache::default();
-        kept.keep(&AnswerOwner::Local, "t".into(), answer.clone());
+        let cache = AnswerCache::default();
+        cache.keep(&AnswerOwner::Local, "t".into(), answer.clone());
         for part in shown["left_out"]["parts"].as_array().expect("parts") {
             let field = part["field"].as_str().expect("text");
-            prop_assert!(Some(&whole(&kept, field)) == answer.pointer(field), "{field} does not read back");
+            prop_assert!(Some(&whole(&cache, field)) == answer.pointer(field), "{field} does not read back");
         }
     }
 

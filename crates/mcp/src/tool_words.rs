@@ -43,18 +43,18 @@ const NO_ARGUMENT: &[&str] = &["store", "unverified", "incomplete", "max-tasks",
 
 /// The text with commands as calls of tools and options as arguments. Commands that no tool does stay.
 pub(crate) fn in_tool_words(text: &str) -> String {
-    let mut said = String::with_capacity(text.len());
+    let mut out = String::with_capacity(text.len());
     for (at, part) in text.split('`').enumerate() {
         let is_quoted = at % 2 == 1;
         let command = part.strip_prefix("baton ").filter(|_| is_quoted);
         match (command, command.and_then(call)) {
-            (_, Some(call)) => said.push_str(&call),
-            (Some(_), None) => _ = write!(said, "`{part}` on a command line"),
-            (None, None) if is_quoted => _ = write!(said, "`{part}`"),
-            (None, None) => said.push_str(&arguments(part)),
+            (_, Some(call)) => out.push_str(&call),
+            (Some(_), None) => _ = write!(out, "`{part}` on a command line"),
+            (None, None) if is_quoted => _ = write!(out, "`{part}`"),
+            (None, None) => out.push_str(&arguments(part)),
         }
     }
-    said
+    out
 }
 
 /// The call that does what a command does.
@@ -106,7 +106,7 @@ fn argument(option: &str) -> String {
 
 /// Options outside of a command, as arguments.
 fn arguments(text: &str) -> String {
-    let mut said = String::with_capacity(text.len());
+    let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("--") {
         let (before, option) = rest.split_at(at);
@@ -115,12 +115,12 @@ fn arguments(text: &str) -> String {
         let begins_word = before.is_empty() || before.ends_with([' ', '(']);
         if name.len() < 2 || !begins_word || NO_ARGUMENT.contains(&name.as_str()) {
             let end = at + 2;
-            said.push_str(&rest[..end]);
+            out.push_str(&rest[..end]);
             rest = &rest[end..];
             continue;
         }
-        said.push_str(before);
-        _ = write!(said, "`{}`", argument(&name));
+        out.push_str(before);
+        _ = write!(out, "`{}`", argument(&name));
         rest = &option[2 + name.len()..];
         // The placeholder of its value.
         let word: String = rest.chars().skip(1).take_while(|c| c.is_ascii_uppercase() || *c == '/').collect();
@@ -128,8 +128,8 @@ fn arguments(text: &str) -> String {
             rest = &rest[1 + word.len()..];
         }
     }
-    said.push_str(rest);
-    said
+    out.push_str(rest);
+    out
 }
 
 #[cfg(test)]
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_refusal_names_tools_and_arguments_and_not_commands_and_options() {
-        for (said, expected) in [
+        for (text, expected) in [
             ("give --state, --summary or both", "give `state`, `summary` or both"),
             ("say --why REASON", "say `why`"),
             ("say --to NAME or --to role:R, or --reply-to MESSAGE", "say `to` or `to` role:R, or `reply_to`"),
@@ -154,7 +154,7 @@ mod tests {
             ("`git switch --detach abc` -- so", "`git switch --detach abc` -- so"),
             ("work under another name (--as NAME), or wait", "work under another name (`identity`), or wait"),
         ] {
-            assert_eq!(in_tool_words(said), expected);
+            assert_eq!(in_tool_words(text), expected);
         }
     }
 }

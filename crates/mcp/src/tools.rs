@@ -100,7 +100,7 @@ fn describe(tool: &Tool, actions: &[&'static Action]) -> String {
 /// The refusal of an action that a tool does not have: it names the tool that has one of this name.
 pub(crate) fn unknown_action(tool: &Tool, actions: &[&Action], wanted: Option<&Value>) -> Value {
     let what = match wanted {
-        Some(came) => format!("{} has no action {came}", tool.name),
+        Some(name) => format!("{} has no action {name}", tool.name),
         None => format!("{} needs an `action`", tool.name),
     };
     let named = wanted.and_then(Value::as_str);

@@ -185,13 +185,13 @@ pub(crate) struct AnswerCache(Mutex<VecDeque<CachedAnswer>>);
 impl AnswerCache {
     /// Keeps an answer under a token; the oldest go where there is no more room.
     pub(crate) fn keep(&self, owner: &AnswerOwner, token: String, answer: Value) {
-        let Ok(mut kept) = self.0.lock() else { return };
+        let Ok(mut cache) = self.0.lock() else { return };
         let chars = size(&answer);
-        kept.push_back(CachedAnswer { owner: owner.clone(), token, answer: Arc::new(answer), chars });
-        while kept.len() > 1
-            && (kept.len() > KEPT || kept.iter().map(|one| one.chars).sum::<usize>() > KEPT_CHARS)
+        cache.push_back(CachedAnswer { owner: owner.clone(), token, answer: Arc::new(answer), chars });
+        while cache.len() > 1
+            && (cache.len() > KEPT || cache.iter().map(|one| one.chars).sum::<usize>() > KEPT_CHARS)
         {
-            kept.pop_front();
+            cache.pop_front();
         }
     }
 
@@ -203,7 +203,7 @@ impl AnswerCache {
             .lock()
             .ok()
             .filter(|_| *owner != AnswerOwner::Unknown)
-            .and_then(|kept| kept.iter().find(is_meant).map(|one| Arc::clone(&one.answer)));
+            .and_then(|cache| cache.iter().find(is_meant).map(|one| Arc::clone(&one.answer)));
         let answer = known.ok_or_else(|| {
             refusal("rest_gone", "this answer is not kept any more", "repeat the call that gave it")
         })?;
@@ -270,12 +270,12 @@ mod tests {
     use super::*;
 
     /// Reads a text or a list back, part by part.
-    fn read_back(kept: &AnswerCache, field: &str, from: usize) -> Vec<Value> {
+    fn read_back(cache: &AnswerCache, field: &str, from: usize) -> Vec<Value> {
         let mut parts = Vec::new();
         let mut at = Some(from);
         while let Some(from) = at {
             let wanted = PageInput { token: "t".into(), field: field.into(), from };
-            let part = kept.rest(&AnswerOwner::Local, &wanted, 3_000).expect("kept");
+            let part = cache.rest(&AnswerOwner::Local, &wanted, 3_000).expect("kept");
             assert!(size(&part) < 3_000);
             at = part["next"].as_u64().map(|next| usize::try_from(next).expect("small"));
             parts.push(part["value"].clone());
@@ -298,9 +298,9 @@ mod tests {
         assert_eq!(part["field"], "/baton/body");
         let shown = fitted["baton"]["body"].as_str().expect("text").to_owned();
         assert_eq!(part["shown"], shown.chars().count());
-        let kept = AnswerCache::default();
-        kept.keep(&AnswerOwner::Local, "t".into(), answer);
-        let rest: String = read_back(&kept, "/baton/body", shown.chars().count())
+        let cache = AnswerCache::default();
+        cache.keep(&AnswerOwner::Local, "t".into(), answer);
+        let rest: String = read_back(&cache, "/baton/body", shown.chars().count())
             .iter()
             .map(|part| part.as_str().expect("text").to_owned())
             .collect();
@@ -313,9 +313,9 @@ mod tests {
         let answer = json!({ "next_step": "go", "items": items });
         let fitted = fit(&answer, 10_000, "t").expect("too long");
         let shown = fitted["items"].as_array().expect("list").clone();
-        let kept = AnswerCache::default();
-        kept.keep(&AnswerOwner::Local, "t".into(), answer);
-        let rest = read_back(&kept, "/items", shown.len())
+        let cache = AnswerCache::default();
+        cache.keep(&AnswerOwner::Local, "t".into(), answer);
+        let rest = read_back(&cache, "/items", shown.len())
             .into_iter()
             .flat_map(|p| p.as_array().cloned().expect("list"));
         assert_eq!(shown.into_iter().chain(rest).collect::<Vec<_>>(), items);
@@ -324,9 +324,9 @@ mod tests {
     #[test]
     fn an_item_that_is_too_long_alone_names_its_fields() {
         let answer = json!({ "next_step": "go", "items": [{ "id": 1, "text": "y".repeat(20_000) }, 2] });
-        let kept = AnswerCache::default();
-        kept.keep(&AnswerOwner::Local, "t".into(), answer.clone());
-        let part = kept
+        let cache = AnswerCache::default();
+        cache.keep(&AnswerOwner::Local, "t".into(), answer.clone());
+        let part = cache
             .rest(
                 &AnswerOwner::Local,
                 &PageInput { token: "t".into(), field: "/items".into(), from: 0 },
@@ -343,10 +343,10 @@ mod tests {
     fn an_item_that_just_fits_is_part_of_its_list() {
         for length in [2_398, 2_399, 2_400, 2_401] {
             let items = json!([["z".repeat(length - 4)], 2]);
-            let kept = AnswerCache::default();
-            kept.keep(&AnswerOwner::Local, "t".into(), json!({ "items": items }));
+            let cache = AnswerCache::default();
+            cache.keep(&AnswerOwner::Local, "t".into(), json!({ "items": items }));
             let wanted = PageInput { token: "t".into(), field: "/items".into(), from: 0 };
-            let part = kept.rest(&AnswerOwner::Local, &wanted, 3_000).expect("kept");
+            let part = cache.rest(&AnswerOwner::Local, &wanted, 3_000).expect("kept");
             let is_list = part["field"] == "/items" && part["value"][0] == items[0];
             assert!(is_list || part["read_instead"][0]["field"] == "/items/0", "{length}: {part:#}");
         }
@@ -364,13 +364,13 @@ mod tests {
 
     #[test]
     fn an_answer_is_read_on_only_by_the_bearer_who_asked_for_it() {
-        let kept = AnswerCache::default();
+        let cache = AnswerCache::default();
         let owner = AnswerOwner::Token("one".into());
-        kept.keep(&owner, "t".into(), json!({ "items": ["secret"] }));
+        cache.keep(&owner, "t".into(), json!({ "items": ["secret"] }));
         let wanted = PageInput { token: "t".into(), field: "/items".into(), from: 0 };
-        assert!(kept.rest(&owner, &wanted, 3_000).is_ok());
+        assert!(cache.rest(&owner, &wanted, 3_000).is_ok());
         for other in [AnswerOwner::Token("two".into()), AnswerOwner::Local, AnswerOwner::Unknown] {
-            assert_eq!(kept.rest(&other, &wanted, 3_000).expect_err("not theirs")["code"], "rest_gone");
+            assert_eq!(cache.rest(&other, &wanted, 3_000).expect_err("not theirs")["code"], "rest_gone");
         }
     }
 }

@@ -71,10 +71,10 @@ pub(crate) async fn subscribe(
             tokio::time::sleep(EVERY).await;
             let now = read_resource(&watcher, &address, &context).await;
             if now != seen {
-                let told = context
+                let notified = context
                     .peer
                     .notify_resource_updated(ResourceUpdatedNotificationParam::new(address.clone()));
-                if told.await.is_err() {
+                if notified.await.is_err() {
                     return;
                 }
                 seen = now;

@@ -76,8 +76,9 @@ impl Bearer {
                 _ => Ok(self.actor()),
             };
         };
-        let meant = named.map_or_else(|| bound.first(), |name| bound.iter().find(|own| is_same(own, name)));
-        match (meant, named) {
+        let own_name =
+            named.map_or_else(|| bound.first(), |name| bound.iter().find(|own| is_same(own, name)));
+        match (own_name, named) {
             (Some(own), _) => Ok(own.clone()),
             (None, Some(name)) => Err(self.not_bound(name)),
             (None, None) => Ok(self.actor()),

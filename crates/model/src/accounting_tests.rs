@@ -39,14 +39,14 @@ fn every_reminder_counts_what_it_is_about() {
         silent: vec![("Donna".into(), NOW - 3_600_000)],
         overdue: 3,
     };
-    let said: Vec<String> = reminders(&facts).into_iter().map(|remark| remark.message).collect();
+    let messages: Vec<String> = reminders(&facts).into_iter().map(|remark| remark.message).collect();
     let wanted = [
         "2 open tasks",
         "last wrap 2h ago by Lola",
         "1 session went silent without a wrap: Donna, 1h ago",
         "overdue acknowledgements: 3",
     ];
-    assert_eq!(said, wanted);
+    assert_eq!(messages, wanted);
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn what_is_unwrapped_is_silent_or_was_replaced() {
     let mut session = crate::session::tests::session("A", "m", "1", NOW);
     assert_eq!(unwrapped(&session, NOW + limits.stale_after, limits), None);
     assert_eq!(unwrapped(&session, NOW + limits.stale_after + 1, limits), Some(UnwrappedReason::Silent));
-    for (reason, said) in [
+    for (reason, expected) in [
         (ReleaseReason::Reconnect, Some(UnwrappedReason::Reconnect)),
         (ReleaseReason::Stale, Some(UnwrappedReason::Stale)),
         (ReleaseReason::Wrapped, None),
@@ -81,7 +81,7 @@ fn what_is_unwrapped_is_silent_or_was_replaced() {
         (ReleaseReason::PreemptedByPickup, None),
     ] {
         session.release = Some(crate::session::Release { at: NOW, reason, by: "B".into(), successor: None });
-        assert_eq!(unwrapped(&session, NOW, limits), said);
+        assert_eq!(unwrapped(&session, NOW, limits), expected);
     }
 }
 

@@ -172,7 +172,7 @@ impl Agent {
         let (max_tasks, max_tasks_from) = match (strictest, self.max_tasks) {
             (_, Some(0)) => (0, "registered".to_owned()),
             (Some(limit), _) => (limit.value, limit.origin.describe()),
-            (None, Some(asked)) => (asked, "registered".to_owned()),
+            (None, Some(max)) => (max, "registered".to_owned()),
             (None, None) => (USUAL_TASKS, "built in".to_owned()),
         };
         Capability {
@@ -210,13 +210,13 @@ impl Agent {
 
 /// Each once, at its first place, whatever the case.
 fn once(names: Vec<String>) -> Vec<String> {
-    let mut kept: Vec<String> = Vec::with_capacity(names.len());
+    let mut unique: Vec<String> = Vec::with_capacity(names.len());
     for name in names {
-        if !kept.iter().any(|known| identity_key(known) == identity_key(&name)) {
-            kept.push(name);
+        if !unique.iter().any(|known| identity_key(known) == identity_key(&name)) {
+            unique.push(name);
         }
     }
-    kept
+    unique
 }
 
 #[cfg(test)]

@@ -65,8 +65,8 @@ impl Completeness {
 
     /// Parts that are there, of the parts that are asked for.
     pub fn count(&self) -> (usize, usize) {
-        let asked = self.0.iter().flatten();
-        (asked.clone().filter(|there| **there).count(), asked.count())
+        let selected = self.0.iter().flatten();
+        (selected.clone().filter(|there| **there).count(), selected.count())
     }
 
     /// The parts that are asked for and not there.
@@ -99,12 +99,12 @@ pub struct CompletenessTotals {
 impl CompletenessTotals {
     /// Adds a session.
     pub fn add(&mut self, session: &Session, records: Completeness, unwrapped: bool, at_work: bool) {
-        let (there, asked) = records.count();
+        let (there, selected) = records.count();
         self.sessions += 1;
         self.wraps += usize::from(session.has_wrapped());
         self.unwrapped += usize::from(unwrapped);
         self.at_work += usize::from(at_work);
-        self.shares += (there * 1_000_000).checked_div(asked).unwrap_or(1_000_000);
+        self.shares += (there * 1_000_000).checked_div(selected).unwrap_or(1_000_000);
         for part in records.missing() {
             self.missing[part as usize] += 1;
         }

@@ -189,13 +189,20 @@ impl Delta {
 
     /// One line that says what happened, at most 200 characters.
     pub fn headline(&self) -> String {
-        let told: SummaryFields =
+        let summary: SummaryFields =
             serde_json::from_str(&self.body).or_else(|_| self.told_twice()).unwrap_or_default();
-        let fields =
-            [&told.summary, &told.text, &told.what, &told.reason, &told.picker_identity, &told.subject];
+        let fields = [
+            &summary.summary,
+            &summary.text,
+            &summary.what,
+            &summary.reason,
+            &summary.picker_identity,
+            &summary.subject,
+        ];
         let text = fields.into_iter().find_map(Value::as_str);
         // What came too late is what such a note is about.
-        let late = text.filter(|_| self.body.contains("\"late_")).and_then(|_| words(&self.body_json()));
+        let late =
+            text.filter(|_| self.body.contains("\"late_")).and_then(|_| brief_words(&self.body_json()));
         text.map(|text| crate::packet::one_line(late.as_deref().unwrap_or(text))).unwrap_or_default()
     }
 
@@ -216,12 +223,21 @@ impl Row {
 pub fn words(body: &Value) -> Option<String> {
     let text = |name: &str| body.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
     let why = text("why").map(|why| format!(" ({why})")).unwrap_or_default();
-    let said = text("text").or_else(|| text("what")).map(|said| format!("{said}{why}"));
+    let sentence = text("text").or_else(|| text("what")).map(|sentence| format!("{sentence}{why}"));
     let late = ["late_checkpoint", "late_note", "late_packet", "late_reason"];
     let carried = late.into_iter().find_map(|name| body.get(name)).map(carried);
-    match (said, carried) {
-        (Some(said), Some(carried)) => Some(format!("{said}: {carried}")),
-        (said, carried) => said.or(carried),
+    match (sentence, carried) {
+        (Some(sentence), Some(carried)) => Some(format!("{sentence}: {carried}")),
+        (sentence, carried) => sentence.or(carried),
+    }
+}
+
+/// The same in brief: of a late packet its summary and its next steps.
+pub fn brief_words(body: &Value) -> Option<String> {
+    let packet = body.get("late_packet").and_then(Value::as_str).and_then(packet_words);
+    match (packet, body.get("text").and_then(Value::as_str)) {
+        (Some(packet), Some(text)) => Some(format!("{text}: {packet}")),
+        _ => words(body),
     }
 }
 
@@ -230,7 +246,7 @@ fn carried(late: &Value) -> String {
     let is_summary =
         |fields: &Map<String, Value>| fields.iter().all(|(key, value)| key == "summary" || value.is_null());
     match late {
-        Value::String(text) => packet_words(text).unwrap_or_else(|| text.clone()),
+        Value::String(text) => text.clone(),
         Value::Object(fields) if is_summary(fields) => {
             late["summary"].as_str().unwrap_or_default().to_owned()
         }
@@ -274,7 +290,7 @@ mod tests {
 
     #[test]
     fn the_words_of_a_late_call_are_all_that_it_carried() {
-        for (body, said) in [
+        for (body, expected) in [
             (json!({ "text": "ask Tom" }), Some("ask Tom")),
             (json!({ "what": "use jiff", "why": "no clock" }), Some("use jiff (no clock)")),
             (
@@ -293,8 +309,11 @@ mod tests {
             (json!({ "text": "late", "late_reason": "tired" }), Some("late: tired")),
             (json!({ "reason": "stale" }), None),
         ] {
-            assert_eq!(words(&body).as_deref(), said, "{body}");
+            assert_eq!(words(&body).as_deref(), expected, "{body}");
         }
+        let packet = json!({ "summary": "s", "next_steps": ["a", "b"] }).to_string();
+        let late = json!({ "text": "late", "late_packet": packet });
+        assert_eq!(brief_words(&late).as_deref(), Some("late: s; next: a; b"));
     }
 
     #[test]

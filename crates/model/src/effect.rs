@@ -179,7 +179,10 @@ pub fn after(effect: &Effect, outcome: Outcome, now: Millis, jitter: i64) -> Eff
             let doublings = u32::try_from(effect.attempts.clamp(1, 20) - 1).unwrap_or_default();
             let pause = FIRST_RETRY.saturating_mul(1 << doublings).min(MAX_PAUSE);
             let pause = pause + pause * jitter.clamp(0, 999) / 4_000;
-            EffectDisposition::At(now.saturating_add(after.map_or(pause, |asked| asked.max(pause))), why)
+            EffectDisposition::At(
+                now.saturating_add(after.map_or(pause, |requested| requested.max(pause))),
+                why,
+            )
         }
     }
 }

@@ -308,20 +308,20 @@ pub struct ResponseHeaders<'a> {
 
 /// Reads an answer's status and marks. A 403 counts as a limit only with one of a limit's marks.
 pub fn retry_decision(status: u16, marks: &ResponseHeaders<'_>, now: Millis) -> RetryDecision {
-    let asked = marks.retry_after.map(|seconds| seconds.clamp(0, 86_400) * 1_000);
+    let retry_after = marks.retry_after.map(|seconds| seconds.clamp(0, 86_400) * 1_000);
     let reset = || {
         let until = marks.reset.map(|seconds| seconds.saturating_mul(1_000).saturating_sub(now));
         until.filter(|_| marks.remaining == Some(0)).map(|pause| pause.clamp(1_000, 86_400_000))
     };
-    let said = marks.message.to_ascii_lowercase();
-    let limited = asked.is_some()
+    let message = marks.message.to_ascii_lowercase();
+    let limited = retry_after.is_some()
         || marks.remaining == Some(0)
-        || said.contains("rate limit")
-        || said.contains("abuse detection");
+        || message.contains("rate limit")
+        || message.contains("abuse detection");
     match status {
         200..=299 | 304 => RetryDecision::Good,
-        429 => RetryDecision::Later(asked.or_else(reset).or(Some(60_000))),
-        403 if limited => RetryDecision::Later(asked.or_else(reset).or(Some(60_000))),
+        429 => RetryDecision::Later(retry_after.or_else(reset).or(Some(60_000))),
+        403 if limited => RetryDecision::Later(retry_after.or_else(reset).or(Some(60_000))),
         408 | 425 | 500..=599 => RetryDecision::Unknown,
         _ => RetryDecision::Never,
     }
@@ -416,7 +416,7 @@ mod tests {
         let none = ResponseHeaders::default();
         let spent = ResponseHeaders { remaining: Some(0), reset: Some(100), ..ResponseHeaders::default() };
         let wait = ResponseHeaders { retry_after: Some(30), ..ResponseHeaders::default() };
-        let said = ResponseHeaders {
+        let headers = ResponseHeaders {
             message: "You have exceeded a secondary rate limit",
             ..ResponseHeaders::default()
         };
@@ -428,7 +428,7 @@ mod tests {
             (403, &left, RetryDecision::Never),
             (403, &spent, RetryDecision::Later(Some(90_000))),
             (403, &wait, RetryDecision::Later(Some(30_000))),
-            (403, &said, RetryDecision::Later(Some(60_000))),
+            (403, &headers, RetryDecision::Later(Some(60_000))),
             (429, &none, RetryDecision::Later(Some(60_000))),
             (429, &wait, RetryDecision::Later(Some(30_000))),
             (500, &none, RetryDecision::Unknown),

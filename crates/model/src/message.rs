@@ -325,13 +325,13 @@ pub fn mail_type(word: &str) -> Result<&'static str, Refusal> {
     signal_type(word).map_err(|_| {
         let handoffs = HandoffKind::ALL.map(HandoffKind::as_str);
         let all: Vec<&str> = [LETTER].into_iter().chain(handoffs).chain(SIGNAL_TYPES).collect();
-        let meant = near(word, all.iter().copied());
-        let hint = match meant.first() {
+        let similar = near(word, all.iter().copied());
+        let hint = match similar.first() {
             Some(near) => format!("did you mean {near}?"),
             None => format!("use one of {}", all.join(", ")),
         };
         let what = format!("`{}` is not a type of message", crate::id::visible(word));
-        Refusal::invalid("message_type_unknown", what, hint).with("near", json!(meant))
+        Refusal::invalid("message_type_unknown", what, hint).with("near", json!(similar))
     })
 }
 

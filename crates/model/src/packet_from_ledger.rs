@@ -322,9 +322,10 @@ mod tests {
     #[test]
     fn a_session_that_saved_no_summary_is_not_said_to_have_saved_nothing() {
         let state = [delta(1, Kind::Checkpoint, json!({ "summary": null, "state": { "step": 3 } }))];
-        let told = |deltas: &[Delta], state: Option<Value>| packet(&session(), deltas, state, None).summary;
+        let summary_of =
+            |deltas: &[Delta], state: Option<Value>| packet(&session(), deltas, state, None).summary;
         assert_eq!(
-            told(&state, Some(json!({ "step": 3 }))),
+            summary_of(&state, Some(json!({ "step": 3 }))),
             "Donna did not wrap. Saved without a summary: 1 checkpoint, its state."
         );
         let words = [
@@ -332,7 +333,10 @@ mod tests {
             delta(2, Kind::Note, json!({ "text": "ask Tom" })),
             delta(3, Kind::Note, json!({ "text": "ask Ann" })),
         ];
-        assert_eq!(told(&words, None), "Donna did not wrap. Saved without a summary: 1 decision, 2 notes.");
+        assert_eq!(
+            summary_of(&words, None),
+            "Donna did not wrap. Saved without a summary: 1 decision, 2 notes."
+        );
         let inherited = Packet { summary: "the parser".into(), ..Packet::default() };
         let over = packet(&session(), &state, None, Some(&inherited)).summary;
         assert!(over.ends_with("1 checkpoint. It had taken over: the parser"), "{over}");

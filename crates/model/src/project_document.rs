@@ -55,25 +55,25 @@ struct Entry {
 
 /// Reads what a document says.
 pub fn read(text: &str) -> Result<DocumentFields, Refusal> {
-    let mut said = DocumentFields::default();
-    let Some(block) = block(text)? else { return Ok(said) };
+    let mut fields = DocumentFields::default();
+    let Some(block) = block(text)? else { return Ok(fields) };
     for (path, value) in scalars(&block.join("\n"))? {
         let Some((_, field)) = KEYS.iter().find(|(key, _)| *key == path) else { continue };
         match field {
             Field::Isolated => {
-                said.is_isolated = match value.as_deref().map(str::to_ascii_lowercase).as_deref() {
+                fields.is_isolated = match value.as_deref().map(str::to_ascii_lowercase).as_deref() {
                     None => None,
                     Some("true" | "yes" | "on") => Some(true),
                     Some("false" | "no" | "off") => Some(false),
                     Some(_) => return Err(invalid(&format!("{path} is neither true nor false"))),
                 }
             }
-            Field::Provider => said.vcs_provider = value,
-            Field::Remote => said.vcs_remote_url = value,
-            Field::Repo => said.issues_github_repo = value,
+            Field::Provider => fields.vcs_provider = value,
+            Field::Remote => fields.vcs_remote_url = value,
+            Field::Repo => fields.issues_github_repo = value,
         }
     }
-    Ok(said)
+    Ok(fields)
 }
 
 /// The scalars of our part of the block with the dotted path of each; nothing for a null.
@@ -189,7 +189,7 @@ pub fn write(text: Option<&str>, project: &Project) -> Result<String, Refusal> {
         whole.push_str(newline);
     }
     match read(&whole) {
-        Ok(said) if said == said_of(project) => Ok(whole),
+        Ok(fields) if fields == said_of(project) => Ok(whole),
         _ => Err(invalid(
             "its front matter has a shape in which no line can be changed: write the values there by hand",
         )),
@@ -198,16 +198,16 @@ pub fn write(text: Option<&str>, project: &Project) -> Result<String, Refusal> {
 
 /// Whether a document is just what [`write`] made of a registration, and no person added to it.
 pub fn is_generated(text: &str) -> bool {
-    let Ok(said) = read(text) else { return false };
+    let Ok(fields) = read(text) else { return false };
     let Some(project_id) = text.lines().next_back().and_then(|line| line.strip_prefix("# ")) else {
         return false;
     };
     let project = Project {
         project_id: project_id.to_owned(),
-        is_isolated: said.is_isolated.unwrap_or_default(),
-        vcs_provider: said.vcs_provider,
-        vcs_remote_url: said.vcs_remote_url,
-        issues_github_repo: said.issues_github_repo,
+        is_isolated: fields.is_isolated.unwrap_or_default(),
+        vcs_provider: fields.vcs_provider,
+        vcs_remote_url: fields.vcs_remote_url,
+        issues_github_repo: fields.issues_github_repo,
         ..Project::default()
     };
     write(None, &project).is_ok_and(|fresh| fresh == text)
@@ -435,8 +435,8 @@ mod tests {
     #[test]
     fn values_are_those_of_yaml_and_a_shape_that_cannot_be_edited_is_refused() {
         let flow = "---\nims: {is_isolated: true, vcs: {provider: pantheon}}\n---\n";
-        let said = read(flow).expect("read");
-        assert_eq!((said.is_isolated, said.vcs_provider.as_deref()), (Some(true), Some("pantheon")));
+        let fields = read(flow).expect("read");
+        assert_eq!((fields.is_isolated, fields.vcs_provider.as_deref()), (Some(true), Some("pantheon")));
         assert_eq!(write(Some(flow), &project()).expect_err("flow").code, "project_document_invalid");
         let text = "---\nnote: |\n  ims:\n    is_isolated: false\nims:\n  is_isolated: yes\n---\n";
         assert_eq!(read(text).expect("read").is_isolated, Some(true), "a text is no key");
@@ -460,14 +460,14 @@ mod tests {
         let text = "---\ntitle: \"Shop\" # ours\nims:\n  owner: me\n  vcs:\n    branch: main\nlist:\n  - a: 1\n---\n\n# Shop\n\n--- \ntext\n";
         let new = write(Some(text), &project()).expect("written");
         assert_eq!(read(&new), Ok(of(&project())));
-        for kept in [
+        for line in [
             "title: \"Shop\" # ours\n",
             "  owner: me\n",
             "    branch: main\n",
             "  - a: 1\n",
             "# Shop\n\n--- \ntext\n",
         ] {
-            assert!(new.contains(kept), "{kept:?} is gone:\n{new}");
+            assert!(new.contains(line), "{line:?} is gone:\n{new}");
         }
         let bare = write(Some("# Shop\n"), &project()).expect("written");
         assert!(bare.ends_with("---\n\n# Shop\n") && read(&bare) == Ok(of(&project())), "{bare}");
@@ -478,13 +478,13 @@ mod tests {
         let nested = "---\nims:\n  is_isolated: true # quiet\n  issues:\n    github_repo: 'o/r'\n---\n";
         let dotted = "---\nims.is_isolated: true\nims.issues.github_repo: o/r\n---\n";
         for text in [nested, dotted] {
-            let said = read(text).expect("read");
+            let fields = read(text).expect("read");
             assert_eq!(
-                (said.is_isolated, said.issues_github_repo.as_deref()),
+                (fields.is_isolated, fields.issues_github_repo.as_deref()),
                 (Some(true), Some("o/r")),
                 "{text}"
             );
-            assert_eq!(said.vcs_provider, None);
+            assert_eq!(fields.vcs_provider, None);
         }
         assert_eq!(read("# no front matter\n"), Ok(DocumentFields::default()));
         for bad in

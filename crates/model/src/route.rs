@@ -238,9 +238,9 @@ pub fn no_candidate_reason(wanted: &Requirements, agents: &[Candidate]) -> Strin
         (count(Ineligibility::Silent), "not heard of lately".to_owned()),
         (count(Ineligibility::Full), "with as many tasks as allowed".to_owned()),
     ];
-    let said: Vec<String> =
+    let reasons: Vec<String> =
         parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
-    format!("{of_role} with the role {}: {}", wanted.role, said.join(", "))
+    format!("{of_role} with the role {}: {}", wanted.role, reasons.join(", "))
 }
 
 /// The type of the message that goes out with an assignment: the one that was stored, else what the context says.
@@ -274,11 +274,11 @@ pub fn was_notified(task: &Task) -> bool {
 /// Records that the task waits and why; with `tell`, that a human was notified.
 pub fn queue(task: &mut Task, why: &str, tell: bool, now: Millis) {
     let since = queued_at(task).unwrap_or(now);
-    let told = if tell { Some(json!(rfc3339(now))) } else { remembered(task, "told_at").cloned() };
+    let notified_at = if tell { Some(json!(rfc3339(now))) } else { remembered(task, "told_at").cloned() };
     let mut row = allowances(task);
     row.insert("queued_at".into(), json!(rfc3339(since)));
     row.insert("why".into(), json!(why));
-    row.extend(told.map(|told| ("told_at".to_owned(), told)));
+    row.extend(notified_at.map(|notified_at| ("told_at".to_owned(), notified_at)));
     task.extra.insert("route".into(), Value::Object(row));
 }
 

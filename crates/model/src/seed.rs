@@ -148,16 +148,16 @@ pub enum StateChoice {
 }
 
 /// Chooses: the exact tuple; else, with a request to go on, the one candidate or a choice between several; else new.
-pub fn choose(asked: &StateRequest<'_>, mut candidates: Vec<Candidate>) -> StateChoice {
-    let mine = |c: &Candidate| identity_key(&c.identity) == identity_key(asked.identity);
-    let exact = asked.task_id.and_then(|task| candidates.iter().position(|c| mine(c) && c.task_id == task));
+pub fn choose(request: &StateRequest<'_>, mut candidates: Vec<Candidate>) -> StateChoice {
+    let mine = |c: &Candidate| identity_key(&c.identity) == identity_key(request.identity);
+    let exact = request.task_id.and_then(|task| candidates.iter().position(|c| mine(c) && c.task_id == task));
     if let Some(at) = exact {
         return StateChoice::Continue(candidates.swap_remove(at));
     }
-    if !asked.resume && !asked.said.is_some_and(wants_to_go_on) {
+    if !request.resume && !request.said.is_some_and(wants_to_go_on) {
         return StateChoice::New;
     }
-    let words = crate::memory::words(asked.said.unwrap_or_default());
+    let words = crate::memory::words(request.said.unwrap_or_default());
     candidates.sort_by_key(|c| {
         (!mine(c), std::cmp::Reverse(matching(c, &words)), -c.updated_at, c.session_id.clone())
     });
@@ -169,12 +169,12 @@ pub fn choose(asked: &StateRequest<'_>, mut candidates: Vec<Candidate>) -> State
 }
 
 /// Whether a sentence asks to go on with something that was begun.
-fn wants_to_go_on(said: &str) -> bool {
+fn wants_to_go_on(text: &str) -> bool {
     const WORDS: [&str; 7] = ["continue", "resume", "carry", "proceed", "unfinished", "pickup", "resuming"];
     const PHRASES: [&str; 7] =
         ["pick up", "go on", "where we left", "where i left", "where you left", "keep going", "left off"];
-    let lower = said.to_lowercase();
-    crate::memory::words(said).iter().any(|word| WORDS.contains(&word.as_str()))
+    let lower = text.to_lowercase();
+    crate::memory::words(text).iter().any(|word| WORDS.contains(&word.as_str()))
         || PHRASES.iter().any(|phrase| lower.contains(phrase))
 }
 
@@ -238,8 +238,8 @@ mod tests {
         }
     }
 
-    fn check(asked: StateRequest<'_>, candidates: &[Candidate]) -> String {
-        match choose(&StateRequest { identity: "Donna", ..asked }, candidates.to_vec()) {
+    fn check(request: StateRequest<'_>, candidates: &[Candidate]) -> String {
+        match choose(&StateRequest { identity: "Donna", ..request }, candidates.to_vec()) {
             StateChoice::New => "new".into(),
             StateChoice::Continue(c) => c.session_id,
             StateChoice::Required(all) => {
@@ -256,7 +256,7 @@ mod tests {
             candidate("Donna", "t1", "fix the cart", 1),
             candidate("Donna", "t3", "write docs", 5),
         ];
-        let said = |said| StateRequest { said: Some(said), ..StateRequest::default() };
+        let request = |text| StateRequest { said: Some(text), ..StateRequest::default() };
         let task = |task| StateRequest { task_id: Some(task), ..StateRequest::default() };
         assert_eq!(check(task("t1"), &three), "Donna-t1", "an exact tuple goes on without a word");
         assert_eq!(
@@ -264,15 +264,15 @@ mod tests {
             "new",
             "the task of somebody else is not taken without a request"
         );
-        assert_eq!(check(said("begin the release"), &three), "new");
+        assert_eq!(check(request("begin the release"), &three), "new");
         assert_eq!(check(StateRequest::default(), &one), "new");
-        assert_eq!(check(said("please continue"), &one), "donna-t1");
+        assert_eq!(check(request("please continue"), &one), "donna-t1");
         assert_eq!(check(StateRequest { resume: true, ..StateRequest::default() }, &one), "donna-t1");
-        assert_eq!(check(said("continue"), &[]), "new");
-        assert_eq!(check(said("continue with the cart"), &three), "Donna-t1 Donna-t3 Lola-t2");
-        assert_eq!(check(said("go on with the docs"), &three), "Donna-t3 Donna-t1 Lola-t2");
+        assert_eq!(check(request("continue"), &[]), "new");
+        assert_eq!(check(request("continue with the cart"), &three), "Donna-t1 Donna-t3 Lola-t2");
+        assert_eq!(check(request("go on with the docs"), &three), "Donna-t3 Donna-t1 Lola-t2");
         assert_eq!(
-            check(said("where we left off"), &three),
+            check(request("where we left off"), &three),
             "Donna-t3 Donna-t1 Lola-t2",
             "else the newest first"
         );

@@ -292,7 +292,7 @@ mod tests {
             p.vcs_remote_url = Some("git@github.com:o/code.git".into());
         });
         let decided = Project { issues_github_repo: Some("o/issues".into()), ..suggested.clone() };
-        let kept = Project { issues_provider: Some("local".into()), ..suggested.clone() };
+        let project = Project { issues_provider: Some("local".into()), ..suggested.clone() };
         let (e, d) = (Some("https://github.com/o/r.git"), Some("acme"));
         let with = |target, explicit, default_owner, access| TrackerQuery {
             explicit,
@@ -332,7 +332,7 @@ mod tests {
             (with(&suggested, None, None, false), "tracker_untrusted"),
             (with(&suggested, e, None, true), "o/r"),
             (with(&decided, None, None, true), "o/issues"),
-            (with(&kept, None, None, true), "local"),
+            (with(&project, None, None, true), "local"),
             (
                 TrackerQuery { enterprise: Some("github.corp.example"), ..with(&corp, None, None, true) },
                 "o/code",

@@ -265,13 +265,13 @@ fn waiting(
     all: &[handoff::Handoff],
 ) -> Result<Vec<Waiting>, Failure> {
     let mut waiting: Vec<Waiting> = Vec::new();
-    let kept = baton::kept_automatically(tx, project_id)?;
+    let automatic = baton::kept_automatically(tx, project_id)?;
     for baton in baton::unspent(tx, project_id, SHOWN)? {
         let holder = match &baton.holder_session_id {
             Some(id) => session::get(tx, project_id, id)?,
             None => None,
         };
-        let is_kept = kept.contains(&baton.baton_id);
+        let is_kept = automatic.contains(&baton.baton_id);
         let is_looked_at = is_kept && waiting.iter().filter(|one| one.kept).count() < STOPS;
         let stopped = if is_looked_at { stopped(tx, &baton)? } else { None };
         waiting.push(Waiting {

@@ -141,19 +141,19 @@ impl<'a> KeyedRequest<'a> {
     }
 
     /// The answer of an operation that is run again, with what was kept of the first answer.
-    fn done_again(&self, kept: &Value, input: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
+    fn done_again(&self, stored: &Value, input: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
         let mut answer = (self.entry.run)(input, cx)?;
-        if let (Some(fields), Some(kept)) = (answer.as_object_mut(), kept.as_object()) {
-            fields.extend(kept.clone());
+        if let (Some(fields), Some(stored)) = (answer.as_object_mut(), stored.as_object()) {
+            fields.extend(stored.clone());
         }
         Ok(answer)
     }
 
     /// Keeps the answer beside what it belongs to.
     fn keep(&self, cx: &mut Cx<'_>, answer: &Value) -> Result<(), Failure> {
-        let mut kept = answer.clone();
-        hide(&mut kept);
-        match (self.entry.retention, kept.as_object_mut()) {
+        let mut stored = answer.clone();
+        hide(&mut stored);
+        match (self.entry.retention, stored.as_object_mut()) {
             (Retention::Without(field), Some(fields)) => drop(fields.remove(field)),
             (Retention::Only(names) | Retention::Reference(names), Some(fields)) => {
                 fields.retain(|name, _| names.contains(&name.as_str()))
@@ -166,7 +166,7 @@ impl<'a> KeyedRequest<'a> {
             let there = cx.store.write_shared(|tx| {
                 let there = project::get(tx, project_id)?.is_some();
                 if there {
-                    self.request.keep(tx, now, &kept)?;
+                    self.request.keep(tx, now, &stored)?;
                 }
                 Ok(there)
             })?;
@@ -174,7 +174,7 @@ impl<'a> KeyedRequest<'a> {
                 return Ok(());
             }
         }
-        let first = cx.store.write_shared(|tx| self.request.outside().keep_first(tx, now, &kept))?;
+        let first = cx.store.write_shared(|tx| self.request.outside().keep_first(tx, now, &stored))?;
         if first {
             return Ok(());
         }

@@ -86,21 +86,22 @@ impl VectorCache {
 impl MatrixCache {
     fn of(&self, project_id: &str) -> Arc<RwLock<VectorCache>> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = all.values().map(|kept| kept.used).max().unwrap_or_default() + 1;
-        let kept = all
+        let now = all.values().map(|entry| entry.used).max().unwrap_or_default() + 1;
+        let entry = all
             .entry(project_id.to_owned())
             .or_insert_with(|| CachedMatrix { used: now, cached: Arc::default() });
-        kept.used = now;
-        Arc::clone(&kept.cached)
+        entry.used = now;
+        Arc::clone(&entry.cached)
     }
 
     /// Lets go of what was asked for least lately, where it is more than may be kept.
     fn fit(&self, budget: usize) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let size = |kept: &CachedMatrix| kept.cached.try_read().map_or(0, |cached| cached.matrix.bytes());
+        let size = |entry: &CachedMatrix| entry.cached.try_read().map_or(0, |cached| cached.matrix.bytes());
         let mut total: usize = all.values().map(size).sum();
         while total > budget && all.len() > 1 {
-            let Some(oldest) = all.iter().min_by_key(|(_, kept)| kept.used).map(|(id, _)| id.clone()) else {
+            let Some(oldest) = all.iter().min_by_key(|(_, entry)| entry.used).map(|(id, _)| id.clone())
+            else {
                 return;
             };
             total = total.saturating_sub(all.remove(&oldest).as_ref().map_or(0, size));
@@ -112,21 +113,21 @@ impl MatrixCache {
 /// among them.
 pub(crate) fn nearest(
     tx: &mut Tx<'_>,
-    kept: Option<&MatrixCache>,
+    cache: Option<&MatrixCache>,
     setup: &Setup,
     project_id: &str,
     (question, limit): (&QuantizedVector, usize),
 ) -> Result<Vec<(String, f64)>, Failure> {
-    let Some(kept) = kept else {
+    let Some(cache) = cache else {
         let mut cached = VectorCache::default();
         cached.follow(tx, project_id, setup.embedder())?;
         return Ok(cached.matrix.nearest(question, setup.floor(), limit));
     };
-    let cached = kept.of(project_id);
+    let cached = cache.of(project_id);
     cached.write().unwrap_or_else(PoisonError::into_inner).follow(tx, project_id, setup.embedder())?;
     let found =
         cached.read().unwrap_or_else(PoisonError::into_inner).matrix.nearest(question, setup.floor(), limit);
-    kept.fit(KEPT);
+    cache.fit(KEPT);
     Ok(found)
 }
 
@@ -137,17 +138,17 @@ mod tests {
 
     #[test]
     fn what_was_asked_for_least_lately_goes_first() {
-        let kept = MatrixCache::default();
+        let cache = MatrixCache::default();
         for project in ["a", "b", "c", "a"] {
-            let cached = kept.of(project);
+            let cached = cache.of(project);
             cached.write().expect("lock").matrix.put("m", &QuantizedVector::of(&hashing("redis")));
         }
-        let names = |kept: &MatrixCache| kept.0.lock().expect("lock").keys().cloned().collect::<Vec<_>>();
-        kept.fit(1_000_000);
-        assert_eq!(names(&kept), ["a", "b", "c"]);
-        kept.fit(900);
-        assert_eq!(names(&kept), ["a", "c"]);
-        kept.fit(0);
-        assert_eq!(names(&kept), ["a"], "the one that is in use stays");
+        let names = |cache: &MatrixCache| cache.0.lock().expect("lock").keys().cloned().collect::<Vec<_>>();
+        cache.fit(1_000_000);
+        assert_eq!(names(&cache), ["a", "b", "c"]);
+        cache.fit(900);
+        assert_eq!(names(&cache), ["a", "c"]);
+        cache.fit(0);
+        assert_eq!(names(&cache), ["a"], "the one that is in use stays");
     }
 }

@@ -131,11 +131,11 @@ impl Request {
 
     /// The answer that was given before.
     pub(crate) fn answered<T: DeserializeOwned>(&self, tx: &mut Tx<'_>) -> Result<Option<T>, Failure> {
-        let Some(kept) = request::get(tx, &self.key)? else { return Ok(None) };
-        if kept.fingerprint != self.fingerprint {
+        let Some(stored) = request::get(tx, &self.key)? else { return Ok(None) };
+        if stored.fingerprint != self.fingerprint {
             return Err(self.mismatch().into());
         }
-        match serde_json::from_str(&kept.answer) {
+        match serde_json::from_str(&stored.answer) {
             Ok(answer) => Ok(Some(answer)),
             Err(_) => Err(self.unreadable().into()),
         }

@@ -276,18 +276,18 @@ fn apply_outcome(
         handoff.last_error = Some(why.clone());
     }
     match ended {
-        CallEnd::Completed(came) if aside => {
-            return finish_duplicate_check(tx, env, handoff, (steps, at), came);
+        CallEnd::Completed(response) if aside => {
+            return finish_duplicate_check(tx, env, handoff, (steps, at), response);
         }
-        CallEnd::Completed(came) => {
-            tracker::record_success(tx, env, handoff, kind, came)?;
+        CallEnd::Completed(response) => {
+            tracker::record_success(tx, env, handoff, kind, response)?;
             if !matches!(kind, Kind::Publish | Kind::Comment | Kind::Edit) {
                 handoff.last_error = handoff.last_error.take().filter(|_| handoff.state == State::Failed);
             }
-            let result =
-                (!closed(came).is_empty()).then(|| json!({ "doubles_closed": closed(came) }).to_string());
+            let result = (!closed(response).is_empty())
+                .then(|| json!({ "doubles_closed": closed(response) }).to_string());
             saga::record_outcome(steps, at, Outcome::Done(result), env.now, jitter);
-            if looked && *came == TrackerResult::Nothing {
+            if looked && *response == TrackerResult::Nothing {
                 steps[at].stage = StepStage::Skipped;
             }
         }
@@ -325,12 +325,12 @@ fn finish_duplicate_check(
     env: &mut Env<'_>,
     handoff: &mut Handoff,
     (steps, at): (&mut Vec<Step>, usize),
-    came: &TrackerResult,
+    result: &TrackerResult,
 ) -> Result<(), Failure> {
     let knew = handoff.issue_number;
-    tracker::record_success(tx, env, handoff, Kind::DuplicateCheck, came)?;
+    tracker::record_success(tx, env, handoff, Kind::DuplicateCheck, result)?;
     let host = env.host;
-    saga::record_duplicate_check(&mut steps[at], closed(came), |place| has_ended(host, place), env.now);
+    saga::record_duplicate_check(&mut steps[at], closed(result), |place| has_ended(host, place), env.now);
     let ended = matches!(handoff.state, State::Cancelled | State::Declined | State::Expired | State::Failed);
     if ended && handoff.issue_number != knew {
         saga::push(steps, &[Kind::UndoTask], env.now);
@@ -339,8 +339,8 @@ fn finish_duplicate_check(
 }
 
 /// The doubles that a call has closed.
-fn closed(came: &TrackerResult) -> &[i64] {
-    match came {
+fn closed(result: &TrackerResult) -> &[i64] {
+    match result {
         TrackerResult::Issue { duplicates, .. } => duplicates,
         _ => &[],
     }

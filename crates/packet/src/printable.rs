@@ -55,8 +55,8 @@ pub fn quotable(text: &str, most: usize) -> String {
     match shown.char_indices().nth(most) {
         None => shown,
         Some(_) => {
-            let kept: String = shown.chars().take(most.saturating_sub(1)).collect();
-            format!("{}…", kept.trim_end())
+            let head: String = shown.chars().take(most.saturating_sub(1)).collect();
+            format!("{}…", head.trim_end())
         }
     }
 }

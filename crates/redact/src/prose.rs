@@ -64,14 +64,14 @@ fn value_after(line: &str, at: usize, verb: &str) -> Option<Range<usize>> {
     };
     if let Some(close) = close {
         // An assignment in quotes is judged with its name; here only a sentence counts.
-        let said = !verb.ends_with([':', '=']) || verb.len() > 1;
+        let is_word = !verb.ends_with([':', '=']) || verb.len() > 1;
         let start = at + open.len_utf8();
         let len =
             line[start..].find(close).or_else(|| (open == '„').then(|| line[start..].find('“')).flatten())?;
         let value = &line[start..start + len];
         let words = value.split_whitespace().count();
         let sentence = words > 1 && value.contains(['.', ',', '?', '(']);
-        return (said
+        return (is_word
             && value.len() >= 4
             && is_literal(value)
             && !sentence

@@ -194,15 +194,15 @@ impl ChainVerifier {
         let name = |found: &ChainBreak| {
             format!("{}: the chain is broken at delta {}: {}", found.project_id, found.seq, found.what)
         };
-        let mut said: Vec<String> = self.broken.iter().take(NAMED).map(name).collect();
+        let mut names: Vec<String> = self.broken.iter().take(NAMED).map(name).collect();
         if self.broken.len() > NAMED {
-            said.push(format!("{}: and at {} deltas more", first.project_id, self.broken.len() - NAMED));
+            names.push(format!("{}: and at {} deltas more", first.project_id, self.broken.len() - NAMED));
         }
-        said.push(format!(
+        names.push(format!(
             "{}: {} of its deltas read as they were written; the first that does not is {}",
             first.project_id, self.sound, first.seq
         ));
-        said
+        names
     }
 }
 

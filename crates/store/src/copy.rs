@@ -102,13 +102,13 @@ pub fn copy(from: &mut Store, to: &mut Store, chains: ChainPolicy) -> Result<Vec
                 put(target, part, &row)
             })?;
             complete(source, &sent)?;
-            let kept = tally(target)?;
+            let stored = tally(target)?;
             if chains == ChainPolicy::Whole {
                 refuse_broken(&origin, sent.faults())?;
-                refuse_broken(&place, kept.faults())?;
+                refuse_broken(&place, stored.faults())?;
             }
-            let (sent, kept) = (sent.tables(), kept.tables());
-            if sent == kept { Ok(sent) } else { Err(differs(&sent, &kept).into()) }
+            let (sent, stored) = (sent.tables(), stored.tables());
+            if sent == stored { Ok(sent) } else { Err(differs(&sent, &stored).into()) }
         })
     })
 }
@@ -269,9 +269,9 @@ fn tally(tx: &mut Tx<'_>) -> Result<Tally, Failure> {
     Ok(tally)
 }
 
-fn differs(sent: &[Table], kept: &[Table]) -> Fault {
+fn differs(sent: &[Table], stored: &[Table]) -> Fault {
     let names: Vec<&str> =
-        sent.iter().zip(kept).filter(|(sent, kept)| sent != kept).map(|(sent, _)| sent.name).collect();
+        sent.iter().zip(stored).filter(|(sent, stored)| sent != stored).map(|(sent, _)| sent.name).collect();
     Fault::other(format!("what was written reads back otherwise in {}: nothing was kept", names.join(", ")))
 }
 

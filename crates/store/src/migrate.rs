@@ -175,12 +175,12 @@ fn in_transaction<T>(
 /// The lines of a migration that are meant for an engine.
 fn part_for(sql: &str, kind: &str) -> String {
     let own = if kind == "postgres" { "postgres" } else { "sqlite" };
-    let mut meant = true;
+    let mut applies = true;
     let mut part = String::with_capacity(sql.len());
     for line in sql.lines() {
         match line.trim().strip_prefix("-- @") {
-            Some(mark) => meant = mark == "all" || mark == own,
-            None if meant => {
+            Some(mark) => applies = mark == "all" || mark == own,
+            None if applies => {
                 part.push_str(line);
                 part.push('\n');
             }

@@ -71,7 +71,7 @@ pub fn rewrite(
 }
 
 /// Keeps an answer. The project's row is in hand, so the key is known to be free.
-pub fn put(tx: &mut Tx<'_>, key: &Key, kept: &StoredAnswer, now: Millis) -> Result<(), Fault> {
+pub fn put(tx: &mut Tx<'_>, key: &Key, answer: &StoredAnswer, now: Millis) -> Result<(), Fault> {
     tx.execute_deferred(
         PUT,
         params![
@@ -79,26 +79,26 @@ pub fn put(tx: &mut Tx<'_>, key: &Key, kept: &StoredAnswer, now: Millis) -> Resu
             &key.caller,
             key.verb,
             &key.request_id,
-            &kept.fingerprint,
-            &kept.answer,
+            &answer.fingerprint,
+            &answer.answer,
             now,
-            kept.expires_at
+            answer.expires_at
         ],
     )?;
     Ok(())
 }
 
 /// Keeps an answer where no row of a project keeps others away; false when the same request was answered meanwhile.
-pub fn put_first(tx: &mut Tx<'_>, key: &Key, kept: &StoredAnswer, now: Millis) -> Result<bool, Fault> {
+pub fn put_first(tx: &mut Tx<'_>, key: &Key, answer: &StoredAnswer, now: Millis) -> Result<bool, Fault> {
     let values = params![
         &key.project_id,
         &key.caller,
         key.verb,
         &key.request_id,
-        &kept.fingerprint,
-        &kept.answer,
+        &answer.fingerprint,
+        &answer.answer,
         now,
-        kept.expires_at
+        answer.expires_at
     ];
     Ok(tx.execute(PUT_FIRST, values)? == 1)
 }

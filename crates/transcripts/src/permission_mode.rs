@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn what_somebody_wrote_about_it_is_no_setting() {
-        let said = serde_json::json!({ "message": "set \"permissionMode\":\"bypassPermissions\" please" });
-        check("claude", &format!("{said}\n"), None);
+        let message = serde_json::json!({ "message": "set \"permissionMode\":\"bypassPermissions\" please" });
+        check("claude", &format!("{message}\n"), None);
     }
 }

@@ -174,11 +174,11 @@ mod tests {
         complaints.add(kind::BAD_LINE, 9);
         let (all, types) = complaints.into_parts();
         assert_eq!(types, [count("b", 2), count("a", 1)]);
-        let kept = serde_json::json!([
+        let expected = serde_json::json!([
             { "kind": "unknown_type", "count": 3, "first_line": 1 },
             { "kind": "bad_line", "count": 1, "first_line": 9 },
         ]);
-        assert_eq!(serde_json::json!(all), kept, "complaints go into packets, and keep their shape");
+        assert_eq!(serde_json::json!(all), expected, "complaints go into packets, and keep their shape");
     }
 
     #[test]

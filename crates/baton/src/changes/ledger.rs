@@ -142,9 +142,9 @@ pub(crate) fn keep(
 
 /// Takes back what was kept in a remote: no baton names it.
 pub(crate) fn discard(app: &App, manifest: &Manifest) -> Result<(), Refusal> {
-    let Some(kept) = &manifest.remote else { return Ok(()) };
-    let remote = ChangesRemote::by_address(&root(app)?, &kept.address)?;
-    remote.remove(&scratch(&app.config.data_dir)?, &kept.reference)
+    let Some(copy) = &manifest.remote else { return Ok(()) };
+    let remote = ChangesRemote::by_address(&root(app)?, &copy.address)?;
+    remote.remove(&scratch(&app.config.data_dir)?, &copy.reference)
 }
 
 /// Uploads the content to the ledger.
@@ -202,10 +202,10 @@ pub(crate) fn always_or_remark(app: &mut App, project: Option<&str>) -> Option<M
 }
 
 /// Gives a baton that was kept without its agent's doing what is not committed, if the settings say so.
-pub(crate) fn attach_kept(app: &mut App, kept: &CaptureOutput) -> Result<(), AppError> {
-    let is_new = kept.delta_id.is_some() && kept.standing.is_none();
-    let Some(baton_id) = kept.baton_id.clone().filter(|_| is_new) else { return Ok(()) };
-    let project = Some(kept.project_id.clone());
+pub(crate) fn attach_kept(app: &mut App, captured: &CaptureOutput) -> Result<(), AppError> {
+    let is_new = captured.delta_id.is_some() && captured.standing.is_none();
+    let Some(baton_id) = captured.baton_id.clone().filter(|_| is_new) else { return Ok(()) };
+    let project = Some(captured.project_id.clone());
     let copy = match always(app, project.as_deref()) {
         Ok(copy) => copy,
         Err(ended) => {
@@ -255,9 +255,9 @@ pub(crate) fn content_of(
     manifest: &Manifest,
 ) -> Result<Vec<u8>, AppError> {
     let mut bytes = Vec::new();
-    if let Some(kept) = &manifest.remote {
-        let remote = ChangesRemote::by_address(&root(app)?, &kept.address)?;
-        bytes = remote.fetch(&scratch(&app.config.data_dir)?, &kept.reference)?;
+    if let Some(copy) = &manifest.remote {
+        let remote = ChangesRemote::by_address(&root(app)?, &copy.address)?;
+        bytes = remote.fetch(&scratch(&app.config.data_dir)?, &copy.reference)?;
     } else {
         for part in 0..manifest.parts() {
             let (project, baton_id) = (Some(project_id.to_owned()), baton_id.to_owned());

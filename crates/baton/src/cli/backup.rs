@@ -166,8 +166,8 @@ fn show(restored: &Restored<'_>) -> String {
     };
     let (store, from) = (restored.store.display(), restored.from.display());
     let mut text = format!("restored {store} from {from}: {projects}, sound\n");
-    if let (Some(kept), Some(undo)) = (restored.kept, &restored.undo) {
-        text += &format!("  kept: {}\n  undo: {undo}\n", kept.display());
+    if let (Some(previous), Some(undo)) = (restored.kept, &restored.undo) {
+        text += &format!("  kept: {}\n  undo: {undo}\n", previous.display());
     }
     text
 }
@@ -242,14 +242,14 @@ fn check(draft: &StagedRestore, app: &App) -> Result<StoreCheckOutput, AppError>
 
 /// The command that puts the store back that was there. What cannot be restored, because it was damaged, is moved.
 fn undo(previous: &ReplacedStore, store: &Path) -> String {
-    let (kept, store) = (previous.path.display().to_string(), store.display().to_string());
+    let (backup, store) = (previous.path.display().to_string(), store.display().to_string());
     if previous.is_whole {
-        return format!("baton restore --yes --store {} {}", shell_word(&store), shell_word(&kept));
+        return format!("baton restore --yes --store {} {}", shell_word(&store), shell_word(&backup));
     }
     let parts =
-        ["-wal", "-journal", ""].into_iter().filter(|part| Path::new(&format!("{kept}{part}")).exists());
+        ["-wal", "-journal", ""].into_iter().filter(|part| Path::new(&format!("{backup}{part}")).exists());
     let moves = parts.map(|part| {
-        format!("mv -f {} {}", shell_word(&format!("{kept}{part}")), shell_word(&format!("{store}{part}")))
+        format!("mv -f {} {}", shell_word(&format!("{backup}{part}")), shell_word(&format!("{store}{part}")))
     });
     moves.collect::<Vec<_>>().join(" && ")
 }

@@ -163,18 +163,18 @@ fn keep((baton_id, replace): (String, bool), remote: Option<&str>, app: &mut App
     };
     ledger::keep(app, project.as_deref(), &mut copy, remote)?;
     let input = AttachInput { project, baton_id, changes: copy.manifest, replace };
-    let kept = app.run::<Attach>(&input);
-    if kept.is_err() {
+    let attached = app.run::<Attach>(&input);
+    if attached.is_err() {
         let _ = ledger::discard(app, &input.changes);
     }
-    let kept = kept?;
-    app.show(&kept, |kept| list(&kept.changes))
+    let attached = attached?;
+    app.show(&attached, |attached| list(&attached.changes))
 }
 
 /// What goes with a baton, in a line, and what does not.
 pub(super) fn summary(manifest: &Manifest) -> String {
     let (files, kib) = (manifest.files.len(), manifest.bytes.div_ceil(1024));
-    let place = manifest.remote.as_ref().map(|kept| format!(", kept in {}", visible(&kept.address)));
+    let place = manifest.remote.as_ref().map(|remote| format!(", kept in {}", visible(&remote.address)));
     let count = match files {
         0 => return format!("  no uncommitted file goes along\n{}", left_out(manifest)),
         1 => "1 uncommitted file goes along".to_owned(),
@@ -207,9 +207,9 @@ fn list(changes: &BatonChanges) -> String {
         visible(&changes.identity)
     );
     let files: Vec<Vec<String>> = manifest.files.iter().map(|file| vec![visible(file)]).collect();
-    let kept = manifest
+    let remote = manifest
         .remote
         .as_ref()
-        .map(|kept| format!("kept in {} as {}\n", visible(&kept.address), visible(&kept.reference)));
-    head + &kept.unwrap_or_default() + &render::section("files", &files) + &left_out(manifest)
+        .map(|remote| format!("kept in {} as {}\n", visible(&remote.address), visible(&remote.reference)));
+    head + &remote.unwrap_or_default() + &render::section("files", &files) + &left_out(manifest)
 }

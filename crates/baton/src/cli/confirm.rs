@@ -30,9 +30,9 @@ impl Confirmation<'_> {
         }
         write!(err, "{}\n{} [y/N] ", render::for_terminal(self.diff, false), self.question)?;
         err.flush()?;
-        let mut said = String::new();
-        std::io::stdin().read_line(&mut said)?;
-        if matches!(said.trim().to_ascii_lowercase().as_str(), "y" | "yes") {
+        let mut answer = String::new();
+        std::io::stdin().read_line(&mut answer)?;
+        if matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes") {
             return Ok(());
         }
         let hint = "nothing was changed; ask again when you like";

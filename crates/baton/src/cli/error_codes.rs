@@ -129,9 +129,9 @@ mod tests {
     #[test]
     fn every_code_of_a_refusal_is_explained_and_no_other() {
         let (text, table) = (production(), table());
-        let said = codes(&text);
-        assert!(said.len() > 250, "{} codes", said.len());
-        let missing: Vec<_> = said.iter().filter(|code| !table.contains_key(**code)).collect();
+        let explained = codes(&text);
+        assert!(explained.len() > 250, "{} codes", explained.len());
+        let missing: Vec<_> = explained.iter().filter(|code| !table.contains_key(**code)).collect();
         assert!(missing.is_empty(), "add these to crates/baton/src/cli/help/errors.toml: {missing:#?}");
         let is_said = |code: &str| OTHERWISE.contains(&code) || text.contains(&format!("\"{code}\""));
         let gone: Vec<_> = table.keys().filter(|code| !is_said(code)).collect();

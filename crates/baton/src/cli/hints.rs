@@ -33,7 +33,8 @@ const BARE: &[(&str, &[&str])] = &[
     ("ops/src/session/checkpoint.rs", &["checkpoint"]),
     ("ops/src/session/end.rs", &["end"]),
     ("ops/src/session/force.rs", &["wrap", "end"]),
-    ("ops/src/session/wrap.rs", &["wrap"]),
+    ("ops/src/card/sent.rs", &["handoff retry"]),
+    ("ops/src/session/wrap_packet.rs", &["wrap"]),
     ("ops/src/task/close.rs", &["task close"]),
     ("ops/src/transcript/find.rs", &["import-transcript"]),
     ("ops/src/transcript/isolation.rs", &["*"]),
@@ -203,8 +204,8 @@ fn every_option_that_a_rule_names_is_one_of_the_command_that_is_meant() {
         if !RULES.iter().any(|krate| file.starts_with(&format!("{krate}/"))) {
             continue;
         }
-        let meant = BARE.iter().find(|(name, _)| *name == file).map_or(&[][..], |(_, commands)| *commands);
-        let known: BTreeSet<String> = meant
+        let targets = BARE.iter().find(|(name, _)| *name == file).map_or(&[][..], |(_, commands)| *commands);
+        let known: BTreeSet<String> = targets
             .iter()
             .flat_map(|path| match *path {
                 "*" => longs(&root, true),
@@ -213,7 +214,7 @@ fn every_option_that_a_rule_names_is_one_of_the_command_that_is_meant() {
             .collect();
         for text in texts.iter().filter(|text| text.contains(' ')) {
             let missing = options(&bare(text)).into_iter().find(|option| !known.contains(option));
-            found.extend(missing.map(|option| format!("{file}: --{option} is none of {meant:?}: {text}")));
+            found.extend(missing.map(|option| format!("{file}: --{option} is none of {targets:?}: {text}")));
         }
     }
     assert!(found.is_empty(), "name its command, or say in BARE which is meant:\n{}", found.join("\n"));

@@ -116,9 +116,9 @@ fn what_next(imported: &ImportOutput) -> String {
             format!("  {who} continued it{}", next.unwrap_or_default())
         }
     };
-    let kept = match &standing.kept_delta_id {
+    let saved = match &standing.kept_delta_id {
         Some(note) => format!("; what is newer is kept as note {note}"),
         None => String::new(),
     };
-    format!("{taken}{kept}\n  `baton import-transcript --again` makes another baton of it all the same\n")
+    format!("{taken}{saved}\n  `baton import-transcript --again` makes another baton of it all the same\n")
 }

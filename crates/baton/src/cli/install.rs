@@ -72,8 +72,8 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     if args.tools.is_empty() && !args.all {
         return overview(&args, &places, app);
     }
-    let kept = app.config.data_dir.join("installed.json");
-    let mut record = Record::read(&kept);
+    let record_file = app.config.data_dir.join("installed.json");
+    let mut record = Record::read(&record_file);
     let jobs = jobs(&args, &places, &record)?;
     if let ([ToolJob { plan: Err(refusal), .. }], false) = (jobs.as_slice(), args.all) {
         return Err(refusal.clone().into());
@@ -88,14 +88,14 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         adds: !args.uninstall,
     };
     let diff = whole.diff();
-    let asked = !whole.changes.is_empty() && !args.dry_run && !args.yes;
-    if asked {
+    let confirm = !whole.changes.is_empty() && !args.dry_run && !args.yes;
+    if confirm {
         ask(app, &diff, "look with --dry-run, then say --yes")?;
     }
     if !args.dry_run {
-        install::apply::apply(&whole, &mut record, &kept)?;
+        install::apply::apply(&whole, &mut record, &record_file)?;
         if args.uninstall {
-            install::apply::forget(&whole, &mut record, &kept)?;
+            install::apply::forget(&whole, &mut record, &record_file)?;
         }
     }
     let installed = Installed {
@@ -105,7 +105,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         tools: jobs.iter().map(|job| job.outcome(&args)).collect(),
         diff,
     };
-    app.show(&installed, |installed| text(installed, asked))?;
+    app.show(&installed, |installed| text(installed, confirm))?;
     if jobs.iter().any(|job| job.plan.is_err()) { Err(AppError::Reported) } else { Ok(()) }
 }
 
@@ -239,8 +239,8 @@ pub(super) fn ask(app: &App, diff: &str, hint: &'static str) -> Result<(), AppEr
     Confirmation { diff, question, unanswerable, declined: "install_declined" }.ask(app)
 }
 
-fn text(installed: &Installed<'_>, asked: bool) -> String {
-    let mut text = if asked { String::new() } else { render::block(&installed.diff) };
+fn text(installed: &Installed<'_>, confirm: bool) -> String {
+    let mut text = if confirm { String::new() } else { render::block(&installed.diff) };
     for tool in &installed.tools {
         let title = visible(tool.title);
         let (files, remarks) = match &tool.result {

@@ -69,7 +69,7 @@ struct Read {
     /// Only entries of the sessions in which this commit was made
     #[arg(long, value_name = "SHA", conflicts_with_all = ["follow", "after"])]
     commit: Option<String>,
-    /// Only the newest entries, so many
+    /// Only the newest entries, so many; 0 for all
     #[arg(short, value_name = "N", conflicts_with_all = ["follow", "commit"])]
     n: Option<usize>,
     /// Keep printing new entries as they arrive
@@ -233,7 +233,7 @@ fn read(args: Read, app: &mut App) -> Result<(), AppError> {
     if let Some(commit) = &args.commit {
         return print_of_commit(&args, commit, since, app);
     }
-    if let Some(n) = args.n {
+    if let Some(n) = args.n.filter(|n| *n > 0) {
         return print_newest(&args, since, n, app);
     }
     if app.format == Format::Json && !args.follow {
@@ -373,7 +373,7 @@ fn line(row: &Row) -> String {
         Some(other) => other.clone(),
         None => Value::Null,
     };
-    let told = ["summary", "text", "what", "reason", "picker_identity", "surface"]
+    let value = ["summary", "text", "what", "reason", "picker_identity", "surface"]
         .iter()
         .find_map(|key| body.get(*key)?.as_str());
     format!(
@@ -382,6 +382,6 @@ fn line(row: &Row) -> String {
         rfc3339(row.created_at.0),
         row.kind.as_str(),
         visible(&row.identity),
-        told.map(baton_model::packet::one_line).map(|t| visible(&t)).unwrap_or_default()
+        value.map(baton_model::packet::one_line).map(|t| visible(&t)).unwrap_or_default()
     )
 }

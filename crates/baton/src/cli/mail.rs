@@ -203,10 +203,10 @@ fn run_send(send: Send, app: &mut App) -> Result<(), AppError> {
     let sent = app.run::<message::MailSend>(&input)?;
     app.show(&sent, |sent| {
         let message = &sent.message;
-        let told = format!("sent {} to {}", visible(&message.message_id), receiver(message));
+        let line = format!("sent {} to {}", visible(&message.message_id), receiver(message));
         let sealed = message.readers.as_deref().map(readers);
         let sealed = sealed.map_or_else(String::new, |names| format!(", readable by {names}"));
-        format!("{told}{sealed}\n{}", super::signal::warnings(&sent.warnings))
+        format!("{line}{sealed}\n{}", super::signal::warnings(&sent.warnings))
     })
 }
 

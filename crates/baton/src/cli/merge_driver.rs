@@ -127,9 +127,9 @@ pub(super) fn offer(app: &App, is_wanted: bool, is_declined: bool) -> Result<Opt
         let what = "a line in .gitattributes and a section in .git/config";
         write!(err, "Let git merge the Beads file field by field ({what})? [y/N] ")?;
         err.flush()?;
-        let mut said = String::new();
-        std::io::stdin().read_line(&mut said)?;
-        if !matches!(said.trim().to_ascii_lowercase().as_str(), "y" | "yes") {
+        let mut answer = String::new();
+        std::io::stdin().read_line(&mut answer)?;
+        if !matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes") {
             return Ok(None);
         }
     }

@@ -350,6 +350,6 @@ fn is_shown_whole(signal: &Message) -> bool {
 fn baton_text(baton: &PickedBaton) -> String {
     let (id, from) = (visible(&baton.delta_id), visible(&baton.agent_identity));
     let left = render::since(baton.created_at);
-    let kept = if baton.kept { ", kept automatically: its agent did not wrap" } else { "" };
-    format!("baton {id} from {from}, {left}{kept}\n\n{}\n\n", render::packet(&baton.body))
+    let origin = if baton.kept { ", kept automatically: its agent did not wrap" } else { "" };
+    format!("baton {id} from {from}, {left}{origin}\n\n{}\n\n", render::packet(&baton.body))
 }

@@ -206,8 +206,8 @@ fn session_lines(row: &OriginRow) -> String {
         render::short_id(&session.session_id),
         render::since(session.started_at)
     );
-    let mut add = |what: &str, said: &str| {
-        let _ = writeln!(text, "    {what}: {}", visible(&one_line(said)));
+    let mut add = |what: &str, value: &str| {
+        let _ = writeln!(text, "    {what}: {}", visible(&one_line(value)));
     };
     row.request.iter().for_each(|request| add("asked for", request));
     row.summary.iter().for_each(|summary| add("summary", summary));

@@ -104,7 +104,7 @@ fn story(shown: &thread::ShowOutput) -> String {
 
 fn work_rows(work: &thread::ThreadWork) -> Vec<Vec<String>> {
     let row = |name: &str, state: String, text: &str| vec![name.to_owned(), state, visible(text)];
-    let asked = work.requests.iter().map(|text| row("asked", String::new(), text));
+    let requests = work.requests.iter().map(|text| row("asked", String::new(), text));
     let files = work
         .files
         .iter()
@@ -113,7 +113,7 @@ fn work_rows(work: &thread::ThreadWork) -> Vec<Vec<String>> {
         row("ran", run.exit_code.map(|code| format!("exit {code}")).unwrap_or_default(), &run.command)
     });
     let next = work.next_steps.iter().map(|text| row("next", String::new(), text));
-    asked.chain(files).chain(commands).chain(next).collect()
+    requests.chain(files).chain(commands).chain(next).collect()
 }
 
 fn table(listed: &HistoryOutput) -> String {

@@ -83,8 +83,8 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             let sent = app.run::<message::Send>(&input)?;
             app.show(&sent, |sent| {
                 let message = &sent.message;
-                let told = format!("sent {} to {}\n", visible(&message.message_id), visible(&message.to));
-                told + &warnings(&sent.warnings)
+                let text = format!("sent {} to {}\n", visible(&message.message_id), visible(&message.to));
+                text + &warnings(&sent.warnings)
             })
         }
         Verb::Ack { who, message_id, body } => {

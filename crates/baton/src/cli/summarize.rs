@@ -57,7 +57,7 @@ fn ask(command: &str, packet: &Value, time: Duration) -> Result<String, String> 
         // A program that does not read all of it is free to do so.
         std::thread::spawn(move || _ = pipe.write_all(input.as_bytes()));
     }
-    let (tell, told) = mpsc::channel();
+    let (tell, receiver) = mpsc::channel();
     if let Some(pipe) = child.stdout.take() {
         std::thread::spawn(move || {
             let mut text = Vec::new();
@@ -65,7 +65,7 @@ fn ask(command: &str, packet: &Value, time: Duration) -> Result<String, String> 
             _ = tell.send(read.map(|_| text));
         });
     }
-    let answer = told.recv_timeout(time);
+    let answer = receiver.recv_timeout(time);
     let text = match answer {
         Ok(Ok(text)) => text,
         Ok(Err(error)) => {
@@ -124,10 +124,12 @@ mod tests {
     use super::*;
 
     fn check(command: &str, expected: Result<&str, &str>) {
-        let told = ask(command, &json!({ "summary": "facts" }), Duration::from_millis(1_500));
+        let answer = ask(command, &json!({ "summary": "facts" }), Duration::from_millis(1_500));
         match expected {
-            Ok(summary) => assert_eq!(told.as_deref(), Ok(summary), "{command}"),
-            Err(part) => assert!(told.as_ref().is_err_and(|why| why.contains(part)), "{command}: {told:?}"),
+            Ok(summary) => assert_eq!(answer.as_deref(), Ok(summary), "{command}"),
+            Err(part) => {
+                assert!(answer.as_ref().is_err_and(|why| why.contains(part)), "{command}: {answer:?}")
+            }
         }
     }
 

@@ -157,8 +157,8 @@ impl Document {
         let text = RepoFile::new(&root, DOCUMENT).text(SMALL).ok().flatten()?;
         let enterprise = enterprise_of(&app.config.github.api);
         let parse = |text: &str| parse_issues_repo(text, enterprise.as_deref()).ok();
-        let said = project_document::read(&text).ok()?;
-        let repo = said.issues_github_repo.or(said.vcs_remote_url).and_then(|text| parse(&text))?;
+        let document = project_document::read(&text).ok()?;
+        let repo = document.issues_github_repo.or(document.vcs_remote_url).and_then(|text| parse(&text))?;
         let own = git::remote(&root).and_then(|remote| parse(&remote));
         if own.is_some_and(|own| is_same_repo(&own, &repo)) {
             return None;
@@ -199,9 +199,9 @@ fn ask(path: &Path, settings: &[Setting], app: &App) -> Result<(), AppError> {
     let question = format!("{path} sets\n{}Let all of it count as yours? [y/N] ", render::table(&rows));
     write!(err, "{}", render::for_terminal(&question, false))?;
     err.flush()?;
-    let mut said = String::new();
-    std::io::stdin().read_line(&mut said)?;
-    if matches!(said.trim().to_ascii_lowercase().as_str(), "y" | "yes") {
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    if matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes") {
         return Ok(());
     }
     let hint = "nothing was changed; ask again when you like";
@@ -212,13 +212,13 @@ fn remove(folder: &Path, app: &mut App) -> Result<(), AppError> {
     let mut trusted = TrustStore::read(&app.config.config_dir);
     let held = trusted.folders.iter().chain(&trusted.documents).map(|entry| entry.folder.clone());
     // The folder itself, or the one above it whose file counts here.
-    let meant = held.filter(|known| folder.starts_with(known)).max_by_key(|known| known.as_os_str().len());
-    let meant = meant.unwrap_or_else(|| folder.to_owned());
-    let changed = trusted.remove(&meant);
+    let target = held.filter(|known| folder.starts_with(known)).max_by_key(|known| known.as_os_str().len());
+    let target = target.unwrap_or_else(|| folder.to_owned());
+    let changed = trusted.remove(&target);
     if changed {
         keep(&trusted, app)?;
     }
-    let answer = Removed { folder: meant.display().to_string(), trusted: false, changed };
+    let answer = Removed { folder: target.display().to_string(), trusted: false, changed };
     app.show(&answer, |answer| {
         let folder = visible(&answer.folder);
         let verb = if changed { "no longer trusted" } else { "was not trusted" };

@@ -45,10 +45,10 @@ pub(super) fn text(
         let to = waiting.to.as_deref().filter(|to| !to.is_empty());
         let to = to.map_or_else(String::new, |to| format!(", for {}", visible(to)));
         let (kind, id, from) = (waiting.kind.as_str(), visible(&waiting.id), visible(&waiting.from));
-        let kept = waiting.kept.then(|| format!(", {}", render::why_kept(waiting.stopped.as_ref())));
-        let kept = kept.unwrap_or_default();
+        let origin = waiting.kept.then(|| format!(", {}", render::why_kept(waiting.stopped.as_ref())));
+        let origin = origin.unwrap_or_default();
         let about = quotation(waiting.subject.as_deref(), subjects);
-        format!("  - {kind} {id}{about} from {from}{to}{}{kept}", age(waiting.created_at))
+        format!("  - {kind} {id}{about} from {from}{to}{}{origin}", age(waiting.created_at))
     }));
     lines.extend(rest(waiting.len()));
     lines.extend(how_to_accept(&waiting));
@@ -184,27 +184,27 @@ pub(super) fn first(config: &Config, call: &Call, payload: &Payload) -> bool {
     let agent = if call.event == "prompt" { call.agent.as_str() } else { "start" };
     let mark = mark(config, &format!("{agent}/{session}"));
     let known = fs::read_to_string(&mark).ok();
-    let told = match (&known, call.event.as_str()) {
+    let announced = match (&known, call.event.as_str()) {
         (None, _) => false,
         (Some(_), "prompt") => true,
         // A resumed or compacted session gets it again, but not from two hooks of one start.
         (Some(by), _) => *by != call.agent && age_of(&mark).is_some_and(|age| age < Duration::from_secs(5)),
     };
-    if !told {
+    if !announced {
         leave(&mark, &call.agent);
     }
-    !told
+    !announced
 }
 
 /// A prompt of a session without a name: the process stands for it.
 fn unnamed(config: &Config, call: &Call) -> bool {
     let process = crate::process::ProcessAncestry::ancestry().fingerprint();
     let mark = mark(config, &format!("{}/process/{process}", call.agent));
-    let told = mark.exists();
-    if !told {
+    let announced = mark.exists();
+    if !announced {
         leave(&mark, &call.agent);
     }
-    !told
+    !announced
 }
 
 fn folder(config: &Config) -> PathBuf {
@@ -296,10 +296,10 @@ mod tests {
         ]))
         .expect("hand-offs");
         let now = parse_rfc3339("2026-11-20T10:12:00Z").expect("a time");
-        let told = text(&status, now, (true, None));
-        assert!(told.contains("\"round half up\" from DDD"), "{told}");
-        assert!(told.contains("failed 0199aaaa-0000 \"new endpoint\" to lib, 12m ago: GitHub answered 404, `baton handoff retry"), "{told}");
-        assert!(told.contains("by Bob, \"not ours\""), "{told}");
+        let announcement = text(&status, now, (true, None));
+        assert!(announcement.contains("\"round half up\" from DDD"), "{announcement}");
+        assert!(announcement.contains("failed 0199aaaa-0000 \"new endpoint\" to lib, 12m ago: GitHub answered 404, `baton handoff retry"), "{announcement}");
+        assert!(announcement.contains("by Bob, \"not ours\""), "{announcement}");
         let shy = text(&status, now, (false, None));
         assert!(shy.contains("GitHub answered 404") && shy.contains("by Bob"), "{shy}");
         for word in ["round", "endpoint", "not ours"] {
@@ -314,19 +314,19 @@ mod tests {
         assert!(text(&status, 0, (true, None)).contains("kept automatically: its agent did not wrap"));
         let stopped = json!({ "text": "You've hit your limit", "again": "again at 3pm (Europe/Berlin)" });
         status.card.handoffs[0].stopped = serde_json::from_value(stopped).expect("a stop");
-        let told = text(&status, 0, (true, None));
+        let announcement = text(&status, 0, (true, None));
         let expected =
             "its provider stopped its agent (\"You've hit your limit\"; again at 3pm (Europe/Berlin))";
-        assert!(told.contains(expected), "{told}");
+        assert!(announcement.contains(expected), "{announcement}");
     }
 
     #[test]
     fn an_agent_whose_calls_nobody_confirms_is_told_so() {
-        let told = text(&status(1), 0, (true, Some("--allowed-tools mcp_baton_*")));
+        let announcement = text(&status(1), 0, (true, Some("--allowed-tools mcp_baton_*")));
         assert!(
-            told.contains("Nobody confirms calls in this run")
-                && told.contains("`--allowed-tools mcp_baton_*`"),
-            "{told}"
+            announcement.contains("Nobody confirms calls in this run")
+                && announcement.contains("`--allowed-tools mcp_baton_*`"),
+            "{announcement}"
         );
         assert!(!text(&status(1), 0, (true, None)).contains("confirms"));
     }

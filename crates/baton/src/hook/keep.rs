@@ -126,11 +126,11 @@ fn capture(call: &Call, payload: &Payload, config: &Config) -> Result<(), AppErr
         wrap: config.auto_wrap && is_own_end && ends(&call.event),
         over: is_own_end && call.event == "session-end",
     };
-    let kept = app.run::<Capture>(&input)?;
+    let captured = app.run::<Capture>(&input)?;
     if call.event == "failure" && config.notify.is_on() {
-        tell_stop(&mut app, &input, installer.tool.title, &kept.project_id);
+        tell_stop(&mut app, &input, installer.tool.title, &captured.project_id);
     }
-    let attached = ledger::attach_kept(&mut app, &kept);
+    let attached = ledger::attach_kept(&mut app, &captured);
     app.leave();
     attached?;
     Ok(())

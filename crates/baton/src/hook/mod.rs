@@ -73,21 +73,21 @@ pub(crate) fn answer(call: Call) {
     let passes_on = keep::keeps(&call.event) || config::is_supervised();
     let mut budget = if passes_on { PASSING_ON } else { BUDGET };
     thread::spawn(move || {
-        let said = respond(&call, &|first| _ = sender.send(first));
-        let _ = sender.send(said);
+        let answer = respond(&call, &|first| _ = sender.send(first));
+        let _ = sender.send(answer);
     });
     // A response that is not ready in time is dropped: the process exits with this thread. Of several the last counts.
-    let (begin, mut said) = (Instant::now(), None);
+    let (begin, mut answer) = (Instant::now(), None);
     loop {
         match receiver.recv_timeout(budget.saturating_sub(begin.elapsed())) {
-            Ok(text) => said = text,
+            Ok(text) => answer = text,
             Err(RecvTimeoutError::Timeout) if budget < PASSING_ON && is_starved(BUDGET) => {
                 budget = PASSING_ON
             }
             Err(_) => break,
         }
     }
-    if let Some(text) = said {
+    if let Some(text) = answer {
         let mut out = std::io::stdout();
         let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     }
@@ -116,7 +116,7 @@ fn respond(call: &Call, meanwhile: &dyn Fn(Option<String>)) -> Option<String> {
         note_conversation(call, &payload, &config);
     }
     let tool = baton_tools::installer(&call.agent);
-    let said = match (tool, call.event.as_str()) {
+    let answer = match (tool, call.event.as_str()) {
         (Some(tool), "session-start" | "prompt") => announcement(call, tool, &payload, &config, meanwhile),
         (Some(tool), event) if keep::keeps(event) => {
             keep::detach(call, tool, &payload, &config).map(|()| None)
@@ -124,14 +124,14 @@ fn respond(call: &Call, meanwhile: &dyn Fn(Option<String>)) -> Option<String> {
         (None, _) => Err(anyhow::anyhow!("there is no tool `{}`", call.agent).into()),
         (_, event) => Err(anyhow::anyhow!("there is no event `{event}`").into()),
     };
-    let said = said.unwrap_or_else(|ended| {
+    let answer = answer.unwrap_or_else(|ended| {
         log::write(&config, call, &ended);
         None
     });
-    match (said, tool.map(|tool| tool.install.answer)) {
+    match (answer, tool.map(|tool| tool.install.answer)) {
         // This one takes no silence for an answer.
         (None, Some(Answer::Steps)) => Some("{}\n".to_owned()),
-        (said, _) => said,
+        (answer, _) => answer,
     }
 }
 
@@ -181,15 +181,15 @@ fn announcement(
     let launch = tool.tool.launch.as_ref();
     let approval =
         launch.and_then(|launch| launch.missing_approval(ProcessAncestry::ancestry().agent_args()));
-    let said = |status: &StatusOutput| {
+    let announced = |status: &StatusOutput| {
         let text = announce::text(status, clock::now(), (config.subjects, approval));
         shaped(tool.install.answer, payload.event_name(call), &text)
     };
-    meanwhile(said(&status));
+    meanwhile(announced(&status));
     let own = payload.session.as_deref();
     let left = unwrapped::remarks(&mut app, (&status.project_id, &status.card), (None, own));
     status.card.reminders.extend(left);
-    Ok(said(&status))
+    Ok(announced(&status))
 }
 
 fn opened(config: &Config) -> Result<Store, AppError> {

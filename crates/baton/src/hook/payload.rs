@@ -42,24 +42,24 @@ impl Payload {
             let mut input = serde_json::Deserializer::from_reader(std::io::BufReader::new(input));
             _ = sender.send(Value::deserialize(&mut input).ok());
         });
-        let told = receiver.recv_timeout(patience).ok().flatten();
-        told.map(|told| Self::of(&told)).unwrap_or_default()
+        let payload = receiver.recv_timeout(patience).ok().flatten();
+        payload.map(|payload| Self::of(&payload)).unwrap_or_default()
     }
 
     /// Takes what is known out of a tool's message.
-    pub(super) fn of(told: &Value) -> Self {
+    pub(super) fn of(payload: &Value) -> Self {
         let text = |names: &[&str]| {
-            let found = names.iter().find_map(|name| told.get(*name).and_then(Value::as_str));
+            let found = names.iter().find_map(|name| payload.get(*name).and_then(Value::as_str));
             found.filter(|text| !text.is_empty()).map(str::to_owned)
         };
         let roots = ["workspacePaths", "workspace_roots"];
-        let root = roots.iter().find_map(|name| told.get(*name)?.get(0)?.as_str().map(str::to_owned));
+        let root = roots.iter().find_map(|name| payload.get(*name)?.get(0)?.as_str().map(str::to_owned));
         Self {
             session: text(&["session_id", "sessionId", "conversation_id", "conversationId", "sessionID"]),
             transcript: text(&["transcript_path", "transcriptPath"]).map(PathBuf::from),
             cwd: text(&["cwd"]).or(root).map(PathBuf::from).filter(|cwd| cwd.is_absolute()),
             name: text(&["hook_event_name", "hookEventName"]),
-            round: told.get("invocationNum").and_then(Value::as_i64),
+            round: payload.get("invocationNum").and_then(Value::as_i64),
         }
     }
 
@@ -91,11 +91,11 @@ mod tests {
         let copilot = json!({ "sessionId": "a", "transcriptPath": "/t.jsonl", "cwd": "/shop" });
         let cursor =
             json!({ "conversation_id": "a", "transcript_path": "/t.jsonl", "workspace_roots": ["/shop"] });
-        for told in [claude, copilot, cursor] {
-            let payload = Payload::of(&told);
-            assert_eq!(payload.session.as_deref(), Some("a"), "{told}");
-            assert_eq!(payload.transcript, Some("/t.jsonl".into()), "{told}");
-            assert_eq!(payload.cwd, Some("/shop".into()), "{told}");
+        for input in [claude, copilot, cursor] {
+            let payload = Payload::of(&input);
+            assert_eq!(payload.session.as_deref(), Some("a"), "{input}");
+            assert_eq!(payload.transcript, Some("/t.jsonl".into()), "{input}");
+            assert_eq!(payload.cwd, Some("/shop".into()), "{input}");
         }
         assert!(Payload::of(&json!({ "invocationNum": 2, "workspacePaths": ["/shop"] })).is_later_round());
         let odd = Payload::of(&json!({ "session_id": 7, "cwd": "relative", "transcript_path": null }));

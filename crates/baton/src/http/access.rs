@@ -59,8 +59,8 @@ impl Authenticator {
             return grant.ok_or_else(|| token_invalid().into());
         }
         let input = CheckInput { token: secret.clone() };
-        let asked = self.pool.ask::<Check>(&input, Caller::default()).await;
-        let grant = match asked {
+        let checked = self.pool.ask::<Check>(&input, Caller::default()).await;
+        let grant = match checked {
             Ok(answer) if secret.is_some() => Some(read(answer)),
             Ok(answer) if !answer.needed && !self.always => Some(Grant::default()),
             Ok(_) => None,

@@ -363,14 +363,14 @@ mod tests {
     #[test]
     fn who_listens_to_all_projects_hears_of_an_isolated_one_no_words() {
         let delta = Row { summary: Some("secret".into()), ..row("lone", Kind::Note) };
-        let said = |project: Option<&str>, is_isolated| {
+        let message = |project: Option<&str>, is_isolated| {
             let request =
                 EventRequest { project: project.map(str::to_owned), from: None, grant: Grant::default() };
             let event = event(&delta, is_isolated).expect("an event");
             String::from_utf8(request.frame(&event).to_vec()).expect("text")
         };
-        assert!(said(None, false).contains("secret") && said(Some("lone"), true).contains("secret"));
-        let outline = said(None, true);
+        assert!(message(None, false).contains("secret") && message(Some("lone"), true).contains("secret"));
+        let outline = message(None, true);
         assert!(!outline.contains("secret") && !outline.contains("Ann"), "{outline}");
         assert!(
             outline.starts_with("id: lone/7/") && outline.contains("\nevent: note\ndata: {\"seq\":7"),

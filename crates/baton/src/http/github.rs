@@ -88,7 +88,7 @@ impl Hook {
         let Ok(Ok(_turn)) = tokio::time::timeout(TURN, self.room.acquire()).await else {
             return Err(body::no_room());
         };
-        let (mut chunks, mut size, mut kept) = (body.into_data_stream(), 0, Vec::new());
+        let (mut chunks, mut size, mut bytes) = (body.into_data_stream(), 0, Vec::new());
         let all = async {
             while let Some(chunk) = chunks.next().await {
                 let chunk = chunk.map_err(|error| body::cut_off(&error))?;
@@ -98,7 +98,7 @@ impl Hook {
                 }
                 mac.update(&chunk);
                 if is_kept {
-                    kept.extend_from_slice(&chunk);
+                    bytes.extend_from_slice(&chunk);
                 }
             }
             Ok(())
@@ -106,7 +106,7 @@ impl Hook {
         let Ok(read) = tokio::time::timeout(body::TIME, all).await else { return Err(body::too_slow()) };
         read?;
         mac.verify_slice(&signature).map_err(|_| no(wrong()))?;
-        Ok((kept, signature))
+        Ok((bytes, signature))
     }
 }
 

@@ -38,9 +38,9 @@ pub(super) fn router() -> Router<Arc<Pool>> {
                                       RawQuery(query): RawQuery,
                                       headers: HeaderMap,
                                       body: Bytes| {
-                let asked =
+                let route_request =
                     RouteRequest { route, entry, kinds: &kinds, path, query, headers: &headers, body: &body };
-                asked.answer(pool, grant).await
+                route_request.answer(pool, grant).await
             };
             router = router.route(&path, on(filter(route.method), handler));
         }

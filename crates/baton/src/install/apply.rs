@@ -11,31 +11,31 @@ use super::files;
 use super::record::Record;
 
 /// Writes what a plan changes. A file that changed since it was read is left, and so is all that would come after it.
-pub(crate) fn apply(plan: &Plan, record: &mut Record, kept: &Path) -> Result<(), Refusal> {
+pub(crate) fn apply(plan: &Plan, record: &mut Record, path: &Path) -> Result<(), Refusal> {
     // The record is written first: a recorded entry that does not exist is harmless, an unrecorded one is not.
     if plan.adds && !plan.changes.is_empty() {
         plan.changes.iter().for_each(|change| record.add(&change.file, change.mark.clone()));
-        keep(record, kept)?;
+        keep(record, path)?;
     }
     plan.changes.iter().try_for_each(|change| write(change, record))
 }
 
 /// Forgets files that hold nothing of ours any more.
-pub(crate) fn forget(plan: &Plan, record: &mut Record, kept: &Path) -> Result<(), Refusal> {
+pub(crate) fn forget(plan: &Plan, record: &mut Record, path: &Path) -> Result<(), Refusal> {
     plan.changes.iter().for_each(|change| record.remove(&change.file));
-    match (record.is_empty(), kept.exists()) {
-        (true, true) => std::fs::remove_file(kept).map_err(|error| unwritten(kept, &error)),
+    match (record.is_empty(), path.exists()) {
+        (true, true) => std::fs::remove_file(path).map_err(|error| unwritten(path, &error)),
         (true, false) => Ok(()),
-        _ => keep(record, kept),
+        _ => keep(record, path),
     }
 }
 
-fn keep(record: &Record, kept: &Path) -> Result<(), Refusal> {
-    let folder = kept.parent().map_or(Ok(()), private_file::create_folder);
+fn keep(record: &Record, path: &Path) -> Result<(), Refusal> {
+    let folder = path.parent().map_or(Ok(()), private_file::create_folder);
     // The record contains settings of other tools.
     folder
-        .and_then(|()| private_file::write(kept, record.text().as_bytes()))
-        .map_err(|error| unwritten(kept, &error))
+        .and_then(|()| private_file::write(path, record.text().as_bytes()))
+        .map_err(|error| unwritten(path, &error))
 }
 
 fn write(change: &Change, record: &Record) -> Result<(), Refusal> {

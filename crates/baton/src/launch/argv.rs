@@ -153,10 +153,10 @@ mod tests {
 
     #[test]
     fn words_are_filled_in() {
-        let said = Prompt { text: "go on".into(), file: None };
+        let prompt = Prompt { text: "go on".into(), file: None };
         let read = Prompt { text: "read it".into(), file: Some("/d/h/x.md".into()) };
-        check(&["{mode}", "{prompt}"], Some(&said), &["--yolo", "go on"]);
-        check(&["{prompt:-i}", "{folder:--add-dir}"], Some(&said), &["-i", "go on"]);
+        check(&["{mode}", "{prompt}"], Some(&prompt), &["--yolo", "go on"]);
+        check(&["{prompt:-i}", "{folder:--add-dir}"], Some(&prompt), &["-i", "go on"]);
         check(&["{prompt}", "{folder:--add-dir}"], Some(&read), &["read it", "--add-dir", "/d/h"]);
         check(&["{file:--read}"], Some(&read), &["--read", "/d/h/x.md"]);
         check(&["resume", "{id}", "{prompt:-i}"], None, &["resume", "s1"]);
@@ -165,10 +165,15 @@ mod tests {
 
     #[test]
     fn what_the_user_adds_stands_where_the_words_say() {
-        let said = Prompt { text: "go on".into(), file: None };
+        let prompt = Prompt { text: "go on".into(), file: None };
         let more = ["--model".to_owned(), "m".to_owned()];
-        let call =
-            Call { prompt: Some(&said), session: None, mode: &["--yolo"], cwd: Path::new("/"), more: &more };
+        let call = Call {
+            prompt: Some(&prompt),
+            session: None,
+            mode: &["--yolo"],
+            cwd: Path::new("/"),
+            more: &more,
+        };
         assert_eq!(
             argv(&["{mode}", "{more}", "{prompt:-p}"], &call).expect("plain words"),
             ["--yolo", "--model", "m", "-p", "go on"]
@@ -231,8 +236,8 @@ mod tests {
 
     #[test]
     fn a_prompt_that_looks_like_a_hole_stays_as_it_is() {
-        let said = Prompt { text: "{id} {mode}".into(), file: None };
-        check(&["{prompt}"], Some(&said), &["{id} {mode}"]);
+        let prompt = Prompt { text: "{id} {mode}".into(), file: None };
+        check(&["{prompt}"], Some(&prompt), &["{id} {mode}"]);
     }
 
     #[test]

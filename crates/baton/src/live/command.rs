@@ -206,14 +206,14 @@ mod tests {
 
     #[test]
     fn of_several_words_the_last_is_said() {
-        let mut said = CommandQueue::default();
+        let mut queue = CommandQueue::default();
         for note in [saved(1), head(8), saved(2), head(9)] {
-            said.note(note);
+            queue.note(note);
         }
-        said.beat(beat("s1", 1_000));
-        said.beat(beat("s1", 2_000));
+        queue.beat(beat("s1", 1_000));
+        queue.beat(beat("s1", 2_000));
         assert_eq!(
-            texts(&said.commands("me", 600, false)),
+            texts(&queue.commands("me", 600, false)),
             [
                 "HDEL baton:session:s1 task",
                 "HSET baton:session:s1 project shop identity Donna state {} version 2 saved 7",
@@ -228,21 +228,21 @@ mod tests {
 
     #[test]
     fn what_a_session_had_goes_when_it_ends() {
-        let mut said = CommandQueue::default();
-        said.beat(beat("s1", 1_000));
-        said.note(saved(1));
-        said.note(CommitEvent::Released { session_id: "s1".into() });
-        assert_eq!(texts(&said.commands("me", 600, false)), ["DEL baton:session:s1", "ZREM baton:heard s1"]);
+        let mut queue = CommandQueue::default();
+        queue.beat(beat("s1", 1_000));
+        queue.note(saved(1));
+        queue.note(CommitEvent::Released { session_id: "s1".into() });
+        assert_eq!(texts(&queue.commands("me", 600, false)), ["DEL baton:session:s1", "ZREM baton:heard s1"]);
     }
 
     #[test]
     fn a_full_redis_is_told_what_frees_room_and_what_needs_none() {
-        let mut said = CommandQueue::default();
-        said.beat(beat("s2", 1_000));
-        said.note(saved(1));
-        said.note(head(3));
+        let mut queue = CommandQueue::default();
+        queue.beat(beat("s2", 1_000));
+        queue.note(saved(1));
+        queue.note(head(3));
         assert_eq!(
-            texts(&said.commands("me", 600, true)),
+            texts(&queue.commands("me", 600, true)),
             ["HDEL baton:session:s1 state version saved task", "PUBLISH baton:wrote me shop 3"]
         );
     }

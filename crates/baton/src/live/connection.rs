@@ -173,8 +173,8 @@ fn master(redis: &Redis, sentinels: &[Node], service: &str) -> Result<Connection
     let found = sentinels.iter().map(|sentinel| {
         let access = Redis { user: None, password: None, database: 0, ..redis.clone() };
         let mut sentinel = connect(info(&access, address(redis, sentinel))?)?;
-        let mut asked = command("SENTINEL", "get-master-addr-by-name");
-        let named: Option<(String, u16)> = asked.arg(service).query(&mut sentinel)?;
+        let mut query = command("SENTINEL", "get-master-addr-by-name");
+        let named: Option<(String, u16)> = query.arg(service).query(&mut sentinel)?;
         let (host, port) =
             named.ok_or_else(|| LinkError::Away(format!("the Sentinel knows no service {service}")))?;
         let master = info(redis, address(redis, &Node { host, port }))?;

@@ -110,7 +110,7 @@ impl Shared {
     /// Records the state of Redis, and logs a change.
     fn set_state(&self, state: State, why: &str) {
         let before = self.state.swap(state as u8, Ordering::Relaxed);
-        let first = self.asked.0.lock().is_ok_and(|mut asked| !std::mem::replace(&mut *asked, true));
+        let first = self.asked.0.lock().is_ok_and(|mut answered| !std::mem::replace(&mut *answered, true));
         self.asked.1.notify_all();
         if before == state as u8 && !first {
             return;
@@ -153,9 +153,9 @@ impl Live {
     pub(crate) fn start(redis: &Redis, limits: Limits, clock: Clock) -> Arc<Self> {
         let (live, words) = Self::new(redis);
         thread::start(redis.clone(), (limits, clock), Arc::clone(&live.shared), words);
-        let (asked, told) = &live.shared.asked;
-        if let Ok(asked) = asked.lock() {
-            let _ = told.wait_timeout_while(asked, PATIENCE, |asked| !*asked);
+        let (answered, changed) = &live.shared.asked;
+        if let Ok(answered) = answered.lock() {
+            let _ = changed.wait_timeout_while(answered, PATIENCE, |answered| !*answered);
         }
         live
     }
@@ -198,8 +198,8 @@ impl Live {
 
     /// For a process that is about to end: waits a moment until everything was said.
     pub(crate) fn flush(&self) {
-        let (said, heard) = sync_channel(1);
-        if self.state() != State::Away && self.words.try_send(LiveCommand::Flush(said)).is_ok() {
+        let (sender, heard) = sync_channel(1);
+        if self.state() != State::Away && self.words.try_send(LiveCommand::Flush(sender)).is_ok() {
             let _ = heard.recv_timeout(PATIENCE);
         }
     }

@@ -77,10 +77,10 @@ pub(super) fn start(
         unsent: Sessions::default(),
     };
     std::thread::spawn(move || {
-        while let Some(PendingCommands { said, waiting, is_all }) = keeper.next_batch(&words) {
-            keeper.flush(said, is_all);
+        while let Some(PendingCommands { said: queue, waiting, is_all }) = keeper.next_batch(&words) {
+            keeper.flush(queue, is_all);
             // Waiters are released also where Redis is unreachable: waiting longer would not help.
-            waiting.into_iter().for_each(|told| _ = told.try_send(()));
+            waiting.into_iter().for_each(|waiter| _ = waiter.try_send(()));
         }
     });
 }
@@ -91,7 +91,7 @@ impl LiveThread {
     fn next_batch(&mut self, words: &Receiver<LiveCommand>) -> Option<PendingCommands> {
         // Taken before the words: whatever older was sent of these sessions is among them, or comes with the next ones.
         self.unsent.merge(self.shared.unsent.take());
-        let (mut said, mut waiting, mut is_all) = (CommandQueue::default(), Vec::new(), false);
+        let (mut queue, mut waiting, mut is_all) = (CommandQueue::default(), Vec::new(), false);
         // What is old does not wait for a look.
         let mut until = match self.unsent.is_empty() {
             true => self.next_look.max(self.not_before()),
@@ -100,25 +100,25 @@ impl LiveThread {
         for _ in 0..BATCH {
             match words.recv_timeout(until.saturating_duration_since(Instant::now())) {
                 Ok(LiveCommand::Beat(beat)) => {
-                    said.beat(beat);
+                    queue.beat(beat);
                     until = until.min(Instant::now() + GATHER);
                 }
                 Ok(LiveCommand::Notes(notes)) => {
-                    notes.into_iter().for_each(|note| said.note(note));
+                    notes.into_iter().for_each(|note| queue.note(note));
                     until = Instant::now();
                 }
-                Ok(LiveCommand::Flush(told)) => {
-                    waiting.push(told);
+                Ok(LiveCommand::Flush(waiter)) => {
+                    waiting.push(waiter);
                     until = Instant::now();
                 }
-                Err(RecvTimeoutError::Disconnected) if said.is_empty() && waiting.is_empty() => return None,
+                Err(RecvTimeoutError::Disconnected) if queue.is_empty() && waiting.is_empty() => return None,
                 Err(_) => {
                     is_all = true;
                     break;
                 }
             }
         }
-        Some(PendingCommands { said, waiting, is_all })
+        Some(PendingCommands { said: queue, waiting, is_all })
     }
 
     /// When Redis may be asked again after a failure.
@@ -126,15 +126,15 @@ impl LiveThread {
         self.begun + self.circuit.not_before()
     }
 
-    fn flush(&mut self, mut said: CommandQueue, is_all: bool) {
-        let sessions = said.sessions();
+    fn flush(&mut self, mut queue: CommandQueue, is_all: bool) {
+        let sessions = queue.sessions();
         if !self.circuit.is_closed(self.begun.elapsed()) {
             sessions.into_iter().for_each(|session_id| self.unsent.add(session_id));
             return;
         }
         // Whether this is newer than the unsent state is unknown; the next state saved will be.
-        said.leave_out(|session_id| self.unsent.has(session_id));
-        let spoken = self.speak(said);
+        queue.leave_out(|session_id| self.unsent.has(session_id));
+        let spoken = self.speak(queue);
         match &spoken {
             // What waits in the queue may be older than what was not said.
             Ok(_) if is_all => self.unsent = Sessions::default(),
@@ -158,7 +158,7 @@ impl LiveThread {
 
     /// Sends a batch, after a check for free memory if Redis was away or full, and polls when that is due. Returns why
     /// Redis accepts no more data, if it is full; commands that need no memory were sent all the same.
-    fn speak(&mut self, said: CommandQueue) -> Result<Option<LinkError>, LinkError> {
+    fn speak(&mut self, queue: CommandQueue) -> Result<Option<LinkError>, LinkError> {
         let mut link = match self.link.take() {
             Some(link) => link,
             None => {
@@ -178,7 +178,7 @@ impl LiveThread {
             Ok(()) => None,
         };
         self.forget(&mut link)?;
-        let commands = said.commands(&self.shared.own, self.limits.stale_after.max(1_000), full.is_some());
+        let commands = queue.commands(&self.shared.own, self.limits.stale_after.max(1_000), full.is_some());
         link.send(&commands)?;
         self.poll(&mut link)?;
         self.link = Some(link);
@@ -189,9 +189,9 @@ impl LiveThread {
     fn forget(&self, link: &mut RedisConnection) -> Result<(), LinkError> {
         let mut all: Vec<Cmd> = self.unsent.by_name().map(|session_id| forget(session_id)).collect();
         if self.unsent.is_any() {
-            let mut asked = command("ZRANGEBYSCORE", HEARD);
-            asked.arg("-inf").arg("+inf").arg("WITHSCORES");
-            all.extend(link.scores(&asked)?.iter().map(|(session_id, _)| forget(session_id)));
+            let mut query = command("ZRANGEBYSCORE", HEARD);
+            query.arg("-inf").arg("+inf").arg("WITHSCORES");
+            all.extend(link.scores(&query)?.iter().map(|(session_id, _)| forget(session_id)));
         }
         // So few at once that each answer comes in time.
         all.chunks(BATCH).try_for_each(|some| link.send(some).map(drop))
@@ -206,9 +206,9 @@ impl LiveThread {
         let now = (self.clock)();
         let since =
             self.looked_at.map_or(now - self.limits.stale_after, |looked_at| looked_at.min(now) - OVERLAP);
-        let mut asked = command("ZRANGEBYSCORE", HEARD);
-        asked.arg(since).arg(now + AHEAD).arg("WITHSCORES");
-        for (session_id, at) in link.scores(&asked)? {
+        let mut query = command("ZRANGEBYSCORE", HEARD);
+        query.arg(since).arg(now + AHEAD).arg("WITHSCORES");
+        for (session_id, at) in link.scores(&query)? {
             self.shared.record_heartbeat(&session_id, at);
         }
         self.looked_at = Some(now);

@@ -37,8 +37,8 @@ impl Embeddings {
         let input: Vec<&str> = texts.iter().map(|text| beginning(text)).collect();
         let request = Request { model: &self.model, input, encoding_format: "float" };
         let body = serde_json::to_value(request).map_err(|error| ServiceError::new(error.to_string()))?;
-        let asked = self.http.send("POST", &self.url, Some(&body), TIMEOUT * 2);
-        let Ok(answer) = tokio::time::timeout(TIMEOUT, asked).await else {
+        let response = self.http.send("POST", &self.url, Some(&body), TIMEOUT * 2);
+        let Ok(answer) = tokio::time::timeout(TIMEOUT, response).await else {
             let why = "the embeddings endpoint does not answer in time";
             return Err(ServiceError {
                 status: Some(StatusCode::REQUEST_TIMEOUT.as_u16()),

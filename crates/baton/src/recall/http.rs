@@ -86,8 +86,8 @@ impl Http {
                 Err(ServiceError::new(format!("{} answers with something that is no JSON", self.name)))
             }
             (status, read) => {
-                let said = read.ok().and_then(|answer| error_text(&answer)).unwrap_or_default();
-                let why = format!("{} answered {status}{said}", self.name);
+                let message = read.ok().and_then(|answer| error_text(&answer)).unwrap_or_default();
+                let why = format!("{} answered {status}{message}", self.name);
                 Err(ServiceError { status: Some(status), after, ..ServiceError::new(why) })
             }
         }

@@ -120,8 +120,8 @@ impl IndexServices {
         if let Some(why) = self.rests() {
             return IndexResult { why: Some(why), ..IndexResult::default() };
         }
-        let asked = tokio::time::timeout(PATIENCE, self.query_index(query, projects)).await;
-        match asked {
+        let answer = tokio::time::timeout(PATIENCE, self.query_index(query, projects)).await;
+        match answer {
             Ok(Ok(found)) => found,
             Ok(Err(trouble)) => self.rest(trouble.why),
             Err(_) => self.rest(format!("no answer within {} ms", PATIENCE.as_millis())),

@@ -81,7 +81,7 @@ impl GitHub {
     /// Carries a call out. `taken` is when the step was taken under its lease.
     pub(super) async fn ask(&self, call: &Call, taken: StepTime) -> CallEnd {
         let maybe = call.may_exist();
-        let came = match call {
+        let result = match call {
             Call::Create(draft) => self.create(draft, taken).await,
             Call::Find(draft) => self.find(draft).await,
             Call::Close { repo, number, comment, reason, marker, may_exist } => {
@@ -101,8 +101,8 @@ impl GitHub {
                 self.edit(&path, edit).await.map(|()| TrackerResult::Edited)
             }
         };
-        match came {
-            Ok(came) => CallEnd::Completed(came),
+        match result {
+            Ok(result) => CallEnd::Completed(result),
             Err(Stop::Retry(why, after, unknown)) => CallEnd::Retry { why, after, unknown: unknown || maybe },
             Err(Stop::Final(why)) => CallEnd::Final { why, unknown: maybe },
             Err(Stop::Deleted) => CallEnd::Completed(if matches!(call, Call::Close { .. }) {
@@ -303,16 +303,17 @@ pub(super) fn classify_answer(
         reset: answer.reset,
         message: &message,
     };
-    let said = |text: &str| format!("GitHub answered {}: {}", answer.status, baton_model::id::visible(text));
+    let sentence =
+        |text: &str| format!("GitHub answered {}: {}", answer.status, baton_model::id::visible(text));
     match retry_decision(answer.status, &marks, clock::now()) {
         RetryDecision::Good => Ok(answer),
-        RetryDecision::Later(after) => Err(Stop::Retry(said(marks.message), after, false)),
+        RetryDecision::Later(after) => Err(Stop::Retry(sentence(marks.message), after, false)),
         RetryDecision::Unknown => {
-            Err(Stop::Retry(said(marks.message), answer.retry_after.map(|s| s * 1_000), changes))
+            Err(Stop::Retry(sentence(marks.message), answer.retry_after.map(|s| s * 1_000), changes))
         }
         RetryDecision::Never if answer.status == 410 && !changes => Err(Stop::Deleted),
         RetryDecision::Never => {
-            Err(Stop::Final(format!("{}; {}", said(marks.message), advice(answer.status))))
+            Err(Stop::Final(format!("{}; {}", sentence(marks.message), advice(answer.status))))
         }
     }
 }

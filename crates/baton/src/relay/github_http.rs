@@ -183,11 +183,11 @@ fn next_address(base: &str, address: &str, response: &reqwest::Response) -> Opti
     if !matches!(response.status().as_u16(), 301 | 302 | 307 | 308) {
         return None;
     }
-    let [base, asked] = [base, address].map(|text| reqwest::Url::parse(text).ok());
-    let (base, asked) = (base?, asked?);
-    let mut next = asked.join(response.headers().get("location")?.to_str().ok()?).ok()?;
+    let [base, target] = [base, address].map(|text| reqwest::Url::parse(text).ok());
+    let (base, target) = (base?, target?);
+    let mut next = target.join(response.headers().get("location")?.to_str().ok()?).ok()?;
     if next.query().is_none() {
-        next.set_query(asked.query());
+        next.set_query(target.query());
     }
     (next.origin() == base.origin()).then(|| next.to_string())
 }

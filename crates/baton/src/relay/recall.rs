@@ -72,8 +72,9 @@ impl Service for Indexer {
         };
         match worker.sweep(&mut self.store) {
             Ok(SweepResult { trouble: Some(trouble), .. }) => {
-                let asked = trouble.after.and_then(|after| u64::try_from(after).ok());
-                let pause = self.backoff.max(Duration::from_millis(asked.unwrap_or_default())).min(MAX_PAUSE);
+                let retry_after = trouble.after.and_then(|after| u64::try_from(after).ok());
+                let pause =
+                    self.backoff.max(Duration::from_millis(retry_after.unwrap_or_default())).min(MAX_PAUSE);
                 self.backoff = (self.backoff * 2).min(MAX_PAUSE);
                 pause
             }

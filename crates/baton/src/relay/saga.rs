@@ -122,10 +122,10 @@ impl Driver {
                     let ended = runtime.block_on(github.ask(&leased.call, taken));
                     tracing::info!(handoff = %leased.handoff_id, outcome = ?ended, "asked GitHub");
                     let jitter = super::jitter();
-                    let told = self.with(store, |store, env| {
+                    let result = self.with(store, |store, env| {
                         saga::record_outcome(store, env, &leased, &ended, jitter)
                     })?;
-                    if told == saga::OutcomeReport::Late {
+                    if result == saga::OutcomeReport::Late {
                         tracing::warn!(handoff = %leased.handoff_id, "another process went on; a double is looked for");
                     }
                 }

@@ -78,7 +78,7 @@ impl Remote {
         mut input: Map<String, Value>,
         caller: &Caller,
     ) -> Result<Value, AppError> {
-        let kept = self.kept_back(entry, &mut input, caller).await?;
+        let withheld = self.kept_back(entry, &mut input, caller).await?;
         let mut call = Call { input, caller: CallerHeader::of(caller), facts: Vec::new() };
         let key = (entry.access == Access::Write && entry.retention != Retention::Nothing).then(key);
         let mut texts: Vec<(String, String)> = Vec::new();
@@ -95,7 +95,7 @@ impl Remote {
                 break;
             }
             for question in questions {
-                let answer = self.answer(&question, entry, (&call, &kept), caller, &mut texts).await?;
+                let answer = self.answer(&question, entry, (&call, &withheld), caller, &mut texts).await?;
                 call.facts.push(AnsweredQuestion { question, answer });
             }
         }
@@ -145,13 +145,13 @@ impl Remote {
         &self,
         question: &Question,
         entry: &Entry,
-        (call, kept): (&Call, &WithheldText),
+        (call, withheld): (&Call, &WithheldText),
         caller: &Caller,
         texts: &mut Vec<(String, String)>,
     ) -> Result<Value, AppError> {
         match question {
             Question::Seal { recipients, text } if placeholder::seals(entry.name) => {
-                let whole = kept.restore_placeholders(text, texts);
+                let whole = withheld.restore_placeholders(text, texts);
                 let whole = whole
                     .ok_or_else(|| self.unreadable("it wants something encrypted that it was not given"))?;
                 placeholder::check_whole(entry.name, (&call.input, text), &whole)?;
@@ -256,8 +256,7 @@ impl Remote {
             refusal.message = format!(
                 "BATON_TOKEN is set, and {} does not take it: it is wrong, revoked or expired",
                 self.server.url
-            )
-            .into();
+            );
             refusal.hint = "ask the operator of the server for a new one (`baton token create`)".into();
         }
         let beside = ["code", "message", "hint", "type", "title", "status"];
@@ -279,9 +278,9 @@ impl Remote {
         if known.len() >= CODES || code.len() > 64 || !code.chars().all(is_code) {
             return OTHER;
         }
-        let kept: &'static str = String::leak(code.to_owned());
-        known.push(kept);
-        kept
+        let leaked: &'static str = String::leak(code.to_owned());
+        known.push(leaked);
+        leaked
     }
 
     fn unreachable(&self, error: &reqwest::Error) -> Refusal {
@@ -386,8 +385,8 @@ fn key() -> String {
 }
 
 fn questions(refusal: &Refusal) -> Vec<Question> {
-    let asked = refusal.details.get("questions").cloned().unwrap_or_default();
-    serde_json::from_value(asked).unwrap_or_default()
+    let questions = refusal.details.get("questions").cloned().unwrap_or_default();
+    serde_json::from_value(questions).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -415,16 +414,16 @@ mod tests {
             Kind::Outside,
         ];
         for kind in kinds {
-            let said =
+            let refusal =
                 AppError::from(Refusal::new(kind, "baton_held", "held", "wait").with("holder", "Donna"));
-            let status = StatusCode::from_u16(said.http_status()).expect("a status");
-            let mut body = said.to_json()["error"].take();
+            let status = StatusCode::from_u16(refusal.http_status()).expect("a status");
+            let mut body = refusal.to_json()["error"].take();
             body["type"] = json!("urn:baton:baton_held");
             body["title"] = json!("held");
             body["status"] = json!(status.as_u16());
             let heard = remote().understood(status, body.to_string().as_bytes()).expect_err("a no");
-            assert_eq!(heard.exit_code(), said.exit_code(), "{kind:?}");
-            assert_eq!(heard.to_json(), said.to_json(), "{kind:?}");
+            assert_eq!(heard.exit_code(), refusal.exit_code(), "{kind:?}");
+            assert_eq!(heard.to_json(), refusal.to_json(), "{kind:?}");
         }
     }
 

@@ -29,9 +29,9 @@ pub(super) struct WithheldText {
 impl WithheldText {
     /// Takes out of the input of an operation what is sensitive in it. `is_sensitive`: the task that it is about is.
     pub(super) fn of(operation: &str, input: &mut Map<String, Value>, is_sensitive: bool) -> Self {
-        let mut kept = Self::default();
+        let mut withheld = Self::default();
         if !is_sensitive && !says_sensitive(input) {
-            return kept;
+            return withheld;
         }
         let fields = match operation {
             MailSend::NAME if !is_structured(input) => &["body"][..],
@@ -40,10 +40,10 @@ impl WithheldText {
         };
         for field in fields {
             if let Some(value) = input.get_mut(*field) {
-                kept.swap(value);
+                withheld.swap(value);
             }
         }
-        kept
+        withheld
     }
 
     fn swap(&mut self, value: &mut Value) {
@@ -77,8 +77,8 @@ impl WithheldText {
             return self.get(text)?.as_str().map(str::to_owned);
         }
         let Ok(Value::Object(mut fields)) = serde_json::from_str(text) else { return Some(text.to_owned()) };
-        let (sealed, kept) = (fields.shift_remove(SEALED), fields.shift_remove(KEPT));
-        if sealed.is_none() && kept.is_none() {
+        let (sealed, withheld) = (fields.shift_remove(SEALED), fields.shift_remove(KEPT));
+        if sealed.is_none() && withheld.is_none() {
             return Some(text.to_owned());
         }
         let mut whole = match sealed.as_ref().and_then(Value::as_str) {
@@ -86,7 +86,7 @@ impl WithheldText {
             None => Map::new(),
         };
         merge_plain_fields(&mut whole, fields);
-        match kept.as_ref().and_then(Value::as_str).map(|name| self.get(name)) {
+        match withheld.as_ref().and_then(Value::as_str).map(|name| self.get(name)) {
             Some(Some(Value::Object(change))) if whole.is_empty() => whole = change.clone(),
             Some(Some(Value::Object(change))) => patch::merge(&mut whole, change),
             Some(_) => return None,
@@ -188,13 +188,13 @@ mod tests {
     fn what_is_sensitive_is_kept_and_comes_back_whole() {
         let letter = json!({ "to": "Tess", "body": "canary ".repeat(20), "sensitive": true });
         let mut input = object(letter.clone());
-        let kept = WithheldText::of("mail_send", &mut input, false);
+        let withheld = WithheldText::of("mail_send", &mut input, false);
         assert!(!json!(input).to_string().contains("canary"), "{input:?}");
         let stand_in = input["body"].as_str().expect("a text");
         assert_eq!(stand_in.len(), 140, "limits hold for it");
-        assert_eq!(kept.restore_placeholders(stand_in, &[]).as_deref(), letter["body"].as_str());
-        assert_eq!(kept.restore_placeholders("baton:kept of another call", &[]), None);
-        assert_eq!(kept.restore_placeholders("as it is", &[]).as_deref(), Some("as it is"));
+        assert_eq!(withheld.restore_placeholders(stand_in, &[]).as_deref(), letter["body"].as_str());
+        assert_eq!(withheld.restore_placeholders("baton:kept of another call", &[]), None);
+        assert_eq!(withheld.restore_placeholders("as it is", &[]).as_deref(), Some("as it is"));
     }
 
     #[test]
@@ -203,20 +203,20 @@ mod tests {
         assert!(may_be_sensitive("task_close", &input));
         let new = object(json!({ "id": null, "agent_context": { "k": 1 } }));
         assert!(!may_be_sensitive("task_create", &new), "there is no such task yet");
-        let kept = WithheldText::of("task_close", &mut input, true);
+        let withheld = WithheldText::of("task_close", &mut input, true);
         assert!(!json!(input).to_string().contains("canary"), "{input:?}");
         // The server merges what it was given into what stands for the old one, and has that encrypted.
         let mut merged = object(serde_json::from_str(&in_place_of("age…")).expect("json"));
         merged.insert("beside".into(), json!(1));
         patch::merge(&mut merged, &object(input["context"].clone()));
         let texts = [("age…".to_owned(), json!({ "a": 1, "b": 2 }).to_string())];
-        let whole = kept.restore_placeholders(&json!(merged).to_string(), &texts).expect("known");
+        let whole = withheld.restore_placeholders(&json!(merged).to_string(), &texts).expect("known");
         assert_eq!(
             object(serde_json::from_str(&whole).expect("json")),
             object(json!({ "b": 2, "beside": 1, "c": "canary" }))
         );
         assert_eq!(
-            kept.restore_placeholders(&json!(merged).to_string(), &[]),
+            withheld.restore_placeholders(&json!(merged).to_string(), &[]),
             None,
             "not decrypted for this call"
         );

@@ -26,7 +26,7 @@ pub(super) fn run(command: &ManagerCommand) -> Result<String, CallFailure> {
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    let line = said.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let line = stderr.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     Err(CallFailure(if line.is_empty() { output.status.to_string() } else { visible(line.trim()) }))
 }

@@ -75,8 +75,8 @@ pub(super) fn forget(scope: ServiceScope) -> Vec<ManagerCommand> {
 }
 
 pub(super) fn properties(scope: ServiceScope) -> Vec<(String, String)> {
-    let asked = format!("--property={PROPERTIES}");
-    let shown = manager::run(&systemctl(scope, &["show", UNIT, &asked], false)).unwrap_or_default();
+    let option = format!("--property={PROPERTIES}");
+    let shown = manager::run(&systemctl(scope, &["show", UNIT, &option], false)).unwrap_or_default();
     let pair = |line: &str| line.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
     shown.lines().filter_map(pair).collect()
 }

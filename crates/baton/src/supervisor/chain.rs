@@ -189,13 +189,13 @@ impl Plan {
 
 impl Supervisor<'_> {
     /// With what another tool goes on after this one.
-    pub(super) fn handover(&self, kept: &Outcome, app: &mut App) -> Handover {
-        let Some(left) = &kept.left else { return Handover::Unavailable };
+    pub(super) fn handover(&self, outcome: &Outcome, app: &mut App) -> Handover {
+        let Some(left) = &outcome.left else { return Handover::Unavailable };
         if let Some(id) = &left.baton_id {
             return Handover::Baton(id.clone());
         }
         let picked = Some(&self.begun.baton_id).filter(|id| !id.is_empty());
-        match kept.kept {
+        match outcome.kept {
             SavedAs::ByAgent | SavedAs::Note => {
                 self.own_wrap(app).map_or(Handover::Unavailable, Handover::Baton)
             }

@@ -106,9 +106,9 @@ impl Supervisor<'_> {
     fn hooked_transcripts(&self, app: &mut App) -> Result<Vec<String>, AppError> {
         let kind = Some(delta::Kind::Checkpoint.as_str().to_owned());
         let ledger = self.ledger(LedgerListInput { kind, ..LedgerListInput::default() }, app)?;
-        let said = ledger.iter().filter_map(Mention::of);
-        let by_hook = said.filter(|said| !matches!(said.event.as_deref(), None | Some("running")));
-        Ok(by_hook.filter_map(|said| said.transcript?.id).collect())
+        let mentions = ledger.iter().filter_map(Mention::of);
+        let by_hook = mentions.filter(|mention| !matches!(mention.event.as_deref(), None | Some("running")));
+        Ok(by_hook.filter_map(|mention| mention.transcript?.id).collect())
     }
 
     /// The conversations that other sessions kept since: their hooks, or they themselves, have named them.
@@ -122,9 +122,10 @@ impl Supervisor<'_> {
         let rows = app.run_as::<LedgerList>(&self.caller, &input)?.items;
         let others = rows.iter().filter(|row| row.session_id.as_ref() != Some(&self.begun.session_id));
         let mut taken = Vec::new();
-        for said in others.filter_map(Mention::of) {
-            let named = said.transcript.or(said.source).unwrap_or(TranscriptRef { id: None, agent: None });
-            let Some(id) = named.id.or(said.transcript_id) else { continue };
+        for mention in others.filter_map(Mention::of) {
+            let named =
+                mention.transcript.or(mention.source).unwrap_or(TranscriptRef { id: None, agent: None });
+            let Some(id) = named.id.or(mention.transcript_id) else { continue };
             let tools = self.plan.launcher.iter().map(|launcher| launcher.tool.id.to_owned());
             let agents = named.agent.map_or_else(|| tools.collect(), |agent| vec![agent]);
             taken.extend(agents.into_iter().map(|agent| Conversation { agent, id: id.clone() }));

@@ -23,7 +23,7 @@ impl Supervisor<'_> {
         stop: Option<&Stop>,
         app: &mut App,
     ) -> Result<Outcome, AppError> {
-        let mut kept = self.capture_at_end(app).unwrap_or_else(|ended| {
+        let mut outcome = self.capture_at_end(app).unwrap_or_else(|ended| {
             let why = quote(ended.text().lines().next().unwrap_or_default());
             self.remarks.push(format!("what the agent did could not be kept: {why}"));
             self.remarks.push(
@@ -31,7 +31,7 @@ impl Supervisor<'_> {
             );
             Outcome { kept: SavedAs::Nothing, left: None, handover: Handover::Unavailable }
         });
-        kept.handover = self.handover(&kept, app);
+        outcome.handover = self.handover(&outcome, app);
         self.remarks.iter().for_each(|remark| app.remark(remark));
         let report = Report {
             project_id: &self.begun.project_id,
@@ -40,7 +40,7 @@ impl Supervisor<'_> {
             exit_code: code,
             stop,
             warnings: &self.remarks,
-            kept,
+            kept: outcome,
         };
         match app.format {
             Format::Text => {
@@ -57,28 +57,28 @@ impl Supervisor<'_> {
         let captured = self.capture("session-end", self.plan.wrap, app)?;
         let transcript = captured
             .as_ref()
-            .map(|kept| Conversation { agent: kept.agent.clone(), id: kept.transcript_id.clone() });
-        let kept = |how, baton_id| Outcome {
+            .map(|capture| Conversation { agent: capture.agent.clone(), id: capture.transcript_id.clone() });
+        let outcome = |how, baton_id| Outcome {
             kept: how,
             left: Some(Source { baton_id, transcript }),
             handover: Handover::Unavailable,
         };
         match captured {
-            Some(CaptureOutput { baton_id: Some(id), .. }) => Ok(kept(SavedAs::Baton, Some(id))),
+            Some(CaptureOutput { baton_id: Some(id), .. }) => Ok(outcome(SavedAs::Baton, Some(id))),
             Some(CaptureOutput { standing: Some(standing), .. }) => {
-                Ok(kept(SavedAs::Taken, Some(standing.baton_id)))
+                Ok(outcome(SavedAs::Taken, Some(standing.baton_id)))
             }
             Some(captured) if !open => {
-                Ok(kept(if captured.delta_id.is_some() { SavedAs::Note } else { ended }, None))
+                Ok(outcome(if captured.delta_id.is_some() { SavedAs::Note } else { ended }, None))
             }
-            None if !open => Ok(kept(ended, None)),
+            None if !open => Ok(outcome(ended, None)),
             None if self.plan.wrap && self.has_saved(app)? => {
                 let left = self.wrap(app)?;
-                Ok(kept(SavedAs::Baton, Some(left)))
+                Ok(outcome(SavedAs::Baton, Some(left)))
             }
             captured => {
                 self.end("the agent ended", app);
-                Ok(kept(if captured.is_some() { SavedAs::Checkpoint } else { SavedAs::Nothing }, None))
+                Ok(outcome(if captured.is_some() { SavedAs::Checkpoint } else { SavedAs::Nothing }, None))
             }
         }
     }

@@ -104,8 +104,8 @@ fn run(plan: &Plan, signals: &mut Signals, app: &mut App) -> Result<Completion, 
     };
     let code = supervised.wait_for_agent(&mut agent, signals, app)?;
     let stop = supervised.stop(code, signals.was_forwarded(), app);
-    let kept = supervised.keep(code, stop.as_ref(), app)?;
-    Ok(Completion { code, stop, kept })
+    let outcome = supervised.keep(code, stop.as_ref(), app)?;
+    Ok(Completion { code, stop, kept: outcome })
 }
 
 /// The flags of the manner in which the tool is to run.
@@ -250,7 +250,7 @@ impl<'a> Supervisor<'a> {
     ) -> Result<i32, AppError> {
         let beat = (app.config.limits.stale_after / 4).clamp(100, 30_000);
         let pause = Duration::from_millis(u64::try_from(beat).unwrap_or(1_000)).min(LOOK);
-        let (mut beaten, mut kept, mut open) = (self.began, self.began, true);
+        let (mut beaten, mut saved_at, mut open) = (self.began, self.began, true);
         let mut search = FIRST_SEARCH;
         loop {
             open_files::written_by(agent.pid(), &mut self.written);
@@ -268,8 +268,8 @@ impl<'a> Supervisor<'a> {
                 // What cannot be found now is looked for again.
                 let _ = self.transcript(app);
             }
-            if open && self.plan.every > 0 && now.saturating_sub(kept) >= self.plan.every {
-                kept = now;
+            if open && self.plan.every > 0 && now.saturating_sub(saved_at) >= self.plan.every {
+                saved_at = now;
                 // The terminal is the agent's now, and at the end it is tried again.
                 let _ = self.capture("running", false, app);
             }
@@ -328,11 +328,11 @@ impl<'a> Supervisor<'a> {
             ..CaptureInput::default()
         };
         match app.run_as::<Capture>(&self.caller, &input) {
-            Ok(kept) => {
-                if let Err(ended) = ledger::attach_kept(app, &kept) {
+            Ok(captured) => {
+                if let Err(ended) = ledger::attach_kept(app, &captured) {
                     ledger::remark_left_behind(app, &ended);
                 }
-                Ok(Some(kept))
+                Ok(Some(captured))
             }
             Err(AppError::Refused(refusal)) if refusal.code == "transcript_empty" => Ok(None),
             Err(ended) => Err(ended),

@@ -258,7 +258,7 @@ fn client(url: &str) -> Result<reqwest::Client, AppError> {
 
 /// Exports spans until cancelled; then those that are queued, and ends.
 async fn send(target: Target, mut waiting: Receiver<Span>, stop: CancellationToken) {
-    let mut told = false;
+    let mut warned = false;
     while !stop.is_cancelled() {
         let mut spans = Vec::new();
         // What comes within the pause after the first goes along.
@@ -276,10 +276,10 @@ async fn send(target: Target, mut waiting: Receiver<Span>, stop: CancellationTok
         }
         for part in spans.chunks(BATCH) {
             match target.post(part).await {
-                Ok(()) => told = false,
-                Err(why) if !told => {
+                Ok(()) => warned = false,
+                Err(why) if !warned => {
                     tracing::warn!(why, "traces cannot be sent");
-                    told = true;
+                    warned = true;
                 }
                 Err(_) => {}
             }

@@ -92,11 +92,11 @@ impl Outcome {
     /// What the exit code says, with the words of a report that names no result.
     fn with_report(
         self,
-        said: String,
+        report: String,
         context: Map<String, Value>,
         instructions: Map<String, Value>,
     ) -> Self {
-        let reason = if said.trim().is_empty() { self.reason().to_owned() } else { said };
+        let reason = if report.trim().is_empty() { self.reason().to_owned() } else { report };
         match self {
             Self::Closed { result, .. } => Self::Closed { result, reason, context, instructions },
             Self::Failed { .. } => Self::Failed { reason, context, instructions },
@@ -186,10 +186,10 @@ mod tests {
         assert_eq!(check(1 << 8, Some("{\"context\":{}}"), "testing"), "fail: the command ended with 1");
         assert_eq!(check(3 << 8, Some(report), "implementation"), "failed: built");
         let ended = CommandEnd::Ended(ExitStatus::from_raw(0));
-        let kept = Outcome::of(&ended, Some(Ok(report.to_owned())), Some("implementation"));
+        let outcome = Outcome::of(&ended, Some(Ok(report.to_owned())), Some("implementation"));
         assert!(
-            matches!(&kept, Outcome::Closed { context, .. } if context["work_completed"] == "x"),
-            "{kept:?}"
+            matches!(&outcome, Outcome::Closed { context, .. } if context["work_completed"] == "x"),
+            "{outcome:?}"
         );
     }
 
@@ -208,8 +208,8 @@ mod tests {
         assert_eq!(with(1 << 8, None), r#"{"error_logs":"assertion failed\n"}"#);
         assert_eq!(with(2 << 8, None), r#"{"error_logs":"assertion failed\n"}"#);
         assert_eq!(with(0, None), "{}", "nothing failed");
-        let told = r#"{"result":"fail","context":{"failure_details":"2 red"}}"#;
-        assert_eq!(with(1 << 8, Some(told)), r#"{"failure_details":"2 red"}"#);
+        let line = r#"{"result":"fail","context":{"failure_details":"2 red"}}"#;
+        assert_eq!(with(1 << 8, Some(line)), r#"{"failure_details":"2 red"}"#);
     }
 
     #[test]

@@ -26,7 +26,7 @@ impl Tail {
     }
 
     fn read(&self, mut stream: impl Read + Send + 'static, copy: bool) -> std::thread::JoinHandle<()> {
-        let kept = Arc::clone(&self.0);
+        let buffer = Arc::clone(&self.0);
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
             while let Ok(count) = stream.read(&mut bytes) {
@@ -34,10 +34,10 @@ impl Tail {
                 if copy {
                     let _ = std::io::stderr().write_all(read);
                 }
-                if let Ok(mut kept) = kept.lock() {
-                    kept.extend(read);
-                    let over = kept.len().saturating_sub(KEPT);
-                    kept.drain(..over);
+                if let Ok(mut buffer) = buffer.lock() {
+                    buffer.extend(read);
+                    let over = buffer.len().saturating_sub(KEPT);
+                    buffer.drain(..over);
                 }
             }
         })
@@ -51,7 +51,7 @@ impl Tail {
             std::thread::sleep(step);
             waited += step;
         }
-        let bytes: Vec<u8> = self.0.lock().map(|kept| kept.iter().copied().collect()).unwrap_or_default();
+        let bytes: Vec<u8> = self.0.lock().map(|buffer| buffer.iter().copied().collect()).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
     }
 }

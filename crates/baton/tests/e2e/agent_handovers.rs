@@ -125,9 +125,9 @@ fn what_is_installed_for_an_agent_and_taken_out_again_leaves_nothing() {
         let baton = the_baton(&stage);
         let removed = user.text(&["install", cli.name(), "--uninstall", "--yes"]);
         assert_eq!(std::fs::read_to_string(&settings).expect("settings"), before, "{cli:?}");
-        let told = agent.model.requests().len();
+        let count = agent.model.requests().len();
         agent.run(&stage.shop(), "Now the taxes");
-        let later = agent.model.requests().split_off(told);
+        let later = agent.model.requests().split_off(count);
         assert!(!later.is_empty() && later.iter().all(|request| !request.body.to_string().contains(&baton)));
         let last = removed.lines().last().unwrap_or_default();
         page.push_str(&format!("$ baton install {} --uninstall --yes\n{last}\n", cli.name()));

@@ -46,7 +46,7 @@ fn outcome(folder: &std::path::Path, cli: Cli, policy: &[&str]) -> [&'static str
         Call::baton("session_wrap", json!({ "packet": { "summary": "the other half" } })),
     ];
     let agent = Agent::new((folder, &stage), cli, script, "Done.");
-    let said = agent.run_under(policy, &stage.shop(), "Look what waits");
+    let output = agent.run_under(policy, &stage.shop(), "Look what waits");
     let results = agent.model.results();
     let read = results.first().is_some_and(|result| result.contains("Lola"));
     let kinds: Vec<String> = stage
@@ -56,7 +56,7 @@ fn outcome(folder: &std::path::Path, cli: Cli, policy: &[&str]) -> [&'static str
         .filter_map(|delta| delta["kind"].as_str().map(str::to_owned))
         .collect();
     let done = |is_done: bool| if is_done { "yes" } else { "refused" };
-    assert!(!results.is_empty(), "{cli:?} {policy:?}: nothing came back: {said}");
+    assert!(!results.is_empty(), "{cli:?} {policy:?}: nothing came back: {output}");
     [
         done(read),
         done(kinds.iter().any(|kind| kind == "start")),

@@ -128,8 +128,8 @@ impl Cli {
         command.stdin(Stdio::null()).stdout(log.try_clone().expect("log")).stderr(log);
         ended(command.spawn().expect("the agent starts"));
         let results = model.results();
-        let said = std::fs::read_to_string(output).unwrap_or_default();
-        assert_eq!(results.len(), calls, "{self:?} brought back {results:#?} and said {said}");
+        let text = std::fs::read_to_string(output).unwrap_or_default();
+        assert_eq!(results.len(), calls, "{self:?} brought back {results:#?} and said {text}");
         results
     }
 }
@@ -150,8 +150,9 @@ fn ended(mut child: Child) {
 fn pass(stage: &Stage, folder: &std::path::Path, from: Cli, to: Cli) {
     let (giver, taker) =
         (format!("{}-gives-{}", from.name(), to.name()), format!("{}-takes-{}", to.name(), from.name()));
-    let told = format!("what {giver} knows");
-    let packet = json!({ "summary": told, "next_steps": ["go on"], "metadata": { "quote": "\"ä\" \\ 語" } });
+    let summary = format!("what {giver} knows");
+    let packet =
+        json!({ "summary": summary, "next_steps": ["go on"], "metadata": { "quote": "\"ä\" \\ 語" } });
     let left = from.play(
         stage,
         folder,
@@ -159,7 +160,7 @@ fn pass(stage: &Stage, folder: &std::path::Path, from: Cli, to: Cli) {
     );
     assert!(left[1].contains("Wrapped"), "{left:#?}");
     let got = to.play(stage, folder, &[("hd_exec", json!({ "identity": taker }))]);
-    assert!(got[0].contains(&told) && got[0].contains(&giver), "{from:?} to {to:?}: {got:#?}");
+    assert!(got[0].contains(&summary) && got[0].contains(&giver), "{from:?} to {to:?}: {got:#?}");
     assert!(!got[0].contains("truncated"), "{from:?} to {to:?}: {got:#?}");
     let mut pickups = stage.ledger("shop").into_iter().filter(|delta| delta["kind"] == "pickup");
     let last = pickups.next_back().expect("a pickup");
@@ -238,12 +239,12 @@ fn at_a_limit_the_next_agent_is_told_what_the_first_was_asked() {
     assert!(answer.err.contains("Codex goes on with baton"), "{answer:#?}");
     assert_eq!(answer.code, 0, "{answer:#?}");
     assert!(next.was_told("Round the prices of the cart"), "{:#?}", next.requests());
-    let told = next.texts("Round the prices of the cart").into_iter().next().unwrap_or_default();
+    let prompt = next.texts("Round the prices of the cart").into_iter().next().unwrap_or_default();
     // Claude Code names the folder of its transcripts after the working copy.
-    let told = told.replace(&stage.shop().display().to_string().replace('/', "-"), "«shop»");
-    let said: Vec<&str> =
+    let prompt = prompt.replace(&stage.shop().display().to_string().replace('/', "-"), "«shop»");
+    let messages: Vec<&str> =
         answer.err.lines().filter(|line| line.contains("session ") || line.contains("stopped at")).collect();
-    record_text("J7", &stage, &format!("{}\n\nThe prompt of Codex:\n\n{told}", said.join("\n")));
+    record_text("J7", &stage, &format!("{}\n\nThe prompt of Codex:\n\n{prompt}", messages.join("\n")));
     stage.assert_sound();
 }
 

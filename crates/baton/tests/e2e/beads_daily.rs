@@ -46,8 +46,8 @@ fn what_gives_way_depends_on_what_stays_and_the_answer_is_that_of_beads() {
         json!({ "duplicate": waits, "canonical": new, "status": "closed", "schema_version": 1 }),
         "what it waits for does not matter any more"
     );
-    let said = bd(&ann, &["duplicate", &double, "--of", &new]).done().out;
-    assert_eq!(said, format!("✓ Closed {double} as a duplicate of {new}\n"));
+    let output = bd(&ann, &["duplicate", &double, "--of", &new]).done().out;
+    assert_eq!(output, format!("✓ Closed {double} as a duplicate of {new}\n"));
     assert_eq!(dependencies(&ann, &double), [(new, "duplicates".to_owned())]);
 }
 
@@ -166,8 +166,11 @@ fn an_explanation_counts_what_held_an_issue_back() {
         (&waiting["id"], &waiting["blocked_by"], &waiting["blocked_by_count"]),
         (&json!(held), &json!([{ "id": b, "title": "B", "status": "open", "priority": 2 }]), &json!(1))
     );
-    let said = bd(&ann, &["ready", "--explain"]).done().out;
-    assert!(said.contains(&format!("waits for {b}")) && said.contains("it waits for nothing"), "{said}");
+    let output = bd(&ann, &["ready", "--explain"]).done().out;
+    assert!(
+        output.contains(&format!("waits for {b}")) && output.contains("it waits for nothing"),
+        "{output}"
+    );
 }
 
 #[test]
@@ -216,9 +219,9 @@ fn labels_and_memories_are_answered_in_the_shapes_of_beads() {
     let gone = bd_json(&ann, &["forget", "run-the-tests-with-race"]);
     assert_eq!(gone, json!({ "key": "run-the-tests-with-race", "deleted": "true", "schema_version": 1 }));
     let refusal = bd(&ann, &["recall", "nothing", "--json"]);
-    let said = refusal.json();
+    let answer = refusal.json();
     assert_eq!(
-        (refusal.code, &said["found"], &said["value"], &said["code"]),
+        (refusal.code, &answer["found"], &answer["value"], &answer["code"]),
         (1, &json!(false), &json!(""), &json!("memory_unknown"))
     );
     assert_eq!(bd(&ann, &["forget", "nothing", "--json"]).json()["found"], "false");
@@ -280,8 +283,8 @@ fn quiet_before_or_behind_the_verb_leaves_errors_alone_and_no_reason_leaves_no_c
         assert_eq!(bd(&ann, args).done().out, "", "{args:?}");
     }
     for args in [&["-q", "close", &a, "shop-none"][..], &["close", &a, "shop-none-2", "-q"]] {
-        let told = bd(&ann, args);
-        assert!(told.err.contains("shop-none") && told.out.is_empty(), "{args:?}: {}", told.err);
+        let output = bd(&ann, args);
+        assert!(output.err.contains("shop-none") && output.out.is_empty(), "{args:?}: {}", output.err);
     }
     assert_eq!(bd(&ann, &["close", &b]).done().out, format!("✓ Closed {b}\n"));
     assert_eq!(bd(&ann, &["close", &c, "--reason", "Fixed"]).done().out, format!("✓ Closed {c}: Fixed\n"));

@@ -129,11 +129,11 @@ fn the_example_agent_in_shell_works_its_queue_off() {
         ann.run(&["bd", "create", title, "-p", priority]).done();
     }
     let script = stage.file("agent.sh", SHELL_AGENT);
-    let said = ann.shell(&format!("bash {script}")).done().out;
-    let closed: Vec<&str> = said.lines().filter_map(|line| line.strip_prefix("closed: ")).collect();
+    let output = ann.shell(&format!("bash {script}")).done().out;
+    let closed: Vec<&str> = output.lines().filter_map(|line| line.strip_prefix("closed: ")).collect();
     let expected = ["Fix the page", "Add sign-in", "Follow-up: Fix the page", "Follow-up: Add sign-in"];
-    assert_eq!(closed, expected, "{said}");
-    assert!(said.contains("idle after 5"), "{said}");
+    assert_eq!(closed, expected, "{output}");
+    assert!(output.contains("idle after 5"), "{output}");
     linked_and_closed(&ann);
 }
 
@@ -167,16 +167,16 @@ fn the_example_agent_in_python_works_its_queue_off() {
         ann.run(&["bd", "create", title, "-p", priority, "-t", "feature"]).done();
     }
     let script = stage.file("agent.py", PYTHON_AGENT);
-    let said = ann.shell(&format!("python3 {script}")).done().out;
-    let worked: Vec<&str> = said.lines().filter_map(|line| line.strip_prefix("working on ")).collect();
+    let output = ann.shell(&format!("python3 {script}")).done().out;
+    let worked: Vec<&str> = output.lines().filter_map(|line| line.strip_prefix("working on ")).collect();
     let expected = [
         "Fix the page 0 feature",
         "Add sign-in 1 feature",
         "Follow-up: Fix the page 1 task",
         "Follow-up: Add sign-in 1 task",
     ];
-    assert_eq!(worked, expected, "{said}");
-    assert!(said.trim_end().ends_with("idle"), "{said}");
+    assert_eq!(worked, expected, "{output}");
+    assert!(output.trim_end().ends_with("idle"), "{output}");
     linked_and_closed(&ann);
 }
 

@@ -88,7 +88,7 @@ fn another_file_takes_no_memory_and_no_line_of_another_kind_away() {
     let file = stage.file("shop/.beads/issues.jsonl", format!("{}\n{MEMORY}\n{FUTURE}\n", line("x-1", "")));
     let ann = stage.terminal("Ann");
     ann.run(&["bd", "list"]).done();
-    let kept = |of: &[&str]| {
+    let lines_of = |of: &[&str]| {
         let (read, shown) = (fs::read(&file).expect("read"), ann.run(&["bd", "export"]).done().out);
         for line in of {
             assert!(has(&read, line.as_bytes()) && has(shown.as_bytes(), line.as_bytes()), "{line}: {shown}");
@@ -98,15 +98,15 @@ fn another_file_takes_no_memory_and_no_line_of_another_kind_away() {
     let other = stage.file("shop/other.jsonl", line("x-2", ""));
     for args in [["bd", "import", &other].as_slice(), &["import", "beads", &other]] {
         ann.run(args).done();
-        kept(&[MEMORY, FUTURE]);
+        lines_of(&[MEMORY, FUTURE]);
     }
     ann.feed(line("x-3", "").as_bytes(), &["bd", "import", "-"]).done();
-    kept(&[MEMORY, FUTURE]);
+    lines_of(&[MEMORY, FUTURE]);
     // What it has is added; a memory of the same key takes the place of the one before.
     let more = [MEMORY.replace("\"v\"", "\"w\""), r#"{"_type":"future","x":2}"#.to_owned()];
     stage.file("shop/other.jsonl", more.join("\n"));
     ann.run(&["bd", "import", &other]).done();
-    let shown = kept(&[FUTURE, &more[0], &more[1]]);
+    let shown = lines_of(&[FUTURE, &more[0], &more[1]]);
     assert!(!shown.contains(MEMORY), "{shown}");
     // The project's own file says what was taken out of it.
     let text = fs::read_to_string(&file).expect("read").replace(&format!("{FUTURE}\n"), "");

@@ -390,17 +390,17 @@ fn what_both_changed_is_told_and_stands_in_the_ledger() {
         ben.git("commit -qm bens");
         let pulled = ben.try_git("pull -q --no-rebase --no-edit");
         let listed = ben.who("Ann").run(&["task", "list"]).done();
-        let told = format!("{}{}", pulled.err, listed.err);
+        let output = format!("{}{}", pulled.err, listed.err);
         assert!(
-            told.contains("title was changed on both sides")
-                && told.contains("Ann's title")
-                && told.contains("Ben's title"),
-            "{has_driver}: {told}"
+            output.contains("title was changed on both sides")
+                && output.contains("Ann's title")
+                && output.contains("Ben's title"),
+            "{has_driver}: {output}"
         );
-        let said: Vec<Value> =
+        let rows: Vec<Value> =
             ben.stage.ledger("shop").into_iter().filter(|delta| delta["body"]["field"] == "title").collect();
-        assert_eq!((said.len(), &said[0]["body"]["task_id"]), (1, &json!(id)), "{has_driver}: {said:?}");
-        assert!(said[0]["body"]["summary"].as_str().is_some_and(|text| text.contains("Ann's title")));
+        assert_eq!((rows.len(), &rows[0]["body"]["task_id"]), (1, &json!(id)), "{has_driver}: {rows:?}");
+        assert!(rows[0]["body"]["summary"].as_str().is_some_and(|text| text.contains("Ann's title")));
     }
 }
 
@@ -450,9 +450,9 @@ fn whatever_git_does_both_clones_end_with_everything() {
             let clone = if dice.roll(2) == 0 { &ann } else { &ben };
             match dice.roll(8) {
                 0..=2 => {
-                    let said = format!("said {step}");
-                    clone.bd(&["comment", &id, &said]);
-                    comments.push(said);
+                    let note = format!("said {step}");
+                    clone.bd(&["comment", &id, &note]);
+                    comments.push(note);
                 }
                 3 => {
                     clone.try_git("add -A");

@@ -67,9 +67,9 @@ fn a_session_hook_answers_in_time_while_the_file_is_locked() {
     let stage = Stage::ready();
     let _lock = locked(&stage);
     let ann = stage.terminal("Ann");
-    let said =
+    let output =
         within(Duration::from_secs(4), || ann.feed(b"{}", &["hook", "--agent", "claude", "session-start"]));
-    assert!(said.out.contains("Open tasks: 1"), "{said:?}");
+    assert!(output.out.contains("Open tasks: 1"), "{output:?}");
 }
 
 #[test]

@@ -23,7 +23,7 @@ fn the_options_of_doctor_work_or_name_what_to_use() {
     assert!(text.contains("bd duplicates"), "{text}");
     let fixed = bd(&ann, &["doctor", "--fix", "--yes"]);
     assert!(fixed.code == 0 && fixed.out.contains("nothing to mend"), "{fixed:?}");
-    for (args, told) in [
+    for (args, expected) in [
         (&["--check", "nothing"][..], "duplicates"),
         (&["--server"], "baton doctor"),
         (&["--perf"], "baton doctor"),
@@ -32,7 +32,7 @@ fn the_options_of_doctor_work_or_name_what_to_use() {
         (&["extra", "words"], "bd -C FOLDER doctor"),
     ] {
         let answer = bd(&ann, &[&["doctor"], args].concat());
-        assert!(answer.code == 1 && answer.err.contains(told), "{args:?}: {answer:?}");
+        assert!(answer.code == 1 && answer.err.contains(expected), "{args:?}: {answer:?}");
     }
     // The file that is missing is what it mends.
     stage.file("shop/.baton.toml", "[tasks]\nmirror = true\n");

@@ -136,8 +136,8 @@ fn a_short_lived_issue_is_neither_in_the_file_nor_in_the_list_unless_it_is_asked
     bd(&ann, &["promote", &wisp]).done();
     assert!(file().contains(&wisp), "{}", file());
     let other = made(&ann, &["another check", "--ephemeral"]);
-    let kept = bd(&ann, &["mol", "wisp", "gc"]).done();
-    assert!(!kept.out.contains(&other), "{kept:?}");
+    let collected = bd(&ann, &["mol", "wisp", "gc"]).done();
+    assert!(!collected.out.contains(&other), "{collected:?}");
     bd(&ann, &["close", &other, "--reason", "seen"]).done();
     assert!(bd(&ann, &["mol", "wisp", "gc", "--closed", "--force"]).done().out.contains(&other));
     assert_eq!(bd_json(&ann, &["wisp", "list", "--all"])["count"], 0);
@@ -217,28 +217,28 @@ fn answers_for_people_say_what_was_done() {
     let stage = Stage::ready();
     let ann = stage.terminal("Ann");
     let (first, second) = (made(&ann, &["same"]), made(&ann, &["same"]));
-    let said = |args: &[&str]| bd(&ann, args).done().out;
-    let found = said(&["duplicates"]);
+    let output = |args: &[&str]| bd(&ann, args).done().out;
+    let found = output(&["duplicates"]);
     assert!(found.contains(&first) && found.contains(&second) && found.contains("--auto-merge"), "{found}");
-    let dry = said(&["duplicates", "--auto-merge", "--dry-run"]);
+    let dry = output(&["duplicates", "--auto-merge", "--dry-run"]);
     assert!(dry.contains("Nothing was closed"), "{dry}");
-    let merged = said(&["duplicates", "--auto-merge"]);
+    let merged = output(&["duplicates", "--auto-merge"]);
     assert!(merged.contains("✓ Closed") && merged.contains("as a duplicate of"), "{merged}");
-    assert_eq!(said(&["duplicates"]), "No issues have the same content.\n");
+    assert_eq!(output(&["duplicates"]), "No issues have the same content.\n");
     let closed = if bd_json(&ann, &["show", &first])[0]["status"] == "closed" { first } else { second };
     assert_eq!(
-        said(&["reopen", &closed, "--reason", "still needed"]),
+        output(&["reopen", &closed, "--reason", "still needed"]),
         format!("↻ Reopened {closed}: still needed\n")
     );
     assert_eq!(bd_json(&ann, &["comments", &closed])[0]["text"], "still needed");
-    let deleted = said(&["delete", &closed, "--force"]);
+    let deleted = output(&["delete", &closed, "--force"]);
     assert!(deleted.starts_with(&format!("✓ Deleted {closed}: same\n")), "{deleted}");
     let merge = bd(&ann, &["merge", "shop-1", "--into", "shop-2"]);
     assert!(merge.code == 1 && merge.err.contains("bd duplicate ID --of OTHER"), "{merge:?}");
 
     let whats_new = bd_json(&ann, &["info", "--whats-new"]);
     has(&whats_new, &["current_version", "recent_changes"]);
-    assert!(said(&["info", "--whats-new"]).contains("CHANGELOG.md"));
+    assert!(output(&["info", "--whats-new"]).contains("CHANGELOG.md"));
     let schema = &bd_json(&ann, &["info", "--schema"])["schema"];
     has(schema, &["tables", "schema_version", "config", "sample_issue_ids", "detected_prefix"]);
     assert_eq!(schema["sample_issue_ids"].as_array().map(Vec::len), Some(1), "{schema}");

@@ -41,7 +41,7 @@ fn a_removal_without_a_new_time_is_named_once_with_the_command_that_does_it() {
     };
     edit(&file, script);
     let answer = bd(&ann, &["list"]).done();
-    for told in [
+    for expected in [
         format!(
             "kept the ledger's label `x` of {first}: the line is not newer; `bd update {first} --remove-label x`"
         ),
@@ -56,7 +56,7 @@ fn a_removal_without_a_new_time_is_named_once_with_the_command_that_does_it() {
             "kept the ledger's dependency on {first} of {second}: the line is not newer; `bd dep remove {second} {first}`"
         ),
     ] {
-        assert!(answer.err.contains(&told), "{told}\n{answer:?}");
+        assert!(answer.err.contains(&expected), "{expected}\n{answer:?}");
     }
     // The same line says it once.
     edit(&file, script);
@@ -94,9 +94,9 @@ fn an_import_names_the_removal_in_the_words_of_its_own_face() {
     let id = made(&ann, &["one", "-l", "x"]);
     ann.run(&["export", "beads", "."]).done();
     edit(&stage.shop().join(".beads/issues.jsonl"), |fields| _ = fields.remove("labels"));
-    let told = format!("`baton task update {id} --remove-label x`");
+    let hint = format!("`baton task update {id} --remove-label x`");
     for once in [true, false] {
         let answer = ann.run(&["import", "beads", "."]).done();
-        assert_eq!(answer.out.contains(&told), once, "{answer:?}");
+        assert_eq!(answer.out.contains(&hint), once, "{answer:?}");
     }
 }

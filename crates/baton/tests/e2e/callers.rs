@@ -42,12 +42,12 @@ impl Shell {
     fn say(&mut self, command: &str) -> Value {
         let commands = self.commands.as_mut().expect("open");
         writeln!(commands, "{command}; echo; echo :done:").expect("the shell reads");
-        let mut told = String::new();
-        while self.answers.read_line(&mut told).expect("the shell answers") > 0 && !told.ends_with(":done:\n")
-        {
-        }
-        let told = told.trim_end_matches(":done:\n");
-        serde_json::from_str(told).unwrap_or_else(|error| panic!("{command}: {error}: {told}"))
+        let mut output = String::new();
+        while self.answers.read_line(&mut output).expect("the shell answers") > 0
+            && !output.ends_with(":done:\n")
+        {}
+        let output = output.trim_end_matches(":done:\n");
+        serde_json::from_str(output).unwrap_or_else(|error| panic!("{command}: {error}: {output}"))
     }
 
     /// Ends the shell as a user does who closes its window.
@@ -192,8 +192,8 @@ fn callers_without_a_name_hold_what_they_hold_alone() {
     two.refused(3, "no_session", &["wrap", "--summary", "of another"]);
     let session = text(&begun, "session_id");
     two.refused(4, "session_not_yours", &["wrap", "--summary", "of another", "--session", &session]);
-    let told = two.with("BATON_SESSION", &session).json(&["checkpoint", "--summary", "half"]);
-    assert_eq!(told["session_id"], session.as_str());
+    let checkpoint = two.with("BATON_SESSION", &session).json(&["checkpoint", "--summary", "half"]);
+    assert_eq!(checkpoint["session_id"], session.as_str());
     let forced = two.json(&["wrap", "--summary", "s", "--session", &session, "--force", "--why", "it hangs"]);
     assert_eq!(forced["forced_by"], "Bot");
     stage.assert_sound();

@@ -21,7 +21,7 @@ fn a_bad_packet_is_refused_and_the_session_goes_on() {
     let before = stage.deltas();
     let large = format!("{{\"summary\":\"{}\"}}", "x".repeat(256 * 1024));
     let deep = format!("{{\"summary\":\"x\",\"metadata\":{}1{}}}", "[".repeat(5_000), "]".repeat(5_000));
-    for (packet, code, told) in [
+    for (packet, code, expected) in [
         ("", "packet_invalid", ""),
         ("not json", "packet_invalid", ""),
         ("{\"summary\":\"x\"", "packet_invalid", ""),
@@ -44,7 +44,7 @@ fn a_bad_packet_is_refused_and_the_session_goes_on() {
     ] {
         let answer = lola.feed(packet.as_bytes(), &["wrap", "--packet", "-", "--json"]);
         let error = answer.refused(1, code);
-        assert!(error.to_string().contains(told), "{told}: {error}");
+        assert!(error.to_string().contains(expected), "{expected}: {error}");
     }
     let bytes = lola.feed(b"{\"summary\":\"\xff\xfe\"}", &["wrap", "--packet", "-", "--json"]);
     bytes.refused(1, "input_unreadable");
@@ -64,13 +64,13 @@ fn a_slip_is_told_with_what_would_be_right() {
     assert!(!stage.shop().join("mysql:").exists(), "no file was made of an address");
     lola.refused(3, "key_unknown", &["key", "show"]);
     lola.refused(1, "task_invalid", &["task", "list", "--status", "opne"]);
-    for (args, told) in [
+    for (args, expected) in [
         (&["audit", "--days", "x"][..], "not a whole number"),
         (&["task", "create", "x", "-p", "9"], "0 (or P0) is now"),
         (&["wrap"], "--packet <FILE|->|--summary <T>"),
     ] {
         let answer = lola.run(args);
-        assert!(answer.code == 2 && answer.err.contains(told), "{answer:#?}");
+        assert!(answer.code == 2 && answer.err.contains(expected), "{answer:#?}");
     }
     let broken = lola.feed(b"{bad", &["wrap", "--packet", "-", "--json"]).refused(1, "packet_invalid");
     assert!(!broken.to_string().contains("`?`"), "{broken}");
@@ -232,7 +232,7 @@ fn arguments_that_are_no_text_or_very_long_are_refused() {
 fn a_broken_configuration_names_its_file() {
     let stage = Stage::ready();
     let lola = stage.terminal("Lola");
-    for (content, code, told) in [
+    for (content, code, expected) in [
         ("store = ", "config_invalid", "config.toml"),
         ("identty = \"x\"", "config_unknown_key", "identity"),
         ("stale_after = \"soon\"", "config_invalid", "stale_after"),
@@ -240,7 +240,7 @@ fn a_broken_configuration_names_its_file() {
     ] {
         stage.file("home/config/baton/config.toml", content);
         let error = lola.refused(1, code, &["status"]);
-        assert!(error.to_string().contains(told), "{told}: {error}");
+        assert!(error.to_string().contains(expected), "{expected}: {error}");
     }
     // What cannot be read is not what is not there.
     stage.file("home/config/baton/config.toml", b"identity = \"\xff\"");

@@ -47,9 +47,9 @@ fn changes_in_a_remote_arrive_and_go_with_a_drop() {
     let baton = text(&left, "baton_id");
     assert!(!of.laptop.root().join("ran").exists());
     assert_eq!(git(&of.laptop, of.laptop.shop(), &["for-each-ref"]), before, "no reference here");
-    let kept = &left["changes"]["remote"];
+    let remote = &left["changes"]["remote"];
     assert_eq!(references(&of).len(), 1);
-    assert!(references(&of)[0].ends_with(&text(kept, "reference")), "{kept}");
+    assert!(references(&of)[0].ends_with(&text(remote, "reference")), "{remote}");
     let donna = of.donna();
     assert!(donna.text(&["changes", "show"]).contains("kept in "), "it says where");
     assert!(donna.text(&["changes", "diff"]).contains("+edited"));
@@ -154,9 +154,9 @@ fn a_push_that_is_killed_is_named_by_the_doctor_until_its_reference_is_removed()
     assert_eq!(references(&of).len(), 1);
     let found = ann.json(&["doctor"])["interrupted_pushes"].clone();
     assert!(references(&of)[0].ends_with(&text(&found[0], "reference")), "{found:#}");
-    let said = ann.text(&["doctor"]);
+    let output = ann.text(&["doctor"]);
     let command = text(&found[0], "remove");
-    assert!(said.contains("was killed and left a reference") && said.contains(&command), "{said}");
+    assert!(output.contains("was killed and left a reference") && output.contains(&command), "{output}");
     fs::remove_file(&hook).expect("removed");
     ann.shell(&command).done();
     assert_eq!(references(&of), Vec::<String>::new());

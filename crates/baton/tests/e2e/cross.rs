@@ -109,10 +109,10 @@ fn a_round_trip_over_github() {
     );
     assert!(issue.body.starts_with("Half up, as in the shop\n\n<!-- baton:handoff:"), "{}", issue.body);
     assert_eq!((issue.open, issue.reason.as_deref()), (false, Some("completed")));
-    let said: Vec<&str> = issue.comments.iter().map(|comment| comment.body.as_str()).collect();
-    assert_eq!(said.len(), 2, "{said:#?}");
-    assert!(said[0].starts_with("This hand-off is accepted by Bob."), "{said:#?}");
-    assert!(said[1].contains("merged as abc123"), "{said:#?}");
+    let comments: Vec<&str> = issue.comments.iter().map(|comment| comment.body.as_str()).collect();
+    assert_eq!(comments.len(), 2, "{comments:#?}");
+    assert!(comments[0].starts_with("This hand-off is accepted by Bob."), "{comments:#?}");
+    assert!(comments[1].contains("merged as abc123"), "{comments:#?}");
 }
 
 #[test]

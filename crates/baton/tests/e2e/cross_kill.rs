@@ -156,8 +156,8 @@ impl Play<'_> {
             let again = self.start(&create);
             let answer = self.end(again, &create);
             self.end(beside, &["status"]);
-            let said: Option<Value> = serde_json::from_str(&answer.out).ok();
-            if let Some(id) = said.and_then(|v| v["handoff_id"].as_str().map(str::to_owned)) {
+            let answered: Option<Value> = serde_json::from_str(&answer.out).ok();
+            if let Some(id) = answered.and_then(|v| v["handoff_id"].as_str().map(str::to_owned)) {
                 break id;
             }
         };
@@ -270,9 +270,9 @@ fn check(stage: &Stage, hub: &Emulator, ended: &[Value]) -> usize {
         assert!(state != "failed" || handoff["last_error"].is_string(), "a reason: {handoff:#}");
         let mine = issues.get(subject.as_str()).map_or(&[][..], Vec::as_slice);
         assert_eq!(mine.iter().filter(|issue| issue.open).count(), offered, "open: {mine:#?} {handoff:#}");
-        let kept = |issue: &Issue| issue.open || issue.reason.as_deref() != Some("duplicate");
-        assert!(mine.iter().filter(|issue| kept(issue)).count() <= 1, "a double: {mine:#?} {handoff:#}");
-        doubles += mine.iter().filter(|issue| !kept(issue)).count();
+        let remains = |issue: &Issue| issue.open || issue.reason.as_deref() != Some("duplicate");
+        assert!(mine.iter().filter(|issue| remains(issue)).count() <= 1, "a double: {mine:#?} {handoff:#}");
+        doubles += mine.iter().filter(|issue| !remains(issue)).count();
         if let Some(open) = mine.iter().find(|issue| issue.open) {
             assert_eq!(handoff["task"]["id"], format!("gh-o/lib-{}", open.number), "{handoff:#}");
         }

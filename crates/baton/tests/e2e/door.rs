@@ -48,13 +48,13 @@ fn a_stream_ends_with_the_token_that_opened_it() {
     let (_, short) = token(&stage, &["--scope", "read", "--expires-in", "2s"]);
     std::thread::sleep(Duration::from_millis(600));
     let mut revoked = Events::open(&server, "", &[("authorization", &bearer)]);
-    let mut kept = Events::open(&server, "", &[("authorization", &other)]);
+    let mut stream = Events::open(&server, "", &[("authorization", &other)]);
     let mut expired = Events::open(&server, "", &[("authorization", &short)]);
     stage.terminal("Owner").json(&["token", "revoke", &id]);
     revoked.until_it_ends();
     expired.until_it_ends();
     stage.terminal("Owner").json(&["note", "hello"]);
-    assert_eq!(kept.next().1["summary"], "hello", "another token's stream goes on");
+    assert_eq!(stream.next().1["summary"], "hello", "another token's stream goes on");
 }
 
 #[test]
@@ -115,15 +115,15 @@ fn a_token_that_asks_too_often_is_told_when_to_come_back() {
     let (_, one) = token(&stage, &["--scope", "read"]);
     let (_, other) = token(&stage, &["--scope", "read"]);
     std::thread::sleep(Duration::from_millis(600));
-    let asked =
+    let status =
         |bearer: &str| ask(&server, "GET", "/projects/shop", &Value::Null, &[("authorization", bearer)]);
-    let refused = all_at_once(&|| asked(&one));
+    let refused = all_at_once(&|| status(&one));
     let refused = refused.iter().find(|answer| answer.status == 429).expect("too often");
     assert_eq!(refused.json()["code"], "rate_limited");
     assert!(
         refused.header("retry-after").is_some_and(|seconds| seconds.parse::<u64>().is_ok_and(|s| s >= 1))
     );
-    assert_eq!(asked(&other).status, 200, "another token is not concerned");
+    assert_eq!(status(&other).status, 200, "another token is not concerned");
     // The command line waits and comes back.
     let lola = stage.terminal("Lola").with("BATON_SERVER", format!("http://{}", server.address));
     let lola = lola.with("BATON_TOKEN", one.trim_start_matches("Bearer "));
@@ -382,10 +382,10 @@ fn what_was_refused_at_the_door_is_logged_once() {
     );
     let pid = child.id().to_string();
     std::process::Command::new("kill").args(["-TERM", &pid]).status().expect("kill runs");
-    let said: Vec<String> = lines.collect();
+    let log: Vec<String> = lines.collect();
     assert!(child.wait().expect("it ends").success());
-    let refused: Vec<&String> = said.iter().filter(|line| line.contains("refused")).collect();
-    assert_eq!(refused.len(), 1, "{said:#?}");
+    let refused: Vec<&String> = log.iter().filter(|line| line.contains("refused")).collect();
+    assert_eq!(refused.len(), 1, "{log:#?}");
     for word in ["/api/v1/ops/session_start", "403", "127.0.0.1"] {
         assert!(refused[0].contains(word), "{word}: {}", refused[0]);
     }

@@ -136,11 +136,11 @@ impl Clone {
             answers.push(answer);
         }
         for event in ["session-start", "prompt", "before-compaction", "session-end"] {
-            let told = json!({ "session_id": format!("s-{event}"), "cwd": self.path(""), "hook_event_name": "SessionStart",
+            let payload = json!({ "session_id": format!("s-{event}"), "cwd": self.path(""), "hook_event_name": "SessionStart",
                 "transcript_path": self.path("transcript.jsonl") });
-            let said = self.give(&terminal, &["hook", event, "--agent", "claude"], &told.to_string());
-            assert_eq!((said.code, said.err.as_str()), (0, ""), "{said:#?}");
-            answers.push(said);
+            let output = self.give(&terminal, &["hook", event, "--agent", "claude"], &payload.to_string());
+            assert_eq!((output.code, output.err.as_str()), (0, ""), "{output:#?}");
+            answers.push(output);
         }
         answers.push(self.give(&terminal, &["mcp"], GREETING));
         // A hook leaves a process behind that goes on for a while.

@@ -27,7 +27,7 @@ fn its_settings_file_is_no_file_and_stops_no_command() {
     let mut named = std::collections::BTreeSet::new();
     for trick in tricks {
         trick(&clone);
-        let told = json!({ "session_id": "s", "cwd": clone.path("") }).to_string();
+        let payload = json!({ "session_id": "s", "cwd": clone.path("") }).to_string();
         // A text command names it once; an answer for a program has nothing beside it.
         let fault = ann.json(&["config", "show"])["repository"]["fault"].to_string();
         let first = clone.give(&ann, &["status"], "");
@@ -48,7 +48,7 @@ fn its_settings_file_is_no_file_and_stops_no_command() {
         // The command that is about it says what is wrong with it.
         let refused = clone.give(&ann, &["trust", "--yes"], "");
         assert!(refused.code != 0 && refused.err.contains(".baton.toml"), "{refused:#?}");
-        clone.give(&ann, &["hook", "session-start", "--agent", "claude"], &told);
+        clone.give(&ann, &["hook", "session-start", "--agent", "claude"], &payload);
         let path = clone.path(".baton.toml");
         let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path));
     }

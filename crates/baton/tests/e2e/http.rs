@@ -65,11 +65,11 @@ impl Server {
         let mut command = terminal.command(&args);
         let mut child = command.stdout(Stdio::null()).spawn().expect("baton serves");
         let mut lines = BufReader::new(child.stderr.take().expect("stderr"));
-        let mut said = String::new();
+        let mut output = String::new();
         // It may have something to remark before it says where it is.
-        while lines.read_line(&mut said).expect("it says where") > 0 && !said.contains(" serves on ") {}
+        while lines.read_line(&mut output).expect("it says where") > 0 && !output.contains(" serves on ") {}
         let address =
-            said.trim().rsplit_once("://").unwrap_or_else(|| panic!("no address: {said}")).1.to_owned();
+            output.trim().rsplit_once("://").unwrap_or_else(|| panic!("no address: {output}")).1.to_owned();
         (Self { child, address }, lines)
     }
 

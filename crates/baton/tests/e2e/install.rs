@@ -92,14 +92,14 @@ fn what_is_installed_can_be_taken_out_without_a_trace() {
     assert_eq!(tree(&stage.home()), installed, "twice is once");
     let report = lola.json(&["doctor"]);
     for tool in report["tools"].as_array().expect("tools") {
-        let said = [text(tool, "mcp"), text(tool, "hooks")];
+        let texts = [text(tool, "mcp"), text(tool, "hooks")];
         // These two want the user's word first.
         let wants_trust = match tool["agent"].as_str() {
             Some("codex") => Some(1),
             Some("gemini") => Some(0),
             _ => None,
         };
-        for (part, word) in said.iter().enumerate() {
+        for (part, word) in texts.iter().enumerate() {
             let is_well = match wants_trust == Some(part) {
                 true => word == "untrusted" && text(tool, "hint").contains("trust"),
                 false => word == "present" || word == "none",

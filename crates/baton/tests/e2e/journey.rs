@@ -200,8 +200,11 @@ fn an_ended_session_frees_its_baton_and_stays_released() {
         &["checkpoint", "--session", &held, "--summary", "kept all the same"],
     );
     assert_eq!(late["reason"], "ended");
-    let kept = stage.ledger("shop").into_iter().filter(|d| d["kind"] == "note").collect::<Vec<_>>();
-    assert!(kept.iter().any(|d| d.to_string().contains("kept all the same")), "no report is lost: {kept:#?}");
+    let notes = stage.ledger("shop").into_iter().filter(|d| d["kind"] == "note").collect::<Vec<_>>();
+    assert!(
+        notes.iter().any(|d| d.to_string().contains("kept all the same")),
+        "no report is lost: {notes:#?}"
+    );
     assert_eq!(stage.terminal("Ann").json(&["pickup"])["baton"]["summary"], "x");
     stage.assert_sound();
 }

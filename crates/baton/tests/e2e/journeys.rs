@@ -233,10 +233,10 @@ fn of_two_at_once_one_wraps_and_the_other_is_told_and_takes_nothing() {
     let own = text(&lola.json(&["start"]), "session_id");
     let left = text(&donna.json(&["wrap", "--summary", "the cart rounds"]), "baton_id");
     // A hook of the other's tool says that something waits.
-    let told = json!({ "session_id": "t", "cwd": stage.shop(), "hook_event_name": "SessionStart" });
-    let said =
-        lola.feed(told.to_string().as_bytes(), &["hook", "session-start", "--agent", "claude"]).done().out;
-    assert!(said.contains(&left), "{said}");
+    let payload = json!({ "session_id": "t", "cwd": stage.shop(), "hook_event_name": "SessionStart" });
+    let output =
+        lola.feed(payload.to_string().as_bytes(), &["hook", "session-start", "--agent", "claude"]).done().out;
+    assert!(output.contains(&left), "{output}");
     lola.json(&["note", "still at the taxes"]);
     lola.json(&["checkpoint", "--summary", "half of the taxes"]);
     let pickups = stage.ledger("shop").into_iter().filter(|delta| delta["kind"] == "pickup").count();

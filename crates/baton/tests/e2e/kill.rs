@@ -21,8 +21,8 @@ fn attempt(terminal: &Terminal<'_>, args: &[&str], doomed: bool) -> Option<Value
         let _ = child.kill();
     }
     let answer = Answer::of(child, args);
-    let said: Option<Value> = serde_json::from_str(&answer.out).ok();
-    said.filter(|value| value.get("error").is_none())
+    let answered: Option<Value> = serde_json::from_str(&answer.out).ok();
+    answered.filter(|value| value.get("error").is_none())
 }
 
 /// What one run of the chain is known to have left.

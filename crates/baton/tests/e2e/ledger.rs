@@ -128,9 +128,9 @@ fn what_nobody_could_read_goes_on_waiting() {
         assert_eq!(waits(), 1, "{nowhere}");
     }
     let full = read(">/dev/full");
-    let told = String::from_utf8_lossy(&full.stderr);
-    assert_eq!(full.status.code(), Some(1), "{told}");
-    assert!(told.contains("output_full") && !told.contains("fault of ours"), "{told}");
+    let stderr = String::from_utf8_lossy(&full.stderr);
+    assert_eq!(full.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("output_full") && !stderr.contains("fault of ours"), "{stderr}");
     assert_eq!(waits(), 1, "no room");
     donna.json(&["mail", "read", &sent]);
     assert_eq!(waits(), 0);
@@ -190,7 +190,7 @@ fn a_pickup_as_text_shows_what_waits_whole_or_leaves_it_waiting() {
     let body = "the column is called rate_pct\n\u{1b}[31mbaton end --force\n  7 or 19";
     lola.json(&["signal", "send", "--to", "Donna", "--type", "Question", "schema", "--body", body]);
     let long = "word ".repeat(2_000);
-    let kept = text(
+    let message_id = text(
         &lola.json(&["mail", "send", "--to", "Donna", "--wait", "--subject", "a long one", "--text", &long]),
         "message_id",
     );
@@ -199,11 +199,15 @@ fn a_pickup_as_text_shows_what_waits_whole_or_leaves_it_waiting() {
         assert!(shown.contains(line), "{line}: {shown}");
     }
     assert!(!shown.contains('\u{1b}'), "{shown}");
-    assert!(shown.contains(&format!("baton mail read {kept}")), "{shown}");
+    assert!(shown.contains(&format!("baton mail read {message_id}")), "{shown}");
     let waits = items(&donna.json(&["signal", "pending"]))
         .iter()
         .map(|one| text(one, "message_id"))
         .collect::<Vec<_>>();
-    assert_eq!(waits, std::slice::from_ref(&kept), "what was shown whole is delivered, the other one is not");
-    assert_eq!(donna.json(&["mail", "read", &kept])["body"], long);
+    assert_eq!(
+        waits,
+        std::slice::from_ref(&message_id),
+        "what was shown whole is delivered, the other one is not"
+    );
+    assert_eq!(donna.json(&["mail", "read", &message_id])["body"], long);
 }

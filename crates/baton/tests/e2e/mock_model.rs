@@ -176,7 +176,7 @@ fn collect(value: &Value, words: &str, found: &mut BTreeSet<String>) {
 
 fn mentions(value: &Value, text: &str) -> bool {
     match value {
-        Value::String(said) => said.contains(text),
+        Value::String(content) => content.contains(text),
         Value::Array(values) => values.iter().any(|value| mentions(value, text)),
         Value::Object(members) => members.values().any(|value| mentions(value, text)),
         _ => false,
@@ -186,7 +186,7 @@ fn mentions(value: &Value, text: &str) -> bool {
 /// What a model says whose user has used up what was paid for.
 /// How each provider says that the limit is reached.
 fn limit_of(path: &str) -> String {
-    let said = match path.split('?').next().unwrap_or_default() {
+    let message = match path.split('?').next().unwrap_or_default() {
         "/v1/responses" => {
             json!({ "error": { "type": "usage_limit_reached", "message": "The usage limit has been reached",
             "plan_type": "plus", "resets_in_seconds": 7200 } })
@@ -198,7 +198,7 @@ fn limit_of(path: &str) -> String {
                 "quotaId": "GenerateRequestsPerDayPerProjectPerModel" }] }] } }),
         _ => json!({ "type": "error", "error": { "type": "rate_limit_error", "message": "over the limit" } }),
     };
-    said.to_string()
+    message.to_string()
 }
 
 /// Answers the requests of one connection.
@@ -314,20 +314,20 @@ fn tools(value: &Value) -> Vec<(Option<String>, String)> {
 /// The tool results that a request carries, in whichever API's shape.
 fn results(request: &Value) -> Vec<String> {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
-    let told = |content: &Value| content.as_str().map_or_else(|| content.to_string(), str::to_owned);
+    let text_of = |content: &Value| content.as_str().map_or_else(|| content.to_string(), str::to_owned);
     let mut all = Vec::new();
     for message in list(&request["messages"]) {
         let parts = list(&message["content"]);
         let parts = parts.iter().filter(|part| part["type"] == "tool_result");
-        all.extend(parts.map(|part| told(&part["content"])));
+        all.extend(parts.map(|part| text_of(&part["content"])));
     }
     let input = list(&request["input"]);
     let input = input.iter().filter(|item| item["type"] == "function_call_output");
-    all.extend(input.map(|item| told(&item["output"])));
+    all.extend(input.map(|item| text_of(&item["output"])));
     for content in list(&request["contents"]) {
         let parts = list(&content["parts"]);
         let parts = parts.iter().map(|part| &part["functionResponse"]).filter(|part| !part.is_null());
-        all.extend(parts.map(|part| told(&part["response"])));
+        all.extend(parts.map(|part| text_of(&part["response"])));
     }
     all
 }

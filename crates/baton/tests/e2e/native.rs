@@ -109,8 +109,8 @@ fn a_written_session_is_the_conversation_of_its_baton_until_it_goes_on() {
     for tool in ["claude", "codex", "qwen"] {
         let answer = written(&stage, &path, tool);
         let (id, file) = (text(&answer["native"], "id"), text(&answer["native"], "path"));
-        let told = || stage.terminal("Reader").json(&["status"])["reminders"].to_string();
-        assert!(!told().contains(&id), "{tool}: {}", told());
+        let reminders = || stage.terminal("Reader").json(&["status"])["reminders"].to_string();
+        assert!(!reminders().contains(&id), "{tool}: {}", reminders());
         let imported = lola.json(&["import-transcript", &file, "--agent", tool]);
         assert_eq!(
             (&imported["baton_id"], &imported["imported_before"]),
@@ -136,25 +136,25 @@ impl Model {
     fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("address").port();
-        let asked = Arc::new(Mutex::new(Vec::new()));
-        let kept = asked.clone();
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let received = requests.clone();
         thread::spawn(move || {
             for stream in listener.incoming().filter_map(Result::ok) {
-                let kept = kept.clone();
-                thread::spawn(move || _ = answer(stream, &kept));
+                let received = received.clone();
+                thread::spawn(move || _ = answer(stream, &received));
             }
         });
-        Self { port, asked }
+        Self { port, asked: requests }
     }
 
     /// What was asked at paths with this part, all together.
     fn asked(&self, part: &str) -> String {
-        let asked = self.asked.lock().expect("lock");
-        asked.iter().filter(|(path, _)| path.contains(part)).map(|(_, body)| body.as_str()).collect()
+        let requests = self.asked.lock().expect("lock");
+        requests.iter().filter(|(path, _)| path.contains(part)).map(|(_, body)| body.as_str()).collect()
     }
 }
 
-fn answer(mut stream: TcpStream, kept: &Mutex<Vec<(String, String)>>) -> std::io::Result<()> {
+fn answer(mut stream: TcpStream, received: &Mutex<Vec<(String, String)>>) -> std::io::Result<()> {
     stream.set_read_timeout(Some(Duration::from_secs(20)))?;
     let mut bytes = Vec::new();
     let mut buffer = [0; 64 * 1024];
@@ -185,7 +185,7 @@ fn answer(mut stream: TcpStream, kept: &Mutex<Vec<(String, String)>>) -> std::io
     }
     let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
     let (kind, body) = reply(&path);
-    kept.lock().expect("lock").push((path, String::from_utf8_lossy(&bytes).into_owned()));
+    received.lock().expect("lock").push((path, String::from_utf8_lossy(&bytes).into_owned()));
     write!(
         stream,
         "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
@@ -204,7 +204,7 @@ fn reply(path: &str) -> (&'static str, String) {
     if path.contains("/messages") && !path.contains("count_tokens") {
         let usage = json!({ "input_tokens": 1, "output_tokens": 1 });
         let message = json!({ "id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": [], "stop_reason": null, "usage": usage });
-        let told = events(&[
+        let events_text = events(&[
             json!({ "type": "message_start", "message": message }),
             json!({ "type": "content_block_start", "index": 0, "content_block": { "type": "text", "text": "" } }),
             json!({ "type": "content_block_delta", "index": 0, "delta": { "type": "text_delta", "text": "going on" } }),
@@ -212,17 +212,17 @@ fn reply(path: &str) -> (&'static str, String) {
             json!({ "type": "message_delta", "delta": { "stop_reason": "end_turn" }, "usage": usage }),
             json!({ "type": "message_stop" }),
         ]);
-        return ("text/event-stream", told);
+        return ("text/event-stream", events_text);
     }
     if path.contains("/responses") {
         let item = json!({ "type": "message", "id": "i1", "role": "assistant", "status": "completed", "content": [{ "type": "output_text", "text": "going on", "annotations": [] }] });
         let usage = json!({ "input_tokens": 1, "input_tokens_details": null, "output_tokens": 1, "output_tokens_details": null, "total_tokens": 2 });
-        let told = events(&[
+        let events_text = events(&[
             json!({ "type": "response.created", "response": { "id": "r1" } }),
             json!({ "type": "response.output_item.done", "output_index": 0, "item": item }),
             json!({ "type": "response.completed", "response": { "id": "r1", "usage": usage } }),
         ]);
-        return ("text/event-stream", told);
+        return ("text/event-stream", events_text);
     }
     if path.contains("enerateContent") {
         let content = json!({ "candidates": [{ "index": 0, "content": { "role": "model", "parts": [{ "text": "going on" }] }, "finishReason": "STOP" }],
@@ -272,22 +272,22 @@ impl Real {
         command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1").env("DISABLE_AUTOUPDATER", "1");
         command.env("MOCK_KEY", "dummy").env("GEMINI_API_KEY", "dummy").env("GOOGLE_GEMINI_BASE_URL", &url);
         let output = command.output().expect("it runs");
-        let told =
+        let printed =
             format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        let asked: Vec<String> =
+        let requests: Vec<String> =
             self.model.asked.lock().expect("lock").iter().map(|(path, _)| path.clone()).collect();
-        assert!(output.status.success(), "{} {args:?}: {told}; asked {asked:?}", program.display());
-        told
+        assert!(output.status.success(), "{} {args:?}: {printed}; asked {requests:?}", program.display());
+        printed
     }
 
     /// What the model was sent holds our words, and what is asked now.
-    fn heard(&self, part: &str, told: &str) {
-        let asked = self.model.asked(part);
+    fn heard(&self, part: &str, text: &str) {
+        let requests = self.model.asked(part);
         for fact in [SAID, ASKED, "Please go on now"] {
             assert!(
-                asked.contains(fact),
-                "the model was not sent `{fact}`: {told}\n{}",
-                &asked[..asked.len().min(4_000)]
+                requests.contains(fact),
+                "the model was not sent `{fact}`: {text}\n{}",
+                &requests[..requests.len().min(4_000)]
             );
         }
     }
@@ -298,14 +298,14 @@ fn claude_code_itself_takes_the_written_session_up() {
     let Some(real) = Real::find() else { return };
     let (stage, path) = worked();
     let id = text(&written(&stage, &path, "claude")["native"], "id");
-    let told = real.run(&stage, "claude", &["-p", "--resume", &id, "Please go on now"]);
-    assert!(told.contains("going on"), "{told}");
-    real.heard("/messages", &told);
+    let output = real.run(&stage, "claude", &["-p", "--resume", &id, "Please go on now"]);
+    assert!(output.contains("going on"), "{output}");
+    real.heard("/messages", &output);
     // And all in one: we become the tool, which takes the session up and asks its model.
     stage.file("home/.claude.json", json!({ "hasCompletedOnboarding": true }).to_string());
-    let told = real.run(&stage, "baton", &["continue", &path, "--in", "claude", "--native", "--", "-p"]);
-    assert!(told.contains("goes on in Claude Code") && told.contains("going on"), "{told}");
-    assert!(real.model.asked("/messages").contains("which this session holds"), "{told}");
+    let output = real.run(&stage, "baton", &["continue", &path, "--in", "claude", "--native", "--", "-p"]);
+    assert!(output.contains("goes on in Claude Code") && output.contains("going on"), "{output}");
+    assert!(real.model.asked("/messages").contains("which this session holds"), "{output}");
 }
 
 #[test]
@@ -318,20 +318,20 @@ fn claude_code_itself_takes_a_session_of_another_machine_up() {
     of.desktop.file("home/.claude.json", json!({ "hasCompletedOnboarding": true }).to_string());
     // The command becomes Claude Code, in the clone, with the session that was written there.
     let args = ["continue", ID, "--in", "claude", "--native", "--", "-p"];
-    let told = real.run_at(&donna, "baton", &args);
-    assert!(told.contains("goes on in Claude Code") && told.contains("going on"), "{told}");
-    let asked = real.model.asked("/messages");
+    let output = real.run_at(&donna, "baton", &args);
+    assert!(output.contains("goes on in Claude Code") && output.contains("going on"), "{output}");
+    let requests = real.model.asked("/messages");
     for fact in [SAID, "Never touch the migrations.", "which this session holds"] {
-        assert!(asked.contains(fact), "the model was not sent `{fact}`: {told}");
+        assert!(requests.contains(fact), "the model was not sent `{fact}`: {output}");
     }
-    assert!(!asked.contains(SECRET) && asked.contains(&of.clone.display().to_string()), "{told}");
+    assert!(!requests.contains(SECRET) && requests.contains(&of.clone.display().to_string()), "{output}");
     // From here on it is a session of this machine, which Claude Code itself resumes.
     let listed = donna.json(&["transcripts", "list", "--agent", "claude"]);
     let own = text(&items(&listed)[0], "id");
     assert_ne!(own, ID, "the one of the laptop keeps its id to itself");
-    let told = real.run_at(&donna, "claude", &["-p", "--resume", &own, "Please go on now"]);
-    assert!(told.contains("going on"), "{told}");
-    real.heard("/messages", &told);
+    let output = real.run_at(&donna, "claude", &["-p", "--resume", &own, "Please go on now"]);
+    assert!(output.contains("going on"), "{output}");
+    real.heard("/messages", &output);
     assert_eq!(of.leftovers(), 0);
 }
 
@@ -345,10 +345,10 @@ fn codex_itself_takes_the_written_session_up() {
         format!("model = \"mock\"\nmodel_provider = \"mock\"\n[model_providers.mock]\nname = \"mock\"\nbase_url = \"http://127.0.0.1:{port}/v1\"\nwire_api = \"responses\"\nenv_key = \"MOCK_KEY\"\n"),
     );
     let id = text(&written(&stage, &path, "codex")["native"], "id");
-    let told =
+    let output =
         real.run(&stage, "codex", &["exec", "--skip-git-repo-check", "resume", &id, "Please go on now"]);
-    assert!(told.contains("going on"), "{told}");
-    real.heard("/responses", &told);
+    assert!(output.contains("going on"), "{output}");
+    real.heard("/responses", &output);
 }
 
 #[test]
@@ -361,7 +361,7 @@ fn gemini_itself_takes_the_written_session_up() {
     );
     let file = text(&written(&stage, &path, "gemini")["native"], "path");
     let args = ["--session-file", &file, "-m", "gemini-2.5-flash", "-p", "Please go on now"];
-    let told = real.run(&stage, "gemini", &args);
-    assert!(told.contains("going on"), "{told}");
-    real.heard("enerateContent", &told);
+    let output = real.run(&stage, "gemini", &args);
+    assert!(output.contains("going on"), "{output}");
+    real.heard("enerateContent", &output);
 }

@@ -156,9 +156,9 @@ fn a_question_to_me_is_told_and_mail_that_wants_no_answer_is_not() {
         "--ack-by",
         "1h",
     ]);
-    let asked = notifications(&stage, 1);
-    assert!(text(&asked[0], "text").contains("May I drop the table?"), "{asked:#?}");
-    assert_eq!(text(&asked[0], "title"), "Donna asks you in shop");
+    let sent = notifications(&stage, 1);
+    assert!(text(&sent[0], "text").contains("May I drop the table?"), "{sent:#?}");
+    assert_eq!(text(&sent[0], "title"), "Donna asks you in shop");
 }
 
 #[test]
@@ -232,8 +232,8 @@ fn the_quiet_hours_keep_what_is_new_for_later() {
     donna.json(&["start"]);
     donna.json(&["wrap", "--summary", "half of the cart", "--next", "the taxes"]);
     let lola = stage.terminal("Lola").with("TZ", "UTC");
-    let kept = lola.json(&["notify", "send"]);
-    assert_eq!((&kept["is_quiet"], &kept["sent"]), (&json!(true), &json!(0)));
+    let sent = lola.json(&["notify", "send"]);
+    assert_eq!((&sent["is_quiet"], &sent["sent"]), (&json!(true), &json!(0)));
     set_up(&stage, &by_command(&stage));
     lola.json(&["notify", "send"]);
     assert!(text(&notifications(&stage, 1)[0], "text").contains("half of the cart"));
@@ -277,10 +277,10 @@ fn an_agent_that_its_provider_stopped_is_told_with_the_providers_words() {
     set_up(&stage, &format!("{}\ntopics = \"limit\"", by_command(&stage)));
     let shop = stage.shop().display().to_string();
     let id = "66666666-aaaa-4000-8000-00000000abcd";
-    let line = |uuid: &str, parent: Value, role: &str, said: &str, is_error: bool| {
+    let line = |uuid: &str, parent: Value, role: &str, words: &str, is_error: bool| {
         let line = json!({ "type": role, "uuid": uuid, "parentUuid": parent, "sessionId": id, "cwd": shop,
             "timestamp": "2026-11-26T10:00:00.000Z", "isApiErrorMessage": is_error,
-            "message": { "role": role, "model": "m", "content": [{ "type": "text", "text": said }] } });
+            "message": { "role": role, "model": "m", "content": [{ "type": "text", "text": words }] } });
         format!("{line}\n")
     };
     let limit = "You've hit your limit · resets 3pm (Europe/Berlin)";

@@ -165,8 +165,8 @@ fn a_hand_off_goes_to_another_project_and_its_result_comes_back() {
     assert_eq!(done["state"], "completed");
     assert_eq!(items(&ben.json(&["task", "list"])).len(), 0, "the task is closed");
     assert_eq!(done["result"], "fixed in 4f2");
-    let told = stage.ledger("shop").last().expect("a delta").to_string();
-    assert!(told.contains("fixed in 4f2"), "the sender's project gets the result: {told}");
+    let delta = stage.ledger("shop").last().expect("a delta").to_string();
+    assert!(delta.contains("fixed in 4f2"), "the sender's project gets the result: {delta}");
     assert_eq!(ben.run(&["handoff", "decline", &id, "--json"]).code, 4, "what is complete stays so");
     stage.assert_sound();
 }

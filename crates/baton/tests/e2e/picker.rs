@@ -27,14 +27,14 @@ impl Seat {
         let mut child = script.spawn().expect("script runs");
         let (keys, mut screen) = (child.stdin.take().expect("keys"), child.stdout.take().expect("screen"));
         let drawn = Arc::new((Mutex::new(String::new()), Condvar::new()));
-        let kept = drawn.clone();
+        let copy = drawn.clone();
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
             while let Ok(n) = screen.read(&mut bytes)
                 && n > 0
             {
-                kept.0.lock().expect("lock").push_str(&String::from_utf8_lossy(&bytes[..n]));
-                kept.1.notify_all();
+                copy.0.lock().expect("lock").push_str(&String::from_utf8_lossy(&bytes[..n]));
+                copy.1.notify_all();
             }
         });
         Self { child, keys, drawn }
@@ -74,16 +74,16 @@ pub(crate) fn script() -> bool {
 /// Three sessions, and a stand-in for Codex.
 fn worked() -> Stage {
     let stage = Stage::ready();
-    for (id, asked) in
+    for (id, text) in
         [("aaaa1111", "Round the prices"), ("bbbb2222", "Paint the shed"), ("cccc3333", "Round the corners")]
     {
         let line = |kind: &str, uuid: &str, parent: Option<&str>, content: &str| {
-            let told = json!({ "type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": id, "cwd": stage.shop(),
+            let record = json!({ "type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": id, "cwd": stage.shop(),
                 "timestamp": "2026-11-20T10:00:00.000Z", "message": { "role": kind, "content": content } });
-            format!("{told}\n")
+            format!("{record}\n")
         };
         let content =
-            line("user", "u1", None, asked) + &line("assistant", "a1", Some("u1"), "Half of it is done.");
+            line("user", "u1", None, text) + &line("assistant", "a1", Some("u1"), "Half of it is done.");
         stage.file(&format!("home/.claude/projects/-shop/{id}.jsonl"), content);
     }
     install_codex(&stage);

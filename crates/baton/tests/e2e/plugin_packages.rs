@@ -190,9 +190,9 @@ fn opencode_2_gets_what_waits_through_setup() {
     "#;
     let script = stage.file("play.mjs", script);
     let shop = stage.shop().display().to_string();
-    let said = run(&stage, &node, &[&script, &shop], &[]);
-    let system: Value = serde_json::from_str(said.lines().next().unwrap_or_default()).expect("a list");
+    let output = run(&stage, &node, &[&script, &shop], &[]);
+    let system: Value = serde_json::from_str(output.lines().next().unwrap_or_default()).expect("a list");
     assert_eq!(system.as_array().map(Vec::len), Some(1), "{system:#}");
-    let told = system[0].as_str().expect("a text");
-    assert!(told.starts_with("You are helpful.\n\n") && told.contains(&format!("baton {baton} ")), "{told}");
+    let text = system[0].as_str().expect("a text");
+    assert!(text.starts_with("You are helpful.\n\n") && text.contains(&format!("baton {baton} ")), "{text}");
 }

@@ -47,8 +47,11 @@ fn work_goes_on_in_another_home_with_what_was_not_committed() {
     let homes = two_homes();
     let left = wrapped(&homes);
     let ann = homes.here.terminal("Ann");
-    let said = ann.text(&["handoff", "export", "-o", &homes.file]);
-    assert!(said.contains("baton handoff import") && said.contains("uncommitted files go along"), "{said}");
+    let output = ann.text(&["handoff", "export", "-o", &homes.file]);
+    assert!(
+        output.contains("baton handoff import") && output.contains("uncommitted files go along"),
+        "{output}"
+    );
     assert_eq!(ann.json(&["pickup"])["baton"], Value::Null);
     let donna = homes.there.terminal("Donna").within(&homes.clone);
     let imported = donna.json(&["handoff", "import", &homes.file]);

@@ -205,9 +205,9 @@ fn is_recorded(from: Cli) -> bool {
 
 pub(crate) fn record_told(name: &str, second: &Agent<'_>, status: &str) {
     let known = second.model.texts(OPENING);
-    let told = known.first().and_then(|text| text.split_once(OPENING)).map_or("", |(_, rest)| rest);
-    let told = told.split_once(CLOSING).map_or(told, |(before, _)| before);
-    record_text(name, second.stage, &format!("{OPENING}{told}{CLOSING}{status}"));
+    let announced = known.first().and_then(|text| text.split_once(OPENING)).map_or("", |(_, rest)| rest);
+    let announced = announced.split_once(CLOSING).map_or(announced, |(before, _)| before);
+    record_text(name, second.stage, &format!("{OPENING}{announced}{CLOSING}{status}"));
 }
 
 /// Notes a text for `docs/journeys.md`.

@@ -100,7 +100,7 @@ fn qdrant_away_slow_or_talking_nonsense_leaves_the_words_and_is_said() {
     ann.json(&["init"]);
     let known = add(&ann, "deploying on fridays");
     assert_eq!(found(&ann, "deploy").1["recall"], "qdrant");
-    for (fault, said) in [
+    for (fault, expected) in [
         (Fault::Refuse(503, None), "answered 503"),
         (Fault::Refuse(429, Some(1)), "answered 429"),
         (Fault::DropBefore, "Qdrant"),
@@ -111,11 +111,11 @@ fn qdrant_away_slow_or_talking_nonsense_leaves_the_words_and_is_said() {
         qdrant.script(Some(Box::new(move |_| fault)));
         let (shown, answer) = found(&ann, "deploy");
         assert_eq!((shown, &answer["recall"]), (vec![known.clone()], &json!("text")), "{fault:?}");
-        assert!(text(&answer, "recall_why").contains(said), "{fault:?}: {answer:#}");
+        assert!(text(&answer, "recall_why").contains(expected), "{fault:?}: {answer:#}");
     }
     qdrant.script(Some(Box::new(|_| Fault::Refuse(503, None))));
-    let told = ann.run(&["memory", "search", "deploy"]).done();
-    assert!(told.err.contains("found by words alone: Qdrant answered 503"), "{}", told.err);
+    let output = ann.run(&["memory", "search", "deploy"]).done();
+    assert!(output.err.contains("found by words alone: Qdrant answered 503"), "{}", output.err);
     let late = add(&ann, "the port is 7077");
     let doctor = ann.run(&["doctor", "--json"]);
     assert_eq!((doctor.code, &doctor.json()["recall"]["qdrant"]["answers"]), (1, &json!(false)));
@@ -173,9 +173,9 @@ fn a_collection_of_somebody_else_is_neither_filled_nor_thrown_away() {
     for call in [&["memory", "reindex", "--fresh"][..], &["memory", "reindex"]] {
         let refused = ann.run(call);
         assert_eq!(refused.code, 5, "{refused:#?}");
-        let said = refused.out + &refused.err;
-        assert!(said.contains("was not made by Baton"), "{said}");
-        assert!(said.contains("BATON_QDRANT_COLLECTION") && !said.contains("--fresh"), "{said}");
+        let output = refused.out + &refused.err;
+        assert!(output.contains("was not made by Baton"), "{output}");
+        assert!(output.contains("BATON_QDRANT_COLLECTION") && !output.contains("--fresh"), "{output}");
         assert_eq!(count(&qdrant), 1, "what is theirs stays");
     }
 }
@@ -220,8 +220,8 @@ fn an_endpoints_vectors_find_what_means_the_same_on_one_machine() {
     );
     ann.json(&["memory", "reindex"]);
     assert_eq!(found(&ann, "doctor").0.first(), Some(&before));
-    let asked = embedder.requests();
-    assert!(asked.iter().all(|body| body["model"] == "meaning"), "{asked:#?}");
+    let requests = embedder.requests();
+    assert!(requests.iter().all(|body| body["model"] == "meaning"), "{requests:#?}");
     embedder.script(Some(Box::new(|_| Fault::Refuse(500, None))));
     let (shown, answer) = found(&ann, "automobile");
     assert_eq!((shown, &answer["recall"]), (vec![car], &json!("text")));
@@ -276,8 +276,8 @@ fn a_key_is_shown_and_never_told() {
     let (_, answer) = found(&wrong, "deploy");
     assert!(text(&answer, "recall_why").contains("Qdrant answered 401"), "{answer:#}");
     for args in [&["doctor", "--json"][..], &["config", "show", "--json"]] {
-        let told = wrong.run(args);
-        assert!(!told.out.contains("secret") && !told.err.contains("secret"), "{args:?}: {}", told.out);
+        let output = wrong.run(args);
+        assert!(!output.out.contains("secret") && !output.err.contains("secret"), "{args:?}: {}", output.out);
     }
 }
 

@@ -77,7 +77,7 @@ fn without_store(line: String) -> String {
 
 /// What a team does in a day, each command with everything that it says.
 fn day(stage: &Stage) -> Vec<String> {
-    let mut said = Vec::new();
+    let mut outputs = Vec::new();
     let mut last = String::new();
     for line in DAY.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let (who, call) = line.split_once(": ").expect("who: what");
@@ -109,9 +109,9 @@ fn day(stage: &Stage) -> Vec<String> {
         let shown: Vec<String> = shown.lines().filter(is_steady).map(unnumbered).map(without_store).collect();
         let root = stage.root().file_name().unwrap_or_default().to_string_lossy().into_owned();
         let shown: Vec<String> = shown.iter().map(|line| line.replace(&root, "«root»")).collect();
-        said.push(format!("{line}\n{}", shown.join("\n")));
+        outputs.push(format!("{line}\n{}", shown.join("\n")));
     }
-    said
+    outputs
 }
 
 const DAY: &str = "
@@ -218,9 +218,9 @@ fn a_server_that_is_not_there_is_told_at_once() {
         assert!(text(&error, "hint").contains("baton serve"), "{error}");
     }
     assert!(begin.elapsed() < Duration::from_secs(20), "it is not waited for");
-    let told = lola.run(&["status"]);
-    assert_eq!(told.code, 5);
-    assert!(told.err.contains("[server_unreachable]"), "{told:#?}");
+    let answer = lola.run(&["status"]);
+    assert_eq!(answer.code, 5);
+    assert!(answer.err.contains("[server_unreachable]"), "{answer:#?}");
     assert!(!stage.has_store(), "no store is made in its place");
     lola.with("BATON_SERVER", "here").refused(1, "config_invalid", &["status"]);
     // Something else listens there.
@@ -251,7 +251,8 @@ fn what_is_about_the_store_itself_is_done_where_it_is() {
     assert_eq!(settings["settings"]["server"]["from"], "env BATON_SERVER");
     // A store that is named on the command line wins.
     let own = stage.root().join("own.db").display().to_string();
-    assert_eq!(items(&lola.json(&["--store", &own, "project", "list"])).len(), 0);
+    lola.refused(3, "store_missing", &["--store", &own, "project", "list"]);
+    assert!(!std::path::Path::new(&own).exists(), "to look makes no store");
     assert_eq!(items(&lola.json(&["project", "list"])).len(), 1);
     // What a repository says about servers is not believed.
     fs::write(stage.shop().join(".baton.toml"), "server = \"http://evil.example\"\n").expect("written");
@@ -337,8 +338,8 @@ pub(crate) fn losing(address: String, lost: usize) -> (String, Requests) {
             loop {
                 let read = client.read(&mut piece).unwrap_or(0);
                 request.extend_from_slice(&piece[..read]);
-                let told = String::from_utf8_lossy(&request).to_lowercase();
-                let whole = told.split_once("\r\n\r\n").is_some_and(|(head, body)| {
+                let request_text = String::from_utf8_lossy(&request).to_lowercase();
+                let whole = request_text.split_once("\r\n\r\n").is_some_and(|(head, body)| {
                     let length = head.split("content-length: ").nth(1).and_then(|rest| rest.lines().next());
                     body.len() >= length.and_then(|length| length.parse().ok()).unwrap_or(0)
                 });

@@ -29,8 +29,8 @@ fn what_is_sensitive_leaves_the_machine_encrypted_only() {
     ]);
     assert_eq!(tess.json(&["mail", "read", &text(&sent, "message_id")])["body"], "canary-mail");
 
-    let told = ["--handoff-instructions", r#"{"vault": "canary-made"}"#, "--sensitive"];
-    let id = text(&lola.json(&[&["task", "create", "keys"][..], &told].concat()), "id");
+    let options = ["--handoff-instructions", r#"{"vault": "canary-made"}"#, "--sensitive"];
+    let id = text(&lola.json(&[&["task", "create", "keys"][..], &options].concat()), "id");
     let shown = |who: &Terminal<'_>| who.json(&["task", "show", &id]);
     assert_eq!(shown(&tess)["handoff_instructions"], json!({ "vault": "canary-made" }));
     // Nobody says here that it is sensitive: the task knows.
@@ -52,8 +52,8 @@ fn what_is_sensitive_leaves_the_machine_encrypted_only() {
     assert_eq!(shown(&lola)["agent_context"], all);
     assert!(shown(&stage.terminal("Rex"))["agent_context"].get("sealed_for").is_some());
 
-    let asked = lola.json(&["mail", "send", "--to", "Tess", "--subject", "s"]);
-    let ack = ["mail", "ack", &text(&asked, "message_id"), "--text", "canary-ack", "--sensitive"];
+    let mail = lola.json(&["mail", "send", "--to", "Tess", "--subject", "s"]);
+    let ack = ["mail", "ack", &text(&mail, "message_id"), "--text", "canary-ack", "--sensitive"];
     let acked = tess.json(&ack);
     assert_eq!(lola.json(&["mail", "read", &text(&acked, "ack_message_id")])["body"], "canary-ack");
 
@@ -83,8 +83,8 @@ fn what_comes_too_late_for_a_sensitive_task_is_kept_encrypted_by_a_server() {
     for who in [&lola, &tess] {
         who.json(&["key", "create"]);
     }
-    let told = ["--handoff-instructions", r#"{"vault": "canary-made"}"#, "--sensitive"];
-    let id = text(&lola.json(&[&["task", "create", "keys"][..], &told].concat()), "id");
+    let options = ["--handoff-instructions", r#"{"vault": "canary-made"}"#, "--sensitive"];
+    let id = text(&lola.json(&[&["task", "create", "keys"][..], &options].concat()), "id");
     lola.json(&["task", "close", &id]);
     tess.json(&["task", "close", &id, "--context", r#"{"late": "canary-late"}"#]);
     let shown = |who: &Terminal<'_>| text(&who.json(&["task", "show", &id])["comments"][0], "text");
@@ -104,8 +104,8 @@ fn a_long_sensitive_context_is_changed_through_a_server_as_with_a_store() {
         tess.json(&["agent", "register", "--role", "testing"]);
         tess.json(&["key", "create"]);
         let long = |field: &str, kib: usize| json!({ field: "x".repeat(kib * 1024) }).to_string();
-        let told = ["task", "create", "keys", "--sensitive", "--agent-context", &long("a", 15)];
-        let id = text(&tess.json(&told), "id");
+        let command = ["task", "create", "keys", "--sensitive", "--agent-context", &long("a", 15)];
+        let id = text(&tess.json(&command), "id");
         tess.json(&["task", "update", &id, "--agent-context", r#"{"b": 1}"#, "--merge"]);
         tess.json(&["task", "update", &id, "--handoff-instructions", &long("c", 15)]);
         let shown = || tess.json(&["task", "show", &id, "--full"]);
@@ -119,8 +119,8 @@ fn a_long_sensitive_context_is_changed_through_a_server_as_with_a_store() {
             [("agent_context", "--agent-context"), ("handoff_instructions", "--handoff-instructions")]
         {
             for more in [&[flag, &long("k", 17)][..], &[flag, &long("d", 2), "--merge"]] {
-                let said = updated(more);
-                assert!(said.contains(&format!("{field} has ")) && said.contains("16384"), "{said}");
+                let output = updated(more);
+                assert!(output.contains(&format!("{field} has ")) && output.contains("16384"), "{output}");
             }
         }
         tess.refused(1, "context_too_large", &["task", "close", &id, "--context", &long("d", 2)]);

@@ -64,8 +64,8 @@ fn what_a_killed_backup_left_is_removed_by_the_next_one_to_that_place() {
 fn a_backup_under_a_name_that_the_store_uses_is_refused_without_its_folder_too() {
     let stage = Stage::in_a_file("a backup is about the file").registered();
     let script = r#"cd .. && "$BATON" --store own.db init --id own > own.txt && "$BATON" --store own.db backup own.db-journal"#;
-    let said = stage.terminal("Lola").shell(script);
-    assert!(said.err.contains("own.db-journal is a name that the store itself uses"), "{said:?}");
+    let output = stage.terminal("Lola").shell(script);
+    assert!(output.err.contains("own.db-journal is a name that the store itself uses"), "{output:?}");
 }
 
 #[test]
@@ -129,18 +129,18 @@ fn a_restore_is_undone_by_the_command_that_it_prints() {
     let lola = stage.terminal("Lola");
     lola.refused(1, "store_exists", &["restore", &backup]);
     assert_eq!(notes(&stage), ["before", "after"]);
-    let said = lola.json(&["restore", "--yes", &backup]);
-    assert_eq!((said["sound"].as_bool(), said["projects"].as_i64()), (Some(true), Some(1)), "{said:#}");
+    let report = lola.json(&["restore", "--yes", &backup]);
+    assert_eq!((report["sound"].as_bool(), report["projects"].as_i64()), (Some(true), Some(1)), "{report:#}");
     assert_eq!(notes(&stage), ["before"]);
     stage.assert_sound();
-    assert_eq!(mode(Path::new(&text(&said, "kept"))), 0o600);
+    assert_eq!(mode(Path::new(&text(&report, "kept"))), 0o600);
     // As a person has it from the screen.
-    let shown = lola.text(&["restore", "--yes", &text(&said, "kept")]);
+    let shown = lola.text(&["restore", "--yes", &text(&report, "kept")]);
     assert_eq!(notes(&stage), ["before", "after"]);
     let undo = shown.lines().find_map(|line| line.trim().strip_prefix("undo: baton ")).expect("an undo");
     lola.shell(&format!("\"$BATON\" {undo}")).done();
     assert_eq!(notes(&stage), ["before"]);
-    lola.shell(&text(&said, "undo").replacen("baton", "\"$BATON\"", 1)).done();
+    lola.shell(&text(&report, "undo").replacen("baton", "\"$BATON\"", 1)).done();
     assert_eq!(notes(&stage), ["before", "after"]);
     stage.assert_sound();
 }
@@ -153,9 +153,9 @@ fn a_damaged_store_comes_back_as_it_was() {
         let _ = fs::remove_file(beside(&stage.store(), suffix));
     }
     fs::write(stage.store(), b"dear diary".repeat(900)).expect("written");
-    let said = lola.json(&["restore", "--yes", &backup]);
+    let report = lola.json(&["restore", "--yes", &backup]);
     assert_eq!(notes(&stage), ["before"]);
-    let undo = text(&said, "undo");
+    let undo = text(&report, "undo");
     lola.shell(&undo).done();
     assert!(fs::read(stage.store()).expect("store").starts_with(b"dear diary"), "{undo}");
 }
@@ -165,16 +165,16 @@ fn a_kept_store_is_restored_with_its_log() {
     let (stage, backup) = with_backup();
     let lola = stage.terminal("Lola");
     // As an older version has kept it: two files.
-    let kept = stage.store().with_file_name("baton.db.before-1");
+    let previous = stage.store().with_file_name("baton.db.before-1");
     for suffix in ["", "-wal"] {
-        fs::copy(beside(&stage.store(), suffix), beside(&kept, suffix)).expect("copied");
+        fs::copy(beside(&stage.store(), suffix), beside(&previous, suffix)).expect("copied");
     }
     lola.json(&["restore", "--yes", &backup]);
-    lola.json(&["restore", "--yes", kept.to_str().expect("text")]);
+    lola.json(&["restore", "--yes", previous.to_str().expect("text")]);
     assert_eq!(notes(&stage), ["before", "after"]);
-    fs::remove_file(beside(&kept, "-wal")).expect("removed");
-    lola.refused(1, "store_incomplete", &["restore", "--yes", kept.to_str().expect("text")]);
-    lola.with("BATON_STORE", &kept).refused(1, "store_incomplete", &["doctor"]);
+    fs::remove_file(beside(&previous, "-wal")).expect("removed");
+    lola.refused(1, "store_incomplete", &["restore", "--yes", previous.to_str().expect("text")]);
+    lola.with("BATON_STORE", &previous).refused(1, "store_incomplete", &["doctor"]);
     assert_eq!(notes(&stage), ["before", "after"]);
     stage.assert_sound();
 }
@@ -199,8 +199,8 @@ fn a_copy_of_a_backup_lets_no_revoked_token_in_without_a_word() {
     assert_eq!(listed["items"][0]["valid"], false);
     // Where nothing knows of it, the answer names who gets in and how to take that back.
     let elsewhere = lola.with("BATON_STORE", copy("none.db"));
-    let said = elsewhere.text(&["store", "copy", &backup, &copy("unknown.db")]);
-    assert!(said.contains("ci") && said.contains("bot") && said.contains("token revoke"), "{said}");
+    let output = elsewhere.text(&["store", "copy", &backup, &copy("unknown.db")]);
+    assert!(output.contains("ci") && output.contains("bot") && output.contains("token revoke"), "{output}");
 }
 
 #[test]
@@ -232,9 +232,9 @@ fn a_restore_under_a_server_is_refused_and_says_who_is_there() {
     let (stage, backup) = with_backup();
     let lola = stage.terminal("Lola");
     let mut server = Server::start(&stage.terminal("Server"));
-    let said = lola.refused(4, "store_in_use", &["restore", "--yes", &backup]);
-    assert!(text(&said, "message").contains("serve --listen"), "{said:#}");
-    assert!(said["processes"].as_array().is_some_and(|all| all.len() == 1), "{said:#}");
+    let refusal = lola.refused(4, "store_in_use", &["restore", "--yes", &backup]);
+    assert!(text(&refusal, "message").contains("serve --listen"), "{refusal:#}");
+    assert!(refusal["processes"].as_array().is_some_and(|all| all.len() == 1), "{refusal:#}");
     server.ok("ledger_note", &json!({ "project": "shop", "identity": "Lola", "text": "served" }));
     server.signal("-TERM");
     server.ended();

@@ -35,14 +35,14 @@ eval "$DO"
 "#;
 
 /// Donna's terminal with this agent on the path; what it does, and what it is asked, if it writes that down.
-pub(crate) fn agent<'a>(stage: &'a Stage, program: &str, asked: &str, does: &str) -> Terminal<'a> {
+pub(crate) fn agent<'a>(stage: &'a Stage, program: &str, prompt: &str, does: &str) -> Terminal<'a> {
     let path = stage.file(&format!("bin/{program}"), AGENT);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("executable");
     let bin = Path::new(&path).parent().expect("bin").display().to_string();
     let mut at = stage.bare();
     at.set("BATON_IDENTITY", "Donna");
     at.set("PATH", format!("{bin}:{}", env("PATH").expect("PATH")));
-    at.set("ASKED", asked);
+    at.set("ASKED", prompt);
     at.set("ID", "22222222-aaaa-4000-8000-00000000abcd");
     at.set("DO", does);
     at.set("BATON", BATON);
@@ -86,8 +86,8 @@ fn an_agent_that_wraps_by_itself_is_left_alone() {
         "Round the prices",
         "\"$BATON\" wrap --summary 'my own words' --json > /dev/null",
     );
-    let kept = kept(&donna.run(&["--json", "run", "--", "claude"]).done());
-    assert_eq!(kept["kept"], "by_agent", "{kept:#}");
+    let report = kept(&donna.run(&["--json", "run", "--", "claude"]).done());
+    assert_eq!(report["kept"], "by_agent", "{report:#}");
     assert_eq!(kinds(&stage), ["start", "wrap"]);
     assert!(text(&stage.terminal("Lola").json(&["pickup"])["baton"], "body").contains("my own words"));
 }
@@ -112,12 +112,12 @@ fn an_agent_that_has_wrapped_is_told_how_it_goes_on_with_the_next_baton() {
 fn a_wrapped_agent_whose_session_another_took_is_not_said_to_have_ended_it() {
     let does =
         "\"$BATON\" reassign \"$BATON_SESSION\" --to Lola --as Op --why 'on holiday' --json > /dev/null";
-    for asked in ["", "Round the prices"] {
+    for prompt in ["", "Round the prices"] {
         let stage = Stage::ready();
-        let donna = agent(&stage, "claude", asked, does);
+        let donna = agent(&stage, "claude", prompt, does);
         let answer = donna.run(&["run", "--", "claude"]).done();
         assert!(!answer.err.contains("by the agent itself"), "{answer:#?}");
-        let words = if asked.is_empty() { "was ended by another meanwhile" } else { "released meanwhile" };
+        let words = if prompt.is_empty() { "was ended by another meanwhile" } else { "released meanwhile" };
         assert!(answer.err.contains(words), "{answer:#?}");
     }
 }
@@ -146,8 +146,8 @@ fn without_a_transcript_what_the_agent_saved_is_left_and_nothing_is_made_of_noth
 fn without_a_wrap_a_checkpoint_stays() {
     let stage = Stage::ready();
     let donna = agent(&stage, "claude", "Round the prices", "true");
-    let kept = kept(&donna.run(&["--json", "run", "--no-wrap", "--", "claude"]).done());
-    assert_eq!(kept["kept"], "checkpoint", "{kept:#}");
+    let report = kept(&donna.run(&["--json", "run", "--no-wrap", "--", "claude"]).done());
+    assert_eq!(report["kept"], "checkpoint", "{report:#}");
     assert_eq!(kinds(&stage), ["start", "checkpoint", "release"]);
 }
 
@@ -178,12 +178,17 @@ fn another_agents_live_conversation_is_not_taken() {
     donna.set("OTHER", OTHER);
     donna.set("AGO", "60 seconds");
     for command in [&["claude"][..], &["sh", "-c", OTHERS]] {
-        let kept = kept(&donna.run(&[&["--json", "run", "--"], command].concat()).done());
-        assert_eq!((kept["kept"].as_str(), &kept["transcript"]), (Some("nothing"), &Value::Null), "{kept:#}");
+        let report = kept(&donna.run(&[&["--json", "run", "--"], command].concat()).done());
+        assert_eq!(
+            (report["kept"].as_str(), &report["transcript"]),
+            (Some("nothing"), &Value::Null),
+            "{report:#}"
+        );
         // It may be one that a known tool took up again: then its name is said, and how it is taken.
-        let said =
-            kept["warnings"].to_string().contains(&format!("baton import-transcript {OTHER} --agent claude"));
-        assert_eq!(said, command == ["claude"], "{kept:#}");
+        let text = report["warnings"]
+            .to_string()
+            .contains(&format!("baton import-transcript {OTHER} --agent claude"));
+        assert_eq!(text, command == ["claude"], "{report:#}");
     }
     // Named on the command line, it is the run's own.
     let named = kept(&donna.run(&["--json", "run", "--", "claude", "--resume", OTHER]).done());
@@ -202,10 +207,14 @@ fn what_came_into_being_beside_a_run_is_not_its_own_without_proof() {
     donna.set("AGO", "0 seconds");
     // Somebody else's conversation that begins meanwhile, and one that ended just before.
     for command in [&["sh", "-c", OTHERS][..], &["true"], &["claude"]] {
-        let kept = kept(&donna.run(&[&["--json", "run", "--"], command].concat()).done());
-        assert_eq!((kept["kept"].as_str(), &kept["transcript"]), (Some("nothing"), &Value::Null), "{kept:#}");
+        let report = kept(&donna.run(&[&["--json", "run", "--"], command].concat()).done());
+        assert_eq!(
+            (report["kept"].as_str(), &report["transcript"]),
+            (Some("nothing"), &Value::Null),
+            "{report:#}"
+        );
         let way = format!("baton import-transcript {OTHER} --agent claude");
-        assert!(kept["warnings"].to_string().contains(&way), "{kept:#}");
+        assert!(report["warnings"].to_string().contains(&way), "{report:#}");
     }
     assert!(!kinds(&stage).contains(&"wrap".to_owned()));
 }
@@ -216,8 +225,8 @@ fn a_file_that_the_agent_holds_open_is_its_own() {
     let does = r#"exec 3>>"$HOME/.claude/projects/-shop/$ID.jsonl"; sleep 2"#;
     let mut donna = agent(&stage, "claude", "Round the prices", does);
     donna.set("HOOKLESS", "1");
-    let kept = kept(&donna.run(&["--json", "run", "--", "claude"]).done());
-    assert_eq!(kept["kept"], "baton", "{kept:#}");
+    let report = kept(&donna.run(&["--json", "run", "--", "claude"]).done());
+    assert_eq!(report["kept"], "baton", "{report:#}");
 }
 
 #[test]
@@ -228,8 +237,12 @@ fn the_end_of_a_conversation_within_a_run_does_not_end_the_session_of_the_run() 
       for i in $(seq 150); do "$BATON" log --json | grep -q session-end && break; sleep 0.1; done
       "$BATON" note 'still at work' --json > "$HOME/noted" || exit 9"#;
     let donna = agent(&stage, "claude", "Round the prices", does);
-    let kept = kept(&donna.run(&["--json", "run", "--", "claude"]).done());
-    assert_eq!((kept["kept"].as_str(), &kept["exit_code"]), (Some("baton"), &Value::from(0)), "{kept:#}");
+    let report = kept(&donna.run(&["--json", "run", "--", "claude"]).done());
+    assert_eq!(
+        (report["kept"].as_str(), &report["exit_code"]),
+        (Some("baton"), &Value::from(0)),
+        "{report:#}"
+    );
     assert_eq!(kinds(&stage), ["start", "checkpoint", "note", "wrap"]);
 }
 
@@ -240,11 +253,15 @@ fn between_two_conversations_nothing_is_guessed_and_both_are_named() {
     donna.set("HOOKLESS", "1");
     donna.set("OTHER", OTHER);
     donna.set("AGO", "0 seconds");
-    let kept = kept(&donna.run(&["--json", "run", "--", "claude"]).done());
-    assert_eq!((kept["kept"].as_str(), &kept["transcript"]), (Some("nothing"), &Value::Null), "{kept:#}");
-    let warnings = kept["warnings"].to_string();
+    let report = kept(&donna.run(&["--json", "run", "--", "claude"]).done());
+    assert_eq!(
+        (report["kept"].as_str(), &report["transcript"]),
+        (Some("nothing"), &Value::Null),
+        "{report:#}"
+    );
+    let warnings = report["warnings"].to_string();
     for id in [OTHER, "22222222-aaaa-4000-8000-00000000abcd"] {
-        assert!(warnings.contains(&format!("baton import-transcript {id} --agent claude")), "{kept:#}");
+        assert!(warnings.contains(&format!("baton import-transcript {id} --agent claude")), "{report:#}");
     }
     assert_eq!(kinds(&stage), ["start", "release"]);
 }
@@ -302,8 +319,8 @@ pub(crate) fn wait_for(path: &Path) {
 }
 
 pub(crate) fn tell(child: &Child, signal: &str) {
-    let told = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill runs");
-    assert!(told.success());
+    let status = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill runs");
+    assert!(status.success());
 }
 
 #[test]

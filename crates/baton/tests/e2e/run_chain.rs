@@ -25,10 +25,10 @@ fn follower(stage: &Stage, program: &str, code: i32) {
 }
 
 /// Donna's terminal with Claude Code, which was asked for something and does this, and the two that go on.
-fn chain<'a>(stage: &'a Stage, asked: &str, does: &str, codex: i32, gemini: i32) -> Terminal<'a> {
+fn chain<'a>(stage: &'a Stage, prompt: &str, does: &str, codex: i32, gemini: i32) -> Terminal<'a> {
     follower(stage, "codex", codex);
     follower(stage, "gemini", gemini);
-    agent(stage, "claude", asked, does)
+    agent(stage, "claude", prompt, does)
 }
 
 const RUN: [&str; 5] = ["run", "--agent", "claude", "--then", "codex,gemini"];

@@ -44,9 +44,9 @@ fn every_answer_is_one_that_is_described() {
         command.args(["-n", &examples, "--seed", "1", "--continue-on-failure", "--no-color"]);
         command.args(["--warnings", "off", "--request-timeout", "30"]);
         let output = command.output().expect("schemathesis starts");
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
-        assert!(said.contains("passed"), "{said}");
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{stdout}\n{}", String::from_utf8_lossy(&output.stderr));
+        assert!(stdout.contains("passed"), "{stdout}");
     }
     stage.assert_sound();
 }

@@ -129,10 +129,10 @@ impl Machine {
 
 fn told(answer: &Value) -> BTreeMap<String, i64> {
     let listed = items(answer);
-    let told: BTreeMap<String, i64> =
+    let rows: BTreeMap<String, i64> =
         listed.iter().map(|item| (text(item, "id"), item["passages"].as_i64().expect("a count"))).collect();
-    assert_eq!(told.len(), listed.len(), "a session was found twice: {answer:#}");
-    told
+    assert_eq!(rows.len(), listed.len(), "a session was found twice: {answer:#}");
+    rows
 }
 
 /// Bytes of the index and its log.
@@ -174,10 +174,10 @@ fn a_killed_builder_leaves_an_index_that_the_next_one_completes() {
                 machine.grow(nth, 5);
             }
             let gone = kill % SESSIONS;
-            let kept = fs::read(machine.path(gone)).expect("a session");
+            let content = fs::read(machine.path(gone)).expect("a session");
             fs::remove_file(machine.path(gone)).expect("removed");
             build_and_kill(&machine, random(whole / 8));
-            fs::write(machine.path(gone), kept).expect("back");
+            fs::write(machine.path(gone), content).expect("back");
         }
         // From nothing on it is killed when a part of the sessions has been committed, else at any moment.
         let bytes = if kill % 4 == 0 { whole / 6 + random(whole / 8) } else { random(whole) };

@@ -55,15 +55,15 @@ impl Ends<'_> {
             status.lines().skip_while(|line| *line != "sent hand-offs").find(|line| line.contains(short));
         let _ = writeln!(table, "status\n{}", sent.unwrap_or("  (nothing)"));
         let start = json!({ "session_id": format!("{state}-{id}"), "cwd": self.stage.shop(), "hook_event_name": "SessionStart" });
-        let said = self
+        let answer = self
             .ann
             .feed(start.to_string().as_bytes(), &["hook", "session-start", "--agent", "claude"])
             .done();
-        let said = said.json();
-        let said =
-            said.pointer("/hookSpecificOutput/additionalContext").and_then(Value::as_str).expect("words");
+        let answer = answer.json();
+        let announcement =
+            answer.pointer("/hookSpecificOutput/additionalContext").and_then(Value::as_str).expect("words");
         let _ = writeln!(table, "announcement");
-        for line in said
+        for line in announcement
             .lines()
             .filter(|line| line.starts_with("  - ") && line.contains(short) && line.contains(" to lib"))
         {

@@ -137,10 +137,10 @@ fn clients(
     rounds: usize,
     stop: &AtomicBool,
 ) -> Vec<(String, Vec<(String, String)>)> {
-    let kept = Mutex::new(Vec::new());
+    let answers = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for client in 0..count {
-            let (kept, address) = (&kept, server.address.as_str());
+            let (answers, address) = (&answers, server.address.as_str());
             scope.spawn(move || {
                 let project = format!("client-{client}");
                 let mut own = Vec::new();
@@ -149,11 +149,11 @@ fn clients(
                         break;
                     }
                 }
-                kept.lock().expect("no panic").push((project, own));
+                answers.lock().expect("no panic").push((project, own));
             });
         }
     });
-    kept.into_inner().expect("no panic")
+    answers.into_inner().expect("no panic")
 }
 
 /// start → wrap → pickup → end; `None` when the server is gone.

@@ -109,15 +109,16 @@ fn what_a_unit_starts_serves_and_systemd_reads_it() {
     let machine: String = lines.map(|line| format!("{line}\n")).collect();
     assert!(machine.contains("DynamicUser=yes") && machine.contains("StateDirectory=baton"), "{machine}");
     let file = stage.file("system/baton.service", machine);
-    if !Command::new("systemd-analyze").arg("--version").output().is_ok_and(|said| said.status.success()) {
+    if !Command::new("systemd-analyze").arg("--version").output().is_ok_and(|output| output.status.success())
+    {
         return skipped("there is no systemd-analyze: no unit was verified");
     }
     for unit in [unit(&stage).display().to_string(), file] {
         let verify =
             Command::new("systemd-analyze").args(["verify", "--man=no", &unit]).output().expect("it runs");
-        let said = String::from_utf8_lossy(&verify.stderr);
-        let ours: Vec<&str> = said.lines().filter(|line| line.contains("baton")).collect();
-        assert!(verify.status.success() && ours.is_empty(), "{unit}: {said}");
+        let output = String::from_utf8_lossy(&verify.stderr);
+        let ours: Vec<&str> = output.lines().filter(|line| line.contains("baton")).collect();
+        assert!(verify.status.success() && ours.is_empty(), "{unit}: {output}");
     }
 }
 

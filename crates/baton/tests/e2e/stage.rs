@@ -432,10 +432,10 @@ impl Answer {
         let error = self.json()["error"].take();
         assert_eq!(error["code"], code, "{self:#?}");
         for field in ["message", "hint"] {
-            let said = text(&error, field);
-            assert!(!said.is_empty() && said.chars().count() < 1_500, "{field}: {self:#?}");
+            let value = text(&error, field);
+            assert!(!value.is_empty() && value.chars().count() < 1_500, "{field}: {self:#?}");
             assert!(
-                !said.chars().any(|c| c.is_control() && c != '\n'),
+                !value.chars().any(|c| c.is_control() && c != '\n'),
                 "{field} has a control character: {self:#?}"
             );
         }

@@ -74,9 +74,9 @@ fn a_corrupt_store_is_left_alone() {
     fs::remove_file(beside(&target, "-wal")).ok();
     let verdict = doctor.run(&["doctor", "--json"]);
     assert_eq!(verdict.code, 1, "{verdict:#?}");
-    let said: serde_json::Value = serde_json::from_str(&verdict.out).expect("one JSON document");
-    let code = &said["error"]["code"];
-    assert!(code == "store_unsound" || code == "store_corrupt", "{said:#}");
+    let report: serde_json::Value = serde_json::from_str(&verdict.out).expect("one JSON document");
+    let code = &report["error"]["code"];
+    assert!(code == "store_unsound" || code == "store_corrupt", "{report:#}");
 }
 
 #[test]
@@ -90,6 +90,11 @@ fn a_store_that_cannot_be_opened_names_its_path() {
         for call in [&["init"][..], &["start"], &["doctor"]] {
             let answer = lola.with("BATON_STORE", path).run(&[call, &["--json"]].concat());
             let error = answer.json()["error"].take();
+            // What only reads looks whether there is one.
+            if call == ["doctor"] && error["code"] == "store_missing" {
+                assert!(answer.code == 3 && text(&error, "message").contains("BATON_STORE"), "{error}");
+                continue;
+            }
             assert!(
                 ["store_unopenable", "store_readonly"].contains(&text(&error, "code").as_str()),
                 "{path}: {error}"
@@ -117,11 +122,11 @@ fn a_refusal_names_the_store_in_which_something_was_not_found() {
         let answer = lola.run(&[call, &["--json"]].concat());
         assert_eq!(answer.json()["error"]["store"], store.as_str(), "{answer:#?}");
     }
-    let said = lola.run(&["task", "show", "none"]);
-    assert!(said.err.contains(&format!("\n  store: {store}\n")), "{said:#?}");
+    let output = lola.run(&["task", "show", "none"]);
+    assert!(output.err.contains(&format!("\n  store: {store}\n")), "{output:#?}");
     // What is wrong with the call itself is wrong in any store.
-    let said = lola.run(&["run", "--agent", "vim"]);
-    assert!(!said.err.contains("store: "), "{said:#?}");
+    let output = lola.run(&["run", "--agent", "vim"]);
+    assert!(!output.err.contains("store: "), "{output:#?}");
 }
 
 /// Runs a command where its user may not write: root becomes somebody else, everybody else takes the right from himself.

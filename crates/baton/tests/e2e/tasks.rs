@@ -42,8 +42,8 @@ echo "$impl $test"
 fn the_seeds_own_script_runs() {
     let stage = Stage::ready();
     let ann = stage.terminal("Ann");
-    let said = ann.shell(SEED).done();
-    let (build, test) = said.out.trim().split_once(' ').expect("two bare ids");
+    let output = ann.shell(SEED).done();
+    let (build, test) = output.out.trim().split_once(' ').expect("two bare ids");
     let read = |name: &str| -> Value {
         serde_json::from_str(&fs::read_to_string(stage.shop().join(name)).expect("written")).expect("json")
     };
@@ -148,10 +148,10 @@ fn a_file_goes_in_and_out_and_is_never_shrunk() {
     ann.json(&["export", "beads", &copy]);
     let sorted = fs::read_to_string(&copy).expect("written");
     let mut lines: Vec<&str> = rich.lines().collect();
-    let mut came: Vec<&str> = sorted.lines().collect();
+    let mut exported: Vec<&str> = sorted.lines().collect();
     lines.sort_unstable();
-    came.sort_unstable();
-    assert_eq!(came, lines, "byte for byte");
+    exported.sort_unstable();
+    assert_eq!(exported, lines, "byte for byte");
     let before = fs::read(&copy).expect("read");
     fs::write(&copy, format!("{sorted}{{\"id\":\"bd-new\",\"title\":\"unseen\",\"priority\":1}}\n"))
         .expect("written");
@@ -238,8 +238,8 @@ fn a_server_keeps_its_projects_file_in_step_and_other_projects_stay_out_of_it() 
     holds(&file, "seen by the server");
     stage.terminal("Ann").json(&["--project", "bank", "task", "create", "of another project"]);
     outside.json(&["--project", "shop", "task", "create", "written last"]);
-    let told = std::process::Command::new("kill").args(["-TERM", &server.id().to_string()]).status();
-    assert!(told.expect("kill runs").success());
+    let status = std::process::Command::new("kill").args(["-TERM", &server.id().to_string()]).status();
+    assert!(status.expect("kill runs").success());
     server.wait().expect("it ends");
     let text = fs::read_to_string(&file).expect("the file");
     assert!(text.contains("written last"), "what was written last is in the file: {text}");

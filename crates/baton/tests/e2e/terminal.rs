@@ -290,10 +290,10 @@ fn no_command_sends_what_others_wrote_to_the_terminal_as_it_is() {
             "{call}: {answer:#?}"
         );
         assert_ne!(answer.code, 6, "{call}: {answer:#?}");
-        for said in [&answer.out, &answer.err] {
-            let found: Vec<char> = said.chars().filter(|c| is_hostile(*c)).collect();
-            assert!(found.is_empty(), "{call}: {found:?} in\n{said}");
-            shown += said.matches("safe\\u{202e}").count() + said.matches("first").count();
+        for output in [&answer.out, &answer.err] {
+            let found: Vec<char> = output.chars().filter(|c| is_hostile(*c)).collect();
+            assert!(found.is_empty(), "{call}: {found:?} in\n{output}");
+            shown += output.matches("safe\\u{202e}").count() + output.matches("first").count();
         }
     }
     assert!(

@@ -118,8 +118,8 @@ fn plays(stage: &Stage, baton: &str, program: &Path, model: &MockModel, agent: &
     vars.push(("BATON_AUTO_WRAP", "false".to_owned()));
     run(stage, program, agent.args, &vars);
     let log = fs::read_to_string(home.join("data/baton/hooks.log")).unwrap_or_default();
-    let asked: Vec<String> = model.requests().into_iter().map(|request| request.path).collect();
-    assert!(model.was_told(&format!("baton {baton} ")), "announced: {asked:?} {log}");
+    let paths: Vec<String> = model.requests().into_iter().map(|request| request.path).collect();
+    assert!(model.was_told(&format!("baton {baton} ")), "announced: {paths:?} {log}");
     assert!(model.was_told(" from Donna"), "with its sender");
     assert!(model.was_told("1 hand-off waits"), "counted");
     assert!(model.was_told("half of the cart"), "what it is about");

@@ -81,11 +81,14 @@ fn a_colleague_goes_on_with_a_session_of_another_machine() {
     assert!(text(&refused, "hint").contains("baton project set shop --transcripts yes"), "{refused:#}");
     assert!(!of.far.store_contains(&ID[..13]), "nothing has left the laptop");
     ann.json(&["project", "set", "--transcripts", "yes"]);
-    let said = ann.text(&["transcripts", "push", "--dry-run"]);
-    assert!(said.contains("nothing was pushed") && said.contains("whoever reads the project"), "{said}");
+    let output = ann.text(&["transcripts", "push", "--dry-run"]);
+    assert!(
+        output.contains("nothing was pushed") && output.contains("whoever reads the project"),
+        "{output}"
+    );
     assert!(donna.text(&["transcripts", "pushed"]).contains("nothing was pushed"));
-    let said = ann.text(&["transcripts", "push"]);
-    assert!(said.contains("pushed: session") && said.contains("baton transcripts withdraw"), "{said}");
+    let output = ann.text(&["transcripts", "push"]);
+    assert!(output.contains("pushed: session") && output.contains("baton transcripts withdraw"), "{output}");
     let listed = items(&donna.json(&["transcripts", "pushed"]));
     assert_eq!((&listed[0]["identity"], &listed[0]["machine"]), (&json!("Ann"), &json!("laptop")));
     assert!(!donna.text(&["transcripts", "pushed"]).contains(SECRET));

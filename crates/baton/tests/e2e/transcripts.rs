@@ -111,8 +111,8 @@ fn what_was_said_in_any_session_is_found_and_leads_to_it() {
         lola.run(&["transcripts", "search", "chrome", "bump*", "--jsonl"]).done().lines(),
         items(&found).to_vec()
     );
-    let kept = lola.json(&["transcripts", "search", "chrome", "--no-refresh", "--agent", "aider"]);
-    assert_eq!((items(&kept).len(), &kept["index"]["refreshed"]), (1, &Value::Null));
+    let hits = lola.json(&["transcripts", "search", "chrome", "--no-refresh", "--agent", "aider"]);
+    assert_eq!((items(&hits).len(), &hits["index"]["refreshed"]), (1, &Value::Null));
     assert!(lola.text(&["transcripts", "search", "zzzzunheard"]).contains("nothing was found in 3 sessions"));
     lola.refused(1, "query_empty", &["transcripts", "search", "\"\"", "*"]);
     lola.refused(2, "usage", &["transcripts", "search"]);
@@ -229,11 +229,11 @@ fn another_program_writes_the_summary_and_no_fact_changes() {
     (plain["summary"], written["summary"]) = (Value::Null, Value::Null);
     assert_eq!(plain, written, "the facts stay");
     for broken in ["exit 4", "true", "no-such-program-at-all"] {
-        let (mut kept, err) = packet(&["--summarize", broken]);
+        let (mut packet_json, err) = packet(&["--summarize", broken]);
         assert!(err.contains("warning: --summarize"), "{broken}: {err}");
-        kept["summary"] = Value::Null;
-        kept["metadata"].as_object_mut().expect("an object").remove("summary_by");
-        assert_eq!(kept, plain, "{broken}");
+        packet_json["summary"] = Value::Null;
+        packet_json["metadata"].as_object_mut().expect("an object").remove("summary_by");
+        assert_eq!(packet_json, plain, "{broken}");
     }
     let imported = lola.json(&["import-transcript", NORMAL, "--summarize", "echo by hand"]);
     assert_eq!(imported["summary"], "by hand");
@@ -268,7 +268,7 @@ fn planted_secrets_leave_no_command() {
     let path = stage.file("home/.claude/projects/-shop/eeeeeeee-0000-4000-8000-000000000005.jsonl", content);
     let lola = stage.terminal("Lola");
     lola.json(&["import-transcript", &path]);
-    let told = [
+    let outputs = [
         lola.text(&["transcripts", "show", &path]),
         lola.text(&["transcripts", "list", "--json"]),
         lola.text(&["transcripts", "show", &path, "--json"]),
@@ -278,12 +278,12 @@ fn planted_secrets_leave_no_command() {
         lola.text(&["log", "--json"]),
         stage.terminal("Donna").text(&["pickup", "--json"]),
     ];
-    for (n, answer) in told.iter().enumerate() {
+    for (n, answer) in outputs.iter().enumerate() {
         for secret in &planted {
             assert!(!answer.contains(secret.as_str()), "answer {n} tells {secret}: {answer}");
         }
     }
-    assert!(told[3].contains("[redacted:"), "{}", told[3]);
+    assert!(outputs[3].contains("[redacted:"), "{}", outputs[3]);
 }
 
 #[test]
@@ -366,7 +366,7 @@ fn real_sessions_give_documents_that_one_can_work_from() {
         let stage = Stage::ready();
         let lola = stage.terminal("Lola");
         let answer = document(&lola, &[file.to_str().expect("text")]);
-        let told = text(&answer, "document");
+        let document = text(&answer, "document");
         let failed = answer["packet"]["last_failure"]["exit_code"].as_i64();
         assert!(
             matches!(failed, Some(1 | 3)),
@@ -375,7 +375,7 @@ fn real_sessions_give_documents_that_one_can_work_from() {
         );
         let exit = format!("exit {}", failed.unwrap_or_default());
         for fact in ["app.py", "Fix the add() bug in app.py and run the tests", &exit].iter().chain(open) {
-            assert!(told.contains(fact), "{tool}: no `{fact}` in\n{told}");
+            assert!(document.contains(fact), "{tool}: no `{fact}` in\n{document}");
         }
         assert!(
             answer["tokens"].as_u64().is_some_and(|tokens| tokens < 2_000),
@@ -400,8 +400,8 @@ fn secrets_in_a_real_session(stage: &Stage, file: &Path, tool: &str) {
     let copy = stage.file("planted.jsonl", planted);
     let lola = stage.terminal("Lola");
     for args in [&["--preset", "full"][..], &["--format", "json"], &["--format", "jsonl"]] {
-        let told = lola.text(&[&["handoff", "from-transcript", &copy], args].concat());
-        assert!(!told.contains(&secret) && told.contains("[redacted:"), "{tool}: {told}");
+        let output = lola.text(&[&["handoff", "from-transcript", &copy], args].concat());
+        assert!(!output.contains(&secret) && output.contains("[redacted:"), "{tool}: {output}");
     }
 }
 

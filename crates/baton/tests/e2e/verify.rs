@@ -24,10 +24,10 @@ fn verified(stage: &Stage, more: &[&str]) -> Value {
 fn the_test_command_of_a_packet_is_run_where_it_is_asked_for_and_its_end_is_told() {
     let picked = verified(&left("echo 12 passed, 1 failed; exit 3"), &[]);
     assert_eq!(text(&picked["baton"], "summary"), "the cart counts");
-    let told = &picked["verification"];
-    assert_eq!(told["command"], "echo 12 passed, 1 failed; exit 3");
-    assert_eq!(told["exit_code"], 3);
-    assert_eq!(told["last_lines"], json!(["12 passed, 1 failed"]));
+    let verification = &picked["verification"];
+    assert_eq!(verification["command"], "echo 12 passed, 1 failed; exit 3");
+    assert_eq!(verification["exit_code"], 3);
+    assert_eq!(verification["last_lines"], json!(["12 passed, 1 failed"]));
 }
 
 #[test]
@@ -60,10 +60,10 @@ fn nothing_is_run_without_the_flag_without_a_command_or_where_the_command_hides_
 #[test]
 fn a_test_command_has_a_limit_of_time() {
     let picked = verified(&left("echo begun; sleep 60"), &["--verify-timeout", "1"]);
-    let told = &picked["verification"];
-    assert_eq!(told["timed_out"], true);
-    assert_eq!(told.get("exit_code"), None);
-    assert_eq!(told["last_lines"], json!(["begun"]));
+    let verification = &picked["verification"];
+    assert_eq!(verification["timed_out"], true);
+    assert_eq!(verification.get("exit_code"), None);
+    assert_eq!(verification["last_lines"], json!(["begun"]));
 }
 
 #[test]

@@ -15,19 +15,19 @@ pub(crate) fn steady(text: &str, stage: &Stage) -> String {
         .replace(&stage.home().display().to_string(), "«home»")
         .replace(&stage.root().display().to_string(), "«root»")
         .replace("just now", "«age»");
-    let mut kept = String::new();
+    let mut output = String::new();
     let mut word = String::new();
     for c in text.chars().chain(['\n']) {
         if c.is_ascii_alphanumeric() || matches!(c, '-' | ':' | '.' | '_') {
             word.push(c);
             continue;
         }
-        kept.push_str(&steady_word(&word));
+        output.push_str(&steady_word(&word));
         word.clear();
-        kept.push(c);
+        output.push(c);
     }
-    kept.pop();
-    kept.replace("«age» ago", "«age»")
+    output.pop();
+    output.replace("«age» ago", "«age»")
 }
 
 /// A word, unless it is an id or a time.
@@ -221,8 +221,8 @@ fn routing_as_people_read_it() {
         (&ann, &["task", "show", "shop-4"]),
     ] {
         // What a worker's command says is told elsewhere.
-        let told = told(who, &stage, args);
-        day.push_str(if args.contains(&"work") { "(Vera tries shop-4 and fails)\n\n" } else { &told });
+        let text = told(who, &stage, args);
+        day.push_str(if args.contains(&"work") { "(Vera tries shop-4 and fails)\n\n" } else { &text });
     }
     assert_snapshot!(day);
 }
@@ -344,14 +344,14 @@ fn the_demo_across_projects_tells_the_round_trip() {
         assert!(answer.out.contains(word), "{word}: {}", answer.out);
     }
     assert_snapshot!(cross_story(&answer.out, &stage));
-    let told = lola.json(&["demo", "--cross-project"]);
-    assert!(told["steps"].as_array().is_some_and(|steps| steps.len() >= 8) && told["handoff_id"].is_string());
+    let demo = lola.json(&["demo", "--cross-project"]);
+    assert!(demo["steps"].as_array().is_some_and(|steps| steps.len() >= 8) && demo["handoff_id"].is_string());
 }
 
 /// The story without the emulator's port and the ids in hidden lines.
 fn cross_story(text: &str, stage: &Stage) -> String {
     let story = steady(text, stage);
-    let mut kept = String::new();
+    let mut output = String::new();
     for line in story.lines() {
         let line = match (line.find("<!-- baton:"), line.find("http://127.0.0.1:")) {
             (Some(at), _) => format!("{}<!-- «hidden» -->", &line[..at]),
@@ -361,8 +361,8 @@ fn cross_story(text: &str, stage: &Stage) -> String {
             }
             _ => line.to_owned(),
         };
-        kept.push_str(&line);
-        kept.push('\n');
+        output.push_str(&line);
+        output.push('\n');
     }
-    kept
+    output
 }

@@ -189,8 +189,8 @@ pub(crate) fn closed_by_agents(stage: &Stage, failures: &str) -> (Value, Vec<Val
     assert_bounded(stage, &made, &packets);
     for id in ["implementation_id", "test_id", "verify_id"] {
         let task = stage.terminal("Owner").json(&["task", "show", &text(&made, id), "--full"]);
-        let said = task["comments"].to_string();
-        assert!(!said.contains("the command ended"), "the worker has nothing to add: {said}");
+        let comments = task["comments"].to_string();
+        assert!(!comments.contains("the command ended"), "the worker has nothing to add: {comments}");
     }
     (made, packets)
 }
@@ -241,7 +241,7 @@ fn a_command_that_fails_gives_the_task_back_and_after_too_many_attempts_it_is_bl
     let id = text(&owner.json(&["task", "create", "t", "--agent-role", "implementation"]), "id");
     let worker = bench(&stage, "impl-1").with("BATON_ROUTE_MAX_ATTEMPTS", "2");
     for attempt in 1..=2 {
-        let said = worker
+        let output = worker
             .run(&[
                 "--json",
                 "work",
@@ -257,7 +257,7 @@ fn a_command_that_fails_gives_the_task_back_and_after_too_many_attempts_it_is_bl
             ])
             .done()
             .json();
-        assert_eq!(said["outcome"], "given_back", "{said:#}");
+        assert_eq!(output["outcome"], "given_back", "{output:#}");
         assert_eq!(owner.json(&["task", "show", &id])["attempts"], attempt);
     }
     let idle =
@@ -374,9 +374,12 @@ fn a_command_that_takes_too_long_is_stopped_with_all_it_started() {
     let script = format!("(sleep 8; touch {}) & sleep 600", still.display());
     let args =
         ["--json", "work", "--role", "testing", "--once", "--max-duration", "1s", "--", "sh", "-c", &script];
-    let said = bench(&stage, "test-1").run(&args).done().json();
-    assert_eq!((said["outcome"].as_str(), said["task_id"].as_str()), (Some("given_back"), Some(id.as_str())));
-    assert!(text(&said, "reason").starts_with("stopped after 1 seconds"), "{said:#}");
+    let report = bench(&stage, "test-1").run(&args).done().json();
+    assert_eq!(
+        (report["outcome"].as_str(), report["task_id"].as_str()),
+        (Some("given_back"), Some(id.as_str()))
+    );
+    assert!(text(&report, "reason").starts_with("stopped after 1 seconds"), "{report:#}");
     let task = stage.terminal("Owner").json(&["task", "show", &id]);
     assert_eq!((task["status"].as_str(), task["attempts"].as_i64()), (Some("open"), Some(1)));
     std::thread::sleep(Duration::from_secs(9));

@@ -54,9 +54,9 @@ fn with_agents(flow: impl Fn(&Stage, &dyn Fn(&str, &str) -> Child)) {
     configure(&stage, &model);
     flow(&stage, &|name, role| worker(&stage, &model, &folder, name, role));
     assert!(model.was_told("one specialist in a chain"), "the preset's prompt reached the model");
-    let asked: Vec<String> = model.requests().into_iter().map(|request| request.path).collect();
+    let paths: Vec<String> = model.requests().into_iter().map(|request| request.path).collect();
     for api in ["/v1/messages", "/v1/responses"] {
-        assert!(asked.iter().any(|path| path.starts_with(api)), "both agents took part: {asked:?}");
+        assert!(paths.iter().any(|path| path.starts_with(api)), "both agents took part: {paths:?}");
     }
 }
 

@@ -38,15 +38,15 @@ fn letters(stage: &Stage) -> Vec<String> {
 #[test]
 fn twenty_tasks_whose_agent_hits_a_limit_wait_for_its_end_with_one_letter() {
     let stage = Stage::ready();
-    let said =
+    let command =
         "echo working on it; echo 'You have hit your usage limit. Try again in 2 seconds.' >&2; exit 7";
-    let _crew = twenty(&stage, &format!("test -e $GOOD && exit 0; {said}"));
+    let _crew = twenty(&stage, &format!("test -e $GOOD && exit 0; {command}"));
     wait_for("a letter", || !letters(&stage).is_empty());
     std::thread::sleep(std::time::Duration::from_millis(2_500));
     let (statuses, attempts) = standing(&stage);
     assert!(attempts == 0 && !statuses.iter().any(|status| status == "blocked"), "{attempts}: {statuses:?}");
-    let told = letters(&stage);
-    assert!(told.len() == 1 && told[0].contains("impl-1 has hit a limit"), "{told:?}");
+    let received = letters(&stage);
+    assert!(received.len() == 1 && received[0].contains("impl-1 has hit a limit"), "{received:?}");
     fs::write(stage.root().join("good"), "").expect("written");
     wait_for("all are done", || standing(&stage).0.iter().all(|status| status == "closed"));
     assert_eq!(letters(&stage).len(), 1);
@@ -58,11 +58,12 @@ fn a_limit_that_names_a_time_of_the_clock_is_read_in_the_zone_of_the_machine() {
     stage.terminal("Owner").run(&["task", "create", "t", "--agent-role", "implementation"]).done();
     let mut at = bench(&stage, "impl-1");
     at.set("TZ", "AAA-9:30");
-    let said = "echo 'You have hit your usage limit. Try again at Nov 25th, 2030 5:20 PM.' >&2; exit 7";
-    let args = ["work", "--role", "implementation", "--max", "1", "--poll", "50ms", "--", "sh", "-c", said];
+    let command = "echo 'You have hit your usage limit. Try again at Nov 25th, 2030 5:20 PM.' >&2; exit 7";
+    let args =
+        ["work", "--role", "implementation", "--max", "1", "--poll", "50ms", "--", "sh", "-c", command];
     at.run(&args).done();
-    let told = letters(&stage);
-    assert!(told.len() == 1 && told[0].contains("again at 2030-11-25 07:50 UTC"), "{told:?}");
+    let received = letters(&stage);
+    assert!(received.len() == 1 && received[0].contains("again at 2030-11-25 07:50 UTC"), "{received:?}");
     assert_eq!(standing(&stage), (vec!["open".to_owned()], 0));
 }
 
@@ -92,10 +93,10 @@ fn a_limit_of_a_testing_agent_is_no_failed_test() {
         assert_eq!(*context, Value::Null, "a limit says nothing about a task: {task:#}");
     }
     // A test's own words about a limit are a failed test.
-    let said = "echo 'FAILED test_retry: 429 rate limit was not retried'; exit 1";
+    let command = "echo 'FAILED test_retry: 429 rate limit was not retried'; exit 1";
     let mut at = bench(&stage, "testing");
     at.set("PATH", &path);
-    at.run(&["work", "--role", "testing", "--max", "1", "--poll", "50ms", "--", "sh", "-c", said]).done();
+    at.run(&["work", "--role", "testing", "--max", "1", "--poll", "50ms", "--", "sh", "-c", command]).done();
     assert!(standing(&stage).0.contains(&"closed".to_owned()), "{:?}", standing(&stage));
 }
 
@@ -107,8 +108,8 @@ fn an_agent_that_fails_everything_is_set_aside_and_named_once() {
     std::thread::sleep(std::time::Duration::from_millis(1_500));
     let (statuses, attempts) = standing(&stage);
     assert!(attempts <= 4 && !statuses.iter().any(|status| status == "blocked"), "{attempts}: {statuses:?}");
-    let told = letters(&stage);
-    assert!(told.len() == 1 && told[0].contains("impl-1 fails at everything"), "{told:?}");
+    let received = letters(&stage);
+    assert!(received.len() == 1 && received[0].contains("impl-1 fails at everything"), "{received:?}");
     fs::write(stage.root().join("good"), "").expect("written");
     wait_for("all are done", || standing(&stage).0.iter().all(|status| status == "closed"));
 }

@@ -130,10 +130,10 @@ fn two_increments_at_once_tell_each_role_of_its_own_alone() {
     assert_eq!((first.len(), second.len(), packets.len()), (3, 5, 8), "{packets:#?}");
     for (own, other, word) in [(&first, &made[1], "second"), (&second, &made[0], "first")] {
         for packet in own {
-            let said = packet.to_string();
-            let foreign = PARTS.iter().any(|(key, _)| said.contains(&text(other, key)));
+            let content = packet.to_string();
+            let foreign = PARTS.iter().any(|(key, _)| content.contains(&text(other, key)));
             assert!(
-                !foreign && !said.contains(&format!("the {word} piece")),
+                !foreign && !content.contains(&format!("the {word} piece")),
                 "of another increment: {packet:#}"
             );
         }

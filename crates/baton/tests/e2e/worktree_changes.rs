@@ -89,10 +89,10 @@ fn uncommitted_work_goes_on_until_somebody_applies_it_whatever_happens_between()
     let second = second(&stage);
     let ben = stage.terminal("Ben").within(&second);
     ben.json(&["pickup"]);
-    let said = ben.text(&["wrap", "--summary", "looked only", "--next", "n"]);
+    let output = ben.text(&["wrap", "--summary", "looked only", "--next", "n"]);
     assert!(
-        said.contains("not applied, so they go on with this one") && said.contains("pickup --apply"),
-        "{said}"
+        output.contains("not applied, so they go on with this one") && output.contains("pickup --apply"),
+        "{output}"
     );
     let lola = stage.terminal("Lola").within(&second);
     let held = text(&lola.json(&["pickup"]), "session_id");
@@ -102,8 +102,8 @@ fn uncommitted_work_goes_on_until_somebody_applies_it_whatever_happens_between()
     let picked = rex.json(&["pickup", "--apply"]);
     assert_eq!(picked["changes"]["outcome"], json!({ "applied": true }));
     assert_eq!(status(&stage, &second), status(&stage, stage.shop()));
-    let said = rex.text(&["wrap", "--summary", "applied", "--next", "n"]);
-    assert!(said.contains("applied, so they stay in that working copy; `baton changes show"), "{said}");
+    let output = rex.text(&["wrap", "--summary", "applied", "--next", "n"]);
+    assert!(output.contains("applied, so they stay in that working copy; `baton changes show"), "{output}");
     let baton = text(&picked["changes"], "baton_id");
     assert!(rex.text(&["changes", "diff", &baton]).contains("+later"));
     // Where they were made they are at hand, and a wrap does not pass on what is committed meanwhile.
@@ -130,8 +130,8 @@ fn changes_are_not_taken_for_those_of_a_copy_in_which_they_never_were() {
     // The next one stands where Ben stood, in which something else is uncommitted.
     let cyd = stage.terminal("Cyd").within(&second);
     assert_eq!(cyd.json(&["pickup"])["changes"].get("is_here"), None);
-    let said = cyd.text(&["wrap", "--summary", "looked, too", "--next", "n"]);
-    assert!(said.contains("not applied, so they go on with this one"), "{said}");
+    let output = cyd.text(&["wrap", "--summary", "looked, too", "--next", "n"]);
+    assert!(output.contains("not applied, so they go on with this one"), "{output}");
     assert!(stage.terminal("Dan").within(&second).text(&["pickup"]).contains("not applied yet"));
 }
 
@@ -144,8 +144,8 @@ fn changes_that_a_named_agent_applies_are_credited_to_its_session() {
     let shell = stage.bare().within(&second).with("BATON_PROCESS", "p");
     shell.json(&["pickup", "--as", "Lola"]);
     shell.json(&["changes", "apply", "--as", "Lola"]);
-    let said = shell.text(&["wrap", "--as", "Lola", "--summary", "applied", "--next", "n"]);
-    assert!(said.contains("applied, so they stay in that working copy"), "{said}");
+    let output = shell.text(&["wrap", "--as", "Lola", "--summary", "applied", "--next", "n"]);
+    assert!(output.contains("applied, so they stay in that working copy"), "{output}");
     stage.assert_sound();
 }
 
@@ -218,10 +218,10 @@ fn a_hook_keeps_them_at_the_end_of_a_session_where_the_setting_says_so() {
     let line = json!({ "type": "user", "sessionId": "s-1", "cwd": stage.shop(), "timestamp": "2026-11-20T10:00:00.000Z",
         "uuid": "u-1", "version": "2.1.329", "message": { "role": "user", "content": "please finish the cart" } });
     let path = stage.file("home/.claude/projects/shop/s-1.jsonl", format!("{line}\n"));
-    let told = json!({ "session_id": "s-1", "cwd": stage.shop(), "transcript_path": path,
+    let payload = json!({ "session_id": "s-1", "cwd": stage.shop(), "transcript_path": path,
         "hook_event_name": "SessionEnd", "reason": "logout" });
     let hook = ["hook", "session-end", "--agent", "claude"];
-    stage.bare().with("BATON_WRAP_CHANGES", "always").feed(told.to_string().as_bytes(), &hook).done();
+    stage.bare().with("BATON_WRAP_CHANGES", "always").feed(payload.to_string().as_bytes(), &hook).done();
     let ann = stage.terminal("Ann");
     let shown = (0..200).find_map(|_| {
         std::thread::sleep(std::time::Duration::from_millis(100));
@@ -301,13 +301,13 @@ fn names_of_files_move_no_cursor() {
     let (ann, second) = (stage.terminal("Ann"), second(&stage));
     let left = ann.text(&[&WRAP[..], &["--with-changes"]].concat());
     let baton = text(&ann.json(&["changes", "show"])["changes"], "baton_id");
-    let kept = ann.text(&["changes", "keep", &baton]);
+    let saved = ann.text(&["changes", "keep", &baton]);
     let lola = stage.terminal("Lola").within(&second);
     let shown = ann.text(&["changes", "show"]);
     let preview = lola.text(&["pickup", "--dry-run"]);
     let applied = lola.text(&["changes", "apply"]);
     let refused = lola.run(&["changes", "apply"]);
-    for said in [left, kept, shown, preview, applied, refused.out, refused.err] {
-        assert!(!said.contains(['\u{1b}', '\u{202e}']), "{said:?}");
+    for output in [left, saved, shown, preview, applied, refused.out, refused.err] {
+        assert!(!output.contains(['\u{1b}', '\u{202e}']), "{output:?}");
     }
 }

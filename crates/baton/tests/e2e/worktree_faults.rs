@@ -134,10 +134,10 @@ fn a_subshell_is_the_script_that_made_it() {
         ),
     );
     let output = stage.bare().program("bash").arg(&script).output().expect("bash runs");
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(
-        output.status.success() && !said.contains("session_not_yours") && !said.contains("belongs to"),
-        "{said}"
+        output.status.success() && !stderr.contains("session_not_yours") && !stderr.contains("belongs to"),
+        "{stderr}"
     );
     let card = stage.terminal("Lola").json(&["status"]);
     assert_eq!(card["sessions"], json!([]), "{card:#}");
@@ -149,10 +149,10 @@ fn a_baton_is_written_to_standard_output() {
     let ann = stage.terminal("Ann");
     ann.json(&["start"]);
     ann.json(&["wrap", "--summary", "s", "--next", "n"]);
-    let said = ann.run(&["handoff", "export", "-o", "-"]).done();
-    let file: Value = serde_json::from_str(&said.out).expect("the file and nothing else");
+    let output = ann.run(&["handoff", "export", "-o", "-"]).done();
+    let file: Value = serde_json::from_str(&output.out).expect("the file and nothing else");
     assert_eq!(text(&file["baton"], "identity"), "Ann");
-    assert!(said.err.contains("handoff reclaim"), "{said:#?}");
+    assert!(output.err.contains("handoff reclaim"), "{output:#?}");
     assert!(!stage.shop().join("-").exists());
 }
 

@@ -34,13 +34,13 @@ fn the_card_and_the_announcement_say_where_each_agent_works() {
     lola.json(&["checkpoint", "--summary", "s"]);
     let card = stage.terminal("Ann").text(&["status"]);
     assert!(card.contains("branch other at"), "{card}");
-    let told = json!({ "session_id": "s-1", "cwd": stage.shop(), "hook_event_name": "SessionStart", "source": "startup" });
-    let said = stage
+    let payload = json!({ "session_id": "s-1", "cwd": stage.shop(), "hook_event_name": "SessionStart", "source": "startup" });
+    let output = stage
         .bare()
         .within(stage.root())
-        .feed(told.to_string().as_bytes(), &["hook", "session-start", "--agent", "claude"])
+        .feed(payload.to_string().as_bytes(), &["hook", "session-start", "--agent", "claude"])
         .done();
-    assert!(said.out.contains("branch other at"), "{said:#?}");
+    assert!(output.out.contains("branch other at"), "{output:#?}");
 }
 
 #[test]
@@ -291,8 +291,8 @@ fn a_clone_of_a_remote_that_is_a_path_is_known_by_it() {
     git(&stage, stage.shop(), &["push", "-q", "origin", "HEAD"]);
     stage.terminal("Ann").run(&["init"]).done();
     git(&stage, &root, &["clone", "-q", &root.join("hub.git").display().to_string(), "second"]);
-    let said = stage.terminal("Ann").within(root.join("second")).run(&["start"]);
-    assert!(said.err.contains("looks like a clone of project"), "{said:#?}");
+    let output = stage.terminal("Ann").within(root.join("second")).run(&["start"]);
+    assert!(output.err.contains("looks like a clone of project"), "{output:#?}");
 }
 
 #[test]

@@ -52,11 +52,11 @@ fn a_wrap_where_an_application_was_killed_takes_all_of_it_and_no_temporary_file(
     let lola = stage.terminal("Lola").within(&beside);
     let rex = stage.terminal("Rex").within(&beside);
     for command in ["status", "start"] {
-        let said = rex.run(&[command]).done();
-        assert!(said.err.contains("`baton changes apply` finishes it"), "{command} says so: {said:#?}");
+        let output = rex.run(&[command]).done();
+        assert!(output.err.contains("`baton changes apply` finishes it"), "{command} says so: {output:#?}");
     }
-    let said = lola.run(&WRAP).done();
-    assert!(said.err.contains("was interrupted") && !said.out.contains("baton-apply"), "{said:#?}");
+    let output = lola.run(&WRAP).done();
+    assert!(output.err.contains("was interrupted") && !output.out.contains("baton-apply"), "{output:#?}");
     let shown = lola.json(&["changes", "show"]);
     assert_eq!(shown["changes"]["files"], json!(["a.txt", "new/b.txt"]), "{shown:#}");
     assert_eq!(shown["changes"].get("left_out"), None, "{shown:#}");
@@ -122,8 +122,8 @@ fn a_merge_that_is_resolved_and_not_committed_travels_with_the_name_of_its_other
     ann.json(&["start"]);
     ann.refused(4, "working_copy_unmerged", &WRAP);
     git(&stage, &beside, &["add", "a.txt"]);
-    let said = ann.text(&WRAP);
-    assert!(said.contains("in the middle of a merge") && said.contains(&other), "{said}");
+    let output = ann.text(&WRAP);
+    assert!(output.contains("in the middle of a merge") && output.contains(&other), "{output}");
     let shown = ann.json(&["changes", "show"])["changes"].clone();
     assert_eq!(shown["unfinished"], json!([{ "operation": "merge", "commits": [other] }]), "{shown:#}");
     // The receiver hears it, and what it is told to do brings the merge back.

@@ -69,12 +69,12 @@ fn a_hook_speaks_in_a_worktree() {
     donna.json(&["start"]);
     donna.json(&["wrap", "--summary", "s", "--next", "n"]);
     let path = worktree(&stage, "beside", "y");
-    let told =
+    let payload =
         json!({ "session_id": "s-1", "cwd": path, "hook_event_name": "SessionStart", "source": "startup" });
     let elsewhere = stage.bare().within(stage.root());
     let hook = &["hook", "session-start", "--agent", "claude"];
-    let said = elsewhere.feed(told.to_string().as_bytes(), hook).done();
-    assert!(said.out.contains("project shop") && said.out.contains("from Donna"), "{said:#?}");
+    let output = elsewhere.feed(payload.to_string().as_bytes(), hook).done();
+    assert!(output.out.contains("project shop") && output.out.contains("from Donna"), "{output:#?}");
 }
 
 #[test]

@@ -31,52 +31,54 @@ impl ApiDescription {
     }
 
     pub(super) fn of_request(&self, operation: Operation<'_>, request: &Request) -> Vec<String> {
-        let mut said = Vec::new();
+        let mut complaints = Vec::new();
         for (name, text) in &request.query {
             let value = serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.as_str()));
             match operation.0["query"].get(name) {
-                None => said.push(format!("query {name} is not described")),
-                Some(schema) => self.check(schema, &value, &format!("query {name}"), &mut said),
+                None => complaints.push(format!("query {name} is not described")),
+                Some(schema) => self.check(schema, &value, &format!("query {name}"), &mut complaints),
             }
         }
         match operation.0.get("request") {
-            None if !request.body.is_null() => said.push("request: a body that nobody described".into()),
+            None if !request.body.is_null() => {
+                complaints.push("request: a body that nobody described".into())
+            }
             None => {}
-            Some(schema) => self.check(schema, &request.body, "request", &mut said),
+            Some(schema) => self.check(schema, &request.body, "request", &mut complaints),
         }
-        self.with_request(request, said)
+        self.with_request(request, complaints)
     }
 
     pub(super) fn of_answer(&self, operation: Operation<'_>, body: &Value) -> Vec<String> {
-        let mut said = Vec::new();
-        self.check(&operation.0["responses"]["200"], body, "answer", &mut said);
-        said
+        let mut complaints = Vec::new();
+        self.check(&operation.0["responses"]["200"], body, "answer", &mut complaints);
+        complaints
     }
 
-    fn with_request(&self, request: &Request, said: Vec<String>) -> Vec<String> {
-        said.into_iter().map(|what| format!("{} {}: {what}", request.method, request.path)).collect()
+    fn with_request(&self, request: &Request, complaints: Vec<String>) -> Vec<String> {
+        complaints.into_iter().map(|what| format!("{} {}: {what}", request.method, request.path)).collect()
     }
 
     /// Whether a value is as a schema says.
-    pub(super) fn check(&self, schema: &Value, value: &Value, at: &str, said: &mut Vec<String>) {
+    pub(super) fn check(&self, schema: &Value, value: &Value, at: &str, complaints: &mut Vec<String>) {
         for (word, wanted) in schema.as_object().into_iter().flatten() {
             match word.as_str() {
                 "$ref" => {
                     let place = wanted.as_str().unwrap_or_default().trim_start_matches('#');
                     match self.0.pointer(place) {
-                        Some(part) => self.check(part, value, at, said),
-                        None => said.push(format!("{at}: nothing is described at {place}")),
+                        Some(part) => self.check(part, value, at, complaints),
+                        None => complaints.push(format!("{at}: nothing is described at {place}")),
                     }
                 }
                 "type" if is_a(wanted, value) => {}
-                "type" => said.push(format!("{at} is {value:.80}, not {wanted}")),
+                "type" => complaints.push(format!("{at} is {value:.80}, not {wanted}")),
                 "enum" if wanted.as_array().is_some_and(|all| all.contains(value)) => {}
-                "enum" => said.push(format!("{at} is {value}, none of {wanted}")),
+                "enum" => complaints.push(format!("{at} is {value}, none of {wanted}")),
                 "format" if wanted != "uuid" || value.as_str().is_some_and(|text| text.len() == 36) => {}
-                "format" => said.push(format!("{at} is {value}, no {wanted}")),
+                "format" => complaints.push(format!("{at} is {value}, no {wanted}")),
                 "required" => {
                     let all = wanted.as_array().into_iter().flatten().filter_map(Value::as_str);
-                    said.extend(
+                    complaints.extend(
                         all.filter(|key| value.get(key).is_none())
                             .map(|key| format!("{at}.{key} is missing")),
                     );
@@ -84,23 +86,23 @@ impl ApiDescription {
                 "properties" => {
                     for (key, inner) in wanted.as_object().into_iter().flatten() {
                         if let Some(field) = value.get(key) {
-                            self.check(inner, field, &format!("{at}.{key}"), said);
+                            self.check(inner, field, &format!("{at}.{key}"), complaints);
                         }
                     }
                 }
-                "additionalProperties" => self.more(schema, wanted, value, at, said),
+                "additionalProperties" => self.more(schema, wanted, value, at, complaints),
                 "items" => {
                     for (number, item) in value.as_array().into_iter().flatten().enumerate() {
-                        self.check(wanted, item, &format!("{at}[{number}]"), said);
+                        self.check(wanted, item, &format!("{at}[{number}]"), complaints);
                     }
                 }
-                "anyOf" => self.any(wanted, value, at, said),
-                other => said.push(format!("{at}: `{other}` is a word that this check does not know")),
+                "anyOf" => self.any(wanted, value, at, complaints),
+                other => complaints.push(format!("{at}: `{other}` is a word that this check does not know")),
             }
         }
     }
 
-    fn more(&self, schema: &Value, wanted: &Value, value: &Value, at: &str, said: &mut Vec<String>) {
+    fn more(&self, schema: &Value, wanted: &Value, value: &Value, at: &str, complaints: &mut Vec<String>) {
         let known = schema["properties"].as_object();
         for (key, field) in value.as_object().into_iter().flatten() {
             if known.is_some_and(|known| known.contains_key(key)) {
@@ -108,21 +110,21 @@ impl ApiDescription {
             }
             match wanted {
                 Value::Bool(true) => {}
-                Value::Bool(false) => said.push(format!("{at}.{key} is one too many")),
-                inner => self.check(inner, field, &format!("{at}.{key}"), said),
+                Value::Bool(false) => complaints.push(format!("{at}.{key} is one too many")),
+                inner => self.check(inner, field, &format!("{at}.{key}"), complaints),
             }
         }
     }
 
     /// One matching alternative is enough; if none matches, the complaints about the nearest are reported.
-    fn any(&self, wanted: &Value, value: &Value, at: &str, said: &mut Vec<String>) {
+    fn any(&self, wanted: &Value, value: &Value, at: &str, faults: &mut Vec<String>) {
         let complaints = |one: &Value| {
-            let mut said = Vec::new();
-            self.check(one, value, at, &mut said);
-            said
+            let mut faults = Vec::new();
+            self.check(one, value, at, &mut faults);
+            faults
         };
         let nearest = wanted.as_array().into_iter().flatten().map(complaints).min_by_key(Vec::len);
-        said.extend(nearest.into_iter().flatten());
+        faults.extend(nearest.into_iter().flatten());
     }
 }
 
@@ -154,9 +156,9 @@ mod tests {
             "query": { "fusion": "rrf" }, "limit": 5, "with_payload": ["project_id"],
         });
         let check = |body: &Value| {
-            let mut said = Vec::new();
-            described.check(&operation.0["request"], body, "request", &mut said);
-            said
+            let mut complaints = Vec::new();
+            described.check(&operation.0["request"], body, "request", &mut complaints);
+            complaints
         };
         assert_eq!(check(&good), Vec::<String>::new());
         for (place, wrong) in [

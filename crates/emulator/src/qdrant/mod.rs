@@ -84,9 +84,9 @@ fn answered(request: &Request, shared: &Shared) -> Answer {
     };
     let complaints = shared.described.of_request(operation, request);
     if !complaints.is_empty() {
-        let said = complaints.join("; ");
+        let message = complaints.join("; ");
         points.complaints.extend(complaints);
-        return refused(400, &said);
+        return refused(400, &message);
     }
     let answer = call(request, &mut points);
     if answer.status == 200 {

@@ -149,12 +149,12 @@ impl Collection {
         let floor = wanted["score_threshold"].as_f64().unwrap_or(f64::MIN);
         let mut all = Vec::new();
         for (id, point) in self.points.iter().filter(|(_, point)| fits(&wanted["filter"], point)) {
-            let Some(kept) = point.vector.get(name).filter(|kept| !kept.is_null()) else { continue };
+            let Some(stored) = point.vector.get(name).filter(|stored| !stored.is_null()) else { continue };
             let score = if wanted["query"].is_array() {
-                cosine(&query, &vector(kept))
+                cosine(&query, &vector(stored))
             } else {
-                let kept = vector(kept);
-                let both = query.iter().filter_map(|(at, a)| Some((at, a * kept.get(at)?)));
+                let stored = vector(stored);
+                let both = query.iter().filter_map(|(at, a)| Some((at, a * stored.get(at)?)));
                 let shared: Vec<f64> =
                     both.map(|(at, product)| product * rarity.get(at).copied().unwrap_or(1.0)).collect();
                 if shared.is_empty() {
@@ -177,11 +177,11 @@ impl Collection {
         if self.made["sparse_vectors"][name]["modifier"] != "idf" {
             return BTreeMap::new();
         }
-        let kept: Vec<_> =
+        let matching: Vec<_> =
             self.points.values().filter_map(|point| point.vector.get(name)).map(vector).collect();
         let mut counts: BTreeMap<u64, f64> = BTreeMap::new();
-        kept.iter().flat_map(BTreeMap::keys).for_each(|at| *counts.entry(*at).or_default() += 1.0);
-        let all = kept.len() as f64;
+        matching.iter().flat_map(BTreeMap::keys).for_each(|at| *counts.entry(*at).or_default() += 1.0);
+        let all = matching.len() as f64;
         counts.into_iter().map(|(at, count)| (at, ((all - count + 0.5) / (count + 0.5) + 1.0).ln())).collect()
     }
 }

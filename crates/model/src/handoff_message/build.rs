@@ -93,12 +93,12 @@ fn way(kind: Kind, work: &TaskFacts<'_>) -> String {
 
 /// Everything that could be said, the most important first.
 fn known_fields(kind: Kind, work: &TaskFacts<'_>) -> Vec<(String, Value)> {
-    let mut said = fit::MessageFields::default();
-    said.put(kind, required(kind), json!(headline(kind, work)));
-    said.put(kind, "role", work.role.map_or(Value::Null, |role| json!(role_key(role))));
+    let mut fields = fit::MessageFields::default();
+    fields.put(kind, required(kind), json!(headline(kind, work)));
+    fields.put(kind, "role", work.role.map_or(Value::Null, |role| json!(role_key(role))));
     if kind == Kind::TaskAssignment || kind == Kind::VerificationRequest {
         let criteria = work.acceptance_criteria;
-        said.put(
+        fields.put(
             kind,
             "acceptance_criteria",
             if criteria.is_empty() { Value::Null } else { json!(criteria) },
@@ -108,21 +108,21 @@ fn known_fields(kind: Kind, work: &TaskFacts<'_>) -> Vec<(String, Value)> {
     for field in fit::fields(kind) {
         for source in [&work.handoff_instructions, &work.agent_context] {
             if let Some(value) = source.get(*field) {
-                said.put(kind, field, value.clone());
+                fields.put(kind, field, value.clone());
             }
         }
     }
     if !work.specialist_tags.is_empty() {
-        said.put(kind, "required_skills", json!(work.specialist_tags));
+        fields.put(kind, "required_skills", json!(work.specialist_tags));
     }
-    said.put(kind, "estimated_duration_minutes", json!(work.estimated_duration));
+    fields.put(kind, "estimated_duration_minutes", json!(work.estimated_duration));
     for (field, value) in work.handoff_instructions.iter().chain(&work.agent_context) {
         // The envelope has its own word for this one.
         if field != "attempts" && field != "left_out" {
-            said.put(kind, field, value.clone());
+            fields.put(kind, field, value.clone());
         }
     }
-    said.into_fields()
+    fields.into_fields()
 }
 
 /// The field that a context cannot be without.

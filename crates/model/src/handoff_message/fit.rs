@@ -125,38 +125,38 @@ fn file(value: Value) -> Value {
 
 /// As much as fits into so many bytes of JSON. The required field is always there: cut, if it has to be, and marked so.
 pub(super) fn fit(kind: Kind, fields: Vec<(String, Value)>, budget: usize) -> Map<String, Value> {
-    let mut kept = Map::new();
+    let mut message = Map::new();
     let mut left_out: Vec<String> = Vec::new();
     for (field, value) in fields {
         let must = field == required(kind);
-        kept.insert(field.clone(), value);
-        if size(&kept, &left_out) <= budget {
+        message.insert(field.clone(), value);
+        if size(&message, &left_out) <= budget {
             continue;
         }
-        let Some(value) = kept.shift_remove(&field) else { continue };
+        let Some(value) = message.shift_remove(&field) else { continue };
         left_out.push(field.clone());
         if let (true, Value::String(text)) = (must, value) {
             // A quarter stays for the rest, and for the names of what is left out.
             let room = budget.saturating_sub(budget / 4);
-            let short = cut(&text, room.saturating_sub(size(&kept, &left_out) + field.len() + 8));
-            kept.insert(field, Value::String(short));
+            let short = cut(&text, room.saturating_sub(size(&message, &left_out) + field.len() + 8));
+            message.insert(field, Value::String(short));
         }
     }
-    name(&mut kept, &mut left_out, budget, required(kind));
-    kept
+    name(&mut message, &mut left_out, budget, required(kind));
+    message
 }
 
 /// Names what was left out. The names themselves must fit, so less important fields make way for them.
-fn name(kept: &mut Map<String, Value>, left_out: &mut Vec<String>, budget: usize, must: &str) {
-    while size(kept, left_out) > budget {
-        let last = kept.keys().rev().find(|key| *key != must).cloned();
+fn name(message: &mut Map<String, Value>, left_out: &mut Vec<String>, budget: usize, must: &str) {
+    while size(message, left_out) > budget {
+        let last = message.keys().rev().find(|key| *key != must).cloned();
         let Some(field) = last else { break };
-        kept.shift_remove(&field);
+        message.shift_remove(&field);
         left_out.push(field);
     }
     let all = left_out.len();
     let mut shown = left_out.clone();
-    while size(kept, &shown) > budget && shown.len() > 1 {
+    while size(message, &shown) > budget && shown.len() > 1 {
         shown.pop();
         let more = all - shown.len() + 1;
         if let Some(last) = shown.last_mut() {
@@ -164,19 +164,19 @@ fn name(kept: &mut Map<String, Value>, left_out: &mut Vec<String>, budget: usize
         }
     }
     // Nothing else is left to make way: the required field alone leaves too little for one name.
-    let over = size(kept, &shown).saturating_sub(budget);
-    if let (true, Some(Value::String(text))) = (over > 0, kept.get_mut(must)) {
+    let over = size(message, &shown).saturating_sub(budget);
+    if let (true, Some(Value::String(text))) = (over > 0, message.get_mut(must)) {
         let most = Value::String(text.clone()).to_string().len().saturating_sub(2 + over);
         *text = cut(text, most);
     }
     if !shown.is_empty() {
-        kept.insert("left_out".into(), json!(shown));
+        message.insert("left_out".into(), json!(shown));
     }
 }
 
-fn size(kept: &Map<String, Value>, left_out: &[String]) -> usize {
+fn size(message: &Map<String, Value>, left_out: &[String]) -> usize {
     let names = if left_out.is_empty() { 0 } else { json!(left_out).to_string().len() + 13 };
-    Value::Object(kept.clone()).to_string().len() + names
+    Value::Object(message.clone()).to_string().len() + names
 }
 
 /// The beginning of a text whose JSON takes at most so many bytes, marked as cut.

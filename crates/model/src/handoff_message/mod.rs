@@ -70,13 +70,13 @@ impl Kind {
     pub fn parse(word: &str) -> Result<Self, Refusal> {
         Self::from_word(word).ok_or_else(|| {
             let all = Self::ALL.map(Self::as_str);
-            let meant = near(word, all);
+            let similar = near(word, all);
             let what = format!("`{}` is not a type of hand-off message", visible(word));
-            let hint = match meant.first() {
+            let hint = match similar.first() {
                 Some(near) => format!("did you mean {near}?"),
                 None => format!("use one of {}", all.join(", ")),
             };
-            Refusal::invalid("message_type_unknown", what, hint).with("near", json!(meant))
+            Refusal::invalid("message_type_unknown", what, hint).with("near", json!(similar))
         })
     }
 
@@ -216,8 +216,8 @@ pub struct Envelope<'a> {
 
 /// Writes into a message what its envelope says and it leaves out: version, timestamp, type, sender, receiver, subject.
 pub fn complete(kind: Kind, mut message: Map<String, Value>, envelope: &Envelope<'_>) -> Map<String, Value> {
-    let said = |field: &str| message.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
-    let subject = match said("task_title").or_else(|| said("task_id")) {
+    let text_of = |field: &str| message.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let subject = match text_of("task_title").or_else(|| text_of("task_id")) {
         Some(task) => format!("{}: {task}", subject_prefix(kind)),
         None => subject_prefix(kind).to_owned(),
     };
@@ -268,7 +268,7 @@ fn fits<T: DeserializeOwned, C: DeserializeOwned>(
         unfit(kind, if path == "." { "" } else { &path }, &error.inner().to_string())
     })?;
     let same_receiver = match (message.to_agent.strip_prefix("role:"), envelope.to.strip_prefix("role:")) {
-        (Some(said), Some(meant)) => role_key(said) == role_key(meant),
+        (Some(named), Some(expected)) => role_key(named) == role_key(expected),
         _ => identity_key(&message.to_agent) == identity_key(envelope.to),
     };
     let faults = [

@@ -167,9 +167,9 @@ fn takes_value(known: &KnownNames<'_>, path: &str, flag: &str) -> bool {
 
 fn unknown_command(known: &KnownNames<'_>, path: &str, name: &str) -> RawFinding {
     let full = join(path, name);
-    let meant = near(name, below(known, path));
-    let hint = match meant.first() {
-        Some(meant) => format!("did you mean `baton {}`?", join(path, meant)),
+    let similar = near(name, below(known, path));
+    let hint = match similar.first() {
+        Some(similar) => format!("did you mean `baton {}`?", join(path, similar)),
         None => format!("`baton {}` names the commands that there are", join(path, "--help")),
     };
     let message = format!("there is no command `baton {full}`");
@@ -179,7 +179,7 @@ fn unknown_command(known: &KnownNames<'_>, path: &str, name: &str) -> RawFinding
 fn unknown_flag(known: &KnownNames<'_>, path: &str, flag: &str) -> RawFinding {
     let own = find(known, path).map(|command| command.flags.as_slice()).unwrap_or_default();
     let hint = match near(flag, own.iter().map(String::as_str)).first() {
-        Some(meant) => format!("did you mean `{meant}`?"),
+        Some(similar) => format!("did you mean `{similar}`?"),
         None => format!("`baton {}` names its flags", join(path, "--help")),
     };
     let command = if path.is_empty() { "baton".to_owned() } else { format!("baton {path}") };

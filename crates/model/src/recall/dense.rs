@@ -75,10 +75,10 @@ mod tests {
 
     #[test]
     fn a_vector_never_changes() {
-        let kept = QuantizedVector::of(&hashing("Redis was rejected")).to_text();
-        assert_eq!(kept.len(), 342);
+        let stored = QuantizedVector::of(&hashing("Redis was rejected")).to_text();
+        assert_eq!(stored.len(), 342);
         assert_eq!(
-            &kept[120..200],
+            &stored[120..200],
             KNOWN,
             "vectors that are kept would not be comparable any more: give it a new name"
         );

@@ -79,9 +79,9 @@ mod tests {
 
     #[test]
     fn a_question_has_what_its_answer_has() {
-        let (asked, kept) = (question("Why were deploys cached?"), document("we cache each deploy"));
-        assert!(asked.indices.iter().all(|index| kept.indices.contains(index)), "{asked:?} {kept:?}");
-        assert!(asked.values.iter().all(|value| (*value - 1.0).abs() < f32::EPSILON));
+        let (query, stored) = (question("Why were deploys cached?"), document("we cache each deploy"));
+        assert!(query.indices.iter().all(|index| stored.indices.contains(index)), "{query:?} {stored:?}");
+        assert!(query.values.iter().all(|value| (*value - 1.0).abs() < f32::EPSILON));
         assert_eq!(question("is it?"), Sparse::default());
     }
 

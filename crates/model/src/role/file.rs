@@ -121,13 +121,13 @@ impl File<'_> {
     }
 
     fn unknown(&self, line: usize, at: &str, word: &str, known: &[&str]) -> Refusal {
-        let meant = near(word, known.iter().copied());
-        let hint = match meant.first() {
+        let similar = near(word, known.iter().copied());
+        let hint = match similar.first() {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("known there: {}", known.join(", ")),
         };
         let what = format!("`{}` is not known there", visible(word));
-        self.refuse(line, at, &what, &hint).with("near", serde_json::json!(meant))
+        self.refuse(line, at, &what, &hint).with("near", serde_json::json!(similar))
     }
 
     fn refuse(&self, line: usize, at: &str, what: &str, hint: &str) -> Refusal {

@@ -267,13 +267,13 @@ impl Roles {
             return Ok(role.name.clone());
         }
         let names: Vec<&str> = self.roles.keys().map(String::as_str).collect();
-        let meant = near(&role_key(name), names.iter().copied());
-        let hint = match meant.as_slice() {
+        let similar = near(&role_key(name), names.iter().copied());
+        let hint = match similar.as_slice() {
             [] => format!("use one of {}, or add it to AGENT_ROLES.yaml", names.join(", ")),
             near => format!("did you mean {}? `baton agent roles` shows them all", near.join(" or ")),
         };
         let what = format!("there is no role `{}`", visible(name));
-        Err(Refusal::invalid("role_unknown", what, hint).with("role", name).with("near", json!(meant)))
+        Err(Refusal::invalid("role_unknown", what, hint).with("role", name).with("near", json!(similar)))
     }
 }
 

@@ -330,7 +330,7 @@ pub fn record_outcome(steps: &mut [Step], at: usize, outcome: Outcome, now: Mill
         Outcome::Retry { why, after, unknown } => {
             let pause = pause(step.attempts, jitter);
             step.stage = StepStage::Pending;
-            step.due_at = now.saturating_add(after.map_or(pause, |asked| asked.max(pause)));
+            step.due_at = now.saturating_add(after.map_or(pause, |requested| requested.max(pause)));
             step.is_unknown = unknown;
             step.last_error = Some(why);
         }

@@ -121,7 +121,7 @@ impl Values {
             ("what_to_build", json!(to_build), Rank::Needed),
             ("failed_attempts", json!(failures(task)), Rank::Needed),
         ];
-        let said = beside.comments.iter().rev().map(comment).collect();
+        let comments = beside.comments.iter().rev().map(comment).collect();
         Self {
             fields,
             instructions: sealed::redacted_view(&task.handoff_instructions),
@@ -130,7 +130,7 @@ impl Values {
             beside: vec![
                 ("design", extra("design"), Rank::Other),
                 ("notes", extra("notes"), Rank::Other),
-                ("comments", Value::Array(said), Rank::Other),
+                ("comments", Value::Array(comments), Rank::Other),
             ],
         }
     }
@@ -173,8 +173,8 @@ fn failures(task: &Task) -> Vec<Value> {
     last.map(|attempt| json!({ "by": attempt["by"], "why": attempt["why"] })).collect()
 }
 
-fn comment(said: &Map<String, Value>) -> Value {
-    let field = |key: &str| said.get(key).and_then(Value::as_str).unwrap_or_default();
+fn comment(entry: &Map<String, Value>) -> Value {
+    let field = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
     // One that is encrypted is for its readers, who get it by `task_show`.
     let text = field("text");
     let text = if sealed::is_encrypted(text) { "(encrypted)" } else { text };

@@ -115,8 +115,9 @@ mod tests {
             kept: Side::Ours,
         };
         let shortened = format!("\"{}…", "x".repeat(SHORT - 1));
-        let told = format!("a-1 notes was changed on both sides: ours {shortened} is kept, theirs was empty");
-        assert_eq!(conflict.summary(), told);
+        let expected =
+            format!("a-1 notes was changed on both sides: ours {shortened} is kept, theirs was empty");
+        assert_eq!(conflict.summary(), expected);
         conflict.swap();
         assert_eq!((conflict.kept, conflict.value(Side::Theirs)), (Side::Theirs, &json!(long)));
     }

@@ -44,7 +44,7 @@ impl Gate {
 
     /// The gate of a dependency by its type and its metadata, which trackers keep as a JSON text.
     pub fn of(kind: &str, metadata: Option<&Value>) -> Option<Self> {
-        let said = |key: &str| {
+        let field = |key: &str| {
             let fields: Map<String, Value> = match metadata? {
                 Value::String(text) => serde_json::from_str(text).ok()?,
                 Value::Object(fields) => fields.clone(),
@@ -53,10 +53,10 @@ impl Gate {
             fields.get(key)?.as_str().map(str::to_owned)
         };
         match kind {
-            "blocks" if said("opens_on").as_deref() == Some("pass") => Some(Self::Passed),
+            "blocks" if field("opens_on").as_deref() == Some("pass") => Some(Self::Passed),
             "blocks" => Some(Self::Closed),
             "conditional-blocks" => Some(Self::Failed),
-            "waits-for" if said("gate").as_deref() == Some("any-children") => Some(Self::AnyChild),
+            "waits-for" if field("gate").as_deref() == Some("any-children") => Some(Self::AnyChild),
             "waits-for" => Some(Self::Children),
             _ => None,
         }

@@ -25,17 +25,17 @@ pub fn remember(mut earlier: Vec<String>, last: &str, next: &str) -> Vec<String>
     let (first, newest) = (earlier.iter().position(is_bare), earlier.iter().rposition(is_bare));
     let (mut count, mut bytes) = (0, 0);
     let mut at = earlier.len();
-    let mut kept: Vec<String> = Vec::new();
+    let mut recent: Vec<String> = Vec::new();
     while let Some(line) = earlier.pop() {
         at -= 1;
         let fits = (count < MAX_VERSIONS || first == Some(at)) && bytes + line.len() <= MAX_BYTES;
         if count == 0 || fits || newest == Some(at) {
             (count, bytes) = (count + 1, bytes + line.len());
-            kept.push(line);
+            recent.push(line);
         }
     }
-    kept.reverse();
-    kept
+    recent.reverse();
+    recent
 }
 
 /// The line of a record: the last one with what differs, or an earlier one that says just that, byte for byte, where every reader
@@ -66,9 +66,9 @@ pub fn render(record: &Record, last: Option<&str>, earlier: &[String]) -> String
 /// Whether the clocks of a line cover every change of the known record. A line with an earlier time for the same change
 /// would not win.
 fn tells_when(line: &Record, record: &Record) -> bool {
-    let (said, known) = (clocks_of(line), clocks_of(record));
+    let (stated, known) = (clocks_of(line), clocks_of(record));
     let mut dated = known.entries.keys().filter(|name| !is_comment(name));
-    dated.all(|name| said.of(name) >= known.of(name))
+    dated.all(|name| stated.of(name) >= known.of(name))
 }
 
 /// Whether a line looks like one that carries clocks.
@@ -176,16 +176,16 @@ mod tests {
         let (ours, theirs) =
             (row("12:10:00", r#","design":"ours""#), row("12:20:00", r#","design":"theirs""#));
         let (merged, conflicts) = merge_lines(Some(&base), &ours, &theirs).expect("merged");
-        let told =
+        let cases =
             |conflict: &Conflict| (conflict.ours.clone(), conflict.theirs.clone(), conflict.kept.as_str());
         assert_eq!(merged["design"], "theirs");
         assert_eq!(
-            conflicts.iter().map(told).collect::<Vec<_>>(),
+            conflicts.iter().map(cases).collect::<Vec<_>>(),
             [("ours".into(), "theirs".into(), "theirs")]
         );
         let (_, conflicts) = merge_lines(Some(&base), &theirs, &ours).expect("merged");
         assert_eq!(
-            conflicts.iter().map(told).collect::<Vec<_>>(),
+            conflicts.iter().map(cases).collect::<Vec<_>>(),
             [("theirs".into(), "ours".into(), "ours")]
         );
     }

@@ -42,12 +42,12 @@ pub(super) fn merge_from(
 ) -> (Record, Vec<Conflict>) {
     let mine = State { entries: entries(ours), clocks: clocks_of(ours) };
     let known: Vec<Version<'_>> = known.iter().map(Version::of).collect();
-    let came = reading(&known, ancestor, &mine, theirs);
+    let incoming = reading(&known, ancestor, &mine, theirs);
     let their_clocks = &theirs.task.clocks;
-    let texts = text::joined(&known, &mine, (&came, their_clocks));
-    let (mut merged, kept_theirs) = join(&mine, &came, &texts);
-    text::note_replaced(&mut merged, &mine, &came, their_clocks);
-    let mut conflicts = conflicts(&ours.task.task_id, known.last(), &mine, &came, &kept_theirs);
+    let texts = text::joined(&known, &mine, (&incoming, their_clocks));
+    let (mut merged, kept_theirs) = join(&mine, &incoming, &texts);
+    text::note_replaced(&mut merged, &mine, &incoming, their_clocks);
+    let mut conflicts = conflicts(&ours.task.task_id, known.last(), &mine, &incoming, &kept_theirs);
     conflicts.retain(|conflict| !texts.contains_key(conflict.field.as_str()));
     for conflict in put_back(&known, &mine, theirs, &kept_theirs) {
         if conflicts.iter().all(|other| other.field != conflict.field) {
@@ -71,9 +71,9 @@ pub fn ignored_changes(known: &[Record], merged: &Record, theirs: &Record) -> Ve
     }
     let is_known = known.iter().any(|version| version.task.updated_at == theirs.task.updated_at);
     let versions: Vec<Map<String, Value>> = known.iter().map(entries).collect();
-    let (kept, line) = (entries(merged), entries(theirs));
+    let (merged_entries, line) = (entries(merged), entries(theirs));
     let is_passed = |name: &&String| {
-        let (our, their) = (kept.get(*name), line.get(*name));
+        let (our, their) = (merged_entries.get(*name), line.get(*name));
         let is_old = |known: &Map<String, Value>| {
             is_known && known.get(*name) == their || text::is_more(name, known.get(*name), their)
         };
@@ -83,10 +83,11 @@ pub fn ignored_changes(known: &[Record], merged: &Record, theirs: &Record) -> Ve
         };
         is_said && our != their && !text::is_more(name, our, their)
     };
-    let names = line.keys().chain(kept.keys().filter(|name| !line.contains_key(*name)));
+    let names = line.keys().chain(merged_entries.keys().filter(|name| !line.contains_key(*name)));
     let names = names.filter(|name| *name == "status" || !CLOSING.contains(&name.as_str()));
     let passed = |name: &String| {
-        let [ours, theirs] = [kept.get(name), line.get(name)].map(|value| value.cloned().unwrap_or_default());
+        let [ours, theirs] =
+            [merged_entries.get(name), line.get(name)].map(|value| value.cloned().unwrap_or_default());
         let (id, field) = (merged.task.task_id.clone(), name.replace('/', "."));
         Conflict { id, field, ours, theirs, kept: Side::Ours }
     };
@@ -178,27 +179,27 @@ fn order(name: &str, ours: (Option<&Value>, Stamp), theirs: (Option<&Value>, Sta
 }
 
 /// The join, and which entries of it are theirs and not ours.
-fn join(ours: &State, came: &LineContent, texts: &BTreeMap<&str, Value>) -> (State, Vec<String>) {
-    let floor = ours.clocks.floor.max(came.floor.unwrap_or(i64::MIN));
+fn join(ours: &State, incoming: &LineContent, texts: &BTreeMap<&str, Value>) -> (State, Vec<String>) {
+    let floor = ours.clocks.floor.max(incoming.floor.unwrap_or(i64::MIN));
     let mut merged = State { entries: Map::new(), clocks: Clocks::since(floor) };
     let mut theirs_kept = Vec::new();
-    let (status, result) = (Status::of(ours, came), Status::of_result(ours, came));
-    let has_grave = [&ours.entries, &came.entries].iter().any(|entries| is_grave(entries.get("status")));
+    let (status, result) = (Status::of(ours, incoming), Status::of_result(ours, incoming));
+    let has_grave = [&ours.entries, &incoming.entries].iter().any(|entries| is_grave(entries.get("status")));
     // Why an issue was closed is not lost with its deletion elsewhere, so it goes by its own time there.
     let goes_with_status = |name: &str| CLOSING.contains(&name) && !(has_grave && name == "close_reason");
     let mut names: Vec<&String> = ours.entries.keys().collect();
-    names.extend(came.facts.keys().filter(|name| !ours.entries.contains_key(*name)));
+    names.extend(incoming.facts.keys().filter(|name| !ours.entries.contains_key(*name)));
     let gone = ours.clocks.entries.keys().filter(|name| !ours.entries.contains_key(*name));
-    names.extend(gone.filter(|name| !came.facts.contains_key(*name)));
+    names.extend(gone.filter(|name| !incoming.facts.contains_key(*name)));
     for name in names {
         let our = (ours.entries.get(name), stamp_of(&ours.clocks, name, ours.entries.contains_key(name)));
         let status = if name == RESULT { result } else { status };
         let their = match status {
             Status::Ours if goes_with_status(name) => None,
             Status::Theirs(stamp) if goes_with_status(name) => {
-                Some((came.entries.get(name), stamp.max(our.1)))
+                Some((incoming.entries.get(name), stamp.max(our.1)))
             }
-            _ => came.about(name),
+            _ => incoming.about(name),
         };
         let (value, stamp) = match (their, status) {
             (None, _) => our,
@@ -241,22 +242,22 @@ enum Status {
 }
 
 impl Status {
-    fn of(ours: &State, came: &LineContent) -> Self {
+    fn of(ours: &State, incoming: &LineContent) -> Self {
         let our = (ours.entries.get("status"), ours.clocks.of("status"));
-        if our.0 == came.entries.get("status") {
+        if our.0 == incoming.entries.get("status") {
             return Self::Same;
         }
-        match came.about("status") {
+        match incoming.about("status") {
             Some(their) if order("status", our, their).is_gt() => Self::Theirs(their.1),
             _ => Self::Ours,
         }
     }
 
     /// Whose result is kept. Where both have closed the task, that is the later close, which says nothing if the task passed.
-    fn of_result(ours: &State, came: &LineContent) -> Self {
-        let (status, our) = (Self::of(ours, came), ours.clocks.of("status"));
+    fn of_result(ours: &State, incoming: &LineContent) -> Self {
+        let (status, our) = (Self::of(ours, incoming), ours.clocks.of("status"));
         let is_closed = ours.entries.get("status").is_some_and(|value| value == "closed");
-        match (status, came.about("status")) {
+        match (status, incoming.about("status")) {
             (Self::Same, Some((_, their))) if is_closed && our.is_seen && their.is_seen => {
                 match their.at.cmp(&our.at) {
                     Ordering::Greater => Self::Theirs(their),
@@ -273,24 +274,30 @@ fn conflicts(
     id: &str,
     last: Option<&Version<'_>>,
     ours: &State,
-    came: &LineContent,
+    incoming: &LineContent,
     theirs_kept: &[String],
 ) -> Vec<Conflict> {
-    let base = came.base.as_ref().or(last.map(|last| &last.entries));
+    let base = incoming.base.as_ref().or(last.map(|last| &last.entries));
     let began = |name: &str| base.and_then(|base| base.get(name));
     let mut found = Vec::new();
-    for (name, EntryValue { value, stamp }) in &came.facts {
+    for (name, EntryValue { value, stamp }) in &incoming.facts {
         let (our, their) = (ours.entries.get(name), value.as_ref());
         // What is older than the version seen last was no change since.
-        let is_new = last.is_none_or(|last| *stamp > last.stamp(name) || came.base.is_some());
+        let is_new = last.is_none_or(|last| *stamp > last.stamp(name) || incoming.base.is_some());
         let both = our != their && began(name) != our && began(name) != their;
         // Where one side is open, its being so is told; two closings may have two reasons.
         let is_reason = name == "close_reason" && our.is_some() && their.is_some();
         let is_said = name == "status" || is_reason || !CLOSING.contains(&name.as_str());
         if is_said && is_new && both && !entry::is_member(name) {
-            let kept = if theirs_kept.contains(name) { Side::Theirs } else { Side::Ours };
+            let winner = if theirs_kept.contains(name) { Side::Theirs } else { Side::Ours };
             let [ours, theirs] = [our, their].map(|value| value.cloned().unwrap_or_default());
-            found.push(Conflict { id: id.to_owned(), field: name.replace('/', "."), ours, theirs, kept });
+            found.push(Conflict {
+                id: id.to_owned(),
+                field: name.replace('/', "."),
+                ours,
+                theirs,
+                kept: winner,
+            });
         }
     }
     found

@@ -98,8 +98,8 @@ pub fn outcome(reason: &str) -> Option<Outcome> {
         match classify_clause(clause) {
             ClauseMeaning::Neutral => {}
             ClauseMeaning::Doubtful => return None,
-            ClauseMeaning::Says(said) if found.is_some_and(|before| before != said) => return None,
-            ClauseMeaning::Says(said) => found = Some(said),
+            ClauseMeaning::Says(outcome) if found.is_some_and(|before| before != outcome) => return None,
+            ClauseMeaning::Says(outcome) => found = Some(outcome),
         }
     }
     found

@@ -291,8 +291,8 @@ fn own_json(task: &Task) -> Map<String, Value> {
     put("pending_type", json!(task.pending_type));
     put("woken", json!(Some(true).filter(|_| task.woken)));
     let implied = task.close_reason.as_deref().is_some_and(reason::means_failure);
-    let said = task.result.as_deref().filter(|result| (*result == "fail") != implied);
-    put("result", json!(said));
+    let stated = task.result.as_deref().filter(|result| (*result == "fail") != implied);
+    put("result", json!(stated));
     own
 }
 

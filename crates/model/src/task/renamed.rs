@@ -71,7 +71,7 @@ pub fn under_id(mut record: Record, to: &Task) -> Record {
     // When it got its id, and from which, is said by the task that has it.
     for key in [RENAMED_AT, RENAMED_FROM] {
         match to.extra.get(key) {
-            Some(said) => _ = extra.insert(key.to_owned(), said.clone()),
+            Some(value) => _ = extra.insert(key.to_owned(), value.clone()),
             None => _ = extra.shift_remove(key),
         }
         clocks.entries.remove(key);
@@ -100,7 +100,7 @@ pub fn row_under_id(mut row: Map<String, Value>, to: &Map<String, Value>) -> Map
     row.insert("id".to_owned(), id);
     for key in [RENAMED_AT, RENAMED_FROM] {
         match to.get(key) {
-            Some(said) => _ = row.insert(key.to_owned(), said.clone()),
+            Some(value) => _ = row.insert(key.to_owned(), value.clone()),
             None => _ = row.shift_remove(key),
         }
     }

@@ -84,12 +84,12 @@ fn has_heading(page: &str, wanted: &str) -> bool {
 
 /// The anchor of a heading, as GitHub and mdBook make it.
 fn slug(heading: &str) -> String {
-    let kept = heading.trim().chars().filter_map(|c| match c {
+    let characters = heading.trim().chars().filter_map(|c| match c {
         ' ' => Some('-'),
         c if c.is_alphanumeric() || c == '-' || c == '_' => Some(c.to_ascii_lowercase()),
         _ => None,
     });
-    kept.collect()
+    characters.collect()
 }
 
 #[cfg(test)]

@@ -46,6 +46,11 @@ fn names_are_nouns_of_the_trade() {
 }
 
 #[test]
+fn bindings_are_nouns_of_the_trade() {
+    over_sources(names::bindings);
+}
+
+#[test]
 fn the_median_function_is_under_ten_lines() {
     let lengths = tree::sources().iter().flat_map(size::lengths).collect();
     let (count, median) = size::median(lengths);

@@ -1,4 +1,5 @@
 //! Names: the word that an engineer would search for. A past participle, a question word or a pronoun names nothing.
+//! Types, modules and functions have the longer list; bindings the verbs of a story, in tests, too.
 
 use crate::source::{Kind, Source, Violation};
 
@@ -89,6 +90,43 @@ pub(crate) fn names(source: &Source) -> Vec<Violation> {
     .collect()
 }
 
+/// Words that are no name of a variable, a parameter or what a pattern binds.
+const NO_BINDINGS: [&str; 6] = ["asked", "came", "kept", "meant", "said", "told"];
+
+/// Bindings that are called by such a word, where they are made or used. Fields, methods and functions are not bindings;
+/// where a field has such a name, `Field { kept: stored }` says what is in it.
+pub(crate) fn bindings(source: &Source) -> Vec<Violation> {
+    let mut found = Vec::new();
+    let (mut groups, mut is_import) = (Vec::new(), false);
+    for (at, token) in source.tokens.iter().enumerate() {
+        match (token.kind, token.text.as_str()) {
+            (Kind::Open, open) => groups.push(open),
+            (Kind::Close, _) => _ = groups.pop(),
+            (Kind::Word, "use") => is_import = true,
+            (Kind::Sign, ";") => is_import = false,
+            (Kind::Word, word) if NO_BINDINGS.contains(&word) && !is_import => {
+                let what = format!("the binding `{word}` names nothing: say what it is, in the trade's word");
+                let is_bad = is_binding(source, at, groups.last() == Some(&"{"));
+                found.extend(is_bad.then(|| Violation::new(&source.path, token.line, what)));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Whether the word at `at` is neither a field nor a method nor a function nor part of a path.
+fn is_binding(source: &Source, at: usize, in_braces: bool) -> bool {
+    let before = |text: &str| at > 0 && source.is(at - 1, text);
+    let is_member = before(".") && !(at > 1 && source.is(at - 2, "."));
+    let is_path = before("::") || before("fn") || before("'") || source.is(at + 1, "::");
+    // Of a doc comment before a field only the `#` is among the tokens.
+    let begins = ["{", ",", "pub", ")", "]", "#"].into_iter().any(before);
+    let is_field = source.is(at + 1, ":") && in_braces && begins;
+    let is_call = source.is(at + 1, "(");
+    !is_member && !is_path && !is_field && !is_call
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,9 +143,29 @@ mod tests {
 
     #[test]
     fn a_longer_name_a_variant_a_variable_and_a_test_are_free() {
-        assert!(
-            found("struct KnownNames;\nenum A { Told }\nfn b(said: u8) { let kept = said; }\n").is_empty()
-        );
+        assert!(found("struct KnownNames;\nenum A { Told }\nfn b(who: u8) { let seen = who; }\n").is_empty());
         assert!(found("#[cfg(test)]\nmod tests {\n  fn told() {}\n}\n").is_empty());
+    }
+
+    fn bound(text: &str) -> Vec<usize> {
+        bindings(&Source::new("crates/ops/src/a.rs", text)).iter().map(|violation| violation.line).collect()
+    }
+
+    #[test]
+    fn a_variable_a_parameter_and_a_pattern_are_no_verbs_of_a_story() {
+        assert_eq!(bound("fn a(\n  told: u8,\n) {\n  let mut said = 1;\n}\n"), [2, 4]);
+        assert_eq!(bound("fn a() {\n  if let Some(kept) = b {}\n  c.map(|asked| 1);\n}\n"), [2, 3]);
+        assert_eq!(bound("fn a() {\n  let B { came, .. } = b;\n  for (meant, _) in 0..c {}\n}\n"), [2, 3]);
+        assert_eq!(bound("#[cfg(test)]\nmod tests {\n  fn a() { let told = 1; }\n}\n"), [3]);
+    }
+
+    #[test]
+    fn fields_methods_functions_and_longer_names_are_no_such_bindings() {
+        assert!(bound("struct A { pub kept: u8, told: u8, /** Why. */ asked: u8 }\nfn said() {}\nuse a::{told, b};\n").is_empty());
+        assert!(
+            bound("fn a() { let told_at = A { kept: b, told: c.told }; said(b.said(), d::kept); }\n")
+                .is_empty()
+        );
+        assert!(bound("fn a() { let A { kept: stored, .. } = b; f(\"told\"); }\n").is_empty());
     }
 }

@@ -44,11 +44,11 @@ pub(crate) fn first_name(
 /// The refusal for a name that is not registered.
 fn unknown(tx: &mut Tx<'_>, project_id: &str, name: &str) -> Result<Refusal, Failure> {
     let names = known_names(tx, project_id)?;
-    let meant = near(name, names.iter().map(String::as_str));
-    let hint = match meant.as_slice() {
+    let similar = near(name, names.iter().map(String::as_str));
+    let hint = match similar.as_slice() {
         [] => "`baton agent list --all` names those that are known".to_owned(),
         near => format!("did you mean {}?", near.join(" or ")),
     };
     let what = format!("nobody called `{}` has registered in project {project_id}", visible(name));
-    Ok(Refusal::new(Kind::NotFound, "agent_unknown", what, hint).with("near", json!(meant)))
+    Ok(Refusal::new(Kind::NotFound, "agent_unknown", what, hint).with("near", json!(similar)))
 }

@@ -164,9 +164,9 @@ fn roles_text(agent: &Agent) -> String {
 fn overruled(agent: &Agent, roles: &Roles) -> Vec<Warning> {
     let can = agent.capability(roles);
     match agent.max_tasks {
-        Some(asked) if asked != can.max_tasks => {
+        Some(requested) if requested != can.max_tasks => {
             let message = format!(
-                "it asked for {asked} tasks at once, but {} says {}, and the file wins",
+                "it asked for {requested} tasks at once, but {} says {}, and the file wins",
                 can.max_tasks_from, can.max_tasks
             );
             vec![Warning { kind: WarningKind::LimitOverruled, message }]

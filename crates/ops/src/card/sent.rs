@@ -97,8 +97,8 @@ fn row(tx: &mut Tx<'_>, env: &Env<'_>, one: &Handoff) -> Result<SentHandoff, Fai
             (view.last_error.map(first_clauses), Some(format!("baton handoff retry {id}{option}")))
         }
         State::Declined | State::Expired | State::Completed => {
-            let said = view.result.filter(|_| !env.hides_subjects());
-            (said, Some(format!("baton handoff show {id}")))
+            let result = view.result.filter(|_| !env.hides_subjects());
+            (result, Some(format!("baton handoff show {id}")))
         }
         _ => (None, None),
     };

@@ -60,15 +60,15 @@ impl EarlierChanges {
             1 => "1 uncommitted file".to_owned(),
             count => format!("{count} uncommitted files"),
         };
-        let came = format!("{count} that came with baton {}", short(&baton_id));
+        let origin = format!("{count} that came with baton {}", short(&baton_id));
         let message = match place {
-            ChangesPlace::NextBaton => format!("{came}: not applied, so they go on with this one"),
+            ChangesPlace::NextBaton => format!("{origin}: not applied, so they go on with this one"),
             ChangesPlace::WorkingCopy => format!(
-                "{came}: applied, so they stay in that working copy; `baton changes show {baton_id}` has them still"
+                "{origin}: applied, so they stay in that working copy; `baton changes show {baton_id}` has them still"
             ),
             ChangesPlace::EarlierBaton => {
                 format!(
-                    "{came}: not applied and not in this one; `baton changes apply {baton_id}` brings them"
+                    "{origin}: not applied and not in this one; `baton changes apply {baton_id}` brings them"
                 )
             }
         };

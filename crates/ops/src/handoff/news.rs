@@ -93,14 +93,14 @@ fn subject(handoff: &Handoff, actor: &str) -> String {
 
 fn body(handoff: &Handoff) -> String {
     let id = &handoff.handoff_id;
-    let said = |title: &str, text: Option<&str>| {
+    let section = |title: &str, text: Option<&str>| {
         let text = text.map(str::trim).filter(|text| !text.is_empty());
         text.map(|text| format!("{title}: {text}\n")).unwrap_or_default()
     };
     let words = match handoff.state {
-        State::Completed => said("result", handoff.result.as_deref()),
-        State::Declined => said("reason", handoff.result.as_deref()),
-        State::Failed => said("why", handoff.last_error.as_deref()),
+        State::Completed => section("result", handoff.result.as_deref()),
+        State::Declined => section("reason", handoff.result.as_deref()),
+        State::Failed => section("why", handoff.last_error.as_deref()),
         _ => String::new(),
     };
     let next = match handoff.state {

@@ -118,8 +118,8 @@ impl Operation for Publish {
 
 /// The repository that the task is published to: the registry's, unless an operator names one.
 fn repo(tx: &mut Tx<'_>, env: &Env<'_>, input: &PublishInput, handoff: &Handoff) -> Result<String, Failure> {
-    let asked = |step: &Step| step.kind == Kind::Publish && step.stage != saga::StepStage::Failed;
-    if handoff.tracker == "github" || handoff_step::of(tx, &handoff.handoff_id)?.iter().any(asked) {
+    let pending = |step: &Step| step.kind == Kind::Publish && step.stage != saga::StepStage::Failed;
+    if handoff.tracker == "github" || handoff_step::of(tx, &handoff.handoff_id)?.iter().any(pending) {
         let what = "its task is in GitHub, or on its way there";
         let hint = "`baton handoff show ID` shows the issue";
         return Err(Refusal::new(refusal::Kind::Conflict, "already_published", what, hint).into());

@@ -31,9 +31,9 @@ pub(crate) fn record_success(
     env: &mut Env<'_>,
     handoff: &mut Handoff,
     kind: Kind,
-    came: &TrackerResult,
+    result: &TrackerResult,
 ) -> Result<(), Failure> {
-    match came {
+    match result {
         // Nothing new: the issue that is known is the one that stays.
         TrackerResult::Issue { number, .. }
             if kind == Kind::DuplicateCheck && handoff.issue_number == Some(*number) =>
@@ -108,12 +108,12 @@ pub(crate) fn task_commented(
     (identity, text): (&str, &str),
 ) -> Result<(), Failure> {
     let Some(known) = handoff::by_task(tx, &task.project_id, &task.task_id)? else { return Ok(()) };
-    let mut said = format!("{identity} says:\n\n{text}");
-    if said.chars().count() > MAX_COMMENT {
-        let start: String = said.chars().take(MAX_COMMENT).collect();
-        said = format!("{start}\n\n(shortened; the whole is in `baton task show {}`)", task.task_id);
+    let mut comment = format!("{identity} says:\n\n{text}");
+    if comment.chars().count() > MAX_COMMENT {
+        let start: String = comment.chars().take(MAX_COMMENT).collect();
+        comment = format!("{start}\n\n(shortened; the whole is in `baton task show {}`)", task.task_id);
     }
-    comment_on_issue(tx, env, &known, &said)
+    comment_on_issue(tx, env, &known, &comment)
 }
 
 fn end(
@@ -281,8 +281,8 @@ fn follow(
     }
     let declined = matches!(reason, Some("not_planned" | "duplicate"));
     let event = if declined { Event::Decline } else { Event::Complete };
-    let said = input.words.as_deref().map(str::trim).filter(|words| !words.is_empty());
-    let result = match said {
+    let text = input.words.as_deref().map(str::trim).filter(|words| !words.is_empty());
+    let result = match text {
         Some(words) => words.chars().take(MAX_WORDS).collect(),
         None => format!("the issue was closed{}", if declined { " as not planned" } else { "" }),
     };

@@ -151,9 +151,9 @@ fn select_leases(
     (is_own, is_elsewhere): (&impl Fn(&Lease) -> bool, &impl Fn(&Lease) -> bool),
     force: bool,
 ) -> Result<Vec<Lease>, Refusal> {
-    let kept = pattern::check(name).unwrap_or_default();
+    let pattern = pattern::check(name).unwrap_or_default();
     let mut found: Vec<&Lease> =
-        held.iter().filter(|lease| lease.lease_id == name || lease.pattern == kept).collect();
+        held.iter().filter(|lease| lease.lease_id == name || lease.pattern == pattern).collect();
     if found.is_empty() && name.len() >= 4 {
         found = held.iter().filter(|lease| lease.lease_id.starts_with(name)).collect();
         if found.len() > 1 {

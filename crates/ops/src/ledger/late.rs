@@ -1,6 +1,6 @@
 //! Late calls: what an agent sends to a session that was released is refused, and kept as a note.
 
-use baton_model::delta::{Kind, words};
+use baton_model::delta::{Kind, brief_words};
 use baton_model::id::{check_identity, identity_key, short, visible};
 use baton_model::refusal::Refusal;
 use baton_model::session::{Session, session_released};
@@ -61,11 +61,12 @@ fn tell_successor(
         |next: &String| identity_key(next) != identity_key(from) && check_identity(next).is_ok();
     let Some(next) = next.filter(is_sendable) else { return Ok(()) };
     let subject = format!("{} sent more after its session was over", visible(from));
-    let text = words(body).unwrap_or_default();
+    let text = brief_words(body).unwrap_or_default();
     // A signal holds 64 KiB; the ledger has all of it.
-    let text = match text.char_indices().nth(MAX_TOLD) {
-        Some((end, _)) => format!("{}…\n\nThe rest is note {note} of the ledger.", &text[..end]),
-        None => text,
+    let (text, rest) = match text.char_indices().nth(MAX_TOLD) {
+        Some((end, _)) => (&text[..end], "…"),
+        None => (text.as_str(), ""),
     };
+    let text = format!("{text}{rest}\n\nAll of it is note {note}: `baton log --kind note --json`");
     send_signal(tx, env, (project_id, from, &next), (&subject, &text))
 }

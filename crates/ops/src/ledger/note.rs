@@ -95,8 +95,8 @@ impl Operation for Note {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
-        let came = store.write(&[&project_id], |tx| add(tx, env, &input, &project_id, &identity))?;
-        came.map_err(Failure::from)
+        let result = store.write(&[&project_id], |tx| add(tx, env, &input, &project_id, &identity))?;
+        result.map_err(Failure::from)
     }
 }
 
@@ -129,9 +129,9 @@ fn add(
     }
     let (kind, body) = body(input);
     if let Some(released) = session.as_ref().filter(|s| !s.is_open()) {
-        let kept =
+        let late =
             json!({ "text": "note of a released session", "late_note": body, "late_kind": kind.as_str() });
-        return Ok(Err(keep_late_note(tx, env, released, (&kept, &kept))?));
+        return Ok(Err(keep_late_note(tx, env, released, (&late, &late))?));
     }
     let delta = append_json(tx, env, &author, kind, &body)?;
     if let Some(session) = &session {

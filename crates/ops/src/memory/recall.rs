@@ -50,14 +50,14 @@ type Ranking = Vec<((String, String), f64)>;
 pub(super) fn recall(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
-    kept: Option<&MatrixCache>,
+    cache: Option<&MatrixCache>,
     (projects, query, is_whole): (&[String], &str, bool),
 ) -> Result<RecallResult, Failure> {
     let words = words(query);
     if words.is_empty() {
         return newest(tx, projects, is_whole);
     }
-    let (method, why, second) = add_index_hits(tx, env, kept, (projects, query))?;
+    let (method, why, second) = add_index_hits(tx, env, cache, (projects, query))?;
     let text = by_words(tx, projects, &words, is_whole)?;
     let fused = fuse(&[text, second]);
     let most = if is_whole { usize::MAX } else { CANDIDATES * projects.len() };
@@ -97,22 +97,22 @@ fn by_words(
 fn add_index_hits(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
-    kept: Option<&MatrixCache>,
+    cache: Option<&MatrixCache>,
     (projects, query): (&[String], &str),
 ) -> Result<(SearchMethod, Option<String>, Ranking), Failure> {
     let setup = env.host.recall();
     let found = env.caller.found.as_deref();
     let why = || {
-        let said = found.and_then(|found| found.why.clone());
-        Some(said.unwrap_or_else(|| "nobody asked the index for this call".to_owned()))
+        let reason = found.and_then(|found| found.why.clone());
+        Some(reason.unwrap_or_else(|| "nobody asked the index for this call".to_owned()))
     };
     if setup.outside {
         let Some(hits) = found.and_then(|found| found.hits.as_ref()) else {
             return Ok((SearchMethod::Text, why(), Vec::new()));
         };
         // An index outside may hold anything: what is of no project that was asked for goes no further.
-        let asked = hits.iter().filter(|(project, _, _)| projects.contains(project));
-        let ranking = asked.map(|(project, id, score)| ((project.clone(), id.clone()), *score)).collect();
+        let relevant = hits.iter().filter(|(project, _, _)| projects.contains(project));
+        let ranking = relevant.map(|(project, id, score)| ((project.clone(), id.clone()), *score)).collect();
         return Ok((SearchMethod::Qdrant, found.and_then(|found| found.why.clone()), ranking));
     }
     let question = match &setup.endpoint {
@@ -124,7 +124,7 @@ fn add_index_hits(
     };
     let mut ranking = Vec::new();
     for project in projects {
-        let near = nearest(tx, kept, &setup, project, (&question, CANDIDATES))?;
+        let near = nearest(tx, cache, &setup, project, (&question, CANDIDATES))?;
         ranking.extend(near.into_iter().map(|(id, cosine)| ((project.clone(), id), cosine)));
     }
     Ok((SearchMethod::Hybrid, None, ranking))

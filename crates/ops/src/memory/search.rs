@@ -99,13 +99,13 @@ impl Operation for Search {
         let Cx { store, env } = cx;
         let (now, grant) = (env.now, &env.caller.grant);
         // What a batch has written may be taken back: it is not to be remembered as seen.
-        let kept = env.host.matrices().filter(|_| !store.in_batch());
+        let cache = env.host.matrices().filter(|_| !store.in_batch());
         let (searched, found) = store.read(|tx| {
             let mut searched = searched(tx, &project_id, input.related)?;
             searched.retain(|project| grant.reaches(project));
             // One with a certain tag may be older than the best ones.
             let is_whole = input.limit == 0 || !input.tags.is_empty();
-            let found = recall(tx, env, kept, (&searched, &input.query, is_whole))?;
+            let found = recall(tx, env, cache, (&searched, &input.query, is_whole))?;
             Ok((searched, found))
         })?;
         let mut ranked: Vec<(f64, Candidate)> = found

@@ -357,12 +357,12 @@ fn is_closed(tx: &mut Tx<'_>, draft: &Draft) -> Result<bool, Failure> {
 
 fn unknown_receiver(tx: &mut Tx<'_>, draft: &Draft, name: &str) -> Result<Refusal, Failure> {
     let names = agent::known_names(tx, &draft.to_project)?;
-    let meant = near(name, names.iter().map(String::as_str));
-    let hint = match meant.as_slice() {
+    let similar = near(name, names.iter().map(String::as_str));
+    let hint = match similar.as_slice() {
         [] => "check the name with `baton agent list --all`, or send it with --wait: it then waits for them"
             .to_owned(),
         near => format!("did you mean {}? With --wait it waits for {name}", near.join(" or ")),
     };
     let what = format!("nobody called {name} has registered or worked in project {}", draft.to_project);
-    Ok(Refusal::new(Kind::NotFound, "recipient_unknown", what, hint).with("near", json!(meant)))
+    Ok(Refusal::new(Kind::NotFound, "recipient_unknown", what, hint).with("near", json!(similar)))
 }

@@ -20,19 +20,19 @@ pub(crate) fn remind(
 ) -> Result<Option<Remark>, Failure> {
     let own = message::pending(tx, project_id, identity, now)?;
     let sealed = own.iter().filter(|message| message.readers.is_some()).count();
-    let mut said = Vec::new();
+    let mut reminders = Vec::new();
     if sealed > 0 {
-        said.push(format!("{sealed} encrypted for {identity}"));
+        reminders.push(format!("{sealed} encrypted for {identity}"));
     }
     for role in agent::roles(tx, project_id, identity)? {
         let waiting = message::pending(tx, project_id, &format!("{ROLE}{role}"), now)?.len();
         if waiting > 0 {
-            said.push(format!("{waiting} for role {role}"));
+            reminders.push(format!("{waiting} for role {role}"));
         }
     }
-    if said.is_empty() {
+    if reminders.is_empty() {
         return Ok(None);
     }
-    let message = format!("mail waits in the inbox: {} (baton mail inbox)", said.join(", "));
+    let message = format!("mail waits in the inbox: {} (baton mail inbox)", reminders.join(", "));
     Ok(Some(Remark { kind: RemarkKind::MailWaits, message }))
 }

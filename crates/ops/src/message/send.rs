@@ -140,11 +140,11 @@ fn unknown_receiver(tx: &mut Tx<'_>, project_id: &str, to: &str) -> Result<Vec<W
         return Ok(Vec::new());
     }
     let names = agent::known_names(tx, project_id)?;
-    let meant = near(to, names.iter().map(String::as_str));
+    let similar = near(to, names.iter().map(String::as_str));
     let hint =
-        if meant.is_empty() { String::new() } else { format!("; did you mean {}?", meant.join(" or ")) };
+        if similar.is_empty() { String::new() } else { format!("; did you mean {}?", similar.join(" or ")) };
     let message =
         format!("nobody called {to} has worked in project {project_id} yet: the signal waits{hint}");
-    let near = Some(meant.into_iter().map(str::to_owned).collect());
+    let near = Some(similar.into_iter().map(str::to_owned).collect());
     Ok(vec![Warning { kind: WarningKind::RecipientUnknown, message, near }])
 }

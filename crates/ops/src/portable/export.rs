@@ -73,15 +73,15 @@ impl Operation for BatonExport {
     /// The packet is not kept a second time: it is read again from the baton that was exported.
     fn replay(answer: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
         let unreadable = |error: serde_json::Error| Fault::other(format!("a kept answer: {error}"));
-        let kept: KeptExport = serde_json::from_value(answer).map_err(unreadable)?;
+        let stored: KeptExport = serde_json::from_value(answer).map_err(unreadable)?;
         let input = BatonExportInput {
-            project: Some(kept.project_id),
-            baton_id: Some(kept.baton_id),
+            project: Some(stored.project_id),
+            baton_id: Some(stored.baton_id),
             again: true,
-            dry_run: kept.dry_run,
+            dry_run: stored.dry_run,
             ..BatonExportInput::default()
         };
-        let again = BatonExportOutput { exported_before: kept.exported_before, ..Self::run(input, cx)? };
+        let again = BatonExportOutput { exported_before: stored.exported_before, ..Self::run(input, cx)? };
         Ok(serde_json::to_value(again).map_err(unreadable)?)
     }
 

@@ -206,18 +206,7 @@ fn import(
         return known_here(tx, env, known);
     }
     let packet = of.sealed_packet()?;
-    let mut once = Request::of_content(author.project_id, BatonImport::NAME, &of.baton_id);
-    let mut before = once.answered::<BatonImportOutput>(tx)?;
-    if let Some(other) = &before
-        && differs(tx, other, of, &packet)?
-    {
-        if !again {
-            return Err(other_content(of, other).into());
-        }
-        let content = format!("{} {}", of.baton_id, packet.text());
-        once = Request::of_content(author.project_id, BatonImport::NAME, &content);
-        before = once.answered(tx)?;
-    }
+    let (once, before) = earlier_import(tx, author.project_id, of, (&packet, again))?;
     if let Some(before) = before {
         let progress = match baton::get(tx, author.project_id, &before.baton_id)? {
             Some(here) => progress(tx, env, &here)?,
@@ -262,6 +251,29 @@ fn import(
     };
     once.keep(tx, env.now, &output)?;
     Ok(output)
+}
+
+/// What an import of the same content left, and the request under which this one is kept. Another content of the baton is refused, but
+/// where it is to wait beside the first.
+fn earlier_import(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    of: &PortableBaton,
+    (packet, again): (&ValidatedPacket, bool),
+) -> Result<(Request, Option<BatonImportOutput>), Failure> {
+    let once = Request::of_content(project_id, BatonImport::NAME, &of.baton_id);
+    let before = once.answered::<BatonImportOutput>(tx)?;
+    let Some(other) = &before else { return Ok((once, None)) };
+    if !differs(tx, other, of, packet)? {
+        return Ok((once, before));
+    }
+    if !again {
+        return Err(other_content(of, other).into());
+    }
+    let content = format!("{} {}", of.baton_id, packet.text());
+    let once = Request::of_content(project_id, BatonImport::NAME, &content);
+    let before = once.answered(tx)?;
+    Ok((once, before))
 }
 
 /// Whether the baton that was imported of another file says something else than this one: it was worked on in between, or one of the two was

@@ -149,11 +149,11 @@ fn unnamed_project(
 
 /// Refuses a clone of a known project: by its own remote, or by the one that its committed document names.
 fn refuse_clone(tx: &mut Tx<'_>, input: &InitInput, here: &CallerPlace<'_>) -> Result<(), Failure> {
-    let said = input.document.as_deref().and_then(|text| project_document::read(text).ok());
-    let said = said.and_then(|said| said.vcs_remote_url);
+    let document = input.document.as_deref().and_then(|text| project_document::read(text).ok());
+    let document = document.and_then(|document| document.vcs_remote_url);
     let own = here.repository.and_then(|repository| repository.remote.as_deref());
     for (remote, source) in
-        [(own, "its remote is"), (said.as_deref(), "its docs/PROJECT.md names the remote")]
+        [(own, "its remote is"), (document.as_deref(), "its docs/PROJECT.md names the remote")]
     {
         if let Some(of) = by_address(tx, here, remote, source)? {
             return Err(clone_refusal(here, &of).into());

@@ -124,7 +124,7 @@ impl Operation for Init {
     fn run(input: InitInput, cx: &mut Cx<'_>) -> Result<InitOutput, Failure> {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let enterprise = cx.env.host.github_enterprise().map(str::to_owned);
-        let said = document_fields(&input, enterprise.as_deref())?;
+        let fields = document_fields(&input, enterprise.as_deref())?;
         let repo = input
             .issues_repo
             .as_deref()
@@ -138,7 +138,7 @@ impl Operation for Init {
         let (project_id, root) = (chosen.place.project_id.clone(), chosen.place.path.clone());
         let wanted = RegistrationInput {
             input: &input,
-            said: &said,
+            said: &fields,
             enterprise: enterprise.as_deref(),
             flag: repo.as_deref(),
         };
@@ -228,12 +228,12 @@ fn document_fields(input: &InitInput, enterprise: Option<&str>) -> Result<Docume
         }
         return Ok(DocumentFields::default());
     };
-    let mut said = project_document::read(text)?;
-    check_provider(said.vcs_provider.as_deref())?;
-    said.issues_github_repo =
-        said.issues_github_repo.as_deref().map(|text| parse_issues_repo(text, enterprise)).transpose()?;
-    said.vcs_remote_url = said.vcs_remote_url.as_deref().map(without_credentials);
-    Ok(said)
+    let mut document = project_document::read(text)?;
+    check_provider(document.vcs_provider.as_deref())?;
+    document.issues_github_repo =
+        document.issues_github_repo.as_deref().map(|text| parse_issues_repo(text, enterprise)).transpose()?;
+    document.vcs_remote_url = document.vcs_remote_url.as_deref().map(without_credentials);
+    Ok(document)
 }
 
 fn check_provider(vcs: Option<&str>) -> Result<(), Refusal> {
@@ -260,15 +260,15 @@ impl RegistrationInput<'_> {
     /// Flags win over the document, that over what was guessed. What was decided before stands against the document, unless
     /// that is to be read back. Where a document that the user does not trust leads, nothing of the user's goes.
     fn project(&self, known: &Project) -> Project {
-        let Self { input, said, .. } = *self;
+        let Self { input, said: document, .. } = *self;
         let isolated = match input.sync {
-            true => said.is_isolated.unwrap_or(known.is_isolated),
-            false => known.is_isolated || said.is_isolated == Some(true),
+            true => document.is_isolated.unwrap_or(known.is_isolated),
+            false => known.is_isolated || document.is_isolated == Some(true),
         };
-        let written = said.issues_github_repo.clone().filter(|repo| self.is_confirmed(repo));
+        let written = document.issues_github_repo.clone().filter(|repo| self.is_confirmed(repo));
         let known_repo = known.issues_github_repo.clone();
-        let kept = if input.sync { written.or(known_repo) } else { known_repo.or(written) };
-        let repo = self.flag.map(str::to_owned).or(kept);
+        let issues_repo = if input.sync { written.or(known_repo) } else { known_repo.or(written) };
+        let repo = self.flag.map(str::to_owned).or(issues_repo);
         let undecided = match input.document {
             Some(_) => self.unconfirmed(),
             None => known.suggested_repo.clone(),
@@ -305,10 +305,10 @@ impl RegistrationInput<'_> {
 
     /// Whether the document's remote counts: issues go where it leads, unless it leads away from GitHub.
     fn is_remote_believed(&self) -> bool {
-        let Some(said) = self.said.vcs_remote_url.as_deref() else { return false };
-        let repo = parse_issues_repo(said, self.enterprise).ok();
-        let takes_issues = is_github(said, self.enterprise)
-            || is_github(said, None)
+        let Some(remote) = self.said.vcs_remote_url.as_deref() else { return false };
+        let repo = parse_issues_repo(remote, self.enterprise).ok();
+        let takes_issues = is_github(remote, self.enterprise)
+            || is_github(remote, None)
             || self.said.vcs_provider.as_deref() == Some("github");
         !takes_issues || self.input.document_trusted || repo.is_some_and(|repo| self.is_confirmed(&repo))
     }
@@ -317,28 +317,28 @@ impl RegistrationInput<'_> {
         let guess = |remote| guess_vcs(remote, self.enterprise).to_owned();
         let guessed = guess(known.vcs_remote_url.as_deref());
         let decided = known.vcs_provider.clone().filter(|known| !self.input.sync && *known != guessed);
-        let said = self.said.vcs_provider.clone();
+        let provider = self.said.vcs_provider.clone();
         let before = known.vcs_provider.clone();
-        self.input.vcs.clone().or(decided).or(said).or(before).unwrap_or_else(|| guess(remote))
+        self.input.vcs.clone().or(decided).or(provider).or(before).unwrap_or_else(|| guess(remote))
     }
 
     fn remote(&self, known: &Project) -> Option<String> {
         let found = || self.input.remote.as_deref().map(without_credentials);
-        let said = self.said.vcs_remote_url.clone().filter(|_| self.is_remote_believed());
+        let remote = self.said.vcs_remote_url.clone().filter(|_| self.is_remote_believed());
         // A fork that joins does not become the repository to which the project's issues go.
         let before = known.vcs_remote_url.clone().filter(|_| self.input.join.is_some() && !self.input.sync);
-        before.or(said).or_else(found).or_else(|| known.vcs_remote_url.clone())
+        before.or(remote).or_else(found).or_else(|| known.vcs_remote_url.clone())
     }
 
     /// The registration as the document is to show it: what it says and what does not count stays there.
     fn document_view(&self, project: &Project) -> Project {
-        let said = self.said.vcs_remote_url.clone().filter(|_| !self.is_remote_believed());
+        let remote = self.said.vcs_remote_url.clone().filter(|_| !self.is_remote_believed());
         Project {
             issues_github_repo: project
                 .issues_github_repo
                 .clone()
                 .or_else(|| self.said.issues_github_repo.clone()),
-            vcs_remote_url: said.or_else(|| project.vcs_remote_url.clone()),
+            vcs_remote_url: remote.or_else(|| project.vcs_remote_url.clone()),
             ..project.clone()
         }
     }

@@ -37,9 +37,10 @@ pub(super) fn pass_on(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     accepted: &[Handoff],
-    before: &Session,
+    before: Option<&Session>,
     own: &Session,
 ) -> Result<(), Failure> {
+    let Some(before) = before else { return Ok(()) };
     for one in of_session(accepted, &before.session_id, &before.identity) {
         let mut plan = Plan::of(one);
         set_acceptor(env, &mut plan, own);

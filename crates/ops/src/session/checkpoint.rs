@@ -124,8 +124,8 @@ fn save(
         if let Some(task) = &input.task {
             late["task"] = json!(task);
         }
-        let kept = json!({ "text": "checkpoint of a released session", "late_checkpoint": late });
-        return Ok(CheckpointResult::Late(keep_late_note(tx, env, &own, (&kept, &kept))?));
+        let note = json!({ "text": "checkpoint of a released session", "late_checkpoint": late });
+        return Ok(CheckpointResult::Late(keep_late_note(tx, env, &own, (&note, &note))?));
     }
     let key = input.task.clone().unwrap_or_else(|| task_key(&own));
     let known = state::get(tx, project_id, &own.identity, &key)?;

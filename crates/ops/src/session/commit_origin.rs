@@ -156,11 +156,11 @@ impl OriginSessions {
 fn in_open_sessions(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
-    (project_id, asked): (&str, &[String]),
+    (project_id, commits): (&str, &[String]),
     origins: &mut OriginSessions,
 ) -> Result<(), Failure> {
     let is_found = |id: &String| origins.sessions.iter().any(|origin| origin.commits.contains(id));
-    let unknown: Vec<&String> = asked.iter().filter(|id| !is_found(id)).collect();
+    let unknown: Vec<&String> = commits.iter().filter(|id| !is_found(id)).collect();
     if unknown.is_empty() || env.host.is_served() {
         return Ok(());
     }

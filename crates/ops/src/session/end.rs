@@ -107,8 +107,8 @@ impl Operation for End {
 /// The refusal for a session that is over. The reason is kept as a note, as the words of every late call are.
 fn late(tx: &mut Tx<'_>, env: &mut Env<'_>, own: &Session, reason: Option<&str>) -> Result<Refusal, Failure> {
     let Some(reason) = reason else { return Ok(session_released(own, env.now)) };
-    let kept = json!({ "text": "end of a released session", "late_reason": reason });
-    keep_late_note(tx, env, own, (&kept, &kept))
+    let note = json!({ "text": "end of a released session", "late_reason": reason });
+    keep_late_note(tx, env, own, (&note, &note))
 }
 
 impl EndInput {

@@ -58,9 +58,9 @@ impl Operation for Heartbeat {
     fn run(input: HeartbeatInput, cx: &mut Cx<'_>) -> Result<HeartbeatOutput, Failure> {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         if cx.env.host.keeps_beats()
-            && let Some(kept) = keep_beside(&input, cx, &project_id)?
+            && let Some(stored) = keep_beside(&input, cx, &project_id)?
         {
-            return Ok(kept);
+            return Ok(stored);
         }
         let Cx { store, env } = cx;
         store.write_relaxed(|tx| {
@@ -128,8 +128,8 @@ fn keep_beside(
         Err(Failure::Refused(_)) => return Ok(None),
         Err(fault) => return Err(fault),
     };
-    let kept = own.iter().all(|session| env.host.keep_beat(session, env.now));
-    Ok(own.into_iter().next_back().filter(|_| kept).map(|newest| HeartbeatOutput::of(newest, env)))
+    let is_stored = own.iter().all(|session| env.host.keep_beat(session, env.now));
+    Ok(own.into_iter().next_back().filter(|_| is_stored).map(|newest| HeartbeatOutput::of(newest, env)))
 }
 
 fn is_here(session: &Session, env: &Env<'_>) -> bool {

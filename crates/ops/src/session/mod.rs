@@ -168,6 +168,14 @@ impl RegisterResult {
         session.identity.clone()
     }
 
+    /// The id of the session that is open already.
+    pub(crate) fn open_id(&self) -> Option<String> {
+        match self {
+            Self::Same(session) => Some(session.session_id.clone()),
+            Self::New(..) => None,
+        }
+    }
+
     /// The baton that the caller holds already: in its own session, or in one whose process is gone, which it stays with.
     pub(crate) fn held_baton(&self, tx: &mut Tx<'_>) -> Result<Option<String>, Failure> {
         let replaced = match self {

@@ -261,9 +261,8 @@ fn pick(
         preempt(tx, env, silent, &own, ReleaseReason::Stale, input.why.as_deref())?;
     }
     take(tx, env, &mut own, before.as_ref(), decision.found.as_ref())?;
-    if let (Some(before), Some(_)) = (&before, &decision.found) {
-        accepted_handoffs::pass_on(tx, env, &decision.accepted, before, &own)?;
-    }
+    let left_by = before.as_ref().filter(|_| decision.found.is_some());
+    accepted_handoffs::pass_on(tx, env, &decision.accepted, left_by, &own)?;
     working_copy::save(tx, env, &mut own, is_new)?;
     let body = pickup_body(env, input, &own, (before.as_ref(), decision.found.as_ref(), &recovered));
     let pickup = append_json(tx, env, &Author::session(&own), Kind::Pickup, &body)?;

@@ -292,14 +292,14 @@ fn read_baton(
     let Some((baton, wrap)) = baton::get(tx, project_id, id)?.zip(delta::get(tx, project_id, id)?) else {
         return Ok((None, Vec::new()));
     };
-    let kept = baton::kept_automatically(tx, project_id)?;
+    let automatic = baton::kept_automatically(tx, project_id)?;
     let focus = focus(&wrap);
-    Ok((Some(picked_baton(baton, wrap, &kept)), focus))
+    Ok((Some(picked_baton(baton, wrap, &automatic)), focus))
 }
 
-fn picked_baton(baton: Baton, wrap: Delta, kept: &[String]) -> PickedBaton {
+fn picked_baton(baton: Baton, wrap: Delta, automatic: &[String]) -> PickedBaton {
     PickedBaton {
-        kept: kept.contains(&baton.baton_id),
+        kept: automatic.contains(&baton.baton_id),
         delta_id: baton.baton_id,
         kind: Kind::Wrap,
         agent_identity: baton.identity,

@@ -165,22 +165,14 @@ pub(super) fn decide(
     named: &str,
 ) -> Result<Decision, Failure> {
     let own = own_session(tx, env, input, project_id, named)?;
-    let own_id = match &own {
-        RegisterResult::Same(session) => Some(session.session_id.clone()),
-        RegisterResult::New(..) => None,
-    };
+    let own_id = own.open_id();
     let from = match &input.from_session {
         Some(id) => Some(resolve::session_by_id(tx, project_id, id)?),
         None => None,
     };
     let identity = own.identity();
     let held = own.held_baton(tx)?;
-    tx.prefetch(|tx| {
-        drop(agent::roles(tx, project_id, &identity));
-        drop(handoff::accepted(tx, project_id));
-    });
-    let roles = agent::roles(tx, project_id, &identity)?;
-    let accepted = handoff::accepted(tx, project_id)?;
+    let (roles, accepted) = roles_and_accepted(tx, project_id, &identity)?;
     let (mut found, waiting_for_others) = find(tx, input, project_id, &identity, from.as_ref(), &roles)?;
     if let (Some(id), None, None) = (&held, &input.handoff_id, &from) {
         found = baton::get(tx, project_id, id)?;
@@ -201,14 +193,8 @@ pub(super) fn decide(
     let predecessor = predecessor(tx, project_id, from.as_ref(), found.as_ref(), own_id.as_deref())?
         .filter(|session| Some(&session.session_id) != own_id.as_ref())
         .map(|session| own.after_replacement(session, env.now));
-    let predecessor_yields = match &predecessor {
-        Some(before) => check_predecessor(before, &picker)?,
-        None => None,
-    };
-    let claim = match &found {
-        Some(found) => Some(claim_baton(tx, env, found, &own, &picker)?),
-        None => None,
-    };
+    let yields = predecessor.as_ref().map(|before| check_predecessor(before, &picker)).transpose()?;
+    let claim = found.as_ref().map(|found| claim_baton(tx, env, found, &own, &picker)).transpose()?;
     let unwrapped = from.filter(|from| found.is_none() && Some(&from.session_id) != own_id.as_ref());
     if let Some(held) = &held
         && found.as_ref().map_or(unwrapped.is_some(), |found| *held != found.baton_id)
@@ -220,11 +206,24 @@ pub(super) fn decide(
         found,
         claim,
         predecessor,
-        predecessor_yields,
+        predecessor_yields: yields.flatten(),
         unwrapped,
         waiting_for_others,
         accepted,
     })
+}
+
+/// The roles of an identity, and the hand-offs that the project has accepted, in one round trip.
+fn roles_and_accepted(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    identity: &str,
+) -> Result<(Vec<String>, Vec<Handoff>), Failure> {
+    tx.prefetch(|tx| {
+        drop(agent::roles(tx, project_id, identity));
+        drop(handoff::accepted(tx, project_id));
+    });
+    Ok((agent::roles(tx, project_id, identity)?, handoff::accepted(tx, project_id)?))
 }
 
 /// Whether the caller's session answers for a hand-off: it asks for what it has.

@@ -90,13 +90,13 @@ impl Operation for Resolve {
             }
             Ok(saved)
         })?;
-        let asked = StateRequest {
+        let request = StateRequest {
             identity: &identity,
             task_id: input.task.as_deref(),
             said: input.said.as_deref(),
             resume: input.resume,
         };
-        let choice = choose(&asked, saved.into_iter().map(candidate).collect());
+        let choice = choose(&request, saved.into_iter().map(candidate).collect());
         Ok(answer(project_id, identity, choice))
     }
 }

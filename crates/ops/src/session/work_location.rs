@@ -275,10 +275,14 @@ mod tests {
             ..WorkingCopy::default()
         };
         let fetched = WorkLocation { copy: there, ..far.clone() };
-        let told =
+        let advice =
             |commit: &str| advice(&fetched, Some(&own(commit)), false, |_| Some(true)).expect("advice");
-        assert!(told("0000").contains("`git merge 1a2b3c4d5e6f` brings it into main"), "{}", told("0000"));
-        assert!(told("1a2b3c4d5e6f7a8b").ends_with("go on here"), "{}", told("1a2b3c4d5e6f7a8b"));
+        assert!(
+            advice("0000").contains("`git merge 1a2b3c4d5e6f` brings it into main"),
+            "{}",
+            advice("0000")
+        );
+        assert!(advice("1a2b3c4d5e6f7a8b").ends_with("go on here"), "{}", advice("1a2b3c4d5e6f7a8b"));
         let unpushed = WorkLocation { has_commit: Some(false), ..far };
         for is_left in [Some(true), Some(false)] {
             check(

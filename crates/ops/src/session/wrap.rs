@@ -183,22 +183,20 @@ fn wrap(
     if let Some(answer) = request::answered::<WrapOutput>(tx, request.as_ref())? {
         return Ok(WrapResult::Wrapped(Box::new(WrapOutput { replay: Replay::of(None), ..answer })));
     }
-    let meant = EndRequest {
+    let end = EndRequest {
         identity: input.identity.as_deref(),
         session: input.session.as_deref(),
         force: input.force,
         why: input.why.as_deref(),
     };
-    let mut own = meant.session(tx, env, project_id)?;
-    let forced_by = meant.forced_by(env, &own)?;
+    let mut own = end.session(tx, env, project_id)?;
+    let forced_by = end.forced_by(env, &own)?;
     if !own.is_open() {
         return Ok(WrapResult::Late(keep_late_wrap(tx, env, &own, input, packet)?));
     }
     let has_changes = wrap_accounting::has_earlier_changes(tx, &own)?;
-    let remarks = wrap_accounting::warnings(tx, &own, packet)?;
-    let mut warnings: Vec<_> = remarks.into_iter().map(Warning::from).chain(warning.cloned()).collect();
     let to = Address { identity: input.to.as_deref(), role: input.role.as_deref() };
-    warnings.extend(wrap_accounting::addressee_warning(tx, project_id, &to)?);
+    let mut warnings = wrap_accounting::warnings(tx, &own, packet, (&to, warning))?;
     let packet = &whole_packet(tx, &own, packet, forced_by.is_some())?;
     let left = leave_once(tx, env, &own, (packet, to), input.again)?;
     let (changes, earlier_changes) = replace(tx, env, &own, (&left, has_changes), input.changes.as_ref())?;

@@ -1,6 +1,6 @@
 //! What a wrap is warned of: accounting is soft, it never blocks.
 
-use baton_model::accounting::{self, Remark, SessionActivity, WrapFacts};
+use baton_model::accounting::{self, SessionActivity, WrapFacts};
 use baton_model::id::{is_bot, visible};
 use baton_model::packet::ValidatedPacket;
 use baton_model::session::Session;
@@ -44,7 +44,7 @@ pub(super) fn role_warning(
 }
 
 /// A baton for a name that nobody has waits for whoever takes it.
-pub(super) fn addressee_warning(
+fn addressee_warning(
     tx: &mut Tx<'_>,
     project_id: &str,
     to: &Address<'_>,
@@ -57,10 +57,10 @@ pub(super) fn addressee_warning(
     }
     let known = agent::known_names(tx, project_id)?;
     let near = near(name, known.iter().map(String::as_str));
-    let meant =
+    let suggestion =
         if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
     let message = format!(
-        "nobody called {} has worked in project {project_id} yet: the baton waits for that name{meant}",
+        "nobody called {} has worked in project {project_id} yet: the baton waits for that name{suggestion}",
         visible(name)
     );
     Ok(Some(Warning::new(WarningKind::Baton(BatonWarning::AddresseeUnknown), message)))
@@ -71,7 +71,8 @@ pub(super) fn warnings(
     tx: &mut Tx<'_>,
     own: &Session,
     packet: &ValidatedPacket,
-) -> Result<Vec<Remark>, Failure> {
+    (to, role): (&Address<'_>, Option<&Warning>),
+) -> Result<Vec<Warning>, Failure> {
     let accepted = handoff::accepted(tx, &own.project_id)?;
     let did = SessionActivity::read(&delta::of_session(tx, &own.project_id, &own.session_id)?);
     let focus = match &own.baton_id {
@@ -87,7 +88,9 @@ pub(super) fn warnings(
     let wrapping = WrapFacts { packet, did: &did, focus: &focus, labels: &labels };
     let mut remarks = accounting::warnings(&wrapping);
     remarks.extend(accepted_handoffs::when_wrapped(&accepted, own, accounting::is_finished(packet.view())));
-    Ok(remarks)
+    let mut warnings: Vec<Warning> = remarks.into_iter().map(Warning::from).chain(role.cloned()).collect();
+    warnings.extend(addressee_warning(tx, &own.project_id, to)?);
+    Ok(warnings)
 }
 
 /// The tags of a baton's packet.

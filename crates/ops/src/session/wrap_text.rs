@@ -21,9 +21,9 @@ pub(super) fn keep_late_wrap(
     input: &WrapInput,
     packet: &ValidatedPacket,
 ) -> Result<Refusal, Failure> {
-    let mut kept = json!({ "text": "wrap of a released session", "late_packet": packet.text() });
+    let mut note = json!({ "text": "wrap of a released session", "late_packet": packet.text() });
     if let Some(address) = input.to.as_ref().or(input.role.as_ref()) {
-        kept[if input.to.is_some() { "to" } else { "role" }] = json!(address);
+        note[if input.to.is_some() { "to" } else { "role" }] = json!(address);
     }
     let given = input.packet.clone().or_else(|| input.packet_text.clone().map(Value::String));
     let mut content =
@@ -31,7 +31,7 @@ pub(super) fn keep_late_wrap(
     if let (false, Some(content)) = (input.fields.is_empty(), content.as_array_mut()) {
         content.push(json!(input.fields));
     }
-    keep_late_note(tx, env, own, (&kept, &content))
+    keep_late_note(tx, env, own, (&note, &content))
 }
 
 /// A packet that another one leaves for an agent, on top of what that agent had taken over and saved. Refused where both do not fit

@@ -155,8 +155,8 @@ impl Operation for Batch {
             written
                 .push(check(step, input.project.as_deref(), cx).map_err(|refusal| at_step(refusal, at + 1))?);
         }
-        let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
-        write(cx, asked, |tx, env, author| {
+        let request = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
+        write(cx, request, |tx, env, author| {
             let (mut results, mut names) = (Vec::new(), Names::default());
             for (at, (step, task)) in input.steps.iter().zip(&written).enumerate() {
                 let done = names

@@ -177,9 +177,9 @@ pub fn import_lines(
     request: &ImportRequest<'_>,
     lines: &mut dyn Lines,
 ) -> Result<BeadsImportOutput, Failure> {
-    let asked = (request.project, request.identity, BeadsImport::NAME);
+    let scope = (request.project, request.identity, BeadsImport::NAME);
     let mut counted = None;
-    let done = write(cx, asked, |tx, env, author| {
+    let done = write(cx, scope, |tx, env, author| {
         let mut output = BeadsImportOutput {
             project_id: author.project_id.to_owned(),
             identity: author.identity.to_owned(),
@@ -247,10 +247,10 @@ fn keep_others(
     );
     let is_replaced =
         |line: &str| lines.contains(line) || memory(line).is_some_and(|memory| names.contains(&memory.key));
-    let mut kept = line::others(tx, &output.project_id)?;
-    kept.retain(|line| !is_replaced(line));
-    kept.extend(others);
-    Ok(line::put_others(tx, &output.project_id, &kept)?)
+    let mut stored = line::others(tx, &output.project_id)?;
+    stored.retain(|line| !is_replaced(line));
+    stored.extend(others);
+    Ok(line::put_others(tx, &output.project_id, &stored)?)
 }
 
 /// Says in the ledger which texts of a task the file has replaced. What is too large for one entry has one for each field.

@@ -54,8 +54,8 @@ impl Operation for BeadsMemory {
         if let Some(text) = &input.value {
             Memory { text: text.clone(), kind: "note".to_owned(), ..Memory::default() }.check()?;
         }
-        let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
-        write(cx, asked, |tx, env, author| {
+        let request = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
+        write(cx, request, |tx, env, author| {
             let known = line::others(tx, author.project_id)?;
             let (mut lines, mut before) = (Vec::with_capacity(known.len()), None);
             for text in &known {

@@ -181,8 +181,8 @@ impl Progress<'_, '_> {
         let ours = received(full_record(tx, task.clone())?, self.now);
         let (mut merged, mut conflicts) = match version.is_own {
             true => {
-                let came = ledger_version_under_id(ours.clone(), task);
-                let (merged, mut conflicts) = merge(known, theirs, &came);
+                let incoming = ledger_version_under_id(ours.clone(), task);
+                let (merged, mut conflicts) = merge(known, theirs, &incoming);
                 conflicts.iter_mut().for_each(Conflict::swap);
                 (merged, conflicts)
             }

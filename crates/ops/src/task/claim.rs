@@ -159,8 +159,8 @@ impl Operation for ClaimTask {
             check_label("reason", why)?;
         }
         let for_agent = AgentFilter::find(cx, input.project.as_deref(), input.for_agent.as_deref())?;
-        let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
-        write(cx, asked, |tx, env, author| {
+        let request = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
+        write(cx, request, |tx, env, author| {
             release_expired_claims(tx, env, author)?;
             let found = match &input.id {
                 Some(id) => Some(by_id_to_change(tx, author.project_id, id)?),
@@ -331,7 +331,7 @@ fn take(
     env: &mut Env<'_>,
     author: &Author<'_>,
     found: &Task,
-    asked: Lease,
+    wanted_lease: Lease,
     force: Force<'_>,
 ) -> Result<Task, Failure> {
     let session_id = author.session.map(|session| session.session_id.clone());
@@ -354,8 +354,8 @@ fn take(
     let usual = if session_id.is_some() { env.limits.stale_after } else { WITHOUT_SESSION };
     // What the router gave lasts only until it is taken up.
     let begun = own.filter(|_| !route::is_waiting(found));
-    let lease = asked.span.or(begun.map(|claim| claim.lease)).unwrap_or(usual);
-    let promised = if asked.while_alive && session_id.is_some() { 0 } else { lease };
+    let lease = wanted_lease.span.or(begun.map(|claim| claim.lease)).unwrap_or(usual);
+    let promised = if wanted_lease.while_alive && session_id.is_some() { 0 } else { lease };
     let mut wanted = found.clone();
     // Who has it already keeps the token: asking once more is no second claim.
     if own.is_none() {

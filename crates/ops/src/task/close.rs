@@ -123,9 +123,9 @@ impl Operation for Close {
         let secret = match input.context.is_empty() {
             true => None,
             false => {
-                let asked = TaskWrite { project, identity, id: &input.id, sensitive: false };
+                let target = TaskWrite { project, identity, id: &input.id, sensitive: false };
                 let change = |task: &mut Task| patch::merge(&mut task.agent_context, &input.context);
-                let secret = secret::changed(cx, &asked, change)?;
+                let secret = secret::changed(cx, &target, change)?;
                 secret.map(|secret| secret.with_given(cx, project, &input.context)).transpose()?
             }
         };
@@ -154,12 +154,12 @@ pub(super) fn attempt(
     let known = by_id_to_change(tx, author.project_id, &input.id)?;
     let mut wanted = known.clone();
     check_and_renew_lease(tx, env, author, &mut wanted, input.token)?;
-    let said = input.result.map(|said| match said {
+    let outcome = input.result.map(|outcome| match outcome {
         CloseResult::Pass => Outcome::Pass,
         CloseResult::Fail => Outcome::Fail,
     });
     if !known.is_open() {
-        return closed_before(tx, env, author, &known, (said, input, secret));
+        return closed_before(tx, env, author, &known, (outcome, input, secret));
     }
     let force = TaskForce { given: input.force, why: input.reason.as_deref() };
     require_task_acceptor(tx, env, &known, author.identity, force)?;
@@ -179,7 +179,7 @@ pub(super) fn attempt(
     }
     wanted.set_status("closed", env.now);
     wanted.close_reason.clone_from(&input.reason);
-    let (task, off) = close(tx, env, author, &known, wanted, said)?;
+    let (task, off) = close(tx, env, author, &known, wanted, outcome)?;
     let task = answer(&task, env, author);
     Ok(CloseOutput { task, unblocked: off.unblocked, set_off: off.steps, kept_comment_id: None })
 }
@@ -191,12 +191,12 @@ fn closed_before(
     env: &mut Env<'_>,
     author: &Author<'_>,
     known: &Task,
-    (said, input, secret): (Option<Outcome>, &CloseInput, Option<&Secret>),
+    (outcome, input, secret): (Option<Outcome>, &CloseInput, Option<&Secret>),
 ) -> Result<CloseOutput, Failure> {
-    if said.is_none_or(|said| known.result.as_deref() == Some(said.word())) {
-        let kept = comment::late_comments(tx, env, author, known, &late_comment(input, known, secret))?;
+    if outcome.is_none_or(|outcome| known.result.as_deref() == Some(outcome.word())) {
+        let late = comment::late_comments(tx, env, author, known, &late_comment(input, known, secret))?;
         let task = answer(&reload(tx, known.clone())?, env, author);
-        return Ok(CloseOutput { task, unblocked: Vec::new(), set_off: Vec::new(), kept_comment_id: kept });
+        return Ok(CloseOutput { task, unblocked: Vec::new(), set_off: Vec::new(), kept_comment_id: late });
     }
     let was = known.result.as_deref().unwrap_or("pass");
     Err(Refusal::new(
@@ -286,9 +286,9 @@ pub(super) fn close(
     author: &Author<'_>,
     known: &Task,
     mut wanted: Task,
-    said: Option<Outcome>,
+    result: Option<Outcome>,
 ) -> Result<(Task, CloseEffects), Failure> {
-    let outcome = match said.or_else(|| wanted.close_reason.as_deref().and_then(reason::outcome)) {
+    let outcome = match result.or_else(|| wanted.close_reason.as_deref().and_then(reason::outcome)) {
         Some(outcome) => outcome,
         None if follow_up::depends_on_result(tx, known)? => return Err(result_needed(known).into()),
         None => Outcome::Pass,

@@ -60,8 +60,8 @@ impl Operation for Comment {
 
     fn run(input: CommentInput, cx: &mut Cx<'_>) -> Result<CommentOutput, Failure> {
         check(&input.text)?;
-        let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
-        write(cx, asked, |tx, env, author| {
+        let request = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
+        write(cx, request, |tx, env, author| {
             let found = by_id_to_change(tx, author.project_id, &input.id)?;
             let comment = add_comment(tx, env, author, &found, (&input.text, &[]))?;
             Ok(CommentOutput {
@@ -167,10 +167,10 @@ pub(super) fn keep_late(
     };
     let named = by_id(tx, author.project_id, id)?;
     let found = successor(tx, &named)?.unwrap_or(named);
-    let Some(kept) = late_comments(tx, env, author, &found, words)? else { return Err(refusal.into()) };
+    let Some(late) = late_comments(tx, env, author, &found, words)? else { return Err(refusal.into()) };
     let what = if words.is_part { "of what you gave, the reason is kept" } else { "what you gave is kept" };
     refusal.message = format!("{}; {what} as a comment", refusal.message);
-    Ok(refusal.with("kept_comment_id", kept))
+    Ok(refusal.with("kept_comment_id", late))
 }
 
 /// Keeps the caller's words as comments, all of them or none; returns the id of the first.

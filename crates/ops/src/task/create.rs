@@ -159,8 +159,8 @@ impl Operation for Create {
         if input.sensitive {
             secret::fresh(cx, input.project.as_deref(), &mut made)?;
         }
-        let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
-        let task = write(cx, asked, |tx, env, author| {
+        let request = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
+        let task = write(cx, request, |tx, env, author| {
             let made = place(tx, env, author, &input, made.clone())?;
             Ok(answer(&made, env, author))
         })?;

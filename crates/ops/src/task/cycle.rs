@@ -66,15 +66,15 @@ fn path(
     to: &str,
     parts: bool,
 ) -> Result<Option<Vec<String>>, Failure> {
-    let mut came: BTreeMap<String, String> = BTreeMap::new();
+    let mut previous: BTreeMap<String, String> = BTreeMap::new();
     let mut queue = VecDeque::from([from.to_owned()]);
     while let Some(id) = queue.pop_front() {
         if id == to || (parts && is_within(tx, project, &id, to)?) {
-            return Ok(Some(way(&came, from, id)));
+            return Ok(Some(way(&previous, from, id)));
         }
         for next in waits_for(tx, project, &id)? {
-            if next != from && !came.contains_key(&next) {
-                came.insert(next.clone(), id.clone());
+            if next != from && !previous.contains_key(&next) {
+                previous.insert(next.clone(), id.clone());
                 queue.push_back(next);
             }
         }
@@ -82,11 +82,11 @@ fn path(
     Ok(None)
 }
 
-fn way(came: &BTreeMap<String, String>, from: &str, to: String) -> Vec<String> {
+fn way(previous: &BTreeMap<String, String>, from: &str, to: String) -> Vec<String> {
     let mut way = vec![to];
     while let Some(last) = way.last()
         && last != from
-        && let Some(before) = came.get(last)
+        && let Some(before) = previous.get(last)
     {
         way.push(before.clone());
     }

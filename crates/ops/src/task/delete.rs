@@ -57,8 +57,8 @@ impl Operation for Delete {
     type Output = DeleteOutput;
 
     fn run(input: DeleteInput, cx: &mut Cx<'_>) -> Result<DeleteOutput, Failure> {
-        let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
-        write(cx, asked, |tx, env, author| {
+        let request = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
+        write(cx, request, |tx, env, author| {
             let known = by_id_to_change(tx, author.project_id, &input.id)?;
             check_and_renew_lease(tx, env, author, &mut known.clone(), None)?;
             refuse_handed(tx, &known)?;

@@ -118,8 +118,8 @@ impl Operation for Depend {
             true => check_dependency(&input.kind)?,
             false => check_new_dependency(&input.kind)?,
         }
-        let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
-        write(cx, asked, |tx, env, author| attempt(tx, env, author, &input))
+        let request = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
+        write(cx, request, |tx, env, author| attempt(tx, env, author, &input))
     }
 }
 

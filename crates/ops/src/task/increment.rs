@@ -138,8 +138,8 @@ impl Operation for Increment {
         if let Some(builds) = parts.first_mut().filter(|_| input.sensitive) {
             secret::fresh(cx, input.project.as_deref(), builds)?;
         }
-        let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
-        write(cx, asked, |tx, env, author| {
+        let scope = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
+        write(cx, scope, |tx, env, author| {
             let project = author.project_id;
             let parent = input.parent.as_ref().map(|id| by_id_to_change(tx, project, id)).transpose()?;
             let after = input.after.as_ref().map(|id| by_id_to_change(tx, project, id)).transpose()?;

@@ -183,10 +183,10 @@ pub(crate) fn release_claims(
 ) -> Result<(), Failure> {
     for task in task::claimed_in(tx, &ended.project_id, &ended.session_id)? {
         if let (ReleaseReason::Reconnect, Some(heir), Some(claim)) = (reason, successor, &task.claim) {
-            let mut kept = task.clone();
-            kept.claim =
+            let mut updated = task.clone();
+            updated.claim =
                 Some(baton_model::task::claim::Claim { session_id: Some(heir.to_owned()), ..claim.clone() });
-            update_without_delta(tx, &task, &kept)?;
+            update_without_delta(tx, &task, &updated)?;
             continue;
         }
         free(tx, &task, None, env.now)?;

@@ -172,8 +172,8 @@ fn instant(what: &'static str, text: &str, now: i64) -> Result<i64, Refusal> {
 }
 
 /// How many: what was asked for, 0 for all, else the usual number.
-fn at_most(asked: Option<i64>, usual: usize) -> usize {
-    match asked {
+fn at_most(limit: Option<i64>, usual: usize) -> usize {
+    match limit {
         None => usual,
         Some(0) => usize::MAX,
         Some(n) => usize::try_from(n).unwrap_or(usize::MAX),

@@ -61,8 +61,8 @@ impl Operation for Release {
     type Output = ReleaseOutput;
 
     fn run(input: ReleaseInput, cx: &mut Cx<'_>) -> Result<ReleaseOutput, Failure> {
-        let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
-        let done = write(cx, asked, |tx, env, author| match attempt(tx, env, author, &input) {
+        let request = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
+        let done = write(cx, request, |tx, env, author| match attempt(tx, env, author, &input) {
             Ok(output) => Ok(Ok(output)),
             Err(refusal) => {
                 let words = LateComment::reason(input.why.as_deref(), false);

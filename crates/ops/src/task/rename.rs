@@ -59,8 +59,8 @@ impl Operation for Rename {
     type Output = RenameOutput;
 
     fn run(input: RenameInput, cx: &mut Cx<'_>) -> Result<RenameOutput, Failure> {
-        let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
-        write(cx, asked, |tx, env, author| {
+        let request = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
+        write(cx, request, |tx, env, author| {
             let mut known = by_id_to_change(tx, author.project_id, &input.id)?;
             check_and_renew_lease(tx, env, author, &mut known, None)?;
             refuse_handed(tx, &known)?;

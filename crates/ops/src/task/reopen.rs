@@ -43,8 +43,8 @@ impl Operation for Reopen {
     type Output = ReopenOutput;
 
     fn run(input: ReopenInput, cx: &mut Cx<'_>) -> Result<ReopenOutput, Failure> {
-        let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
-        let task = write(cx, asked, |tx, env, author| {
+        let request = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
+        let task = write(cx, request, |tx, env, author| {
             let known = by_id_to_change(tx, author.project_id, &input.id)?;
             let mut wanted = known.clone();
             check_and_renew_lease(tx, env, author, &mut wanted, None)?;

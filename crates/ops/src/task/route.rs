@@ -205,8 +205,8 @@ fn take_back(cx: &mut Cx<'_>, project_id: &str, name: &str) -> Result<Vec<String
     if late.is_empty() {
         return Ok(Vec::new());
     }
-    let asked = (Some(project_id), Some(name), Route::NAME);
-    let given = write(cx, asked, release_expired_claims)?;
+    let request = (Some(project_id), Some(name), Route::NAME);
+    let given = write(cx, request, release_expired_claims)?;
     Ok(given.into_iter().map(|task| task.task_id).collect())
 }
 
@@ -220,8 +220,8 @@ fn carry_out(
     if matches!(step, Step::Wait { news: false, .. } | Step::Unready { .. }) {
         return Ok(Some(StepEffect::default()));
     }
-    let asked = (Some(out.project_id.as_str()), Some(out.identity.as_str()), Route::NAME);
-    write(cx, asked, |tx, env, author| match step {
+    let request = (Some(out.project_id.as_str()), Some(out.identity.as_str()), Route::NAME);
+    write(cx, request, |tx, env, author| match step {
         Step::Give { task, to, max_tasks, .. } => offer_to_agent(tx, env, author, task, (to, *max_tasks)),
         Step::Wait { task, why, tell, .. } => wait(tx, env, author, task, (why, tell.then_some(policy))),
         Step::Block { task, .. } => block(tx, env, author, task, policy),

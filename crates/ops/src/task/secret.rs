@@ -72,17 +72,17 @@ pub(super) struct TaskWrite<'a> {
 /// Works out the contexts after a change to a sensitive task, or to one that becomes so; nothing for any other.
 pub(super) fn changed(
     cx: &mut Cx<'_>,
-    asked: &TaskWrite<'_>,
+    target: &TaskWrite<'_>,
     change: impl FnOnce(&mut Task),
 ) -> Result<Option<Secret>, Failure> {
-    let project_id = resolve::project_id(cx.store, &cx.env, asked.project)?;
-    let identity = resolve::identity(cx.env.caller, asked.identity)?;
+    let project_id = resolve::project_id(cx.store, &cx.env, target.project)?;
+    let identity = resolve::identity(cx.env.caller, target.identity)?;
     let known = cx.store.read(|tx| {
         resolve::require_project(tx, &project_id)?;
         token_rights::require_name_available(tx, &cx.env, &project_id, &identity)?;
-        by_id(tx, &project_id, asked.id)
+        by_id(tx, &project_id, target.id)
     })?;
-    if !asked.sensitive && !sealed::is_sensitive(&known) {
+    if !target.sensitive && !sealed::is_sensitive(&known) {
         return Ok(None);
     }
     let mut plain = known.clone();

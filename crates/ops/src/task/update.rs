@@ -146,9 +146,9 @@ impl Operation for Update {
         }
         roles::check(cx, input.project.as_deref(), input.agent_role.as_deref())?;
         let secret = secret(cx, &input)?;
-        let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
+        let request = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
         let done =
-            write(cx, asked, |tx, env, author| match attempt(tx, env, author, &input, secret.as_ref()) {
+            write(cx, request, |tx, env, author| match attempt(tx, env, author, &input, secret.as_ref()) {
                 Ok(task) => Ok(Ok(task)),
                 Err(refusal) => {
                     let words = LateComment::reason(input.close_reason.as_deref(), true);
@@ -204,8 +204,8 @@ fn secret(cx: &mut Cx<'_>, input: &UpdateInput) -> Result<Option<Secret>, Failur
         return Ok(None);
     }
     let (project, identity) = (input.project.as_deref(), input.identity.as_deref());
-    let asked = TaskWrite { project, identity, id: &input.id, sensitive: input.sensitive };
-    secret::changed(cx, &asked, |task| contexts(task, input))
+    let target = TaskWrite { project, identity, id: &input.id, sensitive: input.sensitive };
+    secret::changed(cx, &target, |task| contexts(task, input))
 }
 
 fn set<T: Clone>(field: &mut T, new: Option<&T>) {

@@ -171,11 +171,11 @@ pub(crate) fn baton_story(
 
 fn title(sessions: &[ThreadSession]) -> String {
     let left = sessions.iter().rev().find_map(|of| of.left.as_ref()).map(|left| left.summary.clone());
-    let said = || {
+    let title = || {
         let entries = sessions.iter().rev().flat_map(|of| of.entries.iter().rev());
         entries.into_iter().find(|entry| entry.kind == "checkpoint").map(|entry| entry.text.clone())
     };
-    left.or_else(said).unwrap_or_default()
+    left.or_else(title).unwrap_or_default()
 }
 
 fn thread_session(tx: &mut Tx<'_>, env: &Env<'_>, of: &Session) -> Result<ThreadSession, Failure> {
@@ -235,8 +235,8 @@ fn decision(of: &Delta) -> String {
 }
 
 fn work(packet: &Packet) -> ThreadWork {
-    let asked = packet.requests.iter().flat_map(|asked| [&asked.first, &asked.last]);
-    let mut requests: Vec<String> = asked.flatten().map(|text| text.text.clone()).collect();
+    let texts = packet.requests.iter().flat_map(|request| [&request.first, &request.last]);
+    let mut requests: Vec<String> = texts.flatten().map(|text| text.text.clone()).collect();
     requests.dedup();
     let change = |file: &baton_model::packet::FileChange| ThreadChange {
         path: file.path.clone(),

@@ -88,12 +88,12 @@ impl Operation for Capture {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         cx.store.read(|tx| resolve::require_project(tx, &project_id))?;
         let found = read(cx, &DocumentRequest::of(&input.id, input.agent.as_deref()));
-        let found = found.and_then(|(meant, packet)| {
+        let found = found.and_then(|(transcript, packet)| {
             let is_end = input.over || input.wrap;
             let is_left_out = is_end && hands_nothing_over(cx, &project_id, packet.view())?;
-            if is_left_out { Err(refuse_idle(&meant).into()) } else { Ok((meant, packet)) }
+            if is_left_out { Err(refuse_idle(&transcript).into()) } else { Ok((transcript, packet)) }
         });
-        let (meant, packet) = match found {
+        let (transcript, packet) = match found {
             Err(Failure::Refused(refusal)) if input.over => {
                 let Cx { store, env } = cx;
                 store.write(&[&project_id], |tx| end_of_caller(tx, env, &project_id, &input.event))?;
@@ -101,15 +101,15 @@ impl Operation for Capture {
             }
             read => read?,
         };
-        let home = ConversationHome::of_running(cx, &project_id, &meant)?;
+        let home = ConversationHome::of_running(cx, &project_id, &transcript)?;
         let project_id = home.project_id().to_owned();
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             home.adopt(tx)?;
-            let kept = CaptureJob { input: &input, meant: &meant, packet: &packet };
-            let output = kept.keep(tx, env, &project_id)?;
-            kept.record_failure(tx, env, output)
+            let job = CaptureJob { input: &input, meant: &transcript, packet: &packet };
+            let output = job.keep(tx, env, &project_id)?;
+            job.record_failure(tx, env, output)
         })
     }
 }
@@ -199,20 +199,20 @@ impl CaptureJob<'_> {
         if self.input.event != "failure" || told_once.answered::<CaptureOutput>(tx)?.is_some() {
             return Ok(output);
         }
-        let mut told = output;
-        let kept = Request::of_content(&told.project_id, Capture::NAME, &self.key());
-        if told.delta_id.is_none() && kept.answered::<CaptureOutput>(tx)?.is_some() {
-            let own = resolve::session_by_id(tx, &told.project_id, &told.session_id)?;
+        let mut failure = output;
+        let request = Request::of_content(&failure.project_id, Capture::NAME, &self.key());
+        if failure.delta_id.is_none() && request.answered::<CaptureOutput>(tx)?.is_some() {
+            let own = resolve::session_by_id(tx, &failure.project_id, &failure.session_id)?;
             let body = json!({
                 "text": "the agent stopped at a failure or a limit; what it had done was kept already",
                 "event": self.input.event,
                 "transcript": { "agent": self.meant.format.id(), "id": self.meant.header.id },
             });
             let note = append_json(tx, env, &Author::session(&own), Kind::Note, &body)?;
-            told.delta_id = Some(note.delta_id);
+            failure.delta_id = Some(note.delta_id);
         }
-        told_once.keep(tx, env.now, &told)?;
-        Ok(told)
+        told_once.keep(tx, env.now, &failure)?;
+        Ok(failure)
     }
 
     /// The same file in the same state is kept once.

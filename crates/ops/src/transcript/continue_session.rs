@@ -99,17 +99,17 @@ impl Operation for Continue {
             project: input.project.clone(),
             ..DocumentRequest::of(&input.id, input.agent.as_deref())
         };
-        let (meant, packet) = read(cx, &request)?;
-        let project_id = project_of(cx, input.project.as_deref(), &meant)?;
+        let (transcript, packet) = read(cx, &request)?;
+        let project_id = project_of(cx, input.project.as_deref(), &transcript)?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
             require_active(tx, &project_id)?;
             let mut importing = ImportJob {
-                meant: &meant,
+                meant: &transcript,
                 packet: &packet,
                 project_id: &project_id,
-                identity: meant.format.id(),
+                identity: transcript.format.id(),
                 to: Address::default(),
                 again: false,
                 // Offered without an addressee: whether two conversations are the same is never guessed, so it has to
@@ -173,9 +173,9 @@ fn claiming(input: &ContinueInput, baton_id: &str) -> PickupRequest {
 }
 
 /// The project that is named, else the one of the folder in which the session worked, else the caller's.
-fn project_of(cx: &mut Cx<'_>, named: Option<&str>, meant: &FoundTranscript) -> Result<String, Failure> {
+fn project_of(cx: &mut Cx<'_>, named: Option<&str>, transcript: &FoundTranscript) -> Result<String, Failure> {
     let caller = cx.env.caller;
-    if let (None, None, Some(cwd)) = (named, &caller.project, &meant.header.cwd)
+    if let (None, None, Some(cwd)) = (named, &caller.project, &transcript.header.cwd)
         && let Some(project_id) = locate::of_folder(cx.store, &cx.env, Path::new(cwd))?
     {
         return Ok(project_id);

@@ -18,9 +18,13 @@ pub(super) enum ConversationHome {
 
 impl ConversationHome {
     /// The home of a conversation that a caller found in a folder of this project.
-    pub(super) fn of(cx: &mut Cx<'_>, project_id: &str, meant: &FoundTranscript) -> Result<Self, Failure> {
+    pub(super) fn of(
+        cx: &mut Cx<'_>,
+        project_id: &str,
+        transcript: &FoundTranscript,
+    ) -> Result<Self, Failure> {
         let Cx { store, env } = cx;
-        store.read(|tx| look_up(tx, env, project_id, meant))
+        store.read(|tx| look_up(tx, env, project_id, transcript))
     }
 
     /// The same for an agent that may be at work: if it has a session in this project, what it does is kept there, wherever the
@@ -28,7 +32,7 @@ impl ConversationHome {
     pub(super) fn of_running(
         cx: &mut Cx<'_>,
         project_id: &str,
-        meant: &FoundTranscript,
+        transcript: &FoundTranscript,
     ) -> Result<Self, Failure> {
         let Cx { store, env } = cx;
         let place = &env.caller.place;
@@ -38,7 +42,7 @@ impl ConversationHome {
                     && session::open(tx, project_id)?.iter().any(|open| open.place == *place);
             match is_here {
                 true => Ok(Self::Project(project_id.to_owned())),
-                false => look_up(tx, env, project_id, meant),
+                false => look_up(tx, env, project_id, transcript),
             }
         })
     }
@@ -65,9 +69,9 @@ fn look_up(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     project_id: &str,
-    meant: &FoundTranscript,
+    transcript: &FoundTranscript,
 ) -> Result<ConversationHome, Failure> {
-    let known = conversation::everywhere(tx, meant.format.id(), &meant.header.id)?;
+    let known = conversation::everywhere(tx, transcript.format.id(), &transcript.header.id)?;
     let here = || ConversationHome::Project(project_id.to_owned());
     if known.iter().any(|one| one.project_id == project_id) {
         return Ok(here());

@@ -56,17 +56,17 @@ impl Operation for Copy {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         cx.store.read(|tx| resolve::require_project(tx, &project_id))?;
         let command = "baton transcripts push";
-        let meant = find(cx, &input.id, input.agent.as_deref(), Some(&project_id), command)?;
-        require_own(cx, &meant, &project_id)?;
-        let packet = packet(&cx.env, &meant, None, None)?;
+        let transcript = find(cx, &input.id, input.agent.as_deref(), Some(&project_id), command)?;
+        require_own(cx, &transcript, &project_id)?;
+        let packet = packet(&cx.env, &transcript, None, None)?;
         let copy = TranscriptCopy {
             format: FORMAT.to_owned(),
             version: VERSION,
-            mode: baton_transcripts::permission_mode(meant.format, &meant.path),
-            sessions: own_sessions(&meant).ids,
+            mode: baton_transcripts::permission_mode(transcript.format, &transcript.path),
+            sessions: own_sessions(&transcript).ids,
             packet: packet.text().to_owned(),
-            events: events(cx, &meant)?.items,
-            header: without_folder(meant.header),
+            events: events(cx, &transcript)?.items,
+            header: without_folder(transcript.header),
         };
         Ok(CopyOutput { project_id, copy })
     }
@@ -79,13 +79,13 @@ fn without_folder(header: Header) -> Header {
 }
 
 /// Refuses a session of another project's folder, which this project may not read, and one that was pushed before.
-fn require_own(cx: &mut Cx<'_>, meant: &FoundTranscript, project_id: &str) -> Result<(), Failure> {
-    if meant.copy.is_some() {
+fn require_own(cx: &mut Cx<'_>, transcript: &FoundTranscript, project_id: &str) -> Result<(), Failure> {
+    if transcript.copy.is_some() {
         let what = "the file is a copy that was pushed before";
         let hint = "push the session where it was written";
         return Err(Refusal::invalid("transcript_copy_invalid", what, hint).into());
     }
-    let cwd = meant.header.cwd.as_deref();
+    let cwd = transcript.header.cwd.as_deref();
     if View::of(cx, Some(project_id))?.is_of(cwd, project_id) {
         return Ok(());
     }

@@ -81,9 +81,10 @@ impl Operation for Document {
     fn run(input: DocumentInput, cx: &mut Cx<'_>) -> Result<DocumentOutput, Failure> {
         let budget = input.budget.as_deref().map(Budget::parse).transpose()?;
         let preset = input.preset.as_deref().map(Preset::parse).transpose()?;
-        let meant = find(cx, &input.id, input.agent.as_deref(), None, "baton handoff from-transcript")?;
-        let packet = packet(&cx.env, &meant, input.to.as_deref(), input.summary.as_deref())?;
-        let hint = format!("baton handoff from-transcript {} --preset full", enough_of(&meant.header.id));
+        let transcript = find(cx, &input.id, input.agent.as_deref(), None, "baton handoff from-transcript")?;
+        let packet = packet(&cx.env, &transcript, input.to.as_deref(), input.summary.as_deref())?;
+        let hint =
+            format!("baton handoff from-transcript {} --preset full", enough_of(&transcript.header.id));
         let document = render(
             packet.view(),
             &Rendering {
@@ -91,7 +92,7 @@ impl Operation for Document {
                 preset: preset.unwrap_or(Preset::Standard),
                 to: input.to.as_deref(),
                 now_ms: Some(cx.env.now),
-                drift: drift(&cx.env, &meant),
+                drift: drift(&cx.env, &transcript),
                 more_hint: Some(&hint),
             },
         );
@@ -99,9 +100,9 @@ impl Operation for Document {
         let left_out = left_out.map(|part| LeftOut { section: part.section.to_string(), count: part.count });
         Ok(DocumentOutput {
             left_out: left_out.collect(),
-            id: meant.header.id,
-            agent: meant.header.agent,
-            path: meant.path.display().to_string(),
+            id: transcript.header.id,
+            agent: transcript.header.agent,
+            path: transcript.path.display().to_string(),
             document: document.text,
             tokens: document.tokens_estimated,
             packet: json!(packet.view()),
@@ -122,13 +123,13 @@ fn enough_of(id: &str) -> &str {
 /// A summary that is given takes the place of the one made from the facts; the facts stay as they are.
 pub(super) fn packet(
     env: &Env<'_>,
-    meant: &FoundTranscript,
+    transcript: &FoundTranscript,
     to: Option<&str>,
     written: Option<&str>,
 ) -> Result<ValidatedPacket, Refusal> {
-    let mut packet = match &meant.copy {
+    let mut packet = match &transcript.copy {
         Some(copy) => ValidatedPacket::parse(copy.packet.clone())?.view().clone(),
-        None => summarize(env, meant)?,
+        None => summarize(env, transcript)?,
     };
     if let Some(to) = to {
         packet.target = Some(Party { agent: Some(to.to_owned()), ..Party::default() });
@@ -141,20 +142,21 @@ pub(super) fn packet(
 }
 
 /// What a transcript tells, as a packet; refused where it tells nothing.
-fn summarize(env: &Env<'_>, meant: &FoundTranscript) -> Result<Packet, Refusal> {
+fn summarize(env: &Env<'_>, transcript: &FoundTranscript) -> Result<Packet, Refusal> {
     let home = env.host.transcript_env().home.to_string_lossy().into_owned();
     let options = Options { home: Some(home), ..Options::default() };
-    let mut packet = summarize_session(&meant.path, meant.key.as_deref(), meant.format, &options);
+    let mut packet =
+        summarize_session(&transcript.path, transcript.key.as_deref(), transcript.format, &options);
     add_reset(&mut packet);
     let is_asked = packet.requests.as_ref().is_some_and(|requests| requests.first.is_some());
     if !is_asked && packet.recent_messages.is_empty() && packet.commands.is_empty() {
-        return Err(refuse_empty(meant, &packet.metadata));
+        return Err(refuse_empty(transcript, &packet.metadata));
     }
     Ok(packet)
 }
 
 /// The working copy as it stands now, if it is still there.
-fn drift(env: &Env<'_>, meant: &FoundTranscript) -> Option<Drift> {
-    let now = env.host.git(meant.header.cwd.as_deref()?)?;
+fn drift(env: &Env<'_>, transcript: &FoundTranscript) -> Option<Drift> {
+    let now = env.host.git(transcript.header.cwd.as_deref()?)?;
     Some(Drift { branch: now.branch, commit: now.commit, dirty: now.dirty })
 }

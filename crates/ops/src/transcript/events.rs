@@ -50,26 +50,28 @@ impl Operation for Events {
 
     fn run(input: EventsInput, cx: &mut Cx<'_>) -> Result<EventsOutput, Failure> {
         let command = "baton handoff from-transcript --format jsonl";
-        let meant = find(cx, &input.id, input.agent.as_deref(), None, command)?;
-        events(cx, &meant)
+        let transcript = find(cx, &input.id, input.agent.as_deref(), None, command)?;
+        events(cx, &transcript)
     }
 }
 
 /// The events of a transcript, with secrets taken out.
-pub(super) fn events(cx: &Cx<'_>, meant: &FoundTranscript) -> Result<EventsOutput, Failure> {
-    if let Some(copy) = &meant.copy {
+pub(super) fn events(cx: &Cx<'_>, transcript: &FoundTranscript) -> Result<EventsOutput, Failure> {
+    if let Some(copy) = &transcript.copy {
         return Ok(EventsOutput { items: copy.events.clone(), skipped: Vec::new() });
     }
     let home = cx.env.host.transcript_env().home.to_string_lossy().into_owned();
     let options = Options { home: Some(home), ..Options::default() };
-    let mut first = json!(Row::from(&meant.header));
+    let mut first = json!(Row::from(&transcript.header));
     first["event"] = json!("session");
-    let id = baton_transcripts::short_id(&meant.header.id);
-    let mut stream = EventStream::new(format!("{}:{id}", meant.format.id()), first);
+    let id = baton_transcripts::short_id(&transcript.header.id);
+    let mut stream = EventStream::new(format!("{}:{id}", transcript.format.id()), first);
     let report =
-        show_session(&meant.path, meant.key.as_deref(), meant.format, &options, &mut |e| stream.take(e));
+        show_session(&transcript.path, transcript.key.as_deref(), transcript.format, &options, &mut |e| {
+            stream.take(e)
+        });
     if report.is_empty() {
-        return Err(refuse_empty(meant, &report.complaints).into());
+        return Err(refuse_empty(transcript, &report.complaints).into());
     }
     Ok(EventsOutput { items: stream.items, skipped: report.complaints })
 }

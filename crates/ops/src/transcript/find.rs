@@ -49,9 +49,9 @@ impl StoreCache {
     /// What is kept of this file as it is now: the brief header, then the whole one. What another version of the program
     /// kept is read anew.
     fn cached(&self, path: &Path, stamp: &Stamp) -> Option<(&str, &str)> {
-        let (known, kept) = self.known.get(path.to_str()?)?;
-        let (rules, kept) = kept.split_once('\n')?;
-        if known == stamp && rules == self.rules { kept.split_once('\n') } else { None }
+        let (known, cached) = self.known.get(path.to_str()?)?;
+        let (rules, cached) = cached.split_once('\n')?;
+        if known == stamp && rules == self.rules { cached.split_once('\n') } else { None }
     }
 
     /// Keeps what was read. A cache may be lost, so a store that cannot be written is no reason to fail.
@@ -370,10 +370,10 @@ fn unknown(wanted: &str) -> Refusal {
 }
 
 /// Refuses a transcript in which nothing was said, with what is wrong with the file.
-pub(super) fn refuse_empty(meant: &FoundTranscript, complaints: &impl Serialize) -> Refusal {
+pub(super) fn refuse_empty(transcript: &FoundTranscript, complaints: &impl Serialize) -> Refusal {
     Refusal::invalid(
         "transcript_empty",
-        format!("{} holds no conversation that can be read", meant.path.display()),
+        format!("{} holds no conversation that can be read", transcript.path.display()),
         "the file may be damaged or of an unknown version; `complaints` says what was skipped",
     )
     .with("complaints", json!(complaints))

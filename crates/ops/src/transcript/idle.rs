@@ -188,10 +188,10 @@ pub(super) fn is_idle_row(row: &Row) -> bool {
 }
 
 /// Refuses to keep such a conversation, as one in which nothing was said.
-pub(super) fn refuse_idle(meant: &FoundTranscript) -> Refusal {
+pub(super) fn refuse_idle(transcript: &FoundTranscript) -> Refusal {
     Refusal::invalid(
         "transcript_empty",
-        format!("nothing was asked and nothing done in {}", meant.path.display()),
+        format!("nothing was asked and nothing done in {}", transcript.path.display()),
         "`baton import-transcript` makes a baton of it all the same",
     )
 }

@@ -112,19 +112,19 @@ impl Operation for Import {
         let (summary, project) = (input.summary.clone(), input.project.clone());
         let spec =
             DocumentRequest { summary, project, ..DocumentRequest::of(&input.id, input.agent.as_deref()) };
-        let (meant, packet) = read(cx, &spec)?;
+        let (transcript, packet) = read(cx, &spec)?;
         let named = input.identity.as_deref().or(cx.env.caller.identity.as_deref());
         // A token that is bound to identities imports as one of these, whichever tool it was.
         let is_bound = cx.env.caller.grant.bearer.as_ref().is_some_and(|bearer| bearer.identities.is_some());
-        let usual = Some(meant.format.id()).filter(|_| !is_bound);
+        let usual = Some(transcript.format.id()).filter(|_| !is_bound);
         let identity = resolve::identity(cx.env.caller, named.or(usual))?;
         input.to.iter().try_for_each(|name| check_identity(name))?;
         input.role.iter().try_for_each(|role| check_label("role", role))?;
-        let is_alone = same_conversation::is_alone(cx, &meant)?;
+        let is_alone = same_conversation::is_alone(cx, &transcript)?;
         cx.store.read(|tx| require_not_merged(tx, &project_id))?;
         let home = match input.again {
             true => ConversationHome::Project(project_id),
-            false => ConversationHome::of(cx, &project_id, &meant)?,
+            false => ConversationHome::of(cx, &project_id, &transcript)?,
         };
         let project_id = home.project_id().to_owned();
         let Cx { store, env } = cx;
@@ -132,9 +132,9 @@ impl Operation for Import {
             resolve::require(tx, &project_id)?;
             home.adopt(tx)?;
             let to = Address { identity: input.to.as_deref(), role: input.role.as_deref() };
-            let (meant, packet, again) = (&meant, &packet, input.again);
+            let (transcript, packet, again) = (&transcript, &packet, input.again);
             let importing = ImportJob {
-                meant,
+                meant: transcript,
                 packet,
                 project_id: &project_id,
                 identity: &identity,
@@ -148,15 +148,20 @@ impl Operation for Import {
 }
 
 /// The key under which versions before kept what they imported, by the file's state: its size and last entry are part of it.
-fn key(meant: &FoundTranscript) -> String {
-    let id: String = meant.header.id.chars().take(40).collect();
-    format!("t:{id}:{}:{}", meant.header.bytes, meant.header.updated_at_ms.unwrap_or_default() % 1_000_000)
+fn key(transcript: &FoundTranscript) -> String {
+    let id: String = transcript.header.id.chars().take(40).collect();
+    format!(
+        "t:{id}:{}:{}",
+        transcript.header.bytes,
+        transcript.header.updated_at_ms.unwrap_or_default() % 1_000_000
+    )
 }
 
 /// How far a transcript reaches. Of a database that holds many sessions the size says nothing about one.
-pub(super) fn extent(meant: &FoundTranscript) -> (i64, i64) {
-    let bytes = if meant.key.is_some() { 0 } else { i64::try_from(meant.header.bytes).unwrap_or(i64::MAX) };
-    (bytes, meant.header.updated_at_ms.unwrap_or_default())
+pub(super) fn extent(transcript: &FoundTranscript) -> (i64, i64) {
+    let bytes =
+        if transcript.key.is_some() { 0 } else { i64::try_from(transcript.header.bytes).unwrap_or(i64::MAX) };
+    (bytes, transcript.header.updated_at_ms.unwrap_or_default())
 }
 
 /// What the ledger knows of the conversation in a transcript.
@@ -164,10 +169,10 @@ pub(super) fn load_conversation(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     project_id: &str,
-    meant: &FoundTranscript,
+    transcript: &FoundTranscript,
 ) -> Result<Conversation, Failure> {
-    let id = (project_id, meant.format.id(), meant.header.id.as_str());
-    conversation::of_transcript(tx, env, id, &meant.sessions)
+    let id = (project_id, transcript.format.id(), transcript.header.id.as_str());
+    conversation::of_transcript(tx, env, id, &transcript.sessions)
 }
 
 /// A transcript that is to become a baton.
@@ -196,8 +201,8 @@ impl ImportJob<'_> {
         if self.again {
             return self.leave(tx, env, &known, None);
         }
-        let said = if self.says_more(&earlier) { Progress::Words } else { Progress::None };
-        let progress = progress(tx, (&known, &earlier), (self.meant, self.packet))?.max(said);
+        let news = if self.says_more(&earlier) { Progress::Words } else { Progress::None };
+        let progress = progress(tx, (&known, &earlier), (self.meant, self.packet))?.max(news);
         match arrival(Some(earlier.facts()), Origin::Transcript, progress) {
             ArrivalAction::Leave => self.leave(tx, env, &known, None),
             ArrivalAction::Supersede => self.leave(tx, env, &known, Some(&earlier)),
@@ -291,8 +296,8 @@ impl ImportJob<'_> {
         known: &Conversation,
         earlier: Option<&EarlierBaton>,
     ) -> Result<ImportOutput, Failure> {
-        let meant = self.meant;
-        let mut own = over_session(env, meant, self.project_id, self.identity);
+        let transcript = self.meant;
+        let mut own = over_session(env, transcript, self.project_id, self.identity);
         let mut packet = self.packet.clone();
         let mut to = Address { identity: self.to.identity, role: self.to.role };
         if let Some(earlier) = earlier {
@@ -312,8 +317,8 @@ impl ImportJob<'_> {
         }
         session::insert(tx, &own)?;
         let body = json!({
-            "summary": format!("imported from {} session {}", meant.title(), meant.header.id),
-            "surface": own.surface, "transcript_id": meant.header.id,
+            "summary": format!("imported from {} session {}", transcript.title(), transcript.header.id),
+            "surface": own.surface, "transcript_id": transcript.header.id,
         });
         append_json(tx, env, &Author::session(&own), Kind::Start, &body)?;
         let left = leave(tx, env, &own, &packet, &to)?;
@@ -326,15 +331,15 @@ impl ImportJob<'_> {
         if let Some(earlier) = earlier {
             conversation::supersede(tx, earlier, &left.delta_id)?;
         }
-        conversation::keep(tx, env, known, Some(&left.delta_id), extent(meant))?;
+        conversation::keep(tx, env, known, Some(&left.delta_id), extent(transcript))?;
         Ok(ImportOutput {
             project_id: self.project_id.to_owned(),
             identity: own.identity,
             session_id: own.session_id,
             delta_id: left.delta_id.clone(),
             baton_id: left.delta_id,
-            transcript_id: meant.header.id.clone(),
-            agent: meant.format.id().to_owned(),
+            transcript_id: transcript.header.id.clone(),
+            agent: transcript.format.id().to_owned(),
             summary: left.summary,
             imported_before: false,
             superseded_baton_id: earlier.map(|earlier| earlier.baton.baton_id.clone()),

@@ -187,18 +187,18 @@ fn write_passages(
     found: &TranscriptFile,
     home: &str,
 ) -> Result<i64, Fault> {
-    let (mut place, mut kept, mut fault) = (0, old, None);
+    let (mut place, mut count, mut fault) = (0, old, None);
     passages(found, Some(home), &mut |passage| {
         if fault.is_some() || place >= search::MAX_PASSAGES {
             return;
         }
         let write = || {
-            if place < kept && search::mark(tx, number, place)? == Some(passage.mark) {
+            if place < count && search::mark(tx, number, place)? == Some(passage.mark) {
                 return Ok(());
             }
             // From the first difference on the old ones go.
-            search::delete_passages(tx, number, place, kept)?;
-            kept = kept.min(place);
+            search::delete_passages(tx, number, place, count)?;
+            count = count.min(place);
             search::put_passage(tx, number, place, passage.mark, &passage.words, passage.packed)
         };
         fault = write().err();
@@ -206,7 +206,7 @@ fn write_passages(
     });
     match fault {
         Some(fault) => Err(fault),
-        None => search::delete_passages(tx, number, place, kept).map(|()| place),
+        None => search::delete_passages(tx, number, place, count).map(|()| place),
     }
 }
 

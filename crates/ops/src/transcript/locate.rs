@@ -45,16 +45,16 @@ impl Operation for Find {
     type Output = FindOutput;
 
     fn run(input: FindInput, cx: &mut Cx<'_>) -> Result<FindOutput, Failure> {
-        let meant = find(cx, &input.id, input.agent.as_deref(), None, "baton continue")?;
-        let mode = match &meant.copy {
+        let transcript = find(cx, &input.id, input.agent.as_deref(), None, "baton continue")?;
+        let mode = match &transcript.copy {
             Some(copy) => copy.mode,
-            None => baton_transcripts::permission_mode(meant.format, &meant.path),
+            None => baton_transcripts::permission_mode(transcript.format, &transcript.path),
         };
-        let mut header = Row::from(&meant.header);
+        let mut header = Row::from(&transcript.header);
         // A relative path would mean another file in another folder.
-        if let Ok(path) = std::path::absolute(&meant.path) {
+        if let Ok(path) = std::path::absolute(&transcript.path) {
             header.path = path.display().to_string();
         }
-        Ok(FindOutput { header, mode, is_copy: meant.copy.is_some() })
+        Ok(FindOutput { header, mode, is_copy: transcript.copy.is_some() })
     }
 }

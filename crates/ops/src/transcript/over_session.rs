@@ -10,7 +10,7 @@ use crate::token_rights;
 /// A session that is over as soon as it is registered: it stands for the one in the transcript.
 pub(super) fn over_session(
     env: &mut Env<'_>,
-    meant: &FoundTranscript,
+    transcript: &FoundTranscript,
     project_id: &str,
     identity: &str,
 ) -> Session {
@@ -20,7 +20,7 @@ pub(super) fn over_session(
         thread_id: session_id.clone(),
         session_id,
         identity: identity.to_owned(),
-        surface: meant.surface().to_owned(),
+        surface: transcript.surface().to_owned(),
         place: Place::default(),
         started_at: env.now,
         heartbeat_at: env.now,
@@ -36,6 +36,6 @@ pub(super) fn over_session(
         opened_by: token_rights::token_id(env),
         stale_after: env.limits.stale_after,
         baton_id: None,
-        copy: meant.working_copy(env.host),
+        copy: transcript.working_copy(env.host),
     }
 }

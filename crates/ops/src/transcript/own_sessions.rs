@@ -32,12 +32,17 @@ pub(super) struct OwnSessions {
 }
 
 /// Reads them.
-pub(super) fn own_sessions(meant: &FoundTranscript) -> OwnSessions {
+pub(super) fn own_sessions(transcript: &FoundTranscript) -> OwnSessions {
     let (mut calls, mut found) = (HashMap::new(), OwnSessions::default());
-    let _ =
-        show_session(&meant.path, meant.key.as_deref(), meant.format, &Options::default(), &mut |event| {
+    let _ = show_session(
+        &transcript.path,
+        transcript.key.as_deref(),
+        transcript.format,
+        &Options::default(),
+        &mut |event| {
             take(event, &mut calls, &mut found);
-        });
+        },
+    );
     let surplus = found.ids.len().saturating_sub(MAX_SESSIONS);
     found.ids = found.ids.split_off(surplus);
     found

@@ -18,14 +18,14 @@ const LAST_WORDS: Millis = 60_000;
 pub(super) fn progress(
     tx: &mut Tx<'_>,
     (known, earlier): (&Conversation, &EarlierBaton),
-    (meant, packet): (&FoundTranscript, &ValidatedPacket),
+    (transcript, packet): (&FoundTranscript, &ValidatedPacket),
 ) -> Result<Progress, Failure> {
-    let (bytes, last_entry_at) = extent(meant);
+    let (bytes, last_entry_at) = extent(transcript);
     if !known.is_behind(bytes, last_entry_at) {
         return Ok(Progress::None);
     }
     let (_, origin) = earlier.facts();
-    let has_work = match (origin, meant.wrapped_line) {
+    let has_work = match (origin, transcript.wrapped_line) {
         (Origin::Transcript, _) => {
             let wrap = delta::get(tx, &earlier.baton.project_id, &earlier.baton.baton_id)?;
             let before = wrap.and_then(|wrap| ValidatedPacket::parse_stored(wrap.body).ok());
@@ -61,10 +61,10 @@ fn has_more(before: &Packet, later: &Packet) -> bool {
 /// The transcripts and their lines on which something was asked for or done.
 fn work_places(packet: &Packet) -> impl Iterator<Item = (&str, u64)> {
     let requests = packet.requests.iter().flat_map(|requests| requests.first.iter().chain(&requests.last));
-    let asked = requests.filter(|request| is_request(&request.text)).map(|request| request.at.as_deref());
+    let times = requests.filter(|request| is_request(&request.text)).map(|request| request.at.as_deref());
     let changed = packet.files_modified.iter().map(|file| file.at.as_deref());
     let run = packet.commands.iter().map(|command| command.at.as_deref());
-    let places = asked.chain(changed).chain(run).flatten();
+    let places = times.chain(changed).chain(run).flatten();
     places.filter_map(|at| at.rsplit_once('#').and_then(|(of, line)| Some((of, line.parse().ok()?))))
 }
 

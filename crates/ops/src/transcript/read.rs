@@ -68,13 +68,14 @@ fn read_here(
     request: &DocumentRequest,
 ) -> Result<(FoundTranscript, ValidatedPacket), Failure> {
     let command = if request.to.is_some() { "baton continue" } else { "baton import-transcript" };
-    let mut meant = find(cx, &request.id, request.agent.as_deref(), request.project.as_deref(), command)?;
-    let packet = packet(&cx.env, &meant, request.to.as_deref(), request.summary.as_deref())?;
-    if meant.copy.is_none() {
-        let own = own_sessions(&meant);
-        (meant.sessions, meant.wrapped_line) = (own.ids, own.wrapped_line);
+    let mut transcript =
+        find(cx, &request.id, request.agent.as_deref(), request.project.as_deref(), command)?;
+    let packet = packet(&cx.env, &transcript, request.to.as_deref(), request.summary.as_deref())?;
+    if transcript.copy.is_none() {
+        let own = own_sessions(&transcript);
+        (transcript.sessions, transcript.wrapped_line) = (own.ids, own.wrapped_line);
     }
-    Ok((meant, packet))
+    Ok((transcript, packet))
 }
 
 fn parse_remote_read(read: Value) -> Result<(FoundTranscript, ValidatedPacket), Refusal> {
@@ -87,7 +88,7 @@ fn parse_remote_read(read: Value) -> Result<(FoundTranscript, ValidatedPacket), 
     };
     let header = read.header;
     let (path, key) = (header.path.clone(), header.key.clone());
-    let meant = FoundTranscript {
+    let transcript = FoundTranscript {
         path,
         key,
         format,
@@ -96,13 +97,13 @@ fn parse_remote_read(read: Value) -> Result<(FoundTranscript, ValidatedPacket), 
         wrapped_line: read.wrapped_line,
         copy: None,
     };
-    Ok((meant, ValidatedPacket::parse(read.packet)?))
+    Ok((transcript, ValidatedPacket::parse(read.packet)?))
 }
 
 /// Reads a transcript of this machine for an operation that runs on a server: its header and its packet.
 pub fn read_for_remote(cx: &mut Cx<'_>, request: &DocumentRequest) -> Result<Value, Failure> {
-    let (meant, packet) = read_here(cx, request)?;
+    let (transcript, packet) = read_here(cx, request)?;
     Ok(
-        json!({ "header": meant.header, "packet": packet.text(), "sessions": meant.sessions, "wrapped_line": meant.wrapped_line }),
+        json!({ "header": transcript.header, "packet": packet.text(), "sessions": transcript.sessions, "wrapped_line": transcript.wrapped_line }),
     )
 }

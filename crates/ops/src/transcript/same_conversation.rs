@@ -28,22 +28,26 @@ pub(super) enum SessionMatch {
 }
 
 /// When a transcript was written.
-fn span(meant: &FoundTranscript) -> Option<(Millis, Millis)> {
-    let (from, to) = (meant.header.created_at_ms?, meant.header.updated_at_ms?);
+fn span(transcript: &FoundTranscript) -> Option<(Millis, Millis)> {
+    let (from, to) = (transcript.header.created_at_ms?, transcript.header.updated_at_ms?);
     Some((from.saturating_sub(SLACK), to.saturating_add(SLACK)))
 }
 
 /// Whether no other transcript of this tool was written in the same folder at the same time.
-pub(super) fn is_alone(cx: &mut Cx<'_>, meant: &FoundTranscript) -> Result<bool, Failure> {
-    let (Some((from, to)), Some(cwd)) = (span(meant), meant.header.cwd.clone()) else { return Ok(false) };
+pub(super) fn is_alone(cx: &mut Cx<'_>, transcript: &FoundTranscript) -> Result<bool, Failure> {
+    let (Some((from, to)), Some(cwd)) = (span(transcript), transcript.header.cwd.clone()) else {
+        return Ok(false);
+    };
     if cx.env.host.is_served() {
         return Ok(false);
     }
     let filter =
-        Filter { agents: vec![meant.format.id().to_owned()], since_ms: Some(from), ..Filter::default() };
+        Filter { agents: vec![transcript.format.id().to_owned()], since_ms: Some(from), ..Filter::default() };
     let is_here = |own: &str| Path::new(own).starts_with(&cwd) || Path::new(&cwd).starts_with(own);
     let headers = list(cx, &filter, |listed| {
-        listed.retain(|one| one.brief.id != meant.header.id && one.brief.cwd.as_deref().is_some_and(is_here));
+        listed.retain(|one| {
+            one.brief.id != transcript.header.id && one.brief.cwd.as_deref().is_some_and(is_here)
+        });
         Ok(())
     })?;
     Ok(!headers.iter().any(|other| other.created_at_ms.is_none_or(|at| at <= to)))
@@ -54,10 +58,10 @@ pub(super) fn is_alone(cx: &mut Cx<'_>, meant: &FoundTranscript) -> Result<bool,
 pub(super) fn likeness(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
-    (project_id, meant, is_alone): (&str, &FoundTranscript, bool),
+    (project_id, transcript, is_alone): (&str, &FoundTranscript, bool),
 ) -> Result<SessionMatch, Failure> {
     let machine = &env.caller.place.machine;
-    let (Some((from, to)), Some(cwd)) = (span(meant), &meant.header.cwd) else {
+    let (Some((from, to)), Some(cwd)) = (span(transcript), &transcript.header.cwd) else {
         return Ok(SessionMatch::Unclear(Vec::new()));
     };
     let roots = place::folders(tx, project_id, machine)?;
@@ -68,7 +72,7 @@ pub(super) fn likeness(
     // A session whose tool is not known may be of this conversation where it worked in the same working copy.
     let mut unnamed = Vec::new();
     for own in session::newest(tx, project_id, NEWEST)? {
-        let tool = has_surface(meant.format.id(), &own.surface);
+        let tool = has_surface(transcript.format.id(), &own.surface);
         let is_unnamed = by_name(&own.surface).is_none()
             && own.copy.as_ref().is_some_and(|copy| Path::new(cwd).starts_with(&copy.root));
         // One that was begun before the conversation, or lives on without it, is of another.

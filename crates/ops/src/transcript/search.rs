@@ -220,13 +220,13 @@ fn candidate_ids(
     let is_of = |cwd: &str| input.project.as_ref().is_some_and(|project| view.is_of(Some(cwd), project));
     let is_below = |cwd: &str, roots: &[String]| roots.iter().any(|root| Path::new(cwd).starts_with(root));
     let is_in = |cwd: &str| roots.as_ref().is_none_or(|roots| is_below(cwd, roots) || is_of(cwd));
-    let kept = |one: &search::SearchScope| {
+    let matches = |one: &search::SearchScope| {
         (agents.is_empty() || agents.contains(one.agent.as_str()))
             && input.since_ms.is_none_or(|since| one.updated_at >= since)
             && is_in(&one.cwd)
             && view.shows(Some(&one.cwd))
     };
-    Ok(Some(search::about(tx)?.into_iter().filter(kept).map(|one| one.number).collect()))
+    Ok(Some(search::about(tx)?.into_iter().filter(matches).map(|one| one.number).collect()))
 }
 
 /// Sessions with a passage in which the whole query occurs, the best first.

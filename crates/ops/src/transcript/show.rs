@@ -99,12 +99,12 @@ impl Operation for Show {
     type Output = ShowOutput;
 
     fn run(input: ShowInput, cx: &mut Cx<'_>) -> Result<ShowOutput, Failure> {
-        let meant = find(cx, &input.id, input.agent.as_deref(), None, "baton transcripts show")?;
+        let transcript = find(cx, &input.id, input.agent.as_deref(), None, "baton transcripts show")?;
         let keep = match input.last.unwrap_or(0) {
             0 => usize::MAX,
             n => n,
         };
-        if let Some(copy) = &meant.copy {
+        if let Some(copy) = &transcript.copy {
             let mut messages: Vec<Message> = copy.events.iter().flat_map(rows_of_event).collect();
             let left_out = messages.len().saturating_sub(keep);
             messages.drain(..left_out);
@@ -119,20 +119,26 @@ impl Operation for Show {
         let options = Options { home: Some(home), ..Options::default() };
         let mut messages = std::collections::VecDeque::new();
         let mut left_out = 0;
-        let report = show_session(&meant.path, meant.key.as_deref(), meant.format, &options, &mut |event| {
-            if let Some(row) = row(event) {
-                messages.push_back(row);
-                if messages.len() > keep {
-                    messages.pop_front();
-                    left_out += 1;
+        let report = show_session(
+            &transcript.path,
+            transcript.key.as_deref(),
+            transcript.format,
+            &options,
+            &mut |event| {
+                if let Some(row) = row(event) {
+                    messages.push_back(row);
+                    if messages.len() > keep {
+                        messages.pop_front();
+                        left_out += 1;
+                    }
                 }
-            }
-        });
+            },
+        );
 
         if report.is_empty() {
-            return Err(refuse_empty(&meant, &report.complaints).into());
+            return Err(refuse_empty(&transcript, &report.complaints).into());
         }
-        let (header, skipped) = (Row::from(&meant.header), report.complaints);
+        let (header, skipped) = (Row::from(&transcript.header), report.complaints);
         Ok(ShowOutput { header, messages: messages.into(), left_out, skipped })
     }
 }
@@ -169,7 +175,7 @@ fn rows_of_event(event: &Value) -> Vec<Message> {
         "tool_call" => Role::Tool,
         _ => return Vec::new(),
     };
-    let said = match role {
+    let label = match role {
         Role::Tool => format!("{} {}", text("tool"), text("target")),
         Role::User if text("event") == "interrupted" => "[interrupted]".to_owned(),
         _ => text("text"),
@@ -184,7 +190,7 @@ fn rows_of_event(event: &Value) -> Vec<Message> {
     let result = event.get("result").and_then(Value::as_str).filter(|_| role == Role::Tool);
     let exit_code = event.get("exit_code").and_then(Value::as_i64);
     let result = result.map(|output| message(Role::Result, outcome_text(exit_code, output)));
-    std::iter::once(message(role, said)).chain(result).collect()
+    std::iter::once(message(role, label)).chain(result).collect()
 }
 
 fn outcome_text(exit_code: Option<i64>, output: &str) -> String {

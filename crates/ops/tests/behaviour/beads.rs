@@ -36,8 +36,8 @@ fn line(id: &str, more: &str) -> String {
 
 on_every_backend! {
     fn a_file_comes_out_as_it_went_in(w) {
-        let came = import(w, &rich());
-        assert_eq!((came["created"].clone(), came["memories"].clone(), came["other_lines"].clone()), (json!(4), json!(1), json!(1)));
+        let imported = import(w, &rich());
+        assert_eq!((imported["created"].clone(), imported["memories"].clone(), imported["other_lines"].clone()), (json!(4), json!(1), json!(1)));
         let mut wanted = rich();
         wanted.sort_by_key(|line| {
             let row: Value = serde_json::from_str(line).expect("json");
@@ -84,14 +84,14 @@ on_every_backend! {
         import(w, &[line("x-1", r#","labels":["a"]"#)]);
         w.ok(&agent("Ann"), "task_update", json!({ "id": "x-1", "title": "ours", "add_labels": ["b"] }));
         let theirs = line("x-1", r#","labels":["a","c"],"notes":"theirs""#).replace("\"priority\":2", "\"priority\":0");
-        let came = import(w, &[theirs]);
-        assert_eq!((came["updated"].clone(), came["conflicts"].clone()), (json!(1), json!([])));
+        let imported = import(w, &[theirs]);
+        assert_eq!((imported["updated"].clone(), imported["conflicts"].clone()), (json!(1), json!([])));
         let now = w.ok(&agent("Ann"), "task_show", json!({ "id": "x-1" }));
         assert_eq!((now["title"].clone(), now["priority"].clone(), now["notes"].clone(), now["labels"].clone()), (json!("ours"), json!(0), json!("theirs"), json!(["a", "b", "c"])));
         // Of a version that was never seen, older than ours.
         let clash = line("x-1", r#","notes":"theirs","labels":["a","c"]"#).replace("\"t\"", "\"other\"");
-        let came = import(w, &[clash]);
-        assert_eq!((came["conflicts"][0]["field"].clone(), came["conflicts"][0]["kept"].clone()), (json!("title"), json!("ours")));
+        let imported = import(w, &[clash]);
+        assert_eq!((imported["conflicts"][0]["field"].clone(), imported["conflicts"][0]["kept"].clone()), (json!("title"), json!("ours")));
     }
 
     fn an_edit_of_a_tool_whose_clock_is_behind_is_taken_in(w) {
@@ -125,9 +125,9 @@ on_every_backend! {
         let clash = theirs.replace("\"t\"", "\"other\"").replace("01-02T", "01-03T");
         let taken = import(w, &[clash]);
         assert_eq!((&taken["conflicts"][0]["kept"], &taken["conflicts"][0]["theirs"]), (&json!("ours"), &json!("other")));
-        let said = w.ledger().into_iter().find(|delta| delta["body"]["field"] == "title").expect("a delta");
-        assert_eq!((&said["body"]["task_id"], &said["body"]["theirs"], &said["body"]["kept"]), (&json!("x-1"), &json!("other"), &json!("ours")));
-        assert_eq!(said["body"]["summary"], "task x-1 title was changed on both sides: ours \"anew\" is kept, theirs was \"other\"");
+        let delta = w.ledger().into_iter().find(|delta| delta["body"]["field"] == "title").expect("a delta");
+        assert_eq!((&delta["body"]["task_id"], &delta["body"]["theirs"], &delta["body"]["kept"]), (&json!("x-1"), &json!("other"), &json!("ours")));
+        assert_eq!(delta["body"]["summary"], "task x-1 title was changed on both sides: ours \"anew\" is kept, theirs was \"other\"");
         // A line that is older than the ledger's, and was never seen: nothing of it is taken, and that is said.
         let newest = line("x-9", "").replace("\"updated_at\":\"2026-01-01", "\"updated_at\":\"2026-01-05");
         import(w, std::slice::from_ref(&newest));
@@ -139,9 +139,9 @@ on_every_backend! {
         w.ok(&agent("Ann"), "task_update", json!({ "id": "x-8", "add_labels": ["b"], "notes": "n" }));
         publish(w);
         let taken = import(w, &[line("x-8", "").replace("\"updated_at\":\"2026-01-01", "\"updated_at\":\"2026-01-02")]);
-        let told = text(&taken["complaints"][0], "text");
-        assert!(told.contains("x-8 (labels:b): \"b\" is kept, the line has empty") && told.contains("x-8 (notes): \"n\" is kept"), "{taken}");
-        assert!(told.contains("baton task update"), "{taken}");
+        let complaint = text(&taken["complaints"][0], "text");
+        assert!(complaint.contains("x-8 (labels:b): \"b\" is kept, the line has empty") && complaint.contains("x-8 (notes): \"n\" is kept"), "{taken}");
+        assert!(complaint.contains("baton task update"), "{taken}");
     }
 
     fn an_old_file_undoes_nothing(w) {
@@ -162,8 +162,8 @@ on_every_backend! {
         publish(w);
         let lines = export(w);
         w.ok(&agent("Ann"), "task_update", json!({ "id": id, "priority": 0 }));
-        let came = import(w, &lines);
-        assert_eq!((came["unchanged"].clone(), came["updated"].clone()), (json!(1), json!(0)), "the file is as we left it");
+        let imported = import(w, &lines);
+        assert_eq!((imported["unchanged"].clone(), imported["updated"].clone()), (json!(1), json!(0)), "the file is as we left it");
         assert_eq!(w.ok(&agent("Ann"), "task_show", json!({ "id": id }))["priority"], 0);
     }
 
@@ -176,8 +176,8 @@ on_every_backend! {
             "<<<<<<< HEAD".to_owned(), ours.clone(), "||||||| base".to_owned(), base.clone(), "=======".to_owned(), theirs.clone(), ">>>>>>> theirs".to_owned(),
         ];
         import(w, &[line("x-0", "")]);
-        let came = import(w, &marked);
-        assert_eq!((came["created"].clone(), came["updated"].clone(), came["ids"].clone()), (json!(1), json!(1), json!(["x-1"])));
+        let imported = import(w, &marked);
+        assert_eq!((imported["created"].clone(), imported["updated"].clone(), imported["ids"].clone()), (json!(1), json!(1), json!(["x-1"])));
         let now = w.ok(&agent("Ann"), "task_show", json!({ "id": "x-1" }));
         assert_eq!((now["priority"].clone(), now["notes"].clone(), now["design"].clone(), now["labels"].clone()), (json!(0), json!("n"), json!("d"), json!(["b", "c"])));
         // The same without marks, as git's union leaves it; a second time changes nothing.
@@ -193,8 +193,8 @@ on_every_backend! {
             .replace("\"open\"", "\"closed\"").replace("\"updated_at\":\"2026-01-01", "\"updated_at\":\"2026-01-09");
         import(w, std::slice::from_ref(&new));
         let before = w.ok(&agent("Ann"), "task_show", json!({ "id": "x-1" }));
-        let came = import(w, std::slice::from_ref(&old));
-        assert_eq!((came["updated"].clone(), came["unchanged"].clone()), (json!(0), json!(1)));
+        let imported = import(w, std::slice::from_ref(&old));
+        assert_eq!((imported["updated"].clone(), imported["unchanged"].clone()), (json!(0), json!(1)));
         assert_eq!(w.ok(&agent("Ann"), "task_show", json!({ "id": "x-1" })), before);
         assert_eq!(export(w), std::slice::from_ref(&new), "the file gets the newer one back");
         import(w, &[new]);

@@ -81,8 +81,8 @@ on_every_backend! {
         let ours = line(w, &id).to_string();
         let marked = ["<<<<<<< HEAD", &ours, "=======", &theirs, ">>>>>>> theirs"].map(str::to_owned);
         let answer = import(w, &agent("Ann"), &marked);
-        let told = answer["conflicts"].to_string();
-        assert!(told.contains("ours") && told.contains("theirs"), "{answer:#}");
+        let conflicts = answer["conflicts"].to_string();
+        assert!(conflicts.contains("ours") && conflicts.contains("theirs"), "{answer:#}");
         assert!(w.deltas("other").iter().any(|delta| delta["body"]["field"] == "description"), "{:#?}", w.deltas("other"));
     }
 
@@ -97,8 +97,8 @@ on_every_backend! {
         theirs.as_object_mut().expect("an object").extend(closing.as_object().cloned().expect("an object"));
         let theirs = later(w, theirs);
         let answer = import(w, &agent("Ann"), &[theirs]);
-        let told = answer["conflicts"].to_string();
-        assert!(told.contains("ours") && told.contains("theirs"), "{answer:#}");
+        let conflicts = answer["conflicts"].to_string();
+        assert!(conflicts.contains("ours") && conflicts.contains("theirs"), "{answer:#}");
     }
 
     fn an_encrypted_context_does_not_give_way_to_what_nobody_has_encrypted(w) {
@@ -158,9 +158,9 @@ on_every_backend! {
                 true => assert_eq!(fields, [json!("x"), json!("x"), json!(["b"]), json!(4)]),
                 false => {
                     assert_eq!(fields, [json!("t"), json!("by Ann"), json!(["a"]), json!(1)]);
-                    let told: Vec<String> = list(&done["conflicts"]).iter().map(|one| text(one, "field")).collect();
+                    let conflicting: Vec<String> = list(&done["conflicts"]).iter().map(|one| text(one, "field")).collect();
                     for field in ["title", "description", "priority", "labels:b"] {
-                        assert!(told.contains(&field.to_owned()), "{field} in {told:?}");
+                        assert!(conflicting.contains(&field.to_owned()), "{field} in {conflicting:?}");
                     }
                 }
             }
@@ -179,9 +179,9 @@ on_every_backend! {
         row["title"] = json!("by Zed");
         let row = later(w, row);
         let done = import(w, &token("Zed", Scope::Write), &[row]);
-        let mut told: Vec<String> = list(&done["conflicts"]).iter().map(|one| format!("{} {}", text(one, "field"), text(one, "kept"))).collect();
-        told.retain(|one| one.starts_with("title "));
-        assert_eq!(told, ["title ours"]);
+        let mut fields: Vec<String> = list(&done["conflicts"]).iter().map(|one| format!("{} {}", text(one, "field"), text(one, "kept"))).collect();
+        fields.retain(|one| one.starts_with("title "));
+        assert_eq!(fields, ["title ours"]);
         assert_eq!(w.ok(&agent("Ann"), "task_show", json!({ "id": id }))["title"], "by Ann");
     }
 

@@ -99,8 +99,8 @@ on_every_backend! {
             (&body["released_by"], &body["reason"], &body["forced"], &body["why"]),
             (&json!("token:eve-token"), &json!("operator"), &json!(true), &json!("it hangs"))
         );
-        let told = w.pending(&agent("Ann"));
-        assert!(told[0].to_string().contains("it hangs"), "{told:?}");
+        let pending = w.pending(&agent("Ann"));
+        assert!(pending[0].to_string().contains("it hangs"), "{pending:?}");
         let late = w.no(&agent("Ann").in_session(&own), "session_checkpoint", json!({ "summary": "s" }), "session_released");
         assert_eq!(late["released_by"], "token:eve-token");
     }

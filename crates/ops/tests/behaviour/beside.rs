@@ -134,8 +134,8 @@ on_every_backend! {
         let seq = |note: &CommitEvent| matches!(note, CommitEvent::Head { project_id, .. } if project_id == "p");
         assert!(keeper.told().iter().any(seq));
         w.ok(&agent("Donna"), "session_checkpoint", json!({ "state": { "next": 1 } }));
-        let told = keeper.told();
-        let saved = told.iter().find_map(|note| match note {
+        let events = keeper.told();
+        let saved = events.iter().find_map(|note| match note {
             CommitEvent::Saved { project_id, state } if project_id == "p" => Some(state.clone()),
             _ => None,
         });

@@ -24,18 +24,18 @@ fn capture(w: &mut World, who: &Agent, name: &str, event: &str, wrap: bool) -> V
 }
 
 /// The input for the end of a conversation in which this was asked, one after the other.
-fn talk(dir: &Path, asked: &[&str]) -> Value {
+fn talk(dir: &Path, prompts: &[&str]) -> Value {
     let id = "55555555-aaaa-4000-8000-00000000abcd";
     let path = dir.join(format!("{id}.jsonl"));
     let mut text = String::new();
-    for (n, asked) in asked.iter().enumerate() {
-        let line = |uuid: String, parent: Value, role: &str, said: &str| {
+    for (n, prompt) in prompts.iter().enumerate() {
+        let line = |uuid: String, parent: Value, role: &str, message: &str| {
             json!({ "type": role, "uuid": uuid, "parentUuid": parent, "sessionId": id, "cwd": "/w",
                 "timestamp": format!("2026-11-24T10:0{n}:00.000Z"),
-                "message": { "role": role, "content": [{ "type": "text", "text": said }] } })
+                "message": { "role": role, "content": [{ "type": "text", "text": message }] } })
         };
         let before = n.checked_sub(1).map_or(Value::Null, |before| json!(format!("a{before}")));
-        text += &format!("{}\n", line(format!("u{n}"), before, "user", asked));
+        text += &format!("{}\n", line(format!("u{n}"), before, "user", prompt));
         text += &format!("{}\n", line(format!("a{n}"), json!(format!("u{n}")), "assistant", "Fine."));
     }
     std::fs::write(&path, text).expect("written");
@@ -43,12 +43,12 @@ fn talk(dir: &Path, asked: &[&str]) -> Value {
 }
 
 /// The end of a conversation in which the agent wanted to pick up and got this answer, and then did more, or nothing.
-fn pickup_talk(dir: &Path, asked: &str, answer: &str, then: Option<(&str, Value)>) -> Value {
+fn pickup_talk(dir: &Path, prompt: &str, answer: &str, then: Option<(&str, Value)>) -> Value {
     // Not every tool says that an answer was a refusal.
     let is_error = then.is_none();
     let id = "55555555-aaaa-4000-8000-00000000abce";
     let mut messages = vec![
-        ("user", json!([{ "type": "text", "text": asked }])),
+        ("user", json!([{ "type": "text", "text": prompt }])),
         (
             "assistant",
             json!([{ "type": "tool_use", "id": "t1", "name": "mcp__baton__hd_exec", "input": {} }]),
@@ -93,19 +93,19 @@ on_every_backend! {
         assert_eq!(w.deltas("wrap").len(), 1, "Ann's");
         let edit = json!({ "file_path": "/w/a.rs", "old_string": "a", "new_string": "b" });
         let end = pickup_talk(dir.path(), "Pick up the work that waits", &answer, Some(("Edit", edit)));
-        let kept = w.ok(&agent("Donna"), "transcript_capture", end);
-        assert_eq!(kept["identity"], "Donna", "what was done otherwise is its own: {kept:#}");
+        let captured = w.ok(&agent("Donna"), "transcript_capture", end);
+        assert_eq!(captured["identity"], "Donna", "what was done otherwise is its own: {captured:#}");
         assert_eq!(w.roster()[0]["session_id"], held["session_id"]);
     }
 
     fn an_agent_that_never_began_gets_a_session_which_ends_with_it(w) {
-        let kept = capture(w, &agent("Donna"), "normal.jsonl", "before-compaction", false);
-        assert_eq!((&kept["identity"], w.roster().len()), (&json!("Donna"), 1));
+        let captured = capture(w, &agent("Donna"), "normal.jsonl", "before-compaction", false);
+        assert_eq!((&captured["identity"], w.roster().len()), (&json!("Donna"), 1));
         let checkpoint = &w.deltas("checkpoint")[0];
         assert_eq!(checkpoint["body"]["transcript"]["agent"], "claude", "{checkpoint:#}");
         assert!(checkpoint["body"]["packet"]["files_modified"].is_array(), "{checkpoint:#}");
         let later = capture(w, &agent("Donna"), "compacted.jsonl", "session-end", false);
-        assert_eq!(later["session_id"], kept["session_id"]);
+        assert_eq!(later["session_id"], captured["session_id"]);
         assert_eq!((w.deltas("checkpoint").len(), w.roster().len()), (2, 0));
         assert_eq!(w.deltas("release")[0]["body"]["reason"], "ended");
     }
@@ -123,15 +123,15 @@ on_every_backend! {
 
     fn an_agents_own_session_is_checkpointed_and_ends_with_the_agent(w) {
         let started = w.start(&agent("Donna"));
-        let kept = capture(w, &agent("Donna"), "normal.jsonl", "session-end", false);
-        assert_eq!(kept["session_id"], started["session_id"]);
+        let captured = capture(w, &agent("Donna"), "normal.jsonl", "session-end", false);
+        assert_eq!(captured["session_id"], started["session_id"]);
         assert_eq!((w.deltas("start").len(), w.deltas("checkpoint").len(), w.roster().len()), (1, 1, 0));
     }
 
     fn an_agents_own_session_is_checkpointed_and_goes_on(w) {
         let started = w.start(&agent("Donna"));
-        let kept = capture(w, &agent("Donna"), "normal.jsonl", "before-compaction", false);
-        assert_eq!(kept["session_id"], started["session_id"]);
+        let captured = capture(w, &agent("Donna"), "normal.jsonl", "before-compaction", false);
+        assert_eq!(captured["session_id"], started["session_id"]);
         assert_eq!((w.deltas("start").len(), w.roster().len()), (1, 1));
         w.ok(&agent("Donna"), "session_checkpoint", json!({ "state": { "mine": 1 }, "expected_version": 0 }));
     }
@@ -141,8 +141,8 @@ on_every_backend! {
         let own = w.start(&agent("Donna"));
         let forced = json!({ "session": own["session_id"], "summary": "enough", "force": true, "why": "stuck" });
         w.ok(&agent("Chief"), "session_wrap", forced);
-        let kept = capture(w, &agent("Donna"), "normal.jsonl", "session-end", true);
-        assert_eq!(kept["session_id"], own["session_id"]);
+        let captured = capture(w, &agent("Donna"), "normal.jsonl", "session-end", true);
+        assert_eq!(captured["session_id"], own["session_id"]);
         assert!(w.newest("note").to_string().contains("transcript"), "{:#}", w.newest("note"));
     }
 
@@ -153,8 +153,8 @@ on_every_backend! {
             let left = w.ok(&agent("Lola"), "session_wrap", json!({ "packet": packet }));
             let held = w.pickup(&agent("Donna"));
             w.ok(&agent("Donna"), "session_checkpoint", json!({ "state": { "b": "y".repeat(60_000) } }));
-            let kept = capture(w, &agent("Donna"), "normal.jsonl", event, true);
-            assert_eq!(kept["baton_id"], Value::Null, "{event}");
+            let captured = capture(w, &agent("Donna"), "normal.jsonl", event, true);
+            assert_eq!(captured["baton_id"], Value::Null, "{event}");
             let next = w.pickup(&agent("Mina"));
             assert_eq!(next["baton"]["delta_id"], left["delta_id"], "{event}");
             assert_eq!(next["recovered"]["sessions"], json!([held["session_id"]]), "{event}");
@@ -191,9 +191,9 @@ on_every_backend! {
         let first = capture(w, &agent("Bot").process("agent"), "normal.jsonl", "before-compaction", false);
         w.advance(400_000);
         let started = w.start(&agent("Worker").process("agent"));
-        let kept = capture(w, &agent("Bot").process("agent"), "compacted.jsonl", "session-end", false);
-        assert_eq!(kept["session_id"], started["session_id"]);
-        assert_ne!(kept["session_id"], first["session_id"]);
+        let captured = capture(w, &agent("Bot").process("agent"), "compacted.jsonl", "session-end", false);
+        assert_eq!(captured["session_id"], started["session_id"]);
+        assert_ne!(captured["session_id"], first["session_id"]);
         assert_eq!(w.roster(), Vec::<Value>::new());
     }
 
@@ -246,31 +246,31 @@ on_every_backend! {
         let error = json!({ "type": "assistant", "uuid": "e", "parentUuid": "a1", "sessionId": "55555555-aaaa-4000-8000-00000000abcd",
             "cwd": "/w", "timestamp": "2026-11-24T10:01:30.000Z", "isApiErrorMessage": true, "message": { "role": "assistant",
             "model": "<synthetic>", "content": [{ "type": "text", "text": "You've hit your limit · try again in 2 hours" }] } });
-        let said = std::fs::read_to_string(&path).expect("the transcript");
-        std::fs::write(&path, format!("{said}{error}\n")).expect("written");
+        let text = std::fs::read_to_string(&path).expect("the transcript");
+        std::fs::write(&path, format!("{text}{error}\n")).expect("written");
         (input["event"], input["over"]) = (json!("failure"), json!(false));
         w.ok(&agent("Donna"), "transcript_capture", input.clone());
         let waiting = |w: &mut World| w.ok(&agent("Hal"), "session_status", json!({}))["handoffs"][0].clone();
         let stopped = json!({ "text": "You've hit your limit · try again in 2 hours", "again": "again at 2026-11-24 12:01 UTC" });
         assert_eq!(waiting(w)["stopped"], stopped);
         // It went on.
-        let asked = ["Count the cart", "Now the taxes", "And the refunds"];
-        w.ok(&agent("Donna"), "transcript_capture", talk(dir.path(), &asked));
+        let prompts = ["Count the cart", "Now the taxes", "And the refunds"];
+        w.ok(&agent("Donna"), "transcript_capture", talk(dir.path(), &prompts));
         assert_eq!((&waiting(w)["stopped"], w.deltas("wrap").len()), (&Value::Null, 2));
     }
 
     fn a_failure_whose_work_another_hook_kept_first_is_still_told_once(w) {
         for (name, wrap) in [("normal.jsonl", false), ("compacted.jsonl", true)] {
-            let kept = capture(w, &agent("Donna"), name, "session-end", wrap);
+            let captured = capture(w, &agent("Donna"), name, "session-end", wrap);
             let before = w.deltas("note").len();
             for _ in 0..2 {
-                let told = capture(w, &agent("Donna"), name, "failure", wrap);
-                assert_eq!(told["session_id"], kept["session_id"]);
+                let failure = capture(w, &agent("Donna"), name, "failure", wrap);
+                assert_eq!(failure["session_id"], captured["session_id"]);
             }
             let notes = w.deltas("note");
             let note = notes.last().expect("a note");
             assert_eq!((notes.len(), &note["body"]["event"]), (before + 1, &json!("failure")));
-            assert_eq!(note["session_id"], kept["session_id"]);
+            assert_eq!(note["session_id"], captured["session_id"]);
         }
         assert_eq!((w.deltas("checkpoint").len(), w.deltas("wrap").len(), w.roster().len()), (1, 1, 0));
     }
@@ -285,10 +285,10 @@ on_every_backend! {
     }
 
     fn with_the_setting_it_leaves_a_baton_that_another_picks_up(w) {
-        let kept = capture(w, &agent("Donna"), "normal.jsonl", "failure", true);
+        let captured = capture(w, &agent("Donna"), "normal.jsonl", "failure", true);
         assert_eq!(w.roster().len(), 0);
         let picked = w.pickup(&agent("Lola"));
-        assert_eq!(picked["baton"]["delta_id"], kept["baton_id"]);
+        assert_eq!(picked["baton"]["delta_id"], captured["baton_id"]);
         let again = capture(w, &agent("Donna"), "normal.jsonl", "session-end", true);
         assert_eq!((&again["delta_id"], w.deltas("wrap").len()), (&Value::Null, 1));
         // What was done since is kept in a baton of its own.
@@ -299,8 +299,8 @@ on_every_backend! {
     fn a_baton_that_the_agent_held_is_spent_by_the_wrap(w) {
         w.leave_baton(&agent("Lola"), "half");
         let picked = w.pickup(&agent("Donna"));
-        let kept = capture(w, &agent("Donna"), "normal.jsonl", "session-end", true);
-        assert_eq!(kept["session_id"], picked["session_id"]);
+        let captured = capture(w, &agent("Donna"), "normal.jsonl", "session-end", true);
+        assert_eq!(captured["session_id"], picked["session_id"]);
         let baton = json!({ "handoff_id": picked["baton"]["delta_id"] });
         w.no(&agent("Bert"), "hd_exec", baton, "baton_spent");
     }
@@ -310,23 +310,23 @@ on_every_backend! {
         w.advance(60_000);
         w.wrap(&agent("Donna"), "all said");
         let before = w.ledger();
-        let kept = capture(w, &agent("Donna"), "normal.jsonl", "session-end", true);
-        assert_eq!(kept["delta_id"], Value::Null);
+        let captured = capture(w, &agent("Donna"), "normal.jsonl", "session-end", true);
+        assert_eq!(captured["delta_id"], Value::Null);
         assert_eq!(w.ledger(), before);
     }
 
     fn a_conversation_that_began_after_the_wrap_is_another(w) {
         w.leave_baton(&agent("Donna"), "the one before");
-        let kept = capture(w, &agent("Donna"), "normal.jsonl", "session-end", true);
-        assert_eq!(w.deltas("wrap").len(), 2, "{kept:#}");
+        let captured = capture(w, &agent("Donna"), "normal.jsonl", "session-end", true);
+        assert_eq!(w.deltas("wrap").len(), 2, "{captured:#}");
     }
 
     fn a_session_that_was_taken_over_stays_over_and_its_work_is_a_note(w) {
         let started = w.start(&agent("Donna"));
         w.advance(60_000);
         w.ok(&agent("Lola"), "hd_exec", json!({ "from_session": started["session_id"], "force": true, "why": "urgent" }));
-        let kept = capture(w, &agent("Donna"), "normal.jsonl", "session-end", true);
-        assert_eq!((&kept["session_id"], w.deltas("wrap").len()), (&started["session_id"], 0));
+        let captured = capture(w, &agent("Donna"), "normal.jsonl", "session-end", true);
+        assert_eq!((&captured["session_id"], w.deltas("wrap").len()), (&started["session_id"], 0));
         let note = &w.deltas("note")[0];
         assert_eq!(note["body"]["late_checkpoint"]["packet"]["source"]["agent"], "claude", "{note:#}");
         capture(w, &agent("Donna"), "normal.jsonl", "session-end", true);
@@ -335,17 +335,17 @@ on_every_backend! {
 
     fn a_name_that_is_at_work_elsewhere_is_not_disturbed(w) {
         let started = w.start(&agent("Donna").process("elsewhere"));
-        let kept = capture(w, &agent("Donna"), "normal.jsonl", "session-end", false);
-        assert_eq!(kept["identity"], "Bot");
+        let captured = capture(w, &agent("Donna"), "normal.jsonl", "session-end", false);
+        assert_eq!(captured["identity"], "Bot");
         assert_eq!(w.roster()[0]["session_id"], started["session_id"]);
     }
 
     fn a_greeting_that_ends_leaves_no_trace_and_a_question_a_baton(w) {
         let dir = tempfile::tempdir().expect("a folder");
-        for asked in ["hi", "Go on", "ok, thanks"] {
-            let input = talk(dir.path(), &[asked]);
+        for prompt in ["hi", "Go on", "ok, thanks"] {
+            let input = talk(dir.path(), &[prompt]);
             w.no(&agent("Donna"), "transcript_capture", input, "transcript_empty");
-            assert!(w.deltas("start").is_empty(), "{asked}: no session is made of it");
+            assert!(w.deltas("start").is_empty(), "{prompt}: no session is made of it");
         }
         w.ok(&agent("Donna"), "transcript_capture", talk(dir.path(), &["Why does the cart round down?"]));
         assert_eq!(w.deltas("wrap").len(), 1);
@@ -353,12 +353,12 @@ on_every_backend! {
 
     fn what_a_session_saved_is_said_once_however_often_its_conversation_goes_on(w) {
         let dir = tempfile::tempdir().expect("a folder");
-        let mut asked = vec!["Why does the cart round down?"];
+        let mut prompts = vec!["Why does the cart round down?"];
         w.start(&agent("Donna"));
         w.ok(&agent("Donna"), "ledger_note", json!({ "kind": "decision", "text": "half up" }));
         for next in ["Mend it", "And the taxes", "And the rest"] {
-            w.ok(&agent("Donna"), "transcript_capture", talk(dir.path(), &asked));
-            asked.push(next);
+            w.ok(&agent("Donna"), "transcript_capture", talk(dir.path(), &prompts));
+            prompts.push(next);
         }
         let newest = w.deltas("wrap").pop().expect("a wrap")["body"].to_string();
         assert!(newest.contains("And the taxes"), "{newest}");
@@ -381,10 +381,10 @@ on_every_backend! {
     fn who_was_told_only_to_go_on_is_told_by_what_it_went_on_with(w) {
         let dir = tempfile::tempdir().expect("a folder");
         w.leave_baton(&agent("Ann"), "Prices are rounded in the cart");
-        for (name, asked) in [("Ben", "continue"), ("Cid", "Pick up the baton and go on from there, please.")] {
+        for (name, prompt) in [("Ben", "continue"), ("Cid", "Pick up the baton and go on from there, please.")] {
             w.pickup(&agent(name));
             w.ok(&agent(name), "session_checkpoint", json!({ "summary": format!("by {name}") }));
-            let end = pickup_talk(dir.path(), asked, "{}", Some(("Write", json!({ "file_path": "/w/a.rs", "content": "a" }))));
+            let end = pickup_talk(dir.path(), prompt, "{}", Some(("Write", json!({ "file_path": "/w/a.rs", "content": "a" }))));
             w.ok(&agent(name), "transcript_capture", end);
             let subject = w.ok(&agent("Reader"), "session_status", json!({}))["handoffs"][0]["subject"].to_string();
             assert!(subject.starts_with("\"Went on with 'Prices are rounded in the cart'"), "{subject}");

@@ -84,8 +84,8 @@ on_every_backend! {
         w.kill(&old);
         let new = agent("Ann").process("new");
         let session = text(&w.start(&new), "session_id");
-        let kept = w.ok(&new, "task_show", json!({ "id": id }));
-        assert_eq!((kept["claim"]["session_id"].clone(), kept["claim"]["token"].clone()), (json!(session), json!(1)));
+        let task = w.ok(&new, "task_show", json!({ "id": id }));
+        assert_eq!((task["claim"]["session_id"].clone(), task["claim"]["token"].clone()), (json!(session), json!(1)));
         w.ok(&new, "task_update", json!({ "id": id, "notes": "n", "token": 1 }));
     }
 

@@ -22,8 +22,8 @@ impl Talk {
         let path = dir.path().join("aaaaaaaa-0000-4000-8000-000000000001.jsonl");
         let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../transcripts/samples/claude/normal.jsonl");
         let sample = std::fs::read_to_string(sample).expect("the sample");
-        let said: Vec<&str> = sample.lines().filter(|line| line.contains("\"parentUuid\"")).collect();
-        std::fs::write(&path, said.join("\n") + "\n").expect("a copy");
+        let lines: Vec<&str> = sample.lines().filter(|line| line.contains("\"parentUuid\"")).collect();
+        std::fs::write(&path, lines.join("\n") + "\n").expect("a copy");
         let mut talk = Self { _dir: dir, path, said: 0 };
         talk.line(&json!({ "role": "user", "content": "And now?" }), "user");
         talk
@@ -225,9 +225,9 @@ fn two_arrive(w: &mut World, first: Way, second: Way, fate: EarlierBaton) {
         if (first, second) != (Way::OwnWrap, Way::AutoWrap) {
             assert_eq!(standing["baton_id"], json!(made[0]), "{what}: {answer:#}");
             assert_eq!(standing["holder"], "Lola", "{what}: {answer:#}");
-            let kept = text(&standing, "kept_delta_id");
+            let note_id = text(&standing, "kept_delta_id");
             let note =
-                w.deltas("note").into_iter().find(|note| note["delta_id"] == json!(kept)).expect("a note");
+                w.deltas("note").into_iter().find(|note| note["delta_id"] == json!(note_id)).expect("a note");
             assert!(note["body"]["late_packet"].is_string(), "{what}: {note:#}");
             assert_eq!(w.pending(&agent("Lola")).len(), 1, "{what}: its holder is told");
         }
@@ -457,8 +457,8 @@ on_every_backend! {
         // The same agent takes what Lola left, in the same conversation.
         let picked = w.pickup(&donna());
         talk.called("hd_exec", &picked);
-        let kept = capture(w, &talk);
-        assert_eq!(offered(w), [text(&kept, "baton_id")]);
+        let captured = capture(w, &talk);
+        assert_eq!(offered(w), [text(&captured, "baton_id")]);
         let lolas = text(&picked["baton"], "delta_id");
         w.no(&agent("Bert"), "hd_exec", json!({ "handoff_id": lolas }), "baton_spent");
     }

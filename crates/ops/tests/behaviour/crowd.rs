@@ -25,9 +25,9 @@ fn all_at_once(ground: &Ground, crowd: &[Agent], verb: &str, input: &Value) -> V
     };
     let ask = &ask;
     thread::scope(|scope| {
-        let asked: Vec<_> =
+        let threads: Vec<_> =
             parts.iter().enumerate().map(|(at, part)| scope.spawn(move || ask(at, part))).collect();
-        asked.into_iter().flat_map(|answers| answers.join().expect("no thread fails")).collect()
+        threads.into_iter().flat_map(|answers| answers.join().expect("no thread fails")).collect()
     })
 }
 
@@ -35,7 +35,7 @@ fn all_at_once(ground: &Ground, crowd: &[Agent], verb: &str, input: &Value) -> V
 fn race(ground: &Ground, seed: u64, calls: Vec<(Agent, &'static str, Value)>) -> Vec<Result<Value, Value>> {
     let gate = &Barrier::new(calls.len());
     thread::scope(|scope| {
-        let asked: Vec<_> = (seed..)
+        let threads: Vec<_> = (seed..)
             .zip(calls)
             .map(|(seed, (who, verb, input))| {
                 scope.spawn(move || {
@@ -45,7 +45,7 @@ fn race(ground: &Ground, seed: u64, calls: Vec<(Agent, &'static str, Value)>) ->
                 })
             })
             .collect();
-        asked.into_iter().map(|answer| answer.join().expect("no thread fails")).collect()
+        threads.into_iter().map(|answer| answer.join().expect("no thread fails")).collect()
     })
 }
 
@@ -61,11 +61,11 @@ fn work(ground: &Ground, number: u64) -> BTreeMap<String, usize> {
             ("session_checkpoint", json!({ "summary": "s", "state": { "round": round } })),
             ("session_wrap", json!({ "summary": format!("{number}/{round}") })),
         ] {
-            let came = match own.call(&me, verb, input) {
+            let answer = match own.call(&me, verb, input) {
                 Ok(_) => verb.to_owned(),
                 Err(refusal) => text(&refusal, "code"),
             };
-            *count.entry(came).or_insert(0) += 1;
+            *count.entry(answer).or_insert(0) += 1;
         }
     }
     count
@@ -176,8 +176,8 @@ on_shared_backends! {
         let total = |what: &str| counts.iter().filter_map(|count| count.get(what)).sum::<usize>();
         let expected = ["session_start", "hd_exec", "session_checkpoint", "session_wrap", "baton_claimed", "predecessor_active",
             "no_session", "session_released"];
-        for came in counts.iter().flat_map(BTreeMap::keys) {
-            assert!(expected.contains(&came.as_str()), "{came}");
+        for outcome in counts.iter().flat_map(BTreeMap::keys) {
+            assert!(expected.contains(&outcome.as_str()), "{outcome}");
         }
         w.assert_sound();
         let numbers: Vec<_> = w.ledger().iter().map(|d| d["seq"].as_i64().expect("a number")).collect();

@@ -83,10 +83,10 @@ on_every_backend! {
             let shown = follow(w, &mut other, &id);
             assert_eq!((&shown["state"], &shown["result"]), (&json!("completed"), &json!("it is there")), "{shown:#}");
             let before = subjects(w, &sender());
-            let told: Vec<&String> =
+            let messages: Vec<&String> =
                 before.iter().filter(|subject| subject.contains(&id[..13]) && subject.contains("completed")).collect();
-            assert_eq!(told.len(), 1, "{before:?}");
-            assert!(!told[0].contains("Donna"), "Donna did not close it: {told:?}");
+            assert_eq!(messages.len(), 1, "{before:?}");
+            assert!(!messages[0].contains("Donna"), "Donna did not close it: {messages:?}");
             let is_heard = |subject: &&String| subject.contains(&id[..13]) && subject.contains("which you accepted");
             let heard = subjects(w, &receiver()).iter().filter(is_heard).count();
             assert_eq!(heard, usize::from(is_accepted), "its acceptor hears it once");

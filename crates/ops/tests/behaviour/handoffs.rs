@@ -124,23 +124,23 @@ on_every_backend! {
     fn the_sender_hears_once_of_each_step_of_the_receiver(w) {
         let heard = |w: &mut World| {
             let waiting = w.pending(&sender());
-            let said: Vec<String> = column(&waiting, "subject");
-            (said, waiting.last().map(|one| (one["from_project_id"].clone(), one["body"].to_string())))
+            let subjects: Vec<String> = column(&waiting, "subject");
+            (subjects, waiting.last().map(|one| (one["from_project_id"].clone(), one["body"].to_string())))
         };
         let id = create(w);
         assert_eq!(heard(w).0, Vec::<String>::new(), "an offer is the sender's own doing");
         advance(w, &receiver(), &id, "accept");
         w.ok(&receiver(), "hd_exec", json!({ "handoff_id": id }));
-        let (said, last) = heard(w);
-        assert_eq!(said.len(), 1, "{said:?}");
-        assert!(said[0].contains("\"add an endpoint\" was accepted by Donna of q"), "{said:?}");
+        let (subjects, last) = heard(w);
+        assert_eq!(subjects.len(), 1, "{subjects:?}");
+        assert!(subjects[0].contains("\"add an endpoint\" was accepted by Donna of q"), "{subjects:?}");
         assert_eq!(last.expect("one").0, json!("q"));
         let done = json!({ "id": id, "action": "complete", "result": "merged as 12" });
         w.ok(&receiver(), "handoff_advance", done.clone());
         assert!(w.call(&receiver(), "handoff_advance", done).is_err());
-        let (said, last) = heard(w);
-        assert_eq!(said.len(), 2, "{said:?}");
-        assert!(said[1].contains("was completed by Donna of q"), "{said:?}");
+        let (subjects, last) = heard(w);
+        assert_eq!(subjects.len(), 2, "{subjects:?}");
+        assert!(subjects[1].contains("was completed by Donna of q"), "{subjects:?}");
         assert!(last.expect("one").1.contains("merged as 12"));
     }
 
@@ -153,9 +153,9 @@ on_every_backend! {
         w.advance(2 * 3_600_000);
         w.no(&receiver(), "handoff_advance", json!({ "id": late, "action": "accept" }), "handoff_state");
         let waiting = w.pending(&sender());
-        let said = column(&waiting, "subject");
-        assert_eq!(said.len(), 2, "{said:?}");
-        assert!(said[0].contains("was declined by Donna of q") && said[1].contains("has expired"), "{said:?}");
+        let subjects = column(&waiting, "subject");
+        assert_eq!(subjects.len(), 2, "{subjects:?}");
+        assert!(subjects[0].contains("was declined by Donna of q") && subjects[1].contains("has expired"), "{subjects:?}");
         assert!(waiting[0]["body"].to_string().contains("not ours"));
         let card = w.start(&sender());
         assert_eq!(card["sent"][0]["state"], "expired");

@@ -127,8 +127,8 @@ on_every_backend! {
         w.no_trace(&at_q(bot("two")), "handoff_advance", forced.clone(), "why_missing");
         forced["why"] = json!("it hangs");
         w.ok(&at_q(bot("two")), "handoff_advance", forced);
-        let told = w.pending(&at_q(bot("one")));
-        assert!(told.len() == 1 && text(&told[0], "body").contains("it hangs"), "{told:#?}");
+        let pending = w.pending(&at_q(bot("one")));
+        assert!(pending.len() == 1 && text(&pending[0], "body").contains("it hangs"), "{pending:#?}");
     }
 
     fn a_claim_of_a_caller_that_nothing_tells_apart_is_its_tokens(w) {
@@ -161,8 +161,8 @@ on_every_backend! {
             let taken = w.ok(&other, "task_claim", forced);
             assert_eq!(taken["token"].as_i64(), first["token"].as_i64().map(|token| token + 1));
             w.no_trace(&holder, "task_close", json!({ "id": id, "token": first["token"] }), "lease_lost");
-            let told = w.pending(&holder);
-            let last = told.last().unwrap_or_else(|| panic!("{holder:?} is not told"));
+            let pending = w.pending(&holder);
+            let last = pending.last().unwrap_or_else(|| panic!("{holder:?} is not told"));
             assert!(text(last, "subject").contains(&id) && text(last, "body").contains("it hangs"), "{last:#}");
             w.ok(&other, "task_close", json!({ "id": id, "token": taken["token"] }));
             let audit = w.ok(&agent("Reader"), "audit_report", json!({})).to_string();
@@ -191,8 +191,8 @@ on_every_backend! {
         w.ok(&anybody, "session_checkpoint", named);
         forced["why"] = json!("it hangs");
         w.ok(&anybody, "session_wrap", forced);
-        let told = w.pending(&agent("Ann"));
-        assert!(told.len() == 1 && text(&told[0], "body").contains("it hangs"), "{told:#?}");
+        let pending = w.pending(&agent("Ann"));
+        assert!(pending.len() == 1 && text(&pending[0], "body").contains("it hangs"), "{pending:#?}");
         // An unnamed session without a process is that of all such callers, as documented.
         let begun = w.start(&unknown());
         w.ok(&unknown(), "session_wrap", json!({ "session": begun["session_id"], "summary": "s" }));
@@ -316,8 +316,8 @@ on_every_backend! {
                 let mut input = input.clone();
                 input[field] = json!(wrong);
                 let refusal = w.no_trace(&agent("Ann"), verb, input, code);
-                let told = format!("{} {}", text(&refusal, "message"), text(&refusal, "hint"));
-                assert!(told.contains(bound), "{verb} {field}: {refusal:#}");
+                let explanation = format!("{} {}", text(&refusal, "message"), text(&refusal, "hint"));
+                assert!(explanation.contains(bound), "{verb} {field}: {refusal:#}");
             }
         }
         for span in ["99999999999w", "5000d"] {

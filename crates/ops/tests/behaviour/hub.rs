@@ -38,7 +38,7 @@ impl Hub {
             self.fail -= 1;
             return retry(maybe);
         }
-        let came = match call {
+        let result = match call {
             Call::Create(draft) => self.create(draft),
             Call::Find(draft) => self.find(draft),
             Call::Close { number, comment, reason, marker, .. } => {
@@ -51,17 +51,17 @@ impl Hub {
             self.lose -= 1;
             return retry(true);
         }
-        CallEnd::Completed(came)
+        CallEnd::Completed(result)
     }
 
     fn create(&mut self, draft: &Draft) -> TrackerResult {
         if draft.may_exist && !self.with(&draft.marker).is_empty() {
-            let came = self.find(draft);
-            if let TrackerResult::Issue { number, .. } = came {
+            let existing = self.find(draft);
+            if let TrackerResult::Issue { number, .. } = existing {
                 let issue = &mut self.issues[usize::try_from(number - 1).expect("small")];
                 (issue.open, issue.reason) = (true, None);
             }
-            return came;
+            return existing;
         }
         self.issues.push(Issue {
             title: draft.title.clone(),

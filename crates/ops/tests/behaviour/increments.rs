@@ -98,8 +98,8 @@ on_every_backend! {
         let made = w.ok(&agent("Ann"), "task_increment", json!({ "title": "T" }));
         close(w, &made["implementation_id"], "pass", json!({}));
         for reason in [json!(null), json!("done"), json!("12 passed, 2 failed"), json!("Reviewed the error handling")] {
-            let said = json!({ "id": made["test_id"], "reason": reason });
-            let refusal = w.no_trace(&agent("Bob"), "task_close", said, "task_result_needed");
+            let input = json!({ "id": made["test_id"], "reason": reason });
+            let refusal = w.no_trace(&agent("Bob"), "task_close", input, "task_result_needed");
             let hint = text(&refusal, "hint");
             assert!(hint.contains("--result pass") && hint.contains("--result fail"), "{hint}");
         }
@@ -143,17 +143,17 @@ on_every_backend! {
         w.ok(&agent("Ann"), "task_update", json!({ "id": made["implementation_id"], "agent_context": context }));
         let mail = mail_of(w, &tess);
         let handoffs = mail.iter().filter(|mail| mail["type"] == "task_handoff");
-        let said: Vec<&Value> = handoffs.map(|mail| &mail["content"]["context"]["work_completed"]).collect();
-        assert!(said.iter().all(|text| **text != ""), "nothing empty is sent: {said:?}");
-        assert!(said.contains(&&json!("registration added")), "{said:?}");
+        let reports: Vec<&Value> = handoffs.map(|mail| &mail["content"]["context"]["work_completed"]).collect();
+        assert!(reports.iter().all(|text| **text != ""), "nothing empty is sent: {reports:?}");
+        assert!(reports.contains(&&json!("registration added")), "{reports:?}");
     }
 
     fn what_passed_clears_what_failed_and_files_are_joined_with_who(w) {
         let made = w.ok(&agent("Ann"), "task_increment", json!({ "title": "Modes", "acceptance_criteria": "both modes work" }));
-        let turn = |w: &mut World, who: &str, id: &Value, said: Value| {
+        let turn = |w: &mut World, who: &str, id: &Value, result: Value| {
             w.advance(1);
             w.ok(&agent(who), "task_claim", json!({ "id": id }));
-            let mut input = said;
+            let mut input = result;
             input["id"] = id.clone();
             w.ok(&agent(who), "task_close", input);
         };

@@ -266,8 +266,8 @@ on_every_backend! {
             let note = text(&late["standing"], "kept_delta_id");
             lose(w, &donna, how);
             let next = take(w, &agent("Rex").process(how), &baton, force);
-            let told = column(&list(&next["recovered"]["deltas"]), "delta_id");
-            assert!(told.contains(&note), "{how}: {next:#}");
+            let deltas = column(&list(&next["recovered"]["deltas"]), "delta_id");
+            assert!(deltas.contains(&note), "{how}: {next:#}");
             w.ok(&agent("Rex").process(how), "session_wrap", json!({ "summary": "done" }));
         }
     }

@@ -322,8 +322,8 @@ on_every_backend! {
         assert_eq!((&shown["from_identity"], &shown["accepted_by"]), (&json!("Ann"), &json!("Ben")));
         assert_eq!((&shown["ended"]["by"], &shown["ended"]["why"]), (&json!("somebody of project lone"), &json!("no longer")));
         assert!(!json!(w.ledger_of("a")).to_string().contains("Insider"));
-        let told = w.pending(&agent("Ben").project("a"));
-        assert!(!told.is_empty() && !json!(told).to_string().contains("Insider"), "{told:#?}");
+        let pending = w.pending(&agent("Ben").project("a"));
+        assert!(!pending.is_empty() && !json!(pending).to_string().contains("Insider"), "{pending:#?}");
     }
 
     fn a_document_is_written_read_back_and_kept(w) {

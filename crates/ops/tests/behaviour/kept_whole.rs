@@ -31,7 +31,7 @@ on_every_backend! {
             w.call(&at_q("Ben"), "baton_import", json!({ "project": "q", "baton": baton, "again": again }))
         };
         let first = import(w, &one, false).expect("imported");
-        w.ok(&agent("Ann"), "baton_reclaim", json!({ "baton_id": left["baton_id"] }));
+        w.ok(&agent("Ann"), "baton_reclaim", json!({ "baton_id": left["baton_id"], "force": true, "why": "the file is late" }));
         let held = w.pickup(&agent("Hal"));
         w.ok(&agent("Hal"), "session_checkpoint", json!({ "summary": "worked on since" }));
         w.ok(&agent("Hal"), "session_end", json!({ "session": held["session_id"] }));
@@ -59,16 +59,15 @@ on_every_backend! {
         let mut row = line(w, &id);
         row.as_object_mut().expect("fields").remove("notes");
         row["description"] = json!("by hand");
-        row["metadata"].as_object_mut().expect("metadata").remove("handoff.v1");
         w.advance(5_000);
         row["updated_at"] = json!(baton_model::time::rfc3339(w.now));
         let imported = w.ok(&agent("Ann"), "beads_import", json!({ "lines": [row.to_string()] }));
         assert_eq!(w.ok(&agent("Ann"), "task_show", json!({ "id": id }))["notes"], "", "{imported:#}");
         assert_eq!(imported["emptied"], json!([{ "id": id, "field": "notes" }]));
-        let said = w.ledger().iter().any(|delta| {
+        let is_noted = w.ledger().iter().any(|delta| {
             delta["body"]["replaced"]["notes"] == "words of Donna" && text(&delta["body"], "summary").contains("notes")
         });
-        assert!(said, "the ledger has it, and says which field");
+        assert!(is_noted, "the ledger has it, and says which field");
     }
 
     fn what_another_holds_is_neither_held_back_nor_freed_nor_moved(w) {
@@ -107,7 +106,8 @@ on_every_backend! {
         assert!(text(&signals[0], "body").contains("LATE WRAP; next: LATE NEXT"), "{signals:#?}");
         let note = json!({ "text": "LATE NOTE", "session": begun["session_id"] });
         w.no(&agent("Donna"), "ledger_note", note, "session_released");
-        assert!(w.pending(&agent("Max"))[0].to_string().contains("LATE NOTE"));
+        let waiting = w.ok(&agent("Max"), "mail_inbox", json!({ "bodies": true }));
+        assert!(waiting.to_string().contains("LATE NOTE"), "{waiting:#}");
         let recent = w.ok(&agent("Reader"), "ledger_list", json!({ "newest": true, "brief": true }));
         assert!(recent.to_string().contains("LATE NOTE"), "the log says it: {recent:#}");
     }

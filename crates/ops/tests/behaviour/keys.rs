@@ -100,8 +100,8 @@ on_every_backend! {
         assert_eq!(refusal["key"]["added_by"], "Donna");
         w.no_trace(&agent("Mallory"), "key_add", json!({ "name": "Donna", "public_key": "age1other", "force": true }), "why_missing");
         w.ok(&agent("Chief"), "key_add", json!({ "name": "Donna", "public_key": "age1other", "force": true, "why": "new laptop" }));
-        let told = w.newest("other")["body"].clone();
-        assert_eq!((&told["replaces"], &told["why"], &told["forced"]), (&json!(own), &json!("new laptop"), &json!(true)));
+        let body = w.newest("other")["body"].clone();
+        assert_eq!((&body["replaces"], &body["why"], &body["forced"]), (&json!(own), &json!("new laptop"), &json!(true)));
         w.no_trace(&agent("Donna"), "key_create", json!({}), "key_listed");
     }
 

@@ -143,14 +143,14 @@ on_every_backend! {
         w.machines.files.insert("/repos/p/lib/a.rs".into(), String::new());
         let lola = agent("Lola").at("/repos/p", None);
         let taken = w.ok(&lola, "lease_take", json!({ "patterns": ["lib"] }));
-        let said = |of: &Value| of["warnings"][0]["kind"].clone();
-        assert_eq!(said(&taken), "lease_folder", "{taken:#}");
+        let warning = |of: &Value| of["warnings"][0]["kind"].clone();
+        assert_eq!(warning(&taken), "lease_folder", "{taken:#}");
         w.no_trace(&agent("Donna"), "lease_take", json!({ "patterns": ["lib/a.rs"] }), "lease_conflict");
         w.no_trace(&agent("Donna"), "lease_take", json!({ "patterns": ["lib/deep/"] }), "lease_conflict");
         let listed = w.ok(&agent("Donna"), "lease_list", json!({ "path": "lib/a.rs" }));
         assert_eq!(column(&list(&listed["items"]), "holder"), ["Lola"]);
         let typo = w.ok(&lola, "lease_take", json!({ "patterns": ["lbi"] }));
-        assert_eq!(said(&typo), "lease_matches_nothing", "{typo:#}");
+        assert_eq!(warning(&typo), "lease_matches_nothing", "{typo:#}");
         let file = w.ok(&lola, "lease_take", json!({ "patterns": ["lib/a.rs"] }));
         assert_eq!(file["warnings"], json!([]));
         let elsewhere = w.ok(&agent("Rex"), "lease_take", json!({ "patterns": ["lbo"] }));

@@ -168,15 +168,15 @@ on_every_backend! {
 
     fn acknowledging_tells_the_sender_once_and_takes_mail_of_a_role(w) {
         people(w);
-        let asked = json!({ "to": "role:testing", "subject": "test it", "ack_by_s": 60 });
-        let sent = w.ok(&agent("Lola"), "mail_send", asked);
+        let request = json!({ "to": "role:testing", "subject": "test it", "ack_by_s": 60 });
+        let sent = w.ok(&agent("Lola"), "mail_send", request);
         let ack = json!({ "message_id": &text(&sent, "message_id")[..24], "body": "on it" });
         let first = w.ok(&agent("Tess"), "mail_ack", ack.clone());
         assert_eq!((&first["acked_before"], &first["to"]), (&json!(false), &json!("Lola")));
         assert_eq!(w.ok(&agent("Tess"), "mail_ack", ack)["acked_before"], true);
-        let told = inbox(w, &agent("Lola"));
-        assert_eq!(column(&told, "type"), ["Acknowledgment"]);
-        assert_eq!((&told[0]["from"], &told[0]["reply_to"], &told[0]["thread_id"]), (&json!("Tess"), &sent["message_id"], &sent["message_id"]));
+        let received = inbox(w, &agent("Lola"));
+        assert_eq!(column(&received, "type"), ["Acknowledgment"]);
+        assert_eq!((&received[0]["from"], &received[0]["reply_to"], &received[0]["thread_id"]), (&json!("Tess"), &sent["message_id"], &sent["message_id"]));
         assert!(inbox(w, &agent("Tess")).is_empty());
     }
 

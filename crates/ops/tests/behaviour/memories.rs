@@ -61,8 +61,8 @@ on_every_backend! {
         let input = json!({ "text": "first line\nsecond", "request_id": "r" });
         let one = w.ok(&donna(), "memory_add", input.clone());
         assert_eq!(w.ok(&donna(), "memory_add", input), one);
-        let told = w.deltas("remember");
-        assert_eq!((told.len(), told[0]["body"]["summary"].clone()), (1, json!("first line")));
+        let deltas = w.deltas("remember");
+        assert_eq!((deltas.len(), deltas[0]["body"]["summary"].clone()), (1, json!("first line")));
     }
 
     fn a_memory_that_cannot_be_kept_is_refused(w) {

@@ -39,8 +39,8 @@ on_every_backend! {
     fn design_notes_and_comments_reach_the_agent_or_are_named(w) {
         let made = w.ok(&agent("Ann"), "task_create", json!({ "title": "t", "agent_role": "implementation" }));
         w.ok(&agent("Ann"), "task_update", json!({ "id": made["id"], "design": "one pass", "notes": "mind the BOM" }));
-        for said in ["first", "second"] {
-            w.ok(&agent("Cy"), "task_comment", json!({ "id": made["id"], "text": said }));
+        for comment in ["first", "second"] {
+            w.ok(&agent("Cy"), "task_comment", json!({ "id": made["id"], "text": comment }));
         }
         let given = packet(w, "Bo", &made["id"]);
         assert_eq!((&given["design"], &given["notes"]), (&json!("one pass"), &json!("mind the BOM")), "{given:#}");
@@ -58,8 +58,8 @@ on_every_backend! {
             w.ok(&agent("Bo"), "task_release", json!({ "id": made["id"], "why": why }));
         }
         let given = packet(w, "Cy", &made["id"]);
-        let told = json!([{ "by": "Bo", "why": "it took longer than 5 s" }, { "by": "Bo", "why": "cannot reach db" }]);
-        assert_eq!((&given["failed_attempts"], &given["attempts"]), (&told, &json!(2)), "{given:#}");
+        let attempts = json!([{ "by": "Bo", "why": "it took longer than 5 s" }, { "by": "Bo", "why": "cannot reach db" }]);
+        assert_eq!((&given["failed_attempts"], &given["attempts"]), (&attempts, &json!(2)), "{given:#}");
     }
 
     fn a_verification_that_begins_has_no_attempts_of_its_own(w) {
@@ -73,10 +73,10 @@ on_every_backend! {
 
     fn contexts_of_an_increment_do_not_add_up_until_a_result_is_refused(w) {
         let made = w.ok(&agent("Ann"), "task_increment", input_of("T"));
-        let said = |key: &str| json!({ key: key.repeat(1_500) });
-        close(w, "Bo", &made["implementation_id"], "pass", said("log1"));
-        close(w, "Bo", &made["test_id"], "fail", said("log2"));
-        close(w, "Bo", &made["fix_id"], "pass", said("log3"));
+        let field = |key: &str| json!({ key: key.repeat(1_500) });
+        close(w, "Bo", &made["implementation_id"], "pass", field("log1"));
+        close(w, "Bo", &made["test_id"], "fail", field("log2"));
+        close(w, "Bo", &made["fix_id"], "pass", field("log3"));
         let fixed = w.ok(&agent("Ann"), "task_show", json!({ "id": made["fix_id"], "full": true }));
         let context = &fixed["agent_context"];
         assert_eq!(text(context, "log3").len(), 6_000, "{context:#}");
@@ -86,8 +86,8 @@ on_every_backend! {
             let other = w.ok(&agent("Ann"), "task_show", json!({ "id": holder, "full": true }));
             assert_eq!(text(&other["agent_context"], key).len(), 6_000);
         }
-        close(w, "Bo", &made["test_id"], "pass", said("log4"));
-        close(w, "Bo", &made["verify_id"], "fail", said("log5"));
+        close(w, "Bo", &made["test_id"], "pass", field("log4"));
+        close(w, "Bo", &made["verify_id"], "fail", field("log5"));
         // What an agent says itself is never cut.
         w.ok(&agent("Ann"), "task_update", json!({ "id": made["fix_id"], "status": "open" }));
         let input = json!({ "id": made["fix_id"], "result": "pass", "reason": "x", "context": { "log": "l".repeat(17_000) } });

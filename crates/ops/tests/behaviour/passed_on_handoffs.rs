@@ -113,7 +113,7 @@ on_every_backend! {
         w.end(&agent("Donna"));
         w.start(&agent("Lola"));
         w.ok(&agent("Lola"), "mail_send", json!({ "to": "Donna", "subject": "cart", "body": "does it add up?" }));
-        let started = w.ok(&agent("Somebody").nameless(), "session_start", json!({ "identity": "Donna" }));
+        let started = w.ok(&agent("Somebody").nameless(), "session_start", json!({ "project": "p", "identity": "Donna" }));
         assert_eq!((started["unread"]["identity"].clone(), started["unread"]["total"].clone()), (json!("Donna"), json!(1)), "{started:#}");
     }
 

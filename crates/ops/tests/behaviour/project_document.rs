@@ -26,10 +26,10 @@ on_every_backend! {
     fn a_committed_document_wins_over_defaults_in_a_fresh_store(w) {
         let input = json!({ "remote": "git@github.com:O/Issues.git", "document": COMMITTED });
         let made = w.ok(&here(), "project_init", input.clone());
-        let said = vec![json!(true), json!("pantheon"), json!("https://h.example/o/shop"), json!("o/issues")];
-        assert_eq!((shown(&made), made["document"].clone()), (said.clone(), Value::Null), "nothing to write");
+        let expected = vec![json!(true), json!("pantheon"), json!("https://h.example/o/shop"), json!("o/issues")];
+        assert_eq!((shown(&made), made["document"].clone()), (expected.clone(), Value::Null), "nothing to write");
         let again = w.ok(&here(), "project_init", input);
-        assert_eq!((shown(&again), again["document"].clone()), (said, Value::Null));
+        assert_eq!((shown(&again), again["document"].clone()), (expected, Value::Null));
     }
 
     fn flags_win_over_the_document_also_when_it_is_read_back(w) {
@@ -95,8 +95,8 @@ on_every_backend! {
         let remote = open.replace("https://h.example/o/shop", "https://github.com/mallory/shop").replace("pantheon", "github");
         let made = w.ok(&here(), "project_init", json!({ "document": remote, "remote": own }));
         assert_eq!(made["project"]["vcs_remote_url"], own);
-        let said = w.ok(&here(), "project_init", json!({ "document": pulled, "remote": own, "issues_repo": "mallory/issues" }));
-        assert_eq!((said["project"]["issues_github_repo"].clone(), said["suggestion"].clone()), (json!("mallory/issues"), Value::Null), "the user's own word");
+        let answer = w.ok(&here(), "project_init", json!({ "document": pulled, "remote": own, "issues_repo": "mallory/issues" }));
+        assert_eq!((answer["project"]["issues_github_repo"].clone(), answer["suggestion"].clone()), (json!("mallory/issues"), Value::Null), "the user's own word");
     }
 
     fn a_document_that_cannot_be_read_stops_a_registration_and_one_that_cannot_be_changed_does_not(w) {

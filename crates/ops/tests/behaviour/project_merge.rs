@@ -313,16 +313,16 @@ on_every_backend! {
         w.ok(&at("Tess", "fix"), "agent_register", json!({ "roles": ["testing"] }));
         w.ok(&at("Ann", "fix"), "agent_register", json!({}));
         w.ok(&at("Ann", "fix"), "mail_send", json!({ "to": "role:testing", "subject": "run it", "body": "b" }));
-        let asked = json!({ "to": "Otto", "to_project": "other", "subject": "why", "body": "b" });
+        let mail = json!({ "to": "Otto", "to_project": "other", "subject": "why", "body": "b" });
         w.ok(&at("Otto", "other"), "agent_register", json!({}));
-        w.ok(&at("Ann", "fix"), "mail_send", asked);
+        w.ok(&at("Ann", "fix"), "mail_send", mail);
         merge(w);
         let inbox = w.ok(&at("Tess", "p"), "mail_inbox", json!({}));
         assert_eq!(column(&list(&inbox["items"]), "subject"), ["run it"], "{inbox:#}");
         let id = w.ok(&at("Otto", "other"), "mail_inbox", json!({}))["items"][0]["message_id"].clone();
         w.ok(&at("Otto", "other"), "mail_ack", json!({ "message_id": id, "body": "because" }));
-        let told = Value::from(w.pending(&at("Ann", "p"))).to_string();
-        assert!(told.contains("acknowledged: why"), "{told}");
+        let pending = Value::from(w.pending(&at("Ann", "p"))).to_string();
+        assert!(pending.contains("acknowledged: why"), "{pending}");
     }
 
     fn nothing_begins_in_a_project_that_was_merged(w) {
@@ -368,13 +368,13 @@ on_every_backend! {
 
     fn the_card_of_a_merged_project_says_where_its_work_goes_on(w) {
         w.register("fix");
-        let told = |w: &mut World| {
+        let advice = |w: &mut World| {
             let reminders = w.ok(&at("Ann", "fix"), "session_status", json!({}))["reminders"].clone();
             list(&reminders).into_iter().find(|one| one["kind"] == "project_merged").map(|one| text(&one, "message"))
         };
-        assert_eq!(told(w), None);
+        assert_eq!(advice(w), None);
         w.ok(&agent("Owner"), "project_merge", json!({ "from": "fix", "into": "p" }));
-        assert!(told(w).is_some_and(|message| message.contains("merged into p") && message.contains("--project p")));
+        assert!(advice(w).is_some_and(|message| message.contains("merged into p") && message.contains("--project p")));
     }
 
     fn late_words_after_a_split_are_kept_where_the_folder_went(w) {
@@ -391,8 +391,8 @@ on_every_backend! {
         let late = at("Sil", "cart").process("gone");
         w.no(&late, "session_checkpoint", json!({ "summary": "late words" }), "session_released");
         w.no(&late.in_session(&own), "session_wrap", json!({ "summary": "the last words" }), "session_released");
-        let kept = w.everything().into_iter().filter(|row| row.starts_with("delta") && row.contains("cart")).collect::<String>();
-        assert!(kept.contains("late words") && kept.contains("the last words"), "{kept}");
+        let rows = w.everything().into_iter().filter(|row| row.starts_with("delta") && row.contains("cart")).collect::<String>();
+        assert!(rows.contains("late words") && rows.contains("the last words"), "{rows}");
         w.assert_sound();
     }
 }

@@ -164,8 +164,8 @@ on_every_backend! {
         assert_eq!((&again["project_id"], &again["baton_id"]), (&json!("p"), &left["baton_id"]));
         end_hook(w, "fix", &talk);
         assert_eq!((waiting(w, "p").len(), waiting(w, "fix").len()), (1, 0));
-        let meant = w.ok(&at("Owner", "fix"), "transcript_import", json!({ "id": text(&talk.input(), "id"), "agent": "claude", "again": true }));
-        assert_eq!(meant["project_id"], "fix");
+        let imported = w.ok(&at("Owner", "fix"), "transcript_import", json!({ "id": text(&talk.input(), "id"), "agent": "claude", "again": true }));
+        assert_eq!(imported["project_id"], "fix");
     }
 
     fn a_conversation_keeps_its_baton_when_its_folder_goes_to_another_project(w) {

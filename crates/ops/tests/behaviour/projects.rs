@@ -68,13 +68,13 @@ on_every_backend! {
     }
 
     fn credentials_are_never_stored(w) {
-        for (folder, remote, kept) in [
+        for (folder, remote, stored) in [
             ("/repos/a", "https://user:hunter2@git.example/o/a", "https://git.example/o/a"),
             ("/repos/b", "https://hunter2@github.com/o/b.git", "https://github.com/o/b.git"),
             ("/repos/c", "ssh://git:hunter2@git.example:22/o/c", "ssh://git.example:22/o/c"),
         ] {
             let made = init(w, folder, json!({ "remote": remote, "issues_repo": "https://hunter2@github.com/o/r" }));
-            assert_eq!(made["project"]["vcs_remote_url"], kept);
+            assert_eq!(made["project"]["vcs_remote_url"], stored);
             assert_eq!(made["project"]["issues_github_repo"], "o/r");
         }
         let all = w.everything().join("\n");
@@ -84,8 +84,8 @@ on_every_backend! {
     fn the_provider_is_guessed_from_the_remote_unless_said(w) {
         let guessed = init(w, "/repos/a", json!({ "remote": "git@github.com:o/a.git" }));
         assert_eq!(guessed["project"]["vcs_provider"], "github");
-        let said = init(w, "/repos/b", json!({ "remote": "git@github.com:o/b.git", "vcs": "pantheon" }));
-        assert_eq!(said["project"]["vcs_provider"], "pantheon");
+        let project = init(w, "/repos/b", json!({ "remote": "git@github.com:o/b.git", "vcs": "pantheon" }));
+        assert_eq!(project["project"]["vcs_provider"], "pantheon");
         let here = nowhere().at("/repos/c", None);
         w.no_trace(&here, "project_init", json!({ "vcs": "cvs" }), "vcs_unknown");
         w.no_trace(&here, "project_init", json!({ "issues_repo": "not a repo" }), "repo_invalid");

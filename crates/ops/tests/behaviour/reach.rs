@@ -28,6 +28,7 @@ const ARGUMENTS: &[(&str, &str, Place)] = &[
     ("audit_report", "commands", Place::Words),
     ("audit_report", "Document.path", Place::Words),
     ("baton_export", "again", Place::Words),
+    ("baton_import", "again", Place::Words),
     ("baton_import", "FileLocation.root", Place::Words),
     ("baton_import", "LeftOut.path", Place::Words),
     ("baton_import", "LeftOut.reason", Place::Words),
@@ -184,10 +185,10 @@ fn places(schema: &Value) -> Vec<String> {
     let mut found = Vec::new();
     for (prefix, object) in std::iter::once(own).chain(defs) {
         for (name, property) in object["properties"].as_object().into_iter().flatten() {
-            let said = property["description"].as_str().unwrap_or_default();
-            let said = said.replace("else from the working directory", "").to_lowercase();
+            let description = property["description"].as_str().unwrap_or_default();
+            let description = description.replace("else from the working directory", "").to_lowercase();
             let words: Vec<&str> =
-                said.split(|c: char| !c.is_alphanumeric()).chain(name.split('_')).collect();
+                description.split(|c: char| !c.is_alphanumeric()).chain(name.split('_')).collect();
             let tells = |word: &&str| TELLING.iter().any(|t| word == t || word.strip_suffix('s') == Some(t));
             if words.iter().any(tells) {
                 found.push(format!("{prefix}{name}"));
@@ -238,11 +239,11 @@ fn every_question_to_the_machine_is_known() {
     let from = source.find("pub trait Host {").expect("the trait");
     let body = &source[from..];
     let body = &body[..body.find("\n}").expect("its end")];
-    let asked: BTreeSet<&str> = body
+    let calls: BTreeSet<&str> = body
         .lines()
         .filter_map(|line| line.strip_prefix("    fn "))
         .filter_map(|line| line.split('(').next())
         .collect();
     let listed: BTreeSet<&str> = QUESTIONS.iter().map(|(name, _)| *name).collect();
-    assert_eq!(asked, listed, "say in QUESTIONS what a caller over a socket gets");
+    assert_eq!(calls, listed, "say in QUESTIONS what a caller over a socket gets");
 }

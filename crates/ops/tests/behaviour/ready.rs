@@ -144,8 +144,8 @@ on_every_backend! {
                 8 => ("task_update", json!({ "id": one, "status": statuses[w.dice.below(4)] })),
                 _ => ("task_update", json!({ "id": one, "defer": if w.dice.below(2) == 0 { "1h" } else { "" } })),
             };
-            let came = w.call(&agent("Ann"), verb, input.clone());
-            if let (Ok(made), 0) = (&came, pick) {
+            let answer = w.call(&agent("Ann"), verb, input.clone());
+            if let (Ok(made), 0) = (&answer, pick) {
                 ids.push(text(made, "id"));
             }
             let mut found = ready(w);

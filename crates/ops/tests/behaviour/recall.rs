@@ -150,13 +150,13 @@ on_every_backend! {
         w.machines.recall = outside();
         let made = w.ok(&donna(), "memory_reindex", json!({}));
         assert_eq!((&made["memories"], &made["embedded"], &made["effects"]), (&json!(69), &json!(69), &json!(3)));
-        let told = effects(w);
-        let pages = told.iter().filter(|effect| effect["memory_ids"].is_array());
+        let effects_before = effects(w);
+        let pages = effects_before.iter().filter(|effect| effect["memory_ids"].is_array());
         let named: Vec<Value> = pages.flat_map(|effect| list(&effect["memory_ids"])).collect();
         assert_eq!(named.len(), 69);
-        assert_eq!(told.last().expect("one")["forget_before"], w.now, "what is of no memory goes last");
-        let kept = w.store.read(|tx| Ok(vector::get(tx, "p", &ids[1])?)).expect("read").expect("a vector");
-        assert_eq!((kept.embedder.as_str(), kept.packed), (HASHING, Some(QuantizedVector::of(&hashing("deploying number 1")))));
+        assert_eq!(effects_before.last().expect("one")["forget_before"], w.now, "what is of no memory goes last");
+        let stored = w.store.read(|tx| Ok(vector::get(tx, "p", &ids[1])?)).expect("read").expect("a vector");
+        assert_eq!((stored.embedder.as_str(), stored.packed), (HASHING, Some(QuantizedVector::of(&hashing("deploying number 1")))));
         let again = w.ok(&donna(), "memory_reindex", json!({}));
         assert_eq!(again["embedded"], 0);
     }

@@ -76,10 +76,10 @@ on_every_backend! {
                 ] {
                     let refusal = w.no(&ann, verb, input, "session_released");
                     assert_eq!(refusal["session_id"], held["session_id"], "{verb} {how}");
-                    let kept = w.deltas("note").into_iter().find(|note| note["delta_id"] == refusal["kept_delta_id"]);
-                    let kept = kept.unwrap_or_else(|| panic!("{verb} {how}: {refusal}"));
-                    assert_eq!(kept["session_id"], held["session_id"]);
-                    assert!(kept["body"].to_string().contains("late words"), "{kept}");
+                    let note = w.deltas("note").into_iter().find(|note| note["delta_id"] == refusal["kept_delta_id"]);
+                    let note = note.unwrap_or_else(|| panic!("{verb} {how}: {refusal}"));
+                    assert_eq!(note["session_id"], held["session_id"]);
+                    assert!(note["body"].to_string().contains("late words"), "{note}");
                 }
                 let stranger = distant(None, Some("eve"));
                 let input = json!({ "summary": "s" });
@@ -154,8 +154,8 @@ on_every_backend! {
         w.end(&agent("Ann"));
         let late = json!({ "session": own["session_id"], "identity": "Ann", "reason": "the tests hang" });
         let refusal = w.no(&agent("Ann"), "session_end", late, "session_released");
-        let kept = w.deltas("note").into_iter().find(|note| note["delta_id"] == refusal["kept_delta_id"]);
-        assert_eq!(kept.expect("a note")["body"]["late_reason"], "the tests hang");
+        let note = w.deltas("note").into_iter().find(|note| note["delta_id"] == refusal["kept_delta_id"]);
+        assert_eq!(note.expect("a note")["body"]["late_reason"], "the tests hang");
     }
 
     fn verbs_that_need_no_session_are_refused_too_when_the_caller_names_a_released_one(w) {
@@ -278,8 +278,8 @@ on_every_backend! {
             let own = w.start(&agent("Lola"));
             w.ok(&agent("Boss"), "session_end", json!({ "session": own["session_id"], "force": true, "why": "stuck" }));
             w.no(&agent("Lola").in_session(&own), verb, input, "session_released");
-            let kept = w.newest("note")["body"].clone();
-            assert!(kept.pointer(key).is_some_and(Value::is_string), "{verb}: {kept:#}");
+            let note = w.newest("note")["body"].clone();
+            assert!(note.pointer(key).is_some_and(Value::is_string), "{verb}: {note:#}");
         }
     }
 

@@ -29,8 +29,8 @@ on_every_backend! {
         assert_eq!(gone["status"], "tombstone");
         assert!(ids(w, "task_list").is_empty() && ids(w, "task_ready").is_empty());
         let found = shown(w, "x-1");
-        let said = ["deleted_by", "delete_reason", "original_type", "description"].map(|key| text(&found, key));
-        assert_eq!(said, ["Bob", "a test", "bug", "the words"]);
+        let fields = ["deleted_by", "delete_reason", "original_type", "description"].map(|key| text(&found, key));
+        assert_eq!(fields, ["Bob", "a test", "bug", "the words"]);
         w.no(&agent("Ann"), "task_delete", json!({ "id": "x-1" }), "task_deleted");
         w.no(&agent("Ann"), "task_update", json!({ "id": "x-1", "status": "open" }), "task_deleted");
         assert!(w.ledger().iter().any(|delta| delta.to_string().contains("x-1 is deleted")));

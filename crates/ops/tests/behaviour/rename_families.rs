@@ -21,7 +21,7 @@ fn share(first: &mut Clone, second: &mut Clone) {
     second.w.now += 1000;
 }
 
-fn step(w: &mut Clone, number: usize, said: &mut [BTreeSet<String>; 3]) {
+fn step(w: &mut Clone, number: usize, texts: &mut [BTreeSet<String>; 3]) {
     w.w.now += 1 + i64::try_from(w.w.dice.below(3000)).unwrap_or(0);
     let which = w.w.dice.below(3);
     let id = present(w, FAMILY[which]).expect("nothing is deleted");
@@ -30,13 +30,13 @@ fn step(w: &mut Clone, number: usize, said: &mut [BTreeSet<String>; 3]) {
         2 => {
             let comment = format!("said {number}");
             w.ok("Ann", "task_comment", json!({ "id": id, "text": comment }));
-            said[which].insert(comment);
+            texts[which].insert(comment);
         }
         _ => _ = w.ok("Ann", "task_update", json!({ "id": id, "append_notes": format!("notes {number}") })),
     }
 }
 
-fn require_family(w: &mut Clone, said: &[BTreeSet<String>; 3], seed: u64) {
+fn require_family(w: &mut Clone, texts: &[BTreeSet<String>; 3], seed: u64) {
     let ids = column(&list(&w.ok("Ann", "task_list", json!({ "all": true }))["items"]), "id");
     let [epic, part, waiting] =
         FAMILY.map(|id| present(w, id).unwrap_or_else(|| panic!("seed {seed}: {id} is gone")));
@@ -45,8 +45,8 @@ fn require_family(w: &mut Clone, said: &[BTreeSet<String>; 3], seed: u64) {
     assert_eq!(shown(w, &part)["parent"], json!(epic), "seed {seed}: the part stays in its epic");
     let edges = column(&list(&shown(w, &waiting)["dependencies"]), "id");
     assert_eq!(edges, std::slice::from_ref(&part), "seed {seed}: what waits still waits for the part");
-    for (id, said) in [epic, part, waiting].iter().zip(said) {
-        assert_eq!(comments(&shown(w, id)), *said, "seed {seed}: comments of {id}");
+    for (id, texts) in [epic, part, waiting].iter().zip(texts) {
+        assert_eq!(comments(&shown(w, id)), *texts, "seed {seed}: comments of {id}");
     }
 }
 
@@ -58,10 +58,10 @@ fn a_family_stays_together_under_new_names_in_two_clones() {
         ann.begin(&project);
         ben.begin(&project);
         share(&mut ann, &mut ben);
-        let mut said = <[BTreeSet<String>; 3]>::default();
+        let mut texts = <[BTreeSet<String>; 3]>::default();
         for number in 0..10 {
             let is_ann = ann.w.dice.below(2) == 0;
-            step(if is_ann { &mut ann } else { &mut ben }, number, &mut said);
+            step(if is_ann { &mut ann } else { &mut ben }, number, &mut texts);
             if ann.w.dice.below(4) == 0 {
                 let is_first = ann.w.dice.below(2) == 0;
                 let (from, to) = if is_first { (&mut ann, &mut ben) } else { (&mut ben, &mut ann) };
@@ -71,7 +71,7 @@ fn a_family_stays_together_under_new_names_in_two_clones() {
         }
         exchange(&mut ann, &mut ben);
         for w in [&mut ann, &mut ben] {
-            require_family(w, &said, seed);
+            require_family(w, &texts, seed);
         }
         require_settled(&mut ann, &mut ben, seed);
     }

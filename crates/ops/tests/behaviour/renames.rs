@@ -138,8 +138,8 @@ fn what_another_clone_did_under_the_old_id_is_there_under_the_new_one() {
         exchange(&mut ann, &mut ben);
         for w in [&mut ann, &mut ben] {
             let found = shown(w, "x-auth");
-            let said = ["title", "notes", "status", "close_reason"].map(|key| text(&found, key));
-            assert_eq!(said, ["better", "half done", "closed", "done in the other clone"], "{is_before}");
+            let fields = ["title", "notes", "status", "close_reason"].map(|key| text(&found, key));
+            assert_eq!(fields, ["better", "half done", "closed", "done in the other clone"], "{is_before}");
             assert_eq!(comments(&found), BTreeSet::from(["said".to_owned()]));
             assert_eq!(found["dependencies"][0]["id"], "x-2");
             assert_eq!(ready(w), ["x-2"], "the closed task is not ready again");
@@ -316,8 +316,8 @@ fn what_was_changed_before_a_delete_is_there_under_the_new_name() {
         exchange(&mut ann, &mut ben);
         for w in [&mut ann, &mut ben] {
             let found = shown(w, "x-auth");
-            let said = ["title", "notes", "status"].map(|key| text(&found, key));
-            assert_eq!(said, ["better", "half done", "open"], "{found:#}");
+            let fields = ["title", "notes", "status"].map(|key| text(&found, key));
+            assert_eq!(fields, ["better", "half done", "open"], "{found:#}");
             assert_eq!(comments(&found), BTreeSet::from(["said".to_owned()]));
             assert!(found["delete_reason"].is_null() && found["deleted_at"].is_null(), "{found:#}");
             w.w.assert_sound();
@@ -357,9 +357,9 @@ fn step(w: &mut Clone, number: usize, record: &mut Record) {
             w.ok("Ann", "task_rename", json!({ "id": id, "to": to }));
         }
         3..=6 => {
-            let said = format!("said {number}");
-            w.ok("Ann", "task_comment", json!({ "id": id, "text": said }));
-            record.comments.insert(said);
+            let text = format!("said {number}");
+            w.ok("Ann", "task_comment", json!({ "id": id, "text": text }));
+            record.comments.insert(text);
         }
         7 | 12 => {
             _ = w.ok("Ann", "task_update", json!({ "id": id, "append_notes": format!("notes {number}") }));

@@ -106,8 +106,8 @@ on_every_backend! {
         assert_eq!((&again["taken"], &again["deliver"], &again["body"]), (&first["taken"], &first["deliver"], &first["body"]));
         let anew = w.once(&agent("Tess"), read, input, "l").expect("read anew");
         assert_eq!(anew["taken"], false, "another request is another reading");
-        let kept: Vec<String> = w.everything().into_iter().filter(|row| row.starts_with("request")).collect();
-        assert!(!kept.is_empty() && !kept.join("\n").contains("the whole text"), "{kept:#?}");
+        let requests: Vec<String> = w.everything().into_iter().filter(|row| row.starts_with("request")).collect();
+        assert!(!requests.is_empty() && !requests.join("\n").contains("the whole text"), "{requests:#?}");
     }
 
     fn an_id_is_each_verbs_own(w) {

@@ -19,8 +19,8 @@ on_every_backend! {
     fn what_is_asked_for_after_the_baton_was_carried_on_is_a_baton_of_its_own(w) {
         let (mut talk, next) = carried_on(w);
         talk.ask("Now the taxes");
-        let kept = capture(w, &talk);
-        let own = text(&kept, "baton_id");
+        let captured = capture(w, &talk);
+        let own = text(&captured, "baton_id");
         let mut both = vec![next, own.clone()];
         both.sort();
         let mut found = offered(w);
@@ -61,8 +61,8 @@ on_every_backend! {
         w.pickup(&namesake);
         w.advance(60_000);
         talk.ask("Now the taxes");
-        let kept = capture(w, &talk);
-        assert!(kept["standing"]["kept_delta_id"].is_string(), "{kept:#}");
+        let captured = capture(w, &talk);
+        assert!(captured["standing"]["kept_delta_id"].is_string(), "{captured:#}");
         let heard = w.ok(&namesake, "mail_inbox", json!({})).to_string();
         assert!(heard.contains("more was said about baton"), "{heard}");
     }
@@ -78,8 +78,8 @@ on_every_backend! {
         assert_eq!(offered(w), [text(&left, "baton_id")], "last words make none");
         talk.ask("Now the taxes");
         talk.grow();
-        let kept = capture(w, &talk);
-        assert_eq!(offered(w), [text(&kept, "baton_id")], "{kept:#}");
+        let captured = capture(w, &talk);
+        assert_eq!(offered(w), [text(&captured, "baton_id")], "{captured:#}");
         let body = text(&w.pickup(&agent("Lola"))["baton"], "body");
         assert!(body.contains("Now the taxes") && body.contains("in my own words"), "{body}");
         w.assert_sound();
@@ -93,8 +93,8 @@ on_every_backend! {
         capture(w, &talk);
         assert!(offered(w).is_empty());
         talk.ask("Now the taxes");
-        let kept = capture(w, &talk);
-        assert_eq!(offered(w), [text(&kept, "baton_id")], "{kept:#}");
+        let captured = capture(w, &talk);
+        assert_eq!(offered(w), [text(&captured, "baton_id")], "{captured:#}");
     }
 
     fn an_older_copy_of_a_transcript_replaces_nothing(w) {

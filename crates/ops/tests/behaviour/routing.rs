@@ -181,8 +181,8 @@ on_every_backend! {
         let blocked = route(w, json!({ "max_attempts": 3 }));
         assert_eq!(column(&list(&blocked["blocked"][0]["failed_attempts"]), "by"), ["Abe", "Bob", "Abe"]);
         assert_eq!(show(w, &id)["status"], "blocked");
-        let told = w.pending(&agent("human"));
-        let body = text(&told[0], "body");
+        let pending = w.pending(&agent("human"));
+        let body = text(&pending[0], "body");
         assert!(["exit 0", "exit 1", "exit 2"].iter().all(|why| body.contains(why)), "{body}");
         w.ok(&agent("Ann"), "task_update", json!({ "id": id, "status": "open" }));
         assert_eq!(route(w, json!({ "max_attempts": 3 }))["items"][0]["agent"], "Bob", "a human gave it three more");
@@ -261,8 +261,8 @@ on_every_backend! {
         register(w, "Abe", "testing", json!({ "max_tasks": 2 }));
         register(w, "Bob", "testing", json!({}));
         let first = task(w, json!({ "title": "t", "agent_role": "testing" }));
-        let asked = route(w, json!({ "agent": "Bob", "limit": 1 }));
-        assert_eq!((&asked["items"][0]["task_id"], &asked["items"][0]["agent"]), (&json!(first), &json!("Bob")));
+        let routed = route(w, json!({ "agent": "Bob", "limit": 1 }));
+        assert_eq!((&routed["items"][0]["task_id"], &routed["items"][0]["agent"]), (&json!(first), &json!("Bob")));
         assert_eq!(route(w, json!({ "agent": "Bob", "limit": 1 }))["not_begun"], json!([first]));
         w.ok(&agent("Bob"), "task_release", json!({ "id": first }));
         assert_eq!(route(w, json!({ "agent": "Bob", "limit": 1 }))["items"], json!([]), "Abe has not tried yet");

@@ -214,9 +214,9 @@ on_every_backend! {
         w.ok(&receiver(), "task_comment", json!({ "id": "gh-o/r-1", "text": "half up, or to even?" }));
         hub.lose = 2;
         drive(w, &mut hub, &id);
-        let said = &hub.issues[0].comments;
-        assert_eq!(said.len(), 2, "{said:?}");
-        assert!(said[0].starts_with("This hand-off is accepted by Donna.") && said[1].starts_with("Donna says:\n\nhalf up, or to even?"), "{said:?}");
+        let comments = &hub.issues[0].comments;
+        assert_eq!(comments.len(), 2, "{comments:?}");
+        assert!(comments[0].starts_with("This hand-off is accepted by Donna.") && comments[1].starts_with("Donna says:\n\nhalf up, or to even?"), "{comments:?}");
         w.ok(&receiver(), "task_comment", json!({ "id": "gh-o/r-1", "text": "x".repeat(65_536) }));
         drive(w, &mut hub, &id);
         assert!(hub.issues[0].comments[2].chars().count() <= 65_536);
@@ -340,8 +340,8 @@ on_every_backend! {
             let (id, mut hub) = (create(w), Hub::default());
             drive(w, &mut hub, &id);
             let event = json!({ "repo": "o/r", "number": 1, "state": "closed", "state_reason": reason, "by": "octocat" });
-            let came = w.ok(&agent("Hook"), "tracker_event", event.clone());
-            assert_eq!((came["changed"].clone(), came["handoff"]["state"].clone()), (json!(true), json!(state)));
+            let answer = w.ok(&agent("Hook"), "tracker_event", event.clone());
+            assert_eq!((answer["changed"].clone(), answer["handoff"]["state"].clone()), (json!(true), json!(state)));
             assert_eq!(w.newest("handoff")["identity"], "octocat");
             assert_eq!(w.ok(&agent("Hook"), "tracker_event", event)["changed"], false, "once");
             drive(w, &mut Hub { refuse: true, ..Hub::default() }, &id);
@@ -388,8 +388,8 @@ on_every_backend! {
         w.start(&receiver());
         w.ok(&receiver(), "session_checkpoint", json!({ "state": { "mine": 1 }, "task": task, "expected_version": 1 }));
         act(w, &sender(), &text(&made, "handoff_id"), "cancel");
-        let kept = w.ok(&receiver(), "session_resolve", json!({ "task": task }));
-        assert_eq!(kept["state"], json!({ "mine": 1 }));
+        let resolved = w.ok(&receiver(), "session_resolve", json!({ "task": task }));
+        assert_eq!(resolved["state"], json!({ "mine": 1 }));
     }
 
     fn what_a_sender_names_is_not_read_off_a_servers_disk(w) {

@@ -102,8 +102,8 @@ on_every_backend! {
     fn a_double_that_a_poll_sees_is_looked_at_whenever_it_comes(w) {
         let (id, mut hub) = (create(w), Hub::default());
         let sent = lease(w, &id, &driver("d"));
-        let came = hub.ask(&sent.call);
-        tell(w, &sent, &came).expect("told");
+        let result = hub.ask(&sent.call);
+        tell(w, &sent, &result).expect("told");
         drive(w, &mut hub, &id);
         w.advance(30 * 86_400_000);
         hub.ask(&sent.call);

@@ -47,8 +47,8 @@ fn task_of(w: &mut World, id: &str) -> Value {
 /// The late results of a hand-off, as who said what.
 fn late(w: &mut World, id: &str) -> Vec<(String, String)> {
     let shown = show(w, id);
-    let Some(kept) = shown["late_results"].as_array() else { return Vec::new() };
-    kept.iter().map(|one| (text(one, "by"), text(one, "result"))).collect()
+    let Some(results) = shown["late_results"].as_array() else { return Vec::new() };
+    results.iter().map(|one| (text(one, "by"), text(one, "result"))).collect()
 }
 
 fn comments(w: &mut World, task: &Value) -> Vec<String> {
@@ -91,9 +91,9 @@ on_every_backend! {
         let sent = w.ok(&sender(), "mail_send", json!({ "to": "Donna", "subject": "s", "ack_required": true, "wait": true }));
         w.ok(&agent("Donna"), "signal_ack", json!({ "message_id": sent["message_id"] }));
         let second = w.ok(&agent("Donna"), "signal_ack", json!({ "message_id": sent["message_id"], "body": "done" }));
-        let told = replies(w, &sent);
-        assert_eq!(told[1], (text(&second, "ack_message_id"), "done".to_owned()));
-        assert_eq!(told.len(), 2);
+        let pending = replies(w, &sent);
+        assert_eq!(pending[1], (text(&second, "ack_message_id"), "done".to_owned()));
+        assert_eq!(pending.len(), 2);
     }
 
     fn what_another_accepted_is_not_completed_or_declined(w) {
@@ -128,9 +128,9 @@ on_every_backend! {
         let done = w.ok(&other(), "handoff_advance", forced);
         assert_eq!((&done["state"], &done["ended"]["by"]), (&json!("completed"), &json!("Bert")));
         assert_eq!(done["ended"]["forced"], "Donna is on holiday");
-        let told = w.pending(&receiver());
-        assert_eq!(told.len(), 1, "{told:#?}");
-        assert!(text(&told[0], "body").contains("Donna is on holiday"), "{told:#?}");
+        let pending = w.pending(&receiver());
+        assert_eq!(pending.len(), 1, "{pending:#?}");
+        assert!(text(&pending[0], "body").contains("Donna is on holiday"), "{pending:#?}");
         for _ in 0..2 {
             let refusal = w.no(&receiver(), "handoff_advance", end(&id, "complete", "merged as 12"), "handoff_state");
             assert!(refusal["kept_delta_id"].is_string() && refusal["ended"]["by"] == "Bert", "{refusal:#}");
@@ -149,10 +149,10 @@ on_every_backend! {
         let shown = show(w, &id);
         assert_eq!((&shown["state"], &shown["ended"]["by"], &shown["ended"]["why"]),
             (&json!("cancelled"), &json!("Lola"), &json!("the customer left")));
-        let told = w.pending(&receiver());
-        assert_eq!(told.len(), 1, "{told:#?}");
-        assert!(text(&told[0], "subject").contains("cancelled by Lola"), "{told:#?}");
-        assert!(text(&told[0], "body").contains("the customer left"), "{told:#?}");
+        let pending = w.pending(&receiver());
+        assert_eq!(pending.len(), 1, "{pending:#?}");
+        assert!(text(&pending[0], "subject").contains("cancelled by Lola"), "{pending:#?}");
+        assert!(text(&pending[0], "body").contains("the customer left"), "{pending:#?}");
         let refusal = w.no(&receiver(), "handoff_advance", end(&id, "complete", "half of it is on branch x"), "handoff_state");
         assert!(text(&refusal, "message").contains("kept"), "{refusal:#}");
         assert_eq!(late(w, &id), [("Donna".to_owned(), "half of it is on branch x".to_owned())]);
@@ -198,9 +198,9 @@ on_every_backend! {
         assert_eq!(w.pending(&receiver()).len(), 0);
         let second = accepted_again(w);
         w.ok(&sender(), "handoff_advance", end(&second, "cancel", "x"));
-        let told = w.pending(&sender());
-        assert!(told.iter().all(|news| !text(news, "subject").contains("cancelled")), "{told:#?}");
-        assert_eq!(told.len(), 3, "what the receiver did: accepted, declined, accepted: {told:#?}");
+        let pending = w.pending(&sender());
+        assert!(pending.iter().all(|news| !text(news, "subject").contains("cancelled")), "{pending:#?}");
+        assert_eq!(pending.len(), 3, "what the receiver did: accepted, declined, accepted: {pending:#?}");
     }
 
     fn the_task_of_an_accepted_handoff_is_closed_by_its_acceptor(w) {
@@ -246,8 +246,8 @@ on_every_backend! {
         let id = json!(text(&made, "id"));
         w.ok(&agent("Ann"), "task_update", json!({ "id": id, "status": "in_progress", "assignee": "Ann" }));
         w.ok(&agent("Ben"), "task_close", json!({ "id": id, "reason": "no longer wanted" }));
-        let told = w.pending(&agent("Ann"));
-        assert_eq!((told.len(), &told[0]["body"]), (1, &json!("no longer wanted")));
+        let pending = w.pending(&agent("Ann"));
+        assert_eq!((pending.len(), &pending[0]["body"]), (1, &json!("no longer wanted")));
         for _ in 0..2 {
             let late = w.ok(&agent("Ann"), "task_close", json!({ "id": id, "reason": "done on branch y" }));
             assert_eq!(late["close_reason"], "no longer wanted");
@@ -304,8 +304,8 @@ on_shared_backends! {
                 (pick.join().expect("a picker"), cancel.join().expect("a sender"))
             });
             assert!(cancelled.is_ok(), "{cancelled:#?}");
-            let told = w.pending(&holder).iter().filter(|m| text(m, "body").contains(&id)).count();
-            assert_eq!(told, usize::from(picked.is_ok()), "{picked:#?}");
+            let pending = w.pending(&holder).iter().filter(|m| text(m, "body").contains(&id)).count();
+            assert_eq!(pending, usize::from(picked.is_ok()), "{picked:#?}");
         }
     }
 }

@@ -81,8 +81,8 @@ on_every_backend! {
         let note = w.newest("note");
         assert_eq!((&note["identity"], &note["body"]["forced"], &note["body"]["why"]), (&json!("Lola"), &json!(true), &json!("she left")));
         assert_eq!(note["body"]["session_id"], donna["session_id"]);
-        let told = w.no(&agent("Donna"), "session_checkpoint", json!({ "summary": "s" }), "session_released");
-        assert_eq!((&told["released_by"], &told["reason"]), (&json!("Lola"), &json!("wrapped")));
+        let refusal = w.no(&agent("Donna"), "session_checkpoint", json!({ "summary": "s" }), "session_released");
+        assert_eq!((&refusal["released_by"], &refusal["reason"]), (&json!("Lola"), &json!("wrapped")));
         assert_eq!(w.pending(&agent("Donna"))[0]["body"], "she left");
         assert_eq!(w.pickup(&agent("Rex"))["baton"]["delta_id"], wrapped["baton_id"]);
     }

@@ -37,8 +37,8 @@ on_every_backend! {
         let line = |id: &str, more: &str| format!(r#"{{"id":"{id}","title":"t","status":"open","created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z"{more}}}"#);
         let needs = r#","dependencies":[{"issue_id":"x-2","depends_on_id":"x-1","type":"blocks"}]"#;
         let lines = json!({ "lines": [line("x-1", ""), line("x-2", needs), r#"{"_type":"memory","key":"k","value":"v"}"#] });
-        let came = break_every_step(w, &agent("Ann"), "beads_import", &lines);
-        assert_eq!(came["created"], 2);
+        let imported = break_every_step(w, &agent("Ann"), "beads_import", &lines);
+        assert_eq!(imported["created"], 2);
         let changed = json!({ "lines": [line("x-1", r#","priority":1"#), line("x-2", needs)] });
         assert_eq!(break_every_step(w, &agent("Ann"), "beads_import", &changed)["updated"], 1);
     }

@@ -23,19 +23,31 @@ const CANARY: &str = "canary7";
 fn secret_project(w: &mut World) -> BTreeSet<String> {
     w.register("q");
     let owner = agent("Owner").project("q");
-    let said = |what: &str| format!("{CANARY} {what}");
+    let canary = |what: &str| format!("{CANARY} {what}");
     let mut answers = vec![w.ok(&owner, "session_start", json!({}))];
-    answers.push(w.ok(&owner, "project_set", json!({ "phase": said("phase"), "focus": [said("focus")] })));
+    answers.push(w.ok(
+        &owner,
+        "project_set",
+        json!({ "phase": canary("phase"), "focus": [canary("focus")] }),
+    ));
     answers.push(w.ok(
         &owner,
         "session_checkpoint",
-        json!({ "summary": said("state"), "state": { "k": said("v") } }),
+        json!({ "summary": canary("state"), "state": { "k": canary("v") } }),
     ));
-    answers.push(w.ok(&owner, "ledger_note", json!({ "text": said("note") })));
-    answers.push(w.ok(&owner, "task_create", json!({ "title": said("task") })));
-    answers.push(w.ok(&owner, "signal_send", json!({ "to": "Spy", "subject": said("signal"), "body": "" })));
-    answers.push(w.ok(&owner, "handoff_create", json!({ "to_project_id": "q", "subject": said("handoff") })));
-    answers.push(w.ok(&owner, "session_wrap", json!({ "summary": said("wrap") })));
+    answers.push(w.ok(&owner, "ledger_note", json!({ "text": canary("note") })));
+    answers.push(w.ok(&owner, "task_create", json!({ "title": canary("task") })));
+    answers.push(w.ok(
+        &owner,
+        "signal_send",
+        json!({ "to": "Spy", "subject": canary("signal"), "body": "" }),
+    ));
+    answers.push(w.ok(
+        &owner,
+        "handoff_create",
+        json!({ "to_project_id": "q", "subject": canary("handoff") }),
+    ));
+    answers.push(w.ok(&owner, "session_wrap", json!({ "summary": canary("wrap") })));
     let mut ids = BTreeSet::new();
     for answer in &answers {
         gather(answer, &mut ids);
@@ -115,10 +127,10 @@ fn filled(schema: &Value, property: &Value) -> Value {
 fn spied(w: &mut World, spy: &Agent, entry: &Entry, ids: &BTreeSet<String>) {
     for input in inputs(&(entry.input_schema)().to_value(), ids) {
         let sent = input.to_string();
-        let came = match w.call(spy, entry.name, input) {
+        let result = match w.call(spy, entry.name, input) {
             Ok(answer) | Err(answer) => answer.to_string(),
         };
-        assert!(!came.contains(CANARY), "{} {sent} gives {came}", entry.name);
+        assert!(!result.contains(CANARY), "{} {sent} gives {result}", entry.name);
     }
 }
 
@@ -316,8 +328,8 @@ on_every_backend! {
         let again = w.once(&me, create, json!({ "scope": "read" }), "k1").expect_err("shown once");
         assert_eq!((&again["code"], &again["token_id"]), (&json!("secret_shown_once"), &made["token_id"]));
         assert_eq!(w.ok(&me, "token_list", json!({}))["items"].as_array().map(Vec::len), Some(1));
-        let kept = w.everything().join("\n");
-        assert!(!kept.contains(&text(&made, "token")), "the secret is kept nowhere");
+        let stored = w.everything().join("\n");
+        assert!(!stored.contains(&text(&made, "token")), "the secret is kept nowhere");
     }
 
     fn what_is_read_encrypted_is_not_kept_in_plain_text(w) {
@@ -330,10 +342,10 @@ on_every_backend! {
         let answer = w.once(&tess, read, input.clone(), "k1").expect("read");
         assert!(answer.to_string().contains("canary9"), "{answer:#}");
         assert_eq!(w.once(&tess, read, input, "k1").expect("read again")["body"], answer["body"]);
-        let kept: Vec<String> = w.everything().into_iter().filter(|row| row.starts_with("request:") && row.contains("mail_read")).collect();
+        let stored: Vec<String> = w.everything().into_iter().filter(|row| row.starts_with("request:") && row.contains("mail_read")).collect();
         // What the request did is kept for a retry, and nothing of the message.
         let did = json!({ "taken": answer["taken"], "deliver": answer["deliver"] }).to_string();
-        assert!(kept.len() == 1 && kept[0].contains(&format!("{did:?}")), "{kept:#?}");
+        assert!(stored.len() == 1 && stored[0].contains(&format!("{did:?}")), "{stored:#?}");
         assert!(!w.everything().join("\n").contains("canary9"), "no row holds its text");
     }
 

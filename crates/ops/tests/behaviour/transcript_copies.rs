@@ -103,7 +103,7 @@ on_every_backend! {
         // The next push takes its place, and leaves nothing of it.
         let next = push(w, &ann, "t1", b"newer");
         assert_eq!((&next["replaced"], content(w, &ann, "t1"), rows(w)), (&json!(true), b"newer".to_vec(), 2));
-        assert!(w.newest("other")["body"]["summary"].as_str().is_some_and(|said| said.contains("was pushed")));
+        assert!(w.newest("other")["body"]["summary"].as_str().is_some_and(|text| text.contains("was pushed")));
         for input in [part(43, b"x"), part(0, &whole[..=PART]), json!({ "content_hash": "../x", "part": 0, "content": "" })] {
             w.no_trace(&ann, "transcript_upload", input, "transcript_copy_invalid");
         }

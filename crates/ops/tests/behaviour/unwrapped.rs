@@ -22,25 +22,25 @@ fn check(w: &mut World, conversations: Vec<Value>, expected: &[&str]) {
 on_every_backend! {
     fn a_wrap_covers_the_conversations_before_it_and_its_agents_last_words(w) {
         let all = |w: &World| vec![old(w, "new", 1_000), old(w, "before", 400_000)];
-        let asked = all(w);
-        check(w, asked, &["new", "before"]);
+        let requests = all(w);
+        check(w, requests, &["new", "before"]);
         w.start(&donna());
         w.wrap(&donna(), "done for today");
         w.advance(30_000);
-        let asked = all(w);
+        let requests = all(w);
         // It had begun by then, and these may be its last words.
-        check(w, asked, &[]);
+        check(w, requests, &[]);
         w.advance(60_000);
-        let asked = all(w);
-        check(w, asked, &["new"]);
+        let requests = all(w);
+        check(w, requests, &["new"]);
     }
 
     fn a_conversation_that_was_imported_covers_no_other_one(w) {
         let talk = Talk::new();
         import(w, &talk);
         w.advance(30_000);
-        let asked = vec![old(w, "killed", 600_000)];
-        check(w, asked, &["killed"]);
+        let requests = vec![old(w, "killed", 600_000)];
+        check(w, requests, &["killed"]);
     }
 
     fn a_conversation_with_a_baton_is_left_only_once_it_has_gone_on(w) {

@@ -204,9 +204,9 @@ on_every_backend! {
         let input = json!({ "summary": "done", "request_id": "r1" });
         let first = w.ok(&agent("Lola"), "session_wrap", input.clone());
         let again = w.ok(&agent("Lola"), "session_wrap", input);
-        let mut told = first.clone();
-        told["replayed"] = json!(true);
-        assert_eq!((again, first.get("replayed")), (told.clone(), None), "it says that it is a retry");
+        let mut answer = first.clone();
+        answer["replayed"] = json!(true);
+        assert_eq!((again, first.get("replayed")), (answer.clone(), None), "it says that it is a retry");
         let entry = baton_ops::all::find("session_wrap").expect("an operation");
         w.start(&agent("Ben"));
         let first = w.once(&agent("Ben"), entry, json!({ "summary": "done" }), "k").expect("wrapped");

@@ -110,9 +110,9 @@ fn bare(command: &str) -> &str {
 /// The command that verifies by the word of the sender, and how it ended when it was run last.
 fn test_command(cx: &RenderContext, out: &mut Vec<Entry>) {
     let packet = cx.packet;
-    let said = |text: &&String| !text.trim().is_empty();
+    let has_text = |text: &&String| !text.trim().is_empty();
     let (command, status) =
-        (packet.test_command.as_ref().filter(said), packet.test_status.as_ref().filter(said));
+        (packet.test_command.as_ref().filter(has_text), packet.test_status.as_ref().filter(has_text));
     let last = packet.commands.iter().rev().find(|run| Some(&run.command) == command);
     let code = last.and_then(|run| run.exit_code);
     let show = |limit| {

@@ -4,12 +4,12 @@
 pub(super) fn head(text: &str, limit: usize) -> String {
     let text = text.trim();
     let Some((hard, _)) = text.char_indices().nth(limit) else { return text.to_owned() };
-    let kept = &text[..hard];
+    let head = &text[..hard];
     let good = |at: &usize| *at * 5 > hard * 3;
-    let sentence = kept.char_indices().rev().filter(|(at, c)| ends_sentence(*c, &text[at + c.len_utf8()..]));
+    let sentence = head.char_indices().rev().filter(|(at, c)| ends_sentence(*c, &text[at + c.len_utf8()..]));
     let stop = sentence.map(|(at, c)| at + c.len_utf8()).next().filter(good);
-    let at = stop.or_else(|| kept.rfind(char::is_whitespace).filter(good)).unwrap_or(hard);
-    format!("{} …", kept[..at].trim_end())
+    let at = stop.or_else(|| head.rfind(char::is_whitespace).filter(good)).unwrap_or(hard);
+    format!("{} …", head[..at].trim_end())
 }
 
 /// The beginning and the end of a text: what it claims, and what it concludes. Each is cut at a paragraph, sentence or word.
@@ -43,8 +43,8 @@ pub(super) fn head_lines(text: &str, lines: usize, limit: usize) -> String {
     let text = text.trim_matches('\n');
     match text.match_indices('\n').nth(lines.saturating_sub(1)) {
         Some((at, _)) if !text[..at].trim().is_empty() => {
-            let kept = head(&text[..at], limit);
-            if kept.ends_with('…') { kept } else { kept + "\n…" }
+            let head_text = head(&text[..at], limit);
+            if head_text.ends_with('…') { head_text } else { head_text + "\n…" }
         }
         _ => head(text, limit),
     }
@@ -67,22 +67,22 @@ pub(super) fn middle(text: &str, limit: usize) -> String {
 pub(super) fn tail(text: &str, lines: usize, limit: usize) -> String {
     let text = text.trim_end().trim_start_matches('\n');
     let all: Vec<&str> = text.lines().collect();
-    let mut kept: Vec<String> = Vec::new();
+    let mut last: Vec<String> = Vec::new();
     let mut used = 0;
     for line in all.iter().rev().take(lines) {
         let short = middle(line.trim_end(), 240.min(limit));
         used += short.chars().count() + 1;
-        if used > limit && !kept.is_empty() {
+        if used > limit && !last.is_empty() {
             break;
         }
-        kept.push(indent_of(line).to_owned() + &short);
+        last.push(indent_of(line).to_owned() + &short);
     }
-    let missing = all.len() - kept.len();
+    let missing = all.len() - last.len();
     if missing > 0 {
-        kept.push(format!("… ({missing} {} above)", if missing == 1 { "line" } else { "lines" }));
+        last.push(format!("… ({missing} {} above)", if missing == 1 { "line" } else { "lines" }));
     }
-    kept.reverse();
-    kept.join("\n")
+    last.reverse();
+    last.join("\n")
 }
 
 fn indent_of(line: &str) -> &str {

@@ -23,9 +23,9 @@ pub(super) fn constraints(cx: &RenderContext, out: &mut Vec<Entry>) {
 }
 
 pub(super) fn questions(cx: &RenderContext, out: &mut Vec<Entry>) {
-    let told: Vec<Text> =
+    let questions: Vec<Text> =
         cx.packet.open_loops.iter().filter(|text| !is_last_failure(cx, &text.at)).cloned().collect();
-    list(cx, out, (Section::Questions, "open questions", rank::OPEN), &told);
+    list(cx, out, (Section::Questions, "open questions", rank::OPEN), &questions);
 }
 
 /// Whether the entry is the last failure, which has a section of its own.
@@ -77,8 +77,8 @@ fn sentence(text: &str, limit: usize) -> String {
 
 /// Reason and rejected options, as far as the sentence itself does not name them.
 fn why_and_rejected(decision: &Decision, limit: usize) -> String {
-    let said = cut::head(&decision.what, limit);
-    let news = |text: &str| !said.contains(text.trim());
+    let decided = cut::head(&decision.what, limit);
+    let news = |text: &str| !decided.contains(text.trim());
     let why = decision
         .why
         .as_deref()
@@ -91,8 +91,8 @@ fn why_and_rejected(decision: &Decision, limit: usize) -> String {
 }
 
 pub(super) fn attempts(cx: &RenderContext, out: &mut Vec<Entry>) {
-    let told = cx.packet.failed_attempts.iter().filter(|attempt| !is_last_failure(cx, &attempt.at));
-    for (index, attempt) in told.enumerate() {
+    let attempts = cx.packet.failed_attempts.iter().filter(|attempt| !is_last_failure(cx, &attempt.at));
+    for (index, attempt) in attempts.enumerate() {
         let tried = |limit| quote::prose(&cut::head(&attempt.tried, limit));
         let mark = cx.mark(attempt.at.as_deref());
         let show = |limit| match why_failed(attempt, limit) {

@@ -155,10 +155,10 @@ fn folders(out: &mut Vec<Entry>, listed: &[&FileChange], named: usize) {
         entry.weight = files.len();
         entry.order = files.first().map_or(0, |(place, _)| *place as i64);
         for (tier, (most, rank)) in TIERS.into_iter().enumerate() {
-            let told =
+            let is_shown =
                 |place: usize, file: &FileChange| place < most || (tier >= ALL_CHANGED && !is_read(file));
             let shown: Vec<&FileChange> =
-                files.iter().filter(|(place, file)| told(*place, file)).map(|(_, file)| *file).collect();
+                files.iter().filter(|(place, file)| is_shown(*place, file)).map(|(_, file)| *file).collect();
             if !shown.is_empty() {
                 let whole = shown.len() == files.len();
                 let lacks = if whole { "line ranges" } else { "files" };

@@ -190,12 +190,12 @@ struct Frame<'a> {
 
 impl<'a> Frame<'a> {
     fn new(packet: &'a Packet, options: &'a Options<'a>) -> Self {
-        let asked = options.budget.or(options.preset.budget());
-        let budget = asked.map(at_least);
-        let below = match (asked, budget) {
-            (Some(asked), Some(least)) if asked != least => {
+        let tokens = options.budget.or(options.preset.budget());
+        let budget = tokens.map(at_least);
+        let below = match (tokens, budget) {
+            (Some(tokens), Some(least)) if tokens != least => {
                 format!(
-                    "\n*A budget of {asked} is too small for a hand-off; this one keeps within {least}.*\n"
+                    "\n*A budget of {tokens} is too small for a hand-off; this one keeps within {least}.*\n"
                 )
             }
             _ => String::new(),

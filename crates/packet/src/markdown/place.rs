@@ -101,9 +101,9 @@ pub(super) fn provenance(cx: &RenderContext, out: &mut Vec<Entry>) {
 /// The working copy at the hand-off, and what has changed since.
 pub(super) fn git(cx: &RenderContext, out: &mut Vec<Entry>) {
     let Some(then) = &cx.packet.git else { return };
-    let said = state(then);
-    if !said.is_empty() {
-        let text = format!("- At the hand-off: {}\n", said.join(", "));
+    let state_text = state(then);
+    if !state_text.is_empty() {
+        let text = format!("- At the hand-off: {}\n", state_text.join(", "));
         out.push(Entry::unshortened(Section::Git, "git lines", rank::STATE, text));
     }
     if let Some(text) = drift(cx, then) {

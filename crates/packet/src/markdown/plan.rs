@@ -27,8 +27,8 @@ pub(super) fn to_carry_out(packet: &Packet) -> Option<&Proposal> {
     let proposal = packet.proposal.as_ref().filter(|plan| !plan.text.trim().is_empty())?;
     let items = packet.pending_tasks.iter().map(|item| &item.at);
     let steps = packet.next_steps.iter().map(|step| &step.at);
-    let asked = packet.requests.iter().filter_map(|requests| requests.last.as_ref()).map(|last| &last.at);
-    let latest = items.chain(steps).chain(asked).filter_map(|at| place::line_of(at.as_deref())).max();
+    let places = packet.requests.iter().filter_map(|requests| requests.last.as_ref()).map(|last| &last.at);
+    let latest = items.chain(steps).chain(places).filter_map(|at| place::line_of(at.as_deref())).max();
     let is_last = place::line_of(proposal.at.as_deref()) > latest;
     (proposal.changes_since == 0 && is_last).then_some(proposal)
 }

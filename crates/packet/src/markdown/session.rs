@@ -78,8 +78,8 @@ pub(super) fn earlier_sessions(cx: &RenderContext, out: &mut Vec<Entry>) {
 
 /// What could not be read, what was taken out, and what did not fit into the packet.
 pub(super) fn losses(cx: &RenderContext, out: &mut Vec<Entry>) {
-    let mut line = |said: &str, told: Option<String>| {
-        let text = told.filter(|told| !told.is_empty()).map(|told| format!("- {said}: {told}\n"));
+    let mut line = |label: &str, detail: Option<String>| {
+        let text = detail.filter(|detail| !detail.is_empty()).map(|detail| format!("- {label}: {detail}\n"));
         out.extend(text.map(|text| Entry::unshortened(Section::Provenance, "origins", rank::DETAIL, text)));
     };
     let field = |key: &str| cx.packet.metadata.get(key);
@@ -100,15 +100,15 @@ fn faults(complaints: &Value) -> Option<String> {
             _ => format!("{kind} ×{count} (first at line {line})"),
         })
     };
-    let told: Option<Vec<String>> = complaints.as_array()?.iter().map(one).collect();
-    told.map(|told| told.join(", "))
+    let parts: Option<Vec<String>> = complaints.as_array()?.iter().map(one).collect();
+    parts.map(|parts| parts.join(", "))
 }
 
 /// `commands ×12, messages ×3`
 fn amounts(counts: &Value) -> Option<String> {
     let one = |(key, count): (&String, &Value)| Some(format!("{} ×{}", readable_key(key), count.as_u64()?));
-    let told: Option<Vec<String>> = counts.as_object()?.iter().map(one).collect();
-    told.map(|told| told.join(", "))
+    let parts: Option<Vec<String>> = counts.as_object()?.iter().map(one).collect();
+    parts.map(|parts| parts.join(", "))
 }
 
 fn readable_key(key: &str) -> String {

@@ -38,12 +38,12 @@ pub(super) fn overview(cx: &RenderContext, out: &mut Vec<Entry>) {
 
 /// `claude (BlueLake)`; the id is left to its own row where it is the session's.
 fn party(party: Option<&Party>, session: Option<&str>) -> Option<String> {
-    let said = |text: &&str| !text.trim().is_empty();
-    let agent = party?.agent.as_deref().filter(said).map(|agent| quote::cell(&cut::head(agent, 60)));
+    let has_text = |text: &&str| !text.trim().is_empty();
+    let agent = party?.agent.as_deref().filter(has_text).map(|agent| quote::cell(&cut::head(agent, 60)));
     let id = party?
         .id
         .as_deref()
-        .filter(said)
+        .filter(has_text)
         .filter(|id| Some(*id) != session)
         .map(|id| quote::code_cell(&cut::middle(id, 80)));
     match (agent, id) {
@@ -174,8 +174,8 @@ fn next_by_state(cx: &RenderContext) -> &'static str {
 /// Whether a failure is older than the last request, so that it need not be what that was about.
 fn is_before_request(packet: &Packet, failure: &Failure) -> bool {
     let last = packet.requests.as_ref().and_then(|requests| requests.last.as_ref());
-    let asked = place::line_of(last.and_then(|last| last.at.as_deref()));
-    place::line_of(failure.at.as_deref()).zip(asked).is_some_and(|(failed, asked)| failed < asked)
+    let request = place::line_of(last.and_then(|last| last.at.as_deref()));
+    place::line_of(failure.at.as_deref()).zip(request).is_some_and(|(failed, request)| failed < request)
 }
 
 /// Whether a step is nothing but the last request itself.

@@ -10,9 +10,9 @@ use crate::packet::{Message, ToolActivity};
 pub(super) fn activity(cx: &RenderContext, out: &mut Vec<Entry>) {
     for tools in &cx.packet.tool_activity {
         // What commands came to is told by the checks.
-        let told = tools.category == "shell" && !cx.packet.checks.is_empty();
+        let listed = tools.category == "shell" && !cx.packet.checks.is_empty();
         let bare = ToolActivity { samples: Vec::new(), ..tools.clone() };
-        let tools = if told { &bare } else { tools };
+        let tools = if listed { &bare } else { tools };
         let entry = Entry::new(Section::Activity, "tool categories");
         let lacks = if tools.samples.is_empty() { SHORTENED } else { "tool samples" };
         let entry = entry.form(rank::DIFF, Some(lacks), activity_line(tools, 0, 60)).form(

@@ -71,14 +71,14 @@ const FIELDS: &[&str] = &[
 
 #[test]
 fn a_plain_word_is_a_secret_where_nothing_else_can_stand() {
-    let kept: Vec<(&str, String)> = FIELDS
+    let unredacted: Vec<(&str, String)> = FIELDS
         .iter()
         .map(|text| (*text, check(text)))
         .filter(|(_, out)| {
             out.contains("plainword") || out.contains("plain1word") || !out.contains("[redacted:")
         })
         .collect();
-    assert!(kept.is_empty(), "{kept:#?}");
+    assert!(unredacted.is_empty(), "{unredacted:#?}");
 }
 
 #[test]

@@ -87,12 +87,12 @@ const PLACES: &[&str] = &[
 
 #[test]
 fn a_secret_is_gone_wherever_people_leave_one() {
-    let kept: Vec<String> = PLACES
+    let leaked: Vec<String> = PLACES
         .iter()
         .map(|text| check(text))
         .filter(|out| out.contains("s3cret") || !out.contains("[redacted:"))
         .collect();
-    assert!(kept.is_empty(), "{kept:#?}");
+    assert!(leaked.is_empty(), "{leaked:#?}");
 }
 
 #[test]

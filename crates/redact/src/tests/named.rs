@@ -58,12 +58,12 @@ const PLACES: &[&str] = &[
 
 #[test]
 fn a_name_that_is_a_secrets_as_a_whole_counts_in_every_place() {
-    let kept: Vec<String> = PLACES
+    let leaked: Vec<String> = PLACES
         .iter()
         .map(|text| check(text))
         .filter(|out| out.contains("V9") || !out.contains("[redacted:"))
         .collect();
-    assert!(kept.is_empty(), "{} of {}: {kept:#?}", kept.len(), PLACES.len());
+    assert!(leaked.is_empty(), "{} of {}: {leaked:#?}", leaked.len(), PLACES.len());
 }
 
 #[test]

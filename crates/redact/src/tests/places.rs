@@ -162,7 +162,7 @@ const PLACES: &[&str] = &[
 
 #[test]
 fn a_secret_in_any_of_these_places_is_gone() {
-    let kept: Vec<(&str, String)> = PLACES
+    let leaked: Vec<(&str, String)> = PLACES
         .iter()
         .map(|text| (*text, check(text)))
         .filter(|(text, out)| {
@@ -175,7 +175,7 @@ fn a_secret_in_any_of_these_places_is_gone() {
             left || !out.contains("[redacted:")
         })
         .collect();
-    assert!(kept.is_empty(), "{} of {}: {kept:#?}", kept.len(), PLACES.len());
+    assert!(leaked.is_empty(), "{} of {}: {leaked:#?}", leaked.len(), PLACES.len());
 }
 
 /// Code, prose and data of the same look.

@@ -158,7 +158,7 @@ fn base64(text: &str) -> String {
 
 #[test]
 fn a_key_of_every_provider_is_gone_whole() {
-    let mut kept = Vec::new();
+    let mut leaked = Vec::new();
     for look in KEYS {
         for seed in 1..8 {
             let key = key(look, seed);
@@ -168,14 +168,14 @@ fn a_key_of_every_provider_is_gone_whole() {
                 let head = &key[..key.len().min(24)];
                 let address = look.starts_with("https");
                 if out.contains(tail) || !address && out.contains(head) || !out.contains("[redacted:") {
-                    kept.push((*look, out));
+                    leaked.push((*look, out));
                 }
             }
         }
     }
-    let count = kept.len();
-    kept.dedup_by_key(|(look, _)| *look);
-    assert!(kept.is_empty(), "{count}, of {} looks: {kept:#?}", kept.len());
+    let count = leaked.len();
+    leaked.dedup_by_key(|(look, _)| *look);
+    assert!(leaked.is_empty(), "{count}, of {} looks: {leaked:#?}", leaked.len());
 }
 
 /// Names, ids and words that begin or are built as keys are.

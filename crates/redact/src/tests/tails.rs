@@ -79,12 +79,12 @@ const WHOLE: &[&str] = &[
 
 #[test]
 fn nothing_of_a_secret_is_left_behind_a_sign_or_a_line() {
-    let kept: Vec<(&str, String)> = WHOLE
+    let leaked: Vec<(&str, String)> = WHOLE
         .iter()
         .map(|text| (*text, check(text)))
         .filter(|(_, out)| out.contains("99") || !out.contains("[redacted:"))
         .collect();
-    assert!(kept.is_empty(), "{kept:#?}");
+    assert!(leaked.is_empty(), "{leaked:#?}");
 }
 
 /// Plain words where only a secret can stand.
@@ -100,12 +100,12 @@ const WORDS: &[&str] = &[
 
 #[test]
 fn a_plain_word_goes_from_a_header_a_property_and_a_list_of_arguments() {
-    let kept: Vec<(&str, String)> = WORDS
+    let leaked: Vec<(&str, String)> = WORDS
         .iter()
         .map(|text| (*text, check(text)))
         .filter(|(_, out)| out.contains("plainword") || !out.contains("[redacted:"))
         .collect();
-    assert!(kept.is_empty(), "{kept:#?}");
+    assert!(leaked.is_empty(), "{leaked:#?}");
 }
 
 #[test]

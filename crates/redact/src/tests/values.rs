@@ -77,21 +77,21 @@ fn left<'v>(value: &'v str, out: &str) -> Option<&'v str> {
 
 #[test]
 fn nothing_is_left_of_a_value_of_any_signs_in_any_place() {
-    let mut kept = Vec::new();
+    let mut leaked = Vec::new();
     for (place, without) in PLACES {
         for len in 12..=40 {
             for round in 0..12 {
                 let Some(value) = value(without, len, len as u64 * 1000 + round) else { continue };
                 let out = check(&place.replace("{}", &value));
                 if left(&value, &out).is_some() {
-                    kept.push((*place, value, out));
+                    leaked.push((*place, value, out));
                 }
             }
         }
     }
-    let count = kept.len();
-    kept.dedup_by_key(|(place, ..)| *place);
-    assert!(kept.is_empty(), "{count}, of each place one: {kept:#?}");
+    let count = leaked.len();
+    leaked.dedup_by_key(|(place, ..)| *place);
+    assert!(leaked.is_empty(), "{count}, of each place one: {leaked:#?}");
 }
 
 /// Passwords of people, with a sign in the middle.
@@ -122,13 +122,13 @@ fn nothing_is_left_of_a_short_value_with_a_sign_in_it() {
         ("Cookie: sid=abcdefghijklmnop", "ghij"),
         ("-H 'Cookie: sid=abc9def\"ghi'", "ghi"),
     ];
-    let kept: Vec<(&str, String)> = places
+    let leaked: Vec<(&str, String)> = places
         .iter()
         .map(|(text, gone)| (*text, *gone, check(text)))
         .filter(|(_, gone, out)| out.contains(gone) || !out.contains("[redacted:"))
         .map(|(text, _, out)| (text, out))
         .collect();
-    assert!(kept.is_empty(), "{kept:#?}");
+    assert!(leaked.is_empty(), "{leaked:#?}");
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn nothing_is_left_of_a_value_that_begins_with_a_sign() {
         "mysql -p'{}' db",
         "tool --password '{}' --next",
     ];
-    let mut kept = Vec::new();
+    let mut leaked = Vec::new();
     for place in places {
         for sign in ["*", "%", "$", "/", "@", "#", "&", ","] {
             // In XML and in headers the one begins an entity or ends a command, and the other a variable of a build or a shell.
@@ -204,13 +204,13 @@ fn nothing_is_left_of_a_value_that_begins_with_a_sign() {
                 let value = format!("{sign}{rest}");
                 let out = check(&place.replace("{}", &value));
                 if left(&value, &out).is_some() {
-                    kept.push((place, value, out));
+                    leaked.push((place, value, out));
                 }
             }
         }
     }
-    let count = kept.len();
-    kept.dedup_by_key(|(place, value, _)| format!("{place}{}", &value[..1]));
-    let shown: Vec<String> = kept.iter().map(|(place, value, _)| format!("{value} in {place:?}")).collect();
-    assert!(kept.is_empty(), "{count}, of each place and sign one: {shown:#?}");
+    let count = leaked.len();
+    leaked.dedup_by_key(|(place, value, _)| format!("{place}{}", &value[..1]));
+    let shown: Vec<String> = leaked.iter().map(|(place, value, _)| format!("{value} in {place:?}")).collect();
+    assert!(leaked.is_empty(), "{count}, of each place and sign one: {shown:#?}");
 }

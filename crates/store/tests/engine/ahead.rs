@@ -81,21 +81,22 @@ fn a_batch_in_which_one_failed_late_is_kept_as_it_was_answered_or_not_at_all() {
         on_every_engine(|place| {
             let mut store = place.with_projects();
             store.begin_batch().unwrap();
-            let mut told = vec![store.write(&["a"], |tx| add(tx, 1)).is_ok()];
+            let mut answers = vec![store.write(&["a"], |tx| add(tx, 1)).is_ok()];
             let late = store.write(&["a"], |tx| {
                 add(tx, 2)?;
                 Ok(tx.execute_deferred(TWICE, params!["a"])?)
             });
-            told.push(late.is_ok());
+            answers.push(late.is_ok());
             if next {
-                told.push(store.write_shared(|tx| add(tx, 3)).is_ok());
+                answers.push(store.write_shared(|tx| add(tx, 3)).is_ok());
             }
             if last {
-                told.push(store.write(&["b"], |tx| add(tx, 4)).is_ok());
+                answers.push(store.write(&["b"], |tx| add(tx, 4)).is_ok());
             }
-            let kept = store.commit_batch();
-            let expected = if kept.is_ok() { told.iter().filter(|told| **told).count() } else { 0 };
-            assert_eq!(count(&mut store), expected, "{}: {told:?} {kept:?}", place.name);
+            let committed = store.commit_batch();
+            let expected =
+                if committed.is_ok() { answers.iter().filter(|succeeded| **succeeded).count() } else { 0 };
+            assert_eq!(count(&mut store), expected, "{}: {answers:?} {committed:?}", place.name);
             store.write(&["b"], |tx| append(tx, "b", "after")).unwrap();
         });
     }
@@ -233,12 +234,12 @@ fn a_foreseen_question_that_fails_is_never_a_commit_that_did_not_happen() {
             });
             assert_eq!(read.unwrap(), "note 1");
             store.begin_batch().unwrap();
-            let told = [
+            let answers = [
                 store.write(&["a"], |tx| add(tx, 8)).is_ok(),
                 announced(&mut store, sql, params![1]).is_ok(),
                 store.write(&["b"], |tx| add(tx, 9)).is_ok(),
             ];
-            assert!(store.commit_batch().is_err(), "{told:?}");
+            assert!(store.commit_batch().is_err(), "{answers:?}");
             assert_eq!(count(&mut store), 5);
         }
         store.write(&["a"], |tx| add(tx, 8)).unwrap();
@@ -299,9 +300,9 @@ fn large_answers_may_be_asked_for_in_any_order_or_never() {
         for order in [[4, 3, 2, 1, 0], [2, 0, 4, 1, 3], [4, 4, 4, 0, 0]] {
             let read = |tx: &mut Tx<'_>| {
                 foresee(tx);
-                let asked =
+                let queries =
                     order.iter().map(|seq| Ok(tx.query(NOTES, params!["a", *seq])?.len() + *seq as usize));
-                asked.collect::<Result<Vec<_>, Failure>>()
+                queries.collect::<Result<Vec<_>, Failure>>()
             };
             assert_eq!(store.read(read).unwrap(), [20; 5]);
             let deleted = store.write(&["a"], |tx| {

@@ -130,9 +130,9 @@ pub(crate) fn counter(store: &mut Store, project: &str) -> i64 {
 /// Says once, past the capture of the test runner, what was not tested.
 pub(crate) fn shout(what: &'static str) {
     static SAID: Mutex<Vec<&str>> = Mutex::new(Vec::new());
-    let mut said = SAID.lock().unwrap();
-    if !said.contains(&what) {
-        said.push(what);
+    let mut output = SAID.lock().unwrap();
+    if !output.contains(&what) {
+        output.push(what);
         let line = format!("\n!!! {what} !!!\n\n");
         std::io::stderr().write_all(line.as_bytes()).unwrap();
     }

@@ -41,8 +41,8 @@ fn left_open(place: &Place) {
 fn contents(path: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let files = fs::read_dir(path.parent().unwrap()).unwrap().map(|entry| entry.unwrap().path());
     // The shared memory is an index of the log that readers rebuild and mark.
-    let kept = files.filter(|file| !file.to_string_lossy().ends_with("-shm"));
-    kept.map(|file| (file.clone(), fs::read(&file).unwrap())).collect()
+    let paths = files.filter(|file| !file.to_string_lossy().ends_with("-shm"));
+    paths.map(|file| (file.clone(), fs::read(&file).unwrap())).collect()
 }
 
 #[test]
@@ -260,12 +260,12 @@ fn a_disk_that_fills_up_never_loses_half_a_batch_in_silence() {
     assert_eq!(kind(store.write(&["a"], |tx| append(tx, "a", &big))), FaultKind::Full);
     let after = store.write(&["a"], |tx| append(tx, "a", "after"));
     let committed = store.commit_batch();
-    let kept = entries(&mut store, "a").len();
+    let count = entries(&mut store, "a").len();
     match committed {
         // SQLite has undone the one statement: the others count.
-        Ok(()) => assert_eq!((after.unwrap(), kept), (2, 2)),
+        Ok(()) => assert_eq!((after.unwrap(), count), (2, 2)),
         // SQLite has undone everything: everybody is told.
-        Err(fault) => assert_eq!((fault.kind, kind(after), kept), (FaultKind::Full, FaultKind::Full, 0)),
+        Err(fault) => assert_eq!((fault.kind, kind(after), count), (FaultKind::Full, FaultKind::Full, 0)),
     }
 }
 

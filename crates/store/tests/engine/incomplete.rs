@@ -326,15 +326,15 @@ fn a_store_that_is_replaced_or_removed_is_noticed() {
             let (from, to) = (beside(&file, ending), beside(&file, &format!("{ending}.old")));
             if removed { fs::remove_file(from).unwrap() } else { fs::rename(from, to).unwrap() }
         }
-        let told = |answer: Result<i64, Failure>| {
+        let is_noticed = |answer: Result<i64, Failure>| {
             let Err(Failure::Fault(fault)) = answer else { panic!("it went on") };
             assert_eq!(fault.to_refusal().unwrap().code, "store_replaced", "{fault}");
         };
-        told(store.write(&["a"], |tx| append(tx, "a", "lost")));
-        told(reader.read(|_| Ok(0)));
+        is_noticed(store.write(&["a"], |tx| append(tx, "a", "lost")));
+        is_noticed(reader.read(|_| Ok(0)));
         let mut new = place.with_projects();
         new.write(&["a"], |tx| append(tx, "a", "new")).unwrap();
-        told(store.write(&["a"], |tx| append(tx, "a", "lost")));
+        is_noticed(store.write(&["a"], |tx| append(tx, "a", "lost")));
         // Whoever leaves the old file must not take the new one's log along.
         drop(store);
         drop(reader);

@@ -110,7 +110,7 @@ fn connect(client: TcpStream, server: TcpStream, shared: &Arc<Shared>) {
     let mute = Arc::new(AtomicBool::new(false));
     let (from_server, to_client) = (server.try_clone().expect("cloned"), client.try_clone().expect("cloned"));
     let (own, silent) = (Arc::clone(shared), Arc::clone(&mute));
-    let mut told = client.try_clone().expect("cloned");
+    let mut writer = client.try_clone().expect("cloned");
     thread::spawn(move || {
         pump(from_server, to_client, &mut |_| {
             let delay = own.delay_ms.load(Ordering::SeqCst);
@@ -118,7 +118,7 @@ fn connect(client: TcpStream, server: TcpStream, shared: &Arc<Shared>) {
             let silent = silent.load(Ordering::SeqCst);
             if silent && own.told.load(Ordering::SeqCst) {
                 let length = u32::try_from(CRASHED.len() + 4).expect("short").to_be_bytes();
-                let _ = told.write_all(&[b"E", &length[..], CRASHED].concat());
+                let _ = writer.write_all(&[b"E", &length[..], CRASHED].concat());
             }
             !silent
         })

@@ -145,10 +145,10 @@ fn a_restore_that_fails_at_any_step_leaves_the_old_store_or_the_new_one() {
         assert_eq!(restored.unwrap_err().kind, FaultKind::Full);
         let is_new = matches!(failing, Step::Swapped | Step::Settled);
         assert_eq!(rows(&stage.store()), if is_new { &NEW[..] } else { &OLD[..] }, "{failing:?}");
-        let kept = if is_new { vec!["store.db.before-1700000000000"] } else { vec![] };
+        let previous = if is_new { vec!["store.db.before-1700000000000"] } else { vec![] };
         let mut left = stage.left_over();
         left.retain(|name| name != "store.db-wal" && name != "store.db-shm");
-        assert_eq!(left, kept, "{failing:?}");
+        assert_eq!(left, previous, "{failing:?}");
     }
 }
 
@@ -173,18 +173,18 @@ fn what_was_there_is_kept_and_can_be_restored() {
 #[test]
 fn a_backup_is_read_with_its_log() {
     let stage = Stage::new();
-    let kept = stage.dir.path().join("store.db.before-1");
+    let backup_file = stage.dir.path().join("store.db.before-1");
     for suffix in ["", "-wal"] {
         let with = |path: &Path| PathBuf::from(format!("{}{suffix}", path.display()));
-        fs::copy(with(&stage.store()), with(&kept)).unwrap();
+        fs::copy(with(&stage.store()), with(&backup_file)).unwrap();
     }
     fs::remove_file(stage.store()).unwrap();
     // What is left of the log belongs to the store that is gone: it is kept, and never meets the new one.
-    let previous = stage.restore(&kept).unwrap().unwrap();
+    let previous = stage.restore(&backup_file).unwrap().unwrap();
     assert!(!previous.is_whole);
     assert!(PathBuf::from(format!("{}-wal", previous.path.display())).exists());
     assert_eq!(rows(&stage.store()), OLD);
-    assert_eq!(rows(&kept), OLD);
+    assert_eq!(rows(&backup_file), OLD);
 }
 
 #[test]

@@ -301,9 +301,9 @@ impl Calls {
             None => (outcome.ok, outcome.exit_code),
         };
         let failed = ok == Some(false);
-        let told =
+        let reported =
             exit_code.map_or(outcome.output.as_ref(), |code| shell::bare_output(&outcome.output, code));
-        let tail = if failed { cleaner.tail(told, MAX_TAIL) } else { String::new() };
+        let tail = if failed { cleaner.tail(reported, MAX_TAIL) } else { String::new() };
         let line = piped.and_then(|_| piped::failing_line(&tail)).or_else(|| error_line(&tail));
         let note = line.map(|line| one_line(line, 160));
         let by_user = open.is_typed().then(|| BY_USER.to_owned());

@@ -348,8 +348,8 @@ mod tests {
 
     #[test]
     fn a_step_is_one_whatever_shortens_its_output() {
-        let told = states(&[("go test ./... 2>&1 | tail -5", 0), ("go test ./...", 1)]);
-        assert_eq!(told, [("go test ./...".to_owned(), Some(1), None)]);
+        let checks = states(&[("go test ./... 2>&1 | tail -5", 0), ("go test ./...", 1)]);
+        assert_eq!(checks, [("go test ./...".to_owned(), Some(1), None)]);
         assert_eq!(
             states(&[("cat a && ls", 0), ("git push", 0), ("printf y | git add -p", 0), ("exit $X", 0)]),
             []

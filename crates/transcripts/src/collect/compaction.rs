@@ -18,17 +18,17 @@ const REMINDER: (&str, &str) = ("<system-reminder>", "</system-reminder>");
 /// What the summary itself says.
 pub(super) fn bare(text: &str) -> String {
     let text = without_reminders(text);
-    let mut kept = String::with_capacity(text.len());
+    let mut out = String::with_capacity(text.len());
     for line in text.lines() {
         let rest = sentence_frame(line);
         let blank = rest.trim().is_empty();
-        if blank && (!line.trim().is_empty() || kept.ends_with("\n\n")) {
+        if blank && (!line.trim().is_empty() || out.ends_with("\n\n")) {
             continue;
         }
-        kept.push_str(rest);
-        kept.push('\n');
+        out.push_str(rest);
+        out.push('\n');
     }
-    let mut bare = kept.trim();
+    let mut bare = out.trim();
     while let Some(inside) = AROUND.iter().find_map(|tag| inside(bare, tag)) {
         bare = inside.trim();
     }
@@ -72,18 +72,18 @@ mod tests {
 
     #[test]
     fn only_the_summary_itself_is_left() {
-        let told = "This session is being continued from a previous conversation that ran out of context. \
+        let summary = "This session is being continued from a previous conversation that ran out of context. \
 The summary below covers the earlier portion of the conversation.\n\n<system-reminder>\n<tools>Bash</tools>\n\
 </system-reminder>\nFixed add(). Remaining: docs.\n\nIf you need specific details from before compaction, read the \
 full transcript at: /x.jsonl\nContinue the conversation from where it left off without asking. Resume directly.\n\n\
 The messages after this summary are the most recent messages, kept verbatim. So be it.";
-        assert_eq!(bare(told), "Fixed add(). Remaining: docs.\n\nSo be it.");
+        assert_eq!(bare(summary), "Fixed add(). Remaining: docs.\n\nSo be it.");
     }
 
     #[test]
     fn a_summary_on_the_line_of_the_frame_stays() {
-        let told = "This session is being continued from a previous conversation that ran out of context. Half ported.";
-        assert_eq!(bare(told), "Half ported.");
+        let summary = "This session is being continued from a previous conversation that ran out of context. Half ported.";
+        assert_eq!(bare(summary), "Half ported.");
         assert_eq!(bare("<state_snapshot>\n<goal>x</goal>\n</state_snapshot>"), "<goal>x</goal>");
         assert_eq!(bare("Half ported."), "Half ported.");
         assert_eq!(bare("<system-reminder>open"), "<system-reminder>open");

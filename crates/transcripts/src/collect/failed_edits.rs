@@ -88,8 +88,8 @@ impl Calls {
                 self.git.changed();
             }
         } else if open.at.agent.is_none() && matches!(open.category, Category::Edit | Category::Write) {
-            let said = cleaner.text(output, MAX_OUTPUT);
-            paths.iter().for_each(|path| self.failed_edits.failed(path, &said, &open.at));
+            let text = cleaner.text(output, MAX_OUTPUT);
+            paths.iter().for_each(|path| self.failed_edits.failed(path, &text, &open.at));
         }
     }
 }

@@ -211,14 +211,14 @@ mod tests {
     fn a_folder_takes_the_files_in_it_along() {
         let moved = Edit { from: Some("src/".to_owned()), ..Edit::bare("lib/", Change::Renamed) };
         let edits = [Edit::replaced("src/a.rs", "a", "b"), Edit::replaced("srcs/b.rs", "a", "b"), moved];
-        let told = |edits: &[Edit]| -> Vec<(String, Change)> {
+        let changes = |edits: &[Edit]| -> Vec<(String, Change)> {
             check(edits).into_iter().map(|(path, change, _)| (path, change)).collect()
         };
-        let kept = ("srcs/b.rs".to_owned(), Change::Modified);
-        assert_eq!(told(&edits), [("lib/a.rs".to_owned(), Change::Renamed), kept.clone()]);
+        let expected = ("srcs/b.rs".to_owned(), Change::Modified);
+        assert_eq!(changes(&edits), [("lib/a.rs".to_owned(), Change::Renamed), expected.clone()]);
         let [one, other, _] = edits;
         let removed = [one, other, Edit::bare("src/", Change::Deleted)];
-        assert_eq!(told(&removed), [("src/a.rs".to_owned(), Change::Deleted), kept]);
+        assert_eq!(changes(&removed), [("src/a.rs".to_owned(), Change::Deleted), expected]);
     }
 
     #[test]
@@ -252,12 +252,12 @@ mod tests {
         files.apply(&Edit::bare("/w/other/b.rs", Change::Deleted), None, &Location::default());
         files.rebase("/w/p");
         files.apply(&Edit::replaced("/w/p/a.rs", "z", ""), Some("/w/p"), &Location::default());
-        let told: Vec<FileEvent> =
+        let changes: Vec<FileEvent> =
             files.into_vec().into_iter().map(|file| (file.path, file.change, file.lines)).collect();
         let wanted = [
             ("a.rs".to_owned(), Change::Modified, Some((2, 3))),
             ("/w/other/b.rs".to_owned(), Change::Deleted, None),
         ];
-        assert_eq!(told, wanted);
+        assert_eq!(changes, wanted);
     }
 }

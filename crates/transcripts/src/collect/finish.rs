@@ -32,8 +32,11 @@ impl Collector<'_> {
         let id = self.session.id.as_deref().unwrap_or(stem).to_owned();
         let label = Label::new(agent, &id);
         let open = self.calls.still_open();
-        let said_at =
-            [&self.last_request, &self.last_answer].into_iter().flatten().map(|said| said.at.line).max();
+        let said_at = [&self.last_request, &self.last_answer]
+            .into_iter()
+            .flatten()
+            .map(|sentence| sentence.at.line)
+            .max();
         self.calls.drop_failure_made_good(said_at.unwrap_or(0));
         let failed_at = self.calls.failure.as_ref().map_or(0, |failure| failure.run.at.line);
         let gone =
@@ -49,7 +52,7 @@ impl Collector<'_> {
             session_id: Some(id),
             created_at: self.last_ms.map(time::format),
             requests: Some(self.requests(&label)),
-            last_answer: self.last_answer.as_ref().map(|said| label.text(said)),
+            last_answer: self.last_answer.as_ref().map(|sentence| label.text(sentence)),
             next_steps: self.next_steps(&label),
             open_loops: self.open_loops(&open, &label),
             git: Some(self.git()),
@@ -68,7 +71,7 @@ impl Collector<'_> {
     }
 
     fn requests(&self, label: &Label) -> Requests {
-        let text = |said: &Option<Sentence>| said.as_ref().map(|said| label.text(said));
+        let text = |sentence: &Option<Sentence>| sentence.as_ref().map(|sentence| label.text(sentence));
         Requests { first: text(&self.first_request), last: text(&self.last_request) }
     }
 
@@ -152,16 +155,17 @@ impl Collector<'_> {
         note(left_out, "failed_attempts", self.attempts.left_out);
         note(left_out, "remarks", self.remarks.left_out);
         note(left_out, "messages", self.recent.left_out);
-        summary.constraints = self.constraints.iter().map(|said| label.text(said)).collect();
+        summary.constraints = self.constraints.iter().map(|sentence| label.text(sentence)).collect();
         let decision = |held: &StandingDecision| Decision { at: label.at(&held.at), ..held.decision.clone() };
         summary.decisions = self.decisions.iter().map(decision).collect();
-        let told = self.attempts.iter().map(|(attempt, at)| Attempt { at: label.at(at), ..attempt.clone() });
-        summary.failed_attempts.extend(told);
+        let attempts =
+            self.attempts.iter().map(|(attempt, at)| Attempt { at: label.at(at), ..attempt.clone() });
+        summary.failed_attempts.extend(attempts);
         summary.remarks = self.remarks(summary, label);
-        let message = |(role, said): &(&str, Sentence)| Message {
+        let message = |(role, sentence): &(&str, Sentence)| Message {
             role: (*role).to_owned(),
-            text: said.text.clone(),
-            at: label.at(&said.at),
+            text: sentence.text.clone(),
+            at: label.at(&sentence.at),
         };
         summary.recent_messages = self.recent.iter().map(message).collect();
     }
@@ -169,22 +173,25 @@ impl Collector<'_> {
     /// What else was said, but for what became a question or a step at the end, and for what first and last request and
     /// last answer tell anyway.
     fn remarks(&self, summary: &Packet, label: &Label) -> Vec<Remark> {
-        let told = |text: &str| {
-            summary.open_loops.iter().chain(&summary.next_steps).any(|told| told.text.contains(text))
+        let listed = |text: &str| {
+            summary.open_loops.iter().chain(&summary.next_steps).any(|item| item.text.contains(text))
         };
         const SHORT: usize = 1000;
         let whole = [&self.first_request, &self.last_request, &self.last_answer];
-        let quoted = |kept: &TimedRemark| {
-            whole.into_iter().flatten().any(|said| said.at == kept.said.at && said.text.len() <= SHORT)
+        let quoted = |entry: &TimedRemark| {
+            whole
+                .into_iter()
+                .flatten()
+                .any(|sentence| sentence.at == entry.said.at && sentence.text.len() <= SHORT)
         };
-        let remark = |kept: &TimedRemark| Remark {
-            role: kept.role.to_owned(),
-            text: kept.said.text.clone(),
-            weight: kept.weight.into(),
-            at: label.at(&kept.said.at),
+        let remark = |entry: &TimedRemark| Remark {
+            role: entry.role.to_owned(),
+            text: entry.said.text.clone(),
+            weight: entry.weight.into(),
+            at: label.at(&entry.said.at),
         };
         let all = self.remarks.in_order().into_iter();
-        all.filter(|kept| !told(&kept.said.text) && !quoted(kept)).map(remark).collect()
+        all.filter(|entry| !listed(&entry.said.text) && !quoted(entry)).map(remark).collect()
     }
 
     fn files_into(&mut self, summary: &mut Packet, label: &Label, left_out: &mut Map<String, Value>) {
@@ -213,12 +220,14 @@ impl Collector<'_> {
 
     fn git(&self) -> Git {
         let owned = |value: &Option<std::borrow::Cow<'_, str>>| value.as_deref().map(str::to_owned);
-        let (told, state) = (&self.session, &self.calls.git);
+        let (session, state) = (&self.session, &self.calls.git);
         Git {
-            branch: state.branch.clone().or(owned(&told.branch)).filter(|branch| branch != "HEAD"),
-            commit: state.commit.clone().or(owned(&told.commit)),
+            branch: state.branch.clone().or(owned(&session.branch)).filter(|branch| branch != "HEAD"),
+            commit: state.commit.clone().or(owned(&session.commit)),
             // Changed files mean something to git only where there is a repository.
-            dirty: state.dirty.filter(|_| state.answered || told.branch.is_some() || told.commit.is_some()),
+            dirty: state
+                .dirty
+                .filter(|_| state.answered || session.branch.is_some() || session.commit.is_some()),
             ahead: None,
         }
     }
@@ -257,9 +266,9 @@ impl Collector<'_> {
         })));
         put(
             "compaction",
-            self.compaction.as_ref().map_or(Value::Null, |said| {
+            self.compaction.as_ref().map_or(Value::Null, |sentence| {
                 json!({
-                    "count": self.compactions, "summary": said.text, "at": label.at(&said.at),
+                    "count": self.compactions, "summary": sentence.text, "at": label.at(&sentence.at),
                 })
             }),
         );

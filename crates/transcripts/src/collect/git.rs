@@ -125,12 +125,12 @@ mod tests {
 
     #[test]
     fn branch_and_commit_are_what_git_said_last() {
-        let told = after(&[
+        let state = after(&[
             ("git checkout -b fix/x", "Switched to a new branch 'fix/x'"),
             ("git add -A && git commit -m 'a b'", "[fix/x 1a2b3c4] a b\n 1 file changed"),
             ("git status --short", " M a.rs\n?? b.rs\n"),
         ]);
-        assert_eq!(told, (Some("fix/x".into()), Some("1a2b3c4".into()), Some(true)));
+        assert_eq!(state, (Some("fix/x".into()), Some("1a2b3c4".into()), Some(true)));
     }
 
     #[test]

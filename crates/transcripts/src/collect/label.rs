@@ -31,8 +31,8 @@ impl Label {
     }
 
     /// A sentence with its place.
-    pub(super) fn text(&self, said: &Sentence) -> Text {
-        Text { text: said.text.clone(), at: self.at(&said.at) }
+    pub(super) fn text(&self, sentence: &Sentence) -> Text {
+        Text { text: sentence.text.clone(), at: self.at(&sentence.at) }
     }
 
     /// A command with its place.

@@ -328,16 +328,16 @@ impl<'r> Collector<'r> {
     fn assistant(&mut self, text: &str, at: Location) {
         self.provider_stop = None;
         let whole = self.cleaner.clean_text(text);
-        let mut told = self.decide("assistant", &whole, &at);
+        let mut recorded = self.decide("assistant", &whole, &at);
         for (tried, why_failed) in prose::attempts(&whole) {
-            told.push(PacketWords::new(&tried, why_failed.is_some()));
+            recorded.push(PacketWords::new(&tried, why_failed.is_some()));
             self.attempts.push((Attempt { tried, why_failed, at: None }, at.clone()));
         }
         for question in prose::put_aside(&whole) {
-            told.push(PacketWords::new(&question, true));
+            recorded.push(PacketWords::new(&question, true));
             self.questions.push((question, at.clone()));
         }
-        self.remarks.agent(&whole, prose::passages(&whole, &told), &at);
+        self.remarks.agent(&whole, prose::passages(&whole, &recorded), &at);
         let answer = Sentence { text: clip_middle(whole.trim(), MAX_ANSWER), at };
         self.remember("assistant", answer.clone());
         self.last_answer = Some(answer);
@@ -346,7 +346,7 @@ impl<'r> Collector<'r> {
 
     /// Keeps decisions and gives their words; a later one about the same things takes the place of an earlier one.
     fn decide(&mut self, role: &'static str, text: &str, at: &Location) -> Vec<PacketWords> {
-        let mut told = Vec::new();
+        let mut recorded = Vec::new();
         for found in prose::decisions(text) {
             let before = self.decisions.iter().count();
             self.decisions.retain(|known| !prose::same_matter(&known.decision.what, &found.what));
@@ -358,12 +358,12 @@ impl<'r> Collector<'r> {
                 let passage = Passage { text: found.what.clone(), weight: u8::MAX };
                 self.remarks.attach(role, passage, at);
             }
-            told.push(PacketWords::new(&found.what, found.why.is_some()));
+            recorded.push(PacketWords::new(&found.what, found.why.is_some()));
             let rejected = found.rejected.into_iter().collect();
             let decision = Decision { what: found.what, why: found.why, rejected, at: None };
             self.decisions.push(StandingDecision { decision, at: at.clone(), named, role });
         }
-        told
+        recorded
     }
 
     /// Takes back the decisions that the user speaks of later in other words, since they may no longer hold: each
@@ -379,9 +379,9 @@ impl<'r> Collector<'r> {
         found
     }
 
-    fn remember(&mut self, role: &'static str, said: Sentence) {
-        let text = crate::shared::words::clip(&said.text, MAX_MESSAGE);
-        self.recent.push((role, Sentence { text, at: said.at }));
+    fn remember(&mut self, role: &'static str, sentence: Sentence) {
+        let text = crate::shared::words::clip(&sentence.text, MAX_MESSAGE);
+        self.recent.push((role, Sentence { text, at: sentence.at }));
     }
 }
 

@@ -21,14 +21,14 @@ impl Collector<'_> {
         let unanswered = self.last_request.iter().filter(|_| !self.replied);
         let mut steps: Vec<Text> = match self.go_on.as_ref().filter(|_| !self.replied) {
             Some(word) => vec![Text { text: go_on(word), at: label.at(&word.at) }],
-            None => unanswered.map(|said| label.text(said)).collect(),
+            None => unanswered.map(|sentence| label.text(sentence)).collect(),
         };
         if let Some(answer) = &self.last_answer {
             let named = prose::next_steps(&answer.text).into_iter();
             steps.extend(named.map(|text| Text { text: text.to_owned(), at: label.at(&answer.at) }));
             if steps.is_empty() && self.plan.iter().all(|item| item.status == "completed") {
-                let meant = prose::announced(&answer.text);
-                steps.extend(meant.map(|text| Text { text: text.to_owned(), at: label.at(&answer.at) }));
+                let announced = prose::announced(&answer.text);
+                steps.extend(announced.map(|text| Text { text: text.to_owned(), at: label.at(&answer.at) }));
                 let cut_off =
                     self.at_work.iter().filter(|_| steps.is_empty() && self.calls.failure.is_none());
                 let cut_off: Vec<Text> =
@@ -57,7 +57,7 @@ impl Collector<'_> {
                 && !looks
                 && (call.answered || matters || call.at.line >= since)
         };
-        let mut told = Vec::new();
+        let mut listed = Vec::new();
         let ended_since = |call: &&Open| {
             let same = |run: &Run| run.at.line > call.at.line && core(&run.command) == core(&call.target);
             call.category == Category::Shell && self.calls.commands.iter().any(same)
@@ -72,13 +72,13 @@ impl Collector<'_> {
                 }
                 _ => format!("`{what}` was called; its outcome is not known"),
             };
-            if !told.contains(&text) {
+            if !listed.contains(&text) {
                 add(text.clone(), &call.at);
-                told.push(text);
+                listed.push(text);
             }
         }
-        let request = self.last_request.as_ref().map_or(0, |said| said.at.line);
-        let answer = self.last_answer.as_ref().map(|said| said.text.as_str());
+        let request = self.last_request.as_ref().map_or(0, |sentence| sentence.at.line);
+        let answer = self.last_answer.as_ref().map(|sentence| sentence.text.as_str());
         if let Some((line, at)) = self.calls.failed_edits.line_since(request, answer) {
             add(line, at);
         }

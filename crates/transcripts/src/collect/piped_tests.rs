@@ -12,23 +12,23 @@ fn ran(command: &'static str, code: i64, output: &'static str) -> Packet {
 
 /// The exit code and remark of the only check, and whether there is a failure.
 fn state(command: &'static str, code: i64, output: &'static str) -> (Option<i64>, Option<String>, bool) {
-    let told = ran(command, code, output);
-    let check = &told.checks[0];
-    (check.exit_code, check.note.clone(), told.last_failure.is_some())
+    let summary = ran(command, code, output);
+    let check = &summary.checks[0];
+    (check.exit_code, check.note.clone(), summary.last_failure.is_some())
 }
 
 #[test]
 fn a_piped_check_whose_output_shows_a_failure_failed() {
-    let told = ran("mise run test:ci 2>&1 | grep -E \"FAIL|--- FAIL\" | head -20", 0, FAILING);
-    let failure = told.last_failure.expect("failure");
+    let summary = ran("mise run test:ci 2>&1 | grep -E \"FAIL|--- FAIL\" | head -20", 0, FAILING);
+    let failure = summary.last_failure.expect("failure");
     assert_eq!((failure.exit_code, failure.output.as_deref()), (None, Some(FAILING)));
     let shown = "head behind it ended ok, but the output shows a failure";
-    assert_eq!(told.checks[0].note.as_deref(), Some(shown));
+    assert_eq!(summary.checks[0].note.as_deref(), Some(shown));
     assert_eq!(
-        told.commands[0].note.as_deref(),
+        summary.commands[0].note.as_deref(),
         Some(format!("{shown}: --- FAIL: TestTotal (0.02s)").as_str())
     );
-    assert!(texts(&told.open_loops)[0].ends_with("` failed by its output and did not succeed since"));
+    assert!(texts(&summary.open_loops)[0].ends_with("` failed by its output and did not succeed since"));
     assert_eq!(ran("go test | tail", 0, FAILING).test_status.as_deref(), Some("fail"));
     let failed = (None, Some("tail behind it ended ok, but the output shows a failure".to_owned()), true);
     for output in [
@@ -48,18 +48,18 @@ fn a_piped_check_whose_output_shows_a_failure_failed() {
 
 #[test]
 fn a_compiler_whose_output_names_places_failed() {
-    let told = ran("go build ./... 2>&1 | head -50", 0, "# shop\ncart.go:7:2: undefined: total");
+    let summary = ran("go build ./... 2>&1 | head -50", 0, "# shop\ncart.go:7:2: undefined: total");
     assert_eq!(
-        told.last_failure.and_then(|failure| failure.output).as_deref(),
+        summary.last_failure.and_then(|failure| failure.output).as_deref(),
         Some("# shop\ncart.go:7:2: undefined: total")
     );
-    let told = SessionScript::new()
+    let summary = SessionScript::new()
         .user("Fix it")
         .run("a", "mise run lint | tail", 0, "[lint] ERROR task failed")
         .run("b", "mise run lint", 0, "")
         .run("c", "mise run lint | tail", 0, "hm");
     assert!(
-        told.summary().last_failure.is_none(),
+        summary.summary().last_failure.is_none(),
         "what passed since is not taken back by what is not known"
     );
 }
@@ -81,9 +81,9 @@ fn a_piped_check_is_not_known_by_the_exit_code_of_another_program() {
     }
     assert_eq!(state("go test ./... | grep FAIL", 1, ""), unknown("grep behind it found nothing"));
     assert_eq!(state("go test ./... | grep ok", 0, "ok  \tshop.example/a\t0.1s"), ok("grep"));
-    let told =
+    let summary =
         SessionScript::new().user("x").run("a", "make test", 2, "no").run("b", "make test | tail", 0, "hm");
-    assert!(told.summary().last_failure.is_some(), "what is not known makes nothing good");
+    assert!(summary.summary().last_failure.is_some(), "what is not known makes nothing good");
 }
 
 #[test]

@@ -54,9 +54,10 @@ impl Collector<'_> {
         for file in &files {
             self.calls.touched.touch(file);
         }
-        let asked = asks.then(|| call.id.clone().into_owned());
+        let question = asks.then(|| call.id.clone().into_owned());
         let text = crate::shared::words::clip(cleaned.trim(), MAX_TEXT);
-        self.proposed = Some(ProposedPlan { text, files, at: at.clone(), asked, approved: None, changes: 0 });
+        self.proposed =
+            Some(ProposedPlan { text, files, at: at.clone(), asked: question, approved: None, changes: 0 });
     }
 
     /// A call of the main line ended, and changed as many files.

@@ -36,10 +36,10 @@ impl Remarks {
     /// Adds the passages of one message of the user. A word or two after a question of the agent is added to the
     /// question.
     pub(super) fn user(&mut self, message: &str, passages: Vec<Passage>, at: &Location) {
-        let asked = self.asked.take();
+        let question_nth = self.asked.take();
         let short = message.trim();
         if passages.is_empty() && !short.is_empty() && short.len() <= MAX_SHORT_ANSWER {
-            if let Some(question) = self.agent.iter_mut().find(|kept| Some(kept.nth) == asked) {
+            if let Some(question) = self.agent.iter_mut().find(|entry| Some(entry.nth) == question_nth) {
                 question.said.text.push_str(&format!(" — the user: “{}”", short.replace('\n', " ")));
             }
             return;
@@ -55,45 +55,46 @@ impl Remarks {
         for passage in passages {
             self.add("assistant", passage, at);
         }
-        let asks = |kept: &&TimedRemark| kept.said.at == *at && kept.said.text.ends_with('?');
+        let asks = |entry: &&TimedRemark| entry.said.at == *at && entry.said.text.ends_with('?');
         let last = self.agent.last().filter(asks).filter(|_| message.trim_end().ends_with('?'));
-        self.asked = last.map(|kept| kept.nth);
+        self.asked = last.map(|entry| entry.nth);
     }
 
     /// What was classed, and of which something was also said in words that no rule knows: the two must stand together.
     pub(super) fn attach(&mut self, role: &'static str, passage: Passage, at: &Location) {
         let nth = 0;
-        let kept = TimedRemark {
+        let entry = TimedRemark {
             role,
             said: Sentence { text: passage.text, at: at.clone() },
             weight: passage.weight,
             nth,
         };
-        self.push(kept);
+        self.push(entry);
     }
 
     /// Whether something that the agent said is about the matter of a decision.
     pub(super) fn about(&self, named: &[String]) -> bool {
-        self.agent.iter().any(|kept| speaks_of(&kept.said.text, named))
+        self.agent.iter().any(|entry| speaks_of(&entry.said.text, named))
     }
 
     fn add(&mut self, role: &'static str, passage: Passage, at: &Location) {
         self.count += 1;
-        let said = Sentence { text: passage.text, at: at.clone() };
-        self.push(TimedRemark { role, said, weight: passage.weight, nth: self.count });
+        let sentence = Sentence { text: passage.text, at: at.clone() };
+        self.push(TimedRemark { role, said: sentence, weight: passage.weight, nth: self.count });
     }
 
-    fn push(&mut self, kept: TimedRemark) {
-        let (list, max) = match kept.role {
+    fn push(&mut self, entry: TimedRemark) {
+        let (list, max) = match entry.role {
             "user" => (&mut self.user, MAX_OF_USER),
             _ => (&mut self.agent, MAX_OF_AGENT),
         };
-        if list.iter().any(|known| known.said.text == kept.said.text) {
+        if list.iter().any(|known| known.said.text == entry.said.text) {
             return;
         }
-        list.push(kept);
+        list.push(entry);
         // The lightest goes, among equals the oldest.
-        let lightest = list.iter().enumerate().min_by_key(|(at, kept)| (kept.weight, *at)).map(|(at, _)| at);
+        let lightest =
+            list.iter().enumerate().min_by_key(|(at, entry)| (entry.weight, *at)).map(|(at, _)| at);
         if let Some(at) = lightest.filter(|_| list.len() > max) {
             list.remove(at);
             self.left_out += 1;
@@ -103,7 +104,7 @@ impl Remarks {
     /// All of them in the order in which they were said.
     pub(super) fn in_order(&self) -> Vec<&TimedRemark> {
         let mut all: Vec<&TimedRemark> = self.user.iter().chain(&self.agent).collect();
-        all.sort_by_key(|kept| (kept.said.at.line, kept.nth));
+        all.sort_by_key(|entry| (entry.said.at.line, entry.nth));
         all
     }
 }
@@ -140,10 +141,10 @@ mod tests {
             let weight = if line % 20 == 0 { 40 } else { 15 };
             remarks.agent("", passage(&format!("said {line}"), weight), &at(line));
         }
-        let kept = remarks.in_order();
-        assert_eq!((kept.len(), remarks.left_out), (MAX_OF_AGENT, 1000 - MAX_OF_AGENT as u64));
-        assert_eq!(kept.iter().filter(|kept| kept.weight == 40).count(), 50);
-        assert!(kept.windows(2).all(|pair| pair[0].said.at.line < pair[1].said.at.line));
+        let entries = remarks.in_order();
+        assert_eq!((entries.len(), remarks.left_out), (MAX_OF_AGENT, 1000 - MAX_OF_AGENT as u64));
+        assert_eq!(entries.iter().filter(|entry| entry.weight == 40).count(), 50);
+        assert!(entries.windows(2).all(|pair| pair[0].said.at.line < pair[1].said.at.line));
     }
 
     #[test]
@@ -160,7 +161,7 @@ mod tests {
         remarks.agent("Shall I drop the old column?", passage("Shall I drop the old column?", 22), &at(1));
         remarks.user("No, not yet.", Vec::new(), &at(2));
         remarks.user("ok", Vec::new(), &at(3));
-        let told: Vec<&str> = remarks.in_order().iter().map(|kept| kept.said.text.as_str()).collect();
-        assert_eq!(told, ["Shall I drop the old column? — the user: “No, not yet.”"]);
+        let texts: Vec<&str> = remarks.in_order().iter().map(|entry| entry.said.text.as_str()).collect();
+        assert_eq!(texts, ["Shall I drop the old column? — the user: “No, not yet.”"]);
     }
 }

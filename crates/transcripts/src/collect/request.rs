@@ -21,30 +21,30 @@ impl Collector<'_> {
         let whole = self.cleaner.clean_text(text);
         let mended = self.calls.failure.take_if(|failure| failure.is_resolved_by_word(&whole));
         mended.iter().for_each(|failure| self.calls.mended(failure, None));
-        let mut told = Vec::new();
+        let mut recorded = Vec::new();
         for sentence in prose::constraints(&whole) {
             let known = self.constraints.iter().any(|one| one.text == sentence);
             if !known {
                 self.constraints.push(Sentence { text: sentence.to_owned(), at: at.clone() });
             }
-            told.push(PacketWords::new(sentence, true));
+            recorded.push(PacketWords::new(sentence, true));
         }
         if prose::corrects(&whole) {
             self.take_back(&whole, &at);
         }
-        told.extend(self.decide("user", &prose::typed(&whole), &at));
+        recorded.extend(self.decide("user", &prose::typed(&whole), &at));
         if is_builtin(whole.trim()) {
             self.remember("user", Sentence { text: whole.trim().to_owned(), at });
             return;
         }
-        let passages = prose::users_passages(&whole, &told);
+        let passages = prose::users_passages(&whole, &recorded);
         for passage in passages.iter().filter(|passage| !prose::only_asks(&passage.text)) {
             self.reopen(&passage.text, &at);
         }
         self.remarks.user(&whole, passages, &at);
-        let said = Sentence { text: clip(whole.trim(), MAX_REQUEST), at };
-        self.remember("user", said.clone());
-        self.request(said);
+        let message = Sentence { text: clip(whole.trim(), MAX_REQUEST), at };
+        self.remember("user", message.clone());
+        self.request(message);
     }
 
     /// What the user says while rejecting a call; it is told with the call, which it is about.
@@ -61,14 +61,14 @@ impl Collector<'_> {
     fn take_back(&mut self, words: &str, at: &Location) {
         let since = self.spoke_at;
         let lower = words.to_lowercase();
-        let meant = |held: &StandingDecision| {
+        let is_named = |held: &StandingDecision| {
             let names = |word: &String| has_phrase(&lower, word);
             held.role == "assistant"
                 && held.at.line >= since
                 && held.at != *at
                 && held.named.iter().any(names)
         };
-        while let Some(held) = self.decisions.take(meant) {
+        while let Some(held) = self.decisions.take(is_named) {
             let before = Passage { text: held.decision.what, weight: u8::MAX };
             self.remarks.attach(held.role, before, &held.at);
             self.superseded += 1;
@@ -76,33 +76,34 @@ impl Collector<'_> {
     }
 
     /// What was said as a request, if it is one; a word without content leaves the last request as it is.
-    fn request(&mut self, said: Sentence) {
+    fn request(&mut self, sentence: Sentence) {
         let question = self.question_before();
-        let line = said.at.line;
-        let held = request_weight(&said.text);
-        let proposal = self.proposal_before(&said.text).filter(|_| question.is_none());
+        let line = sentence.at.line;
+        let held = request_weight(&sentence.text);
+        let proposal = self.proposal_before(&sentence.text).filter(|_| question.is_none());
         match (held, question, self.last_request.is_some()) {
-            (RequestWeight::Request, ..) => self.put_request(said),
+            (RequestWeight::Request, ..) => self.put_request(sentence),
             // The only thing that was said is told, whatever it is.
             (_, _, false) => {
                 self.only_courtesy = true;
-                self.put_request(said);
+                self.put_request(sentence);
             }
             (RequestWeight::Courtesy, ..) | (RequestWeight::Praise, None, _) => {
                 self.interrupted = None;
                 return;
             }
             (_, Some(question), _) => {
-                let options = self.last_answer.as_ref().and_then(|answer| picked(&answer.text, &said.text));
+                let options =
+                    self.last_answer.as_ref().and_then(|answer| picked(&answer.text, &sentence.text));
                 let question =
                     options.map_or_else(|| question.clone(), |options| format!("{question} {options}"));
-                self.put_request(answer_to(said, &question));
+                self.put_request(answer_to(sentence, &question));
             }
             (RequestWeight::Consent | RequestWeight::GoOn, None, _) if proposal.is_some() => {
-                self.put_request(consent_to(said, &proposal.unwrap_or_default()));
+                self.put_request(consent_to(sentence, &proposal.unwrap_or_default()));
             }
-            (RequestWeight::Refusal, None, _) => self.put_request(said),
-            (RequestWeight::GoOn | RequestWeight::Consent, None, _) => self.go_on = Some(said),
+            (RequestWeight::Refusal, None, _) => self.put_request(sentence),
+            (RequestWeight::GoOn | RequestWeight::Consent, None, _) => self.go_on = Some(sentence),
         }
         self.spoke_at = line;
         (self.answered, self.replied, self.interrupted, self.at_work) = (false, false, None, None);
@@ -165,15 +166,17 @@ fn is_option(line: &str, pick: &str) -> bool {
     bare.strip_prefix(pick).is_some_and(|rest| rest.starts_with(['.', ')', ':', '*']))
 }
 
-fn consent_to(said: Sentence, proposal: &str) -> Sentence {
+fn consent_to(sentence: Sentence, proposal: &str) -> Sentence {
     let proposal = one_line(proposal, MAX_QUESTION);
-    Sentence { text: format!("{} — said to the agent's words: “{proposal}”", said.text), at: said.at }
+    Sentence {
+        text: format!("{} — said to the agent's words: “{proposal}”", sentence.text), at: sentence.at
+    }
 }
 
-fn answer_to(said: Sentence, question: &str) -> Sentence {
+fn answer_to(sentence: Sentence, question: &str) -> Sentence {
     let question = one_line(question, MAX_QUESTION);
     Sentence {
-        text: format!("{} — the answer to the agent's question: “{question}”", said.text),
-        at: said.at,
+        text: format!("{} — the answer to the agent's question: “{question}”", sentence.text),
+        at: sentence.at,
     }
 }

@@ -407,9 +407,9 @@ mod tests {
     #[test]
     fn what_was_made_good_in_other_words_is_told_so_and_is_no_failed_attempt() {
         let script = SessionScript::new().user("x").run("a", "make ci", 2, "--- FAIL: TestA (0.1s)\nFAIL");
-        let told = script.run("b", "go test -run TestA ./a", 0, "ok  \ta").summary();
-        assert_eq!(told.failed_attempts, []);
-        let check = told.checks.iter().find(|check| check.command == "make ci").expect("check");
+        let summary = script.run("b", "go test -run TestA ./a", 0, "ok  \ta").summary();
+        assert_eq!(summary.failed_attempts, []);
+        let check = summary.checks.iter().find(|check| check.command == "make ci").expect("check");
         assert_eq!(check.note.as_deref(), Some("made good since by `go test -run TestA ./a`"));
         let script = SessionScript::new().user("x").run(
             "a",
@@ -446,14 +446,14 @@ mod tests {
             ("go build ./a", 1, "x.go:1:2: undefined: y", "go test ./b", "ok"),
             ("cargo test", 101, "test a::b ... FAILED", "cargo test a::c", "test a::c ... ok"),
         ] {
-            let told = last_failure(&[(failed, code, printed), (passed, 0, output)]);
-            assert_eq!(told.as_deref(), Some(failed), "by {passed}");
+            let failure = last_failure(&[(failed, code, printed), (passed, 0, output)]);
+            assert_eq!(failure.as_deref(), Some(failed), "by {passed}");
         }
     }
 
     #[test]
     fn the_user_ends_a_failure_by_his_word_and_by_nothing_less() {
-        let told = |word: &'static str| {
+        let failure = |word: &'static str| {
             let script =
                 SessionScript::new().user("Push it").run("a", "git push origin main", 128, "fatal: no");
             script.agent("The push failed.").user(word).agent("Good.").summary().last_failure.is_none()
@@ -463,7 +463,7 @@ mod tests {
             "It works now, go on",
             "ok, I fixed it",
         ] {
-            assert!(told(word), "{word}");
+            assert!(failure(word), "{word}");
         }
         for word in [
             "Make sure it works now",
@@ -472,7 +472,7 @@ mod tests {
             "I merged it",
             "tell me when it works",
         ] {
-            assert!(!told(word), "{word}");
+            assert!(!failure(word), "{word}");
         }
     }
 

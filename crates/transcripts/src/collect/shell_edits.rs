@@ -251,12 +251,12 @@ mod tests {
         let moved = edits("cd /w/p/src && mv a.rs tools oauth/ core/");
         let moved: Vec<(Option<&str>, &str)> =
             moved.iter().map(|edit| (edit.from.as_deref(), edit.path.as_str())).collect();
-        let told = [
+        let expected = [
             (Some("/w/p/src/a.rs"), "/w/p/src/core/a.rs"),
             (Some("/w/p/src/tools/"), "/w/p/src/core/tools/"),
             (Some("/w/p/src/oauth/"), "/w/p/src/core/oauth/"),
         ];
-        assert_eq!(moved, told);
+        assert_eq!(moved, expected);
         let moved = edits("cd sub && git mv a.rs b.rs");
         assert_eq!((moved[0].from.as_deref(), moved[0].path.as_str()), (Some("sub/a.rs"), "sub/b.rs"));
     }

@@ -65,9 +65,9 @@ mod tests {
     #[test]
     fn a_report_begins_with_what_was_found() {
         let output = "# Findings\n\nThe lexer drops BOMs.\n\nagentId: a1 (for resuming)\n<usage>total_tokens: 5</usage>";
-        let told = report("Look at the lexer", output);
+        let text = report("Look at the lexer", output);
         assert_eq!(
-            told.as_deref(),
+            text.as_deref(),
             Some("Sub-agent “Look at the lexer” reported: Findings The lexer drops BOMs.")
         );
         assert_eq!(report("x", "\n"), None);

@@ -84,40 +84,48 @@ pub(super) fn texts(list: &[Text]) -> Vec<&str> {
 
 #[test]
 fn a_test_run_that_passed_makes_an_earlier_failure_good_however_it_is_told() {
-    let told = SessionScript::new()
+    let summary = SessionScript::new()
         .user("Port it")
         .run("a", "cargo test", 101, "error[E0382]: use of moved value")
         .run("b", "cargo test -q", 0, "ok")
         .agent("All tests pass now.")
         .summary();
-    assert_eq!(told.last_failure, None);
-    assert_eq!(told.failed_attempts, []);
-    let told = SessionScript::new()
+    assert_eq!(summary.last_failure, None);
+    assert_eq!(summary.failed_attempts, []);
+    let summary = SessionScript::new()
         .user("x")
         .run("a", "cargo test", 101, "no")
         .run("b", "cargo test one", 0, "")
         .summary();
-    assert!(told.last_failure.is_some(), "one test is not all of them");
+    assert!(summary.last_failure.is_some(), "one test is not all of them");
 }
 
 #[test]
 fn a_request_that_was_begun_but_not_answered_comes_before_steps_named_earlier() {
-    let told = SessionScript::new()
+    let summary = SessionScript::new()
         .user("Round the prices")
         .agent("Done. Remaining: update docs/prices.md")
         .user("What about the docs?")
         .call("a", Category::Shell, "make docs")
         .summary();
-    assert_eq!(texts(&told.next_steps), ["What about the docs?", "update docs/prices.md"]);
-    assert!(told.summary.contains("on which work had begun; it is not answered yet"), "{}", told.summary);
+    assert_eq!(texts(&summary.next_steps), ["What about the docs?", "update docs/prices.md"]);
+    assert!(
+        summary.summary.contains("on which work had begun; it is not answered yet"),
+        "{}",
+        summary.summary
+    );
 }
 
 #[test]
 fn a_session_that_was_cut_off_at_work_says_so() {
     let at_work = || SessionScript::new().user("Add a cache").agent("On it.");
-    let told = at_work().call("a", Category::Shell, "cargo build").summary();
-    assert!(told.next_steps[0].text.contains("ended while the agent was at work"), "{:?}", told.next_steps);
-    assert_eq!(told.next_steps[0].at.as_deref(), Some("claude:x#3"));
+    let summary = at_work().call("a", Category::Shell, "cargo build").summary();
+    assert!(
+        summary.next_steps[0].text.contains("ended while the agent was at work"),
+        "{:?}",
+        summary.next_steps
+    );
+    assert_eq!(summary.next_steps[0].at.as_deref(), Some("claude:x#3"));
     // Whoever ticks off the plan at the end is not at work, and a failure says more.
     assert_eq!(at_work().call("a", Category::Task, "todo").summary().next_steps, []);
     assert_eq!(at_work().run("a", "cargo build", 1, "no").summary().next_steps, []);
@@ -140,10 +148,10 @@ fn a_session_that_was_cut_off_at_work_says_so() {
 #[test]
 fn a_failure_shows_what_the_command_printed_and_not_what_the_tool_put_around_it() {
     let output = |text: &'static str| {
-        let told = SessionScript::new().user("x").run("a", "make test", 2, text).summary();
+        let summary = SessionScript::new().user("x").run("a", "make test", 2, text).summary();
         (
-            told.last_failure.and_then(|failure| failure.output).unwrap_or_default(),
-            told.commands[0].note.clone(),
+            summary.last_failure.and_then(|failure| failure.output).unwrap_or_default(),
+            summary.commands[0].note.clone(),
         )
     };
     for text in [
@@ -173,20 +181,20 @@ fn a_failure_shows_what_the_command_printed_and_not_what_the_tool_put_around_it(
 
 #[test]
 fn a_directory_that_is_told_late_names_what_came_before() {
-    let told = SessionScript::new()
+    let summary = SessionScript::new()
         .user("x")
         .edit("a", "/home/you/shop/a.rs")
         .cwd("/home/you/shop")
         .edit("b", "b.rs")
         .summary();
-    let paths: Vec<&str> = told.files_modified.iter().map(|file| file.path.as_str()).collect();
+    let paths: Vec<&str> = summary.files_modified.iter().map(|file| file.path.as_str()).collect();
     assert_eq!(paths, ["a.rs", "b.rs"]);
-    assert_eq!(told.tool_activity[0].samples, ["b.rs → ok", "a.rs → ok"]);
+    assert_eq!(summary.tool_activity[0].samples, ["b.rs → ok", "a.rs → ok"]);
 }
 
 #[test]
 fn what_was_being_done_at_the_end_is_told_by_what_it_was() {
-    let told = SessionScript::new()
+    let summary = SessionScript::new()
         .user("x")
         .call("a", Category::Edit, "a.rs")
         .call("b", Category::Read, "b.rs")
@@ -198,7 +206,7 @@ fn what_was_being_done_at_the_end_is_told_by_what_it_was() {
         "`a.rs` was being changed; whether it was is not known",
         "The user stopped the agent here.",
     ];
-    assert_eq!(texts(&told.open_loops), wanted);
+    assert_eq!(texts(&summary.open_loops), wanted);
 }
 
 #[test]
@@ -215,8 +223,8 @@ fn a_plan_from_beside_the_transcript_has_no_line_in_it() {
 #[test]
 fn a_commit_of_the_tool_itself_leaves_no_uncommitted_changes() {
     let commit = Session { commit: Some("d46a0c1".into()), ..Session::default() };
-    let told = SessionScript::new().user("x").edit("a", "a.rs").add(EventKind::Session(commit)).summary();
-    let git = told.git.expect("git");
+    let summary = SessionScript::new().user("x").edit("a", "a.rs").add(EventKind::Session(commit)).summary();
+    let git = summary.git.expect("git");
     assert_eq!((git.commit.as_deref(), git.dirty), (Some("d46a0c1"), None));
 }
 
@@ -301,12 +309,12 @@ fn files_that_a_command_changed_are_told_of_a_tool_without_exit_codes() {
 
 #[test]
 fn what_is_said_once_and_what_is_described_is_no_rule_and_no_decision() {
-    let told = SessionScript::new()
+    let summary = SessionScript::new()
         .user("Don't fix anything, but just validate that it works.")
         .user("ENT-258: Mid-turn commits don't receive trailers")
         .user("Prompt finishes, user decided to split up the work")
         .user("Never push to main.")
         .summary();
-    assert_eq!(texts(&told.constraints), ["Never push to main."]);
-    assert_eq!(told.decisions, []);
+    assert_eq!(texts(&summary.constraints), ["Never push to main."]);
+    assert_eq!(summary.decisions, []);
 }

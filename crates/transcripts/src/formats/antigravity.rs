@@ -97,8 +97,8 @@ fn workspace(path: &Path) -> Option<String> {
     let (id, text) = (dir_name(brain)?, sidecar::text(&history));
     let line = text.lines().rev().find(|line| line.contains(id.as_str()))?;
     let json = sidecar::json(line);
-    let said = json.get("workspace").str()?;
-    Some(said.strip_prefix("file://").unwrap_or(said).to_owned())
+    let workspace = json.get("workspace").str()?;
+    Some(workspace.strip_prefix("file://").unwrap_or(workspace).to_owned())
 }
 
 fn read_header_line(json: &Json<'_>, header: &mut Header) {
@@ -195,7 +195,7 @@ fn unpacked<'b>(args: &'b Json<'b>) -> Json<'b> {
 fn result(emitter: &mut EventEmitter<'_>, json: &Json<'_>, content: &str) {
     let Some(id) = emitter.waiting().map(|open| open.id.clone()) else { return };
     let failed = matches!(json.get("status").str(), Some("ERROR" | "FAILED" | "CANCELED"));
-    let said = content.starts_with("Error") || content.contains("Encountered error in step execution");
-    let ok = Some(!failed && !said);
+    let is_error = content.starts_with("Error") || content.contains("Encountered error in step execution");
+    let ok = Some(!failed && !is_error);
     emitter.end_call(CallEnd { id: &id, ok, output: Cow::Borrowed(content), ..CallEnd::default() });
 }

@@ -103,11 +103,11 @@ fn read_header_line(json: &Json<'_>, header: &mut Header) {
 fn record(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
     match json.get("type").str().unwrap_or_default() {
         "session_start" => {
-            let said = |key| json.get(key).str().map(Cow::Borrowed);
+            let field = |key| json.get(key).str().map(Cow::Borrowed);
             emitter.session(Session {
-                id: said("id"),
-                cwd: said("cwd"),
-                model: said("model"),
+                id: field("id"),
+                cwd: field("cwd"),
+                model: field("model"),
                 ..Session::default()
             });
         }

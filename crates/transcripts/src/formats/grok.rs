@@ -66,9 +66,9 @@ impl TranscriptReader for Grok {
 
     fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
         let mut emitter = EventEmitter::new(sink);
-        let mut told = false;
+        let mut reported = false;
         emitter.each_line(path, &mut |emitter, json| {
-            if !std::mem::replace(&mut told, true) {
+            if !std::mem::replace(&mut reported, true) {
                 session(emitter, path);
             }
             update(emitter, json.at(&["params", "update"]), json.at(&["params", "_meta"]));
@@ -119,11 +119,11 @@ fn first_prompt(path: &Path) -> Option<String> {
 fn session(emitter: &mut EventEmitter<'_>, path: &Path) {
     let text = summary(path);
     let about = sidecar::json(&text);
-    let said = |value: Option<&str>| value.map(|text| Cow::Owned(text.to_owned()));
+    let field = |value: Option<&str>| value.map(|text| Cow::Owned(text.to_owned()));
     emitter.session(Session {
-        id: said(about.at(&["info", "id"]).str()).or_else(|| dir_name(path).map(Cow::Owned)),
-        cwd: said(about.at(&["info", "cwd"]).str()),
-        model: said(about.first(&["current_model_id", "model"])),
+        id: field(about.at(&["info", "id"]).str()).or_else(|| dir_name(path).map(Cow::Owned)),
+        cwd: field(about.at(&["info", "cwd"]).str()),
+        model: field(about.first(&["current_model_id", "model"])),
         ..Session::default()
     });
 }

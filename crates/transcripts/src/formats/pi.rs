@@ -119,11 +119,11 @@ fn record(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
 }
 
 fn session(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
-    let said = |key| json.get(key).str().map(Cow::Borrowed);
+    let field = |key| json.get(key).str().map(Cow::Borrowed);
     emitter.session(Session {
-        id: said("id"),
-        cwd: said("cwd"),
-        model: said("modelId"),
+        id: field("id"),
+        cwd: field("cwd"),
+        model: field("modelId"),
         ..Session::default()
     });
 }

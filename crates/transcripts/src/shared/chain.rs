@@ -240,7 +240,7 @@ impl Tracer {
         let Some(id) = entry.id(by_id).filter(|_| can) else { return false };
         let linked = entry.parent(by_id).is_some();
         *(if linked { &mut self.links } else { &mut self.roots }) += 1;
-        let kept = self.preserved.remove(id);
+        let preserved = self.preserved.remove(id);
         let wanted = match &self.want {
             ScanTarget::Leaf { .. } | ScanTarget::Previous | ScanTarget::Rest => true,
             ScanTarget::Id(wanted) => wanted == id,
@@ -249,12 +249,12 @@ impl Tracer {
         if wanted {
             self.follow(&entry);
         }
-        if wanted || kept {
+        if wanted || preserved {
             self.batches.on_chain(entry.message);
         } else {
             self.batches.attach(entry.message, index);
         }
-        wanted || kept
+        wanted || preserved
     }
 
     fn follow(&mut self, entry: &Entry<'_>) {

@@ -59,7 +59,7 @@ fn close(text: &str) -> String {
     let (mut open, mut whole) = (Vec::new(), (0, 0));
     let (mut in_string, mut escaped) = (false, false);
     // How many are open up to the last whole value, and what is kept of them.
-    let mut kept: Vec<u8> = Vec::new();
+    let mut stack: Vec<u8> = Vec::new();
     for (at, byte) in text.bytes().enumerate() {
         match byte {
             _ if escaped => escaped = false,
@@ -73,17 +73,17 @@ fn close(text: &str) -> String {
                     break;
                 }
                 whole = (at + 1, open.len());
-                kept.clone_from(&open);
+                stack.clone_from(&open);
             }
             b',' => {
                 whole = (at, open.len());
-                kept.clone_from(&open);
+                stack.clone_from(&open);
             }
             _ => {}
         }
     }
-    kept.truncate(whole.1);
-    let closers = kept.iter().rev().map(|byte| char::from(*byte));
+    stack.truncate(whole.1);
+    let closers = stack.iter().rev().map(|byte| char::from(*byte));
     text[..whole.0].chars().chain(closers).collect()
 }
 

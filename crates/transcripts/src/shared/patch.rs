@@ -72,9 +72,9 @@ mod tests {
         let edits = parse(
             "*** Begin Patch\n*** Add File: a.rs\n+one\n+two\n*** Update File: b.rs\n*** Move to: c.rs\n@@ fn x\n-old\n+new\n ctx\n*** Delete File: d.rs\n*** End Patch\n*** Add File: no",
         );
-        let told: Vec<_> = edits.iter().map(|e| (e.path.as_str(), e.change, e.added, e.removed)).collect();
+        let changes: Vec<_> = edits.iter().map(|e| (e.path.as_str(), e.change, e.added, e.removed)).collect();
         assert_eq!(
-            told,
+            changes,
             [
                 ("a.rs", Change::Created, Some(2), Some(0)),
                 ("c.rs", Change::Renamed, Some(1), Some(1)),

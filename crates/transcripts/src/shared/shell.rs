@@ -75,10 +75,10 @@ pub(crate) fn without_exit(text: &str) -> &str {
 pub(crate) fn bare_output(text: &str, code: i64) -> &str {
     let is_frame = |line: &str| {
         let line = line.trim();
-        let told = line.strip_prefix("<exited with exit code ").and_then(|rest| rest.strip_suffix('>'));
+        let exit_code = line.strip_prefix("<exited with exit code ").and_then(|rest| rest.strip_suffix('>'));
         matches!(line, "" | "Output:" | "Command output:")
             || exit_words(line) == Some(code)
-            || told.and_then(|number| number.parse().ok()) == Some(code)
+            || exit_code.and_then(|number| number.parse().ok()) == Some(code)
     };
     let mut text = text;
     while let Some((first, rest)) = text.split_once('\n').filter(|(first, _)| is_frame(first)) {
@@ -118,12 +118,12 @@ pub(crate) fn unlabel(text: &str) -> (Option<i64>, String) {
             )
     };
     let code = text.lines().rev().find_map(|line| line.strip_prefix("Exit Code: ")?.trim().parse().ok());
-    let kept: Vec<&str> = text
+    let lines: Vec<&str> = text
         .lines()
         .filter(|line| !dropped(line))
         .map(|line| line.strip_prefix("Output: ").unwrap_or(line))
         .collect();
-    (code, kept.join("\n"))
+    (code, lines.join("\n"))
 }
 
 /// The command line out of an argument list such as `["bash", "-lc", "npm test"]`.

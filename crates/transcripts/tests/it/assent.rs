@@ -20,8 +20,8 @@ fn an_assent_is_told_with_the_proposal_that_it_answers() {
     }
     let options = "Two ways:\n\n1. Cache the tokens\n2. Drop the second pass\n\nBoth keep the API.";
     assert_eq!(last_request(options, "2"), "2 — said to the agent's words: “2. Drop the second pass”");
-    let asked = format!("{options} Which one?");
-    let chosen = last_request(&asked, "let's try 1");
+    let question = format!("{options} Which one?");
+    let chosen = last_request(&question, "let's try 1");
     assert!(chosen.contains("Which one?") && chosen.contains("1. Cache the tokens"), "{chosen}");
     assert_eq!(last_request("Ported.", "yes, do it"), "Port the parser");
     assert_eq!(last_request(proposal, "continue"), "Port the parser");

@@ -40,8 +40,8 @@ fn a_task_is_read_as_it_was_shown_with_the_ends_of_what_was_sent() {
         column(&packet, "next_steps", "text"),
         ["Please don't rename anything. What about the docs?", "update docs/prices.md"]
     );
-    let said = column(&packet, "recent_messages", "text");
-    assert_eq!(said.iter().filter(|text| text.starts_with("I'll look")).count(), 1, "{said:?}");
+    let messages = column(&packet, "recent_messages", "text");
+    assert_eq!(messages.iter().filter(|text| text.starts_with("I'll look")).count(), 1, "{messages:?}");
     check(
         &packet,
         &[

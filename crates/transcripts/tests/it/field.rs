@@ -432,7 +432,7 @@ fn a_title_is_never_that_of_another_session() {
 #[test]
 fn what_a_sub_agent_did_is_read_where_the_tool_wrote_it_among_the_sessions_own_lines() {
     let progress = |message: Value| json!({"role": "progress", "data": {"type": "agent_progress", "agentId": "a1", "message": message}});
-    let said = |role: &str, content: Value| {
+    let line = |role: &str, content: Value| {
         progress(json!({"type": role, "message": {"role": role, "content": content}}))
     };
     let messages = [
@@ -440,13 +440,13 @@ fn what_a_sub_agent_did_is_read_where_the_tool_wrote_it_among_the_sessions_own_l
         call("t1", "TaskCreate", json!({"subject": "Show them"})),
         result("t1", "Task #1 created", false),
         call("c1", "Task", json!({"description": "Write it", "prompt": "Write it"})),
-        said("user", json!([{"type": "text", "text": "Write it, and never push"}])),
-        said(
+        line("user", json!([{"type": "text", "text": "Write it, and never push"}])),
+        line(
             "assistant",
             json!([{"type": "tool_use", "id": "e1", "name": "Edit", "input": {"file_path": "/w/p/sum.go", "old_string": "a", "new_string": "b"}}]),
         ),
-        said("user", json!([{"type": "tool_result", "tool_use_id": "e1", "content": "done"}])),
-        said(
+        line("user", json!([{"type": "tool_result", "tool_use_id": "e1", "content": "done"}])),
+        line(
             "assistant",
             json!([{"type": "tool_use", "id": "u1", "name": "TaskUpdate", "input": {"taskId": "1", "status": "completed"}}]),
         ),
@@ -473,11 +473,11 @@ fn the_list_of_all_tasks_is_how_they_stand() {
         agent("So it stands."),
     ];
     let tasks = claude(&messages)["pending_tasks"].clone();
-    let told: Vec<(&str, &str)> = tasks
+    let states: Vec<(&str, &str)> = tasks
         .as_array()
         .into_iter()
         .flatten()
         .map(|task| (task["title"].as_str().unwrap_or_default(), task["status"].as_str().unwrap_or_default()))
         .collect();
-    assert_eq!(told, [("Show them", "completed"), ("Ship", "pending")]);
+    assert_eq!(states, [("Show them", "completed"), ("Ship", "pending")]);
 }

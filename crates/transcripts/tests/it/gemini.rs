@@ -35,8 +35,8 @@ fn a_gemini_session_is_told_as_it_stands_after_all_edits() {
         ["update docs/cart.md", "find out why test_cart fails"]
     );
     // The record that was replaced by a later one is not told twice.
-    let said = column(&packet, "recent_messages", "text");
-    assert_eq!(said.iter().filter(|text| **text == "I'll plan first.").count(), 1);
+    let messages = column(&packet, "recent_messages", "text");
+    assert_eq!(messages.iter().filter(|text| **text == "I'll plan first.").count(), 1);
 }
 
 #[test]
@@ -88,8 +88,8 @@ fn what_was_asked_before_a_session_was_resumed_was_asked() {
                 ("/metadata/complaints", json!(null)),
             ],
         );
-        let said = column(&packet, "recent_messages", "text");
-        assert_eq!(said.iter().filter(|text| **text == "The cart adds up.").count(), 1);
+        let messages = column(&packet, "recent_messages", "text");
+        assert_eq!(messages.iter().filter(|text| **text == "The cart adds up.").count(), 1);
     }
 }
 

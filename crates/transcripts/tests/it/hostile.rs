@@ -24,14 +24,14 @@ fn read(bytes: &[u8]) -> Value {
 
 #[test]
 fn damage_of_every_sort_beside_a_request_leaves_the_request() {
-    let asked = line("user", "2026-11-20T10:00:00Z", &json!({"role": "user", "content": "Fix the cart"}));
+    let request = line("user", "2026-11-20T10:00:00Z", &json!({"role": "user", "content": "Fix the cart"}));
     let deep = format!("{{\"type\":\"user\",\"message\":{}{}}}", "[".repeat(5_000), "]".repeat(5_000));
     let keys = format!("{{\"type\":\"user\",\"message\":{{{}}}}}", "\"a\":{".repeat(5_000));
     let long = format!("{{\"type\":\"user\",\"message\":\"{}\"}}", "x".repeat(9 * 1024 * 1024));
     for other in
         [deep.as_bytes(), keys.as_bytes(), long.as_bytes(), b"\xff\xfe\x00\x00", b"\"\\ud83d\"", b"\0\0\0"]
     {
-        let bytes = [other, b"\n", asked.as_bytes(), b"\n", other].concat();
+        let bytes = [other, b"\n", request.as_bytes(), b"\n", other].concat();
         let packet = read(&bytes);
         assert_eq!(packet["requests"]["last"]["text"], "Fix the cart");
         assert!(!complaints(&packet).is_empty(), "{packet:#}");
@@ -49,8 +49,8 @@ fn times_far_out_are_read_or_left_and_never_wrong_by_overflow() {
     ] {
         let packet = read(line("user", at, &json!({"role": "user", "content": "Fix the cart"})).as_bytes());
         assert_eq!(packet["requests"]["last"]["text"], "Fix the cart", "{at}");
-        let told = packet["created_at"].as_str().unwrap_or_default();
-        assert!(told.is_empty() || told.starts_with(&at[..4]), "{at} became {told}");
+        let created_at = packet["created_at"].as_str().unwrap_or_default();
+        assert!(created_at.is_empty() || created_at.starts_with(&at[..4]), "{at} became {created_at}");
     }
 }
 

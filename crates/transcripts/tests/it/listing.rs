@@ -59,8 +59,8 @@ impl Kept {
 impl HeaderCache for Kept {
     fn get(&self, path: &Path, stamp: &Stamp) -> Option<Header> {
         let headers = self.headers.lock().expect("lock");
-        let (kept, json) = headers.get(path)?;
-        (kept == stamp).then(|| serde_json::from_str(json).expect("header"))
+        let (stored, json) = headers.get(path)?;
+        (stored == stamp).then(|| serde_json::from_str(json).expect("header"))
     }
 
     fn put(&self, found: &TranscriptFile, header: &Header) {

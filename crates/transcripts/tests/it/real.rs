@@ -277,11 +277,11 @@ const TOLD_APART: &[(&str, &str, &str)] = &[
 #[test]
 fn the_test_data_of_other_projects_is_told_apart_and_read() {
     let Some(root) = real("third-party") else { return };
-    for (name, agent, asked) in TOLD_APART {
+    for (name, agent, request) in TOLD_APART {
         let packet = packet(&root.join(name));
         assert_eq!(packet["source"]["agent"], *agent, "{name}");
         let first = packet["requests"]["first"]["text"].as_str().unwrap_or_default();
-        assert!(first.starts_with(asked), "{name}: {first}");
+        assert!(first.starts_with(request), "{name}: {first}");
         assert!(packet["last_answer"]["text"].is_string(), "{name}: {packet:#}");
         assert_eq!(packet["metadata"]["complaints"], Value::Null, "{name}");
     }

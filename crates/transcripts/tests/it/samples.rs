@@ -151,8 +151,11 @@ fn tasks_are_folded_and_a_sub_agent_is_told_apart() {
     assert_eq!(column(&packet, "commands", "command"), ["cargo publish"]);
     assert_eq!(column(&packet, "next_steps", "text"), ["stop, not yet"]);
     assert!(column(&packet, "open_loops", "text")[0].contains("cargo publish"));
-    let said = column(&packet, "recent_messages", "text");
-    assert!(said.contains(&"also bump the version") && !said.contains(&"Changelog written."), "{said:?}");
+    let messages = column(&packet, "recent_messages", "text");
+    assert!(
+        messages.contains(&"also bump the version") && !messages.contains(&"Changelog written."),
+        "{messages:?}"
+    );
 }
 
 #[test]

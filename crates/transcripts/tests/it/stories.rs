@@ -355,10 +355,10 @@ fn a_damaged_session_gives_what_is_whole_and_counts_the_rest() {
             &[("/requests/first/text", json!("Fix total() in cart.py. Never touch the migrations."))],
         );
         assert!(column(&packet, "files_modified", "path")[0].ends_with("cart.py"), "{name}");
-        let said = column(&packet, "recent_messages", "text");
+        let messages = column(&packet, "recent_messages", "text");
         assert!(
-            said.iter().any(|text| text.starts_with("I chose addition over a helper")),
-            "{name}: {said:?}"
+            messages.iter().any(|text| text.starts_with("I chose addition over a helper")),
+            "{name}: {messages:?}"
         );
     }
 }

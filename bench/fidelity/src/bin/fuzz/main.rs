@@ -79,8 +79,8 @@ fn one(
         let why = outcome.err().or_else(|| (took > PATIENCE).then(|| format!("took {took:?}")));
         if let Some(why) = why {
             broken += 1;
-            let kept = keep(format.id(), &made.path, broken)?;
-            println!("{}: {why}: {}", format.id(), kept.display());
+            let saved = keep(format.id(), &made.path, broken)?;
+            println!("{}: {why}: {}", format.id(), saved.display());
             if broken >= 20 {
                 break;
             }
@@ -108,10 +108,10 @@ fn read(
     let outcome = catch_unwind(AssertUnwindSafe(|| check(format, path, key)));
     std::panic::set_hook(hook);
     let outcome = outcome.unwrap_or_else(|panic| {
-        let said = panic.downcast_ref::<String>().cloned();
+        let message = panic.downcast_ref::<String>().cloned();
         Err(format!(
             "panicked: {}",
-            said.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned())).unwrap_or_default()
+            message.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned())).unwrap_or_default()
         ))
     });
     (outcome, begin.elapsed())
@@ -139,9 +139,9 @@ fn keep(format: &str, path: &Path, number: usize) -> anyhow::Result<std::path::P
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("out/fuzz");
     std::fs::create_dir_all(&dir)?;
     let name = path.extension().map_or_else(|| "bin".into(), |ext| ext.to_string_lossy().into_owned());
-    let kept = dir.join(format!("{format}-{number}.{name}"));
-    std::fs::copy(path, &kept)?;
-    Ok(kept)
+    let target = dir.join(format!("{format}-{number}.{name}"));
+    std::fs::copy(path, &target)?;
+    Ok(target)
 }
 
 fn replay(format: &str, file: &Path) -> anyhow::Result<()> {

@@ -254,8 +254,8 @@ fn what_is_changed_in_a_submodule_is_told_and_nothing_that_it_configures_runs() 
         write(&sub, name.as_bytes(), b"other\n");
         let changes = capture(&source).expect("captured");
         assert_eq!(changes.files, [""; 0]);
-        let told: Vec<&str> = changes.left_out.iter().map(|left| left.path.as_str()).collect();
-        assert_eq!(told, ["sub"], "{name}");
+        let paths: Vec<&str> = changes.left_out.iter().map(|left| left.path.as_str()).collect();
+        assert_eq!(paths, ["sub"], "{name}");
         assert!(!ran.exists(), "{name}");
         // Not by git: a checkout would run the filter.
         match is_tracked {

@@ -87,7 +87,7 @@ fn play(root: &std::path::Path, edit: &Edit) {
 /// How many working copies: those that `PROPTEST_CASES` asks for, else few, since each is several repositories.
 fn cases() -> u32 {
     const LIBRARY_DEFAULT: u32 = 256;
-    Some(ProptestConfig::default().cases).filter(|asked| *asked != LIBRARY_DEFAULT).unwrap_or(24)
+    Some(ProptestConfig::default().cases).filter(|cases| *cases != LIBRARY_DEFAULT).unwrap_or(24)
 }
 
 proptest! {

@@ -227,8 +227,8 @@ pub(super) fn help(words: &[String], all: bool) -> Result<(), AppError> {
     if let Some(name) = words.first().filter(|name| command.find_subcommand(name).is_none()) {
         return Err(reference::refusal(name).into());
     }
-    let asked = std::iter::once("bd").chain(words.iter().map(String::as_str)).chain(["--help"]);
-    match Bd::try_parse_from(asked) {
+    let argv = std::iter::once("bd").chain(words.iter().map(String::as_str)).chain(["--help"]);
+    match Bd::try_parse_from(argv) {
         Err(error) if error.kind() == clap::error::ErrorKind::DisplayHelp => {
             super::write(&error.render().to_string())
         }

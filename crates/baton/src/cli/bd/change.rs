@@ -39,12 +39,12 @@ struct LongTexts {
 impl TextFiles {
     /// The texts, where `described` is what --description says: options that mean the same may say the same.
     fn read(&self, described: Option<&str>) -> Result<LongTexts, AppError> {
-        let said = [
+        let options = [
             ("--description", described),
             ("--body", self.body.as_deref()),
             ("--message", self.message.as_deref()),
         ];
-        let text = one_of(&said)?;
+        let text = one_of(&options)?;
         // What --description says is read with the other fields.
         let is_stdin = self.stdin || (described.is_none() && text == Some("-"));
         let files = [
@@ -63,9 +63,9 @@ impl TextFiles {
 
 /// What options with one meaning say; they are refused where they contradict each other.
 fn one_of<'a>(options: &[(&str, Option<&'a str>)]) -> Result<Option<&'a str>, Refusal> {
-    let mut said = options.iter().filter_map(|(name, value)| Some((*name, (*value)?)));
-    let Some((first, value)) = said.next() else { return Ok(None) };
-    match said.find(|(_, other)| *other != value) {
+    let mut given = options.iter().filter_map(|(name, value)| Some((*name, (*value)?)));
+    let Some((first, value)) = given.next() else { return Ok(None) };
+    match given.find(|(_, other)| *other != value) {
         None => Ok(Some(value)),
         Some((other, _)) => {
             let what = format!("{first} and {other} say different things");

@@ -72,17 +72,17 @@ impl Diagnosis {
     }
 }
 
-pub(super) fn doctor(asked: &Doctor, out: &mut Out<'_>) -> Result<(), AppError> {
-    if let Some(folder) = asked.folder.first() {
+pub(super) fn doctor(args: &Doctor, out: &mut Out<'_>) -> Result<(), AppError> {
+    if let Some(folder) = args.folder.first() {
         let what = format!("`{}` is no option of bd doctor", visible(folder));
         return Err(Refusal::invalid("usage", what, "bd -C FOLDER doctor checks another folder").into());
     }
-    let fixed = match asked.fix || asked.dry_run {
-        true => Some(mend(asked.dry_run, out)?),
+    let fixed = match args.fix || args.dry_run {
+        true => Some(mend(args.dry_run, out)?),
         false => None,
     };
-    let areas: Vec<Area> = match asked.check {
-        None | Some(Area::Validate) if !asked.deep => USUAL.to_vec(),
+    let areas: Vec<Area> = match args.check {
+        None | Some(Area::Validate) if !args.deep => USUAL.to_vec(),
         None | Some(Area::Validate) => USUAL.into_iter().chain(DEEP).collect(),
         Some(area) => vec![area],
     };
@@ -93,13 +93,13 @@ pub(super) fn doctor(asked: &Doctor, out: &mut Out<'_>) -> Result<(), AppError> 
     let overall_ok = checks.iter().all(|check| check.status == "ok");
     let path = out.app.config.cwd.clone().unwrap_or_else(|| PathBuf::from(".")).display().to_string();
     let answer = Diagnosis { path, overall_ok, checks, fixed, cli_version: about::BEADS };
-    if let Some(file) = &asked.output {
+    if let Some(file) = &args.output {
         let text = serde_json::to_string_pretty(&answer).map_err(anyhow::Error::from)?;
         RepoFile::from_user_path(&PathBuf::from(file))
             .replace(&format!("{text}\n"))
             .map_err(std::io::Error::from)?;
     }
-    if asked.check_health && answer.overall_ok && !out.json {
+    if args.check_health && answer.overall_ok && !out.json {
         return Ok(());
     }
     out.print(&answer, Diagnosis::text)

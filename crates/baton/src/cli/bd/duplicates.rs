@@ -82,16 +82,14 @@ impl MergeResult {
 }
 
 impl Duplicates {
-    fn text(&self, asked: Merge) -> String {
+    fn text(&self, args: Merge) -> String {
         if self.groups.is_empty() {
             return "No issues have the same content.\n".to_owned();
         }
         let groups: String = self.groups.iter().map(Group::text).collect();
         let end = match &self.merge_results {
             Some(merged) => merged.iter().map(MergeResult::text).collect(),
-            None if asked.auto_merge => {
-                "Nothing was closed: this is what --auto-merge would do.\n".to_owned()
-            }
+            None if args.auto_merge => "Nothing was closed: this is what --auto-merge would do.\n".to_owned(),
             None => "`bd duplicates --auto-merge` closes all but the one with the arrow.\n".to_owned(),
         };
         format!("{groups}{end}")
@@ -105,9 +103,9 @@ pub(super) struct Merge {
     pub dry_run: bool,
 }
 
-pub(super) fn duplicates(asked: Merge, out: &mut Out<'_>) -> Result<(), AppError> {
+pub(super) fn duplicates(args: Merge, out: &mut Out<'_>) -> Result<(), AppError> {
     let groups = groups(out)?;
-    let merged = match asked.auto_merge && !asked.dry_run {
+    let merged = match args.auto_merge && !args.dry_run {
         true => groups.iter().map(|group| merge(group, out)).collect::<Result<_, _>>()?,
         false => Vec::new(),
     };
@@ -115,11 +113,11 @@ pub(super) fn duplicates(asked: Merge, out: &mut Out<'_>) -> Result<(), AppError
     let commands = groups.iter().map(|group| group.suggested_action.clone()).collect();
     let answer = Duplicates {
         duplicate_groups: groups.len(),
-        merge_commands: Some(commands).filter(|_| asked.auto_merge || asked.dry_run),
-        merge_results: Some(merged).filter(|_| asked.auto_merge && !asked.dry_run),
+        merge_commands: Some(commands).filter(|_| args.auto_merge || args.dry_run),
+        merge_results: Some(merged).filter(|_| args.auto_merge && !args.dry_run),
         groups,
     };
-    out.print(&answer, |all| all.text(asked))?;
+    out.print(&answer, |all| all.text(args))?;
     if has_failed { Err(AppError::Reported) } else { Ok(()) }
 }
 

@@ -46,12 +46,12 @@ struct Gate {
     await_id: Option<String>,
 }
 
-fn create(asked: Gate, out: &mut Out<'_>) -> Result<(), AppError> {
-    let waiting = shown(&asked.blocks, out)?.task;
+fn create(args: Gate, out: &mut Out<'_>) -> Result<(), AppError> {
+    let waiting = shown(&args.blocks, out)?.task;
     let mut extra = Map::new();
-    extra.insert("await_type".to_owned(), json!(asked.kind));
-    extra.extend(asked.await_id.iter().map(|id| ("await_id".to_owned(), json!(id))));
-    if let Some(text) = &asked.timeout {
+    extra.insert("await_type".to_owned(), json!(args.kind));
+    extra.extend(args.await_id.iter().map(|id| ("await_id".to_owned(), json!(id))));
+    if let Some(text) = &args.timeout {
         let Some(span) = parse_span(text) else {
             let what = format!("`{}` is not a span of time", visible(text));
             return Err(Refusal::invalid("span_invalid", what, "write it as 30m, 24h or 7d").into());
@@ -59,15 +59,15 @@ fn create(asked: Gate, out: &mut Out<'_>) -> Result<(), AppError> {
         // Beads keeps the span in nanoseconds.
         extra.insert("timeout".to_owned(), json!(span.saturating_mul(1_000_000)));
         extra.insert("due_at".to_owned(), json!(rfc3339(crate::clock::now().saturating_add(span))));
-    } else if asked.kind == "timer" {
+    } else if args.kind == "timer" {
         let hint = "bd gate create --type timer --blocks ID --timeout 2h";
         return Err(Refusal::invalid("usage", "a timer needs --timeout", hint).into());
     }
     let input = tasks::CreateInput {
         project: out.project(),
         identity: out.identity(),
-        title: format!("Gate ({}) for {}", asked.kind, waiting.id),
-        description: asked.reason.unwrap_or_default(),
+        title: format!("Gate ({}) for {}", args.kind, waiting.id),
+        description: args.reason.unwrap_or_default(),
         issue_type: GATE.to_owned(),
         deps: vec![format!("blocks:{}", waiting.id)],
         extra,

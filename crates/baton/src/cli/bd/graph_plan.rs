@@ -118,11 +118,11 @@ impl Node {
     }
 
     fn input(&self) -> CreateInput {
-        let kept = self.rest.iter().filter(|(field, value)| {
+        let rest = self.rest.iter().filter(|(field, value)| {
             KEPT.contains(&field.as_str()) && !value.is_null() && **value != json!(false)
         });
         let mut extra: Map<String, Value> =
-            kept.map(|(field, value)| (field.clone(), value.clone())).collect();
+            rest.map(|(field, value)| (field.clone(), value.clone())).collect();
         if !self.metadata.is_empty() {
             extra.insert("metadata".to_owned(), json!(self.metadata));
         }

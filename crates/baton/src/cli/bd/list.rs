@@ -208,18 +208,18 @@ pub(super) fn ready_issues(
     out: &mut Out<'_>,
 ) -> Result<(Vec<Row>, bool), AppError> {
     let plain = selection.is_plain();
-    let asked = selection.ledger.clone();
+    let ledger = selection.ledger.clone();
     let input = tasks::ReadyInput {
-        project: asked.project,
-        assignee: asked.assignee,
-        priority: asked.priority,
-        issue_type: asked.issue_type,
-        labels: asked.labels,
-        any_label: asked.any_label,
-        agent_role: asked.agent_role,
-        tags: asked.tags,
-        parent: asked.parent,
-        edges: asked.edges,
+        project: ledger.project,
+        assignee: ledger.assignee,
+        priority: ledger.priority,
+        issue_type: ledger.issue_type,
+        labels: ledger.labels,
+        any_label: ledger.any_label,
+        agent_role: ledger.agent_role,
+        tags: ledger.tags,
+        parent: ledger.parent,
+        edges: ledger.edges,
         limit: if plain { selection.limit.map(i64::from) } else { Some(0) },
         for_agent: filters.for_agent,
         unassigned: filters.unassigned,
@@ -248,13 +248,13 @@ pub(super) fn claim_first(
     out: &mut Out<'_>,
 ) -> Result<(), AppError> {
     let simple = {
-        let asked = &selection.ledger;
-        let others = [&asked.assignee, &asked.issue_type, &asked.parent];
+        let ledger = &selection.ledger;
+        let others = [&ledger.assignee, &ledger.issue_type, &ledger.parent];
         selection.is_plain()
             && others.iter().all(|field| field.is_none())
-            && asked.priority.is_none()
-            && asked.labels.is_empty()
-            && asked.any_label.is_empty()
+            && ledger.priority.is_none()
+            && ledger.labels.is_empty()
+            && ledger.any_label.is_empty()
     };
     let claimed = if simple {
         let (agent_role, tags) = (selection.ledger.agent_role, selection.ledger.tags);

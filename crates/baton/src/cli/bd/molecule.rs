@@ -147,10 +147,13 @@ impl Position {
 
 fn position(id: &str, out: &mut Out<'_>) -> Result<Position, AppError> {
     let (progress, parts) = progress_of(id, out)?;
-    let mut asked = Selection::all(out);
-    asked.ledger.parent = Some(progress.epic.id.clone());
-    let ready: Vec<String> =
-        ready_issues(&asked, ReadyFilters::default(), out)?.0.into_iter().map(|row| row.task.id).collect();
+    let mut selection = Selection::all(out);
+    selection.ledger.parent = Some(progress.epic.id.clone());
+    let ready: Vec<String> = ready_issues(&selection, ReadyFilters::default(), out)?
+        .0
+        .into_iter()
+        .map(|row| row.task.id)
+        .collect();
     let step = |row: Row| {
         let status = match row.task.status.as_str() {
             "closed" => "done",

@@ -331,8 +331,12 @@ mod tests {
             });
             assert_eq!(is_command, verb.support == Support::Works, "{}", verb.name);
             if let Support::Use(instead) = verb.support {
-                let said = refusal(verb.name);
-                assert!(said.message.contains(verb.purpose) && said.hint.contains(instead), "{}", verb.name);
+                let refusal = refusal(verb.name);
+                assert!(
+                    refusal.message.contains(verb.purpose) && refusal.hint.contains(instead),
+                    "{}",
+                    verb.name
+                );
             }
         }
         for sub in command.get_subcommands().filter(|sub| sub.get_name() != "increment") {

@@ -18,32 +18,32 @@ use crate::git;
 
 pub(super) fn run(verb: Setup, out: &mut Out<'_>) -> Result<(), AppError> {
     match verb {
-        Setup::Init(asked) => {
-            for remark in asked.without_effect.remarks() {
+        Setup::Init(args) => {
+            for remark in args.without_effect.remarks() {
                 out.remark(remark);
             }
-            init(asked.prefix.or(asked.name), asked.from_jsonl.flatten(), out)
+            init(args.prefix.or(args.name), args.from_jsonl.flatten(), out)
         }
-        Setup::Bootstrap(asked) if asked.dry_run => preview(out),
+        Setup::Bootstrap(args) if args.dry_run => preview(out),
         Setup::Bootstrap(_) => init(None, None, out),
         Setup::Export { output, all, include_memories, .. } => {
             export(output, &Included { ephemeral: all, memories: all || include_memories }, out)
         }
         Setup::Import { input, path, dry_run } => import(input.or(path), dry_run, out),
-        Setup::Sync(asked) => sync(&asked, out),
+        Setup::Sync(args) => sync(&args, out),
         Setup::Dolt { verb } => match verb {
             Dolt::Status => about::place(out),
             Dolt::Pull | Dolt::Push | Dolt::Commit { .. } => sync(&Sync::default(), out),
         },
         Setup::Hooks { verb } => settings::hooks(verb, out),
         Setup::Config { verb } => settings::config(verb, out),
-        Setup::Doctor(asked) => doctor::doctor(&asked, out),
+        Setup::Doctor(args) => doctor::doctor(&args, out),
         Setup::Version => about::version(out),
         Setup::Info { whats_new: true, .. } => about::whats_new(out),
         Setup::Info { schema, .. } => about::info(schema, out),
         Setup::Where => about::place(out),
         Setup::Ping => about::ping(out),
-        Setup::Prime(asked) => prime(&asked, out),
+        Setup::Prime(args) => prime(&args, out),
         Setup::Onboard => out.text(about::ONBOARD),
         Setup::Quickstart | Setup::Human { verb: None } => out.text(about::QUICKSTART),
         Setup::Human { verb: Some(verb) } => human::run(verb, out),
@@ -134,11 +134,11 @@ struct HookContext {
     additional_context: String,
 }
 
-fn prime(asked: &Prime, out: &mut Out<'_>) -> Result<(), AppError> {
+fn prime(args: &Prime, out: &mut Out<'_>) -> Result<(), AppError> {
     out.app.lock_patience = LOCK_PATIENCE_AT_BEGINNING;
     let remembered = memory::remembered(out);
-    let text = if asked.memories_only { remembered } else { format!("{}{remembered}", about::PRIME) };
-    if !asked.hook_json {
+    let text = if args.memories_only { remembered } else { format!("{}{remembered}", about::PRIME) };
+    if !args.hook_json {
         return out.text(&text);
     }
     let context = HookContext { hook_event_name: "SessionStart", additional_context: text };
@@ -209,10 +209,10 @@ struct Synced {
 
 /// Takes in what the file has, then writes it, as far as the options ask for it. git carries it to others. The file is never written
 /// before it is read: what others have put there would be lost.
-fn sync(asked: &Sync, out: &mut Out<'_>) -> Result<(), AppError> {
+fn sync(args: &Sync, out: &mut Out<'_>) -> Result<(), AppError> {
     let file = issues_file(out);
     let path = file.display().to_string();
-    let (is_dry, only_reads) = (asked.dry_run || asked.status, asked.import_only);
+    let (is_dry, only_reads) = (args.dry_run || args.status, args.import_only);
     let actor = out.identity();
     if is_dry || only_reads {
         let (mut created, mut updated) = (0, 0);

@@ -159,10 +159,13 @@ fn validate(id: &str, out: &mut Out<'_>) -> Result<(), AppError> {
 
 fn status(id: &str, out: &mut Out<'_>) -> Result<(), AppError> {
     let (progress, parts) = progress_of(id, out)?;
-    let mut asked = Selection::all(out);
-    asked.ledger.parent = Some(progress.epic.id.clone());
-    let ready: Vec<String> =
-        ready_issues(&asked, ReadyFilters::default(), out)?.0.into_iter().map(|row| row.task.id).collect();
+    let mut selection = Selection::all(out);
+    selection.ledger.parent = Some(progress.epic.id.clone());
+    let ready: Vec<String> = ready_issues(&selection, ReadyFilters::default(), out)?
+        .0
+        .into_iter()
+        .map(|row| row.task.id)
+        .collect();
     let waiting = blocked_issues(Some(progress.epic.id.clone()), out)?;
     let total_issues = parts.len();
     let [mut completed, mut active, mut free, mut blocked] = [const { Vec::new() }; 4];

@@ -126,9 +126,9 @@ fn run_report(verb: View, out: &mut Out<'_>) -> Result<(), AppError> {
 
 /// The grouping that is asked for; two are refused, as Beads does.
 fn single_grouping(options: [(bool, Grouping); 5]) -> Result<Option<Grouping>, Refusal> {
-    let mut asked = options.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, grouping)| grouping);
-    let grouping = asked.next();
-    match asked.next() {
+    let mut groupings = options.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, grouping)| grouping);
+    let grouping = groupings.next();
+    match groupings.next() {
         None => Ok(grouping),
         Some(_) => {
             let hint = "issues are counted in one kind of groups: call it once for each";

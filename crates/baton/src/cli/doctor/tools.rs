@@ -14,8 +14,8 @@ use crate::install::record::Record;
 
 /// Writes them anew. A file that cannot be edited is named and left.
 pub(super) fn fix(is_sure: bool, app: &App) -> Result<(), AppError> {
-    let kept = app.config.data_dir.join("installed.json");
-    let mut record = Record::read(&kept);
+    let record_file = app.config.data_dir.join("installed.json");
+    let mut record = Record::read(&record_file);
     let mut whole = Plan { adds: true, ..Plan::default() };
     let (mut titles, mut left) = (Vec::new(), Vec::new());
     for scope in [Scope::User, Scope::Project] {
@@ -38,7 +38,7 @@ pub(super) fn fix(is_sure: bool, app: &App) -> Result<(), AppError> {
         if !is_sure {
             ask(app, &whole.diff(), "look at `diff` with --json, then say --yes")?;
         }
-        apply(&whole, &mut record, &kept)?;
+        apply(&whole, &mut record, &record_file)?;
         app.remark(&format!("written anew for {}", titles.join(", ")));
     }
     left.iter().for_each(|line| app.remark(&visible(line)));

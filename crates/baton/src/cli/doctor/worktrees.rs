@@ -122,7 +122,7 @@ fn is_confirmed(one: &StrayWorktree, app: &App) -> Result<bool, AppError> {
     let question = format!("{}Do this: {}? [y/N] ", one.text(), visible(&one.command()));
     write!(err, "{}", render::for_terminal(&question, false))?;
     err.flush()?;
-    let mut said = String::new();
-    std::io::stdin().read_line(&mut said)?;
-    Ok(matches!(said.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }

@@ -20,9 +20,11 @@ pub(super) fn lines(handoff: &View) -> String {
         text.push_str(&format!("{state} by {}{}\n", visible(&ended.by), forced.unwrap_or_default()));
     }
     let why = handoff.ended.as_ref().and_then(|ended| ended.why.as_deref());
-    for (title, said) in [("result", handoff.result.as_deref()), ("reason", why)] {
-        if let Some(said) = said.filter(|said| title == "result" || handoff.result.as_deref() != Some(said)) {
-            text.push_str(&format!("{title}\n{}", render::quoted(said)));
+    for (title, value) in [("result", handoff.result.as_deref()), ("reason", why)] {
+        if let Some(value) =
+            value.filter(|value| title == "result" || handoff.result.as_deref() != Some(value))
+        {
+            text.push_str(&format!("{title}\n{}", render::quoted(value)));
         }
     }
     for late in &handoff.late_results {

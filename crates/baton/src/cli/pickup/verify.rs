@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn what_the_output_hides_does_not_reach_the_terminal() {
-        let told = ended("printf '\\033[31mred\\033[0m\\n'");
-        assert!(!told.text().contains('\u{1b}'), "{:?}", told.text());
+        let output = ended("printf '\\033[31mred\\033[0m\\n'");
+        assert!(!output.text().contains('\u{1b}'), "{:?}", output.text());
     }
 }

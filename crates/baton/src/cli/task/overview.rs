@@ -8,11 +8,11 @@ use crate::render;
 
 /// Tasks by role and state.
 pub(super) fn board(rows: &[BoardRow]) -> String {
-    let said: String = rows.iter().map(board_role).collect();
-    if said.is_empty() {
+    let text: String = rows.iter().map(board_role).collect();
+    if text.is_empty() {
         "no tasks yet: `baton task create TITLE` or `baton task increment TITLE`\n".into()
     } else {
-        said
+        text
     }
 }
 

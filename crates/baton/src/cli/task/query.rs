@@ -237,26 +237,26 @@ pub(crate) fn follow_ups(steps: &[ops::FollowUp]) -> String {
 
 /// A closed task with what it led to.
 pub(super) fn closed(closed: &ops::CloseOutput) -> String {
-    let mut said = line(&closed.task.view) + &follow_ups(&closed.set_off);
+    let mut text = line(&closed.task.view) + &follow_ups(&closed.set_off);
     if !closed.unblocked.is_empty() {
-        said.push_str(&format!("  ready now: {}\n", joined(&closed.unblocked, ", ")));
+        text.push_str(&format!("  ready now: {}\n", joined(&closed.unblocked, ", ")));
     }
-    said
+    text
 }
 
 /// One task with everything that the answer has of it.
 pub(crate) fn one(found: &ops::ShowOutput) -> String {
     let task = &found.task;
-    let mut said = line(task);
-    said.push_str(&render::section("facts", &facts(task)));
+    let mut out = line(task);
+    out.push_str(&render::section("facts", &facts(task)));
     let failed = task.failed_attempts().into_iter().map(|attempt| {
         let at = attempt.at.map(|at| render::since(Timestamp(at))).unwrap_or_default();
         vec![visible(&attempt.by), at, visible(&attempt.why)]
     });
-    said.push_str(&render::section("failed attempts", &failed.collect::<Vec<_>>()));
+    out.push_str(&render::section("failed attempts", &failed.collect::<Vec<_>>()));
     for (name, words) in [("labels", &task.labels), ("tags", &task.specialist_tags)] {
         if !words.is_empty() {
-            said.push_str(&format!("{name}\n  {}\n", joined(words, ", ")));
+            out.push_str(&format!("{name}\n  {}\n", joined(words, ", ")));
         }
     }
     let other = |key: &str| task.rest.get(key).and_then(Value::as_str);
@@ -268,7 +268,7 @@ pub(crate) fn one(found: &ops::ShowOutput) -> String {
     ];
     for (name, text) in texts {
         if let Some(text) = text {
-            said.push_str(&format!("{name}\n{}", render::quoted(text)));
+            out.push_str(&format!("{name}\n{}", render::quoted(text)));
         }
     }
     let contexts = [
@@ -277,10 +277,10 @@ pub(crate) fn one(found: &ops::ShowOutput) -> String {
     ];
     for (name, context) in contexts {
         if let Some(context) = context {
-            said.push_str(&format!("{name}\n{}", quoted_json(context)));
+            out.push_str(&format!("{name}\n{}", quoted_json(context)));
         }
     }
-    said + &links(found)
+    out + &links(found)
 }
 
 fn quoted_json(fields: &Map<String, Value>) -> String {
@@ -325,17 +325,17 @@ fn linked(other: &LinkedTask) -> Vec<String> {
 }
 
 fn links(found: &ops::ShowOutput) -> String {
-    let mut said = String::new();
+    let mut text = String::new();
     for (name, others) in [("depends on", &found.dependencies), ("depended on by", &found.dependents)] {
-        said.push_str(&render::section(name, &others.iter().map(linked).collect::<Vec<_>>()));
+        text.push_str(&render::section(name, &others.iter().map(linked).collect::<Vec<_>>()));
     }
     for comment in &found.comments {
         let at = parse_rfc3339(comment.created_at()).map(|at| render::since(Timestamp(at)));
         let head = format!("{} {}", visible(comment.author()), at.unwrap_or_default());
-        said.push_str(&format!("comment by {head}\n{}", render::quoted(comment.text())));
+        text.push_str(&format!("comment by {head}\n{}", render::quoted(comment.text())));
     }
     if !found.left_out.is_empty() {
-        said.push_str(&format!("left out: {}; --full shows everything\n", joined(&found.left_out, ", ")));
+        text.push_str(&format!("left out: {}; --full shows everything\n", joined(&found.left_out, ", ")));
     }
-    said
+    text
 }

@@ -88,11 +88,11 @@ pub(super) enum Deed {
 pub(super) fn run(app: &mut App, deed: &Deed) -> Result<(String, Option<Undo>), AppError> {
     let (verb, target, values) = match deed {
         Deed::Do { verb, target, values } => (*verb, target, values),
-        Deed::Undo(undo) => return take_back(app, undo).map(|said| (said, None)),
+        Deed::Undo(undo) => return take_back(app, undo).map(|message| (message, None)),
     };
     let identity = values.first().cloned();
     let second = || values.get(1).cloned().unwrap_or_default();
-    let said = match (verb, target) {
+    let message = match (verb, target) {
         (Verb::PickUp, Target::Baton { project_id, id }) => {
             return pick_up(app, identity, (Some(project_id), id));
         }
@@ -122,7 +122,7 @@ pub(super) fn run(app: &mut App, deed: &Deed) -> Result<(String, Option<Undo>), 
         // A key means something only for the targets that `Verb::of` names.
         _ => String::new(),
     };
-    Ok((said, None))
+    Ok((message, None))
 }
 
 fn pick_up(
@@ -134,7 +134,7 @@ fn pick_up(
     let input = PickupInput { project: project_id.cloned(), identity, handoff_id, ..PickupInput::default() };
     let taken = app.run::<Pickup>(&input)?;
     let identity = taken.identity.clone();
-    let said = format!("{} holds the baton", visible(&identity));
+    let message = format!("{} holds the baton", visible(&identity));
     // A session that was open before has other work: its end would give back more than this baton.
     let undo = taken.session_id.clone().filter(|_| taken.started).map(|session_id| Undo {
         project_id: taken.project_id.clone(),
@@ -142,7 +142,7 @@ fn pick_up(
         identity,
     });
     let hint = if undo.is_some() { " · u gives it back" } else { "" };
-    Ok((format!("{said}{hint}"), undo))
+    Ok((format!("{message}{hint}"), undo))
 }
 
 fn take_back(app: &mut App, undo: &Undo) -> Result<String, AppError> {

@@ -202,8 +202,8 @@ impl State {
     }
 
     /// Takes what a deed came to.
-    pub(super) fn finish(&mut self, said: String, undo: Option<Undo>) {
-        self.message = said;
+    pub(super) fn finish(&mut self, message: String, undo: Option<Undo>) {
+        self.message = message;
         self.undo = undo;
         self.detail = None;
     }

@@ -172,9 +172,9 @@ impl Scan<'_> {
         }
         let text = self.text.get(self.at..self.at + end + 1);
         let text = text.ok_or_else(|| self.broken("a text does not end"))?;
-        let said = serde_json::from_str(text).map_err(|_| self.broken("this text is malformed"))?;
+        let value = serde_json::from_str(text).map_err(|_| self.broken("this text is malformed"))?;
         self.at += text.len();
-        Ok(said)
+        Ok(value)
     }
 
     fn holder(&mut self, close: u8, depth: usize) -> Result<Vec<Item>, EditError> {

@@ -91,8 +91,8 @@ pub(crate) fn remove(
         let below = words.len() > path.len() && !many;
         let exact = words.len() == path.len() && header.starts_with("[[") == many;
         let on_path = words.iter().zip(path).all(|(word, key)| word == key);
-        let said = || read(&text[piece.start..piece.end]).ok().and_then(|t| serde_json::to_value(t).ok());
-        let value = || path.iter().try_fold(said()?, |value, key| value.get(*key).cloned());
+        let parsed = || read(&text[piece.start..piece.end]).ok().and_then(|t| serde_json::to_value(t).ok());
+        let value = || path.iter().try_fold(parsed()?, |value, key| value.get(*key).cloned());
         let ours = || match value() {
             Some(Value::Array(list)) => list.first().is_some_and(is_ours),
             Some(value) => is_ours(&value),
@@ -125,19 +125,19 @@ pub(crate) fn set(text: &str, path: &[&str], key: &str, value: &Value) -> Result
         let mut at = piece.start;
         for line in text[piece.start..piece.end].split_inclusive('\n') {
             let name = line.split('=').next().unwrap_or_default().trim();
-            let said = line.trim_end_matches(['\r', '\n']);
+            let content = line.trim_end_matches(['\r', '\n']);
             let end = if line.ends_with("\r\n") { "\r\n" } else { "\n" };
             let (from, words) = match name {
                 name if name == key => (at, format!("{key} = {}", value.0)),
                 // A key that is not there yet stands behind the program.
-                "command" if is_new => (at + said.len(), format!("{end}{key} = {}", value.0)),
+                "command" if is_new => (at + content.len(), format!("{end}{key} = {}", value.0)),
                 _ => {
                     at += line.len();
                     continue;
                 }
             };
             let mut new = text.to_owned();
-            new.replace_range(from..at + said.len(), &words);
+            new.replace_range(from..at + content.len(), &words);
             if read(&new).is_ok_and(|new| new == expected) {
                 return Ok(new);
             }
@@ -159,10 +159,10 @@ fn pieces(text: &str) -> Vec<TableLines> {
     for line in text[at..].split_inclusive('\n') {
         let start = at;
         at += line.len();
-        let said = line.trim();
-        if said.starts_with('[') && is_header(said) {
+        let content = line.trim();
+        if content.starts_with('[') && is_header(content) {
             found.push(TableLines { start, end: at });
-        } else if !said.is_empty() && !said.starts_with('#') {
+        } else if !content.is_empty() && !content.starts_with('#') {
             found.iter_mut().last().into_iter().for_each(|piece| piece.end = at);
         }
     }

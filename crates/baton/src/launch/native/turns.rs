@@ -69,15 +69,15 @@ fn turn_of(event: &Value) -> Option<(bool, String)> {
 
 /// A tool call as text, so that the model does not take it for a call that it can make.
 fn call(event: &Value) -> String {
-    let mut told = format!("[ran {}", event["tool"].as_str().unwrap_or("a tool"));
+    let mut line = format!("[ran {}", event["tool"].as_str().unwrap_or("a tool"));
     if let Some(target) = event["target"].as_str().filter(|target| !target.is_empty()) {
-        let _ = write!(told, ": {target}");
+        let _ = write!(line, ": {target}");
     }
     match (event["exit_code"].as_i64(), event["ok"].as_bool()) {
-        (Some(code), _) => _ = write!(told, " → exit {code}]"),
-        (None, Some(true)) => told.push_str(" → ok]"),
-        (None, Some(false)) => told.push_str(" → failed]"),
-        (None, None) => told.push_str(" → outcome unknown]"),
+        (Some(code), _) => _ = write!(line, " → exit {code}]"),
+        (None, Some(true)) => line.push_str(" → ok]"),
+        (None, Some(false)) => line.push_str(" → failed]"),
+        (None, None) => line.push_str(" → outcome unknown]"),
     }
     let speaks = event["ok"] == false || event["category"] == "shell";
     if let Some(result) = event["result"].as_str().map(str::trim).filter(|text| speaks && !text.is_empty()) {
@@ -85,9 +85,9 @@ fn call(event: &Value) -> String {
         while !result.is_char_boundary(from) {
             from += 1;
         }
-        let _ = write!(told, "\n{}{}", if from > 0 { "…" } else { "" }, &result[from..]);
+        let _ = write!(line, "\n{}{}", if from > 0 { "…" } else { "" }, &result[from..]);
     }
-    told
+    line
 }
 
 fn todo(event: &Value) -> String {
@@ -125,8 +125,9 @@ mod tests {
             (true, "Fix it\n\nand test"),
             (false, "Looking.\n\n[ran Bash: make → exit 2]\nboom\n\n[ran Read: a.rs → ok]"),
         ];
-        let told: Vec<(bool, &str)> = talk.turns.iter().map(|turn| (turn.user, turn.text.as_str())).collect();
-        assert_eq!((told.as_slice(), talk.left_out), (expected.as_slice(), 1));
+        let turns: Vec<(bool, &str)> =
+            talk.turns.iter().map(|turn| (turn.user, turn.text.as_str())).collect();
+        assert_eq!((turns.as_slice(), talk.left_out), (expected.as_slice(), 1));
     }
 
     #[test]

@@ -39,14 +39,14 @@ pub(super) fn remove(files: &[PathBuf]) {
 }
 
 /// Reads a written session as any transcript is read: it must be what was meant. Tells how far it reaches.
-pub(super) fn verify(agent: &str, path: &Path, meant: &Session) -> Result<ConversationExtent, String> {
+pub(super) fn verify(agent: &str, path: &Path, expected: &Session) -> Result<ConversationExtent, String> {
     let format = by_id(agent).ok_or("its format is not read")?;
     let found = TranscriptFile::at(format.id(), path).ok_or("the file is not there")?;
     let read = header(&found, &()).ok_or("it has no header")?;
-    if read.id != meant.id {
+    if read.id != expected.id {
         return Err(format!("its id is {}", read.id));
     }
-    if read.cwd.as_deref().is_some_and(|cwd| cwd != meant.cwd()) {
+    if read.cwd.as_deref().is_some_and(|cwd| cwd != expected.cwd()) {
         return Err(format!("its folder is {}", read.cwd.unwrap_or_default()));
     }
     let mut turns: Vec<Turn> = Vec::new();
@@ -55,16 +55,16 @@ pub(super) fn verify(agent: &str, path: &Path, meant: &Session) -> Result<Conver
     if !report.complaints.is_empty() {
         return Err(format!("{} of its lines were not understood", report.complaints.len()));
     }
-    if turns.len() != meant.turns.len() {
-        return Err(format!("it has {} messages, not {}", turns.len(), meant.turns.len()));
+    if turns.len() != expected.turns.len() {
+        return Err(format!("it has {} messages, not {}", turns.len(), expected.turns.len()));
     }
-    match turns.iter().zip(&meant.turns).position(|(read, meant)| !same(read, meant)) {
+    match turns.iter().zip(&expected.turns).position(|(read, expected)| !same(read, expected)) {
         Some(at) => Err(format!("message {} is another", at + 1)),
         None => Ok(ConversationExtent {
             agent: format.id().to_owned(),
             id: read.id,
             created_at_ms: read.created_at_ms,
-            updated_at_ms: read.updated_at_ms.unwrap_or(meant.now),
+            updated_at_ms: read.updated_at_ms.unwrap_or(expected.now),
             bytes: i64::try_from(read.bytes).unwrap_or(i64::MAX),
         }),
     }
@@ -78,8 +78,8 @@ fn turn(event: &Event<'_>) -> Option<Turn> {
     }
 }
 
-fn same(read: &Turn, meant: &Turn) -> bool {
-    read.user == meant.user && read.text.trim() == meant.text.trim()
+fn same(read: &Turn, expected: &Turn) -> bool {
+    read.user == expected.user && read.text.trim() == expected.text.trim()
 }
 
 #[cfg(test)]

@@ -108,7 +108,7 @@ fn a_session_of_another_tool_is_assigned_after_its_document_was_shown() {
         true
     );
     tab.eval("{ const one = document.querySelector('#go-on-in'); one.value = 'codex'; one.dispatchEvent(new Event('change')); }");
-    tab.reads(&format!("baton continue {session} --in codex"));
+    tab.reads("--in codex");
     let before = stage.deltas();
     tab.click("Assign…");
     tab.until("document.querySelector('dialog[open] pre')?.getBoundingClientRect().height > 40");

@@ -167,8 +167,8 @@ fn a_page_of_another_origin_writes_nothing_and_reads_nothing() {
                      body: {} }}).then((answer) => answer.type, () => 'refused')",
                     json!(body)
                 );
-                let came = tab.eval(&send);
-                assert!(came == "opaque" || came == "refused", "{send}: {came}");
+                let response = tab.eval(&send);
+                assert!(response == "opaque" || response == "refused", "{send}: {response}");
             }
         }
         for path in ["/api/v1/projects", "/api/v1/events", "/metrics", "/"] {

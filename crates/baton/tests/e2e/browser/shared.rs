@@ -206,8 +206,6 @@ fn the_ledger_is_narrowed_by_its_address_and_a_baton_is_shown_beside_the_list() 
     tab.go("ledger/shop/note");
     tab.until("document.querySelector('#live').textContent === 'live'");
     server.ok("ledger_note", &json!({ "project": "shop", "identity": "Zoe", "text": "The roof is on" }));
-    tab.reads("1 new");
-    tab.press("n");
     tab.reads("The roof is on");
     tab.go("batons");
     tab.reads("The row that you go to");

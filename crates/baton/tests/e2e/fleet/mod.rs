@@ -119,7 +119,7 @@ fn work_is_given_out_once_however_many_servers_there_are() {
     };
     in_time("a task is given out", || made.iter().any(given));
     std::thread::sleep(Duration::from_secs(3));
-    let told = stage
+    let events = stage
         .ledger("shop")
         .into_iter()
         .filter(|delta| delta.to_string().contains("is given to Lola"))
@@ -127,8 +127,8 @@ fn work_is_given_out_once_however_many_servers_there_are() {
     let mail = items(&stage.terminal("Lola").json(&["mail", "inbox"]));
     let assigned = made.iter().filter(|task| given(task)).count();
     assert!(
-        told <= assigned && mail.len() <= assigned,
-        "{told} told, {} letters, {assigned} given",
+        events <= assigned && mail.len() <= assigned,
+        "{events} told, {} letters, {assigned} given",
         mail.len()
     );
     stage.assert_sound();
@@ -169,8 +169,8 @@ fn the_same_request_to_two_servers_at_once_is_done_once() {
                 assert_eq!(answer.status, 200, "{answer:#?}");
                 answer.json()
             };
-            let asked: Vec<_> = servers.iter().map(|server| scope.spawn(move || ask(server))).collect();
-            asked.into_iter().map(|one| one.join().expect("answered")).collect()
+            let requests: Vec<_> = servers.iter().map(|server| scope.spawn(move || ask(server))).collect();
+            requests.into_iter().map(|one| one.join().expect("answered")).collect()
         });
         assert_eq!(answers[0]["delta_id"], answers[1]["delta_id"]);
     }

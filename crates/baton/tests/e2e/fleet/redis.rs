@@ -71,10 +71,10 @@ fn heard(terminal: &Terminal<'_>, session: &str) -> String {
 fn heartbeats_go_to_redis_and_every_process_knows_of_them() {
     let Some(field) = Field::new() else { return };
     let session = field.start("Donna");
-    let kept = heard(&field.ledger(), &session);
+    let stored = heard(&field.ledger(), &session);
     let beats: Vec<String> = (0..5).map(|_| field.beat(&session)).collect();
     let last = beats.last().expect("a beat");
-    assert_eq!(heard(&field.ledger(), &session), kept, "the ledger was not asked to write");
+    assert_eq!(heard(&field.ledger(), &session), stored, "the ledger was not asked to write");
     let with_redis = field.ledger().with("BATON_REDIS_URL", field.redis.url());
     in_time("a command knows of it", || heard(&with_redis, &session) == *last);
     let other = Server::start(&with_redis);
@@ -88,7 +88,7 @@ fn heartbeats_go_to_redis_and_every_process_knows_of_them() {
     let donna = with_redis.with("BATON_SESSION", &session);
     let own = text(&donna.json(&["heartbeat"]), "last_heartbeat");
     in_time("a command's heartbeat is known", || shown() == json!(own));
-    assert_eq!(heard(&field.ledger(), &session), kept);
+    assert_eq!(heard(&field.ledger(), &session), stored);
     field.server.ok(
         "session_wrap",
         &json!({ "project": "shop", "identity": "Donna", "session": session, "summary": "done" }),
@@ -135,8 +135,8 @@ fn a_session_that_a_hook_wraps_is_gone_from_redis() {
     let exists = || field.redis.ask::<i64>(&["EXISTS", &format!("baton:session:{session}")]) == 1;
     in_time("it is there", exists);
     let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../transcripts/samples/claude/compacted.jsonl");
-    let told = json!({ "session_id": "s", "transcript_path": sample, "cwd": field.stage.shop() });
-    donna.feed(told.to_string().as_bytes(), &["hook", "session-end", "--agent", "claude"]).done();
+    let payload = json!({ "session_id": "s", "transcript_path": sample, "cwd": field.stage.shop() });
+    donna.feed(payload.to_string().as_bytes(), &["hook", "session-end", "--agent", "claude"]).done();
     in_time("it went with its session", || !exists());
 }
 
@@ -168,10 +168,10 @@ fn a_redis_that_is_emptied_or_killed_takes_nothing_with_it() {
     field.redis.restart();
     field.is("up");
     assert_eq!(with_redis.json(&["doctor"])["redis"]["state"], "up");
-    let kept = heard(&field.ledger(), &session);
+    let stored = heard(&field.ledger(), &session);
     let back = field.beat(&session);
     in_time("heartbeats go there again", || heard(&with_redis, &session) == back);
-    assert_eq!(heard(&field.ledger(), &session), kept, "and not to the ledger");
+    assert_eq!(heard(&field.ledger(), &session), stored, "and not to the ledger");
     let again = json!({ "project": "shop", "identity": "Donna", "session": session, "state": {}, "expected_version": 1 });
     assert_eq!(field.server.ok("session_checkpoint", &again)["state_version"], 2, "what was saved is there");
     let notes = items(&field.ledger().json(&["log", "--project", "shop", "--kind", "note"]));
@@ -196,9 +196,9 @@ fn a_redis_that_is_full_leaves_everything_to_the_ledger() {
     assert_eq!(field.server.ok("session_checkpoint", &state)["state_version"], 1);
     field.redis.ask::<String>(&["CONFIG", "SET", "maxmemory", "0"]);
     field.is("up");
-    let kept = heard(&field.ledger(), &session);
-    assert_ne!(field.beat(&session), kept);
-    assert_eq!(heard(&field.ledger(), &session), kept, "Redis has it again");
+    let stored = heard(&field.ledger(), &session);
+    assert_ne!(field.beat(&session), stored);
+    assert_eq!(heard(&field.ledger(), &session), stored, "Redis has it again");
 }
 
 #[test]
@@ -248,6 +248,6 @@ fn a_url_that_is_none_is_refused_and_a_password_is_not_shown() {
     let terminal = stage.terminal("Donna").with("BATON_REDIS_URL", "redis://me:hunter2@127.0.0.1:1");
     let shown = terminal.json(&["config", "show"]);
     assert_eq!(shown["settings"]["redis_url"]["value"], "redis://me:[hidden]@127.0.0.1:1");
-    let said = terminal.json(&["doctor"]).to_string();
-    assert!(said.contains("away") && !said.contains("hunter2"), "{said}");
+    let output = terminal.json(&["doctor"]).to_string();
+    assert!(output.contains("away") && !output.contains("hunter2"), "{output}");
 }

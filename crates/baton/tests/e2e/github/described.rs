@@ -43,41 +43,41 @@ impl ApiDescription {
             return vec![format!("{} {} is not described", exchange.request.method, exchange.request.path)];
         };
         let operation = &self.0["paths"][&path][method.to_lowercase()];
-        let mut said = Vec::new();
-        self.query(operation, exchange, &mut said);
+        let mut complaints = Vec::new();
+        self.query(operation, exchange, &mut complaints);
         let wanted = &operation["requestBody"]["content"]["application/json"]["schema"];
         match (wanted.is_null(), exchange.request.body.is_null()) {
-            (true, false) => said.push("request: a body that nobody described".into()),
+            (true, false) => complaints.push("request: a body that nobody described".into()),
             (false, false) => {
-                self.check(wanted, &exchange.request.body, "request", &mut said);
+                self.check(wanted, &exchange.request.body, "request", &mut complaints);
                 let known = wanted["properties"].as_object().expect("properties");
                 let given = exchange.request.body.as_object().expect("an object");
                 let unknown = given.keys().filter(|key| !known.contains_key(*key));
-                said.extend(unknown.map(|key| format!("request.{key} is not described")));
+                complaints.extend(unknown.map(|key| format!("request.{key} is not described")));
             }
             _ => {}
         }
-        self.answer(operation, exchange, &mut said);
-        said.into_iter().map(|what| format!("{method} {path} → {}: {what}", exchange.status)).collect()
+        self.answer(operation, exchange, &mut complaints);
+        complaints.into_iter().map(|what| format!("{method} {path} → {}: {what}", exchange.status)).collect()
     }
 
-    fn query(&self, operation: &Value, exchange: &Exchange, said: &mut Vec<String>) {
+    fn query(&self, operation: &Value, exchange: &Exchange, complaints: &mut Vec<String>) {
         let parameters: Vec<&Value> =
             operation["parameters"].as_array().into_iter().flatten().map(|one| self.resolved(one)).collect();
         for (name, text) in &exchange.request.query {
             match parameters.iter().find(|one| one["in"] == "query" && one["name"] == name.as_str()) {
-                None => said.push(format!("query {name} is not described")),
+                None => complaints.push(format!("query {name} is not described")),
                 Some(parameter) => {
                     let number =
                         text.parse::<i64>().ok().filter(|_| parameter["schema"]["type"] == "integer");
                     let value = number.map_or_else(|| json!(text), |number| json!(number));
-                    self.check(&parameter["schema"], &value, &format!("query {name}"), said);
+                    self.check(&parameter["schema"], &value, &format!("query {name}"), complaints);
                 }
             }
         }
     }
 
-    fn answer(&self, operation: &Value, exchange: &Exchange, said: &mut Vec<String>) {
+    fn answer(&self, operation: &Value, exchange: &Exchange, complaints: &mut Vec<String>) {
         let described = &operation["responses"][exchange.status.to_string()];
         if described.is_null() {
             // Any call may be told so; GitHub says it once for all, and not in the description. So it is with what has not changed.
@@ -85,15 +85,17 @@ impl ApiDescription {
             match exchange.status {
                 401 | 429 | 500..=599 => {}
                 304 if tagged && exchange.body.is_null() => {}
-                _ => said.push("this status is not described".into()),
+                _ => complaints.push("this status is not described".into()),
             }
             return;
         }
         let content = &self.resolved(described)["content"]["application/json"]["schema"];
         match content.is_null() {
-            true if !exchange.body.is_null() => said.push("answer: a body that nobody described".into()),
+            true if !exchange.body.is_null() => {
+                complaints.push("answer: a body that nobody described".into())
+            }
             true => {}
-            false => self.check(content, &exchange.body, "answer", said),
+            false => self.check(content, &exchange.body, "answer", complaints),
         }
     }
 
@@ -105,7 +107,7 @@ impl ApiDescription {
     }
 
     /// Whether a value is as a schema says.
-    pub(super) fn check(&self, schema: &Value, value: &Value, at: &str, said: &mut Vec<String>) {
+    pub(super) fn check(&self, schema: &Value, value: &Value, at: &str, complaints: &mut Vec<String>) {
         let schema = self.resolved(schema);
         if value.is_null() && schema["nullable"] == true {
             return;
@@ -114,14 +116,14 @@ impl ApiDescription {
             match word.as_str() {
                 "title" | "default" | "nullable" => {}
                 "type" if is_a(wanted, value) => {}
-                "type" => said.push(format!("{at} is {value:.80}, not {wanted}")),
+                "type" => complaints.push(format!("{at} is {value:.80}, not {wanted}")),
                 "enum" if wanted.as_array().is_some_and(|all| all.contains(value)) => {}
-                "enum" => said.push(format!("{at} is {value}, none of {wanted}")),
+                "enum" => complaints.push(format!("{at} is {value}, none of {wanted}")),
                 "format" if is_formed(wanted, value) => {}
-                "format" => said.push(format!("{at} is {value}, no {wanted}")),
+                "format" => complaints.push(format!("{at} is {value}, no {wanted}")),
                 "required" => {
                     let missing = wanted.as_array().into_iter().flatten().filter_map(Value::as_str);
-                    said.extend(
+                    complaints.extend(
                         missing
                             .filter(|key| value.get(key).is_none())
                             .map(|key| format!("{at}.{key} is missing")),
@@ -130,7 +132,7 @@ impl ApiDescription {
                 "properties" => {
                     for (key, inner) in wanted.as_object().into_iter().flatten() {
                         if let Some(field) = value.get(key) {
-                            self.check(inner, field, &format!("{at}.{key}"), said);
+                            self.check(inner, field, &format!("{at}.{key}"), complaints);
                         }
                     }
                 }
@@ -142,31 +144,33 @@ impl ApiDescription {
                     {
                         match wanted {
                             Value::Bool(true) => {}
-                            Value::Bool(false) => said.push(format!("{at}.{key} is one too many")),
-                            inner => self.check(inner, field, &format!("{at}.{key}"), said),
+                            Value::Bool(false) => complaints.push(format!("{at}.{key} is one too many")),
+                            inner => self.check(inner, field, &format!("{at}.{key}"), complaints),
                         }
                     }
                 }
                 "items" => {
                     for (number, item) in value.as_array().into_iter().flatten().enumerate() {
-                        self.check(wanted, item, &format!("{at}[{number}]"), said);
+                        self.check(wanted, item, &format!("{at}[{number}]"), complaints);
                     }
                 }
-                "allOf" => {
-                    wanted.as_array().into_iter().flatten().for_each(|one| self.check(one, value, at, said))
-                }
+                "allOf" => wanted
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .for_each(|one| self.check(one, value, at, complaints)),
                 "anyOf" | "oneOf" => {
                     let fits = |one: &&Value| {
-                        let mut said = Vec::new();
-                        self.check(one, value, at, &mut said);
-                        said.is_empty()
+                        let mut complaints = Vec::new();
+                        self.check(one, value, at, &mut complaints);
+                        complaints.is_empty()
                     };
                     let count = wanted.as_array().into_iter().flatten().filter(fits).count();
                     if count == 0 || (word == "oneOf" && count > 1) {
-                        said.push(format!("{at} fits {count} of {word}"));
+                        complaints.push(format!("{at} fits {count} of {word}"));
                     }
                 }
-                other => said.push(format!("{at}: `{other}` is a word that this test does not know")),
+                other => complaints.push(format!("{at}: `{other}` is a word that this test does not know")),
             }
         }
     }
@@ -200,9 +204,9 @@ fn what_is_not_as_described_is_seen() {
     let schema = json!({ "$ref": "#/components/schemas/issue-comment" });
     let user = json!({ "$ref": "#/components/schemas/simple-user" });
     let check = |schema: &Value, value: &Value| {
-        let mut said = Vec::new();
-        described.check(schema, value, "it", &mut said);
-        said
+        let mut complaints = Vec::new();
+        described.check(schema, value, "it", &mut complaints);
+        complaints
     };
     let hub = baton_emulator::Emulator::start(Default::default()).expect("an emulator");
     let proxy = baton_emulator::Proxy::start(&hub.url(), None).expect("a proxy");

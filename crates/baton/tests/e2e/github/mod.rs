@@ -179,9 +179,9 @@ fn an_app_signs_for_a_token_of_its_installation() {
     hub.script(Some(log.script(|_| Fault::None)));
     let ann = as_app(&stage.terminal("Ann"), &hub.url());
     assert_eq!(hand(&ann, "one").done().json()["state"], "offered");
-    let asked: Vec<String> = log.all().iter().map(|(r, _)| format!("{} {}", r.method, r.path)).collect();
+    let calls: Vec<String> = log.all().iter().map(|(r, _)| format!("{} {}", r.method, r.path)).collect();
     assert_eq!(
-        asked[..3],
+        calls[..3],
         [
             "GET /repos/o/lib/installation",
             "POST /app/installations/42/access_tokens",
@@ -194,8 +194,8 @@ fn an_app_signs_for_a_token_of_its_installation() {
     let named = ann.with("BATON_GITHUB_APP_INSTALLATION", "42").with("BATON_GITHUB_APP_KEY", &file);
     assert_eq!(hand(&named, "two").done().json()["state"], "offered");
     let looked_up =
-        log.all()[asked.len()..].iter().any(|(request, _)| request.path.ends_with("/installation"));
-    assert!(!looked_up && log.all().len() > asked.len());
+        log.all()[calls.len()..].iter().any(|(request, _)| request.path.ends_with("/installation"));
+    assert!(!looked_up && log.all().len() > calls.len());
     let wrong = ann.with("BATON_GITHUB_APP_KEY", "-----BEGIN nothing-----");
     wrong.refused(1, "config_invalid", &[&HAND[..], &["--subject", "three"]].concat());
     // An app that is not installed there is a thing for a person.
@@ -236,8 +236,9 @@ fn the_token_of_gh_is_used_where_nothing_else_is_set_and_an_enterprise_has_its_o
         .expect("an emulator");
     let log = Log::default();
     hub.script(Some(log.script(|_| Fault::None)));
-    let (bin, asked) = (stage.root().join("bin"), stage.root().join("asked"));
-    let gh = stage.file("bin/gh", format!("#!/bin/sh\necho \"$@\" >> {}\necho from-gh\n", asked.display()));
+    let (bin, log_file) = (stage.root().join("bin"), stage.root().join("asked"));
+    let gh =
+        stage.file("bin/gh", format!("#!/bin/sh\necho \"$@\" >> {}\necho from-gh\n", log_file.display()));
     let executable =
         |mode| std::fs::set_permissions(&gh, std::fs::Permissions::from_mode(mode)).expect("a mode");
     executable(0o755);
@@ -246,8 +247,8 @@ fn the_token_of_gh_is_used_where_nothing_else_is_set_and_an_enterprise_has_its_o
         stage.terminal("Ann").with("PATH", path).with("BATON_GITHUB_API", format!("{}/api/v3", hub.url()));
     assert_eq!(hand(&ann, "one").done().json()["state"], "offered");
     assert!(log.all().iter().all(|(request, _)| request.path.starts_with("/api/v3/repos/o/lib/")));
-    let asked = std::fs::read_to_string(asked).expect("gh was asked");
-    assert!(asked.lines().all(|line| line == "auth token --hostname 127.0.0.1"), "{asked}");
+    let log_file = std::fs::read_to_string(log_file).expect("gh was asked");
+    assert!(log_file.lines().all(|line| line == "auth token --hostname 127.0.0.1"), "{log_file}");
     // What is set comes before what gh knows.
     let wrong = hand(&ann.with("GITHUB_TOKEN", "another"), "two");
     assert_eq!((wrong.code, wrong.json()["state"].clone()), (1, json!("failed")), "{wrong:#?}");
@@ -267,8 +268,12 @@ fn limits_are_waited_out_and_a_refusal_without_their_marks_is_final() {
             if calls == 1 { limit } else { Fault::None }
         })));
         assert_eq!(hand(&ann, "waited").done().json()["state"], "offered");
-        let asked: Vec<_> = log.all().into_iter().filter(|(request, _)| request.method == "POST").collect();
-        assert!(asked.len() == 2 && asked[1].1 - asked[0].1 >= Duration::from_secs(1), "{asked:#?}");
+        let requests: Vec<_> =
+            log.all().into_iter().filter(|(request, _)| request.method == "POST").collect();
+        assert!(
+            requests.len() == 2 && requests[1].1 - requests[0].1 >= Duration::from_secs(1),
+            "{requests:#?}"
+        );
         assert_eq!(hub.hub().issues("o/lib").len(), run + 1);
     }
     let log = Log::default();

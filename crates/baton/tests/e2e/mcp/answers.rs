@@ -247,12 +247,12 @@ fn a_refusal_says_what_came_and_what_would_be_right_in_the_words_of_tools() {
     assert_eq!(mistyped, "did you mean `summary`?");
     let missing = hint("input_invalid", "handoff", json!({ "action": "accept" }));
     assert!(missing.starts_with("give `id`"), "{missing}");
-    let came = client.refused("action_unknown", "mail", json!({ "action": "reed" }));
+    let refusal = client.refused("action_unknown", "mail", json!({ "action": "reed" }));
     let moved = client.refused("action_unknown", "recall", json!({ "action": "remember", "text": "t" }));
     assert_eq!(text(&moved, "hint"), "call session_checkpoint {action: remember}");
     let stored = client.refused("task_unknown", "task_read", json!({ "action": "show", "id": "shop-zz" }));
     assert!(stored["store"].as_str().is_some_and(|store| !store.is_empty()), "{stored:#}");
-    assert!(text(&came, "message").contains("reed"), "{came:#}");
+    assert!(text(&refusal, "message").contains("reed"), "{refusal:#}");
     let urgent =
         client.done("task_write", json!({ "action": "create", "title": "paint", "priority": "high" }));
     let least = client.done("task_write", json!({ "action": "create", "title": "wash", "priority": 4.0 }));

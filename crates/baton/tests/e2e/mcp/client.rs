@@ -221,9 +221,9 @@ impl Client {
         let Wire::Pipe { child, input, .. } = &mut self.wire else { panic!("no pipe") };
         drop(input.take());
         let status = child.wait().expect("it ends");
-        let mut said = String::new();
-        child.stderr.take().expect("stderr").read_to_string(&mut said).expect("UTF-8");
-        (status.code(), said)
+        let mut output = String::new();
+        child.stderr.take().expect("stderr").read_to_string(&mut output).expect("UTF-8");
+        (status.code(), output)
     }
 
     fn post(&mut self, method: &str, message: &Value) -> (u16, Value) {

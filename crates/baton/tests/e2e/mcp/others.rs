@@ -74,9 +74,9 @@ fn output(command: &mut Command) -> (bool, String) {
     let mut file = tempfile::tempfile().expect("a file");
     let to = || Stdio::from(file.try_clone().expect("the same file"));
     let passed = command.stdin(Stdio::null()).stdout(to()).stderr(to()).status().expect("it runs").success();
-    let mut said = Vec::new();
-    file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_end(&mut said)).expect("what it said");
-    (passed, String::from_utf8_lossy(&said).into_owned())
+    let mut output = Vec::new();
+    file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_end(&mut output)).expect("what it said");
+    (passed, String::from_utf8_lossy(&output).into_owned())
 }
 
 fn served() -> (Stage, Server, String) {
@@ -100,11 +100,11 @@ fn the_conformance_suite_passes_but_for_its_made_up_tools() {
             revision,
             "--expected-failures",
         ]);
-        let (passed, said) = output(command.arg(here("conformance.yml")).current_dir(stage.root()));
-        assert!(passed, "{revision}: {said}");
+        let (passed, output) = output(command.arg(here("conformance.yml")).current_dir(stage.root()));
+        assert!(passed, "{revision}: {output}");
         for scenario in required {
             let line = format!("✓ {scenario}: ");
-            assert!(said.contains(&line), "{revision}: {scenario} did not pass: {said}");
+            assert!(output.contains(&line), "{revision}: {scenario} did not pass: {output}");
         }
     }
 }
@@ -124,11 +124,11 @@ fn the_stateless_server_scenario_fails_only_where_it_cannot_be_tested() {
         "--spec-version",
         "2026-07-28",
     ]);
-    let (_, said) = output(command.arg("--verbose").current_dir(stage.root()));
-    let checks = said.find("\n[\n").and_then(|at| {
-        serde_json::Deserializer::from_str(&said[at..]).into_iter::<Vec<Value>>().next()?.ok()
+    let (_, output) = output(command.arg("--verbose").current_dir(stage.root()));
+    let checks = output.find("\n[\n").and_then(|at| {
+        serde_json::Deserializer::from_str(&output[at..]).into_iter::<Vec<Value>>().next()?.ok()
     });
-    let checks = checks.unwrap_or_else(|| panic!("no list of checks: {said}"));
+    let checks = checks.unwrap_or_else(|| panic!("no list of checks: {output}"));
     let failed: Vec<&Value> = checks.iter().filter(|check| check["status"] == "FAILURE").collect();
     assert!(checks.len() > 20 && failed.len() == 4, "{failed:#?}");
     for check in failed {
@@ -144,8 +144,8 @@ fn the_python_client_works_in_every_mode() {
     };
     let (stage, _server, url) = served();
     let mut command = stage.terminal("Python").program(&python);
-    let (passed, said) = output(command.arg(here("clients/check.py")).args([BATON, &url]));
-    assert!(passed, "{said}");
+    let (passed, output) = output(command.arg(here("clients/check.py")).args([BATON, &url]));
+    assert!(passed, "{output}");
 }
 
 /// The MCP server of Beads with our `bd` on its path: each of its tools that an agent's day needs.
@@ -162,8 +162,8 @@ fn the_mcp_server_of_beads_works_with_our_bd() {
     let path = format!("{}:{}", bin.display(), env("PATH").unwrap_or_default());
     let mut command = stage.terminal("Mona").program(&python);
     command.env("PATH", path).current_dir(stage.shop());
-    let (passed, said) = output(command.arg(here("clients/beads.py")).arg(stage.shop()));
-    assert!(passed, "{said}");
+    let (passed, output) = output(command.arg(here("clients/beads.py")).arg(stage.shop()));
+    assert!(passed, "{output}");
 }
 
 #[test]
@@ -172,8 +172,8 @@ fn the_typescript_client_works_in_every_mode() {
     let (stage, _server, url) = served();
     let mut command = node(&stage);
     command.arg(here("clients/check.mjs")).args([BATON, &url]).env("SHOP", stage.shop()).current_dir(package);
-    let (passed, said) = output(&mut command);
-    assert!(passed, "{said}");
+    let (passed, output) = output(&mut command);
+    assert!(passed, "{output}");
 }
 
 /// `mcp-inspector --strict` finds nothing to say about the list of tools.
@@ -184,7 +184,7 @@ fn the_inspector_is_content_in_both_eras() {
     for era in ["modern", "legacy"] {
         let mut command = node(&stage);
         command.arg(&inspector).args(["--cli", &url, "--transport", "http", "--protocol-era", era]);
-        let (passed, said) = output(command.args(["--method", "tools/list", "--strict"]));
-        assert!(passed && said.contains("session_start"), "{era}: {said}");
+        let (passed, output) = output(command.args(["--method", "tools/list", "--strict"]));
+        assert!(passed && output.contains("session_start"), "{era}: {output}");
     }
 }

@@ -75,8 +75,8 @@ fn greeting_and_lists_are_answered_without_a_store() {
         let result = client.tool("session_start", json!({}));
         assert_eq!(result["isError"], true);
         assert!(result["structuredContent"]["error"]["hint"].is_string(), "{result:#}");
-        let (code, said) = client.end();
-        assert_eq!((code, said.as_str()), (Some(0), ""));
+        let (code, stderr) = client.end();
+        assert_eq!((code, stderr.as_str()), (Some(0), ""));
     }
     let mut client = Client::pipe(&stage.terminal("Lola"), MODERN);
     client.ok("tools/list", json!({}));

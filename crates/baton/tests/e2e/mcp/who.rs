@@ -82,17 +82,17 @@ fn the_user_of_a_newer_client_is_asked_through_the_answer() {
     assert_eq!(first["resultType"], "input_required", "{first:#}");
     assert_eq!(first["inputRequests"]["identity"]["method"], "elicitation/create");
     assert_eq!(stage.deltas(), before, "nothing was written");
-    let said = json!({ "identity": { "action": "accept", "content": { "identity": "Rosa" } } });
+    let response = json!({ "identity": { "action": "accept", "content": { "identity": "Rosa" } } });
     let forged = json!({ "requestState": "rs1.AAAA.BBBB" });
-    let refused = again(&mut client, &forged, json!({}), said.clone());
+    let refused = again(&mut client, &forged, json!({}), response.clone());
     assert_eq!(refused["result"]["structuredContent"]["error"]["code"], "state_invalid");
-    let other = again(&mut client, &first, json!({ "force": true }), said.clone());
+    let other = again(&mut client, &first, json!({ "force": true }), response.clone());
     assert_eq!(
         other["result"]["structuredContent"]["error"]["code"], "state_invalid",
         "sealed for this call"
     );
     assert_eq!(stage.deltas(), before, "nothing was written");
-    let done = again(&mut client, &first, json!({}), said);
+    let done = again(&mut client, &first, json!({}), response);
     assert_eq!(done["result"]["structuredContent"]["identity"], "Rosa", "{done:#}");
     let mut silent = Client::pipe_with(&nameless(&stage, "p2"), MODERN, &[], asks());
     let first = silent.ok("tools/call", json!({ "name": "session_start", "arguments": {} }));

@@ -110,8 +110,8 @@ proptest! {
         let left: Vec<&str> = packet["left_out"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         for key in left.iter().filter_map(|left| left.strip_prefix("agent_context.")) {
             let missing = task.agent_context[key].to_string().len();
-            for (kept, value) in packet["agent_context"].as_object().into_iter().flatten() {
-                prop_assert!(value.to_string().len() <= missing, "{} is kept, {} is not: {:#}", kept, key, packet);
+            for (name, value) in packet["agent_context"].as_object().into_iter().flatten() {
+                prop_assert!(value.to_string().len() <= missing, "{} is kept, {} is not: {:#}", name, key, packet);
             }
         }
     }

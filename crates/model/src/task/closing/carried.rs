@@ -150,9 +150,9 @@ impl IncrementTasks {
         context.shift_remove("previous_fix");
         if let Some(fix) = self.fixing.as_ref().filter(|fix| !fix.is_open()) {
             let own = self.own(fix);
-            let said = own.get("work_completed").and_then(Value::as_str);
+            let report = own.get("work_completed").and_then(Value::as_str);
             let reason = fix.close_reason.as_deref().filter(|reason| *reason != super::UNNEEDED);
-            put_text(&mut context, "previous_fix", said.or(reason));
+            put_text(&mut context, "previous_fix", report.or(reason));
         }
         put_text(&mut context, "failure", failed.close_reason.as_deref());
         context
@@ -186,14 +186,14 @@ impl IncrementTasks {
         let mut context = test.agent_context.clone();
         let own = self.own(test);
         let built = self.implementation.as_ref();
-        let said = |task: &Task| {
+        let report = |task: &Task| {
             let text = |key: &str| task.agent_context.get(key).and_then(Value::as_str).map(str::to_owned);
             let named = text("work_completed").or_else(|| text("summary")).or_else(|| completed(task));
             named.filter(|text| !text.trim().is_empty())
         };
         let fixed =
             (test.attempts > 0).then(|| context.get("work_completed").and_then(Value::as_str)).flatten();
-        let parts: Vec<String> = match (built.and_then(said), fixed) {
+        let parts: Vec<String> = match (built.and_then(report), fixed) {
             (Some(built), Some(fixed)) if fixed.starts_with(GIVEN_UP) => vec![built, fixed.to_owned()],
             (Some(built), Some(fixed)) if built != fixed => vec![built, format!("then fixed: {fixed}")],
             (Some(built), _) => vec![built],

@@ -166,8 +166,8 @@ fn every_role_hears_what_was_built_and_what_the_last_fix_did() {
             assert_eq!(context(&inc, Testing, "work_completed"), fix, "{built} {round}");
         }
         inc.close_with(Testing, Pass, ("green", json!({})), 90);
-        let said = if built.get("summary").is_some() { "cart done" } else { "built it" };
-        assert_eq!(context(&inc, Verification, "summary"), format!("{said}; then fixed: repair 3"));
+        let summary = if built.get("summary").is_some() { "cart done" } else { "built it" };
+        assert_eq!(context(&inc, Verification, "summary"), format!("{summary}; then fixed: repair 3"));
     }
 }
 

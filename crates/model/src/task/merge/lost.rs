@@ -60,26 +60,26 @@ impl Sides<'_> {
 pub fn lost_by_sides(known: &[Record], sides: &Sides<'_>, merged: &Record) -> Vec<Conflict> {
     let Sides { ours, theirs, .. } = sides;
     let versions: Vec<Map<String, Value>> = known.iter().map(entries).collect();
-    let (our, kept, line) = (entries(ours), entries(merged), entries(theirs));
+    let (our, current, line) = (entries(ours), entries(merged), entries(theirs));
     let is_told =
         |name: &str| !entry::is_comment(name) && !entry::is_member(name) && !DERIVED.contains(&name);
-    let conflict = |name: &str, kept: Side| Conflict {
+    let conflict = |name: &str, side: Side| Conflict {
         id: theirs.task.task_id.clone(),
         field: name.replace('/', "."),
         ours: our.get(name).cloned().unwrap_or_default(),
         theirs: line.get(name).cloned().unwrap_or_default(),
-        kept,
+        kept: side,
     };
     let mut found = Vec::new();
     for (name, their) in line.iter().filter(|(name, their)| is_told(name) && our.get(*name) != Some(their)) {
         let is_old = versions.iter().any(|version| version.get(name) == Some(their));
         let is_within =
             |other: Option<&Value>| other == Some(their) || text::is_more(name, other, Some(their));
-        if !is_within(kept.get(name)) && !is_old {
+        if !is_within(current.get(name)) && !is_old {
             found.push(conflict(name, Side::Ours));
         } else if our.contains_key(name)
             && !text::is_more(name, Some(their), our.get(name))
-            && kept.get(name) == Some(their)
+            && current.get(name) == Some(their)
         {
             found.push(conflict(name, Side::Theirs));
         }

@@ -57,13 +57,13 @@ fn each_side_keeps_what_it_changed() {
 
 #[test]
 fn what_both_changed_is_told_and_the_later_change_is_kept() {
-    for (ours, theirs, title, kept) in [(SECOND, THIRD, "c", "theirs"), (THIRD, SECOND, "b", "ours")] {
+    for (ours, theirs, title, winner) in [(SECOND, THIRD, "c", "theirs"), (THIRD, SECOND, "b", "ours")] {
         let (row, conflicts) = merged(
             json!({}),
             json!({ "title": "b", "updated_at": ours }),
             json!({ "title": "c", "updated_at": theirs }),
         );
-        assert_eq!((row["title"].clone(), conflicts), (json!(title), vec![format!("title {kept}")]));
+        assert_eq!((row["title"].clone(), conflicts), (json!(title), vec![format!("title {winner}")]));
     }
 }
 
@@ -108,8 +108,8 @@ fn a_deletion_keeps_why_the_other_side_had_closed_the_issue() {
     let closed = json!({ "status": "closed", "closed_at": THIRD, "close_reason": "fixed by 1a2b", "updated_at": THIRD });
     for (ours, theirs) in [(deleted.clone(), closed.clone()), (closed, deleted)] {
         let (row, _) = merged(json!({}), ours, theirs);
-        let kept = ["status", "close_reason", "delete_reason"].map(|field| row[field].clone());
-        assert_eq!(kept, [json!("tombstone"), json!("fixed by 1a2b"), json!("stale")]);
+        let fields = ["status", "close_reason", "delete_reason"].map(|field| row[field].clone());
+        assert_eq!(fields, [json!("tombstone"), json!("fixed by 1a2b"), json!("stale")]);
     }
 }
 
@@ -222,8 +222,8 @@ fn another_tools_change_counts_from_the_version_that_it_was_made_from() {
     let after = merge(&known, &ours, &theirs).0;
     assert_eq!((after.task.title.as_str(), after.task.closed_at.is_some()), ("by hand", true));
     // A line without clocks that has not the comment of the newest version was made from an older one.
-    let said = json!([{ "id": 1, "author": "a", "text": "t", "created_at": SECOND }]);
-    let newest = record(json!({ "title": "second", "comments": said, "updated_at": SECOND }));
+    let comments = json!([{ "id": 1, "author": "a", "text": "t", "created_at": SECOND }]);
+    let newest = record(json!({ "title": "second", "comments": comments, "updated_at": SECOND }));
     let after = merge(
         &[begun, newest.clone()],
         &adopt(&newest),
@@ -265,7 +265,8 @@ fn a_comment_that_a_line_lacks_stays_whatever_its_clocks_and_its_time() {
     // A comment has no clock: the version with it has those of the one that another tool, whose clock is late, goes on from.
     let mut theirs = Record { comments: vec![comment("theirs")], ..line.clone() };
     theirs.task.updated_at -= 5000;
-    let texts = |record: &Record| record.comments.iter().map(|said| said["text"].clone()).collect::<Vec<_>>();
+    let texts =
+        |record: &Record| record.comments.iter().map(|entry| entry["text"].clone()).collect::<Vec<_>>();
     let after = merge(&[line.clone(), ours.clone()], &ours, &theirs).0;
     assert_eq!(texts(&after), ["ours", "theirs"]);
     // A line whose clocks say that a comment was taken away, as they once did.

@@ -17,11 +17,11 @@ pub(super) const TEXTS: [&str; 4] = ["notes", "description", "design", "acceptan
 pub(super) fn joined(
     known: &[Version<'_>],
     ours: &State,
-    (came, their_clocks): (&LineContent, &Clocks),
+    (incoming, their_clocks): (&LineContent, &Clocks),
 ) -> BTreeMap<&'static str, Value> {
     let mut found = BTreeMap::new();
     for name in TEXTS {
-        let Some((Some(Value::String(their)), their_stamp)) = came.about(name) else { continue };
+        let Some((Some(Value::String(their)), their_stamp)) = incoming.about(name) else { continue };
         let Some(Value::String(our)) = ours.entries.get(name) else { continue };
         let our_stamp = stamp_of(&ours.clocks, name, true);
         // Where one was made from the other, what it lacks was taken away.
@@ -35,7 +35,7 @@ pub(super) fn joined(
         }
         let is_ours_first = (our_stamp, our) <= (their_stamp, their);
         let (first, second) = if is_ours_first { (our, their) } else { (their, our) };
-        let ground = if our == their { None } else { ground(name, known, came, (our, their)) };
+        let ground = if our == their { None } else { ground(name, known, incoming, (our, their)) };
         let Some(text) = ground.and_then(|ground| added(ground, first, second)) else { continue };
         // Where one has all of the other, their order stays.
         let whole =
@@ -46,11 +46,11 @@ pub(super) fn joined(
 }
 
 /// Notes in the clocks of a merged version which texts it replaces: those of both versions, and the one of them that it does not have.
-pub(super) fn note_replaced(merged: &mut State, ours: &State, came: &LineContent, their_clocks: &Clocks) {
+pub(super) fn note_replaced(merged: &mut State, ours: &State, incoming: &LineContent, their_clocks: &Clocks) {
     merged.clocks.join_replaced(&ours.clocks);
     merged.clocks.join_replaced(their_clocks);
     for name in TEXTS {
-        let Some((their, _)) = came.about(name) else { continue };
+        let Some((their, _)) = incoming.about(name) else { continue };
         let our = ours.entries.get(name);
         if our == their {
             continue;
@@ -76,12 +76,12 @@ pub(super) fn is_more(name: &str, text: Option<&Value>, of: Option<&Value>) -> b
 fn ground<'a>(
     name: &str,
     known: &'a [Version<'_>],
-    came: &'a LineContent,
+    incoming: &'a LineContent,
     (our, their): (&str, &str),
 ) -> Option<&'a str> {
     let text =
         |entries: &'a Map<String, Value>| entries.get(name).and_then(Value::as_str).unwrap_or_default();
-    let mut versions: Vec<&str> = match &came.base {
+    let mut versions: Vec<&str> = match &incoming.base {
         Some(base) => vec![text(base)],
         None => known.iter().map(|version| text(&version.entries)).collect(),
     };

@@ -17,15 +17,15 @@ pub fn untimed_removals(known: &[Record], merged: &Record, theirs: &Record) -> V
     };
     let mut versions = known.iter().map(Version::of);
     let Some(origin) = versions.rfind(is_origin) else { return Vec::new() };
-    let kept = entry::entries(merged);
+    let entries = entry::entries(merged);
     let is_removed = |name: &&String| {
         let is_covered = entry::is_comment(name) || theirs.coverage.includes(name);
-        !line.entries.contains_key(*name) && is_covered && kept.contains_key(*name)
+        !line.entries.contains_key(*name) && is_covered && entries.contains_key(*name)
     };
     let removal = |name: &String| Conflict {
         id: merged.task.task_id.clone(),
         field: name.clone(),
-        ours: kept.get(name).cloned().unwrap_or_default(),
+        ours: entries.get(name).cloned().unwrap_or_default(),
         theirs: Value::Null,
         kept: Side::Ours,
     };

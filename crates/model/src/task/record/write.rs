@@ -19,16 +19,16 @@ const TOP: [&str; 6] = [
 /// line; everything else of it stays as it is. A line that changes says when its entries did.
 pub fn write(record: &Record, base: Option<&Map<String, Value>>) -> Map<String, Value> {
     let wanted = canonical(record);
-    let meant = base.and_then(|base| Some((base, canonical(&read(base).ok()?))));
-    let Some((base, meant)) = meant else { return with_clocks(wanted, record) };
+    let canonical_base = base.and_then(|base| Some((base, canonical(&read(base).ok()?))));
+    let Some((base, canonical_base)) = canonical_base else { return with_clocks(wanted, record) };
     let mut row = base.clone();
     let (mut changed, mut ours_changed) = (false, false);
-    for key in meant.keys().filter(|key| !wanted.contains_key(*key)) {
+    for key in canonical_base.keys().filter(|key| !wanted.contains_key(*key)) {
         (changed, ours_changed) = (true, ours_changed || key == "metadata");
         row.shift_remove(key);
     }
     for (key, value) in &wanted {
-        if !entry::is_same(key, meant.get(key), Some(value)) {
+        if !entry::is_same(key, canonical_base.get(key), Some(value)) {
             (changed, ours_changed) = (true, ours_changed || key == "metadata" || key == "estimated_minutes");
             row.insert(key.clone(), value.clone());
         }

@@ -73,10 +73,10 @@ fn nearly_every_fact_of_every_kind_survives_four_thousand_tokens() {
     let mut kept_in_all = 0;
     for kind in kinds {
         let of_kind: Vec<_> = planted.facts.iter().filter(|(of, _, _)| *of == kind).collect();
-        let kept =
+        let count =
             of_kind.iter().filter(|(_, words, _)| words.iter().all(|word| text.contains(word))).count();
-        assert!(kept * 100 >= of_kind.len() * 85, "{kind}: {kept} of {}", of_kind.len());
-        kept_in_all += kept;
+        assert!(count * 100 >= of_kind.len() * 85, "{kind}: {count} of {}", of_kind.len());
+        kept_in_all += count;
     }
     let facts = planted.facts.len();
     assert!(kept_in_all * 100 >= facts * 95, "{kept_in_all} of {facts}");

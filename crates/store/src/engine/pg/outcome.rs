@@ -71,18 +71,18 @@ impl Postgres {
     }
 
     /// Whether a transaction was committed, once the server knows.
-    fn status(&mut self, asked: &TransactionNumber) -> Option<bool> {
+    fn status(&mut self, number: &TransactionNumber) -> Option<bool> {
         self.reconnect().ok()?;
         for pause in PAUSES {
             let rows = self
-                .ask(async |client| client.query_typed(STATUS, &[(&asked.number, Type::INT8)]).await)
+                .ask(async |client| client.query_typed(STATUS, &[(&number.number, Type::INT8)]).await)
                 .ok()?;
             let row = rows.first()?;
             let epoch = row.try_get::<_, Option<String>>(1).ok()?;
             match row.try_get::<_, Option<String>>(0).ok()??.as_str() {
                 // Of another epoch it may be somebody else's transaction. One that is ours is not aborted by a crash once it
                 // is committed on disk, so that the other answer holds in any case.
-                "committed" if epoch.as_ref() != Some(&asked.epoch) => return None,
+                "committed" if epoch.as_ref() != Some(&number.epoch) => return None,
                 "committed" => return Some(true),
                 "aborted" => return Some(false),
                 _ => sleep(Duration::from_millis(pause)),

@@ -279,7 +279,7 @@ mod tests {
         assert!(Tls::new(Mode::Disable, &Roots::System).is_ok_and(|tls| tls.is_none()));
         assert!(Tls::new(Mode::Require, &Roots::System).is_ok_and(|tls| tls.is_some()));
         let missing = Roots::File("/nowhere/ca.pem".into());
-        let told = Tls::new(Mode::VerifyFull, &missing).err();
-        assert!(told.is_some_and(|told| told.contains("/nowhere/ca.pem")));
+        let error = Tls::new(Mode::VerifyFull, &missing).err();
+        assert!(error.is_some_and(|error| error.contains("/nowhere/ca.pem")));
     }
 }

@@ -109,8 +109,8 @@ impl StagedRestore {
         drop(source);
         observer(Step::Copied)?;
         let mut restored = Store::open_existing(&Target::File(draft.path.clone()), now_ms)?;
-        let kept = RetainedState::of(&draft.store);
-        restored.write_shared(|tx| Ok(kept.keep(tx, now_ms)?)).map_err(|failure| match failure {
+        let retained = RetainedState::of(&draft.store);
+        restored.write_shared(|tx| Ok(retained.keep(tx, now_ms)?)).map_err(|failure| match failure {
             Failure::Fault(fault) => fault,
             Failure::Refused(refusal) => Fault::other(refusal.to_string()),
         })?;
@@ -135,13 +135,13 @@ impl StagedRestore {
         observer(Step::Locked)?;
         let is_whole = alone.fold(&self.store)?;
         observer(Step::Folded)?;
-        let kept = sibling_path(&self.store, &format!(".before-{now_ms}"));
-        let swapped = self.keep(&kept, is_whole).and_then(|previous| {
+        let previous_path = sibling_path(&self.store, &format!(".before-{now_ms}"));
+        let swapped = self.keep(&previous_path, is_whole).and_then(|previous| {
             self.swap(observer)?;
             Ok(previous)
         });
         if swapped.is_err() && !self.is_placed {
-            self.take_back(&kept);
+            self.take_back(&previous_path);
         }
         drop(alone);
         lock.release();
@@ -177,16 +177,16 @@ impl StagedRestore {
 
     /// Gives the store that is there a second name. One that could not be made one file keeps its log, and so does a log without
     /// a store.
-    fn keep(&self, kept: &Path, is_whole: bool) -> Result<Option<ReplacedStore>, Fault> {
+    fn keep(&self, target: &Path, is_whole: bool) -> Result<Option<ReplacedStore>, Fault> {
         let parts: &[&str] = if is_whole { &[""] } else { &PARTS };
         let mut previous = None;
         for suffix in parts {
-            let (from, to) = (sibling_path(&self.store, suffix), sibling_path(kept, suffix));
+            let (from, to) = (sibling_path(&self.store, suffix), sibling_path(target, suffix));
             if fs::metadata(&from).is_ok_and(|meta| suffix.is_empty() || meta.len() > 0) {
                 let fault = |e| error::io_fault("cannot keep the store as", &to, e);
                 restrict(&from).map_err(fault)?;
                 second_name(&from, &to).map_err(fault)?;
-                previous = Some(ReplacedStore { path: kept.to_owned(), is_whole });
+                previous = Some(ReplacedStore { path: target.to_owned(), is_whole });
             }
         }
         sync_folder(&self.store)?;
@@ -194,9 +194,9 @@ impl StagedRestore {
     }
 
     /// Undoes [`keep`](Self::keep), and the clearing after it.
-    fn take_back(&self, kept: &Path) {
+    fn take_back(&self, backup: &Path) {
         for suffix in PARTS {
-            let (from, to) = (sibling_path(kept, suffix), sibling_path(&self.store, suffix));
+            let (from, to) = (sibling_path(backup, suffix), sibling_path(&self.store, suffix));
             // What fails leaves a file under both names, or under the kept one: nothing is lost.
             let _ = if to.exists() { fs::remove_file(&from) } else { fs::rename(&from, &to) };
         }

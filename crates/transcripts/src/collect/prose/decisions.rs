@@ -296,11 +296,11 @@ fn explains(decision: &str, next: &str) -> bool {
         return false;
     }
     // `Decision:` and `Change of plan:` are openings; a colon after them may stand for a reason.
-    let said = match decision.split_once(':') {
-        Some((opening, said)) if opening.split_whitespace().count() <= 3 => said,
+    let reason = match decision.split_once(':') {
+        Some((opening, reason)) if opening.split_whitespace().count() <= 3 => reason,
         _ => &decision,
     };
-    let bare = !BECAUSE.iter().chain(SIGNS).any(|word| said.contains(word));
+    let bare = !BECAUSE.iter().chain(SIGNS).any(|word| reason.contains(word));
     begins(&next, REASONS) || any(&next, List::Options) || (bare && !begins(&next, GOES_ON))
 }
 

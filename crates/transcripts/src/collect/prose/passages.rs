@@ -44,17 +44,17 @@ impl PacketWords {
     }
 }
 
-/// The agent's passages with a sign of a reason, a choice, a turn, a failure or a doubt. `told` is what other sections
+/// The agent's passages with a sign of a reason, a choice, a turn, a failure or a doubt. `recorded` is what other sections
 /// have already.
-pub(crate) fn passages(text: &str, told: &[PacketWords]) -> Vec<Passage> {
+pub(crate) fn passages(text: &str, recorded: &[PacketWords]) -> Vec<Passage> {
     let mut all = Vec::new();
     for block in blocks(text) {
         if all.len() >= MAX_PASSAGES {
             break;
         }
         match block {
-            Block::Line(line) => prose(&line, told, &mut all),
-            Block::List { lead, items } => list(lead, &items, told, &mut all),
+            Block::Line(line) => prose(&line, recorded, &mut all),
+            Block::List { lead, items } => list(lead, &items, recorded, &mut all),
         }
     }
     all.retain(|passage| passage.weight >= LEAST && passage.text.split(' ').nth(2).is_some());
@@ -63,22 +63,23 @@ pub(crate) fn passages(text: &str, told: &[PacketWords]) -> Vec<Passage> {
 }
 
 /// What the user said, all of it but chatter and what only asks: the user's words are few, and each may be a rule.
-pub(crate) fn users_passages(text: &str, told: &[PacketWords]) -> Vec<Passage> {
+pub(crate) fn users_passages(text: &str, recorded: &[PacketWords]) -> Vec<Passage> {
     const SHORT: usize = 200;
-    let said: Vec<&str> = speech(text).flat_map(sentences).take(MAX_PASSAGES * 2).collect();
-    let new: Vec<&str> = said.iter().copied().filter(|sentence| !is_told(sentence, told)).collect();
-    let size: usize = said.iter().map(|sentence| sentence.len() + 1).sum();
+    let all_sentences: Vec<&str> = speech(text).flat_map(sentences).take(MAX_PASSAGES * 2).collect();
+    let new: Vec<&str> =
+        all_sentences.iter().copied().filter(|sentence| !is_told(sentence, recorded)).collect();
+    let size: usize = all_sentences.iter().map(|sentence| sentence.len() + 1).sum();
     let passages = if size <= SHORT {
-        vec![joined(&said)]
+        vec![joined(&all_sentences)]
     } else if size <= MAX_PASSAGE {
         vec![joined(&new)]
     } else {
         chunks(&new)
     };
     let counts = |text: &str| {
-        let said = text.trim_end_matches('?');
-        let weighs = weigh(&lowered(said)).sum >= LEAST;
-        weighs || (said.len() == text.len() && says_much(text))
+        let statement = text.trim_end_matches('?');
+        let weighs = weigh(&lowered(statement)).sum >= LEAST;
+        weighs || (statement.len() == text.len() && says_much(text))
     };
     let news = counts(&joined(&new).text);
     passages.into_iter().filter(|passage| news && counts(&passage.text)).take(MAX_PASSAGES).collect()
@@ -105,10 +106,10 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
         if let Some(line) = lead.take() {
             blocks.push(Block::Line(sentences(line)));
         }
-        let mut said = sentences(line);
-        lead = said.pop_if(|last| leads(line, last)).map(unmarked);
-        if !said.is_empty() {
-            blocks.push(Block::Line(said));
+        let mut line_sentences = sentences(line);
+        lead = line_sentences.pop_if(|last| leads(line, last)).map(unmarked);
+        if !line_sentences.is_empty() {
+            blocks.push(Block::Line(line_sentences));
         }
     }
     blocks.extend(lead.map(|line| Block::Line(sentences(line))));
@@ -158,10 +159,10 @@ fn is_speech(line: &str) -> bool {
 }
 
 /// Passages of a line: as a whole where it is short, else its telling sentences, each with its neighbours.
-fn prose(line: &[&str], told: &[PacketWords], all: &mut Vec<Passage>) {
+fn prose(line: &[&str], recorded: &[PacketWords], all: &mut Vec<Passage>) {
     if let [one] = line {
         let weight = weigh(&lowered(one)).sum;
-        if weight >= LEAST && !is_told(one, told) {
+        if weight >= LEAST && !is_told(one, recorded) {
             all.push(Passage { weight, text: one_line(one, MAX_PASSAGE) });
         }
         return;
@@ -169,12 +170,12 @@ fn prose(line: &[&str], told: &[PacketWords], all: &mut Vec<Passage>) {
     let narration = line.iter().take_while(|sentence| narrates(&lowered(sentence))).count();
     let line = &line[narration..];
     let weights: Vec<u8> = line.iter().map(|sentence| weigh(&lowered(sentence)).sum).collect();
-    let new: Vec<bool> = line.iter().map(|sentence| !is_told(sentence, told)).collect();
+    let new: Vec<bool> = line.iter().map(|sentence| !is_told(sentence, recorded)).collect();
     let size: usize = line.iter().map(|sentence| sentence.len() + 1).sum();
     if size <= MAX_PASSAGE {
         let untold: Vec<&str> = line.iter().zip(&new).filter(|(_, new)| **new).map(|(one, _)| *one).collect();
         // What was classed without a reason may have it in the sentence beside it.
-        let bare = |one: &&str| told.iter().any(|told| !told.reasoned && told.text.contains(*one));
+        let bare = |one: &&str| recorded.iter().any(|words| !words.reasoned && words.text.contains(*one));
         let beside = !untold.is_empty() && line.iter().any(bare);
         if beside || joined(&untold).weight >= LEAST {
             let whole = joined(line);
@@ -200,14 +201,14 @@ fn prose(line: &[&str], told: &[PacketWords], all: &mut Vec<Passage>) {
 }
 
 /// Items that say something, after the line that leads to them, as many as fit together.
-fn list(lead: Option<&str>, items: &[&str], told: &[PacketWords], all: &mut Vec<Passage>) {
+fn list(lead: Option<&str>, items: &[&str], recorded: &[PacketWords], all: &mut Vec<Passage>) {
     let lead = lead.map(|lead| lead.trim_end_matches([':', ' ', '*']).trim_start_matches('*'));
     let mut open = false;
     for item in items.iter().take(MAX_PASSAGES) {
         let parts = sentences(item);
         let whole = lead.map_or((*item).to_owned(), |lead| format!("{lead}: {item}"));
         let passage = joined(&[&whole]);
-        if passage.weight < LEAST || parts.iter().all(|sentence| is_told(sentence, told)) {
+        if passage.weight < LEAST || parts.iter().all(|sentence| is_told(sentence, recorded)) {
             continue;
         }
         match all.last_mut().filter(|last| open && last.text.len() + item.len() + 2 <= MAX_PASSAGE) {
@@ -251,8 +252,8 @@ fn joined(sentences: &[&str]) -> Passage {
     Passage { weight: weigh(&lowered(&text)).sum, text }
 }
 
-fn is_told(sentence: &str, told: &[PacketWords]) -> bool {
-    told.iter().any(|told| told.text.contains(sentence))
+fn is_told(sentence: &str, recorded: &[PacketWords]) -> bool {
+    recorded.iter().any(|one| one.text.contains(sentence))
 }
 
 /// What an agent says while it works, which its calls tell better.
@@ -314,8 +315,8 @@ mod tests {
     #[test]
     fn what_is_told_elsewhere_is_not_told_again() {
         let text = "I went with a map over a list because it is faster. Good.";
-        let told = [PacketWords::new("I went with a map over a list because it is faster.", true)];
-        assert_eq!(passages(text, &told), []);
+        let recorded = [PacketWords::new("I went with a map over a list because it is faster.", true)];
+        assert_eq!(passages(text, &recorded), []);
         assert_eq!(passages(text, &[]).len(), 1);
         let half = "Bigger pages: no good. The page count grows.";
         assert_eq!(texts(&passages(half, &[PacketWords::new("Bigger pages: no good.", false)])), [half]);
@@ -327,11 +328,11 @@ mod tests {
 
     #[test]
     fn users_are_told_whatever_the_words_but_for_chatter() {
-        for said in ["ok", "yes please", "thanks, looks good", "go on"] {
-            assert_eq!(users_passages(said, &[]), [], "{said}");
+        for text in ["ok", "yes please", "thanks, looks good", "go on"] {
+            assert_eq!(users_passages(text, &[]), [], "{text}");
         }
-        let said = "Turns out we got it wrong with the cache: it is stale.\nSwitch to the database.";
-        assert_eq!(texts(&users_passages(said, &[])), [said.replace('\n', " ")]);
+        let text = "Turns out we got it wrong with the cache: it is stale.\nSwitch to the database.";
+        assert_eq!(texts(&users_passages(text, &[])), [text.replace('\n', " ")]);
         let pasted =
             format!("Have a look at this please:\n```\n{}```\n", "error: no such file\n".repeat(200));
         assert_eq!(texts(&users_passages(&pasted, &[])), ["Have a look at this please:"]);

@@ -25,7 +25,7 @@ pub(super) fn lines(text: &str) -> Vec<(Origin, &str)> {
     let headings = all.iter().filter(|line| is_heading(line)).count();
     let is_document = headings >= 2 && all.len() >= DOCUMENT_LINES;
     let (mut fenced, mut under) = (false, Origin::Typed);
-    let mut told = Vec::new();
+    let mut lines = Vec::new();
     for (line, is_output) in all.into_iter().zip(output) {
         let bare = line.trim_start();
         if bare.starts_with("```") || bare.starts_with("~~~") {
@@ -38,9 +38,9 @@ pub(super) fn lines(text: &str) -> Vec<(Origin, &str)> {
         if is_document && is_heading(line) {
             under = if sets_rules(line) { Origin::Typed } else { Origin::Document };
         }
-        told.push((if is_output { Origin::Output } else { under }, line));
+        lines.push((if is_output { Origin::Output } else { under }, line));
     }
-    told
+    lines
 }
 
 /// The words of the user in a message: without what is pasted, as far as that shows.

@@ -100,10 +100,10 @@ pub(super) const ASK: &[&str] = &[
 
 /// Questions that the agent puts aside in the middle of the work.
 pub(crate) fn put_aside(text: &str) -> Vec<String> {
-    let told = |lower: &Lowered| {
+    let is_listed = |lower: &Lowered| {
         any(lower, List::Open) || begins(lower, &["question", "decide whether", "please decide"])
     };
-    questions(text, &|lower| told(lower) && !checks(lower))
+    questions(text, &|lower| is_listed(lower) && !checks(lower))
 }
 
 /// Questions in the last answer: they are unanswered.

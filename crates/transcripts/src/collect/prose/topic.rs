@@ -167,7 +167,7 @@ pub(crate) fn topic(text: &str) -> Vec<String> {
     let lower = lowered(text);
     // `Decision:` or `Actually, scrap that:` opens; the reason ends what is compared.
     let head = match lower.split_once(':') {
-        Some((opening, said)) if opening.split_whitespace().count() <= 4 && said.len() > 20 => said,
+        Some((opening, rest)) if opening.split_whitespace().count() <= 4 && rest.len() > 20 => rest,
         _ => &lower,
     };
     let ends = [

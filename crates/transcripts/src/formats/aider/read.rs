@@ -236,8 +236,8 @@ fn usage(text: &str) -> Usage {
         let value = number.replace(',', "").parse::<f64>().ok()? * factor;
         (0.0..1e15).contains(&value).then_some(value.round() as u64)
     };
-    let told = text.split(". ").next().unwrap_or(text).trim_end_matches('.');
-    let part = |name: &str| told.split(", ").find(|part| part.contains(name)).and_then(amount).unwrap_or(0);
+    let counts = text.split(". ").next().unwrap_or(text).trim_end_matches('.');
+    let part = |name: &str| counts.split(", ").find(|part| part.contains(name)).and_then(amount).unwrap_or(0);
     Usage {
         input: part("sent"),
         cache_read: part("cache hit"),

@@ -113,8 +113,8 @@ impl Reader<'_> {
         };
         let error = run.at(&["error", "message"]).str().or(run.get("error").str());
         let output = error.or(result.str()).or(result.first(&["output", "diff", "text"])).unwrap_or_default();
-        let told = result.get("exitCode").int().or_else(|| shell::told_exit(output));
-        let exit_code = told.filter(|_| shell);
+        let status = result.get("exitCode").int().or_else(|| shell::told_exit(output));
+        let exit_code = status.filter(|_| shell);
         let ok = match (done, shell, exit_code) {
             (false, ..) => Some(false),
             (true, _, Some(code)) => Some(code == 0),

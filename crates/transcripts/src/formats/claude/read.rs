@@ -156,7 +156,7 @@ impl Reader<'_> {
 
     /// Emits the session's fields that have changed since the last call.
     fn session(&mut self, json: &Json<'_>, place: Place) {
-        let said = |seen: &Option<Cow<'static, str>>, value: Option<&str>| {
+        let field = |seen: &Option<Cow<'static, str>>, value: Option<&str>| {
             value.filter(|value| seen.as_deref() != Some(value)).map(|value| Cow::Owned(value.to_owned()))
         };
         let model = json
@@ -164,12 +164,12 @@ impl Reader<'_> {
             .str()
             .or_else(|| json.at(&["attachment", "identity", "modelId"]).str());
         let news = Session {
-            id: said(&self.seen.id, json.get("sessionId").str().filter(|_| self.seen.id.is_none())),
-            cwd: said(&self.seen.cwd, json.get("cwd").str()),
-            branch: said(&self.seen.branch, json.get("gitBranch").str()),
+            id: field(&self.seen.id, json.get("sessionId").str().filter(|_| self.seen.id.is_none())),
+            cwd: field(&self.seen.cwd, json.get("cwd").str()),
+            branch: field(&self.seen.branch, json.get("gitBranch").str()),
             commit: None,
-            model: said(&self.seen.model, model.filter(|model| !model.starts_with('<'))),
-            version: said(&self.seen.version, json.get("version").str()),
+            model: field(&self.seen.model, model.filter(|model| !model.starts_with('<'))),
+            version: field(&self.seen.version, json.get("version").str()),
         };
         if news == Session::default() || self.agent.is_some() || self.is_side(json) {
             return;
@@ -199,27 +199,27 @@ impl Reader<'_> {
                 self.send(json, place, EventKind::Plan(self.plan.clone()));
             }
         }
-        let said = content.text();
-        if json.get("isCompactSummary").is_true() || is_summary(&said) {
-            self.send(json, place, EventKind::Compaction(said));
-        } else if is_interruption(&said) {
+        let text = content.text();
+        if json.get("isCompactSummary").is_true() || is_summary(&text) {
+            self.send(json, place, EventKind::Compaction(text));
+        } else if is_interruption(&text) {
             self.send(json, place, EventKind::Interrupted);
         } else if json.get("isMeta").is_true() || line::is_foreign(json) {
             // The tool's own words, or those of another agent.
-        } else if let Some(command) = slash_command(&said) {
+        } else if let Some(command) = slash_command(&text) {
             self.send(json, place, EventKind::User(Cow::Owned(command)));
-        } else if let Some(command) = line::typed_command(&said) {
+        } else if let Some(command) = line::typed_command(&text) {
             self.typed_command(json, place, command);
-        } else if let Some((code, output)) = line::typed_output(&said) {
+        } else if let Some((code, output)) = line::typed_output(&text) {
             let id = self.typed.take();
             id.into_iter().for_each(|id| self.late_outcome(json, place, &id, code, None, &output));
-        } else if let Some(end) = line::background_end(&said) {
+        } else if let Some(end) = line::background_end(&text) {
             let known = self.background.iter().position(|(task, _)| task == end.task);
             let begun = known.and_then(|at| self.background.remove(at)).map(|(_, call)| call);
             if let Some(id) = end.call.map(str::to_owned).or(begun) {
                 self.late_outcome(json, place, &id, end.code, end.ok, end.summary);
             }
-        } else if let Some(own) = own_words(&said) {
+        } else if let Some(own) = own_words(&text) {
             self.send(json, place, EventKind::User(Cow::Borrowed(own)));
         }
     }
@@ -311,12 +311,12 @@ impl Reader<'_> {
         if !is_error && json.at(&["message", "model"]).str() != Some("<synthetic>") {
             return false;
         }
-        let said = json.at(&["message", "content"]).text();
-        if is_error || ERRORS.iter().any(|start| said.starts_with(start)) {
-            self.send(json, place, EventKind::ProviderError(said));
+        let text = json.at(&["message", "content"]).text();
+        if is_error || ERRORS.iter().any(|start| text.starts_with(start)) {
+            self.send(json, place, EventKind::ProviderError(text));
             return true;
         }
-        said.trim() == NO_RESPONSE
+        text.trim() == NO_RESPONSE
     }
 
     /// Adds the usage of a message once, however many lines the message has.
@@ -338,8 +338,8 @@ impl Reader<'_> {
     fn attachment(&mut self, attachment: &Json<'_>, json: &Json<'_>, place: Place) {
         match attachment.get("type").str() {
             Some("queued_command") => {
-                let said = attachment.get("prompt").text();
-                if let Some(own) = own_words(&said) {
+                let prompt = attachment.get("prompt").text();
+                if let Some(own) = own_words(&prompt) {
                     self.send(json, place, EventKind::User(Cow::Borrowed(own)));
                 }
             }

@@ -48,11 +48,12 @@ impl Messages {
     fn folded(&mut self, emitter: &mut EventEmitter<'_>, content: &Json<'_>, user: bool) {
         let whole = content.text();
         let notice = content.items().iter().filter_map(|block| block.get("text").str());
-        let (told, own): (Vec<&str>, Vec<&str>) = notice.partition(|text| text.contains("<SYSTEM_NOTICE>"));
-        if user && !told.is_empty() {
+        let (notices, own): (Vec<&str>, Vec<&str>) =
+            notice.partition(|text| text.contains("<SYSTEM_NOTICE>"));
+        if user && !notices.is_empty() {
             own.iter().for_each(|text| self.user_text(emitter, text));
         }
-        let summary = if told.is_empty() { whole.into_owned() } else { told.join("\n") };
+        let summary = if notices.is_empty() { whole.into_owned() } else { notices.join("\n") };
         let summary = summary.replace("<SYSTEM_NOTICE>", "").replace("</SYSTEM_NOTICE>", "");
         emitter.send(EventKind::Compaction(Cow::Borrowed(summary.trim())));
     }
@@ -77,10 +78,10 @@ impl Messages {
                 } else {
                     emitter.outcome(outcome(&id, &category, body, false));
                 }
-                return xml::user_texts(text, false).iter().for_each(|said| emitter.user(said));
+                return xml::user_texts(text, false).iter().for_each(|message| emitter.user(message));
             }
         }
-        xml::user_texts(text, true).iter().for_each(|said| emitter.user(said));
+        xml::user_texts(text, true).iter().for_each(|message| emitter.user(message));
     }
 
     fn assistant(&mut self, emitter: &mut EventEmitter<'_>, block: &Json<'_>) {
@@ -98,8 +99,8 @@ impl Messages {
     }
 
     fn assistant_text(&mut self, emitter: &mut EventEmitter<'_>, text: &str) {
-        let (said, tools) = xml::split(text);
-        emitter.assistant(&said);
+        let (message, tools) = xml::split(text);
+        emitter.assistant(&message);
         for (name, fields) in tools {
             self.tagged += 1;
             let id = format!("tag-{}", self.tagged);
@@ -141,21 +142,21 @@ impl Messages {
         let answer = parsed.as_ref().unwrap_or(content);
         let kind = kind.unwrap_or_default();
         match answers(answer) {
-            Some((ok, told)) => {
-                let exit_code = (kind == Category::Shell).then(|| shell::told_exit(&told)).flatten();
+            Some((ok, output)) => {
+                let exit_code = (kind == Category::Shell).then(|| shell::told_exit(&output)).flatten();
                 let ok = exit_code.map_or(ok && !block.get("is_error").is_true(), |code| code == 0);
                 let id = Cow::Borrowed(id);
                 emitter.outcome(Outcome {
                     id,
                     ok: Some(ok),
                     exit_code,
-                    output: Cow::Owned(told),
+                    output: Cow::Owned(output),
                     edits: Vec::new(),
                 });
             }
             None => {
                 emitter.outcome(outcome(id, &kind, xml::result_body(&text), block.get("is_error").is_true()));
-                xml::user_texts(&text, false).iter().for_each(|said| emitter.user(said));
+                xml::user_texts(&text, false).iter().for_each(|message| emitter.user(message));
             }
         }
     }

@@ -81,8 +81,8 @@ impl MessageReader {
             "reasoning" => emitter.thinking(text),
             "followup" | "plan_mode_respond" => {
                 let json = json::Json::parse(text).unwrap_or(Json::Null);
-                let said = json.first(&["question", "response"]).unwrap_or(text);
-                self.answer(emitter, said);
+                let message = json.first(&["question", "response"]).unwrap_or(text);
+                self.answer(emitter, message);
             }
             "command" => self.command(emitter, text),
             "tool" => self.tool(emitter, text),
@@ -165,19 +165,19 @@ impl MessageReader {
     fn close(&mut self, emitter: &mut EventEmitter<'_>) {
         let Some(open) = self.open.take() else { return };
         let shown = open.output.join("\n");
-        let (told, output) = match open.verdict {
+        let (status, output) = match open.verdict {
             Some(verdict) if shown.is_empty() => ((verdict.ok, verdict.exit_code), verdict.output),
             Some(verdict) => ((verdict.ok, verdict.exit_code), shown),
             None => ((None, open.shell.then(|| shell::told_exit(&shown)).flatten()), shown),
         };
-        let ok = match told {
+        let ok = match status {
             _ if open.failed => Some(false),
             (_, Some(code)) => Some(code == 0),
             (None, None) if !open.shell => Some(true),
             (ok, None) => ok,
         };
         let (id, output) = (Cow::Borrowed(open.id.as_str()), Cow::Owned(output));
-        emitter.outcome(Outcome { id, ok, exit_code: told.1, output, edits: Vec::new() });
+        emitter.outcome(Outcome { id, ok, exit_code: status.1, output, edits: Vec::new() });
     }
 }
 

@@ -28,15 +28,15 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let doc = Json::parse(&text).unwrap_or(Json::Null);
     let manifest = manifest(path);
     let about = Json::parse(&manifest).unwrap_or(Json::Null);
-    let said = |value: Option<&str>| value.map(|text| Cow::Owned(text.to_owned()));
+    let field = |value: Option<&str>| value.map(|text| Cow::Owned(text.to_owned()));
     let git = about.at(&["metadata", "git"]);
     emitter.at_ms = about.first(&["started_at", "created_at"]).and_then(time::parse);
     emitter.session(Session {
-        id: said(about.get("session_id").str().or(doc.get("sessionId").str())),
-        cwd: said(about.first(&["cwd", "workspace_root"])),
-        branch: said(git.get("branch").str()),
-        commit: said(git.first(&["commit", "head"])),
-        model: said(about.get("model").str()),
+        id: field(about.get("session_id").str().or(doc.get("sessionId").str())),
+        cwd: field(about.first(&["cwd", "workspace_root"])),
+        branch: field(git.get("branch").str()),
+        commit: field(git.first(&["commit", "head"])),
+        model: field(about.get("model").str()),
         version: None,
     });
     let mut messages = Messages::default();

@@ -38,19 +38,19 @@ const OWN: &[&str] = &["task", "user_message", "feedback", "answer", "user_input
 
 /// What the agent says in a text, and the tools that it calls in it.
 pub(super) fn split(text: &str) -> (String, Vec<Tagged<'_>>) {
-    let (mut said, mut tools) = (String::new(), Vec::new());
+    let (mut prose, mut tools) = (String::new(), Vec::new());
     let mut rest = text;
     while let Some((at, name)) = first_tool(rest) {
         let body_at = at + name.len() + 2;
         let close = format!("</{name}>");
         // The content of a file may hold the closing tag: the last one counts.
         let end = rest[body_at..].rfind(&close).map_or(rest.len(), |end| body_at + end);
-        said.push_str(&rest[..at]);
+        prose.push_str(&rest[..at]);
         tools.push((name, fields(&rest[body_at..end])));
         rest = rest.get(end + close.len()..).unwrap_or_default();
     }
-    said.push_str(rest);
-    (without(&said, "thinking").trim().to_owned(), tools)
+    prose.push_str(rest);
+    (without(&prose, "thinking").trim().to_owned(), tools)
 }
 
 /// Where the first tool call begins. A tag in the middle of a line is talk about a tool.
@@ -172,13 +172,13 @@ fn inside(text: &str, tag: &str) -> Vec<String> {
 
 fn without(text: &str, tag: &str) -> String {
     let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
-    let mut kept = String::new();
+    let mut out = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once(&open) {
-        kept.push_str(before);
+        out.push_str(before);
         rest = after.split_once(&close).map_or("", |(_, rest)| rest);
     }
-    kept + rest
+    out + rest
 }
 
 #[cfg(test)]
@@ -188,8 +188,8 @@ mod tests {
     #[test]
     fn a_call_by_tags_is_told_from_talk_about_it() {
         let text = "<thinking>hm</thinking>I'll use `<read_file>`.\n<write_to_file>\n<path>a.md</path>\n<content>\nx </content> y\n</content>\n</write_to_file>";
-        let (said, tools) = split(text);
-        assert_eq!(said, "I'll use `<read_file>`.");
+        let (prose, tools) = split(text);
+        assert_eq!(prose, "I'll use `<read_file>`.");
         let [(name, fields)] = tools.as_slice() else { panic!("{tools:?}") };
         assert_eq!(*name, "write_to_file");
         let input = Json::Obj(fields.clone());

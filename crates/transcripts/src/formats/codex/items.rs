@@ -89,11 +89,11 @@ pub(super) fn plan(args: &Json<'_>) -> Vec<PlanItem> {
 /// A `function_call_output` or `custom_tool_call_output`.
 pub(super) fn output<'a>(item: &'a Json<'a>) -> Outcome<'a> {
     let raw = item.get("output");
-    let said = match raw {
+    let text = match raw {
         Json::Obj(_) => raw.get("content").text(),
         _ => raw.text(),
     };
-    let (exit_code, output) = unwrap(&said);
+    let (exit_code, output) = unwrap(&text);
     let ok = match (exit_code, raw.get("success")) {
         (Some(code), _) => Some(code == 0),
         (None, Json::Bool(ok)) => Some(*ok),

@@ -102,22 +102,22 @@ impl Reader<'_> {
         if std::mem::replace(&mut self.met, true) {
             return;
         }
-        let said = |value: &'_ Json<'_>| value.str().map(|text| Cow::Owned(text.to_owned()));
+        let field = |value: &'_ Json<'_>| value.str().map(|text| Cow::Owned(text.to_owned()));
         self.send(EventKind::Session(Session {
             id: meta.first(&["id", "session_id"]).map(|id| Cow::Owned(id.to_owned())),
-            cwd: said(meta.get("cwd")),
-            branch: said(meta.at(&["git", "branch"])),
-            commit: said(meta.at(&["git", "commit_hash"])),
-            model: said(meta.get("model")),
-            version: said(meta.get("cli_version")),
+            cwd: field(meta.get("cwd")),
+            branch: field(meta.at(&["git", "branch"])),
+            commit: field(meta.at(&["git", "commit_hash"])),
+            model: field(meta.get("model")),
+            version: field(meta.get("cli_version")),
         }));
     }
 
     fn turn_context(&mut self, context: &Json<'_>) {
-        let said = |key| context.get(key).str().map(Cow::Borrowed);
+        let field = |key| context.get(key).str().map(Cow::Borrowed);
         self.send(EventKind::Session(Session {
-            cwd: said("cwd"),
-            model: said("model"),
+            cwd: field("cwd"),
+            model: field("model"),
             ..Session::default()
         }));
     }
@@ -137,10 +137,10 @@ impl Reader<'_> {
     }
 
     fn message(&mut self, item: &Json<'_>) {
-        let said = item.get("content").text();
+        let message = item.get("content").text();
         let role = item.get("role").str();
-        if matches!(role, Some("user" | "assistant")) && imported::is_imported(&said) {
-            return self.imported(&said, role == Some("user"));
+        if matches!(role, Some("user" | "assistant")) && imported::is_imported(&message) {
+            return self.imported(&message, role == Some("user"));
         }
         match role {
             Some("user") => {
@@ -160,8 +160,8 @@ impl Reader<'_> {
     }
 
     /// A message of another agent's session: its calls are told as calls, in the words of the tool that made them.
-    fn imported(&mut self, said: &str, by_user: bool) {
-        for (nth, piece) in imported::pieces(said).into_iter().enumerate() {
+    fn imported(&mut self, typed: &str, by_user: bool) {
+        for (nth, piece) in imported::pieces(typed).into_iter().enumerate() {
             match piece {
                 Piece::Words(words) if by_user => {
                     line::own_words(words).into_iter().for_each(|own| self.send(EventKind::User(own.into())));
@@ -190,8 +190,8 @@ impl Reader<'_> {
 
     /// A command that the user ran, which stands in a message with what came of it.
     fn typed(&mut self, content: &Json<'_>) {
-        let said = content.text();
-        let Some(typed) = typed::in_message(&said) else { return };
+        let text = content.text();
+        let Some(typed) = typed::in_message(&text) else { return };
         let id = format!("typed-{}", self.place.line);
         self.send(EventKind::Call(Call {
             id: Cow::Borrowed(&id),
@@ -315,8 +315,8 @@ impl Reader<'_> {
     }
 
     fn provider_error(&mut self, event: &Json<'_>) {
-        let said = event.get("message").str().or_else(|| event.at(&["error", "message"]).str());
-        if let Some(text) = said.filter(|text| !text.trim().is_empty()) {
+        let message = event.get("message").str().or_else(|| event.at(&["error", "message"]).str());
+        if let Some(text) = message.filter(|text| !text.trim().is_empty()) {
             self.send(EventKind::ProviderError(Cow::Borrowed(text)));
         }
     }

@@ -82,13 +82,13 @@ fn is_known(name: &str) -> bool {
 
 fn session(emitter: &mut EventEmitter<'_>, data: &Json<'_>, facts: &str) {
     let context = data.get("context");
-    let said = |key: &str| context.get(key).str().map(Cow::Borrowed);
+    let field = |key: &str| context.get(key).str().map(Cow::Borrowed);
     let fact = |key: &str| sidecar::flat(facts, key).map(Cow::Borrowed);
     emitter.session(Session {
         id: data.get("sessionId").str().map(Cow::Borrowed),
-        cwd: fact("cwd").or(said("cwd")),
-        branch: fact("branch").or(said("branch")),
-        commit: said("headCommit"),
+        cwd: fact("cwd").or(field("cwd")),
+        branch: fact("branch").or(field("branch")),
+        commit: field("headCommit"),
         model: data.get("selectedModel").str().map(Cow::Borrowed),
         version: data.get("copilotVersion").str().map(Cow::Borrowed),
     });
@@ -162,8 +162,8 @@ fn changed(path: Option<&str>, diff: &str) -> Vec<Edit> {
 
 fn compacted(emitter: &mut EventEmitter<'_>, data: &Json<'_>) {
     if data.get("success") != &Json::Bool(false) {
-        let said = data.first(&["summaryContent", "summary", "content"]);
-        emitter.compaction(said.unwrap_or("The tool keeps no summary of what it compacted."));
+        let summary = data.first(&["summaryContent", "summary", "content"]);
+        emitter.compaction(summary.unwrap_or("The tool keeps no summary of what it compacted."));
     }
 }
 
@@ -179,9 +179,9 @@ fn usage(usage: &Json<'_>) -> Usage {
 
 /// The sums by model that stand at the end.
 fn totals(emitter: &mut EventEmitter<'_>, data: &Json<'_>) {
-    let told = data.at(&["accountingSnapshot", "modelMetrics"]);
-    let told = if told.is_null() { data.get("modelMetrics") } else { told };
-    for (_, one) in told.fields() {
+    let metrics = data.at(&["accountingSnapshot", "modelMetrics"]);
+    let metrics = if metrics.is_null() { data.get("modelMetrics") } else { metrics };
+    for (_, one) in metrics.fields() {
         emitter.spend(usage(one.get("usage")));
     }
 }

@@ -58,7 +58,8 @@ impl Parts {
         let id = data.get("tool_call_id").str().unwrap_or_default();
         let at = self.open.iter().position(|(open, ..)| open == id);
         let (_, category, edits) = at.map(|at| self.open.swap_remove(at)).unwrap_or_default();
-        let told = data.get("metadata").str().and_then(|text| Json::parse(text).ok()).unwrap_or(Json::Null);
+        let metadata =
+            data.get("metadata").str().and_then(|text| Json::parse(text).ok()).unwrap_or(Json::Null);
         let (output, cwd) = place(data.get("content").str().unwrap_or_default());
         if let Some(cwd) = cwd.filter(|_| !self.placed) {
             self.placed = true;
@@ -77,15 +78,15 @@ impl Parts {
             ok,
             exit_code,
             output: Cow::Borrowed(without_code(output)),
-            edits: if failed { Vec::new() } else { changed(&told, &edits) },
+            edits: if failed { Vec::new() } else { changed(&metadata, &edits) },
         });
     }
 }
 
 /// What a provider said when a request failed: in short, and in its own words.
 fn provider_error(data: &Json<'_>) -> String {
-    let said = ["message", "details"].iter().filter_map(|key| data.get(key).str());
-    said.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(": ")
+    let texts = ["message", "details"].iter().filter_map(|key| data.get(key).str());
+    texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(": ")
 }
 
 /// An output without the working directory that the shell puts behind it.
@@ -108,10 +109,10 @@ fn without_code(output: &str) -> &str {
 }
 
 /// The change as the tool reports it: a file that had no content before is new.
-fn changed(told: &Json<'_>, edits: &[Edit]) -> Vec<Edit> {
+fn changed(metadata: &Json<'_>, edits: &[Edit]) -> Vec<Edit> {
     let [edit] = edits else { return Vec::new() };
-    let new = matches!(told.get("old_content"), Json::Str(old) if old.is_empty());
-    match told.get("diff").str() {
+    let new = matches!(metadata.get("old_content"), Json::Str(old) if old.is_empty());
+    match metadata.get("diff").str() {
         Some(diff) => vec![Edit::with_diff(&edit.path, edit.change, replaced::hunks(diff))],
         None if new => vec![Edit { change: Change::Created, ..edit.clone() }],
         None => Vec::new(),
@@ -120,15 +121,15 @@ fn changed(told: &Json<'_>, edits: &[Edit]) -> Vec<Edit> {
 
 /// A command that the user ran himself.
 fn shell_command(emitter: &mut EventEmitter<'_>, data: &Json<'_>) {
-    let said = |key| Cow::Borrowed(data.get(key).str().unwrap_or_default());
+    let field = |key| Cow::Borrowed(data.get(key).str().unwrap_or_default());
     let (id, exit_code) = (Cow::Borrowed("shell_command"), data.get("exit_code").int());
     emitter.send(EventKind::Call(Call {
         id: id.clone(),
         name: id.clone(),
         category: Category::Shell,
-        target: said("command"),
+        target: field("command"),
         ..Call::default()
     }));
     let ok = exit_code.map(|code| code == 0);
-    emitter.outcome(Outcome { id, ok, exit_code, output: said("output"), edits: Vec::new() });
+    emitter.outcome(Outcome { id, ok, exit_code, output: field("output"), edits: Vec::new() });
 }

@@ -77,13 +77,13 @@ fn read_header_line(json: &Json<'_>, header: &mut Header) {
 
 /// What the user said, out of the tag in which it stands.
 fn prompt<'a>(content: &'a Json<'a>) -> Cow<'a, str> {
-    let said = blocks::message_text(content, INJECTED);
-    let inner = said
+    let text = blocks::message_text(content, INJECTED);
+    let inner = text
         .split_once("<user_query>")
         .map(|(_, rest)| rest.split_once("</user_query>").map_or(rest, |(query, _)| query));
     match inner {
         Some(query) => Cow::Owned(query.trim().to_owned()),
-        None => said,
+        None => text,
     }
 }
 
@@ -119,10 +119,10 @@ fn record(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
             blocks::results(emitter, content);
             let cwd = content.text();
             emitter.session(Session { cwd: workspace(&cwd).map(Cow::Borrowed), ..Session::default() });
-            let said = prompt(content);
-            if !said.trim().is_empty() {
+            let text = prompt(content);
+            if !text.trim().is_empty() {
                 close(emitter);
-                emitter.user(&said);
+                emitter.user(&text);
             }
         }
         (Some("assistant"), _) => {

@@ -46,15 +46,15 @@ fn read_header_line(json: &Json<'_>, header: &mut Header) {
     if json.get("type").is_null() {
         let set = json.get("$set");
         let about = if set.is_null() { json } else { set };
-        let mut said = fold::SessionInfo::default();
-        said.take(about);
+        let mut info = fold::SessionInfo::default();
+        info.take(about);
         if header.id.is_empty() {
-            header.id = said.id.unwrap_or_default();
+            header.id = info.id.unwrap_or_default();
         }
-        header.created_at_ms = header.created_at_ms.or(said.started_ms);
-        header.subagent |= said.subagent;
-        heading::keep(&mut header.cwd, said.cwd.as_deref());
-        heading::keep(&mut header.title, said.title.as_deref());
+        header.created_at_ms = header.created_at_ms.or(info.started_ms);
+        header.subagent |= info.subagent;
+        heading::keep(&mut header.cwd, info.cwd.as_deref());
+        heading::keep(&mut header.title, info.title.as_deref());
         about.get("messages").items().iter().for_each(|one| look_at_message(one, header));
         return;
     }
@@ -66,8 +66,8 @@ fn look_at_message(json: &Json<'_>, header: &mut Header) {
     heading::keep(&mut header.model, json.get("model").str());
     match json.get("type").str() {
         Some("user") => {
-            let said = json.get("content").text();
-            heading::keep(&mut header.cwd, message::context_root(&said));
+            let text = json.get("content").text();
+            heading::keep(&mut header.cwd, message::context_root(&text));
             heading::prompt(header, &message::prompt(json.get("content")));
         }
         Some("gemini" | "model" | "assistant") => header.empty = false,

@@ -59,14 +59,14 @@ pub(crate) fn emit(emitter: &mut EventEmitter<'_>, message: &Json<'_>) {
 }
 
 fn user(emitter: &mut EventEmitter<'_>, message: &Json<'_>) {
-    let said = message.get("content").text();
+    let text = message.get("content").text();
     if let Some(cwd) =
-        said.trim_start().starts_with("<session_context>").then(|| context_root(&said)).flatten()
+        text.trim_start().starts_with("<session_context>").then(|| context_root(&text)).flatten()
     {
         emitter.session(Session { cwd: Some(Cow::Borrowed(cwd)), ..Session::default() });
     }
-    if said.trim_start().starts_with("<state_snapshot>") {
-        emitter.compaction(&said);
+    if text.trim_start().starts_with("<state_snapshot>") {
+        emitter.compaction(&text);
     } else {
         emitter.user(&prompt(message.get("content")));
     }
@@ -80,11 +80,11 @@ fn answer(emitter: &mut EventEmitter<'_>, message: &Json<'_>) {
         let parts: Vec<&str> = [subject, text].into_iter().flatten().collect();
         emitter.thinking(&parts.join(": "));
     }
-    let said = message.get("content").text();
-    if said.contains("<state_snapshot>") {
-        emitter.compaction(&said);
-    } else if said.trim() != TAKEN_UP {
-        emitter.assistant(&said);
+    let body = message.get("content").text();
+    if body.contains("<state_snapshot>") {
+        emitter.compaction(&body);
+    } else if body.trim() != TAKEN_UP {
+        emitter.assistant(&body);
     }
     emitter.spend(usage(message.get("tokens")));
     for (at, one) in message.get("toolCalls").items().iter().enumerate() {
@@ -118,8 +118,8 @@ fn tool(emitter: &mut EventEmitter<'_>, one: &Json<'_>, nameless: &str) {
 /// What a call returned to the model.
 fn response<'a>(result: &'a Json<'a>) -> Cow<'a, str> {
     let items = result.items().iter().map(|item| item.at(&["functionResponse", "response"]));
-    let said = items.filter_map(|response| response.first(&["output", "error"]));
-    let text = join(said);
+    let texts = items.filter_map(|response| response.first(&["output", "error"]));
+    let text = join(texts);
     if text.is_empty() { result.text() } else { text }
 }
 

@@ -63,8 +63,8 @@ impl Content {
         let refused = result.get("status").str() == Some("error") || !result.get("error").is_null();
         let failed = refused || value.get("isError").is_true();
         let shell = category == Category::Shell;
-        let told = value.at(&["structuredContent", "exit_code"]).int();
-        let exit_code = if shell { told.or_else(|| shell::told_exit(&text)) } else { None };
+        let reported = value.at(&["structuredContent", "exit_code"]).int();
+        let exit_code = if shell { reported.or_else(|| shell::told_exit(&text)) } else { None };
         let ok = match exit_code {
             Some(code) => Some(code == 0),
             None => Some(!failed),

@@ -31,8 +31,8 @@ pub(super) fn header(found: &TranscriptFile) -> Header {
             header.empty = false;
             if let (true, Cell::Text(text)) = (message.role == "user", &message.content) {
                 let parts = Json::parse(text).unwrap_or(Json::Null);
-                let said = parts.items().iter().find_map(|part| part.get("text").str());
-                said.into_iter().for_each(|text| header.set_first_prompt(text));
+                let first = parts.items().iter().find_map(|part| part.get("text").str());
+                first.into_iter().for_each(|text| header.set_first_prompt(text));
             }
             header.first_prompt.is_none()
         })
@@ -78,9 +78,9 @@ fn stored(emitter: &mut EventEmitter<'_>, content: &mut Content, one: &Message) 
 /// A line of an older file: the first tells about the session, every other is a message.
 fn line(emitter: &mut EventEmitter<'_>, content: &mut Content, json: &Json<'_>) {
     let Some(role) = json.get("role").str() else {
-        let said = |key| json.get(key).str().map(Cow::Borrowed);
+        let field = |key| json.get(key).str().map(Cow::Borrowed);
         emitter.at_ms = json.get("created_at").str().and_then(time::lenient);
-        return emitter.session(Session { id: said("id"), cwd: said("working_dir"), ..Session::default() });
+        return emitter.session(Session { id: field("id"), cwd: field("working_dir"), ..Session::default() });
     };
     emitter.at_ms = json.get("created").int().map(time::millis);
     message(emitter, content, role, json.get("content"), json.get("metadata"));

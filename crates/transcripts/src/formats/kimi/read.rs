@@ -105,10 +105,10 @@ fn record(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
 }
 
 fn config(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
-    let said = |key| json.get(key).str().map(Cow::Borrowed);
+    let field = |key| json.get(key).str().map(Cow::Borrowed);
     emitter.session(Session {
-        cwd: said("cwd"),
-        model: said("modelId").or(said("model")),
+        cwd: field("cwd"),
+        model: field("modelId").or(field("model")),
         ..Session::default()
     });
 }

@@ -88,14 +88,14 @@ fn assistant(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
 /// A result says in a `<system>` line in front of it how the call ended.
 fn result(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
     let text = json.get("content").text();
-    let (said, rest) =
+    let (head, rest) =
         match text.trim_start().strip_prefix("<system>").and_then(|rest| rest.split_once("</system>")) {
-            Some((said, rest)) => (said, rest.trim_start_matches('\n')),
+            Some((head, rest)) => (head, rest.trim_start_matches('\n')),
             None => ("", text.as_ref()),
         };
-    let failed = said.starts_with("ERROR") || said.contains("failed with exit code");
-    let (ok, code) = (if said.is_empty() { None } else { Some(!failed) }, shell::told_exit(said));
-    let output = if rest.trim().is_empty() { said } else { rest };
+    let failed = head.starts_with("ERROR") || head.contains("failed with exit code");
+    let (ok, code) = (if head.is_empty() { None } else { Some(!failed) }, shell::told_exit(head));
+    let output = if rest.trim().is_empty() { head } else { rest };
     let id = json.get("tool_call_id").str().unwrap_or_default();
     emitter.end_call(CallEnd { id, ok, code, output: Cow::Borrowed(output), edits: Vec::new() });
 }
@@ -140,8 +140,8 @@ fn spent(context: &Path) -> Usage {
     let Ok(file) = File::open(context.with_file_name(WIRE)) else { return total };
     let mut lines = Lines::new(file);
     while let Some(line) = lines.next_line() {
-        let told = line.bytes.filter(|bytes| memchr::memmem::find(bytes, b"\"token_usage\"").is_some());
-        let text = String::from_utf8_lossy(told.unwrap_or_default());
+        let usage = line.bytes.filter(|bytes| memchr::memmem::find(bytes, b"\"token_usage\"").is_some());
+        let text = String::from_utf8_lossy(usage.unwrap_or_default());
         let Ok(json) = Json::parse(&text) else { continue };
         let count = |key| json.at(&["message", "payload", "token_usage", key]).count();
         total.input = total.input.saturating_add(count("input_other"));

@@ -75,11 +75,11 @@ fn record(emitter: &mut EventEmitter<'_>, kind: &str, payload: &Json<'_>, open: 
         },
         "ToolCall" => {
             let function = payload.get("function");
-            let said = |json: &Json<'_>| json.str().unwrap_or_default().to_owned();
+            let text_of = |json: &Json<'_>| json.str().unwrap_or_default().to_owned();
             *open = Some(PartialCall {
-                id: said(payload.get("id")),
-                name: said(function.get("name")),
-                arguments: said(function.get("arguments")),
+                id: text_of(payload.get("id")),
+                name: text_of(function.get("name")),
+                arguments: text_of(function.get("arguments")),
             });
         }
         "ToolResult" => result(emitter, payload),
@@ -99,10 +99,10 @@ fn result(emitter: &mut EventEmitter<'_>, payload: &Json<'_>) {
         Json::Bool(failed) => Some(!failed),
         _ => None,
     };
-    let said = value.get("message").str().unwrap_or_default();
+    let message = value.get("message").str().unwrap_or_default();
     let printed = value.get("output").text();
-    let output = if printed.trim().is_empty() { Cow::Borrowed(said) } else { printed };
-    let code = crate::shared::shell::told_exit(said);
+    let output = if printed.trim().is_empty() { Cow::Borrowed(message) } else { printed };
+    let code = crate::shared::shell::told_exit(message);
     let id = payload.get("tool_call_id").str().unwrap_or_default();
     emitter.end_call(CallEnd { id, ok, code, output, edits: Vec::new() });
 }

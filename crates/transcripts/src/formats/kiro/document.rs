@@ -31,11 +31,11 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut emitter = EventEmitter::new(sink);
     let text = emitter.document(path);
     let doc = Json::parse(&text).unwrap_or(Json::Null);
-    let said = |keys: &[&str]| doc.first(keys).map(|text| Cow::Owned(text.to_owned()));
+    let field = |keys: &[&str]| doc.first(keys).map(|text| Cow::Owned(text.to_owned()));
     emitter.session(Session {
-        id: said(&["sessionId"]),
-        cwd: said(&["workspaceDirectory", "workspacePath"]),
-        model: said(&["selectedModel"]),
+        id: field(&["sessionId"]),
+        cwd: field(&["workspaceDirectory", "workspacePath"]),
+        model: field(&["selectedModel"]),
         ..Session::default()
     });
     for entry in doc.get("history").items() {

@@ -72,8 +72,8 @@ fn classic(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
     let parts = data.get("content").items();
     match json.get("kind").str().unwrap_or_default() {
         "Prompt" => {
-            let said = parts.iter().filter(|part| part.get("kind").str() == Some("text"));
-            emitter.user(&crate::shared::json::join(said.filter_map(|part| part.get("data").str())));
+            let texts = parts.iter().filter(|part| part.get("kind").str() == Some("text"));
+            emitter.user(&crate::shared::json::join(texts.filter_map(|part| part.get("data").str())));
         }
         "AssistantMessage" => parts.iter().for_each(|part| match part.get("kind").str() {
             Some("text") => emitter.assistant(part.get("data").str().unwrap_or_default()),
@@ -123,12 +123,12 @@ pub(super) fn result(emitter: &mut EventEmitter<'_>, data: &Json<'_>) {
     let failed = matches!(status.as_str(), "error" | "failed" | "failure") || data.get("isError").is_true();
     let keys = ["content", "output", "result"];
     let content = keys.iter().map(|key| data.get(key)).find(|value| !value.is_null()).unwrap_or(&Json::Null);
-    let told = content.items().iter().map(object).find(|json| !json.is_null()).unwrap_or(&Json::Null);
-    let code = told.get("exit_status").int().or_else(|| {
-        let text = told.first(&["exit_status", "exit_code"])?;
+    let report = content.items().iter().map(object).find(|json| !json.is_null()).unwrap_or(&Json::Null);
+    let code = report.get("exit_status").int().or_else(|| {
+        let text = report.first(&["exit_status", "exit_code"])?;
         text.parse().ok().or_else(|| shell::told_exit(text)).or_else(|| text.rsplit(' ').next()?.parse().ok())
     });
-    let printed: Vec<&str> = ["stdout", "stderr"].iter().filter_map(|key| told.get(key).str()).collect();
+    let printed: Vec<&str> = ["stdout", "stderr"].iter().filter_map(|key| report.get(key).str()).collect();
     let output = if printed.is_empty() { texts(content) } else { printed.join("\n") };
     let exit_code = code.or_else(|| shell::told_exit(&output).filter(|_| failed));
     let ok = Some(exit_code.map_or(!failed, |code| code == 0 && !failed));

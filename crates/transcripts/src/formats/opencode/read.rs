@@ -131,12 +131,12 @@ impl Reader<'_> {
     fn begin(&mut self, session: &Session) -> Option<RevertPoint> {
         if self.emitter.agent.is_none() {
             self.emitter.at_ms = session.created_ms;
-            let said = |value: &Option<String>| value.clone().map(Cow::Owned);
+            let field = |value: &Option<String>| value.clone().map(Cow::Owned);
             self.emitter.session(crate::event::Session {
                 id: Some(Cow::Borrowed(&session.id)),
-                cwd: said(&session.directory),
-                branch: said(&session.branch),
-                version: said(&session.version),
+                cwd: field(&session.directory),
+                branch: field(&session.branch),
+                version: field(&session.version),
                 ..crate::event::Session::default()
             });
         }
@@ -168,8 +168,8 @@ impl Reader<'_> {
         let cut = undone.and_then(|undone| undone.part.as_deref());
         let parts = parts.iter().take_while(|(id, _)| cut != Some(*id)).map(|(_, part)| *part);
         if info.get("role").str() == Some("user") {
-            let said: Vec<&str> = parts.filter_map(own_text).collect();
-            self.emitter.user(&said.join("\n"));
+            let texts: Vec<&str> = parts.filter_map(own_text).collect();
+            self.emitter.user(&texts.join("\n"));
             let diffs = info.at(&["summary", "diffs"]).items();
             self.loose.extend(diffs.iter().filter_map(tools::file));
             return;
@@ -182,9 +182,9 @@ impl Reader<'_> {
             None => {}
             Some("MessageAbortedError") => self.emitter.send(EventKind::Interrupted),
             Some(name) => {
-                let said =
-                    info.at(&["error", "data", "message"]).str().filter(|said| !said.trim().is_empty());
-                self.emitter.provider_error(said.unwrap_or(name));
+                let message =
+                    info.at(&["error", "data", "message"]).str().filter(|text| !text.trim().is_empty());
+                self.emitter.provider_error(message.unwrap_or(name));
             }
         }
     }
@@ -225,19 +225,21 @@ impl Reader<'_> {
     /// Emits the changes that no tool reported: made by commands or by hand.
     fn changes(&mut self) {
         let edited = std::mem::take(&mut self.edited);
-        let mut told: Vec<Edit> = Vec::new();
+        let mut reported: Vec<Edit> = Vec::new();
         // What says how a file changed comes first, what only names it last.
         let (full, bare): (Vec<Edit>, Vec<Edit>) =
             std::mem::take(&mut self.loose).into_iter().partition(|edit| edit.diff.is_some());
         for edit in full.into_iter().chain(bare) {
             let known = |path: &String| is_same(path, &edit.path);
-            if !edited.iter().any(known) && !told.iter().any(|one| known(&one.path) && edit.diff.is_none()) {
-                told.push(edit);
+            if !edited.iter().any(known)
+                && !reported.iter().any(|one| known(&one.path) && edit.diff.is_none())
+            {
+                reported.push(edit);
             }
         }
-        if !told.is_empty() {
+        if !reported.is_empty() {
             let id = Cow::Borrowed("working copy");
-            self.emitter.outcome(Outcome { id, ok: Some(true), edits: told, ..Outcome::default() });
+            self.emitter.outcome(Outcome { id, ok: Some(true), edits: reported, ..Outcome::default() });
         }
     }
 }

@@ -115,13 +115,13 @@ fn from_file(path: &Path) -> Option<Session> {
 
 /// Reads a session from JSON.
 pub(super) fn session(json: &Json<'_>) -> Session {
-    let said = |key| json.get(key).str().map(str::to_owned);
+    let field = |key| json.get(key).str().map(str::to_owned);
     Session {
-        id: said("id").unwrap_or_default(),
-        parent: said("parentID"),
-        directory: said("directory"),
-        title: said("title"),
-        version: said("version"),
+        id: field("id").unwrap_or_default(),
+        parent: field("parentID"),
+        directory: field("directory"),
+        title: field("title"),
+        version: field("version"),
         model: None,
         revert: None,
         branch: None,

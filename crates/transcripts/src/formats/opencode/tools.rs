@@ -45,15 +45,15 @@ pub(super) fn outcome<'a>(part: &'a Json<'a>, call: &Call<'a>) -> Option<Outcome
 
 /// The change as the tool reports it, which is surer than what the call asked for.
 fn edits(state: &Json<'_>, call: &Call<'_>) -> Vec<Edit> {
-    let told = state.get("metadata");
-    let files: Vec<Edit> = told.get("files").items().iter().filter_map(file).collect();
+    let metadata = state.get("metadata");
+    let files: Vec<Edit> = metadata.get("files").items().iter().filter_map(file).collect();
     if !files.is_empty() {
         return files;
     }
     let [edit] = call.edits.as_slice() else { return Vec::new() };
-    let created = matches!(told.get("exists"), Json::Bool(false));
+    let created = matches!(metadata.get("exists"), Json::Bool(false));
     let change = if created { Change::Created } else { edit.change };
-    match told.get("diff").str() {
+    match metadata.get("diff").str() {
         Some(diff) => vec![Edit::with_diff(&edit.path, change, hunks(diff))],
         None => vec![Edit { change, ..edit.clone() }],
     }

@@ -31,13 +31,13 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
 fn record(emitter: &mut EventEmitter<'_>, json: &Json<'_>, planned: &mut bool) {
     let agent = json.get("agentId").str().or(is_side(json).then_some("sidechain"));
     emitter.agent = agent.map(str::to_owned);
-    let said = |key| json.get(key).str().map(Cow::Borrowed);
+    let field = |key| json.get(key).str().map(Cow::Borrowed);
     emitter.session(Session {
-        id: said("sessionId"),
-        cwd: said("cwd"),
-        branch: said("gitBranch"),
-        model: said("model"),
-        version: said("version"),
+        id: field("sessionId"),
+        cwd: field("cwd"),
+        branch: field("gitBranch"),
+        model: field("model"),
+        version: field("version"),
         commit: None,
     });
     match json.get("type").str().unwrap_or_default() {
@@ -86,25 +86,25 @@ fn assistant(emitter: &mut EventEmitter<'_>, json: &Json<'_>, planned: &mut bool
 }
 
 fn results(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
-    let told = json.get("toolCallResult");
+    let result = json.get("toolCallResult");
     let parts = json.at(&["message", "parts"]).items().iter().map(|part| part.get("functionResponse"));
     for response in parts.filter(|response| !response.is_null()) {
-        let id = response.get("id").str().or(told.get("callId").str()).unwrap_or_default();
+        let id = response.get("id").str().or(result.get("callId").str()).unwrap_or_default();
         let output = response.get("response").first(&["output", "error"]).unwrap_or_default();
-        let ok = match told.get("status").str() {
+        let ok = match result.get("status").str() {
             Some("success") => Some(true),
             Some(_) => Some(false),
             None => Some(response.at(&["response", "error"]).is_null()),
         };
-        let ended = message::call_end(emitter, id, ok, output, told.get("resultDisplay"));
+        let ended = message::call_end(emitter, id, ok, output, result.get("resultDisplay"));
         emitter.end_call(ended);
     }
 }
 
 fn system(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
-    let told = json.at(&["systemPayload", "uiEvent"]);
-    if told.get("event.name").str().is_some_and(|name| name.ends_with("api_error")) {
-        return emitter.provider_error(told.first(&["error_message", "error"]).unwrap_or_default());
+    let event = json.at(&["systemPayload", "uiEvent"]);
+    if event.get("event.name").str().is_some_and(|name| name.ends_with("api_error")) {
+        return emitter.provider_error(event.first(&["error_message", "error"]).unwrap_or_default());
     }
     if json.get("subtype").str() != Some("chat_compression") {
         return;
@@ -112,9 +112,9 @@ fn system(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
     let history = json.at(&["systemPayload", "compressedHistory"]).items();
     let summary =
         history.iter().map(|one| one.get("parts").text()).find(|text| text.contains("<state_snapshot>"));
-    let said =
+    let message =
         || join(history.iter().filter_map(|one| one.get("parts").items().first()?.get("text").str()).take(1));
-    let text = summary.unwrap_or_else(said);
+    let text = summary.unwrap_or_else(message);
     emitter.compaction(if text.is_empty() {
         "The tool keeps no summary of what it compacted."
     } else {

@@ -12,8 +12,8 @@ use crate::shared::shell;
 /// A message; `root` is the name of the project's folder, with which Zed begins its paths.
 pub(super) fn message(emitter: &mut EventEmitter<'_>, message: &Json<'_>, root: &str) {
     if let Json::Obj(_) = message.get("User") {
-        let said = message.at(&["User", "content"]).items().iter().filter_map(|part| part.get("Text").str());
-        let text = crate::shared::json::join(said);
+        let texts = message.at(&["User", "content"]).items().iter().filter_map(|part| part.get("Text").str());
+        let text = crate::shared::json::join(texts);
         return emitter.user(&text);
     }
     if let Json::Obj(_) = message.get("Agent") {
@@ -64,11 +64,11 @@ fn older(emitter: &mut EventEmitter<'_>, message: &Json<'_>, root: &str) {
 
 fn text_of(message: &Json<'_>) -> String {
     let segments = message.get("segments").items().iter();
-    let said = segments.filter(|segment| segment.get("type").str() != Some("thinking"));
-    let said: Vec<&str> = said.filter_map(|segment| segment.get("text").str()).collect();
-    match said.is_empty() {
+    let texts = segments.filter(|segment| segment.get("type").str() != Some("thinking"));
+    let texts: Vec<&str> = texts.filter_map(|segment| segment.get("text").str()).collect();
+    match texts.is_empty() {
         true => message.get("text").str().unwrap_or_default().to_owned(),
-        false => said.join("\n"),
+        false => texts.join("\n"),
     }
 }
 
@@ -85,10 +85,10 @@ fn tool(emitter: &mut EventEmitter<'_>, value: &Json<'_>, result: Option<&Json<'
     if let Some(own) = inside(&call.target).filter(|_| !root.is_empty()) {
         call.target = Cow::Owned(own);
     }
-    let (category, asked) = (call.category.clone(), call.edits.clone());
+    let (category, edits) = (call.category.clone(), call.edits.clone());
     emitter.call_with(call, input);
     if let Some(result) = result {
-        emitter.outcome(outcome(id, &category, &asked, result));
+        emitter.outcome(outcome(id, &category, &edits, result));
     }
 }
 
@@ -112,7 +112,7 @@ fn edits(call: &mut Call<'_>, name: &str, input: &Json<'_>) {
     }
 }
 
-fn outcome<'a>(id: &'a str, category: &Category, asked: &[Edit], result: &'a Json<'a>) -> Outcome<'a> {
+fn outcome<'a>(id: &'a str, category: &Category, requested: &[Edit], result: &'a Json<'a>) -> Outcome<'a> {
     let content = result.get("content");
     let text = match content.get("Text") {
         Json::Null => content.text(),
@@ -125,7 +125,7 @@ fn outcome<'a>(id: &'a str, category: &Category, asked: &[Edit], result: &'a Jso
     let ok = Some(exit_code.map_or(!failed, |code| code == 0));
     let diff = result.at(&["output", "diff"]).str();
     let text = if shell { unfenced(text) } else { text };
-    let edits = match (asked, diff) {
+    let edits = match (requested, diff) {
         ([edit], Some(diff)) if !failed => {
             vec![Edit::with_diff(&edit.path, edit.change, replaced::hunks(diff))]
         }

@@ -131,13 +131,13 @@ impl<'s> EventEmitter<'s> {
 
     /// Emits the pending text, merged from pieces.
     fn flush(&mut self) {
-        let Some(said) = self.pieces.take() else { return };
+        let Some(message) = self.pieces.take() else { return };
         let now = (self.place, self.at_ms);
-        (self.place, self.at_ms) = (said.place, said.at_ms);
-        match said.who {
-            Speaker::User => self.user(&said.text),
-            Speaker::Assistant => self.assistant(&said.text),
-            Speaker::Thinking => self.thinking(&said.text),
+        (self.place, self.at_ms) = (message.place, message.at_ms);
+        match message.who {
+            Speaker::User => self.user(&message.text),
+            Speaker::Assistant => self.assistant(&message.text),
+            Speaker::Thinking => self.thinking(&message.text),
         }
         (self.place, self.at_ms) = now;
     }
@@ -254,10 +254,10 @@ impl<'s> EventEmitter<'s> {
         let at = self.open.iter().rposition(|open| open.id == ended.id);
         let open = at.and_then(|at| self.open.remove(at));
         let shell = open.is_some_and(|open| open.category == Category::Shell);
-        let told = shell::told_exit(&ended.output).filter(|_| shell && ended.code.is_none());
-        let exit_code = ended.code.or(told);
+        let reported = shell::told_exit(&ended.output).filter(|_| shell && ended.code.is_none());
+        let exit_code = ended.code.or(reported);
         let ok = exit_code.map(|code| code == 0).or(ended.ok);
-        let output = match told {
+        let output = match reported {
             Some(_) => Cow::Borrowed(shell::without_exit(&ended.output)),
             None => Cow::Borrowed(ended.output.as_ref()),
         };

@@ -204,17 +204,17 @@ fn of_daily_use_an_eighth_at_most_is_answered_with_something_else() {
 /// There is no database server here, so that most of its maintenance has nothing to do; what it was for has a command.
 #[test]
 fn of_maintenance_every_line_names_a_command_of_ours_or_says_that_nothing_is_to_be_done() {
-    let kept: Vec<&str> = all().into_iter().filter(|line| is_maintenance(line)).collect();
+    let lines: Vec<&str> = all().into_iter().filter(|line| is_maintenance(line)).collect();
     let helpful = |hint: &str| {
         hint.contains('`')
             || ["is needed", "with every call", "sends none", "itself"].iter().any(|word| hint.contains(word))
     };
-    let silent: Vec<&&str> = kept
+    let silent: Vec<&&str> = lines
         .iter()
         .filter(|line| {
             !matches!(fate(line), LineStatus::Done)
                 && !matches!(fate(line), LineStatus::Answered(hint) if helpful(&hint))
         })
         .collect();
-    assert!(silent.is_empty(), "of {} lines these say nothing that helps: {silent:#?}", kept.len());
+    assert!(silent.is_empty(), "of {} lines these say nothing that helps: {silent:#?}", lines.len());
 }

@@ -7,14 +7,14 @@ fn an_edit_of_a_tool_whose_clock_is_behind_counts_where_nobody_else_changed_the_
     // The line that Baton writes of a new task has no clocks; the other tool's time is before the task began.
     let begun = record(json!({}));
     let early = "2025-12-31T23:59:40Z";
-    let said = json!([{ "id": 1, "author": "x", "text": "hello", "created_at": early }]);
+    let comments = json!([{ "id": 1, "author": "x", "text": "hello", "created_at": early }]);
     let edits = [
         json!({ "notes": "n" }),
         json!({ "title": "edited" }),
         json!({ "status": "in_progress" }),
         json!({ "priority": 0 }),
         json!({ "labels": ["x"] }),
-        json!({ "comments": said }),
+        json!({ "comments": comments }),
     ];
     for edit in edits {
         let mut fields = edit.clone();
@@ -105,8 +105,8 @@ fn a_comment_is_the_same_whatever_its_number_and_the_parts_of_its_second() {
     assert_eq!(ids.len(), 3, "{:?}", after.comments);
     assert!(ids.contains(&&json!(1)) && ids.contains(&&json!(2)) && ids.contains(&&json!(9)), "{ids:?}");
     let line = super::super::super::record::write(&theirs, None);
-    let kept = Record { task: theirs.task.clone(), comments: after.comments.clone(), ..Record::default() };
-    let written = super::super::super::record::write(&kept, Some(&line));
+    let merged = Record { task: theirs.task.clone(), comments: after.comments.clone(), ..Record::default() };
+    let written = super::super::super::record::write(&merged, Some(&line));
     assert_eq!(written["comments"], line["comments"], "the line stays as the other tool has it");
     // One that says the same twice within a second has said it twice.
     let twice = record(json!({ "comments": [comment(1, "t", exact), comment(2, "t", whole)] }));

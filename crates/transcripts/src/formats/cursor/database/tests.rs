@@ -115,14 +115,14 @@ fn both_are_found_and_know_their_folders_and_titles() {
     .expect("write");
     put(home.path(), "store.sql", ".cursor/chats/0a1b/d0000000-0000-4000-8000-000000000002/store.db");
     let all = found(home.path());
-    let told = |id: &str| {
+    let found_for = |id: &str| {
         let one = all.iter().find(|header| header.id == id).expect("found");
         (one.title.clone().unwrap_or_default(), one.cwd.clone().unwrap_or_default(), one.empty)
     };
-    assert_eq!(told(MAIN), ("Round prices".to_owned(), "/home/you/shop".to_owned(), false));
-    assert_eq!(told("old"), ("Sort the imports".to_owned(), "/home/you/old shop".to_owned(), false));
-    assert!(told("empty").2);
-    assert_eq!(told("d0000000-0000-4000-8000-000000000002").0, "Sort imports");
+    assert_eq!(found_for(MAIN), ("Round prices".to_owned(), "/home/you/shop".to_owned(), false));
+    assert_eq!(found_for("old"), ("Sort the imports".to_owned(), "/home/you/old shop".to_owned(), false));
+    assert!(found_for("empty").2);
+    assert_eq!(found_for("d0000000-0000-4000-8000-000000000002").0, "Sort imports");
     assert_eq!(all.len(), 4);
 }
 

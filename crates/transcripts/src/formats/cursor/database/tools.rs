@@ -21,7 +21,7 @@ pub(super) fn former(emitter: &mut EventEmitter<'_>, data: &Json<'_>, fallback_i
         call.target = call::call(id, name, &params).target.into_owned().into();
     }
     let category = call.category.clone();
-    let asked = call.edits.clone();
+    let requested = call.edits.clone();
     emitter.call_with(call, input);
     let result = parsed(data.get("result"));
     let status = data.get("status").str().unwrap_or_default();
@@ -30,9 +30,9 @@ pub(super) fn former(emitter: &mut EventEmitter<'_>, data: &Json<'_>, fallback_i
     if matches!(status, "loading" | "pending" | "running" | "") && result.is_null() {
         return;
     }
-    let told = result.get("exitCodeV2").int().or(result.get("exitCode").int());
+    let reported = result.get("exitCodeV2").int().or(result.get("exitCode").int());
     let exit_code =
-        (category == Category::Shell).then(|| told.or_else(|| shell::told_exit(output))).flatten();
+        (category == Category::Shell).then(|| reported.or_else(|| shell::told_exit(output))).flatten();
     let refused = matches!(status, "error" | "cancelled" | "rejected") || result.get("rejected").is_true();
     let ok = match (refused, exit_code) {
         (true, _) => Some(false),
@@ -40,13 +40,13 @@ pub(super) fn former(emitter: &mut EventEmitter<'_>, data: &Json<'_>, fallback_i
         (_, None) if category == Category::Shell => None,
         _ => Some(true),
     };
-    let edits = if ok == Some(true) { changed(&result, &asked) } else { Vec::new() };
+    let edits = if ok == Some(true) { changed(&result, &requested) } else { Vec::new() };
     emitter.outcome(Outcome { id: Cow::Borrowed(id), ok, exit_code, output: Cow::Borrowed(output), edits });
 }
 
 /// The change as the editor made it: pieces of a diff.
-fn changed(result: &Json<'_>, asked: &[Edit]) -> Vec<Edit> {
-    let [edit] = asked else { return Vec::new() };
+fn changed(result: &Json<'_>, requested: &[Edit]) -> Vec<Edit> {
+    let [edit] = requested else { return Vec::new() };
     let chunks = result.at(&["diff", "chunks"]).items().iter();
     let body: Vec<&str> = chunks.filter_map(|chunk| chunk.get("diffString").str()).collect();
     let change = if result.get("isNewFile").is_true() { Change::Created } else { edit.change };
