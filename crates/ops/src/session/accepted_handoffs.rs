@@ -1,6 +1,7 @@
 //! The hand-offs from other projects that a session accepted and nobody ended: they go with its baton, and whoever has it answers for them.
 
 use baton_model::accounting::{Remark, RemarkKind};
+use baton_model::baton::Baton;
 use baton_model::handoff::Handoff;
 use baton_model::id::{identity_key, is_bot, short, visible};
 use baton_model::session::Session;
@@ -32,15 +33,15 @@ pub(super) fn is_acceptor(accepted: &[Handoff], own: &Session) -> bool {
     of_session(accepted, &own.session_id, &own.identity).next().is_some()
 }
 
-/// Makes the session that takes a baton the acceptor of what the one before it had accepted.
+/// Makes the session that takes a baton the acceptor of what the one before it had accepted. A pickup that brought no baton passes nothing on.
 pub(super) fn pass_on(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     accepted: &[Handoff],
-    before: Option<&Session>,
+    passed_on: Option<(&Session, &Baton)>,
     own: &Session,
 ) -> Result<(), Failure> {
-    let Some(before) = before else { return Ok(()) };
+    let Some((before, _)) = passed_on else { return Ok(()) };
     for one in of_session(accepted, &before.session_id, &before.identity) {
         let mut plan = Plan::of(one);
         set_acceptor(env, &mut plan, own);

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::accepted_handoffs::pass_on;
 use super::bundle_view::Bundle;
 use super::pickup_again::repeat_answer;
 use super::pickup_bundle;
@@ -17,7 +18,7 @@ use super::recovery::{name_recovered, recoverable, saved_by};
 use super::{
     RegisterResult, Registration, Releaser, again, move_baton, notify, release, replace, working_copy,
 };
-use super::{accepted_handoffs, pickup_handoff, waiting_changes, work_search};
+use super::{pickup_handoff, waiting_changes, work_search};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::request::{self, Request, Requester};
@@ -261,16 +262,15 @@ fn pick(
         preempt(tx, env, silent, &own, ReleaseReason::Stale, input.why.as_deref())?;
     }
     take(tx, env, &mut own, before.as_ref(), decision.found.as_ref())?;
-    let left_by = before.as_ref().filter(|_| decision.found.is_some());
-    accepted_handoffs::pass_on(tx, env, &decision.accepted, left_by, &own)?;
+    pass_on(tx, env, &decision.accepted, before.as_ref().zip(decision.found.as_ref()), &own)?;
     working_copy::save(tx, env, &mut own, is_new)?;
     let body = pickup_body(env, input, &own, (before.as_ref(), decision.found.as_ref(), &recovered));
-    let pickup = append_json(tx, env, &Author::session(&own), Kind::Pickup, &body)?;
+    let pickup = append_json(tx, env, &Author::session(&own), Kind::Pickup, &body)?.delta_id;
     let mut picked = PickupResult {
         session_id: Some(own.session_id),
         identity: own.identity,
         predecessor_session_id: before.map(|s| s.session_id),
-        pickup_delta_id: Some(pickup.delta_id),
+        pickup_delta_id: Some(pickup),
         baton_id: decision.found.map(|b| b.baton_id),
         recovered_session_id: holder.or(decision.unwrapped).map(|s| s.session_id),
         waiting_for_others: decision.waiting_for_others,
