@@ -110,6 +110,23 @@ pub enum ClaimOutcome {
     Recovered(Session),
 }
 
+/// Whether what is left for a name, a role or for anybody may be taken under this name with these roles.
+pub fn is_addressed_to(
+    (to_identity, to_role): (Option<&str>, Option<&str>),
+    identity: &str,
+    roles: &[String],
+) -> bool {
+    let by_name = to_identity.map(|name| identity_key(name) == identity_key(identity));
+    let by_role = to_role.map(|role| {
+        let key = role_key(role);
+        roles.iter().any(|mine| role_key(mine) == key)
+    });
+    match (by_name, by_role) {
+        (None, None) => true,
+        (name, role) => name == Some(true) || role == Some(true),
+    }
+}
+
 impl Baton {
     /// The state, given the session that holds it. `is_at_work` says whether a session may still be working.
     pub fn state(&self, holder: Option<&Session>, is_at_work: impl Fn(&Session) -> bool) -> State {
@@ -125,15 +142,7 @@ impl Baton {
 
     /// Whether it is meant for this identity: unaddressed, or addressed to its name or one of its roles.
     pub fn is_for(&self, identity: &str, roles: &[String]) -> bool {
-        let by_name = self.to_identity.as_ref().map(|name| identity_key(name) == identity_key(identity));
-        let by_role = self.to_role.as_ref().map(|role| {
-            let key = role_key(role);
-            roles.iter().any(|mine| role_key(mine) == key)
-        });
-        match (by_name, by_role) {
-            (None, None) => true,
-            (name, role) => name == Some(true) || role == Some(true),
-        }
+        is_addressed_to((self.to_identity.as_deref(), self.to_role.as_deref()), identity, roles)
     }
 
     /// May this picker have it? Pure: the caller carries the answer out.

@@ -178,7 +178,7 @@ pub(super) fn decide(
         found = baton::get(tx, project_id, id)?;
     }
     if found.is_none() && from.is_none() && !input.force && !answers_for_one(&own, &accepted) {
-        pickup_handoff::require_baton(tx, env, project_id, own_id.as_deref())?;
+        pickup_handoff::require_baton(tx, env, project_id, (&identity, &roles), own_id.as_deref())?;
     }
     let picker = Picker {
         identity: &identity,

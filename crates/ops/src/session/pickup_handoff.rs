@@ -1,6 +1,7 @@
 //! `hd_exec` of a hand-off from another project: accept it, and get everything that goes with it.
 
 use baton_model::access::Grant;
+use baton_model::baton::is_addressed_to;
 use baton_model::delta::Kind;
 use baton_model::handoff::{Event, Handoff, State as HandoffState};
 use baton_model::id::short;
@@ -58,18 +59,23 @@ pub(super) fn require_baton(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     project_id: &str,
+    (identity, roles): (&str, &[String]),
     own: Option<&str>,
 ) -> Result<(), Failure> {
+    let is_for = |one: &Handoff| {
+        is_addressed_to((one.to_identity.as_deref(), one.to_role.as_deref()), identity, roles)
+    };
     let mut offered = handoff::of_project(tx, project_id)?;
-    offered.retain(|one| one.to_project_id == project_id && one.state == HandoffState::Offered);
+    offered
+        .retain(|one| one.to_project_id == project_id && one.state == HandoffState::Offered && is_for(one));
     let Some(first) = offered.first() else { return Ok(()) };
     let (saved, _) = recoverable(tx, env, project_id, (own, false))?;
     if !saved.is_empty() {
         return Ok(());
     }
     let what = match offered.len() {
-        1 => "no baton waits here, and 1 hand-off from another project does".to_owned(),
-        n => format!("no baton waits here, and {n} hand-offs from other projects do"),
+        1 => "no baton waits for you here, and 1 hand-off from another project does".to_owned(),
+        n => format!("no baton waits for you here, and {n} hand-offs from other projects do"),
     };
     let named: Vec<String> = offered
         .iter()

@@ -83,6 +83,12 @@ on_every_backend! {
         w.no_trace(&at_q("Otto"), "hd_exec", json!({}), "handoff_unnamed");
         w.end(&at_q("Otto"));
         w.no_trace(&at_q("Quin"), "hd_exec", json!({}), "handoff_unnamed");
+        // One that is for somebody else is no reason to refuse.
+        w.ok(&agent("Lola"), "handoff_advance", json!({ "id": two, "action": "cancel" }));
+        w.ok(&agent("Lola"), "handoff_create", json!({ "to_project_id": "q", "to_identity": "Dora", "subject": "hers" }));
+        w.no_trace(&at_q("Dora"), "hd_exec", json!({}), "handoff_unnamed");
+        w.ok(&at_q("Quin"), "hd_exec", json!({}));
+        w.end(&at_q("Quin"));
         // What a killed agent saved is brought all the same.
         w.start(&at_q("Kim"));
         w.checkpoint(&at_q("Kim"), "the lexer works");
