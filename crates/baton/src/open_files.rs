@@ -62,7 +62,15 @@ mod tests {
         let open = std::fs::File::open(&file).expect("open");
         assert_eq!(of(&file), [], "this process is not another");
         let mut child = std::process::Command::new("sleep").arg("60").stdin(open).spawn().expect("sleep");
-        let holders = of(&file);
+        // For a moment after it was started, the system has no words of its command line.
+        let mut holders = of(&file);
+        for _ in 0..500 {
+            if holders.iter().all(|holder| !holder.command.is_empty()) {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            holders = of(&file);
+        }
         child.kill().expect("killed");
         child.wait().expect("ended");
         assert_eq!(holders, [Holder { pid: child.id(), command: "sleep 60".into() }]);
