@@ -24,7 +24,7 @@ use crate::store_pool::Pool;
 
 /// How long an answer about a token is believed: a token that was taken back works no longer than this.
 const CACHE_TTL: Duration = Duration::from_millis(500);
-/// How long it is believed that nobody needs a token, for requests that only read. What writes always asks.
+/// How long the answer that no token is needed is cached, for requests that only read. A request that may write always asks.
 const OPEN_TTL: Duration = Duration::from_millis(50);
 /// Tokens remembered at once; a flood of wrong ones empties the memory, nothing else.
 const REMEMBERED: usize = 1_024;

@@ -28,8 +28,7 @@ const HEAD_TIME: Duration = Duration::from_secs(10);
 /// The largest head: request line and headers.
 const HEAD_SIZE: usize = 64 * 1024;
 
-/// How long a connection without a request may still bring its first one when the server takes no more: whoever connected before is
-/// answered, although the request is on its way.
+/// How long a connection that was accepted before a stop may take to bring its first request, which may still be on its way.
 const FIRST_REQUEST: Duration = Duration::from_millis(500);
 
 /// Connections that may wait in the system's queue, as far as the system allows.

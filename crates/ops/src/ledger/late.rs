@@ -40,8 +40,8 @@ pub(crate) fn keep_late_note(
     Ok(refusal.with("kept_delta_id", delta_id))
 }
 
-/// Sends what came too late to whoever has the work now: the holder of the baton that was left, whom it waits for, or the session that took
-/// over.
+/// Sends what came too late to the agent that has the work now: the holder of the baton that was left, else the session that took over, else
+/// the addressee of the baton.
 fn tell_successor(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,

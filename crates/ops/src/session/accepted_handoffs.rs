@@ -1,4 +1,4 @@
-//! The hand-offs from other projects that a session accepted and nobody ended: they go with its baton, and whoever has it answers for them.
+//! The hand-offs from other projects that a session accepted and that are not ended: they go with its baton, and its holder answers for them.
 
 use baton_model::accounting::{Remark, RemarkKind};
 use baton_model::baton::Baton;

@@ -37,7 +37,7 @@ pub enum BatonWarning {
     BatonTaken,
     /// None waits that the caller could continue from.
     NoBaton,
-    /// It is addressed to a name that nobody has here.
+    /// It is addressed to a name that is not known in the project.
     AddresseeUnknown,
 }
 

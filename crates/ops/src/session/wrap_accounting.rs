@@ -43,7 +43,7 @@ pub(super) fn role_warning(
     }
 }
 
-/// A baton for a name that nobody has waits for whoever takes it.
+/// The warning about an addressee that is not known in the project.
 fn addressee_warning(
     tx: &mut Tx<'_>,
     project_id: &str,
