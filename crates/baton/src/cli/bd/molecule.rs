@@ -8,8 +8,8 @@ use baton_ops::task::Row;
 use serde::Serialize;
 
 use super::args::{Delete, MolVerb, WispVerb};
-use super::list::{ReadyFilters, Selection, blocked_issues, lines, ready_issues};
-use super::part::{Progress, close_all, print_progress, progress, progress_of};
+use super::list::{Selection, blocked_issues, lines};
+use super::part::{Progress, close_all, print_progress, progress, progress_of, ready_parts};
 use super::select::{Condition, Field, Test};
 use super::swarm::percent;
 use super::{Out, remove, shape, view};
@@ -147,13 +147,7 @@ impl Position {
 
 fn position(id: &str, out: &mut Out<'_>) -> Result<Position, AppError> {
     let (progress, parts) = progress_of(id, out)?;
-    let mut selection = Selection::all(out);
-    selection.ledger.parent = Some(progress.epic.id.clone());
-    let ready: Vec<String> = ready_issues(&selection, ReadyFilters::default(), out)?
-        .0
-        .into_iter()
-        .map(|row| row.task.id)
-        .collect();
+    let ready = ready_parts(&progress.epic.id, out)?;
     let step = |row: Row| {
         let status = match row.task.status.as_str() {
             "closed" => "done",

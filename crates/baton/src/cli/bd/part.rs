@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::annotate::shown;
 use super::args::EpicVerb;
-use super::list::{Selection, lines};
+use super::list::{ReadyFilters, Selection, lines, ready_issues};
 use super::shape::ClosedIssue;
 use super::{Out, shape};
 use crate::error::AppError;
@@ -47,6 +47,14 @@ pub(super) fn progress(only_epics: bool, out: &mut Out<'_>) -> Result<Vec<Progre
 
 pub(super) fn print_progress(found: &[Progress], out: &mut Out<'_>) -> Result<(), AppError> {
     out.print(found, |all| lines(all.iter().map(Progress::line)))
+}
+
+/// The ids of an issue's parts that are ready.
+pub(super) fn ready_parts(epic: &str, out: &mut Out<'_>) -> Result<Vec<String>, AppError> {
+    let mut selection = Selection::all(out);
+    selection.ledger.parent = Some(epic.to_owned());
+    let (ready, _) = ready_issues(&selection, ReadyFilters::default(), out)?;
+    Ok(ready.into_iter().map(|row| row.task.id).collect())
 }
 
 /// Progress of one issue.

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::args::SwarmVerb;
 use super::graph::Layers;
-use super::list::{ReadyFilters, Selection, blocked_issues, lines, ready_issues};
-use super::part::{progress, progress_of};
+use super::list::{blocked_issues, lines};
+use super::part::{progress, progress_of, ready_parts};
 use super::{Out, shape};
 use crate::error::AppError;
 
@@ -159,13 +159,7 @@ fn validate(id: &str, out: &mut Out<'_>) -> Result<(), AppError> {
 
 fn status(id: &str, out: &mut Out<'_>) -> Result<(), AppError> {
     let (progress, parts) = progress_of(id, out)?;
-    let mut selection = Selection::all(out);
-    selection.ledger.parent = Some(progress.epic.id.clone());
-    let ready: Vec<String> = ready_issues(&selection, ReadyFilters::default(), out)?
-        .0
-        .into_iter()
-        .map(|row| row.task.id)
-        .collect();
+    let ready = ready_parts(&progress.epic.id, out)?;
     let waiting = blocked_issues(Some(progress.epic.id.clone()), out)?;
     let total_issues = parts.len();
     let [mut completed, mut active, mut free, mut blocked] = [const { Vec::new() }; 4];
