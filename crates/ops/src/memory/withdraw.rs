@@ -1,17 +1,20 @@
 //! `memory_withdraw`: a memory that is never recalled again.
 
 use baton_model::delta::Kind;
-use baton_model::memory::View;
+use baton_model::id::{check_identity, identity_key};
+use baton_model::memory::{Memory, View};
+use baton_model::printable::quotable;
 use baton_model::refusal::{self, Refusal};
-use baton_store::{Failure, memory};
+use baton_store::{Failure, Tx, memory};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::by_id;
+use crate::card::SUBJECT;
 use crate::ledger::{Author, append_json};
-use crate::op::{Cx, Meta, Operation};
-use crate::resolve;
+use crate::op::{Cx, Env, Meta, Operation};
+use crate::{resolve, session};
 
 /// Withdraws a memory.
 pub struct Withdraw;
@@ -65,10 +68,28 @@ impl Operation for Withdraw {
             let body = json!({ "summary": summary, "memory_id": known.memory_id, "why": input.why });
             let delta = append_json(tx, env, &author, Kind::Remember, &body)?;
             super::dropped(tx, env, &project_id, &known.memory_id, delta.seq)?;
+            notify_author(tx, env, &known, (&identity, input.why.as_deref()))?;
             by_id(tx, &project_id, &known.memory_id)
         })?;
         Ok(WithdrawOutput { memory: View::from(&memory) })
     }
+}
+
+/// Signals to the author of a memory that somebody else withdrew it, with the text: it is recalled nowhere any more.
+fn notify_author(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    memory: &Memory,
+    (by, why): (&str, Option<&str>),
+) -> Result<(), Failure> {
+    let author = memory.identity.as_str();
+    if identity_key(author) == identity_key(by) || check_identity(author).is_err() {
+        return Ok(());
+    }
+    let subject = format!("{by} withdrew your memory \"{}\"", quotable(&memory.text, SUBJECT));
+    let why = why.unwrap_or("no reason was given");
+    let body = format!("{why}\n\nIt said:\n{}", memory.text);
+    session::send_signal(tx, env, (&memory.project_id, by, author), (&subject, &body))
 }
 
 fn withdrawn_before(id: &str) -> Refusal {

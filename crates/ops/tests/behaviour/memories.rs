@@ -57,6 +57,18 @@ on_every_backend! {
         w.no_trace(&donna(), "memory_withdraw", json!({ "id": "ffffffff" }), "memory_unknown");
     }
 
+    fn whose_memory_another_withdraws_is_told_with_its_text(w) {
+        let lola = agent("Lola");
+        let id = add(w, "the port is 8080\nand the host is staging", 0.9, json!([]));
+        w.ok(&lola, "memory_withdraw", json!({ "id": id, "why": "it is 7077" }));
+        let signals = w.pending(&donna());
+        assert_eq!(column(&signals, "subject"), ["Lola withdrew your memory \"the port is 8080\""]);
+        assert_eq!(text(&signals[0], "body"), "it is 7077\n\nIt said:\nthe port is 8080\nand the host is staging");
+        let own = add(w, "mine", 0.4, json!([]));
+        w.ok(&donna(), "memory_withdraw", json!({ "id": own }));
+        assert_eq!(w.pending(&donna()).len(), 1, "one's own withdrawal is no news");
+    }
+
     fn a_memory_is_a_delta_and_the_same_request_stores_one(w) {
         let input = json!({ "text": "first line\nsecond", "request_id": "r" });
         let one = w.ok(&donna(), "memory_add", input.clone());
