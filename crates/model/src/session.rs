@@ -176,17 +176,25 @@ impl Session {
         }
     }
 
-    /// How it ended, in one clause: `session 01… of Donna was released 5m ago by Lola (operator)`; none while it is open.
+    /// How it ended, in one clause: `session 01… of Donna was taken over 5m ago by Lola`; none while it is open.
     pub fn ending(&self, now: Millis) -> Option<String> {
         let release = self.release.as_ref()?;
-        Some(format!(
-            "session {} of {} was released {} by {} ({})",
-            short(&self.session_id),
-            self.identity,
-            ago(now, release.at),
-            release.by,
-            release.reason.as_str()
-        ))
+        let (ago, by) = (ago(now, release.at), &release.by);
+        let is_own = identity_key(by) == identity_key(&self.identity);
+        let how = match release.reason {
+            ReleaseReason::Wrapped if is_own => format!("was wrapped {ago}"),
+            ReleaseReason::Wrapped => format!("was wrapped {ago} by {by}"),
+            ReleaseReason::Ended => format!("ended {ago}"),
+            ReleaseReason::Reconnect | ReleaseReason::Stale if is_own => {
+                format!("gave way {ago} to the next session of {}", self.identity)
+            }
+            ReleaseReason::PreemptedByPickup => format!("was taken over {ago} by {by}"),
+            ReleaseReason::Reconnect => format!("gave way {ago} to {by}"),
+            ReleaseReason::Stale => format!("fell silent and was taken over {ago} by {by}"),
+            ReleaseReason::Operator if is_own => format!("was ended {ago}"),
+            ReleaseReason::Operator => format!("was ended {ago} by {by}"),
+        };
+        Some(format!("session {} of {} {how}", short(&self.session_id), self.identity))
     }
 
     /// The holder in one clause, for messages: `Donna (claude_code, heard of 5m ago)`.

@@ -229,7 +229,7 @@ on_every_backend! {
         w.ok(&agent("Lola"), "signal_send", json!({ "to": "Ann", "subject": "s" }));
         let over = w.ok(&agent("Ann"), "hd_exec", pickup);
         let since = text(&over, "since");
-        assert!(since.contains("released") && since.contains("taken by Ben"), "{since}");
+        assert!(since.contains("was taken over just now by Ben") && since.contains("taken by Ben"), "{since}");
         assert!(text(&over, "instruction").contains("not yours"), "{over:#}");
         assert_eq!(over["pending_signals"], json!([]), "what waits is not given to one who is not at work");
     }
@@ -240,7 +240,7 @@ on_every_backend! {
         w.end(&agent("Ann"));
         let over = w.ok(&agent("Ann"), "session_start", start);
         assert_eq!((&over["session_id"], &over["replayed"], &over["resumed"]), (&first["session_id"], &json!(true), &json!(false)));
-        assert!(text(&over, "since").contains("released"), "{over:#}");
+        assert!(text(&over, "since").contains(" of Ann ended just now"), "{over:#}");
     }
 
     fn a_retry_of_a_claim_is_told_who_has_the_task_now(w) {
