@@ -21,7 +21,7 @@ pub struct Warning {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum WarningKind {
-    /// Whether there is a baton.
+    /// What is odd about the baton.
     Baton(BatonWarning),
     /// What the packet lacks.
     Accounting(RemarkKind),
@@ -29,7 +29,7 @@ pub enum WarningKind {
     Role(String),
 }
 
-/// Whether there is a baton.
+/// What is odd about the baton.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BatonWarning {
@@ -39,6 +39,8 @@ pub enum BatonWarning {
     NoBaton,
     /// It is addressed to a name that is not known in the project.
     AddresseeUnknown,
+    /// A field of its packet is unknown and has nearly the name of one that is read.
+    FieldUnknown,
 }
 
 impl Warning {

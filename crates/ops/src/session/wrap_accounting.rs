@@ -2,7 +2,7 @@
 
 use baton_model::accounting::{self, SessionActivity, WrapFacts};
 use baton_model::id::{is_bot, visible};
-use baton_model::packet::ValidatedPacket;
+use baton_model::packet::{FIELDS, ValidatedPacket};
 use baton_model::session::Session;
 use baton_model::suggest::near;
 use baton_store::{Failure, Tx, conversation, delta, handoff, task};
@@ -90,7 +90,21 @@ pub(super) fn warnings(
     remarks.extend(accepted_handoffs::when_wrapped(&accepted, own, accounting::is_finished(packet.view())));
     let mut warnings: Vec<Warning> = remarks.into_iter().map(Warning::from).chain(role.cloned()).collect();
     warnings.extend(addressee_warning(tx, &own.project_id, to)?);
+    warnings.extend(field_warnings(packet));
     Ok(warnings)
+}
+
+/// A warning for each field of a packet that has nearly the name of one that there is: it is stored, and nobody reads it as that.
+fn field_warnings(packet: &ValidatedPacket) -> impl Iterator<Item = Warning> {
+    packet.view().other.keys().filter_map(|name| {
+        let near = near(name, FIELDS);
+        let similar = near.first()?;
+        let message = format!(
+            "the packet's field `{}` is none that Baton reads; did you mean `{similar}`? It is stored as it is",
+            visible(name)
+        );
+        Some(Warning::new(WarningKind::Baton(BatonWarning::FieldUnknown), message))
+    })
 }
 
 /// The tags of a baton's packet.

@@ -137,4 +137,14 @@ on_every_backend! {
             assert!(!says(&wrapped["warnings"], "addressee_unknown"), "{wrapped:#}");
         }
     }
+
+    fn a_field_of_a_packet_that_is_nearly_one_is_named(w) {
+        w.start(&agent("Ann"));
+        let packet = json!({ "summary": "x", "next_step": ["ship"], "mood": "good" });
+        let wrapped = w.ok(&agent("Ann"), "session_wrap", json!({ "packet": packet }));
+        let warned = list(&wrapped["warnings"]);
+        let named: Vec<_> = warned.iter().filter(|warning| warning["kind"] == "field_unknown").collect();
+        assert_eq!(named.len(), 1, "{wrapped:#}");
+        assert!(text(named[0], "message").contains("did you mean `next_steps`?"), "{wrapped:#}");
+    }
 }

@@ -4,6 +4,7 @@
 //! ([`ValidatedPacket`]). Every field but `summary` is optional; fields unknown to us are kept; sizes are checked and refused
 //! over the limit, never cut.
 
+mod fields;
 mod file;
 mod number;
 mod overlay;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::refusal::Refusal;
+pub use fields::FIELDS;
 pub use file::FileChange;
 pub use proposal::Proposal;
 pub use remark::Remark;
@@ -344,11 +346,7 @@ impl ValidatedPacket {
             invalid(&format!("text follows the packet: {error}"), "give one JSON object and nothing else")
         })?;
         if view.summary.trim().is_empty() {
-            return Err(invalid(
-                "the packet has no `summary`",
-                "say in a sentence what happened and where it stands",
-            )
-            .with("path", "summary"));
+            return Err(fields::no_summary(&view));
         }
         Ok(Self { text, view })
     }
