@@ -123,7 +123,12 @@ impl State {
                 Kind::Conflict,
                 "handoff_state",
                 format!("a hand-off that is {} cannot {}", state.as_str(), event.verb()),
-                "`baton handoff show ID` tells what happened to it",
+                match state {
+                    S::Declined | S::Cancelled | S::Expired => {
+                        "it is over: `baton handoff show ID` tells why; its sender can leave the work anew with `baton handoff create`"
+                    }
+                    _ => "`baton handoff show ID` tells what happened to it",
+                },
             )
             .with("state", state.as_str())),
         }

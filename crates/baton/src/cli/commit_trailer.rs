@@ -33,7 +33,8 @@ pub(super) fn run(args: &Args, app: &mut App) -> Result<(), AppError> {
 fn current_id(app: &mut App) -> Result<Option<String>, AppError> {
     let root = app.config.cwd.as_deref().and_then(git::root).map(|root| root.display().to_string());
     let own = app.config.session.clone();
-    let status = app.run::<Status>(&StatusInput { project: app.project.clone() })?;
+    let status =
+        app.run::<Status>(&StatusInput { project: app.project.clone(), ..StatusInput::default() })?;
     let is_here = |copy_root: Option<&str>| copy_root.is_some() && copy_root == root.as_deref();
     let here = status
         .card

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
+use baton_model::suggest::near;
 use clap::ValueEnum;
 use serde::{Serialize, Serializer};
 
@@ -170,7 +171,13 @@ fn unknown(name: &str) -> Refusal {
         Some(tool) => format!("{} has no place for a server or a hook that is known", tool.title),
         None => format!("there is no tool `{name}`"),
     };
-    Refusal::invalid("agent_unknown", what, format!("use one of {}", known.join(", ")))
+    let near = near(&name, known.iter().copied());
+    let all = known.join(", ");
+    let hint = match near.as_slice() {
+        [] => format!("use one of {all}"),
+        near => format!("did you mean {}? There are {all}", near.join(" or ")),
+    };
+    Refusal::invalid("agent_unknown", what, hint)
 }
 
 fn no_scope(tool: &Tool) -> Refusal {

@@ -1,5 +1,7 @@
 //! `baton log`
 
+mod line;
+
 use std::io::{Read as _, Write};
 use std::path::Path;
 
@@ -7,7 +9,6 @@ use baton_model::delta;
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::repository::is_commit_id;
-use baton_model::time::rfc3339;
 use baton_ops::ledger::{
     Export, ExportInput, ExportOutput, Import, ImportInput, ImportOutput, LedgerList, LedgerListInput,
     LedgerListOutput, Row,
@@ -21,6 +22,7 @@ use serde_json::Value;
 use crate::app::{App, Format};
 use crate::error::AppError;
 use crate::{git, private_file, render};
+use line::line;
 
 /// Show the project's ledger, export it, or rebuild a store from an export
 #[derive(clap::Args)]
@@ -187,7 +189,11 @@ fn import(file: &str, unverified: bool, app: &mut App) -> Result<(), AppError> {
     }
     app.show(&rebuilt, |rebuilt| {
         let ImportOutput { project_id, deltas, rows, .. } = rebuilt;
-        format!("rebuilt project {}: {deltas} deltas, {rows} rows\n", visible(project_id))
+        let id = visible(project_id);
+        format!(
+            "rebuilt project {id}: {deltas} deltas, {rows} rows\n\
+             in a working copy of it, `baton init --join {id}` has Baton work with it\n"
+        )
     })
 }
 
@@ -365,23 +371,4 @@ fn write(rows: &[Row], app: &App) -> Result<(), AppError> {
     }
     out.flush()?;
     Ok(())
-}
-
-fn line(row: &Row) -> String {
-    let body = match &row.body {
-        Some(Value::String(text)) => serde_json::from_str(text).unwrap_or(Value::Null),
-        Some(other) => other.clone(),
-        None => Value::Null,
-    };
-    let value = ["summary", "text", "what", "reason", "picker_identity", "surface"]
-        .iter()
-        .find_map(|key| body.get(*key)?.as_str());
-    format!(
-        "{:>6}  {}  {:<10}  {:<12}  {}",
-        row.seq,
-        rfc3339(row.created_at.0),
-        row.kind.as_str(),
-        visible(&row.identity),
-        value.map(baton_model::packet::one_line).map(|t| visible(&t)).unwrap_or_default()
-    )
 }

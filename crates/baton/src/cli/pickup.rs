@@ -153,7 +153,10 @@ fn apply(bundle: &mut Bundle, app: &mut App) {
 pub(super) fn pick_up(input: &PickupInput, app: &mut App) -> Result<Bundle, AppError> {
     let mut bundle = app.run::<Pickup>(input)?;
     if bundle.baton.is_none() && bundle.handoff.is_none() {
-        let status = app.run::<Status>(&StatusInput { project: Some(bundle.project_id.clone()) })?;
+        let status = app.run::<Status>(&StatusInput {
+            project: Some(bundle.project_id.clone()),
+            ..StatusInput::default()
+        })?;
         let of = (status.project_id.as_str(), &status.card);
         bundle.rules_reminders.extend(unwrapped::remarks(app, of, (bundle.session_id.as_deref(), None)));
     }

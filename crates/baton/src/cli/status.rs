@@ -2,7 +2,7 @@
 
 use baton_ops::session::{Status, StatusInput};
 
-use super::watch;
+use super::{ActingIdentity, watch};
 use crate::app::App;
 use crate::changes::ledger;
 use crate::error::AppError;
@@ -12,15 +12,18 @@ use crate::{render, unwrapped};
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Redraw every second until interrupted; on a pipe, print a line for every change
-    #[arg(long, short)]
+    #[arg(long, short, conflicts_with = "identity")]
     watch: bool,
+    #[command(flatten)]
+    who: ActingIdentity,
 }
 
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     if args.watch {
         return watch::run(app);
     }
-    let mut status = app.run::<Status>(&StatusInput { project: app.project.clone() })?;
+    let mut status =
+        app.run::<Status>(&StatusInput { project: app.project.clone(), identity: args.who.identity })?;
     app.remark_repository();
     ledger::remark_interrupted(app);
     let own = app.session.clone();

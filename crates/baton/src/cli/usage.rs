@@ -2,6 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
+use baton_model::printable;
 use serde_json::json;
 
 use super::{command, help, words};
@@ -11,11 +12,25 @@ use crate::render;
 
 /// Help that lists commands, said by the command in which all of them are described.
 pub(super) fn in_full(error: clap::Error) -> clap::Error {
-    use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand};
+    use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, InvalidSubcommand};
+    if error.kind() == InvalidSubcommand {
+        return with_settings_file(error);
+    }
     if !matches!(error.kind(), DisplayHelp | DisplayHelpOnMissingArgumentOrSubcommand) {
         return error;
     }
     help::grouped(command()).try_get_matches_from(words()).err().unwrap_or(error)
+}
+
+/// Whoever looks for a verb of `baton config` that writes a setting is told where settings are written.
+fn with_settings_file(mut error: clap::Error) -> clap::Error {
+    use clap::error::{ContextKind, ContextValue};
+    let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
+    if usage.contains("baton config ") {
+        let tip = "settings are lines of config.toml in ~/.config/baton, or variables; `baton config show` lists them";
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+    error
 }
 
 /// Help and version go to standard output; a usage error goes to standard error, as JSON with `--json` or `--jsonl`.
@@ -32,14 +47,27 @@ pub(super) fn usage(error: &clap::Error) -> i32 {
         let (what, hint) = parts(&message);
         let error = json!({ "error": { "code": "usage", "message": quote(&what), "hint": quote(&hint) } });
         let _ = writeln!(std::io::stdout(), "{error}");
-    } else if message != rendered || baton_model::printable::block(&message) != message {
-        // It quotes something that would reach into the terminal, or says it in words of our own.
+    } else if message != rendered || quotes_control_characters(error) {
+        // In words of our own, or without the colours of the library: it prints an argument raw among them.
         let lines: String = message.lines().map(|line| quote(line) + "\n").collect();
         let _ = std::io::stderr().write_all(lines.as_bytes());
     } else {
         let _ = error.print();
     }
     2
+}
+
+/// Whether the message holds an argument that a terminal would take for commands. The rendered text does not tell: it is stripped of
+/// escape sequences, those of the argument among them.
+fn quotes_control_characters(error: &clap::Error) -> bool {
+    use clap::error::ContextValue::{String as One, Strings as Many};
+    let is_raw = |text: &String| printable::block(text) != *text;
+    is_raw(&error.render().to_string())
+        || error.context().any(|(_, value)| match value {
+            One(text) => is_raw(text),
+            Many(texts) => texts.iter().any(is_raw),
+            _ => false,
+        })
 }
 
 /// What is wrong, with all that it names, and what may have been meant; each on one line. The library writes it as a paragraph, tips
@@ -83,6 +111,19 @@ pub(super) fn report(ended: &AppError, format: Format, color: bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_argument_with_an_escape_sequence_is_never_printed_raw() {
+        let error =
+            |words: &[&str]| super::super::command().try_get_matches_from(words).expect_err("it is refused");
+        let raw = "sta\u{1b}[31mtus";
+        for words in
+            [&["baton", raw][..], &["baton", "status", raw], &["baton", "status", &format!("--{raw}")]]
+        {
+            assert!(quotes_control_characters(&error(words)), "{words:?}");
+        }
+        assert!(!quotes_control_characters(&error(&["baton", "statis"])));
+    }
 
     #[test]
     fn everything_that_is_missing_is_named_and_a_tip_is_the_hint() {

@@ -45,7 +45,8 @@ fn each(
     let mut interrupted = Box::pin(ctrl_c());
     let mut before: Option<StatusOutput> = None;
     loop {
-        let now = app.run::<Status>(&StatusInput { project: app.project.clone() })?;
+        let now =
+            app.run::<Status>(&StatusInput { project: app.project.clone(), ..StatusInput::default() })?;
         match show(app, before.as_ref(), &now) {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(()),
             shown => shown?,

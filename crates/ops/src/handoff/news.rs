@@ -4,6 +4,7 @@ use baton_model::handoff::{Handoff, State};
 use baton_model::id::{BOT, check_identity, identity_key, short};
 use baton_model::message::Message;
 use baton_model::printable::quotable;
+use baton_model::shell::shell_word;
 use baton_store::{Failure, Tx, message};
 
 use super::isolation;
@@ -106,6 +107,11 @@ fn body(handoff: &Handoff) -> String {
     let next = match handoff.state {
         State::Failed => format!(
             "mend what it names, then: baton handoff retry {id}\nor take it back: baton handoff cancel {id}"
+        ),
+        State::Expired => format!(
+            "leave it anew: baton handoff create --to {} --subject {}\nmore: baton handoff show {id}",
+            handoff.to_project_id,
+            shell_word(&handoff.subject)
         ),
         _ => format!("more: baton handoff show {id}"),
     };

@@ -20,6 +20,9 @@ pub struct StatusInput {
     /// Project id; else from the working directory.
     #[serde(default)]
     pub project: Option<String>,
+    /// Whose unread messages it shows; else the caller's.
+    #[serde(default)]
+    pub identity: Option<String>,
 }
 
 /// Answer of `session_status`.
@@ -39,9 +42,12 @@ impl Operation for Status {
 
     fn run(input: StatusInput, cx: &mut Cx<'_>) -> Result<StatusOutput, Failure> {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
+        if let Some(identity) = &input.identity {
+            resolve::identity(cx.env.caller, Some(identity))?;
+        }
         let Cx { store, env } = cx;
         let card = store.read(|tx| {
-            let mut card = card::read_with(tx, env, (&project_id, None), |tx| {
+            let mut card = card::read_with(tx, env, (&project_id, input.identity.as_deref()), |tx| {
                 prefetch_exports(tx, &project_id);
                 prefetch_left(tx, &project_id);
             })?;

@@ -315,7 +315,9 @@ fn plain_text(content: Vec<u8>, args: &Import, app: &mut App) -> Result<String, 
         let passphrase = args.passphrase_file.as_deref().map(passphrase).transpose()?;
         let mut key_files = args.key.clone();
         // Keys are of projects; a file may be opened before its folder is registered.
-        if let Ok(own) = app.run::<Status>(&StatusInput { project: app.project.clone() }) {
+        if let Ok(own) =
+            app.run::<Status>(&StatusInput { project: app.project.clone(), ..StatusInput::default() })
+        {
             key_files.extend(Keys::new(app.config.config_dir.join("keys")).files(&own.project_id)?);
         }
         return Ok(keys::decrypt_file(&content, passphrase.as_deref(), &key_files, MAX_BYTES)?);

@@ -315,12 +315,18 @@ fn create(create: Create, app: &mut App) -> Result<(), AppError> {
 fn advance(action: Action, ending: EndArgs, app: &mut App) -> Result<(), AppError> {
     let EndArgs { answer, force, why } = ending;
     let Answer { id, who, result } = answer;
+    let has_reason = [&result, &why].into_iter().flatten().any(|text| !text.trim().is_empty());
+    let is_silent = matches!(action, Action::Decline) && !has_reason;
     let advanced =
         app.run::<Advance>(&AdvanceInput { id, action, identity: who.identity, result, force, why })?;
     app.show(&advanced, |advanced| {
         let handoff = &advanced.handoff.handoff;
         format!("hand-off {} is {}\n", render::short_id(&handoff.handoff_id), handoff.state.as_str())
-    })
+    })?;
+    if is_silent {
+        app.remark("you gave no reason (`--why`), so the sender hears only that it was declined");
+    }
+    Ok(())
 }
 
 fn row(handoff: &View) -> Vec<String> {
