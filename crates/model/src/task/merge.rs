@@ -15,6 +15,7 @@ use super::conflict::{Conflict, Side};
 use super::coverage::Coverage;
 use super::entry::{self, entries};
 use super::reading::{Ancestor, EntryValue, LineContent, reading};
+use super::receipt;
 use super::record::{Record, read};
 use super::version::Version;
 use crate::time::{Millis, rfc3339};
@@ -136,6 +137,8 @@ pub fn touch(before: &super::Task, after: &mut super::Task, now: Millis) -> Map<
 
 /// Notes in the clocks of a task that these entries of it are changed now.
 pub fn note(task: &mut super::Task, changed: impl IntoIterator<Item = String>, now: Millis) {
+    // Else every later change would be as far ahead as that one.
+    receipt::settle(task, now);
     if task.clocks.floor == 0 {
         task.clocks.floor = task.created_at;
     }

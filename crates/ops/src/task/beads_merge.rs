@@ -8,7 +8,7 @@ use baton_model::task::entry::entries;
 use baton_model::task::merge::{
     Sides, adopt, ignored_changes, keep_sealed, lost_by_sides, merge, replaced_by, untimed_removals,
 };
-use baton_model::task::receipt::received;
+use baton_model::task::receipt::{believed, received};
 use baton_model::task::record::Record;
 use baton_model::task::renamed::ledger_version_under_id;
 use baton_model::time::Millis;
@@ -178,7 +178,7 @@ impl Progress<'_, '_> {
         known: &[Record],
     ) -> Result<Option<Task>, Failure> {
         let theirs = version.record;
-        let ours = received(full_record(tx, task.clone())?, self.now);
+        let ours = believed(full_record(tx, task.clone())?, known, self.now);
         let (mut merged, mut conflicts) = match version.is_own {
             true => {
                 let incoming = ledger_version_under_id(ours.clone(), task);
