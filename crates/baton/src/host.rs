@@ -21,6 +21,7 @@ use crate::clock;
 use crate::config::Config;
 use crate::document;
 use crate::error::AppError;
+use crate::fingerprint::fingerprints;
 use crate::git;
 use crate::index_progress::Indexing;
 use crate::keys::{self, Keys};
@@ -209,6 +210,10 @@ impl baton_ops::op::Host for Machine {
 
     fn uncommitted(&self, folder: &str) -> Option<Vec<String>> {
         git::uncommitted(Path::new(folder))
+    }
+
+    fn fingerprints(&self, folder: &str, paths: &[String]) -> Option<Vec<String>> {
+        Some(fingerprints(Path::new(folder), paths))
     }
 
     fn holds_repository(&self, common_dir: &str, id: &str) -> Option<bool> {

@@ -12,6 +12,7 @@ mod config;
 mod document;
 mod error;
 mod file_lock;
+mod fingerprint;
 mod git;
 mod hook;
 mod host;

@@ -32,6 +32,9 @@ pub struct Manifest {
     pub branch: Option<String>,
     /// Paths that differ from the base, untracked ones among them.
     pub files: Vec<String>,
+    /// A fingerprint of what each of these paths held, in their order; none of changes that an earlier version captured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fingerprints: Vec<String>,
     /// What does not travel, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
@@ -105,6 +108,11 @@ impl Manifest {
         if self.files.len() > MAX_FILES || names.map(String::len).sum::<usize>() > MAX_NAMES {
             return Err(invalid(&format!("more than {MAX_FILES} files, or too long names")));
         }
+        let is_fingerprint = |text: &String| text.len() <= 32 && text.bytes().all(|b| b.is_ascii_graphic());
+        let is_one_each = self.fingerprints.is_empty() || self.fingerprints.len() == self.files.len();
+        if !is_one_each || !self.fingerprints.iter().all(is_fingerprint) {
+            return Err(invalid("the fingerprints are not those of its files"));
+        }
         self.unfinished.iter().try_for_each(UnfinishedOperation::check)?;
         self.remote.as_ref().map_or(Ok(()), RemoteContent::check)
     }
@@ -136,7 +144,11 @@ mod tests {
         };
         assert_eq!(manifest().check(), Ok(()));
         assert_eq!(Manifest { remote: at("h/x", "refs/baton/changes/a-1"), ..manifest() }.check(), Ok(()));
+        let one = || vec!["f1".to_owned()];
+        assert_eq!(Manifest { files: one(), fingerprints: one(), ..manifest() }.check(), Ok(()));
         let refused = [
+            Manifest { fingerprints: one(), ..manifest() },
+            Manifest { files: one(), fingerprints: vec!["a b".to_owned()], ..manifest() },
             Manifest { content_hash: "../x".into(), ..manifest() },
             Manifest { base: Some("--upload-pack=x".into()), ..manifest() },
             Manifest { remote: at("-x", "refs/baton/changes/../heads/main"), ..manifest() },

@@ -129,6 +129,10 @@ pub trait Host {
     fn uncommitted(&self, _folder: &str) -> Option<Vec<String>> {
         None
     }
+    /// A fingerprint of what each of these files of a working copy holds; nothing where that cannot be said.
+    fn fingerprints(&self, _folder: &str, _paths: &[String]) -> Option<Vec<String>> {
+        None
+    }
     /// Whether GitHub can be spoken to: a token or an app is configured.
     fn github_access(&self) -> bool {
         false

@@ -25,6 +25,7 @@ use crate::app::{App, Format};
 use crate::clock;
 use crate::config::{ChangesMode, Config};
 use crate::error::AppError;
+use crate::fingerprint::fingerprints;
 use crate::git::{self, Plumbing};
 
 /// Age in milliseconds from which a scratch folder was left by a process that was killed.
@@ -109,6 +110,7 @@ pub(crate) fn capture_copy(app: &App, root: &Path) -> Result<Option<CapturedCopy
     let manifest = Manifest {
         base: changes.base.clone(),
         branch: git::repository(root).ok().and_then(|own| own.branch),
+        fingerprints: fingerprints(root, &changes.files),
         files: changes.files.clone(),
         left_out: left_out
             .map(|left| LeftOut { path: left.path.clone(), reason: left.reason.clone() })

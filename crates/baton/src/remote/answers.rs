@@ -7,14 +7,15 @@ use baton_model::refusal::Refusal;
 use baton_model::session::Place;
 use baton_ops::document::OmissionReason;
 use baton_ops::op::{Caller, Host, Operation};
+use baton_ops::session::Pickup;
 use serde_json::{Value, json};
 
-use super::facts::Question;
+use super::question::Question;
 use crate::host::Machine;
 use crate::repo_file::stays_inside;
 
 /// Answers a question about this machine. A refusal ends the call: here it would have been refused for the same reason.
-/// Transcripts are not read here, since that takes a store.
+/// Transcripts are not read here, since that takes a store; documents only where a hand-off is picked up, which inlines them.
 pub(super) fn answer(
     question: &Question,
     operation: &str,
@@ -32,6 +33,9 @@ pub(super) fn answer(
         }
         Question::Uncommitted { folder } if is_of_repository(caller, folder, machine) => {
             json!(machine.uncommitted(folder))
+        }
+        Question::Fingerprints { folder, paths } if is_of_repository(caller, folder, machine) => {
+            json!(fingerprints(folder, paths, machine))
         }
         Question::Repository { folder } if is_of_repository(caller, folder, machine) => {
             json!(machine.repository(folder))
@@ -54,10 +58,10 @@ pub(super) fn answer(
         {
             json!(machine.path_kind(folder, pattern))
         }
-        Question::Document { folder, path } => match is_own(caller, folder) {
-            true => json!(machine.document(folder, path)),
-            false => json!(Err::<String, _>(OmissionReason::Outside)),
-        },
+        Question::Document { folder, path } if operation == Pickup::NAME && is_own(caller, folder) => {
+            json!(machine.document(folder, path))
+        }
+        Question::Document { .. } => json!(Err::<String, _>(OmissionReason::Outside)),
         Question::RoleFile { folder } if is_own(caller, folder) => json!(machine.role_file(folder)?),
         // Whether it can be read is all that the server learns.
         Question::Unseal { project_id, identity, sealed } => {
@@ -73,6 +77,13 @@ pub(super) fn answer(
         }
         _ => Value::Null,
     })
+}
+
+/// Fingerprints of files that are not committed; of no others.
+fn fingerprints(folder: &str, paths: &[String], machine: &Machine) -> Option<Vec<String>> {
+    let known = machine.uncommitted(folder)?;
+    let is_known = paths.iter().all(|path| known.contains(path));
+    machine.fingerprints(folder, paths).filter(|_| is_known)
 }
 
 /// Whether a folder lies in the working copy of the call, or is the top of another one of its repository.

@@ -18,122 +18,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::placeholder::in_place_of;
+use super::question::Question;
 use crate::host::Machine;
 
 /// The code of the refusal that carries questions.
 pub(crate) const FACTS_REQUIRED: &str = "facts_wanted";
-
-/// Something that only the client's machine can tell.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "ask", rename_all = "snake_case")]
-pub(crate) enum Question {
-    /// Whether this process has ended.
-    ProcessGone {
-        /// Its fingerprint.
-        process: String,
-    },
-    /// The state of the working copy in this folder.
-    Git {
-        /// Where.
-        folder: String,
-    },
-    /// Whether the repository in which the caller stands lies in this common git folder, too.
-    HoldsRepository {
-        /// The folder.
-        common_dir: String,
-        /// The id of the caller's repository.
-        id: String,
-    },
-    /// Whether a working copy of the caller's repository is there.
-    HasFolder {
-        /// Its top folder.
-        folder: String,
-    },
-    /// The files of a working copy of the caller's repository with changes that are not committed.
-    Uncommitted {
-        /// Its top folder.
-        folder: String,
-    },
-    /// The repository of a working copy of it.
-    Repository {
-        /// Its top folder.
-        folder: String,
-    },
-    /// Whether the working copy holds a commit.
-    HasCommit {
-        /// Where.
-        folder: String,
-        /// Which.
-        revision: String,
-    },
-    /// The working copy in which a branch is checked out.
-    CheckoutOf {
-        /// Where the repository is.
-        folder: String,
-        /// Which.
-        branch: String,
-    },
-    /// The commits that were made in a working copy since an instant.
-    CommitsMade {
-        /// Its top folder.
-        folder: String,
-        /// In milliseconds since 1970.
-        since: Millis,
-        /// What was checked out there when the session last said so.
-        head: Option<String>,
-    },
-    /// What a path or glob names below a folder.
-    PathKind {
-        /// The folder.
-        folder: String,
-        /// The path or glob, from there.
-        pattern: String,
-    },
-    /// The text of a file below a folder.
-    Document {
-        /// The folder.
-        folder: String,
-        /// The file, from there.
-        path: String,
-    },
-    /// The roles file of the repository: its name and text.
-    RoleFile {
-        /// Where.
-        folder: String,
-    },
-    /// Whether this can be decrypted. The text itself never comes here: the client puts it into the answer.
-    Unseal {
-        /// Of which project.
-        project_id: String,
-        /// With whose key.
-        identity: String,
-        /// What.
-        sealed: String,
-    },
-    /// This, encrypted for these keys. It is a stand-in, or holds one: what it stands for never comes here.
-    Seal {
-        /// Recipients: public keys.
-        recipients: Vec<String>,
-        /// What.
-        text: String,
-    },
-    /// The public half of a private key that is there.
-    OwnKey {
-        /// Of which project.
-        project_id: String,
-        /// Whose.
-        identity: String,
-    },
-    /// A private key is to be made: its public half.
-    MakeKey {
-        /// For which project.
-        project_id: String,
-        /// The identity.
-        identity: String,
-    },
-    /// A transcript, read into a packet.
-    Transcript(DocumentRequest),
-}
 
 /// A question with its answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -243,6 +132,10 @@ impl Host for RemoteHost<'_> {
 
     fn uncommitted(&self, folder: &str) -> Option<Vec<String>> {
         self.ask_for(Question::Uncommitted { folder: folder.to_owned() })?
+    }
+
+    fn fingerprints(&self, folder: &str, paths: &[String]) -> Option<Vec<String>> {
+        self.ask_for(Question::Fingerprints { folder: folder.to_owned(), paths: paths.to_vec() })?
     }
 
     fn repository(&self, folder: &str) -> Option<(String, Repository)> {

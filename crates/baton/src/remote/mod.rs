@@ -9,6 +9,7 @@ mod client;
 mod disk;
 mod facts;
 mod placeholder;
+mod question;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -136,6 +136,26 @@ fn changes_are_not_taken_for_those_of_a_copy_in_which_they_never_were() {
 }
 
 #[test]
+fn changes_whose_files_hold_something_else_by_now_go_on() {
+    let stage = edited();
+    wrapped(&stage, &["--with-changes"]);
+    // In the same working copy, and in the same files.
+    let files = std::fs::read_dir(stage.shop()).expect("a folder").flatten().map(|entry| entry.path());
+    for file in files.filter(|path| path.is_file()) {
+        std::fs::write(&file, "of somebody else\n").expect("written");
+    }
+    let lola = stage.terminal("Lola");
+    let picked = lola.json(&["pickup", "--apply"]);
+    assert_eq!(picked["changes"].get("is_here"), None, "{picked:#}");
+    assert_eq!(picked["changes"]["is_changed_here"], true, "{picked:#}");
+    assert_eq!(picked["changes"]["outcome"]["applied"], false, "{picked:#}");
+    let output = lola.text(&["wrap", "--summary", "kept the others", "--next", "n"]);
+    assert!(output.contains("not applied, so they go on with this one"), "{output}");
+    let waits = stage.terminal("Max").json(&["pickup", "--dry-run"]);
+    assert!(waits["changes"]["files_total"].as_u64() > Some(0), "{waits:#}");
+}
+
+#[test]
 fn changes_that_a_named_agent_applies_are_credited_to_its_session() {
     let stage = edited();
     wrapped(&stage, &["--with-changes"]);

@@ -162,7 +162,7 @@ impl Operation for Pickup {
         let mut bundle = store
             .read(|tx| pickup_bundle::read(tx, env, &project_id, &picked, (input.dry_run, input.full)))?;
         bundle.location = work_search::of_bundle(cx, &bundle)?;
-        waiting_changes::name_place(&mut bundle);
+        waiting_changes::name_place(&mut bundle, cx.env.host);
         waiting_changes::note_place(cx, &bundle)?;
         Ok(bundle)
     }

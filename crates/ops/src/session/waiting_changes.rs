@@ -9,7 +9,7 @@ use super::bundle_view::Bundle;
 use super::pickup::PickupResult;
 use super::work_location::WorkLocation;
 use crate::changes::{BatonChanges, note_presence, with_earlier};
-use crate::op::Cx;
+use crate::op::{Cx, Host};
 
 /// Most files that are named.
 const NAMED: usize = 20;
@@ -38,6 +38,12 @@ pub struct WaitingChanges {
     /// They lie in the caller's working copy, where they were made.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_here: bool,
+    /// The files of the caller's working copy, where they were made, hold something else by now.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_changed_here: bool,
+    /// What the files held, as far as a capture took that down.
+    #[serde(skip)]
+    held: Vec<(String, String)>,
     /// What became of them in the caller's working copy, where the caller tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<ApplyOutcome>,
@@ -64,6 +70,7 @@ impl WaitingChanges {
         let BatonChanges { baton_id, manifest, .. } = changes;
         let files_total = manifest.files.len();
         let mut files = manifest.files;
+        let held = files.iter().cloned().zip(manifest.fingerprints).collect();
         files.truncate(NAMED);
         let advice =
             format!("apply them before you edit: `baton changes apply {baton_id}` in a clean working copy");
@@ -78,6 +85,8 @@ impl WaitingChanges {
             unfinished: manifest.unfinished,
             outcome: None,
             is_here: false,
+            is_changed_here: false,
+            held,
         }
     }
 
@@ -93,9 +102,25 @@ impl WaitingChanges {
         if total > named.len() { found.any(|is_there| is_there) } else { found.all(|is_there| is_there) }
     }
 
+    /// Whether the files in this folder hold what they held; nothing where that cannot be said.
+    fn are_held_in(&self, host: &dyn Host, folder: &str) -> Option<bool> {
+        let (paths, held): (Vec<_>, Vec<_>) = self.held.iter().cloned().unzip();
+        let now = host.fingerprints(folder, &paths).filter(|_| !held.is_empty())?;
+        Some(now == held)
+    }
+
     /// As they look from the working copy in which they were made and still lie.
     fn at_their_place(self) -> Self {
         Self { is_here: true, advice: None, ..self }
+    }
+
+    /// As they look from the working copy in which they were made and whose files hold something else by now.
+    fn beside_others(self) -> Self {
+        let advice = format!(
+            "the same files hold other changes here: compare with `baton changes show {}`, or apply it in a new worktree",
+            self.baton_id
+        );
+        Self { is_changed_here: true, advice: Some(advice), ..self }
     }
 
     /// Notes what became of them.
@@ -144,6 +169,11 @@ impl WaitingChanges {
                     "Uncommitted changes ({count}) go with this baton; they lie in this working copy, where they were made."
                 )
             }
+            None if self.is_changed_here => format!(
+                "Uncommitted changes ({count}) go with this baton; in this working copy, where they were made, the same files hold \
+                 something else by now: `baton changes show {}`.",
+                self.baton_id
+            ),
             None => format!(
                 "Uncommitted changes ({count}) go with this baton and are not applied yet: `baton changes apply {}`.",
                 self.baton_id
@@ -162,11 +192,16 @@ impl Bundle {
     }
 }
 
-/// Says of changes that lie where the caller stands that they are there.
-pub(super) fn name_place(bundle: &mut Bundle) {
+/// Says of changes that were made where the caller stands whether they are there, by what the files hold: others of the same names may
+/// have taken their place.
+pub(super) fn name_place(bundle: &mut Bundle, host: &dyn Host) {
     let (Some(location), Some(changes)) = (&bundle.location, bundle.changes.clone()) else { return };
     if location.is_here && changes.lie_in(location) {
-        bundle.name_changes(changes.at_their_place());
+        let named = match changes.are_held_in(host, &location.copy.root) {
+            Some(false) => changes.beside_others(),
+            Some(true) | None => changes.at_their_place(),
+        };
+        bundle.name_changes(named);
     }
 }
 
