@@ -30,6 +30,7 @@ pub mod outbox;
 pub mod place;
 pub mod project;
 pub mod request;
+pub mod revocations;
 pub mod search;
 pub mod search_memory;
 pub mod session;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::ledger::{StoreCheck, StoreCheckInput, StoreCheckOutput};
 use baton_store::restore::{self, ReplacedStore, StagedRestore};
+use baton_store::revocations::Revocations;
 use baton_store::{Fault, FaultKind, Store, Target};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -133,17 +134,19 @@ pub(super) fn restore(args: RestoreArgs, app: &mut App) -> Result<(), AppError> 
             Kind::Refused,
             "restore_file_only",
             "only a store in a file can be restored",
-            "use the database's own tools",
+            "unset BATON_STORE (or take `store` out of the settings) to restore a store in a file; a database is restored with its own tools",
         )
         .into());
     };
-    admit(&args, &store)?;
+    let is_named = app.config.origins.get("store").is_some_and(|(_, origin)| origin == "--store");
+    admit(&args, &store, is_named)?;
     let mut step = |step| -> Result<(), Fault> {
         tracing::debug!(?step, "the restore goes on");
         Ok(())
     };
     let draft = StagedRestore::build(&args.file, &store, args.incomplete, clock::now(), &mut step)
         .map_err(|fault| unfit(fault, &args.file))?;
+    keep_revocations(draft.path(), &store)?;
     let checked = check(&draft, app)?;
     refuse_users(&store)?;
     let previous = draft.place(clock::now(), &mut step).map_err(|fault| in_use(fault, &store))?;
@@ -159,6 +162,20 @@ pub(super) fn restore(args: RestoreArgs, app: &mut App) -> Result<(), AppError> 
     app.show(&restored, show)
 }
 
+/// Revokes in the restored store what the store of the settings has as revoked, where that is another one: the backup may be from before.
+/// What is in the place of the restored store was asked already.
+fn keep_revocations(draft: &Path, store: &Path) -> Result<(), AppError> {
+    let Ok(settings) = crate::config::load_at(None) else { return Ok(()) };
+    let is_same = matches!(&settings.store, Target::File(file) if restore::is_same(file, store));
+    if is_same || settings.store == Target::Memory {
+        return Ok(());
+    }
+    let read = |mut known: Store| known.read(|tx| Ok(Revocations::of(tx)?)).ok();
+    let Some(revoked) = Store::open_read_only(&settings.store).ok().and_then(read) else { return Ok(()) };
+    let mut restored = Store::open_existing(&Target::File(draft.to_owned()), clock::now())?;
+    Ok(restored.write_shared(|tx| Ok(revoked.write(tx)?))?)
+}
+
 fn show(restored: &Restored<'_>) -> String {
     let projects = match restored.projects {
         1 => "1 project".to_owned(),
@@ -172,8 +189,8 @@ fn show(restored: &Restored<'_>) -> String {
     text
 }
 
-/// Refuses what is no restore, before anything is read.
-fn admit(args: &RestoreArgs, store: &Path) -> Result<(), Refusal> {
+/// Refuses what is no restore, before anything is read. `is_named`: the store is that of `--store`.
+fn admit(args: &RestoreArgs, store: &Path, is_named: bool) -> Result<(), Refusal> {
     if restore::is_same(&args.file, store) {
         let what = format!("{} is the store itself", args.file.display());
         let hint = "name a backup: a file of `baton backup`, or one that a restore has kept";
@@ -183,6 +200,16 @@ fn admit(args: &RestoreArgs, store: &Path) -> Result<(), Refusal> {
         let what = format!("{} exists already", store.display());
         let hint = "say --yes to put the backup in its place; the old one is kept beside it";
         return Err(Refusal::new(Kind::Refused, "store_exists", what, hint));
+    }
+    // What lies in the place of the settings is what is left of a store, whatever it holds.
+    if is_named && restore::is_foreign(store) {
+        let file = store.display().to_string();
+        let what = format!("{file} is there and is no store of Baton");
+        let hint = format!(
+            "name another file with --store; if it is what is left of a damaged store: `mv -n {0} {0}.damaged`, then repeat the command",
+            shell_word(&file)
+        );
+        return Err(Refusal::new(Kind::Refused, "store_foreign", what, hint));
     }
     refuse_users(store)
 }

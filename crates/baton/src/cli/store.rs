@@ -3,7 +3,7 @@
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
 use baton_store::copy::{self, ChainPolicy};
-use baton_store::{Store, Target, counter, restore, token};
+use baton_store::{Store, Target, counter, restore, share, token};
 use serde::Serialize;
 
 use crate::app::App;
@@ -127,13 +127,18 @@ struct CopiedToken {
 fn settle_tokens(target: &mut Store, ends: [&Target; 2], app: &App) -> Result<CopiedTokens, AppError> {
     let in_use = &app.config.store;
     let is_third = *in_use != Target::Memory && !ends.into_iter().any(|end| is_same(end, in_use));
-    let known = match Store::open_read_only(in_use) {
-        Ok(mut store) if is_third => store.read(|tx| Ok(token::list(tx)?)).unwrap_or_default(),
+    let (known, revoked_shares) = match Store::open_read_only(in_use) {
+        Ok(mut store) if is_third => {
+            store.read(|tx| Ok((token::list(tx)?, share::revocations(tx)?))).unwrap_or_default()
+        }
         // Without a store in use nothing is known of later revocations.
-        _ => Vec::new(),
+        _ => Default::default(),
     };
     let now = clock::now();
     let settled = target.write_shared(|tx| {
+        for (share_id, at) in &revoked_shares {
+            share::revoke(tx, share_id, *at)?;
+        }
         let mut settled = CopiedTokens { valid: Vec::new(), revoked: Vec::new() };
         for copied in token::list(tx)?.into_iter().filter(|copied| copied.is_valid(now)) {
             let later = known.iter().find(|known| known.token_id == copied.token_id);
@@ -173,14 +178,20 @@ fn show(copied: &Copied<'_>) -> String {
     let filled = copied.items.iter().filter(|table| table.rows != 0);
     let rows: Vec<Vec<String>> =
         filled.map(|table| vec![table.table.to_owned(), table.rows.to_string()]).collect();
+    // From a database back to a file: the file may go where the store lay before.
+    let home = match [&copied.from, &copied.to].map(|end| end.starts_with("postgres")) {
+        [true, false] => ", or unset it and run `baton restore FILE`, which puts the file in the usual place",
+        _ => "",
+    };
     format!(
         "{}copied {} rows from {} to {}; they read the same on both sides\n{}  \
-         next: set BATON_STORE to the new store, and let nobody write to the old one\n",
+         next: set BATON_STORE to the new store{}, and let nobody write to the old one\n",
         render::table(&rows),
         copied.rows,
         visible(&copied.from),
         visible(&copied.to),
         tokens(copied),
+        home
     )
 }
 

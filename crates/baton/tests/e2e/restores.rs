@@ -204,6 +204,40 @@ fn a_copy_of_a_backup_lets_no_revoked_token_in_without_a_word() {
 }
 
 #[test]
+fn a_restore_elsewhere_opens_nothing_that_was_taken_back_and_replaces_no_other_file() {
+    let (stage, _) = with_backup();
+    let lola = stage.terminal("Lola");
+    lola.json(&["start"]);
+    lola.json(&["wrap", "--summary", "s", "--next", "n"]);
+    let token = text(&lola.json(&["token", "create", "--name", "ci"]), "token_id");
+    let baton = text(&lola.json(&["batons"])["items"][0], "baton_id");
+    let share = text(&lola.json(&["share", &baton, "--for", "7d"]), "share_id");
+    let path = |name: &str| stage.root().join(name).display().to_string();
+    let backup = path("with-access.db");
+    lola.json(&["backup", &backup]);
+    lola.json(&["token", "revoke", &token]);
+    lola.json(&["share", "revoke", &share]);
+    let is_open = |store: &str| {
+        let token = lola.json(&["--store", store, "token", "list"])["items"][0]["valid"] == true;
+        let shares = lola.json(&["--store", store, "share", "list"]);
+        (token, items(&shares).iter().any(|share| share["valid"] == true || share["revoked_at"].is_null()))
+    };
+    assert_eq!(is_open(&backup), (true, true), "the backup is from before");
+    for (name, command) in [("restored.db", "restore"), ("copied.db", "copy")] {
+        let target = path(name);
+        match command {
+            "restore" => lola.json(&["--store", &target, "restore", &backup]),
+            _ => lola.json(&["store", "copy", &backup, &target]),
+        };
+        assert_eq!(is_open(&target), (false, false), "{name}");
+    }
+    let thesis = path("thesis.txt");
+    fs::write(&thesis, "300 pages").expect("written");
+    lola.refused(1, "store_foreign", &["--store", &thesis, "restore", "--yes", &backup]);
+    assert_eq!(fs::read(&thesis).expect("there"), b"300 pages");
+}
+
+#[test]
 fn a_store_is_not_restored_onto_itself() {
     let (stage, _) = with_backup();
     let lola = stage.terminal("Lola");

@@ -320,6 +320,21 @@ fn examine(backup: &Path, incomplete: bool) -> Result<Connection, Fault> {
     }
 }
 
+/// Whether the file in the place of a store is none: a text, or the database of another program. An empty file, and what begins like a store
+/// and is damaged, may be one.
+pub fn is_foreign(store: &Path) -> bool {
+    let mut head = [0; 72];
+    let read = File::open(store).and_then(|mut file| {
+        let length = file.metadata()?.len();
+        std::io::Read::read_exact(&mut file, &mut head).map(|()| length).or(Ok(length))
+    });
+    if read.is_ok_and(|length| length == 0) || !store.is_file() {
+        return false;
+    }
+    let id = i64::from(i32::from_be_bytes([head[68], head[69], head[70], head[71]]));
+    !head.starts_with(b"SQLite format 3\0") || ![APPLICATION_ID, log::MARK].contains(&id)
+}
+
 /// What SQLite finds wrong with a database; empty is sound.
 fn damage(conn: &Connection) -> rusqlite::Result<String> {
     let mut statement = conn.prepare("PRAGMA integrity_check(20)")?;
