@@ -1,12 +1,12 @@
 //! `baton_import`: a baton that arrives as a file waits here to be picked up.
 
 use baton_model::baton::Baton;
-use baton_model::baton_file::{FileLocation, MAX_RECEIPTS, PortableBaton, Receipt, invalid};
+use baton_model::baton_file::{FileLocation, PortableBaton, Receipt};
 use baton_model::delta::Kind;
-use baton_model::id::{check_identity, check_label, check_project, short, visible};
+use baton_model::id::{short, visible};
 use baton_model::packet::ValidatedPacket;
 use baton_model::refusal::{self, Refusal};
-use baton_model::repository::{WorkingCopy, canonical_address, is_commit_id};
+use baton_model::repository::WorkingCopy;
 use baton_model::session::{Place, Release, ReleaseReason, Session};
 use baton_store::{Failure, Tx, baton, delta, project};
 use schemars::JsonSchema;
@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::continued;
+use super::import_check::{check, require_same_project};
 use super::records::{ImportRecord, ReceiptRecord, export_of};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Retention};
@@ -99,7 +100,13 @@ impl Operation for BatonImport {
                 receipts.extend(note_receipts(tx, env, &author, &input.baton)?);
             }
             for home in &merged {
-                let Some(known) = baton::get(tx, home, &input.baton.baton_id)? else { continue };
+                let Some(known) = baton::get(tx, home, &input.baton.baton_id)? else {
+                    let to_projects = (home.as_str(), project_id.as_str());
+                    match imported_before_merge(tx, env, to_projects, (&input.baton, input.again))? {
+                        Some(output) => return Ok(BatonImportOutput { receipts, ..output }),
+                        None => continue,
+                    }
+                };
                 refuse_own_export(tx, &known)?;
                 // It was reclaimed, or never left: what became of it here is that baton.
                 let here = match carried_as(tx, (home, &known.baton_id), &project_id)? {
@@ -117,56 +124,6 @@ impl Operation for BatonImport {
             Ok(BatonImportOutput { receipts, ..output })
         })
     }
-}
-
-/// Refuses what no export makes.
-fn check(of: &PortableBaton) -> Result<(), Refusal> {
-    check_label("id of the baton", &of.baton_id)?;
-    check_project(&of.project_id)?;
-    check_identity(&of.identity)?;
-    check_identity(&of.exported_by)?;
-    check_label("surface", &of.surface)?;
-    check_label("thread id", &of.thread_id)?;
-    if !of.machine.is_empty() {
-        check_label("machine", &of.machine)?;
-    }
-    if let Some(to) = &of.to_identity {
-        check_identity(to)?;
-    }
-    if let Some(role) = &of.to_role {
-        check_label("role", role)?;
-    }
-    if of.receipts.len() > MAX_RECEIPTS {
-        return Err(invalid("has too many receipts"));
-    }
-    let commit = of.location.as_ref().and_then(|location| location.commit.as_deref());
-    if commit.is_some_and(|id| !is_commit_id(id)) {
-        return Err(invalid("names a commit that is none"));
-    }
-    for receipt in &of.receipts {
-        check_label("id of the baton", &receipt.baton_id)?;
-        check_identity(&receipt.picked_up_by)?;
-    }
-    Ok(())
-}
-
-/// Refuses a baton of another project. One project may have two names: then both are pushed to one remote.
-fn require_same_project(tx: &mut Tx<'_>, project_id: &str, of: &PortableBaton) -> Result<(), Failure> {
-    if of.project_id == project_id {
-        return Ok(());
-    }
-    let own = project::get(tx, project_id)?.and_then(|own| own.vcs_remote_url);
-    let [own, theirs] =
-        [own.as_deref(), of.remote.as_deref()].map(|remote| remote.and_then(canonical_address));
-    if own.is_some() && own == theirs {
-        return Ok(());
-    }
-    let what = format!("the baton is of project {}, and this folder belongs to {project_id}", of.project_id);
-    let hint = format!(
-        "go to the working copy of {} and repeat it there; `baton --project {project_id} handoff import FILE` takes it here all the same",
-        of.project_id
-    );
-    Err(Refusal::new(refusal::Kind::Conflict, "baton_other_project", what, hint).into())
 }
 
 /// Notes which of the batons that this ledger has exported were picked up elsewhere, each once.
@@ -251,6 +208,25 @@ fn import(
     };
     once.keep(tx, env.now, &output)?;
     Ok(output)
+}
+
+/// What a file left that was imported into a project before that was merged into this one: the baton was carried along, or is over there.
+fn imported_before_merge(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    (home, project_id): (&str, &str),
+    (of, again): (&PortableBaton, bool),
+) -> Result<Option<BatonImportOutput>, Failure> {
+    let packet = of.sealed_packet()?;
+    let Some(before) = earlier_import(tx, home, of, (&packet, again))?.1 else { return Ok(None) };
+    let here = match carried_as(tx, (home, &before.baton_id), project_id)? {
+        Some(id) => baton::get(tx, project_id, &id)?,
+        None => baton::get(tx, home, &before.baton_id)?,
+    };
+    match here {
+        Some(here) => known_here(tx, env, here).map(Some),
+        None => Ok(Some(BatonImportOutput { imported_before: true, ..before })),
+    }
 }
 
 /// What an import of the same content left, and the request under which this one is kept. Another content of the baton is refused, but

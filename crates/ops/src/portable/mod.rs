@@ -6,6 +6,7 @@
 mod continued;
 mod export;
 mod import;
+mod import_check;
 mod reclaim;
 mod records;
 

@@ -63,6 +63,30 @@ on_every_backend! {
         assert_eq!(w.ledger_of("q").iter().filter(|entry| entry["kind"] == "wrap").count(), 1);
     }
 
+    fn the_same_file_is_imported_once_where_projects_were_merged(w) {
+        for project in ["q", "r", "s"] {
+            w.register(project);
+        }
+        w.leave_baton(&agent("Ann"), "once");
+        let baton = export(w);
+        import(w, &baton);
+        let into = |w: &mut World, project: &str| {
+            w.ok(&agent("Ben").project(project), "baton_import", json!({ "project": project, "baton": baton }))
+        };
+        for (from, to) in [("q", "r"), ("r", "s")] {
+            w.ok(&agent("Owner"), "project_merge", json!({ "from": from, "into": to }));
+            let again = into(w, to);
+            assert_eq!(again["imported_before"], true, "{to}: {again:#}");
+            let batons = w.ok(&agent("Ben").project(to), "baton_list", json!({ "project": to }));
+            assert_eq!(list(&batons["items"]).len(), 1, "{to}: {batons:#}");
+        }
+        w.pickup(&at("Donna", "s"));
+        w.ok(&at("Donna", "s"), "session_wrap", json!({ "summary": "done", "done": true }));
+        let after = into(w, "s");
+        assert_eq!(after["imported_before"], true, "{after:#}");
+        assert!(after["progress"].is_string(), "{after:#}");
+    }
+
     fn what_its_last_holder_saved_goes_along(w) {
         w.register("q");
         w.leave_baton(&agent("Ann"), "the cart rounds");
