@@ -58,7 +58,7 @@ fn watch(app: &mut App, state: &mut State, screen: &mut Screen, every: Duration)
         let size = Screen::size();
         state.set_height(draw::list_height(size.1));
         screen.draw(size, draw::lines(state, app.color, size))?;
-        if !event::poll(due.saturating_duration_since(Instant::now()).min(every))? {
+        if !event::poll(wait(state.is_following, due, Instant::now(), every))? {
             continue;
         }
         let Event::Key(key) = event::read()? else { continue };
@@ -80,6 +80,12 @@ fn watch(app: &mut App, state: &mut State, screen: &mut Screen, every: Duration)
             }
         }
     }
+}
+
+/// How long to wait for a key. Where the view stands still no look is due: the time of the last one has passed, and to wait for that would
+/// be not to wait.
+fn wait(is_following: bool, due: Instant, now: Instant, every: Duration) -> Duration {
+    if is_following { due.saturating_duration_since(now).min(every) } else { every }
 }
 
 /// Reads the view anew; when the next look is due.
@@ -116,5 +122,18 @@ fn key_of(key: KeyEvent) -> Option<Key> {
         KeyCode::Tab | KeyCode::Right => Some(Key::Next),
         KeyCode::BackTab | KeyCode::Left => Some(Key::Previous),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_view_that_stands_still_waits() {
+        let (every, now) = (Duration::from_secs(2), Instant::now());
+        assert_eq!(wait(false, now, now + every, every), every);
+        assert_eq!(wait(true, now, now + every, every), Duration::ZERO);
+        assert_eq!(wait(true, now + every / 2, now, every), every / 2);
     }
 }

@@ -187,7 +187,12 @@ fn report(
     let unmarked = inherited.iter().filter(|row| row.unmarked != 0).count();
     let handoffs = handoff::of_project(tx, project_id)?;
     let sent = card::sent(tx, env, project_id, handoffs)?;
-    let failed = sent.iter().filter(|one| one.state == State::Failed).count();
+    // One that is to be tried again has failed, too, as long as its last try did.
+    let is_failing = |one: &&SentHandoff| {
+        one.state == State::Failed
+            || (matches!(one.state, State::Planned | State::Pending) && one.why.is_some())
+    };
+    let failed = sent.iter().filter(is_failing).count();
     let found =
         failed + findings.len() + unwrapped.len() + overdue.len() + unmarked + usize::from(rate.is_low());
     Ok(ReportOutput {

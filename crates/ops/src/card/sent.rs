@@ -6,7 +6,7 @@ use baton_model::handoff::{Handoff, State};
 use baton_model::id::short;
 use baton_model::printable::quotable;
 use baton_model::time::{Millis, Timestamp};
-use baton_store::{Failure, Tx};
+use baton_store::{Failure, Tx, project};
 use serde::{Deserialize, Serialize};
 
 use super::subject;
@@ -100,6 +100,7 @@ fn row(tx: &mut Tx<'_>, env: &Env<'_>, one: &Handoff) -> Result<SentHandoff, Fai
             let result = view.result.filter(|_| !env.hides_subjects());
             (result, Some(format!("baton handoff show {id}")))
         }
+        State::Offered => (nobody_there(tx, one)?, None),
         _ => (None, None),
     };
     Ok(SentHandoff {
@@ -113,4 +114,13 @@ fn row(tx: &mut Tx<'_>, env: &Env<'_>, one: &Handoff) -> Result<SentHandoff, Fai
         updated_at: view.updated_at,
         handoff_id: view.handoff_id,
     })
+}
+
+/// Why an offer waits that nobody can see: its project is a name that no repository has registered.
+fn nobody_there(tx: &mut Tx<'_>, one: &Handoff) -> Result<Option<String>, Failure> {
+    let target = project::get(tx, &one.to_project_id)?;
+    let is_empty = target.is_none_or(|target| target.is_placeholder);
+    Ok(is_empty.then(|| {
+        format!("nobody works in project {} yet: no repository is registered as it", one.to_project_id)
+    }))
 }

@@ -99,11 +99,11 @@ impl Operation for Ack {
             MailAckInput { project, identity, message_id, body, sensitive: false },
             cx,
             |tx, project_id, id, who| {
-                let found = message::get(tx, project_id, id)?
-                    .filter(|m| {
-                        m.to_project_id.is_none() && identity_key(&m.to_identity) == identity_key(who)
-                    })
-                    .ok_or_else(|| unknown(who))?;
+                let found = find::by_id(tx, project_id, id)?;
+                let is_theirs = identity_key(&found.to_identity) == identity_key(who);
+                if found.to_project_id.is_some() || !is_theirs {
+                    return Err(unknown(who).into());
+                }
                 Ok((found, Participation::Receiver))
             },
         )

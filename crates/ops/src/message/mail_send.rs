@@ -146,8 +146,8 @@ impl Operation for MailSend {
         let request = Request::of(env, &who, scope, input.request_id.as_deref(), &input)?;
         store.write(&taken, |tx| {
             resolve::require(tx, &draft.from_project)?;
-            if let Some(answer) = request::answered(tx, request.as_ref())? {
-                return Ok(answer);
+            if let Some(answer) = request::answered::<SendOutput>(tx, request.as_ref())? {
+                return Ok(sent_before(answer, input.sensitive));
             }
             resolve::beat(tx, env, &draft.from_project, &draft.from, Self::NAME)?;
             require_target(tx, &draft.to_project)?;
@@ -163,11 +163,24 @@ impl Operation for MailSend {
             warnings.extend(draft.warnings.iter().cloned());
             let sent = post(tx, env, &outgoing(&draft, &to, expires_at, ack_by))?;
             let (project_id, identity) = (draft.from_project.clone(), draft.from.clone());
-            let answer = SendOutput { project_id, identity, message: View::of(&sent), warnings };
+            let answer =
+                SendOutput { project_id, identity, message: View::of(&sent), replayed: false, warnings };
             request::keep(tx, env, request.as_ref(), &answer)?;
             Ok(answer)
         })
     }
+}
+
+/// The answer of a retry. The text of an encrypted message is not compared: only its receivers and its sender can read it.
+fn sent_before(answer: SendOutput, is_sensitive: bool) -> SendOutput {
+    let mut answer = SendOutput { replayed: true, ..answer };
+    if is_sensitive {
+        let message = "this request id has sent a message before, whose text is encrypted and cannot be compared: the text of this \
+            call was not stored. Another text needs another request id";
+        let kind = WarningKind::TextNotCompared;
+        answer.warnings.push(Warning { kind, message: message.to_owned(), near: None });
+    }
+    answer
 }
 
 fn outgoing<'a>(

@@ -6,6 +6,7 @@ use baton_store::{Failure, message};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::find;
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
@@ -46,15 +47,16 @@ impl Operation for Recall {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
-        let far = store.read(|tx| {
+        let (message_id, far) = store.read(|tx| {
             resolve::require_project(tx, &project_id)?;
-            Ok(message::get(tx, &project_id, &input.message_id)?.and_then(|m| m.to_project_id))
+            let known = find::by_id(tx, &project_id, &input.message_id)?;
+            Ok((known.message_id, known.to_project_id))
         })?;
         let taken: Vec<&str> = [project_id.as_str()].into_iter().chain(far.as_deref()).collect();
         store.write(&taken, |tx| {
             resolve::require(tx, &project_id)?;
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
-            let known = message::get(tx, &project_id, &input.message_id)?
+            let known = message::get(tx, &project_id, &message_id)?
                 .filter(|m| m.from_project_id.is_none())
                 .filter(|m| identity_key(&m.from_identity) == identity_key(&identity));
             if known.is_none() {
@@ -62,15 +64,15 @@ impl Operation for Recall {
             }
             // Where it lies decides; the sender's copy of what went to another project follows.
             let lies_in = far.as_deref().unwrap_or(&project_id);
-            if !message::recall(tx, lies_in, &input.message_id, env.now)? {
+            if !message::recall(tx, lies_in, &message_id, env.now)? {
                 return Err(delivered().into());
             }
             if far.is_some() {
-                message::recall(tx, &project_id, &input.message_id, env.now)?;
+                message::recall(tx, &project_id, &message_id, env.now)?;
             }
             Ok(())
         })?;
-        Ok(RecallOutput { project_id, identity, message_id: input.message_id })
+        Ok(RecallOutput { project_id, identity, message_id })
     }
 }
 

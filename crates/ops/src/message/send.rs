@@ -75,6 +75,9 @@ pub struct SendOutput {
     /// The message.
     #[serde(flatten)]
     pub message: View,
+    /// A retry: it was sent by an earlier call with the same request id, and nothing was sent now.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replayed: bool,
     /// What the caller should know; nothing was refused because of it.
     pub warnings: Vec<Warning>,
 }
@@ -113,7 +116,7 @@ impl Operation for Send {
             message::insert(tx, &message)?;
             Ok((message, unknown_receiver(tx, &project_id, &input.to)?))
         })?;
-        Ok(SendOutput { project_id, identity, message: View::of(&message), warnings })
+        Ok(SendOutput { project_id, identity, message: View::of(&message), replayed: false, warnings })
     }
 }
 

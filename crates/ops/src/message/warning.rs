@@ -10,6 +10,8 @@ pub enum WarningKind {
     RecipientUnknown,
     /// No identity of that name is known here, and the sender wants the message to wait.
     RecipientWaitedFor,
+    /// A retry of an encrypted message: whether it says the same cannot be seen.
+    TextNotCompared,
     /// The sender has no key and cannot read the message again.
     SenderWithoutKey,
 }

@@ -153,6 +153,17 @@ pub(crate) fn send_signal(
     Ok(message::insert(tx, &notice)?)
 }
 
+/// A refusal of a second session in the words of a caller whose token is bound: no other name and no force is open to it.
+fn for_token(env: &Env<'_>, refusal: Refusal) -> Refusal {
+    let is_bound = env.caller.grant.bearer.as_ref().is_some_and(|bearer| bearer.identities.is_some());
+    if !is_bound || refusal.code != "identity_conflict" {
+        return refusal;
+    }
+    let hint = "`baton end` or `baton wrap` with `--session ID` ends it, if it is yours; else ask whoever runs the server for a token of \
+                your own name, or to end it: `baton end --session ID --force --why REASON`";
+    Refusal { hint: hint.into(), ..refusal }
+}
+
 /// What registering came to.
 pub(crate) enum RegisterResult {
     /// The caller's own open session.
@@ -240,7 +251,7 @@ pub(crate) fn register(
     };
     let is_own = |session: &Session| token_rights::is_own(env, session);
     let has_ended = |session: &Session| has_process_ended(env, session, &session.place);
-    match admit(&open, &applicant, has_ended, is_own)? {
+    match admit(&open, &applicant, has_ended, is_own).map_err(|refusal| for_token(env, refusal))? {
         Admission::Same(session) => Ok(RegisterResult::Same(*session)),
         Admission::New(replaced) => {
             let session_id = env.id();

@@ -2,9 +2,10 @@
 
 use baton_model::id::{check_identity, identity_key};
 use baton_model::refusal::{Kind, Refusal};
+use baton_model::route;
 use baton_model::task::closing::{FollowerAction, Outcome};
 use baton_model::task::{Task, check_context, patch, reason, sealed};
-use baton_store::{Failure, Tx, task};
+use baton_store::{Failure, Tx, message, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -108,6 +109,9 @@ pub struct CloseOutput {
     /// The comment in which a reason is kept that came when the task was closed already.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept_comment_id: Option<Value>,
+    /// It was closed already: its result stays as it was, and nothing was set off.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub was_closed: bool,
 }
 
 impl Operation for Close {
@@ -181,7 +185,8 @@ pub(super) fn attempt(
     wanted.close_reason.clone_from(&input.reason);
     let (task, off) = close(tx, env, author, &known, wanted, outcome)?;
     let task = answer(&task, env, author);
-    Ok(CloseOutput { task, unblocked: off.unblocked, set_off: off.steps, kept_comment_id: None })
+    let (unblocked, set_off) = (off.unblocked, off.steps);
+    Ok(CloseOutput { task, unblocked, set_off, kept_comment_id: None, was_closed: false })
 }
 
 /// Closing once more changes nothing; with another result it is refused. A reason that was not given before is kept as a
@@ -196,7 +201,8 @@ fn closed_before(
     if outcome.is_none_or(|outcome| known.result.as_deref() == Some(outcome.word())) {
         let late = comment::late_comments(tx, env, author, known, &late_comment(input, known, secret))?;
         let task = answer(&reload(tx, known.clone())?, env, author);
-        return Ok(CloseOutput { task, unblocked: Vec::new(), set_off: Vec::new(), kept_comment_id: late });
+        let (unblocked, set_off) = (Vec::new(), Vec::new());
+        return Ok(CloseOutput { task, unblocked, set_off, kept_comment_id: late, was_closed: true });
     }
     let was = known.result.as_deref().unwrap_or("pass");
     Err(Refusal::new(
@@ -300,6 +306,10 @@ pub(super) fn close(
     let what = format!("is now {} ({})", wanted.status, outcome.word());
     let closed = change(tx, env, author, known, wanted, &what)?;
     notify_assignee(tx, env, author, (known, &closed))?;
+    if let Some((_, message_id)) = route::last_sent(known) {
+        // Its assignment asks for nothing any more: delivered later, it would come back as work.
+        message::delivered(tx, author.project_id, message_id, env.now)?;
+    }
     let steps = follow_up::set_off(tx, env, author, &closed, outcome)?;
     crate::handoff::task_end::task_closed(tx, env, &closed)?;
     let mut unblocked = ready(tx, author.project_id, &candidates)?;

@@ -40,6 +40,7 @@ mod crowd;
 mod entrusted;
 mod family;
 mod file_handoffs;
+mod first_hours;
 mod handoffs;
 mod history;
 mod holding;

@@ -168,4 +168,16 @@ on_every_backend! {
         assert_eq!(warning["kind"], "github_unconfigured", "{retried:#}");
         assert!(text(warning, "message").starts_with("nothing was tried now"), "{retried:#}");
     }
+
+    fn a_hand_off_that_is_to_be_tried_again_needs_somebody_until_it_succeeds(w) {
+        let (id, mut hub) = (create(w), Hub { refuse: true, ..Hub::default() });
+        drive(w, &mut hub, &id);
+        let found = |w: &mut World| w.ok(&sender(), "audit_report", json!({}))["found"].clone();
+        assert_eq!(found(w), 1);
+        assert_eq!(w.ok(&sender(), "handoff_retry", json!({ "id": id }))["state"], "pending");
+        assert_eq!(found(w), 1, "its last try failed");
+        hub.refuse = false;
+        drive(w, &mut hub, &id);
+        assert_eq!(found(w), 0);
+    }
 }

@@ -238,6 +238,12 @@ pub(crate) fn follow_ups(steps: &[ops::FollowUp]) -> String {
 /// A closed task with what it led to.
 pub(super) fn closed(closed: &ops::CloseOutput) -> String {
     let mut text = line(&closed.task.view) + &follow_ups(&closed.set_off);
+    if closed.was_closed {
+        let result = closed.task.view.result.as_deref().unwrap_or("pass");
+        let words =
+            if closed.kept_comment_id.is_some() { "; what you gave is kept as a comment" } else { "" };
+        text.push_str(&format!("  it was closed before, with the result {}{words}\n", visible(result)));
+    }
     if !closed.unblocked.is_empty() {
         text.push_str(&format!("  ready now: {}\n", joined(&closed.unblocked, ", ")));
     }
