@@ -23,7 +23,8 @@ const inbox = {
 /** Whose matters come first. */
 function askName() {
   ask('Whose inbox is it?', [h('p', {}, 'What is addressed to this name comes first; the page acts under it.'), nameField()], 'Use it', async ({ identity }) => {
-    setMe(identity.trim());
+    if (!isName(identity)) throw new Problem(422, { message: `“${identity}” is not an identity`, hint: 'Use 1 to 64 letters, digits, “.”, “_” and “-”, beginning with a letter or digit.' });
+    setMe(identity);
     draw();
   });
 }
@@ -38,14 +39,14 @@ function matters(found, state) {
   const rest = found.items.filter((one) => !own.has(one.reason + one.id));
   const concern = rest.filter((one) => !FRESH.has(one.reason));
   const fresh = rest.filter((one) => FRESH.has(one.reason));
-  const [needs, waits] = [countOf(found, (reason) => !FRESH.has(reason)), countOf(found, (reason) => FRESH.has(reason))];
+  // A heading counts its own section: what stands above is not counted again.
+  const left = (isOf) => countOf(found, isOf) - mine.filter((one) => isOf(one.reason)).length;
+  const [needs, waits] = [left((reason) => !FRESH.has(reason)), left((reason) => FRESH.has(reason))];
+  const section = (title, total, rows) => (total > 0 ? [h('h2', {}, `${title} (${total})`), h('ul.matters', {}, rows.map(matter)),
+    total > rows.length ? more({ next: found.next, total }, rows.length, state) : null] : null);
   return [
-    mine.length ? [h('h2', {}, `For you (${mine.length})`), h('ul.matters', {}, mine.map(matter))] : null,
-    needs ? [h('h2', {}, `Needs attention (${needs})`), h('ul.matters', {}, concern.map(matter))] : null,
-    h('h2', {}, `Waiting for somebody (${waits})`),
-    fresh.length ? h('ul.matters', {}, fresh.map(matter))
-      : waits || needs || mine.length ? null : empty('Nothing waits. When an agent wraps its session, its baton appears here.'),
-    more(found, found.items.length, state),
+    section('For you', mine.length, mine), section('Needs attention', needs, concern), section('Waiting for somebody', waits, fresh),
+    needs > 0 || waits > 0 || mine.length ? null : [h('h2', {}, 'Waiting for somebody (0)'), empty('Nothing waits. When an agent wraps its session, its baton appears here.')],
   ];
 }
 

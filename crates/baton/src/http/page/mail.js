@@ -29,7 +29,6 @@ function reply(project, last) {
   ask(`Reply to ${last.from}`, [
     h('p', {}, 'Those who wrote or got this message can answer it.'), nameField(), field('Text', 'body', { required: true }, 'textarea'),
   ], 'Send', async (given) => {
-    setMe(given.identity);
     await api('POST', at(project, '/messages'), { ...given, reply_to: last.message_id });
     notice('Sent.');
     renewAll();

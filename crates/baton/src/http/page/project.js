@@ -87,7 +87,6 @@ function entry(delta) {
 function newTask(id) {
   ask('New task', [nameField(), field('Title', 'title', { required: true, maxlength: 500 }), field('Description', 'description', {}, 'textarea'),
     field('Role', 'agent_role', { placeholder: 'implementation, testing, …' })], 'Create', async (given) => {
-    setMe(given.identity);
     const made = await api('POST', at(id, '/tasks'), given);
     notice(`Task ${made.id} was created.`);
     location.hash = `#/task/${part(id)}/${part(made.id)}`;

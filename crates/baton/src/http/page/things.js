@@ -51,7 +51,6 @@ async function pickup(project, batonId, summary) {
     left = await api('GET', `/sessions/${part(one.session_id)}/handoff`, { project });
   } catch (error) { refused(error); return; }
   ask('Pick up the baton', [h('p', {}, summary || ''), h('p', {}, 'You register a session under this name and hold the baton until you wrap or end it.'), nameField(), documentOf(left.document, 'What is handed over')], 'Pick up', async (given) => {
-    setMe(given.identity);
     const taken = await api('POST', at(project, '/pickup'), { identity: given.identity, handoff_id: batonId });
     // A session that was open before has other work: its end would give back more than this baton.
     notice(`${taken.identity} holds the baton.`, false, taken.started ? async () => {
@@ -74,7 +73,6 @@ async function reassign(project, id, identity) {
     nameField(), field('To: a name or a tool', 'to', { required: true, maxlength: 64 }),
     h('p', {}, 'What will be handed over:'), documentOf(left.document, 'What will be handed over'),
   ], 'Reassign', async (given) => {
-    setMe(given.identity);
     const made = await api('POST', `/sessions/${part(id)}/reassign`, { ...given, project });
     notice(`The baton waits for ${made.to || given.to}.`);
     location.hash = `#/project/${part(project)}`;
@@ -91,7 +89,6 @@ const ACTIONS = {
 
 function advance(id, subject, verb, label, risky) {
   ask(`${label}: ${subject}`, [nameField(), verb === 'accept' || verb === 'retry' ? null : field('What to tell the other side', 'result', {}, 'textarea')], label, async (given) => {
-    setMe(given.identity);
     const moved = await api('POST', `/handoffs/${part(id)}/${verb}`, given);
     notice(`The hand-off is ${moved.state}.`);
     renewAll();
