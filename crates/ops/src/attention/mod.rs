@@ -254,9 +254,8 @@ impl<'a, 'e> Scan<'a, 'e> {
         found.retain(|item| place(item) > (after.at, after.id.clone()));
         found.sort_by_key(place);
         found.truncate(limit);
-        let is_session = |item: &&mut AttentionItem| {
-            matches!(item.reason, Reason::SessionSilent | Reason::SessionQuiet)
-        };
+        let is_session =
+            |item: &&mut AttentionItem| matches!(item.reason, Reason::SessionSilent | Reason::SessionQuiet);
         for item in found.iter_mut().filter(is_session) {
             item.subject = sessions::last_words(tx, &item.project_id, &item.id)?;
         }

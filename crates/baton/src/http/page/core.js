@@ -63,6 +63,7 @@ const store = {
 // The rule of an identity, as the server has it.
 const isName = (text) => /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(text);
 const me = () => { const name = store.get('baton.name') || ''; return isName(name) ? name : ''; };
+const isMe = (name) => Boolean(name && me()) && name.toLowerCase() === me().toLowerCase();
 const setMe = (name) => store.set('baton.name', name);
 const token = () => store.get('baton.token') || '';
 const setToken = (text) => store.set('baton.token', text);
@@ -164,6 +165,10 @@ function ago(text) {
 }
 
 const chip = (text, tone = '') => h('span.chip', { class: tone }, text);
+
+// One spelling for each tool, whatever a session called itself.
+const TOOL_NAMES = new Map([/*TOOLS*/]);
+const toolOf = (one) => TOOL_NAMES.get((one.surface || '').toLowerCase().replace(/[-_ ]/g, '')) || one.surface || '';
 
 const TONES = { open: 'gold', offered: 'gold', abandoned: 'bad', failed: 'bad', held: 'good', accepted: 'good', completed: 'good', closed: 'good', blocked: 'bad', ready: 'gold', 'at work': 'good' };
 const state = (word) => chip(word, TONES[word] || '');

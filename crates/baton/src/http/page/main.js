@@ -87,8 +87,11 @@ function arrive() {
   for (const one of document.querySelectorAll('main .scroll svg')) one.parentElement.scrollLeft = one.parentElement.scrollWidth;
   if (address !== null) {
     const row = history.state?.row && [...document.querySelectorAll('main [data-row]')].find((one) => one.rowKey === history.state.row)?.querySelector('a');
-    (row || $('main')).focus({ preventScroll: true });
-    window.scrollTo({ top: history.state?.top || 0, behavior: 'instant' });
+    // A third part of a project's address names a section of it.
+    const section = !history.state && /^#\/project\/[^/]+\/paths$/.test(location.hash) && $('paths');
+    (row || section || $('main')).focus({ preventScroll: true });
+    if (section) section.scrollIntoView({ block: 'center' });
+    else window.scrollTo({ top: history.state?.top || 0, behavior: 'instant' });
   }
   address = location.hash;
 }

@@ -10,7 +10,7 @@ const thread = {
     const sessions = [...all].reverse().flatMap((one) => one.sessions);
     const { next, title, thread_id } = { ...all[0], next: all.at(-1).next };
     const last = [...sessions].reverse().find((one) => one.left)?.left;
-    const tools = new Set(sessions.map((one) => one.surface).filter(Boolean));
+    const tools = new Set(sessions.map(toolOf).filter(Boolean));
     const links = { session: (one) => toSession(project, one.session_id, one.identity), baton: (left) => toBaton(project, left.baton_id, left.summary || 'no words') };
     return [
       h('div.row', {}, h('h1', {}, title || 'Thread'), h('span.push', {}, button('Share…', () => share(project, thread_id, 'thread', title)))),

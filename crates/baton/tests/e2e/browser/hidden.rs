@@ -81,7 +81,8 @@ fn what_the_page_writes_out_is_what_a_terminal_writes_out() {
     let server = Server::start(&stage.terminal("Server"));
     let hidden = |n: u32| char::from_u32(n).filter(|c| printable::is_hidden(*c) && !"\0\r\n".contains(*c));
     // Each among plain letters; then joiners that are of use, and the same where they are not.
-    let mut all: String = (0..0xe_0080).chain([0xe_01ef, 0xe_0fff]).filter_map(hidden).flat_map(|c| ['a', c]).collect();
+    let mut all: String =
+        (0..0xe_0080).chain([0xe_01ef, 0xe_0fff]).filter_map(hidden).flat_map(|c| ['a', c]).collect();
     all.push_str(" 👩\u{200d}💻 ❤\u{fe0f} می\u{200c}خواهم a\u{200d}💻 💻\u{200d}\u{200d}👩 \r x");
     let input = json!({ "project": "shop", "identity": "Mallory", "title": "All", "description": all });
     let task = server.ok("task_create", &input);
