@@ -168,7 +168,7 @@ fn what_is_yours_is_marked_answered_acknowledged_and_read_at_80_columns() {
         "--ack-by",
         "1s",
     ]);
-    ann.json(&["lease", "take", "src/checkout/**", "--why", "guest orders"]);
+    ann.json(&["lease", "take", "src/checkout/**", "--why", "guests"]);
     cem.json(&["lease", "take", "src/checkout/cart.py", "--why", "coupons", "--advisory"]);
     std::thread::sleep(std::time::Duration::from_millis(1200));
     let mut top = seat(&ann, "stty rows 24 cols 80; baton top --every 1 --color never");
@@ -188,7 +188,7 @@ fn what_is_yours_is_marked_answered_acknowledged_and_read_at_80_columns() {
     top.press("/\u{7f}\u{7f}\u{7f}\u{7f}conflict\r");
     top.see("> * lease conflict");
     top.press("\r");
-    top.see("guest orders");
+    top.see("guests");
     top.see("coupons");
     top.press("q");
     top.see("/conflict");

@@ -234,6 +234,32 @@ on_every_backend! {
         world.no(&ann, "baton_list", json!({ "state": "lost" }), "state_unknown");
     }
 
+    fn a_heartbeat_finds_its_session_by_its_id_from_anywhere(world) {
+        let lola = agent("Lola");
+        let begun = world.start(&lola);
+        let input = json!({ "session": begun["session_id"] });
+        let away = agent("Lola").nameless().at("/elsewhere", None);
+        let heard = world.ok(&away, "session_heartbeat", input);
+        assert_eq!((&heard["session_id"], &heard["identity"]), (&begun["session_id"], &json!("Lola")), "{heard:#}");
+        let id = text(&begun, "session_id");
+        let guessed = world.call(&away, "session_heartbeat", json!({ "session": &id[..20] }));
+        assert!(guessed.is_err(), "a beginning of an id is not looked for in every project: {guessed:#?}");
+    }
+
+    fn the_document_of_an_agent_at_work_says_so(world) {
+        let lola = agent("Lola");
+        let begun = world.start(&lola);
+        let shown = |world: &mut World| {
+            let input = json!({ "session": begun["session_id"] });
+            text(&world.ok(&agent("Ann"), "session_handoff", input), "document")
+        };
+        assert!(shown(world).contains("Lola is at work and has saved nothing yet."), "{}", shown(world));
+        world.checkpoint(&lola, "half of the tax");
+        assert!(shown(world).contains("Lola is at work; saved last: half of the tax"), "{}", shown(world));
+        world.advance(600_001);
+        assert!(shown(world).contains("Lola did not wrap. Saved last: half of the tax"), "{}", shown(world));
+    }
+
     fn a_baton_and_a_session_are_read_by_their_ids(world) {
         let lola = agent("Lola");
         let begun = world.start(&lola);

@@ -92,7 +92,9 @@ fn answered(stage: &Stage) -> [String; 2] {
         let id = text(&made, "handoff_id");
         let ben = stage.terminal("Ben");
         match subject {
-            "Merchant guide" => ben.json(&["handoff", "decline", &id, "--why", "send it again after the 7th"]),
+            "Merchant guide" => {
+                ben.json(&["handoff", "decline", &id, "--why", "send it again after the 7th"])
+            }
             _ => ben.json(&["handoff", "accept", &id]),
         };
         id
@@ -151,7 +153,18 @@ fn a_late_acknowledgement_is_given_from_its_row_and_a_question_answered_there() 
     let (omar, iris) = (stage.terminal("Omar"), stage.terminal("Iris"));
     omar.json(&["start"]);
     iris.json(&["start"]);
-    omar.json(&["mail", "send", "--to", "Iris", "--subject", "May I?", "--text", "yes or no", "--ack-by", "1s"]);
+    omar.json(&[
+        "mail",
+        "send",
+        "--to",
+        "Iris",
+        "--subject",
+        "May I?",
+        "--text",
+        "yes or no",
+        "--ack-by",
+        "1s",
+    ]);
     omar.json(&["signal", "send", "--to", "Iris", "--type", "Blocker", "No access to the bank"]);
     std::thread::sleep(std::time::Duration::from_millis(1200));
     let server = Server::start(&stage.terminal("Server"));
@@ -201,7 +214,8 @@ fn attempts_and_paths_are_read_where_the_row_leads() {
     tab.click("Cem and Iris work on the same files");
     tab.reads("Paths (2)");
     tab.until("document.activeElement.id === 'paths'");
-    for words in ["src/checkout/**", "src/checkout/cart.py", "guest orders", "coupon field", "since just now"] {
+    for words in ["src/checkout/**", "src/checkout/cart.py", "guest orders", "coupon field", "since just now"]
+    {
         tab.reads(words);
     }
     tab.go(&format!("task/shop/{task}"));
