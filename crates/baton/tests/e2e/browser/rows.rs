@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use super::browser;
-use super::tab::{Tab, WIDE};
+use super::tab::{NARROW, Tab, WIDE};
 use crate::cross::beside;
-use crate::http::Server;
+use crate::http::{Server, request};
 use crate::stage::{Stage, text};
 
 /// The row that has the focus.
@@ -222,5 +222,56 @@ fn attempts_and_paths_are_read_where_the_row_leads() {
     for n in 1..=3 {
         tab.reads(&format!("reason number {n}"));
     }
+    tab.assert_clean();
+}
+
+#[test]
+fn a_document_is_set_in_italics_and_an_unknown_address_leads_to_the_inbox() {
+    let Some(browser) = browser() else { return };
+    let stage = Stage::ready();
+    let lola = stage.terminal("Lola");
+    lola.json(&["start"]);
+    lola.json(&["checkpoint", "--summary", "Half of the tax"]);
+    let session = text(&lola.json(&["sessions"])["items"][0], "session_id");
+    let server = Server::start(&stage.terminal("Server"));
+    let tab = Tab::open(&browser, &server.address, &format!("session/shop/{session}"), WIDE);
+    tab.until("document.querySelector('main .document em')?.innerText.startsWith('What is quoted')");
+    tab.reads("Lola is at work; saved last: Half of the tax");
+    assert_eq!(tab.eval("document.querySelector('main .document > p').innerText.includes('*')"), false);
+    tab.visit(&format!("http://{}/inbox", server.address));
+    tab.reads("There is nothing at this address");
+    tab.click("Go to the inbox");
+    tab.until("document.querySelector('main h1')?.innerText === 'Inbox'");
+    // A program gets the problem as before.
+    let answer = request(&server.address, "GET", "/inbox", b"", &[("accept", "*/*")]).expect("an answer");
+    assert_eq!((answer.status, &answer.json()["code"]), (404, &json!("route_unknown")));
+}
+
+#[test]
+fn on_a_phone_the_columns_that_matter_are_read_without_scrolling_sideways() {
+    let Some(browser) = browser() else { return };
+    let stage = Stage::ready();
+    for (name, tool) in [("Lola", "claude_code"), ("Donna", "claude-code"), ("Eve", "claude")] {
+        let one = stage.terminal(name);
+        one.json(&["start", "--surface", tool]);
+        one.json(&[
+            "checkpoint",
+            "--summary",
+            &format!("{name} reads a long chapter of the law of the land"),
+        ]);
+    }
+    let server = Server::start(&stage.terminal("Server"));
+    let tab = Tab::open(&browser, &server.address, "agents", NARROW);
+    tab.reads("Donna reads a long chapter of the law of the land");
+    let outside = tab.eval(
+        "[...document.querySelectorAll('.agents td')].filter((one) => one.getClientRects().length && one.getBoundingClientRect().right > innerWidth).length",
+    );
+    assert_eq!(outside, 0);
+    let tools =
+        tab.eval("[...document.querySelectorAll('.agents tr td:nth-child(4)')].map((one) => one.innerText)");
+    assert_eq!(tools, json!(["claude", "claude", "claude"]));
+    // Who saved longest ago comes first.
+    assert_eq!(tab.eval("document.querySelector('.agents tbody a').innerText"), "Lola");
+    tab.assert_fits();
     tab.assert_clean();
 }
