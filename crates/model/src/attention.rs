@@ -184,10 +184,13 @@ impl SuggestedCommand<'_> {
             }
             (Reason::SessionQuiet, _) => format!("baton sessions show {brief} --project {project_id}"),
             (Reason::HandoffReturned, _) => format!("baton handoff show {brief}"),
-            (Reason::MessageUnread | Reason::MessageWaiting, to) => {
-                let who = to.map(|to| format!(" --as {}", shell_word(to))).unwrap_or_default();
-                format!("baton mail send --reply-to {id}{who} --project {project_id} --text '…'")
-            }
+            (Reason::MessageUnread | Reason::MessageWaiting, to) => match to {
+                Some(to) => format!(
+                    "baton mail send --as {} --reply-to {id} --project {project_id} --text '…'",
+                    shell_word(to)
+                ),
+                None => format!("baton mail send --reply-to {id} --project {project_id} --text '…'"),
+            },
             (Reason::HandoffFailed | Reason::HandoffStuck, _) => format!("baton handoff retry {brief}"),
             (
                 Reason::HandoffStarving

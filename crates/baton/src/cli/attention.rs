@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::error::AppError;
 use crate::render;
 
-/// Show what needs a person in all projects: questions to you, silent sessions, stuck hand-offs, batons that nobody takes
+/// Show what needs a person: questions to you, silent sessions, stuck hand-offs, batons that wait
 ///
 /// Each line has the reason, the age, the words, and the command that helps; the oldest comes first, and what is addressed to
 /// you before all others. With --project only one project is looked at.
