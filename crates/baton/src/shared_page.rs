@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use baton_ops::share::SharedView;
+use baton_tools::ALL;
 use sha2::{Digest, Sha256};
 
 const DOCUMENT: &str = include_str!("http/page/share.html");
@@ -20,12 +21,31 @@ const SCRIPT: &str = concat!(
     include_str!("http/page/share.js"),
 );
 
+/// A script with the names of every tool and the one that the page shows, which are told apart without case, hyphens and underscores.
+pub(crate) fn with_tools(script: &str) -> String {
+    let plain = |name: &str| name.to_lowercase().replace(['-', '_', ' '], "");
+    let mut pairs: Vec<(String, &str)> = Vec::new();
+    for tool in ALL {
+        let names = [tool.id, tool.surface].into_iter().chain(tool.aliases.iter().copied());
+        for name in names.map(plain) {
+            if !pairs.iter().any(|(known, _)| *known == name) {
+                pairs.push((name, tool.id));
+            }
+        }
+    }
+    let pairs: Vec<String> = pairs.iter().map(|(name, id)| format!("['{name}', '{id}']")).collect();
+    script.replace("/*TOOLS*/", &pairs.join(", "))
+}
+
+/// The script with the names of the tools.
+static PROGRAM: LazyLock<String> = LazyLock::new(|| with_tools(SCRIPT));
+
 /// What a browser may do with it: run this script and nothing else, load nothing, ask nobody.
 pub(crate) static POLICY: LazyLock<String> = LazyLock::new(|| {
     let hash = |part: &str| STANDARD.encode(Sha256::digest(part));
     format!(
         "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src data:; base-uri 'none'; form-action 'none'",
-        hash(SCRIPT),
+        hash(&PROGRAM),
         hash(STYLE)
     )
 });
@@ -37,7 +57,7 @@ static FRAME: LazyLock<String> = LazyLock::new(|| {
         .replace("/*POLICY*/", &POLICY)
         .replace("/*ICON*/", &icon)
         .replace("/*STYLE*/", STYLE)
-        .replace("/*SCRIPT*/", SCRIPT)
+        .replace("/*SCRIPT*/", &PROGRAM)
 });
 
 /// The page of a share; without one it says that there is nothing at this address.

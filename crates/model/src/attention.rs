@@ -10,6 +10,10 @@ use crate::time::{Millis, Timestamp};
 pub const STARVING_AFTER: Millis = 3_600_000;
 /// After this long a hand-off that is still on its way is stuck, in milliseconds.
 pub const STUCK_AFTER: Millis = 120_000;
+/// A hand-off that came back is its sender's matter for this long, in milliseconds; the card shows it as long.
+pub const RETURNED_FOR: Millis = 7 * 86_400_000;
+/// An agent that is at work and has written nothing for this long, in milliseconds, needs a look.
+pub const QUIET_AFTER: Millis = 2 * 3_600_000;
 /// A task that was tried so often needs a person.
 pub const RETRIES: i64 = 3;
 
@@ -19,6 +23,8 @@ pub const RETRIES: i64 = 3;
 pub enum Reason {
     /// A session is open and its agent is not heard of.
     SessionSilent,
+    /// An agent is at work and has written nothing for long.
+    SessionQuiet,
     /// A step of a hand-off failed for good.
     HandoffFailed,
     /// A hand-off does not reach its receiver.
@@ -27,10 +33,16 @@ pub enum Reason {
     HandoffStarving,
     /// A hand-off was offered a short while ago.
     HandoffWaiting,
+    /// A hand-off came back: it was declined, or it expired.
+    HandoffReturned,
     /// A baton was left long ago, and no session holds it.
     BatonStarving,
     /// A baton was left a short while ago.
     BatonWaiting,
+    /// A question, a blocker or a critical message was sent long ago and is not read.
+    MessageUnread,
+    /// A question, a blocker or a critical message was sent a short while ago and is not read.
+    MessageWaiting,
     /// A message is not acknowledged in time.
     AckLate,
     /// A task was tried again and again.
@@ -43,14 +55,18 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 15] = [
         Self::SessionSilent,
+        Self::SessionQuiet,
         Self::HandoffFailed,
         Self::HandoffStuck,
         Self::HandoffStarving,
         Self::HandoffWaiting,
+        Self::HandoffReturned,
         Self::BatonStarving,
         Self::BatonWaiting,
+        Self::MessageUnread,
+        Self::MessageWaiting,
         Self::AckLate,
         Self::TaskRetried,
         Self::TaskBlocked,
@@ -61,12 +77,16 @@ impl Reason {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::SessionSilent => "session_silent",
+            Self::SessionQuiet => "session_quiet",
             Self::HandoffFailed => "handoff_failed",
             Self::HandoffStuck => "handoff_stuck",
             Self::HandoffStarving => "handoff_starving",
             Self::HandoffWaiting => "handoff_waiting",
+            Self::HandoffReturned => "handoff_returned",
             Self::BatonStarving => "baton_starving",
             Self::BatonWaiting => "baton_waiting",
+            Self::MessageUnread => "message_unread",
+            Self::MessageWaiting => "message_waiting",
             Self::AckLate => "ack_late",
             Self::TaskRetried => "task_retried",
             Self::TaskBlocked => "task_blocked",
@@ -83,12 +103,16 @@ impl Reason {
     pub fn title(self) -> &'static str {
         match self {
             Self::SessionSilent => "silent session",
+            Self::SessionQuiet => "quiet session",
             Self::HandoffFailed => "failed hand-off",
             Self::HandoffStuck => "stuck hand-off",
             Self::HandoffStarving => "starving hand-off",
             Self::HandoffWaiting => "waiting hand-off",
+            Self::HandoffReturned => "returned hand-off",
             Self::BatonStarving => "starving baton",
             Self::BatonWaiting => "waiting baton",
+            Self::MessageUnread => "unread message",
+            Self::MessageWaiting => "new message",
             Self::AckLate => "late acknowledgement",
             Self::TaskRetried => "retried task",
             Self::TaskBlocked => "blocked P0 task",
@@ -108,7 +132,7 @@ impl Reason {
 
     /// Whether it only waits, and is no matter of concern yet.
     pub fn is_fresh(self) -> bool {
-        matches!(self, Self::HandoffWaiting | Self::BatonWaiting)
+        matches!(self, Self::HandoffWaiting | Self::BatonWaiting | Self::MessageWaiting)
     }
 }
 
@@ -158,6 +182,15 @@ impl SuggestedCommand<'_> {
             (Reason::SessionSilent, _) => {
                 format!("baton pickup --from-session {brief} --project {project_id}")
             }
+            (Reason::SessionQuiet, _) => format!("baton sessions show {brief} --project {project_id}"),
+            (Reason::HandoffReturned, _) => format!("baton handoff show {brief}"),
+            (Reason::MessageUnread | Reason::MessageWaiting, to) => match to {
+                Some(to) => format!(
+                    "baton mail send --as {} --reply-to {id} --project {project_id} --text '…'",
+                    shell_word(to)
+                ),
+                None => format!("baton mail send --reply-to {id} --project {project_id} --text '…'"),
+            },
             (Reason::HandoffFailed | Reason::HandoffStuck, _) => format!("baton handoff retry {brief}"),
             (
                 Reason::HandoffStarving

@@ -35,6 +35,21 @@ pub fn packet(
     packet.on_top_of(inherited)
 }
 
+/// The same packet of a session whose agent is at work: nobody misses a wrap of it.
+pub fn of_agent_at_work(packet: &ValidatedPacket, session: &Session) -> Result<ValidatedPacket, Refusal> {
+    let who = &session.identity;
+    let over = format!("{who} did not wrap");
+    let mut packet = packet.view().clone();
+    if let Some(rest) = packet.summary.strip_prefix(&over) {
+        let rest = match rest.strip_prefix(". Saved ") {
+            Some(rest) => format!("; saved {rest}"),
+            None => rest.replacen(" and saved nothing", " and has saved nothing yet", 1),
+        };
+        packet.summary = format!("{who} is at work{rest}");
+    }
+    packet.on_top_of(None)
+}
+
 /// Where a packet says that it was gathered from the ledger.
 const GATHERED_FROM: &str = "gathered_from";
 

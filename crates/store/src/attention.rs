@@ -35,6 +35,28 @@ crate::sql! {
         COALESCE(h.last_error, (SELECT MAX(t.last_error) FROM handoff_step t WHERE t.handoff_id = h.handoff_id), '')
         FROM handoff h WHERE h.from_project_id = $1 AND h.state = 'failed' AND (h.created_at, h.handoff_id) > ($2, $3)
         AND h.created_at < $4 AND ($5 = '' OR LOWER(h.from_identity) = $5) ORDER BY h.created_at, h.handoff_id LIMIT $6";
+    RETURN_COUNT = "SELECT h.from_project_id, COUNT(*), COUNT(*) FROM handoff h WHERE h.state IN ('declined', 'expired')
+        AND h.updated_at >= $1 AND NOT EXISTS (SELECT 1 FROM handoff n WHERE n.from_project_id = h.from_project_id
+            AND n.to_project_id = h.to_project_id AND n.subject = h.subject AND n.created_at >= h.updated_at AND n.handoff_id <> h.handoff_id)
+        GROUP BY h.from_project_id";
+    RETURN_PAGE = "SELECT h.from_project_id, h.handoff_id, h.subject, h.from_identity, h.to_project_id, h.updated_at,
+        CASE WHEN h.state = 'declined' THEN COALESCE('declined: ' || h.result, 'declined')
+            ELSE 'expired: it was not accepted in time' END FROM handoff h
+        WHERE h.from_project_id = $1 AND h.state IN ('declined', 'expired') AND (h.updated_at, h.handoff_id) > ($2, $3)
+        AND h.updated_at < $4 AND ($5 = '' OR LOWER(h.from_identity) = $5)
+        AND NOT EXISTS (SELECT 1 FROM handoff n WHERE n.from_project_id = h.from_project_id
+            AND n.to_project_id = h.to_project_id AND n.subject = h.subject AND n.created_at >= h.updated_at AND n.handoff_id <> h.handoff_id)
+        ORDER BY h.updated_at, h.handoff_id LIMIT $6";
+    QUESTION_COUNT = "SELECT m.project_id, COUNT(*), CAST(SUM(CASE WHEN m.created_at < $1 THEN 1 ELSE 0 END) AS BIGINT) FROM message m
+        WHERE m.delivered_at IS NULL AND m.acked_at IS NULL AND m.recalled_at IS NULL AND m.to_project_id IS NULL
+        AND (m.kind IN ('Question', 'Blocker') OR m.importance = 'critical')
+        AND (m.ack_by IS NULL OR m.ack_by >= $2) AND (m.expires_at IS NULL OR m.expires_at >= $2) GROUP BY m.project_id";
+    QUESTION_PAGE = "SELECT m.project_id, m.message_id, CASE WHEN m.importance = 'critical' THEN 'critical: ' ELSE m.kind || ': ' END || m.subject,
+        m.from_identity, m.to_identity, m.created_at, CASE WHEN m.readers IS NULL THEN m.body ELSE '' END FROM message m
+        WHERE m.project_id = $1 AND m.delivered_at IS NULL AND m.acked_at IS NULL AND m.recalled_at IS NULL AND m.to_project_id IS NULL
+        AND (m.kind IN ('Question', 'Blocker') OR m.importance = 'critical') AND (m.created_at, m.message_id) > ($2, $3)
+        AND m.created_at < $4 AND ($5 = '' OR m.to_key = $5) AND (m.ack_by IS NULL OR m.ack_by >= $6)
+        AND (m.expires_at IS NULL OR m.expires_at >= $6) ORDER BY m.created_at, m.message_id LIMIT $7";
     ACK_COUNT = "SELECT m.project_id, COUNT(*), COUNT(*) FROM message m WHERE m.ack_by IS NOT NULL AND m.acked_at IS NULL
         AND m.recalled_at IS NULL AND m.ack_by < $1 AND m.to_project_id IS NULL AND (m.expires_at IS NULL OR m.expires_at >= $1)
         GROUP BY m.project_id";
@@ -72,6 +94,10 @@ pub enum Source {
     Stuck,
     /// Hand-offs that failed: of the sender's project.
     Failure,
+    /// Hand-offs that were declined or expired, by the time they were: of the sender's project.
+    Return,
+    /// Questions, blockers and critical messages that are not read.
+    Question,
     /// Messages that were to be acknowledged, by that time.
     Acknowledgement,
     /// Tasks that were tried three times or more.
@@ -82,11 +108,13 @@ pub enum Source {
 
 impl Source {
     /// Every kind.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Baton,
         Self::Offer,
         Self::Stuck,
         Self::Failure,
+        Self::Return,
+        Self::Question,
         Self::Acknowledgement,
         Self::Retry,
         Self::Block,
@@ -98,6 +126,8 @@ impl Source {
             Self::Offer => (OFFER_COUNT, OFFER_PAGE),
             Self::Stuck => (STUCK_COUNT, STUCK_PAGE),
             Self::Failure => (FAILURE_COUNT, FAILURE_PAGE),
+            Self::Return => (RETURN_COUNT, RETURN_PAGE),
+            Self::Question => (QUESTION_COUNT, QUESTION_PAGE),
             Self::Acknowledgement => (ACK_COUNT, ACK_PAGE),
             Self::Retry => (RETRY_COUNT, RETRY_PAGE),
             Self::Block => (BLOCK_COUNT, BLOCK_PAGE),
@@ -117,14 +147,19 @@ pub struct Count {
 }
 
 /// How many there are in each project, and how many of them are from before an instant. For those that are no matter before
-/// it, both are the same.
-pub fn counts(tx: &mut Tx<'_>, source: Source, before: Millis) -> Result<Vec<Count>, Fault> {
+/// it, both are the same. Of hand-offs that came back only those since that instant are counted.
+pub fn counts(tx: &mut Tx<'_>, source: Source, before: Millis, now: Millis) -> Result<Vec<Count>, Fault> {
     let read = |row: Row| {
         let mut r = row.reader();
         let number = |count: i64| usize::try_from(count).unwrap_or_default();
         Ok(Count { project_id: r.text()?, all: number(r.int()?), old: number(r.int()?) })
     };
-    tx.query(source.statements().0, params![before])?.into_iter().map(read).collect()
+    let statement = source.statements().0;
+    let rows = match source {
+        Source::Question => tx.query(statement, params![before, now])?,
+        _ => tx.query(statement, params![before])?,
+    };
+    rows.into_iter().map(read).collect()
 }
 
 /// A row of any kind.
@@ -155,6 +190,8 @@ pub struct PageRequest<'a> {
     pub before: Millis,
     /// Only those of the identity with this key; empty for all.
     pub identity_key: &'a str,
+    /// What has expired by now is left out.
+    pub now: Millis,
     /// At most so many.
     pub limit: i64,
 }
@@ -178,9 +215,15 @@ pub fn page(
             detail: r.text()?,
         })
     };
-    let PageRequest { after, before, identity_key, limit } = *request;
-    let params = params![project_id, after.0, after.1, before, identity_key, limit];
-    tx.query(source.statements().1, params)?.into_iter().map(read).collect()
+    let PageRequest { after, before, identity_key, now, limit } = *request;
+    let statement = source.statements().1;
+    let rows = match source {
+        Source::Question => {
+            tx.query(statement, params![project_id, after.0, after.1, before, identity_key, now, limit])?
+        }
+        _ => tx.query(statement, params![project_id, after.0, after.1, before, identity_key, limit])?,
+    };
+    rows.into_iter().map(read).collect()
 }
 
 /// The projects in which advisory leases hold, which may conflict.

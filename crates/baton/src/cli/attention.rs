@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::error::AppError;
 use crate::render;
 
-/// Show what needs a person in all projects: silent sessions, stuck hand-offs, batons that nobody takes
+/// Show what needs a person: questions to you, silent sessions, stuck hand-offs, batons that wait
 ///
 /// Each line has the reason, the age, the words, and the command that helps; the oldest comes first, and what is addressed to
 /// you before all others. With --project only one project is looked at.
@@ -20,7 +20,7 @@ pub(super) struct Args {
     /// Only this reason: session_silent, baton_starving, handoff_failed, …
     #[arg(long, value_name = "R")]
     reason: Option<String>,
-    /// Show batons and hand-offs that were left less than an hour ago, too
+    /// Show batons, hand-offs and messages to others that were left less than an hour ago, too
     #[arg(long)]
     waiting: bool,
     /// Number of lines
@@ -45,7 +45,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
 }
 
 fn text(found: &AttentionOutput) -> String {
-    if found.total == 0 {
+    if found.total == 0 && found.mine.is_empty() {
         return "nothing needs you\n".to_owned();
     }
     let rows = |matters: &[AttentionItem]| matters.iter().map(row).collect::<Vec<_>>();
@@ -53,7 +53,10 @@ fn text(found: &AttentionOutput) -> String {
         found.items.iter().filter(|matter| !found.mine.contains(matter)).cloned().collect();
     let counts: Vec<String> = found.counts.iter().map(|row| row.reason.count(row.count)).collect();
     let title = if found.mine.is_empty() { "the oldest" } else { "for others" };
-    let mut text = format!("{} in all: {}\n", found.total, counts.join(", "));
+    let mut text = match found.total {
+        0 => String::new(),
+        total => format!("{total} in all: {}\n", counts.join(", ")),
+    };
     text.push_str(&render::section("for you", &rows(&found.mine)));
     text.push_str(&render::section(title, &rows(&others)));
     if let Some(next) = &found.next {

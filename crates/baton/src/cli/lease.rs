@@ -125,7 +125,7 @@ fn location(lease: &Row) -> String {
     }
 }
 
-fn table(leases: &[Row]) -> String {
+pub(super) fn table(leases: &[Row]) -> String {
     let is_placed = leases.iter().any(|lease| lease.folder.is_some());
     let row = |lease: &Row| {
         let advisory = if lease.advisory { ", advisory" } else { "" };

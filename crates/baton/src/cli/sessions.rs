@@ -24,8 +24,8 @@ struct ListArgs {
     /// Only open sessions, each with its last checkpoint and its tasks
     #[arg(long)]
     open: bool,
-    /// List the open sessions of all projects
-    #[arg(long, requires = "open")]
+    /// List the open sessions of all projects; implies --open
+    #[arg(long)]
     all: bool,
     /// Number of sessions
     #[arg(short = 'n', value_name = "N")]
@@ -70,7 +70,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         None => {}
     }
     let ListArgs { open, all, limit, cursor } = args.list;
-    let listed = app.run::<History>(&HistoryInput { project, limit, all, open, cursor })?;
+    let listed = app.run::<History>(&HistoryInput { project, limit, all, open: open || all, cursor })?;
     app.show(&listed, table)
 }
 

@@ -73,7 +73,7 @@ fn watch(app: &mut App, state: &mut State, screen: &mut Screen, every: Duration)
             },
             Step::Act(deed) => {
                 match act::run(app, &deed) {
-                    Ok((message, undo)) => state.finish(message, undo),
+                    Ok((message, undo)) => state.finish(&deed, message, undo),
                     Err(error) => state.set_message(data::words(&error)),
                 }
                 due = look(app, state, every);

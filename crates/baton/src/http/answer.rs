@@ -1,7 +1,7 @@
 //! What goes back over the wire: JSON, and a "no" as RFC 9457 wants it.
 
 use axum::body::{Body, Bytes};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use baton_model::access::Grant;
 use baton_model::refusal::{Kind, Refusal};
@@ -130,8 +130,22 @@ pub(super) fn problem_as(status: StatusCode, ended: &AppError) -> Response {
     response
 }
 
-/// There is nothing at this path.
-pub(super) async fn no_route() -> Response {
+/// What a browser shows at an address that leads nowhere. It has no word of the address in it, and runs nothing.
+const NOWHERE: &str = "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Nothing here · Baton</title>\
+    <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"></head><body><main><h1>There is nothing at this address</h1>\
+    <p><a href=\"/\">Go to the inbox</a></p></main></body></html>";
+const NOWHERE_POLICY: &str = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'";
+
+/// There is nothing at this path: a page with a link for who asks for one, else a problem.
+pub(super) async fn no_route(headers: HeaderMap) -> Response {
+    let accepted = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if accepted.contains("text/html") {
+        let mut response = of_type(StatusCode::NOT_FOUND, "text/html; charset=utf-8", Body::from(NOWHERE));
+        response
+            .headers_mut()
+            .insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(NOWHERE_POLICY));
+        return response;
+    }
     let refusal = Refusal::new(Kind::NotFound, "route_unknown", "there is nothing at this path", ROUTES_HINT);
     problem(&refusal.into())
 }

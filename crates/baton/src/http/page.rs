@@ -14,6 +14,7 @@ use baton_tools::launchers;
 use sha2::{Digest, Sha256};
 
 use super::answer::of_type;
+use crate::shared_page::with_tools;
 
 const DOCUMENT: &str = include_str!("page/index.html");
 const STYLE: &str = include_str!("page/style.css");
@@ -47,7 +48,7 @@ const SCRIPT: &str = concat!(
 /// The script with the names of the agents that a session can go on in.
 static PROGRAM: LazyLock<String> = LazyLock::new(|| {
     let names: Vec<String> = launchers().map(|one| format!("'{}'", one.tool.id)).collect();
-    SCRIPT.replace("/*AGENTS*/", &names.join(", "))
+    with_tools(SCRIPT).replace("/*AGENTS*/", &names.join(", "))
 });
 
 /// The level at which the page is compressed, once.

@@ -38,15 +38,18 @@ fn what_waits_is_seen_opened_picked_up_and_given_back() {
     let ann = stage.terminal("Ann");
     let mut top = seat(&ann, "baton top --every 1");
     top.see("[1 Inbox]");
-    top.see("1 in all: 1 waiting baton");
-    top.see("> waiting baton");
+    // The question to Ann comes first, then the baton.
+    top.see("2 in all · * for you: 1 waiting baton, 1 new message");
+    top.see("> * new message");
     top.see("Prices are rounded");
+    top.press("j");
+    top.see("> waiting baton");
     top.press("\r");
     top.see("# Session Handoff Context");
     top.press("G");
     top.see("Round the tax");
     top.press("q");
-    top.see("1 in all: 1 waiting baton");
+    top.see("> waiting baton");
     top.press("p");
     top.see("Pick up · your name: Ann");
     top.press("\r");
@@ -126,8 +129,8 @@ fn it_works_on_a_server_without_colours_and_on_a_screen_that_is_resized() {
         "stty rows 24 cols 80; T=$(tty); (sleep 6; stty -F $T rows 12 cols 60) & baton top --color never";
     let mut top = seat(&far, line);
     top.see("[1 Inbox]");
-    top.see("31 in all");
-    top.see("> waiting baton");
+    top.see("32 in all");
+    top.see("> * new message");
     top.press("jjj");
     top.see("> waiting baton");
     // On a smaller screen the view and the row that is meant are still seen.
@@ -138,6 +141,65 @@ fn it_works_on_a_server_without_colours_and_on_a_screen_that_is_resized() {
     top.press("/Part 17");
     top.see("/Part 17");
     top.see("baton pickup --handoff");
+    top.press("\u{3}");
+    assert_eq!(top.end(), 0);
+}
+
+#[test]
+fn what_is_yours_is_marked_answered_acknowledged_and_read_at_80_columns() {
+    if !script() {
+        return;
+    }
+    let stage = Stage::ready();
+    let (ann, omar, cem) = (stage.terminal("Ann"), stage.terminal("Omar"), stage.terminal("Cem"));
+    for one in [&ann, &omar, &cem] {
+        one.json(&["start"]);
+    }
+    omar.json(&["signal", "send", "--to", "Ann", "--type", "Blocker", "I cannot go on"]);
+    omar.json(&[
+        "mail",
+        "send",
+        "--to",
+        "Ann",
+        "--subject",
+        "May I delete it?",
+        "--text",
+        "?",
+        "--ack-by",
+        "1s",
+    ]);
+    ann.json(&["lease", "take", "src/checkout/**", "--why", "guests"]);
+    cem.json(&["lease", "take", "src/checkout/cart.py", "--why", "coupons", "--advisory"]);
+    std::thread::sleep(std::time::Duration::from_millis(1200));
+    let mut top = seat(&ann, "stty rows 24 cols 80; baton top --every 1 --color never");
+    top.see("* for you");
+    top.see("* new message");
+    top.see("Blocker: I cannot go on");
+    top.see("* late acknowledgement");
+    // The name that an operation refuses is not the one that is asked with the next time.
+    top.press("/late\ry");
+    top.see("Acknowledge · your name: Ann");
+    top.press("\u{7f}\u{7f}\u{7f}not a name\r");
+    top.see("is not an identity");
+    top.press("y");
+    top.see("Acknowledge · your name: Ann");
+    top.press("\r");
+    top.see("Omar is told");
+    top.press("/\u{7f}\u{7f}\u{7f}\u{7f}conflict\r");
+    top.see("> * lease conflict");
+    top.press("\r");
+    top.see("guests");
+    top.see("coupons");
+    top.press("q");
+    top.see("/conflict");
+    top.press(&format!("/{}cannot\ra", "\u{7f}".repeat(8)));
+    top.see("Answer · your name: Ann");
+    top.press("\rTake mine\r");
+    top.see("sent");
+    let left = ann.json(&["attention", "--waiting"]);
+    let reasons: Vec<&str> =
+        left["items"].as_array().into_iter().flatten().filter_map(|one| one["reason"].as_str()).collect();
+    assert_eq!(reasons, ["lease_conflict"], "{left:#}");
     top.press("\u{3}");
     assert_eq!(top.end(), 0);
 }

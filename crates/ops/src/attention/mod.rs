@@ -1,16 +1,20 @@
 //! `attention_list`: what needs a person, over all projects.
 
+mod sessions;
+
 use std::collections::BTreeMap;
 
-use baton_model::attention::{AttentionItem, Reason, STARVING_AFTER, STUCK_AFTER, SuggestedCommand};
-use baton_model::delta::Kind;
+use baton_model::attention::{
+    AttentionItem, RETURNED_FOR, Reason, STARVING_AFTER, STUCK_AFTER, SuggestedCommand,
+};
 use baton_model::id::identity_key;
 use baton_model::lease::Lease;
+use baton_model::printable::quotable;
 use baton_model::refusal::Refusal;
 use baton_model::session::Session;
 use baton_model::time::{Millis, Timestamp};
 use baton_store::attention::{self as rows, MatterRow, PageRequest, Source};
-use baton_store::{Failure, Tx, delta, lease, session};
+use baton_store::{Failure, Tx, lease, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +22,10 @@ use crate::op::{Cx, Env, Meta, Operation};
 use crate::ownership::is_at_work;
 use crate::page::{Position, page_size, row_limit};
 use crate::project::VisibleProjects;
+use sessions::QuietSession;
 
+/// The most characters of a message's text.
+const DETAIL: usize = 300;
 /// The most matters that are shown apart because they are the caller's.
 const OWN: usize = 50;
 
@@ -125,17 +132,22 @@ struct Part {
     concern: Reason,
     fresh: Option<Reason>,
     divide: Millis,
+    /// Rows since the instant are matters, and not those before it.
+    is_recent: bool,
 }
 
 /// The kinds of rows in the ledger.
-fn parts(now: Millis) -> [Part; 7] {
+fn parts(now: Millis) -> [Part; 9] {
     let starving = now - STARVING_AFTER;
-    let part = |source, concern, fresh, divide| Part { source, concern, fresh, divide };
+    let part = |source, concern, fresh, divide| Part { source, concern, fresh, divide, is_recent: false };
+    let returned = part(Source::Return, Reason::HandoffReturned, None, now - RETURNED_FOR);
     [
         part(Source::Baton, Reason::BatonStarving, Some(Reason::BatonWaiting), starving),
         part(Source::Offer, Reason::HandoffStarving, Some(Reason::HandoffWaiting), starving),
         part(Source::Stuck, Reason::HandoffStuck, None, now - STUCK_AFTER),
         part(Source::Failure, Reason::HandoffFailed, None, now + 1),
+        Part { is_recent: true, ..returned },
+        part(Source::Question, Reason::MessageUnread, Some(Reason::MessageWaiting), starving),
         part(Source::Acknowledgement, Reason::AckLate, None, now),
         part(Source::Retry, Reason::TaskRetried, None, now + 1),
         part(Source::Block, Reason::TaskBlocked, None, now + 1),
@@ -153,6 +165,8 @@ struct Scan<'a, 'e> {
     present: Vec<(Part, Vec<String>)>,
     /// Open sessions that are not at work.
     silent: Vec<Session>,
+    /// Sessions that are at work and have written nothing for long.
+    quiet: Vec<QuietSession>,
     /// Advisory leases that conflict with an earlier one: the later, and the holder of the earlier.
     conflicts: Vec<(Lease, String)>,
 }
@@ -163,8 +177,8 @@ impl<'a, 'e> Scan<'a, 'e> {
         visible: &'a VisibleProjects,
         (reason, waiting): (Option<Reason>, bool),
     ) -> Self {
-        let (counts, present, silent, conflicts) = Default::default();
-        Self { env, visible, reason, waiting, counts, present, silent, conflicts }
+        let (counts, present, silent, quiet, conflicts) = Default::default();
+        Self { env, visible, reason, waiting, counts, present, silent, quiet, conflicts }
     }
 
     fn wants(&self, reason: Reason) -> bool {
@@ -173,7 +187,7 @@ impl<'a, 'e> Scan<'a, 'e> {
 
     fn count(&mut self, tx: &mut Tx<'_>) -> Result<(), Failure> {
         for part in parts(self.env.now) {
-            let mut counts = rows::counts(tx, part.source, part.divide)?;
+            let mut counts = rows::counts(tx, part.source, part.divide, self.env.now)?;
             counts.retain(|count| self.visible.contains(&count.project_id));
             for count in &counts {
                 self.add(part.concern, count.old);
@@ -183,14 +197,18 @@ impl<'a, 'e> Scan<'a, 'e> {
             }
             self.present.push((part, counts.into_iter().map(|count| count.project_id).collect()));
         }
-        self.silent = session::open_everywhere(tx)?;
-        self.silent.retain(|of| self.visible.contains(&of.project_id) && !is_at_work(self.env, of));
+        let mut open = session::open_everywhere(tx)?;
+        open.retain(|of| self.visible.contains(&of.project_id));
+        let (working, silent): (Vec<_>, Vec<_>) = open.into_iter().partition(|of| is_at_work(self.env, of));
+        self.silent = silent;
+        self.quiet = sessions::quiet(tx, working, self.env.now)?;
         for project_id in rows::advisory_lease_projects(tx, self.env.now)? {
             if self.visible.contains(&project_id) {
                 self.conflicts.extend(conflicts(&lease::held_leases(tx, &project_id, self.env.now)?));
             }
         }
         self.add(Reason::SessionSilent, self.silent.len());
+        self.add(Reason::SessionQuiet, self.quiet.len());
         self.add(Reason::LeaseConflict, self.conflicts.len());
         Ok(())
     }
@@ -211,9 +229,10 @@ impl<'a, 'e> Scan<'a, 'e> {
     ) -> Result<Vec<AttentionItem>, Failure> {
         let mut found = Vec::new();
         for (part, projects) in &self.present {
-            let Some((from, before)) = self.span(part) else { continue };
+            let Some((from, before)) = self.span(part, !key.is_empty()) else { continue };
             let after = (after.at, after.id.as_str()).max((from, ""));
-            let request = PageRequest { after, before, identity_key: key, limit: row_limit(limit) };
+            let now = self.env.now;
+            let request = PageRequest { after, before, identity_key: key, now, limit: row_limit(limit) };
             for project_id in projects {
                 let rows = rows::page(tx, part.source, project_id, &request)?;
                 found.extend(rows.into_iter().map(|row| part.item(row)));
@@ -221,7 +240,11 @@ impl<'a, 'e> Scan<'a, 'e> {
         }
         let is_own = |name: &str| key.is_empty() || identity_key(name) == key;
         if self.wants(Reason::SessionSilent) {
-            found.extend(self.silent.iter().filter(|of| is_own(&of.identity)).map(silent));
+            found.extend(self.silent.iter().filter(|of| is_own(&of.identity)).map(sessions::silent_item));
+        }
+        if self.wants(Reason::SessionQuiet) {
+            let own = self.quiet.iter().filter(|of| is_own(&of.session.identity));
+            found.extend(own.map(QuietSession::item));
         }
         if self.wants(Reason::LeaseConflict) {
             let own = self.conflicts.iter().filter(|(of, other)| is_own(&of.identity) || is_own(other));
@@ -231,17 +254,21 @@ impl<'a, 'e> Scan<'a, 'e> {
         found.retain(|item| place(item) > (after.at, after.id.clone()));
         found.sort_by_key(place);
         found.truncate(limit);
-        for item in found.iter_mut().filter(|item| item.reason == Reason::SessionSilent) {
-            let last = delta::last_of_session(tx, &item.project_id, &item.id, Kind::Checkpoint)?;
-            item.subject = last.map(|last| last.headline()).unwrap_or_default();
+        let is_session =
+            |item: &&mut AttentionItem| matches!(item.reason, Reason::SessionSilent | Reason::SessionQuiet);
+        for item in found.iter_mut().filter(is_session) {
+            item.subject = sessions::last_words(tx, &item.project_id, &item.id)?;
         }
         Ok(found)
     }
 
-    /// From when on and before when rows of a kind are wanted; nothing where none is.
-    fn span(&self, part: &Part) -> Option<(Millis, Millis)> {
-        let fresh = part.fresh.is_some_and(|fresh| self.wants(fresh));
+    /// From when on and before when rows of a kind are wanted; nothing where none is. A message is a matter for the one
+    /// that it is for from the first minute on.
+    fn span(&self, part: &Part, is_own: bool) -> Option<(Millis, Millis)> {
+        let is_asked = is_own && self.reason.is_none() && part.source == Source::Question;
+        let fresh = is_asked || part.fresh.is_some_and(|fresh| self.wants(fresh));
         match (self.wants(part.concern), fresh) {
+            (true, _) if part.is_recent => Some((part.divide, i64::MAX)),
             (true, true) => Some((i64::MIN, i64::MAX)),
             (true, false) => Some((i64::MIN, part.divide)),
             (false, true) => Some((part.divide, i64::MAX)),
@@ -254,7 +281,8 @@ impl Part {
     fn item(&self, row: MatterRow) -> AttentionItem {
         let reason = self.fresh.filter(|_| row.since >= self.divide).unwrap_or(self.concern);
         let some = |text: String| Some(text).filter(|text| !text.is_empty());
-        let MatterRow { project_id, id, subject, from, to, since, detail } = row;
+        let detail = if self.source == Source::Question { quotable(&row.detail, DETAIL) } else { row.detail };
+        let MatterRow { project_id, id, subject, from, to, since, .. } = row;
         let (from, to) = (some(from), some(to));
         let suggestion = SuggestedCommand {
             reason,
@@ -275,23 +303,6 @@ impl Part {
             detail: some(detail),
             help,
         }
-    }
-}
-
-fn silent(of: &Session) -> AttentionItem {
-    let reason = Reason::SessionSilent;
-    let suggestion =
-        SuggestedCommand { reason, project_id: &of.project_id, id: &of.session_id, subject: "", to: None };
-    AttentionItem {
-        reason,
-        help: suggestion.command(),
-        project_id: of.project_id.clone(),
-        id: of.session_id.clone(),
-        subject: String::new(),
-        from: Some(of.identity.clone()),
-        to: None,
-        since: Timestamp(of.heartbeat_at),
-        detail: of.baton_id.as_ref().map(|_| "holds a baton".to_owned()),
     }
 }
 

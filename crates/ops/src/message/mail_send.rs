@@ -162,6 +162,9 @@ impl Operation for MailSend {
             let (to, mut warnings) = receiver(tx, &draft, input.wait)?;
             warnings.extend(draft.warnings.iter().cloned());
             let sent = post(tx, env, &outgoing(&draft, &to, expires_at, ack_by))?;
+            if let Some((_, answered)) = &draft.reply {
+                reply::acknowledge(tx, now, (&draft.from_project, answered), &draft.from)?;
+            }
             let (project_id, identity) = (draft.from_project.clone(), draft.from.clone());
             let answer =
                 SendOutput { project_id, identity, message: View::of(&sent), replayed: false, warnings };

@@ -1,7 +1,8 @@
 //! What a reply takes over from the message that it answers.
 
 use baton_model::message::{Address, Participation};
-use baton_store::{Failure, Store};
+use baton_model::time::Millis;
+use baton_store::{Failure, Store, Tx, message};
 
 use super::find;
 use super::mail_send::MailSendInput;
@@ -47,4 +48,23 @@ pub(super) fn find(
         thread_id: answered.thread().to_owned(),
         message_id: answered.message_id.clone(),
     }))
+}
+
+/// A reply acknowledges what it answers: its sender hears of it by the reply itself. Nobody acknowledges a message of its own.
+pub(super) fn acknowledge(
+    tx: &mut Tx<'_>,
+    now: Millis,
+    (project_id, answered): (&str, &str),
+    identity: &str,
+) -> Result<(), Failure> {
+    let (found, part) = find::own(tx, project_id, answered, identity)?;
+    if part == Participation::Sender || found.check_ack().is_err() {
+        return Ok(());
+    }
+    let found = find::take(tx, found, part, identity)?;
+    message::acked(tx, project_id, &found.message_id, now)?;
+    if let Some(home) = found.from_project_id.filter(|home| home != project_id && tx.has_project(home)) {
+        message::acked(tx, &home, &found.message_id, now)?;
+    }
+    Ok(())
 }

@@ -3,6 +3,7 @@
 use baton_model::budget::Budget;
 use baton_model::markdown::{Options, Preset, render};
 use baton_model::packet::ValidatedPacket;
+use baton_model::packet_from_ledger::of_agent_at_work;
 use baton_store::{Failure, baton, delta};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::reassign::gather_packet;
 use crate::op::{Cx, Meta, Operation};
+use crate::ownership::is_at_work;
 use crate::resolve;
 
 /// Makes the document of a session.
@@ -66,7 +68,8 @@ impl Operation for Handoff {
         let budget = input.budget.as_deref().map(Budget::parse).transpose()?;
         let preset = input.preset.as_deref().map(Preset::parse).transpose()?;
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
-        let (of, packet, wrapped) = cx.store.read(|tx| {
+        let Cx { store, env } = cx;
+        let (of, packet, wrapped) = store.read(|tx| {
             resolve::require_project(tx, &project_id)?;
             let of = resolve::session_by_id(tx, &project_id, &input.session)?;
             let left = match baton::of_session(tx, &project_id, &of.session_id)? {
@@ -76,7 +79,10 @@ impl Operation for Handoff {
             match left {
                 Some(wrap) => Ok((of, ValidatedPacket::parse_stored(wrap.body)?, true)),
                 None => {
-                    let packet = gather_packet(tx, &of)?;
+                    let mut packet = gather_packet(tx, &of)?;
+                    if of.is_open() && is_at_work(env, &of) {
+                        packet = of_agent_at_work(&packet, &of)?;
+                    }
                     Ok((of, packet, false))
                 }
             }

@@ -56,28 +56,52 @@ impl Operation for Heartbeat {
     /// Keeps the heartbeat outside the ledger where the host can, and writes it to the ledger only now and then.
     /// Written relaxed: a crash of the machine may lose it, which is harmless. The last verb stays what it was.
     fn run(input: HeartbeatInput, cx: &mut Cx<'_>) -> Result<HeartbeatOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
-        if cx.env.host.keeps_beats()
-            && let Some(stored) = keep_beside(&input, cx, &project_id)?
-        {
-            return Ok(stored);
+        let here = resolve::project_id(cx.store, &cx.env, input.project.as_deref());
+        let no = match here.and_then(|project_id| beat(&input, cx, &project_id)) {
+            Err(Failure::Refused(no)) if no.kind == Kind::NotFound => no,
+            answer => return answer,
+        };
+        // A session is found by its id, wherever its agent calls from.
+        let Some(id) = input.session.as_deref().filter(|_| input.project.is_none()) else {
+            return Err(no.into());
+        };
+        match project_of(cx, id)? {
+            Some(project_id) => beat(&input, cx, &project_id),
+            None => Err(no.into()),
         }
-        let Cx { store, env } = cx;
-        store.write_relaxed(|tx| {
-            resolve::require_project(tx, &project_id)?;
-            if input.here {
-                return beat_here(tx, env, &project_id);
-            }
-            let (session, who) = (input.session.as_deref(), input.identity.as_deref());
-            let own = resolve::heard_open(tx, env, &project_id, session, who)?;
-            if !session::keep_alive(tx, &own, env.now)? {
-                // Released by another connection since it was read.
-                let released = resolve::session_by_id(tx, &project_id, &own.session_id)?;
-                return Err(session_released(&released, env.now).into());
-            }
-            Ok(HeartbeatOutput::of(own, env))
-        })
     }
+}
+
+/// The project of the one session with this id, among those that the caller reaches.
+fn project_of(cx: &mut Cx<'_>, id: &str) -> Result<Option<String>, Failure> {
+    let Cx { store, env } = cx;
+    let found = store.read(|tx| Ok(session::by_prefix(tx, id)?))?;
+    let mut reached =
+        found.into_iter().filter(|(project_id, full)| full == id && env.caller.grant.reaches(project_id));
+    Ok(reached.next().map(|(project_id, _)| project_id))
+}
+
+fn beat(input: &HeartbeatInput, cx: &mut Cx<'_>, project_id: &str) -> Result<HeartbeatOutput, Failure> {
+    if cx.env.host.keeps_beats()
+        && let Some(stored) = keep_beside(input, cx, project_id)?
+    {
+        return Ok(stored);
+    }
+    let Cx { store, env } = cx;
+    store.write_relaxed(|tx| {
+        resolve::require_project(tx, project_id)?;
+        if input.here {
+            return beat_here(tx, env, project_id);
+        }
+        let (session, who) = (input.session.as_deref(), input.identity.as_deref());
+        let own = resolve::heard_open(tx, env, project_id, session, who)?;
+        if !session::keep_alive(tx, &own, env.now)? {
+            // Released by another connection since it was read.
+            let released = resolve::session_by_id(tx, project_id, &own.session_id)?;
+            return Err(session_released(&released, env.now).into());
+        }
+        Ok(HeartbeatOutput::of(own, env))
+    })
 }
 
 impl HeartbeatOutput {

@@ -69,6 +69,116 @@ on_every_backend! {
         assert_eq!(world.ok(&agent("Ann"), "attention_list", json!({}))["total"], 0);
     }
 
+    fn a_question_a_blocker_and_a_critical_message_are_matters_for_whom_they_are_for(world) {
+        let omar = agent("Omar");
+        world.start(&omar);
+        world.start(&agent("Iris"));
+        let send = |world: &mut World, input: Value| world.ok(&omar, "mail_send", input);
+        let first = send(world, json!({ "to": "Iris", "type": "Blocker", "subject": "I cannot go on", "body": "no access" }));
+        world.advance(1_000);
+        send(world, json!({ "to": "iris", "type": "Question", "subject": "Which price?" }));
+        world.advance(1_000);
+        send(world, json!({ "to": "Iris", "importance": "critical", "subject": "Stop", "body": "now" }));
+        send(world, json!({ "to": "Iris", "subject": "a letter that can wait" }));
+        let shown = world.ok(&agent("Watcher"), "attention_list", json!({ "identity": "IRIS" }));
+        assert_eq!(column(&list(&shown["mine"]), "subject"), ["Blocker: I cannot go on", "Question: Which price?", "critical: Stop"], "{shown:#}");
+        let matter = &shown["mine"][0];
+        assert_eq!((&matter["detail"], &matter["from"], &matter["to"]), (&json!("no access"), &json!("Omar"), &json!("Iris")));
+        assert!(text(matter, "help").starts_with("baton mail send --reply-to "), "{matter:#}");
+        assert_eq!(shown["total"], 0, "for others they are no matter yet");
+        let waiting = all_pages(world, json!({ "waiting": true, "limit": 2 }));
+        assert_eq!(column(&waiting, "reason"), ["message_waiting", "message_waiting", "message_waiting"]);
+        world.advance(3_600_001);
+        let unread = all_pages(world, json!({ "limit": 2, "reason": "message_unread" }));
+        assert_eq!(column(&unread, "reason"), ["message_unread", "message_unread", "message_unread"]);
+        // Who answers has read it; the others go on waiting.
+        world.ok(&agent("Iris"), "mail_send", json!({ "reply_to": first["message_id"], "body": "take mine" }));
+        let left = world.ok(&agent("Watcher"), "attention_list", json!({ "identity": "Iris", "waiting": true }));
+        assert_eq!(column(&list(&left["mine"]), "subject"), ["Question: Which price?", "critical: Stop"], "{left:#}");
+    }
+
+    fn a_reply_acknowledges_and_only_that_of_its_receiver(world) {
+        let omar = agent("Omar");
+        world.start(&omar);
+        world.start(&agent("Iris"));
+        let sent = world.ok(&omar, "mail_send", json!({ "to": "Iris", "subject": "May I?", "ack_by_s": 1 }));
+        world.advance(2_000);
+        let late = |world: &mut World| world.ok(&agent("Watcher"), "attention_list", json!({ "reason": "ack_late" }))["total"].clone();
+        assert_eq!(late(world), 1);
+        world.ok(&omar, "mail_send", json!({ "reply_to": sent["message_id"], "body": "I still wait" }));
+        assert_eq!(late(world), 1, "its sender acknowledges nothing");
+        let answer = world.ok(&agent("Iris"), "mail_send", json!({ "reply_to": sent["message_id"], "body": "You may" }));
+        assert_eq!(late(world), 0);
+        let thread = world.ok(&omar, "mail_thread", json!({ "message_id": answer["message_id"] }));
+        assert!(!thread["items"][0]["acked_at"].is_null(), "{thread:#}");
+    }
+
+    fn a_hand_off_that_came_back_is_its_senders_matter_for_a_week_or_until_it_is_sent_again(world) {
+        world.register("q");
+        let ann = agent("Ann");
+        let create = |world: &mut World, subject: &str| {
+            let made = world.ok(&ann, "handoff_create", json!({ "to_project_id": "q", "subject": subject }));
+            world.settle();
+            made["handoff_id"].clone()
+        };
+        let (first, second) = (create(world, "the guide"), create(world, "the prices"));
+        let bob = agent("Bob").project("q");
+        for id in [&first, &second] {
+            world.ok(&bob, "handoff_advance", json!({ "id": id, "action": "decline", "result": "again after the 7th" }));
+            world.advance(1_000);
+        }
+        let mine = |world: &mut World| {
+            let shown = world.ok(&agent("Watcher"), "attention_list", json!({ "identity": "Ann" }));
+            assert_eq!(shown["total"], list(&shown["items"]).len(), "{shown:#}");
+            list(&shown["mine"])
+        };
+        let matters = mine(world);
+        assert_eq!(column(&matters, "subject"), ["the guide", "the prices"]);
+        assert_eq!((&matters[0]["reason"], &matters[0]["detail"]), (&json!("handoff_returned"), &json!("declined: again after the 7th")));
+        create(world, "the guide");
+        assert_eq!(column(&mine(world), "subject"), ["the prices"], "it was sent again");
+        world.advance(7 * 86_400_000);
+        assert_eq!(column(&mine(world), "reason"), Vec::<String>::new(), "a week has passed");
+    }
+
+    fn an_agent_that_is_at_work_and_writes_nothing_is_a_matter_with_its_last_words(world) {
+        let lola = agent("Lola");
+        let begun = world.start(&lola);
+        world.ok(&lola, "ledger_note", json!({ "text": "reads the law" }));
+        let alive = |world: &mut World, minutes: i64| {
+            for _ in 0..minutes / 5 {
+                world.advance(300_000);
+                world.ok(&lola, "session_heartbeat", json!({ "session": begun["session_id"] }));
+            }
+        };
+        alive(world, 115);
+        assert_eq!(world.ok(&agent("Ann"), "attention_list", json!({}))["total"], 0);
+        alive(world, 10);
+        let shown = world.ok(&agent("Ann"), "attention_list", json!({ "identity": "Lola" }));
+        let matter = &shown["items"][0];
+        assert_eq!((&matter["reason"], &matter["subject"]), (&json!("session_quiet"), &json!("reads the law")), "{shown:#}");
+        assert_eq!(list(&shown["mine"]).len(), 1);
+        world.checkpoint(&lola, "half of it");
+        assert_eq!(world.ok(&agent("Ann"), "attention_list", json!({}))["total"], 0);
+        // Silence after a note is told with the note.
+        world.advance(600_001);
+        assert_eq!(world.ok(&agent("Ann"), "attention_list", json!({}))["items"][0]["subject"], "half of it");
+    }
+
+    fn a_silent_session_without_a_checkpoint_says_its_last_note_or_its_task(world) {
+        let (lola, donna) = (agent("Lola"), agent("Donna"));
+        world.start(&lola);
+        world.ok(&lola, "ledger_note", json!({ "text": "reads the law" }));
+        world.start(&donna);
+        let task = world.ok(&donna, "task_create", json!({ "title": "paint the shed" }));
+        world.ok(&donna, "task_claim", json!({ "id": task["id"] }));
+        world.advance(3_600_001);
+        let shown = world.ok(&agent("Ann"), "attention_list", json!({ "reason": "session_silent" }));
+        let mut words = column(&list(&shown["items"]), "subject");
+        words.sort();
+        assert_eq!(words, ["paint the shed", "reads the law"], "{shown:#}");
+    }
+
     fn a_task_that_was_tried_again_and_a_blocked_p0_are_matters(world) {
         let ann = agent("Ann");
         let first = world.ok(&ann, "task_create", json!({ "title": "the ground", "priority": 2 }));
@@ -122,6 +232,32 @@ on_every_backend! {
         world.wrap(&bob, "went on");
         assert_eq!((count(world, "spent"), count(world, "abandoned")), (json!(1), json!(0)));
         world.no(&ann, "baton_list", json!({ "state": "lost" }), "state_unknown");
+    }
+
+    fn a_heartbeat_finds_its_session_by_its_id_from_anywhere(world) {
+        let lola = agent("Lola");
+        let begun = world.start(&lola);
+        let input = json!({ "session": begun["session_id"] });
+        let away = agent("Lola").nameless().at("/elsewhere", None);
+        let heard = world.ok(&away, "session_heartbeat", input);
+        assert_eq!((&heard["session_id"], &heard["identity"]), (&begun["session_id"], &json!("Lola")), "{heard:#}");
+        let id = text(&begun, "session_id");
+        let guessed = world.call(&away, "session_heartbeat", json!({ "session": &id[..20] }));
+        assert!(guessed.is_err(), "a beginning of an id is not looked for in every project: {guessed:#?}");
+    }
+
+    fn the_document_of_an_agent_at_work_says_so(world) {
+        let lola = agent("Lola");
+        let begun = world.start(&lola);
+        let shown = |world: &mut World| {
+            let input = json!({ "session": begun["session_id"] });
+            text(&world.ok(&agent("Ann"), "session_handoff", input), "document")
+        };
+        assert!(shown(world).contains("Lola is at work and has saved nothing yet."), "{}", shown(world));
+        world.checkpoint(&lola, "half of the tax");
+        assert!(shown(world).contains("Lola is at work; saved last: half of the tax"), "{}", shown(world));
+        world.advance(600_001);
+        assert!(shown(world).contains("Lola did not wrap. Saved last: half of the tax"), "{}", shown(world));
     }
 
     fn a_baton_and_a_session_are_read_by_their_ids(world) {

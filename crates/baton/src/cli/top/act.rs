@@ -1,8 +1,9 @@
 //! What can be done with a row of `baton top`.
 
+use baton_model::handoff::State;
 use baton_model::id::visible;
 use baton_ops::handoff::{Retry, RetryInput};
-use baton_ops::message::{MailSend, MailSendInput};
+use baton_ops::message::{MailAck, MailAckInput, MailSend, MailSendInput};
 use baton_ops::session::{End, EndInput, Pickup, PickupInput, Reassign, ReassignInput};
 use baton_ops::task::{ClaimTask, ClaimTaskInput};
 
@@ -16,6 +17,7 @@ pub(super) enum Verb {
     PickUp,
     Reassign,
     Answer,
+    Acknowledge,
     Retry,
     Claim,
 }
@@ -24,10 +26,15 @@ impl Verb {
     /// What a letter means for a target.
     pub(super) fn of(letter: char, target: &Target) -> Option<Self> {
         match (letter, target) {
-            ('p', Target::Baton { .. } | Target::Handoff { .. }) => Some(Self::PickUp),
+            ('p', Target::Baton { .. }) => Some(Self::PickUp),
+            // What is offered is picked up, and what was accepted and left is taken over.
+            ('p', Target::Handoff { state: State::Offered | State::Accepted, .. }) => Some(Self::PickUp),
             ('r', Target::Session { .. }) => Some(Self::Reassign),
             ('a', Target::Message { .. }) => Some(Self::Answer),
-            ('t', Target::Handoff { .. }) => Some(Self::Retry),
+            ('y', Target::Message { is_asked: true, .. }) => Some(Self::Acknowledge),
+            ('t', Target::Handoff { state: State::Planned | State::Pending | State::Failed, .. }) => {
+                Some(Self::Retry)
+            }
             ('c', Target::Task { .. }) => Some(Self::Claim),
             _ => None,
         }
@@ -37,12 +44,14 @@ impl Verb {
     pub(super) fn hints(target: &Target) -> &'static str {
         match target {
             Target::Baton { .. } => "p pick up",
-            Target::Handoff { .. } => "p pick up · t try now",
+            Target::Handoff { state: State::Offered | State::Accepted, .. } => "p pick up",
+            Target::Handoff { state: State::Planned | State::Pending | State::Failed, .. } => "t try now",
             Target::Session { .. } => "r reassign",
+            Target::Message { is_asked: true, .. } => "a answer · y acknowledge",
             Target::Message { .. } => "a answer",
             Target::Task { .. } => "c claim",
             Target::Project { .. } => "Enter only this project · 0 all",
-            Target::Nothing => "",
+            Target::Handoff { .. } | Target::Paths { .. } => "",
         }
     }
 
@@ -52,6 +61,7 @@ impl Verb {
             Self::PickUp => "Pick up",
             Self::Reassign => "Reassign",
             Self::Answer => "Answer",
+            Self::Acknowledge => "Acknowledge",
             Self::Retry => "Try now",
             Self::Claim => "Claim",
         }
@@ -63,7 +73,7 @@ impl Verb {
         match self {
             Self::Reassign => fields.push(("to", String::new())),
             Self::Answer => fields.push(("text", String::new())),
-            Self::PickUp | Self::Retry | Self::Claim => {}
+            Self::PickUp | Self::Acknowledge | Self::Retry | Self::Claim => {}
         }
         fields
     }
@@ -84,6 +94,16 @@ pub(super) enum Deed {
     Undo(Undo),
 }
 
+impl Deed {
+    /// The name under which it is done.
+    pub(super) fn identity(&self) -> Option<&String> {
+        match self {
+            Self::Do { values, .. } => values.first(),
+            Self::Undo(_) => None,
+        }
+    }
+}
+
 /// Does it; what to say, and how it is taken back.
 pub(super) fn run(app: &mut App, deed: &Deed) -> Result<(String, Option<Undo>), AppError> {
     let (verb, target, values) = match deed {
@@ -96,20 +116,25 @@ pub(super) fn run(app: &mut App, deed: &Deed) -> Result<(String, Option<Undo>), 
         (Verb::PickUp, Target::Baton { project_id, id }) => {
             return pick_up(app, identity, (Some(project_id), id));
         }
-        (Verb::PickUp, Target::Handoff { id }) => return pick_up(app, identity, (None, id)),
+        (Verb::PickUp, Target::Handoff { id, .. }) => return pick_up(app, identity, (None, id)),
         (Verb::Reassign, Target::Session { project_id, id }) => {
             let (project, to) = (Some(project_id.clone()), second());
             let input = ReassignInput { project, identity, session: id.clone(), to, why: None };
             format!("the baton waits for {}", visible(&app.run::<Reassign>(&input)?.to))
         }
-        (Verb::Answer, Target::Message { project_id, id }) => {
+        (Verb::Answer, Target::Message { project_id, id, .. }) => {
             let (project, reply_to) = (Some(project_id.clone()), Some(id.clone()));
             let input =
                 MailSendInput { project, identity, reply_to, body: second(), ..MailSendInput::default() };
             app.run::<MailSend>(&input)?;
             "sent".to_owned()
         }
-        (Verb::Retry, Target::Handoff { id }) => {
+        (Verb::Acknowledge, Target::Message { project_id, id, .. }) => {
+            let (project, message_id) = (Some(project_id.clone()), id.clone());
+            let input = MailAckInput { project, identity, message_id, ..MailAckInput::default() };
+            format!("{} is told", visible(&app.run::<MailAck>(&input)?.to))
+        }
+        (Verb::Retry, Target::Handoff { id, .. }) => {
             let progress = app.run::<Retry>(&RetryInput { id: id.clone(), identity, repo: None })?;
             format!("the hand-off is {}", progress.row.handoff.state.as_str())
         }

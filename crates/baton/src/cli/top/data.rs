@@ -2,12 +2,15 @@
 
 use baton_model::accounting::plural;
 use baton_model::attention::{AttentionItem, Reason};
+use baton_model::handoff::State as HandoffState;
 use baton_model::id::visible;
 use baton_ops::attention::{Attention, AttentionInput, AttentionOutput};
 use baton_ops::op::Operation;
-use baton_ops::{baton, handoff, message, project, session, task};
+use baton_ops::{baton, handoff, lease, message, project, session, task};
 
-use super::super::{attention, batons, handoff as handoff_text, mail, sessions, task as task_text};
+use super::super::{
+    attention, batons, handoff as handoff_text, lease as lease_text, mail, sessions, task as task_text,
+};
 use super::state::{Detail, Listing, Row, State, Target, View};
 use crate::app::App;
 use crate::error::AppError;
@@ -76,7 +79,7 @@ impl Reader<'_> {
         )?;
         let Some(first) = found.first() else { return Ok(Listing::default()) };
         let heading = self.scoped(&inbox_heading(first));
-        let mine = first.mine.iter().map(|item| matter(item, "for you"));
+        let mine = first.mine.iter().map(|item| matter(item, "* "));
         let others = found.iter().flat_map(|page| &page.items).filter(|item| !first.mine.contains(item));
         // What is on its way as it should be comes after what is not.
         let (fresh, concern): (Vec<_>, Vec<_>) = others.partition(|item| item.reason.is_fresh());
@@ -203,23 +206,29 @@ fn inbox_heading(found: &AttentionOutput) -> String {
         return "nothing needs you".to_owned();
     }
     let counts: Vec<String> = found.counts.iter().map(|row| row.reason.count(row.count)).collect();
-    format!("{} in all: {}", found.total, counts.join(", "))
+    let own = if found.mine.is_empty() { "" } else { " · * for you" };
+    format!("{} in all{own}: {}", found.total, counts.join(", "))
 }
 
 fn matter(item: &AttentionItem, mark: &str) -> Row {
     let [what, age, project, people, help, words] =
         attention::row(item).try_into().unwrap_or_else(|_| std::array::from_fn(|_| String::new()));
-    let what = if mark.is_empty() { what } else { format!("{mark}: {what}") };
+    let what = format!("{mark}{what}");
     let (project_id, id) = (item.project_id.clone(), item.id.clone());
     let target = match item.reason {
-        Reason::SessionSilent => Target::Session { project_id, id },
-        Reason::HandoffFailed | Reason::HandoffStuck | Reason::HandoffStarving | Reason::HandoffWaiting => {
-            Target::Handoff { id }
+        Reason::SessionSilent | Reason::SessionQuiet => Target::Session { project_id, id },
+        Reason::HandoffFailed => Target::Handoff { id, state: HandoffState::Failed },
+        Reason::HandoffStuck => Target::Handoff { id, state: HandoffState::Pending },
+        Reason::HandoffStarving | Reason::HandoffWaiting => {
+            Target::Handoff { id, state: HandoffState::Offered }
         }
+        Reason::HandoffReturned => Target::Handoff { id, state: HandoffState::Declined },
         Reason::BatonStarving | Reason::BatonWaiting => Target::Baton { project_id, id },
-        Reason::AckLate => Target::Message { project_id, id },
+        Reason::AckLate | Reason::MessageUnread | Reason::MessageWaiting => {
+            Target::Message { project_id, id, is_asked: true }
+        }
         Reason::TaskRetried | Reason::TaskBlocked => Target::Task { project_id, id },
-        Reason::LeaseConflict => Target::Nothing,
+        Reason::LeaseConflict => Target::Paths { project_id, pattern: item.subject.clone() },
     };
     Row {
         key: format!("{} {}", item.reason.as_str(), item.id),
@@ -288,7 +297,7 @@ fn handoff_row(of: &handoff::Row) -> Row {
             words.clone(),
         ],
         about: [words, format!("baton handoff show {}", render::short_id(&view.handoff_id))],
-        target: Target::Handoff { id: view.handoff_id.clone() },
+        target: Target::Handoff { id: view.handoff_id.clone(), state: view.state },
     }
 }
 
@@ -323,7 +332,11 @@ fn thread_row(of: &message::ThreadRow, project_id: &str) -> Row {
             subject.clone(),
         ],
         about: [subject, format!("baton mail thread {}", render::short_id(&of.message_id))],
-        target: Target::Message { project_id: project_id.to_owned(), id: of.message_id.clone() },
+        target: Target::Message {
+            project_id: project_id.to_owned(),
+            id: of.message_id.clone(),
+            is_asked: false,
+        },
     }
 }
 
@@ -344,7 +357,7 @@ pub(super) fn detail(app: &mut App, target: &Target) -> Result<Detail, AppError>
             let document = document(app, project, id)?;
             ("session", format!("{}\n{document}", sessions::one(&shown)))
         }
-        Target::Handoff { id } => {
+        Target::Handoff { id, .. } => {
             let input = handoff::ShowInput { id: id.clone(), ..handoff::ShowInput::default() };
             ("hand-off", handoff_text::shown(&app.run::<handoff::Show>(&input)?))
         }
@@ -353,13 +366,18 @@ pub(super) fn detail(app: &mut App, target: &Target) -> Result<Detail, AppError>
             let input = task::ShowInput { project, id, ..task::ShowInput::default() };
             ("task", task_text::shown(&app.run::<task::Show>(&input)?))
         }
-        Target::Message { project_id, id } => {
+        Target::Message { project_id, id, .. } => {
             let (project, message_id) = (Some(project_id.clone()), id.clone());
             // Looking on marks nothing as read: who looks is nobody's receiver.
             let input = message::ThreadInput { project, identity: None, message_id };
             ("mail", mail::thread(&app.run::<message::Thread>(&input)?))
         }
-        Target::Project { .. } | Target::Nothing => ("", String::new()),
+        Target::Paths { project_id, pattern } => {
+            let (project, path) = (Some(project_id.clone()), Some(pattern.clone()));
+            let held = app.run::<lease::List>(&lease::ListInput { project, path, holder: None })?;
+            ("who works on these paths", lease_text::table(&held.items))
+        }
+        Target::Project { .. } => ("", String::new()),
     };
     let lines = text.lines().map(visible).collect();
     Ok(Detail { title: title.to_owned(), lines, target: target.clone(), top: 0 })

@@ -15,6 +15,8 @@ const HEAD: usize = 3;
 const FOOT: usize = 4;
 /// The widest that a column may be, but for the last one.
 const WIDEST: usize = 18;
+/// The widest that the first column may be.
+const FIRST: usize = 22;
 /// The room that the last column has at least, where the screen has it.
 const LAST: usize = 24;
 
@@ -28,7 +30,7 @@ const HELP: &[&str] = &[
     "/             only rows with these words; Esc ends it",
     "p             pick up a baton or a hand-off; u gives it back",
     "r             reassign a session",
-    "a             answer a message",
+    "a             answer a message; y acknowledges it",
     "c             claim a task",
     "t             try a hand-off again now",
     "f             follow, or hold still; R looks now",
@@ -43,17 +45,21 @@ pub(super) fn list_height(height: usize) -> usize {
 /// Exactly as many lines as the screen has rows, none wider than it.
 pub(super) fn lines(state: &State, color: bool, (width, height): (usize, usize)) -> Vec<String> {
     let pen = Pen { color, width };
+    let said = pen.said(state, height);
+    // What a message has over one line is taken from the rows above it.
+    let more = said.len().saturating_sub(1);
+    let body = height.saturating_sub(more);
     let mut lines = vec![pen.views(state.view)];
     if state.is_help {
         lines.extend(HELP.iter().map(|line| cut(line, width)));
     } else if let Some(detail) = &state.detail {
-        lines.extend(pen.detail(detail, height.saturating_sub(FOOT - 1)));
+        lines.extend(pen.detail(detail, body.saturating_sub(FOOT - 1)));
     } else {
-        lines.extend(pen.list(state, list_height(height)));
+        lines.extend(pen.list(state, list_height(body)));
     }
-    lines.truncate(height.saturating_sub(2));
-    lines.resize(height.saturating_sub(2), String::new());
-    lines.push(pen.message(state));
+    lines.truncate(body.saturating_sub(2));
+    lines.resize(body.saturating_sub(2), String::new());
+    lines.extend(said);
     lines.push(pen.styled(DIM, &pen.keys(state)));
     lines
 }
@@ -87,11 +93,12 @@ impl Pen {
         let filter = match (state.is_filtering, state.filter.is_empty()) {
             (false, true) => String::new(),
             (is_typed, _) => {
-                format!(" · /{}{} {}", state.filter, if is_typed { "▏" } else { "" }, found.len())
+                format!("/{}{} {} · ", state.filter, if is_typed { "▏" } else { "" }, found.len())
             }
         };
         let held = if state.is_following { "" } else { " · held still" };
-        let mut lines = vec![cut(&format!("{}{filter}{held}", state.listing.heading), self.width)];
+        // What was typed is read before a heading that may be long.
+        let mut lines = vec![cut(&format!("{filter}{}{held}", state.listing.heading), self.width)];
         let widths = widths(&found, state.listing.columns, self.width.saturating_sub(2));
         let names: Vec<String> = state.listing.columns.iter().map(|name| (*name).to_owned()).collect();
         lines.push(self.styled(DIM, &format!("  {}", aligned(&names, &widths))));
@@ -122,12 +129,14 @@ impl Pen {
         lines
     }
 
-    /// What was said, or what is asked.
-    fn message(&self, state: &State) -> String {
-        match &state.prompt {
-            Some(prompt) => self.styled(BOLD, &prompt_line(prompt, self.width)),
-            None => self.styled(BOLD, &state.message),
-        }
+    /// What was said, on as many lines as it takes, or what is asked.
+    fn said(&self, state: &State, height: usize) -> Vec<String> {
+        let mut said = match &state.prompt {
+            Some(prompt) => vec![prompt_line(prompt, self.width)],
+            None => wrap(&state.message, self.width),
+        };
+        said.truncate((height / 3).max(1));
+        said.iter().map(|line| self.styled(BOLD, line)).collect()
     }
 
     fn keys(&self, state: &State) -> String {
@@ -169,16 +178,22 @@ fn widths(rows: &[&Row], names: &[&'static str], width: usize) -> Vec<usize> {
     let widest = |at: usize| {
         let name = names.get(at).map_or(0, |name| cells(name));
         let found = rows.iter().filter_map(|row| row.cells.get(at)).map(|cell| cells(cell)).max();
-        found.unwrap_or_default().max(name).min(WIDEST)
+        // The first says what a row is.
+        let most = if at == 0 { FIRST } else { WIDEST };
+        found.unwrap_or_default().max(name).min(most)
     };
     let mut widths: Vec<usize> = (0..columns.saturating_sub(1)).map(widest).collect();
     let taken = |widths: &[usize]| widths.iter().map(|width| width + 2).sum::<usize>();
-    // The widest gives way first.
+    // The widest gives way first, and the first column last.
     while taken(&widths) + LAST > width {
-        let Some(most) = widths.iter_mut().max_by_key(|width| **width).filter(|width| **width > 5) else {
+        let others = widths.iter_mut().skip(1).max_by_key(|width| **width).filter(|width| **width > 5);
+        if let Some(most) = others {
+            *most -= 1;
+        } else if let Some(first) = widths.first_mut().filter(|width| **width > 5) {
+            *first -= 1;
+        } else {
             break;
-        };
-        *most -= 1;
+        }
     }
     let left = width.saturating_sub(taken(&widths));
     widths.push(left);

@@ -1,5 +1,9 @@
 //! What `baton top` knows: the view, its rows, which one is meant, what is asked. No terminal and no ledger here.
 
+mod keys;
+
+use baton_model::handoff;
+
 use super::act::{Deed, Undo, Verb};
 
 /// A list that can be looked at.
@@ -51,6 +55,7 @@ pub(super) enum Target {
     },
     Handoff {
         id: String,
+        state: handoff::State,
     },
     Task {
         project_id: String,
@@ -59,12 +64,17 @@ pub(super) enum Target {
     Message {
         project_id: String,
         id: String,
+        /// It is to be acknowledged.
+        is_asked: bool,
+    },
+    /// A pattern of paths, and who works on them.
+    Paths {
+        project_id: String,
+        pattern: String,
     },
     Project {
         id: String,
     },
-    /// Something that has no page of its own.
-    Nothing,
 }
 
 /// A row of a list.
@@ -201,8 +211,11 @@ impl State {
         self.message = text;
     }
 
-    /// Takes what a deed came to.
-    pub(super) fn finish(&mut self, message: String, undo: Option<Undo>) {
+    /// Takes what a deed came to. The name under which it was done is remembered from then on.
+    pub(super) fn finish(&mut self, deed: &Deed, message: String, undo: Option<Undo>) {
+        if let Some(identity) = deed.identity() {
+            identity.clone_into(&mut self.identity);
+        }
         self.message = message;
         self.undo = undo;
         self.detail = None;
@@ -238,162 +251,6 @@ impl State {
         let found = self.matching_rows();
         let key = found.get(at.min(found.len().saturating_sub(1))).map(|row| row.key.clone());
         self.selected = key;
-    }
-
-    /// Takes a key.
-    pub(super) fn press(&mut self, key: Key) -> Step {
-        if matches!(key, Key::Interrupt) {
-            return Step::Quit;
-        }
-        if self.prompt.is_some() {
-            return self.press_in_prompt(key);
-        }
-        if self.is_filtering {
-            return self.press_in_filter(key);
-        }
-        self.message.clear();
-        if self.is_help {
-            self.is_help = false;
-            return Step::Stay;
-        }
-        if self.detail.is_some() { self.press_in_detail(key) } else { self.press_in_list(key) }
-    }
-
-    fn press_in_list(&mut self, key: Key) -> Step {
-        let at = self.at();
-        let last = self.matching_rows().len().saturating_sub(1);
-        match key {
-            Key::Down | Key::Letter('j') if at >= last && self.listing.is_more => {
-                self.pages += 1;
-                return Step::Look;
-            }
-            Key::Down | Key::Letter('j') => self.select(at + 1),
-            Key::Up | Key::Letter('k') => self.select(at.saturating_sub(1)),
-            Key::PageDown => self.select(at + self.height),
-            Key::PageUp => self.select(at.saturating_sub(self.height)),
-            Key::First | Key::Letter('g') => self.select(0),
-            Key::Last | Key::Letter('G') => self.select(last),
-            Key::Next | Key::Letter('l') => return self.turn(self.view.neighbour(1)),
-            Key::Previous | Key::Letter('h') => return self.turn(self.view.neighbour(View::ALL.len() - 1)),
-            Key::Enter => return self.enter(),
-            Key::Leave if !self.filter.is_empty() => self.filter.clear(),
-            Key::Leave | Key::Letter('q') => return Step::Quit,
-            Key::Letter(letter) => {
-                let target = self.row().map(|row| row.target.clone());
-                return self.letter(letter, target);
-            }
-            Key::Back | Key::Interrupt => {}
-        }
-        Step::Stay
-    }
-
-    /// Keys that do the same in a list and in a thing that is shown.
-    fn letter(&mut self, letter: char, target: Option<Target>) -> Step {
-        match letter {
-            '1'..='7' => {
-                let at = letter.to_digit(10).and_then(|digit| usize::try_from(digit).ok()).unwrap_or(1);
-                return self.turn(View::ALL.get(at - 1).copied().unwrap_or(self.view));
-            }
-            '0' => {
-                self.scope = None;
-                return self.turn(self.view);
-            }
-            '/' => self.is_filtering = self.detail.is_none(),
-            'f' => self.is_following = !self.is_following,
-            'R' => return Step::Look,
-            '?' => self.is_help = true,
-            'u' => return self.undo.take().map_or(Step::Stay, |undo| Step::Act(Deed::Undo(undo))),
-            _ => {
-                let verb = target.as_ref().and_then(|target| Verb::of(letter, target));
-                if let (Some(verb), Some(target)) = (verb, target) {
-                    self.prompt = Some(Prompt { fields: verb.fields(&self.identity), verb, target, at: 0 });
-                }
-            }
-        }
-        Step::Stay
-    }
-
-    fn turn(&mut self, view: View) -> Step {
-        (self.view, self.pages, self.selected, self.detail) = (view, 1, None, None);
-        self.filter.clear();
-        self.listing = Listing::default();
-        Step::Look
-    }
-
-    fn enter(&mut self) -> Step {
-        match self.row().map(|row| row.target.clone()) {
-            None | Some(Target::Nothing) => Step::Stay,
-            Some(Target::Project { id }) => {
-                self.scope = Some(id);
-                self.turn(View::Inbox)
-            }
-            Some(target) => Step::Open(target),
-        }
-    }
-
-    fn press_in_detail(&mut self, key: Key) -> Step {
-        let height = self.height;
-        let Some(detail) = &mut self.detail else { return Step::Stay };
-        let last = detail.lines.len().saturating_sub(1);
-        match key {
-            Key::Down | Key::Letter('j') => detail.top = (detail.top + 1).min(last),
-            Key::Up | Key::Letter('k') => detail.top = detail.top.saturating_sub(1),
-            Key::PageDown | Key::Letter(' ') => detail.top = (detail.top + height).min(last),
-            Key::PageUp => detail.top = detail.top.saturating_sub(height),
-            Key::First | Key::Letter('g') => detail.top = 0,
-            Key::Last | Key::Letter('G') => detail.top = (last + 1).saturating_sub(height),
-            Key::Leave | Key::Back | Key::Previous | Key::Letter('q' | 'h') => self.detail = None,
-            Key::Letter(letter) => {
-                let target = Some(detail.target.clone());
-                return self.letter(letter, target);
-            }
-            Key::Enter | Key::Next | Key::Interrupt => {}
-        }
-        Step::Stay
-    }
-
-    fn press_in_filter(&mut self, key: Key) -> Step {
-        match key {
-            Key::Letter(c) => self.filter.push(c),
-            Key::Back => _ = self.filter.pop(),
-            Key::Leave => {
-                self.filter.clear();
-                self.is_filtering = false;
-            }
-            Key::Enter => self.is_filtering = false,
-            Key::Down => self.select(self.at() + 1),
-            Key::Up => self.select(self.at().saturating_sub(1)),
-            _ => {}
-        }
-        Step::Stay
-    }
-
-    fn press_in_prompt(&mut self, key: Key) -> Step {
-        let Some(mut prompt) = self.prompt.take() else { return Step::Stay };
-        let last = prompt.fields.len().saturating_sub(1);
-        let field = prompt.fields.get_mut(prompt.at).map(|(_, value)| value);
-        match (key, field) {
-            (Key::Leave, _) => {
-                self.message = "nothing was done".to_owned();
-                return Step::Stay;
-            }
-            (Key::Letter(c), Some(value)) => value.push(c),
-            (Key::Back, Some(value)) => _ = value.pop(),
-            (Key::Enter | Key::Next | Key::Down, Some(value)) if value.trim().is_empty() => {
-                self.message = "this cannot be empty; Esc leaves".to_owned();
-            }
-            (Key::Enter, _) if prompt.at == last => {
-                let values: Vec<String> =
-                    prompt.fields.iter().map(|(_, value)| value.trim().to_owned()).collect();
-                self.identity = values.first().cloned().unwrap_or_default();
-                return Step::Act(Deed::Do { verb: prompt.verb, target: prompt.target, values });
-            }
-            (Key::Enter | Key::Next | Key::Down, _) => prompt.at = (prompt.at + 1).min(last),
-            (Key::Previous | Key::Up, _) => prompt.at = prompt.at.saturating_sub(1),
-            _ => {}
-        }
-        self.prompt = Some(prompt);
-        Step::Stay
     }
 }
 

@@ -4,6 +4,29 @@
 
 const $ = (id) => document.getElementById(id);
 
+// Characters that hide or mislead, as `baton_packet::printable` has them.
+const HIDDEN = /[\0-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/u;
+const EVERY_HIDDEN = new RegExp(HIDDEN, 'gu');
+const SIGN = /[©®\u203c-\u3299\u{1f000}-\u{1faff}]/u;
+const JOINED = /[\u0600-\u07bf\u08a0-\u0dff\u1780-\u18aa\ufb50-\ufdff]/u;
+
+/** Text with what hides or misleads written out, as a terminal shows it: `\u{202e}`. Joiners stay where they have an effect. */
+function printable(text) {
+  if (!HIDDEN.test(text)) return text;
+  const isOfUse = (c, before, after) => {
+    const [isSign, joins] = [SIGN, JOINED].map((kind) => (one) => kind.test(one) && !HIDDEN.test(one));
+    if (c === '\ufe0e' || c === '\ufe0f') return isSign(before);
+    if (c === '\u200d' && isSign(after)) return isSign(before) || before === '\ufe0f';
+    return (c === '\u200c' || c === '\u200d') && joins(before) && joins(after);
+  };
+  return text.replace(/\r\n/g, '\n').replace(EVERY_HIDDEN, (c, at, whole) => {
+    const before = [...whole.slice(Math.max(0, at - 2), at)].at(-1) || ' ';
+    const after = [...whole.slice(at + c.length, at + c.length + 2)][0] || ' ';
+    if (isOfUse(c, before, after)) return c;
+    return c === '\r' ? '\\r' : `\\u{${c.codePointAt(0).toString(16)}}`;
+  });
+}
+
 /** Makes an element: h('a.card', {href}, child, …). A child is text, an element, or a list of them; null is nothing. */
 function h(name, attributes, ...children) {
   const [tag, ...classes] = name.split('.');
@@ -25,9 +48,10 @@ function fill(element, classes, attributes, children) {
     if (key.startsWith('on')) element[key] = value;
     else if (key === 'key') element.rowKey = value;
     else if (key === 'class') element.setAttribute('class', [...classes, value].join(' ').trim());
-    else element.setAttribute(key, value === true ? '' : String(value));
+    else element.setAttribute(key, value === true ? '' : key === 'title' || key === 'aria-label' ? printable(String(value)) : String(value));
   }
-  element.append(...children.flat(9).filter((child) => child !== null && child !== undefined && child !== false));
+  const shown = children.flat(9).filter((child) => child !== null && child !== undefined && child !== false);
+  element.append(...shown.map((child) => (child instanceof Node ? child : printable(String(child)))));
   return element;
 }
 
@@ -36,7 +60,10 @@ const store = {
   set: (key, value) => { try { localStorage.setItem(key, value); } catch { /* private window: it is asked for again */ } },
 };
 
-const me = () => store.get('baton.name') || '';
+// The rule of an identity, as the server has it.
+const isName = (text) => /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(text);
+const me = () => { const name = store.get('baton.name') || ''; return isName(name) ? name : ''; };
+const isMe = (name) => Boolean(name && me()) && name.toLowerCase() === me().toLowerCase();
 const setMe = (name) => store.set('baton.name', name);
 const token = () => store.get('baton.token') || '';
 const setToken = (text) => store.set('baton.token', text);
@@ -139,6 +166,10 @@ function ago(text) {
 
 const chip = (text, tone = '') => h('span.chip', { class: tone }, text);
 
+// One spelling for each tool, whatever a session called itself.
+const TOOL_NAMES = new Map([/*TOOLS*/]);
+const toolOf = (one) => TOOL_NAMES.get((one.surface || '').toLowerCase().replace(/[-_ ]/g, '')) || one.surface || '';
+
 const TONES = { open: 'gold', offered: 'gold', abandoned: 'bad', failed: 'bad', held: 'good', accepted: 'good', completed: 'good', closed: 'good', blocked: 'bad', ready: 'gold', 'at work': 'good' };
 const state = (word) => chip(word, TONES[word] || '');
 
@@ -155,7 +186,12 @@ function ask(title, fields, button, send, risky = false) {
     event.preventDefault();
     main.disabled = true;
     try {
-      await send(Object.fromEntries(new FormData(form)));
+      const given = Object.fromEntries(new FormData(form));
+      // An empty name is refused; a field without a value would be left out.
+      if (given.identity) given.identity = given.identity.trim() || given.identity;
+      await send(given);
+      // A name is remembered once an operation has taken it.
+      if (given.identity) setMe(given.identity);
       dialog.close();
     } catch (error) {
       errors.replaceChildren(trouble(error));
@@ -166,6 +202,8 @@ function ask(title, fields, button, send, risky = false) {
   dialog.addEventListener('close', () => { dialog.remove(); before?.focus?.(); });
   document.body.append(dialog);
   dialog.showModal();
+  // What is filled in already is not asked for again.
+  [...form.querySelectorAll('input, textarea, select')].find((one) => !one.value)?.focus();
   return dialog;
 }
 

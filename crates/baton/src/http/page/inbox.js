@@ -23,12 +23,13 @@ const inbox = {
 /** Whose matters come first. */
 function askName() {
   ask('Whose inbox is it?', [h('p', {}, 'What is addressed to this name comes first; the page acts under it.'), nameField()], 'Use it', async ({ identity }) => {
-    setMe(identity.trim());
+    if (!isName(identity)) throw new Problem(422, { message: `“${identity}” is not an identity`, hint: 'Use 1 to 64 letters, digits, “.”, “_” and “-”, beginning with a letter or digit.' });
+    setMe(identity);
     draw();
   });
 }
 
-const FRESH = new Set(['baton_waiting', 'handoff_waiting']);
+const FRESH = new Set(['baton_waiting', 'handoff_waiting', 'message_waiting']);
 const countOf = (found, wanted) => found.counts.filter((one) => wanted(one.reason)).reduce((sum, one) => sum + one.count, 0);
 
 /** Matters in their groups, with exact totals, and the rest behind a button. */
@@ -38,29 +39,35 @@ function matters(found, state) {
   const rest = found.items.filter((one) => !own.has(one.reason + one.id));
   const concern = rest.filter((one) => !FRESH.has(one.reason));
   const fresh = rest.filter((one) => FRESH.has(one.reason));
-  const [needs, waits] = [countOf(found, (reason) => !FRESH.has(reason)), countOf(found, (reason) => FRESH.has(reason))];
+  // A heading counts its own section: what stands above is not counted again.
+  const left = (isOf) => countOf(found, isOf) - mine.filter((one) => isOf(one.reason)).length;
+  const [needs, waits] = [left((reason) => !FRESH.has(reason)), left((reason) => FRESH.has(reason))];
+  const section = (title, total, rows) => (total > 0 ? [h('h2', {}, `${title} (${total})`), h('ul.matters', {}, rows.map(matter)),
+    total > rows.length ? more({ next: found.next, total }, rows.length, state) : null] : null);
   return [
-    mine.length ? [h('h2', {}, `For you (${mine.length})`), h('ul.matters', {}, mine.map(matter))] : null,
-    needs ? [h('h2', {}, `Needs attention (${needs})`), h('ul.matters', {}, concern.map(matter))] : null,
-    h('h2', {}, `Waiting for somebody (${waits})`),
-    fresh.length ? h('ul.matters', {}, fresh.map(matter))
-      : waits || needs || mine.length ? null : empty('Nothing waits. When an agent wraps its session, its baton appears here.'),
-    more(found, found.items.length, state),
+    section('For you', mine.length, mine), section('Needs attention', needs, concern), section('Waiting for somebody', waits, fresh),
+    needs > 0 || waits > 0 || mine.length ? null : [h('h2', {}, 'Waiting for somebody (0)'), empty('Nothing waits. When an agent wraps its session, its baton appears here.')],
   ];
 }
 
+const mailOf = (one) => `#/mail/${part(one.project_id)}/${one.id}`;
+
 const REASONS = {
   session_silent: ['silent', 'bad', (one) => `${one.from} is silent`, (one) => sessionAt(one.project_id, one.id)],
+  session_quiet: ['quiet', 'gold', (one) => `${one.from} is at work and says nothing`, (one) => sessionAt(one.project_id, one.id)],
   handoff_failed: ['failed', 'bad', (one) => `Hand-off to ${one.to} failed`, (one) => `#/handoff/${one.id}`],
   handoff_stuck: ['stuck', 'bad', (one) => `Hand-off to ${one.to} is stuck`, (one) => `#/handoff/${one.id}`],
   handoff_starving: ['starving', 'gold', (one) => `Hand-off from ${one.from}`, (one) => `#/handoff/${one.id}`],
   handoff_waiting: ['offered', 'gold', (one) => `Hand-off from ${one.from}`, (one) => `#/handoff/${one.id}`],
+  handoff_returned: ['came back', 'bad', (one) => `Hand-off to ${one.to} came back`, (one) => `#/handoff/${one.id}`],
   baton_starving: ['starving', 'gold', (one) => `Baton from ${one.from}`, (one) => batonAt(one.project_id, one.id)],
   baton_waiting: ['open', 'gold', (one) => `Baton from ${one.from}`, (one) => batonAt(one.project_id, one.id)],
-  ack_late: ['late', 'bad', (one) => `${one.to} has not acknowledged ${one.from}`, (one) => `#/mail/${part(one.project_id)}/${one.id}`],
+  message_unread: ['unread', 'bad', (one) => (isMe(one.to) ? `${one.from} waits for your answer` : `${one.to} has not read ${one.from}`), mailOf],
+  message_waiting: ['new', 'gold', (one) => (isMe(one.to) ? `${one.from} waits for your answer` : `${one.from} wrote to ${one.to}`), mailOf],
+  ack_late: ['late', 'bad', (one) => (isMe(one.to) ? `${one.from} waits for your acknowledgement` : `${one.to} has not acknowledged ${one.from}`), mailOf],
   task_retried: ['retried', 'bad', (one) => `Task ${one.id} fails again and again`, (one) => `#/task/${part(one.project_id)}/${part(one.id)}`],
   task_blocked: ['blocked P0', 'bad', (one) => `Task ${one.id} cannot go on`, (one) => `#/task/${part(one.project_id)}/${part(one.id)}`],
-  lease_conflict: ['conflict', 'bad', (one) => `${one.from} and ${one.to} work on the same files`, (one) => `#/project/${part(one.project_id)}`],
+  lease_conflict: ['conflict', 'bad', (one) => `${one.from} and ${one.to} work on the same files`, (one) => `#/project/${part(one.project_id)}/paths`],
 };
 
 /** One matter: its reason, its words, its age, and what helps. */
@@ -71,15 +78,19 @@ function matter(one) {
     h('div.row', {}, chip(word, tone), h('h3', {}, h('a', { href: href(one) }, title(one))), act ? h('span.push', {}, act) : null),
     one.subject ? h('p.words', {}, one.subject) : null,
     one.detail ? h('p.error', {}, one.detail) : null,
-    h('p.meta', {}, toProject(one.project_id), ' · ', one.to && !one.reason.startsWith('handoff_f') && !one.reason.startsWith('handoff_st') ? `for ${one.to} · ` : '', ago(one.since)),
+    h('p.meta', {}, toProject(one.project_id), ' · ', one.to && /^(baton|task|message|ack|handoff_waiting)/.test(one.reason) && !isMe(one.to) ? `for ${one.to} · ` : '', ago(one.since)),
     h('details.help', {}, h('summary', {}, 'In a terminal'), command(one.help)));
 }
+
+const letterOf = (one) => ({ message_id: one.id, from: one.from, to: one.to, subject: one.subject });
 
 function deeds(one) {
   if (one.reason.startsWith('baton_')) return button('Pick up…', () => pickup(one.project_id, one.id, one.subject));
   if (one.reason === 'session_silent') return button('Reassign…', () => reassign(one.project_id, one.id, one.from));
-  if (one.reason === 'handoff_failed' || one.reason === 'handoff_stuck') return button('Try now', () => advance(one.id, one.subject, 'retry', 'Try now', false));
-  if (one.reason === 'handoff_starving' || one.reason === 'handoff_waiting') return button('Accept…', () => advance(one.id, one.subject, 'accept', 'Accept', false));
+  if (one.reason === 'handoff_failed' || one.reason === 'handoff_stuck') return button('Try now…', () => advance(one, 'retry', 'Try now'));
+  if (one.reason === 'handoff_starving' || one.reason === 'handoff_waiting') return button('Accept…', () => advance(one, 'accept', 'Accept'));
+  if (one.reason.startsWith('message_')) return [button('Reply…', () => reply(one.project_id, letterOf(one))), ' ', button('Acknowledge…', () => acknowledge(one.project_id, letterOf(one)), 'quiet')];
+  if (one.reason === 'ack_late') return [button('Acknowledge…', () => acknowledge(one.project_id, letterOf(one))), ' ', button('Reply…', () => reply(one.project_id, letterOf(one)))];
   return null;
 }
 
@@ -91,7 +102,7 @@ function works(one, project) {
     h('div.row', {}, h('h3', {}, h('a', { href: sessionAt(project, one.session_id) }, one.identity)), dot(one)),
     one.last_checkpoint ? h('p.words', {}, one.last_checkpoint.summary) : null,
     (one.tasks || []).map((task) => h('p.words', {}, h('a', { href: `#/task/${part(project)}/${part(task.id)}` }, task.title))),
-    h('p.meta', {}, toProject(project), ` · ${one.surface || 'unknown tool'} · last heard `, ago(one.last_heartbeat), whereabouts(one) ? ` · ${whereabouts(one)}` : ''));
+    h('p.meta', {}, toProject(project), ` · ${toolOf(one) || 'unknown tool'} · last heard `, ago(one.last_heartbeat), whereabouts(one) ? ` · ${whereabouts(one)}` : ''));
 }
 
 /** A row for each agent that has an open session. */
@@ -100,16 +111,19 @@ const agents = {
   questions: (_, state) => ({ pages: pages((cursor) => question('/sessions', { all: true, open: true, limit: 100, cursor }, onSessions()), state) }),
   draw: (data, _, state) => {
     const found = joined(data.pages);
+    // Who is silent comes first, then who saved longest ago.
+    const order = (one) => `${one.live || one.fresh ? 1 : 0} ${one.last_checkpoint?.at || one.started_at}`;
+    const rows = [...found.items].sort((one, other) => order(one).localeCompare(order(other)));
     const row = (one) => h('tr', { key: one.session_id, 'data-row': true },
       h('td', {}, h('a', { href: sessionAt(one.project_id, one.session_id) }, one.identity)), h('td', {}, dot(one)),
-      h('td', {}, toProject(one.project_id)), h('td', {}, one.surface || ''), h('td', {}, whereabouts(one)),
+      h('td.minor', {}, toProject(one.project_id)), h('td.minor', {}, toolOf(one)), h('td.minor', {}, whereabouts(one)),
       h('td', {}, (one.tasks || []).map((task) => h('div', {}, h('a', { href: `#/task/${part(one.project_id)}/${part(task.id)}` }, task.title)))),
       h('td', {}, one.last_checkpoint?.summary || '', one.last_checkpoint ? h('span.meta', {}, ' ', ago(one.last_checkpoint.at)) : null),
-      h('td', {}, ago(one.last_heartbeat)));
-    return [h('h1', {}, 'Agents'), h('p.meta', {}, 'Every open session, the newest first.'),
-      found.items.length ? h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': 'Agents' }, h('table.list', {},
+      h('td', {}, h('span.narrow', {}, 'heard '), ago(one.last_heartbeat)));
+    return [h('h1', {}, 'Agents'), h('p.meta', {}, 'Every open session: silent ones first, then who saved longest ago.'),
+      found.items.length ? h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': 'Agents' }, h('table.list.agents', {},
         h('thead', {}, h('tr', {}, ['Agent', 'State', 'Project', 'Tool', 'Place', 'Task', 'Last checkpoint', 'Heard of'].map((one) => h('th', { scope: 'col' }, one)))),
-        h('tbody', {}, found.items.map(row)))) : empty('Nobody is at work.'),
+        h('tbody', {}, rows.map(row)))) : empty('Nobody is at work.'),
       found.next ? h('p', {}, button('Show more', () => { state.cursors = [...(state.cursors || []), found.next]; draw(); }, 'more')) : null];
   },
 };
@@ -155,12 +169,14 @@ const batons = {
 };
 
 function handoffRow(one, view) {
-  const [verb, label] = (ACTIONS[one.state] || []).find(([, , risky]) => !risky) || [];
+  const [verb, label] = actionsOf(one).find(([, , risky]) => !risky) || [];
+  const said = ENDS[one.state] ? one.ended?.why || one.result : null;
   return h('li.card.matter', { key: one.handoff_id, 'data-row': true },
     h('div.row', {}, state(one.state), h('h3', {}, h('a', { href: `#/handoff/${part(one.handoff_id)}`, onfocus: () => look(one, view) }, one.subject)),
-      verb ? h('span.push', {}, button(`${label}…`, () => advance(one.handoff_id, one.subject, verb, label, false))) : null),
+      verb ? h('span.push', {}, button(`${label}…`, () => advance(one, verb, label))) : null),
     one.last_error ? h('p.error', {}, one.last_error) : null,
-    h('p.meta', {}, toProject(one.from_project_id), ' → ', toProject(one.to_project_id), ` · from ${one.from_identity} · `, ago(one.created_at)));
+    said ? h('p.words', {}, `“${said}”`) : null,
+    h('p.meta', {}, toProject(one.from_project_id), ' → ', toProject(one.to_project_id), ` · from ${one.from_identity} · `, one.ended ? `${one.state} by ${one.ended.by} · ` : '', ago(one.created_at)));
 }
 
 const handoffs = {

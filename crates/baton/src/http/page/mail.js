@@ -13,8 +13,9 @@ const mail = {
   questions: ([project, id]) => ({ thread: question(at(project, `/messages/${part(id)}/thread`), { identity: me() || 'Reader' }, (event) => event.project_id === project && event.kind === 'other') }),
   draw: ({ thread: { items } }, [project]) => {
     const last = items.at(-1);
+    const waits = items.find((one) => one.ack_by && !one.acked_at && !isMe(one.from));
     return [
-      h('div.row', {}, h('h1', {}, items[0]?.subject || 'Mail'), last ? h('span.push', {}, button('Reply…', () => reply(project, last), 'main')) : null),
+      h('div.row', {}, h('h1', {}, items[0]?.subject || 'Mail'), last ? h('span.push', {}, waits ? [button('Acknowledge…', () => acknowledge(project, waits)), ' '] : null, button('Reply…', () => reply(project, last), 'main')) : null),
       h('p.meta', {}, toProject(project)),
       items.length ? h('ol.letters', {}, items.map((one) => h('li.card', { key: one.message_id },
         h('div.row', {}, h('strong', {}, one.from), `to ${one.to}`, chip(one.type), one.importance === 'normal' ? null : chip(one.importance, 'gold'),
@@ -25,11 +26,21 @@ const mail = {
   },
 };
 
+/** Says that a message was taken in: its sender is told. */
+function acknowledge(project, one) {
+  ask(`Acknowledge ${one.from}’s message`, [h('p', {}, one.subject || ''), h('p', {}, `${one.from} is told.`), field('Your name', 'identity', { value: me() || one.to, required: true, maxlength: 64 }),
+    field('What to say besides', 'body', {}, 'textarea')], 'Acknowledge', async (given) => {
+    await api('POST', `/messages/${part(one.message_id)}/ack`, { ...given, project });
+    notice('Acknowledged.');
+    renewAll();
+  });
+}
+
 function reply(project, last) {
-  ask(`Reply to ${last.from}`, [
+  // Who wrote last itself writes to the same receiver again.
+  ask(`Reply to ${isMe(last.from) ? last.to : last.from}`, [
     h('p', {}, 'Those who wrote or got this message can answer it.'), nameField(), field('Text', 'body', { required: true }, 'textarea'),
   ], 'Send', async (given) => {
-    setMe(given.identity);
     await api('POST', at(project, '/messages'), { ...given, reply_to: last.message_id });
     notice('Sent.');
     renewAll();

@@ -86,8 +86,12 @@ async function draw() {
 function arrive() {
   for (const one of document.querySelectorAll('main .scroll svg')) one.parentElement.scrollLeft = one.parentElement.scrollWidth;
   if (address !== null) {
-    $('main').focus({ preventScroll: true });
-    window.scrollTo({ top: history.state?.top || 0, behavior: 'instant' });
+    const row = history.state?.row && [...document.querySelectorAll('main [data-row]')].find((one) => one.rowKey === history.state.row)?.querySelector('a');
+    // A third part of a project's address names a section of it.
+    const section = !history.state && /^#\/project\/[^/]+\/paths$/.test(location.hash) && $('paths');
+    (row || section || $('main')).focus({ preventScroll: true });
+    if (section) section.scrollIntoView({ block: 'center' });
+    else window.scrollTo({ top: history.state?.top || 0, behavior: 'instant' });
   }
   address = location.hash;
 }
@@ -134,12 +138,23 @@ follow((event) => {
 });
 
 history.scrollRestoration = 'manual';
-let scrollTimer = 0;
-window.addEventListener('scroll', () => {
+let placeTimer = 0;
+/** Remembers where the view stands and which row has the focus, for who comes back. */
+function keepPlace() {
+  clearTimeout(placeTimer);
   if (address !== location.hash) return;
-  clearTimeout(scrollTimer);
-  scrollTimer = setTimeout(() => { if (address === location.hash) history.replaceState({ top: window.scrollY }, ''); }, 100);
-}, { passive: true });
+  const row = document.activeElement?.closest?.('main [data-row]')?.rowKey;
+  history.replaceState({ top: window.scrollY, row }, '');
+}
+function keepPlaceSoon() {
+  if (address !== location.hash) return;
+  clearTimeout(placeTimer);
+  placeTimer = setTimeout(keepPlace, 100);
+}
+window.addEventListener('scroll', keepPlaceSoon, { passive: true });
+$('main').addEventListener('focusin', keepPlaceSoon);
+// A link may be followed sooner than that.
+$('main').addEventListener('click', keepPlace, true);
 window.addEventListener('hashchange', () => draw());
 $('find').addEventListener('submit', (event) => {
   event.preventDefault();

@@ -1,6 +1,6 @@
 // A document, rendered: headings, lists, tables, code, differences in colours. It is made of elements, never of markup.
 
-const INLINE = /(`+)([^`]+?)\1|\*\*([^*]+?)\*\*|\\([\\`*_{}[\]()#+\-.!<>|~])/;
+const INLINE = /(`+)([^`]+?)\1|\*\*([^*]+?)\*\*|\*(?=\S)([^*]+?)(?<=\S)\*|\\([\\`*_{}[\]()#+\-.!<>|~])/;
 
 function inline(text) {
   const parts = [];
@@ -9,7 +9,8 @@ function inline(text) {
     if (found.index) parts.push(rest.slice(0, found.index));
     if (found[2] !== undefined) parts.push(h('code', {}, found[2]));
     else if (found[3] !== undefined) parts.push(h('strong', {}, found[3].replace(/\\([^\w\s])/g, '$1')));
-    else parts.push(found[4]);
+    else if (found[4] !== undefined) parts.push(h('em', {}, found[4].replace(/\\([^\w\s])/g, '$1')));
+    else parts.push(found[5]);
     rest = rest.slice(found.index + found[0].length);
   }
   if (rest) parts.push(rest);

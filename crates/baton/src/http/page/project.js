@@ -26,13 +26,14 @@ const project = {
       pages: pages((cursor) => inboxPage(cursor, id), state),
       card: question(at(id, '/status'), {}, (event) => event.project_id === id && event.kind === 'handoff'),
       board: question(at(id, '/board'), {}, onOther(id)),
+      leases: question(at(id, '/leases'), {}, onOther(id)),
       mail: question(at(id, '/threads'), { limit: 20 }, (event) => event.project_id === id && event.kind === 'other'),
       decisions: question(at(id, '/ledger'), { limit: 20, newest: true, kind: 'decision' }, (event) => event.project_id === id && event.kind === 'decision'),
       ledger,
     };
   },
   draw: (data, [id], view) => {
-    const { show, history, card, board, mail, decisions, ledger } = data;
+    const { show, history, card, board, leases, mail, decisions, ledger } = data;
     const about = [show.phase, ...(show.focus || [])].filter(Boolean).join(' · ');
     const working = history.items.filter((one) => !one.released_at && one.fresh);
     return [
@@ -44,6 +45,7 @@ const project = {
       matters(joined(data.pages), view),
       card.sent?.length ? [h('h2', {}, `Sent hand-offs (${card.sent.length})`), h('ul.grid', {}, card.sent.map(sentHandoff))] : null,
       working.length ? [h('h2', {}, `At work (${working.length})`), h('ul.grid', {}, working.map((one) => works(one, id)))] : null,
+      leases.items.length ? [h('h2', { id: 'paths', tabindex: -1 }, `Paths (${leases.items.length})`), h('ul.feed', {}, leases.items.map(path))] : null,
       h('h2', {}, 'Tasks by role and state'), boardOf(id, board.items),
       mail.items.length ? [h('h2', {}, 'Mail'), h('ul.grid', {}, mail.items.map((one) => letters(id, one)))] : null,
       decisions.items.length ? [h('h2', {}, 'Decisions'), h('ul.feed', {}, [...decisions.items].reverse().map(entry))] : null,
@@ -52,11 +54,19 @@ const project = {
   },
 };
 
+/** Who works on which paths, since when, and what for. */
+function path(one) {
+  return h('li', { key: one.lease_id }, h('span.meta', {}, 'since ', ago(one.taken_at)), h('strong', {}, one.holder),
+    h('span', {}, h('code', {}, one.pattern), ' ', one.why || '', ' ', chip(one.advisory ? `${one.mode}, advisory` : one.mode),
+      h('span.meta', {}, ` until ${new Date(one.expires_at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })}`, [one.branch, one.folder?.split('/').at(-1)].filter(Boolean).map((place) => ` · ${place}`).join(''))));
+}
+
 /** A hand-off that the project sent: who has it, why it stands where it stands, and the command that helps. */
 function sentHandoff(one) {
   const answered = one.state === 'completed' || one.state === 'declined';
   return h('li.card', { key: one.handoff_id, 'data-row': true },
-    h('div.row', {}, state(one.state), h('h3', {}, h('a', { href: `#/handoff/${part(one.handoff_id)}` }, one.subject || one.handoff_id.slice(0, 13)))),
+    h('div.row', {}, state(one.state), h('h3', {}, h('a', { href: `#/handoff/${part(one.handoff_id)}` }, one.subject || one.handoff_id.slice(0, 13))),
+      /^(failed|pending|planned)$/.test(one.state) ? h('span.push', {}, button('Try now…', () => advance(one, 'retry', 'Try now'))) : null),
     one.why ? h(one.state === 'failed' ? 'p.error' : 'p.words', {}, answered ? `“${one.why}”` : one.why) : null,
     h('p.meta', {}, 'to ', toProject(one.to_project_id), one.holder ? ` · by ${one.holder}` : '', ' · ', ago(one.updated_at)),
     one.help ? h('details.help', {}, h('summary', {}, 'In a terminal'), command(one.help)) : null);
@@ -87,7 +97,6 @@ function entry(delta) {
 function newTask(id) {
   ask('New task', [nameField(), field('Title', 'title', { required: true, maxlength: 500 }), field('Description', 'description', {}, 'textarea'),
     field('Role', 'agent_role', { placeholder: 'implementation, testing, …' })], 'Create', async (given) => {
-    setMe(given.identity);
     const made = await api('POST', at(id, '/tasks'), given);
     notice(`Task ${made.id} was created.`);
     location.hash = `#/task/${part(id)}/${part(made.id)}`;

@@ -3,7 +3,7 @@
 
 const ZOOMS = [['days', 'Sessions'], ['hours', 'What counted'], ['minutes', 'Everything']];
 const COUNTED = new Set(['checkpoint', 'decision', 'research', 'wrap', 'commit', 'release']);
-const TOOLS_OF = (one) => [one.surface || 'unknown tool', one.branch].filter(Boolean).join(' · ');
+const TOOLS_OF = (one) => [toolOf(one) || 'unknown tool', one.branch].filter(Boolean).join(' · ');
 
 const dayOf = (text) => new Date(text).toLocaleDateString([], { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' });
 const clockOf = (text) => h('time', { datetime: text, class: 'fixed', title: new Date(text).toLocaleString() }, new Date(text).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' }));

@@ -9,7 +9,7 @@ const session = {
   draw: ({ one, left }, [project]) => [
     h('div.row', {}, h('h1', {}, `${one.identity}’s session`), state(one.released_at ? one.release_reason : one.live ? 'live' : 'open'),
       h('span.push', {}, one.released_at ? null : [button('Reassign…', () => reassign(project, one.session_id, one.identity)), ' '], button('Share…', () => share(project, one.session_id, 'thread', one.identity), 'quiet'))),
-    facts([['Project', toProject(project)], ['Tool', one.surface], ['Machine', one.machine], ['Place', whereabouts(one)], ['Began', ago(one.started_at)],
+    facts([['Project', toProject(project)], ['Tool', toolOf(one)], ['Machine', one.machine], ['Place', whereabouts(one)], ['Began', ago(one.started_at)],
       ['Last heard', ago(one.last_heartbeat)], ['Released', one.released_at ? ago(one.released_at) : null], ['Last checkpoint', one.last_checkpoint?.summary],
       ['Tasks', one.tasks?.length ? one.tasks.map((task) => h('div', {}, h('a', { href: `#/task/${part(project)}/${part(task.id)}` }, task.title))) : null],
       ['Baton left', one.left ? toBaton(project, one.left.baton_id, one.left.summary) : null],
@@ -51,7 +51,6 @@ async function pickup(project, batonId, summary) {
     left = await api('GET', `/sessions/${part(one.session_id)}/handoff`, { project });
   } catch (error) { refused(error); return; }
   ask('Pick up the baton', [h('p', {}, summary || ''), h('p', {}, 'You register a session under this name and hold the baton until you wrap or end it.'), nameField(), documentOf(left.document, 'What is handed over')], 'Pick up', async (given) => {
-    setMe(given.identity);
     const taken = await api('POST', at(project, '/pickup'), { identity: given.identity, handoff_id: batonId });
     // A session that was open before has other work: its end would give back more than this baton.
     notice(`${taken.identity} holds the baton.`, false, taken.started ? async () => {
@@ -74,7 +73,6 @@ async function reassign(project, id, identity) {
     nameField(), field('To: a name or a tool', 'to', { required: true, maxlength: 64 }),
     h('p', {}, 'What will be handed over:'), documentOf(left.document, 'What will be handed over'),
   ], 'Reassign', async (given) => {
-    setMe(given.identity);
     const made = await api('POST', `/sessions/${part(id)}/reassign`, { ...given, project });
     notice(`The baton waits for ${made.to || given.to}.`);
     location.hash = `#/project/${part(project)}`;
@@ -86,13 +84,25 @@ const ACTIONS = {
   accepted: [['complete', 'Complete', false], ['cancel', 'Cancel', true]],
   planned: [['retry', 'Try now', false], ['cancel', 'Cancel', true]],
   pending: [['retry', 'Try now', false], ['cancel', 'Cancel', true]],
-  failed: [['retry', 'Try again', false], ['cancel', 'Cancel', true]],
+  failed: [['retry', 'Try now', false], ['cancel', 'Cancel', true]],
 };
 
-function advance(id, subject, verb, label, risky) {
-  ask(`${label}: ${subject}`, [nameField(), verb === 'accept' || verb === 'retry' ? null : field('What to tell the other side', 'result', {}, 'textarea')], label, async (given) => {
-    setMe(given.identity);
-    const moved = await api('POST', `/handoffs/${part(id)}/${verb}`, given);
+/** How a hand-off ended, with the word for what was said. */
+const ENDS = { declined: 'Reason', cancelled: 'Reason', expired: 'Reason', completed: 'Result' };
+
+/** What the one who looks may do: to complete is for who accepted it, to take back for who sent it; else an operator may, with a reason. */
+function actionsOf(one) {
+  return (ACTIONS[one.state] || []).map(([verb, label, risky]) => {
+    const owner = verb === 'complete' ? one.accepted_by : verb === 'cancel' ? one.from_identity : null;
+    return owner && me() && !isMe(owner) ? [verb, `${label} for ${owner}`, true, owner] : [verb, label, risky];
+  });
+}
+
+function advance(one, verb, label, risky = false, owner = null) {
+  const id = one.handoff_id || one.id;
+  ask(`${label}: ${one.subject}`, [nameField(), verb === 'accept' || verb === 'retry' ? null : field('What to tell the other side', 'result', {}, 'textarea'),
+    owner ? [h('p', {}, `It is ${owner}’s: an operator ends it in their place, and the reason is written down.`), field('Why', 'why', { required: true })] : null], label, async (given) => {
+    const moved = await api('POST', `/handoffs/${part(id)}/${verb}`, owner ? { ...given, force: true } : given);
     notice(`The hand-off is ${moved.state}.`);
     renewAll();
   }, risky);
@@ -105,7 +115,7 @@ const handoff = {
     const steps = one.steps || [];
     return [
       h('div.row', {}, h('h1', {}, one.subject), state(one.state)),
-      h('div.row', {}, (ACTIONS[one.state] || []).map(([verb, label, risky]) => button(label, () => advance(one.handoff_id, one.subject, verb, label, risky), risky ? 'risky' : 'main'))),
+      h('div.row', {}, actionsOf(one).map(([verb, label, risky, owner]) => button(label, () => advance(one, verb, label, risky, owner), risky ? 'risky' : 'main'))),
       one.last_error ? h('p.error', {}, one.last_error) : null,
       handoffFacts(one),
       steps.length ? [h('h2', {}, 'Steps'), h('ul.feed', {}, steps.map((step) => h('li', {}, h('span', {}, state(step.state)), h('span', {}, step.step || step.name), h('span', {}, step.last_error || ''))))] : null,
@@ -116,7 +126,9 @@ const handoff = {
 
 const handoffFacts = (one) => facts([['From', [toProject(one.from_project_id), ` ${one.from_identity}`]], ['To', toProject(one.to_project_id)], ['For', one.to_identity || one.to_role],
   ['Task', one.task?.url ? h('a', { href: safe(one.task.url), rel: 'noreferrer' }, one.task.id) : one.task ? h('a', { href: `#/task/${part(one.to_project_id)}/${part(one.task.id)}` }, one.task.id) : null],
-  ['Made', ago(one.created_at)], ['Accepted by', one.accepted_by], ['Result', one.result]]);
+  ['Made', ago(one.created_at)], ['Accepted by', one.accepted_by],
+  [`${one.state[0].toUpperCase()}${one.state.slice(1)} by`, one.ended?.by], ['When', one.ended ? ago(one.ended.at) : null],
+  [ENDS[one.state] || 'Result', one.result || one.ended?.why || (one.state === 'expired' ? 'It was not accepted in time.' : null)], ['Ended in their place because', one.ended?.forced]]);
 
 /** What a hand-off carries. */
 const handoffWords = (one) => [
@@ -147,8 +159,10 @@ const task = {
       h('div.row', {}, one.status === 'closed' ? button('Reopen', act('reopen', 'The task is open again.')) : button('Close', act('close', 'The task is closed.'))),
       waits.length ? h('p.error', {}, 'It waits for ', waits.map((row, index) => [index ? ', ' : '', linkTo(row.id || row.depends_on_id)]), '.') : null,
       facts([['Project', toProject(project)], ['Id', one.id], ['Type', one.issue_type], ['Role', one.agent_role], ['Assignee', one.assignee], ['Priority', `P${one.priority}`],
-        ['Labels', (one.labels || []).join(', ')], ['Attempts', one.attempts], ['Made', ago(one.created_at)], ['Closed because', one.close_reason],
+        ['Labels', (one.labels || []).join(', ')], ['Attempts', one.attempts], ['Last tried by', one.previous_agent], ['Made', ago(one.created_at)], ['Closed because', one.close_reason],
         ['Hand-off', one.handoff_id ? h('a', { href: `#/handoff/${part(one.handoff_id)}` }, one.handoff_id.slice(0, 13)) : null]]),
+      one.failed_attempts?.length ? [h('h2', {}, `Attempts that failed (${one.failed_attempts.length})`), h('ol.letters', {}, one.failed_attempts.map((row) => h('li.card', { key: row.attempt },
+        h('p.words', {}, row.why || 'no reason was given'), h('p.meta', {}, row.by || '', ' · ', ago(row.at)))))] : null,
       one.description ? [h('h2', {}, 'Description'), documentOf(one.description, 'Description')] : null,
       one.acceptance_criteria ? [h('h2', {}, 'Acceptance'), documentOf(one.acceptance_criteria, 'Acceptance')] : null,
       one.design ? [h('h2', {}, 'Design'), documentOf(one.design, 'Design')] : null,

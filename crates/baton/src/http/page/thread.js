@@ -10,7 +10,7 @@ const thread = {
     const sessions = [...all].reverse().flatMap((one) => one.sessions);
     const { next, title, thread_id } = { ...all[0], next: all.at(-1).next };
     const last = [...sessions].reverse().find((one) => one.left)?.left;
-    const tools = new Set(sessions.map((one) => one.surface).filter(Boolean));
+    const tools = new Set(sessions.map(toolOf).filter(Boolean));
     const links = { session: (one) => toSession(project, one.session_id, one.identity), baton: (left) => toBaton(project, left.baton_id, left.summary || 'no words') };
     return [
       h('div.row', {}, h('h1', {}, title || 'Thread'), h('span.push', {}, button('Share…', () => share(project, thread_id, 'thread', title)))),
@@ -32,7 +32,6 @@ async function share(project, id, kind, title) {
     nameField(), field('For how many days', 'days', { type: 'number', min: 1, max: 90, value: 7, required: true }),
     h('p', {}, 'What will be read:'), h('div.document', { tabindex: 0, role: 'region', 'aria-label': 'What will be read' }, storyOf(seen.sessions, 'minutes', plainLinks)),
   ], 'Share', async ({ identity, days }) => {
-    setMe(identity);
     const made = await api('POST', '/shares', { id, kind, project, identity, expires_in_s: Math.round(Number(days) * 86400) });
     const address = `${location.origin}/share/${made.secret}`;
     setTimeout(() => ask('The address, shown once', [h('p', {}, command(address)), h('p.meta', {}, 'It ends ', new Date(made.expires_at).toLocaleString(), '. ', h('a', { href: `#/shares/${part(project)}` }, 'All shares of the project'))], 'Done', async () => {}));

@@ -77,7 +77,7 @@ function stint(project, one, x, y, now) {
   const begin = x(Date.parse(one.started_at));
   const end = Math.max(begin + 8, x(one.released_at ? Date.parse(one.released_at) : now));
   const kind = one.released_at ? (one.release_reason === 'wrapped' || one.release_reason === 'ended' ? '' : 'lost') : 'open';
-  const said = `${one.identity} with ${one.surface || 'no tool'}, ${one.released_at ? one.release_reason : one.live ? 'at work' : 'open, silent'}`;
+  const said = `${one.identity} with ${toolOf(one) || 'no tool'}, ${one.released_at ? one.release_reason : one.live ? 'at work' : 'open, silent'}`;
   return s('a', { href: `#/session/${encodeURIComponent(project)}/${one.session_id}`, 'aria-label': said },
     s('rect.stint', { class: kind, x: begin, y: y(one) - 9, width: end - begin, height: 18, rx: 6 }, s('title', {}, said)));
 }

@@ -56,7 +56,7 @@ fn a_hand_off_that_failed_is_tried_again() {
     list.until("document.querySelector('.preview h2')?.textContent === 'Round'");
     list.until("document.querySelector('.preview .facts')");
     list.press("x");
-    list.until("document.querySelector('dialog[open] h2')?.textContent.startsWith('Try again')");
+    list.until("document.querySelector('dialog[open] h2')?.textContent.startsWith('Try now')");
     list.press("Escape");
     list.assert_clean();
     let overview = Tab::open(&browser, &server.address, "project/shop", WIDE);
@@ -64,7 +64,7 @@ fn a_hand_off_that_failed_is_tried_again() {
     overview.reads("GitHub answered 410");
     let tab = Tab::open(&browser, &server.address, &format!("handoff/{id}"), WIDE);
     tab.reads("failed");
-    tab.click("Try again");
+    tab.click("Try now");
     tab.fill("Your name", "Lola");
     tab.click_on("document.querySelector('dialog[open] button[type=submit]')");
     tab.until("!document.querySelector('dialog[open]')");

@@ -1,5 +1,7 @@
 //! Keys and rows of `baton top`, without a terminal.
 
+use baton_model::handoff::State as HandoffState;
+
 use super::super::draw;
 use super::*;
 use crate::cells::cells;
@@ -104,8 +106,12 @@ fn a_screen_of_any_size_is_filled_and_never_overrun_with_and_without_colours() {
     let mut state = state(&["a"]);
     let rows = (0..50).map(|n| row(&format!("k{n}"), &"計算 \u{1b}[2J ".repeat(30))).collect();
     state.take(Listing { rows, ..listing(&[]) });
-    let long =
-        Detail { title: "baton".into(), lines: vec!["word ".repeat(200)], target: Target::Nothing, top: 0 };
+    let long = Detail {
+        title: "baton".into(),
+        lines: vec!["word ".repeat(200)],
+        target: Target::Project { id: "p".into() },
+        top: 0,
+    };
     for (width, height) in [(20, 6), (80, 24), (200, 60)] {
         for detail in [None, Some(long.clone())] {
             state.detail = detail;
@@ -124,6 +130,93 @@ fn a_screen_of_any_size_is_filled_and_never_overrun_with_and_without_colours() {
         }
         let lines = draw::lines(&State { detail: None, ..state_of(&state) }, false, (width, height));
         assert_eq!(lines.iter().filter(|line| line.starts_with("> ")).count(), 1, "{lines:#?}");
+    }
+}
+
+/// A state whose one row is about this.
+fn about(target: Target) -> State {
+    let mut state = state(&[]);
+    state.take(Listing { rows: vec![Row { target, ..row("a", "words") }], ..listing(&[]) });
+    state
+}
+
+fn last_line(state: &State) -> String {
+    draw::lines(state, false, (80, 24)).pop().unwrap_or_default()
+}
+
+#[test]
+fn a_row_offers_nothing_that_would_be_refused() {
+    let of = |state| about(Target::Handoff { id: "h".into(), state });
+    for (is, letter, hint) in [
+        (HandoffState::Offered, 'p', "p pick up"),
+        (HandoffState::Failed, 't', "t try now"),
+        (HandoffState::Pending, 't', "t try now"),
+    ] {
+        for other in ['p', 't'] {
+            let mut state = of(is);
+            assert!(last_line(&state).starts_with(hint), "{is:?}: {}", last_line(&state));
+            state.press(Key::Letter(other));
+            assert_eq!(state.prompt.is_some(), letter == other, "{is:?} {other}");
+        }
+    }
+    let mut over = of(HandoffState::Declined);
+    typed(&mut over, "pt");
+    assert!(over.prompt.is_none() && last_line(&over).starts_with("j k"), "{}", last_line(&over));
+    let message = |is_asked| about(Target::Message { project_id: "p".into(), id: "m".into(), is_asked });
+    let (mut asked, mut letter) = (message(true), message(false));
+    asked.press(Key::Letter('y'));
+    letter.press(Key::Letter('y'));
+    assert!(asked.prompt.is_some() && letter.prompt.is_none());
+}
+
+#[test]
+fn a_conflict_of_leases_can_be_opened() {
+    let paths = Target::Paths { project_id: "p".into(), pattern: "src/**".into() };
+    assert_eq!(about(paths.clone()).press(Key::Enter), Step::Open(paths));
+}
+
+#[test]
+fn a_name_is_remembered_once_its_deed_was_done() {
+    let mut state = State::new(None, None);
+    state.take(listing(&["a"]));
+    typed(&mut state, "pnot a name");
+    let Step::Act(deed) = state.press(Key::Enter) else { panic!("nothing is done") };
+    state.set_message("`not a name` is not an identity".to_owned());
+    typed(&mut state, "p");
+    assert_eq!(state.prompt.as_ref().map(|prompt| prompt.fields[0].1.as_str()), Some(""));
+    state.press(Key::Leave);
+    state.finish(&deed, "done".to_owned(), None);
+    assert_eq!(state.identity, "not a name", "what an operation took is a name");
+}
+
+#[test]
+fn a_long_refusal_is_read_to_its_end_and_leaves_the_row_that_is_meant() {
+    let keys: Vec<String> = (0..40).map(|n| format!("k{n}")).collect();
+    let mut state = state(&keys.iter().map(String::as_str).collect::<Vec<_>>());
+    state.press(Key::Last);
+    state.set_message(format!("{}and this helps: baton handoff retry", "why it is refused, ".repeat(12)));
+    let lines = draw::lines(&state, false, (80, 24));
+    assert_eq!(lines.len(), 24);
+    assert!(lines.iter().any(|line| line.ends_with("baton handoff retry")), "{lines:#?}");
+    assert!(lines.iter().any(|line| line.starts_with("> ") && line.contains("k39")), "{lines:#?}");
+}
+
+#[test]
+fn the_reason_of_what_is_yours_is_read_whole_at_80_columns() {
+    let columns = &["what", "age", "project", "who", "words"];
+    let row = |what: &str| Row {
+        cells: [what, "20h ago", "a-long-project-name", "Bartholomew → Iris", &"words ".repeat(20)]
+            .map(str::to_owned)
+            .to_vec(),
+        ..row(what, "")
+    };
+    let mut state = state(&[]);
+    let reasons = ["* late acknowledgement", "* starving hand-off", "retried task"];
+    state.take(Listing { columns, rows: reasons.map(row).to_vec(), ..listing(&[]) });
+    let lines = draw::lines(&state, false, (80, 24));
+    for reason in reasons {
+        let found = lines.iter().find(|line| line.contains(reason));
+        assert!(found.is_some_and(|line| line.contains("words")), "{reason}: {lines:#?}");
     }
 }
 

@@ -1,0 +1,79 @@
+//! Sessions that need a look: those whose agent is not heard of, and those whose agent is at work and says nothing.
+
+use baton_model::attention::{AttentionItem, QUIET_AFTER, Reason, SuggestedCommand};
+use baton_model::delta::Kind;
+use baton_model::session::Session;
+use baton_model::time::{Millis, Timestamp};
+use baton_store::{Failure, Tx, delta, task};
+
+/// The most entries of a session among which its last words are looked for.
+const LOOKED_AT: i64 = 20;
+
+/// A session that is at work and has written nothing for long.
+pub(super) struct QuietSession {
+    pub(super) session: Session,
+    /// When it last wrote something.
+    since: Millis,
+}
+
+/// Of the sessions at work, those that have written nothing for long. One entry of each that began long ago is read.
+pub(super) fn quiet(
+    tx: &mut Tx<'_>,
+    working: Vec<Session>,
+    now: Millis,
+) -> Result<Vec<QuietSession>, Failure> {
+    let before = now - QUIET_AFTER;
+    let mut found = Vec::new();
+    for session in working.into_iter().filter(|of| of.started_at < before) {
+        let last = delta::newest_of_session(tx, &session.project_id, &session.session_id, 1)?;
+        let since = last.first().map_or(session.started_at, |last| last.created_at);
+        if since < before {
+            found.push(QuietSession { session, since });
+        }
+    }
+    Ok(found)
+}
+
+impl QuietSession {
+    pub(super) fn item(&self) -> AttentionItem {
+        let detail = "at work, and nothing was written for over 2 hours".to_owned();
+        item(Reason::SessionQuiet, &self.session, self.since, Some(detail))
+    }
+}
+
+/// A session whose agent is not heard of.
+pub(super) fn silent_item(of: &Session) -> AttentionItem {
+    let detail = of.baton_id.as_ref().map(|_| "holds a baton".to_owned());
+    item(Reason::SessionSilent, of, of.heartbeat_at, detail)
+}
+
+fn item(reason: Reason, of: &Session, since: Millis, detail: Option<String>) -> AttentionItem {
+    let suggestion =
+        SuggestedCommand { reason, project_id: &of.project_id, id: &of.session_id, subject: "", to: None };
+    AttentionItem {
+        reason,
+        help: suggestion.command(),
+        project_id: of.project_id.clone(),
+        id: of.session_id.clone(),
+        subject: String::new(),
+        from: Some(of.identity.clone()),
+        to: None,
+        since: Timestamp(since),
+        detail,
+    }
+}
+
+/// What a session said last: its last checkpoint, else its last entry with words, else the task that it has claimed.
+pub(super) fn last_words(tx: &mut Tx<'_>, project_id: &str, session_id: &str) -> Result<String, Failure> {
+    if let Some(last) = delta::last_of_session(tx, project_id, session_id, Kind::Checkpoint)? {
+        return Ok(last.headline());
+    }
+    let entries = delta::newest_of_session(tx, project_id, session_id, LOOKED_AT)?;
+    let is_said = |kind: Kind| !matches!(kind, Kind::Start | Kind::Pickup | Kind::Other);
+    let said = entries.iter().filter(|one| is_said(one.kind)).map(|one| one.headline());
+    if let Some(words) = said.into_iter().find(|words| !words.is_empty()) {
+        return Ok(words);
+    }
+    let claimed = task::claimed_in(tx, project_id, session_id)?;
+    Ok(claimed.into_iter().next().map(|task| task.title).unwrap_or_default())
+}
