@@ -23,10 +23,7 @@ pub(super) fn answer(
     machine: &Machine,
 ) -> Result<Value, Refusal> {
     Ok(match question {
-        Question::ProcessGone { process } => {
-            let place = Place { machine: machine.id.clone(), process: process.clone() };
-            json!(machine.process_gone(&place))
-        }
+        Question::ProcessGone { process } => json!(has_ended(process, machine)),
         Question::Git { folder } if is_own(caller, folder) => json!(machine.git(folder)),
         Question::HasFolder { folder } if is_of_repository(caller, folder, machine) => {
             json!(machine.has_folder(folder))
@@ -77,6 +74,12 @@ pub(super) fn answer(
         }
         _ => Value::Null,
     })
+}
+
+/// Whether a process of this machine has ended.
+fn has_ended(process: &str, machine: &Machine) -> bool {
+    let place = Place { machine: machine.id.clone(), process: process.to_owned() };
+    machine.process_gone(&place)
 }
 
 /// Fingerprints of files that are not committed; of no others.

@@ -70,8 +70,8 @@ pub(super) fn last_words(tx: &mut Tx<'_>, project_id: &str, session_id: &str) ->
     }
     let entries = delta::newest_of_session(tx, project_id, session_id, LOOKED_AT)?;
     let is_said = |kind: Kind| !matches!(kind, Kind::Start | Kind::Pickup | Kind::Other);
-    let said = entries.iter().filter(|one| is_said(one.kind)).map(|one| one.headline());
-    if let Some(words) = said.into_iter().find(|words| !words.is_empty()) {
+    let headlines = entries.iter().filter(|one| is_said(one.kind)).map(|one| one.headline());
+    if let Some(words) = headlines.into_iter().find(|words| !words.is_empty()) {
         return Ok(words);
     }
     let claimed = task::claimed_in(tx, project_id, session_id)?;

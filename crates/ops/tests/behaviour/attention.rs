@@ -84,7 +84,7 @@ on_every_backend! {
         assert_eq!(column(&list(&shown["mine"]), "subject"), ["Blocker: I cannot go on", "Question: Which price?", "critical: Stop"], "{shown:#}");
         let matter = &shown["mine"][0];
         assert_eq!((&matter["detail"], &matter["from"], &matter["to"]), (&json!("no access"), &json!("Omar"), &json!("Iris")));
-        assert!(text(matter, "help").starts_with("baton mail send --reply-to "), "{matter:#}");
+        assert!(text(matter, "help").starts_with("baton mail send --as Iris --reply-to "), "{matter:#}");
         assert_eq!(shown["total"], 0, "for others they are no matter yet");
         let waiting = all_pages(world, json!({ "waiting": true, "limit": 2 }));
         assert_eq!(column(&waiting, "reason"), ["message_waiting", "message_waiting", "message_waiting"]);

@@ -45,9 +45,9 @@ pub(super) fn list_height(height: usize) -> usize {
 /// Exactly as many lines as the screen has rows, none wider than it.
 pub(super) fn lines(state: &State, color: bool, (width, height): (usize, usize)) -> Vec<String> {
     let pen = Pen { color, width };
-    let said = pen.said(state, height);
+    let message = pen.message_lines(state, height);
     // What a message has over one line is taken from the rows above it.
-    let more = said.len().saturating_sub(1);
+    let more = message.len().saturating_sub(1);
     let body = height.saturating_sub(more);
     let mut lines = vec![pen.views(state.view)];
     if state.is_help {
@@ -59,7 +59,7 @@ pub(super) fn lines(state: &State, color: bool, (width, height): (usize, usize))
     }
     lines.truncate(body.saturating_sub(2));
     lines.resize(body.saturating_sub(2), String::new());
-    lines.extend(said);
+    lines.extend(message);
     lines.push(pen.styled(DIM, &pen.keys(state)));
     lines
 }
@@ -129,14 +129,14 @@ impl Pen {
         lines
     }
 
-    /// What was said, on as many lines as it takes, or what is asked.
-    fn said(&self, state: &State, height: usize) -> Vec<String> {
-        let mut said = match &state.prompt {
+    /// The message, on as many lines as it takes, or what is asked.
+    fn message_lines(&self, state: &State, height: usize) -> Vec<String> {
+        let mut message = match &state.prompt {
             Some(prompt) => vec![prompt_line(prompt, self.width)],
             None => wrap(&state.message, self.width),
         };
-        said.truncate((height / 3).max(1));
-        said.iter().map(|line| self.styled(BOLD, line)).collect()
+        message.truncate((height / 3).max(1));
+        message.iter().map(|line| self.styled(BOLD, line)).collect()
     }
 
     fn keys(&self, state: &State) -> String {

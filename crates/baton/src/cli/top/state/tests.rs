@@ -163,10 +163,10 @@ fn a_row_offers_nothing_that_would_be_refused() {
     typed(&mut over, "pt");
     assert!(over.prompt.is_none() && last_line(&over).starts_with("j k"), "{}", last_line(&over));
     let message = |is_asked| about(Target::Message { project_id: "p".into(), id: "m".into(), is_asked });
-    let (mut asked, mut letter) = (message(true), message(false));
-    asked.press(Key::Letter('y'));
+    let (mut question, mut letter) = (message(true), message(false));
+    question.press(Key::Letter('y'));
     letter.press(Key::Letter('y'));
-    assert!(asked.prompt.is_some() && letter.prompt.is_none());
+    assert!(question.prompt.is_some() && letter.prompt.is_none());
 }
 
 #[test]
