@@ -136,6 +136,9 @@ pub(crate) fn load_at(folder: Option<PathBuf>) -> Result<Config, Refusal> {
         vars.get("HOME").or_else(|| vars.get("USERPROFILE")).cloned().unwrap_or_else(|| "/".into()),
     );
     let cwd = folder.or_else(|| std::env::current_dir().ok());
+    if let Some(folder) = cwd.as_deref().filter(|folder| folder.to_str().is_none()) {
+        return Err(folder_no_text(folder));
+    }
     let config = from_parts(vars, home, cwd)?;
     redact::install(&config.redact)?;
     Ok(config)
@@ -185,6 +188,13 @@ const OURS: [&str; 4] = ["BATON_", "PRISM_AGENT_IDENTITY", "XDG_", "HOME"];
 fn no_text(variable: &str) -> Refusal {
     let what = format!("the variable {variable} is not UTF-8 text");
     Refusal::invalid("config_invalid", what, "give it a value in UTF-8, or unset it")
+}
+
+/// Two folders whose names differ only in such bytes would be one, and the project of the one would be that of the other.
+fn folder_no_text(folder: &Path) -> Refusal {
+    let what = format!("the name of the folder {} is not UTF-8 text", folder.display());
+    let hint = "rename it, or work in another one: by its name Baton knows to which project a folder belongs";
+    Refusal::invalid("folder_invalid", what, hint)
 }
 
 fn from_parts(

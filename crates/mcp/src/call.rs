@@ -7,6 +7,7 @@ use rmcp::model::{CallToolRequestParams, CallToolResponse, RequestId};
 use rmcp::service::RequestContext;
 use serde_json::{Map, Value, json};
 
+use baton_model::suggest::near;
 use baton_ops::op::{Caller, Operation, SessionEffect};
 use baton_ops::session::Pickup;
 use baton_tools::surface_of_client;
@@ -347,7 +348,11 @@ fn parse_call(offer: &ToolSet, request: &CallToolRequestParams) -> Result<Result
     let offered = tool.filter(|tool| is_offered(tool)).map(|tool| (tool, offer.actions(tool)));
     let Some((tool, actions)) = offered else {
         let shown = baton_model::id::visible(requested);
-        return Err(ErrorData::invalid_params(format!("there is no tool `{shown}`"), None));
+        let names = TOOLS.iter().filter(|tool| is_offered(tool)).map(|tool| tool.name);
+        let near = near(requested, names);
+        let hint =
+            if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
+        return Err(ErrorData::invalid_params(format!("there is no tool `{shown}`{hint}"), None));
     };
     let mut input = request.arguments.clone().unwrap_or_default();
     let detail = match input.remove("detail") {

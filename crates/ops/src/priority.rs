@@ -1,5 +1,6 @@
 //! Priorities as words and as numbers.
 
+use baton_model::task::word;
 use serde_json::Value;
 
 /// The words that every input takes.
@@ -9,14 +10,7 @@ pub(crate) const HINT: &str = "use critical, high, normal, low, or 0 to 4";
 pub(crate) fn number(value: &Value) -> Option<i64> {
     let number = match value {
         Value::Number(number) => number.as_i64(),
-        Value::String(word) => match word.to_ascii_lowercase().as_str() {
-            "critical" | "urgent" | "p0" | "0" => Some(0),
-            "high" | "p1" | "1" => Some(1),
-            "normal" | "medium" | "p2" | "2" => Some(2),
-            "low" | "p3" | "3" => Some(3),
-            "p4" | "4" => Some(4),
-            _ => None,
-        },
+        Value::String(text) => word::priority(text).ok(),
         _ => None,
     };
     number.filter(|number| (0..=4).contains(number))

@@ -187,6 +187,7 @@ fn import(file: &str, unverified: bool, app: &mut App) -> Result<(), AppError> {
              two agents may have the same work"
         ));
     }
+    remark_brought(&rebuilt, app);
     app.show(&rebuilt, |rebuilt| {
         let ImportOutput { project_id, deltas, rows, .. } = rebuilt;
         let id = visible(project_id);
@@ -195,6 +196,26 @@ fn import(file: &str, unverified: bool, app: &mut App) -> Result<(), AppError> {
              in a working copy of it, `baton init --join {id}` has Baton work with it\n"
         )
     })
+}
+
+/// Says what came with an export that acts by itself from now on: whoever wrote the file chose it.
+fn remark_brought(rebuilt: &ImportOutput, app: &App) {
+    if let Some(url) = &rebuilt.webhook_url {
+        app.remark(&format!(
+            "the export has a webhook: a server posts each entry of the project to {} from now on, unless you take it away \
+             (`baton project show {}`)",
+            visible(url),
+            visible(&rebuilt.project_id)
+        ));
+    }
+    if !rebuilt.keys_of.is_empty() {
+        let names: Vec<String> = rebuilt.keys_of.iter().map(|name| visible(name)).collect();
+        app.remark(&format!(
+            "public keys came with the export: what is encrypted for {} is readable for whoever has their private halves \
+             (`baton key list`)",
+            names.join(", ")
+        ));
+    }
 }
 
 /// The lines of a file, each as it is. The last one ends with a line break, else the file was cut.

@@ -77,9 +77,10 @@ fn entry(word: &str) -> Entry {
 }
 
 fn add(input: NoteInput, app: &mut App) -> Result<(), AppError> {
+    let word = if matches!(input.kind, Entry::Decision) { "decision" } else { "note" };
     let noted = app.run::<Note>(&input)?;
     app.show(&noted, |noted| {
         let id = visible(&noted.delta_id);
-        format!("note {} by {}\n", short(&id), visible(&noted.identity))
+        format!("{word} {} by {}\n", short(&id), visible(&noted.identity))
     })
 }

@@ -115,6 +115,12 @@ fn share(args: ShareArgs, app: &mut App) -> Result<(), AppError> {
     if let Some(file) = args.html {
         return write(&PreviewInput { id, kind, project }, &file, args.overwrite, app);
     }
+    if let Some(bare) = args.lasts.as_deref().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit())) {
+        // Seconds elsewhere; nobody shares anything for seven of them.
+        let what = format!("`{bare}` has no unit");
+        let hint = format!("say how long the share lasts: `--for {bare}d`, `--for {bare}h`");
+        return Err(Refusal::invalid("span_invalid", what, hint).into());
+    }
     let span = args.lasts.as_deref().map(super::span).transpose()?;
     let expires_in_s = span.map(|millis| millis / 1_000);
     let input = CreateInput { id, kind, project, expires_in_s, identity: args.who.identity };

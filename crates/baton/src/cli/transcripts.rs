@@ -173,7 +173,11 @@ fn search_text(answer: &SearchOutput) -> String {
     }
     let (shown, total) = (answer.items.len(), answer.total);
     if shown == 0 {
-        text.push_str(&format!("nothing was found in {} sessions\n", answer.index.sessions));
+        let sessions = match answer.index.sessions {
+            1 => "1 session".to_owned(),
+            count => format!("{count} sessions"),
+        };
+        text.push_str(&format!("nothing was found in {sessions}\n"));
     } else if shown < total {
         let at_least = if answer.partial { "at least " } else { "" };
         text.push_str(&format!("({shown} of {at_least}{total} sessions: -n 0 shows all)\n"));

@@ -376,7 +376,7 @@ pub(super) fn name_ignored(app: &App) {
         Some(fault) => format!("{path} is a repository's file, and is ignored as a whole: {}", fault.message),
         None if file.ignored.is_empty() => return,
         None => format!(
-            "{path} is a repository's file: {} of it are not counted (`baton config show` tells more)",
+            "{path} is a repository's file, which may not set {} (`baton config show` tells more)",
             file.ignored.join(", ")
         ),
     };

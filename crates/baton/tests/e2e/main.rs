@@ -45,6 +45,7 @@ mod drift;
 mod evil_clone;
 mod evil_clone_git;
 mod evil_clone_settings;
+mod evil_names;
 mod fleet;
 mod github;
 mod hooks;

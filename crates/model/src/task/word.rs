@@ -71,16 +71,23 @@ pub fn full_type(word: &str) -> &str {
     }
 }
 
-/// The priority that `2` or `P2` means.
+/// The priority that `2`, `P2` or a word means.
 pub fn priority(text: &str) -> Result<i64, Refusal> {
+    let named = match text.to_ascii_lowercase().as_str() {
+        "critical" | "urgent" => Some(0),
+        "high" => Some(1),
+        "normal" | "medium" => Some(2),
+        "low" => Some(3),
+        _ => None,
+    };
     let digits = text.strip_prefix(['P', 'p']).unwrap_or(text);
-    match digits.parse::<i64>() {
-        Ok(number) if (0..=4).contains(&number) => Ok(number),
-        _ => Err(invalid(
+    let number = named.or_else(|| digits.parse::<i64>().ok());
+    number.filter(|number| (0..=4).contains(number)).ok_or_else(|| {
+        invalid(
             format!("`{}` is not a priority", visible(text)),
-            "0 (or P0) is now, 2 is usual, 4 is some day",
-        )),
-    }
+            "0 (or P0, critical) is now, 2 (normal) is usual, 4 is some day",
+        )
+    })
 }
 
 /// Refuses a type of dependency that no tracker could keep.
@@ -134,7 +141,8 @@ mod tests {
     #[test]
     fn words_have_short_forms() {
         assert_eq!((priority("P0").ok(), priority("3").ok()), (Some(0), Some(3)));
-        assert!(priority("5").is_err() && priority("high").is_err());
+        assert_eq!((priority("High").ok(), priority("low").ok()), (Some(1), Some(3)));
+        assert!(priority("5").is_err() && priority("highest").is_err());
         assert_eq!((full_type("feat"), full_type("bug")), ("feature", "bug"));
         assert!(
             check_status("in-progress").expect_err("unknown").hint.starts_with("did you mean in_progress?")

@@ -6,7 +6,7 @@ use baton_model::id::check_project;
 use baton_model::refusal::{self, Refusal};
 use baton_model::time::parse_rfc3339;
 use baton_store::export_file::{self, FileError};
-use baton_store::{Failure, FaultKind, Tx, counter, delta, dump, handoff, project};
+use baton_store::{Failure, FaultKind, Tx, counter, delta, dump, handoff, key, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -52,6 +52,12 @@ pub struct ImportOutput {
     /// Batons that an open session holds here, and that `project merge` has left anew in another project of this store.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub batons_held_and_moved: Vec<String>,
+    /// The address to which each entry of this project is posted from now on: the export sets it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub webhook_url: Option<String>,
+    /// Identities whose public keys came along: what is encrypted for them can be read by whoever has the private halves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keys_of: Vec<String>,
 }
 
 /// A checked line, and its number.
@@ -108,6 +114,8 @@ impl Operation for Import {
                 messages_delivered: import_shared::deliver(tx, &project_id)?,
                 handoffs_without_task: handoff::without_task(tx, &project_id)?,
                 batons_held_and_moved: import_merged::reconcile(tx, env, &project_id)?,
+                webhook_url: project::get(tx, &project_id)?.and_then(|project| project.webhook_url),
+                keys_of: key::list(tx, &project_id)?.into_iter().map(|key| key.identity).collect(),
             })
         })?;
         let deltas = lines.iter().filter(|line| matches!(line.content, Content::Ledger(_))).count();
@@ -119,15 +127,19 @@ impl Operation for Import {
             messages_delivered: settled.messages_delivered,
             handoffs_without_task: settled.handoffs_without_task,
             batons_held_and_moved: settled.batons_held_and_moved,
+            webhook_url: settled.webhook_url,
+            keys_of: settled.keys_of,
         })
     }
 }
 
-/// What an import has put right between projects.
+/// What an import has put right between projects, and what came with it that acts by itself.
 struct ImportRepairs {
     messages_delivered: usize,
     handoffs_without_task: Vec<String>,
     batons_held_and_moved: Vec<String>,
+    webhook_url: Option<String>,
+    keys_of: Vec<String>,
 }
 
 fn there_already(project_id: &str) -> Refusal {
