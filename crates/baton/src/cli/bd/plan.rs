@@ -140,6 +140,6 @@ mod tests {
         assert!(
             second.description.contains("More.") && second.description.contains("### Risks\nnone\n\nmany")
         );
-        assert!(sections("## A\n### Priority\nhigh\n").is_err());
+        assert!(sections("## A\n### Priority\nhighest\n").is_err());
     }
 }
