@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::repo_file::stays_inside;
 
-/// How many bytes of a SHA-256 tell two files apart; nobody gains by two with the same.
+/// Bytes of the SHA-256 that are kept. A collision only has changes counted as present; it gives no access.
 const HASH_BYTES: usize = 8;
 
 /// What each path below this top folder holds: its kind and the hash of its content, `-` for nothing, and `?` where it cannot be read,

@@ -35,7 +35,7 @@ pub fn packet(
     packet.on_top_of(inherited)
 }
 
-/// The same packet of a session whose agent is at work: nobody misses a wrap of it.
+/// The same packet of a session whose agent is at work: its summary does not speak of a missing wrap.
 pub fn of_agent_at_work(packet: &ValidatedPacket, session: &Session) -> Result<ValidatedPacket, Refusal> {
     let who = &session.identity;
     let over = format!("{who} did not wrap");

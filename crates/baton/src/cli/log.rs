@@ -198,7 +198,7 @@ fn import(file: &str, unverified: bool, app: &mut App) -> Result<(), AppError> {
     })
 }
 
-/// Says what came with an export that acts by itself from now on: whoever wrote the file chose it.
+/// Names the settings of an export that take effect without a further command: the webhook and the public keys.
 fn remark_brought(rebuilt: &ImportOutput, app: &App) {
     if let Some(url) = &rebuilt.webhook_url {
         app.remark(&format!(

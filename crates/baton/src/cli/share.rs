@@ -116,7 +116,7 @@ fn share(args: ShareArgs, app: &mut App) -> Result<(), AppError> {
         return write(&PreviewInput { id, kind, project }, &file, args.overwrite, app);
     }
     if let Some(bare) = args.lasts.as_deref().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit())) {
-        // Seconds elsewhere; nobody shares anything for seven of them.
+        // Other spans count a bare number in seconds, which for a share is a slip.
         let what = format!("`{bare}` has no unit");
         let hint = format!("say how long the share lasts: `--for {bare}d`, `--for {bare}h`");
         return Err(Refusal::invalid("span_invalid", what, hint).into());

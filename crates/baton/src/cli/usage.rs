@@ -22,7 +22,7 @@ pub(super) fn in_full(error: clap::Error) -> clap::Error {
     help::grouped(command()).try_get_matches_from(words()).err().unwrap_or(error)
 }
 
-/// Whoever looks for a verb of `baton config` that writes a setting is told where settings are written.
+/// Adds to the error of an unknown verb of `baton config` where settings are written: it has no verb for that.
 fn with_settings_file(mut error: clap::Error) -> clap::Error {
     use clap::error::{ContextKind, ContextValue};
     let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();

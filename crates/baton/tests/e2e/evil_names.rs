@@ -1,4 +1,4 @@
-//! What comes with a name or a file that somebody else chose: folders that are no text, exports that act by themselves.
+//! Names and files from outside: folder names that are not UTF-8, exports with a webhook and keys.
 
 use std::fs;
 

@@ -55,7 +55,7 @@ pub struct ImportOutput {
     /// The address to which each entry of this project is posted from now on: the export sets it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub webhook_url: Option<String>,
-    /// Identities whose public keys came along: what is encrypted for them can be read by whoever has the private halves.
+    /// Identities whose public keys came along: the holders of the private halves can read what is encrypted for them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keys_of: Vec<String>,
 }

@@ -50,7 +50,7 @@ pub(super) fn find(
     }))
 }
 
-/// A reply acknowledges what it answers: its sender hears of it by the reply itself. Nobody acknowledges a message of its own.
+/// A reply acknowledges what it answers: its sender hears of it by the reply itself. A reply to one's own message acknowledges nothing.
 pub(super) fn acknowledge(
     tx: &mut Tx<'_>,
     now: Millis,

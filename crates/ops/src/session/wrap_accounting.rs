@@ -94,7 +94,7 @@ pub(super) fn warnings(
     Ok(warnings)
 }
 
-/// A warning for each field of a packet that has nearly the name of one that there is: it is stored, and nobody reads it as that.
+/// A warning for each unknown field of a packet with nearly the name of a known one: it is stored and not read as that one.
 fn field_warnings(packet: &ValidatedPacket) -> impl Iterator<Item = Warning> {
     packet.view().other.keys().filter_map(|name| {
         let near = near(name, FIELDS);

@@ -1,9 +1,10 @@
 //! What two people stumbled over in their first hours: ids that one verb takes and its twin denies, news that outlives its matter, ways
-//! out that are closed to whoever is sent there.
+//! out that the caller's token does not open.
 
 use baton_model::access::{Bearer, Grant, Scope};
 use serde_json::{Value, json};
 
+use crate::increments::routed_to;
 use crate::world::{Agent, World, agent, column, list, text};
 
 fn bound(who: Agent, name: &str) -> Agent {
@@ -36,12 +37,7 @@ on_every_backend! {
 
     fn an_assignment_is_settled_with_its_task(w) {
         let tess = agent("Tess");
-        w.ok(&tess, "agent_register", json!({ "roles": ["testing"] }));
-        w.start(&tess);
-        let made = w.ok(&agent("Ann"), "task_increment", json!({ "title": "Modes" }));
-        w.ok(&agent("Ann"), "task_update", json!({ "id": made["test_id"], "specialist_tags": [] }));
-        w.ok(&agent("Ann"), "task_close", json!({ "id": made["implementation_id"] }));
-        w.ok(&agent("Ann"), "task_route", json!({}));
+        let made = routed_to(w, &tess);
         assert_eq!(column(&w.pending(&tess), "type"), ["task_handoff"]);
         w.ok(&tess, "task_claim", json!({ "id": made["test_id"] }));
         w.ok(&tess, "task_close", json!({ "id": made["test_id"], "result": "pass" }));

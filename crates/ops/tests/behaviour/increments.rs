@@ -27,6 +27,18 @@ fn mail_of(w: &mut World, who: &Agent) -> Vec<Value> {
     items.iter().map(|mail| w.ok(who, "mail_read", json!({ "message_id": mail["message_id"] }))).collect()
 }
 
+/// An increment whose test is assigned to this tester, and what made it.
+pub(crate) fn routed_to(w: &mut World, tester: &Agent) -> Value {
+    w.ok(tester, "agent_register", json!({ "roles": ["testing"] }));
+    w.start(tester);
+    let made = w.ok(&agent("Ann"), "task_increment", json!({ "title": "Modes" }));
+    w.ok(&agent("Ann"), "task_update", json!({ "id": made["test_id"], "specialist_tags": [] }));
+    w.ok(&agent("Ann"), "task_close", json!({ "id": made["implementation_id"] }));
+    let routed = w.ok(&agent("Ann"), "task_route", json!({}));
+    assert_eq!(routed["items"][0]["agent"], "Tess", "{routed:#}");
+    made
+}
+
 on_every_backend! {
     fn an_increment_that_goes_well_is_built_tested_and_verified(w) {
         let made = w.ok(&agent("Ann"), "task_increment", json!({ "title": "Detect the mode", "specialist_tags": ["rust"] }));
@@ -132,13 +144,7 @@ on_every_backend! {
 
     fn a_message_that_went_out_before_the_words_came_goes_out_anew(w) {
         let tess = agent("Tess");
-        w.ok(&tess, "agent_register", json!({ "roles": ["testing"] }));
-        w.start(&tess);
-        let made = w.ok(&agent("Ann"), "task_increment", json!({ "title": "Modes" }));
-        w.ok(&agent("Ann"), "task_update", json!({ "id": made["test_id"], "specialist_tags": [] }));
-        w.ok(&agent("Ann"), "task_close", json!({ "id": made["implementation_id"] }));
-        let routed = w.ok(&agent("Ann"), "task_route", json!({}));
-        assert_eq!(routed["items"][0]["agent"], "Tess", "{routed:#}");
+        let made = routed_to(w, &tess);
         let context = json!({ "work_completed": "registration added", "files_modified": ["o.md"] });
         w.ok(&agent("Ann"), "task_update", json!({ "id": made["implementation_id"], "agent_context": context }));
         let mail = mail_of(w, &tess);

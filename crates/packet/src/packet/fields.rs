@@ -1,4 +1,4 @@
-//! The names of a packet's fields, for whoever mistypes one.
+//! The names of a packet's fields, for suggestions where one is mistyped.
 
 use super::Packet;
 use crate::printable;
@@ -42,7 +42,7 @@ pub const FIELDS: [&str; 34] = [
     "metadata",
 ];
 
-/// The refusal of a packet without a summary, with the names of the fields that nobody knows: one of them may be meant for it.
+/// The refusal of a packet without a summary, with the names of its unknown fields: one of them may be meant for it.
 pub(super) fn no_summary(packet: &Packet) -> Refusal {
     let unknown: Vec<String> =
         packet.other.keys().take(5).map(|name| format!("`{}`", printable::line(name))).collect();

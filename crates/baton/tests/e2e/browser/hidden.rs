@@ -1,4 +1,4 @@
-//! Characters that hide or mislead are written out wherever somebody's words are shown.
+//! Characters that hide or mislead are written out in every text that the page shows.
 
 use baton_model::printable;
 use serde_json::{Value, json};
