@@ -66,7 +66,7 @@ fn a_slip_is_told_with_what_would_be_right() {
     lola.refused(1, "task_invalid", &["task", "list", "--status", "opne"]);
     for (args, expected) in [
         (&["audit", "--days", "x"][..], "not a whole number"),
-        (&["task", "create", "x", "-p", "9"], "0 (or P0) is now"),
+        (&["task", "create", "x", "-p", "9"], "0 (or P0, critical) is now"),
         (&["wrap"], "--packet <FILE|->|--summary <T>"),
     ] {
         let answer = lola.run(args);
