@@ -5,6 +5,7 @@
 
 mod file;
 mod github;
+mod home;
 mod keys;
 mod mirror;
 mod notify;
@@ -132,9 +133,7 @@ pub(crate) fn load_at(folder: Option<PathBuf>) -> Result<Config, Refusal> {
             Err(_) => {}
         }
     }
-    let home = PathBuf::from(
-        vars.get("HOME").or_else(|| vars.get("USERPROFILE")).cloned().unwrap_or_else(|| "/".into()),
-    );
+    let home = home::of(&vars)?;
     let cwd = folder.or_else(|| std::env::current_dir().ok());
     if let Some(folder) = cwd.as_deref().filter(|folder| folder.to_str().is_none()) {
         return Err(folder_no_text(folder));
@@ -202,9 +201,7 @@ fn from_parts(
     home: PathBuf,
     cwd: Option<PathBuf>,
 ) -> Result<Config, Refusal> {
-    let dir = |var: &str, fallback: &str| {
-        vars.get(var).filter(|v| !v.is_empty()).map_or_else(|| home.join(fallback), PathBuf::from)
-    };
+    let dir = |var: &str, fallback: &str| home::xdg_dir(&vars, var).unwrap_or_else(|| home.join(fallback));
     let data_dir = dir("XDG_DATA_HOME", ".local/share").join("baton");
     let config_dir = dir("XDG_CONFIG_HOME", ".config").join("baton");
     let repository = cwd.as_deref().map(|cwd| RepositoryFile::of(cwd, &config_dir)).transpose()?.flatten();

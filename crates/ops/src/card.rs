@@ -247,7 +247,7 @@ pub(crate) fn read_with(
     reminders.extend(merged_remark(tx, &env.caller.grant, &project)?);
     Ok(Card {
         last_wrap: project.last_wrap.as_ref().map(LastWrapView::from),
-        project: project_view::View::from(&project),
+        project: project_view::View::from(&project.named_for(|id| env.caller.grant.reaches(id))),
         sessions: open.iter().map(|session| ownership::view(env, session)).collect(),
         handoffs: waiting,
         sent: sent(tx, env, project_id, all)?,

@@ -12,6 +12,7 @@ pub mod audit;
 pub mod baton;
 pub mod card;
 pub mod changes;
+mod clock;
 mod content;
 pub mod document;
 pub mod handoff;

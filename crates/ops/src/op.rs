@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::document::OmissionReason;
 pub use crate::meta::{Access, Meta, Reach, Retention, SessionEffect, Site, TransferEffect};
-use crate::{input, process_identity, project, project_name, resolve};
+use crate::{clock, input, process_identity, project, project_name, resolve};
 
 /// One thing that Baton can do.
 pub trait Operation {
@@ -385,6 +385,7 @@ fn run_json<O: Operation>(input: Value, cx: &mut Cx<'_>) -> Result<Value, Failur
 /// Refuses a caller that may not do this at all; which projects it reaches is asked where they are resolved.
 pub(crate) fn authorize(meta: &Meta, env: &Env<'_>, input: &Value) -> Result<(), Refusal> {
     let grant = &env.caller.grant;
+    clock::check(meta.access, env.now)?;
     grant.require(meta.scope)?;
     match meta.reach {
         Reach::Project => {}

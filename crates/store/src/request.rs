@@ -39,6 +39,9 @@ crate::sql! {
     NAMING = "SELECT caller, verb, request_id, answer FROM request WHERE project_id = $1 AND answer LIKE $2
         ORDER BY caller, verb, request_id";
     REWRITE = "UPDATE request SET answer = $1 WHERE project_id = $2 AND caller = $3 AND verb = $4 AND request_id = $5";
+    COPY = "INSERT INTO request (project_id, caller, verb, request_id, fingerprint, answer, created_at, expires_at)
+        SELECT $1, caller, verb, request_id, fingerprint, answer, created_at, expires_at FROM request
+        WHERE project_id = $2 AND caller <> '' ON CONFLICT DO NOTHING";
     FORGET = "DELETE FROM request WHERE expires_at < $1";
 }
 
@@ -101,6 +104,13 @@ pub fn put_first(tx: &mut Tx<'_>, key: &Key, answer: &StoredAnswer, now: Millis)
         answer.expires_at
     ];
     Ok(tx.execute(PUT_FIRST, values)? == 1)
+}
+
+/// Keeps the answers to a project's callers under another project, too: a retry after a merge comes from there. What is already
+/// answered there stays.
+pub fn copy(tx: &mut Tx<'_>, from: &str, into: &str) -> Result<(), Fault> {
+    tx.execute(COPY, params![into, from])?;
+    Ok(())
 }
 
 /// Forgets the answers that were kept until before an instant; returns how many.

@@ -39,10 +39,16 @@ impl Env {
         self.dir(var).unwrap_or_else(|| self.home.join(name))
     }
 
+    /// The folder of an XDG variable, else the one of this name in the home directory. The XDG specification has relative paths
+    /// ignored.
+    fn xdg(&self, var: &str, name: &str) -> PathBuf {
+        self.dir(var).filter(|path| path.is_absolute()).unwrap_or_else(|| self.home.join(name))
+    }
+
     /// Where applications keep their data: `$XDG_DATA_HOME`, `~/Library/Application Support` or `%APPDATA%`.
     pub fn data_dir(&self) -> PathBuf {
         match self.os {
-            Os::Linux => self.dir_or_home("XDG_DATA_HOME", ".local/share"),
+            Os::Linux => self.xdg("XDG_DATA_HOME", ".local/share"),
             Os::MacOs => self.home.join("Library/Application Support"),
             Os::Windows => self.dir_or_home("APPDATA", "AppData/Roaming"),
         }
@@ -50,13 +56,13 @@ impl Env {
 
     /// Where command line tools that follow XDG on every system keep their data: `$XDG_DATA_HOME`, else `~/.local/share`.
     pub fn xdg_data_dir(&self) -> PathBuf {
-        self.dir_or_home("XDG_DATA_HOME", ".local/share")
+        self.xdg("XDG_DATA_HOME", ".local/share")
     }
 
     /// Where editors keep their settings: `$XDG_CONFIG_HOME`, `~/Library/Application Support` or `%APPDATA%`.
     pub fn config_dir(&self) -> PathBuf {
         match self.os {
-            Os::Linux => self.dir_or_home("XDG_CONFIG_HOME", ".config"),
+            Os::Linux => self.xdg("XDG_CONFIG_HOME", ".config"),
             Os::MacOs | Os::Windows => self.data_dir(),
         }
     }

@@ -16,8 +16,40 @@ pub(super) fn read(file: &Path) -> Result<Vec<(&'static str, String)>, Refusal> 
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             Ok(Vec::new())
         }
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            Err(closed_folder(file).unwrap_or_else(|| unreadable(file, &error.to_string())))
+        }
         Err(error) => Err(unreadable(file, &error.to_string())),
     }
+}
+
+/// The refusal for a file in a folder that this user cannot enter, such as one that a command of another user has made; none
+/// where the folder is not what is in the way.
+fn closed_folder(file: &Path) -> Option<Refusal> {
+    let is_closed = |folder: &&Path| matches!(std::fs::read_dir(folder), Err(error) if error.kind() == ErrorKind::PermissionDenied);
+    // The outermost one is the one to open.
+    let folder = file.ancestors().skip(1).filter(is_closed).last()?;
+    let shown = visible(&folder.display().to_string());
+    let what = format!("the folder {shown} cannot be entered by this user{}", owner(folder));
+    let hint = format!(
+        "if a command run as another user has made it, `sudo chown -R \"$USER\" {shown}` gives it back; else run this as its owner"
+    );
+    Some(Refusal::invalid("config_invalid", what, hint))
+}
+
+#[cfg(unix)]
+fn owner(folder: &Path) -> String {
+    use std::os::unix::fs::MetadataExt;
+    match std::fs::metadata(folder).map(|known| known.uid()) {
+        Ok(0) => ": it belongs to root".to_owned(),
+        Ok(uid) => format!(": it belongs to the user with the number {uid}"),
+        Err(_) => String::new(),
+    }
+}
+
+#[cfg(not(unix))]
+fn owner(_: &Path) -> String {
+    String::new()
 }
 
 /// The refusal for a file that cannot be read.

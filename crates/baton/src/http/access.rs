@@ -4,21 +4,25 @@
 //! every request needs one, also on loopback, where a reverse proxy may be forwarding remote requests.
 
 use std::collections::HashMap;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use axum::body::Body;
+use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use baton_model::access::{Bearer, Grant, Scope, token_invalid};
+use baton_model::refusal::Refusal;
 use baton_ops::op::Caller;
 use baton_ops::token::{Check, CheckInput, CheckOutput};
 use futures_util::StreamExt;
+use hyper::body::{Frame, SizeHint};
 
 use super::answer::{problem, problem_as};
-use super::limit::{LimitKey, Limiter, Peer};
+use super::limit::{LimitKey, Limiter, OpenRequest, OpenRequests, Peer};
 use crate::error::AppError;
 use crate::store_pool::Pool;
 
@@ -36,6 +40,7 @@ pub(super) struct Authenticator {
     always: bool,
     known: Mutex<TokenCache>,
     limiter: Limiter,
+    open: Arc<OpenRequests>,
 }
 
 /// By secret: when it was asked about, and what its bearer may do.
@@ -44,7 +49,7 @@ type TokenCache = HashMap<Option<String>, (Instant, Option<Grant>)>;
 impl Authenticator {
     /// A authenticator to this store.
     pub(super) fn new(pool: Arc<Pool>, always: bool, limiter: Limiter) -> Self {
-        Self { pool, always, known: Mutex::default(), limiter }
+        Self { pool, always, known: Mutex::default(), limiter, open: Arc::default() }
     }
 
     /// What the bearer may do; `reads`: the request cannot write.
@@ -113,16 +118,57 @@ pub(super) async fn authenticate(
         _ => None,
     };
     if let Some(Err((seconds, refusal))) = who.map(|who| authenticator.limiter.count(who, Instant::now())) {
-        let mut response = problem_as(StatusCode::TOO_MANY_REQUESTS, &refusal.into());
-        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
-        return response;
+        return too_many(seconds, refusal);
     }
     match granted {
         Ok(grant) => {
+            let open = match secret.as_deref().map(|token| authenticator.open.enter(token)).transpose() {
+                Ok(open) => open,
+                Err(refusal) => return too_many(1, refusal),
+            };
             request.extensions_mut().insert(grant);
-            as_long_as_valid(authenticator, secret, next.run(request).await)
+            let response = as_long_as_valid(authenticator, secret, next.run(request).await);
+            until_sent(open, response)
         }
         Err(ended) => problem(&ended),
+    }
+}
+
+fn too_many(seconds: u64, refusal: Refusal) -> Response {
+    let mut response = problem_as(StatusCode::TOO_MANY_REQUESTS, &refusal.into());
+    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    response
+}
+
+/// Keeps the request counted as open until its answer is sent or its client has gone.
+fn until_sent(open: Option<OpenRequest>, response: Response) -> Response {
+    let Some(open) = open else { return response };
+    response.map(|body| Body::new(CountedBody { body, _open: open }))
+}
+
+/// The body of an answer, together with its place among the open requests of its token.
+struct CountedBody {
+    body: Body,
+    _open: OpenRequest,
+}
+
+impl HttpBody for CountedBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }
 

@@ -104,7 +104,8 @@ impl EventHub {
         for (project_id, head) in &mut seen {
             let mut after = known.get(project_id).copied().unwrap_or(0);
             while after < *head {
-                let page = self.page(project_id, after, &Grant::default()).await?;
+                // Each listener reaches this project; which others are for it, is not asked here.
+                let page = self.page(project_id, after, &grant_of_project(project_id)).await?;
                 let Some(last) = page.last() else { break };
                 after = last.seq;
                 for event in page {
@@ -155,6 +156,11 @@ impl EventHub {
         let events = page.items.iter().map(|delta| event(delta, page.is_isolated));
         Ok(events.collect::<Result<_, _>>().map_err(anyhow::Error::from)?)
     }
+}
+
+/// The grant of a reader of one project alone.
+fn grant_of_project(project_id: &str) -> Grant {
+    Grant { projects: Some(vec![project_id.to_owned()]), ..Grant::default() }
 }
 
 /// The event for a delta of an isolated project, as sent to listeners of all projects: only that there is one.

@@ -1,10 +1,11 @@
-//! Rate limits: one bucket for each valid token, and one for each address that presents none.
+//! Rate limits: one bucket for each valid token, and one for each address that presents none. And a limit of what one
+//! token may have open at once.
 //!
 //! A bucket of requests fills up evenly and is emptied one by one. The local user is not counted.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use baton_model::refusal::{Kind, Refusal};
@@ -74,6 +75,57 @@ impl Limiter {
     }
 }
 
+/// Requests and event streams that one token may have open at once.
+pub(super) const OPEN_PER_TOKEN: usize = 256;
+
+/// Counts what each token has open: a request from its arrival until the last byte of its answer is sent.
+#[derive(Default)]
+pub(super) struct OpenRequests {
+    by_token: Mutex<HashMap<String, usize>>,
+}
+
+impl OpenRequests {
+    /// Counts one more of this token until the guard is dropped, or refuses it.
+    pub(super) fn enter(self: &Arc<Self>, token: &str) -> Result<OpenRequest, Refusal> {
+        let mut open = self.by_token.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = open.entry(token.to_owned()).or_default();
+        if *count >= OPEN_PER_TOKEN {
+            return Err(too_many_open());
+        }
+        *count += 1;
+        Ok(OpenRequest { requests: Arc::clone(self), token: token.to_owned() })
+    }
+}
+
+/// One open request of a token.
+pub(super) struct OpenRequest {
+    requests: Arc<OpenRequests>,
+    token: String,
+}
+
+impl Drop for OpenRequest {
+    fn drop(&mut self) {
+        let mut open = self.requests.by_token.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = open.get_mut(&self.token) {
+            *count -= 1;
+            if *count == 0 {
+                open.remove(&self.token);
+            }
+        }
+    }
+}
+
+fn too_many_open() -> Refusal {
+    Refusal::new(
+        Kind::Outside,
+        "open_requests_limited",
+        format!(
+            "this token has {OPEN_PER_TOKEN} requests and event streams open, and may have no more at once"
+        ),
+        "close the streams that nobody reads; give each client a token of its own",
+    )
+}
+
 /// After this time every bucket is full.
 const FULL: Duration = Duration::from_secs(2);
 
@@ -113,6 +165,18 @@ mod tests {
         assert!((0..10_000).all(|_| limiter.count(token("a"), now).is_ok()));
         let stranger = LimitKey::Stranger([10, 0, 0, 1].into());
         assert_eq!((0..100).filter(|_| limiter.count(stranger.clone(), now).is_ok()).count(), 40);
+    }
+
+    #[test]
+    fn what_a_token_has_open_is_limited_and_counted_until_it_ends() {
+        let requests = Arc::new(OpenRequests::default());
+        let mut open: Vec<_> = (0..OPEN_PER_TOKEN).map(|_| requests.enter("a").expect("room")).collect();
+        assert_eq!(requests.enter("a").err().map(|refusal| refusal.code), Some("open_requests_limited"));
+        assert!(requests.enter("b").is_ok(), "another token is not concerned");
+        open.pop();
+        assert!(requests.enter("a").is_ok());
+        drop(open);
+        assert!(requests.by_token.lock().expect("no panic").is_empty(), "what has ended is not remembered");
     }
 
     #[test]

@@ -21,8 +21,10 @@ use super::limit::Peer;
 use super::stall::StallGuard;
 use super::tls::Certificate;
 
-/// Connections served at once; the next ones wait in the system's queue.
+/// Connections served at once, where the process may open enough files; the next ones wait in the system's queue.
 const CONNECTIONS: usize = 8_192;
+/// File descriptors that connections leave free: for the store, for git, for what the server asks of others.
+const RESERVED_FILES: usize = 256;
 /// How long a client may take for the head of a request, and for the handshake of TLS.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 /// The largest head: request line and headers.
@@ -44,6 +46,30 @@ pub(super) fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
+/// Connections that fit into this many file descriptors.
+fn connections(files: Option<u64>) -> usize {
+    let Some(files) = files.and_then(|files| usize::try_from(files).ok()) else { return CONNECTIONS };
+    files.saturating_sub(RESERVED_FILES).max(files / 4).clamp(1, CONNECTIONS)
+}
+
+/// Lets the process open as many files as the system allows it to, as far as connections need them. Returns how many that
+/// are, `None` for no limit. Many systems begin with 1,024, which a few hundred event streams would use up.
+#[cfg(unix)]
+fn raise_file_limit() -> Option<u64> {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let needed = (CONNECTIONS + RESERVED_FILES) as u64;
+    let current = limit.current?;
+    let raised = limit.maximum.map_or(needed, |most| most.min(needed)).max(current);
+    let raise = Rlimit { current: Some(raised), maximum: limit.maximum };
+    Some(if setrlimit(Resource::Nofile, raise).is_ok() { raised } else { current })
+}
+
+#[cfg(not(unix))]
+fn raise_file_limit() -> Option<u64> {
+    None
+}
+
 /// Serves connections until `stop` resolves; then takes no more, and returns when nothing is under way, or when `settled`
 /// says that nothing is left that was accepted.
 pub(super) async fn serve(
@@ -55,7 +81,7 @@ pub(super) async fn serve(
 ) {
     let (stopped, stopping) = watch::channel(false);
     let (open, mut closed) = mpsc::channel::<()>(1);
-    let room = Arc::new(Semaphore::new(CONNECTIONS));
+    let room = Arc::new(Semaphore::new(connections(raise_file_limit())));
     tokio::pin!(stop);
     let mut short = false;
     loop {
@@ -184,4 +210,16 @@ async fn is_over(stopping: &mut watch::Receiver<bool>, begun: &Notify) {
     // The sender is gone where the server has ended.
     let _ = stopping.wait_for(|is_stopping| *is_stopping).await;
     let _ = tokio::time::timeout(FIRST_REQUEST, begun.notified()).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_leave_files_for_the_store() {
+        assert_eq!(connections(Some(1_024)), 768);
+        assert_eq!(connections(Some(256)), 64);
+        assert_eq!((connections(Some(1_048_576)), connections(None)), (CONNECTIONS, CONNECTIONS));
+    }
 }

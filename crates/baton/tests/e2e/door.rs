@@ -139,6 +139,42 @@ fn a_token_that_asks_too_often_is_told_when_to_come_back() {
 }
 
 #[test]
+fn one_token_does_not_take_the_place_of_the_others() {
+    let stage = Stage::ready();
+    let server = Server::start_with(&stage.terminal("Server"), &["--rate", "0"]);
+    let (_, watcher) = token(&stage, &["--scope", "read"]);
+    let (_, other) = token(&stage, &["--scope", "write"]);
+    std::thread::sleep(Duration::from_millis(600));
+    let head = format!(
+        "GET /api/v1/events HTTP/1.1\r\nhost: {}\r\nauthorization: {watcher}\r\n\r\n",
+        server.address
+    );
+    let open = || {
+        let mut stream = TcpStream::connect(&server.address).expect("connected");
+        stream.set_read_timeout(Some(Duration::from_secs(20))).expect("timeout");
+        stream.write_all(head.as_bytes()).expect("sent");
+        let mut status = [0; 12];
+        stream.read_exact(&mut status).expect("a status");
+        (String::from_utf8_lossy(&status).into_owned(), stream)
+    };
+    let mut streams: Vec<_> = (0..256).map(|_| open()).collect();
+    assert!(streams.iter().all(|(status, _)| status == "HTTP/1.1 200"), "as many as a team needs");
+    assert_eq!(open().0, "HTTP/1.1 429");
+    let status = |bearer: &str| {
+        let answer = ask(&server, "GET", "/projects/shop", &Value::Null, &[("authorization", bearer)]);
+        (answer.status, answer.json()["code"].clone())
+    };
+    assert_eq!(status(&watcher), (429, "open_requests_limited".into()));
+    assert_eq!(status(&other).0, 200, "another token is not concerned");
+    streams.truncate(10);
+    let begin = Instant::now();
+    while status(&watcher).0 != 200 {
+        assert!(begin.elapsed() < Duration::from_secs(40), "what was closed no longer counts");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+#[test]
 fn a_key_counts_for_what_belongs_to_no_project() {
     let (_stage, server) = served();
     let lola = json!({ "identity": "Lola", "machine": "m", "folders": ["/srv/bank"] }).to_string();

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::handoff::isolation::{ENDED_FIELD, RECEIVER_FIELDS};
 use crate::op::{Cx, Meta, Operation};
+use crate::project::export_out_of_reach;
 use crate::resolve;
 
 /// Exports a project's rows outside the ledger; the ledger itself is read with `ledger_list`.
@@ -122,6 +123,12 @@ impl Operation for Export {
             Ok((dump::read(tx, &project_id)?, project::isolated(tx)?))
         })?;
         let grant = &cx.env.caller.grant;
+        let names_other = |row: &Map<String, Value>| {
+            row.get("merged_into").and_then(Value::as_str).is_some_and(|into| !grant.reaches(into))
+        };
+        if rows.iter().any(|(table, row)| *table == "project" && names_other(row)) {
+            return Err(export_out_of_reach(&project_id).into());
+        }
         let other_end = OtherEnd { project_id: &project_id, grant, isolated: &isolated };
         let items = rows
             .into_iter()

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::op::{Cx, Meta, Operation};
 use crate::page::row_limit;
+use crate::project::{export_out_of_reach, hidden_merge};
 use crate::resolve;
 
 /// Deltas that are read at once where only some of them are wanted.
@@ -95,8 +96,16 @@ impl Operation for LedgerList {
             };
             Ok((page, own.is_isolated))
         })?;
-        let show = |(delta, chain): &(Delta, String)| row(delta, input.brief, input.chain.then_some(chain));
-        let items = page.found.iter().map(show).collect();
+        let mut items = Vec::with_capacity(page.found.len());
+        for (mut delta, chain) in page.found {
+            if let Some(body) = hidden_merge(&delta, &cx.env.caller.grant) {
+                if input.chain {
+                    return Err(export_out_of_reach(&project_id).into());
+                }
+                delta.body = body;
+            }
+            items.push(row(&delta, input.brief, input.chain.then_some(&chain)));
+        }
         Ok(LedgerListOutput { project_id, items, next: page.next, earlier: page.earlier, is_isolated })
     }
 }

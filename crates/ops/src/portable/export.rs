@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::reclaim::home_of;
 use super::records::{ExportRecord, export_of, receipts};
 use crate::changes::{EarlierChanges, with_earlier};
 use crate::ledger::{Author, append_json};
@@ -89,6 +90,11 @@ impl Operation for BatonExport {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
+        // What left before a merge lies in the ledger of the project that was merged.
+        let project_id = match &input.baton_id {
+            Some(id) if input.again => store.read(|tx| home_of(tx, &env.caller.grant, &project_id, id))?.0,
+            _ => project_id,
+        };
         if input.dry_run {
             return store.read(|tx| {
                 let (_, output) = read(tx, env, &input, (&project_id, &identity))?;
@@ -115,11 +121,14 @@ fn export(
     (project_id, identity): (&str, &str),
 ) -> Result<BatonExportOutput, Failure> {
     resolve::require(tx, project_id)?;
-    require_not_merged(tx, project_id)?;
+    if !input.again {
+        require_not_merged(tx, project_id)?;
+    }
     let (left, output) = read(tx, env, input, (project_id, identity))?;
     if output.exported_before {
         return Ok(output);
     }
+    require_not_merged(tx, project_id)?;
     let record = ExportRecord {
         summary: format!("baton {} was exported to a file", short(&left.baton_id)),
         exported_baton: left.baton_id.clone(),

@@ -113,7 +113,7 @@ impl Operation for BatonReclaim {
 
 /// The project whose ledger has a baton: the named one, or one that was merged into it; and the project into which that one was
 /// merged, where the baton waits then.
-fn home_of(
+pub(super) fn home_of(
     tx: &mut Tx<'_>,
     grant: &Grant,
     project_id: &str,

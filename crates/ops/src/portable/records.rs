@@ -7,7 +7,7 @@ use baton_model::delta::{Delta, Kind};
 use baton_model::id::short;
 use baton_model::refusal::{self, Refusal};
 use baton_model::time::{Millis, Timestamp, ago};
-use baton_store::{Failure, Fault, Tx, baton, delta, session};
+use baton_store::{Failure, Fault, Tx, baton, delta, project, session};
 use serde::{Deserialize, Serialize};
 
 use crate::op::Env;
@@ -113,8 +113,8 @@ pub(crate) fn prefetch_exports(tx: &mut Tx<'_>, project_id: &str) {
 /// For so long an export is named although another baton waits.
 const NAMED_BESIDE: Millis = 7 * 86_400_000;
 
-/// The newest baton that left as a file and was picked up nowhere, as far as is known. Beside a baton that waits here, only one of the
-/// last days is named: not every import elsewhere is reported back.
+/// The newest baton that left as a file and was picked up nowhere, as far as is known; also of a project that was merged into this
+/// one since. Beside a baton that waits here, only one of the last days is named: not every import elsewhere is reported back.
 pub(crate) fn waiting_elsewhere(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -125,18 +125,54 @@ pub(crate) fn waiting_elsewhere(
         if !is_alone && env.now.saturating_sub(entry.created_at) > NAMED_BESIDE {
             break;
         }
-        let Ok(record) = serde_json::from_str::<ExportRecord>(&entry.body) else { continue };
-        let Some(of) = baton::get(tx, project_id, &record.exported_baton)? else { continue };
-        if of.spent_by.as_ref() != Some(&entry.delta_id) || receipt_of(tx, &of)?.is_some() {
-            continue;
+        let named = match serde_json::from_str::<ExportRecord>(&entry.body) {
+            Ok(record) => exported(tx, env, (project_id, &entry), &record)?,
+            Err(_) => match merged_here(tx, env, project_id, &entry)? {
+                Some(from) => waiting_elsewhere(tx, env, &from, is_alone)?,
+                None => None,
+            },
+        };
+        if named.is_some() {
+            return Ok(named);
         }
-        let (when, id) = (ago(env.now, record.exported_at.0), &of.baton_id);
-        let message = format!(
-            "{} exported baton {} to a file {when}: `baton handoff import FILE` where the work is to go on, or `baton handoff reclaim {id}` here",
-            entry.identity,
-            short(id)
-        );
-        return Ok(Some(Remark { kind: RemarkKind::ExportedBaton, message }));
     }
     Ok(None)
+}
+
+/// Names a baton that left as a file, unless it is here again or was picked up.
+fn exported(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    (project_id, entry): (&str, &Delta),
+    record: &ExportRecord,
+) -> Result<Option<Remark>, Failure> {
+    let Some(of) = baton::get(tx, project_id, &record.exported_baton)? else { return Ok(None) };
+    if of.spent_by.as_ref() != Some(&entry.delta_id) || receipt_of(tx, &of)?.is_some() {
+        return Ok(None);
+    }
+    let (when, id) = (ago(env.now, record.exported_at.0), &of.baton_id);
+    let message = format!(
+        "{} exported baton {} to a file {when}: `baton handoff import FILE` where the work is to go on, or `baton handoff reclaim {id}` here",
+        entry.identity,
+        short(id)
+    );
+    Ok(Some(Remark { kind: RemarkKind::ExportedBaton, message }))
+}
+
+/// That another project was merged into this one.
+#[derive(Deserialize)]
+struct MergeNote {
+    merged_from: String,
+}
+
+/// The project that was merged into this one, where this entry tells so, the merge still holds and the caller reaches it.
+fn merged_here(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    entry: &Delta,
+) -> Result<Option<String>, Failure> {
+    let Ok(MergeNote { merged_from: from }) = serde_json::from_str(&entry.body) else { return Ok(None) };
+    let is_merged = project::get(tx, &from)?.is_some_and(|of| of.merged_into.as_deref() == Some(project_id));
+    Ok(Some(from).filter(|from| is_merged && env.caller.grant.reaches(from)))
 }

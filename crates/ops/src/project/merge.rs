@@ -11,7 +11,7 @@ use baton_model::id::check_project;
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::Session;
 use baton_store::place::Place;
-use baton_store::{Failure, Tx, baton, lease, place, project, session, task};
+use baton_store::{Failure, Tx, baton, lease, place, project, request, session, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -19,7 +19,7 @@ use serde_json::json;
 use super::merge_carry::{carry, carry_saved};
 use super::merge_rest::{
     MovedCopy, awaited_handoffs, end_open, move_agents, move_copies, move_leases, move_mail, move_sent,
-    pushed_copies, require_no_lease_conflict, require_no_open_handoffs, waiting_mail,
+    pushed_copies, require_as_closed, require_no_lease_conflict, require_no_open_handoffs, waiting_mail,
 };
 use super::merge_undo::{preview_undo, take_back};
 use super::merged::{last_record, require_not_merged};
@@ -162,6 +162,7 @@ fn preview(tx: &mut Tx<'_>, env: &Env<'_>, input: &MergeInput) -> Result<MergeOu
     if input.undo {
         return preview_undo(tx, env, input);
     }
+    require_as_closed(tx, input)?;
     let mut open = session::open(tx, &input.from)?;
     open.retain(|one| is_at_work(env, one));
     if !open.is_empty() {
@@ -247,9 +248,9 @@ fn merge(
         merged.batons.push(carry(tx, env, left, &input.into)?);
         env.now += 1;
     }
-    let why = format!("project {} was merged into {}", input.from, input.into);
+    let why = "this project was merged into another";
     let open = session::open(tx, &input.from)?;
-    end_open(tx, env, (&input.from, &input.into), (identity, &why), open)?;
+    end_open(tx, env, &input.into, (identity, why), open)?;
     let isolated = [&input.from, &input.into].map(|id| project::get(tx, id));
     let mut are_open = true;
     for project in isolated {
@@ -267,6 +268,7 @@ fn merge(
         copies,
     };
     project::set_merged_into(tx, &input.from, Some(&input.into))?;
+    request::copy(tx, &input.from, &input.into)?;
     note_merge(tx, env, (&input.from, &input.into, identity), &record)?;
     Ok(merged)
 }

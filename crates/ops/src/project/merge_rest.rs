@@ -16,6 +16,7 @@ use baton_store::{Failure, Tx, agent, handoff, lease, message, project, session}
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::merge::MergeInput;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::session::{Releaser, release};
@@ -168,7 +169,7 @@ pub(super) fn move_agents(tx: &mut Tx<'_>, env: &Env<'_>, (from, into): (&str, &
 pub(super) fn end_open(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
-    (from, into): (&str, &str),
+    into: &str,
     (identity, why): (&str, &str),
     open: Vec<Session>,
 ) -> Result<(), Failure> {
@@ -187,10 +188,30 @@ pub(super) fn end_open(
         session::insert(tx, &known)?;
         // Registering writes no release.
         session::put(tx, &known)?;
-        let body = json!({ "summary": format!("known from project {from}"), "surface": known.surface });
+        let body = json!({ "summary": "known from a project that was merged into this one", "surface": known.surface });
         append_json(tx, env, &Author::session(&known), Kind::Start, &body)?;
     }
     Ok(())
+}
+
+/// Refuses a merge of an isolated project into an open one: everybody who reads that one would read its words, and an undo
+/// does not take back what was read.
+pub(super) fn require_as_closed(tx: &mut Tx<'_>, input: &MergeInput) -> Result<(), Failure> {
+    let mut is_isolated =
+        |id: &str| Ok::<_, Failure>(project::get(tx, id)?.is_some_and(|one| one.is_isolated));
+    if !is_isolated(&input.from)? || is_isolated(&input.into)? {
+        return Ok(());
+    }
+    let (from, into) = (&input.from, &input.into);
+    let what =
+        format!("project {from} is isolated and {into} is not: whoever reads {into} would read its words");
+    let hint = format!(
+        "isolate {into}, too (`baton init --isolated` in it), or open {from} first: `is_isolated: false` in its docs/PROJECT.md \
+         and `baton init --sync`"
+    );
+    Err(Refusal::new(refusal::Kind::Refused, "merge_opens_isolated", what, hint)
+        .with("project_id", from.as_str())
+        .into())
 }
 
 /// Refuses a merge after which two agents would hold the same paths.

@@ -163,20 +163,3 @@ pub(super) fn merged(project_id: &str, into: &str) -> Refusal {
     .with("project_id", into)
     .with("merged_from", project_id)
 }
-
-/// The same failure; a project into which another was merged is named only to a caller who reaches that one.
-pub(crate) fn hide_merge(failure: Failure, grant: &Grant) -> Failure {
-    let Failure::Refused(refusal) = failure else { return failure };
-    let field = |name: &str| refusal.details.get(name).and_then(serde_json::Value::as_str);
-    match (field("merged_from"), field("project_id")) {
-        (Some(from), Some(into)) if refusal.code == "project_merged" && !grant.reaches(into) => Refusal::new(
-            refusal::Kind::Conflict,
-            "project_merged",
-            format!("project {from} was merged into another"),
-            "ask its owner where its work goes on: nothing is sent to this one or begun in it any more",
-        )
-        .with("merged_from", from)
-        .into(),
-        _ => refusal.into(),
-    }
-}

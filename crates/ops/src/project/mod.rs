@@ -6,6 +6,7 @@ mod isolation;
 mod list;
 mod merge;
 mod merge_carry;
+mod merge_names;
 mod merge_rest;
 mod merge_undo;
 mod merged;
@@ -25,10 +26,10 @@ pub(crate) use isolation::are_separated;
 pub use list::{List, ListInput, ListOutput, Row};
 pub use merge::{CarriedBaton, Merge, MergeInput, MergeOutput};
 pub(crate) use merge::{carry_missing, carry_reclaimed};
+pub(crate) use merge_names::{export_out_of_reach, hidden_merge, hide_merge};
 pub(crate) use merge_undo::reopen;
 pub(crate) use merged::{
-    carried_as, hide_merge, merged_from, merged_into, merged_remark, refuse_merged, require_active,
-    require_not_merged,
+    carried_as, merged_from, merged_into, merged_remark, refuse_merged, require_active, require_not_merged,
 };
 pub use overview::{Overview, OverviewInput, OverviewOutput, OverviewRow};
 pub use places::{PlaceKind, PlaceRow, Places, PlacesInput, PlacesOutput};

@@ -113,7 +113,7 @@ impl Operation for Split {
                 moved.batons = carry_unwrapped(tx, env, (&from, &input.to), &silent)?;
                 moved.batons.extend(carry_back(tx, env, (&from, &input.to), &moved)?);
                 let why = format!("its folder went to project {}", input.to);
-                end_open(tx, env, (&from, &input.to), (&identity, &why), silent)?;
+                end_open(tx, env, &input.to, (&identity, &why), silent)?;
                 let gone = format!("folder {} moved to project {}", moved.place.path, input.to);
                 let come = format!("folder {} came from project {from}", moved.place.path);
                 note(tx, env, (&from, &identity), &gone, json!({ "paths": moved.paths() }))?;

@@ -168,6 +168,60 @@ on_every_backend! {
         assert_eq!(imported["project_id"], "fix");
     }
 
+    fn an_isolated_project_is_not_opened_by_a_merge(w) {
+        w.ok(&at("Owner", "lone").at("/repos/lone", Some("/repos/lone")), "project_init", json!({ "id": "lone", "isolated": true }));
+        w.leave_baton(&at("Ann", "lone"), "nobody else's business");
+        let owner = agent("Owner");
+        for dry_run in [true, false] {
+            let merge = json!({ "from": "lone", "into": "p", "dry_run": dry_run });
+            let refusal = w.no_trace(&owner, "project_merge", merge, "merge_opens_isolated");
+            assert!(text(&refusal, "hint").contains("is_isolated: false"), "{refusal:#}");
+        }
+        w.ok(&at("Owner", "p").at("/repos/p", Some("/repos/p")), "project_init", json!({ "id": "p", "isolated": true }));
+        w.ok(&owner, "project_merge", json!({ "from": "lone", "into": "p" }));
+        assert_eq!(waiting(w, "p").len(), 1);
+    }
+
+    fn a_baton_that_left_before_a_merge_is_named_after_it_and_its_file_is_given_again(w) {
+        w.register("fix");
+        let left = w.leave_baton(&at("Ann", "fix"), "the cart rounds");
+        let ann = at("Ann", "fix");
+        let file = w.ok(&ann, "baton_export", json!({}));
+        w.ok(&agent("Owner"), "project_merge", json!({ "from": "fix", "into": "p" }));
+        let id = text(&file, "baton_id");
+        let status = w.ok(&at("Ben", "p"), "session_status", json!({}));
+        assert!(status["reminders"].to_string().contains(&id), "{left:#} {status:#}");
+        for project in ["p", "fix"] {
+            let again = w.ok(&at("Ann", project), "baton_export", json!({ "baton_id": id, "again": true }));
+            assert_eq!((&again["baton"]["packet"], &again["exported_before"]), (&file["baton"]["packet"], &json!(true)));
+        }
+        w.ok(&at("Ann", "p"), "baton_reclaim", json!({ "baton_id": id }));
+        let status = w.ok(&at("Ben", "p"), "session_status", json!({}));
+        assert!(!status["reminders"].to_string().contains("exported baton"), "{status:#}");
+    }
+
+    fn what_was_asked_before_a_merge_is_not_done_again_after_it(w) {
+        w.register("fix");
+        let ann = at("Ann", "fix");
+        let asked = [
+            ("memory_add", json!({ "kind": "fact", "text": "the cart rounds half up" })),
+            ("task_create", json!({ "title": "round" })),
+            ("mail_send", json!({ "to": "Ben", "wait": true, "subject": "s", "body": "b" })),
+        ];
+        let entry = |verb: &str| baton_ops::all::find(verb).expect("an operation");
+        let first: Vec<_> = asked.iter().map(|(verb, input)| w.once(&ann, entry(verb), input.clone(), verb)).collect();
+        w.ok(&agent("Owner"), "project_merge", json!({ "from": "fix", "into": "p" }));
+        let before = w.everything();
+        for ((verb, input), first) in asked.iter().zip(first) {
+            let first = first.unwrap_or_else(|refusal| panic!("{verb}: {refusal:#}"));
+            let again = w.once(&at("Ann", "p"), entry(verb), input.clone(), verb).expect("the answer of before");
+            for id in ["memory_id", "task_id", "message_id"] {
+                assert_eq!(again.get(id), first.get(id), "{verb}: {again:#}");
+            }
+        }
+        assert_eq!(w.everything(), before, "nothing was done again");
+    }
+
     fn a_conversation_keeps_its_baton_when_its_folder_goes_to_another_project(w) {
         w.register("cart");
         let talk = Talk::new();

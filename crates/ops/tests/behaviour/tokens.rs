@@ -154,7 +154,20 @@ on_every_backend! {
             let refusal = w.call(&eve, verb, input).expect_err("merged");
             assert!(!refusal.to_string().contains("secret"), "{verb}: {refusal:#}");
         }
+        for input in [json!({}), json!({ "brief": true }), json!({ "newest": true, "brief": true })] {
+            let ledger = w.ok(&eve, "ledger_list", input);
+            assert!(!ledger.to_string().contains("secret"), "{ledger:#}");
+            assert!(ledger.to_string().contains("merged into another project"), "{ledger:#}");
+        }
+        for entry in all::ALL.iter().filter(|entry| entry.access == Access::Read) {
+            let (Ok(answer) | Err(answer)) = w.call(&eve, entry.name, json!({}));
+            assert!(!answer.to_string().contains("secret"), "{}: {answer:#}", entry.name);
+        }
+        // Byte for byte or not at all.
+        w.no(&eve, "ledger_export", json!({}), "export_out_of_reach");
+        w.no(&eve, "ledger_list", json!({ "chain": true }), "export_out_of_reach");
         let both = bearer("Eve", Scope::Write, &["a", "secret"]).project("a");
+        assert!(w.ok(&both, "ledger_list", json!({ "brief": true })).to_string().contains("into project secret"));
         assert_eq!(w.ok(&both, "project_show", json!({ "project": "a" }))["merged_into"], "secret");
         assert_eq!(w.no(&both, "task_create", json!({ "title": "new" }), "project_merged")["project_id"], "secret");
     }

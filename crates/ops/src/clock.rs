@@ -1,0 +1,31 @@
+//! The instants that the ledger can hold.
+
+use baton_model::refusal::{Kind, Refusal};
+use baton_model::time::Millis;
+
+use crate::op::Access;
+
+/// The end of the year 9999: the last millisecond that RFC 3339 can write, and with that an export.
+const LAST: Millis = 253_402_300_799_999;
+
+/// Refuses to write at an instant that an export could not give back.
+pub(crate) fn check(access: Access, now: Millis) -> Result<(), Refusal> {
+    if access == Access::Read || now <= LAST {
+        return Ok(());
+    }
+    let what = "the clock of this machine is past the year 9999, and nothing is written at such a time";
+    let hint = "set the clock (`timedatectl`), then repeat the command";
+    Err(Refusal::new(Kind::Refused, "clock_invalid", what, hint))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_written_at_a_time_that_an_export_cannot_hold() {
+        assert_eq!(baton_model::time::rfc3339(LAST), "9999-12-31T23:59:59.999Z");
+        assert!(check(Access::Write, LAST).is_ok() && check(Access::Read, LAST + 1).is_ok());
+        assert_eq!(check(Access::Write, LAST + 1).map_err(|no| no.code), Err("clock_invalid"));
+    }
+}
