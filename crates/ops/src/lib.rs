@@ -14,6 +14,7 @@ pub mod card;
 pub mod changes;
 mod clock;
 mod content;
+mod displaced;
 pub mod document;
 pub mod handoff;
 mod input;

@@ -19,6 +19,7 @@ use baton_store::place::Place;
 use baton_store::{Failure, Store, Tx, place, project, session};
 use serde_json::json;
 
+use crate::displaced::put_place;
 use crate::op::{Caller, Env, Host};
 use crate::project_hint::{way_to_clone, way_to_project};
 
@@ -285,7 +286,7 @@ pub(crate) fn record_move(
     let Some(to) = place_of(here, &from.project_id) else { return Ok(()) };
     store.write_relaxed(|tx| {
         place::remove(tx, &from.machine, &from.path)?;
-        Ok(place::put(tx, &to, now)?)
+        Ok(put_place(tx, &to, now)?)
     })
 }
 
@@ -373,11 +374,9 @@ pub(crate) fn unresolved(here: &CallerPlace<'_>) -> Refusal {
             ),
         );
     }
-    let place = here.folders.first().map_or("no folder", String::as_str);
-    Refusal::new(
-        Kind::NotFound,
-        "project_unresolved",
-        format!("no project is registered for {place}"),
-        way_to_project(here.grant),
-    )
+    let what = match here.folders.first() {
+        Some(place) => format!("no project is registered for {place}"),
+        None => "no project is named, and this call comes from no folder".to_owned(),
+    };
+    Refusal::new(Kind::NotFound, "project_unresolved", what, way_to_project(here.grant))
 }

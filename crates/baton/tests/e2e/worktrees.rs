@@ -119,6 +119,33 @@ fn a_repository_that_moved_is_the_same_project() {
 }
 
 #[test]
+fn repositories_that_change_places_keep_their_projects() {
+    let stage = committed();
+    let ann = stage.terminal("Ann");
+    let (shop, cart) = (stage.shop(), stage.root().join("cart"));
+    git(&stage, stage.root(), &["init", "-q", "cart"]);
+    git(&stage, &cart, &["commit", "-q", "--allow-empty", "-m", "cart"]);
+    ann.within(&cart).json(&["init", "--id", "cart"]);
+    let between = stage.root().join("between");
+    let moved = |from: &Path, to: &Path| fs::rename(from, to).expect("moved");
+    // There and back, whichever is looked at first.
+    for (first, second) in [(&shop, &cart), (&cart, &shop)] {
+        let before = [first, second].map(|folder| project_at(&ann, folder.clone()));
+        moved(&shop, &between);
+        moved(&cart, &shop);
+        moved(&between, &cart);
+        assert_eq!(
+            [first, second].map(|folder| project_at(&ann, folder.clone())),
+            [before[1].clone(), before[0].clone()]
+        );
+    }
+    // On to a third folder.
+    moved(&shop, &between);
+    moved(&cart, &shop);
+    assert_eq!((project_at(&ann, shop), project_at(&ann, between)), ("cart".into(), "shop".into()));
+}
+
+#[test]
 fn a_copy_and_a_clone_are_asked_about_and_never_joined_by_themselves() {
     let stage = committed();
     let ann = stage.terminal("Ann");

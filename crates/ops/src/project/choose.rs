@@ -11,6 +11,7 @@ use baton_store::{Failure, Tx, place, project, session};
 use serde_json::json;
 
 use super::init::InitInput;
+use crate::displaced::put_place;
 use crate::ledger::{Author, append_json};
 use crate::locate::{
     CallerPlace, CloneOf, Location, by_address, clone_refusal, locate, place_of, unresolved,
@@ -306,7 +307,7 @@ pub(super) fn record(
             place::put(tx, other, env.now)?;
         }
     }
-    place::put(tx, &chosen.place, env.now)?;
+    put_place(tx, &chosen.place, env.now)?;
     let Some(from) = chosen.taken_from.as_deref() else { return Ok(()) };
     let summary = format!("folder moved to project {}", chosen.place.project_id);
     let body =

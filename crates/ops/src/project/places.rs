@@ -6,6 +6,7 @@ use baton_store::{Failure, place, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::displaced::is_displaced;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 
@@ -91,7 +92,8 @@ impl Operation for Places {
             resolve::require_project(tx, &project_id)?;
             Ok((place::of_project(tx, &project_id)?, session::open(tx, &project_id)?))
         })?;
-        let mut items: Vec<PlaceRow> = known.iter().map(|place| place_row(&cx.env, place, &open)).collect();
+        let known = known.iter().filter(|place| !is_displaced(place));
+        let mut items: Vec<PlaceRow> = known.map(|place| place_row(&cx.env, place, &open)).collect();
         for session in &open {
             let Some(copy) = &session.copy else { continue };
             let is_listed = |row: &PlaceRow| row.machine == session.place.machine && row.path == copy.root;

@@ -211,7 +211,13 @@ on_every_backend! {
         let entry = |verb: &str| baton_ops::all::find(verb).expect("an operation");
         let first: Vec<_> = asked.iter().map(|(verb, input)| w.once(&ann, entry(verb), input.clone(), verb)).collect();
         w.ok(&agent("Owner"), "project_merge", json!({ "from": "fix", "into": "p" }));
-        let before = w.everything();
+        // A repeated request may take a number of the ledger, which then has a gap.
+        let rows = |w: &mut World| {
+            let mut rows = w.everything();
+            rows.retain(|row| !row.starts_with("project: "));
+            rows
+        };
+        let before = rows(w);
         for ((verb, input), first) in asked.iter().zip(first) {
             let first = first.unwrap_or_else(|refusal| panic!("{verb}: {refusal:#}"));
             let again = w.once(&at("Ann", "p"), entry(verb), input.clone(), verb).expect("the answer of before");
@@ -219,7 +225,7 @@ on_every_backend! {
                 assert_eq!(again.get(id), first.get(id), "{verb}: {again:#}");
             }
         }
-        assert_eq!(w.everything(), before, "nothing was done again");
+        assert_eq!(rows(w), before, "nothing was done again");
     }
 
     fn a_conversation_keeps_its_baton_when_its_folder_goes_to_another_project(w) {

@@ -1,0 +1,65 @@
+//! A folder in which another repository lies than before, such as after two repositories changed places. The one that lay there is
+//! somewhere else, and is known by its id when it is met.
+
+use std::path::Path;
+
+use baton_model::time::Millis;
+use baton_store::place::Place;
+use baton_store::{Fault, Tx, place};
+
+/// Writes a place. What the ledger knows of another repository that lay in its folder is kept.
+pub(crate) fn put_place(tx: &mut Tx<'_>, to: &Place, now: Millis) -> Result<(), Fault> {
+    if let Some(before) = place::get(tx, &to.machine, &to.path)?
+        && let Some(displaced) = displaced(before, to)
+    {
+        place::put(tx, &displaced, now)?;
+    }
+    place::put(tx, to, now)
+}
+
+/// The place of a repository that was displaced: below its former git folder, where no working copy is, so that no folder is taken
+/// for it. `None` where it is the same repository, or one without an id by which it could be known again.
+fn displaced(before: Place, to: &Place) -> Option<Place> {
+    let (id, folder) = (before.repository_id.clone()?, before.common_dir.clone()?);
+    if to.repository_id.as_ref().is_none_or(|other| *other == id) {
+        return None;
+    }
+    Some(Place { path: path_of(&folder, &id), is_worktree: true, ..before })
+}
+
+fn path_of(common_dir: &str, id: &str) -> String {
+    Path::new(common_dir).join(format!("moved-{id}")).display().to_string()
+}
+
+/// Whether a place is the memory of a repository that was displaced, and no folder.
+pub(crate) fn is_displaced(place: &Place) -> bool {
+    let known = place.common_dir.as_deref().zip(place.repository_id.as_deref());
+    known.is_some_and(|(folder, id)| place.path == path_of(folder, id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(project_id: &str, repository_id: Option<&str>) -> Place {
+        Place {
+            project_id: project_id.into(),
+            path: "/r".into(),
+            repository_id: repository_id.map(str::to_owned),
+            common_dir: Some("/r/.git".into()),
+            ..Place::default()
+        }
+    }
+
+    #[test]
+    fn another_repository_does_not_take_the_memory_of_the_one_before() {
+        let to = place("b", Some("2"));
+        let kept = displaced(place("a", Some("1")), &to).expect("it is elsewhere");
+        assert_eq!((kept.project_id.as_str(), kept.path.as_str()), ("a", "/r/.git/moved-1"));
+        assert_eq!(kept.repository_id.as_deref(), Some("1"));
+        assert!(is_displaced(&kept) && !is_displaced(&to));
+        assert_eq!(displaced(place("a", Some("2")), &to), None, "the same one in another project");
+        assert_eq!(displaced(place("a", None), &to), None);
+        assert_eq!(displaced(place("a", Some("1")), &place("b", None)), None);
+    }
+}
