@@ -373,11 +373,9 @@ pub(crate) fn unresolved(here: &CallerPlace<'_>) -> Refusal {
             ),
         );
     }
-    let place = here.folders.first().map_or("no folder", String::as_str);
-    Refusal::new(
-        Kind::NotFound,
-        "project_unresolved",
-        format!("no project is registered for {place}"),
-        way_to_project(here.grant),
-    )
+    let what = match here.folders.first() {
+        Some(folder) => format!("no project is registered for {}", visible(folder)),
+        None => "no project is named, and the caller is in no folder that could belong to one".to_owned(),
+    };
+    Refusal::new(Kind::NotFound, "project_unresolved", what, way_to_project(here.grant))
 }
