@@ -152,3 +152,22 @@ fn a_silent_session_and_a_blocked_task_are_told_as_such() {
     );
     assert!(shown.contains("open (blocked)  second") && !shown.contains("open (blocked)  first"), "{shown}");
 }
+
+#[test]
+fn a_hand_off_that_is_declined_twice_says_that_it_was_declined_before() {
+    let stage = Stage::ready();
+    let lib = stage.repo("lib");
+    let (ben, cleo) = (stage.terminal("Ben").within(&lib), stage.terminal("Cleo").within(&lib));
+    ben.json(&["init"]);
+    let made = stage.terminal("Ann").json(&["handoff", "create", "--to", "lib", "--subject", "s", "--local"]);
+    let id = text(&made, "handoff_id");
+    let decline = ["handoff", "decline", &id];
+    assert!(ben.text(&decline).ends_with(" is declined\n"));
+    let again = ben.run(&decline).done();
+    assert!(
+        again.out.ends_with(" is declined already: you did that before, and nothing changed\n"),
+        "{again:#?}"
+    );
+    assert!(!again.err.contains("no reason"), "{again:#?}");
+    cleo.refused(4, "handoff_state", &decline);
+}
