@@ -205,12 +205,14 @@ fn topic_list() -> String {
     let mut text =
         format!("What `baton help WORD` explains:\n\nTopics:\n{}\nGroups of commands:\n", columns(topics));
     for group in &GROUPS {
-        let mut lines = vec![String::new()];
+        let mut lines: Vec<String> = Vec::new();
         for name in group.commands {
-            match lines.last_mut().filter(|line| line.len() + name.len() < 70) {
-                Some(line) if line.is_empty() => line.push_str(name),
-                Some(line) => _ = write!(line, ", {name}"),
-                None => lines.push((*name).to_owned()),
+            match lines.last_mut() {
+                Some(line) if line.len() + name.len() < 70 => _ = write!(line, ", {name}"),
+                last => {
+                    last.into_iter().for_each(|line| line.push(','));
+                    lines.push((*name).to_owned());
+                }
             }
         }
         let names = std::iter::once(group.topic).chain(std::iter::repeat(""));
