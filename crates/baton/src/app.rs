@@ -116,8 +116,8 @@ impl App {
         self.store.as_mut().ok_or_else(|| anyhow::anyhow!("the store is not open").into())
     }
 
-    /// Refuses to read where the settings name a store that is not there: an empty one in its place would look like a project without
-    /// work. The one beside Baton's own data is made on first use.
+    /// Refuses where the settings name a store that is not there: an empty one in its place would look like a project without
+    /// work. `baton init` makes it; the one beside Baton's own data is made on first use.
     pub(crate) fn require_named_store(&self) -> Result<(), Refusal> {
         let (Target::File(path), Some((_, origin))) = (&self.config.store, self.config.origins.get("store"))
         else {

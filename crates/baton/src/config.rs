@@ -341,23 +341,6 @@ fn switch(key: &str, text: Option<String>, usual: bool) -> Result<bool, Refusal>
     }
 }
 
-/// Edit distance, for naming the nearest known word.
-pub(crate) fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut corner = row.first().copied().unwrap_or_default();
-        if let Some(first) = row.first_mut() {
-            *first = i + 1;
-        }
-        for (j, y) in b.chars().enumerate() {
-            let up = row[j + 1];
-            row[j + 1] = (corner + usize::from(x != y)).min(up + 1).min(row[j] + 1);
-            corner = up;
-        }
-    }
-    row.last().copied().unwrap_or_default()
-}
-
 /// Settings for a test: these variables and nothing else.
 #[cfg(test)]
 pub(crate) fn of_test(vars: BTreeMap<String, String>) -> Config {

@@ -48,11 +48,15 @@ fn hint(holder: Option<&LockHolder>, path: &Path) -> String {
             format!("it is stopped: let it go on with `kill -CONT {pid}`, or end it with `kill -KILL {pid}`")
         }
         Some(LockHolder { pid, program: Some(_), .. }) => {
-            format!("wait until it is done, or end it with `kill {pid}`; then repeat the command")
+            format!(
+                "wait until it is done, or end it with `kill {pid}`; then repeat what is not done yet (`baton log` shows what is)"
+            )
         }
         _ => {
             let word = baton_model::shell::shell_word(&path.display().to_string());
-            format!("`fuser -v {word}` names it; wait until it is done, or end it; then repeat the command")
+            format!(
+                "`fuser -v {word}` names it; wait until it is done, or end it; then repeat what is not done yet (`baton log` shows what is)"
+            )
         }
     }
 }

@@ -26,9 +26,44 @@ pub(crate) fn of(folder: &str, pattern: &str) -> Option<PathKind> {
     Some(if found.is_empty() { PathKind::Nothing } else { PathKind::File })
 }
 
+/// What a path names that is no regular file: to open some of these waits for a writer, or reads without an end. Nothing where
+/// there is nothing, which opening it says.
+pub(crate) fn irregular(path: &Path) -> Option<&'static str> {
+    let kind = std::fs::metadata(path).ok()?.file_type();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        if kind.is_fifo() {
+            return Some("a pipe");
+        }
+        if kind.is_socket() {
+            return Some("a socket");
+        }
+        if kind.is_char_device() || kind.is_block_device() {
+            return Some("a device");
+        }
+    }
+    match (kind.is_dir(), kind.is_file()) {
+        (true, _) => Some("a folder"),
+        (_, true) => None,
+        _ => Some("no regular file"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_regular_file_is_named_by_its_kind() {
+        let root = tempfile::tempdir().expect("a folder");
+        let (pipe, file) = (root.path().join("pipe"), root.path().join("file"));
+        std::fs::write(&file, "x").expect("written");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs").success());
+        let paths = [pipe.as_path(), root.path(), Path::new("/dev/null"), &file, Path::new("/nowhere")];
+        assert_eq!(paths.map(irregular), [Some("a pipe"), Some("a folder"), Some("a device"), None, None]);
+    }
 
     #[test]
     fn a_folder_a_file_and_nothing_are_told_apart() {

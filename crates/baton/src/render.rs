@@ -9,7 +9,7 @@ use baton_model::session::View;
 use baton_model::task::view::View as TaskView;
 use baton_model::time::{Timestamp, ago};
 use baton_model::{markdown, printable};
-use baton_ops::card::{Card, OpenTask, Waiting};
+use baton_ops::card::{Card, OpenTask, Waiting, WaitingKind};
 use baton_ops::transcript::Stopped;
 
 use crate::clock;
@@ -84,8 +84,18 @@ pub(crate) fn card(card: &Card) -> String {
         text.push_str(&format!(" · focus {}", focus.join(", ")));
     }
     text.push('\n');
-    text.push_str(&section("at work", &card.sessions.iter().map(session_row).collect::<Vec<_>>()));
-    text.push_str(&section("hand-offs", &card.handoffs.iter().map(waiting_row).collect::<Vec<_>>()));
+    let sessions = |fresh: bool| {
+        let of = card.sessions.iter().filter(move |session| session.fresh == fresh);
+        of.map(session_row).collect::<Vec<_>>()
+    };
+    text.push_str(&section("at work", &sessions(true)));
+    text.push_str(&section("silent", &sessions(false)));
+    let waiting = |kind: WaitingKind| {
+        let of = card.handoffs.iter().filter(move |waiting| waiting.kind == kind);
+        of.map(waiting_row).collect::<Vec<_>>()
+    };
+    text.push_str(&section("batons", &waiting(WaitingKind::Baton)));
+    text.push_str(&section("hand-offs", &waiting(WaitingKind::Handoff)));
     text.push_str(&sent::section(&card.sent));
     text.push_str(&sent::unread(card.unread.as_ref()));
     text.push_str(&section("open tasks", &card.tasks.iter().map(open_task_row).collect::<Vec<_>>()));
@@ -94,7 +104,7 @@ pub(crate) fn card(card: &Card) -> String {
         text.push_str(&format!("last wrap\n  {} by {by}: {summary}\n", since(last.last_wrapped_at)));
     }
     if card.sessions.is_empty() && card.handoffs.is_empty() && card.sent.is_empty() {
-        text.push_str("nobody is at work and no hand-off waits\n");
+        text.push_str("nobody is at work, and no baton and no hand-off waits\n");
     }
     // The card has shown the tasks and the last wrap already.
     let shown = |kind: RemarkKind| matches!(kind, RemarkKind::OpenTasks | RemarkKind::LastWrap);
@@ -189,12 +199,18 @@ pub(crate) fn waiting_state(waiting: &Waiting) -> String {
     }
 }
 
+/// Where an open task stands: what holds it back is no part of its status.
+pub(crate) fn open_task_state(task: &OpenTask) -> String {
+    let status = visible(&task.status);
+    if task.blocked && task.status != "blocked" { format!("{status} (blocked)") } else { status }
+}
+
 /// An open task in a list.
 pub(crate) fn open_task_row(task: &OpenTask) -> Vec<String> {
     vec![
         visible(&task.id),
         format!("P{}", task.priority),
-        visible(&task.status),
+        open_task_state(task),
         visible(&task.title),
         task.assignee.as_deref().map(visible).unwrap_or_default(),
     ]
@@ -256,8 +272,10 @@ fn coloured(text: &str) -> String {
         ("  hint:", "\u{1b}[36m"),
         ("  ●", "\u{1b}[32m"),
     ];
-    const HEADINGS: [&str; 12] = [
+    const HEADINGS: [&str; 14] = [
         "at work",
+        "silent",
+        "batons",
         "hand-offs",
         "sent hand-offs",
         "open tasks",

@@ -243,6 +243,7 @@ pub const TOOLS: &[Tool] = &[
             "durable",
             "for_agent",
             "budget",
+            "assigned_first",
         ],
         unlisted: &[],
         has_default: false,

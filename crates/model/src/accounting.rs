@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::delta::{Delta, Kind};
-use crate::id::visible;
+use crate::id::{short, visible};
 use crate::packet::{Packet, ValidatedPacket};
 use crate::session::{Limits, ReleaseReason, Session};
 use crate::time::{Millis, ago};
@@ -108,6 +108,17 @@ impl Outcomes {
 /// How many silent agents a reminder names.
 const SILENT_NAMED: usize = 3;
 
+/// An open session of which nothing was heard for long.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SilentSession {
+    /// Who it is.
+    pub identity: String,
+    /// Its id.
+    pub session_id: String,
+    /// When it was heard of last.
+    pub since: Millis,
+}
+
 /// What reminders are made of.
 #[derive(Debug, Clone, Default)]
 pub struct ReminderFacts {
@@ -119,8 +130,8 @@ pub struct ReminderFacts {
     pub last_wrap: Option<(Millis, String)>,
     /// How recent sessions ended.
     pub outcomes: Outcomes,
-    /// Who is silent in an open session, and since when; the longest silent first.
-    pub silent: Vec<(String, Millis)>,
+    /// Open sessions that are silent; the longest silent first.
+    pub silent: Vec<SilentSession>,
     /// Signals whose acknowledgement is late.
     pub overdue: usize,
 }
@@ -138,10 +149,15 @@ pub fn reminders(facts: &ReminderFacts) -> Vec<Remark> {
     let silent = facts.silent.len();
     if silent > 0 {
         let named = facts.silent.iter().take(SILENT_NAMED);
-        let named: Vec<String> =
-            named.map(|(name, since)| format!("{}, {}", visible(name), ago(facts.now, *since))).collect();
+        let named: Vec<String> = named
+            .map(|one| {
+                let id = visible(&one.session_id);
+                format!("{} ({}), {}", visible(&one.identity), short(&id), ago(facts.now, one.since))
+            })
+            .collect();
         let message = format!(
-            "{silent} {} went silent without a wrap: {}",
+            "{silent} {} went silent without a wrap: {}; `baton sessions show ID` tells what was done in it, \
+             `baton reassign ID --to NAME` gives it to somebody",
             plural(silent, "session"),
             named.join("; ")
         );

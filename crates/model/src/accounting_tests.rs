@@ -36,14 +36,19 @@ fn every_reminder_counts_what_it_is_about() {
         open_tasks: 2,
         last_wrap: Some((NOW - 7_200_000, "Lola".into())),
         outcomes: Outcomes { sessions: 4, wraps: 1 },
-        silent: vec![("Donna".into(), NOW - 3_600_000)],
+        silent: vec![SilentSession {
+            identity: "Donna".into(),
+            session_id: "01a22088-e73a-7154".into(),
+            since: NOW - 3_600_000,
+        }],
         overdue: 3,
     };
     let messages: Vec<String> = reminders(&facts).into_iter().map(|remark| remark.message).collect();
     let wanted = [
         "2 open tasks",
         "last wrap 2h ago by Lola",
-        "1 session went silent without a wrap: Donna, 1h ago",
+        "1 session went silent without a wrap: Donna (01a22088-e73a), 1h ago; `baton sessions show ID` tells what was done in it, \
+         `baton reassign ID --to NAME` gives it to somebody",
         "overdue acknowledgements: 3",
     ];
     assert_eq!(messages, wanted);

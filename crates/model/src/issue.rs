@@ -327,27 +327,32 @@ pub fn retry_decision(status: u16, marks: &ResponseHeaders<'_>, now: Millis) -> 
     }
 }
 
-/// The next action for a person after a final answer.
+/// What a person mends after a final answer. Whoever shows it adds the command that tries again.
 pub fn advice(status: u16) -> &'static str {
     match status {
-        401 => "the token is not valid: set another one and `baton handoff retry`",
-        403 => "the token may not do this: give it access to the issues and `baton handoff retry`",
+        401 => "the token is not valid: set another one",
+        403 => "the token may not do this: give it access to the issues",
         404 => {
-            "there is no such repository for this token: give the token access and `baton handoff retry`, or name the right one: `baton handoff retry ID --repo OWNER/NAME`"
+            "there is no such repository for this token: give the token access and try again, or name the right one: `baton handoff retry ID --repo OWNER/NAME`"
         }
-        410 => {
-            "issues are switched off there: switch them on, or use another tracker, and `baton handoff retry`"
-        }
+        410 => "issues are switched off there: switch them on, or use another tracker",
         301 | 302 | 307 | 308 => {
             "the repository has moved to another host: `baton handoff retry ID --repo OWNER/NAME` names its new place"
         }
-        _ => "mend what GitHub objects to and `baton handoff retry`, or `baton handoff cancel`",
+        _ => "mend what GitHub objects to",
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn advice_leaves_the_command_that_tries_again_to_who_shows_it() {
+        for status in [401, 403, 404, 410, 422] {
+            assert!(!advice(status).contains("and `baton handoff retry`"), "{status}: {}", advice(status));
+        }
+    }
 
     #[test]
     fn a_marker_is_of_one_handoff_and_tells_nothing() {

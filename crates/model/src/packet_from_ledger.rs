@@ -8,17 +8,27 @@ use crate::refusal::Refusal;
 use crate::session::Session;
 use crate::time::rfc3339;
 
+/// Whether the agent of a session works on, which its summary says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AgentPresence {
+    /// It is at work: there is no wrap to be missed.
+    AtWork,
+    /// It is over, silent, or gives its work away.
+    Away,
+}
+
 /// The packet that a session's own deltas amount to: its checkpoints as work done, its decisions and notes, its saved state.
 /// `inherited` is the packet of the baton that it holds: what the session left goes on top of that.
 pub fn packet(
-    session: &Session,
+    (session, presence): (&Session, AgentPresence),
     deltas: &[Delta],
     state: Option<Value>,
     inherited: Option<&ValidatedPacket>,
 ) -> Result<ValidatedPacket, Refusal> {
     let mut packet = own_packet(session, deltas);
     let before = inherited.map(|packet| packet.view().summary.as_str());
-    packet.summary = summary(session, packet.work_completed.last(), saved(deltas, state.is_some()), before);
+    let (last, saved) = (packet.work_completed.last(), saved(deltas, state.is_some()));
+    packet.summary = summary((&session.identity, presence), last, saved, before);
     if let Some(state) = state {
         if let Some(before) = inherited.and_then(|packet| packet.view().metadata.get("state")) {
             let mut earlier = inherited.map(earlier_states).unwrap_or_default();
@@ -33,21 +43,6 @@ pub fn packet(
     packet.metadata.insert(GATHERED_FROM.into(), json!("ledger"));
     packet.mark_summary_of_ledger();
     packet.on_top_of(inherited)
-}
-
-/// The same packet of a session whose agent is at work: its summary does not speak of a missing wrap.
-pub fn of_agent_at_work(packet: &ValidatedPacket, session: &Session) -> Result<ValidatedPacket, Refusal> {
-    let who = &session.identity;
-    let over = format!("{who} did not wrap");
-    let mut packet = packet.view().clone();
-    if let Some(rest) = packet.summary.strip_prefix(&over) {
-        let rest = match rest.strip_prefix(". Saved ") {
-            Some(rest) => format!("; saved {rest}"),
-            None => rest.replacen(" and saved nothing", " and has saved nothing yet", 1),
-        };
-        packet.summary = format!("{who} is at work{rest}");
-    }
-    packet.on_top_of(None)
 }
 
 /// Where a packet says that it was gathered from the ledger.
@@ -172,15 +167,21 @@ fn saved(deltas: &[Delta], has_state: bool) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-fn summary(session: &Session, last: Option<&Text>, saved: Option<String>, inherited: Option<&str>) -> String {
-    let who = &session.identity;
+fn summary(
+    (who, presence): (&str, AgentPresence),
+    last: Option<&Text>,
+    saved: Option<String>,
+    inherited: Option<&str>,
+) -> String {
     let over = inherited.map(|summary| format!(" It had taken over: {summary}")).unwrap_or_default();
+    let (begin, nothing) = match presence {
+        AgentPresence::AtWork => ("is at work; saved", "is at work and has saved nothing yet"),
+        AgentPresence::Away => ("did not wrap. Saved", "did not wrap and saved nothing"),
+    };
     match (last, saved) {
-        (Some(last), _) => {
-            format!("{who} did not wrap. Saved last: {}{}{over}", last.text, stop(&last.text, &over))
-        }
-        (None, Some(saved)) => format!("{who} did not wrap. Saved without a summary: {saved}.{over}"),
-        (None, None) => format!("{who} did not wrap and saved nothing.{over}"),
+        (Some(last), _) => format!("{who} {begin} last: {}{}{over}", last.text, stop(&last.text, &over)),
+        (None, Some(saved)) => format!("{who} {begin} without a summary: {saved}.{over}"),
+        (None, None) => format!("{who} {nothing}.{over}"),
     }
 }
 
@@ -238,7 +239,7 @@ mod tests {
 
     fn packet(of: &Session, deltas: &[Delta], state: Option<Value>, inherited: Option<&Packet>) -> Packet {
         let inherited = inherited.map(|view| ValidatedPacket::from_view(view.clone()).expect("a packet"));
-        sealed(of, deltas, state, inherited.as_ref()).expect("a packet").view().clone()
+        sealed((of, AgentPresence::Away), deltas, state, inherited.as_ref()).expect("a packet").view().clone()
     }
 
     fn delta(seq: i64, kind: Kind, body: Value) -> Delta {
@@ -317,15 +318,13 @@ mod tests {
             delta(1, Kind::Checkpoint, json!({ "summary": "lexer", "state": { "at": 1 } })),
             delta(2, Kind::Note, json!({})),
         ];
-        let packet = super::packet(&session(), &deltas, last_state(&deltas), None).expect("a packet");
+        let own = session();
+        let of = (&own, AgentPresence::Away);
+        let packet = sealed(of, &deltas, last_state(&deltas), None).expect("a packet");
         assert_eq!(packet.view().metadata["state"]["at"], 1);
         assert!(is_saved(&deltas) && !is_saved(&[delta(1, Kind::Pickup, json!({}))]));
-        let next = super::packet(
-            &session(),
-            &[delta(3, Kind::Checkpoint, json!({ "summary": "parser" }))],
-            None,
-            Some(&packet),
-        );
+        let next =
+            sealed(of, &[delta(3, Kind::Checkpoint, json!({ "summary": "parser" }))], None, Some(&packet));
         let next = next.expect("a packet").view().clone();
         assert_eq!(
             next.summary,
@@ -360,5 +359,31 @@ mod tests {
     #[test]
     fn a_session_that_left_nothing_says_so() {
         assert_eq!(packet(&session(), &[], None, None).summary, "Donna did not wrap and saved nothing.");
+    }
+
+    #[test]
+    fn an_agent_at_work_is_told_as_such_and_its_words_are_left_as_they_are() {
+        let own = session();
+        let summary_of = |deltas: &[Delta], inherited: Option<&Packet>| {
+            let inherited = inherited.map(|view| ValidatedPacket::from_view(view.clone()).expect("a packet"));
+            let made = sealed((&own, AgentPresence::AtWork), deltas, None, inherited.as_ref());
+            made.expect("a packet").view().summary.clone()
+        };
+        let saved = |summary: &str| delta(1, Kind::Checkpoint, json!({ "summary": summary }));
+        let inherited =
+            Packet { summary: "Donna did not wrap and saved nothing.".into(), ..Packet::default() };
+        assert_eq!(
+            summary_of(&[saved("It said \"and saved nothing\"")], Some(&inherited)),
+            "Donna is at work; saved last: It said \"and saved nothing\". It had taken over: \
+             Donna did not wrap and saved nothing."
+        );
+        assert_eq!(
+            summary_of(&[], Some(&inherited)),
+            "Donna is at work and has saved nothing yet. It had taken over: Donna did not wrap and saved nothing."
+        );
+        assert_eq!(
+            summary_of(&[delta(2, Kind::Note, json!({ "text": "ask Tom" }))], None),
+            "Donna is at work; saved without a summary: 1 note."
+        );
     }
 }

@@ -53,12 +53,15 @@ pub fn parse_nearest(text: &str) -> Option<Millis> {
     parse_rfc3339(text).or_else(beyond)
 }
 
-/// How long ago, in the largest unit that gives a whole number: `just now`, `5m ago`, `3d ago`.
+/// How long ago, in the largest unit that gives a whole number: `just now`, `5m ago`, `3d ago`. What another clock dates later than
+/// this one is `5m ahead of this clock`.
 pub fn ago(now: Millis, then: Millis) -> String {
     let seconds = now.saturating_sub(then) / 1000;
     match seconds {
-        i64::MIN..=-2 => "in the future".to_owned(),
-        -1..=4 => "just now".to_owned(),
+        ..=-86_400 => format!("{}d ahead of this clock", (seconds / 86_400).saturating_abs()),
+        -86_399..=-3_600 => format!("{}h ahead of this clock", -seconds / 3_600),
+        -3_599..=-60 => format!("{}m ahead of this clock", -seconds / 60),
+        -59..=4 => "just now".to_owned(),
         5..=59 => format!("{seconds}s ago"),
         60..=3_599 => format!("{}m ago", seconds / 60),
         3_600..=86_399 => format!("{}h ago", seconds / 3_600),
@@ -125,9 +128,17 @@ mod tests {
 
     #[test]
     fn ages_use_one_unit() {
-        for (seconds, text) in
-            [(0, "just now"), (59, "59s ago"), (60, "1m ago"), (7200, "2h ago"), (200_000, "2d ago")]
-        {
+        for (seconds, text) in [
+            (0, "just now"),
+            (59, "59s ago"),
+            (60, "1m ago"),
+            (7200, "2h ago"),
+            (200_000, "2d ago"),
+            (-59, "just now"),
+            (-60, "1m ahead of this clock"),
+            (-7_300, "2h ahead of this clock"),
+            (-200_000, "2d ahead of this clock"),
+        ] {
             assert_eq!(ago(seconds * 1000, 0), text);
         }
     }

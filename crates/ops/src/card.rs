@@ -3,7 +3,7 @@
 mod sent;
 mod unread;
 
-use baton_model::accounting::{self, Outcomes, Remark, ReminderFacts, WINDOW};
+use baton_model::accounting::{self, Outcomes, Remark, ReminderFacts, SilentSession, WINDOW};
 use baton_model::baton::{Baton, State as BatonState};
 use baton_model::handoff;
 use baton_model::packet::ValidatedPacket;
@@ -11,7 +11,7 @@ use baton_model::printable::quotable;
 use baton_model::project::{self as project_view, LastWrapView, Project};
 use baton_model::session::{Session, View as SessionView};
 use baton_model::task::Task;
-use baton_model::time::{Millis, Timestamp};
+use baton_model::time::Timestamp;
 use baton_store::{Failure, Tx, baton, delta, handoff as handoffs, message, project, session, task};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -177,6 +177,9 @@ pub struct OpenTask {
     /// Who works on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assignee: Option<String>,
+    /// Whether something holds it back: its status alone does not say that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub blocked: bool,
     /// Its other fields, as `task_show` describes them.
     #[serde(flatten)]
     pub rest: Map<String, Value>,
@@ -191,8 +194,17 @@ impl OpenTask {
 
 impl From<&Task> for OpenTask {
     fn from(task: &Task) -> Self {
-        const NAMED: [&str; 8] =
-            ["id", "project_id", "title", "description", "status", "priority", "issue_type", "assignee"];
+        const NAMED: [&str; 9] = [
+            "id",
+            "project_id",
+            "title",
+            "description",
+            "status",
+            "priority",
+            "issue_type",
+            "assignee",
+            "blocked",
+        ];
         let mut rest = match task.to_json() {
             Value::Object(fields) => fields,
             _ => Map::new(),
@@ -207,6 +219,7 @@ impl From<&Task> for OpenTask {
             priority: task.priority,
             issue_type: task.issue_type.clone(),
             assignee: task.assignee.clone().filter(|name| !name.is_empty()),
+            blocked: task.readiness.blocked && task.is_open(),
             rest,
         }
     }
@@ -340,10 +353,18 @@ pub(crate) fn reminders(
 ) -> Result<Vec<Remark>, Failure> {
     let since = env.now - WINDOW;
     let released = session::outcomes(tx, &project.project_id, since)?;
-    let is_silent = |one: &&Session| accounting::unwrapped(one, env.now, env.limits).is_some();
-    let mut silent: Vec<(String, Millis)> =
-        open.iter().filter(is_silent).map(|one| (one.identity.clone(), one.heartbeat_at)).collect();
-    silent.sort_by_key(|(_, since)| *since);
+    // As its row shows it: one whose process has ended is silent at once.
+    let is_silent = |one: &&Session| !ownership::is_at_work(env, one);
+    let mut silent: Vec<SilentSession> = open
+        .iter()
+        .filter(is_silent)
+        .map(|one| SilentSession {
+            identity: one.identity.clone(),
+            session_id: one.session_id.clone(),
+            since: one.heartbeat_at,
+        })
+        .collect();
+    silent.sort_by_key(|one| one.since);
     Ok(accounting::reminders(&ReminderFacts {
         silent,
         now: env.now,

@@ -375,8 +375,8 @@ pub(crate) fn unresolved(here: &CallerPlace<'_>) -> Refusal {
         );
     }
     let what = match here.folders.first() {
-        Some(place) => format!("no project is registered for {place}"),
-        None => "no project is named, and this call comes from no folder".to_owned(),
+        Some(folder) => format!("no project is registered for {}", visible(folder)),
+        None => "no project is named, and the caller is in no folder that could belong to one".to_owned(),
     };
     Refusal::new(Kind::NotFound, "project_unresolved", what, way_to_project(here.grant))
 }

@@ -101,6 +101,8 @@ pub struct Meta {
     pub carries_changes: bool,
     /// Whether all that it writes is a cache of this machine: nobody has to hear of it, and nothing is carried out after it.
     pub only_caches: bool,
+    /// Whether it is what a store begins with: anything else is refused where the settings name a store that is not there.
+    pub begins_store: bool,
     /// What it does that may take long, for a progress bar.
     pub slow: Option<&'static str>,
     /// Fields of the input that are encrypted for a sensitive task.
@@ -128,6 +130,7 @@ impl Meta {
             searches_index: false,
             carries_changes: false,
             only_caches: false,
+            begins_store: false,
             slow: None,
             sealed_fields: &[],
         }
@@ -233,6 +236,12 @@ impl Meta {
     #[must_use]
     pub const fn only_caches(self) -> Self {
         Self { only_caches: true, ..self }
+    }
+
+    /// A store may begin with it.
+    #[must_use]
+    pub const fn begins_store(self) -> Self {
+        Self { begins_store: true, ..self }
     }
 
     /// It may take long; `what` says what it does meanwhile.

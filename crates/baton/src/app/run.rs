@@ -5,7 +5,7 @@ use std::time::Duration;
 use baton_ops::answer::AnswerView;
 use baton_ops::handoff::{HandoffOrBaton, Row, Show, ShowInput};
 use baton_ops::memory::MemoryScope;
-use baton_ops::op::{Access, Caller, Operation, TransferEffect, run_typed};
+use baton_ops::op::{Caller, Operation, TransferEffect, run_typed};
 use futures_util::FutureExt;
 use serde::Deserialize;
 use serde_json::Value;
@@ -97,7 +97,7 @@ impl Runner for App {
         match self.config.server {
             Some(_) => self.call_remote(&caller, entry, input),
             None => {
-                if entry.access == Access::Read {
+                if !entry.begins_store {
                     self.require_named_store()?;
                 }
                 self.within(&caller, |cx| (entry.run)(input, cx))

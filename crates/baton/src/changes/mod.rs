@@ -138,9 +138,9 @@ pub(crate) enum Fault {
         limit: usize,
     },
     /// More content than the limit.
-    #[error("the changes are larger than the limit of {limit} bytes; the largest: {}", list(.largest))]
+    #[error("the changes are larger than the limit of {limit} bytes{}", largest_of(.largest))]
     ByteLimit {
-        /// The largest files with their sizes, largest first.
+        /// The largest files with their sizes, largest first; none where the sizes are those of a merge.
         largest: Vec<String>,
         /// The limit in bytes.
         limit: u64,
@@ -219,6 +219,11 @@ impl Fault {
 const NAMED: usize = 10;
 
 /// The first ten of a list, and how many more there are.
+/// A clause with the largest files; nothing where they are not known.
+fn largest_of(largest: &[String]) -> String {
+    if largest.is_empty() { String::new() } else { format!("; the largest: {}", list(largest)) }
+}
+
 fn list(items: &[String]) -> String {
     let shown: Vec<String> = items.iter().take(NAMED).map(|item| item.escape_debug().to_string()).collect();
     match items.len().checked_sub(NAMED) {

@@ -60,6 +60,11 @@ pub(super) fn help(code: &str) -> Option<String> {
     Some(format!("{code} (exit code {})\n\n{}\n", known.kind.exit_code(), known.text()))
 }
 
+/// All codes.
+pub(super) fn codes() -> Vec<String> {
+    table().into_keys().collect()
+}
+
 /// The page of all codes.
 #[cfg(test)]
 pub(super) fn page() -> String {

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use baton_model::refusal::Refusal;
+use baton_model::suggest::near;
 
 use super::error_codes;
 use crate::config;
@@ -106,7 +107,7 @@ struct Topic {
     text: fn() -> String,
 }
 
-const TOPICS: [Topic; 4] = [
+const TOPICS: [Topic; 5] = [
     Topic {
         name: "concepts",
         about: "Project, identity, session, baton, thread, ledger",
@@ -127,6 +128,7 @@ const TOPICS: [Topic; 4] = [
         about: "Exit codes and the shape of an error",
         text: || include_str!("help/exit-codes.txt").to_owned(),
     },
+    Topic { name: "topics", about: "Every word that `baton help` explains", text: topic_list },
 ];
 
 pub(super) fn run(args: &Args) -> Result<(), AppError> {
@@ -164,19 +166,22 @@ fn long_help(command: clap::Command, path: &str) -> String {
     command.bin_name(path).render_long_help().to_string()
 }
 
-/// A word that names nothing, with the nearest that does.
+/// A word that names nothing, with the nearest that do.
 fn unknown(command: &clap::Command, path: &str, word: &str) -> Refusal {
     let mut known: Vec<&str> =
         command.get_subcommands().filter(|sub| !sub.is_hide_set()).map(clap::Command::get_name).collect();
+    let codes = error_codes::codes();
     if path == "baton" {
         known.extend(GROUPS.iter().map(|group| group.topic));
         known.extend(TOPICS.iter().map(|topic| topic.name));
+        known.extend(codes.iter().map(String::as_str));
     }
-    let near = known.iter().min_by_key(|name| config::distance(name, word));
     let below = path.strip_prefix("baton").unwrap_or_default();
-    let hint = match near.filter(|name| config::distance(name, word) <= 2) {
-        Some(near) => format!("did you mean `baton help{below} {near}`?"),
-        None => "`baton help` lists the commands and topics".to_owned(),
+    let near: Vec<String> =
+        near(word, known).into_iter().map(|near| format!("`baton help{below} {near}`")).collect();
+    let hint = match near.as_slice() {
+        [] => "`baton help topics` lists everything that is explained".to_owned(),
+        near => format!("did you mean {}?", near.join(" or ")),
     };
     let what = format!("there is no help on `{}`", baton_model::id::visible(word));
     Refusal::new(baton_model::refusal::Kind::NotFound, "help_unknown", what, hint)
@@ -192,6 +197,32 @@ pub(super) fn grouped(root: clap::Command) -> clap::Command {
     let _ = write!(text, "\nTopics for `baton help TOPIC`:\n{}", columns(topics));
     text.push_str("\nGlobal options:\n{options}{after-help}");
     root.help_template(text)
+}
+
+/// What `baton help` explains: topics, groups with their commands, and codes of errors.
+fn topic_list() -> String {
+    let topics = TOPICS.iter().map(|topic| (topic.name, topic.about.to_owned()));
+    let mut text =
+        format!("What `baton help WORD` explains:\n\nTopics:\n{}\nGroups of commands:\n", columns(topics));
+    for group in &GROUPS {
+        let mut lines: Vec<String> = Vec::new();
+        for name in group.commands {
+            match lines.last_mut() {
+                Some(line) if line.len() + name.len() < 70 => _ = write!(line, ", {name}"),
+                last => {
+                    last.into_iter().for_each(|line| line.push(','));
+                    lines.push((*name).to_owned());
+                }
+            }
+        }
+        let names = std::iter::once(group.topic).chain(std::iter::repeat(""));
+        text.push_str(&columns(names.zip(lines)));
+    }
+    text.push_str(
+        "\nEach command, and one below another: `baton help wrap`, `baton help task create`.\n\
+         Each code of an error, as it stands in square brackets: `baton help store_missing`.\n",
+    );
+    text
 }
 
 fn listing(root: &clap::Command, group: &Group) -> String {
@@ -267,12 +298,26 @@ mod tests {
     }
 
     #[test]
+    fn the_list_of_topics_has_every_word() {
+        let text = check(&["topics"]).expect("topics");
+        let topics = TOPICS.iter().map(|topic| topic.name);
+        let words =
+            topics.chain(GROUPS.iter().flat_map(|group| group.commands.iter().copied().chain([group.topic])));
+        for word in words {
+            let mut known = text.split(|c: char| !(c.is_alphanumeric() || c == '-'));
+            assert!(known.any(|known| known == word), "{word}: {text}");
+        }
+    }
+
+    #[test]
     fn an_unknown_topic_names_the_nearest() {
         for (words, hint) in [
             (&["wrp"][..], "did you mean `baton help wrap`?"),
             (&["task", "craete"], "did you mean `baton help task create`?"),
             (&["pakcet"], "did you mean `baton help packet`?"),
-            (&["quaternions"], "`baton help` lists the commands and topics"),
+            (&["handover"], "did you mean `baton help hand-over`"),
+            (&["store_mising"], "did you mean `baton help store_missing`"),
+            (&["quaternions"], "`baton help topics` lists everything that is explained"),
         ] {
             let text = check(words).expect_err("unknown").text();
             assert!(text.contains(hint), "{words:?}: {text}");

@@ -39,6 +39,7 @@ const BARE: &[(&str, &[&str])] = &[
     ("ops/src/transcript/find.rs", &["import-transcript"]),
     ("ops/src/transcript/isolation.rs", &["*"]),
     ("store/src/copy.rs", &["store copy"]),
+    ("store/src/engine/fault.rs", &["*"]),
 ];
 
 /// Texts that begin like a command and are none.

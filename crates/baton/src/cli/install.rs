@@ -222,6 +222,13 @@ fn as_json<S: Serializer>(refusal: &Refusal, serializer: S) -> Result<S::Ok, S::
     refusal.to_json().serialize(serializer)
 }
 
+impl Outcome<'_> {
+    /// Whether nothing was changed for it, and nothing is to be said of it.
+    fn is_untouched(&self) -> bool {
+        matches!(&self.result, Changed::Done { files, remarks } if files.is_empty() && remarks.is_empty())
+    }
+}
+
 impl ToolJob {
     fn outcome(&self, args: &Args) -> Outcome<'_> {
         let result = match &self.plan {
@@ -248,7 +255,11 @@ pub(super) fn ask(app: &App, diff: &str, hint: &'static str) -> Result<(), AppEr
 
 fn text(installed: &Installed<'_>, confirm: bool) -> String {
     let mut text = if confirm { String::new() } else { render::block(&installed.diff) };
-    for tool in &installed.tools {
+    let untouched = installed.tools.iter().filter(|tool| installed.uninstall && tool.is_untouched()).count();
+    // Of several, those are named in which something was.
+    let is_named =
+        |tool: &&Outcome<'_>| installed.tools.len() == 1 || !(installed.uninstall && tool.is_untouched());
+    for tool in installed.tools.iter().filter(is_named) {
         let title = visible(tool.title);
         let (files, remarks) = match &tool.result {
             Changed::Refused { error } => {
@@ -274,6 +285,10 @@ fn text(installed: &Installed<'_>, confirm: bool) -> String {
     }
     if installed.tools.is_empty() {
         text.push_str("none of the tools that Baton knows was found\n");
+    }
+    if installed.tools.len() > 1 && untouched > 0 {
+        let rest = if untouched < installed.tools.len() { "other " } else { "" };
+        text.push_str(&format!("nothing of Baton's is there for {untouched} {rest}tools\n"));
     }
     text
 }

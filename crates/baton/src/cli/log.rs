@@ -21,7 +21,7 @@ use serde_json::Value;
 
 use crate::app::{App, Format};
 use crate::error::AppError;
-use crate::{git, private_file, render};
+use crate::{git, path_kind, private_file, render};
 use line::line;
 
 /// Show the project's ledger, export it, or rebuild a store from an export
@@ -228,6 +228,11 @@ fn lines(file: &str, unverified: bool) -> Result<Vec<String>, AppError> {
         )
         .with("line", number)
     };
+    if let Some(kind) = path_kind::irregular(Path::new(file)).filter(|_| file != "-") {
+        let what = format!("{file} is {kind}, and no file that could be read to its end");
+        let hint = "give a regular file, or - for standard input";
+        return Err(Refusal::invalid("input_unreadable", what, hint).into());
+    }
     let bytes = if file == "-" {
         let mut bytes = Vec::new();
         std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)

@@ -1,10 +1,10 @@
 //! `baton pickup`
 
 mod location;
+mod message;
 mod recovery;
 mod verify;
 
-use std::borrow::Cow;
 use std::time::Duration;
 
 use baton_model::delta;
@@ -18,6 +18,7 @@ use baton_ops::session::{Status, StatusInput};
 
 use serde::Serialize;
 
+use self::message::{is_shown_whole, message_text};
 use self::recovery::recovered_text;
 use self::verify::Verification;
 use super::ActingIdentity;
@@ -254,7 +255,7 @@ pub(super) fn show(bundle: &Bundle) -> String {
     text.extend(bundle.location.as_ref().map(|location| location::text(location, changes)));
     text.extend(bundle.handoff.as_deref().map(transfer_text));
     text.extend(bundle.recovered.as_ref().map(recovered_text));
-    text.extend(bundle.pending_signals.iter().map(signal_text));
+    text.extend(bundle.pending_signals.iter().map(message_text));
     let rows: Vec<Vec<String>> = bundle.todos.iter().map(render::open_task_row).collect();
     text.push_str(&render::section("open tasks", &rows));
     text.extend(bundle.adrs.iter().map(decision_text));
@@ -302,51 +303,6 @@ fn decision_text(decision: &delta::Row) -> String {
 fn note_text(entry: &delta::Row) -> Option<String> {
     let text = entry.summary.as_deref().filter(|_| entry.kind == delta::Kind::Note)?;
     Some(format!("note of {}: {}\n", visible(&entry.identity), visible(text)))
-}
-
-/// A signal or a piece of mail: another agent's words, shown as such. What is too long to be shown here goes on waiting.
-fn signal_text(signal: &Message) -> String {
-    let head = format!(
-        "signal {} from {}: {}\n",
-        visible(&signal.kind),
-        visible(&signal.from),
-        visible(&signal.subject)
-    );
-    let body = body(signal);
-    if is_shown_whole(signal) {
-        return head + &render::quoted(&body);
-    }
-    let part = beginning(&body);
-    let rest = body.len().saturating_sub(part.len());
-    let id = visible(&signal.message_id);
-    format!(
-        "{head}{}  … {rest} bytes more, so it goes on waiting: baton mail read {id}\n",
-        render::quoted(&part)
-    )
-}
-
-/// The most of one signal that a pickup shows as text.
-const MAX_CHARS: usize = 4_000;
-const MAX_LINES: usize = 60;
-
-/// As much of a text as a pickup shows of it.
-fn beginning(text: &str) -> String {
-    let part: String = text.lines().take(MAX_LINES).collect::<Vec<_>>().join("\n");
-    part.chars().take(MAX_CHARS).collect()
-}
-
-fn body(signal: &Message) -> Cow<'_, str> {
-    match (&signal.content, &signal.body) {
-        (Some(content), _) => format!("{content:#}").into(),
-        (None, Some(body)) => body.into(),
-        (None, None) => "".into(),
-    }
-}
-
-/// Whether a pickup's text has all of it: then it counts as delivered.
-fn is_shown_whole(signal: &Message) -> bool {
-    let body = body(signal);
-    body.chars().count() <= MAX_CHARS && body.lines().count() <= MAX_LINES
 }
 
 /// The packet as a document: another agent's words, shown as such.

@@ -91,7 +91,10 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     match args.verb {
         Verb::List => {
             let projects = app.run::<project::List>(&ListInput {})?;
-            app.show(&projects, |all| render::table(&all.items.iter().map(row).collect::<Vec<_>>()))
+            app.show(&projects, |all| match all.items.as_slice() {
+                [] => "no project is registered: run `baton init` in a repository\n".to_owned(),
+                items => render::table(&items.iter().map(row).collect::<Vec<_>>()),
+            })
         }
         Verb::Show { id } => {
             let project = id.or_else(|| app.project.clone());

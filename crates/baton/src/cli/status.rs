@@ -8,7 +8,7 @@ use crate::changes::ledger;
 use crate::error::AppError;
 use crate::{render, unwrapped};
 
-/// Show who is working on what and which hand-offs are waiting
+/// Show who is working on what, and which batons and hand-offs wait
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Redraw every second until interrupted; on a pipe, print a line for every change

@@ -7,7 +7,7 @@ use std::time::Duration;
 use baton_model::id::visible;
 use baton_model::session::View;
 use baton_model::time::rfc3339;
-use baton_ops::card::{Card, OpenTask, Waiting};
+use baton_ops::card::{Card, OpenTask, Waiting, WaitingKind};
 use baton_ops::session::{Status, StatusInput, StatusOutput};
 use tokio::runtime::Runtime;
 use tokio::signal::ctrl_c;
@@ -102,9 +102,11 @@ fn put(text: &str) -> std::io::Result<()> {
 fn first(now: &StatusOutput) -> String {
     let count = |n: usize, word: &str| format!("{n} {}", baton_model::accounting::plural(n, word));
     let StatusOutput { project_id, card } = now;
+    let of_kind = |kind| card.handoffs.iter().filter(|waiting| waiting.kind == kind).count();
     let counts = [
         count(card.sessions.len(), "session"),
-        count(card.handoffs.len(), "hand-off"),
+        count(of_kind(WaitingKind::Baton), "baton"),
+        count(of_kind(WaitingKind::Handoff), "hand-off"),
         count(card.tasks.len(), "open task"),
     ];
     format!("project {}: {}", visible(project_id), counts.join(", "))
@@ -173,7 +175,7 @@ impl Watched for OpenTask {
     }
 
     fn state(&self) -> String {
-        visible(&self.status)
+        render::open_task_state(self)
     }
 }
 
@@ -237,7 +239,7 @@ mod tests {
         assert_eq!(changes(&nobody, &here.card), ["Donna (s1): is at work"]);
         assert_eq!(changes(&here.card, &silent), ["Donna (s1): went silent"]);
         assert_eq!(changes(&silent, &nobody), ["Donna (s1): is no longer at work"]);
-        assert_eq!(first(&here), "project p: 1 session, 0 hand-offs, 0 open tasks");
+        assert_eq!(first(&here), "project p: 1 session, 0 batons, 0 hand-offs, 0 open tasks");
     }
 
     #[test]

@@ -46,6 +46,7 @@ mod evil_clone;
 mod evil_clone_git;
 mod evil_clone_settings;
 mod evil_names;
+mod first_hours;
 mod fleet;
 mod github;
 mod hooks;

@@ -164,7 +164,29 @@ fn what_was_applied_here_is_not_said_to_be_committed() {
     let lola = stage.terminal("Lola");
     let shown = lola.text(&["pickup", "--apply"]);
     assert!(!shown.contains("no uncommitted changes"), "{shown}");
-    assert!(shown.contains("not committed in this working copy: half.txt"), "{shown}");
+    assert!(shown.contains("are in your working copy now") && shown.contains("  files: half.txt"), "{shown}");
+    assert!(shown.contains(&format!("the work was left in {}", beside.display())), "{shown}");
+    assert_eq!(shown.matches("half.txt").count(), 1, "said once: {shown}");
+}
+
+#[test]
+fn what_lies_here_is_said_once() {
+    let stage = committed();
+    let donna = stage.terminal("Donna");
+    donna.json(&["start"]);
+    fs::write(stage.shop().join("half.txt"), "half").expect("written");
+    donna.json(&[&WRAP[..], &["--with-changes"]].concat());
+    let seen = stage.terminal("Lola").text(&["pickup", "--dry-run"]);
+    assert_eq!(
+        (seen.matches("half.txt").count(), seen.matches("the work lies here").count()),
+        (1, 1),
+        "{seen}"
+    );
+    let applied = stage.terminal("Lola").text(&["pickup", "--apply"]);
+    assert!(
+        applied.contains("are in your working copy now") && !applied.contains("the work lies"),
+        "{applied}"
+    );
 }
 
 /// An agent works in a worktree and wraps from the main checkout, as one does that changes folders in its shell.

@@ -6,6 +6,19 @@ use super::{Envelope, Kind, Urgency, check, complete, fit};
 use crate::refusal::Refusal;
 use crate::role::role_key;
 
+/// A task that was closed before this one.
+#[derive(Debug, Clone, Default)]
+pub struct PreviousTask {
+    /// Its id.
+    pub task_id: String,
+    /// Its title.
+    pub title: String,
+    /// Who had it at the end.
+    pub closed_by: Option<String>,
+    /// When it was closed.
+    pub closed_at: Option<String>,
+}
+
 /// The facts of a task that go into an assignment message. Borrowed, so that any kind of task can be presented as one.
 #[derive(Debug, Clone, Default)]
 pub struct TaskFacts<'a> {
@@ -21,6 +34,8 @@ pub struct TaskFacts<'a> {
     pub role: Option<&'a str>,
     /// The role of the previous assignee.
     pub previous_role: Option<&'a str>,
+    /// The task that was closed last before this one.
+    pub previous_task: Option<PreviousTask>,
     /// What was done: the task's `agent_context`.
     pub agent_context: Map<String, Value>,
     /// What the next one needs: the task's `handoff_instructions`.
@@ -146,13 +161,50 @@ fn headline(kind: Kind, work: &TaskFacts<'_>) -> String {
         Some(Value::Null | Value::String(_)) | None => None,
         Some(other) => Some(other.to_string()),
     };
-    others.iter().find_map(text).unwrap_or_else(|| {
-        let nothing = match kind {
-            Kind::TestFailureReport => "closed as failed; no reason was given",
-            _ => "the work before is closed; no summary was given",
-        };
-        format!("{}: {nothing}", work.title)
-    })
+    others.iter().find_map(text).unwrap_or_else(|| not_stated(kind, work))
+}
+
+/// Fields of a context that name what was changed.
+const EVIDENCE: [&str; 4] = ["files_modified", "files_changed", "commits", "commit"];
+
+/// What is known where nobody said what was done or what went wrong, and what the receiver does about it.
+fn not_stated(kind: Kind, work: &TaskFacts<'_>) -> String {
+    let previous = work.previous_task.as_ref();
+    let what = previous.map_or_else(
+        || "the task before this one".to_owned(),
+        |previous| format!("{} \"{}\"", previous.task_id, previous.title),
+    );
+    let by = previous.and_then(|previous| previous.closed_by.as_deref());
+    let by = by.map(|by| format!(" by {by}")).unwrap_or_default();
+    let at = previous.and_then(|previous| previous.closed_at.as_deref());
+    let at = at.map(|at| format!(" at {at}")).unwrap_or_default();
+    let named: Vec<&str> =
+        EVIDENCE.into_iter().filter(|field| work.agent_context.contains_key(*field)).collect();
+    let evidence = match named.as_slice() {
+        [] => "Nor were files or commits named".to_owned(),
+        named => format!("What was changed stands under {}", named.join(" and ")),
+    };
+    let look =
+        previous.map(|previous| format!("`baton task show {}`, ", previous.task_id)).unwrap_or_default();
+    match kind {
+        Kind::TestFailureReport => format!(
+            "NOT STATED: {what} was closed as failed{by}{at}, and nobody said what failed. {evidence}. Run the tests \
+             yourself; {look}`git log` and whoever closed it may tell more."
+        ),
+        _ => format!(
+            "NOT STATED: {what} was closed{by}{at}, and nobody said what was done. {evidence}. Look before you rely on it: \
+             {look}`git log`, or ask whoever closed it."
+        ),
+    }
+}
+
+/// Whether nothing in a task's context says what the required field of its message has to say.
+pub fn lacks_headline(kind: Kind, context: &Map<String, Value>) -> bool {
+    kind != Kind::TaskAssignment
+        && headline_fields(kind).iter().all(|field| match context.get(*field) {
+            Some(Value::String(text)) => text.trim().is_empty(),
+            other => other.is_none_or(Value::is_null),
+        })
 }
 
 /// The fields of a context from which the required field is taken, best first.

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::build::{TaskFacts, build};
+use super::build::{PreviousTask, TaskFacts, build, required};
 use super::*;
 use crate::task::bounded::budget_of;
 
@@ -160,6 +160,35 @@ fn what_does_not_fit_is_left_out_from_the_least_important_on_and_named() {
         "left_out": ["error_logs"],
     });
     assert_eq!(message["context"], expected);
+}
+
+#[test]
+fn a_headline_that_nobody_wrote_says_so_and_what_is_known() {
+    let previous = PreviousTask {
+        task_id: "shop-1".into(),
+        title: "Detect".into(),
+        closed_by: Some("Ann".into()),
+        closed_at: Some("2026-11-20T10:00:00.000Z".into()),
+    };
+    let bare = work("testing", json!({ "work_completed": " ", "files_modified": ["a.rs"] }), json!({}));
+    let work = TaskFacts { previous_task: Some(previous), ..bare.clone() };
+    let said = |kind: Kind, work: &TaskFacts<'_>| {
+        let message = build(kind, work, &ENVELOPE, budget_of(work.role)).expect("fits");
+        message["context"][required(kind)].as_str().expect("text").to_owned()
+    };
+    assert_eq!(
+        said(Kind::TaskHandoff, &work),
+        "NOT STATED: shop-1 \"Detect\" was closed by Ann at 2026-11-20T10:00:00.000Z, and nobody said what was done. What was \
+         changed stands under files_modified. Look before you rely on it: `baton task show shop-1`, `git log`, or ask whoever \
+         closed it."
+    );
+    let failed = said(Kind::TestFailureReport, &work);
+    assert!(failed.starts_with("NOT STATED: shop-1 \"Detect\" was closed as failed by Ann"), "{failed}");
+    let unknown = said(Kind::TaskHandoff, &bare);
+    assert!(
+        unknown.starts_with("NOT STATED: the task before this one was closed, and nobody said"),
+        "{unknown}"
+    );
 }
 
 #[test]

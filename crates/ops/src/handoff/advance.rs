@@ -1,6 +1,7 @@
 //! `handoff_advance`: accept, complete, decline or cancel a hand-off.
 
 use baton_model::handoff::{Event, Handoff, State};
+use baton_model::id::{identity_key, is_bot};
 use baton_model::refusal::Refusal;
 use baton_model::saga::Step;
 use baton_store::{Failure, Tx, handoff_step, task};
@@ -64,6 +65,7 @@ impl AdvanceInput {
 /// What the transaction came to: the hand-off, or a refusal beside which the caller's words were kept.
 enum Outcome {
     Moved(Box<Handoff>, Vec<Step>),
+    Unchanged(Box<Handoff>),
     Late(Refusal),
 }
 
@@ -77,6 +79,9 @@ pub struct AdvanceOutput {
     /// The hand-off.
     #[serde(flatten)]
     pub handoff: Row,
+    /// The same identity had done the same before: nothing changed, and nobody was told again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub was_done: bool,
 }
 
 impl Operation for Advance {
@@ -100,6 +105,9 @@ impl Operation for Advance {
             for project_id in [&known.from_project_id, &known.to_project_id] {
                 resolve::beat(tx, env, project_id, &identity, Self::NAME)?;
             }
+            if was_done(tx, env, &input, &before, &identity)? {
+                return Ok(Outcome::Unchanged(Box::new(before)));
+            }
             let forced = match may(tx, env, &input, &before, (&identity, here.as_deref())) {
                 Ok(forced) => forced,
                 Err(Failure::Refused(no)) => {
@@ -110,8 +118,9 @@ impl Operation for Advance {
             };
             moved(tx, env, &input, before, (&identity, forced))
         })?;
-        let (handoff, steps) = match outcome {
-            Outcome::Moved(handoff, steps) => (handoff, steps),
+        let (handoff, steps, was_done) = match outcome {
+            Outcome::Moved(handoff, steps) => (handoff, steps, false),
+            Outcome::Unchanged(handoff) => (handoff, Vec::new(), true),
             Outcome::Late(refusal) => return Err(refusal.into()),
         };
         let project_id = acting_project(&handoff, input.action).to_owned();
@@ -120,7 +129,7 @@ impl Operation for Advance {
         let viewer = here.filter(is_end).unwrap_or_else(|| project_id.clone());
         let row = Row::of(&handoff, &steps);
         let row = store.read(|tx| isolation::shown_to(tx, Some(&viewer), &handoff, row))?;
-        Ok(AdvanceOutput { project_id, identity, handoff: row })
+        Ok(AdvanceOutput { project_id, identity, handoff: row, was_done })
     }
 }
 
@@ -130,6 +139,29 @@ fn acting_project(handoff: &Handoff, action: Action) -> &str {
         Action::Cancel => &handoff.from_project_id,
         Action::Accept | Action::Decline | Action::Complete => &handoff.to_project_id,
     }
+}
+
+/// Whether the same identity has done exactly this before. Other words than those that were given then are no repetition, and one
+/// name that several agents share is none either.
+fn was_done(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    input: &AdvanceInput,
+    before: &Handoff,
+    identity: &str,
+) -> Result<bool, Failure> {
+    super::require_reach(&env.caller.grant, acting_project(before, input.action))?;
+    let state = match input.action {
+        Action::Accept => return Ok(!is_bot(identity) && acceptor::is_acceptor(tx, env, before, identity)?),
+        Action::Complete => State::Completed,
+        Action::Decline => State::Declined,
+        Action::Cancel => State::Cancelled,
+    };
+    let Some(ended) = Plan::of(before).ended.filter(|_| before.state == state) else { return Ok(false) };
+    let said = input.result.as_deref();
+    let is_same_word = said.is_none() || said == before.result.as_deref() || said == ended.why.as_deref();
+    let is_same_end = !is_bot(identity) && identity_key(&ended.by) == identity_key(identity);
+    Ok(is_same_word && is_same_end && !input.force)
 }
 
 /// Whether the caller may do it; where it is done in the acceptor's or the sender's place, why.

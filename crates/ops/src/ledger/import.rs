@@ -82,7 +82,8 @@ impl Operation for Import {
     const META: Meta =
         Meta::write("ledger_import", "Rebuild a project from an export, if it is not there yet")
             .scope(Scope::Operator)
-            .reach(Reach::Everything);
+            .reach(Reach::Everything)
+            .begins_store();
     type Input = ImportInput;
     type Output = ImportOutput;
 

@@ -117,7 +117,8 @@ const PROVIDERS: [&str; 4] = ["github", "gitlab", "pantheon", "none"];
 impl Operation for Init {
     const META: Meta = Meta::write("project_init", "Register this repository as a project")
         .scope(Scope::Operator)
-        .reach(Reach::Everything);
+        .reach(Reach::Everything)
+        .begins_store();
     type Input = InitInput;
     type Output = InitOutput;
 

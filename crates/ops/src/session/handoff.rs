@@ -3,7 +3,7 @@
 use baton_model::budget::Budget;
 use baton_model::markdown::{Options, Preset, render};
 use baton_model::packet::ValidatedPacket;
-use baton_model::packet_from_ledger::of_agent_at_work;
+use baton_model::packet_from_ledger::AgentPresence;
 use baton_store::{Failure, baton, delta};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -79,10 +79,11 @@ impl Operation for Handoff {
             match left {
                 Some(wrap) => Ok((of, ValidatedPacket::parse_stored(wrap.body)?, true)),
                 None => {
-                    let mut packet = gather_packet(tx, &of)?;
-                    if of.is_open() && is_at_work(env, &of) {
-                        packet = of_agent_at_work(&packet, &of)?;
-                    }
+                    let presence = match of.is_open() && is_at_work(env, &of) {
+                        true => AgentPresence::AtWork,
+                        false => AgentPresence::Away,
+                    };
+                    let packet = gather_packet(tx, &of, presence)?;
                     Ok((of, packet, false))
                 }
             }

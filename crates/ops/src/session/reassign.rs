@@ -4,7 +4,7 @@ use baton_model::access::Scope;
 use baton_model::delta::Delta;
 use baton_model::id::{check_identity, identity_key};
 use baton_model::packet::ValidatedPacket;
-use baton_model::packet_from_ledger;
+use baton_model::packet_from_ledger::{self, AgentPresence};
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::{ReleaseReason, Session};
 use baton_store::{Failure, Tx, baton, delta, session, state};
@@ -88,7 +88,7 @@ impl Operation for Reassign {
             if !given.is_open() {
                 return Err(over(&given).into());
             }
-            let packet = gather_packet(tx, &given)?;
+            let packet = gather_packet(tx, &given, AgentPresence::Away)?;
             check_size(&packet, &given, &input.to)?;
             let to = Address { identity: Some(&input.to), role: None };
             let left = leave(tx, env, &given, &packet, &to)?;
@@ -129,9 +129,13 @@ fn over(session: &Session) -> Refusal {
 }
 
 /// The packet that the session's baton, the deltas of all who held that, and their states amount to. It may be of any size.
-pub(super) fn gather_packet(tx: &mut Tx<'_>, of: &Session) -> Result<ValidatedPacket, Failure> {
+pub(super) fn gather_packet(
+    tx: &mut Tx<'_>,
+    of: &Session,
+    presence: AgentPresence,
+) -> Result<ValidatedPacket, Failure> {
     let deltas = delta::of_session(tx, &of.project_id, &of.session_id)?;
-    gather_with(tx, of, &deltas)
+    gather_with(tx, (of, presence), &deltas)
 }
 
 /// The packet that a session took over, and what its agent saved and said since: what the transcript does not hold. Nothing where
@@ -143,10 +147,14 @@ pub(crate) fn entrusted_packet(tx: &mut Tx<'_>, of: &Session) -> Result<Option<V
     if of.baton_id.is_none() && recovered.is_empty() && !packet_from_ledger::is_saved(&deltas) {
         return Ok(None);
     }
-    gather_with(tx, of, &deltas).map(Some)
+    gather_with(tx, (of, AgentPresence::Away), &deltas).map(Some)
 }
 
-fn gather_with(tx: &mut Tx<'_>, of: &Session, deltas: &[Delta]) -> Result<ValidatedPacket, Failure> {
+fn gather_with(
+    tx: &mut Tx<'_>,
+    (of, presence): (&Session, AgentPresence),
+    deltas: &[Delta],
+) -> Result<ValidatedPacket, Failure> {
     let held = match &of.baton_id {
         Some(id) => baton::get(tx, &of.project_id, id)?.zip(delta::get(tx, &of.project_id, id)?),
         None => None,
@@ -157,7 +165,7 @@ fn gather_with(tx: &mut Tx<'_>, of: &Session, deltas: &[Delta]) -> Result<Valida
         for before in holders(tx, (&of.project_id, &baton.baton_id), &of.session_id)? {
             let deltas = left_by(tx, &before)?;
             if before.session_id != of.session_id && packet_from_ledger::is_saved(&deltas) {
-                packet = Some(add_holder(tx, &before, &deltas, packet.as_ref())?);
+                packet = Some(add_holder(tx, (&before, AgentPresence::Away), &deltas, packet.as_ref())?);
             }
         }
     }
@@ -165,15 +173,15 @@ fn gather_with(tx: &mut Tx<'_>, of: &Session, deltas: &[Delta]) -> Result<Valida
     for id in recovered_by(deltas) {
         let Some(before) = session::get(tx, &of.project_id, &id)? else { continue };
         let saved = left_by(tx, &before)?;
-        packet = Some(add_holder(tx, &before, &saved, packet.as_ref())?);
+        packet = Some(add_holder(tx, (&before, AgentPresence::Away), &saved, packet.as_ref())?);
     }
-    add_holder(tx, of, deltas, packet.as_ref())
+    add_holder(tx, (of, presence), deltas, packet.as_ref())
 }
 
 /// What one holder left, on top of the packet that it had taken over.
 fn add_holder(
     tx: &mut Tx<'_>,
-    of: &Session,
+    (of, presence): (&Session, AgentPresence),
     deltas: &[Delta],
     inherited: Option<&ValidatedPacket>,
 ) -> Result<ValidatedPacket, Failure> {
@@ -181,7 +189,7 @@ fn add_holder(
     let state: Option<Value> =
         state.filter(|s| s.session_id == of.session_id).and_then(|s| serde_json::from_str(&s.body).ok());
     let state = state.or_else(|| packet_from_ledger::last_state(deltas));
-    Ok(packet_from_ledger::packet(of, deltas, state, inherited)?)
+    Ok(packet_from_ledger::packet((of, presence), deltas, state, inherited)?)
 }
 
 /// A packet that is too large to be stored is refused, and nothing of it is cut.

@@ -1,14 +1,15 @@
 //! Giving a task to an agent: the assignment with its lease, the message and the delta, in the transaction of the caller.
 
-use baton_model::handoff_message::build::{TaskFacts, build};
+use baton_model::handoff_message::build::{PreviousTask, TaskFacts, build, lacks_headline};
 use baton_model::handoff_message::{Envelope, Kind, Urgency};
 use baton_model::message::Address;
 use baton_model::route;
 use baton_model::task::claim::Claim;
 use baton_model::task::{Task, bounded, sealed};
 use baton_model::time::rfc3339;
-use baton_store::{Failure, Tx, agent};
+use baton_store::{Failure, Tx, agent, task};
 use serde_json::{Map, Value, json};
+use task::dependency;
 
 use super::write::change;
 use crate::ledger::Author;
@@ -76,6 +77,8 @@ pub(super) fn message(
         None => None,
     };
     let criteria = found.extra.get("acceptance_criteria").and_then(|text| text.as_str()).unwrap_or_default();
+    let context = message_context(found, &found.agent_context);
+    let previous_task = if lacks_headline(kind, &context) { previous_task(tx, found)? } else { None };
     let work = TaskFacts {
         task_id: &found.task_id,
         title: &found.title,
@@ -83,7 +86,8 @@ pub(super) fn message(
         acceptance_criteria: criteria,
         role: found.agent_role.as_deref(),
         previous_role: previous.as_deref(),
-        agent_context: message_context(found, &found.agent_context),
+        previous_task,
+        agent_context: context,
         handoff_instructions: if sealed::is_sensitive(found) {
             Map::new()
         } else {
@@ -97,6 +101,29 @@ pub(super) fn message(
     let at = rfc3339(env.now);
     let envelope = Envelope { from: author.identity, to, at: &at };
     Ok(build(kind, &work, &envelope, bounded::budget_of(found.agent_role.as_deref()))?)
+}
+
+/// The task that was closed last of those that this one waited for or that waited for it.
+fn previous_task(tx: &mut Tx<'_>, found: &Task) -> Result<Option<PreviousTask>, Failure> {
+    let (project, id) = (&found.project_id, &found.task_id);
+    let before = dependency::of(tx, project, id)?.into_iter().map(|edge| edge.depends_on_id);
+    let beside = dependency::on(tx, project, id)?.into_iter().map(|edge| edge.task_id);
+    let mut last: Option<Task> = None;
+    for id in before.chain(beside).collect::<Vec<_>>() {
+        let closed = task::get(tx, project, &id)?.filter(|task| task.closed_at.is_some());
+        if closed
+            .as_ref()
+            .is_some_and(|task| last.as_ref().is_none_or(|last| task.closed_at > last.closed_at))
+        {
+            last = closed;
+        }
+    }
+    Ok(last.map(|task| PreviousTask {
+        closed_by: task.assignee.clone().filter(|name| !name.is_empty()).or(found.previous_agent.clone()),
+        closed_at: task.closed_at.map(rfc3339),
+        task_id: task.task_id,
+        title: task.title,
+    }))
 }
 
 /// The part of a context that goes into a message. The router has no key: for a sensitive task it says only that there

@@ -59,6 +59,9 @@ pub struct ReadyInput {
     /// Only tasks whose metadata has this value under this key, as `KEY=VALUE`.
     #[serde(default)]
     pub metadata: Option<String>,
+    /// What is assigned to this identity comes first.
+    #[serde(default)]
+    pub assigned_first: Option<String>,
     /// With what is put off.
     #[serde(default)]
     pub deferred: bool,
@@ -108,17 +111,21 @@ impl Operation for Ready {
                 late.filter(|task| task.readiness.ready && filter.takes(task)).collect();
             let window =
                 if late.is_empty() { (input.after, limit) } else { (0, input.after.saturating_add(limit)) };
-            let (mut found, mut more) = collect(
-                tx,
-                &project_id,
-                env,
-                (TaskList::Ready(if input.deferred { Millis::MAX } else { now }), &filter),
-                window,
-            )?;
-            if !late.is_empty() {
+            let shelf = TaskList::Ready(if input.deferred { Millis::MAX } else { now });
+            let owner = input.assigned_first.as_deref();
+            let is_own = |task: &Task| owner.is_some() && task.assignee.as_deref() == owner;
+            let own = Filter { assignee: input.assigned_first.clone(), ..filter.clone() };
+            let has_own = input.assignee.is_none()
+                && owner.is_some()
+                && (late.iter().any(is_own)
+                    || !collect(tx, &project_id, env, (shelf, &own), (0, 1))?.0.is_empty());
+            // Where one's own come first, every page is cut out of the whole list.
+            let window = if has_own { (0, usize::MAX) } else { window };
+            let (mut found, mut more) = collect(tx, &project_id, env, (shelf, &filter), window)?;
+            if has_own || !late.is_empty() {
                 // Leases that ran out are given back by the next claim; until then they are ready all the same.
                 found.append(&mut late);
-                found.sort_by(|a, b| key(a).cmp(&key(b)));
+                found.sort_by(|a, b| (!is_own(a), key(a)).cmp(&(!is_own(b), key(b))));
                 found.drain(..input.after.min(found.len()));
                 more |= found.len() > limit;
                 found.truncate(limit);

@@ -54,6 +54,7 @@ impl Operation for Create {
         Meta::write("token_create", "Make an access token for the server; its secret is shown once")
             .scope(Scope::Operator)
             .reach(Reach::Everything)
+            .begins_store()
             .retention(Retention::Without("token"));
     type Input = CreateInput;
     type Output = CreateOutput;

@@ -5,7 +5,7 @@ use baton_model::access::{Bearer, Grant, Scope};
 use serde_json::{Value, json};
 
 use crate::increments::routed_to;
-use crate::world::{Agent, World, agent, column, list, text};
+use crate::world::{Agent, STALE, World, agent, column, list, text};
 
 fn bound(who: Agent, name: &str) -> Agent {
     let identities = Some(vec![name.to_owned()]);
@@ -71,5 +71,94 @@ on_every_backend! {
         w.register("payments");
         let card = w.ok(&agent("Ann"), "session_status", json!({}));
         assert_eq!(list(&card["sent"])[0].get("why"), None, "{card:#}");
+    }
+
+    fn a_repeated_answer_to_a_hand_off_says_that_it_was_given_before(w) {
+        w.register("q");
+        let (ann, ben, cleo) = (agent("Ann"), agent("Ben").project("q"), agent("Cleo").project("q"));
+        let create = |w: &mut World| {
+            let made = w.ok(&ann, "handoff_create", json!({ "to_project_id": "q", "subject": "add an endpoint" }));
+            text(&made, "handoff_id")
+        };
+        for (before, action) in [(&[][..], "accept"), (&["accept"][..], "complete"), (&["accept"], "decline"), (&[], "decline")] {
+            let id = create(w);
+            for step in before {
+                w.ok(&ben, "handoff_advance", json!({ "id": id, "action": step }));
+            }
+            let call = json!({ "id": id, "action": action });
+            let first = w.ok(&ben, "handoff_advance", call.clone());
+            assert_eq!(first.get("was_done"), None, "{first:#}");
+            let (deltas, steps) = (w.ledger_of("q").len(), w.ledger_of("p").len());
+            let again = w.ok(&ben, "handoff_advance", call.clone());
+            assert_eq!((&again["was_done"], &again["state"]), (&json!(true), &first["state"]), "{again:#}");
+            assert_eq!((w.ledger_of("q").len(), w.ledger_of("p").len()), (deltas, steps), "nobody is told twice");
+            let refusal = w.no(&cleo, "handoff_advance", call, "handoff_state");
+            assert!(text(&refusal, "message").contains("cannot"), "{refusal:#}");
+            w.advance(1);
+        }
+    }
+
+    fn other_words_are_no_repetition(w) {
+        w.register("q");
+        let ben = agent("Ben").project("q");
+        let made = w.ok(&agent("Ann"), "handoff_create", json!({ "to_project_id": "q", "subject": "s" }));
+        let id = text(&made, "handoff_id");
+        w.ok(&ben, "handoff_advance", json!({ "id": id, "action": "decline", "why": "not ours" }));
+        let same = w.ok(&ben, "handoff_advance", json!({ "id": id, "action": "decline", "why": "not ours" }));
+        assert_eq!(same["was_done"], true, "{same:#}");
+        let other = json!({ "id": id, "action": "decline", "why": "no time" });
+        let refusal = w.no(&ben, "handoff_advance", other, "handoff_state");
+        assert!(text(&refusal, "message").contains("kept with it"), "{refusal:#}");
+    }
+
+    fn what_nobody_said_is_not_told_as_a_summary(w) {
+        let tess = agent("Tess");
+        let made = routed_to(w, &tess);
+        let sent = w.pending(&tess);
+        let words = text(&sent[0]["content"]["context"], "work_completed");
+        let known = format!("NOT STATED: {} \"Modes\" was closed by Ann at ", text(&made, "implementation_id"));
+        assert!(words.starts_with(&known), "{words}");
+        assert!(words.contains("Nor were files or commits named") && words.contains("`baton task show "), "{words}");
+    }
+
+    fn what_is_held_back_is_told_as_blocked_on_the_card(w) {
+        let first = w.ok(&agent("Ann"), "task_create", json!({ "title": "first" }));
+        w.advance(1);
+        let second = w.ok(&agent("Ann"), "task_create", json!({ "title": "second", "deps": [first["id"]] }));
+        let blocked = |w: &mut World| {
+            let card = w.ok(&agent("Ann"), "session_status", json!({}));
+            let of = |task: &Value| (text(task, "title"), task["blocked"] == true);
+            list(&card["tasks"]).iter().map(of).collect::<Vec<_>>()
+        };
+        assert_eq!(blocked(w), [("first".to_owned(), false), ("second".to_owned(), true)], "{second:#}");
+        w.ok(&agent("Ann"), "task_close", json!({ "id": first["id"], "result": "pass" }));
+        assert_eq!(blocked(w), [("second".to_owned(), false)]);
+    }
+
+    fn one_s_own_tasks_are_ready_first_on_every_page(w) {
+        for (n, assignee) in [(1, None), (2, Some("Ben")), (3, None), (4, Some("Ann")), (5, Some("Ann"))] {
+            w.ok(&agent("Ann"), "task_create", json!({ "title": n.to_string(), "assignee": assignee, "priority": 2 }));
+            w.advance(1);
+        }
+        let page = |w: &mut World, mut input: Value| {
+            input["limit"] = json!(2);
+            let found = w.ok(&agent("Ann"), "task_ready", input);
+            (column(&list(&found["items"]), "title").join(""), found["next"].clone())
+        };
+        assert_eq!(page(w, json!({})), ("12".to_owned(), json!(2)));
+        let mine = |after: usize| json!({ "assigned_first": "Ann", "after": after });
+        assert_eq!(page(w, mine(0)), ("45".to_owned(), json!(2)));
+        assert_eq!(page(w, mine(2)), ("12".to_owned(), json!(4)));
+        assert_eq!(page(w, mine(4)), ("3".to_owned(), Value::Null));
+        assert_eq!(page(w, json!({ "assigned_first": "Zoe" })), ("12".to_owned(), json!(2)));
+    }
+
+    fn a_silent_session_is_named_with_the_commands_that_help(w) {
+        let started = w.start(&agent("Ann"));
+        w.advance(STALE + 1);
+        let card = w.ok(&agent("Ben"), "session_status", json!({}));
+        let said = column(&list(&card["reminders"]), "message").join("\n");
+        let id = text(&started, "session_id");
+        assert!(said.contains(&format!("Ann ({}", &id[..13])) && said.contains("baton reassign ID --to NAME"), "{said}");
     }
 }

@@ -134,7 +134,7 @@ fn advice(kind: FaultKind) -> Option<(&'static str, Kind, &'static str)> {
         FaultKind::Busy => (
             "store_busy",
             Kind::Conflict,
-            "Another process is writing, and nothing was written here. Try again; if it stays so, run `baton doctor`.",
+            "Another process is writing. Try again; if it stays so, run `baton doctor`.",
         ),
         FaultKind::ReadOnly => (
             "store_readonly",
@@ -144,17 +144,18 @@ fn advice(kind: FaultKind) -> Option<(&'static str, Kind, &'static str)> {
         FaultKind::Full => (
             "disk_full",
             Kind::Refused,
-            "Free space on that disk, then repeat the command: nothing was written.",
+            "Free space on that disk. What a command of several steps had done before is kept: `baton log` shows it; repeat what is missing.",
         ),
         FaultKind::CannotOpen => (
             "store_unopenable",
             Kind::Refused,
-            "Check the path and its permissions, or set BATON_STORE to where the store is; `baton doctor` shows both.",
+            "Check the path and its permissions, or set BATON_STORE to where the store is; `baton config` shows which path counts.",
         ),
         FaultKind::Corrupt => (
             "store_corrupt",
             Kind::Refused,
-            "Leave the file as it is and run `baton doctor`; a backup can be put in its place.",
+            "If this file never was a store, name the one that is meant with --store or BATON_STORE (`baton config` shows which counts). \
+             If it was one, keep it (`mv -n FILE FILE.damaged`) and put a backup in its place: `baton restore BACKUP`.",
         ),
         FaultKind::Incomplete => (
             "store_incomplete",
@@ -175,7 +176,7 @@ fn advice(kind: FaultKind) -> Option<(&'static str, Kind, &'static str)> {
         FaultKind::Retry => (
             "store_busy",
             Kind::Conflict,
-            "Too many writers met on the same rows. Repeat the command: nothing was written.",
+            "Too many writers met on the same rows, and this step was not written. Repeat the command.",
         ),
         FaultKind::Replaced => (
             "store_replaced",
@@ -196,7 +197,7 @@ fn advice_of_server(kind: FaultKind) -> Option<(&'static str, Kind, &'static str
         FaultKind::Unreachable => (
             "store_unreachable",
             Kind::Outside,
-            "Check that the database runs and that BATON_STORE names its host, user and password; then `baton doctor`.",
+            "Check that the database runs and that BATON_STORE names its host, user and password; then repeat the command.",
         ),
         FaultKind::Untrusted => (
             "store_untrusted",

@@ -69,7 +69,7 @@ pub(super) fn play(stage: &DemoHome, app: &App) -> Result<Story, AppError> {
     receive(&mut cast, &mut story, &id)?;
     finish(&mut cast, &mut story, &id)?;
     let local = without_network(&mut cast, &mut story)?;
-    let next = "`baton handoff create --to PROJECT --subject … --dry-run` in a repository of yours; docs/handoffs.md.";
+    let next = "`baton handoff create --to PROJECT --subject … --dry-run` in a repository of yours; `baton help handoff` explains it.";
     Ok(Story {
         next: next.to_owned(),
         project_id: "shop".to_owned(),

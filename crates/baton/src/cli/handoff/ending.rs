@@ -33,9 +33,12 @@ pub(super) fn lines(handoff: &View) -> String {
     text
 }
 
-/// A step of the saga: what, where it stands, since when, and why it failed last.
-pub(super) fn step_row(step: &saga::View) -> Vec<String> {
-    let error = step.last_error.as_deref().map(visible).unwrap_or_default();
+/// A step of the saga: what, where it stands, since when, and why it failed last, unless the hand-off has `said` that.
+pub(super) fn step_row(step: &saga::View, said: Option<&str>) -> Vec<String> {
+    let error = match step.last_error.as_deref() {
+        Some(error) if said == Some(error) => "see why".to_owned(),
+        error => error.map(visible).unwrap_or_default(),
+    };
     let at = step.updated_at.filter(|_| step.attempts > 0).map(|at| rfc3339(at.0)).unwrap_or_default();
     vec![step.step.as_str().to_owned(), step.state.as_str().to_owned(), at, error]
 }

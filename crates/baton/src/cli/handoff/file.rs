@@ -22,7 +22,7 @@ use crate::app::App;
 use crate::changes::ledger;
 use crate::error::AppError;
 use crate::keys::{self, Keys, Protection};
-use crate::{git, private_file, render};
+use crate::{git, path_kind, private_file, render};
 
 /// The longest passphrase that is read, in bytes.
 const MAX_PASSPHRASE_BYTES: u64 = 4096;
@@ -251,6 +251,12 @@ fn show(exported: &BatonExportOutput, file: Option<&Path>, app: &mut App) -> Res
 pub(super) fn import(args: Import, app: &mut App) -> Result<(), AppError> {
     if let Some(file) = &args.transcript {
         private_file::check_output(file, false)?;
+    }
+    if let Some(kind) = path_kind::irregular(&args.file).filter(|_| !is_stdout(&args.file)) {
+        let shown = visible(&args.file.display().to_string());
+        let what = format!("{shown} is {kind}, and no file that could be read to its end");
+        let hint = "give a file that `baton handoff export` wrote, or - for standard input";
+        return Err(Refusal::invalid("input_unreadable", what, hint).into());
     }
     let content = read(&args.file, MAX_BYTES)?;
     let text = plain_text(content, &args, app)?;

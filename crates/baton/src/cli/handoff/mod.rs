@@ -321,9 +321,12 @@ fn advance(action: Action, ending: EndArgs, app: &mut App) -> Result<(), AppErro
         app.run::<Advance>(&AdvanceInput { id, action, identity: who.identity, result, force, why })?;
     app.show(&advanced, |advanced| {
         let handoff = &advanced.handoff.handoff;
-        format!("hand-off {} is {}\n", render::short_id(&handoff.handoff_id), handoff.state.as_str())
+        let (id, state) = (render::short_id(&handoff.handoff_id), handoff.state.as_str());
+        let before =
+            if advanced.was_done { " already: you did that before, and nothing changed" } else { "" };
+        format!("hand-off {id} is {state}{before}\n")
     })?;
-    if is_silent {
+    if is_silent && !advanced.was_done {
         app.remark("you gave no reason (`--why`), so the sender hears only that it was declined");
     }
     Ok(())

@@ -44,7 +44,10 @@ fn head(one: &Row, shown: &ShowOutput) -> String {
         .iter()
         .flat_map(|(name, value)| each(value).into_iter().map(|one| vec![visible(name), visible(&one)]))
         .collect();
-    let steps: Vec<Vec<String>> = one.steps.iter().map(ending::step_row).collect();
+    let steps: Vec<Vec<String>> = {
+        let said = handoff.last_error.as_deref();
+        one.steps.iter().map(|step| ending::step_row(step, said)).collect()
+    };
     format!(
         "{}{}{}{}{}",
         render::table(&[row(handoff)]),

@@ -35,9 +35,21 @@ pub(super) fn print(app: &mut App, bundle: Bundle) -> Result<(), AppError> {
 
 /// What a person reads of it. `changes`: those that go with the baton.
 pub(super) fn text(work: &WorkLocation, changes: Option<&WaitingChanges>) -> String {
-    let place = if work.is_here { "here, " } else { "" };
-    let mut text = format!("the work lies {place}in {}\n", work.copy.describe());
+    let is_applied = changes.and_then(|changes| changes.outcome.as_ref()).is_some_and(|one| one.applied);
+    let mut text = match (is_applied, work.is_here) {
+        // The answer has begun with that.
+        (true, true) => String::new(),
+        (true, false) => format!("the work was left in {}\n", work.copy.describe()),
+        (false, true) => format!("the work lies here, in {}\n", work.copy.describe()),
+        (false, false) => format!("the work lies in {}\n", work.copy.describe()),
+    };
+    let has_listed = changes.is_some_and(|changes| {
+        (changes.is_here || is_applied && work.is_here)
+            && changes.files_total == work.uncommitted_total.unwrap_or_default()
+            && changes.files == work.uncommitted
+    });
     match work.uncommitted_total {
+        _ if has_listed => {}
         // What goes with the baton is not committed anywhere.
         Some(0) if changes.is_some_and(|changes| changes.files_total > 0) => {
             text.push_str("  no uncommitted file is left there\n");
@@ -45,11 +57,6 @@ pub(super) fn text(work: &WorkLocation, changes: Option<&WaitingChanges>) -> Str
         Some(0) => text.push_str("  no uncommitted changes\n"),
         Some(total) => text.push_str(&format!("  not committed: {}\n", names(&work.uncommitted, total))),
         None => {}
-    }
-    let is_applied = |changes: &&WaitingChanges| changes.outcome.as_ref().is_some_and(|one| one.applied);
-    if let Some(changes) = changes.filter(is_applied) {
-        let files = names(&changes.files, changes.files_total);
-        text.push_str(&format!("  not committed in this working copy: {files}\n"));
     }
     match work.has_commit {
         Some(true) if !work.is_here => text.push_str("  this working copy has that commit\n"),

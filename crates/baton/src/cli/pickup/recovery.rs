@@ -4,7 +4,7 @@ use baton_model::delta::{Kind, Row};
 use baton_model::id::visible;
 use baton_ops::session::Recovered;
 
-use super::beginning;
+use super::message::beginning;
 use crate::render;
 
 /// The most entries that are shown beside the last checkpoint, the newest of them.

@@ -147,8 +147,10 @@ pub(super) fn ready(args: Ready, app: &mut App) -> Result<(), AppError> {
         let answer = app.run::<ops::ClaimTask>(&input)?;
         return app.show(&answer, claimed);
     }
+    let identity = args.who.identity.or_else(|| app.config.identity.clone());
     let input = ops::ReadyInput {
         project,
+        assigned_first: identity.clone(),
         agent_role: args.agent_role,
         for_agent: args.for_agent,
         assignee: args.assignee,
@@ -159,7 +161,16 @@ pub(super) fn ready(args: Ready, app: &mut App) -> Result<(), AppError> {
         ..ops::ReadyInput::default()
     };
     let found = app.run::<ops::Ready>(&input)?;
-    app.show(&found, |found| rows(found.items.iter().map(|row| &row.task), found.next))
+    app.show(&found, |found| {
+        let row = |found: &ops::Row| {
+            let mut row = row(&found.task);
+            if identity.is_some() && found.task.assignee == identity {
+                row.push("yours".to_owned());
+            }
+            row
+        };
+        page(found.items.iter().map(row).collect(), found.next)
+    })
 }
 
 /// A task in one line.
@@ -186,7 +197,10 @@ pub(super) fn joined(words: &[String], between: &str) -> String {
 
 /// Several tasks, and whether there are more.
 pub(super) fn rows<'a>(tasks: impl IntoIterator<Item = &'a View>, next: Option<usize>) -> String {
-    let rows: Vec<Vec<String>> = tasks.into_iter().map(row).collect();
+    page(tasks.into_iter().map(row).collect(), next)
+}
+
+fn page(rows: Vec<Vec<String>>, next: Option<usize>) -> String {
     let more = match next {
         None => String::new(),
         Some(next) => format!("there are more: --after {next} goes on, -n 0 shows all\n"),

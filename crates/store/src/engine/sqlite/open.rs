@@ -1,7 +1,8 @@
 //! How a SQLite file is created and opened.
 
 use std::ffi::OsString;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -132,11 +133,38 @@ pub(super) fn prepare(path: &Path, access: OpenMode) -> Result<(), Fault> {
         // Opening a pipe waits for its other end, and a device has none.
         Ok(meta) if !meta.is_file() => unopenable(format!("{shown} is no regular file")),
         Ok(meta) if meta.len() == 0 && is_bereft(path) => Err(bereft(path)),
-        Ok(_) => Ok(()),
+        Ok(_) => match foreign_content(path) {
+            Some(what) => {
+                let message = format!("{shown} is no store of Baton: {what}");
+                Err(Fault::new(FaultKind::Corrupt, message))
+            }
+            None => Ok(()),
+        },
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(error::io_fault("cannot open", path, e)),
         Err(_) if is_bereft(path) => Err(bereft(path)),
         Err(_) if access != OpenMode::Create => unopenable(format!("there is no store at {shown}")),
         Err(_) => create(path).map_err(|e| error::io_fault("cannot create", path, e)),
+    }
+}
+
+/// With what every database of SQLite begins.
+const MAGIC: &[u8] = b"SQLite format 3\0";
+
+/// What a file holds that does not begin as a database does; nothing of an empty one, and of one that cannot be read.
+fn foreign_content(path: &Path) -> Option<&'static str> {
+    let mut head = Vec::new();
+    File::open(path).and_then(|file| file.take(512).read_to_end(&mut head)).ok()?;
+    if head.is_empty() || head.starts_with(MAGIC) {
+        return None;
+    }
+    // A character may be cut at the end of what was read.
+    let is_text = match std::str::from_utf8(&head) {
+        Ok(_) => true,
+        Err(error) => error.error_len().is_none() && error.valid_up_to() > 0,
+    };
+    match is_text && !head.contains(&0) {
+        true => Some("it holds text, and no database"),
+        false => Some("it does not begin as a database does"),
     }
 }
 

@@ -1,0 +1,65 @@
+//! The messages that come with a pickup, as people read them: each with its id and the command that answers it.
+
+use std::borrow::Cow;
+
+use baton_model::id::visible;
+use baton_model::message::View as Message;
+use baton_model::time::rfc3339;
+
+use crate::render;
+
+/// A signal or a piece of mail: another agent's words, shown as such. What is too long to be shown here goes on waiting.
+pub(super) fn message_text(message: &Message) -> String {
+    let id = visible(&message.message_id);
+    let mut text = format!(
+        "signal {} {id} from {}: {}\n",
+        visible(&message.kind),
+        visible(&message.from),
+        visible(&message.subject)
+    );
+    let body = body(message);
+    let part = beginning(&body);
+    text.push_str(&render::quoted(&part));
+    if !is_shown_whole(message) {
+        let rest = body.len().saturating_sub(part.len());
+        text.push_str(&format!("  … {rest} bytes more, so it goes on waiting: baton mail read {id}\n"));
+    }
+    text + &answers(message, &id)
+}
+
+/// The commands that answer a message. A reply acknowledges it, too.
+fn answers(message: &Message, id: &str) -> String {
+    let mut text = match message.ack_by.filter(|_| message.acked_at.is_none()) {
+        Some(by) => format!("  to be acknowledged by {}: baton mail ack {id}\n", rfc3339(by.0)),
+        None => String::new(),
+    };
+    // What Baton gives out itself is answered by the work on its task.
+    if message.content.is_none() {
+        text.push_str(&format!("  answer: baton mail send --reply-to {id} --text TEXT\n"));
+    }
+    text
+}
+
+/// The most of one message that a pickup shows as text.
+const MAX_CHARS: usize = 4_000;
+const MAX_LINES: usize = 60;
+
+/// As much of a text as a pickup shows of it.
+pub(super) fn beginning(text: &str) -> String {
+    let part: String = text.lines().take(MAX_LINES).collect::<Vec<_>>().join("\n");
+    part.chars().take(MAX_CHARS).collect()
+}
+
+fn body(message: &Message) -> Cow<'_, str> {
+    match (&message.content, &message.body) {
+        (Some(content), _) => format!("{content:#}").into(),
+        (None, Some(body)) => body.into(),
+        (None, None) => "".into(),
+    }
+}
+
+/// Whether a pickup's text has all of it: then it counts as delivered.
+pub(super) fn is_shown_whole(message: &Message) -> bool {
+    let body = body(message);
+    body.chars().count() <= MAX_CHARS && body.lines().count() <= MAX_LINES
+}

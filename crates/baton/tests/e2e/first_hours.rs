@@ -1,0 +1,173 @@
+//! What two people stumbled over in their first hours, as the binary says it.
+#![cfg(unix)]
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::stage::{Stage, text};
+
+#[test]
+fn the_project_that_an_untrusted_file_names_is_told_with_the_way_to_it() {
+    let stage = Stage::new();
+    let ann = stage.terminal("Ann");
+    fs::write(stage.shop().join(".baton.toml"), "project = \"till\"\n").expect("written");
+    let refusal = ann.refused(3, "project_unresolved", &["status"]);
+    let hint = text(&refusal, "hint");
+    assert!(hint.contains(".baton.toml names project till, and is not trusted: `baton trust`"), "{hint}");
+    assert_eq!(text(&refusal, "claimed_project"), "till");
+    ann.run(&["trust", "--yes"]).done();
+    let refusal = ann.run(&["status", "--json"]).json();
+    assert!(!text(&refusal["error"], "hint").contains("not trusted"), "{refusal}");
+}
+
+#[test]
+fn a_refused_note_leaves_no_store_behind() {
+    let stage = Stage::in_a_file("a path of a store that is not there");
+    let parent = stage.root().join("no");
+    for path in [parent.join("where.db"), stage.root().join("mistyped.db")] {
+        let ann = stage.terminal("Ann").with("BATON_STORE", &path);
+        for call in [&["note", "hello"][..], &["start"], &["status"], &["doctor"]] {
+            let refusal = ann.refused(3, "store_missing", call);
+            assert!(text(&refusal, "hint").contains("baton init"), "{refusal}");
+        }
+        assert!(!path.exists() && !parent.exists(), "{}", path.display());
+    }
+    let ann = stage.terminal("Ann").with("BATON_STORE", parent.join("where.db"));
+    ann.json(&["init"]);
+    ann.json(&["note", "hello"]);
+}
+
+#[test]
+fn what_is_no_store_is_told_as_what_it_is_and_no_hint_leads_in_a_circle() {
+    let stage = Stage::in_a_file("files that are no store");
+    let (words, bytes) =
+        (stage.file("words.db", "hello\n"), stage.file("bytes.db", [0x7f, b'E', b'L', b'F', 0, 0xff]));
+    for (path, what) in
+        [(&words, "it holds text, and no database"), (&bytes, "it does not begin as a database does")]
+    {
+        for call in [&["status"][..], &["doctor"]] {
+            let refusal =
+                stage.terminal("Ann").refused(1, "store_corrupt", &[&["--store", path], call].concat());
+            let (message, hint) = (text(&refusal, "message"), text(&refusal, "hint"));
+            assert!(message.contains(path) && message.ends_with(what), "{message}");
+            assert!(!hint.contains("baton doctor") && hint.contains("`baton config`"), "{hint}");
+        }
+    }
+}
+
+#[test]
+fn an_import_of_a_pipe_or_a_folder_is_refused_and_does_not_wait() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann");
+    let pipe = stage.root().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs").success());
+    for (path, kind) in
+        [(pipe, "is a pipe"), (stage.root().join("shop"), "is a folder"), ("/dev/zero".into(), "is a device")]
+    {
+        for verb in [["handoff", "import"], ["log", "import"]] {
+            let path = path.to_str().expect("text");
+            let refusal = ann.refused(1, "input_unreadable", &[verb[0], verb[1], path]);
+            assert!(text(&refusal, "message").contains(kind), "{refusal}");
+            assert!(text(&refusal, "hint").contains("- for standard input"), "{refusal}");
+        }
+    }
+}
+
+#[test]
+fn an_empty_list_of_projects_says_how_the_first_is_made() {
+    let stage = Stage::new();
+    let text = stage.terminal("Ann").text(&["project", "list"]);
+    assert_eq!(text, "no project is registered: run `baton init` in a repository\n");
+}
+
+#[test]
+fn an_uninstall_of_all_names_what_was_removed_and_counts_the_rest() {
+    let stage = Stage::new();
+    let ann = stage.terminal("Ann");
+    ann.json(&["install", "gemini", "--yes"]);
+    let text = ann.text(&["install", "--all", "--uninstall", "--yes"]);
+    let told: Vec<&str> = text.lines().filter(|line| !line.starts_with([' ', '-', '+', '@'])).collect();
+    assert!(told.iter().any(|line| line.starts_with("Gemini CLI: uninstalled")), "{text}");
+    let nothing = told.iter().filter(|line| line.contains("nothing of")).collect::<Vec<_>>();
+    assert!(nothing.len() == 1 && nothing[0].ends_with("other tools"), "{text}");
+}
+
+#[test]
+fn what_is_ready_and_mine_comes_first_and_is_marked() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann");
+    ann.json(&["task", "create", "anybody's"]);
+    ann.json(&["task", "create", "my own", "--assignee", "Ann", "-p", "3"]);
+    let text = ann.text(&["task", "ready"]);
+    let rows: Vec<&str> = text.lines().collect();
+    assert!(rows[0].contains("my own") && rows[0].ends_with("yours") && !rows[1].contains("yours"), "{text}");
+    let rows = stage.terminal("Ben").text(&["task", "ready"]);
+    assert!(rows.starts_with(rows.lines().find(|row| row.contains("anybody's")).expect("a row")), "{rows}");
+}
+
+#[test]
+fn a_message_of_a_pickup_has_its_id_and_the_command_that_answers_it() {
+    let stage = Stage::ready();
+    let (ann, ben) = (stage.terminal("Ann"), stage.terminal("Ben"));
+    ann.json(&["start"]);
+    let sent = ann.json(&[
+        "mail",
+        "send",
+        "--to",
+        "Ben",
+        "-s",
+        "which?",
+        "--text",
+        "Red or blue?",
+        "--ack",
+        "--wait",
+    ]);
+    ann.json(&["wrap", "--summary", "half"]);
+    let shown = ben.text(&["pickup"]);
+    let id = text(&sent, "message_id");
+    assert!(shown.contains(&format!("signal message {id} from Ann: which?")), "{shown}");
+    assert!(shown.contains(&format!("baton mail ack {id}\n")), "{shown}");
+    let answer = format!("  answer: baton mail send --reply-to {id} --text ");
+    assert!(shown.contains(&answer), "{shown}");
+    // What is named works.
+    let replied: Value = ben.json(&["mail", "send", "--reply-to", &id, "--text", "Blue"]);
+    assert_eq!(text(&replied, "reply_to"), id, "{replied}");
+}
+
+#[test]
+fn a_silent_session_and_a_blocked_task_are_told_as_such() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann").with("BATON_STALE_AFTER", "1s").with("BATON_LIVE_AFTER", "1s");
+    ann.json(&["start"]);
+    ann.json(&["task", "create", "first", "--id", "shop-1"]);
+    ann.json(&["task", "create", "second", "--id", "shop-2", "--deps", "shop-1"]);
+    std::thread::sleep(std::time::Duration::from_millis(2_200));
+    let shown = ann.text(&["status"]);
+    assert!(shown.contains("\nsilent\n  ○ Ann") && !shown.contains("at work\n"), "{shown}");
+    assert!(
+        shown.contains("went silent without a wrap: Ann (") && shown.contains("`baton reassign ID"),
+        "{shown}"
+    );
+    assert!(shown.contains("open (blocked)  second") && !shown.contains("open (blocked)  first"), "{shown}");
+}
+
+#[test]
+fn a_hand_off_that_is_declined_twice_says_that_it_was_declined_before() {
+    let stage = Stage::ready();
+    let lib = stage.repo("lib");
+    let (ben, cleo) = (stage.terminal("Ben").within(&lib), stage.terminal("Cleo").within(&lib));
+    ben.json(&["init"]);
+    let made = stage.terminal("Ann").json(&["handoff", "create", "--to", "lib", "--subject", "s", "--local"]);
+    let id = text(&made, "handoff_id");
+    let decline = ["handoff", "decline", &id];
+    assert!(ben.text(&decline).ends_with(" is declined\n"));
+    let again = ben.run(&decline).done();
+    assert!(
+        again.out.ends_with(" is declined already: you did that before, and nothing changed\n"),
+        "{again:#?}"
+    );
+    assert!(!again.err.contains("no reason"), "{again:#?}");
+    cleo.refused(4, "handoff_state", &decline);
+}
