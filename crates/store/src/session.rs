@@ -18,6 +18,13 @@ macro_rules! columns {
     };
 }
 
+/// Whether a session's persisted heartbeat is older than the caller's limit and its own.
+macro_rules! silent {
+    () => {
+        "CAST(CASE WHEN heartbeat_at < $1 AND heartbeat_at + COALESCE(stale_after, 600000) < $2 THEN 1 ELSE 0 END AS BIGINT)"
+    };
+}
+
 crate::sql! {
     INSERT = "INSERT INTO session (project_id, session_id, identity, identity_key, surface, machine_id, process, started_at,
         heartbeat_at, last_verb, thread_id, inherited_from, picked_up_session_id, baton_id, opened_by, stale_after,
@@ -29,6 +36,9 @@ crate::sql! {
     GET = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND session_id = $2");
     OPEN = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND released_at IS NULL ORDER BY started_at, session_id");
     EVERYWHERE_OPEN = concat!("SELECT ", columns!(), " FROM session WHERE released_at IS NULL ORDER BY project_id, started_at, session_id");
+    OPEN_PAGE = concat!("SELECT ", columns!(), ", ", silent!(), " FROM session WHERE released_at IS NULL AND ($3 = '' OR project_id = $3)
+        AND (", silent!(), ", started_at, session_id) < ($4, $5, $6)
+        ORDER BY ", silent!(), " DESC, started_at DESC, session_id DESC LIMIT $7");
     OLDER = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND (started_at, session_id) < ($2, $3)
         ORDER BY started_at DESC, session_id DESC LIMIT $4");
     NEWEST_OF = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 ORDER BY started_at DESC, session_id DESC LIMIT $2");
@@ -157,6 +167,36 @@ pub fn open(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Session>, Fault> {
 /// The sessions of all projects that were not released, oldest first within their project.
 pub fn open_everywhere(tx: &mut Tx<'_>) -> Result<Vec<Session>, Fault> {
     many(tx, EVERYWHERE_OPEN, params![])
+}
+
+/// Where in the list of open sessions a page begins.
+#[derive(Debug, Clone, Copy)]
+pub struct OpenPosition<'a> {
+    /// Within the silent ones, which come first.
+    pub is_silent: bool,
+    /// When the last session of the page before began.
+    pub started_at: Millis,
+    /// Its id.
+    pub session_id: &'a str,
+}
+
+/// Open sessions of a project, or of all where it is empty, after a position: silent ones first, then the newest. Each with
+/// whether its persisted heartbeat is older than both limits: its own, and the caller's at `silent_before`.
+pub fn open_page(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    after: OpenPosition<'_>,
+    (now, silent_before): (Millis, Millis),
+    limit: i64,
+) -> Result<Vec<(Session, bool)>, Fault> {
+    let OpenPosition { is_silent, started_at, session_id } = after;
+    let params = params![silent_before, now, project_id, is_silent, started_at, session_id, limit];
+    let rows = tx.query(OPEN_PAGE, params)?;
+    let split = |mut row: Row| {
+        let is_silent = row.0.pop().is_some_and(|value| matches!(value, Value::Int(1)));
+        Ok((read_session(tx, row)?, is_silent))
+    };
+    rows.into_iter().map(split).collect()
 }
 
 /// The sessions that began before an instant, or at it with a smaller id, newest first.
