@@ -16,6 +16,7 @@ mod remarks;
 mod retry;
 mod row;
 mod seeding;
+mod seen;
 mod sender;
 mod show;
 pub(crate) mod steps;
@@ -42,6 +43,7 @@ pub use preview::{Preview, PreviewedMemory, PreviewedSession, PreviewedTask};
 pub use publish::{Publish, PublishInput, PublishOutput, PublishPreview, PublishedIssue};
 pub use retry::{Retry, RetryInput};
 pub use row::{MemoryRef, Progress, Row, SeededSession};
+pub use seen::{Seen, SeenInput, SeenOutput};
 pub use show::{BatonRow, HandoffOrBaton, Show, ShowInput, ShowOutput};
 pub use tracker::{TrackerEvent, TrackerEventInput, TrackerEventOutput};
 
