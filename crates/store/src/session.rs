@@ -18,10 +18,13 @@ macro_rules! columns {
     };
 }
 
-/// Whether a session's persisted heartbeat is older than the caller's limit and its own.
-macro_rules! silent {
+/// Open sessions with whether their persisted heartbeat is within the caller's limit or their own, and when they saved last.
+macro_rules! open_with_order {
     () => {
-        "CAST(CASE WHEN heartbeat_at < $1 AND heartbeat_at + COALESCE(stale_after, 600000) < $2 THEN 1 ELSE 0 END AS BIGINT)"
+        concat!("SELECT ", columns!(), ", CAST(CASE WHEN heartbeat_at < $1 AND heartbeat_at + COALESCE(stale_after, 600000) < $2
+        THEN 0 ELSE 1 END AS BIGINT) AS is_fresh, COALESCE((SELECT d.created_at FROM delta d WHERE d.project_id = session.project_id
+        AND d.session_id = session.session_id AND d.kind = 'checkpoint' ORDER BY d.seq DESC LIMIT 1), started_at) AS saved_at
+        FROM session WHERE released_at IS NULL AND ($3 = '' OR project_id = $3)")
     };
 }
 
@@ -36,9 +39,8 @@ crate::sql! {
     GET = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND session_id = $2");
     OPEN = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND released_at IS NULL ORDER BY started_at, session_id");
     EVERYWHERE_OPEN = concat!("SELECT ", columns!(), " FROM session WHERE released_at IS NULL ORDER BY project_id, started_at, session_id");
-    OPEN_PAGE = concat!("SELECT ", columns!(), ", ", silent!(), " FROM session WHERE released_at IS NULL AND ($3 = '' OR project_id = $3)
-        AND (", silent!(), ", started_at, session_id) < ($4, $5, $6)
-        ORDER BY ", silent!(), " DESC, started_at DESC, session_id DESC LIMIT $7");
+    OPEN_PAGE = concat!("SELECT * FROM (", open_with_order!(), ") o WHERE (o.is_fresh, o.saved_at, o.session_id) > ($4, $5, $6)
+        ORDER BY o.is_fresh, o.saved_at, o.session_id LIMIT $7");
     OLDER = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND (started_at, session_id) < ($2, $3)
         ORDER BY started_at DESC, session_id DESC LIMIT $4");
     NEWEST_OF = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 ORDER BY started_at DESC, session_id DESC LIMIT $2");
@@ -75,7 +77,6 @@ crate::sql! {
         SELECT ", columns!(), " FROM chain JOIN session ON project_id = $1 AND session_id = link ORDER BY depth");
     BY_PREFIX = "SELECT project_id, session_id FROM session WHERE session_id >= $1 AND session_id < $2
         ORDER BY session_id LIMIT 5";
-
 }
 
 fn read(row: Row) -> Result<Session, Fault> {
@@ -127,13 +128,11 @@ fn read_session(tx: &Tx<'_>, row: Row) -> Result<Session, Fault> {
 }
 
 fn one(tx: &mut Tx<'_>, sql: &'static str, params: &[Value]) -> Result<Option<Session>, Fault> {
-    let row = tx.query_opt(sql, params)?;
-    row.map(|row| read_session(tx, row)).transpose()
+    tx.query_opt(sql, params)?.map(|row| read_session(tx, row)).transpose()
 }
 
 fn many(tx: &mut Tx<'_>, sql: &'static str, params: &[Value]) -> Result<Vec<Session>, Fault> {
-    let rows = tx.query(sql, params)?;
-    rows.into_iter().map(|row| read_session(tx, row)).collect()
+    tx.query(sql, params)?.into_iter().map(|row| read_session(tx, row)).collect()
 }
 
 /// One session.
@@ -169,32 +168,33 @@ pub fn open_everywhere(tx: &mut Tx<'_>) -> Result<Vec<Session>, Fault> {
     many(tx, EVERYWHERE_OPEN, params![])
 }
 
-/// Where in the list of open sessions a page begins.
-#[derive(Debug, Clone, Copy)]
-pub struct OpenPosition<'a> {
-    /// Within the silent ones, which come first.
-    pub is_silent: bool,
-    /// When the last session of the page before began.
-    pub started_at: Millis,
+/// Where an open session stands in their list: silent ones first, then who saved longest ago.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenPosition {
+    /// Whether its persisted heartbeat is within the caller's limit or its own.
+    pub is_fresh: bool,
+    /// When it made its last checkpoint, else when it began.
+    pub saved_at: Millis,
     /// Its id.
-    pub session_id: &'a str,
+    pub session_id: String,
 }
 
-/// Open sessions of a project, or of all where it is empty, after a position: silent ones first, then the newest. Each with
-/// whether its persisted heartbeat is older than both limits: its own, and the caller's at `silent_before`.
+/// Open sessions of a project, or of all where it is empty, after a position. Heartbeats before `silent_before` are too old.
 pub fn open_page(
     tx: &mut Tx<'_>,
     project_id: &str,
-    after: OpenPosition<'_>,
+    after: &OpenPosition,
     (now, silent_before): (Millis, Millis),
     limit: i64,
-) -> Result<Vec<(Session, bool)>, Fault> {
-    let OpenPosition { is_silent, started_at, session_id } = after;
-    let params = params![silent_before, now, project_id, is_silent, started_at, session_id, limit];
+) -> Result<Vec<(Session, OpenPosition)>, Fault> {
+    let (is_fresh, saved_at) = (after.is_fresh, after.saved_at);
+    let params = params![silent_before, now, project_id, is_fresh, saved_at, &after.session_id, limit];
     let rows = tx.query(OPEN_PAGE, params)?;
     let split = |mut row: Row| {
-        let is_silent = row.0.pop().is_some_and(|value| matches!(value, Value::Int(1)));
-        Ok((read_session(tx, row)?, is_silent))
+        let place = Row(row.0.split_off(row.0.len().saturating_sub(2)));
+        let (mut r, session) = (place.reader(), read_session(tx, row)?);
+        let session_id = session.session_id.clone();
+        Ok((session, OpenPosition { is_fresh: r.int()? == 1, saved_at: r.int()?, session_id }))
     };
     rows.into_iter().map(split).collect()
 }

@@ -36,7 +36,7 @@ pub struct HistoryInput {
     /// Those of all projects; goes with `open`.
     #[serde(default)]
     pub all: bool,
-    /// Only those that were not released, silent ones first, each with its last checkpoint, its tasks and its activity.
+    /// Only those that were not released, silent ones first, then who saved longest ago: each with its last checkpoint, its tasks and its activity.
     #[serde(default)]
     pub open: bool,
     /// `next` of the page before.
@@ -177,29 +177,23 @@ fn position(of: &Session) -> Position {
 /// Before the position in the cursor of a page that ends within the silent sessions.
 const SILENT: char = 's';
 
-/// A page of the open sessions of the visible projects: silent ones first, then the newest. Rows of other projects are passed by,
-/// a page at a time.
+/// A page of the open sessions of the visible projects: silent ones first, then who saved longest ago. Rows of other projects
+/// are passed by, a page at a time.
 fn open(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     visible: &VisibleProjects,
     (cursor, limit): (Option<&str>, usize),
 ) -> Result<SessionPage, Failure> {
-    let mut after = match cursor.map(|text| (text.strip_prefix(SILENT), text)) {
-        Some((Some(rest), _)) => (true, Position::parse(rest)?),
-        Some((None, text)) => (false, Position::parse(text)?),
-        None => (true, Position::newest()),
-    };
+    let mut after = cursor.map_or_else(|| Ok(open_position(false, Position::oldest())), read_cursor)?;
     let project_id = visible.only.as_deref().unwrap_or_default();
-    let silent_before = env.limits.silent_before(env.now);
-    let mut found: Vec<(Session, bool)> = Vec::new();
+    let instants = (env.now, env.limits.silent_before(env.now));
+    let mut found: Vec<(Session, OpenPosition)> = Vec::new();
     loop {
-        let (is_silent, Position { at, id }) = &after;
-        let from = OpenPosition { is_silent: *is_silent, started_at: *at, session_id: id };
-        let rows = session::open_page(tx, project_id, from, (env.now, silent_before), row_limit(limit + 1))?;
+        let rows = session::open_page(tx, project_id, &after, instants, row_limit(limit + 1))?;
         let is_last = rows.len() <= limit;
-        if let Some((last, is_silent)) = rows.last() {
-            after = (*is_silent, position(last));
+        if let Some((_, last)) = rows.last() {
+            after.clone_from(last);
         }
         found.extend(rows.into_iter().filter(|(of, _)| visible.contains(&of.project_id)));
         if is_last || found.len() > limit {
@@ -208,11 +202,24 @@ fn open(
     }
     let is_more = found.len() > limit;
     found.truncate(limit);
-    let next = found.last().filter(|_| is_more).map(|(last, is_silent)| {
-        let mark = if *is_silent { SILENT.to_string() } else { String::new() };
-        format!("{mark}{}", position(last))
-    });
+    let next = found.last().filter(|_| is_more).map(|(_, last)| open_cursor(last));
     Ok((found.into_iter().map(|(of, _)| of).collect(), next))
+}
+
+fn open_position(is_fresh: bool, Position { at, id }: Position) -> OpenPosition {
+    OpenPosition { is_fresh, saved_at: at, session_id: id }
+}
+
+fn read_cursor(text: &str) -> Result<OpenPosition, Refusal> {
+    match text.strip_prefix(SILENT) {
+        Some(rest) => Ok(open_position(false, Position::parse(rest)?)),
+        None => Ok(open_position(true, Position::parse(text)?)),
+    }
+}
+
+fn open_cursor(of: &OpenPosition) -> String {
+    let place = Position { at: of.saved_at, id: of.session_id.clone() };
+    if of.is_fresh { place.to_string() } else { format!("{SILENT}{place}") }
 }
 
 /// A session with what it left, and, while it is open, what it says and has.

@@ -146,6 +146,7 @@ on_every_backend! {
             world.start(&agent(&format!("New{n}")));
             world.advance(1_000);
         }
+        world.checkpoint(&agent("New0"), "half of it");
         let (mut names, mut after) = (Vec::new(), Value::Null);
         loop {
             let page = world.ok(&agent("Ann"), "session_history", json!({ "all": true, "open": true, "limit": 2, "cursor": after }));
@@ -154,9 +155,9 @@ on_every_backend! {
             assert_eq!(page["more"], !after.is_null());
             if after.is_null() { break; }
         }
-        assert_eq!(names, ["Old2", "Old1", "Old0", "New3", "New2", "New1", "New0"]);
+        assert_eq!(names, ["Old0", "Old1", "Old2", "New1", "New2", "New3", "New0"], "then who saved longest ago");
         let one = world.ok(&agent("Ann"), "session_history", json!({ "open": true, "limit": 1 }));
-        assert_eq!(one["items"][0]["identity"], "Old2", "in one project, too");
+        assert_eq!(one["items"][0]["identity"], "Old0", "in one project, too");
         world.no(&agent("Ann"), "session_history", json!({ "open": true, "cursor": "s" }), "cursor_invalid");
     }
 

@@ -47,8 +47,8 @@ fn an_agent_has_a_spark_line_with_words_and_tells_what_it_holds_and_used() {
     lola.json(&["start"]);
     lola.json(&["wrap", "--summary", "Prices are rounded"]);
     donna.json(&["pickup"]);
-    donna.json(&["checkpoint", "--summary", "Reads the law"]);
     capture(&stage, &donna, None);
+    donna.json(&["checkpoint", "--summary", "Reads the law"]);
     let server = Server::start(&stage.terminal("Server"));
     let tab = Tab::open(&browser, &server.address, "agents", WIDE);
     tab.reads("Donna");
