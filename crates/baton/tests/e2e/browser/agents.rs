@@ -4,6 +4,7 @@
 use serde_json::json;
 
 use super::browser;
+use super::chromium::eventually;
 use super::tab::{NARROW, Tab, WIDE};
 use crate::http::Server;
 use crate::stage::{Stage, Terminal};
@@ -37,6 +38,9 @@ fn capture(stage: &Stage, terminal: &Terminal<'_>, stop: Option<&str>) {
     let payload = json!({ "session_id": id, "transcript_path": path, "cwd": stage.shop() });
     let answer = terminal.feed(payload.to_string().as_bytes(), &["hook", event, "--agent", "claude"]).done();
     assert_eq!(answer.err, "", "{answer:#?}");
+    // It is kept behind the back of the agent, which does not wait.
+    let is_kept = || stage.ledger("shop").iter().any(|delta| delta.to_string().contains(id));
+    eventually(|| format!("{:#?}", stage.ledger("shop")), || is_kept().then_some(()));
 }
 
 #[test]
