@@ -18,16 +18,6 @@ macro_rules! columns {
     };
 }
 
-/// Open sessions with whether their persisted heartbeat is within the caller's limit or their own, and when they saved last.
-macro_rules! open_with_order {
-    () => {
-        concat!("SELECT ", columns!(), ", CAST(CASE WHEN heartbeat_at < $1 AND heartbeat_at + COALESCE(stale_after, 600000) < $2
-        THEN 0 ELSE 1 END AS BIGINT) AS is_fresh, COALESCE((SELECT d.created_at FROM delta d WHERE d.project_id = session.project_id
-        AND d.session_id = session.session_id AND d.kind = 'checkpoint' ORDER BY d.seq DESC LIMIT 1), started_at) AS saved_at
-        FROM session WHERE released_at IS NULL AND ($3 = '' OR project_id = $3)")
-    };
-}
-
 crate::sql! {
     INSERT = "INSERT INTO session (project_id, session_id, identity, identity_key, surface, machine_id, process, started_at,
         heartbeat_at, last_verb, thread_id, inherited_from, picked_up_session_id, baton_id, opened_by, stale_after,
@@ -39,8 +29,12 @@ crate::sql! {
     GET = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND session_id = $2");
     OPEN = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND released_at IS NULL ORDER BY started_at, session_id");
     EVERYWHERE_OPEN = concat!("SELECT ", columns!(), " FROM session WHERE released_at IS NULL ORDER BY project_id, started_at, session_id");
-    OPEN_PAGE = concat!("SELECT * FROM (", open_with_order!(), ") o WHERE (o.is_fresh, o.saved_at, o.session_id) > ($4, $5, $6)
-        ORDER BY o.is_fresh, o.saved_at, o.session_id LIMIT $7");
+    OPEN_PAGE = concat!("SELECT * FROM (SELECT ", columns!(), ", CAST(CASE WHEN heartbeat_at < $1
+        AND heartbeat_at + COALESCE(stale_after, 600000) < $2 THEN 0 ELSE 1 END AS BIGINT) AS is_fresh,
+        COALESCE((SELECT d.created_at FROM delta d WHERE d.project_id = session.project_id AND d.session_id = session.session_id
+        AND d.kind = 'checkpoint' ORDER BY d.seq DESC LIMIT 1), started_at) AS saved_at
+        FROM session WHERE released_at IS NULL AND ($3 = '' OR project_id = $3)) o
+        WHERE (o.is_fresh, o.saved_at, o.session_id) > ($4, $5, $6) ORDER BY o.is_fresh, o.saved_at, o.session_id LIMIT $7");
     OLDER = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND (started_at, session_id) < ($2, $3)
         ORDER BY started_at DESC, session_id DESC LIMIT $4");
     NEWEST_OF = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 ORDER BY started_at DESC, session_id DESC LIMIT $2");

@@ -72,6 +72,6 @@ pub(super) fn usage(tx: &mut Tx<'_>, of: &Session) -> Result<Option<TokenUsage>,
 fn told_usage(body: &str) -> Option<TokenUsage> {
     let body: Value = serde_json::from_str(body).ok()?;
     let packets = [body.get("packet"), body.pointer("/late_checkpoint/packet"), Some(&body)];
-    let told = packets.into_iter().flatten().find_map(|packet| packet.pointer("/metadata/tokens"))?;
-    serde_json::from_value(told.clone()).ok()
+    let usage = packets.into_iter().flatten().find_map(|packet| packet.pointer("/metadata/tokens"))?;
+    serde_json::from_value(usage.clone()).ok()
 }

@@ -30,11 +30,11 @@ fn transcript(dir: &Path, stop: Option<&str>) -> String {
         json!({ "type": role, "uuid": uuid, "parentUuid": parent, "sessionId": id, "cwd": "/w",
             "timestamp": format!("2026-11-20T10:0{at}:00.000Z"), "message": message })
     };
-    let asked = json!({ "role": "user", "content": [{ "type": "text", "text": "Round the tax" }] });
+    let request = json!({ "role": "user", "content": [{ "type": "text", "text": "Round the tax" }] });
     let usage = json!({ "input_tokens": 1200, "output_tokens": 300, "cache_read_input_tokens": 40 });
-    let said = json!({ "id": "m1", "role": "assistant", "model": "m", "content": [{ "type": "text", "text": "Fine." }], "usage": usage });
+    let reply = json!({ "id": "m1", "role": "assistant", "model": "m", "content": [{ "type": "text", "text": "Fine." }], "usage": usage });
     let mut lines =
-        vec![line("u1", Value::Null, "0", "user", asked), line("a1", json!("u1"), "0", "assistant", said)];
+        vec![line("u1", Value::Null, "0", "user", request), line("a1", json!("u1"), "0", "assistant", reply)];
     if let Some(words) = stop {
         let message = json!({ "role": "assistant", "model": "<synthetic>", "content": [{ "type": "text", "text": words }] });
         let mut stopped = line("a2", json!("a1"), "1", "assistant", message);

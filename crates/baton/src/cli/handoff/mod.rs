@@ -4,7 +4,7 @@ use baton_model::handoff::{State, View};
 use baton_model::id::{identity_key, visible};
 use baton_ops::handoff::{
     self as ops, Action, Advance, AdvanceInput, CreateInput, CreateOutput, HandoffOrBaton, List, ListInput,
-    PublishInput, PublishOutput, Retry, RetryInput, SeedSession, Seen, SeenInput, Show, ShowInput,
+    MarkSeen, MarkSeenInput, PublishInput, PublishOutput, Retry, RetryInput, SeedSession, Show, ShowInput,
 };
 use baton_ops::session::{self, HandoffInput};
 use serde_json::{Map, Value};
@@ -246,7 +246,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             let shown = app.run::<Show>(&ShowInput { id, project: app.project.clone() })?;
             app.show(&shown, show::text)?;
             let reader = who.identity.or_else(|| app.config.identity.clone());
-            seen(app, &shown.handoff, reader.as_deref())
+            mark_seen(app, &shown.handoff, reader.as_deref())
         }
         Verb::Accept(AcceptArgs { id, who }) => {
             let answer = Answer { id, who, result: None };
@@ -285,15 +285,15 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
 }
 
 /// Its sender has opened a hand-off that came back: it is no matter for them any more. Who may not write only reads.
-pub(super) fn seen(app: &mut App, shown: &HandoffOrBaton, reader: Option<&str>) -> Result<(), AppError> {
+pub(super) fn mark_seen(app: &mut App, shown: &HandoffOrBaton, reader: Option<&str>) -> Result<(), AppError> {
     let (HandoffOrBaton::Handoff(row), Some(reader)) = (shown, reader) else { return Ok(()) };
     let handoff = &row.handoff;
     let is_back = matches!(handoff.state, State::Declined | State::Expired);
     if !is_back || identity_key(reader) != identity_key(&handoff.from_identity) {
         return Ok(());
     }
-    let input = SeenInput { id: handoff.handoff_id.clone(), identity: Some(reader.to_owned()) };
-    match app.run::<Seen>(&input) {
+    let input = MarkSeenInput { id: handoff.handoff_id.clone(), identity: Some(reader.to_owned()) };
+    match app.run::<MarkSeen>(&input) {
         Ok(_) => Ok(()),
         Err(AppError::Refused(_)) => Ok(()),
         Err(error) => Err(error),

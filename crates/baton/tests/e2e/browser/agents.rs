@@ -7,27 +7,25 @@ use super::browser;
 use super::chromium::eventually;
 use super::tab::{NARROW, Tab, WIDE};
 use crate::http::Server;
-use crate::stage::{Stage, Terminal};
+use crate::stage::{Stage, Terminal, text};
 
 /// A transcript of Claude Code that tells what it used; with words of its provider, it was stopped.
 fn capture(stage: &Stage, terminal: &Terminal<'_>, stop: Option<&str>) {
     let id = "55555555-aaaa-4000-8000-00000000aaab";
     let path = stage.root().join(format!("{id}.jsonl"));
-    let now =
-        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("a clock").as_millis();
-    let at = baton_model::time::rfc3339(i64::try_from(now).expect("a time"));
+    let at = text(stage.ledger("shop").last().expect("an entry"), "created_at");
     let line = |uuid: &str, role: &str, message: serde_json::Value| json!({ "type": role, "uuid": uuid, "sessionId": id, "cwd": stage.shop(), "timestamp": at, "message": message });
     let words = |text: &str| json!([{ "type": "text", "text": text }]);
     let usage = json!({ "input_tokens": 1200, "output_tokens": 340 });
     let mut first = line("u1", "user", json!({ "role": "user", "content": words("Round the tax") }));
     first["parentUuid"] = json!(null);
-    let said =
+    let reply =
         json!({ "id": "m1", "role": "assistant", "model": "m", "content": words("Fine."), "usage": usage });
-    let mut second = line("a1", "assistant", said);
+    let mut second = line("a1", "assistant", reply);
     second["parentUuid"] = json!("u1");
     let mut lines = vec![first, second];
-    if let Some(text) = stop {
-        let message = json!({ "role": "assistant", "model": "<synthetic>", "content": words(text) });
+    if let Some(stop) = stop {
+        let message = json!({ "role": "assistant", "model": "<synthetic>", "content": words(stop) });
         let mut stopped = line("a2", "assistant", message);
         (stopped["parentUuid"], stopped["isApiErrorMessage"]) = (json!("a1"), json!(true));
         lines.push(stopped);

@@ -11,12 +11,12 @@ use crate::op::{Cx, Meta, Operation, Retention};
 use crate::resolve;
 
 /// Marks a hand-off that came back as seen.
-pub struct Seen;
+pub struct MarkSeen;
 
 /// Input of `handoff_seen`.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct SeenInput {
+pub struct MarkSeenInput {
     /// Hand-off id or a unique prefix of one.
     pub id: String,
     /// Identity that has seen it; anybody's but its sender's changes nothing.
@@ -26,7 +26,7 @@ pub struct SeenInput {
 
 /// Answer of `handoff_seen`.
 #[derive(Serialize, Deserialize)]
-pub struct SeenOutput {
+pub struct MarkSeenOutput {
     /// The project of the sender.
     pub project_id: String,
     /// The identity that acted.
@@ -37,13 +37,13 @@ pub struct SeenOutput {
     pub seen: bool,
 }
 
-impl Operation for Seen {
+impl Operation for MarkSeen {
     const META: Meta = Meta::write("handoff_seen", "Say that its sender has seen how a hand-off came back")
         .retention(Retention::Nothing);
-    type Input = SeenInput;
-    type Output = SeenOutput;
+    type Input = MarkSeenInput;
+    type Output = MarkSeenOutput;
 
-    fn run(input: SeenInput, cx: &mut Cx<'_>) -> Result<SeenOutput, Failure> {
+    fn run(input: MarkSeenInput, cx: &mut Cx<'_>) -> Result<MarkSeenOutput, Failure> {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let here = resolve::project_id(cx.store, &cx.env, None).ok();
         let Cx { store, env } = cx;
@@ -62,6 +62,6 @@ impl Operation for Seen {
             && store.write(&[&known.from_project_id], |tx| {
                 Ok(handoff::mark_seen(tx, &known.handoff_id, env.now)?)
             })?;
-        Ok(SeenOutput { project_id: known.from_project_id, identity, handoff_id: known.handoff_id, seen })
+        Ok(MarkSeenOutput { project_id: known.from_project_id, identity, handoff_id: known.handoff_id, seen })
     }
 }
