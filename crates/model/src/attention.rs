@@ -10,7 +10,7 @@ use crate::time::{Millis, Timestamp};
 pub const STARVING_AFTER: Millis = 3_600_000;
 /// After this long a hand-off that is still on its way is stuck, in milliseconds.
 pub const STUCK_AFTER: Millis = 120_000;
-/// A hand-off that came back is its sender's matter for this long, in milliseconds; the card shows it as long.
+/// A hand-off that came back is a matter for others than its sender for this long, in milliseconds; the card shows it as long.
 pub const RETURNED_FOR: Millis = 7 * 86_400_000;
 /// An agent that is at work and has written nothing for this long, in milliseconds, needs a look.
 pub const QUIET_AFTER: Millis = 2 * 3_600_000;
@@ -133,6 +133,45 @@ impl Reason {
     /// Whether it only waits, and is no matter of concern yet.
     pub fn is_fresh(self) -> bool {
         matches!(self, Self::HandoffWaiting | Self::BatonWaiting | Self::MessageWaiting)
+    }
+}
+
+/// A part of the inbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Section {
+    /// What is for the identity that looks, or its own.
+    Mine,
+    /// What else needs a person.
+    Concern,
+    /// What else only waits.
+    Waiting,
+}
+
+impl Section {
+    /// Every section.
+    pub const ALL: [Self; 3] = [Self::Mine, Self::Concern, Self::Waiting];
+
+    /// The stable word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Mine => "mine",
+            Self::Concern => "concern",
+            Self::Waiting => "waiting",
+        }
+    }
+
+    /// Reads the word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|section| section.as_str() == word)
+    }
+
+    /// Whether a matter with this reason may stand in it.
+    pub fn has(self, reason: Reason) -> bool {
+        match self {
+            Self::Mine => true,
+            Self::Concern => !reason.is_fresh(),
+            Self::Waiting => reason.is_fresh(),
+        }
     }
 }
 

@@ -40,6 +40,7 @@ pub static ALL: &[Entry] = &[
     entry::<handoff::List>(),
     entry::<handoff::Publish>(),
     entry::<handoff::Retry>(),
+    entry::<handoff::MarkSeen>(),
     entry::<handoff::Show>(),
     entry::<session::Pickup>(),
     entry::<key::Add>(),

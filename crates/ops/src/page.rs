@@ -6,7 +6,7 @@ use baton_model::refusal::Refusal;
 use baton_model::time::Millis;
 
 /// A place in such a list.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Position {
     /// The time of the last row.
     pub(crate) at: Millis,

@@ -36,17 +36,25 @@ crate::sql! {
         FROM handoff h WHERE h.from_project_id = $1 AND h.state = 'failed' AND (h.created_at, h.handoff_id) > ($2, $3)
         AND h.created_at < $4 AND ($5 = '' OR LOWER(h.from_identity) = $5) ORDER BY h.created_at, h.handoff_id LIMIT $6";
     RETURN_COUNT = "SELECT h.from_project_id, COUNT(*), COUNT(*) FROM handoff h WHERE h.state IN ('declined', 'expired')
-        AND h.updated_at >= $1 AND NOT EXISTS (SELECT 1 FROM handoff n WHERE n.from_project_id = h.from_project_id
+        AND h.seen_at IS NULL AND h.updated_at >= $1 AND NOT EXISTS (SELECT 1 FROM handoff n WHERE n.from_project_id = h.from_project_id
             AND n.to_project_id = h.to_project_id AND n.subject = h.subject AND n.created_at >= h.updated_at AND n.handoff_id <> h.handoff_id)
         GROUP BY h.from_project_id";
     RETURN_PAGE = "SELECT h.from_project_id, h.handoff_id, h.subject, h.from_identity, h.to_project_id, h.updated_at,
         CASE WHEN h.state = 'declined' THEN COALESCE('declined: ' || h.result, 'declined')
             ELSE 'expired: it was not accepted in time' END FROM handoff h
-        WHERE h.from_project_id = $1 AND h.state IN ('declined', 'expired') AND (h.updated_at, h.handoff_id) > ($2, $3)
-        AND h.updated_at < $4 AND ($5 = '' OR LOWER(h.from_identity) = $5)
+        WHERE h.from_project_id = $1 AND h.state IN ('declined', 'expired') AND h.seen_at IS NULL
+        AND (h.updated_at, h.handoff_id) > ($2, $3) AND h.updated_at < $4 AND ($5 = '' OR LOWER(h.from_identity) = $5)
         AND NOT EXISTS (SELECT 1 FROM handoff n WHERE n.from_project_id = h.from_project_id
             AND n.to_project_id = h.to_project_id AND n.subject = h.subject AND n.created_at >= h.updated_at AND n.handoff_id <> h.handoff_id)
         ORDER BY h.updated_at, h.handoff_id LIMIT $6";
+    RETURN_OWN = "SELECT h.from_project_id, h.handoff_id, h.subject, h.from_identity, h.to_project_id, h.updated_at,
+        CASE WHEN h.state = 'declined' THEN COALESCE('declined: ' || h.result, 'declined')
+            ELSE 'expired: it was not accepted in time' END FROM handoff h
+        WHERE LOWER(h.from_identity) = $1 AND h.state IN ('declined', 'expired') AND h.seen_at IS NULL
+        AND (h.updated_at, h.handoff_id) > ($2, $3) AND h.updated_at < $4
+        AND NOT EXISTS (SELECT 1 FROM handoff n WHERE n.from_project_id = h.from_project_id
+            AND n.to_project_id = h.to_project_id AND n.subject = h.subject AND n.created_at >= h.updated_at AND n.handoff_id <> h.handoff_id)
+        ORDER BY h.updated_at, h.handoff_id LIMIT $5";
     QUESTION_COUNT = "SELECT m.project_id, COUNT(*), CAST(SUM(CASE WHEN m.created_at < $1 THEN 1 ELSE 0 END) AS BIGINT) FROM message m
         WHERE m.delivered_at IS NULL AND m.acked_at IS NULL AND m.recalled_at IS NULL AND m.to_project_id IS NULL
         AND (m.kind IN ('Question', 'Blocker') OR m.importance = 'critical')
@@ -203,18 +211,6 @@ pub fn page(
     project_id: &str,
     request: &PageRequest<'_>,
 ) -> Result<Vec<MatterRow>, Fault> {
-    let read = |row: Row| {
-        let mut r = row.reader();
-        Ok(MatterRow {
-            project_id: r.text()?,
-            id: r.text()?,
-            subject: r.text()?,
-            from: r.text()?,
-            to: r.text()?,
-            since: r.int()?,
-            detail: r.text()?,
-        })
-    };
     let PageRequest { after, before, identity_key, now, limit } = *request;
     let statement = source.statements().1;
     let rows = match source {
@@ -224,6 +220,27 @@ pub fn page(
         _ => tx.query(statement, params![project_id, after.0, after.1, before, identity_key, limit])?,
     };
     rows.into_iter().map(read).collect()
+}
+
+/// The hand-offs of all projects that an identity sent and that came back before an instant, which it has not opened since, the
+/// oldest first.
+pub fn returned_to(tx: &mut Tx<'_>, request: &PageRequest<'_>) -> Result<Vec<MatterRow>, Fault> {
+    let PageRequest { after, before, identity_key, limit, .. } = *request;
+    let rows = tx.query(RETURN_OWN, params![identity_key, after.0, after.1, before, limit])?;
+    rows.into_iter().map(read).collect()
+}
+
+fn read(row: Row) -> Result<MatterRow, Fault> {
+    let mut r = row.reader();
+    Ok(MatterRow {
+        project_id: r.text()?,
+        id: r.text()?,
+        subject: r.text()?,
+        from: r.text()?,
+        to: r.text()?,
+        since: r.int()?,
+        detail: r.text()?,
+    })
 }
 
 /// The projects in which advisory leases hold, which may conflict.

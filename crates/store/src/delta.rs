@@ -32,6 +32,11 @@ crate::sql! {
     NOTES_OF_HELD_BATON = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND kind = $2 AND session_id = (
         SELECT b.session_id FROM session s JOIN baton b ON b.project_id = s.project_id AND b.baton_id = s.baton_id
         WHERE s.project_id = $1 AND s.session_id = $3) ORDER BY seq");
+    ACTIVITY = "SELECT (recent.created_at - $1) / $2, COUNT(*) FROM (SELECT created_at FROM delta
+        WHERE project_id = $3 AND session_id = $4 ORDER BY seq DESC LIMIT $5) recent
+        WHERE recent.created_at >= $1 GROUP BY (recent.created_at - $1) / $2 ORDER BY 1";
+    WITH_USAGE = "SELECT recent.body FROM (SELECT seq, body FROM delta WHERE project_id = $1 AND session_id = $2
+        ORDER BY seq DESC LIMIT $3) recent WHERE recent.body LIKE '%\"tokens\":{%' ORDER BY recent.seq DESC LIMIT 3";
     OF_SESSION = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND session_id = $2 ORDER BY seq");
 }
 
@@ -197,4 +202,31 @@ pub fn last_of_session(
     kind: Kind,
 ) -> Result<Option<Delta>, Fault> {
     tx.query_opt(LAST_OF_SESSION, params![project_id, session_id, kind.as_str()])?.map(read).transpose()
+}
+
+/// How many of its newest entries the activity of a session is counted from, and how many its cost is looked for in.
+const ACTIVITY_OF: i64 = 2_000;
+const USAGE_IN: i64 = 50;
+
+/// How much a session wrote in each span of time since an instant: the number of the span, and how many entries. Only its newest
+/// entries are counted, so that the cost does not grow with what it wrote before.
+pub fn activity(
+    tx: &mut Tx<'_>,
+    (project_id, session_id): (&str, &str),
+    since: Millis,
+    span: Millis,
+) -> Result<Vec<(i64, i64)>, Fault> {
+    let rows = tx.query(ACTIVITY, params![since, span, project_id, session_id, ACTIVITY_OF])?;
+    rows.into_iter()
+        .map(|row| {
+            let mut r = row.reader();
+            Ok((r.int()?, r.int()?))
+        })
+        .collect()
+}
+
+/// The newest texts of a session that may tell what it used, the newest first.
+pub fn with_usage(tx: &mut Tx<'_>, project_id: &str, session_id: &str) -> Result<Vec<String>, Fault> {
+    let rows = tx.query(WITH_USAGE, params![project_id, session_id, USAGE_IN])?;
+    rows.into_iter().map(|row| row.reader().text()).collect()
 }

@@ -105,8 +105,9 @@ tables! {
         ("$1, $2, $3") of "project_id = $1" by "place";
     HANDOFF, PUT_HANDOFF: "handoff" ["handoff_id", "state", "subject", "from_project_id", "to_project_id",
         "from_identity", "to_identity", "to_role", "packet", "task_id", "result", "last_error", "created_at", "updated_at",
-        "tracker", "issues_repo", "issue_number", "memory_id", "session_id", "agent_id", "seed_task_id", "plan", "expires_at"]
-        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23")
+        "tracker", "issues_repo", "issue_number", "memory_id", "session_id", "agent_id", "seed_task_id", "plan", "expires_at",
+        "seen_at"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24")
         of "$1 IN (from_project_id, to_project_id)" by "handoff_id";
     STEP, PUT_STEP: "handoff_step" ["handoff_id", "step_no", "kind", "state", "attempts", "due_at", "lease_until", "fence",
         "holder_machine", "holder_process", "is_unknown", "last_error", "result", "updated_at"]

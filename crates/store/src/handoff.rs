@@ -48,6 +48,7 @@ crate::sql! {
         AND task_id IS NOT NULL ORDER BY handoff_id");
     RENAME_TASK = "UPDATE handoff SET task_id = $1 WHERE to_project_id = $2 AND task_id = $3";
     RENAME_REPO = "UPDATE handoff SET issues_repo = $1 WHERE issues_repo = $2 AND to_project_id = $3";
+    MARK_SEEN = "UPDATE handoff SET seen_at = $1 WHERE handoff_id = $2 AND seen_at IS NULL AND state IN ('declined', 'expired')";
     BY_PREFIX = "SELECT handoff_id FROM handoff WHERE handoff_id >= $1 AND handoff_id < $2 ORDER BY handoff_id LIMIT 5";
 }
 
@@ -230,6 +231,11 @@ pub fn put(tx: &mut Tx<'_>, handoff: &Handoff) -> Result<(), Fault> {
         ],
     )?;
     Ok(())
+}
+
+/// Records that its sender has seen how a hand-off came back. Returns whether that was not known yet.
+pub fn mark_seen(tx: &mut Tx<'_>, handoff_id: &str, now: Millis) -> Result<bool, Fault> {
+    Ok(tx.execute(MARK_SEEN, params![now, handoff_id])? == 1)
 }
 
 /// Gives the issues repository of all hand-offs to a project another name.

@@ -42,6 +42,8 @@ pub const MIGRATIONS: Migrations = &[
     ("0023_merged_project", include_str!("migrations/0023_merged_project.sql")),
     ("0024_session_by_process", include_str!("migrations/0024_session_by_process.sql")),
     ("0025_share", include_str!("migrations/0025_share.sql")),
+    ("0026_returned_and_asked", include_str!("migrations/0026_returned_and_asked.sql")),
+    ("0027_seen_handoff", include_str!("migrations/0027_seen_handoff.sql")),
 ];
 
 /// The migration whose rows the program has to fill in.

@@ -29,6 +29,12 @@ crate::sql! {
     GET = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND session_id = $2");
     OPEN = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND released_at IS NULL ORDER BY started_at, session_id");
     EVERYWHERE_OPEN = concat!("SELECT ", columns!(), " FROM session WHERE released_at IS NULL ORDER BY project_id, started_at, session_id");
+    OPEN_PAGE = concat!("SELECT * FROM (SELECT ", columns!(), ", CAST(CASE WHEN heartbeat_at < $1
+        AND heartbeat_at + COALESCE(stale_after, 600000) < $2 THEN 0 ELSE 1 END AS BIGINT) AS is_fresh,
+        COALESCE((SELECT d.created_at FROM delta d WHERE d.project_id = session.project_id AND d.session_id = session.session_id
+        AND d.kind = 'checkpoint' ORDER BY d.seq DESC LIMIT 1), started_at) AS saved_at
+        FROM session WHERE released_at IS NULL AND ($3 = '' OR project_id = $3)) o
+        WHERE (o.is_fresh, o.saved_at, o.session_id) > ($4, $5, $6) ORDER BY o.is_fresh, o.saved_at, o.session_id LIMIT $7");
     OLDER = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND (started_at, session_id) < ($2, $3)
         ORDER BY started_at DESC, session_id DESC LIMIT $4");
     NEWEST_OF = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 ORDER BY started_at DESC, session_id DESC LIMIT $2");
@@ -65,7 +71,6 @@ crate::sql! {
         SELECT ", columns!(), " FROM chain JOIN session ON project_id = $1 AND session_id = link ORDER BY depth");
     BY_PREFIX = "SELECT project_id, session_id FROM session WHERE session_id >= $1 AND session_id < $2
         ORDER BY session_id LIMIT 5";
-
 }
 
 fn read(row: Row) -> Result<Session, Fault> {
@@ -117,13 +122,11 @@ fn read_session(tx: &Tx<'_>, row: Row) -> Result<Session, Fault> {
 }
 
 fn one(tx: &mut Tx<'_>, sql: &'static str, params: &[Value]) -> Result<Option<Session>, Fault> {
-    let row = tx.query_opt(sql, params)?;
-    row.map(|row| read_session(tx, row)).transpose()
+    tx.query_opt(sql, params)?.map(|row| read_session(tx, row)).transpose()
 }
 
 fn many(tx: &mut Tx<'_>, sql: &'static str, params: &[Value]) -> Result<Vec<Session>, Fault> {
-    let rows = tx.query(sql, params)?;
-    rows.into_iter().map(|row| read_session(tx, row)).collect()
+    tx.query(sql, params)?.into_iter().map(|row| read_session(tx, row)).collect()
 }
 
 /// One session.
@@ -157,6 +160,37 @@ pub fn open(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Session>, Fault> {
 /// The sessions of all projects that were not released, oldest first within their project.
 pub fn open_everywhere(tx: &mut Tx<'_>) -> Result<Vec<Session>, Fault> {
     many(tx, EVERYWHERE_OPEN, params![])
+}
+
+/// Where an open session stands in their list: silent ones first, then who saved longest ago.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenPosition {
+    /// Whether its persisted heartbeat is within the caller's limit or its own.
+    pub is_fresh: bool,
+    /// When it made its last checkpoint, else when it began.
+    pub saved_at: Millis,
+    /// Its id.
+    pub session_id: String,
+}
+
+/// Open sessions of a project, or of all where it is empty, after a position. Heartbeats before `silent_before` are too old.
+pub fn open_page(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    after: &OpenPosition,
+    (now, silent_before): (Millis, Millis),
+    limit: i64,
+) -> Result<Vec<(Session, OpenPosition)>, Fault> {
+    let (is_fresh, saved_at) = (after.is_fresh, after.saved_at);
+    let params = params![silent_before, now, project_id, is_fresh, saved_at, &after.session_id, limit];
+    let rows = tx.query(OPEN_PAGE, params)?;
+    let split = |mut row: Row| {
+        let place = Row(row.0.split_off(row.0.len().saturating_sub(2)));
+        let (mut r, session) = (place.reader(), read_session(tx, row)?);
+        let session_id = session.session_id.clone();
+        Ok((session, OpenPosition { is_fresh: r.int()? == 1, saved_at: r.int()?, session_id }))
+    };
+    rows.into_iter().map(split).collect()
 }
 
 /// The sessions that began before an instant, or at it with a smaller id, newest first.

@@ -41,6 +41,17 @@ fn migrations_are_named_in_order() {
     assert!(MIGRATIONS.iter().is_sorted_by(|(a, _), (b, _)| number(a) < number(b)));
 }
 
+/// A file that is not in the list is never applied, and nothing else would say so.
+#[test]
+fn every_migration_in_the_folder_is_in_the_list() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/migrations");
+    let files = std::fs::read_dir(folder).expect("a folder").map(|file| file.expect("a file").path());
+    let mut named: Vec<String> =
+        files.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect();
+    named.sort();
+    assert_eq!(named, MIGRATIONS.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>());
+}
+
 #[test]
 fn every_statement_is_prepared_on_sqlite() {
     let mut store = Store::open(&Target::Memory, NOW).expect("migrations apply");

@@ -37,6 +37,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         identity: args.who.identity.or_else(|| app.config.identity.clone()),
         reason: args.reason,
         waiting: args.waiting,
+        section: None,
         limit: args.limit,
         cursor: args.cursor,
     };

@@ -21,7 +21,7 @@ pub(super) struct Args {
 
 #[derive(clap::Args)]
 struct ListArgs {
-    /// Only open sessions, each with its last checkpoint and its tasks
+    /// Only open sessions, silent ones first, then who saved longest ago: each with its last checkpoint and its tasks
     #[arg(long)]
     open: bool,
     /// List the open sessions of all projects; implies --open

@@ -1,6 +1,7 @@
 //! `baton top`: what needs a person, who works, what waits, on a terminal.
 
 mod act;
+mod activity;
 mod data;
 mod draw;
 mod state;

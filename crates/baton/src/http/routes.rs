@@ -118,6 +118,7 @@ pub(super) static ROUTES: &[Route] = &[
     post("/messages/{message_id}/ack", message::MailAck::NAME),
     delete("/messages/{message_id}", message::Recall::NAME),
     post("/handoffs/{id}/retry", handoff::Retry::NAME),
+    post("/handoffs/{id}/seen", handoff::MarkSeen::NAME),
     post("/handoffs/{id}/publish", handoff::Publish::NAME),
     get("/memories", memory::Search::NAME),
     create("/memories", memory::Add::NAME),

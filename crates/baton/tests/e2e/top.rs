@@ -205,6 +205,46 @@ fn what_is_yours_is_marked_answered_acknowledged_and_read_at_80_columns() {
 }
 
 #[test]
+fn an_agent_has_its_last_hours_as_blocks_and_what_came_back_is_a_matter_until_it_is_opened() {
+    if !script() {
+        return;
+    }
+    let stage = Stage::ready();
+    crate::cross::beside(&stage);
+    let (ann, ben) = (stage.terminal("Ann"), stage.terminal("Ben"));
+    ann.json(&["start"]);
+    ann.json(&["checkpoint", "--summary", "Reads the law"]);
+    let decline = |subject: &str| {
+        let made = ann.json(&["handoff", "create", "--to", "lib", "--subject", subject]);
+        let id = text(&made, "handoff_id");
+        ben.json(&["handoff", "decline", &id, "--why", "not now"]);
+        id
+    };
+    let (guide, _) = (decline("The guide"), decline("The prices"));
+    let subjects = || {
+        let mine = ann.json(&["attention"])["mine"].clone();
+        mine.as_array().into_iter().flatten().map(|one| text(one, "subject")).collect::<Vec<_>>()
+    };
+    assert_eq!(subjects(), ["The guide", "The prices"]);
+    stage.terminal("Zoe").json(&["handoff", "show", &guide]);
+    assert_eq!(subjects(), ["The guide", "The prices"], "Zoe did not send it");
+    ann.json(&["handoff", "show", &guide]);
+    assert_eq!(subjects(), ["The prices"]);
+    let mut top = seat(&ann, "stty rows 24 cols 100; baton top --every 1 --color never");
+    top.see("> * returned hand-off");
+    top.press("\r");
+    top.see("hand-off · line 1");
+    top.press("q");
+    top.see("nothing needs you");
+    top.press("2");
+    top.see("silent ones first");
+    top.see("▁▁▁▁▁█");
+    top.press("\u{3}");
+    assert_eq!(top.end(), 0);
+    assert_eq!(subjects(), Vec::<String>::new());
+}
+
+#[test]
 fn without_a_terminal_it_says_what_to_call_instead() {
     let stage = Stage::ready();
     let refused = stage.terminal("Ann").refused(1, "terminal_missing", &["top"]);

@@ -1,13 +1,9 @@
 //! Sessions that need a look: those whose agent is not heard of, and those whose agent is at work and says nothing.
 
 use baton_model::attention::{AttentionItem, QUIET_AFTER, Reason, SuggestedCommand};
-use baton_model::delta::Kind;
 use baton_model::session::Session;
 use baton_model::time::{Millis, Timestamp};
-use baton_store::{Failure, Tx, delta, task};
-
-/// The most entries of a session among which its last words are looked for.
-const LOOKED_AT: i64 = 20;
+use baton_store::{Failure, Tx, delta};
 
 /// A session that is at work and has written nothing for long.
 pub(super) struct QuietSession {
@@ -61,19 +57,4 @@ fn item(reason: Reason, of: &Session, since: Millis, detail: Option<String>) -> 
         since: Timestamp(since),
         detail,
     }
-}
-
-/// What a session said last: its last checkpoint, else its last entry with words, else the task that it has claimed.
-pub(super) fn last_words(tx: &mut Tx<'_>, project_id: &str, session_id: &str) -> Result<String, Failure> {
-    if let Some(last) = delta::last_of_session(tx, project_id, session_id, Kind::Checkpoint)? {
-        return Ok(last.headline());
-    }
-    let entries = delta::newest_of_session(tx, project_id, session_id, LOOKED_AT)?;
-    let is_said = |kind: Kind| !matches!(kind, Kind::Start | Kind::Pickup | Kind::Other);
-    let headlines = entries.iter().filter(|one| is_said(one.kind)).map(|one| one.headline());
-    if let Some(words) = headlines.into_iter().find(|words| !words.is_empty()) {
-        return Ok(words);
-    }
-    let claimed = task::claimed_in(tx, project_id, session_id)?;
-    Ok(claimed.into_iter().next().map(|task| task.title).unwrap_or_default())
 }

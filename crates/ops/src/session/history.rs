@@ -5,10 +5,12 @@ use baton_model::delta::Kind;
 use baton_model::refusal::Refusal;
 use baton_model::session::{Session, View};
 use baton_model::time::Timestamp;
+use baton_store::session::OpenPosition;
 use baton_store::{Failure, Tx, baton, delta, session, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::activity::{self, TokenUsage};
 use crate::card::addressee;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::ownership::is_at_work;
@@ -34,7 +36,7 @@ pub struct HistoryInput {
     /// Those of all projects; goes with `open`.
     #[serde(default)]
     pub all: bool,
-    /// Only those that were not released, each with its last checkpoint and its tasks.
+    /// Only those that were not released, silent ones first, then who saved longest ago: each with its last checkpoint, its tasks and its activity.
     #[serde(default)]
     pub open: bool,
     /// `next` of the page before.
@@ -54,6 +56,12 @@ pub struct HistoryRow {
     /// Of an open one: its last checkpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_checkpoint: Option<LastCheckpoint>,
+    /// Of an open one: how many entries of the ledger it wrote in each of the last twelve hours, the earliest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub activity: Vec<u32>,
+    /// Of an open one: the tokens that it used, as far as its tool tells them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<TokenUsage>,
     /// Of an open one: the tasks that it has claimed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<ClaimedTask>,
@@ -126,40 +134,92 @@ impl Operation for History {
             return Err(Refusal::invalid("input_invalid", what, "add `open`, or name a project").into());
         }
         let limit = page_size(input.limit, 100, MAX_SESSIONS);
-        let after =
-            input.cursor.as_deref().map(Position::parse).transpose()?.unwrap_or_else(Position::newest);
         let visible = VisibleProjects::read(cx, input.project.as_deref(), input.all)?;
         let Cx { store, env } = cx;
         store.read(|tx| {
-            let mut found = match (&visible.only, input.open) {
-                (Some(one), false) => session::older(tx, one, (after.at, &after.id), row_limit(limit + 1))?,
-                _ => open(tx, &visible, &after)?,
+            let cursor = input.cursor.as_deref();
+            let (found, next) = match (&visible.only, input.open) {
+                (Some(one), false) => newest(tx, one, cursor, limit)?,
+                _ => open(tx, env, &visible, (cursor, limit))?,
             };
-            let more = found.len() > limit;
-            found.truncate(limit);
-            let next = found
-                .last()
-                .filter(|_| more)
-                .map(|last| Position { at: last.started_at, id: last.session_id.clone() }.to_string());
+            activity::prefetch(tx, &found, env.now);
             let mut items = Vec::with_capacity(found.len());
             for of in &found {
                 items.push(row(tx, env, of, input.all)?);
             }
-            Ok(HistoryOutput { project_id: visible.only.clone(), items, more, next })
+            Ok(HistoryOutput { project_id: visible.only.clone(), items, more: next.is_some(), next })
         })
     }
 }
 
-/// The open sessions of the visible projects after a position, newest first. Few are open at a time.
-fn open(tx: &mut Tx<'_>, visible: &VisibleProjects, after: &Position) -> Result<Vec<Session>, Failure> {
-    let mut open = match &visible.only {
-        Some(one) => session::open(tx, one)?,
-        None => session::open_everywhere(tx)?,
-    };
-    let place = |of: &Session| (of.started_at, of.session_id.clone());
-    open.retain(|of| visible.contains(&of.project_id) && place(of) < (after.at, after.id.clone()));
-    open.sort_by_key(|of| std::cmp::Reverse(place(of)));
-    Ok(open)
+/// Sessions, and the cursor of the page after them.
+type SessionPage = (Vec<Session>, Option<String>);
+
+/// A page of a project's sessions, released or not, newest first.
+fn newest(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    cursor: Option<&str>,
+    limit: usize,
+) -> Result<SessionPage, Failure> {
+    let after = cursor.map(Position::parse).transpose()?.unwrap_or_else(Position::newest);
+    let mut found = session::older(tx, project_id, (after.at, &after.id), row_limit(limit + 1))?;
+    let is_more = found.len() > limit;
+    found.truncate(limit);
+    let next = found.last().filter(|_| is_more).map(|last| position(last).to_string());
+    Ok((found, next))
+}
+
+fn position(of: &Session) -> Position {
+    Position { at: of.started_at, id: of.session_id.clone() }
+}
+
+/// Before the position in the cursor of a page that ends within the silent sessions.
+const SILENT: char = 's';
+
+/// A page of the open sessions of the visible projects: silent ones first, then who saved longest ago. Rows of other projects
+/// are passed by, a page at a time.
+fn open(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    visible: &VisibleProjects,
+    (cursor, limit): (Option<&str>, usize),
+) -> Result<SessionPage, Failure> {
+    let mut after = cursor.map_or_else(|| Ok(open_position(false, Position::oldest())), read_cursor)?;
+    let project_id = visible.only.as_deref().unwrap_or_default();
+    let instants = (env.now, env.limits.silent_before(env.now));
+    let mut found: Vec<(Session, OpenPosition)> = Vec::new();
+    loop {
+        let rows = session::open_page(tx, project_id, &after, instants, row_limit(limit + 1))?;
+        let is_last = rows.len() <= limit;
+        if let Some((_, last)) = rows.last() {
+            after.clone_from(last);
+        }
+        found.extend(rows.into_iter().filter(|(of, _)| visible.contains(&of.project_id)));
+        if is_last || found.len() > limit {
+            break;
+        }
+    }
+    let is_more = found.len() > limit;
+    found.truncate(limit);
+    let next = found.last().filter(|_| is_more).map(|(_, last)| open_cursor(last));
+    Ok((found.into_iter().map(|(of, _)| of).collect(), next))
+}
+
+fn open_position(is_fresh: bool, Position { at, id }: Position) -> OpenPosition {
+    OpenPosition { is_fresh, saved_at: at, session_id: id }
+}
+
+fn read_cursor(text: &str) -> Result<OpenPosition, Refusal> {
+    match text.strip_prefix(SILENT) {
+        Some(rest) => Ok(open_position(false, Position::parse(rest)?)),
+        None => Ok(open_position(true, Position::parse(text)?)),
+    }
+}
+
+fn open_cursor(of: &OpenPosition) -> String {
+    let place = Position { at: of.saved_at, id: of.session_id.clone() };
+    if of.is_fresh { place.to_string() } else { format!("{SILENT}{place}") }
 }
 
 /// A session with what it left, and, while it is open, what it says and has.
@@ -169,8 +229,10 @@ pub(super) fn row(
     of: &Session,
     with_project: bool,
 ) -> Result<HistoryRow, Failure> {
-    let (mut last_checkpoint, mut tasks) = (None, Vec::new());
+    let (mut last_checkpoint, mut tasks, mut activity, mut tokens) = (None, Vec::new(), Vec::new(), None);
     if of.is_open() {
+        activity = activity::activity(tx, of, env.now)?;
+        tokens = activity::usage(tx, of)?;
         let last = delta::last_of_session(tx, &of.project_id, &of.session_id, Kind::Checkpoint)?;
         last_checkpoint =
             last.map(|last| LastCheckpoint { summary: last.headline(), at: Timestamp(last.created_at) });
@@ -181,6 +243,8 @@ pub(super) fn row(
         project_id: with_project.then(|| of.project_id.clone()),
         session: of.view(env.now, env.limits),
         last_checkpoint,
+        activity,
+        tokens,
         tasks,
         left: left_baton(tx, env, of)?,
     })

@@ -1,6 +1,7 @@
 //! The life of a session: start, checkpoint, wrap, pickup, end.
 
 mod accepted_handoffs;
+mod activity;
 mod bundle_view;
 mod checkpoint;
 mod commit_origin;
@@ -50,6 +51,7 @@ use crate::op::Env;
 use crate::ownership::has_process_ended;
 use crate::project::require_not_merged;
 use crate::token_rights;
+pub use activity::TokenUsage;
 pub use bundle_view::{Ancestor, Bundle, Context, InProgress, PickedBaton};
 pub use checkpoint::{Checkpoint, CheckpointInput, CheckpointOutput};
 pub use commit_origin::{CommitOrigin, CommitOriginInput, CommitOriginOutput, OriginCommit, OriginRow};

@@ -2,10 +2,10 @@
 
 use baton_model::packet::Packet;
 use baton_model::printable::quotable;
-use baton_model::time::parse_rfc3339;
+use baton_model::time::{Millis, parse_rfc3339, rfc3339};
 use baton_model::usage_limit::ProviderStop;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Where a packet has it.
 const FIELD: &str = "provider_stop";
@@ -36,7 +36,34 @@ pub(super) fn add_reset(packet: &mut Packet) {
 
 /// With what the agent was stopped whose transcript became this packet, as a card quotes it.
 pub(crate) fn stopped(packet: &Packet) -> Option<Stopped> {
-    let stop: Stopped = serde_json::from_value(packet.metadata.get(FIELD)?.clone()).ok()?;
+    quoted(packet.metadata.get(FIELD)?)
+}
+
+/// The same of the text of an entry: a capture has its packet in a field, a wrap is one.
+pub(crate) fn stopped_in(body: &str) -> Option<Stopped> {
+    if !body.contains(FIELD) {
+        return None;
+    }
+    let body: Value = serde_json::from_str(body).ok()?;
+    let packet = body.get("packet").unwrap_or(&body);
+    quoted(packet.get("metadata")?.get(FIELD)?)
+}
+
+/// With what an agent was stopped, in the words of a list: `stopped at its limit, again at 03:00 UTC`.
+pub(crate) fn in_words(stop: &Stopped, now: Millis) -> String {
+    let today = rfc3339(now).get(..10).map(|day| format!("again at {day} ")).unwrap_or_default();
+    let short = |again: &str| again.strip_prefix(&today).map(|time| format!("again at {time}"));
+    match &stop.again {
+        Some(again) => format!("stopped at its limit, {}", short(again).as_deref().unwrap_or(again)),
+        None if ProviderStop::read(&stop.text, now, &|_| None).is_limit => {
+            format!("stopped at its limit: {}", stop.text)
+        }
+        None => format!("stopped by its provider: {}", stop.text),
+    }
+}
+
+fn quoted(stop: &Value) -> Option<Stopped> {
+    let stop: Stopped = serde_json::from_value(stop.clone()).ok()?;
     let again = stop.again.map(|again| quotable(&again, QUOTED));
     Some(Stopped { text: quotable(&stop.text, QUOTED), again }).filter(|stop| !stop.text.is_empty())
 }

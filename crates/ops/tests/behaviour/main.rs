@@ -47,6 +47,7 @@ mod holding;
 mod hub;
 mod identity;
 mod import_shared;
+mod inbox;
 mod increments;
 mod inheritance;
 mod isolation;

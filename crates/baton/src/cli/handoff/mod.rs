@@ -1,10 +1,10 @@
 //! `baton handoff`
 
-use baton_model::handoff::View;
-use baton_model::id::visible;
+use baton_model::handoff::{State, View};
+use baton_model::id::{identity_key, visible};
 use baton_ops::handoff::{
-    self as ops, Action, Advance, AdvanceInput, CreateInput, CreateOutput, List, ListInput, PublishInput,
-    PublishOutput, Retry, RetryInput, SeedSession, Show, ShowInput,
+    self as ops, Action, Advance, AdvanceInput, CreateInput, CreateOutput, HandoffOrBaton, List, ListInput,
+    MarkSeen, MarkSeenInput, PublishInput, PublishOutput, Retry, RetryInput, SeedSession, Show, ShowInput,
 };
 use baton_ops::session::{self, HandoffInput};
 use serde_json::{Map, Value};
@@ -50,9 +50,13 @@ enum Verb {
         cursor: Option<String>,
     },
     /// Show a hand-off or a baton with its packet
+    ///
+    /// One that came back is no matter for its sender any more once they have opened it.
     Show {
         /// Hand-off or baton id, or a unique prefix
         id: String,
+        #[command(flatten)]
+        who: ActingIdentity,
     },
     /// Accept a hand-off
     Accept(AcceptArgs),
@@ -238,9 +242,11 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
                 items => render::table(&items.iter().map(|one| row(&one.handoff)).collect::<Vec<_>>()),
             })
         }
-        Verb::Show { id } => {
+        Verb::Show { id, who } => {
             let shown = app.run::<Show>(&ShowInput { id, project: app.project.clone() })?;
-            app.show(&shown, show::text)
+            app.show(&shown, show::text)?;
+            let reader = who.identity.or_else(|| app.config.identity.clone());
+            mark_seen(app, &shown.handoff, reader.as_deref())
         }
         Verb::Accept(AcceptArgs { id, who }) => {
             let answer = Answer { id, who, result: None };
@@ -275,6 +281,22 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         Verb::Import(import) => file::import(import, app),
         Verb::Reclaim(reclaim) => file::reclaim(reclaim, app),
         Verb::FromTranscript(request) => from_transcript::run(*request, app),
+    }
+}
+
+/// Its sender has opened a hand-off that came back: it is no matter for them any more. Who may not write only reads.
+pub(super) fn mark_seen(app: &mut App, shown: &HandoffOrBaton, reader: Option<&str>) -> Result<(), AppError> {
+    let (HandoffOrBaton::Handoff(row), Some(reader)) = (shown, reader) else { return Ok(()) };
+    let handoff = &row.handoff;
+    let is_back = matches!(handoff.state, State::Declined | State::Expired);
+    if !is_back || identity_key(reader) != identity_key(&handoff.from_identity) {
+        return Ok(());
+    }
+    let input = MarkSeenInput { id: handoff.handoff_id.clone(), identity: Some(reader.to_owned()) };
+    match app.run::<MarkSeen>(&input) {
+        Ok(_) => Ok(()),
+        Err(AppError::Refused(_)) => Ok(()),
+        Err(error) => Err(error),
     }
 }
 

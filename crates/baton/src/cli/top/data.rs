@@ -11,6 +11,7 @@ use baton_ops::{baton, handoff, lease, message, project, session, task};
 use super::super::{
     attention, batons, handoff as handoff_text, lease as lease_text, mail, sessions, task as task_text,
 };
+use super::activity;
 use super::state::{Detail, Listing, Row, State, Target, View};
 use crate::app::App;
 use crate::error::AppError;
@@ -74,6 +75,7 @@ impl Reader<'_> {
                 limit: Some(PAGE),
                 cursor,
                 reason: None,
+                section: None,
             },
             |answer| answer.next.clone(),
         )?;
@@ -105,11 +107,11 @@ impl Reader<'_> {
             .collect();
         let more = if is_more { " and more" } else { "" };
         let heading = self.scoped(&format!(
-            "{}{more} open {}, the newest first",
+            "{}{more} open {}, silent ones first",
             rows.len(),
             plural(rows.len(), "session")
         ));
-        let columns = &["agent", "state", "project", "tool", "heard", "branch", "words"];
+        let columns = &["agent", "state", "project", "tool", "heard", "branch", "12 h", "words"];
         Ok(Listing { heading, columns, rows, is_more })
     }
 
@@ -255,9 +257,10 @@ fn agent(of: &session::HistoryRow, project_id: Option<&str>) -> Row {
             surface,
             heard,
             branch.unwrap_or_default(),
+            activity::blocks(&of.activity),
             words.clone(),
         ],
-        about: [words, help],
+        about: [activity::about(of, words), help],
         target: Target::Session { project_id, id },
     }
 }
@@ -359,7 +362,10 @@ pub(super) fn detail(app: &mut App, target: &Target) -> Result<Detail, AppError>
         }
         Target::Handoff { id, .. } => {
             let input = handoff::ShowInput { id: id.clone(), ..handoff::ShowInput::default() };
-            ("hand-off", handoff_text::shown(&app.run::<handoff::Show>(&input)?))
+            let shown = app.run::<handoff::Show>(&input)?;
+            let reader = app.config.identity.clone();
+            handoff_text::mark_seen(app, &shown.handoff, reader.as_deref())?;
+            ("hand-off", handoff_text::shown(&shown))
         }
         Target::Task { project_id, id } => {
             let (project, id) = (Some(project_id.clone()), id.clone());

@@ -1,21 +1,29 @@
 // What needs a person, over all projects: what is for the one who looks, then the oldest.
 
-const inboxPage = (cursor, project) => question(project ? at(project, '/attention') : '/attention', { waiting: true, identity: me(), limit: 40, cursor }, onWaiting(project));
+const inboxPage = (project, cursor, section) => question(project ? at(project, '/attention') : '/attention', { waiting: true, identity: me(), limit: 40, cursor, section }, onWaiting(project));
+
+// The sections of the inbox, with their headings.
+const SECTIONS = { mine: 'For you', concern: 'Needs attention', waiting: 'Waiting for somebody' };
+
+/** The first page of all sections, and the further pages of each that were opened so far. */
+const inboxQuestions = (state, project) => ({
+  first: inboxPage(project),
+  ...Object.fromEntries(Object.keys(SECTIONS).map((name) => [name, (state[name] || []).map((cursor) => inboxPage(project, cursor, name))])),
+});
 
 const inbox = {
   title: 'Inbox',
   questions: (_, state, data) => ({
-    pages: pages((cursor) => inboxPage(cursor), state),
+    ...inboxQuestions(state),
     open: question('/sessions', { all: true, open: true, limit: 60 }, onSessions()),
-    projects: data.open && !data.open.items.length && data.pages?.[0] && !data.pages[0].total ? question('/projects', {}, () => true) : null,
+    projects: data.open && !data.open.items.length && data.first && !data.first.total ? question('/projects', {}, () => true) : null,
   }),
   draw: (data, _, state) => {
     if (data.projects && !data.projects.items.length) {
       return [h('h1', {}, 'No project yet'), empty(h('p', {}, 'Run '), h('code', {}, 'baton init'), h('p', {}, 'in a repository, or '), h('code', {}, 'baton demo'), h('p', {}, 'to see a hand-off.'))];
     }
-    const found = joined(data.pages);
     const working = data.open.items.filter((one) => one.fresh);
-    return [h('div.row', {}, h('h1', {}, 'Inbox'), h('span.push', {}, button(me() ? `I am ${me()}` : 'Say who you are…', askName, 'quiet more'))), matters(found, state), h('h2', {}, `At work (${working.length}${data.open.more ? ' and more' : ''})`),
+    return [h('div.row', {}, h('h1', {}, 'Inbox'), h('span.push', {}, button(me() ? `I am ${me()}` : 'Say who you are…', askName, 'quiet more'))), matters(data, state), h('h2', {}, `At work (${working.length}${data.open.more ? ' and more' : ''})`),
       working.length ? h('ul.grid', {}, working.map((one) => works(one, one.project_id))) : empty('Nobody is at work.')];
   },
 };
@@ -30,25 +38,33 @@ function askName() {
 }
 
 const FRESH = new Set(['baton_waiting', 'handoff_waiting', 'message_waiting']);
-const countOf = (found, wanted) => found.counts.filter((one) => wanted(one.reason)).reduce((sum, one) => sum + one.count, 0);
 
-/** Matters in their groups, with exact totals, and the rest behind a button. */
-function matters(found, state) {
-  const mine = found.mine || [];
-  const own = new Set(mine.map((one) => one.reason + one.id));
-  const rest = found.items.filter((one) => !own.has(one.reason + one.id));
-  const concern = rest.filter((one) => !FRESH.has(one.reason));
-  const fresh = rest.filter((one) => FRESH.has(one.reason));
-  // A heading counts its own section: what stands above is not counted again.
-  const left = (isOf) => countOf(found, isOf) - mine.filter((one) => isOf(one.reason)).length;
-  const [needs, waits] = [left((reason) => !FRESH.has(reason)), left((reason) => FRESH.has(reason))];
-  const section = (title, total, rows) => (total > 0 ? [h('h2', {}, `${title} (${total})`), h('ul.matters', {}, rows.map(matter)),
-    total > rows.length ? more({ next: found.next, total }, rows.length, state) : null] : null);
-  return [
-    section('For you', mine.length, mine), section('Needs attention', needs, concern), section('Waiting for somebody', waits, fresh),
-    needs > 0 || waits > 0 || mine.length ? null : [h('h2', {}, 'Waiting for somebody (0)'), empty('Nothing waits. When an agent wraps its session, its baton appears here.')],
-  ];
+/** Matters in their sections, with exact totals, and the rest of each behind a button of its own. */
+function matters(data, state) {
+  const { first } = data;
+  const keyOf = (one) => one.reason + one.id;
+  const own = new Set([...first.mine, ...joinedItems(data.mine)].map(keyOf));
+  const parts = {
+    mine: first.mine,
+    concern: first.items.filter((one) => !FRESH.has(one.reason) && !own.has(keyOf(one))),
+    waiting: first.items.filter((one) => FRESH.has(one.reason) && !own.has(keyOf(one))),
+  };
+  const section = ([name, title]) => {
+    // What moved from one page to another since it was read is shown once.
+    const rows = [...new Map([...parts[name], ...joinedItems(data[name])].map((one) => [keyOf(one), one])).values()];
+    const total = Math.max(first.sections[name], rows.length);
+    if (!total) return null;
+    const last = data[name].filter(Boolean).at(-1);
+    const next = last ? last.next : name === 'mine' ? first.mine_next : first.next;
+    const left = total - rows.length;
+    return [h('h2', {}, `${title} (${total})`), rows.length ? h('ul.matters', {}, rows.map(matter)) : null,
+      next && left ? h('p', {}, h('button.more', { type: 'button', 'aria-label': `Show more (${left} more): ${title}`, onclick: () => { state[name] = [...(state[name] || []), next]; draw(); } }, `Show more (${left} more)`)) : null];
+  };
+  const sections = Object.entries(SECTIONS).map(section);
+  return sections.some(Boolean) ? sections : [h('h2', {}, 'Waiting for somebody (0)'), empty('Nothing waits. When an agent wraps its session, its baton appears here.')];
 }
+
+const joinedItems = (pagesOf) => pagesOf.filter(Boolean).flatMap((one) => one.items);
 
 const mailOf = (one) => `#/mail/${part(one.project_id)}/${one.id}`;
 
@@ -105,25 +121,41 @@ function works(one, project) {
     h('p.meta', {}, toProject(project), ` · ${toolOf(one) || 'unknown tool'} · last heard `, ago(one.last_heartbeat), whereabouts(one) ? ` · ${whereabouts(one)}` : ''));
 }
 
+/** What a session wrote in each of the last hours, as a line; in words for who does not see it. */
+function spark(counts) {
+  const most = Math.max(...counts, 1);
+  const all = counts.reduce((sum, one) => sum + one, 0);
+  const entries = (count) => `${count} ${count === 1 ? 'entry' : 'entries'}`;
+  const words = all ? `${entries(all)} in the last ${counts.length} hours, ${counts.at(-1)} in the last one` : 'wrote nothing in the last 12 hours';
+  const points = counts.map((count, index) => `${2 + (index * 68) / Math.max(1, counts.length - 1)},${16 - (count / most) * 14}`).join(' ');
+  return s('svg.spark', { viewBox: '0 0 72 18', width: 72, height: 18, role: 'img', 'aria-label': words }, s('title', {}, words), s('polyline.rate', { points }));
+}
+
+const brief = (count) => (count < 1000 ? String(count) : count < 1e6 ? `${(count / 1e3).toFixed(1)}k` : `${(count / 1e6).toFixed(1)}M`);
+
+/** The tokens that a tool told of. */
+function cost(tokens) {
+  const { input = 0, cache_read: read = 0, cache_write: written = 0, output = 0 } = tokens;
+  return h('span', { title: `${input} read, ${read} from a cache, ${written} into a cache, ${output} written` }, brief(input + read + written + output));
+}
+
 /** A row for each agent that has an open session. */
 const agents = {
   title: 'Agents',
   questions: (_, state) => ({ pages: pages((cursor) => question('/sessions', { all: true, open: true, limit: 100, cursor }, onSessions()), state) }),
   draw: (data, _, state) => {
     const found = joined(data.pages);
-    // Who is silent comes first, then who saved longest ago.
-    const order = (one) => `${one.live || one.fresh ? 1 : 0} ${one.last_checkpoint?.at || one.started_at}`;
-    const rows = [...found.items].sort((one, other) => order(one).localeCompare(order(other)));
     const row = (one) => h('tr', { key: one.session_id, 'data-row': true },
       h('td', {}, h('a', { href: sessionAt(one.project_id, one.session_id) }, one.identity)), h('td', {}, dot(one)),
       h('td.minor', {}, toProject(one.project_id)), h('td.minor', {}, toolOf(one)), h('td.minor', {}, whereabouts(one)),
-      h('td', {}, (one.tasks || []).map((task) => h('div', {}, h('a', { href: `#/task/${part(one.project_id)}/${part(task.id)}` }, task.title)))),
+      h('td', {}, one.baton_id ? h('div', {}, toBaton(one.project_id, one.baton_id, 'a baton')) : null, (one.tasks || []).map((task) => h('div', {}, h('a', { href: `#/task/${part(one.project_id)}/${part(task.id)}` }, task.title)))),
       h('td', {}, one.last_checkpoint?.summary || '', one.last_checkpoint ? h('span.meta', {}, ' ', ago(one.last_checkpoint.at)) : null),
-      h('td', {}, h('span.narrow', {}, 'heard '), ago(one.last_heartbeat)));
+      h('td', {}, h('span.narrow', {}, 'heard '), ago(one.last_heartbeat)),
+      h('td.figures', {}, spark(one.activity || [])), h('td.figures', {}, one.tokens ? [cost(one.tokens), h('span.narrow', {}, ' tokens')] : null));
     return [h('h1', {}, 'Agents'), h('p.meta', {}, 'Every open session: silent ones first, then who saved longest ago.'),
       found.items.length ? h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': 'Agents' }, h('table.list.agents', {},
-        h('thead', {}, h('tr', {}, ['Agent', 'State', 'Project', 'Tool', 'Place', 'Task', 'Last checkpoint', 'Heard of'].map((one) => h('th', { scope: 'col' }, one)))),
-        h('tbody', {}, rows.map(row)))) : empty('Nobody is at work.'),
+        h('thead', {}, h('tr', {}, ['Agent', 'State', 'Project', 'Tool', 'Place', 'Holds', 'Last checkpoint', 'Heard of', 'Last 12 hours', 'Tokens'].map((one) => h('th', { scope: 'col' }, one)))),
+        h('tbody', {}, [...new Map(found.items.map((one) => [one.session_id, one])).values()].map(row)))) : empty('Nobody is at work.'),
       found.next ? h('p', {}, button('Show more', () => { state.cursors = [...(state.cursors || []), found.next]; draw(); }, 'more')) : null];
   },
 };

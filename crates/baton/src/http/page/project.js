@@ -23,7 +23,7 @@ const project = {
     return {
       show: question(at(id, ''), {}),
       history: question(at(id, '/sessions'), { limit: 60 }, onSessions(id)),
-      pages: pages((cursor) => inboxPage(cursor, id), state),
+      ...inboxQuestions(state, id),
       card: question(at(id, '/status'), {}, (event) => event.project_id === id && event.kind === 'handoff'),
       board: question(at(id, '/board'), {}, onOther(id)),
       leases: question(at(id, '/leases'), {}, onOther(id)),
@@ -42,7 +42,7 @@ const project = {
       h('h2', {}, 'The way of the baton'),
       history.items.length ? timeline(id, history.items) : empty('No session yet. ', h('code', {}, 'baton start'), ' begins one.'),
       history.more ? h('p.quiet', {}, 'Only the newest sessions are drawn. ', h('a', { href: `#/sessions/${part(id)}` }, 'All sessions'), ' · ', h('a', { href: `#/batons//${part(id)}` }, 'all batons')) : null,
-      matters(joined(data.pages), view),
+      matters(data, view),
       card.sent?.length ? [h('h2', {}, `Sent hand-offs (${card.sent.length})`), h('ul.grid', {}, card.sent.map(sentHandoff))] : null,
       working.length ? [h('h2', {}, `At work (${working.length})`), h('ul.grid', {}, working.map((one) => works(one, id)))] : null,
       leases.items.length ? [h('h2', { id: 'paths', tabindex: -1 }, `Paths (${leases.items.length})`), h('ul.feed', {}, leases.items.map(path))] : null,

@@ -108,10 +108,21 @@ function advance(one, verb, label, risky = false, owner = null) {
   }, risky);
 }
 
+const seenHere = new Set();
+
+/** Its sender has opened a hand-off that came back: it is no matter for them any more. Who may not write only reads. */
+async function markSeen(one) {
+  if (!isMe(one.from_identity) || !/^(declined|expired)$/.test(one.state) || seenHere.has(one.handoff_id)) return;
+  seenHere.add(one.handoff_id);
+  try { await api('POST', `/handoffs/${part(one.handoff_id)}/seen`, { identity: me() }); } catch { return; }
+  for (const [key, held] of answers) if (/^[^{]*\/attention\{/.test(key)) held.dirty = true;
+}
+
 const handoff = {
   title: 'Hand-off',
   questions: ([id], _, data) => ({ one: question(`/handoffs/${part(id)}`, {}, (event) => event.kind === 'other' || event.kind === 'handoff' ? !data.one?.from_project_id || [data.one.from_project_id, data.one.to_project_id].includes(event.project_id) : false) }),
   draw: ({ one }) => {
+    markSeen(one);
     const steps = one.steps || [];
     return [
       h('div.row', {}, h('h1', {}, one.subject), state(one.state)),

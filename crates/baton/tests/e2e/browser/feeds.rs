@@ -31,6 +31,8 @@ fn what_comes_while_a_feed_is_read_waits_behind_its_number() {
         // More than the feed holds: the rows that are read would be gone.
         (0..65).for_each(|n| note(&format!("{place} {n}")));
         tab.reads("60 or more new");
+        // The number says so before the last of them is there.
+        std::thread::sleep(std::time::Duration::from_millis(1500));
         assert_eq!((tab.eval(top), tab.eval(is_read)), before, "{place}: nothing moved");
         tab.click("60 or more new");
         tab.until(&format!("{top}.includes('{place} 64')"));

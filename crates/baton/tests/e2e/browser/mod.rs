@@ -3,6 +3,7 @@
 //! `BATON_TEST_CHROMIUM` names the program where it is not on the path; `BATON_TEST_AXE` the folder with `axe.min.js`.
 
 mod actions;
+mod agents;
 mod axe;
 mod chromium;
 mod deeds;

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::browser;
+use super::chromium::eventually;
 use super::tab::{NARROW, Tab, WIDE};
 use crate::cross::beside;
 use crate::http::{Server, request};
@@ -108,7 +109,12 @@ fn what_would_be_refused_is_not_offered_and_how_a_hand_off_ended_is_read() {
     let [accepted, declined] = answered(&stage);
     let server = Server::start(&stage.terminal("Server"));
     let tab = Tab::open(&browser, &server.address, "", WIDE);
+    // The inbox of its sender has what came back, until they open it.
     tab.eval("localStorage.setItem('baton.name', 'Iris')");
+    tab.go("agents");
+    tab.go("");
+    tab.reads("For you (1)");
+    tab.reads("declined: send it again after the 7th");
     tab.go("handoffs");
     let buttons = || {
         tab.eval("[...document.querySelectorAll('main button')].map((one) => one.innerText).filter((one) => one !== 'Copy')")
@@ -121,6 +127,11 @@ fn what_would_be_refused_is_not_offered_and_how_a_hand_off_ended_is_read() {
     let facts = tab.text("main .facts");
     assert!(facts.contains("Reason") && !facts.contains("Result"), "{facts}");
     assert!(facts.contains("Declined by\nBen") && facts.contains("send it again after the 7th"), "{facts}");
+    let left = || server.ok("attention_list", &json!({ "identity": "Iris" }))["total"].clone();
+    eventually(|| "it was opened".to_owned(), || (left() == 0).then_some(()));
+    tab.go("");
+    tab.reads("Waiting for somebody (0)");
+    assert!(!tab.text("main").contains("came back"), "{}", tab.text("main"));
     tab.go(&format!("handoff/{accepted}"));
     assert_eq!(buttons(), json!(["Complete for Ben", "Cancel"]));
     tab.eval("localStorage.setItem('baton.name', 'ben')");
@@ -138,11 +149,6 @@ fn what_would_be_refused_is_not_offered_and_how_a_hand_off_ended_is_read() {
     tab.click_on("document.querySelector('dialog[open] button[type=submit]')");
     tab.reads("The hand-off is completed.");
     tab.reads("Ben is on holiday");
-    // The inbox of its sender has what came back.
-    tab.eval("localStorage.setItem('baton.name', 'Iris')");
-    tab.go("");
-    tab.reads("Hand-off to lib came back");
-    tab.reads("declined: send it again after the 7th");
     tab.assert_clean();
 }
 

@@ -1,0 +1,318 @@
+//! Counts and reads what needs a person in the visible projects.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use baton_model::attention::{
+    AttentionItem, RETURNED_FOR, Reason, STARVING_AFTER, STUCK_AFTER, Section, SuggestedCommand,
+};
+use baton_model::id::identity_key;
+use baton_model::lease::Lease;
+use baton_model::printable::quotable;
+use baton_model::session::Session;
+use baton_model::time::{Millis, Timestamp};
+use baton_store::attention::{self as rows, MatterRow, PageRequest, Source};
+use baton_store::{Failure, Tx, lease, session};
+
+use super::sessions::{self, QuietSession};
+use super::{AttentionInput, SectionCounts, read_reason, read_section};
+use crate::op::Env;
+use crate::ownership::is_at_work;
+use crate::page::{Position, row_limit};
+use crate::project::VisibleProjects;
+
+/// The most characters of a message's text.
+const DETAIL: usize = 300;
+/// The most matters of the identity that looks that are told apart from those of others.
+pub(super) const MOST_OWN: usize = 500;
+
+/// A kind of rows, the reasons that its rows have, and the instant that divides them.
+struct Part {
+    source: Source,
+    concern: Reason,
+    fresh: Option<Reason>,
+    divide: Millis,
+    /// Rows since the instant are matters, and not those before it.
+    is_recent: bool,
+}
+
+/// The kinds of rows in the ledger.
+fn parts(now: Millis) -> [Part; 9] {
+    let starving = now - STARVING_AFTER;
+    let part = |source, concern, fresh, divide| Part { source, concern, fresh, divide, is_recent: false };
+    let returned = part(Source::Return, Reason::HandoffReturned, None, now - RETURNED_FOR);
+    [
+        part(Source::Baton, Reason::BatonStarving, Some(Reason::BatonWaiting), starving),
+        part(Source::Offer, Reason::HandoffStarving, Some(Reason::HandoffWaiting), starving),
+        part(Source::Stuck, Reason::HandoffStuck, None, now - STUCK_AFTER),
+        part(Source::Failure, Reason::HandoffFailed, None, now + 1),
+        Part { is_recent: true, ..returned },
+        part(Source::Question, Reason::MessageUnread, Some(Reason::MessageWaiting), starving),
+        part(Source::Acknowledgement, Reason::AckLate, None, now),
+        part(Source::Retry, Reason::TaskRetried, None, now + 1),
+        part(Source::Block, Reason::TaskBlocked, None, now + 1),
+    ]
+}
+
+/// Counts and reads the matters of the visible projects.
+pub(super) struct Scan<'a, 'e> {
+    env: &'a Env<'e>,
+    visible: &'a VisibleProjects,
+    reason: Option<Reason>,
+    waiting: bool,
+    /// Only the matters of this section are read, while those of all are counted.
+    section: Option<Section>,
+    /// Key of the identity that looks; empty where none does.
+    viewer: String,
+    pub(super) counts: BTreeMap<Reason, usize>,
+    /// The kinds of rows with the projects that have any.
+    present: Vec<(Part, Vec<String>)>,
+    /// Open sessions that are not at work.
+    silent: Vec<Session>,
+    /// Sessions that are at work and have written nothing for long.
+    quiet: Vec<QuietSession>,
+    /// Advisory leases that conflict with an earlier one: the later, and the holder of the earlier.
+    conflicts: Vec<(Lease, String)>,
+    /// Hand-offs of the identity that looks that came back long ago, and that it has not opened since.
+    returned: Vec<AttentionItem>,
+}
+
+impl<'a, 'e> Scan<'a, 'e> {
+    pub(super) fn new(
+        env: &'a Env<'e>,
+        visible: &'a VisibleProjects,
+        input: &AttentionInput,
+    ) -> Result<Self, Failure> {
+        let (counts, present, silent, quiet, conflicts, returned) = Default::default();
+        let reason = input.reason.as_deref().map(read_reason).transpose()?;
+        let section = input.section.as_deref().map(read_section).transpose()?;
+        let waiting = input.waiting || section == Some(Section::Waiting);
+        let viewer = input.identity.as_deref().map(identity_key).unwrap_or_default();
+        Ok(Self {
+            env,
+            visible,
+            reason,
+            waiting,
+            section,
+            viewer,
+            counts,
+            present,
+            silent,
+            quiet,
+            conflicts,
+            returned,
+        })
+    }
+
+    /// Whether the matters of a reason are read.
+    fn shows(&self, reason: Reason) -> bool {
+        self.wants(reason) && self.section.is_none_or(|section| section.has(reason))
+    }
+
+    fn wants(&self, reason: Reason) -> bool {
+        self.reason.map_or(self.waiting || !reason.is_fresh(), |only| only == reason)
+    }
+
+    pub(super) fn count(&mut self, tx: &mut Tx<'_>) -> Result<(), Failure> {
+        for part in parts(self.env.now) {
+            let mut counts = rows::counts(tx, part.source, part.divide, self.env.now)?;
+            counts.retain(|count| self.visible.contains(&count.project_id));
+            for count in &counts {
+                self.add(part.concern, count.old);
+                if let Some(fresh) = part.fresh {
+                    self.add(fresh, count.all.saturating_sub(count.old));
+                }
+            }
+            self.present.push((part, counts.into_iter().map(|count| count.project_id).collect()));
+        }
+        let mut open = session::open_everywhere(tx)?;
+        open.retain(|of| self.visible.contains(&of.project_id));
+        let (working, silent): (Vec<_>, Vec<_>) = open.into_iter().partition(|of| is_at_work(self.env, of));
+        self.silent = silent;
+        self.quiet = sessions::quiet(tx, working, self.env.now)?;
+        for project_id in rows::advisory_lease_projects(tx, self.env.now)? {
+            if self.visible.contains(&project_id) {
+                self.conflicts.extend(conflicts(&lease::held_leases(tx, &project_id, self.env.now)?));
+            }
+        }
+        self.count_returned(tx)?;
+        self.add(Reason::SessionSilent, self.silent.len());
+        self.add(Reason::SessionQuiet, self.quiet.len());
+        self.add(Reason::LeaseConflict, self.conflicts.len());
+        Ok(())
+    }
+
+    /// What came back long ago is still a matter for who sent it and has not opened it.
+    fn count_returned(&mut self, tx: &mut Tx<'_>) -> Result<(), Failure> {
+        let part = parts(self.env.now).into_iter().find(|part| part.source == Source::Return);
+        let Some(part) = part.filter(|_| !self.viewer.is_empty() && self.wants(Reason::HandoffReturned))
+        else {
+            return Ok(());
+        };
+        let request = PageRequest {
+            after: (i64::MIN, ""),
+            before: part.divide,
+            identity_key: &self.viewer,
+            now: self.env.now,
+            limit: row_limit(MOST_OWN),
+        };
+        let mut rows = rows::returned_to(tx, &request)?;
+        rows.retain(|row| self.visible.contains(&row.project_id));
+        self.returned = rows.into_iter().map(|row| part.item(row)).collect();
+        self.add(Reason::HandoffReturned, self.returned.len());
+        Ok(())
+    }
+
+    fn add(&mut self, reason: Reason, count: usize) {
+        if count > 0 && self.wants(reason) {
+            *self.counts.entry(reason).or_default() += count;
+        }
+    }
+
+    /// How many there are in each section, where these are of the identity that looks.
+    pub(super) fn sections(&self, mine: &[AttentionItem]) -> SectionCounts {
+        let count = |section: Section| {
+            let all = self.counts.iter().filter(|(reason, _)| section.has(**reason)).map(|(_, count)| count);
+            let own = mine.iter().filter(|one| section.has(one.reason) && self.wants(one.reason)).count();
+            all.sum::<usize>().saturating_sub(own)
+        };
+        SectionCounts { mine: mine.len(), concern: count(Section::Concern), waiting: count(Section::Waiting) }
+    }
+
+    /// What is for the identity that looks, or its own, the oldest first.
+    pub(super) fn mine(&self, tx: &mut Tx<'_>) -> Result<Vec<AttentionItem>, Failure> {
+        match self.viewer.as_str() {
+            "" => Ok(Vec::new()),
+            key => self.page(tx, &Position::oldest(), key, MOST_OWN),
+        }
+    }
+
+    /// Matters of a section that are not among those of the identity that looks, after a position.
+    pub(super) fn others(
+        &self,
+        tx: &mut Tx<'_>,
+        after: &Position,
+        mine: &[AttentionItem],
+        limit: usize,
+    ) -> Result<Vec<AttentionItem>, Failure> {
+        let own: BTreeSet<(Reason, &str)> = mine.iter().map(|one| (one.reason, one.id.as_str())).collect();
+        let mut found = self.page(tx, after, "", limit + own.len())?;
+        found.retain(|one| !own.contains(&(one.reason, one.id.as_str())));
+        found.truncate(limit);
+        Ok(found)
+    }
+
+    /// The matters after a position, the oldest first; with a key of an identity, only its own.
+    pub(super) fn page(
+        &self,
+        tx: &mut Tx<'_>,
+        after: &Position,
+        key: &str,
+        limit: usize,
+    ) -> Result<Vec<AttentionItem>, Failure> {
+        let mut found = Vec::new();
+        for (part, projects) in &self.present {
+            let Some((from, before)) = self.span(part, !key.is_empty()) else { continue };
+            let after = (after.at, after.id.as_str()).max((from, ""));
+            let now = self.env.now;
+            let request = PageRequest { after, before, identity_key: key, now, limit: row_limit(limit) };
+            for project_id in projects {
+                let rows = rows::page(tx, part.source, project_id, &request)?;
+                found.extend(rows.into_iter().map(|row| part.item(row)));
+            }
+        }
+        let is_own = |name: &str| key.is_empty() || identity_key(name) == key;
+        if self.shows(Reason::HandoffReturned) {
+            found.extend(self.returned.iter().cloned());
+        }
+        if self.shows(Reason::SessionSilent) {
+            found.extend(self.silent.iter().filter(|of| is_own(&of.identity)).map(sessions::silent_item));
+        }
+        if self.shows(Reason::SessionQuiet) {
+            let own = self.quiet.iter().filter(|of| is_own(&of.session.identity));
+            found.extend(own.map(QuietSession::item));
+        }
+        if self.shows(Reason::LeaseConflict) {
+            let own = self.conflicts.iter().filter(|(of, other)| is_own(&of.identity) || is_own(other));
+            found.extend(own.map(conflict));
+        }
+        let place = |item: &AttentionItem| (item.since.0, item.id.clone());
+        found.retain(|item| place(item) > (after.at, after.id.clone()));
+        found.sort_by_key(place);
+        found.truncate(limit);
+        Ok(found)
+    }
+
+    /// From when on and before when rows of a kind are wanted; nothing where none is. A message is a matter for the one
+    /// that it is for from the first minute on.
+    fn span(&self, part: &Part, is_own: bool) -> Option<(Millis, Millis)> {
+        let is_asked = is_own && self.reason.is_none() && part.source == Source::Question;
+        let fresh = is_asked || part.fresh.is_some_and(|fresh| self.shows(fresh));
+        match (self.shows(part.concern), fresh) {
+            (true, _) if part.is_recent => Some((part.divide, i64::MAX)),
+            (true, true) => Some((i64::MIN, i64::MAX)),
+            (true, false) => Some((i64::MIN, part.divide)),
+            (false, true) => Some((part.divide, i64::MAX)),
+            (false, false) => None,
+        }
+    }
+}
+
+impl Part {
+    fn item(&self, row: MatterRow) -> AttentionItem {
+        let reason = self.fresh.filter(|_| row.since >= self.divide).unwrap_or(self.concern);
+        let some = |text: String| Some(text).filter(|text| !text.is_empty());
+        let detail = if self.source == Source::Question { quotable(&row.detail, DETAIL) } else { row.detail };
+        let MatterRow { project_id, id, subject, from, to, since, .. } = row;
+        let (from, to) = (some(from), some(to));
+        let suggestion = SuggestedCommand {
+            reason,
+            project_id: &project_id,
+            id: &id,
+            subject: &subject,
+            to: to.as_deref(),
+        };
+        let help = suggestion.command();
+        AttentionItem {
+            reason,
+            project_id,
+            id,
+            subject,
+            from,
+            to,
+            since: Timestamp(since),
+            detail: some(detail),
+            help,
+        }
+    }
+}
+
+fn conflict((of, other): &(Lease, String)) -> AttentionItem {
+    let reason = Reason::LeaseConflict;
+    let suggestion = SuggestedCommand {
+        reason,
+        project_id: &of.project_id,
+        id: &of.lease_id,
+        subject: &of.pattern,
+        to: None,
+    };
+    AttentionItem {
+        reason,
+        help: suggestion.command(),
+        project_id: of.project_id.clone(),
+        id: of.lease_id.clone(),
+        subject: of.pattern.clone(),
+        from: Some(of.identity.clone()),
+        to: Some(other.clone()),
+        since: Timestamp(of.taken_at),
+        detail: of.why.clone(),
+    }
+}
+
+/// The leases, given from the oldest on, that conflict with an earlier one, each with that one's holder.
+fn conflicts(leases: &[Lease]) -> Vec<(Lease, String)> {
+    let with_earlier = |(index, of): (usize, &Lease)| {
+        let earlier = leases.iter().take(index).find(|earlier| of.conflicts(earlier))?;
+        Some((of.clone(), earlier.identity.clone()))
+    };
+    leases.iter().enumerate().filter_map(with_earlier).collect()
+}

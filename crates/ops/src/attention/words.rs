@@ -1,0 +1,54 @@
+//! The words of a matter: what its session said last, and with what its provider stopped its agent.
+
+use baton_model::attention::{AttentionItem, Reason};
+use baton_model::delta::{Delta, Kind};
+use baton_store::{Failure, Tx, delta, task};
+
+use crate::op::Env;
+use crate::transcript::provider_stop;
+
+/// The most entries of a session among which its last words are looked for.
+const LOOKED_AT: i64 = 20;
+
+/// Adds the words of a matter that its row does not have.
+pub(super) fn add(tx: &mut Tx<'_>, env: &Env<'_>, item: &mut AttentionItem) -> Result<(), Failure> {
+    let stop = match item.reason {
+        Reason::SessionSilent | Reason::SessionQuiet => {
+            let entries = delta::newest_of_session(tx, &item.project_id, &item.id, LOOKED_AT)?;
+            item.subject = last_words(tx, item, &entries)?;
+            stop_of_session(&entries)
+        }
+        Reason::BatonStarving | Reason::BatonWaiting => {
+            let wrap = delta::get(tx, &item.project_id, &item.id)?;
+            wrap.and_then(|wrap| provider_stop::stopped_in(&wrap.body))
+        }
+        _ => None,
+    };
+    if let Some(stop) = stop {
+        let summary = std::mem::replace(&mut item.subject, provider_stop::in_words(&stop, env.now));
+        item.detail = item.detail.take().or(Some(summary)).filter(|text| !text.is_empty());
+    }
+    Ok(())
+}
+
+/// With what the agent of a session was stopped, where it has written nothing since.
+fn stop_of_session(newest: &[Delta]) -> Option<provider_stop::Stopped> {
+    // A hook that comes late writes down the failure itself.
+    let is_of_stop = |one: &&Delta| one.kind == Kind::Note && one.body.contains("\"event\":\"failure\"");
+    provider_stop::stopped_in(&newest.iter().find(|one| !is_of_stop(one))?.body)
+}
+
+/// What a session said last: its last checkpoint, else its last entry with words, else the task that it has claimed.
+fn last_words(tx: &mut Tx<'_>, item: &AttentionItem, newest: &[Delta]) -> Result<String, Failure> {
+    let (project_id, session_id) = (&item.project_id, &item.id);
+    if let Some(last) = delta::last_of_session(tx, project_id, session_id, Kind::Checkpoint)? {
+        return Ok(last.headline());
+    }
+    let is_said = |kind: Kind| !matches!(kind, Kind::Start | Kind::Pickup | Kind::Other);
+    let headlines = newest.iter().filter(|one| is_said(one.kind)).map(Delta::headline);
+    if let Some(words) = headlines.into_iter().find(|words| !words.is_empty()) {
+        return Ok(words);
+    }
+    let claimed = task::claimed_in(tx, project_id, session_id)?;
+    Ok(claimed.into_iter().next().map(|task| task.title).unwrap_or_default())
+}
