@@ -5,6 +5,7 @@ mod beads;
 mod bounded_body;
 mod cells;
 mod changes;
+mod claimed_project;
 mod cli;
 mod clock;
 mod commit_hook;

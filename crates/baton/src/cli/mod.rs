@@ -10,7 +10,6 @@ mod bd;
 mod beads;
 mod changes;
 mod checkpoint;
-mod claimed_project;
 mod commit_trailer;
 mod completions;
 mod config_show;
@@ -364,7 +363,7 @@ fn run(cli: Cli, format: Format) -> Result<(), AppError> {
         trust::name_ignored(&app);
     }
     let ended = cli.command.run(&mut app).map_err(|ended| name_inherited_session(&app, ended));
-    let ended = ended.map_err(|ended| claimed_project::name(&app, ended).with_store(&app.config.ledger()));
+    let ended = ended.map_err(|no| crate::claimed_project::name(&app, no).with_store(&app.config.ledger()));
     name_unanswered(&app);
     if !serves {
         app.resume();

@@ -88,9 +88,9 @@ fn an_uninstall_of_all_names_what_was_removed_and_counts_the_rest() {
     let ann = stage.terminal("Ann");
     ann.json(&["install", "gemini", "--yes"]);
     let text = ann.text(&["install", "--all", "--uninstall", "--yes"]);
-    let told: Vec<&str> = text.lines().filter(|line| !line.starts_with([' ', '-', '+', '@'])).collect();
-    assert!(told.iter().any(|line| line.starts_with("Gemini CLI: uninstalled")), "{text}");
-    let nothing = told.iter().filter(|line| line.contains("nothing of")).collect::<Vec<_>>();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with([' ', '-', '+', '@'])).collect();
+    assert!(lines.iter().any(|line| line.starts_with("Gemini CLI: uninstalled")), "{text}");
+    let nothing = lines.iter().filter(|line| line.contains("nothing of")).collect::<Vec<_>>();
     assert!(nothing.len() == 1 && nothing[0].ends_with("other tools"), "{text}");
 }
 

@@ -172,19 +172,19 @@ fn a_headline_that_nobody_wrote_says_so_and_what_is_known() {
     };
     let bare = work("testing", json!({ "work_completed": " ", "files_modified": ["a.rs"] }), json!({}));
     let work = TaskFacts { previous_task: Some(previous), ..bare.clone() };
-    let said = |kind: Kind, work: &TaskFacts<'_>| {
+    let headline_of = |kind: Kind, work: &TaskFacts<'_>| {
         let message = build(kind, work, &ENVELOPE, budget_of(work.role)).expect("fits");
         message["context"][required(kind)].as_str().expect("text").to_owned()
     };
     assert_eq!(
-        said(Kind::TaskHandoff, &work),
+        headline_of(Kind::TaskHandoff, &work),
         "NOT STATED: shop-1 \"Detect\" was closed by Ann at 2026-11-20T10:00:00.000Z, and nobody said what was done. What was \
          changed stands under files_modified. Look before you rely on it: `baton task show shop-1`, `git log`, or ask whoever \
          closed it."
     );
-    let failed = said(Kind::TestFailureReport, &work);
+    let failed = headline_of(Kind::TestFailureReport, &work);
     assert!(failed.starts_with("NOT STATED: shop-1 \"Detect\" was closed as failed by Ann"), "{failed}");
-    let unknown = said(Kind::TaskHandoff, &bare);
+    let unknown = headline_of(Kind::TaskHandoff, &bare);
     assert!(
         unknown.starts_with("NOT STATED: the task before this one was closed, and nobody said"),
         "{unknown}"

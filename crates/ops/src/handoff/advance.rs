@@ -158,8 +158,9 @@ fn was_done(
         Action::Cancel => State::Cancelled,
     };
     let Some(ended) = Plan::of(before).ended.filter(|_| before.state == state) else { return Ok(false) };
-    let said = input.result.as_deref();
-    let is_same_word = said.is_none() || said == before.result.as_deref() || said == ended.why.as_deref();
+    let result = input.result.as_deref();
+    let is_same_word =
+        result.is_none() || result == before.result.as_deref() || result == ended.why.as_deref();
     let is_same_end = !is_bot(identity) && identity_key(&ended.by) == identity_key(identity);
     Ok(is_same_word && is_same_end && !input.force)
 }

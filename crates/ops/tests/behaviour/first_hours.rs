@@ -157,8 +157,8 @@ on_every_backend! {
         let started = w.start(&agent("Ann"));
         w.advance(STALE + 1);
         let card = w.ok(&agent("Ben"), "session_status", json!({}));
-        let said = column(&list(&card["reminders"]), "message").join("\n");
+        let messages = column(&list(&card["reminders"]), "message").join("\n");
         let id = text(&started, "session_id");
-        assert!(said.contains(&format!("Ann ({}", &id[..13])) && said.contains("baton reassign ID --to NAME"), "{said}");
+        assert!(messages.contains(&format!("Ann ({}", &id[..13])) && messages.contains("baton reassign ID --to NAME"), "{messages}");
     }
 }

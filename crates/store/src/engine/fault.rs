@@ -128,6 +128,10 @@ fn plain(kind: FaultKind) -> &'static str {
     }
 }
 
+/// What to do about a file that cannot be read as a store.
+const NO_STORE_HINT: &str = "If this file never was a store, name the one that is meant with --store or BATON_STORE (`baton config` \
+     shows which counts). If it was one, keep it (`mv -n FILE FILE.damaged`) and put a backup in its place: `baton restore BACKUP`.";
+
 /// Code, kind and hint of every fault that a user can act on.
 fn advice(kind: FaultKind) -> Option<(&'static str, Kind, &'static str)> {
     Some(match kind {
@@ -151,12 +155,7 @@ fn advice(kind: FaultKind) -> Option<(&'static str, Kind, &'static str)> {
             Kind::Refused,
             "Check the path and its permissions, or set BATON_STORE to where the store is; `baton config` shows which path counts.",
         ),
-        FaultKind::Corrupt => (
-            "store_corrupt",
-            Kind::Refused,
-            "If this file never was a store, name the one that is meant with --store or BATON_STORE (`baton config` shows which counts). \
-             If it was one, keep it (`mv -n FILE FILE.damaged`) and put a backup in its place: `baton restore BACKUP`.",
-        ),
+        FaultKind::Corrupt => ("store_corrupt", Kind::Refused, NO_STORE_HINT),
         FaultKind::Incomplete => (
             "store_incomplete",
             Kind::Refused,

@@ -33,10 +33,10 @@ pub(super) fn lines(handoff: &View) -> String {
     text
 }
 
-/// A step of the saga: what, where it stands, since when, and why it failed last, unless the hand-off has `said` that.
-pub(super) fn step_row(step: &saga::View, said: Option<&str>) -> Vec<String> {
+/// A step of the saga: what, where it stands, since when, and why it failed last, unless that is the `reason` that the hand-off gives.
+pub(super) fn step_row(step: &saga::View, reason: Option<&str>) -> Vec<String> {
     let error = match step.last_error.as_deref() {
-        Some(error) if said == Some(error) => "see why".to_owned(),
+        Some(error) if reason == Some(error) => "see why".to_owned(),
         error => error.map(visible).unwrap_or_default(),
     };
     let at = step.updated_at.filter(|_| step.attempts > 0).map(|at| rfc3339(at.0)).unwrap_or_default();

@@ -45,8 +45,8 @@ fn head(one: &Row, shown: &ShowOutput) -> String {
         .flat_map(|(name, value)| each(value).into_iter().map(|one| vec![visible(name), visible(&one)]))
         .collect();
     let steps: Vec<Vec<String>> = {
-        let said = handoff.last_error.as_deref();
-        one.steps.iter().map(|step| ending::step_row(step, said)).collect()
+        let reason = handoff.last_error.as_deref();
+        one.steps.iter().map(|step| ending::step_row(step, reason)).collect()
     };
     format!(
         "{}{}{}{}{}",
