@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::error;
 use super::{OpenMode, STATEMENTS};
@@ -133,13 +133,7 @@ pub(super) fn prepare(path: &Path, access: OpenMode) -> Result<(), Fault> {
         // Opening a pipe waits for its other end, and a device has none.
         Ok(meta) if !meta.is_file() => unopenable(format!("{shown} is no regular file")),
         Ok(meta) if meta.len() == 0 && is_bereft(path) => Err(bereft(path)),
-        Ok(_) => match foreign_content(path) {
-            Some(what) => {
-                let message = format!("{shown} is no store of Baton: {what}");
-                Err(Fault::new(FaultKind::Corrupt, message))
-            }
-            None => Ok(()),
-        },
+        Ok(_) => Ok(()),
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(error::io_fault("cannot open", path, e)),
         Err(_) if is_bereft(path) => Err(bereft(path)),
         Err(_) if access != OpenMode::Create => unopenable(format!("there is no store at {shown}")),
@@ -150,7 +144,17 @@ pub(super) fn prepare(path: &Path, access: OpenMode) -> Result<(), Fault> {
 /// With what every database of SQLite begins.
 const MAGIC: &[u8] = b"SQLite format 3\0";
 
-/// What a file holds that does not begin as a database does; nothing of an empty one, and of one that cannot be read.
+/// The fault of a file that is no database, with what it holds.
+fn no_database(path: &Path, error: rusqlite::Error) -> Fault {
+    let shown = path.display().to_string();
+    match foreign_content(path) {
+        Some(what) => Fault::new(FaultKind::Corrupt, format!("{shown} is no store of Baton: {what}")),
+        None => error::fault(&shown, None, error),
+    }
+}
+
+/// What a file holds that does not begin as a database does; nothing of an empty one, and of one that cannot be read. Only for a
+/// file that SQLite has refused: to close a file releases the locks that this process has on it through any other connection.
 fn foreign_content(path: &Path) -> Option<&'static str> {
     let mut head = Vec::new();
     File::open(path).and_then(|file| file.take(512).read_to_end(&mut head)).ok()?;
@@ -201,6 +205,7 @@ pub(super) fn file(path: &Path, access: OpenMode) -> Result<(Connection, Option<
     let opened = Connection::open_with_flags(path, flags).and_then(|conn| configure(conn, access));
     let fault = match opened {
         Ok(conn) => return Ok((conn, None)),
+        Err(e) if e.sqlite_error_code() == Some(ErrorCode::NotADatabase) => return Err(no_database(path, e)),
         Err(e) => error::fault(&path.display().to_string(), None, e),
     };
     match fault.kind {
