@@ -3,10 +3,10 @@
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::time::Millis;
 
-use crate::op::Access;
+use crate::meta::Access;
 
 /// The last millisecond that `rfc3339` can write, and with that an export: in every time zone it is the year 9999.
-const LAST: Millis = 253_402_207_200_999;
+const LAST: Millis = 253_402_207_200_000;
 
 /// Refuses to write at an instant that an export could not give back.
 pub(crate) fn check(access: Access, now: Millis) -> Result<(), Refusal> {
@@ -24,7 +24,7 @@ mod tests {
 
     #[test]
     fn nothing_is_written_at_a_time_that_an_export_cannot_hold() {
-        assert_eq!(baton_model::time::rfc3339(LAST), "9999-12-30T22:00:00.999Z");
+        assert_eq!(baton_model::time::rfc3339(LAST), "9999-12-30T22:00:00.000Z");
         assert!(!baton_model::time::rfc3339(LAST + 1).contains('T'));
         assert!(check(Access::Write, LAST).is_ok() && check(Access::Read, LAST + 1).is_ok());
         assert_eq!(check(Access::Write, LAST + 1).map_err(|no| no.code), Err("clock_invalid"));

@@ -54,10 +54,10 @@ mod tests {
     #[test]
     fn another_repository_does_not_take_the_memory_of_the_one_before() {
         let to = place("b", Some("2"));
-        let kept = displaced(place("a", Some("1")), &to).expect("it is elsewhere");
-        assert_eq!((kept.project_id.as_str(), kept.path.as_str()), ("a", "/r/.git/moved-1"));
-        assert_eq!(kept.repository_id.as_deref(), Some("1"));
-        assert!(is_displaced(&kept) && !is_displaced(&to));
+        let remembered = displaced(place("a", Some("1")), &to).expect("it is elsewhere");
+        assert_eq!((remembered.project_id.as_str(), remembered.path.as_str()), ("a", "/r/.git/moved-1"));
+        assert_eq!(remembered.repository_id.as_deref(), Some("1"));
+        assert!(is_displaced(&remembered) && !is_displaced(&to));
         assert_eq!(displaced(place("a", Some("2")), &to), None, "the same one in another project");
         assert_eq!(displaced(place("a", None), &to), None);
         assert_eq!(displaced(place("a", Some("1")), &place("b", None)), None);

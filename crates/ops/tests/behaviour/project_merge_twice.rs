@@ -203,13 +203,13 @@ on_every_backend! {
     fn what_was_asked_before_a_merge_is_not_done_again_after_it(w) {
         w.register("fix");
         let ann = at("Ann", "fix");
-        let asked = [
+        let requests = [
             ("memory_add", json!({ "kind": "fact", "text": "the cart rounds half up" })),
             ("task_create", json!({ "title": "round" })),
             ("mail_send", json!({ "to": "Ben", "wait": true, "subject": "s", "body": "b" })),
         ];
         let entry = |verb: &str| baton_ops::all::find(verb).expect("an operation");
-        let first: Vec<_> = asked.iter().map(|(verb, input)| w.once(&ann, entry(verb), input.clone(), verb)).collect();
+        let first: Vec<_> = requests.iter().map(|(verb, input)| w.once(&ann, entry(verb), input.clone(), verb)).collect();
         w.ok(&agent("Owner"), "project_merge", json!({ "from": "fix", "into": "p" }));
         // A repeated request may take a number of the ledger, which then has a gap.
         let rows = |w: &mut World| {
@@ -218,7 +218,7 @@ on_every_backend! {
             rows
         };
         let before = rows(w);
-        for ((verb, input), first) in asked.iter().zip(first) {
+        for ((verb, input), first) in requests.iter().zip(first) {
             let first = first.unwrap_or_else(|refusal| panic!("{verb}: {refusal:#}"));
             let again = w.once(&at("Ann", "p"), entry(verb), input.clone(), verb).expect("the answer of before");
             for id in ["memory_id", "task_id", "message_id"] {

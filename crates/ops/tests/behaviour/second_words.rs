@@ -138,7 +138,8 @@ on_every_backend! {
         assert_eq!(late(w, &id), [("Donna".to_owned(), "merged as 12".to_owned())]);
         assert_eq!(show(w, &id)["result"], "finished by hand");
         // A retry of the one whose result stands adds nothing.
-        w.no_trace(&other(), "handoff_advance", end(&id, "complete", "finished by hand"), "handoff_state");
+        let again = w.ok(&other(), "handoff_advance", end(&id, "complete", "finished by hand"));
+        assert_eq!((&again["was_done"], late(w, &id).len()), (&json!(true), 1), "{again:#}");
         let audit = w.ok(&receiver(), "audit_report", json!({})).to_string();
         assert!(audit.contains("Donna is on holiday"), "{audit}");
     }
