@@ -29,13 +29,22 @@ async function fetchAnswer(asked) {
   held.ledgerOf = asked.ledgerOf;
   held.dirty = false;
   held.busy = true;
+  // Of two requests under way only the later one counts: an answer that was slow must not replace a newer one.
+  held.request = (held.request || 0) + 1;
+  const { request } = held;
+  const isLatest = () => held.request === request;
   try {
-    held.data = await api('GET', asked.path, asked.fields, { root: asked.root });
-    held.error = null;
+    const data = await api('GET', asked.path, asked.fields, { root: asked.root });
+    if (isLatest()) Object.assign(held, { data, error: null });
   } catch (error) {
-    held.error = error;
+    if (isLatest()) held.error = error;
   }
-  held.busy = false;
+  if (isLatest()) {
+    held.busy = false;
+    // An event came while it was under way, and the view that shows it now has not heard of it.
+    const one = shown.find(({ key }) => key === asked.key);
+    if (one && held.dirty) renewSoon(one);
+  }
   while (answers.size > KEPT) answers.delete(answers.keys().next().value);
   return held;
 }
