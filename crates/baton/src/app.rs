@@ -1,5 +1,6 @@
 //! What every command is given: settings, the store, and one way to call an operation and to answer.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -77,6 +78,14 @@ struct Client {
     runtime: tokio::runtime::Runtime,
 }
 
+/// Whether an empty file without a log lies where a store should be: to open it would make a store of it.
+fn is_blank(path: &Path) -> bool {
+    let size =
+        |path: &Path| std::fs::metadata(path).ok().filter(|meta| meta.is_file()).map(|meta| meta.len());
+    let log = PathBuf::from(format!("{}-wal", path.display()));
+    size(path) == Some(0) && size(&log).unwrap_or_default() == 0
+}
+
 impl App {
     /// An application that has opened nothing yet.
     pub(crate) fn new(config: Config, format: Format, color: bool, quiet: bool) -> Self {
@@ -123,7 +132,7 @@ impl App {
         else {
             return Ok(());
         };
-        if self.store.is_some() || path.exists() {
+        if self.store.is_some() || path.exists() && !is_blank(path) {
             return Ok(());
         }
         let what = format!(

@@ -154,7 +154,7 @@ fn nearest(tx: &mut Tx<'_>, host: &dyn Host, here: &CallerPlace<'_>) -> Result<O
 }
 
 /// Whether another repository lies in the folder of a place by now: its settings hold no id, and it lacks the commit at which an agent
-/// was last at work there. A repository that only lost its settings has that commit.
+/// was last at work there. A repository that only lost its settings has that commit; that of an isolated project is asked about.
 fn is_replaced(
     tx: &mut Tx<'_>,
     host: &dyn Host,
@@ -167,6 +167,10 @@ fn is_replaced(
         && place.common_dir.as_deref() == Some(repository.common_dir.as_str());
     if !is_suspect {
         return Ok(false);
+    }
+    // What is isolated is read by its own repository alone, also where a clone of it lies in its place.
+    if project::get(tx, &place.project_id)?.is_some_and(|of| of.is_isolated) {
+        return Ok(true);
     }
     let newest = session::newest(tx, &place.project_id, LOOKED_AT)?.into_iter();
     let mut there = newest.filter(|one| one.place.machine == here.machine).filter_map(|one| one.copy);

@@ -41,7 +41,7 @@ crate::sql! {
     REWRITE = "UPDATE request SET answer = $1 WHERE project_id = $2 AND caller = $3 AND verb = $4 AND request_id = $5";
     COPY = "INSERT INTO request (project_id, caller, verb, request_id, fingerprint, answer, created_at, expires_at)
         SELECT $1, caller, verb, request_id, fingerprint, answer, created_at, expires_at FROM request
-        WHERE project_id = $2 AND caller <> '' ON CONFLICT DO NOTHING";
+        WHERE project_id = $2 AND caller <> '' AND verb NOT IN ('session_start', 'hd_exec') ON CONFLICT DO NOTHING";
     FORGET = "DELETE FROM request WHERE expires_at < $1";
 }
 
@@ -107,7 +107,7 @@ pub fn put_first(tx: &mut Tx<'_>, key: &Key, answer: &StoredAnswer, now: Millis)
 }
 
 /// Keeps the answers to a project's callers under another project, too: a retry after a merge comes from there. What is already
-/// answered there stays.
+/// answered there stays. A session that was begun stays in its own project, so a retry begins another one.
 pub fn copy(tx: &mut Tx<'_>, from: &str, into: &str) -> Result<(), Fault> {
     tx.execute(COPY, params![into, from])?;
     Ok(())

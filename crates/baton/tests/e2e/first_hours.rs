@@ -34,6 +34,13 @@ fn a_refused_note_leaves_no_store_behind() {
         }
         assert!(!path.exists() && !parent.exists(), "{}", path.display());
     }
+    // Nor is an empty file made one.
+    let blank = stage.file("blank.db", "");
+    let ann = stage.terminal("Ann").with("BATON_STORE", &blank);
+    for call in [&["note", "hello"][..], &["status"], &["task", "list"]] {
+        ann.refused(3, "store_missing", call);
+    }
+    assert_eq!(fs::metadata(&blank).expect("it is there").len(), 0);
     let ann = stage.terminal("Ann").with("BATON_STORE", parent.join("where.db"));
     ann.json(&["init"]);
     ann.json(&["note", "hello"]);

@@ -209,6 +209,26 @@ fn an_isolated_project_is_not_joined_by_an_id_in_a_strange_folder() {
 }
 
 #[test]
+fn a_repository_in_the_place_of_an_isolated_one_reads_nothing_of_it() {
+    let stage = Stage::new();
+    let ann = stage.terminal("Ann");
+    ann.json(&["init", "--isolated"]);
+    ann.json(&["memory", "add", "OUR-SECRET"]);
+    let (shop, away) = (stage.shop(), stage.root().join("away"));
+    fs::rename(&shop, &away).expect("moved");
+    let words = |answer: serde_json::Value| answer.to_string().contains("OUR-SECRET");
+    for arguments in [&["clone", "-q", "away", "shop"][..], &["init", "-q", "shop"]] {
+        git(&stage, stage.root(), arguments);
+        let answer = ann.within(&shop).run(&["memory", "search", "OUR"]);
+        assert!(answer.code != 0 && !words(answer.err.clone().into()), "{answer:#?}");
+        fs::remove_dir_all(&shop).expect("removed");
+    }
+    // The true one comes back to its place.
+    fs::rename(&away, &shop).expect("moved");
+    assert!(words(ann.within(&shop).json(&["memory", "search", "OUR"])));
+}
+
+#[test]
 fn submodules_and_nested_repositories_are_projects_of_their_own() {
     let stage = committed();
     let ann = stage.terminal("Ann");

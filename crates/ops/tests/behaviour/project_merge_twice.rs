@@ -226,6 +226,14 @@ on_every_backend! {
             }
         }
         assert_eq!(rows(w), before, "nothing was done again");
+        // A session of the merged project is over: the same request begins one where the work goes on.
+        let begin = json!({ "request_id": "begin" });
+        w.register("third");
+        let first = w.ok(&at("Ann", "third"), "session_start", begin.clone());
+        w.end(&at("Ann", "third"));
+        w.ok(&agent("Owner"), "project_merge", json!({ "from": "third", "into": "p" }));
+        let again = w.ok(&at("Ann", "p"), "session_start", begin);
+        assert_ne!(again["session_id"], first["session_id"], "{again:#}");
     }
 
     fn a_conversation_keeps_its_baton_when_its_folder_goes_to_another_project(w) {
