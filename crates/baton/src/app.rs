@@ -126,7 +126,7 @@ impl App {
     }
 
     /// Refuses where the settings name a store that is not there: an empty one in its place would look like a project without
-    /// work. `baton init` makes it; the one beside Baton's own data is made on first use.
+    /// work. What begins a store (`baton init`, an import, a token) makes it; the one beside Baton's own data is made on first use.
     pub(crate) fn require_named_store(&self) -> Result<(), Refusal> {
         let (Target::File(path), Some((_, origin))) = (&self.config.store, self.config.origins.get("store"))
         else {

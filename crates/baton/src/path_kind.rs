@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
+use baton_model::id::visible;
 use baton_model::lease::pattern::is_glob;
+use baton_model::refusal::Refusal;
 use baton_ops::op::PathKind;
 
 use crate::git;
@@ -28,7 +30,7 @@ pub(crate) fn of(folder: &str, pattern: &str) -> Option<PathKind> {
 
 /// What a path names that is no regular file: to open some of these waits for a writer, or reads without an end. Nothing where
 /// there is nothing, which opening it says.
-pub(crate) fn irregular(path: &Path) -> Option<&'static str> {
+fn irregular(path: &Path) -> Option<&'static str> {
     let kind = std::fs::metadata(path).ok()?.file_type();
     #[cfg(unix)]
     {
@@ -48,6 +50,14 @@ pub(crate) fn irregular(path: &Path) -> Option<&'static str> {
         (_, true) => None,
         _ => Some("no regular file"),
     }
+}
+
+/// Refuses to read what is no regular file: it may have no end.
+pub(crate) fn require_regular(path: &Path, hint: &'static str) -> Result<(), Refusal> {
+    let Some(kind) = irregular(path) else { return Ok(()) };
+    let shown = visible(&path.display().to_string());
+    let what = format!("{shown} is {kind}, and no file that could be read to its end");
+    Err(Refusal::invalid("input_unreadable", what, hint))
 }
 
 #[cfg(test)]

@@ -96,6 +96,11 @@ impl State {
         matches!(self, Self::Completed | Self::Declined)
     }
 
+    /// Whether it came back to its sender, who has to decide what becomes of it.
+    pub fn is_returned(self) -> bool {
+        matches!(self, Self::Declined | Self::Expired)
+    }
+
     /// How far it has come: of two copies of a hand-off, the one of the higher rank is the newer.
     pub fn rank(self) -> u8 {
         match self {

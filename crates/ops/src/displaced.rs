@@ -37,6 +37,12 @@ pub(crate) fn is_displaced(place: &Place) -> bool {
     known.is_some_and(|(folder, id)| place.path == path_of(folder, id))
 }
 
+/// The folder in which a repository lay when it was seen last.
+pub(crate) fn folder_of(place: &Place) -> &str {
+    let before = place.common_dir.as_deref().filter(|_| is_displaced(place));
+    before.map_or(&place.path, |folder| folder.strip_suffix("/.git").unwrap_or(folder))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,6 +64,7 @@ mod tests {
         assert_eq!((remembered.project_id.as_str(), remembered.path.as_str()), ("a", "/r/.git/moved-1"));
         assert_eq!(remembered.repository_id.as_deref(), Some("1"));
         assert!(is_displaced(&remembered) && !is_displaced(&to));
+        assert_eq!((folder_of(&remembered), folder_of(&to)), ("/r", "/r"));
         assert_eq!(displaced(place("a", Some("2")), &to), None, "the same one in another project");
         assert_eq!(displaced(place("a", None), &to), None);
         assert_eq!(displaced(place("a", Some("1")), &place("b", None)), None);

@@ -19,7 +19,7 @@ use baton_store::place::Place;
 use baton_store::{Failure, Store, Tx, place, project, session};
 use serde_json::json;
 
-use crate::displaced::put_place;
+use crate::displaced::{folder_of, put_place};
 use crate::op::{Caller, Env, Host};
 use crate::project_hint::{way_to_clone, way_to_project};
 
@@ -224,7 +224,7 @@ fn moved_or_copied(
     here: &CallerPlace<'_>,
     other: &Place,
 ) -> Result<Location, Failure> {
-    let (project_id, path) = (other.project_id.clone(), visible(&other.path));
+    let (project_id, path) = (other.project_id.clone(), visible(folder_of(other)));
     let there = other.common_dir.as_deref().filter(|_| other.machine == here.machine);
     let holds = there.zip(here.id()).and_then(|(there, id)| host.holds_repository(there, id));
     let is_isolated = project::get(tx, &project_id)?.is_some_and(|project| project.is_isolated);

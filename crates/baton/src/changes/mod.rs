@@ -218,12 +218,12 @@ impl Fault {
 /// How many of a list a message names.
 const NAMED: usize = 10;
 
-/// The first ten of a list, and how many more there are.
 /// A clause with the largest files; nothing where they are not known.
 fn largest_of(largest: &[String]) -> String {
     if largest.is_empty() { String::new() } else { format!("; the largest: {}", list(largest)) }
 }
 
+/// The first ten of a list, and how many more there are.
 fn list(items: &[String]) -> String {
     let shown: Vec<String> = items.iter().take(NAMED).map(|item| item.escape_debug().to_string()).collect();
     match items.len().checked_sub(NAMED) {

@@ -228,10 +228,8 @@ fn lines(file: &str, unverified: bool) -> Result<Vec<String>, AppError> {
         )
         .with("line", number)
     };
-    if let Some(kind) = path_kind::irregular(Path::new(file)).filter(|_| file != "-") {
-        let what = format!("{file} is {kind}, and no file that could be read to its end");
-        let hint = "give a regular file, or - for standard input";
-        return Err(Refusal::invalid("input_unreadable", what, hint).into());
+    if file != "-" {
+        path_kind::require_regular(Path::new(file), "give a regular file, or - for standard input")?;
     }
     let bytes = if file == "-" {
         let mut bytes = Vec::new();

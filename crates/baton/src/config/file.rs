@@ -5,6 +5,7 @@ use std::path::Path;
 
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
+use baton_model::shell::shell_word;
 use baton_model::suggest::near;
 
 use super::{KEYS, redact};
@@ -32,7 +33,8 @@ fn closed_folder(file: &Path) -> Option<Refusal> {
     let shown = visible(&folder.display().to_string());
     let what = format!("the folder {shown} cannot be entered by this user{}", owner(folder));
     let hint = format!(
-        "if a command run as another user has made it, `sudo chown -R \"$USER\" {shown}` gives it back; else run this as its owner"
+        "if a command run as another user has made it, `sudo chown -R \"$USER\" {}` gives it back; else run this as its owner",
+        shell_word(&shown)
     );
     Some(Refusal::invalid("config_invalid", what, hint))
 }

@@ -146,7 +146,8 @@ fn until_sent(open: Option<OpenRequest>, response: Response) -> Response {
     response.map(|body| Body::new(CountedBody { body, _open: open }))
 }
 
-/// The body of an answer, together with its place among the open requests of its token.
+/// The body of an answer, together with its place among the open requests of its token. Its length is passed on, so that a
+/// short answer keeps its `content-length`.
 struct CountedBody {
     body: Body,
     _open: OpenRequest,

@@ -104,7 +104,7 @@ impl EventHub {
         for (project_id, head) in &mut seen {
             let mut after = known.get(project_id).copied().unwrap_or(0);
             while after < *head {
-                // Each listener reaches this project; which others are for it, is not asked here.
+                // One event goes to listeners with different grants, so it names no project besides its own.
                 let page = self.page(project_id, after, &grant_of_project(project_id)).await?;
                 let Some(last) = page.last() else { break };
                 after = last.seq;

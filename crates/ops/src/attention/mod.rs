@@ -103,7 +103,7 @@ impl Operation for Attention {
         let visible = VisibleProjects::read(cx, input.project.as_deref(), input.project.is_none())?;
         let Cx { store, env } = cx;
         let mut scan = Scan::new(env, &visible, &input)?;
-        let section = input.section.as_deref().map(read_section).transpose()?;
+        let section = scan.section;
         store.read(|tx| {
             scan.count(tx)?;
             // Pages of all sections are read by who wants nothing apart.

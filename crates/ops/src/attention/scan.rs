@@ -60,7 +60,7 @@ pub(super) struct Scan<'a, 'e> {
     reason: Option<Reason>,
     waiting: bool,
     /// Only the matters of this section are read, while those of all are counted.
-    section: Option<Section>,
+    pub(super) section: Option<Section>,
     /// Key of the identity that looks; empty where none does.
     viewer: String,
     pub(super) counts: BTreeMap<Reason, usize>,

@@ -1,6 +1,5 @@
 //! `handoff_seen`: its sender has seen how a hand-off came back.
 
-use baton_model::handoff::State;
 use baton_model::id::identity_key;
 use baton_store::{Failure, handoff};
 use schemars::JsonSchema;
@@ -56,9 +55,8 @@ impl Operation for MarkSeen {
         })?;
         let is_sender = identity_key(&identity) == identity_key(&known.from_identity)
             && env.caller.grant.reaches(&known.from_project_id);
-        let is_back = matches!(known.state, State::Declined | State::Expired);
         let seen = is_sender
-            && is_back
+            && known.state.is_returned()
             && store.write(&[&known.from_project_id], |tx| {
                 Ok(handoff::mark_seen(tx, &known.handoff_id, env.now)?)
             })?;

@@ -19,7 +19,7 @@ use serde_json::json;
 use super::merge_carry::{carry, carry_saved};
 use super::merge_rest::{
     MovedCopy, awaited_handoffs, end_open, move_agents, move_copies, move_leases, move_mail, move_sent,
-    pushed_copies, require_as_closed, require_no_lease_conflict, require_no_open_handoffs, waiting_mail,
+    pushed_copies, require_isolation_kept, require_no_lease_conflict, require_no_open_handoffs, waiting_mail,
 };
 use super::merge_undo::{preview_undo, take_back};
 use super::merged::{last_record, require_not_merged};
@@ -162,7 +162,7 @@ fn preview(tx: &mut Tx<'_>, env: &Env<'_>, input: &MergeInput) -> Result<MergeOu
     if input.undo {
         return preview_undo(tx, env, input);
     }
-    require_as_closed(tx, input)?;
+    require_isolation_kept(tx, input)?;
     let mut open = session::open(tx, &input.from)?;
     open.retain(|one| is_at_work(env, one));
     if !open.is_empty() {

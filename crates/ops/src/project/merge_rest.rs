@@ -188,7 +188,7 @@ pub(super) fn end_open(
         session::insert(tx, &known)?;
         // Registering writes no release.
         session::put(tx, &known)?;
-        let body = json!({ "summary": "known from a project that was merged into this one", "surface": known.surface });
+        let body = json!({ "summary": "known from another project", "surface": known.surface });
         append_json(tx, env, &Author::session(&known), Kind::Start, &body)?;
     }
     Ok(())
@@ -196,7 +196,7 @@ pub(super) fn end_open(
 
 /// Refuses a merge of an isolated project into an open one: everybody who reads that one would read its words, and an undo
 /// does not take back what was read.
-pub(super) fn require_as_closed(tx: &mut Tx<'_>, input: &MergeInput) -> Result<(), Failure> {
+pub(super) fn require_isolation_kept(tx: &mut Tx<'_>, input: &MergeInput) -> Result<(), Failure> {
     let mut is_isolated =
         |id: &str| Ok::<_, Failure>(project::get(tx, id)?.is_some_and(|one| one.is_isolated));
     if !is_isolated(&input.from)? || is_isolated(&input.into)? {

@@ -252,11 +252,9 @@ pub(super) fn import(args: Import, app: &mut App) -> Result<(), AppError> {
     if let Some(file) = &args.transcript {
         private_file::check_output(file, false)?;
     }
-    if let Some(kind) = path_kind::irregular(&args.file).filter(|_| !is_stdout(&args.file)) {
-        let shown = visible(&args.file.display().to_string());
-        let what = format!("{shown} is {kind}, and no file that could be read to its end");
+    if !is_stdout(&args.file) {
         let hint = "give a file that `baton handoff export` wrote, or - for standard input";
-        return Err(Refusal::invalid("input_unreadable", what, hint).into());
+        path_kind::require_regular(&args.file, hint)?;
     }
     let content = read(&args.file, MAX_BYTES)?;
     let text = plain_text(content, &args, app)?;

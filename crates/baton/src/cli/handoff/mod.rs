@@ -1,6 +1,6 @@
 //! `baton handoff`
 
-use baton_model::handoff::{State, View};
+use baton_model::handoff::View;
 use baton_model::id::{identity_key, visible};
 use baton_ops::handoff::{
     self as ops, Action, Advance, AdvanceInput, CreateInput, CreateOutput, HandoffOrBaton, List, ListInput,
@@ -288,8 +288,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
 pub(super) fn mark_seen(app: &mut App, shown: &HandoffOrBaton, reader: Option<&str>) -> Result<(), AppError> {
     let (HandoffOrBaton::Handoff(row), Some(reader)) = (shown, reader) else { return Ok(()) };
     let handoff = &row.handoff;
-    let is_back = matches!(handoff.state, State::Declined | State::Expired);
-    if !is_back || identity_key(reader) != identity_key(&handoff.from_identity) {
+    if !handoff.state.is_returned() || identity_key(reader) != identity_key(&handoff.from_identity) {
         return Ok(());
     }
     let input = MarkSeenInput { id: handoff.handoff_id.clone(), identity: Some(reader.to_owned()) };

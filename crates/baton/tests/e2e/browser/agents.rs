@@ -140,6 +140,8 @@ fn each_section_of_the_inbox_has_a_button_of_its_own() {
     tab.until("[...document.querySelectorAll('main .matter')].length === 90");
     assert_eq!(rows(), "For you (52): 50; Needs attention (42): 0; Waiting for somebody (41): 40");
     tab.click("Show more (2 more)");
+    // The rows that come move the buttons below them.
+    tab.until("[...document.querySelectorAll('main .matter')].length === 92");
     tab.click("Show more (42 more)");
     tab.until("[...document.querySelectorAll('main .matter')].length === 132");
     tab.click("Show more (1 more)");
