@@ -17,7 +17,10 @@ pub(super) fn of(vars: &BTreeMap<String, String>) -> Result<PathBuf, Refusal> {
     if Path::new(&given).is_absolute() {
         return Ok(PathBuf::from(given));
     }
-    let what = format!("{name} is `{}`, which is no absolute path", visible(&given));
+    let what = match given.as_str() {
+        "" => format!("{name} is empty"),
+        given => format!("{name} is `{}`, which is no absolute path", visible(given)),
+    };
     let hint = "Baton keeps its settings and its ledger below it: give it the path of your home directory";
     Err(Refusal::invalid("config_invalid", what, hint))
 }
