@@ -16,6 +16,7 @@ use baton_store::{Failure, Tx, baton, delta, handoff as handoffs, message, proje
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+use crate::handoff::isolation::sender_for;
 use crate::op::Env;
 use crate::project::merged_remark;
 use crate::transcript::{Stopped, provider_stop};
@@ -308,11 +309,11 @@ fn waiting(
             && matches!(handoff.state, handoff::State::Offered | handoff::State::Accepted)
         {
             waiting.push(Waiting {
+                from: format!("{}/{}", sender_for(&handoff, Some(&env.caller.grant)), handoff.from_identity),
                 id: handoff.handoff_id,
                 kind: WaitingKind::Handoff,
                 state: WaitingState::Handoff(handoff.state),
                 subject: subject(env, &handoff.subject),
-                from: format!("{}/{}", handoff.from_project_id, handoff.from_identity),
                 to: addressee(handoff.to_identity, handoff.to_role),
                 holder: None,
                 created_at: Timestamp(handoff.created_at),

@@ -11,6 +11,7 @@ pub struct ContentStore {
     get: &'static str,
     remove_unused: &'static str,
     remove_unnamed: &'static str,
+    count_unnamed: &'static str,
     copy: &'static str,
 }
 
@@ -29,6 +30,10 @@ macro_rules! content {
             remove_unnamed: concat!(
                 "DELETE FROM ", $parts, " WHERE project_id = $1 AND content_hash = $2 AND NOT EXISTS
                 (SELECT 1 FROM ", $owner, " c WHERE c.project_id = $1 AND c.content_hash = $2)"
+            ),
+            count_unnamed: concat!(
+                "SELECT COUNT(*) FROM ", $parts, " WHERE project_id = $1 AND content_hash NOT IN
+                (SELECT content_hash FROM ", $owner, " WHERE project_id = $1)"
             ),
             copy: concat!(
                 "INSERT INTO ", $parts, " (project_id, content_hash, part, content, created_at)
@@ -50,11 +55,13 @@ pub(crate) const ALL: &[(&str, &str)] = &[
     ("CHANGES_GET", CHANGES.get),
     ("CHANGES_REMOVE_UNUSED", CHANGES.remove_unused),
     ("CHANGES_REMOVE_UNNAMED", CHANGES.remove_unnamed),
+    ("CHANGES_COUNT_UNNAMED", CHANGES.count_unnamed),
     ("CHANGES_COPY", CHANGES.copy),
     ("TRANSCRIPT_COPY_PUT", TRANSCRIPT_COPY.put),
     ("TRANSCRIPT_COPY_GET", TRANSCRIPT_COPY.get),
     ("TRANSCRIPT_COPY_REMOVE_UNUSED", TRANSCRIPT_COPY.remove_unused),
     ("TRANSCRIPT_COPY_REMOVE_UNNAMED", TRANSCRIPT_COPY.remove_unnamed),
+    ("TRANSCRIPT_COPY_COUNT_UNNAMED", TRANSCRIPT_COPY.count_unnamed),
     ("TRANSCRIPT_COPY_COPY", TRANSCRIPT_COPY.copy),
 ];
 
@@ -87,6 +94,12 @@ impl ContentStore {
     pub fn remove_unused(&self, tx: &mut Tx<'_>, project_id: &str, until: Millis) -> Result<(), Fault> {
         tx.execute(self.remove_unused, params![project_id, until])?;
         Ok(())
+    }
+
+    /// How many parts of a project no row names.
+    pub fn count_unnamed(&self, tx: &mut Tx<'_>, project_id: &str) -> Result<i64, Fault> {
+        let row = tx.query_opt(self.count_unnamed, params![project_id])?;
+        row.map_or(Ok(0), |row| row.reader().int())
     }
 
     /// Removes a content, unless a row names it.

@@ -87,7 +87,8 @@ fn first_clauses(error: String) -> String {
 }
 
 fn row(tx: &mut Tx<'_>, env: &Env<'_>, one: &Handoff) -> Result<SentHandoff, Failure> {
-    let view = isolation::shown_to(tx, Some(&one.from_project_id), one, Row::of(one, &[]))?.handoff;
+    let sender = isolation::Viewer { project: Some(&one.from_project_id), grant: None };
+    let view = isolation::shown_to(tx, sender, one, Row::of(one, &[]))?.handoff;
     let id = short(&view.handoff_id);
     let (why, help) = match view.state {
         State::Failed | State::Planned | State::Pending => {

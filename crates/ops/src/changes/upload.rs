@@ -52,7 +52,7 @@ impl Operation for Upload {
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             let place = (input.content_hash.as_str(), input.part);
-            Ok(CHANGES.put_part(tx, &project_id, place, &input.content, env.now)?)
+            content::put_part(tx, env, &CHANGES, &project_id, (place, &input.content))
         })?;
         Ok(UploadOutput { project_id, part: input.part })
     }

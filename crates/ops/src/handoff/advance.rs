@@ -127,8 +127,9 @@ impl Operation for Advance {
         // Who stands in neither project acts for the one that the action belongs to.
         let is_end = |id: &String| [&handoff.from_project_id, &handoff.to_project_id].contains(&id);
         let viewer = here.filter(is_end).unwrap_or_else(|| project_id.clone());
+        let viewer = isolation::Viewer { project: Some(&viewer), grant: Some(&env.caller.grant) };
         let row = Row::of(&handoff, &steps);
-        let row = store.read(|tx| isolation::shown_to(tx, Some(&viewer), &handoff, row))?;
+        let row = store.read(|tx| isolation::shown_to(tx, viewer, &handoff, row))?;
         Ok(AdvanceOutput { project_id, identity, handoff: row, was_done })
     }
 }
@@ -201,7 +202,8 @@ fn late(
     };
     let mut no = no;
     no.message = format!("{}; what you gave is kept with it as a late result, note {delta_id}", no.message);
-    let ended = isolation::shown_to(tx, here, before, Row::of(before, &[]))?.handoff.ended;
+    let viewer = isolation::Viewer { project: here, grant: Some(&env.caller.grant) };
+    let ended = isolation::shown_to(tx, viewer, before, Row::of(before, &[]))?.handoff.ended;
     Ok(Outcome::Late(no.with("kept_delta_id", delta_id).with("ended", json!(ended))))
 }
 

@@ -1,11 +1,13 @@
 //! What a hand-off shows of a project on the other side of isolation: that it was accepted and how it ended, and nobody who
 //! works there.
 
+use baton_model::access::Grant;
 use baton_model::handoff::{Handoff, State};
 use baton_model::saga::Kind;
 use baton_store::{Failure, Tx, project};
 
 use super::Row;
+use super::steps::Plan;
 use crate::project::are_separated;
 
 /// The fields of a hand-off's plan that say who accepted it, where, and what else its receiver's people said.
@@ -14,14 +16,34 @@ pub(crate) const RECEIVER_FIELDS: [&str; 5] =
 /// The field that says who ended it.
 pub(crate) const ENDED_FIELD: &str = "ended";
 
+/// Who is shown a hand-off.
+#[derive(Clone, Copy)]
+pub(crate) struct Viewer<'a> {
+    /// The project for which it is looked at; none for a caller outside of both.
+    pub(crate) project: Option<&'a str>,
+    /// What the caller reaches; none for a ledger, which everybody of its project reads.
+    pub(crate) grant: Option<&'a Grant>,
+}
+
+/// The sender's project as it is called to a viewer. Where it was merged, the project that goes on is named only to a caller
+/// who reaches that one.
+pub(crate) fn sender_for(handoff: &Handoff, grant: Option<&Grant>) -> String {
+    let is_reached = grant.is_some_and(|grant| grant.reaches(&handoff.from_project_id));
+    let former = if is_reached { None } else { Plan::of(handoff).sent_as };
+    former.unwrap_or_else(|| handoff.from_project_id.clone())
+}
+
 /// Shows a row to a project, or to a caller outside of both. Where one end is isolated, what the other end's people did is
 /// shown without their names.
 pub(crate) fn shown_to(
     tx: &mut Tx<'_>,
-    viewer: Option<&str>,
+    Viewer { project: viewer, grant }: Viewer<'_>,
     handoff: &Handoff,
     mut row: Row,
 ) -> Result<Row, Failure> {
+    if grant.is_some() || viewer != Some(handoff.from_project_id.as_str()) {
+        row.handoff.from_project_id = sender_for(handoff, grant);
+    }
     if !is_separated(tx, handoff)? {
         return Ok(row);
     }

@@ -64,7 +64,9 @@ impl Operation for List {
         let mut position =
             input.cursor.as_deref().map(Position::parse).transpose()?.unwrap_or_else(Position::newest);
         let visible = VisibleProjects::read(cx, input.project.as_deref(), input.all)?;
-        cx.store.read(|tx| {
+        let Cx { store, env } = cx;
+        let viewer = isolation::Viewer { project: visible.only.as_deref(), grant: Some(&env.caller.grant) };
+        store.read(|tx| {
             let total = count(tx, &visible, wanted)?;
             let mut items = Vec::new();
             while items.len() <= limit {
@@ -81,7 +83,7 @@ impl Operation for List {
                 .map(|last| Position { at: last.created_at, id: last.handoff_id.clone() }.to_string());
             let with_steps = |h: Handoff| {
                 let row = Row::of(&h, &handoff_step::of(tx, &h.handoff_id)?);
-                isolation::shown_to(tx, visible.only.as_deref(), &h, row)
+                isolation::shown_to(tx, viewer, &h, row)
             };
             let items = items.into_iter().map(with_steps).collect::<Result<Vec<Row>, Failure>>()?;
             Ok(ListOutput { project_id: visible.only.clone(), items, total, next })

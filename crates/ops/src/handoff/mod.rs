@@ -95,7 +95,8 @@ pub(crate) fn record(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &Handoff, by: 
     let acting = isolation::ending_project(handoff);
     for project_id in [&handoff.from_project_id, &handoff.to_project_id] {
         let row = Row::of(handoff, &[]);
-        let shown = isolation::shown_to(tx, Some(project_id), handoff, row)?.handoff;
+        let viewer = isolation::Viewer { project: Some(project_id), grant: None };
+        let shown = isolation::shown_to(tx, viewer, handoff, row)?.handoff;
         let body = json!({
             "summary": format!("hand-off {}: {}", handoff.state.as_str(), handoff.subject),
             "handoff": shown,
@@ -124,8 +125,8 @@ pub(crate) fn without_words(
         if matches!(known.state, State::Planned | State::Pending | State::Offered) {
             let subject = crate::card::subject(env, &known.subject);
             let named = subject.map(|subject| format!(": \"{subject}\"")).unwrap_or_default();
-            task.title =
-                format!("a hand-off from {} that nobody has accepted yet{named}", known.from_project_id);
+            let sender = isolation::sender_for(&known, Some(&env.caller.grant));
+            task.title = format!("a hand-off from {sender} that nobody has accepted yet{named}");
             task.description.clear();
             task.labels = vec!["handoff".into()];
             task.extra.retain(|key, _| key == "handoff_id");

@@ -108,7 +108,8 @@ impl Operation for Publish {
             saga::push(&mut steps, &[Kind::Publish], env.now);
             handoff_step::put(tx, &after.handoff_id, &before, &steps)?;
             handoff::put(tx, &after)?;
-            let row = isolation::shown_to(tx, here.as_deref(), &after, Row::of(&after, &steps))?;
+            let viewer = isolation::Viewer { project: here.as_deref(), grant: Some(&env.caller.grant) };
+            let row = isolation::shown_to(tx, viewer, &after, Row::of(&after, &steps))?;
             let identity = identity.clone();
             let made = Progress { row, project_id: after.to_project_id, identity, warnings: None };
             Ok(PublishOutput::Made(Box::new(made)))

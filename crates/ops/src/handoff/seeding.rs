@@ -8,6 +8,7 @@ use baton_store::state::State as Saved;
 use baton_store::{Failure, Tx, message, session, state};
 use serde_json::{Value, json};
 
+use super::isolation;
 use super::steps::{LocalStepOutcome, Plan};
 use crate::op::Env;
 
@@ -17,7 +18,7 @@ pub(crate) fn seed_state(handoff: &Handoff, before: Option<Value>) -> Value {
     let url = handoff.task_url();
     let work = SeededWork {
         handoff_id: &handoff.handoff_id,
-        from_project_id: &handoff.from_project_id,
+        from_project_id: plan.sent_as.as_ref().unwrap_or(&handoff.from_project_id),
         subject: &handoff.subject,
         task_id: handoff.task_id.as_deref(),
         task_url: url.as_deref(),
@@ -80,7 +81,7 @@ fn signal(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &Handoff, to: &str) -> Re
         kind: "TaskAssigned".into(),
         from_identity: handoff.from_identity.clone(),
         to_identity: to.to_owned(),
-        subject: format!("a hand-off from {} waits for this session", handoff.from_project_id),
+        subject: format!("a hand-off from {} waits for this session", isolation::sender_for(handoff, None)),
         body: format!("It is offered once this session pauses or ends. Hand-off {}", handoff.handoff_id),
         created_at: env.now,
         ..Message::default()

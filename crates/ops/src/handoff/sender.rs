@@ -28,16 +28,20 @@ pub(super) fn require_sender(
         return Ok(None);
     }
     if !force {
-        return Err(not_senders(tx, known, is_inside)?.into());
+        return Err(not_senders(tx, env, known, is_inside)?.into());
     }
     acceptor::forced(env, why).map(Some)
 }
 
-fn not_senders(tx: &mut Tx<'_>, known: &Handoff, is_inside: bool) -> Result<Refusal, Failure> {
+fn not_senders(tx: &mut Tx<'_>, env: &Env<'_>, known: &Handoff, is_inside: bool) -> Result<Refusal, Failure> {
     let id = &known.handoff_id;
     let sender = match is_inside || !isolation::is_separated(tx, known)? {
-        true => format!("{} of project {}", visible(&known.from_identity), known.from_project_id),
-        false => isolation::project_label(&known.from_project_id),
+        true => format!(
+            "{} of project {}",
+            visible(&known.from_identity),
+            isolation::sender_for(known, Some(&env.caller.grant))
+        ),
+        false => isolation::project_label(&isolation::sender_for(known, Some(&env.caller.grant))),
     };
     let (what, hint) = match known.state {
         State::Accepted => (

@@ -116,7 +116,8 @@ impl Operation for Show {
                     None => None,
                 };
                 let project_id = handoff.to_project_id.clone();
-                let row = isolation::shown_to(tx, here.as_deref(), &handoff, Row::of(&handoff, &steps))?;
+                let viewer = isolation::Viewer { project: here.as_deref(), grant: Some(&env.caller.grant) };
+                let row = isolation::shown_to(tx, viewer, &handoff, Row::of(&handoff, &steps))?;
                 let Plan { description, links, .. } = Plan::of(&handoff);
                 let description = Some(description).filter(|text| !text.trim().is_empty());
                 let handoff = HandoffOrBaton::Handoff(Box::new(row));

@@ -64,11 +64,19 @@ pub(crate) struct Plan {
     /// Results that came when another stood, or from one who had not accepted it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub late_results: Vec<LateResult>,
+    /// The project from which it was sent, where that one was merged into its sender since: the receiver knows this name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sent_as: Option<String>,
 }
 
 impl Plan {
     pub(crate) fn of(handoff: &Handoff) -> Self {
         serde_json::from_str(&handoff.plan).unwrap_or_default()
+    }
+
+    /// The project from which a hand-off with this plan was sent, where that one was merged since.
+    pub(crate) fn former_sender(text: &str) -> Option<String> {
+        serde_json::from_str::<Self>(text).ok()?.sent_as
     }
 
     pub(crate) fn to_text(&self) -> String {
@@ -287,7 +295,8 @@ pub(crate) fn close_row(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff) -> Re
 /// What the receiver's project remembers of it: why, constraints, and where everything is.
 pub(crate) fn note_text(handoff: &Handoff) -> String {
     let plan = Plan::of(handoff);
-    let from = format!("{} of project {}", handoff.from_identity, handoff.from_project_id);
+    let sender = plan.sent_as.as_ref().unwrap_or(&handoff.from_project_id);
+    let from = format!("{} of project {sender}", handoff.from_identity);
     let mut lines = vec![format!("Hand-off from {from}: {}", handoff.subject)];
     if !plan.description.trim().is_empty() {
         lines.push(format!("Why: {}", plan.description.trim()));

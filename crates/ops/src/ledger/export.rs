@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::handoff::isolation::{ENDED_FIELD, RECEIVER_FIELDS};
+use crate::handoff::steps::Plan;
 use crate::op::{Cx, Meta, Operation};
 use crate::project::export_out_of_reach;
 use crate::resolve;
@@ -94,6 +95,19 @@ impl OtherEnd<'_> {
     }
 }
 
+impl OtherEnd<'_> {
+    /// Names the sender by the project from which a hand-off was sent, where that one was merged into one that the caller does
+    /// not reach.
+    fn hide_merge(&self, row: &mut Map<String, Value>) {
+        let text = |column: &str| row.get(column).and_then(Value::as_str);
+        let is_reached = text("from_project_id").is_none_or(|from| self.grant.reaches(from));
+        let former = text("plan").and_then(Plan::former_sender).filter(|_| !is_reached);
+        if let Some(former) = former {
+            row.insert("from_project_id".into(), former.into());
+        }
+    }
+}
+
 /// Refuses a ledger whose chain is broken.
 fn check_complete(project_id: &str, walk: &chain::ChainVerifier) -> Result<(), Refusal> {
     let faults = walk.faults();
@@ -136,6 +150,7 @@ impl Operation for Export {
             .map(|(table, mut row)| {
                 if table == "handoff" {
                     other_end.hide(&mut row);
+                    other_end.hide_merge(&mut row);
                 }
                 row.shift_insert(0, "_type".into(), table.into());
                 // A hand-off belongs to two projects; the line says for which it was exported.

@@ -140,12 +140,15 @@ fn acknowledge(verb: &str, input: MailAckInput, cx: &mut Cx<'_>, find: Find) -> 
         Ok(find(tx, &project_id, &input.message_id, &identity)?.0)
     })?;
     let text = text(cx, &known, &identity, &input)?;
+    let sent_from = known.from_project_id.clone();
     let home = match (known.from_project_id, &text.readers) {
         // Where the sender's project was merged, its mail is read in the other one; what is encrypted can be read in its own alone.
         (Some(home), None) => cx.store.read(|tx| Ok(Some(merged_into(tx, &home)?.unwrap_or(home))))?,
         (home, _) => home,
     };
     let Cx { store, env } = cx;
+    let is_reached = home.as_ref().is_none_or(|home| env.caller.grant.reaches(home));
+    let former = sent_from.filter(|_| !is_reached);
     let taken: Vec<&str> = [project_id.as_str()].into_iter().chain(home.as_deref()).collect();
     store.write(&taken, |tx| {
         resolve::require(tx, &project_id)?;
@@ -153,7 +156,7 @@ fn acknowledge(verb: &str, input: MailAckInput, cx: &mut Cx<'_>, find: Find) -> 
         let (found, part) = find(tx, &project_id, &input.message_id, &identity)?;
         found.check_ack()?;
         let found = Message { from_project_id: home.clone(), ..find::take(tx, found, part, &identity)? };
-        record_acknowledgement(tx, env, &found, &identity, &text)
+        record_acknowledgement(tx, env, &found, &identity, (&text, former.as_deref()))
     })
 }
 
@@ -184,11 +187,11 @@ fn record_acknowledgement(
     env: &mut Env<'_>,
     known: &Message,
     identity: &str,
-    text: &Text,
+    (text, former): (&Text, Option<&str>),
 ) -> Result<AckOutput, Failure> {
     let is_first = message::acked(tx, &known.project_id, &known.message_id, env.now)?;
     let reply = match is_first || is_new(tx, known, &text.body)? {
-        true => Some(notify_sender(tx, env, known, text)?),
+        true => Some(notify_sender(tx, env, known, (text, former))?),
         false => None,
     };
     Ok(AckOutput {
@@ -232,7 +235,7 @@ fn notify_sender(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     known: &Message,
-    text: &Text,
+    (text, former): (&Text, Option<&str>),
 ) -> Result<String, Failure> {
     let home = known.from_project_id.as_deref().unwrap_or(&known.project_id);
     if home != known.project_id {
@@ -242,6 +245,7 @@ fn notify_sender(
     let reply = Outgoing {
         from_project: &known.project_id,
         to_project: home,
+        to_former_project: former,
         from: &known.to_identity,
         to: &Address::Identity(known.from_identity.clone()),
         kind: KIND,

@@ -110,6 +110,8 @@ fn letter() -> String {
 struct Draft {
     from_project: String,
     to_project: String,
+    /// What the sender knows that project by, where it is not to learn into which one it was merged.
+    to_former_project: Option<String>,
     from: String,
     to: Address,
     kind: &'static str,
@@ -195,6 +197,7 @@ fn outgoing<'a>(
     Outgoing {
         from_project: &draft.from_project,
         to_project: &draft.to_project,
+        to_former_project: draft.to_former_project.as_deref(),
         from: &draft.from,
         to,
         kind: draft.kind,
@@ -239,10 +242,14 @@ fn draft(input: &MailSendInput, cx: &mut Cx<'_>) -> Result<Draft, Failure> {
     check_project(&to_project)?;
     let to_project = cx.env.caller.id_of(&to_project).to_owned();
     // To a token that does not reach a project it is not there, unless this answers what came from it.
-    let is_answer = reply.as_ref().is_some_and(|reply| reply.to_project == to_project);
-    if !is_answer && !cx.env.caller.grant.reaches(&to_project) {
+    let grant = &cx.env.caller.grant;
+    let answered = reply.as_ref().filter(|reply| reply.to_project == to_project);
+    if answered.is_none() && !grant.reaches(&to_project) {
         return Err(resolve::unknown_project(&to_project).with("near", json!([])).into());
     }
+    let home = answered.map_or_else(|| to_project.clone(), |reply| reply.home.clone());
+    let to_former_project = (home != to_project && !grant.reaches(&home)).then_some(to_project);
+    let to_project = home;
     let to = match to {
         Address::Role(role) => {
             Address::Role(roles::of_project(cx.store, &cx.env, &to_project)?.check_known(&role)?)
@@ -257,6 +264,7 @@ fn draft(input: &MailSendInput, cx: &mut Cx<'_>) -> Result<Draft, Failure> {
     let mut draft = Draft {
         from_project,
         to_project,
+        to_former_project,
         from,
         to,
         kind,

@@ -13,6 +13,8 @@ pub(crate) struct Outgoing<'a> {
     pub(crate) from_project: &'a str,
     /// Where the receiver works; mostly the same.
     pub(crate) to_project: &'a str,
+    /// What the sender knows that project by, where it is not to learn into which one it was merged.
+    pub(crate) to_former_project: Option<&'a str>,
     pub(crate) from: &'a str,
     pub(crate) to: &'a Address,
     pub(crate) kind: &'a str,
@@ -58,7 +60,7 @@ pub(crate) fn post(tx: &mut Tx<'_>, env: &mut Env<'_>, out: &Outgoing<'_>) -> Re
         sent.project_id = out.from_project.to_owned();
         sent.seq = tx.next_seq(out.from_project)?;
         sent.from_project_id = None;
-        sent.to_project_id = Some(out.to_project.to_owned());
+        sent.to_project_id = Some(out.to_former_project.unwrap_or(out.to_project).to_owned());
         message::insert(tx, &sent)?;
     }
     Ok(sent)

@@ -6,12 +6,16 @@ use baton_store::{Failure, Store, Tx, message};
 
 use super::find;
 use super::mail_send::MailSendInput;
+use crate::project::merged_into;
 use crate::resolve;
 
 /// A reply: its default receiver, and its thread.
 pub(super) struct Reply {
     pub(super) to: Address,
+    /// The project from which the message came, or to which it went.
     pub(super) to_project: String,
+    /// Where the mail of that project is read: the project into which it was merged since.
+    pub(super) home: String,
     pub(super) subject: String,
     pub(super) thread_id: String,
     pub(super) message_id: String,
@@ -41,9 +45,12 @@ pub(super) fn find(
     while subject.len() > 500 {
         subject.pop();
     }
+    let to_project = home.clone().unwrap_or_else(|| project_id.to_owned());
+    let home = if to_project == project_id { None } else { store.read(|tx| merged_into(tx, &to_project))? };
     Ok(Some(Reply {
         to: Address::parse(name)?,
-        to_project: home.clone().unwrap_or_else(|| project_id.to_owned()),
+        home: home.unwrap_or_else(|| to_project.clone()),
+        to_project,
         subject,
         thread_id: answered.thread().to_owned(),
         message_id: answered.message_id.clone(),

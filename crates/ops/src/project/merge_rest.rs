@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::merge::MergeInput;
+use crate::handoff::steps::Plan;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::session::{Releaser, release};
@@ -49,9 +50,20 @@ pub(super) fn awaited_handoffs(tx: &mut Tx<'_>, from: &str) -> Result<Vec<String
 pub(super) fn move_sent(tx: &mut Tx<'_>, (from, into): (&str, &str)) -> Result<Vec<String>, Failure> {
     let awaited = awaited_handoffs(tx, from)?;
     for id in &awaited {
-        handoff::set_sender(tx, id, into)?;
+        set_sender(tx, id, (from, into))?;
     }
     Ok(awaited)
+}
+
+/// Makes another project the sender of a hand-off. Its receiver goes on knowing it by the project from which it was sent.
+pub(super) fn set_sender(tx: &mut Tx<'_>, id: &str, (from, into): (&str, &str)) -> Result<(), Failure> {
+    let Some(mut sent) = handoff::get(tx, id)? else { return Ok(()) };
+    let mut plan = Plan::of(&sent);
+    let former = plan.sent_as.take().unwrap_or_else(|| from.to_owned());
+    plan.sent_as = Some(former).filter(|former| former != into);
+    sent.plan = plan.to_text();
+    handoff::put(tx, &sent)?;
+    Ok(handoff::set_sender(tx, id, into)?)
 }
 
 /// Mail that waits, by what becomes of it.

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::merge::{CarriedBaton, MAX_MOVED, MergeInput, MergeOutput, MergeRecord, answer, busy};
 use super::merge_carry::carry_saved;
-use super::merge_rest::take_copies_back;
+use super::merge_rest::{set_sender, take_copies_back};
 use super::merged::last_record;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
@@ -95,7 +95,7 @@ pub(super) fn take_back(
     let record = undoable(tx, env, input)?;
     for id in &record.handoffs {
         if handoff::get(tx, id)?.is_some_and(|one| one.from_project_id == input.into) {
-            handoff::set_sender(tx, id, &input.from)?;
+            set_sender(tx, id, (&input.into, &input.from))?;
         }
     }
     take_copies_back(tx, (&input.from, &input.into), &record.copies)?;

@@ -4,7 +4,7 @@ use baton_model::access::Grant;
 use baton_model::accounting::{Remark, RemarkKind};
 use baton_model::delta::Kind;
 use baton_model::refusal::{self, Refusal};
-use baton_store::{Failure, Tx, delta, place, project};
+use baton_store::{Failure, Tx, baton, delta, place, project};
 use serde::Deserialize;
 
 use super::merge::{MAX_MOVED, MergeRecord};
@@ -77,6 +77,20 @@ pub(crate) fn carried_as(
         at = (record.merged_into, to);
     }
     Ok(Some(at.1).filter(|_| at.0 == into))
+}
+
+/// The baton as which a baton of a project that was merged into this one goes on here, by its id or a unique prefix.
+pub(crate) fn carried_here(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Result<Option<String>, Failure> {
+    if id.len() < 4 || !id.is_ascii() {
+        return Ok(None);
+    }
+    let mut found = Vec::new();
+    for from in merged_from(tx, project_id)? {
+        for former in baton::by_prefix(tx, &from, id)? {
+            found.extend(carried_as(tx, (&from, &former), project_id)?);
+        }
+    }
+    Ok(if found.len() == 1 { found.pop() } else { None })
 }
 
 /// What an entry says of a merge that was taken back.

@@ -29,7 +29,8 @@ pub(crate) use merge::{carry_missing, carry_reclaimed};
 pub(crate) use merge_names::{export_out_of_reach, hidden_merge, hide_merge};
 pub(crate) use merge_undo::reopen;
 pub(crate) use merged::{
-    carried_as, merged_from, merged_into, merged_remark, refuse_merged, require_active, require_not_merged,
+    carried_as, carried_here, merged_from, merged_into, merged_remark, refuse_merged, require_active,
+    require_not_merged,
 };
 pub use overview::{Overview, OverviewInput, OverviewOutput, OverviewRow};
 pub use places::{PlaceKind, PlaceRow, Places, PlacesInput, PlacesOutput};

@@ -101,11 +101,11 @@ impl Operation for Relate {
         let Cx { store, env } = cx;
         store.write(&[&project_id, &input.to], |tx| {
             for id in [&project_id, &input.to] {
-                if !input.remove {
-                    refuse_merged(tx, id)?;
-                }
                 if !env.caller.grant.reaches(id) {
                     return Err(resolve::unknown_project(id).into());
+                }
+                if !input.remove {
+                    refuse_merged(tx, id)?;
                 }
                 let known = project::get(tx, id)?.ok_or_else(|| resolve::unknown_project(id))?;
                 if known.is_isolated && !input.remove {

@@ -14,6 +14,7 @@ use super::{RegisterResult, accepted_handoffs, pickup_handoff, register};
 use crate::op::Env;
 use crate::ownership::{is_at_work, is_process_gone};
 use crate::portable::exported_refusal;
+use crate::project::carried_here;
 use crate::resolve;
 use crate::token_rights;
 
@@ -109,7 +110,11 @@ fn by_id(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Result<Baton, Failure> 
     };
     match ids.as_slice() {
         [one] => baton::get(tx, project_id, one)?.ok_or_else(|| unknown().into()),
-        [] => Err(unknown().into()),
+        // One of a project that was merged into this one goes on here under another id.
+        [] => match carried_here(tx, project_id, id)? {
+            Some(carried) => baton::get(tx, project_id, &carried)?.ok_or_else(|| unknown().into()),
+            None => Err(unknown().into()),
+        },
         many => Err(resolve::ambiguous_id("baton", id, many).into()),
     }
 }

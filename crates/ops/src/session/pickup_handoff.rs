@@ -21,6 +21,7 @@ use super::pickup_transfer::{facts, transfer};
 use super::recovery::recoverable;
 use super::{RegisterResult, replace, working_copy};
 use crate::handoff::acceptor::is_acceptor;
+use crate::handoff::isolation::sender_for;
 use crate::handoff::steps::Plan;
 use crate::handoff::{by_id, record};
 use crate::ledger::{Author, append_json};
@@ -114,7 +115,7 @@ pub(super) fn accept(
     let mut bundle =
         store.read(|tx| pickup_bundle::read(tx, env, &project_id, &picked, (input.dry_run, input.full)))?;
     let machine = env.caller.place.machine.clone();
-    let facts = store.read(|tx| facts(tx, &known.handoff_id, &machine))?;
+    let facts = store.read(|tx| facts(tx, &known.handoff_id, (&machine, &env.caller.grant)))?;
     bundle.with_handoff(transfer(facts, env.host));
     Ok(bundle)
 }
@@ -257,7 +258,7 @@ fn note_pickup(
 ) -> Result<String, Failure> {
     let body = json!({
         "handoff_id": handoff.handoff_id,
-        "from_project_id": handoff.from_project_id,
+        "from_project_id": sender_for(handoff, None),
         "picker_identity": own.identity,
         "picked_up_at": rfc3339(env.now),
     });

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::card::OpenTask;
 use crate::document::{MAX_TOTAL_BYTES, OmissionReason};
+use crate::handoff::isolation::sender_for;
 use crate::handoff::steps::Plan;
 use crate::handoff::{Row, by_id};
 use crate::op::Host;
@@ -129,7 +130,8 @@ fn sender_root(tx: &mut Tx<'_>, handoff: &Handoff, machine: &str) -> Result<Opti
     Ok(sender.and_then(|sender| sender.copy).map(|copy| copy.root))
 }
 
-pub(super) fn facts(tx: &mut Tx<'_>, id: &str, machine: &str) -> Result<Facts, Failure> {
+/// Reads them for a machine, and for a caller who reaches so much.
+pub(super) fn facts(tx: &mut Tx<'_>, id: &str, (machine, grant): (&str, &Grant)) -> Result<Facts, Failure> {
     let handoff = by_id(tx, &Grant::default(), id)?;
     let (to, from) = (handoff.to_project_id.clone(), handoff.from_project_id.clone());
     let mut roots = place::roots(tx, &to, machine)?;
@@ -144,8 +146,10 @@ pub(super) fn facts(tx: &mut Tx<'_>, id: &str, machine: &str) -> Result<Facts, F
         None => None,
     };
     let steps = handoff_step::of(tx, &handoff.handoff_id)?;
+    let mut row = Row::of(&handoff, &steps);
+    row.handoff.from_project_id = sender_for(&handoff, Some(grant));
     Ok(Facts {
-        row: Row::of(&handoff, &steps),
+        row,
         task: found.as_ref().map(OpenTask::from),
         note: note.as_ref().map(MemoryView::from),
         state: state::of_handoff(tx, &to, &handoff.handoff_id)?,

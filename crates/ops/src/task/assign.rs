@@ -33,6 +33,7 @@ pub(super) fn assign(
         &Outgoing {
             from_project: author.project_id,
             to_project: author.project_id,
+            to_former_project: None,
             from: author.identity,
             to: &Address::Identity(to.to_owned()),
             kind: kind.as_str(),

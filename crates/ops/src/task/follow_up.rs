@@ -162,6 +162,7 @@ fn send(
         &Outgoing {
             from_project: author.project_id,
             to_project: author.project_id,
+            to_former_project: None,
             from: author.identity,
             to: &Address::Identity(to.to_owned()),
             kind: kind.as_str(),

@@ -121,6 +121,7 @@ fn escalate(
     let out = Outgoing {
         from_project: author.project_id,
         to_project: author.project_id,
+        to_former_project: None,
         from: author.identity,
         to: &Address::Identity(human.to_owned()),
         kind: "Blocker",

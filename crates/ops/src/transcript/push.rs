@@ -63,7 +63,7 @@ impl Operation for CopyUpload {
             resolve::require(tx, &project_id)?;
             require_willing(tx, &project_id)?;
             let place = (input.content_hash.as_str(), input.part);
-            Ok(TRANSCRIPT_COPY.put_part(tx, &project_id, place, &input.content, env.now)?)
+            content::put_part(tx, env, &TRANSCRIPT_COPY, &project_id, (place, &input.content))
         })?;
         Ok(CopyUploadOutput { project_id, part: input.part })
     }

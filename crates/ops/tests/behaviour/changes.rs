@@ -164,6 +164,19 @@ on_every_backend! {
         assert!(!w.everything().join("\n").contains(&STANDARD.encode("orphan")));
     }
 
+    fn uploads_that_nothing_names_have_a_limit_until_they_are_removed(w) {
+        let ann = agent("Ann");
+        w.start(&ann);
+        let part = |number: usize| json!({ "content_hash": hash(number.to_string().as_bytes()), "part": 0, "content": "AA==" });
+        for number in 0..512 {
+            w.ok(&ann, "changes_upload", part(number));
+        }
+        w.no_trace(&ann, "changes_upload", part(512), "uploads_limited");
+        w.advance(86_400_001);
+        w.ok(&ann, "changes_upload", part(512));
+        wrap(w, &ann, b"other");
+    }
+
     fn changes_that_a_holder_did_not_apply_go_on_with_the_next_baton(w) {
         let first = wrap(w, &agent("Ann"), b"of Ann");
         let ben = agent("Ben");

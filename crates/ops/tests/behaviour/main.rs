@@ -57,6 +57,7 @@ mod leases;
 mod ledger;
 mod mail;
 mod memories;
+mod merged_sender;
 mod packets;
 mod passed_on_handoffs;
 mod passing;

@@ -1,0 +1,151 @@
+//! What is sent from a project that is merged afterwards: it is answered, and its receiver learns no other name.
+
+use baton_model::access::{Grant, Scope};
+use baton_ops::all;
+use baton_ops::op::Access;
+use serde_json::{Value, json};
+
+use crate::world::{Agent, World, agent, column, list, text};
+
+fn at(name: &str, project: &str) -> Agent {
+    agent(name).project(project).process("")
+}
+
+/// A caller with a token of the project `p` alone.
+fn bound(name: &str) -> Agent {
+    let mut who = at(name, "p");
+    who.0.grant = Grant { scope: Scope::Write, projects: Some(vec!["p".to_owned()]), bearer: None };
+    who
+}
+
+fn merge(w: &mut World, from: &str, into: &str, undo: bool) -> Value {
+    w.ok(&agent("Owner"), "project_merge", json!({ "from": from, "into": into, "undo": undo }))
+}
+
+/// Zed of the project `old` asks Lo of `p` something.
+fn question(w: &mut World) -> String {
+    w.register("zold");
+    w.register("secret");
+    w.ok(&at("Lo", "p"), "agent_register", json!({}));
+    let asked = json!({ "to": "Lo", "to_project": "p", "subject": "may I?", "type": "question" });
+    text(&w.ok(&at("Zed", "zold"), "mail_send", asked), "message_id")
+}
+
+fn hand_over(w: &mut World) -> String {
+    w.register("zold");
+    w.register("secret");
+    let work = json!({ "to_project_id": "p", "subject": "the schema", "local": true, "description": "why" });
+    text(&w.ok(&at("Zed", "zold"), "handoff_create", work), "handoff_id")
+}
+
+fn inbox(w: &mut World, who: &Agent) -> Vec<Value> {
+    list(&w.ok(who, "mail_inbox", json!({ "bodies": true }))["items"])
+}
+
+/// No answer that a token of the receiver's project can read names the project that goes on.
+#[track_caller]
+fn assert_unnamed(w: &mut World, id: &str) {
+    let eve = bound("Eve");
+    for entry in all::ALL.iter().filter(|entry| entry.access == Access::Read) {
+        for input in [json!({}), json!({ "id": id }), json!({ "message_id": id })] {
+            let (Ok(answer) | Err(answer)) = w.call(&eve, entry.name, input);
+            assert!(!answer.to_string().contains("secret"), "{}: {answer:#}", entry.name);
+        }
+    }
+}
+
+on_every_backend! {
+    fn a_question_from_a_project_that_was_merged_is_answered_where_its_mail_is_read(w) {
+        let question = question(w);
+        merge(w, "zold", "secret", false);
+        w.ok(&at("Lo", "p"), "mail_send", json!({ "reply_to": question, "body": "yes" }));
+        let got = inbox(w, &at("Zed", "secret"));
+        assert_eq!((column(&got, "body"), column(&got, "from")), (vec!["yes".to_owned()], vec!["Lo".to_owned()]));
+        // Zed answers that, from where the work goes on.
+        let again = json!({ "reply_to": got[0]["message_id"], "body": "thanks" });
+        w.ok(&at("Zed", "secret"), "mail_send", again);
+        assert!(column(&inbox(w, &at("Lo", "p")), "body").contains(&"thanks".to_owned()));
+    }
+
+    fn a_token_answers_a_merged_project_and_hears_no_other_name(w) {
+        let question = question(w);
+        merge(w, "zold", "secret", false);
+        let sent = w.ok(&bound("Lo"), "mail_send", json!({ "reply_to": question, "body": "yes", "to_project": "zold" }));
+        assert_eq!(sent["to_project_id"], "zold");
+        w.ok(&bound("Lo"), "mail_ack", json!({ "message_id": question, "body": "noted" }));
+        // Who writes again in the thread writes to the same receiver.
+        let more = w.ok(&bound("Lo"), "mail_send", json!({ "reply_to": sent["message_id"], "body": "and no" }));
+        assert_eq!(more["to_project_id"], "zold");
+        assert_unnamed(w, &question);
+        assert_unnamed(w, &text(&sent, "message_id"));
+        let got = column(&inbox(w, &at("Zed", "secret")), "body");
+        for body in ["yes", "noted", "and no"] {
+            assert!(got.contains(&body.to_owned()), "{body}: {got:?}");
+        }
+        let direct = json!({ "to": "Zed", "to_project": "zold", "subject": "s", "body": "b" });
+        w.no(&bound("Lo"), "mail_send", direct, "project_unknown");
+    }
+
+    fn a_hand_off_keeps_the_name_of_the_project_that_sent_it_for_who_reaches_no_other(w) {
+        let id = hand_over(w);
+        merge(w, "zold", "secret", false);
+        assert_unnamed(w, &id);
+        let shown = w.ok(&bound("Eve"), "handoff_show", json!({ "id": id }));
+        assert_eq!(shown["from_project_id"], "zold");
+        assert_eq!(w.ok(&at("Zed", "secret"), "handoff_show", json!({ "id": id }))["from_project_id"], "secret");
+        let taken = w.ok(&bound("Eve"), "hd_exec", json!({ "handoff_id": id })).to_string();
+        assert!(!taken.contains("secret"), "{taken}");
+        let done = json!({ "id": id, "action": "complete", "result": "abc123" });
+        let done = w.ok(&bound("Eve"), "handoff_advance", done).to_string();
+        assert!(!done.contains("secret"), "{done}");
+        assert_unnamed(w, &id);
+        let news = w.pending(&at("Zed", "secret"));
+        assert!(column(&news, "subject").concat().contains("was completed"), "{news:#?}");
+    }
+
+    fn an_undone_merge_gives_a_hand_off_its_sender_back(w) {
+        let id = hand_over(w);
+        w.register("last");
+        merge(w, "zold", "secret", false);
+        merge(w, "secret", "last", false);
+        let sender = |w: &mut World, who: &Agent| w.ok(who, "handoff_show", json!({ "id": id }))["from_project_id"].clone();
+        assert_eq!((sender(w, &agent("Owner")), sender(w, &bound("Eve"))), (json!("last"), json!("zold")));
+        merge(w, "secret", "last", true);
+        assert_eq!((sender(w, &agent("Owner")), sender(w, &bound("Eve"))), (json!("secret"), json!("zold")));
+        merge(w, "zold", "secret", true);
+        assert_eq!((sender(w, &agent("Owner")), sender(w, &bound("Eve"))), (json!("zold"), json!("zold")));
+    }
+
+    fn a_merged_project_is_as_unknown_to_a_token_as_one_that_never_was(w) {
+        w.register("zold");
+        w.register("secret");
+        merge(w, "zold", "secret", false);
+        let tell = |w: &mut World, operation: &str, input: Value, name: &str| {
+            let (Ok(answer) | Err(answer)) = w.call(&bound("Eve"), operation, input);
+            answer.to_string().replace(name, "X")
+        };
+        for (operation, input) in [("project_relate", json!({})), ("handoff_create", json!({ "subject": "s", "dry_run": true }))] {
+            let [merged, unknown] = ["zold", "quagga"].map(|name| {
+                let mut input = input.clone();
+                let field = if operation == "project_relate" { "to" } else { "to_project_id" };
+                input[field] = json!(name);
+                tell(w, operation, input, name)
+            });
+            assert_eq!(merged, unknown, "{operation}");
+        }
+    }
+
+    fn a_baton_of_a_merged_project_is_picked_up_by_the_id_that_it_had(w) {
+        w.register("zold");
+        w.start(&at("Ann", "zold"));
+        let baton = text(&w.ok(&at("Ann", "zold"), "session_wrap", json!({ "summary": "the cart rounds" })), "baton_id");
+        w.register("mid");
+        merge(w, "zold", "mid", false);
+        merge(w, "mid", "p", false);
+        for id in [&baton[..13], &baton] {
+            let picked = w.ok(&agent("Lola"), "hd_exec", json!({ "handoff_id": id }));
+            assert!(text(&picked["baton"], "body").contains("the cart rounds"), "{picked:#}");
+        }
+        w.no(&agent("Lola"), "hd_exec", json!({ "handoff_id": "00000000-0000" }), "baton_unknown");
+    }
+}
