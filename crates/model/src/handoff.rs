@@ -208,7 +208,20 @@ pub struct Handoff {
     pub updated_at: Millis,
 }
 
+/// The result of a hand-off that has expired.
+pub const EXPIRED: &str = "nobody took it in time";
+
 impl Handoff {
+    /// The hand-off as it stands at a time: one past its deadline has expired, also before that is written down.
+    #[must_use]
+    pub fn as_of(self, now: Millis) -> Self {
+        let is_overdue = self.expires_at.is_some_and(|deadline| deadline <= now);
+        match self.state.advance(Event::Expire) {
+            Ok(state) if is_overdue => Self { state, result: Some(EXPIRED.to_owned()), ..self },
+            _ => self,
+        }
+    }
+
     /// The same as JSON, for the ledger.
     pub fn to_json(&self) -> Value {
         json!(View::from(self))

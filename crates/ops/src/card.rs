@@ -19,6 +19,7 @@ use serde_json::{Map, Value};
 use crate::handoff::isolation::sender_for;
 use crate::op::Env;
 use crate::project::merged_remark;
+use crate::session::abandoned;
 use crate::transcript::{Stopped, provider_stop};
 use crate::{ownership, resolve};
 pub use sent::SentHandoff;
@@ -255,9 +256,13 @@ pub(crate) fn read_with(
     let tasks = open_tasks.into_iter().map(|task| crate::task::as_it_stands(tx, env, task));
     let mut tasks = tasks.collect::<Result<Vec<_>, _>>()?;
     crate::handoff::without_words(tx, env, project_id, &mut tasks)?;
-    let all = handoffs::of_project(tx, project_id)?;
+    let all: Vec<_> =
+        handoffs::of_project(tx, project_id)?.into_iter().map(|one| one.as_of(env.now)).collect();
     let waiting = waiting(tx, env, project_id, &all)?;
     let mut reminders = reminders(tx, env, &project, &open)?;
+    let accepted =
+        all.iter().filter(|one| one.to_project_id == project_id && one.state == handoff::State::Accepted);
+    reminders.extend(abandoned(tx, env, accepted)?);
     reminders.extend(merged_remark(tx, &env.caller.grant, &project)?);
     Ok(Card {
         last_wrap: project.last_wrap.as_ref().map(LastWrapView::from),

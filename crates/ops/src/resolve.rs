@@ -289,6 +289,19 @@ pub(crate) fn own_or_callers(
     }
 }
 
+/// The caller's open session under a name, if it has one.
+pub(crate) fn open_session(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    who: &str,
+) -> Result<Option<Session>, Failure> {
+    match own_or_callers(tx, env, project_id, who) {
+        Err(Failure::Refused(_)) => Ok(None),
+        own => own,
+    }
+}
+
 /// The open session of a verb that needs none: neither named nor ambiguous.
 pub(crate) fn own_if_any(
     tx: &mut Tx<'_>,

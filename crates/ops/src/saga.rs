@@ -2,7 +2,7 @@
 //! tracker, sends it outside of any transaction, and reports the outcome here.
 
 use baton_model::access::Grant;
-use baton_model::handoff::{Event, Handoff, State};
+use baton_model::handoff::{EXPIRED, Event, Handoff, State};
 use baton_model::issue::{Call, CallEnd, TrackerResult};
 use baton_model::saga::{self, Kind, Outcome, Step, StepStage};
 use baton_model::session::Place;
@@ -77,7 +77,7 @@ fn expire(store: &mut Store, env: &mut Env<'_>, id: &str) -> Result<(), Failure>
         let before = by_id(tx, &Grant::default(), id)?;
         let Ok(state) = before.state.advance(Event::Expire) else { return Ok(()) };
         let mut after = Handoff { state, updated_at: env.now, ..before };
-        after.result = Some("nobody took it in time".into());
+        after.result = Some(EXPIRED.to_owned());
         record(tx, env, &after, CLOCK)?;
         apply_event(tx, env, &mut after, Event::Expire)?;
         close_row(tx, env, &after)

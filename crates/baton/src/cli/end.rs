@@ -6,6 +6,7 @@ use baton_ops::session::{End, EndInput};
 use super::ActingIdentity;
 use crate::app::App;
 use crate::error::AppError;
+use crate::render;
 
 /// End a session that has nothing to hand over
 #[derive(clap::Args)]
@@ -36,6 +37,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     app.show(&ended, |ended| {
         let freed = ended.freed_baton_id.as_deref().map(visible);
         let freed = freed.map(|id| format!("; baton {} is open again", short(&id))).unwrap_or_default();
-        format!("ended session {}{freed}\n", visible(&ended.session_id))
+        let reminders = render::reminders(&ended.reminders);
+        format!("ended session {}{freed}\n{reminders}", visible(&ended.session_id))
     })
 }

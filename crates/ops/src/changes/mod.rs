@@ -10,7 +10,7 @@ mod show;
 mod upload;
 
 use baton_model::changes::{Manifest, invalid};
-use baton_model::id::{identity_key, visible};
+use baton_model::id::{identity_key, short, visible};
 use baton_model::refusal::{self, Refusal};
 use baton_model::time::Timestamp;
 use baton_store::changes::StoredChanges;
@@ -145,8 +145,11 @@ fn find(
     named: Option<&str>,
 ) -> Result<StoredChanges, Failure> {
     let Some(id) = named else {
-        if let Some(held) = of_caller(tx, env, project_id)? {
-            return Ok(held);
+        if let Some(held) = held_by_caller(tx, env, project_id)? {
+            return match changes::get(tx, project_id, &held)? {
+                Some(changes) => Ok(changes),
+                None => Err(none_held(tx, project_id, &held)?.into()),
+            };
         }
         let what = format!("no baton of project {project_id} has changes");
         return Ok(changes::newest(tx, project_id, 1)?.pop().ok_or_else(|| none(what))?);
@@ -169,18 +172,27 @@ fn find(
     }
 }
 
-/// The changes of the baton that the caller's session holds.
-fn of_caller(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Option<StoredChanges>, Failure> {
-    let Ok(identity) = resolve::identity(env.caller, None) else { return Ok(None) };
-    // A session that is over holds none.
-    let own = match resolve::own_or_callers(tx, env, project_id, &identity) {
-        Err(Failure::Refused(_)) => None,
-        own => own?,
+/// The refusal where the baton that the caller holds has no changes: those of an earlier one may be outdated, so they are named.
+fn none_held(tx: &mut Tx<'_>, project_id: &str, held: &str) -> Result<Refusal, Failure> {
+    let refusal = none(format!("baton {}, which you hold, has no changes", short(held)));
+    let hint = match changes::newest(tx, project_id, 1)?.pop() {
+        Some(earlier) => {
+            let id = short(&earlier.baton_id);
+            let by = visible(&earlier.identity);
+            format!(
+                "baton {id} of {by} has older ones: `baton changes show {id}` tells them, and each command takes that id"
+            )
+        }
+        None => refusal.hint.clone(),
     };
-    match own.and_then(|own| own.baton_id) {
-        Some(baton_id) => Ok(changes::get(tx, project_id, &baton_id)?),
-        None => Ok(None),
-    }
+    Ok(Refusal { hint, ..refusal })
+}
+
+/// The baton that the caller's session holds.
+fn held_by_caller(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Option<String>, Failure> {
+    let Ok(identity) = resolve::identity(env.caller, None) else { return Ok(None) };
+    let own = resolve::open_session(tx, env, project_id, &identity)?;
+    Ok(own.and_then(|own| own.baton_id))
 }
 
 fn none(what: String) -> Refusal {

@@ -73,7 +73,9 @@ impl Operation for List {
                 let page = page(tx, &visible, wanted, &position, limit)?;
                 let Some(last) = page.last() else { break };
                 position = Position { at: last.created_at, id: last.handoff_id.clone() };
-                items.extend(page.into_iter().filter(|handoff| is_visible(&visible, handoff)));
+                let shown = page.into_iter().filter(|handoff| is_visible(&visible, handoff));
+                let shown = shown.map(|handoff| handoff.as_of(env.now));
+                items.extend(shown.filter(|handoff| wanted.is_none_or(|wanted| handoff.state == wanted)));
             }
             let more = items.len() > limit;
             items.truncate(limit);

@@ -105,6 +105,7 @@ impl Operation for Show {
             }
             Err(other) => Err(other),
             Ok(handoff) => {
+                let handoff = handoff.as_of(env.now);
                 if isolation::is_hidden(tx, here.as_deref(), &handoff)? {
                     return Err(unknown(&input.id).into());
                 }

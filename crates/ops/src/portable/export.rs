@@ -233,14 +233,28 @@ fn find(
         return Ok(found);
     }
     let roles = agent::roles(tx, project_id, identity)?;
-    let mut waiting = Vec::new();
+    let (mut waiting, mut others) = (Vec::new(), Vec::new());
     for left in baton::unspent(tx, project_id, 200)? {
-        if left.is_for(identity, &roles) && state(tx, env, &left)? == State::Open {
-            waiting.push(left);
+        if state(tx, env, &left)? == State::Open {
+            if left.is_for(identity, &roles) { waiting.push(left) } else { others.push(left) }
         }
     }
     match (waiting.len(), waiting.pop()) {
         (1, Some(one)) => Ok(one),
+        (0, _) | (_, None) if !others.is_empty() => {
+            let what = format!(
+                "no baton waits for {} in project {project_id}, and {} for others",
+                visible(identity),
+                others.len()
+            );
+            let named: Vec<String> = others
+                .iter()
+                .take(3)
+                .map(|one| format!("`baton handoff export {}`", short(&one.baton_id)))
+                .collect();
+            let hint = format!("name the one that is to leave: {}", named.join(", "));
+            Err(Refusal::new(refusal::Kind::NotFound, "baton_none", what, hint).into())
+        }
         (0, _) | (_, None) => {
             let what = format!("no baton waits in project {project_id}");
             let hint = "wrap first: `baton wrap`; or name one that was exported before: `baton handoff export BATON --again`";

@@ -8,6 +8,7 @@ use baton_model::session::Session;
 use baton_model::task::Task;
 use baton_store::{Failure, Tx, handoff, task};
 
+use super::pickup_handoff::is_abandoned;
 use crate::handoff::steps::Plan;
 use crate::op::Env;
 use crate::token_rights;
@@ -87,6 +88,37 @@ pub(super) fn duties(accepted: &[Handoff], session_id: &str, identity: &str) -> 
         Remark { kind: RemarkKind::AcceptedHandoff, message }
     };
     of_session(accepted, session_id, identity).map(remark).collect()
+}
+
+/// Says of the hand-offs that a session accepted that they have nobody any more when it ends.
+pub(super) fn when_ended(accepted: &[Handoff], own: &Session) -> Vec<Remark> {
+    let own = of_session(accepted, &own.session_id, &own.identity);
+    own.map(|one| to_be_taken_over(one, "which you accepted, has no result")).collect()
+}
+
+/// Says which hand-offs of a project were accepted and left: nobody works on them.
+pub(crate) fn abandoned<'a>(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    accepted: impl Iterator<Item = &'a Handoff>,
+) -> Result<Vec<Remark>, Failure> {
+    let mut found = Vec::new();
+    for one in accepted {
+        if is_abandoned(tx, env, one)? {
+            let by = Plan::of(one).accepted_as.map_or_else(|| "an agent".to_owned(), |name| visible(&name));
+            found.push(to_be_taken_over(one, &format!("which {by} accepted, has nobody at work on it")));
+        }
+    }
+    Ok(found)
+}
+
+fn to_be_taken_over(one: &Handoff, why: &str) -> Remark {
+    let (id, subject) = (short(&one.handoff_id), visible(&one.subject));
+    let message = format!(
+        "hand-off {id} (“{subject}”), {why}: `baton pickup --handoff {id}` goes on with it, `baton handoff decline {id} --result REASON` \
+         returns it"
+    );
+    Remark { kind: RemarkKind::AcceptedHandoff, message }
 }
 
 /// Says of the hand-offs that a session accepted what becomes of them when it wraps.

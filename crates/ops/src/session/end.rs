@@ -1,15 +1,16 @@
 //! `session_end`: end a session that has nothing to hand over.
 
+use baton_model::accounting::Remark;
 use baton_model::id::check_label;
 use baton_model::refusal::Refusal;
 use baton_model::session::{ReleaseReason, Session, session_released};
-use baton_store::{Failure, Tx};
+use baton_store::{Failure, Tx, handoff};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::force::EndRequest;
-use super::{Releaser, notify, release, working_copy};
+use super::{Releaser, accepted_handoffs, notify, release, working_copy};
 use crate::ledger::keep_late_note;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
@@ -52,6 +53,9 @@ pub struct EndOutput {
     pub session_id: String,
     /// The baton that is free again.
     pub freed_baton_id: Option<String>,
+    /// What the session leaves that somebody has to see to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reminders: Vec<Remark>,
 }
 
 impl Operation for End {
@@ -90,6 +94,8 @@ impl Operation for End {
                     successor: None,
                 };
                 release(tx, env, &mut own, &by)?;
+                let accepted = handoff::accepted(tx, &project_id)?;
+                let reminders = accepted_handoffs::when_ended(&accepted, &own);
                 if forced {
                     notify(tx, env, &own, &identity, input.reason())?;
                 }
@@ -98,6 +104,7 @@ impl Operation for End {
                     identity,
                     session_id: own.session_id,
                     freed_baton_id: own.baton_id,
+                    reminders,
                 }))
             })?
             .map_err(Failure::from)

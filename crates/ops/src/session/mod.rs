@@ -44,13 +44,14 @@ use baton_model::refusal::Refusal;
 use baton_model::session::{Admission, RegistrationRequest, Release, ReleaseReason, Session, admit};
 use baton_model::time::Millis;
 use baton_store::{Failure, Tx, baton, message, place, session};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::ownership::has_process_ended;
 use crate::project::require_not_merged;
 use crate::token_rights;
+pub(crate) use accepted_handoffs::abandoned;
 pub use activity::TokenUsage;
 pub use bundle_view::{Ancestor, Bundle, Context, InProgress, PickedBaton};
 pub use checkpoint::{Checkpoint, CheckpointInput, CheckpointOutput};
@@ -161,9 +162,14 @@ fn for_token(env: &Env<'_>, refusal: Refusal) -> Refusal {
     if !is_bound || refusal.code != "identity_conflict" {
         return refusal;
     }
-    let hint = "`baton end` or `baton wrap` with `--session ID` ends it, if it is yours; else ask whoever runs the server for a token of \
-                your own name, or to end it: `baton end --session ID --force --why REASON`";
-    Refusal { hint: hint.into(), ..refusal }
+    let id =
+        refusal.details.get("holder").and_then(|holder| holder.get("session_id")).and_then(Value::as_str);
+    let id = id.unwrap_or("ID");
+    let hint = format!(
+        "if that session is yours, go on in it or end it: `BATON_SESSION={id} baton end` (or `baton wrap`); else ask whoever runs the \
+         server for a token of your own name, or to end it: `baton end --session {id} --force --why REASON`"
+    );
+    Refusal { hint, ..refusal }
 }
 
 /// What registering came to.

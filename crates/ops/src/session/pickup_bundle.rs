@@ -188,7 +188,14 @@ fn reminders(
     found.extend(remind(tx, &project.project_id, &picked.identity, env.now)?);
     let own = working_copy::of_caller(env);
     let machine = &env.caller.place.machine;
-    found.extend(shared_copy(own.as_ref(), machine, picked.session_id.as_deref(), roster));
+    // A dry run registers no session: the caller may have one.
+    let callers = match &picked.session_id {
+        Some(id) => Some(id.clone()),
+        None => {
+            resolve::open_session(tx, env, &project.project_id, &picked.identity)?.map(|own| own.session_id)
+        }
+    };
+    found.extend(shared_copy(own.as_ref(), machine, callers.as_deref(), roster));
     if picked.baton_id.is_none() {
         found.extend(waiting_elsewhere(tx, env, &project.project_id, true)?);
     }
@@ -197,6 +204,7 @@ fn reminders(
     if let Some(id) = &picked.session_id {
         let accepted = handoff::accepted(tx, &project.project_id)?;
         found.extend(accepted_handoffs::duties(&accepted, id, &picked.identity));
+        found.extend(accepted_handoffs::abandoned(tx, env, accepted.iter())?);
     }
     let before = picked.predecessor_session_id.as_deref();
     found.extend(late_words_remark(tx, env, &project.project_id, before)?);

@@ -4,7 +4,7 @@ use baton_model::access::Grant;
 use baton_model::baton::is_addressed_to;
 use baton_model::delta::Kind;
 use baton_model::handoff::{Event, Handoff, State as HandoffState};
-use baton_model::id::short;
+use baton_model::id::{short, visible};
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::{ReleaseReason, Session};
 use baton_model::time::rfc3339;
@@ -66,7 +66,8 @@ pub(super) fn require_baton(
     let is_for = |one: &Handoff| {
         is_addressed_to((one.to_identity.as_deref(), one.to_role.as_deref()), identity, roles)
     };
-    let mut offered = handoff::of_project(tx, project_id)?;
+    let mut offered: Vec<Handoff> =
+        handoff::of_project(tx, project_id)?.into_iter().map(|one| one.as_of(env.now)).collect();
     offered
         .retain(|one| one.to_project_id == project_id && one.state == HandoffState::Offered && is_for(one));
     let Some(first) = offered.first() else { return Ok(()) };
@@ -207,7 +208,12 @@ fn abandoned_by(
         return Ok(None);
     };
     let Some(by) = session::get(tx, &handoff.to_project_id, &id)? else { return Ok(None) };
-    let last = session::last_of(tx, &handoff.to_project_id, &by.identity)?;
+    // Who ended it has left what it had accepted, also where another session of that name is at work.
+    let has_left = by.release.as_ref().is_some_and(|release| release.reason == ReleaseReason::Ended);
+    let last = match has_left {
+        true => None,
+        false => session::last_of(tx, &handoff.to_project_id, &by.identity)?,
+    };
     let is_busy = [Some(&by), last.as_ref()].into_iter().flatten().any(|of| is_at_work(env, of));
     let is_waiting = waiting_baton(tx, &by)?.is_some();
     Ok(Some(by).filter(|_| !is_waiting && (force || !is_busy)))
@@ -299,19 +305,20 @@ fn accepted_refusal(
         return Ok(refusal);
     }
     let id = short(&handoff.handoff_id);
+    let holder = plan.accepted_as.as_deref().map_or_else(|| "another agent".to_owned(), visible);
     let hint = match baton_of(tx, handoff)? {
         Some(baton) => format!(
             "it goes with the baton that its acceptor left: `baton pickup --handoff {}`",
             short(&baton)
         ),
         None => format!(
-            "once its session is silent or over, whoever picks it up takes it over; now, `baton pickup --handoff {id} --force --why REASON` does. `baton status` lists what else waits"
+            "once {holder} is silent or has ended its session, whoever picks it up takes it over; now, `baton pickup --handoff {id} --force --why REASON` does. `baton status` lists what else waits"
         ),
     };
     let claimed = Refusal::new(
         refusal::Kind::Conflict,
         "handoff_claimed",
-        "somebody else has accepted this hand-off",
+        format!("{holder} has accepted this hand-off"),
         hint,
     );
     let holder = [("holder_session_id", &plan.accepted_by), ("holder", &plan.accepted_as)];

@@ -164,6 +164,21 @@ on_every_backend! {
         assert!(!w.everything().join("\n").contains(&STANDARD.encode("orphan")));
     }
 
+    fn the_baton_that_one_holds_is_meant_also_where_it_has_no_changes(w) {
+        let ann = agent("Ann");
+        let first = wrap(w, &ann, b"w1");
+        w.pickup(&ann);
+        w.ok(&ann, "ledger_note", json!({ "text": "more" }));
+        let note = json!({ "project": "p", "baton_id": first });
+        w.ok(&ann, "changes_record", note);
+        let second = text(&w.ok(&ann, "session_wrap", json!({ "summary": "three" })), "baton_id");
+        let ben = agent("Ben");
+        w.ok(&ben, "hd_exec", json!({ "handoff_id": second }));
+        let refused = w.no(&ben, "changes_show", json!({}), "changes_none");
+        assert!(text(&refused, "hint").contains(&format!("baton changes show {}", &first[..13])), "{refused:#}");
+        assert_eq!(content(w, &ben, &first), b"w1");
+    }
+
     fn uploads_that_nothing_names_have_a_limit_until_they_are_removed(w) {
         let ann = agent("Ann");
         w.start(&ann);

@@ -44,6 +44,13 @@ on_every_backend! {
         assert_eq!(w.pending(&tess), Vec::<Value>::new(), "it asks for nothing any more");
     }
 
+    fn a_dry_run_of_a_pickup_warns_nobody_of_itself(w) {
+        let eve = agent("Eve").at("/src/shop", Some("/src/shop"));
+        w.start(&eve);
+        let shown = w.ok(&eve, "hd_exec", json!({ "dry_run": true })).to_string();
+        assert!(!shown.contains("in this working copy too"), "{shown}");
+    }
+
     fn closing_once_more_says_that_nothing_changed(w) {
         let made = w.ok(&agent("Ann"), "task_create", json!({ "title": "one" }));
         let first = w.ok(&agent("Ann"), "task_close", json!({ "id": made["id"], "result": "pass" }));
@@ -57,7 +64,9 @@ on_every_backend! {
         w.start(&bound(agent("Ann"), "Ann"));
         let second = bound(agent("Ann").process("another"), "Ann");
         let refusal = w.no(&second, "session_start", json!({}), "identity_conflict");
-        assert!(!text(&refusal, "hint").contains("--as") && text(&refusal, "hint").contains("baton end"), "{refusal:#}");
+        let own = text(&refusal["holder"], "session_id");
+        let command = format!("`BATON_SESSION={own} baton end`");
+        assert!(!text(&refusal, "hint").contains("--as") && text(&refusal, "hint").contains(&command), "{refusal:#}");
         let local = w.no(&agent("Ann").process("another"), "session_start", json!({}), "identity_conflict");
         assert!(text(&local, "hint").contains("--as NAME"), "{local:#}");
     }

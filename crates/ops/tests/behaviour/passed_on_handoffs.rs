@@ -72,6 +72,41 @@ on_every_backend! {
         assert_eq!(complete(w, &at_q("Fritz"), &id)["state"], "completed");
     }
 
+    fn a_hand_off_whose_acceptor_ended_its_session_is_named_and_taken_over(w) {
+        w.register("q");
+        let id = offer(w, "an endpoint");
+        w.ok(&at_q("Dora"), "hd_exec", json!({ "handoff_id": id }));
+        let ended = w.ok(&at_q("Dora"), "session_end", json!({}));
+        let command = format!("`baton pickup --handoff {}`", &id[..13]);
+        assert!(says(&ended["reminders"], &command), "{ended:#}");
+        // Dora is at work again, on something else.
+        let started = w.ok(&at_q("Dora"), "session_start", json!({}));
+        assert!(says(&started, "Dora accepted, has nobody at work on it"), "{started:#}");
+        let picked = w.ok(&at_q("Emil"), "hd_exec", json!({}));
+        assert!(says(&picked["rules_reminders"], &command), "{picked:#}");
+        let taken = w.ok(&at_q("Fritz"), "hd_exec", json!({ "handoff_id": id }));
+        assert!(!says(&taken, "nobody at work"), "{taken:#}");
+        let refused = w.no(&at_q("Gus"), "hd_exec", json!({ "handoff_id": id }), "handoff_claimed");
+        assert!(text(&refused, "message").contains("Fritz"), "{refused:#}");
+        assert_eq!(complete(w, &at_q("Fritz"), &id)["state"], "completed");
+    }
+
+    fn a_hand_off_past_its_deadline_is_shown_as_expired_at_once(w) {
+        w.register("q");
+        let sent = json!({ "to_project_id": "q", "subject": "s", "expires_in": "30m" });
+        let id = text(&w.ok(&agent("Lola"), "handoff_create", sent), "handoff_id");
+        w.advance(30 * 60_000);
+        for who in [agent("Lola"), at_q("Dora")] {
+            let listed = w.ok(&who, "handoff_list", json!({}));
+            assert_eq!((&listed["items"][0]["state"], &listed["items"][0]["result"]), (&json!("expired"), &json!("nobody took it in time")));
+            assert!(list(&w.ok(&who, "handoff_list", json!({ "state": "offered" }))["items"]).is_empty());
+            assert_eq!(w.ok(&who, "handoff_show", json!({ "id": id }))["state"], "expired");
+            assert!(!says(&w.ok(&who, "session_status", json!({})), "offered"));
+        }
+        // Nothing waits for whoever would pick it up.
+        w.ok(&at_q("Dora"), "hd_exec", json!({}));
+    }
+
     fn a_pickup_that_finds_no_baton_names_the_hand_offs_that_wait(w) {
         w.register("q");
         let (one, two) = (offer(w, "one"), offer(w, "two"));

@@ -42,6 +42,11 @@ on_every_backend! {
         assert!(reminded.is_some_and(|one| text(&one, "message").contains("Ann exported baton")), "{none:#}");
         w.no(&agent("Lola"), "hd_exec", json!({ "handoff_id": left["baton_id"] }), "baton_exported");
         w.no(&agent("Ann"), "baton_export", json!({}), "baton_none");
+        w.start(&agent("Cid"));
+        let addressed = w.ok(&agent("Cid"), "session_wrap", json!({ "summary": "s", "to": "Ben" }));
+        let refused = w.no(&agent("Ann"), "baton_export", json!({}), "baton_none");
+        let command = format!("`baton handoff export {}`", &text(&addressed, "baton_id")[..13]);
+        assert!(text(&refused, "hint").contains(&command), "{refused:#}");
         w.no(&agent("Ann"), "baton_export", json!({ "baton_id": left["baton_id"] }), "baton_exported");
         let again = w.ok(&agent("Ann"), "baton_export", json!({ "baton_id": left["baton_id"], "again": true }));
         assert_eq!((&again["exported_before"], &again["baton"]), (&json!(true), &baton));
