@@ -13,6 +13,7 @@ use baton_model::suggest::near;
 use baton_ops::answer::AnswerView;
 use baton_ops::card::WaitingKind;
 use baton_ops::handoff::{HandoffOrBaton, Show, ShowInput, ShowOutput};
+use baton_ops::input::InputView;
 use baton_ops::op::{Caller, Operation, SessionEffect};
 use baton_ops::session::{Pickup, PickupInput};
 use baton_tools::surface_of_client;
@@ -161,7 +162,7 @@ impl Server {
             let client = context.client_info().map(|client| client.name).unwrap_or_default();
             caller.surface = surface_of_client(&client).unwrap_or("other").to_owned();
         }
-        if call.input.get("identity").is_some_and(|identity| !identity.is_null()) {
+        if InputView(&call.input).names_identity() {
             return Ok(caller);
         }
         match self.link.bound(project(&call.input)) {
@@ -187,12 +188,12 @@ impl Server {
         request: &CallToolRequestParams,
         context: &RequestContext<RoleServer>,
     ) -> Result<Option<CallToolResponse>, ErrorObject> {
-        let named = call.input.get("identity").is_some_and(|identity| !identity.is_null());
+        let input = InputView(&call.input);
         // An identity is asked for where a session is opened, and nowhere else.
         let opens = call.action.session_effect() == SessionEffect::Opens
             && !call.action.reads()
-            && call.input.get("dry_run") != Some(&json!(true));
-        if named || caller.identity.is_some() || !opens {
+            && !input.is_dry_run();
+        if input.names_identity() || caller.identity.is_some() || !opens {
             return Ok(None);
         }
         if let Some(reply) = replies.answer("identity") {
@@ -243,7 +244,7 @@ impl Server {
             BoundIdentity::One(name) => Some(name),
             _ => None,
         };
-        let identity = call.input.get("identity").and_then(Value::as_str).map(str::to_owned).or(bound);
+        let identity = InputView(&call.input).identity().map(str::to_owned).or(bound);
         let project_id = project(&call.input).map(str::to_owned);
         let store = self.shared.backend.store();
         let known = [("project_id", project_id), ("identity", identity), ("store", store)];

@@ -4,12 +4,67 @@ use baton_model::refusal::Refusal;
 use baton_model::suggest::near;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
+use crate::op::Operation;
 use crate::priority;
 
 /// The longest value that a refusal repeats, in characters.
 const MAX_SHOWN_CHARS: usize = 40;
+
+/// The fields of an input that mean the same whatever operation it is of, for those that handle every operation alike.
+#[derive(Debug, Clone, Copy)]
+pub struct InputView<'a>(pub &'a Map<String, Value>);
+
+impl<'a> InputView<'a> {
+    fn text(self, field: &str) -> Option<&'a str> {
+        self.0.get(field)?.as_str()
+    }
+
+    fn is_set(self, field: &str) -> bool {
+        self.0.get(field) == Some(&Value::Bool(true))
+    }
+
+    /// What is named by its id.
+    pub fn id(self) -> Option<&'a str> {
+        self.text("id")
+    }
+
+    /// The project.
+    pub fn project(self) -> Option<&'a str> {
+        self.text("project")
+    }
+
+    /// The identity.
+    pub fn identity(self) -> Option<&'a str> {
+        self.text("identity")
+    }
+
+    /// Whether an identity is said, rightly or not.
+    pub fn names_identity(self) -> bool {
+        self.0.get("identity").is_some_and(|identity| !identity.is_null())
+    }
+
+    /// Whether nothing is to be changed.
+    pub fn is_dry_run(self) -> bool {
+        self.is_set("dry_run")
+    }
+
+    /// Whether work may be taken from a live session.
+    pub fn is_forced(self) -> bool {
+        self.is_set("force")
+    }
+
+    /// What marks the same request when it comes again.
+    pub fn request_id(self) -> Option<&'a str> {
+        self.text("request_id")
+    }
+}
+
+/// Reads the input of an operation as the operation itself would.
+pub fn of<O: Operation>(input: &Value) -> Result<O::Input, Refusal> {
+    read(input)
+}
 
 /// Reads an input. Numbers such as `3.0` count as integers, and words of a priority as its number.
 pub(crate) fn read<T: DeserializeOwned + JsonSchema>(input: &Value) -> Result<T, Refusal> {

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::document::OmissionReason;
+use crate::input::InputView;
 pub use crate::meta::{Access, Meta, Reach, Retention, SessionEffect, Site, TransferEffect};
 use crate::{clock, input, process_identity, project, project_name, resolve};
 
@@ -393,7 +394,7 @@ pub(crate) fn authorize(meta: &Meta, env: &Env<'_>, input: &Value) -> Result<(),
         Reach::Disk | Reach::Everything => grant.require_all_projects()?,
     }
     // Force may take work from a live session, so it needs the scope operator.
-    if input.get("force") == Some(&Value::Bool(true)) {
+    if input.as_object().is_some_and(|input| InputView(input).is_forced()) {
         grant.require(Scope::Operator)?;
     }
     Ok(())

@@ -77,6 +77,7 @@ pub struct ErrorObject {
     /// What was wrong.
     pub message: String,
     /// What to do next.
+    #[serde(default)]
     pub hint: String,
     /// Facts for programs, beside the others.
     #[serde(flatten)]

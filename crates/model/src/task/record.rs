@@ -185,6 +185,11 @@ pub fn kind_of(dependency: &Map<String, Value>) -> &str {
     dependency.get("type").and_then(Value::as_str).unwrap_or("blocks")
 }
 
+/// Whose dependency it is.
+pub fn owner_of(dependency: &Map<String, Value>) -> &str {
+    dependency.get("issue_id").and_then(Value::as_str).unwrap_or_default()
+}
+
 /// What a dependency depends on.
 pub fn target_of(dependency: &Map<String, Value>) -> &str {
     dependency.get("depends_on_id").and_then(Value::as_str).unwrap_or_default()
