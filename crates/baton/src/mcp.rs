@@ -14,7 +14,7 @@ use baton_model::refusal::ErrorObject;
 use baton_model::time::Millis;
 use baton_ops::message::{Delivered, DeliveredInput};
 use baton_ops::op::Caller;
-use baton_ops::session::{BatonWarning, Warning, WarningKind, Wrap, WrapOutput};
+use baton_ops::session::{BatonWarning, Warning, WarningKind, WrapInput, WrapOutput};
 use baton_ops::{all, input};
 use baton_store::Target;
 use futures_util::{StreamExt, stream};
@@ -128,7 +128,7 @@ impl StdioBackend {
             return None;
         }
         // What cannot be read is refused by the operation.
-        let wrap = input::of::<Wrap>(input).ok()?;
+        let wrap = input::read::<WrapInput>(input).ok()?;
         let (config, root) = (self.config.clone(), caller.git_root.clone()?);
         let added = move || ledger::add_to_wrap(config, root.into(), wrap);
         match tokio::task::spawn_blocking(added).await {

@@ -299,7 +299,7 @@ impl Server {
 /// one tool reads both.
 pub(crate) async fn handoff_or_baton(backend: &dyn Backend, mut input: Value, caller: Caller) -> Answer {
     // What cannot be read is refused by the operation.
-    let asked = ShowInput::deserialize(&input).ok();
+    let named = ShowInput::deserialize(&input).ok();
     if let Some(fields) = input.as_object_mut() {
         // An id is enough for a hand-off between projects.
         fields.remove("project");
@@ -307,8 +307,8 @@ pub(crate) async fn handoff_or_baton(backend: &dyn Backend, mut input: Value, ca
     let answer = backend.run(Show::NAME, input, caller.clone()).await;
     // A baton is shown as a pickup would deliver it.
     let is_baton = answer.as_ref().is_ok_and(is_baton);
-    let Some(asked) = asked.filter(|_| is_baton || is(&answer, "handoff_unknown")) else { return answer };
-    let (project, handoff_id) = (asked.project, Some(asked.id));
+    let Some(named) = named.filter(|_| is_baton || is(&answer, "handoff_unknown")) else { return answer };
+    let (project, handoff_id) = (named.project, Some(named.id));
     let preview = PickupInput { project, handoff_id, dry_run: true, ..PickupInput::default() };
     let baton = run::<Pickup>(backend, &preview, caller).await;
     // Where it is no baton either, the first "no" is the plainer one.
@@ -330,7 +330,7 @@ fn is(answer: &Answer, code: &str) -> bool {
 
 /// The project that a call names.
 fn project(input: &Map<String, Value>) -> Option<&str> {
-    input.get("project").or_else(|| input.get("from_project_id")).and_then(Value::as_str)
+    InputView(input).own_project()
 }
 
 fn which_session(refusal: Option<&ErrorObject>) -> Question {

@@ -6,7 +6,6 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use crate::op::Operation;
 use crate::priority;
 
 /// The longest value that a refusal repeats, in characters.
@@ -21,10 +20,6 @@ impl<'a> InputView<'a> {
         self.0.get(field)?.as_str()
     }
 
-    fn is_set(self, field: &str) -> bool {
-        self.0.get(field) == Some(&Value::Bool(true))
-    }
-
     /// What is named by its id.
     pub fn id(self) -> Option<&'a str> {
         self.text("id")
@@ -33,6 +28,11 @@ impl<'a> InputView<'a> {
     /// The project.
     pub fn project(self) -> Option<&'a str> {
         self.text("project")
+    }
+
+    /// The project in whose name something is done; a hand-off calls it the sender's.
+    pub fn own_project(self) -> Option<&'a str> {
+        self.0.get("project").or_else(|| self.0.get("from_project_id"))?.as_str()
     }
 
     /// The identity.
@@ -47,12 +47,7 @@ impl<'a> InputView<'a> {
 
     /// Whether nothing is to be changed.
     pub fn is_dry_run(self) -> bool {
-        self.is_set("dry_run")
-    }
-
-    /// Whether work may be taken from a live session.
-    pub fn is_forced(self) -> bool {
-        self.is_set("force")
+        self.0.get("dry_run") == Some(&Value::Bool(true))
     }
 
     /// What marks the same request when it comes again.
@@ -61,13 +56,8 @@ impl<'a> InputView<'a> {
     }
 }
 
-/// Reads the input of an operation as the operation itself would.
-pub fn of<O: Operation>(input: &Value) -> Result<O::Input, Refusal> {
-    read(input)
-}
-
-/// Reads an input. Numbers such as `3.0` count as integers, and words of a priority as its number.
-pub(crate) fn read<T: DeserializeOwned + JsonSchema>(input: &Value) -> Result<T, Refusal> {
+/// Reads an input as its operation does. Numbers such as `3.0` count as integers, and words of a priority as its number.
+pub fn read<T: DeserializeOwned + JsonSchema>(input: &Value) -> Result<T, Refusal> {
     // A packet has its own word for it.
     let is_packet = |key: &str| key == "packet" || key == "packet_text";
     if input
