@@ -32,9 +32,9 @@ mod tests {
     #[test]
     fn an_error_counts_where_the_agent_did_nothing_after_it() {
         let error = json!({ "event": "provider_error", "text": "429", "at": "2026-11-26T10:00:00Z" });
-        let question = json!({ "event": "message", "role": "user" });
-        let reply = json!({ "event": "message", "role": "assistant" });
-        let inner = json!({ "event": "tool_call", "subagent": "s" });
+        let question = json!({ "event": "message", "role": "user", "text": "go on" });
+        let reply = json!({ "event": "message", "role": "assistant", "text": "done" });
+        let inner = json!({ "event": "tool_call", "tool": "Bash", "category": "shell", "target": "make", "subagent": "s" });
         let of = |events: &[&Value]| last(&events.iter().map(|event| (*event).clone()).collect::<Vec<_>>());
         assert_eq!(
             of(&[&reply, &error]).map(|(text, at)| (text, at.is_some())),

@@ -79,15 +79,15 @@ pub struct ErrorObject {
     /// What to do next.
     #[serde(default)]
     pub hint: String,
-    /// Facts for programs, beside the others.
+    /// Facts for programs, beside the others. Boxed as those of a refusal are.
     #[serde(flatten)]
-    pub details: Map<String, Value>,
+    pub details: Box<Map<String, Value>>,
 }
 
 impl ErrorObject {
     /// An error without details.
     pub fn new(code: impl Into<String>, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { code: code.into(), message: message.into(), hint: hint.into(), details: Map::new() }
+        Self { code: code.into(), message: message.into(), hint: hint.into(), details: Box::default() }
     }
 }
 
@@ -95,7 +95,7 @@ impl From<&Refusal> for ErrorObject {
     fn from(refusal: &Refusal) -> Self {
         let is_own = |key: &str| ["code", "message", "hint"].contains(&key);
         let details = refusal.details.iter().filter(|(key, _)| !is_own(key));
-        let details = details.map(|(key, value)| (key.clone(), value.clone())).collect();
+        let details = Box::new(details.map(|(key, value)| (key.clone(), value.clone())).collect());
         Self { details, ..Self::new(refusal.code, &refusal.message, &refusal.hint) }
     }
 }

@@ -111,10 +111,26 @@ pub(crate) fn operations(sources: &[Source]) -> BTreeSet<String> {
     names.map(|name| name.text.clone()).collect()
 }
 
-/// Operations that a face names by a string.
+/// Files in which something else has the name of an operation: tools of MCP, and an event of a coding agent.
+const NAMESAKES: [&str; 5] = [
+    "crates/mcp/src/argument_docs.rs",
+    "crates/mcp/src/prompts.rs",
+    "crates/mcp/src/table.rs",
+    "crates/mcp/src/tool_words.rs",
+    "crates/baton/src/install/trust.rs",
+];
+
+/// Operations that a face names by a string. The code of a refusal and the alias of a command may be called like one.
 pub(crate) fn by_name(source: &Source, operations: &BTreeSet<String>) -> Vec<Violation> {
+    let is_free = !is_face(source) || NAMESAKES.contains(&source.path.as_str());
     let texts = source.production().filter(|(_, token)| token.kind == Kind::Text);
-    let named = texts.filter(|(_, token)| is_face(source) && operations.contains(&token.text));
+    let named = texts.filter(|(at, token)| {
+        let has_name_of_its_own = ["code", "alias"].iter().any(|name| {
+            source.is(at - 1, "=")
+                && (source.is(at - 2, name) || (source.is(at - 2, "=") && source.is(at - 3, name)))
+        });
+        !is_free && operations.contains(&token.text) && !has_name_of_its_own
+    });
     let what = |name: &str| format!("the operation `{name}` is named by a string: write its type's `NAME`");
     named.map(|(_, token)| Violation::new(&source.path, token.line, what(&token.text))).collect()
 }
@@ -164,5 +180,8 @@ mod tests {
         let bad = "fn f() { run(\"task_show\"); say(\"task_show it\"); }";
         assert_eq!(by_name(&Source::new("crates/mcp/src/a.rs", bad), &operations).len(), 1);
         assert!(by_name(&Source::new("crates/ops/src/a.rs", bad), &operations).is_empty());
+        assert!(by_name(&Source::new(NAMESAKES[0], bad), &operations).is_empty());
+        let good = "#[command(alias = \"task_show\")]\nfn f() { refusal.code == \"task_show\" }";
+        assert!(by_name(&Source::new("crates/mcp/src/a.rs", good), &operations).is_empty());
     }
 }
