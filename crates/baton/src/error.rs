@@ -1,6 +1,6 @@
 //! The one table that turns a "no" into what a face shows.
 
-use baton_model::refusal::{Kind, Refusal};
+use baton_model::refusal::{ErrorObject, Kind, Refusal};
 use baton_store::{Failure, Fault};
 use serde_json::{Value, json};
 
@@ -33,14 +33,15 @@ impl AppError {
         }
     }
 
-    /// The JSON error object for a caller of the server. A fault is logged with its details; the caller gets a generic
+    /// The error object for a caller of the server. A fault is logged with its details; the caller gets a generic
     /// message.
-    pub(crate) fn to_service_json(&self) -> Value {
-        let Self::Fault(error) = self else { return self.to_json() };
-        tracing::error!(error = format!("{error:#}"), "a fault");
-        json!({ "error": {
-            "code": "fault", "message": "a fault of the server", "hint": "its log, or `baton doctor` there, tells more",
-        } })
+    pub(crate) fn to_service_error(&self) -> ErrorObject {
+        if let Self::Fault(error) = self {
+            tracing::error!(error = format!("{error:#}"), "a fault");
+        }
+        self.to_error().filter(|_| !matches!(self, Self::Fault(_))).unwrap_or_else(|| {
+            ErrorObject::new("fault", "a fault of the server", "its log, or `baton doctor` there, tells more")
+        })
     }
 }
 
@@ -163,20 +164,25 @@ impl AppError {
         }
     }
 
-    /// The JSON error object.
-    pub(crate) fn to_json(&self) -> Value {
+    /// The error object; none where everything has been said.
+    pub(crate) fn to_error(&self) -> Option<ErrorObject> {
         match self {
             Self::Refused(refusal) => {
-                let mut error = refusal.to_json();
-                error["message"] = quote(&refusal.message).into();
-                error["hint"] = quote(&refusal.hint).into();
-                json!({ "error": error })
+                let (message, hint) = (quote(&refusal.message), quote(&refusal.hint));
+                Some(ErrorObject { message, hint, ..ErrorObject::from(refusal) })
             }
-            Self::Fault(error) => json!({ "error": {
-                "code": "fault", "message": quote(&format!("{error:#}")), "hint": "this is a fault of ours; `baton doctor` may tell more",
-            } }),
-            Self::Reported | Self::Unfinished | Self::Tool(_) | Self::Interrupted => json!({}),
+            Self::Fault(error) => Some(ErrorObject::new(
+                "fault",
+                quote(&format!("{error:#}")),
+                "this is a fault of ours; `baton doctor` may tell more",
+            )),
+            Self::Reported | Self::Unfinished | Self::Tool(_) | Self::Interrupted => None,
         }
+    }
+
+    /// The error object as what a command answers.
+    pub(crate) fn to_json(&self) -> Value {
+        self.to_error().map_or_else(|| json!({}), |error| json!({ "error": error }))
     }
 
     /// What a person reads.
@@ -255,10 +261,10 @@ mod tests {
             let fault = Fault::new(kind, "cannot read /srv/secret/baton.db (in: SELECT body FROM message)");
             let here = AppError::from(fault.clone()).to_json().to_string();
             assert!(here.contains("/srv/secret"), "whoever sits here is told: {here}");
-            let there = AppError::of_service(fault.into()).to_service_json().to_string();
+            let there = json!(AppError::of_service(fault.into()).to_service_error()).to_string();
             assert!(!there.contains("/srv") && !there.contains("SELECT"), "{there}");
         }
         let other = AppError::from(std::io::Error::other("/srv/secret/machine-id: permission denied"));
-        assert!(!other.to_service_json().to_string().contains("/srv"));
+        assert!(!json!(other.to_service_error()).to_string().contains("/srv"));
     }
 }

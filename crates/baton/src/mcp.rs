@@ -10,14 +10,17 @@ use axum::middleware::{self, Next};
 use axum::response::Response;
 use baton_mcp::{Answer, Backend, BoxedFuture, DeliveryReceipt, Receipts, Shared, ToolSet};
 use baton_model::access::Grant;
+use baton_model::refusal::ErrorObject;
 use baton_model::time::Millis;
-use baton_ops::all;
 use baton_ops::message::{Delivered, DeliveredInput};
 use baton_ops::op::Caller;
+use baton_ops::session::{BatonWarning, Warning, WarningKind, WrapInput, WrapOutput};
+use baton_ops::{all, input};
 use baton_store::Target;
 use futures_util::{StreamExt, stream};
 use http::request::Parts;
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde_json::Value;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
@@ -124,13 +127,14 @@ impl StdioBackend {
         if self.config.wrap_changes != ChangesMode::Always || matches!(self.config.store, Target::Memory) {
             return None;
         }
-        let (config, root, wrap) = (self.config.clone(), caller.git_root.clone()?, input.clone());
-        let added = move || ledger::of_wrap(config, root.into(), &wrap);
+        // What cannot be read is refused by the operation.
+        let wrap = input::read::<WrapInput>(input).ok()?;
+        let (config, root) = (self.config.clone(), caller.git_root.clone()?);
+        let added = move || ledger::add_to_wrap(config, root.into(), wrap);
         match tokio::task::spawn_blocking(added).await {
-            Ok(Ok(manifest)) => {
-                if let Some(manifest) = manifest {
-                    input["changes"] = json!(manifest);
-                }
+            Ok(Ok(None)) => None,
+            Ok(Ok(Some(wrap))) => {
+                *input = serde_json::to_value(wrap).ok()?;
                 None
             }
             Ok(Err(why)) => Some(why),
@@ -140,12 +144,13 @@ impl StdioBackend {
 }
 
 /// The answer of a wrap, with why what is not committed did not go along.
-fn with_warning(mut answer: Value, left_behind: Option<String>) -> Value {
-    if let (Some(why), Some(warnings)) = (left_behind, answer["warnings"].as_array_mut()) {
-        let message = format!("what is not committed does not go with the baton: {why}");
-        warnings.push(json!({ "kind": "changes_left_behind", "message": message }));
-    }
-    answer
+fn with_warning(answer: Value, left_behind: Option<String>) -> Value {
+    let Some(why) = left_behind else { return answer };
+    let Ok(mut wrapped) = WrapOutput::deserialize(&answer) else { return answer };
+    let message = format!("what is not committed does not go with the baton: {why}");
+    let kind = WarningKind::Baton(BatonWarning::ChangesLeftBehind);
+    wrapped.warnings.push(Warning { kind, message, standing: None });
+    serde_json::to_value(wrapped).unwrap_or(answer)
 }
 
 impl Backend for StdioBackend {
@@ -171,7 +176,7 @@ impl Backend for StdioBackend {
     }
 
     /// The branch may have changed since the last call.
-    fn caller(&self, _: Option<&Parts>) -> Result<Caller, Value> {
+    fn caller(&self, _: Option<&Parts>) -> Result<Caller, ErrorObject> {
         Ok(match &self.config.cwd {
             Some(cwd) => standing_in(&self.caller, cwd),
             None => self.caller.clone(),
@@ -213,7 +218,7 @@ impl Backend for PoolBackend {
         Box::pin(async move { self.0.run(operation, input, caller).await.map_err(|ended| error(&ended)) })
     }
 
-    fn caller(&self, request: Option<&Parts>) -> Result<Caller, Value> {
+    fn caller(&self, request: Option<&Parts>) -> Result<Caller, ErrorObject> {
         let parts = request.ok_or_else(unasked)?;
         // The HTTP layer has authenticated the request: a missing grant is an error.
         let grant = parts.extensions.get::<Grant>().cloned().ok_or_else(unasked)?;
@@ -246,8 +251,8 @@ impl Backend for PoolBackend {
     }
 }
 
-fn unasked() -> Value {
-    json!({ "code": "fault", "message": "the request was not let in at the door", "hint": "report this" })
+fn unasked() -> ErrorObject {
+    ErrorObject::new("fault", "the request was not let in at the door", "report this")
 }
 
 fn standing_in(caller: &Caller, folder: &Path) -> Caller {
@@ -255,8 +260,8 @@ fn standing_in(caller: &Caller, folder: &Path) -> Caller {
     Caller { folders, git_root, repository, git_fault, ..caller.clone() }
 }
 
-fn error(ended: &AppError) -> Value {
-    ended.to_service_json()["error"].take()
+fn error(ended: &AppError) -> ErrorObject {
+    ended.to_service_error()
 }
 
 /// The signals of answers that were written out are delivered.

@@ -1,21 +1,26 @@
 //! The error of a provider with which a conversation ended.
 
-use baton_model::time::{Millis, parse_rfc3339};
+use baton_model::time::Millis;
+use baton_ops::transcript::{EventBody, EventRow, Role};
 use serde_json::Value;
 
 /// The error that stands last among the events of a conversation, behind everything that its agent did, and when it came. What a
 /// sub-agent met is not the agent's.
 pub(crate) fn last(events: &[Value]) -> Option<(String, Option<Millis>)> {
-    let last = events.iter().rev().find(|event| {
-        let is_of_agent = match event.get("event").and_then(Value::as_str) {
-            Some("provider_error" | "tool_call") => true,
-            Some("message") => event.get("role").and_then(Value::as_str) == Some("assistant"),
-            _ => false,
-        };
-        is_of_agent && event.get("subagent").is_none_or(Value::is_null)
-    })?;
-    let text = last.get("text").and_then(Value::as_str).filter(|_| last["event"] == "provider_error")?;
-    Some((text.to_owned(), last.get("at").and_then(Value::as_str).and_then(parse_rfc3339)))
+    let is_of_agent = |event: &EventRow<'_>| {
+        let is_act = matches!(
+            event.body,
+            EventBody::ProviderError { .. }
+                | EventBody::ToolCall(_)
+                | EventBody::Message { role: Role::Assistant, .. }
+        );
+        is_act && event.subagent.is_none()
+    };
+    let last = events.iter().rev().filter_map(EventRow::read).find(is_of_agent)?;
+    match last.body {
+        EventBody::ProviderError { text } => Some((text.into_owned(), last.at.map(|at| at.0))),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -27,9 +32,9 @@ mod tests {
     #[test]
     fn an_error_counts_where_the_agent_did_nothing_after_it() {
         let error = json!({ "event": "provider_error", "text": "429", "at": "2026-11-26T10:00:00Z" });
-        let question = json!({ "event": "message", "role": "user" });
-        let reply = json!({ "event": "message", "role": "assistant" });
-        let inner = json!({ "event": "tool_call", "subagent": "s" });
+        let question = json!({ "event": "message", "role": "user", "text": "go on" });
+        let reply = json!({ "event": "message", "role": "assistant", "text": "done" });
+        let inner = json!({ "event": "tool_call", "tool": "Bash", "category": "shell", "target": "make", "subagent": "s" });
         let of = |events: &[&Value]| last(&events.iter().map(|event| (*event).clone()).collect::<Vec<_>>());
         assert_eq!(
             of(&[&reply, &error]).map(|(text, at)| (text, at.is_some())),

@@ -10,7 +10,9 @@ use baton_model::task::view::View as TaskView;
 use baton_model::time::{Timestamp, ago};
 use baton_model::{markdown, printable};
 use baton_ops::card::{Card, OpenTask, Waiting, WaitingKind};
+use baton_ops::op::Operation;
 use baton_ops::transcript::Stopped;
+use baton_ops::{handoff, ledger, memory, message, session, task, transcript};
 
 use crate::clock;
 
@@ -115,25 +117,25 @@ pub(crate) fn card(card: &Card) -> String {
 /// What a session did last, in words: the name of an operation is for programs.
 fn activity(verb: &str) -> String {
     let words = match verb {
-        "session_start" => "started",
-        "session_checkpoint" => "saved",
-        "session_wrap" => "wrapped",
-        "session_heartbeat" => "at work",
-        "hd_exec" => "picked up",
-        "ledger_note" => "noted",
+        session::Start::NAME => "started",
+        session::Checkpoint::NAME => "saved",
+        session::Wrap::NAME => "wrapped",
+        session::Heartbeat::NAME => "at work",
+        session::Pickup::NAME => "picked up",
+        ledger::Note::NAME => "noted",
         "ledger_decide" => "decided",
-        "memory_add" => "remembered",
-        "transcript_capture" => "saved by a hook",
-        "transcript_import" => "imported",
-        "handoff_create" => "handed work over",
-        "handoff_advance" => "answered a hand-off",
-        "handoff_retry" => "retried a hand-off",
-        "task_claim" => "claimed a task",
-        "task_close" => "closed a task",
-        "task_create" => "made a task",
-        "task_update" => "changed a task",
-        "signal_send" | "mail_send" | "mail_reply" => "wrote a message",
-        "signal_ack" | "mail_ack" => "acknowledged a message",
+        memory::Add::NAME => "remembered",
+        transcript::Capture::NAME => "saved by a hook",
+        transcript::Import::NAME => "imported",
+        handoff::Create::NAME => "handed work over",
+        handoff::Advance::NAME => "answered a hand-off",
+        handoff::Retry::NAME => "retried a hand-off",
+        task::ClaimTask::NAME => "claimed a task",
+        task::Close::NAME => "closed a task",
+        task::Create::NAME => "made a task",
+        task::Update::NAME => "changed a task",
+        message::Send::NAME | message::MailSend::NAME | "mail_reply" => "wrote a message",
+        message::Ack::NAME | message::MailAck::NAME => "acknowledged a message",
         other => return visible(&other.replace('_', " ")),
     };
     words.to_owned()

@@ -9,6 +9,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex};
 
 use baton_model::session::Limits;
+use baton_ops::input::InputView;
 use baton_ops::op::{Access, Caller, Cx, Entry, Env, Host, Operation};
 use baton_ops::{all, once};
 use baton_store::{Failure, Fault, FaultKind, Store, Target};
@@ -191,8 +192,8 @@ impl Pool {
 
     /// A project always goes to the same writer, so that its operations can share a commit.
     fn writer_of(&self, input: &Value, caller: &Caller) -> &SyncSender<QueuedCall> {
-        let named =
-            input.get("project").and_then(Value::as_str).or(caller.project.as_deref()).unwrap_or_default();
+        let named = input.as_object().and_then(|input| InputView(input).project());
+        let named = named.or(caller.project.as_deref()).unwrap_or_default();
         let hash = named.bytes().fold(0_usize, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into()));
         &self.writers[hash % self.writers.len()]
     }
@@ -299,7 +300,8 @@ fn needs_facts(answer: &Result<Value, Failure>) -> bool {
 impl QueuedCall {
     /// Whether it may be run again after a commit of unknown outcome: its idempotency key makes it take effect once.
     fn is_repeatable(&self) -> bool {
-        self.once.is_some() || self.input.get("request_id").is_some_and(Value::is_string)
+        let request_id = self.input.as_object().and_then(|input| InputView(input).request_id());
+        self.once.is_some() || request_id.is_some()
     }
 
     fn answer(self, answer: Result<Value, Failure>) {

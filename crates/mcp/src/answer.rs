@@ -1,6 +1,7 @@
 //! Results of calls: the same data as text and as structure, the next step first.
 
 use baton_model::printable;
+use baton_model::refusal::ErrorObject;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
 
@@ -14,32 +15,33 @@ pub(crate) fn framed(operation: &str, answer: Value) -> Value {
 }
 
 /// A refusal in its frame: code, sentence, hint, and where it happened as far as that is known.
-pub(crate) fn refused(mut error: Value) -> Value {
-    let code = error["code"].as_str().unwrap_or("fault").to_owned();
-    let own = error["hint"].as_str().unwrap_or_default().to_owned();
-    let hint = match next_step::hint(&code) {
+pub(crate) fn refused(mut error: ErrorObject) -> Value {
+    error.hint = match next_step::hint(&error.code) {
         Some(hint) => near(&error, hint),
-        None => in_tool_words(&own),
+        None => in_tool_words(&error.hint),
     };
-    error["hint"] = json!(hint);
-    if let Some(message) = error["message"].as_str().map(in_tool_words) {
-        error["message"] = json!(message);
-    }
+    error.message = in_tool_words(&error.message);
     let mut frame = Map::new();
-    frame.insert("next_step".into(), json!(format!("Refused ({code}): {}.", hint.trim_end_matches('.'))));
+    let next_step = format!("Refused ({}): {}.", error.code, error.hint.trim_end_matches('.'));
+    frame.insert("next_step".into(), json!(next_step));
     for key in ["project_id", "identity", "session_id"] {
-        if let Some(known) = error.get(key).filter(|value| value.is_string()) {
+        if let Some(known) = error.details.get(key).filter(|value| value.is_string()) {
             frame.insert(key.into(), known.clone());
         }
     }
-    frame.insert("error".into(), error);
+    frame.insert("error".into(), json!(error));
     Value::Object(frame)
 }
 
 /// The hint of this face, after the names that are near to what was given.
-fn near(error: &Value, hint: &str) -> String {
-    let near: Vec<&str> = error["near"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+fn near(error: &ErrorObject, hint: &str) -> String {
+    let near: Vec<&str> = texts(error, "near").collect();
     if near.is_empty() { hint.to_owned() } else { format!("did you mean {}? {hint}", near.join(" or ")) }
+}
+
+/// The texts of a list among the details of a refusal.
+pub(crate) fn texts<'a>(error: &'a ErrorObject, detail: &str) -> impl Iterator<Item = &'a str> {
+    error.details.get(detail).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
 /// An object with one more field, before all others.
@@ -62,9 +64,4 @@ pub(crate) fn result(value: Value, is_error: bool) -> CallToolResult {
         if is_error { CallToolResult::structured_error(value) } else { CallToolResult::structured(value) };
     result.content = vec![ContentBlock::text(text)];
     result
-}
-
-/// An error object of the face itself.
-pub(crate) fn error(code: &str, message: impl Into<String>, hint: impl Into<String>) -> Value {
-    json!({ "code": code, "message": message.into(), "hint": hint.into() })
 }

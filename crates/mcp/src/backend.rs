@@ -3,13 +3,15 @@
 use std::future::Future;
 use std::pin::Pin;
 
+use baton_model::refusal::ErrorObject;
 use baton_model::time::Millis;
-use baton_ops::op::Caller;
+use baton_ops::op::{Caller, Operation};
 use http::request::Parts;
+use serde::Deserialize;
 use serde_json::Value;
 
-/// The answer of an operation, or its error object: `code`, `message`, `hint` and details.
-pub type Answer = Result<Value, Value>;
+/// The answer of an operation as JSON, or its "no".
+pub type Answer = Result<Value, ErrorObject>;
 
 /// An answer that comes later.
 pub type BoxedFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -20,7 +22,7 @@ pub trait Backend: Send + Sync + 'static {
     fn run<'a>(&'a self, operation: &'a str, input: Value, caller: Caller) -> BoxedFuture<'a, Answer>;
 
     /// Who calls: the process behind the pipe, or what the headers of the request say.
-    fn caller(&self, request: Option<&Parts>) -> Result<Caller, Value>;
+    fn caller(&self, request: Option<&Parts>) -> Result<Caller, ErrorObject>;
 
     /// The same caller where it stands in this folder.
     fn standing_in(&self, caller: &Caller, path: &str) -> Caller;
@@ -36,4 +38,25 @@ pub trait Backend: Send + Sync + 'static {
 
     /// Fills bytes at random.
     fn random(&self, bytes: &mut [u8]);
+}
+
+/// Runs an operation on an input of this face. The answer goes on as JSON.
+pub(crate) async fn run<O: Operation>(backend: &dyn Backend, input: &O::Input, caller: Caller) -> Answer {
+    let input = serde_json::to_value(input).map_err(|error| unreadable::<O>(&error))?;
+    backend.run(O::NAME, input, caller).await
+}
+
+/// Runs an operation of which this face reads the answer itself.
+pub(crate) async fn ask<O: Operation>(
+    backend: &dyn Backend,
+    input: &O::Input,
+    caller: Caller,
+) -> Result<O::Output, ErrorObject> {
+    let answer = run::<O>(backend, input, caller).await?;
+    O::Output::deserialize(&answer).map_err(|error| unreadable::<O>(&error))
+}
+
+fn unreadable<O: Operation>(error: &serde_json::Error) -> ErrorObject {
+    let what = format!("{} cannot be read or written as JSON: {error}", O::NAME);
+    ErrorObject::new("answer_unwritable", what, "report this")
 }

@@ -5,15 +5,21 @@ use rmcp::ErrorData;
 use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, RequestId};
 use rmcp::service::RequestContext;
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use baton_model::refusal::ErrorObject;
 use baton_model::suggest::near;
+use baton_ops::answer::AnswerView;
+use baton_ops::card::WaitingKind;
+use baton_ops::handoff::{HandoffOrBaton, Show, ShowInput, ShowOutput};
+use baton_ops::input::InputView;
 use baton_ops::op::{Caller, Operation, SessionEffect};
-use baton_ops::session::Pickup;
+use baton_ops::session::{Pickup, PickupInput};
 use baton_tools::surface_of_client;
 
-use crate::answer::{error, framed, put_first, refused, result};
-use crate::backend::{Answer, Backend};
+use crate::answer::{framed, put_first, refused, result, texts};
+use crate::backend::{Answer, Backend, run};
 use crate::connection::{BoundIdentity, DeliveryReceipt};
 use crate::elicitation::{ElicitationResult, Question, Replies};
 use crate::packet_fields;
@@ -57,7 +63,7 @@ impl Server {
         let mut replies = match Replies::open(&self.shared.codec, &request) {
             Ok(replies) => replies,
             Err(why) => {
-                let no = error(
+                let no = ErrorObject::new(
                     "state_invalid",
                     format!("requestState cannot be used: {why}"),
                     "call the tool anew",
@@ -137,7 +143,7 @@ impl Server {
         let mut input = call.input.clone();
         crate::connection::take_caller_fields(call.action, &mut input, &mut caller);
         let input = Value::Object(input);
-        if call.action.operation == baton_ops::handoff::Show::NAME {
+        if call.action.operation == Show::NAME {
             return handoff_or_baton(self.shared.backend.as_ref(), input, caller).await;
         }
         self.shared.backend.run(call.action.operation, input, caller).await
@@ -150,13 +156,13 @@ impl Server {
     }
 
     /// Who calls: the process, as the client and what this connection did before tell more of it.
-    fn caller(&self, call: &Call, context: &RequestContext<RoleServer>) -> Result<Caller, Value> {
+    fn caller(&self, call: &Call, context: &RequestContext<RoleServer>) -> Result<Caller, ErrorObject> {
         let mut caller = self.shared.backend.caller(context.extensions.get())?;
         if caller.surface.is_empty() || caller.surface == "human" {
             let client = context.client_info().map(|client| client.name).unwrap_or_default();
             caller.surface = surface_of_client(&client).unwrap_or("other").to_owned();
         }
-        if call.input.get("identity").is_some_and(|identity| !identity.is_null()) {
+        if InputView(&call.input).names_identity() {
             return Ok(caller);
         }
         match self.link.bound(project(&call.input)) {
@@ -166,8 +172,8 @@ impl Server {
             BoundIdentity::Several(names) => {
                 let what =
                     format!("{} identities work through this connection: {}", names.len(), names.join(", "));
-                let mut no = error("identity_ambiguous", what, "say which with `identity`");
-                no["candidates"] = json!(names);
+                let mut no = ErrorObject::new("identity_ambiguous", what, "say which with `identity`");
+                no.details.insert("candidates".into(), json!(names));
                 Err(no)
             }
         }
@@ -181,13 +187,13 @@ impl Server {
         replies: &mut Replies,
         request: &CallToolRequestParams,
         context: &RequestContext<RoleServer>,
-    ) -> Result<Option<CallToolResponse>, Value> {
-        let named = call.input.get("identity").is_some_and(|identity| !identity.is_null());
+    ) -> Result<Option<CallToolResponse>, ErrorObject> {
+        let input = InputView(&call.input);
         // An identity is asked for where a session is opened, and nowhere else.
         let opens = call.action.session_effect() == SessionEffect::Opens
             && !call.action.reads()
-            && call.input.get("dry_run") != Some(&json!(true));
-        if named || caller.identity.is_some() || !opens {
+            && !input.is_dry_run();
+        if input.names_identity() || caller.identity.is_some() || !opens {
             return Ok(None);
         }
         if let Some(reply) = replies.answer("identity") {
@@ -222,12 +228,10 @@ impl Server {
 
     /// Who began and ended where, for the calls that follow.
     fn remember(&self, call: &Call, answer: &Value) {
-        let (Some(project_id), Some(identity)) = (answer["project_id"].as_str(), answer["identity"].as_str())
-        else {
-            return;
-        };
+        let view = AnswerView(answer);
+        let (Some(project_id), Some(identity)) = (view.project_id(), view.identity()) else { return };
         let effect = call.action.session_effect();
-        if effect == SessionEffect::Opens && answer["dry_run"] != true {
+        if effect == SessionEffect::Opens && !view.is_dry_run() {
             self.link.session_started(project(&call.input), project_id, identity);
         } else if effect == SessionEffect::Ends {
             self.link.session_ended(project(&call.input), project_id, identity);
@@ -235,18 +239,19 @@ impl Server {
     }
 
     /// Adds the project, the identity and the store of the call to a refusal, where they are known.
-    fn add_location(&self, call: &Call, refusal: &mut Value) {
+    fn add_location(&self, call: &Call, refusal: &mut ErrorObject) {
         let bound = match self.link.bound(project(&call.input)) {
             BoundIdentity::One(name) => Some(name),
             _ => None,
         };
-        let identity = call.input.get("identity").and_then(Value::as_str).map(str::to_owned).or(bound);
+        let identity = InputView(&call.input).identity().map(str::to_owned).or(bound);
         let project_id = project(&call.input).map(str::to_owned);
         let store = self.shared.backend.store();
         let known = [("project_id", project_id), ("identity", identity), ("store", store)];
         for (field, value) in known {
-            if let (Some(value), true) = (value, refusal[field].is_null()) {
-                refusal[field] = json!(value);
+            let is_unknown = refusal.details.get(field).is_none_or(Value::is_null);
+            if let Some(value) = value.filter(|_| is_unknown) {
+                refusal.details.insert(field.to_owned(), json!(value));
             }
         }
     }
@@ -266,7 +271,7 @@ impl Server {
     fn rest(&self, call: Call, owner: &AnswerOwner) -> CallToolResponse {
         let read = serde_json::from_value::<PageInput>(Value::Object(call.input))
             .map_err(|fault| {
-                error(
+                ErrorObject::new(
                     "input_invalid",
                     format!("the input is malformed: {fault}"),
                     "give token, field and from",
@@ -276,13 +281,7 @@ impl Server {
         match read {
             Err(refusal) => result(refused(refusal), true).into(),
             Ok(part) => {
-                let next_step = match part["next"].as_u64() {
-                    Some(next) => format!("There is more: call again with from: {next}."),
-                    None if part.get("read_instead").is_some() => {
-                        "Too long for one answer: read these fields one by one.".into()
-                    }
-                    None => "That was all of it.".into(),
-                };
+                let next_step = crate::truncate::next_step(&part);
                 result(put_first("next_step", json!(next_step), part), false).into()
             }
         }
@@ -299,21 +298,26 @@ impl Server {
 /// Shows a transfer between projects, else the baton of this id, without claiming it. Both appear in the same list, so
 /// one tool reads both.
 pub(crate) async fn handoff_or_baton(backend: &dyn Backend, mut input: Value, caller: Caller) -> Answer {
-    let (id, project) = (input["id"].clone(), input["project"].take());
+    // What cannot be read is refused by the operation.
+    let named = ShowInput::deserialize(&input).ok();
     if let Some(fields) = input.as_object_mut() {
         // An id is enough for a hand-off between projects.
         fields.remove("project");
     }
-    let answer = backend.run(baton_ops::handoff::Show::NAME, input, caller.clone()).await;
+    let answer = backend.run(Show::NAME, input, caller.clone()).await;
     // A baton is shown as a pickup would deliver it.
-    let is_baton = answer.as_ref().is_ok_and(|shown| shown["kind"] == "baton");
-    if !is_baton && !is(&answer, "handoff_unknown") {
-        return answer;
-    }
-    let preview = json!({ "project": project, "handoff_id": id, "dry_run": true });
-    let baton = backend.run(baton_ops::session::Pickup::NAME, preview, caller).await;
+    let is_baton = answer.as_ref().is_ok_and(is_baton);
+    let Some(named) = named.filter(|_| is_baton || is(&answer, "handoff_unknown")) else { return answer };
+    let (project, handoff_id) = (named.project, Some(named.id));
+    let preview = PickupInput { project, handoff_id, dry_run: true, ..PickupInput::default() };
+    let baton = run::<Pickup>(backend, &preview, caller).await;
     // Where it is no baton either, the first "no" is the plainer one.
     if is(&baton, "baton_unknown") || is(&baton, "project_unresolved") { answer } else { baton }
+}
+
+fn is_baton(shown: &Value) -> bool {
+    let row = ShowOutput::deserialize(shown).map(|shown| shown.handoff);
+    matches!(row, Ok(HandoffOrBaton::Baton(row)) if row.kind == WaitingKind::Baton)
 }
 
 fn id_of(context: &RequestContext<RoleServer>) -> RequestId {
@@ -321,25 +325,28 @@ fn id_of(context: &RequestContext<RoleServer>) -> RequestId {
 }
 
 fn is(answer: &Answer, code: &str) -> bool {
-    answer.as_ref().is_err_and(|refusal| refusal["code"] == code)
+    answer.as_ref().is_err_and(|refusal| refusal.code == code)
 }
 
 /// The project that a call names.
 fn project(input: &Map<String, Value>) -> Option<&str> {
-    input.get("project").or_else(|| input.get("from_project_id")).and_then(Value::as_str)
+    InputView(input).own_project()
 }
 
-fn which_session(refusal: Option<&Value>) -> Question {
-    let candidates = refusal.and_then(|refusal| refusal["candidates"].as_array());
+fn which_session(refusal: Option<&ErrorObject>) -> Question {
+    let candidates = refusal.into_iter().flat_map(|refusal| texts(refusal, "candidates"));
     Question {
         field: "session",
         text: "Several sessions are open under this name. In which one is this?".into(),
-        choices: candidates.into_iter().flatten().filter_map(|id| id.as_str().map(str::to_owned)).collect(),
+        choices: candidates.map(str::to_owned).collect(),
     }
 }
 
 /// What a request asks for: an unknown tool is an error of the protocol, an unknown action a refusal.
-fn parse_call(offer: &ToolSet, request: &CallToolRequestParams) -> Result<Result<Call, Value>, ErrorData> {
+fn parse_call(
+    offer: &ToolSet,
+    request: &CallToolRequestParams,
+) -> Result<Result<Call, ErrorObject>, ErrorData> {
     let requested = request.name.as_ref();
     let name = ALIASES.iter().find(|(alias, _)| *alias == requested).map_or(requested, |(_, name)| name);
     let tool = TOOLS.iter().find(|tool| tool.name == name);
@@ -360,7 +367,8 @@ fn parse_call(offer: &ToolSet, request: &CallToolRequestParams) -> Result<Result
         Some(word) => match serde_json::from_value(word) {
             Ok(detail) => detail,
             Err(_) => {
-                return Ok(Err(error("detail_unknown", "`detail` is brief, normal or full", "leave it out")));
+                let what = "`detail` is brief, normal or full";
+                return Ok(Err(ErrorObject::new("detail_unknown", what, "leave it out")));
             }
         },
     };

@@ -1,13 +1,14 @@
 //! Completion of what a person types into a template or a prompt.
 
-use baton_ops::op::Operation;
+use baton_ops::card::Card;
+use baton_ops::session::{Status, StatusInput};
+use baton_ops::{handoff, project, task};
 use rmcp::RoleServer;
 use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, ErrorData, Reference};
 use rmcp::service::RequestContext;
-use serde_json::{Value, json};
 
 use crate::prompts;
-use crate::resources::operate;
+use crate::resources::ask;
 use crate::server::Server;
 
 /// Values that begin with what was typed, at most a hundred.
@@ -44,25 +45,37 @@ async fn values(
     project: Option<&str>,
     context: &RequestContext<RoleServer>,
 ) -> Vec<String> {
-    let of_project = project.map_or_else(|| json!({}), |project| json!({ "project": project }));
-    let (operation, input, list, fields): (_, _, _, &[&str]) = match name {
-        "project" | "to_project_id" => (baton_ops::project::List::NAME, json!({}), "items", &["project_id"]),
-        "handoff" => (baton_ops::handoff::List::NAME, of_project, "items", &["handoff_id"]),
-        "handoff_id" => (baton_ops::session::Status::NAME, of_project, "handoffs", &["id"]),
-        "task" => (baton_ops::task::List::NAME, of_project, "items", &["id"]),
-        "session" | "from_session" => {
-            (baton_ops::session::Status::NAME, of_project, "sessions", &["session_id"])
+    let project = project.map(str::to_owned);
+    let read = match name {
+        "project" | "to_project_id" => {
+            let listed = ask::<project::List>(server, &project::ListInput::default(), context).await;
+            listed.map(|listed| listed.items.into_iter().map(|row| row.project.project_id).collect())
         }
-        "identity" | "to" => (baton_ops::session::Status::NAME, of_project, "sessions", &["identity"]),
+        "handoff" => {
+            let input = handoff::ListInput { project, ..handoff::ListInput::default() };
+            let listed = ask::<handoff::List>(server, &input, context).await;
+            listed.map(|listed| listed.items.into_iter().map(|row| row.handoff.handoff_id).collect())
+        }
+        "task" => {
+            let input = task::ListInput { project, ..task::ListInput::default() };
+            let listed = ask::<task::List>(server, &input, context).await;
+            listed.map(|listed| listed.items.into_iter().map(|row| row.task.id).collect())
+        }
+        "handoff_id" | "session" | "from_session" | "identity" | "to" => {
+            let input = StatusInput { project, ..StatusInput::default() };
+            ask::<Status>(server, &input, context).await.map(|shown| of_card(name, shown.card))
+        }
         _ => return Vec::new(),
     };
-    let read = operate(server, operation, input, context).await.unwrap_or_default();
-    let items = read[list].as_array().into_iter().flatten();
-    items.flat_map(|item| fields.iter().filter_map(|field| text(&item[*field]))).collect()
+    read.unwrap_or_default()
 }
 
-fn text(value: &Value) -> Option<String> {
-    value.as_str().map(str::to_owned)
+fn of_card(name: &str, card: Card) -> Vec<String> {
+    match name {
+        "handoff_id" => card.handoffs.into_iter().map(|waiting| waiting.id).collect(),
+        "identity" | "to" => card.sessions.into_iter().map(|session| session.identity).collect(),
+        _ => card.sessions.into_iter().map(|session| session.session_id).collect(),
+    }
 }
 
 #[cfg(test)]

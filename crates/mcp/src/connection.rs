@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use baton_ops::answer::AnswerView;
+use baton_ops::message::DeliveredInput;
 use baton_ops::op::Caller;
 use rmcp::model::RequestId;
 use serde_json::{Map, Value};
@@ -99,21 +101,9 @@ impl DeliveryReceipt {
     /// What is delivered with an answer of which this much is shown: the signals of a pickup, and mail whose reader the answer
     /// names itself. A message that was shortened in a list goes on waiting.
     pub(crate) fn of(answer: &Value, shown: &Value) -> Option<Self> {
-        if answer["dry_run"] == true {
-            return None;
-        }
-        let rows = |of: &Value, field: &str| of[field].as_array().cloned().unwrap_or_default();
-        let is_whole = |field: &str, id: &Value| {
-            let row = |of: &Value| rows(of, field).into_iter().find(|row| row["message_id"] == *id);
-            row(answer) == row(shown)
-        };
-        let signals = rows(answer, "pending_signals").into_iter().map(|signal| signal["message_id"].clone());
-        let signals = signals.filter(|id| is_whole("pending_signals", id));
-        let mail = rows(answer, "deliver").into_iter().filter(|id| is_whole("items", id));
-        let ids = signals.chain(mail).filter_map(|id| id.as_str().map(str::to_owned));
-        let message_ids: Vec<String> = ids.collect();
-        let project_id = answer["project_id"].as_str()?.to_owned();
-        (!message_ids.is_empty()).then_some(Self { project_id, message_ids })
+        let DeliveredInput { project, message_ids } =
+            AnswerView(answer).delivery_as_shown(AnswerView(shown))?;
+        Some(Self { project_id: project?, message_ids })
     }
 }
 

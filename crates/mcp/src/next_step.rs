@@ -1,7 +1,12 @@
 //! What the face says in its own words: instructions, next steps, hints that name tools.
 
+use baton_model::accounting::RemarkKind;
+use baton_model::handoff::State;
+use baton_ops::answer::AnswerView;
 use baton_ops::op::Operation;
+use baton_ops::session::WaitingChanges;
 use baton_ops::{handoff, ledger, message, session, task, transcript};
+use serde::Deserialize;
 use serde_json::Value;
 
 /// Shown to the model once, at most 1,500 characters.
@@ -23,97 +28,129 @@ pub(crate) const INSTRUCTIONS: &str = "Baton passes work between coding agents: 
 
 /// The sentence that begins an answer.
 pub(crate) fn next_step(operation: &str, answer: &Value) -> String {
-    let count = |field: &str| answer[field].as_array().map_or(0, Vec::len);
-    let text = |field: &str| answer[field].as_str().unwrap_or_default().to_owned();
-    if answer["replayed"] == true && answer["since"].is_string() {
+    let view = AnswerView(answer);
+    if let Some(since) = view.outdated() {
         return format!(
-            "Not so any more: {}. This repeats the answer to an earlier request; look at the status before you go on.",
-            text("since")
+            "Not so any more: {since}. This repeats the answer to an earlier request; look at the status before you go on."
         );
     }
-    match operation {
-        session::Start::NAME if count("handoffs") > 0 => format!(
-            "You are registered. {} hand-offs wait (see handoffs): if you are to continue one, call hd_exec; else begin.",
-            count("handoffs")
-        ),
-        session::Start::NAME => "You are registered. Work; call session_checkpoint after each step, session_wrap when you stop.".into(),
+    after_operation(operation, answer).unwrap_or_else(|| match (view.next(), view.items()) {
+        (Some(next), _) => format!("There is more: call again with after: {next}."),
+        (None, Some([])) => "There is nothing.".into(),
+        (None, _) => "Read, and go on.".into(),
+    })
+}
+
+/// What follows an operation of which there is more to say than of any list.
+fn after_operation(operation: &str, answer: &Value) -> Option<String> {
+    let sentence = match operation {
+        session::Start::NAME => after_start(&read::<session::Start>(answer)?),
         session::Checkpoint::NAME => "Saved. Go on; call session_wrap when you stop.".into(),
-        session::Wrap::NAME if answer["finished"] == true => format!(
-            "Wrapped, and nothing is left to do: baton {} is offered to nobody. Your session is over.",
-            text("baton_id")
+        session::Wrap::NAME => after_wrap(&read::<session::Wrap>(answer)?),
+        transcript::Import::NAME => format!(
+            "Baton {} was made of it. To go on with the work: hd_exec {{handoff_id}}.",
+            read::<transcript::Import>(answer)?.baton_id
         ),
-        session::Wrap::NAME if count("warnings") > 0 => {
-            format!("Wrapped: baton {} waits. Tell the user what `warnings` says is missing.", text("baton_id"))
-        }
-        session::Wrap::NAME => {
-            format!("Wrapped: baton {} waits for the next agent. Your session is over.", text("baton_id"))
-        }
-        transcript::Import::NAME => {
-            format!("Baton {} was made of it. To go on with the work: hd_exec {{handoff_id}}.", text("baton_id"))
-        }
         session::End::NAME => "Your session is over; nothing was left for anybody.".into(),
-        session::Pickup::NAME => after_pickup(answer),
-        handoff::Create::NAME if answer["dry_run"] == true => {
-            "Nothing was written. To leave it, call again without dry_run.".into()
-        }
-        handoff::Create::NAME if answer["state"] != "offered" => {
-            "Written down and on its way: inbox {action: get, id} says where it is.".into()
-        }
-        handoff::Create::NAME => "Offered. The other project's next agent sees it; you need not wait.".into(),
+        session::Pickup::NAME => after_pickup(&read::<session::Pickup>(answer)?),
+        handoff::Create::NAME => after_create(&read::<handoff::Create>(answer)?).into(),
         handoff::Advance::NAME => "Noted; the other side sees it.".into(),
-        message::Pending::NAME if count("items") > 0 => {
+        message::Pending::NAME if !read::<message::Pending>(answer)?.items.is_empty() => {
             "Read them, answer what asks for it (ack or send), then mark them: mail {action: read, message_ids}.".into()
         }
-        message::Send::NAME => "Sent; it is delivered when the receiver picks up or reads its inbox.".into(),
+        message::Send::NAME | message::MailSend::NAME => {
+            "Sent; it is delivered when the receiver picks up or reads its inbox.".into()
+        }
         ledger::Note::NAME => "Written down. Go on.".into(),
         task::Create::NAME | task::Update::NAME => "Written.".into(),
-        task::ClaimTask::NAME if answer["claimed"] == true => {
+        task::ClaimTask::NAME if read::<task::ClaimTask>(answer)?.claimed => {
             "It is yours: work, then task_write {action: close, id, result, reason, token}.".into()
         }
         task::Close::NAME => "Closed; `set_off` says what follows.".into(),
-        message::MailSend::NAME => "Sent; it is delivered when the receiver picks up or reads its inbox.".into(),
-        _ if !answer["next"].is_null() => more(answer),
-        handoff::List::NAME if count("items") == 0 => {
+        handoff::List::NAME if is_last_and_empty(&read::<handoff::List>(answer)?) => {
             "No work from or to another project. Batons of this project: inbox {action: status}.".into()
         }
-        _ if answer["items"].as_array().is_some_and(Vec::is_empty) => "There is nothing.".into(),
-        _ => "Read, and go on.".into(),
+        _ => return None,
+    };
+    Some(sentence)
+}
+
+/// The answer of an operation as what it is.
+fn read<O: Operation>(answer: &Value) -> Option<O::Output> {
+    O::Output::deserialize(answer).ok()
+}
+
+fn is_last_and_empty(listed: &handoff::ListOutput) -> bool {
+    listed.next.is_none() && listed.items.is_empty()
+}
+
+fn after_start(started: &session::StartOutput) -> String {
+    match started.card.handoffs.len() {
+        0 => "You are registered. Work; call session_checkpoint after each step, session_wrap when you stop."
+            .into(),
+        count => format!(
+            "You are registered. {count} hand-offs wait (see handoffs): if you are to continue one, call hd_exec; else begin."
+        ),
     }
 }
 
-fn after_pickup(answer: &Value) -> String {
-    let text = match unwrapped(answer) {
-        _ if answer["dry_run"] == true => "Nothing was claimed. To take it, call hd_exec.",
-        _ if answer["baton"].is_object() => {
+fn after_wrap(wrapped: &session::WrapOutput) -> String {
+    let baton = &wrapped.baton_id;
+    match (wrapped.finished, wrapped.warnings.is_empty()) {
+        (true, _) => {
+            format!(
+                "Wrapped, and nothing is left to do: baton {baton} is offered to nobody. Your session is over."
+            )
+        }
+        (false, false) => {
+            format!("Wrapped: baton {baton} waits. Tell the user what `warnings` says is missing.")
+        }
+        (false, true) => format!("Wrapped: baton {baton} waits for the next agent. Your session is over."),
+    }
+}
+
+fn after_create(created: &handoff::CreateOutput) -> &'static str {
+    match created {
+        handoff::CreateOutput::Preview(_) => "Nothing was written. To leave it, call again without dry_run.",
+        handoff::CreateOutput::Made(made) if made.row.handoff.state == State::Offered => {
+            "Offered. The other project's next agent sees it; you need not wait."
+        }
+        handoff::CreateOutput::Made(_) => {
+            "Written down and on its way: inbox {action: get, id} says where it is."
+        }
+    }
+}
+
+fn after_pickup(picked: &session::Bundle) -> String {
+    let text = match unwrapped(picked) {
+        _ if picked.dry_run => "Nothing was claimed. To take it, call hd_exec.",
+        _ if picked.baton.is_some() => {
             "The baton is yours: read baton.body, check what it claims, then go on with its next steps. Wrap when you stop."
         }
-        _ if answer["handoff"].is_object() => {
+        _ if picked.handoff.is_some() => {
             "The hand-off is yours: read handoff.description and its packet, look at handoff.checks, then go on with the work. \
              When it is done: handoff {action: complete, id, result}."
         }
         Some(left) => return format!("There is no baton; your session is open. {left}, then call hd_exec."),
         None => "There is no baton; your session is open. Look at recent_deltas and todos, then begin.",
     };
-    match (answer["changes"]["baton_id"].as_str(), answer["changes"]["files_total"].as_u64()) {
-        (Some(baton), Some(files)) => format!(
-            "First: {files} files that were not committed go with this baton and are not in your working copy. Run `baton changes apply \
-             {baton}` in a shell before you edit; it tells what does not fit. {text}"
+    let advice = picked.location.as_ref().and_then(|location| location.advice.as_ref());
+    match (&picked.changes, advice) {
+        (Some(WaitingChanges { baton_id, files_total, .. }), _) => format!(
+            "First: {files_total} files that were not committed go with this baton and are not in your working copy. Run `baton changes apply \
+             {baton_id}` in a shell before you edit; it tells what does not fit. {text}"
         ),
-        _ => match answer["location"]["advice"].as_str() {
-            Some(advice) if answer["dry_run"] != true => format!("{text} Where the work lies: {advice}"),
-            _ => text.to_owned(),
-        },
+        (None, Some(advice)) if !picked.dry_run => format!("{text} Where the work lies: {advice}"),
+        (None, _) => text.to_owned(),
     }
 }
 
 /// What the answer says of a conversation that left no baton.
-fn unwrapped(answer: &Value) -> Option<&str> {
-    let mut remarks = answer["rules_reminders"].as_array()?.iter();
-    remarks.find(|remark| remark["kind"] == "unwrapped_transcript")?["message"].as_str()
-}
-
-fn more(answer: &Value) -> String {
-    format!("There is more: call again with after: {}.", answer["next"])
+fn unwrapped(picked: &session::Bundle) -> Option<&str> {
+    let mut remarks = picked.rules_reminders.iter();
+    remarks
+        .find(|remark| remark.kind == RemarkKind::UnwrappedTranscript)
+        .map(|remark| remark.message.as_str())
 }
 
 /// Hints of the operations name commands; an agent has tools.
@@ -167,26 +204,73 @@ pub(crate) fn hint(code: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use baton_model::accounting::Remark;
+    use serde_json::json;
+
     use super::*;
 
     #[test]
     fn a_repeated_answer_that_holds_no_more_claims_nothing() {
-        let answer = serde_json::json!({ "claimed": true, "baton": {}, "replayed": true, "since": "the baton was taken by Ben" });
+        let answer =
+            json!({ "claimed": true, "baton": {}, "replayed": true, "since": "the baton was taken by Ben" });
         for operation in ["hd_exec", "session_start", "task_claim"] {
             let hint = next_step(operation, &answer);
             assert!(hint.starts_with("Not so any more: the baton was taken by Ben"), "{operation}: {hint}");
         }
     }
 
+    /// What a pickup answers that found nothing.
+    fn nothing_picked_up() -> session::Bundle {
+        let answer = json!({
+            "project_id": "shop", "identity": "Donna", "session_id": "s", "predecessor_session_id": null, "baton": null,
+            "pickup_delta_id": null, "dry_run": false, "instruction": "", "context": { "project_id": "shop", "phase": null, "focus": [] },
+            "warnings": [], "recent_deltas": [], "todos": [], "adrs": [], "wip": [], "pending_signals": [],
+            "controller_status": [], "rules_reminders": [], "inherited_chain": [],
+        });
+        serde_json::from_value(answer).expect("a pickup")
+    }
+
+    fn transfer() -> session::Transfer {
+        let at = "2026-11-26T10:00:00Z";
+        let transfer = json!({
+            "handoff_id": "h", "state": "accepted", "subject": "s", "from_project_id": "lib", "to_project_id": "shop",
+            "from_identity": "Lola", "to_identity": null, "to_role": null, "task": null, "memory_id": null, "session_id": null,
+            "expires_at": null, "result": null, "last_error": null, "created_at": at, "updated_at": at, "memory": null,
+            "seeded_session": null, "steps": [], "description": "", "links": {}, "packet": null, "task_row": null, "note": null,
+            "session_state": null, "project_document": null, "documents_named": [], "documents": [], "checks": [],
+        });
+        serde_json::from_value(transfer).expect("a transfer")
+    }
+
     #[test]
     fn work_from_another_project_is_not_called_nothing() {
-        let answer =
-            serde_json::json!({ "baton": null, "handoff": { "handoff_id": "h" }, "session_id": "s" });
-        assert!(next_step("hd_exec", &answer).starts_with("The hand-off is yours"));
-        let left = serde_json::json!({ "baton": null, "handoff": null,
-            "rules_reminders": [{ "kind": "unwrapped_transcript", "message": "Claude Code session x left no baton" }] });
-        assert!(
-            next_step("hd_exec", &left).contains("Claude Code session x left no baton, then call hd_exec")
+        let mut picked = nothing_picked_up();
+        picked.handoff = Some(Box::new(transfer()));
+        let sentence = next_step(session::Pickup::NAME, &json!(picked));
+        assert!(sentence.starts_with("The hand-off is yours"), "{sentence}");
+        let message = "Claude Code session x left no baton".to_owned();
+        let mut left = nothing_picked_up();
+        left.rules_reminders.push(Remark { kind: RemarkKind::UnwrappedTranscript, message });
+        let sentence = next_step(session::Pickup::NAME, &json!(left));
+        assert!(sentence.contains("Claude Code session x left no baton, then call hd_exec"), "{sentence}");
+        let sentence = next_step(session::Pickup::NAME, &json!(nothing_picked_up()));
+        assert!(sentence.starts_with("There is no baton; your session is open. Look at"), "{sentence}");
+    }
+
+    /// An answer of another version, which cannot be read as ours, is shown all the same.
+    #[test]
+    fn an_answer_that_cannot_be_read_has_a_next_step() {
+        for operation in [session::Pickup::NAME, session::Wrap::NAME, handoff::Create::NAME] {
+            assert_eq!(
+                next_step(operation, &json!({ "of": "another version" })),
+                "Read, and go on.",
+                "{operation}"
+            );
+        }
+        assert_eq!(next_step("task_list", &json!({ "items": [] })), "There is nothing.");
+        assert_eq!(
+            next_step("task_list", &json!({ "items": [1], "next": 5 })),
+            "There is more: call again with after: 5."
         );
     }
 

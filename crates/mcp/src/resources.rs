@@ -1,6 +1,11 @@
 //! Resources: what a person attaches to a conversation, by address.
 
+use baton_model::refusal::ErrorObject;
+use baton_ops::answer::AnswerView;
+use baton_ops::message::PendingInput;
 use baton_ops::op::Operation;
+use baton_ops::session::{HandoffInput, StatusInput};
+use baton_ops::{handoff, message, project, session, task};
 use rmcp::RoleServer;
 use rmcp::model::{
     CacheScope, ErrorData, ListResourcesResult, ReadResourceResult, Resource, ResourceContents,
@@ -9,6 +14,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 
+use crate::backend::{self, Answer};
 use crate::call::handoff_or_baton;
 use crate::server::Server;
 
@@ -26,8 +32,8 @@ pub(crate) struct Kind {
     title: &'static str,
     doc: &'static str,
     operation: &'static str,
-    /// The operation's field for the variable.
-    field: &'static str,
+    /// The operation's input, for a project and the variable.
+    input: fn(String, String) -> Result<Value, serde_json::Error>,
     /// Whether the operation takes the project.
     in_project: bool,
 }
@@ -39,8 +45,10 @@ pub(crate) const KINDS: &[Kind] = &[
         variable: "",
         title: "Status of a project",
         doc: "Who works on what, what waits, open tasks, the last wrap",
-        operation: baton_ops::session::Status::NAME,
-        field: "",
+        operation: session::Status::NAME,
+        input: |project, _| {
+            input::<session::Status>(&StatusInput { project: Some(project), ..StatusInput::default() })
+        },
         in_project: true,
     },
     Kind {
@@ -48,8 +56,8 @@ pub(crate) const KINDS: &[Kind] = &[
         variable: "handoff",
         title: "A hand-off",
         doc: "A hand-off from another project, or a baton, with its packet",
-        operation: baton_ops::handoff::Show::NAME,
-        field: "id",
+        operation: handoff::Show::NAME,
+        input: |project, id| input::<handoff::Show>(&handoff::ShowInput { id, project: Some(project) }),
         in_project: false,
     },
     Kind {
@@ -57,8 +65,10 @@ pub(crate) const KINDS: &[Kind] = &[
         variable: "task",
         title: "A task",
         doc: "A task of the project",
-        operation: baton_ops::task::Show::NAME,
-        field: "id",
+        operation: task::Show::NAME,
+        input: |project, id| {
+            input::<task::Show>(&task::ShowInput { id, project: Some(project), ..task::ShowInput::default() })
+        },
         in_project: true,
     },
     Kind {
@@ -66,8 +76,11 @@ pub(crate) const KINDS: &[Kind] = &[
         variable: "session",
         title: "A session",
         doc: "The hand-off document of a session: what it wrapped, else what it has left so far",
-        operation: baton_ops::session::Handoff::NAME,
-        field: "session",
+        operation: session::Handoff::NAME,
+        input: |project, session| {
+            let project = Some(project);
+            input::<session::Handoff>(&HandoffInput { session, project, ..HandoffInput::default() })
+        },
         in_project: true,
     },
     Kind {
@@ -75,11 +88,17 @@ pub(crate) const KINDS: &[Kind] = &[
         variable: "identity",
         title: "An inbox",
         doc: "The messages that wait for an identity",
-        operation: baton_ops::message::Pending::NAME,
-        field: "identity",
+        operation: message::Pending::NAME,
+        input: |project, identity| {
+            input::<message::Pending>(&PendingInput { project: Some(project), identity: Some(identity) })
+        },
         in_project: true,
     },
 ];
+
+fn input<O: Operation>(input: &O::Input) -> Result<Value, serde_json::Error> {
+    serde_json::to_value(input)
+}
 
 impl Kind {
     fn template(&self) -> String {
@@ -130,18 +149,13 @@ pub(crate) async fn list(
     cursor: Option<String>,
     context: &RequestContext<RoleServer>,
 ) -> Result<ListResourcesResult, ErrorData> {
-    let projects = operate(server, baton_ops::project::List::NAME, json!({}), context)
+    let listed = ask::<project::List>(server, &project::ListInput::default(), context)
         .await
         .map_err(|refusal| failed(&refusal))?;
     let after = cursor.unwrap_or_default();
-    let mut ids: Vec<&str> = projects["items"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter(|project| project["is_isolated"] != true)
-        .filter_map(|project| project["project_id"].as_str())
-        .filter(|id| *id > after.as_str())
-        .collect();
+    let projects = listed.items.iter().map(|row| &row.project).filter(|project| !project.is_isolated);
+    let mut ids: Vec<&str> =
+        projects.map(|project| project.project_id.as_str()).filter(|id| *id > after.as_str()).collect();
     ids.sort_unstable();
     let more = ids.len() > PAGE;
     ids.truncate(PAGE);
@@ -163,13 +177,10 @@ pub(crate) async fn read(
     context: &RequestContext<RoleServer>,
 ) -> Result<ReadResourceResult, ErrorData> {
     let address = Address::parse(uri).ok_or_else(|| unknown(uri, "this is no address of a resource"))?;
-    let read =
-        content(server, &address, context).await.map_err(|refusal| match refusal["code"].as_str() {
-            Some(code) if code.ends_with("_unknown") || code == "project_invalid" => {
-                unknown(uri, refusal["message"].as_str().unwrap_or_default())
-            }
-            _ => failed(&refusal),
-        })?;
+    let read = content(server, &address, context).await.map_err(|refusal| match refusal.code.as_str() {
+        code if code.ends_with("_unknown") || code == "project_invalid" => unknown(uri, &refusal.message),
+        _ => failed(&refusal),
+    })?;
     let contents =
         ResourceContents::text(baton_model::printable::json(&read.to_string()), uri).with_mime_type(JSON);
     let mut result = ReadResourceResult::new(vec![contents]);
@@ -182,40 +193,31 @@ pub(crate) async fn content(
     server: &Server,
     address: &Address<'_>,
     context: &RequestContext<RoleServer>,
-) -> Result<Value, Value> {
+) -> Answer {
     let kind = address.kind;
-    let mut input = json!({});
-    if kind.in_project {
-        input["project"] = json!(address.project);
-    }
-    if !kind.field.is_empty() {
-        input[kind.field] = json!(address.id);
-    }
-    let read = if kind.in_project {
-        operate(server, kind.operation, input, context).await?
-    } else {
-        input["project"] = json!(address.project);
-        let backend = server.shared.backend.as_ref();
-        handoff_or_baton(backend, input, backend.caller(context.extensions.get())?).await?
+    let backend = server.shared.backend.as_ref();
+    let caller = backend.caller(context.extensions.get())?;
+    let input = (kind.input)(address.project.to_owned(), address.id.to_owned());
+    let input = input.map_err(|error| ErrorObject::new("input_invalid", error.to_string(), "report this"))?;
+    let read = match kind.in_project {
+        true => backend.run(kind.operation, input, caller).await?,
+        false => handoff_or_baton(backend, input, caller).await?,
     };
-    let is_of = |field: &str| read[field].as_str() == Some(address.project);
-    if !kind.in_project && !is_of("to_project_id") && !is_of("from_project_id") && !is_of("project_id") {
+    if !kind.in_project && !AnswerView(&read).written_projects().contains(&address.project) {
         let what = format!("project {} has no such {}", address.project, kind.variable);
-        return Err(crate::answer::error("handoff_unknown", what, "name it under its own project"));
+        return Err(ErrorObject::new("handoff_unknown", what, "name it under its own project"));
     }
     Ok(read)
 }
 
 /// Runs an operation for the caller of a request.
-pub(crate) async fn operate(
+pub(crate) async fn ask<O: Operation>(
     server: &Server,
-    operation: &str,
-    input: Value,
+    input: &O::Input,
     context: &RequestContext<RoleServer>,
-) -> Result<Value, Value> {
-    let backend = &server.shared.backend;
-    let caller = backend.caller(context.extensions.get())?;
-    backend.run(operation, input, caller).await
+) -> Result<O::Output, ErrorObject> {
+    let backend = server.shared.backend.as_ref();
+    backend::ask::<O>(backend, input, backend.caller(context.extensions.get())?).await
 }
 
 fn unknown(uri: &str, why: &str) -> ErrorData {
@@ -223,9 +225,8 @@ fn unknown(uri: &str, why: &str) -> ErrorData {
 }
 
 /// A refusal where the protocol has no place for one but an error.
-pub(crate) fn failed(refusal: &Value) -> ErrorData {
-    let message = refusal["message"].as_str().unwrap_or("this cannot be done").to_owned();
-    ErrorData::internal_error(message, Some(refusal.clone()))
+pub(crate) fn failed(refusal: &ErrorObject) -> ErrorData {
+    ErrorData::internal_error(refusal.message.clone(), Some(json!(refusal)))
 }
 
 #[cfg(test)]

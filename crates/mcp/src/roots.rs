@@ -3,12 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use baton_ops::op::{Caller, Operation};
+use baton_model::refusal::ErrorObject;
+use baton_ops::op::Caller;
+use baton_ops::project::{Show, ShowInput};
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::answer::error;
+use crate::backend::ask;
 use crate::elicitation::is_modern;
 use crate::server::Server;
 
@@ -18,22 +20,20 @@ pub(crate) async fn resolve(
     server: &Server,
     caller: &Caller,
     context: &RequestContext<RoleServer>,
-) -> Option<Result<Caller, Value>> {
+) -> Option<Result<Caller, ErrorObject>> {
+    let backend = server.shared.backend.as_ref();
     let mut found: Vec<(String, Caller)> = Vec::new();
     for root in roots(server, context).await? {
-        let there = server.shared.backend.standing_in(caller, &root);
-        if let Ok(project) =
-            server.shared.backend.run(baton_ops::project::Show::NAME, json!({}), there.clone()).await
-            && let Some(id) = project["project_id"].as_str()
-        {
-            found.push((id.to_owned(), there));
+        let there = backend.standing_in(caller, &root);
+        if let Ok(shown) = ask::<Show>(backend, &ShowInput::default(), there.clone()).await {
+            found.push((shown.project.project_id, there));
         }
     }
     let projects: BTreeSet<&str> = found.iter().map(|(id, _)| id.as_str()).collect();
     if projects.len() > 1 {
         let what = format!("the roots of this client belong to {} projects", projects.len());
-        let mut refusal = error("project_ambiguous", what, "say which with `project`");
-        refusal["candidates"] = json!(projects);
+        let mut refusal = ErrorObject::new("project_ambiguous", what, "say which with `project`");
+        refusal.details.insert("candidates".into(), json!(projects));
         return Some(Err(refusal));
     }
     found.into_iter().next().map(|(_, there)| Ok(there))

@@ -1,6 +1,7 @@
 //! The server on a pipe: standard input and output of this process, one client, to its end.
 
-use baton_ops::op::Operation;
+use baton_ops::message::{Delivered, DeliveredInput};
+use baton_ops::session::{Heartbeat, HeartbeatInput};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -12,11 +13,11 @@ use rmcp::model::{ClientNotification, ClientRequest, JsonRpcError, JsonRpcMessag
 use rmcp::service::{RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::io::stdio_pipes;
-use serde_json::json;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::{Mutex as AsyncMutex, Notify};
 
+use crate::backend::ask;
 use crate::connection::DeliveryReceipt;
 use crate::incoming::{Incoming, to_json};
 use crate::server::{Server, Shared};
@@ -106,14 +107,11 @@ impl Server {
         if !backend.has_store() {
             return;
         }
-        let mut inputs = vec![json!({ "here": true })];
-        inputs.extend(self.link.projects().iter().map(|project| json!({ "here": true, "project": project })));
-        for input in inputs {
+        for project in std::iter::once(None).chain(self.link.projects().into_iter().map(Some)) {
+            let input = HeartbeatInput { here: true, project, ..HeartbeatInput::default() };
             // No session here, or none any more: there is nothing to keep alive.
-            if let Err(refusal) =
-                backend.run(baton_ops::session::Heartbeat::NAME, input, caller.clone()).await
-            {
-                tracing::debug!(%refusal, "no heartbeat");
+            if let Err(refusal) = ask::<Heartbeat>(backend.as_ref(), &input, caller.clone()).await {
+                tracing::debug!(code = refusal.code, why = refusal.message, "no heartbeat");
             }
         }
     }
@@ -129,9 +127,9 @@ impl Server {
 async fn mark_delivered(server: &Server, mark: DeliveryReceipt) {
     let backend = &server.shared.backend;
     let Ok(caller) = backend.caller(None) else { return };
-    let input = json!({ "project": mark.project_id, "message_ids": mark.message_ids });
-    if let Err(refusal) = backend.run(baton_ops::message::Delivered::NAME, input, caller).await {
-        tracing::warn!(%refusal, "signals will be delivered once more");
+    let input = DeliveredInput { project: Some(mark.project_id), message_ids: mark.message_ids };
+    if let Err(refusal) = ask::<Delivered>(backend.as_ref(), &input, caller).await {
+        tracing::warn!(code = refusal.code, why = refusal.message, "signals will be delivered once more");
     }
 }
 

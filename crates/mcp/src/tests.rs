@@ -1,6 +1,7 @@
 //! What every list and every answer keeps to, whatever the operations become.
 
 use baton_model::budget::estimate_tokens;
+use baton_model::refusal::ErrorObject;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -219,7 +220,7 @@ proptest! {
 
     #[test]
     fn a_refusal_says_its_code_and_what_to_do(code in "[a-z_]{3,20}", hint in "[a-z ]{1,60}") {
-        let shown = refused(json!({ "code": code, "message": "no", "hint": hint }));
+        let shown = refused(ErrorObject::new(code.as_str(), "no", hint));
         check_result(&shown, true)?;
         prop_assert_eq!(&shown["error"]["code"], &json!(code));
         prop_assert!(shown["error"]["hint"].is_string());

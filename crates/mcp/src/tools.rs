@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use baton_model::refusal::ErrorObject;
 use rmcp::model::{MetaObject, Tool as Listed, ToolAnnotations};
 use serde_json::{Value, json};
 
-use crate::answer::error;
 use crate::schema;
 use crate::table::{Action, TOOLS, Tool};
 
@@ -98,7 +98,7 @@ fn describe(tool: &Tool, actions: &[&'static Action]) -> String {
 }
 
 /// The refusal of an action that a tool does not have: it names the tool that has one of this name.
-pub(crate) fn unknown_action(tool: &Tool, actions: &[&Action], wanted: Option<&Value>) -> Value {
+pub(crate) fn unknown_action(tool: &Tool, actions: &[&Action], wanted: Option<&Value>) -> ErrorObject {
     let what = match wanted {
         Some(name) => format!("{} has no action {name}", tool.name),
         None => format!("{} needs an `action`", tool.name),
@@ -113,5 +113,5 @@ pub(crate) fn unknown_action(tool: &Tool, actions: &[&Action], wanted: Option<&V
             format!("use one of {}", names.join(", "))
         }
     };
-    error("action_unknown", what, hint)
+    ErrorObject::new("action_unknown", what, hint)
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use baton_model::access::Grant;
 use baton_model::printable;
+use baton_model::refusal::ErrorObject;
 use serde_json::{Map, Value, json};
 
 use crate::schema::{Detail, PageInput};
@@ -196,7 +197,12 @@ impl AnswerCache {
     }
 
     /// The part that was asked for, as much of it as fits, or what is wrong with the question.
-    pub(crate) fn rest(&self, owner: &AnswerOwner, wanted: &PageInput, limit: usize) -> Result<Value, Value> {
+    pub(crate) fn rest(
+        &self,
+        owner: &AnswerOwner,
+        wanted: &PageInput,
+        limit: usize,
+    ) -> Result<Value, ErrorObject> {
         let is_meant = |one: &&CachedAnswer| one.token == wanted.token && one.owner == *owner;
         let known = self
             .0
@@ -205,10 +211,10 @@ impl AnswerCache {
             .filter(|_| *owner != AnswerOwner::Unknown)
             .and_then(|cache| cache.iter().find(is_meant).map(|one| Arc::clone(&one.answer)));
         let answer = known.ok_or_else(|| {
-            refusal("rest_gone", "this answer is not kept any more", "repeat the call that gave it")
+            ErrorObject::new("rest_gone", "this answer is not kept any more", "repeat the call that gave it")
         })?;
         let part = answer.pointer(&wanted.field).ok_or_else(|| {
-            refusal(
+            ErrorObject::new(
                 "field_unknown",
                 "the answer has no such field",
                 "give `field` as `left_out.parts` names it",
@@ -218,8 +224,15 @@ impl AnswerCache {
     }
 }
 
-fn refusal(code: &str, message: &str, hint: &str) -> Value {
-    json!({ "code": code, "message": message, "hint": hint })
+/// What to do after a part of an answer.
+pub(crate) fn next_step(part: &Value) -> String {
+    match part["next"].as_u64() {
+        Some(next) => format!("There is more: call again with from: {next}."),
+        None if part.get("read_instead").is_some() => {
+            "Too long for one answer: read these fields one by one.".into()
+        }
+        None => "That was all of it.".into(),
+    }
 }
 
 fn part_from(part: &Value, wanted: &PageInput, room: usize) -> Value {
@@ -359,7 +372,7 @@ mod tests {
             &PageInput { token: "t".into(), field: String::new(), from: 0 },
             3_000,
         );
-        assert_eq!(refused.expect_err("gone")["code"], "rest_gone");
+        assert_eq!(refused.expect_err("gone").code, "rest_gone");
     }
 
     #[test]
@@ -370,7 +383,7 @@ mod tests {
         let wanted = PageInput { token: "t".into(), field: "/items".into(), from: 0 };
         assert!(cache.rest(&owner, &wanted, 3_000).is_ok());
         for other in [AnswerOwner::Token("two".into()), AnswerOwner::Local, AnswerOwner::Unknown] {
-            assert_eq!(cache.rest(&other, &wanted, 3_000).expect_err("not theirs")["code"], "rest_gone");
+            assert_eq!(cache.rest(&other, &wanted, 3_000).expect_err("not theirs").code, "rest_gone");
         }
     }
 }

@@ -5,58 +5,66 @@ use std::time::Duration;
 use baton_model::accounting::Remark;
 use baton_ops::card::Card;
 use baton_ops::op::{Caller, Operation};
-use baton_ops::session::{Pickup, Start, Status};
-use baton_ops::transcript::{List, ListOutput, Unwrapped, UnwrappedOutput, UnwrappedQuery};
-use serde_json::{Value, json};
+use baton_ops::session::{Bundle, Pickup, Start, StartOutput, Status, StatusInput, StatusOutput};
+use baton_ops::transcript::{List, Unwrapped, UnwrappedQuery};
+use serde::Deserialize;
+use serde_json::Value;
 
-use crate::backend::Backend;
+use crate::backend::{Backend, ask};
 
 /// How long an answer waits for it: a first look through many transcripts takes longer, and what it read is kept for the next.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Adds the remarks to the reminders of an answer. Transcripts that cannot be listed are no reason for less of an answer.
 pub(crate) async fn add(backend: &dyn Backend, operation: &str, answer: &mut Value, caller: Caller) {
-    let fields: &[&str] = match operation {
-        Start::NAME => &["reminders", "rules_reminders"],
-        Status::NAME => &["reminders"],
-        Pickup::NAME if answer["baton"].is_null() && answer["handoff"].is_null() => &["rules_reminders"],
-        _ => return,
-    };
-    let remarks = tokio::time::timeout(PATIENCE, remarks(backend, operation, answer, caller)).await;
-    let Ok(Some(remarks)) = remarks else { return };
-    for field in fields {
-        if let Some(reminders) = answer[field].as_array_mut() {
-            reminders.extend(remarks.iter().map(|remark| json!(remark)));
-        }
+    let reminding = tokio::time::timeout(PATIENCE, reminding(backend, operation, answer, caller)).await;
+    if let Ok(Some(reminding)) = reminding {
+        *answer = reminding;
     }
 }
 
+/// The answer with the remarks, where it is one that says what waits.
+async fn reminding(backend: &dyn Backend, operation: &str, answer: &Value, caller: Caller) -> Option<Value> {
+    let output = match operation {
+        Start::NAME => {
+            let mut started = StartOutput::deserialize(answer).ok()?;
+            let session = (started.project_id.as_str(), Some(started.session_id.as_str()));
+            let remarks = remarks(backend, session, &started.card, caller).await?;
+            started.card.reminders.extend(remarks.iter().cloned());
+            started.rules_reminders.extend(remarks);
+            serde_json::to_value(started)
+        }
+        Status::NAME => {
+            let mut shown = StatusOutput::deserialize(answer).ok()?;
+            let remarks = remarks(backend, (&shown.project_id, None), &shown.card, caller).await?;
+            shown.card.reminders.extend(remarks);
+            serde_json::to_value(shown)
+        }
+        Pickup::NAME => {
+            let nothing = |picked: &Bundle| picked.baton.is_none() && picked.handoff.is_none();
+            let mut picked = Bundle::deserialize(answer).ok().filter(nothing)?;
+            let input = StatusInput { project: Some(picked.project_id.clone()), ..StatusInput::default() };
+            let card = ask::<Status>(backend, &input, caller.clone()).await.ok()?.card;
+            let session = (picked.project_id.as_str(), picked.session_id.as_deref());
+            picked.rules_reminders.extend(remarks(backend, session, &card, caller).await?);
+            serde_json::to_value(picked)
+        }
+        _ => return None,
+    };
+    output.ok()
+}
+
+/// The remarks for a session of a project, of which the card says what waits.
 async fn remarks(
     backend: &dyn Backend,
-    operation: &str,
-    answer: &Value,
+    (project_id, session_id): (&str, Option<&str>),
+    card: &Card,
     caller: Caller,
 ) -> Option<Vec<Remark>> {
-    let project_id = answer["project_id"].as_str()?;
-    let card = match operation {
-        Pickup::NAME => {
-            backend.run(Status::NAME, json!({ "project": project_id }), caller.clone()).await.ok()?
-        }
-        _ => answer.clone(),
-    };
-    let card: Card = serde_json::from_value(card).ok()?;
     let surface = caller.surface.clone();
-    let query = UnwrappedQuery {
-        surface: &surface,
-        session_id: answer["session_id"].as_str(),
-        conversation: None,
-        now: backend.now(),
-    };
-    let input = serde_json::to_value(query.listing(project_id)).ok()?;
-    let listed = backend.run(List::NAME, input, caller.clone()).await.ok()?;
-    let listed: ListOutput = serde_json::from_value(listed).ok()?;
-    let question = serde_json::to_value(query.question(project_id, &listed.items)?).ok()?;
-    let unwrapped = backend.run(Unwrapped::NAME, question, caller).await.ok()?;
-    let unwrapped: UnwrappedOutput = serde_json::from_value(unwrapped).ok()?;
-    Some(query.remarks(&listed.items, &unwrapped, &card))
+    let query = UnwrappedQuery { surface: &surface, session_id, conversation: None, now: backend.now() };
+    let listed = ask::<List>(backend, &query.listing(project_id), caller.clone()).await.ok()?;
+    let question = query.question(project_id, &listed.items)?;
+    let unwrapped = ask::<Unwrapped>(backend, &question, caller).await.ok()?;
+    Some(query.remarks(&listed.items, &unwrapped, card))
 }

@@ -1,10 +1,14 @@
 //! The project's append-only ledger: one delta per thing that happened.
 
+mod body;
+
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::packet::ValidatedPacket;
 use crate::time::{Millis, Timestamp};
+
+pub use body::BodyFields;
 
 /// What a delta records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

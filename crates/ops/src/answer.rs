@@ -18,6 +18,26 @@ impl<'a> AnswerView<'a> {
         self.text("project_id")
     }
 
+    /// The identity that acted.
+    pub fn identity(self) -> Option<&'a str> {
+        self.text("identity")
+    }
+
+    /// The rows of a list.
+    pub fn items(self) -> Option<&'a [Value]> {
+        self.0.get("items")?.as_array().map(Vec::as_slice)
+    }
+
+    /// Where the next page of a list begins; none on the last one.
+    pub fn next(self) -> Option<&'a Value> {
+        self.0.get("next").filter(|next| !next.is_null())
+    }
+
+    /// What of the answer to an earlier request is not so any more, where this one repeats it.
+    pub fn outdated(self) -> Option<&'a str> {
+        self.text("since").filter(|_| self.0.get("replayed") == Some(&Value::Bool(true)))
+    }
+
     /// The projects in whose ledgers the operation has written, each once: that of the answer, and both ends of a hand-off.
     pub fn written_projects(self) -> Vec<&'a str> {
         let mut found: Vec<&str> = Vec::new();
@@ -57,12 +77,37 @@ impl<'a> AnswerView<'a> {
 
     /// What marks the signals that a pickup brought as delivered; none where it brought none, or was a dry run.
     pub fn delivery(self) -> Option<DeliveredInput> {
-        let signals = self.0.get("pending_signals").and_then(Value::as_array)?;
-        let ids = signals.iter().filter_map(|signal| signal.get("message_id")?.as_str());
-        let message_ids: Vec<String> = ids.map(str::to_owned).collect();
+        let signals = self.rows("pending_signals").iter().filter_map(message_id);
+        self.delivery_of(signals.map(str::to_owned).collect())
+    }
+
+    /// The same of an answer of which `shown` was written out, with the mail whose reader the answer names itself. A message that
+    /// was shortened in a list goes on waiting.
+    pub fn delivery_as_shown(self, shown: AnswerView<'_>) -> Option<DeliveredInput> {
+        let is_whole = |field: &str, id: &str| self.message(field, id) == shown.message(field, id);
+        let signals = self.rows("pending_signals").iter().filter_map(message_id);
+        let signals = signals.filter(|id| is_whole("pending_signals", id));
+        let mail = self.rows("deliver").iter().filter_map(Value::as_str).filter(|id| is_whole("items", id));
+        self.delivery_of(signals.chain(mail).map(str::to_owned).collect())
+    }
+
+    fn delivery_of(self, message_ids: Vec<String>) -> Option<DeliveredInput> {
         let project = self.project_id().map(str::to_owned);
         (!message_ids.is_empty() && !self.is_dry_run()).then_some(DeliveredInput { project, message_ids })
     }
+
+    fn rows(self, field: &str) -> &'a [Value] {
+        self.0.get(field).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The message of this id in a list.
+    fn message(self, field: &str, id: &str) -> Option<&'a Value> {
+        self.rows(field).iter().find(|row| message_id(row) == Some(id))
+    }
+}
+
+fn message_id(row: &Value) -> Option<&str> {
+    row.get("message_id")?.as_str()
 }
 
 #[cfg(test)]

@@ -4,15 +4,60 @@ use baton_model::refusal::Refusal;
 use baton_model::suggest::near;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::priority;
 
 /// The longest value that a refusal repeats, in characters.
 const MAX_SHOWN_CHARS: usize = 40;
 
-/// Reads an input. Numbers such as `3.0` count as integers, and words of a priority as its number.
-pub(crate) fn read<T: DeserializeOwned + JsonSchema>(input: &Value) -> Result<T, Refusal> {
+/// The fields of an input that mean the same whatever operation it is of, for those that handle every operation alike.
+#[derive(Debug, Clone, Copy)]
+pub struct InputView<'a>(pub &'a Map<String, Value>);
+
+impl<'a> InputView<'a> {
+    fn text(self, field: &str) -> Option<&'a str> {
+        self.0.get(field)?.as_str()
+    }
+
+    /// What is named by its id.
+    pub fn id(self) -> Option<&'a str> {
+        self.text("id")
+    }
+
+    /// The project.
+    pub fn project(self) -> Option<&'a str> {
+        self.text("project")
+    }
+
+    /// The project in whose name something is done; a hand-off calls it the sender's.
+    pub fn own_project(self) -> Option<&'a str> {
+        self.0.get("project").or_else(|| self.0.get("from_project_id"))?.as_str()
+    }
+
+    /// The identity.
+    pub fn identity(self) -> Option<&'a str> {
+        self.text("identity")
+    }
+
+    /// Whether an identity is said, rightly or not.
+    pub fn names_identity(self) -> bool {
+        self.0.get("identity").is_some_and(|identity| !identity.is_null())
+    }
+
+    /// Whether nothing is to be changed.
+    pub fn is_dry_run(self) -> bool {
+        self.0.get("dry_run") == Some(&Value::Bool(true))
+    }
+
+    /// What marks the same request when it comes again.
+    pub fn request_id(self) -> Option<&'a str> {
+        self.text("request_id")
+    }
+}
+
+/// Reads an input as its operation does. Numbers such as `3.0` count as integers, and words of a priority as its number.
+pub fn read<T: DeserializeOwned + JsonSchema>(input: &Value) -> Result<T, Refusal> {
     // A packet has its own word for it.
     let is_packet = |key: &str| key == "packet" || key == "packet_text";
     if input

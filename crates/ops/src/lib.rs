@@ -17,7 +17,7 @@ mod content;
 mod displaced;
 pub mod document;
 pub mod handoff;
-mod input;
+pub mod input;
 pub mod key;
 pub mod lease;
 pub mod ledger;

@@ -1,5 +1,6 @@
 //! Every "no" that Baton says: a stable code, a sentence, and what to do next.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// Which kind of "no" a refusal is. The kind decides the exit code and the HTTP status; the code is what scripts match.
@@ -65,5 +66,36 @@ impl Refusal {
             object.entry(key.clone()).or_insert_with(|| value.clone());
         }
         Value::Object(object)
+    }
+}
+
+/// A "no" on its way to a caller elsewhere: what a [`Refusal`] says, and of a fault as much as that caller may know.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ErrorObject {
+    /// Its code.
+    pub code: String,
+    /// What was wrong.
+    pub message: String,
+    /// What to do next.
+    #[serde(default)]
+    pub hint: String,
+    /// Facts for programs, beside the others. Boxed as those of a refusal are.
+    #[serde(flatten)]
+    pub details: Box<Map<String, Value>>,
+}
+
+impl ErrorObject {
+    /// An error without details.
+    pub fn new(code: impl Into<String>, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { code: code.into(), message: message.into(), hint: hint.into(), details: Box::default() }
+    }
+}
+
+impl From<&Refusal> for ErrorObject {
+    fn from(refusal: &Refusal) -> Self {
+        let is_own = |key: &str| ["code", "message", "hint"].contains(&key);
+        let details = refusal.details.iter().filter(|(key, _)| !is_own(key));
+        let details = Box::new(details.map(|(key, value)| (key.clone(), value.clone())).collect());
+        Self { details, ..Self::new(refusal.code, &refusal.message, &refusal.hint) }
     }
 }

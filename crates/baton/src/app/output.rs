@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use baton_ops::answer::AnswerView;
 use baton_ops::message::{Delivered, DeliveredInput};
 use serde::Serialize;
 use serde_json::Value;
@@ -18,7 +19,7 @@ impl App {
     ) -> Result<(), AppError> {
         // Standard output by itself writes a line at a time.
         let mut out = std::io::BufWriter::with_capacity(64 * 1024, std::io::stdout().lock());
-        match (self.format, value.get("items").and_then(Value::as_array)) {
+        match (self.format, AnswerView(value).items()) {
             (Format::Text, _) => {
                 out.write_all(crate::render::for_terminal(&render(value), self.color).as_bytes())?;
             }

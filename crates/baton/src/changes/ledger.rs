@@ -12,9 +12,8 @@ use baton_ops::changes::{
     UploadInput,
 };
 use baton_ops::ledger::{Note, NoteInput};
-use baton_ops::session::{ApplyOutcome, Status, StatusInput};
+use baton_ops::session::{ApplyOutcome, Status, StatusInput, WrapInput};
 use baton_ops::transcript::CaptureOutput;
-use serde_json::Value;
 
 use super::remote::ChangesRemote;
 use super::{
@@ -176,20 +175,26 @@ pub(crate) fn always(app: &mut App, project: Option<&str>) -> Result<Option<Capt
     Ok(copy)
 }
 
-/// The same for a wrap that an agent calls as a tool, out of the working copy that it stands in; else why not.
-pub(crate) fn of_wrap(config: Config, root: PathBuf, wrap: &Value) -> Result<Option<Manifest>, String> {
-    if wrap["force"] == true || !wrap["changes"].is_null() {
+/// The wrap that an agent calls as a tool, with what is not committed in the working copy that it stands in; else why not. Nothing
+/// where nothing is to be added.
+pub(crate) fn add_to_wrap(
+    config: Config,
+    root: PathBuf,
+    wrap: WrapInput,
+) -> Result<Option<WrapInput>, String> {
+    if wrap.force || wrap.changes.is_some() {
         return Ok(None);
     }
     let mut app = App::new(Config { cwd: Some(root), ..config }, Format::Json, false, true);
     let copy = (|| {
         // The work of another project has its changes elsewhere.
         let own = app.run::<Status>(&StatusInput::default())?.project_id;
-        let named = wrap["project"].as_str().unwrap_or(&own);
-        if named == own { always(&mut app, Some(&own)) } else { Ok(None) }
+        let named = wrap.project.as_ref().unwrap_or(&own);
+        if *named == own { always(&mut app, Some(&own)) } else { Ok(None) }
     })();
     app.leave();
-    Ok(copy.map_err(|ended| sentence(&ended))?.map(|copy| copy.manifest))
+    let copy = copy.map_err(|ended| sentence(&ended))?;
+    Ok(copy.map(|copy| WrapInput { changes: Some(copy.manifest), ..wrap }))
 }
 
 /// The same for an agent that is supervised: its baton is left even where its changes cannot go along.

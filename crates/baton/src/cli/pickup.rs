@@ -285,14 +285,12 @@ fn changes_text(changes: &WaitingChanges) -> String {
 
 /// A decision with its reason and what was rejected.
 fn decision_text(decision: &delta::Row) -> String {
-    let body = decision.body.as_ref();
-    let field = |name: &str| body.and_then(|body| body.get(name)?.as_str()).unwrap_or_default();
-    let mut text = format!("decision: {}\n", visible(field("what")));
-    if !field("why").is_empty() {
-        text.push_str(&format!("  why: {}\n", visible(field("why"))));
+    let body = decision.fields();
+    let mut text = format!("decision: {}\n", visible(&body.what.unwrap_or_default()));
+    if let Some(why) = body.why.filter(|why| !why.is_empty()) {
+        text.push_str(&format!("  why: {}\n", visible(&why)));
     }
-    let rejected = body.and_then(|body| body.get("rejected")?.as_array()).into_iter().flatten();
-    let rejected: Vec<String> = rejected.filter_map(|option| option.as_str().map(visible)).collect();
+    let rejected: Vec<String> = body.rejected.iter().map(|option| visible(option)).collect();
     if !rejected.is_empty() {
         text.push_str(&format!("  rejected: {}\n", rejected.join("; ")));
     }

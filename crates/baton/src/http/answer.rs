@@ -4,9 +4,9 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use baton_model::access::Grant;
-use baton_model::refusal::{Kind, Refusal};
+use baton_model::refusal::{ErrorObject, Kind, Refusal};
 use futures_util::stream;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -106,7 +106,18 @@ fn marking(pool: Arc<Pool>, grant: Grant, bytes: Bytes, delivery: DeliveredInput
     }))
 }
 
-/// A "no", with our code, hint and details beside what RFC 9457 names.
+/// What RFC 9457 names, beside our code, hint and details.
+#[derive(Serialize)]
+struct Problem {
+    #[serde(flatten)]
+    error: ErrorObject,
+    #[serde(rename = "type")]
+    kind: String,
+    title: String,
+    status: u16,
+}
+
+/// A "no" as a problem of RFC 9457.
 pub(super) fn problem(ended: &AppError) -> Response {
     let status = StatusCode::from_u16(ended.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     problem_as(status, ended)
@@ -114,11 +125,10 @@ pub(super) fn problem(ended: &AppError) -> Response {
 
 /// The same under another status.
 pub(super) fn problem_as(status: StatusCode, ended: &AppError) -> Response {
-    let mut body = ended.to_service_json()["error"].take();
-    body["type"] = json!(format!("urn:baton:{}", body["code"].as_str().unwrap_or("fault")));
-    body["title"] = body["message"].clone();
-    body["status"] = json!(status.as_u16());
-    let mut response = of_type(status, "application/problem+json", Body::from(body.to_string()));
+    let error = ended.to_service_error();
+    let (kind, title) = (format!("urn:baton:{}", error.code), error.message.clone());
+    let problem = json!(Problem { error, kind, title, status: status.as_u16() });
+    let mut response = of_type(status, "application/problem+json", Body::from(problem.to_string()));
     if status == StatusCode::UNAUTHORIZED {
         response
             .headers_mut()

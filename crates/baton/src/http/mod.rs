@@ -37,6 +37,7 @@ use baton_model::access::Grant;
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::op::{Caller, TransferEffect};
 use baton_ops::token::{Check, CheckInput};
+use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -302,22 +303,29 @@ async fn settled(pool: &Pool) {
     }
 }
 
-async fn health(State(live): State<Option<Arc<Live>>>) -> Json<Value> {
-    Json(with_redis(json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") }), live.as_deref()))
+/// How the server is.
+#[derive(Serialize)]
+struct Health {
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<&'static str>,
+    /// How Redis is, where there is to be one. A server without it does everything it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    redis: Option<&'static str>,
 }
 
-/// Says how Redis is, where there is to be one. A server without it does everything it did.
-fn with_redis(mut answer: Value, live: Option<&Live>) -> Value {
-    if let Some(live) = live {
-        answer["redis"] = json!(live.state().as_str());
-    }
-    answer
+async fn health(State(live): State<Option<Arc<Live>>>) -> Json<Health> {
+    let redis = live.map(|live| live.state().as_str());
+    Json(Health { status: "ok", version: Some(env!("CARGO_PKG_VERSION")), redis })
 }
 
 /// Whether the store answers.
 async fn ready(State((pool, live)): State<(Arc<Pool>, Option<Arc<Live>>)>) -> Response {
     match pool.ask::<Check>(&CheckInput::default(), Caller::default()).await {
-        Ok(_) => answer::json_of(StatusCode::OK, &with_redis(json!({ "status": "ready" }), live.as_deref())),
+        Ok(_) => {
+            let redis = live.map(|live| live.state().as_str());
+            answer::json_of(StatusCode::OK, &json!(Health { status: "ready", version: None, redis }))
+        }
         Err(ended) => answer::problem_as(StatusCode::SERVICE_UNAVAILABLE, &ended),
     }
 }

@@ -1,16 +1,15 @@
 //! Makes notifications of what is new in a ledger.
 
 use baton_model::attention::{AttentionItem, Reason};
-use baton_model::delta::{Kind, Row};
+use baton_model::delta::{BodyFields, Kind, Row};
 use baton_model::handoff::{State, View};
 use baton_model::id::{identity_key, short, visible};
 use baton_model::notification::{Notification, Topic};
+use baton_model::packet_from_ledger::STOP_TAG;
 use baton_model::printable::quotable;
 use baton_ops::attention::{Attention, AttentionInput};
 use baton_ops::ledger::{LedgerList, LedgerListInput};
 use baton_ops::message::{Inbox, InboxInput};
-use serde::Deserialize;
-use serde_json::Value;
 
 use crate::app::App;
 use crate::error::AppError;
@@ -119,19 +118,15 @@ fn batons(app: &mut App, project_id: &str, rows: &[Row]) -> Result<Vec<Notificat
 
 /// What an entry says of a hand-off between projects, or of an agent that stopped.
 fn of_row(project_id: &str, row: &Row) -> Option<Notification> {
-    let body = row.body.as_ref()?;
     match row.kind {
-        Kind::Handoff => of_handoff(project_id, &View::deserialize(&body["handoff"]).ok()?, &row.identity),
-        Kind::Note if has_tag(body, "stop") => {
-            let text = body["text"].as_str()?;
-            Some(limit(project_id, &row.delta_id, "An agent", text))
+        Kind::Handoff => of_handoff(project_id, &row.fields().handoff?, &row.identity),
+        Kind::Note => {
+            let BodyFields { text, tags, .. } = row.fields();
+            let is_stop = tags.iter().any(|tag| tag == STOP_TAG);
+            Some(limit(project_id, &row.delta_id, "An agent", &text.filter(|_| is_stop)?))
         }
         _ => None,
     }
-}
-
-fn has_tag(body: &Value, tag: &str) -> bool {
-    body["tags"].as_array().is_some_and(|tags| tags.iter().any(|known| known == tag))
 }
 
 fn of_handoff(project_id: &str, handoff: &View, by: &str) -> Option<Notification> {

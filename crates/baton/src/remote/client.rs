@@ -3,11 +3,15 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use baton_model::refusal::{Kind, Refusal};
+use baton_model::refusal::{ErrorObject, Kind, Refusal};
+use baton_model::task::sealed::is_redacted;
+use baton_ops::input::InputView;
 use baton_ops::mirror::ProjectFolders;
 use baton_ops::op::{Access, Caller, Entry, Host, Operation, Retention, Site};
+use baton_ops::task::{Show, ShowOutput};
 use reqwest::StatusCode;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::Call;
@@ -131,10 +135,12 @@ impl Remote {
         let named = ["id", "project"].into_iter();
         let input = named.filter_map(|key| Some((key.to_owned(), input.get(key)?.clone()))).collect();
         let call = Call { input, caller: CallerHeader::of(caller), facts: Vec::new() };
-        match self.post(baton_ops::task::Show::NAME, &call, None).await {
+        match self.post(Show::NAME, &call, None).await {
             Ok(task) => {
-                let mut contexts = ["agent_context", "handoff_instructions"].into_iter();
-                Ok(contexts.any(|context| task[context].get("sealed_for").is_some()))
+                let shown =
+                    ShowOutput::deserialize(&task).map_err(|error| self.unreadable(&error.to_string()))?;
+                let contexts = [&shown.task.agent_context, &shown.task.handoff_instructions];
+                Ok(contexts.into_iter().flatten().any(is_redacted))
             }
             // It asks whether it can be decrypted here.
             Err(AppError::Refused(refusal)) if refusal.code == FACTS_REQUIRED => Ok(true),
@@ -159,7 +165,7 @@ impl Remote {
                 Ok(Value::String(self.machine.seal(recipients, &whole)?))
             }
             // Only the transcript that this very call names is read.
-            Question::Transcript(spec) if call.input.get("id").and_then(Value::as_str) == Some(&spec.id) => {
+            Question::Transcript(spec) if InputView(&call.input).id() == Some(&spec.id) => {
                 self.read(DiskRead::Transcript(spec.clone()), caller).await
             }
             Question::Unseal { project_id, identity, sealed } => {
@@ -244,15 +250,13 @@ impl Remote {
         if status.is_success() {
             return Ok(value);
         }
-        let text = |key: &str| value[key].as_str().map(str::to_owned);
-        let (Some(code), Some(message)) = (text("code"), text("message")) else {
+        let Ok(ErrorObject { code, message, hint, details }) = serde_json::from_value(value) else {
             return Err(self.unreadable(&format!("it answers {status} and does not say why")).into());
         };
         if status == StatusCode::INTERNAL_SERVER_ERROR {
             return Err(anyhow::anyhow!("{} says: {message}", self.server.url).into());
         }
-        let mut refusal =
-            Refusal::new(kind(status), self.code(&code), message, text("hint").unwrap_or_default());
+        let mut refusal = Refusal::new(kind(status), self.code(&code), message, hint);
         if code == "token_invalid" && self.server.token.is_some() {
             refusal.message = format!(
                 "BATON_TOKEN is set, and {} does not take it: it is wrong, revoked or expired",
@@ -260,11 +264,9 @@ impl Remote {
             );
             refusal.hint = "ask the operator of the server for a new one (`baton token create`)".into();
         }
-        let beside = ["code", "message", "hint", "type", "title", "status"];
-        let details = value.as_object().into_iter().flatten();
-        refusal.details.extend(
-            details.filter(|(key, _)| !beside.contains(&key.as_str())).map(|(k, v)| (k.clone(), v.clone())),
-        );
+        // What the server wrote for other clients.
+        let beside = ["type", "title", "status"];
+        refusal.details.extend(details.into_iter().filter(|(key, _)| !beside.contains(&key.as_str())));
         Err(refusal.into())
     }
 
@@ -418,7 +420,7 @@ mod tests {
             let refusal =
                 AppError::from(Refusal::new(kind, "baton_held", "held", "wait").with("holder", "Donna"));
             let status = StatusCode::from_u16(refusal.http_status()).expect("a status");
-            let mut body = refusal.to_json()["error"].take();
+            let mut body = json!(refusal.to_error());
             body["type"] = json!("urn:baton:baton_held");
             body["title"] = json!("held");
             body["status"] = json!(status.as_u16());

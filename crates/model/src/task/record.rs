@@ -185,6 +185,16 @@ pub fn kind_of(dependency: &Map<String, Value>) -> &str {
     dependency.get("type").and_then(Value::as_str).unwrap_or("blocks")
 }
 
+/// The metadata of a dependency, as the tracker keeps it.
+pub fn metadata_of(dependency: &Map<String, Value>) -> Option<&Value> {
+    dependency.get("metadata")
+}
+
+/// Whose dependency it is.
+pub fn owner_of(dependency: &Map<String, Value>) -> &str {
+    dependency.get("issue_id").and_then(Value::as_str).unwrap_or_default()
+}
+
 /// What a dependency depends on.
 pub fn target_of(dependency: &Map<String, Value>) -> &str {
     dependency.get("depends_on_id").and_then(Value::as_str).unwrap_or_default()

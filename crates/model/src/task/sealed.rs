@@ -10,6 +10,8 @@ use crate::refusal::{Kind, Refusal};
 const TEXT: &str = "sealed";
 /// The key under which its readers stand.
 const READERS: &str = "readers";
+/// The key under which a caller who cannot decrypt it is shown its readers.
+const READABLE_BY: &str = "sealed_for";
 /// The key under which the encrypted text stands in the place of a plain context, where only a client can decrypt it.
 pub const STAND_IN: &str = "baton:sealed";
 /// What follows the name of a plain field that the encrypted text has, too.
@@ -128,8 +130,13 @@ pub fn redacted_view(context: &Map<String, Value>) -> Map<String, Value> {
     let mut shown = context.clone();
     shown.shift_remove(TEXT);
     let readers = shown.shift_remove(READERS).unwrap_or_default();
-    shown.shift_insert(0, "sealed_for".into(), readers);
+    shown.shift_insert(0, READABLE_BY.into(), readers);
     shown
+}
+
+/// Whether a context is shown so: there is more in it than its reader can decrypt.
+pub fn is_redacted(context: &Map<String, Value>) -> bool {
+    context.contains_key(READABLE_BY)
 }
 
 /// The plain context: what was decrypted, with what stands beside the encrypted text. What is no JSON object is refused.

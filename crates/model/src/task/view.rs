@@ -113,6 +113,11 @@ impl View {
         self.rest.get(key).and_then(as_text)
     }
 
+    /// What the tracker keeps beside the record's own fields.
+    pub fn metadata(&self) -> Option<&Value> {
+        self.rest.get("metadata")
+    }
+
     /// What the router keeps with the task under this name, as a text: `why` it waits, or which `message` it sent.
     pub fn routing_text(&self, key: &str) -> Option<String> {
         self.rest.get("route")?.get(key).and_then(as_text)

@@ -3,6 +3,7 @@
 //! Each rule is a function from a source to its violations, with tests on small bad inputs next to it; the tests in this
 //! file run it over the tree. A rule that has to give way is named in `exempt.rs`, with the reason.
 
+mod answers;
 mod circles;
 mod exempt;
 mod hygiene;
@@ -80,6 +81,19 @@ fn crates_keep_to_their_layer() {
 #[test]
 fn modules_need_each_other_in_one_direction() {
     report(circles::circles(&tree::sources()));
+}
+
+#[test]
+fn answers_are_read_as_the_outputs_of_their_operations() {
+    over_sources(answers::by_key);
+    report(answers::stale(&tree::sources()));
+}
+
+#[test]
+fn operations_are_named_by_their_types() {
+    let operations = answers::operations(&tree::sources());
+    assert!(operations.len() > 100, "the operations were not found: {}", operations.len());
+    over_sources(|source| answers::by_name(source, &operations));
 }
 
 #[test]

@@ -41,6 +41,8 @@ pub enum BatonWarning {
     AddresseeUnknown,
     /// A field of its packet is unknown and has nearly the name of one that is read.
     FieldUnknown,
+    /// What is not committed does not go with it.
+    ChangesLeftBehind,
 }
 
 impl Warning {

@@ -1,10 +1,11 @@
 //! `transcript_events`: a session as a stream of events, in order, each with its place, with secrets taken out.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-use baton_model::time::rfc3339;
+use baton_model::time::{Timestamp, rfc3339};
 use baton_store::Failure;
-use baton_transcripts::event::{Edit, Event, EventKind, Outcome};
+use baton_transcripts::event::{Edit, Event, EventKind, Outcome, PlanItem};
 use baton_transcripts::{Complaint, Options, show_session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::find::{FoundTranscript, find, refuse_empty};
 use super::row::Row;
+use super::show::Role;
 use crate::op::{Cx, Meta, Operation, Reach};
 
 /// Gives the events of a transcript.
@@ -35,6 +37,109 @@ pub struct EventsOutput {
     pub items: Vec<Value>,
     /// What could not be read.
     pub skipped: Vec<Complaint>,
+}
+
+/// What an event is about.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum EventBody<'a> {
+    /// Something was said.
+    Message {
+        /// Who said it: the user or the agent.
+        role: Role,
+        /// What was said.
+        text: Cow<'a, str>,
+    },
+    /// The conversation was compacted to this summary.
+    Compaction {
+        /// The summary.
+        text: Cow<'a, str>,
+    },
+    /// The user stopped the agent.
+    Interrupted,
+    /// The provider refused a request or failed.
+    ProviderError {
+        /// What the tool wrote.
+        text: Cow<'a, str>,
+    },
+    /// The plan as it stands.
+    Todo {
+        /// Its items.
+        items: Vec<TodoItem<'a>>,
+    },
+    /// A tool was called.
+    ToolCall(ToolCall<'a>),
+    /// A file was changed.
+    Edit(FileEdit<'a>),
+    /// The session itself, or what another version knows.
+    #[serde(other)]
+    Other,
+}
+
+/// An item of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TodoItem<'a> {
+    /// The item.
+    pub title: Cow<'a, str>,
+    /// `pending`, `in_progress`, `completed` or the tool's own word.
+    pub status: Cow<'a, str>,
+    /// Id in the tool's own list.
+    pub id: Option<Cow<'a, str>>,
+}
+
+/// A call of a tool, with what it came to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolCall<'a> {
+    /// Name of the tool.
+    pub tool: Cow<'a, str>,
+    /// What kind of work it is.
+    pub category: Cow<'a, str>,
+    /// What it works on.
+    pub target: Cow<'a, str>,
+    /// Whether it succeeded, where that is known.
+    pub ok: Option<bool>,
+    /// Exit code of a command.
+    pub exit_code: Option<i64>,
+    /// What it returned.
+    pub result: Option<Cow<'a, str>>,
+}
+
+/// A change of one file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileEdit<'a> {
+    /// Path as the tool gave it.
+    pub path: Cow<'a, str>,
+    /// What was done.
+    pub change: Cow<'a, str>,
+    /// The path before a rename.
+    pub from: Option<Cow<'a, str>>,
+    /// Lines added, where known.
+    pub added: Option<u64>,
+    /// Lines removed, where known.
+    pub removed: Option<u64>,
+    /// The change as the body of a unified diff, where known.
+    pub diff: Option<Cow<'a, str>>,
+}
+
+/// A row of the answer as its readers have it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct EventRow<'a> {
+    /// What it is about.
+    #[serde(flatten, borrow)]
+    pub body: EventBody<'a>,
+    /// When, where the transcript says it.
+    #[serde(default)]
+    pub at: Option<Timestamp>,
+    /// The sub-agent that did it.
+    #[serde(default)]
+    pub subagent: Option<String>,
+}
+
+impl<'a> EventRow<'a> {
+    /// Reads a row; nothing of one that another version wrote in another form.
+    pub fn read(row: &'a Value) -> Option<Self> {
+        Self::deserialize(row).ok()
+    }
 }
 
 impl Operation for Events {
@@ -76,6 +181,13 @@ pub(super) fn events(cx: &Cx<'_>, transcript: &FoundTranscript) -> Result<Events
     Ok(EventsOutput { items: stream.items, skipped: report.complaints })
 }
 
+impl<'a> From<&'a PlanItem> for TodoItem<'a> {
+    fn from(item: &'a PlanItem) -> Self {
+        let id = item.id.as_deref().map(Cow::from);
+        Self { title: item.title.as_str().into(), status: item.status.as_str().into(), id }
+    }
+}
+
 /// A call that has not ended yet: where its event stands, and what it would change.
 struct OpenTranscript {
     at: usize,
@@ -94,27 +206,35 @@ impl EventStream {
     }
 
     fn take(&mut self, event: &Event<'_>) {
-        let mut row = match &event.what {
-            EventKind::User(text) => json!({ "event": "message", "role": "user", "text": text }),
-            EventKind::Assistant(text) => json!({ "event": "message", "role": "assistant", "text": text }),
-            EventKind::Compaction(text) => json!({ "event": "compaction", "text": text }),
-            EventKind::Interrupted => json!({ "event": "interrupted" }),
-            EventKind::ProviderError(text) => json!({ "event": "provider_error", "text": text }),
-            EventKind::Plan(items) => {
-                let item = |item: &baton_transcripts::event::PlanItem| json!({ "title": item.title, "status": item.status, "id": item.id });
-                json!({ "event": "todo", "items": items.iter().map(item).collect::<Vec<_>>() })
+        let body = match &event.what {
+            EventKind::User(text) => EventBody::Message { role: Role::User, text: text.as_ref().into() },
+            EventKind::Assistant(text) => {
+                EventBody::Message { role: Role::Assistant, text: text.as_ref().into() }
             }
+            EventKind::Compaction(text) => EventBody::Compaction { text: text.as_ref().into() },
+            EventKind::Interrupted => EventBody::Interrupted,
+            EventKind::ProviderError(text) => EventBody::ProviderError { text: text.as_ref().into() },
+            EventKind::Plan(items) => EventBody::Todo { items: items.iter().map(TodoItem::from).collect() },
             EventKind::Call(call) => {
                 let key = (event.agent.as_deref().map(str::to_owned), call.id.to_string());
                 self.open.insert(key, OpenTranscript { at: self.items.len(), edits: call.edits.clone() });
-                json!({
-                    "event": "tool_call", "tool": call.name, "category": call.category.name(), "target": call.target,
-                    "ok": null, "exit_code": null, "result": null,
+                EventBody::ToolCall(ToolCall {
+                    tool: call.name.as_ref().into(),
+                    category: call.category.name().into(),
+                    target: call.target.as_ref().into(),
+                    ok: None,
+                    exit_code: None,
+                    result: None,
                 })
             }
             EventKind::Outcome(outcome) => return self.end(event, outcome),
             EventKind::Session(_) | EventKind::Thinking(_) | EventKind::Usage(_) => return,
         };
+        self.add(&body, event);
+    }
+
+    fn add(&mut self, body: &EventBody<'_>, event: &Event<'_>) {
+        let mut row = json!(body);
         self.stamp(&mut row, event);
         self.items.push(row);
     }
@@ -139,12 +259,15 @@ impl EventStream {
             return;
         }
         for edit in edits {
-            let mut row = json!({
-                "event": "edit", "path": edit.path, "change": edit.change.name(), "from": edit.from,
-                "added": edit.added, "removed": edit.removed, "diff": edit.diff,
-            });
-            self.stamp(&mut row, event);
-            self.items.push(row);
+            let body = FileEdit {
+                path: edit.path.into(),
+                change: edit.change.name().into(),
+                from: edit.from.map(Cow::from),
+                added: edit.added,
+                removed: edit.removed,
+                diff: edit.diff.map(Cow::from),
+            };
+            self.add(&EventBody::Edit(body), event);
         }
     }
 

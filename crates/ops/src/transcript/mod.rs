@@ -39,7 +39,7 @@ pub use copy::{Copy, CopyInput, CopyOutput};
 pub use copy_file::{MAX_FILE_BYTES, TranscriptCopy};
 pub use doctor::{ComplaintRow, Doctor, DoctorInput, DoctorOutput, ToolRow, UnknownTypeRow};
 pub use document::{Document, DocumentInput, DocumentOutput, LeftOut};
-pub use events::{Events, EventsInput, EventsOutput};
+pub use events::{EventBody, EventRow, Events, EventsInput, EventsOutput, FileEdit, TodoItem, ToolCall};
 pub use import::{Import, ImportInput, ImportOutput};
 pub use index::RefreshStats;
 pub use list::{List, ListInput, ListOutput};

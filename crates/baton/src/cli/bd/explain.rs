@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use baton_model::id::visible;
 use baton_model::task::gate::Gate;
-use baton_model::task::record::{kind_of, target_of};
+use baton_model::task::record::{kind_of, metadata_of, target_of};
 use baton_model::task::view::View;
 use baton_ops::task as tasks;
 use serde::Serialize;
@@ -64,7 +64,7 @@ struct ReadinessCounts {
 /// Why an issue can be worked on. Only a dependency that holds back counts: not a relation, and not the whole that it is a part of.
 fn reason(row: tasks::Row) -> ReadyReason {
     let holds_back = |edge: &&serde_json::Map<String, serde_json::Value>| {
-        Gate::of(kind_of(edge), edge.get("metadata")).is_some()
+        Gate::of(kind_of(edge), metadata_of(edge)).is_some()
     };
     let resolved: Vec<String> =
         row.dependencies.iter().filter(holds_back).map(|edge| target_of(edge).to_owned()).collect();

@@ -94,8 +94,8 @@ fn command_of_bd(command: &str) -> Option<String> {
 
 /// Message and hint of an error.
 fn words(ended: &AppError) -> [String; 2] {
-    let error = &ended.to_json()["error"];
-    ["message", "hint"].map(|key| in_words_of_bd(error[key].as_str().unwrap_or_default()))
+    let (message, hint) = ended.to_error().map(|error| (error.message, error.hint)).unwrap_or_default();
+    [message, hint].map(|text| in_words_of_bd(&text))
 }
 
 /// Prints an error for people, quiet or not; of one of several issues with its id.
@@ -122,8 +122,8 @@ fn fail_with(
     print_error(ended, None)?;
     if json {
         let [message, hint] = words(ended);
-        let code = ended.to_json()["error"]["code"].clone();
-        let error = [("error", json!(message)), ("hint", json!(hint)), ("code", code)];
+        let code = ended.to_error().map(|error| error.code);
+        let error = [("error", json!(message)), ("hint", json!(hint)), ("code", json!(code))];
         fields.extend(error.map(|(key, value)| (key.to_owned(), value)));
         match envelope {
             true => _ = fields.shift_insert(0, "schema_version".to_owned(), json!(1)),

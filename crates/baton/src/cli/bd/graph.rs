@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
+use baton_model::task::record::{kind_of, owner_of, target_of};
 use baton_model::task::view::View;
 use baton_ops::task::{self as tasks, Row, TreeRow};
 use serde::Serialize;
@@ -27,11 +28,8 @@ fn edges(issues: &[Row]) -> Vec<(&str, &str, &str)> {
     issues
         .iter()
         .flat_map(|row| row.dependencies.iter().map(move |edge| (row, edge)))
-        .filter_map(|(row, edge)| {
-            let on = edge.get("depends_on_id")?.as_str()?;
-            let kind = edge.get("type").and_then(serde_json::Value::as_str).unwrap_or("blocks");
-            Some((row.task.id.as_str(), on, kind))
-        })
+        .map(|(row, edge)| (row.task.id.as_str(), target_of(edge), kind_of(edge)))
+        .filter(|(_, on, _)| !on.is_empty())
         .collect()
 }
 
@@ -203,7 +201,8 @@ fn inner_edges(issues: &[Row]) -> Vec<Map<String, Value>> {
 
 /// The issue of a dependency, and what it depends on.
 fn ends(edge: &Map<String, Value>) -> Option<(&str, &str)> {
-    Some((edge.get("issue_id")?.as_str()?, edge.get("depends_on_id")?.as_str()?))
+    let ends = (owner_of(edge), target_of(edge));
+    (!ends.0.is_empty() && !ends.1.is_empty()).then_some(ends)
 }
 
 /// An issue's place in a graph.
@@ -240,8 +239,7 @@ impl<'a> Graph<'a> {
         let mut nodes = BTreeMap::new();
         for (layer, rows) in layers.layers.iter().enumerate() {
             for (position, row) in rows.iter().enumerate() {
-                let blocks =
-                    dependencies.iter().filter(|edge| edge.get("type").is_none_or(|kind| kind == "blocks"));
+                let blocks = dependencies.iter().filter(|edge| kind_of(edge) == "blocks");
                 let own = blocks.filter_map(ends).filter(|(issue, _)| *issue == row.task.id);
                 let depends_on = own.map(|(_, on)| on.to_owned()).collect();
                 nodes.insert(row.task.id.as_str(), Node { issue: &row.task, layer, position, depends_on });

@@ -194,9 +194,9 @@ pub(super) fn history(id: &str, limit: Option<u32>, out: &mut Out<'_>) -> Result
     loop {
         let page = out.app.run::<LedgerList>(&input)?;
         for row in page.items {
-            let body = row.body.unwrap_or_default();
-            if body["task_id"] == id.as_str() {
-                let summary = body["summary"].as_str().unwrap_or("changed").to_owned();
+            let body = row.fields();
+            if body.task_id.as_ref() == Some(&id) {
+                let summary = body.summary.unwrap_or_else(|| "changed".to_owned());
                 found.push(Change { seq: row.seq, at: row.created_at, by: row.identity, summary });
             }
         }

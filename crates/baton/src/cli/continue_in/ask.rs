@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use baton_model::id::visible;
+use baton_model::packet::Packet;
 use baton_model::refusal::Refusal;
 use baton_ops::transcript::{Copies, CopiesInput, CopyRow, Document, DocumentInput, List, ListInput, Row};
 use baton_tools::{Launcher, launchers};
-use serde_json::Value;
+use serde::Deserialize;
 
 use super::Args;
 
@@ -204,7 +205,9 @@ fn beginning(id: String, agent: Option<String>, app: &mut App) -> String {
     let preset = Some("minimal".to_owned());
     let input = DocumentInput { id, agent, preset, ..DocumentInput::default() };
     let (summary, document) = match app.run::<Document>(&input) {
-        Ok(made) => (made.packet.get("summary").and_then(Value::as_str).map(visible), made.document),
+        Ok(made) => {
+            (Packet::deserialize(&made.packet).ok().map(|packet| visible(&packet.summary)), made.document)
+        }
         Err(ended) => (None, ended.text()),
     };
     // The table at the beginning says what the list has said already.

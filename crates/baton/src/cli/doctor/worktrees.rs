@@ -10,7 +10,6 @@ use baton_model::refusal::{self, Refusal};
 use baton_ops::ledger::{LedgerList, LedgerListInput};
 use baton_ops::project::{self, ListInput, Merge, MergeInput, Split, SplitInput};
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::app::{App, Format};
 use crate::error::AppError;
@@ -84,10 +83,9 @@ fn is_split(project_id: &str, root: &str, app: &mut App) -> Result<bool, AppErro
     let (project, kind) = (Some(project_id.to_owned()), Some(Kind::Other.as_str().to_owned()));
     let input = LedgerListInput { project, kind, newest: true, ..LedgerListInput::default() };
     let entries = app.run::<LedgerList>(&input)?.items;
-    let names_it =
-        |body: &Value| body["paths"].as_array().is_some_and(|paths| paths.iter().any(|path| path == root));
-    let moves = entries.iter().rev().filter_map(|entry| entry.body.as_ref()).find(|body| names_it(body));
-    Ok(moves.is_some_and(|body| body.get(project::SPLIT_FROM).is_some()))
+    let mut bodies = entries.iter().rev().map(|entry| entry.fields());
+    let last_move = bodies.find(|body| body.paths.iter().any(|path| path == root));
+    Ok(last_move.is_some_and(|body| body.split_from.is_some()))
 }
 
 /// Gives each to the project of its repository, after asking.

@@ -15,6 +15,7 @@ use baton_ops::portable::{
 };
 use baton_ops::session::{Status, StatusInput};
 use baton_ops::transcript::{Events, EventsInput};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::super::ActingIdentity;
@@ -228,11 +229,17 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Refusal {
     Refusal::invalid("output_unwritable", what, "choose another file with -o")
 }
 
+/// What was exported, and where it is.
+#[derive(Serialize)]
+struct ExportAnswer<'a> {
+    #[serde(flatten)]
+    exported: &'a BatonExportOutput,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+}
+
 fn show(exported: &BatonExportOutput, file: Option<&Path>, app: &mut App) -> Result<(), AppError> {
-    let mut answer = json!(exported);
-    if let Some(file) = file {
-        answer["file"] = json!(file.display().to_string());
-    }
+    let answer = ExportAnswer { exported, file: file.map(|file| file.display().to_string()) };
     app.show(&answer, |_| {
         let baton = &exported.baton;
         let id = short(&baton.baton_id);

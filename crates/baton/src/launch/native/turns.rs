@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use baton_ops::transcript::{EventBody, EventRow, Role, TodoItem, ToolCall};
 use baton_tools::native::Turn;
 use serde_json::Value;
 
@@ -23,8 +24,8 @@ impl Turns {
     /// The conversation of the events of a transcript. Sub-agents had their own.
     pub(crate) fn of(events: &[Value]) -> Self {
         let mut turns: Vec<Turn> = Vec::new();
-        for event in events.iter().filter(|event| event["subagent"].is_null()) {
-            let Some((user, text)) = turn_of(event) else { continue };
+        for event in events.iter().filter_map(EventRow::read).filter(|event| event.subagent.is_none()) {
+            let Some((user, text)) = turn_of(&event.body) else { continue };
             let text = text.trim();
             match turns.last_mut() {
                 _ if text.is_empty() => {}
@@ -56,31 +57,32 @@ fn cut(turns: &[Turn]) -> usize {
     from
 }
 
-fn turn_of(event: &Value) -> Option<(bool, String)> {
-    let text = |key: &str| event[key].as_str().unwrap_or_default().to_owned();
-    match event["event"].as_str()? {
-        "message" => Some((event["role"] == "user", text("text"))),
-        "compaction" => Some((false, format!("[what came before, summed up]\n{}", text("text")))),
-        "tool_call" => Some((false, call(event))),
-        "todo" => Some((false, todo(event))),
-        _ => None,
+fn turn_of(event: &EventBody<'_>) -> Option<(bool, String)> {
+    match event {
+        EventBody::Message { role, text } => Some((*role == Role::User, text.clone().into_owned())),
+        EventBody::Compaction { text } => Some((false, format!("[what came before, summed up]\n{text}"))),
+        EventBody::ToolCall(call) => Some((false, call_text(call))),
+        EventBody::Todo { items } => Some((false, plan_text(items))),
+        EventBody::Interrupted | EventBody::ProviderError { .. } | EventBody::Edit(_) | EventBody::Other => {
+            None
+        }
     }
 }
 
 /// A tool call as text, so that the model does not take it for a call that it can make.
-fn call(event: &Value) -> String {
-    let mut line = format!("[ran {}", event["tool"].as_str().unwrap_or("a tool"));
-    if let Some(target) = event["target"].as_str().filter(|target| !target.is_empty()) {
-        let _ = write!(line, ": {target}");
+fn call_text(call: &ToolCall<'_>) -> String {
+    let mut line = format!("[ran {}", call.tool);
+    if !call.target.is_empty() {
+        let _ = write!(line, ": {}", call.target);
     }
-    match (event["exit_code"].as_i64(), event["ok"].as_bool()) {
+    match (call.exit_code, call.ok) {
         (Some(code), _) => _ = write!(line, " → exit {code}]"),
         (None, Some(true)) => line.push_str(" → ok]"),
         (None, Some(false)) => line.push_str(" → failed]"),
         (None, None) => line.push_str(" → outcome unknown]"),
     }
-    let speaks = event["ok"] == false || event["category"] == "shell";
-    if let Some(result) = event["result"].as_str().map(str::trim).filter(|text| speaks && !text.is_empty()) {
+    let speaks = call.ok == Some(false) || call.category == "shell";
+    if let Some(result) = call.result.as_deref().map(str::trim).filter(|text| speaks && !text.is_empty()) {
         let mut from = result.len().saturating_sub(RESULT);
         while !result.is_char_boundary(from) {
             from += 1;
@@ -90,12 +92,8 @@ fn call(event: &Value) -> String {
     line
 }
 
-fn todo(event: &Value) -> String {
-    let items = event["items"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let line = |item: &Value| {
-        let word = |key: &str| item[key].as_str().unwrap_or_default();
-        format!("\n- {} ({})", word("title"), word("status"))
-    };
+fn plan_text(items: &[TodoItem<'_>]) -> String {
+    let line = |item: &TodoItem<'_>| format!("\n- {} ({})", item.title, item.status);
     format!("[plan]{}", items.iter().map(line).collect::<String>())
 }
 

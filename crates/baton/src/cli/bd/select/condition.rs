@@ -94,7 +94,7 @@ impl Condition {
             Self::Not(part) => !part.holds(issue),
             Self::Field(field, test) => field.passes(test, issue),
             Self::Metadata(key, value) => {
-                let found = issue.rest.get("metadata").and_then(|metadata| metadata.get(key));
+                let found = issue.metadata().and_then(|metadata| metadata.get(key));
                 match (found, value) {
                     (found, None) => found.is_some_and(|found| !found.is_null()),
                     (Some(Value::String(found)), Some(value)) => found == value,
