@@ -110,7 +110,8 @@ impl Operation for Publish {
             handoff::put(tx, &after)?;
             let row = isolation::shown_to(tx, here.as_deref(), &after, Row::of(&after, &steps))?;
             let identity = identity.clone();
-            let made = Progress { row, project_id: after.to_project_id, identity, warnings: None };
+            let project_id = after.to_project_id;
+            let made = Progress { row, project_id, identity, replayed: false, warnings: None };
             Ok(PublishOutput::Made(Box::new(made)))
         })
     }
