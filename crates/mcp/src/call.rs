@@ -299,7 +299,7 @@ impl Server {
 /// Shows a transfer between projects, else the baton of this id, without claiming it. Both appear in the same list, so
 /// one tool reads both.
 pub(crate) async fn handoff_or_baton(backend: &dyn Backend, mut input: Value, caller: Caller) -> Answer {
-    let (id, project) = (input["id"].clone(), input["project"].take());
+    let (id, project, identity) = (input["id"].clone(), input["project"].take(), input["identity"].clone());
     if let Some(fields) = input.as_object_mut() {
         // An id is enough for a hand-off between projects.
         fields.remove("project");
@@ -310,7 +310,7 @@ pub(crate) async fn handoff_or_baton(backend: &dyn Backend, mut input: Value, ca
     if !is_baton && !is(&answer, "handoff_unknown") {
         return answer;
     }
-    let preview = json!({ "project": project, "handoff_id": id, "dry_run": true });
+    let preview = json!({ "project": project, "identity": identity, "handoff_id": id, "dry_run": true });
     let baton = backend.run(baton_ops::session::Pickup::NAME, preview, caller).await;
     // Where it is no baton either, the first "no" is the plainer one.
     if is(&baton, "baton_unknown") || is(&baton, "project_unresolved") { answer } else { baton }
