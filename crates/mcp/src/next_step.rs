@@ -1,7 +1,9 @@
 //! What the face says in its own words: instructions, next steps, hints that name tools.
 
+use baton_ops::card::{WaitingKind, how_many_wait};
 use baton_ops::op::Operation;
 use baton_ops::{handoff, ledger, message, session, task, transcript};
+use serde::Deserialize;
 use serde_json::Value;
 
 /// Shown to the model once, at most 1,500 characters.
@@ -9,7 +11,7 @@ pub(crate) const INSTRUCTIONS: &str = "Baton passes work between coding agents: 
     - Asked to continue, resume or pick up work: call hd_exec first. Beginning fresh work: session_start.\n\
     - After each finished step: session_checkpoint {summary}. Decisions: session_checkpoint {action: note, kind: decision, \
     text, why}.\n\
-    - When you stop, or the user asks for a hand-off: session_wrap {summary, next: [...]}. Say what was tried and failed, what \
+    - When you stop, or the user wants the work passed on: session_wrap {summary, next: [...]}. Say what was tried and failed, what \
     the user insisted on, and what is still open; the next agent knows nothing else.\n\
     - Work that belongs into another repository: handoff_create. What waits: inbox {action: status}, \
     inbox {action: mail}.\n\
@@ -32,11 +34,12 @@ pub(crate) fn next_step(operation: &str, answer: &Value) -> String {
         );
     }
     match operation {
-        session::Start::NAME if count("handoffs") > 0 => format!(
-            "You are registered. {} hand-offs wait (see handoffs): if you are to continue one, call hd_exec; else begin.",
-            count("handoffs")
-        ),
-        session::Start::NAME => "You are registered. Work; call session_checkpoint after each step, session_wrap when you stop.".into(),
+        session::Start::NAME => match waiting(answer) {
+            Some(count) => format!(
+                "You are registered. {count} (see handoffs): if you are to continue one, call hd_exec; else begin."
+            ),
+            None => "You are registered. Work; call session_checkpoint after each step, session_wrap when you stop.".into(),
+        },
         session::Checkpoint::NAME => "Saved. Go on; call session_wrap when you stop.".into(),
         session::Wrap::NAME if answer["finished"] == true => format!(
             "Wrapped, and nothing is left to do: baton {} is offered to nobody. Your session is over.",
@@ -53,13 +56,7 @@ pub(crate) fn next_step(operation: &str, answer: &Value) -> String {
         }
         session::End::NAME => "Your session is over; nothing was left for anybody.".into(),
         session::Pickup::NAME => after_pickup(answer),
-        handoff::Create::NAME if answer["dry_run"] == true => {
-            "Nothing was written. To leave it, call again without dry_run.".into()
-        }
-        handoff::Create::NAME if answer["state"] != "offered" => {
-            "Written down and on its way: inbox {action: get, id} says where it is.".into()
-        }
-        handoff::Create::NAME => "Offered. The other project's next agent sees it; you need not wait.".into(),
+        handoff::Create::NAME => after_handoff(answer),
         handoff::Advance::NAME => "Noted; the other side sees it.".into(),
         message::Pending::NAME if count("items") > 0 => {
             "Read them, answer what asks for it (ack or send), then mark them: mail {action: read, message_ids}.".into()
@@ -79,6 +76,30 @@ pub(crate) fn next_step(operation: &str, answer: &Value) -> String {
         _ if answer["items"].as_array().is_some_and(Vec::is_empty) => "There is nothing.".into(),
         _ => "Read, and go on.".into(),
     }
+}
+
+fn after_handoff(answer: &Value) -> String {
+    let text = |field: &str| answer[field].as_str().unwrap_or_default();
+    if answer["dry_run"] == true {
+        return "Nothing was written. To leave it, call again without dry_run.".into();
+    }
+    if answer["replayed"] == true {
+        let (id, state) = (text("handoff_id"), text("state"));
+        return format!(
+            "This request left hand-off {id} before, and it is {state} now: inbox {{action: get, id}} says what became of it."
+        );
+    }
+    match text("state") {
+        "offered" => "Offered. The other project's next agent sees it; you need not wait.".into(),
+        _ => "Written down and on its way: inbox {action: get, id} says where it is.".into(),
+    }
+}
+
+/// How many batons and hand-offs wait, in words; none where none does. What somebody holds does not wait.
+fn waiting(answer: &Value) -> Option<String> {
+    let all = answer["handoffs"].as_array().into_iter().flatten();
+    let open = all.filter(|one| !matches!(one["state"].as_str(), Some("held" | "accepted")));
+    how_many_wait(open.filter_map(|one| WaitingKind::deserialize(&one["kind"]).ok()))
 }
 
 fn after_pickup(answer: &Value) -> String {
@@ -146,7 +167,7 @@ const HINTS: &[(&str, &str)] = &[
     ("predecessor_active", "ask the user: wait until it wraps, or call again with force and why"),
     (
         "baton_claimed",
-        "somebody works on it; take another one with handoff_id, or ask the user about force and why",
+        "somebody works on it; take one of `open_batons` with handoff_id, or ask the user about force and why",
     ),
     (
         "target_unknown",
@@ -176,6 +197,26 @@ mod tests {
             let hint = next_step(operation, &answer);
             assert!(hint.starts_with("Not so any more: the baton was taken by Ben"), "{operation}: {hint}");
         }
+    }
+
+    #[test]
+    fn what_waits_at_a_start_is_called_what_it_is() {
+        let one = |kind: &str, state: &str| serde_json::json!({ "kind": kind, "state": state });
+        let told = |handoffs: Value| next_step("session_start", &serde_json::json!({ "handoffs": handoffs }));
+        let both = Value::Array(vec![one("baton", "open"), one("handoff", "offered"), one("baton", "open")]);
+        assert!(told(both).contains("registered. 2 batons and 1 hand-off wait (see"));
+        assert!(
+            told(Value::Array(vec![one("handoff", "offered")])).contains("registered. 1 hand-off waits (see")
+        );
+        let held = Value::Array(vec![one("baton", "held"), one("handoff", "accepted")]);
+        assert!(told(held).contains("registered. Work;"), "what somebody holds does not wait");
+    }
+
+    #[test]
+    fn a_hand_off_that_was_left_before_is_not_called_new() {
+        let answer = serde_json::json!({ "handoff_id": "h-1", "state": "declined", "replayed": true });
+        let hint = next_step("handoff_create", &answer);
+        assert!(hint.starts_with("This request left hand-off h-1 before, and it is declined now"), "{hint}");
     }
 
     #[test]
