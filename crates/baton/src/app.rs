@@ -1,13 +1,12 @@
 //! What every command is given: settings, the store, and one way to call an operation and to answer.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use baton_model::id::check_project;
 use baton_model::refusal::{Kind, Refusal};
-use baton_ops::op::{Caller, Cx, Entry, Env, Host};
-use baton_store::{Failure, Store, Target, outbox};
+use baton_ops::op::{BeginsStore, Caller, Cx, Entry, Env, Host};
+use baton_store::{Failure, Store, outbox};
 use serde_json::Value;
 
 use crate::clock;
@@ -18,6 +17,7 @@ use crate::relay::saga::Driver;
 use crate::remote::Remote;
 
 mod beads_file;
+pub(crate) mod named_store;
 mod output;
 mod run;
 
@@ -78,14 +78,6 @@ struct Client {
     runtime: tokio::runtime::Runtime,
 }
 
-/// Whether an empty file without a log lies where a store should be: to open it would make a store of it.
-fn is_blank(path: &Path) -> bool {
-    let size =
-        |path: &Path| std::fs::metadata(path).ok().filter(|meta| meta.is_file()).map(|meta| meta.len());
-    let log = PathBuf::from(format!("{}-wal", path.display()));
-    size(path) == Some(0) && size(&log).unwrap_or_default() == 0
-}
-
 impl App {
     /// An application that has opened nothing yet.
     pub(crate) fn new(config: Config, format: Format, color: bool, quiet: bool) -> Self {
@@ -125,23 +117,9 @@ impl App {
         self.store.as_mut().ok_or_else(|| anyhow::anyhow!("the store is not open").into())
     }
 
-    /// Refuses where the settings name a store that is not there: an empty one in its place would look like a project without
-    /// work. What begins a store (`baton init`, an import, a token) makes it; the one beside Baton's own data is made on first use.
-    pub(crate) fn require_named_store(&self) -> Result<(), Refusal> {
-        let (Target::File(path), Some((_, origin))) = (&self.config.store, self.config.origins.get("store"))
-        else {
-            return Ok(());
-        };
-        if self.store.is_some() || path.exists() && !is_blank(path) {
-            return Ok(());
-        }
-        let what = format!(
-            "there is no store at {}, which {} names",
-            path.display(),
-            origin.strip_prefix("env ").unwrap_or(origin)
-        );
-        let hint = "correct the path, or make a new store there with `baton init`";
-        Err(Refusal::new(Kind::NotFound, "store_missing", what, hint))
+    /// Refuses where the settings name a store that is not there and that does not begin now.
+    pub(crate) fn require_named_store(&self, begins: BeginsStore) -> Result<(), Refusal> {
+        if self.store.is_some() { Ok(()) } else { named_store::require(&self.config, begins) }
     }
 
     /// Refuses what concerns the store itself where it is on a server.

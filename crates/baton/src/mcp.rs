@@ -10,7 +10,7 @@ use axum::middleware::{self, Next};
 use axum::response::Response;
 use baton_mcp::{Answer, Backend, BoxedFuture, DeliveryReceipt, Receipts, Shared, ToolSet};
 use baton_model::access::Grant;
-use baton_model::refusal::ErrorObject;
+use baton_model::refusal::{ErrorObject, Refusal};
 use baton_model::time::Millis;
 use baton_ops::message::{Delivered, DeliveredInput};
 use baton_ops::op::Caller;
@@ -24,7 +24,7 @@ use serde_json::Value;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
-use crate::app::App;
+use crate::app::{App, named_store};
 use crate::changes::ledger;
 use crate::clock;
 use crate::config::{ChangesMode, Config};
@@ -167,6 +167,10 @@ impl Backend for StdioBackend {
                     runner::run(&mut way, Call { entry, input, caller }).await
                 }
                 None => {
+                    if !self.pool.initialized() {
+                        let missing = |refusal: Refusal| error(&refusal.into());
+                        named_store::require(&self.config, entry.begins_store).map_err(missing)?;
+                    }
                     let pool = self.pool().await.map_err(|ended| error(&ended))?;
                     pool.run(operation, input, caller).await
                 }

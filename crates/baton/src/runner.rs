@@ -1,12 +1,14 @@
 //! The one chain round every operation, whichever way leads to it: inline for a command, on the store's threads, or to a server.
 //!
 //! Around the operation itself, in this order: the Beads file is brought in step or its turn taken; an index outside is
-//! searched; afterwards what changed goes into the Beads file, and a transfer that was begun is driven, so that the caller hears
+//! searched; afterwards it is written who has seen a hand-off that came back, what changed goes into the Beads file, and a transfer that was begun is driven, so that the caller hears
 //! how it stands. Messages are marked as delivered by the face, because only the face knows when an answer was written.
 
+use baton_ops::all;
 use baton_ops::answer::AnswerView;
-use baton_ops::op::{Access, Caller, Entry, TransferEffect};
-use serde_json::Value;
+use baton_ops::handoff::MarkSeen;
+use baton_ops::op::{Access, Caller, Entry, Operation, TransferEffect};
+use serde_json::{Value, json};
 
 use crate::error::AppError;
 use crate::recall::{IndexServices, ScopedQuery};
@@ -66,6 +68,11 @@ pub(crate) trait Runner {
         let _ = (effect, answer);
     }
 
+    /// Says that the caller has seen how a hand-off came back. Who may not write has only read.
+    async fn mark_seen(&mut self, call: Call) {
+        drop(call);
+    }
+
     /// An operation that may write is over, and had no transfer to drive.
     fn wrote(&mut self) {}
 }
@@ -78,6 +85,13 @@ pub(crate) async fn run_task_read<R: Runner, T>(
 ) -> Result<T, AppError> {
     runner.import_beads_file().await;
     execute(runner)
+}
+
+/// What says that this caller has seen the hand-off of an answer, where that came back.
+fn seen_by((identity, caller): (Value, Caller), shown: AnswerView<'_>) -> Option<Call> {
+    let entry = all::find(MarkSeen::NAME).ok()?;
+    let input = json!({ "id": shown.returned_handoff()?, "identity": identity });
+    Some(Call { entry, input, caller })
 }
 
 /// Runs an operation with everything around it.
@@ -93,7 +107,15 @@ pub(crate) async fn run<R: Runner>(runner: &mut R, mut call: Call) -> Answer {
     {
         call.caller = runner.query_index(query, call.caller).await;
     }
+    let reader = meta
+        .shows_return
+        .then(|| (call.input.get("identity").cloned().unwrap_or_default(), call.caller.clone()));
     let mut answer = runner.execute(call).await;
+    if let (Some(reader), Ok(answer)) = (reader, &answer)
+        && let Some(call) = seen_by(reader, AnswerView(answer))
+    {
+        runner.mark_seen(call).await;
+    }
     if meta.changes_tasks {
         runner.tasks_changed(&answer, turn.is_some());
     }

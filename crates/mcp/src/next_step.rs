@@ -1,8 +1,10 @@
 //! What the face says in its own words: instructions, next steps, hints that name tools.
 
 use baton_model::accounting::RemarkKind;
+use baton_model::baton::State as BatonState;
 use baton_model::handoff::State;
 use baton_ops::answer::AnswerView;
+use baton_ops::card::{Waiting, WaitingState, how_many_wait};
 use baton_ops::op::Operation;
 use baton_ops::session::WaitingChanges;
 use baton_ops::{handoff, ledger, message, session, task, transcript};
@@ -14,7 +16,7 @@ pub(crate) const INSTRUCTIONS: &str = "Baton passes work between coding agents: 
     - Asked to continue, resume or pick up work: call hd_exec first. Beginning fresh work: session_start.\n\
     - After each finished step: session_checkpoint {summary}. Decisions: session_checkpoint {action: note, kind: decision, \
     text, why}.\n\
-    - When you stop, or the user asks for a hand-off: session_wrap {summary, next: [...]}. Say what was tried and failed, what \
+    - When you stop, or the user wants the work passed on: session_wrap {summary, next: [...]}. Say what was tried and failed, what \
     the user insisted on, and what is still open; the next agent knows nothing else.\n\
     - Work that belongs into another repository: handoff_create. What waits: inbox {action: status}, \
     inbox {action: mail}.\n\
@@ -53,7 +55,7 @@ fn after_operation(operation: &str, answer: &Value) -> Option<String> {
         ),
         session::End::NAME => "Your session is over; nothing was left for anybody.".into(),
         session::Pickup::NAME => after_pickup(&read::<session::Pickup>(answer)?),
-        handoff::Create::NAME => after_create(&read::<handoff::Create>(answer)?).into(),
+        handoff::Create::NAME => after_create(&read::<handoff::Create>(answer)?),
         handoff::Advance::NAME => "Noted; the other side sees it.".into(),
         message::Pending::NAME if !read::<message::Pending>(answer)?.items.is_empty() => {
             "Read them, answer what asks for it (ack or send), then mark them: mail {action: read, message_ids}.".into()
@@ -85,12 +87,16 @@ fn is_last_and_empty(listed: &handoff::ListOutput) -> bool {
 }
 
 fn after_start(started: &session::StartOutput) -> String {
-    match started.card.handoffs.len() {
-        0 => "You are registered. Work; call session_checkpoint after each step, session_wrap when you stop."
-            .into(),
-        count => format!(
-            "You are registered. {count} hand-offs wait (see handoffs): if you are to continue one, call hd_exec; else begin."
-        ),
+    match waiting(&started.card.handoffs) {
+        Some(count) => {
+            format!(
+                "You are registered. {count} (see handoffs): if you are to continue one, call hd_exec; else begin."
+            )
+        }
+        None => {
+            "You are registered. Work; call session_checkpoint after each step, session_wrap when you stop."
+                .into()
+        }
     }
 }
 
@@ -109,16 +115,33 @@ fn after_wrap(wrapped: &session::WrapOutput) -> String {
     }
 }
 
-fn after_create(created: &handoff::CreateOutput) -> &'static str {
-    match created {
-        handoff::CreateOutput::Preview(_) => "Nothing was written. To leave it, call again without dry_run.",
-        handoff::CreateOutput::Made(made) if made.row.handoff.state == State::Offered => {
-            "Offered. The other project's next agent sees it; you need not wait."
+fn after_create(created: &handoff::CreateOutput) -> String {
+    let made = match created {
+        handoff::CreateOutput::Preview(_) => {
+            return "Nothing was written. To leave it, call again without dry_run.".into();
         }
-        handoff::CreateOutput::Made(_) => {
-            "Written down and on its way: inbox {action: get, id} says where it is."
-        }
+        handoff::CreateOutput::Made(made) => made,
+    };
+    let handoff = &made.row.handoff;
+    if made.replayed {
+        return format!(
+            "This request left hand-off {} before, and it is {} now: inbox {{action: get, id}} says what became of it.",
+            handoff.handoff_id,
+            handoff.state.as_str()
+        );
     }
+    match handoff.state {
+        State::Offered => "Offered. The other project's next agent sees it; you need not wait.".into(),
+        _ => "Written down and on its way: inbox {action: get, id} says where it is.".into(),
+    }
+}
+
+/// How many batons and hand-offs wait, in words; none where none does. What somebody holds does not wait.
+fn waiting(all: &[Waiting]) -> Option<String> {
+    let is_held = |one: &&Waiting| {
+        matches!(one.state, WaitingState::Baton(BatonState::Held) | WaitingState::Handoff(State::Accepted))
+    };
+    how_many_wait(all.iter().filter(|one| !is_held(one)).map(|one| one.kind))
 }
 
 fn after_pickup(picked: &session::Bundle) -> String {
@@ -183,7 +206,7 @@ const HINTS: &[(&str, &str)] = &[
     ("predecessor_active", "ask the user: wait until it wraps, or call again with force and why"),
     (
         "baton_claimed",
-        "somebody works on it; take another one with handoff_id, or ask the user about force and why",
+        "somebody works on it; take one of `open_batons` with handoff_id, or ask the user about force and why",
     ),
     (
         "target_unknown",
@@ -240,6 +263,36 @@ mod tests {
             "session_state": null, "project_document": null, "documents_named": [], "documents": [], "checks": [],
         });
         serde_json::from_value(transfer).expect("a transfer")
+    }
+
+    #[test]
+    fn what_waits_at_a_start_is_called_what_it_is() {
+        let one = |kind: &str, state: &str| -> Waiting {
+            let at = "2026-11-26T10:00:00Z";
+            let row = json!({ "id": "i", "kind": kind, "state": state, "from": "Ann", "to": null, "created_at": at });
+            serde_json::from_value(row).expect("something that waits")
+        };
+        let count = |all: &[Waiting]| waiting(all);
+        let both = [one("baton", "open"), one("handoff", "offered"), one("baton", "open")];
+        assert_eq!(count(&both).as_deref(), Some("2 batons and 1 hand-off wait"));
+        assert_eq!(count(&[one("handoff", "offered")]).as_deref(), Some("1 hand-off waits"));
+        // What somebody holds does not wait.
+        assert_eq!(count(&[one("baton", "held"), one("handoff", "accepted")]), None);
+    }
+
+    #[test]
+    fn a_hand_off_that_was_left_before_is_not_called_new() {
+        let mut answer = json!(transfer());
+        for (field, value) in [
+            ("project_id", json!("shop")),
+            ("identity", json!("Lola")),
+            ("state", json!("declined")),
+            ("replayed", json!(true)),
+        ] {
+            answer[field] = value;
+        }
+        let hint = next_step(handoff::Create::NAME, &answer);
+        assert!(hint.starts_with("This request left hand-off h before, and it is declined now"), "{hint}");
     }
 
     #[test]

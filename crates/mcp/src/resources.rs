@@ -57,7 +57,9 @@ pub(crate) const KINDS: &[Kind] = &[
         title: "A hand-off",
         doc: "A hand-off from another project, or a baton, with its packet",
         operation: handoff::Show::NAME,
-        input: |project, id| input::<handoff::Show>(&handoff::ShowInput { id, project: Some(project) }),
+        input: |project, id| {
+            input::<handoff::Show>(&handoff::ShowInput { id, project: Some(project), identity: None })
+        },
         in_project: false,
     },
     Kind {

@@ -56,6 +56,14 @@ pub fn check_identity(name: &str) -> Result<(), Refusal> {
     if matches(name, good, |c| c.is_ascii_alphanumeric()) {
         return Ok(());
     }
+    if name.get(..TOKEN.len()).is_some_and(|start| start.eq_ignore_ascii_case(TOKEN)) {
+        return Err(Refusal::invalid(
+            "identity_invalid",
+            format!("`{}` is a token without an identity, and nothing is addressed to one", visible(name)),
+            "answer what it sent with `baton mail reply MESSAGE`, or ask for a token made with `baton token create --identity NAME`",
+        )
+        .with("identity", name));
+    }
     Err(Refusal::invalid(
         "identity_invalid",
         format!("`{}` is not an identity", visible(name)),

@@ -1,5 +1,7 @@
 //! An operation's answer as JSON, read by those that handle every operation alike: HTTP and MCP.
 
+use baton_model::handoff;
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::message::DeliveredInput;
@@ -53,6 +55,12 @@ impl<'a> AnswerView<'a> {
     /// The hand-off that the operation planned or moved on.
     pub fn handoff_id(self) -> Option<&'a str> {
         self.text("handoff_id")
+    }
+
+    /// The hand-off that it shows, where that came back to its sender.
+    pub fn returned_handoff(self) -> Option<&'a str> {
+        let state = handoff::State::deserialize(self.0.get("state")?).ok()?;
+        self.handoff_id().filter(|_| state.is_returned())
     }
 
     /// Whether it only shows what would be done.
@@ -115,6 +123,16 @@ mod tests {
     use serde_json::json;
 
     use super::AnswerView;
+
+    #[test]
+    fn what_came_back_is_a_hand_off_that_was_declined_or_expired() {
+        let shown = |state: &str| json!({ "handoff_id": "h", "state": state });
+        for (state, came_back) in
+            [("declined", true), ("expired", true), ("failed", false), ("completed", false), ("open", false)]
+        {
+            assert_eq!(AnswerView(&shown(state)).returned_handoff().is_some(), came_back, "{state}");
+        }
+    }
 
     #[test]
     fn both_ends_of_a_hand_off_were_written_to() {

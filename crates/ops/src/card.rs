@@ -1,9 +1,9 @@
-//! The status card: who works on what, which hand-offs wait, what was wrapped last.
+//! The status card: who works on what, which batons and hand-offs wait, what was wrapped last.
 
 mod sent;
 mod unread;
 
-use baton_model::accounting::{self, Outcomes, Remark, ReminderFacts, SilentSession, WINDOW};
+use baton_model::accounting::{self, Outcomes, Remark, ReminderFacts, SilentSession, WINDOW, plural};
 use baton_model::baton::{Baton, State as BatonState};
 use baton_model::handoff;
 use baton_model::packet::ValidatedPacket;
@@ -133,6 +133,28 @@ impl WaitingKind {
             Self::Handoff => "handoff",
         }
     }
+
+    /// What people and agents read.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Baton => "baton",
+            Self::Handoff => "hand-off",
+        }
+    }
+}
+
+/// How many batons and how many hand-offs wait, in words: `2 batons and 1 hand-off wait`. None where nothing does.
+pub fn how_many_wait(kinds: impl Iterator<Item = WaitingKind>) -> Option<String> {
+    let (mut batons, mut handoffs) = (0, 0);
+    kinds.for_each(|kind| match kind {
+        WaitingKind::Baton => batons += 1,
+        WaitingKind::Handoff => handoffs += 1,
+    });
+    let count = |n: usize, kind: WaitingKind| (n > 0).then(|| format!("{n} {}", plural(n, kind.title())));
+    let counts = [count(batons, WaitingKind::Baton), count(handoffs, WaitingKind::Handoff)];
+    let counts: Vec<String> = counts.into_iter().flatten().collect();
+    let verb = if batons + handoffs == 1 { "waits" } else { "wait" };
+    (!counts.is_empty()).then(|| format!("{} {verb}", counts.join(" and ")))
 }
 
 /// Where something that waits stands.

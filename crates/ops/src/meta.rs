@@ -68,6 +68,17 @@ pub enum TransferEffect {
     Advances,
 }
 
+/// Whether a store that the settings name, and that is not there, begins with an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BeginsStore {
+    /// It needs one that is there.
+    Never,
+    /// It begins one in a folder that is there: below another one the path is taken for a mistake.
+    InFolder,
+    /// It begins one, with the folders above it.
+    Anywhere,
+}
+
 /// Everything that a face has to know of an operation before it runs it. Faces ask it here and keep no lists of names.
 #[derive(Debug, Clone, Copy)]
 pub struct Meta {
@@ -99,10 +110,12 @@ pub struct Meta {
     pub searches_index: bool,
     /// Whether what is not committed in the caller's working copy may go with it.
     pub carries_changes: bool,
+    /// Whether it shows how a hand-off came back: its sender has then seen it.
+    pub shows_return: bool,
     /// Whether all that it writes is a cache of this machine: nobody has to hear of it, and nothing is carried out after it.
     pub only_caches: bool,
-    /// Whether it is what a store begins with: anything else is refused where the settings name a store that is not there.
-    pub begins_store: bool,
+    /// Whether a store begins with it: anything else is refused where the settings name a store that is not there.
+    pub begins_store: BeginsStore,
     /// What it does that may take long, for a progress bar.
     pub slow: Option<&'static str>,
     /// Fields of the input that are encrypted for a sensitive task.
@@ -129,8 +142,9 @@ impl Meta {
             transfer: TransferEffect::None,
             searches_index: false,
             carries_changes: false,
+            shows_return: false,
             only_caches: false,
-            begins_store: false,
+            begins_store: BeginsStore::Never,
             slow: None,
             sealed_fields: &[],
         }
@@ -232,6 +246,12 @@ impl Meta {
         Self { carries_changes: true, ..self }
     }
 
+    /// It shows how a hand-off came back.
+    #[must_use]
+    pub const fn shows_return(self) -> Self {
+        Self { shows_return: true, ..self }
+    }
+
     /// All that it writes is a cache of this machine.
     #[must_use]
     pub const fn only_caches(self) -> Self {
@@ -240,8 +260,8 @@ impl Meta {
 
     /// A store may begin with it.
     #[must_use]
-    pub const fn begins_store(self) -> Self {
-        Self { begins_store: true, ..self }
+    pub const fn begins_store(self, begins_store: BeginsStore) -> Self {
+        Self { begins_store, ..self }
     }
 
     /// It may take long; `what` says what it does meanwhile.

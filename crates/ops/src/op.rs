@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::document::OmissionReason;
-pub use crate::meta::{Access, Meta, Reach, Retention, SessionEffect, Site, TransferEffect};
+pub use crate::meta::{Access, BeginsStore, Meta, Reach, Retention, SessionEffect, Site, TransferEffect};
 use crate::{clock, input, process_identity, project, project_name, resolve};
 
 /// One thing that Baton can do.

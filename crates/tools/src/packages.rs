@@ -106,7 +106,7 @@ fn codex() -> Vec<PackageFile> {
     let marketplace = json!({ "name": NAME, "interface": { "displayName": "Baton" }, "plugins": [plugin] });
     let interface = json!({ "displayName": "Baton", "shortDescription": DESCRIPTION, "longDescription": LONG_DESCRIPTION,
         "developerName": AUTHOR, "category": "Productivity", "capabilities": ["Interactive"],
-        "defaultPrompt": ["Take the hand-off that waits and go on with it."] });
+        "defaultPrompt": ["Take the baton that waits and go on with it."] });
     // `hooks` is not named: the publishing check refuses it, and `hooks/hooks.json` is the place where they are looked for.
     let more = json!({ "skills": "./skills/", "mcpServers": "./.mcp.json", "interface": interface });
     let mut files = vec![

@@ -42,7 +42,7 @@ impl App {
         // An answer that may hold a whole project, or thousands of transcripts, stays of its type.
         if self.config.server.is_none() && (O::META.is_plain_task_read() || O::META.only_caches) {
             if !O::META.only_caches {
-                self.require_named_store()?;
+                self.require_named_store(O::META.begins_store)?;
             }
             let _bar = self.progress(O::META.slow);
             let read = |app: &mut Self| app.within(caller, |cx| run_typed::<O>(input, cx));
@@ -80,7 +80,9 @@ impl App {
             return Ok(());
         }
         self.transfer_is_over = self.drive(&id, span)?;
-        if let HandoffOrBaton::Handoff(row) = self.run::<Show>(&ShowInput { id, project: None })?.handoff {
+        if let HandoffOrBaton::Handoff(row) =
+            self.run::<Show>(&ShowInput { id, ..ShowInput::default() })?.handoff
+        {
             transfer_progress::renew(answer, &row);
             transfer_progress::log(&row);
         }
@@ -97,9 +99,7 @@ impl Runner for App {
         match self.config.server {
             Some(_) => self.call_remote(&caller, entry, input),
             None => {
-                if !entry.begins_store {
-                    self.require_named_store()?;
-                }
+                self.require_named_store(entry.begins_store)?;
                 self.within(&caller, |cx| (entry.run)(input, cx))
             }
         }
@@ -130,6 +130,15 @@ impl Runner for App {
 
     async fn query_index(&mut self, query: ScopedQuery, caller: Caller) -> Caller {
         self.query(query, &caller).unwrap_or(caller)
+    }
+
+    async fn mark_seen(&mut self, call: Call) {
+        // A server has said so itself.
+        if self.config.server.is_none()
+            && let Err(failure) = self.execute(call).await
+        {
+            tracing::debug!(?failure, "it could not be written that a hand-off was seen");
+        }
     }
 
     async fn drive_transfer(&mut self, effect: TransferEffect, answer: &mut Value) {

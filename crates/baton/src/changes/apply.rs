@@ -10,7 +10,7 @@ use super::files::{Kind, content, fault, from_bytes, inside, metadata, text};
 use super::journal::{Change, Journal, Lock, Step};
 use super::line_ends::{self, Sides};
 use super::plumbing::{Entry, Repo, SUBMODULE, Scratch, items};
-use super::{Changes, Fault, Limits, Unconverted};
+use super::{Changes, Fault, Limits, Unconverted, rejected};
 use crate::git::GitRunner;
 
 /// What was applied.
@@ -305,8 +305,12 @@ fn unpack(repo: &Repo<'_>, changes: &Changes, dir: &Path) -> Result<Scratch, Fau
     }
     let scratch = Scratch { index: Some(dir.join("index")), objects: Some(repo.quarantine(dir)?) };
     fs::create_dir_all(dir.join("objects/pack")).map_err(fault("create", dir))?;
-    repo.run(&scratch, &["index-pack", "--stdin", "--fix-thin", "--strict"], &changes.pack)
-        .map_err(|error| Fault::Invalid(error.to_string()))?;
+    repo.run(&scratch, &["index-pack", "--stdin", "--fix-thin", "--strict"], &changes.pack).map_err(
+        |fault| match fault {
+            Fault::Git { message, .. } => rejected::fault_of(&message),
+            other => other,
+        },
+    )?;
     for (commit, tree) in
         [(&changes.index_commit, &changes.index_tree), (&changes.worktree_commit, &changes.worktree_tree)]
     {

@@ -44,6 +44,7 @@ impl From<Fault> for Refusal {
             Fault::Conflicts(_) => (Kind::Conflict, "changes_conflict"),
             Fault::Busy(_) => (Kind::Conflict, "working_copy_busy"),
             Fault::Invalid(_) => (Kind::Refused, "changes_damaged"),
+            Fault::Rejected(_) => (Kind::Refused, "changes_rejected"),
             Fault::Edited { .. } => (Kind::Conflict, "apply_interrupted"),
         };
         Refusal::new(kind, code, fault.to_string(), fault.hint())

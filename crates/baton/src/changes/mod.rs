@@ -19,6 +19,7 @@ pub(crate) mod ledger;
 mod line_ends;
 mod plumbing;
 mod push_note;
+mod rejected;
 mod remote;
 mod status;
 mod submodules;
@@ -169,6 +170,9 @@ pub(crate) enum Fault {
     /// The captured data is damaged, or names a path outside the working copy.
     #[error("the captured changes are not valid: {0}")]
     Invalid(String),
+    /// Git forbids what they hold.
+    #[error("git refuses what these changes hold: {}", list(.0))]
+    Rejected(Vec<String>),
     /// Files were edited after an application was interrupted.
     #[error("applying changes was interrupted here, and files were edited since: {}", list(.files))]
     Edited {
@@ -201,6 +205,9 @@ impl Fault {
             Self::Conflicts(_) => "apply in a worktree at the commit of the changes, commit there and merge",
             Self::Busy(_) => "wait for it; remove an index.lock only if no git process is left",
             Self::Invalid(_) => "capture them anew where the work was done",
+            Self::Rejected(_) => {
+                "rename or mend it where the work was done, then give the changes to the baton anew there: `baton changes keep BATON --replace`"
+            }
             Self::Edited { restore, .. } => {
                 let (shown, more) = (restore.iter().take(NAMED), restore.len().saturating_sub(NAMED));
                 let more = if more > 0 { "; the next call names the rest" } else { "" };

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::ledger::{StoreCheck, StoreCheckInput, StoreCheckOutput};
+use baton_ops::op::BeginsStore;
 use baton_store::restore::{self, ReplacedStore, StagedRestore};
 use baton_store::revocations::Revocations;
 use baton_store::{Fault, FaultKind, Store, Target};
@@ -59,6 +60,7 @@ pub(super) fn backup(args: BackupArgs, app: &mut App) -> Result<(), AppError> {
     }
     app.refuse_remote()?;
     refuse_database(&app.config.store)?;
+    app.require_named_store(BeginsStore::Never)?;
     refuse_left_log(&args.file)?;
     let store = app.config.store.clone();
     if let Target::File(store) = &store {

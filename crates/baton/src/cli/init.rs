@@ -162,7 +162,8 @@ fn text(result: &InitResult) -> String {
         merge_driver.iter().flatten().chain(commit_hook).map(|change| format!("changed {change}\n"));
     let written = if *wrote_document { format!("wrote {DOCUMENT}: commit it\n") } else { String::new() };
     let remote = if *has_remote || !made.created { "" } else { "no git remote: tasks are kept in Baton\n" };
-    format!("{verb} project {id} for {root}{host}\n{written}{remote}") + &changes.collect::<String>()
+    let remarks: String = made.remarks.iter().map(|remark| format!("note: {}\n", visible(remark))).collect();
+    format!("{verb} project {id} for {root}{host}\n{written}{remote}{remarks}") + &changes.collect::<String>()
 }
 
 /// Writes the id of the repository into git's settings of it, from where it moves along with the folder.

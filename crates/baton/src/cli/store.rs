@@ -2,6 +2,7 @@
 
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
+use baton_ops::op::BeginsStore;
 use baton_store::copy::{self, ChainPolicy};
 use baton_store::{Store, Target, counter, restore, share, token};
 use serde::Serialize;
@@ -48,6 +49,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
 
 fn advance_counters(app: &mut App) -> Result<(), AppError> {
     app.refuse_remote()?;
+    app.require_named_store(BeginsStore::Never)?;
     let store = app.config.store.to_string();
     let floor = app.store()?.write_shared(|tx| Ok(counter::raise_floor_after_restore(tx, clock::now())?))?;
     app.show(&Advanced { store: &store, floor }, |advanced| {

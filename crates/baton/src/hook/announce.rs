@@ -10,7 +10,7 @@ use baton_model::id::{short, visible};
 use baton_model::session::View;
 use baton_model::time::{Millis, Timestamp, ago};
 use baton_model::{baton, handoff};
-use baton_ops::card::{SentHandoff, Unread, Waiting, WaitingState};
+use baton_ops::card::{SentHandoff, Unread, Waiting, WaitingKind, WaitingState, how_many_wait};
 use baton_ops::session::StatusOutput;
 
 use super::Call;
@@ -34,17 +34,16 @@ pub(super) fn text(
     let (project_id, card) = (visible(&status.project_id), &status.card);
     let age = |at: Timestamp| format!(", {}", ago(now, at.0));
     let waiting: Vec<&Waiting> = card.handoffs.iter().filter(|waiting| !is_held(waiting)).collect();
-    let mut lines = vec![format!("Baton, the hand-off ledger of project {project_id}:")];
+    let mut lines = vec![format!("Baton, the ledger of project {project_id}:")];
     lines.extend(own_session(status, subjects));
-    lines.push(match waiting.len() {
-        0 => "- No hand-off waits.".to_owned(),
-        1 => "- 1 hand-off waits:".to_owned(),
-        n => format!("- {n} hand-offs wait:"),
+    lines.push(match how_many_wait(waiting.iter().map(|waiting| waiting.kind)) {
+        None => "- No baton and no hand-off waits.".to_owned(),
+        Some(count) => format!("- {count}:"),
     });
     lines.extend(waiting.iter().take(NAMED).map(|waiting| {
         let to = waiting.to.as_deref().filter(|to| !to.is_empty());
         let to = to.map_or_else(String::new, |to| format!(", for {}", visible(to)));
-        let (kind, id, from) = (waiting.kind.as_str(), visible(&waiting.id), visible(&waiting.from));
+        let (kind, id, from) = (waiting.kind.title(), visible(&waiting.id), visible(&waiting.from));
         let origin = waiting.kept.then(|| format!(", {}", render::why_kept(waiting.stopped.as_ref())));
         let origin = origin.unwrap_or_default();
         let about = quotation(waiting.subject.as_deref(), subjects);
@@ -132,14 +131,12 @@ fn unread(mail: &Unread, now: Millis, subjects: bool) -> Vec<String> {
     lines
 }
 
-const CLOSING: &str = "A hand-off is another agent's work that anybody may continue: the tool `hd_exec` or `baton pickup` claims one and shows its content, `baton pickup --dry-run` only shows it. `session_wrap` or `baton wrap` leaves one at the end of a session.";
+const CLOSING: &str = "A baton is work that another agent left in this project, for anybody to go on with: the tool `hd_exec` or `baton pickup` claims one and shows its content, `baton pickup --dry-run` only shows it. `session_wrap` or `baton wrap` leaves one at the end of a session.";
 
-/// How a hand-off from another project is taken, where no baton waits that a bare pickup would take.
+/// How a hand-off from another project is taken, where one waits: a bare pickup takes batons only.
 fn how_to_accept(waiting: &[&Waiting]) -> Option<String> {
-    let is_baton = |one: &&Waiting| matches!(one.state, WaitingState::Baton(_));
-    let is_named = waiting.is_empty() || waiting.iter().any(is_baton);
-    (!is_named).then(|| {
-        "- They come from other projects, and each is taken by its id: `hd_exec` with `handoff_id`, or `baton pickup --handoff ID`.".to_owned()
+    waiting.iter().any(|one| one.kind == WaitingKind::Handoff).then(|| {
+        "- A hand-off is work from another project, taken by its id: `hd_exec` with `handoff_id`, or `baton pickup --handoff ID`.".to_owned()
     })
 }
 
@@ -275,7 +272,7 @@ mod tests {
         for waiting in [0, 1, 5, 50] {
             let text = text(&status(waiting), now, (true, None));
             assert!(text.len() < 2_048, "{waiting}: {} bytes", text.len());
-            assert!(text.contains("hand-off") && text.ends_with("a session.\n"), "{text}");
+            assert!(text.contains("baton") && text.ends_with("a session.\n"), "{text}");
             assert!(!text.contains("IGNORE"), "{text}");
         }
         assert!(
@@ -335,6 +332,28 @@ mod tests {
     fn what_somebody_holds_does_not_wait() {
         let mut status = status(2);
         status.card.handoffs[0].state = WaitingState::Baton(baton::State::Held);
-        assert!(text(&status, 0, (true, None)).contains("- 1 hand-off waits:"));
+        assert!(text(&status, 0, (true, None)).contains("- 1 baton waits:"));
+    }
+
+    #[test]
+    fn batons_and_hand_offs_are_called_what_they_are() {
+        let mut status = status(3);
+        status.card.handoffs[1].kind = WaitingKind::Handoff;
+        status.card.handoffs[1].state = WaitingState::Handoff(handoff::State::Offered);
+        let announcement = text(&status, 0, (true, None));
+        let lines = [
+            "- 2 batons and 1 hand-off wait:\n",
+            "\n  - hand-off 0199aaaa",
+            "\n  - baton 0199aaaa",
+            "- A hand-off is work from another project",
+        ];
+        for line in lines {
+            assert!(announcement.contains(line), "{line}: {announcement}");
+        }
+        status.card.handoffs.remove(1);
+        let batons = text(&status, 0, (true, None));
+        assert!(batons.contains("- 2 batons wait:") && !batons.contains("hand-off"), "{batons}");
+        status.card.handoffs.clear();
+        assert!(text(&status, 0, (true, None)).contains("- No baton and no hand-off waits."));
     }
 }

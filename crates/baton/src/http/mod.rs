@@ -35,7 +35,7 @@ use axum::routing::{get, post};
 use axum::{Json, Router, middleware};
 use baton_model::access::Grant;
 use baton_model::refusal::{Kind, Refusal};
-use baton_ops::op::{Caller, TransferEffect};
+use baton_ops::op::{BeginsStore, Caller, TransferEffect};
 use baton_ops::token::{Check, CheckInput};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -118,6 +118,7 @@ fn serve_with_settings(
     app: &App,
     process: &mut Process,
 ) -> Result<Option<Config>, AppError> {
+    app.require_named_store(BeginsStore::InFolder)?;
     let machine = Arc::new(Machine::new(&app.config));
     let pool = Pool::open(&app.config.store, &machine, app.config.limits, Threads::MANY)?;
     let mirror = Mirror::of_server(&app.config);

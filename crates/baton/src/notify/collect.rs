@@ -105,7 +105,7 @@ fn batons(app: &mut App, project_id: &str, rows: &[Row]) -> Result<Vec<Notificat
             topic: Topic::Baton,
             project_id: project_id.to_owned(),
             key: format!("baton:{}", item.id),
-            title: format!("A hand-off waits in {}", visible(project_id)),
+            title: format!("A baton waits in {}", visible(project_id)),
             text: format!(
                 "“{}” from {}. `{}`",
                 quotable(&item.subject, SUBJECT),

@@ -34,7 +34,7 @@ pub(super) struct Queue<'a> {
 impl Queue<'_> {
     /// How a transfer stands now.
     async fn transfer(&self, id: &str) -> Option<Row> {
-        let input = ShowInput { id: id.to_owned(), project: None };
+        let input = ShowInput { id: id.to_owned(), ..ShowInput::default() };
         let shown = Box::pin(self.pool.ask::<Show>(&input, Caller::default())).await.ok()?;
         match shown.handoff {
             HandoffOrBaton::Handoff(row) => Some(*row),
@@ -106,6 +106,12 @@ impl Runner for Queue<'_> {
         match Box::pin(self.pool.ask::<MemoryScope>(&query.scope, caller.clone())).await {
             Ok(scope) => outside.prepare(&query.query, &scope, caller).await,
             Err(_) => caller,
+        }
+    }
+
+    async fn mark_seen(&mut self, call: Call) {
+        if let Err(failure) = self.execute(call).await {
+            tracing::debug!(?failure, "it could not be written that a hand-off was seen");
         }
     }
 

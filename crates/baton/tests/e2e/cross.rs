@@ -116,6 +116,33 @@ fn a_round_trip_over_github() {
 }
 
 #[test]
+fn a_repeated_request_says_that_the_work_was_handed_over_before_and_what_became_of_it() {
+    let stage = Stage::ready();
+    beside(&stage);
+    let (ann, ben) = (stage.terminal("Ann"), stage.terminal("Ben"));
+    let call =
+        ["handoff", "create", "--to", "lib", "--subject", "The guide", "--local", "--request-id", "r-1"];
+    let id = text(&ann.json(&call), "handoff_id");
+    let answer = ann.text(&call);
+    assert!(answer.starts_with(&format!("handed to lib before, and not now: {id} (offered)")), "{answer}");
+    ben.json(&["handoff", "decline", &id, "--why", "not this year"]);
+    let answer = ann.text(&call);
+    assert!(answer.starts_with(&format!("handed to lib before, and not now: {id} (declined)")), "{answer}");
+    assert!(answer.contains("\n  declined by Ben\n") && answer.contains("not this year"), "{answer}");
+    let again = ann.json(&call);
+    assert_eq!((again["replayed"].clone(), again["handoff_id"].clone()), (json!(true), json!(id)));
+    let (code, answer) = (
+        ann.run(&call).code,
+        ann.run(&["mail", "send", "--to", "token:tw", "--subject", "x", "--text", "y"]),
+    );
+    assert_eq!(code, 0);
+    assert!(
+        answer.err.contains("a token without an identity") && answer.err.contains("baton mail reply MESSAGE"),
+        "{answer:#?}"
+    );
+}
+
+#[test]
 fn the_projects_document_is_written_and_read_back() {
     let stage = Stage::new();
     let ann = stage.terminal("Ann");
@@ -142,7 +169,23 @@ fn the_projects_document_is_written_and_read_back() {
         (json!(true), json!("o/other"))
     );
     ann.json(&["init"]);
-    assert!(std::fs::read_to_string(&file).expect("a document").contains("What I wrote myself."));
+    let kept = std::fs::read_to_string(&file).expect("a document");
+    assert!(kept.contains("What I wrote myself."));
+    // The file alone does not open what is isolated, and is not changed behind the user's back.
+    let opened = kept.replace("is_isolated: true", "is_isolated: false");
+    std::fs::write(&file, &opened).expect("written");
+    let answer = ann.text(&["init"]);
+    assert!(
+        answer.contains("\nnote: docs/PROJECT.md says `is_isolated: false`")
+            && !answer.contains("wrote docs"),
+        "{answer}"
+    );
+    let again = ann.json(&["init"]);
+    assert_eq!(
+        (&again["project"]["is_isolated"], again["remarks"].as_array().map(Vec::len)),
+        (&json!(true), Some(1))
+    );
+    assert_eq!(std::fs::read_to_string(&file).expect("a document"), opened);
 }
 
 #[test]

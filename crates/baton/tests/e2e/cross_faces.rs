@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::cross::{beside, github, with_github};
 use crate::http::{Server, request};
 use crate::mcp::client::{Client, MODERN};
-use crate::stage::{Stage, text};
+use crate::stage::{Stage, Terminal, text};
 
 /// The seed's input.
 fn input(dry_run: bool) -> Value {
@@ -182,4 +182,96 @@ fn an_agent_on_a_pipe_does_all_of_it_by_itself() {
     let issue = &hub.issues("o/lib")[0];
     assert_eq!((issue.open, issue.reason.as_deref()), (false, Some("completed")), "{issue:#?}");
     assert_eq!(issue.comments.len(), 2, "{issue:#?}");
+}
+
+/// What came back is its sender's matter until the sender has read it, whichever way; not until somebody else has, nor until one
+/// has who may only read.
+#[test]
+fn a_hand_off_that_came_back_is_seen_by_its_sender_on_every_face() {
+    let stage = Stage::ready();
+    beside(&stage);
+    let (ann, ben) = (stage.terminal("Ann"), stage.terminal("Ben"));
+    let token = |args: &[&str]| {
+        let made = stage.terminal("Owner").json(&[&["token", "create"], args].concat());
+        format!("Bearer {}", text(&made, "token"))
+    };
+    let reads = token(&["--scope", "read", "--identity", "Ann", "--name", "reads"]);
+    let writes = token(&["--scope", "write", "--identity", "Ann", "--name", "writes"]);
+    let zoe = token(&["--scope", "write", "--identity", "Zoe"]);
+    let server = Server::start(&stage.terminal("Server"));
+    let returned = || {
+        let made = ann.json(&["handoff", "create", "--to", "lib", "--subject", "The guide", "--local"]);
+        let id = text(&made, "handoff_id");
+        ben.json(&["handoff", "decline", &id, "--why", "not now"]);
+        id
+    };
+    let matters = || ann.json(&["attention"])["sections"]["mine"].clone();
+    let mcp = |terminal: &Terminal<'_>, more: Value, id: &str| {
+        let mut input = json!({ "action": "get", "id": id });
+        input.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        let shown = Client::pipe(terminal, MODERN).done("inbox", input);
+        assert_eq!(shown["state"], "declined", "{shown:#}");
+    };
+    let http = |bearer: &str, id: &str| {
+        let headers = [("authorization", bearer)];
+        let path = format!("/api/v1/handoffs/{id}");
+        let shown = request(&server.address, "GET", &path, b"", &headers).expect("an answer");
+        assert_eq!((shown.status, shown.json()["state"].clone()), (200, json!("declined")), "{shown:#?}");
+    };
+    let id = returned();
+    mcp(&stage.terminal("Zoe"), json!({}), &id);
+    http(&zoe, &id);
+    http(&reads, &id);
+    assert_eq!(matters(), 1, "its sender has not read it, or may only read");
+    http(&writes, &id);
+    assert_eq!(matters(), 0);
+    let id = returned();
+    mcp(&ann, json!({}), &id);
+    assert_eq!(matters(), 0);
+    let id = returned();
+    mcp(&stage.terminal("Zoe"), json!({ "identity": "Ann" }), &id);
+    assert_eq!(matters(), 0, "the name that the call gives counts");
+    let id = returned();
+    let far = stage.terminal("Ann").with("BATON_SERVER", format!("http://{}", server.address));
+    far.with("BATON_TOKEN", writes.trim_start_matches("Bearer ")).json(&["handoff", "show", &id]);
+    assert_eq!(matters(), 0, "through a server");
+}
+
+/// What is assigned to the caller is the first that can be worked on, on every face.
+#[test]
+fn what_is_assigned_to_the_caller_is_ready_first_on_every_face() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann");
+    for (title, more) in [("anybody's", &[][..]), ("Ann's", &["--assignee", "Ann"])] {
+        ann.json(&[&["task", "create", title], more].concat());
+    }
+    let titles = |answer: &Value| {
+        let rows = answer["items"].as_array().cloned().unwrap_or_default();
+        rows.iter().map(|row| (text(row, "title"), row["is_own"] == true)).collect::<Vec<_>>()
+    };
+    let own_first = [("Ann's".to_owned(), true), ("anybody's".to_owned(), false)];
+    let as_it_came = [("anybody's".to_owned(), false), ("Ann's".to_owned(), false)];
+    assert_eq!(titles(&ann.json(&["task", "ready"])), own_first);
+    assert_eq!(titles(&stage.terminal("Zoe").json(&["task", "ready", "--as", "Ann"])), own_first);
+    assert_eq!(titles(&stage.terminal("Zoe").json(&["task", "ready"])), as_it_came);
+    let mut client = Client::pipe(&ann, MODERN);
+    assert_eq!(titles(&client.done("task_read", json!({ "action": "ready" }))), own_first);
+    let mut client = Client::pipe(&stage.terminal("Zoe"), MODERN);
+    assert_eq!(titles(&client.done("task_read", json!({ "action": "ready" }))), as_it_came);
+    assert_eq!(titles(&client.done("task_read", json!({ "action": "ready", "identity": "Ann" }))), own_first);
+    let server = Server::start(&stage.terminal("Server"));
+    let get = |who: &str| {
+        let caller = crate::http::caller(who, "shop");
+        let headers = [("baton-caller", caller.as_str())];
+        request(&server.address, "GET", "/api/v1/projects/shop/ready", b"", &headers)
+            .expect("an answer")
+            .json()
+    };
+    assert_eq!(titles(&get("Ann")), own_first);
+    assert_eq!(titles(&get("Zoe")), as_it_came);
+    let text = ann.text(&["task", "ready"]);
+    assert!(
+        text.lines().next().is_some_and(|line| line.contains("Ann's") && line.ends_with("yours")),
+        "{text}"
+    );
 }

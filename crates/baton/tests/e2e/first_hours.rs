@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
@@ -44,6 +45,36 @@ fn a_refused_note_leaves_no_store_behind() {
     let ann = stage.terminal("Ann").with("BATON_STORE", parent.join("where.db"));
     ann.json(&["init"]);
     ann.json(&["note", "hello"]);
+}
+
+/// What may begin a store does so in a folder that is there; only `baton init` makes the folder, too.
+#[test]
+fn below_a_mistyped_folder_nothing_but_init_begins_a_store() {
+    let stage = Stage::in_a_file("a path of a store that is not there");
+    let ann = stage.terminal("Ann");
+    ann.json(&["init"]);
+    let export = stage.root().join("shop.jsonl").display().to_string();
+    ann.json(&["log", "export", &export]);
+    let copy = stage.root().join("copy.db").display().to_string();
+    let begins =
+        [&["token", "create"][..], &["log", "import", &export], &["serve", "--listen", "127.0.0.1:0"]];
+    let uses = [&["backup", &copy][..], &["store", "advance-counters"]];
+    let folder = stage.root().join("mistyped");
+    let mistyped = ann.with("BATON_STORE", folder.join("where.db"));
+    for call in begins.iter().chain(&uses) {
+        let refusal = mistyped.refused(3, "store_missing", call);
+        assert!(text(&refusal, "message").contains("which BATON_STORE names"), "{refusal}");
+        assert!(!folder.exists() && !Path::new(&copy).exists(), "{call:?}");
+    }
+    // What needs a store begins none in a folder that is there, either; the others do.
+    let beside = stage.root().join("beside.db");
+    for call in uses {
+        ann.with("BATON_STORE", &beside).refused(3, "store_missing", call);
+        assert!(!beside.exists() && !Path::new(&copy).exists(), "{call:?}");
+    }
+    for (name, call) in [("token.db", begins[0]), ("import.db", begins[1])] {
+        ann.with("BATON_STORE", stage.root().join(name)).json(call);
+    }
 }
 
 #[test]

@@ -185,7 +185,7 @@ fn chat_services_and_ntfy_get_their_own_forms_without_secrets_or_calls_by_name()
     let (head, _) = post("topic");
     let head = head.to_ascii_lowercase();
     assert!(
-        head.contains("title: a hand-off waits in shop") && head.contains("authorization: bearer tk_word"),
+        head.contains("title: a baton waits in shop") && head.contains("authorization: bearer tk_word"),
         "{head}"
     );
     let slack: Value = serde_json::from_str(&post("slack").1).expect("JSON");

@@ -121,7 +121,7 @@ fn plays(stage: &Stage, baton: &str, program: &Path, model: &MockModel, agent: &
     let paths: Vec<String> = model.requests().into_iter().map(|request| request.path).collect();
     assert!(model.was_told(&format!("baton {baton} ")), "announced: {paths:?} {log}");
     assert!(model.was_told(" from Donna"), "with its sender");
-    assert!(model.was_told("1 hand-off waits"), "counted");
+    assert!(model.was_told("1 baton waits"), "counted");
     assert!(model.was_told("half of the cart"), "what it is about");
     assert!(!model.was_told("the taxes for books"), "what else it says is told when it is claimed");
     let checkpoint = kept(stage, "checkpoint");

@@ -197,7 +197,7 @@ impl Lease {
         }
     }
 
-    /// In one clause: `Lola has src/** exclusively, since 5m ago (the parser)`.
+    /// In one clause: `Lola has src/** exclusively, taken 5m ago (the parser)`.
     pub fn describe(&self, now: Millis) -> String {
         let how = match self.mode {
             Mode::Exclusive => "exclusively",
@@ -205,7 +205,7 @@ impl Lease {
         };
         let why = self.why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
         let holder = self.holder().describe();
-        format!("{holder} has {} {how}, since {}{why}", self.pattern, ago(now, self.taken_at))
+        format!("{holder} has {} {how}, taken {}{why}", self.pattern, ago(now, self.taken_at))
     }
 }
 
@@ -259,6 +259,14 @@ mod tests {
             bearer: None,
             location: None,
         }
+    }
+
+    #[test]
+    fn a_lease_that_another_clock_dates_ahead_is_not_as_old_as_nothing() {
+        let told = |taken_at| Lease { taken_at, ..lease("Lola", "src/**", Mode::Exclusive) }.describe(0);
+        assert_eq!(told(7_200_000), "Lola has src/** exclusively, taken 2h ahead of this clock (the parser)");
+        assert_eq!(told(-7_200_000), "Lola has src/** exclusively, taken 2h ago (the parser)");
+        assert_eq!(told(30_000), "Lola has src/** exclusively, taken just now (the parser)");
     }
 
     #[test]
@@ -335,7 +343,7 @@ mod tests {
             ("lease_conflict", &json!("Lola"))
         );
         assert!(
-            refusal.message.contains("Lola has src/** exclusively, since 1m ago (the parser)"),
+            refusal.message.contains("Lola has src/** exclusively, taken 1m ago (the parser)"),
             "{}",
             refusal.message
         );

@@ -1,6 +1,7 @@
 //! Which tasks a list shows.
 
 use super::Task;
+use crate::id::identity_key;
 use crate::role::role_key;
 use crate::route::{Candidate, may_take};
 
@@ -13,6 +14,8 @@ pub struct Filter {
     pub agent_role: Option<String>,
     /// This assignee.
     pub assignee: Option<String>,
+    /// Anybody's but this identity's.
+    pub other_than: Option<String>,
     /// Unassigned.
     pub unassigned: bool,
     /// This type.
@@ -46,6 +49,7 @@ impl Filter {
             status,
             agent_role,
             assignee,
+            other_than,
             unassigned,
             issue_type,
             labels,
@@ -56,7 +60,7 @@ impl Filter {
         } = self;
         let lists = [status, labels, any_label, tags, &self.words];
         lists.iter().all(|list| list.is_empty())
-            && [agent_role, assignee, issue_type, parent].iter().all(|field| field.is_none())
+            && [agent_role, assignee, other_than, issue_type, parent].iter().all(|field| field.is_none())
             && !unassigned
             && !self.durable
             && self.priority.is_none()
@@ -78,6 +82,7 @@ impl Filter {
                 task.agent_role.as_deref().map(role_key).as_deref(),
             )
             && is(&self.assignee, task.assignee.as_deref())
+            && !self.other_than.as_deref().is_some_and(|name| is_assigned_to(task, name))
             && !(self.unassigned && task.assignee.is_some())
             && !(self.durable && task.is_ephemeral())
             && is(&self.issue_type, Some(&task.issue_type))
@@ -91,6 +96,11 @@ impl Filter {
             && self.able.as_ref().is_none_or(|agent| may_take(task, agent))
             && self.words.iter().all(|word| mentions(task, &word.to_lowercase()))
     }
+}
+
+/// Whether a task is assigned to an identity.
+pub fn is_assigned_to(task: &Task, identity: &str) -> bool {
+    task.assignee.as_deref().is_some_and(|name| identity_key(name) == identity_key(identity))
 }
 
 fn has_metadata(task: &Task, key: &str, value: &str) -> bool {

@@ -371,6 +371,7 @@ fn progress(handoff: &Handoff, steps: &[saga::Step], warnings: Vec<Warning>) -> 
         row: Row::of(handoff, steps),
         project_id: handoff.from_project_id.clone(),
         identity: handoff.from_identity.clone(),
+        replayed: false,
         warnings: Some(warnings),
     }
 }
@@ -393,5 +394,5 @@ struct EarlierHandoff {
 fn again(tx: &mut Tx<'_>, earlier: EarlierHandoff) -> Result<Progress, Failure> {
     let handoff = by_id(tx, &Grant::default(), &earlier.handoff_id)?;
     let steps = handoff_step::of(tx, &handoff.handoff_id)?;
-    Ok(progress(&handoff, &steps, earlier.warnings))
+    Ok(Progress { replayed: true, ..progress(&handoff, &steps, earlier.warnings) })
 }

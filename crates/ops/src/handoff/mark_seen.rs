@@ -1,6 +1,6 @@
 //! `handoff_seen`: its sender has seen how a hand-off came back.
 
-use baton_model::id::identity_key;
+use baton_model::id::{BOT, identity_key};
 use baton_store::{Failure, handoff};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -53,7 +53,10 @@ impl Operation for MarkSeen {
                 false => Ok(known),
             }
         })?;
-        let is_sender = identity_key(&identity) == identity_key(&known.from_identity)
+        // Nobody in particular is called `Bot`.
+        let is_named = identity_key(&identity) != identity_key(BOT);
+        let is_sender = is_named
+            && identity_key(&identity) == identity_key(&known.from_identity)
             && env.caller.grant.reaches(&known.from_project_id);
         let seen = is_sender
             && known.state.is_returned()

@@ -111,7 +111,8 @@ impl Operation for Publish {
             let viewer = isolation::Viewer { project: here.as_deref(), grant: Some(&env.caller.grant) };
             let row = isolation::shown_to(tx, viewer, &after, Row::of(&after, &steps))?;
             let identity = identity.clone();
-            let made = Progress { row, project_id: after.to_project_id, identity, warnings: None };
+            let project_id = after.to_project_id;
+            let made = Progress { row, project_id, identity, replayed: false, warnings: None };
             Ok(PublishOutput::Made(Box::new(made)))
         })
     }

@@ -78,7 +78,7 @@ impl Operation for Retry {
             let row = isolation::shown_to(tx, viewer, &after, row)?;
             let identity = identity.clone();
             let warnings = without_access(env, &after, &steps).map(|warning| vec![warning]);
-            Ok(Progress { row, project_id: after.from_project_id, identity, warnings })
+            Ok(Progress { row, project_id: after.from_project_id, identity, replayed: false, warnings })
         })
     }
 }

@@ -80,6 +80,9 @@ pub struct Progress {
     pub project_id: String,
     /// The identity that acted.
     pub identity: String,
+    /// Whether the same request has left it before; this one left nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replayed: bool,
     /// Of a new one: what its sender should know of the tracker.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warnings: Option<Vec<Warning>>,

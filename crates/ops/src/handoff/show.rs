@@ -1,4 +1,5 @@
-//! `handoff_show`: one hand-off, or one baton, with its packet, for who asks for it by its id.
+//! `handoff_show`: one hand-off, or one baton, with its packet, for who asks for it by its id. That its sender has seen how it came
+//! back is written afterwards, by `handoff_seen`.
 
 use baton_model::baton::{Baton, State};
 use baton_model::refusal;
@@ -27,6 +28,9 @@ pub struct ShowInput {
     /// Project in which a baton is looked for; else from the working directory.
     #[serde(default)]
     pub project: Option<String>,
+    /// Identity that looks: a hand-off that came back to it is no matter for it any more.
+    #[serde(default)]
+    pub identity: Option<String>,
 }
 
 /// Answer of `handoff_show`: the hand-off with its packet as text.
@@ -89,7 +93,8 @@ pub struct BatonRow {
 }
 
 impl Operation for Show {
-    const META: Meta = Meta::read("handoff_show", "Show a hand-off or a baton with its packet");
+    const META: Meta =
+        Meta::read("handoff_show", "Show a hand-off or a baton with its packet").shows_return();
     type Input = ShowInput;
     type Output = ShowOutput;
 

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::import_merged;
 use super::import_shared::{self, SharedHandoffs};
-use crate::op::{Cx, Meta, Operation, Reach};
+use crate::op::{BeginsStore, Cx, Meta, Operation, Reach};
 
 /// Rebuilds a project.
 pub struct Import;
@@ -83,7 +83,7 @@ impl Operation for Import {
         Meta::write("ledger_import", "Rebuild a project from an export, if it is not there yet")
             .scope(Scope::Operator)
             .reach(Reach::Everything)
-            .begins_store();
+            .begins_store(BeginsStore::InFolder);
     type Input = ImportInput;
     type Output = ImportOutput;
 

@@ -15,7 +15,7 @@ use serde_json::json;
 use super::choose::{Choice, choose, record, refuse_overtaken};
 use super::merged::{merged, merged_into};
 use crate::ledger::{Author, append_json};
-use crate::op::{Cx, Meta, Operation, Reach};
+use crate::op::{BeginsStore, Cx, Meta, Operation, Reach};
 use crate::{project_name, resolve};
 
 /// Registers a repository.
@@ -99,6 +99,9 @@ pub struct InitOutput {
     /// The tracker that the document names and that does not count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<Suggestion>,
+    /// What a person should know of the registration, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
 }
 
 /// A tracker that a repository's file names without the user's word.
@@ -112,13 +115,17 @@ pub struct Suggestion {
     pub command: String,
 }
 
+/// That the document does not open the project.
+const STAYS_ISOLATED: &str = "docs/PROJECT.md says `is_isolated: false`, and the project stays isolated: a file alone does not open it. \
+    `baton init --sync` opens it, `baton init --isolated` writes `is_isolated: true` there";
+
 const PROVIDERS: [&str; 4] = ["github", "gitlab", "pantheon", "none"];
 
 impl Operation for Init {
     const META: Meta = Meta::write("project_init", "Register this repository as a project")
         .scope(Scope::Operator)
         .reach(Reach::Everything)
-        .begins_store();
+        .begins_store(BeginsStore::Anywhere);
     type Input = InitInput;
     type Output = InitOutput;
 
@@ -153,6 +160,8 @@ impl Operation for Init {
         let document = document.filter(|text| input.document.as_ref() != Some(text) && !input.sync);
         let document_fault = fault.filter(|_| !input.sync);
         let suggestion = wanted.suggestion(&project);
+        let remarks =
+            wanted.stays_isolated(&project).then(|| STAYS_ISOLATED.to_owned()).into_iter().collect();
         let project = View::from(&project);
         let (repository_id, taken_from) = (chosen.place.repository_id, chosen.taken_from);
         Ok(InitOutput {
@@ -166,6 +175,7 @@ impl Operation for Init {
             document,
             document_fault,
             suggestion,
+            remarks,
         })
     }
 }
@@ -331,6 +341,11 @@ impl RegistrationInput<'_> {
         before.or(remote).or_else(found).or_else(|| known.vcs_remote_url.clone())
     }
 
+    /// Whether the document would open a project that is isolated, which only the user's own word does.
+    fn stays_isolated(&self, project: &Project) -> bool {
+        project.is_isolated && self.said.is_isolated == Some(false) && !self.input.isolated
+    }
+
     /// The registration as the document is to show it: what it says and what does not count stays there.
     fn document_view(&self, project: &Project) -> Project {
         let remote = self.said.vcs_remote_url.clone().filter(|_| !self.is_remote_believed());
@@ -340,6 +355,7 @@ impl RegistrationInput<'_> {
                 .clone()
                 .or_else(|| self.said.issues_github_repo.clone()),
             vcs_remote_url: remote.or_else(|| project.vcs_remote_url.clone()),
+            is_isolated: project.is_isolated && !self.stays_isolated(project),
             ..project.clone()
         }
     }

@@ -67,7 +67,7 @@ pub struct ReassignOutput {
 impl Operation for Reassign {
     const META: Meta = Meta::write(
         "session_reassign",
-        "Make the hand-off of a session for it, release it, and address the baton",
+        "Leave a session's baton in its place, release it, and address that baton",
     )
     .changes_tasks();
     type Input = ReassignInput;

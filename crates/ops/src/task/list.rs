@@ -81,6 +81,9 @@ pub struct Row {
     /// The task.
     #[serde(flatten)]
     pub task: View,
+    /// Whether it is assigned to the identity whose tasks come first.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_own: bool,
     /// With `edges`: how many it depends on, the whole that it is a part of aside.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dependency_count: Option<usize>,
@@ -99,6 +102,7 @@ impl<'de> Deserialize<'de> for Row {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut fields = Fields::deserialize(deserializer)?;
         Ok(Self {
+            is_own: fields.take("is_own").unwrap_or_default(),
             dependency_count: fields.take("dependency_count"),
             dependencies: fields.take("dependencies").unwrap_or_default(),
             dependent_count: fields.take("dependent_count"),

@@ -1,19 +1,20 @@
 //! `task_ready`: what can be worked on now.
 
+use baton_model::id::is_bot;
 use baton_model::task::Task;
-use baton_model::task::filter::Filter;
+use baton_model::task::filter::{Filter, is_assigned_to};
 use baton_model::task::word::full_type;
 use baton_model::time::Millis;
-use baton_store::{Failure, task};
+use baton_store::{Failure, Tx, project, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use task::TaskList;
 
 use super::claim::{AgentFilter, claim_filter};
-use super::lease::overdue;
+use super::lease::{as_it_stands, overdue};
 use super::list::{Row, rows};
 use super::{at_most, by_id, collect};
-use crate::op::{Cx, Meta, Operation};
+use crate::op::{Caller, Cx, Env, Meta, Operation};
 use crate::resolve;
 
 /// Lists what is ready.
@@ -59,7 +60,7 @@ pub struct ReadyInput {
     /// Only tasks whose metadata has this value under this key, as `KEY=VALUE`.
     #[serde(default)]
     pub metadata: Option<String>,
-    /// What is assigned to this identity comes first.
+    /// What is assigned to this identity comes first; to the caller when nothing is said, and to nobody with an empty name.
     #[serde(default)]
     pub assigned_first: Option<String>,
     /// With what is put off.
@@ -97,43 +98,90 @@ impl Operation for Ready {
     fn run(input: ReadyInput, cx: &mut Cx<'_>) -> Result<ReadyOutput, Failure> {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let for_agent = AgentFilter::find(cx, Some(&project_id), input.for_agent.as_deref())?;
-        let (limit, now) = (at_most(input.limit, 100), cx.env.now);
+        let owner = owner(cx.env.caller, input.assigned_first.as_deref());
+        let window = Window { after: input.after, limit: at_most(input.limit, 100) };
         let Cx { store, env } = cx;
         let env = &*env;
+        let until = if input.deferred { Millis::MAX } else { env.now };
         let (items, more) = store.read(|tx| {
+            tx.prefetch(|tx| {
+                drop(project::get(tx, &project_id));
+                drop(task::expiring_claims(tx, &project_id, env.now));
+                drop(owner.as_deref().map(|owner| task::ready_of(tx, &project_id, owner, until)));
+            });
             resolve::require_project(tx, &project_id)?;
             let mut filter = filter(&input, for_agent.as_ref());
             if let Some(id) = &input.parent {
                 filter.parent = Some(by_id(tx, &project_id, id)?.task_id);
             }
-            let late = overdue(tx, env, &project_id)?.into_iter().map(|(_, task)| task);
-            let mut late: Vec<Task> =
-                late.filter(|task| task.readiness.ready && filter.takes(task)).collect();
-            let window =
-                if late.is_empty() { (input.after, limit) } else { (0, input.after.saturating_add(limit)) };
-            let shelf = TaskList::Ready(if input.deferred { Millis::MAX } else { now });
-            let owner = input.assigned_first.as_deref();
-            let is_own = |task: &Task| owner.is_some() && task.assignee.as_deref() == owner;
-            let own = Filter { assignee: input.assigned_first.clone(), ..filter.clone() };
-            let has_own = input.assignee.is_none()
-                && owner.is_some()
-                && (late.iter().any(is_own)
-                    || !collect(tx, &project_id, env, (shelf, &own), (0, 1))?.0.is_empty());
-            // Where one's own come first, every page is cut out of the whole list.
-            let window = if has_own { (0, usize::MAX) } else { window };
-            let (mut found, mut more) = collect(tx, &project_id, env, (shelf, &filter), window)?;
-            if has_own || !late.is_empty() {
-                // Leases that ran out are given back by the next claim; until then they are ready all the same.
-                found.append(&mut late);
-                found.sort_by(|a, b| (!is_own(a), key(a)).cmp(&(!is_own(b), key(b))));
-                found.drain(..input.after.min(found.len()));
-                more |= found.len() > limit;
-                found.truncate(limit);
+            let query = Query { project_id: &project_id, owner: owner.as_deref(), filter, until };
+            let (found, more) = query.page(tx, env, window)?;
+            let mut rows = rows(tx, &found, input.edges)?;
+            for (row, task) in rows.iter_mut().zip(&found) {
+                row.is_own = owner.as_deref().is_some_and(|owner| is_assigned_to(task, owner));
             }
-            Ok((rows(tx, &found, input.edges)?, more))
+            Ok((rows, more))
         })?;
-        let end = input.after.saturating_add(limit);
+        let end = window.after.saturating_add(window.limit);
         Ok(ReadyOutput { project_id, items, next: Some(end).filter(|_| more) })
+    }
+}
+
+/// Whose tasks come first: whom the call names, else the caller where its name is its own. An empty name is nobody.
+fn owner(caller: &Caller, named: Option<&str>) -> Option<String> {
+    match named {
+        Some(name) => Some(name.to_owned()).filter(|name| !name.is_empty()),
+        None => resolve::identity(caller, None).ok().filter(|name| !is_bot(name)),
+    }
+}
+
+/// Which part of a list is wanted.
+#[derive(Clone, Copy)]
+struct Window {
+    after: usize,
+    limit: usize,
+}
+
+/// What can be worked on in a project: of one identity first, then the rest, each by priority, then oldest first.
+struct Query<'a> {
+    project_id: &'a str,
+    owner: Option<&'a str>,
+    filter: Filter,
+    until: Millis,
+}
+
+impl Query<'_> {
+    fn page(&self, tx: &mut Tx<'_>, env: &Env<'_>, window: Window) -> Result<(Vec<Task>, bool), Failure> {
+        // Leases that ran out are given back by the next claim; until then they are ready all the same.
+        let late = overdue(tx, env, self.project_id)?.into_iter().map(|(_, task)| task);
+        let late = late.filter(|task| task.readiness.ready && self.filter.takes(task));
+        let is_own = |task: &Task| self.owner.is_some_and(|owner| is_assigned_to(task, owner));
+        let (mut own, mut late): (Vec<Task>, Vec<Task>) = late.partition(is_own);
+        if let Some(owner) = self.owner {
+            for task in task::ready_of(tx, self.project_id, owner, self.until)? {
+                let task = as_it_stands(tx, env, task)?;
+                own.extend(Some(task).filter(|task| self.filter.takes(task)));
+            }
+        }
+        own.sort_by(|a, b| key(a).cmp(&key(b)));
+        let (first, rest) = (own.len(), window.after.saturating_sub(own.len()));
+        let mut found: Vec<Task> = own.into_iter().skip(window.after).take(window.limit).collect();
+        let room = window.limit - found.len();
+        let other_than = self.owner.filter(|_| first > 0).map(str::to_owned);
+        let filter = Filter { other_than, ..self.filter.clone() };
+        let (skip, taken) = if late.is_empty() { (rest, room) } else { (0, rest.saturating_add(room)) };
+        let list = (TaskList::Ready(self.until), &filter);
+        let (mut others, mut more) = collect(tx, self.project_id, env, list, (skip, taken))?;
+        if !late.is_empty() {
+            others.append(&mut late);
+            others.sort_by(|a, b| key(a).cmp(&key(b)));
+            others.drain(..rest.min(others.len()));
+            more |= others.len() > room;
+            others.truncate(room);
+        }
+        found.append(&mut others);
+        more |= first > window.after.saturating_add(window.limit);
+        Ok((found, more))
     }
 }
 

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{hash, new_secret};
-use crate::op::{Cx, Meta, Operation, Reach, Retention};
+use crate::op::{BeginsStore, Cx, Meta, Operation, Reach, Retention};
 use crate::resolve;
 
 /// Makes a token.
@@ -54,7 +54,7 @@ impl Operation for Create {
         Meta::write("token_create", "Make an access token for the server; its secret is shown once")
             .scope(Scope::Operator)
             .reach(Reach::Everything)
-            .begins_store()
+            .begins_store(BeginsStore::InFolder)
             .retention(Retention::Without("token"));
     type Input = CreateInput;
     type Output = CreateOutput;

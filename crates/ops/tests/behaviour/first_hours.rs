@@ -154,12 +154,27 @@ on_every_backend! {
             let found = w.ok(&agent("Ann"), "task_ready", input);
             (column(&list(&found["items"]), "title").join(""), found["next"].clone())
         };
-        assert_eq!(page(w, json!({})), ("12".to_owned(), json!(2)));
+        assert_eq!(page(w, json!({})), ("45".to_owned(), json!(2)), "by default the caller's");
+        assert_eq!(page(w, json!({ "assigned_first": "" })), ("12".to_owned(), json!(2)), "nobody's");
         let mine = |after: usize| json!({ "assigned_first": "Ann", "after": after });
         assert_eq!(page(w, mine(0)), ("45".to_owned(), json!(2)));
         assert_eq!(page(w, mine(2)), ("12".to_owned(), json!(4)));
         assert_eq!(page(w, mine(4)), ("3".to_owned(), Value::Null));
         assert_eq!(page(w, json!({ "assigned_first": "Zoe" })), ("12".to_owned(), json!(2)));
+        assert_eq!(page(w, json!({ "assigned_first": "ANN", "priority": 1 })), (String::new(), Value::Null));
+        assert_eq!(page(w, json!({ "assigned_first": "ANN", "assignee": "Ben" })), ("2".to_owned(), Value::Null));
+        let all = w.ok(&agent("ann"), "task_ready", json!({ "limit": 0 }));
+        let marked: Vec<bool> = list(&all["items"]).iter().map(|row| row["is_own"] == true).collect();
+        assert_eq!(marked, [true, true, false, false, false], "{all:#}");
+        let nobody = w.ok(&agent("Bot"), "task_ready", json!({}));
+        assert!(list(&nobody["items"]).iter().all(|row| row["is_own"].is_null()), "{nobody:#}");
+        // A task whose lease ran out is nobody's again, and stands at its place among the others.
+        let claimed = w.ok(&agent("Ann"), "task_claim", json!({ "id": list(&all["items"])[1]["id"] }));
+        assert_eq!(claimed["claimed"], true);
+        w.advance(30 * 86_400_000);
+        assert_eq!(page(w, json!({})), ("41".to_owned(), json!(2)));
+        assert_eq!(page(w, mine(2)), ("23".to_owned(), json!(4)));
+        assert_eq!(page(w, mine(4)), ("5".to_owned(), Value::Null));
     }
 
     fn a_silent_session_is_named_with_the_commands_that_help(w) {

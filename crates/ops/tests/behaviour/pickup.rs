@@ -164,6 +164,8 @@ on_every_backend! {
         assert_eq!(refusal["holder"]["identity"], "Donna");
         assert_eq!(refusal["holder"]["session_id"], donna["session_id"]);
         assert_eq!(column(&list(&refusal["open_batons"]), "baton_id"), [text(&other, "baton_id")]);
+        let command = format!("pick up another: `baton pickup --handoff {}` (\"older\")", &text(&other, "baton_id")[..13]);
+        assert!(text(&refusal, "hint").starts_with(&command), "{refusal:#}");
         assert_eq!(w.baton_state(&text(&held, "baton_id")).as_deref(), Some("held"));
     }
 

@@ -52,6 +52,25 @@ on_every_backend! {
         assert_eq!((synced["project"]["issues_github_repo"].clone(), synced["project"]["vcs_provider"].clone()), (json!("o/issues"), json!("github")));
     }
 
+    fn a_document_does_not_open_an_isolated_project_and_says_so(w) {
+        w.ok(&here(), "project_init", json!({ "document": COMMITTED }));
+        let open = COMMITTED.replace("is_isolated: true", "is_isolated: false");
+        let again = w.ok(&here(), "project_init", json!({ "document": open }));
+        assert_eq!((&again["project"]["is_isolated"], &again["document"]), (&json!(true), &Value::Null), "the text is the user's");
+        let remark = again["remarks"].to_string();
+        assert!(remark.contains("stays isolated") && remark.contains("baton init --sync"), "{again}");
+        // What else is to change in the text changes, and this does not.
+        let bare = "---\nims:\n  is_isolated: false\n---\n";
+        let completed = w.ok(&here(), "project_init", json!({ "document": bare }));
+        let text = text(&completed, "document");
+        assert!(text.contains("is_isolated: false") && text.contains("provider: pantheon"), "{completed}");
+        // The user's own word is written there, or opens it.
+        let flag = w.ok(&here(), "project_init", json!({ "document": open, "isolated": true }));
+        assert!(self::text(&flag, "document").contains("is_isolated: true") && flag["remarks"].is_null(), "{flag}");
+        let synced = w.ok(&here(), "project_init", json!({ "document": open, "sync": true }));
+        assert_eq!((&synced["project"]["is_isolated"], &synced["remarks"]), (&json!(false), &Value::Null));
+    }
+
     fn a_tracker_that_only_the_document_names_is_a_suggestion_until_the_user_says_so(w) {
         w.machines.github = true;
         w.register("other");

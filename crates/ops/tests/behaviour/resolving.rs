@@ -50,6 +50,16 @@ on_every_backend! {
         w.no_trace(&donna().project("none"), "session_resolve", json!({}), "project_unknown");
     }
 
+    fn a_caller_in_no_folder_is_told_so_and_not_of_a_folder_without_a_name(w) {
+        let mut nowhere = donna();
+        (nowhere.0.project, nowhere.0.folders) = (None, Vec::new());
+        let refusal = w.no_trace(&nowhere, "session_resolve", json!({}), "project_unresolved");
+        assert_eq!(text(&refusal, "message"), "no project is named, and the caller is in no folder that could belong to one");
+        nowhere.0.folders = vec!["/srv/none".to_owned()];
+        let refusal = w.no_trace(&nowhere, "session_resolve", json!({}), "project_unresolved");
+        assert_eq!(text(&refusal, "message"), "no project is registered for /srv/none");
+    }
+
     fn a_seeded_session_is_the_tuple_of_its_handoff(w) {
         w.register("q");
         let made = w.ok(&donna(), "handoff_create", json!({ "to_project_id": "q", "subject": "s", "to_identity": "Lola" }));

@@ -86,7 +86,7 @@ fn no_operation_asks_the_database_more_often_than_it_did() {
         ("mail_inbox", 4),
         ("session_status", 1),
         ("task_create", 13),
-        ("task_ready", 3),
+        ("task_ready", 2),
         ("task_claim", 12),
         ("task_close", 14),
         ("session_wrap", 9),

@@ -82,6 +82,8 @@ crate::sql! {
         AND status <> 'tombstone' ORDER BY priority, created_at, task_id LIMIT $5");
     READY_AFTER = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND ready = 1
         AND (priority, created_at, task_id) > ($2, $3, $4) AND wait_until <= $5 ORDER BY priority, created_at, task_id LIMIT $6");
+    READY_OF = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND ready = 1 AND assignee IS NOT NULL
+        AND LOWER(assignee) = $2 AND wait_until <= $3");
     BLOCKED_AFTER = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND blocked = 1
         AND (priority, created_at, task_id) > ($2, $3, $4) AND status <> 'closed' AND status <> 'tombstone'
         ORDER BY priority, created_at, task_id LIMIT $5");
@@ -196,6 +198,11 @@ pub fn page(
         }
     };
     read_all(rows)
+}
+
+/// The tasks of an identity that can be worked on at this instant, in no order.
+pub fn ready_of(tx: &mut Tx<'_>, project_id: &str, identity: &str, now: Millis) -> Result<Vec<Task>, Fault> {
+    read_all(tx.query(READY_OF, params![project_id, identity_key(identity), now])?)
 }
 
 /// The id of every task, in no order.

@@ -24,6 +24,7 @@ fn what_is_open_is_found_by_the_index_of_what_is_open() {
         ("task", "OPEN", "task_open"),
         ("task", "OPEN_AFTER", "task_open"),
         ("task", "READY_AFTER", "task_ready"),
+        ("task", "READY_OF", "task_ready_assigned"),
         ("task", "BLOCKED_AFTER", "task_blocked"),
         ("task", "CHILDREN", "task_children"),
         ("task", "HELD", "task_claimed"),

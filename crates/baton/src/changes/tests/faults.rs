@@ -238,6 +238,8 @@ fn a_missing_commit_a_lock_and_damage_are_told() {
     let middle = damaged.pack.len() / 2;
     damaged.pack[middle] ^= 0xff;
     assert!(matches!(apply(&target, &damaged), Err(Fault::Invalid(_))));
+    let message = apply(&target, &damaged).expect_err("damaged").to_string();
+    assert_eq!(message, "the captured changes are not valid: their content is damaged");
     let swapped = Changes { worktree_tree: changes.index_tree.clone(), ..changes.clone() };
     assert!(matches!(apply(&target, &swapped), Err(Fault::Invalid(_))));
     assert_eq!(seen(&target), before);
@@ -334,6 +336,37 @@ fn line_ends_that_git_would_convert_arrive_as_they_are() {
         (fs::read(target.join("d.crlf")).expect("read"), seen(&target)),
         (b"one\n".to_vec(), seen(&source))
     );
+}
+
+#[test]
+fn what_git_forbids_is_told_without_its_own_words() {
+    let stage = Stage::new(&FILES, &[]);
+    let source = stage.clone("source");
+    write(&source, b".gitmodules", b"[submodule \"x\"]\n\tpath = x\n\turl = -u./foo\n");
+    let changes = capture(&source).expect("captured");
+    let target = stage.clone("target");
+    let before = seen(&target);
+    let fault = apply(&target, &changes).expect_err("no submodule may have this address");
+    assert!(matches!(&fault, Fault::Rejected(reasons) if reasons[0].contains(".gitmodules")), "{fault}");
+    let message = format!("{fault}; {}", fault.hint());
+    assert!(
+        !message.contains("fsck")
+            && !message.contains("index-pack")
+            && message.contains("where the work was done"),
+        "{message}"
+    );
+    assert_eq!(seen(&target), before);
+}
+
+/// A merge may be larger than what either side holds: the sizes are not those of files then.
+#[test]
+fn what_is_larger_than_the_limit_names_no_files_where_none_are_known() {
+    let fault = |largest: &[&str]| {
+        let largest = largest.iter().map(|name| (*name).to_owned()).collect();
+        Fault::ByteLimit { largest, limit: 10 }.to_string()
+    };
+    assert_eq!(fault(&[]), "the changes are larger than the limit of 10 bytes");
+    assert_eq!(fault(&["a (12)"]), "the changes are larger than the limit of 10 bytes; the largest: a (12)");
 }
 
 #[test]

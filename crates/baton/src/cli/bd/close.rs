@@ -171,6 +171,7 @@ fn next_part(
         project: out.project(),
         parent: Some(parent.to_owned()),
         limit: Some(1),
+        assigned_first: Some(String::new()),
         ..tasks::ReadyInput::default()
     };
     let Some(row) = out.app.run::<tasks::Ready>(&input)?.items.into_iter().next() else { return Ok(None) };

@@ -224,6 +224,8 @@ pub(super) fn ready_issues(
         for_agent: filters.for_agent,
         unassigned: filters.unassigned,
         deferred: filters.deferred,
+        // The order of `bd` is its own.
+        assigned_first: Some(String::new()),
         ..tasks::ReadyInput::default()
     };
     let found = out.app.run::<tasks::Ready>(&input)?;

@@ -42,7 +42,7 @@ pub(super) struct Args {
     /// Tool that wrote the session: claude, codex, gemini, …
     #[arg(long, value_name = "A")]
     agent: Option<String>,
-    /// Print the command without running it; the hand-off is recorded and waits
+    /// Print the command without running it; the baton is left and waits
     #[arg(long)]
     print: bool,
     /// Write the conversation as one of the tool's own sessions and resume that

@@ -210,7 +210,7 @@ fn without_network(cast: &mut DemoWorld, story: &mut Story) -> Result<String, Ap
 }
 
 fn outcome_text(app: &mut App, id: &str) -> Result<String, AppError> {
-    let shown = app.run::<Show>(&ShowInput { id: id.to_owned(), project: None })?;
+    let shown = app.run::<Show>(&ShowInput { id: id.to_owned(), ..ShowInput::default() })?;
     let HandoffOrBaton::Handoff(row) = shown.handoff else { return Ok(String::new()) };
     let result = row.handoff.result.as_deref().map(visible).unwrap_or_default();
     Ok(format!("{}: {result}\n", row.handoff.state.as_str()))

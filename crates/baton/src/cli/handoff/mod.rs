@@ -1,10 +1,10 @@
 //! `baton handoff`
 
 use baton_model::handoff::View;
-use baton_model::id::{identity_key, visible};
+use baton_model::id::visible;
 use baton_ops::handoff::{
-    self as ops, Action, Advance, AdvanceInput, CreateInput, CreateOutput, HandoffOrBaton, List, ListInput,
-    MarkSeen, MarkSeenInput, PublishInput, PublishOutput, Retry, RetryInput, SeedSession, Show, ShowInput,
+    self as ops, Action, Advance, AdvanceInput, CreateInput, CreateOutput, List, ListInput, PublishInput,
+    PublishOutput, Retry, RetryInput, SeedSession, Show, ShowInput,
 };
 use baton_ops::session::{self, HandoffInput};
 use serde_json::{Map, Value};
@@ -243,10 +243,9 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             })
         }
         Verb::Show { id, who } => {
-            let shown = app.run::<Show>(&ShowInput { id, project: app.project.clone() })?;
-            app.show(&shown, show::text)?;
-            let reader = who.identity.or_else(|| app.config.identity.clone());
-            mark_seen(app, &shown.handoff, reader.as_deref())
+            let project = app.project.clone();
+            let shown = app.run::<Show>(&ShowInput { id, project, identity: who.identity })?;
+            app.show(&shown, show::text)
         }
         Verb::Accept(AcceptArgs { id, who }) => {
             let answer = Answer { id, who, result: None };
@@ -281,21 +280,6 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         Verb::Import(import) => file::import(import, app),
         Verb::Reclaim(reclaim) => file::reclaim(reclaim, app),
         Verb::FromTranscript(request) => from_transcript::run(*request, app),
-    }
-}
-
-/// Its sender has opened a hand-off that came back: it is no matter for them any more. Who may not write only reads.
-pub(super) fn mark_seen(app: &mut App, shown: &HandoffOrBaton, reader: Option<&str>) -> Result<(), AppError> {
-    let (HandoffOrBaton::Handoff(row), Some(reader)) = (shown, reader) else { return Ok(()) };
-    let handoff = &row.handoff;
-    if !handoff.state.is_returned() || identity_key(reader) != identity_key(&handoff.from_identity) {
-        return Ok(());
-    }
-    let input = MarkSeenInput { id: handoff.handoff_id.clone(), identity: Some(reader.to_owned()) };
-    match app.run::<MarkSeen>(&input) {
-        Ok(_) => Ok(()),
-        Err(AppError::Refused(_)) => Ok(()),
-        Err(error) => Err(error),
     }
 }
 

@@ -5,6 +5,7 @@ use baton_model::id::visible;
 use baton_model::saga::{Kind, StepStage};
 use baton_ops::handoff::{Preview, Progress};
 
+use super::ending;
 use crate::app::App;
 use crate::error::AppError;
 use crate::render;
@@ -30,12 +31,18 @@ pub(crate) fn summary(progress: &Progress) -> String {
         State::Planned | State::Pending => {
             format!("not handed to {to} yet: {id} ({})", handoff.state.as_str())
         }
+        state if progress.replayed => {
+            format!("handed to {to} before, and not now: {id} ({})", state.as_str())
+        }
         state => format!("handed to {to}: {id} ({})", state.as_str()),
     };
     text.push_str(&task.map(|task| format!(", task {}", visible(&task.id))).unwrap_or_default());
     text.push('\n');
     for line in task.and_then(|task| task.url.as_deref()).into_iter().chain(handoff.last_error.as_deref()) {
         text.push_str(&format!("  {}\n", visible(line)));
+    }
+    if progress.replayed {
+        text.extend(ending::lines(handoff).lines().map(|line| format!("  {line}\n")));
     }
     text.push_str(&unfinished(progress));
     let warnings = progress.warnings.iter().flatten();

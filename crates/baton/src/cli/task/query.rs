@@ -147,10 +147,9 @@ pub(super) fn ready(args: Ready, app: &mut App) -> Result<(), AppError> {
         let answer = app.run::<ops::ClaimTask>(&input)?;
         return app.show(&answer, claimed);
     }
-    let identity = args.who.identity.or_else(|| app.config.identity.clone());
     let input = ops::ReadyInput {
         project,
-        assigned_first: identity.clone(),
+        assigned_first: args.who.identity,
         agent_role: args.agent_role,
         for_agent: args.for_agent,
         assignee: args.assignee,
@@ -164,7 +163,7 @@ pub(super) fn ready(args: Ready, app: &mut App) -> Result<(), AppError> {
     app.show(&found, |found| {
         let row = |found: &ops::Row| {
             let mut row = row(&found.task);
-            if identity.is_some() && found.task.assignee == identity {
+            if found.is_own {
                 row.push("yours".to_owned());
             }
             row

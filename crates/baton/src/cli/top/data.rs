@@ -363,8 +363,6 @@ pub(super) fn detail(app: &mut App, target: &Target) -> Result<Detail, AppError>
         Target::Handoff { id, .. } => {
             let input = handoff::ShowInput { id: id.clone(), ..handoff::ShowInput::default() };
             let shown = app.run::<handoff::Show>(&input)?;
-            let reader = app.config.identity.clone();
-            handoff_text::mark_seen(app, &shown.handoff, reader.as_deref())?;
             ("hand-off", handoff_text::shown(&shown))
         }
         Target::Task { project_id, id } => {

@@ -78,6 +78,14 @@ fn greeting_and_lists_are_answered_without_a_store() {
         let (code, stderr) = client.end();
         assert_eq!((code, stderr.as_str()), (Some(0), ""));
     }
+    // A mistyped path is no new store: an agent would see a project without work.
+    let missing = stage.root().join("mistyped.db");
+    let mut client = Client::pipe(&stage.terminal("Lola").with("BATON_STORE", &missing), MODERN);
+    for (tool, input) in [("inbox", json!({ "action": "projects" })), ("session_start", json!({}))] {
+        let refused = client.tool(tool, input);
+        assert_eq!(refused["structuredContent"]["error"]["code"], "store_missing", "{refused:#}");
+        assert!(!missing.exists(), "{tool}");
+    }
     let mut client = Client::pipe(&stage.terminal("Lola"), MODERN);
     client.ok("tools/list", json!({}));
     assert!(!stage.has_store(), "nothing was opened");
