@@ -42,7 +42,7 @@ pub(super) fn find(
         subject.pop();
     }
     Ok(Some(Reply {
-        to: Address::parse(name)?,
+        to: Address::of_participant(name),
         to_project: home.clone().unwrap_or_else(|| project_id.to_owned()),
         subject,
         thread_id: answered.thread().to_owned(),
