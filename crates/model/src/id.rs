@@ -59,8 +59,8 @@ pub fn check_identity(name: &str) -> Result<(), Refusal> {
     if name.get(..TOKEN.len()).is_some_and(|start| start.eq_ignore_ascii_case(TOKEN)) {
         return Err(Refusal::invalid(
             "identity_invalid",
-            format!("`{}` is a token without an identity, and nothing is addressed to one", visible(name)),
-            "answer what it sent with `baton mail reply MESSAGE`, or ask for a token made with `baton token create --identity NAME`",
+            format!("`{}` is a token without an identity, which nobody addresses by its name", visible(name)),
+            "answer what it sent with `baton mail send --reply-to MESSAGE`, or ask for a token made with `baton token create --identity NAME`",
         )
         .with("identity", name));
     }

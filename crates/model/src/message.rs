@@ -117,6 +117,12 @@ impl Address {
         }
     }
 
+    /// The sender or the receiver of a message that is there, to be written to: also a token without an identity (`token:NAME`),
+    /// which nobody else can address.
+    pub fn of_participant(text: &str) -> Self {
+        Self::parse(text).unwrap_or_else(|_| Self::Identity(text.to_owned()))
+    }
+
     /// As it is kept and shown.
     pub fn display_name(&self) -> String {
         match self {

@@ -137,7 +137,8 @@ fn a_repeated_request_says_that_the_work_was_handed_over_before_and_what_became_
     );
     assert_eq!(code, 0);
     assert!(
-        answer.err.contains("a token without an identity") && answer.err.contains("baton mail reply MESSAGE"),
+        answer.err.contains("a token without an identity")
+            && answer.err.contains("mail send --reply-to MESSAGE"),
         "{answer:#?}"
     );
 }

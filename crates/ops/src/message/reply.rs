@@ -48,7 +48,7 @@ pub(super) fn find(
     let to_project = home.clone().unwrap_or_else(|| project_id.to_owned());
     let home = if to_project == project_id { None } else { store.read(|tx| merged_into(tx, &to_project))? };
     Ok(Some(Reply {
-        to: Address::parse(name)?,
+        to: Address::of_participant(name),
         home: home.unwrap_or_else(|| to_project.clone()),
         to_project,
         subject,

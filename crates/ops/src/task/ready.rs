@@ -1,6 +1,7 @@
 //! `task_ready`: what can be worked on now.
 
 use baton_model::id::is_bot;
+use baton_model::route;
 use baton_model::task::Task;
 use baton_model::task::filter::{Filter, is_assigned_to};
 use baton_model::task::word::full_type;
@@ -107,7 +108,10 @@ impl Operation for Ready {
             tx.prefetch(|tx| {
                 drop(project::get(tx, &project_id));
                 drop(task::expiring_claims(tx, &project_id, env.now));
-                drop(owner.as_deref().map(|owner| task::ready_of(tx, &project_id, owner, until)));
+                if let Some(owner) = owner.as_deref() {
+                    drop(task::ready_of(tx, &project_id, owner, until));
+                    drop(task::given_to(tx, &project_id, owner));
+                }
             });
             resolve::require_project(tx, &project_id)?;
             let mut filter = filter(&input, for_agent.as_ref());
@@ -164,6 +168,14 @@ impl Query<'_> {
             }
         }
         own.sort_by(|a, b| key(a).cmp(&key(b)));
+        // What the router gave it and waits to be begun comes before all: that is what a claim takes up.
+        if let Some(owner) = self.owner {
+            let given = task::given_to(tx, self.project_id, owner)?;
+            let mut given: Vec<Task> =
+                given.into_iter().filter(|task| route::is_waiting(task) && self.filter.takes(task)).collect();
+            given.append(&mut own);
+            own = given;
+        }
         let (first, rest) = (own.len(), window.after.saturating_sub(own.len()));
         let mut found: Vec<Task> = own.into_iter().skip(window.after).take(window.limit).collect();
         let room = window.limit - found.len();

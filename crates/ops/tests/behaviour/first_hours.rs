@@ -39,7 +39,11 @@ on_every_backend! {
         let tess = agent("Tess");
         let made = routed_to(w, &tess);
         assert_eq!(column(&w.pending(&tess), "type"), ["task_handoff"]);
+        // What a claim would take up is ready, and first.
+        let ready = w.ok(&tess, "task_ready", json!({}));
+        assert_eq!((&ready["items"][0]["id"], &ready["items"][0]["is_own"]), (&made["test_id"], &json!(true)), "{ready:#}");
         w.ok(&tess, "task_claim", json!({ "id": made["test_id"] }));
+        assert!(list(&w.ok(&tess, "task_ready", json!({}))["items"]).is_empty(), "it is taken up");
         w.ok(&tess, "task_close", json!({ "id": made["test_id"], "result": "pass" }));
         assert_eq!(w.pending(&tess), Vec::<Value>::new(), "it asks for nothing any more");
     }
