@@ -30,7 +30,7 @@ use crate::recall::IndexServices;
 use crate::repo_file::{Fault, RepoFile, SMALL};
 use crate::{open_conversations, path_kind, private_file, process};
 
-/// The difference between two clocks, in milliseconds, of which nothing is made.
+/// The clock skew that is tolerated, in milliseconds.
 const CLOSE_ENOUGH: i64 = 500;
 
 /// What operations may ask of this machine.

@@ -25,11 +25,11 @@ pub struct Launch {
 
 /// How a tool does one thing without a terminal, and ends.
 pub struct Headless {
-    /// Its words, see [`argv`].
+    /// Its arguments, filled in by `launch::argv` of the program.
     pub words: &'static [&'static str],
     /// How it takes a session of its own up again with a prompt.
     pub resume: &'static [&'static str],
-    /// The flags of manners that are others here than on a terminal.
+    /// The flags of permission modes that differ from those on a terminal.
     pub modes: &'static [(PermissionMode, &'static [&'static str])],
     /// What has Baton's tools called where nobody confirms a call; none where nothing is needed.
     pub approval: Option<Approval>,
@@ -55,18 +55,18 @@ impl Headless {
 }
 
 impl Launch {
-    /// The flags that make it run in this manner; none where it has no such thing.
-    pub fn mode(&self, manner: PermissionMode) -> Option<&'static [&'static str]> {
-        if manner == PermissionMode::Ask {
+    /// The flags that make it run in this permission mode; none where it has no such mode.
+    pub fn mode(&self, mode: PermissionMode) -> Option<&'static [&'static str]> {
+        if mode == PermissionMode::Ask {
             return Some(&[]);
         }
-        self.modes.iter().find(|(own, _)| *own == manner).map(|(_, flags)| *flags)
+        self.modes.iter().find(|(own, _)| *own == mode).map(|(_, flags)| *flags)
     }
 
     /// The same without a terminal.
-    pub fn headless_mode(&self, manner: PermissionMode) -> Option<&'static [&'static str]> {
-        let own = self.headless.as_ref()?.modes.iter().find(|(own, _)| *own == manner);
-        own.map(|(_, flags)| *flags).or_else(|| self.mode(manner))
+    pub fn headless_mode(&self, mode: PermissionMode) -> Option<&'static [&'static str]> {
+        let own = self.headless.as_ref()?.modes.iter().find(|(own, _)| *own == mode);
+        own.map(|(_, flags)| *flags).or_else(|| self.mode(mode))
     }
 
     /// How it runs without a terminal, unless the arguments that a user adds say so already.

@@ -33,12 +33,12 @@ const OPEN_TTL: Duration = Duration::from_millis(50);
 /// Tokens remembered at once; a flood of wrong ones empties the memory, nothing else.
 const REMEMBERED: usize = 1_024;
 
-/// What a authenticator needs to know.
+/// What an authenticator needs to know.
 pub(super) struct Authenticator {
     pool: Arc<Pool>,
     /// Tokens are asked for even if none was made: the address can be reached from elsewhere.
     always: bool,
-    known: Mutex<TokenCache>,
+    cache: Mutex<TokenCache>,
     limiter: Limiter,
     open: Arc<OpenRequests>,
 }
@@ -47,9 +47,9 @@ pub(super) struct Authenticator {
 type TokenCache = HashMap<Option<String>, (Instant, Option<Grant>)>;
 
 impl Authenticator {
-    /// A authenticator to this store.
+    /// An authenticator for this store.
     pub(super) fn new(pool: Arc<Pool>, always: bool, limiter: Limiter) -> Self {
-        Self { pool, always, known: Mutex::default(), limiter, open: Arc::default() }
+        Self { pool, always, cache: Mutex::default(), limiter, open: Arc::default() }
     }
 
     /// What the bearer may do; `reads`: the request cannot write.
@@ -77,17 +77,17 @@ impl Authenticator {
     }
 
     fn remembered(&self, secret: &Option<String>, lasts: Duration) -> Option<Option<Grant>> {
-        let known = self.known.lock().ok()?;
-        let (since, grant) = known.get(secret)?;
+        let cache = self.cache.lock().ok()?;
+        let (since, grant) = cache.get(secret)?;
         (since.elapsed() < lasts).then(|| grant.clone())
     }
 
     fn remember(&self, secret: Option<String>, grant: Option<Grant>) {
-        if let Ok(mut known) = self.known.lock() {
-            if known.len() >= REMEMBERED {
-                known.clear();
+        if let Ok(mut cache) = self.cache.lock() {
+            if cache.len() >= REMEMBERED {
+                cache.clear();
             }
-            known.insert(secret, (Instant::now(), grant));
+            cache.insert(secret, (Instant::now(), grant));
         }
     }
 }

@@ -121,12 +121,12 @@ pub(crate) fn probe(redis: &Redis) -> (State, Option<String>) {
     }
 }
 
-/// Subscribes to a channel. `record_heartbeat` gets each message, and `None` at each timeout, until it returns false.
+/// Subscribes to a channel. `on_message` gets each message, and `None` at each timeout, until it returns false.
 pub(super) fn listen(
     redis: &Redis,
     channel: &str,
     wait: Duration,
-    mut record_heartbeat: impl FnMut(Option<String>) -> bool,
+    mut on_message: impl FnMut(Option<String>) -> bool,
 ) -> Result<(), LinkError> {
     let mut connection = match &redis.place {
         // Any node passes on what is said to any other.
@@ -140,11 +140,11 @@ pub(super) fn listen(
     listener.subscribe(channel)?;
     listener.set_read_timeout(Some(wait))?;
     // Messages published before the subscription are lost: an empty first one makes the caller look once.
-    let mut goes_on = record_heartbeat(Some(String::new()));
+    let mut goes_on = on_message(Some(String::new()));
     while goes_on {
         goes_on = match listener.get_message() {
-            Ok(message) => record_heartbeat(Some(message.get_payload()?)),
-            Err(error) if error.is_timeout() => record_heartbeat(None),
+            Ok(message) => on_message(Some(message.get_payload()?)),
+            Err(error) if error.is_timeout() => on_message(None),
             Err(error) => return Err(error.into()),
         };
     }

@@ -108,13 +108,13 @@ fn run(plan: &Plan, signals: &mut Signals, app: &mut App) -> Result<Completion, 
     Ok(Completion { code, stop, kept: outcome })
 }
 
-/// The flags of the manner in which the tool is to run.
+/// The flags of the permission mode in which the tool is to run.
 fn flags(plan: &Plan) -> Result<&'static [&'static str], Refusal> {
-    let manner = plan.mode.as_deref().and_then(PermissionMode::from_word);
-    let (Some(Launcher { tool, launch }), Some(manner)) = (plan.launcher, manner) else { return Ok(&[]) };
-    let flags = if plan.headless { launch.headless_mode(manner) } else { launch.mode(manner) };
+    let mode = plan.mode.as_deref().and_then(PermissionMode::from_word);
+    let (Some(Launcher { tool, launch }), Some(mode)) = (plan.launcher, mode) else { return Ok(&[]) };
+    let flags = if plan.headless { launch.headless_mode(mode) } else { launch.mode(mode) };
     flags.ok_or_else(|| {
-        let what = format!("{} has no flag for the mode {}", tool.title, manner.as_str());
+        let what = format!("{} has no flag for the mode {}", tool.title, mode.as_str());
         Refusal::invalid("mode_unsupported", what, "leave --mode out, or give the tool's own flags after --")
     })
 }

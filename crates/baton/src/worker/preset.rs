@@ -15,7 +15,7 @@ working directory. When you are done, write a JSON object to the file that BATON
 or \"error\", \"reason\": one sentence, \"context\": {\"work_completed\": what you did, \"files_modified\": [paths], \
 \"test_command\": how to test it, \"failure_details\": what failed, if anything}}.";
 
-/// A tool's command line in a manner, with what the user adds. `folder` is where the packet and the result will lie: the tool
+/// A tool's command line in a permission mode, with what the user adds. `folder` is where the packet and the result will lie: the tool
 /// has to be let in.
 pub(crate) fn preset(
     name: &str,
@@ -31,9 +31,9 @@ pub(crate) fn preset(
         let hint = format!("use one of {}, or give its command line after --", known.join(", "));
         return Err(Refusal::invalid("preset_unknown", what, hint));
     };
-    let manner = PermissionMode::from_word(mode).unwrap_or(PermissionMode::Edits);
-    let Some(flags) = launcher.launch.headless_mode(manner) else {
-        let what = format!("{} has no flag for the mode {}", launcher.tool.title, manner.as_str());
+    let permissions = PermissionMode::from_word(mode).unwrap_or(PermissionMode::Edits);
+    let Some(flags) = launcher.launch.headless_mode(permissions) else {
+        let what = format!("{} has no flag for the mode {}", launcher.tool.title, permissions.as_str());
         return Err(Refusal::invalid("mode_unsupported", what, "give the tool's own flags after --"));
     };
     let prompt = Prompt { text: PROMPT.to_owned(), file: Some(folder.join("task.json")) };

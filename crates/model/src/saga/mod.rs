@@ -156,7 +156,7 @@ pub struct Step {
     pub attempts: i64,
     /// When it may be tried; [`NOT_YET`] before its turn.
     pub due_at: Millis,
-    /// Until when the one who tries has it to himself.
+    /// When the lease of the attempt ends.
     pub lease_until: Millis,
     /// Counts leases, so that a late answer is known as one.
     pub fence: i64,

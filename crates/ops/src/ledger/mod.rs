@@ -88,7 +88,7 @@ pub(crate) fn append_json(
     append(tx, env, author, kind, body)
 }
 
-/// The token, if it acts under a name that it is not bound to; recorded with every entry.
+/// The token, if it acts under a name that it is not bound to; recorded with entries whose body is made here.
 fn actor(env: &Env<'_>, author: &Author<'_>) -> Option<String> {
     let bearer = env.caller.grant.bearer.as_ref().filter(|bearer| bearer.identities.is_none())?;
     Some(bearer.actor()).filter(|actor| actor != author.identity)

@@ -83,7 +83,7 @@ pub(crate) use working_copy::refresh as refresh_working_copy;
 pub(crate) use wrap::close;
 pub use wrap::{Wrap, WrapInput, WrapOutput};
 
-/// Who releases a session, and why they say they do.
+/// Who releases a session, and the reason that they give.
 pub(crate) struct Releaser<'a> {
     pub identity: &'a str,
     pub reason: ReleaseReason,

@@ -103,7 +103,7 @@ fn keep_state(ours: &Task, merged: &mut Task) {
     }
 }
 
-/// What a line wanted otherwise than it came.
+/// The changes that a line asked for and did not get.
 fn not_taken(id: &str, wanted: &Map<String, Value>, taken: &Map<String, Value>) -> Vec<Conflict> {
     let names = wanted.keys().chain(taken.keys().filter(|name| !wanted.contains_key(*name)));
     let differs = |name: &&String| !is_comment(name) && wanted.get(*name) != taken.get(*name);

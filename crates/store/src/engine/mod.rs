@@ -3,7 +3,7 @@
 //! A [`Store`] is one connection. [`Store::write`] takes the rows of the projects it touches, so each project has one
 //! writer at a time and its ledger is numbered in the order in which it becomes visible; [`Store::read`] sees committed
 //! rows only. Statements are constants declared with [`sql!`](crate::sql), bound with [`params!`](crate::params) and
-//! written for both engines: `BIGINT`, `TEXT` and `BYTEA` columns, `$1…$n` first used in ascending order, no clock.
+//! written for both engines: `BIGINT` and `TEXT` columns, `$1…$n` first used in ascending order, no clock.
 //!
 //! This folder is the only place that names a database driver.
 

@@ -24,7 +24,7 @@ const BUSY_RETRIES: u32 = 1;
 ///
 /// With PostgreSQL, a store must be used on a plain thread, not inside an asynchronous runtime.
 pub struct Store {
-    session: Connection,
+    connection: Connection,
     target: Target,
     migrations: Migrations,
 }
@@ -71,19 +71,19 @@ impl Store {
         // A store in memory starts empty, so it is always brought up to date.
         let now_ms = if *target == Target::Memory { now_ms.or(Some(0)) } else { now_ms };
         migrate::bring_up_to_date(engine.as_mut(), migrations, now_ms, &target.to_string())?;
-        Ok(Self { session: Connection::new(engine), target: target.clone(), migrations })
+        Ok(Self { connection: Connection::new(engine), target: target.clone(), migrations })
     }
 
     /// Makes the store fail after so many further steps of writes (a statement is one, so is the commit); `None` turns
     /// it off. For tests that break every step.
     #[cfg(feature = "fail")]
     pub fn fail_after(&mut self, steps: Option<u32>) {
-        self.session.steps_left = steps;
+        self.connection.steps_left = steps;
     }
 
     /// Which engine it is: `sqlite`, `postgres` or `memory`.
     pub fn kind(&self) -> &'static str {
-        self.session.engine.kind()
+        self.connection.engine.kind()
     }
 
     /// Where the store is.
@@ -128,14 +128,14 @@ impl Store {
     /// Reads. On SQLite the closure sees one moment; on PostgreSQL each statement sees the moment at which it runs,
     /// which saves two round trips.
     pub fn read<T>(&mut self, f: impl FnOnce(&mut Tx<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
-        let mut tx = Tx::begin(&mut self.session, Mode::Read, &[])?;
+        let mut tx = Tx::begin(&mut self.connection, Mode::Read, &[])?;
         let answer = f(&mut tx);
         tx.finish(answer)
     }
 
     /// Reads, and every statement sees the same moment on PostgreSQL, too.
     pub fn snapshot<T>(&mut self, f: impl FnOnce(&mut Tx<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
-        let mut tx = Tx::begin(&mut self.session, Mode::Snapshot, &[])?;
+        let mut tx = Tx::begin(&mut self.connection, Mode::Snapshot, &[])?;
         let answer = f(&mut tx);
         tx.finish(answer)
     }
@@ -164,65 +164,65 @@ impl Store {
         projects: &[&str],
         f: &mut impl FnMut(&mut Tx<'_>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let mut tx = Tx::begin(&mut self.session, mode, projects)?;
+        let mut tx = Tx::begin(&mut self.connection, mode, projects)?;
         let answer = f(&mut tx);
         tx.finish(answer)
     }
 
     /// Sets the observer: sessions are read with its heartbeats, and it is notified of commits.
     pub fn observe(&mut self, beside: Arc<dyn CommitObserver>) {
-        self.session.beside = Some(beside);
+        self.connection.beside = Some(beside);
     }
 
     /// Begins a batch: every write and read until its end shares one transaction and one flush. On PostgreSQL a batch
     /// keeps the rows of the projects it has written until it ends, so it should hold one project's writes.
     pub fn begin_batch(&mut self) -> Result<(), Fault> {
-        self.session.begin_batch()
+        self.connection.begin_batch()
     }
 
     /// Commits the batch. When this fails, none of its writes happened (except [`FaultKind::CommitUnknown`]), whatever
     /// they answered; the batch is over either way.
     pub fn commit_batch(&mut self) -> Result<(), Fault> {
-        self.session.commit_batch()
+        self.connection.commit_batch()
     }
 
     /// Undoes every write of the batch and ends it.
     pub fn rollback_batch(&mut self) -> Result<(), Fault> {
-        self.session.rollback_batch()
+        self.connection.rollback_batch()
     }
 
     /// How often this connection has asked a database server and waited: what a network makes slow. Always 0 on SQLite.
     pub fn trips(&self) -> u64 {
-        self.session.engine.trips()
+        self.connection.engine.trips()
     }
 
     /// How many statements this connection has sent to a database server, those that travelled with others included. Always 0
     /// on SQLite.
     pub fn statements(&self) -> u64 {
-        self.session.engine.statements()
+        self.connection.engine.statements()
     }
 
     /// How many durable transactions this connection has asked a database server to commit: each waits for its disk. Always 0
     /// on SQLite.
     pub fn commits(&self) -> u64 {
-        self.session.engine.commits()
+        self.connection.engine.commits()
     }
 
     /// What the database server's clock says, in epoch milliseconds: the one clock that servers on different machines share.
     /// `None` on SQLite.
     pub fn server_time(&mut self) -> Result<Option<i64>, Fault> {
-        self.session.engine.server_time()
+        self.connection.engine.server_time()
     }
 
     /// Whether a batch is open.
     pub fn in_batch(&self) -> bool {
-        self.session.in_batch()
+        self.connection.in_batch()
     }
 
     /// What is wrong with the store: damage that the engine finds in its file, and migrations that differ from this
     /// build's. Empty is sound.
     pub fn check(&mut self) -> Result<Vec<String>, Fault> {
-        let engine = self.session.engine.as_mut();
+        let engine = self.connection.engine.as_mut();
         let mut found = engine.integrity()?;
         found.extend(migrate::differences(engine, self.migrations)?);
         Ok(found)
@@ -233,13 +233,13 @@ impl Store {
         if self.in_batch() {
             return Err(Fault::other("a backup cannot be made inside a batch"));
         }
-        self.session.engine.backup(to)
+        self.connection.engine.backup(to)
     }
 
     /// For a process that is about to end: leaves the connection as it is where that is as good as closing it. Closing a
     /// SQLite store writes its log back and removes it, which takes longer than a command does.
     pub fn leave(self) {
-        if self.session.engine.may_stay_open() {
+        if self.connection.engine.may_stay_open() {
             std::mem::forget(self);
         }
     }
@@ -255,7 +255,7 @@ impl Store {
 
     /// Prepares a statement without running it: a test does this with every constant on every engine.
     pub fn prepare_only(&mut self, sql: &'static str) -> Result<(), Fault> {
-        self.session.engine.prepare(sql)
+        self.connection.engine.prepare(sql)
     }
 }
 

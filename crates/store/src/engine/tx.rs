@@ -13,7 +13,7 @@ use baton_model::time::Millis;
 /// An open transaction. A statement that fails dooms it: whatever the closure answers, nothing of it is kept, on every
 /// engine alike. Conflicts that are expected are therefore written as `ON CONFLICT`.
 pub struct Tx<'a> {
-    session: &'a mut Connection,
+    connection: &'a mut Connection,
     mode: Mode,
     taken: Vec<LockedProject>,
     failed: Option<Fault>,
@@ -40,8 +40,12 @@ struct LockedProject {
 }
 
 impl<'a> Tx<'a> {
-    pub(crate) fn begin(session: &'a mut Connection, mode: Mode, projects: &[&str]) -> Result<Self, Fault> {
-        let numbers = session.start(mode, projects)?;
+    pub(crate) fn begin(
+        connection: &'a mut Connection,
+        mode: Mode,
+        projects: &[&str],
+    ) -> Result<Self, Fault> {
+        let numbers = connection.start(mode, projects)?;
         let take = |(project, row): (&&str, Option<LedgerHead>)| LockedProject {
             project: (*project).to_owned(),
             exists: row.is_some(),
@@ -52,7 +56,15 @@ impl<'a> Tx<'a> {
             has_grown: false,
         };
         let taken = projects.iter().zip(numbers).map(take).collect();
-        Ok(Self { session, mode, taken, failed: None, notes: Vec::new(), ended: false, prefetching: false })
+        Ok(Self {
+            connection,
+            mode,
+            taken,
+            failed: None,
+            notes: Vec::new(),
+            ended: false,
+            prefetching: false,
+        })
     }
 
     /// Runs a statement and returns all its rows.
@@ -63,13 +75,13 @@ impl<'a> Tx<'a> {
         if self.prefetching {
             if self.failed.is_none()
                 && check_params(params).is_ok()
-                && let Err(fault) = self.session.engine.enqueue_query(sql, params)
+                && let Err(fault) = self.connection.engine.enqueue_query(sql, params)
             {
                 return Err(self.doom(fault));
             }
             return Err(Fault::other("this question is only announced"));
         }
-        self.run(params, |session| session.engine.query(sql, params))
+        self.run(params, |connection| connection.engine.query(sql, params))
     }
 
     /// Runs a statement that returns at most one row; more is a fault.
@@ -97,7 +109,7 @@ impl<'a> Tx<'a> {
         if self.reads_only() {
             return Err(self.doom(Fault::other(format!("a read may not write: {}", one_line(sql)))));
         }
-        self.run(params, |session| session.engine.execute(sql, params))
+        self.run(params, |connection| connection.engine.execute(sql, params))
     }
 
     /// Executes without returning the affected-row count; pipelined on PostgreSQL. It is sent with the next query, at
@@ -106,7 +118,7 @@ impl<'a> Tx<'a> {
         if self.reads_only() {
             return Err(self.doom(Fault::other(format!("a read may not write: {}", one_line(sql)))));
         }
-        self.run(params, |session| session.engine.send(sql, params))
+        self.run(params, |connection| connection.engine.send(sql, params))
     }
 
     /// Prefetches the queries that the closure makes, in one round trip. The same query, made afterwards and before any
@@ -122,19 +134,19 @@ impl<'a> Tx<'a> {
 
     /// Whether the engine is SQLite, on disk or in memory: search has a text for each engine.
     pub(crate) fn is_sqlite(&self) -> bool {
-        self.session.engine.kind() != "postgres"
+        self.connection.engine.kind() != "postgres"
     }
 
     /// Queues a notification for the commit observer, if there is one.
     pub(crate) fn note(&mut self, note: impl FnOnce() -> CommitEvent) {
-        if self.session.beside.is_some() {
+        if self.connection.beside.is_some() {
             self.notes.push(note());
         }
     }
 
     /// The later of the persisted heartbeat, `kept_at`, and the cached one.
     pub(crate) fn heard_at(&self, session_id: &str, kept_at: Millis) -> Millis {
-        latest(kept_at, self.session.beside.as_ref().and_then(|beside| beside.heard_at(session_id)))
+        latest(kept_at, self.connection.beside.as_ref().and_then(|beside| beside.heard_at(session_id)))
     }
 
     /// Whether a project that this write takes had a row when it began. False for every other project.
@@ -237,9 +249,9 @@ impl<'a> Tx<'a> {
         }
         #[cfg(feature = "fail")]
         if !self.reads_only() {
-            self.session.step().map_err(|fault| self.doom(fault))?;
+            self.connection.step().map_err(|fault| self.doom(fault))?;
         }
-        let result = check_params(params).and_then(|()| statement(self.session));
+        let result = check_params(params).and_then(|()| statement(self.connection));
         result.map_err(|fault| self.doom(fault))
     }
 
@@ -256,11 +268,11 @@ impl<'a> Tx<'a> {
         self.write_chain_heads()?;
         #[cfg(feature = "fail")]
         if !self.reads_only() {
-            self.session.step()?;
+            self.connection.step()?;
         }
         self.ended = true;
         let notes = std::mem::take(&mut self.notes);
-        self.session.keep(notes)?;
+        self.connection.keep(notes)?;
         Ok(value)
     }
 }
@@ -269,7 +281,7 @@ impl Drop for Tx<'_> {
     /// Whatever did not reach its commit is rolled back, after a panic too.
     fn drop(&mut self) {
         if !self.ended {
-            self.session.undo(self.failed.as_ref());
+            self.connection.undo(self.failed.as_ref());
         }
     }
 }

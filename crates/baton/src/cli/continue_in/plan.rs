@@ -167,7 +167,7 @@ fn folder(args: &Args, cwd: Option<&str>, app: &App) -> Result<(PathBuf, bool), 
     }
 }
 
-/// The flags of the manner in which the tool runs. What the session was allowed is never widened by itself: only that it
+/// The flags of the permission mode in which the tool runs. What the session was allowed is never widened by itself: only that it
 /// might not change anything is carried over unasked.
 fn mode(
     wanted: Option<&str>,
@@ -175,9 +175,9 @@ fn mode(
     (Launcher { tool, launch }, is_headless): (Launcher, bool),
     warnings: &mut Vec<Warning>,
 ) -> Result<&'static [&'static str], Refusal> {
-    let flags = |manner| if is_headless { launch.headless_mode(manner) } else { launch.mode(manner) };
+    let flags = |mode| if is_headless { launch.headless_mode(mode) } else { launch.mode(mode) };
     let mut warn = |message: String| warnings.push(Warning { kind: WarningKind::Mode, message });
-    let manner = match wanted {
+    let mode = match wanted {
         Some("same") => match ran {
             Some(ran) => ran,
             None => {
@@ -202,10 +202,10 @@ fn mode(
             None => return Ok(&[]),
         },
     };
-    flags(manner).ok_or_else(|| {
+    flags(mode).ok_or_else(|| {
         Refusal::invalid(
             "mode_unsupported",
-            format!("{} has no flag for the mode {}", tool.title, manner.as_str()),
+            format!("{} has no flag for the mode {}", tool.title, mode.as_str()),
             "leave --mode out, or give the tool's own flags after --",
         )
     })

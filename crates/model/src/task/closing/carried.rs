@@ -34,13 +34,13 @@ fn shorten<'a>(context: &mut Map<String, Value>, holder: impl Fn(&str, &Value) -
 /// The tasks of one increment.
 #[derive(Debug, Clone, Default)]
 pub struct IncrementTasks {
-    /// Builds.
+    /// The task that builds.
     pub implementation: Option<Task>,
-    /// Tests.
+    /// The task that tests.
     pub testing: Option<Task>,
-    /// Mends.
+    /// The task that fixes.
     pub fixing: Option<Task>,
-    /// Approves.
+    /// The task that approves.
     pub verification: Option<Task>,
 }
 

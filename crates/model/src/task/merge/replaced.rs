@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::task::record::OWN;
 
-/// Fields whose earlier values are no words of anybody.
+/// Fields that hold no text of a user.
 const NO_TEXTS: [&str; 5] = ["status", "assignee", "issue_type", "closed_at", "deleted_at"];
 
 /// The texts and objects among the old entries that the new ones do not have any more. Encrypted contexts, and
