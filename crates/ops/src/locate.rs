@@ -146,11 +146,27 @@ fn nearest(tx: &mut Tx<'_>, host: &dyn Host, here: &CallerPlace<'_>) -> Result<O
         if let Some(place) =
             found.filter(|place| here.grant.reaches(&place.project_id) && !here.is_stale(place))
             && !is_replaced(tx, host, here, &place)?
+            && !has_left_isolated(tx, host, here, &place)?
         {
             return Ok(Some(place));
         }
     }
     Ok(None)
+}
+
+/// Whether the repository of an isolated project has left a place: what lies there now, readable for git or not, reads nothing of it.
+fn has_left_isolated(
+    tx: &mut Tx<'_>,
+    host: &dyn Host,
+    here: &CallerPlace<'_>,
+    place: &Place,
+) -> Result<bool, Failure> {
+    let Some((id, folder)) = place.repository_id.as_deref().zip(place.common_dir.as_deref()) else {
+        return Ok(false);
+    };
+    Ok(here.id() != Some(id)
+        && project::get(tx, &place.project_id)?.is_some_and(|of| of.is_isolated)
+        && host.holds_repository(folder, id) == Some(false))
 }
 
 /// Whether another repository lies in the folder of a place by now: its settings hold no id, and it lacks the commit at which an agent

@@ -217,8 +217,24 @@ fn a_repository_in_the_place_of_an_isolated_one_reads_nothing_of_it() {
     let (shop, away) = (stage.shop(), stage.root().join("away"));
     fs::rename(&shop, &away).expect("moved");
     let words = |answer: serde_json::Value| answer.to_string().contains("OUR-SECRET");
-    for arguments in [&["clone", "-q", "away", "shop"][..], &["init", "-q", "shop"]] {
-        git(&stage, stage.root(), arguments);
+    // Also one whose git folder lies elsewhere, which Baton does not follow, and no repository at all.
+    let other = stage.repo("other");
+    let linked = || {
+        fs::create_dir(&shop).expect("a folder");
+        std::os::unix::fs::symlink(other.join(".git"), shop.join(".git")).expect("a link");
+    };
+    let pointed = ["clone", "-q", "--separate-git-dir", "pointed", "away", "shop"];
+    let begun = ["init", "-q", "--separate-git-dir", "begun", "shop"];
+    let made: [&dyn Fn(); 6] = [
+        &|| _ = git(&stage, stage.root(), &["clone", "-q", "away", "shop"]),
+        &|| _ = git(&stage, stage.root(), &["init", "-q", "shop"]),
+        &|| _ = git(&stage, stage.root(), &pointed),
+        &|| _ = git(&stage, stage.root(), &begun),
+        &linked,
+        &|| fs::create_dir(&shop).expect("a folder"),
+    ];
+    for make in made {
+        make();
         let answer = ann.within(&shop).run(&["memory", "search", "OUR"]);
         assert!(answer.code != 0 && !words(answer.err.clone().into()), "{answer:#?}");
         fs::remove_dir_all(&shop).expect("removed");
