@@ -287,10 +287,8 @@ struct Tally {
 
 impl Tally {
     fn add(&mut self, table: &'static str, row: &[Value]) {
-        if let ("project", Some(Value::Text(id)), Some(Value::Text(head))) = (table, row.first(), row.last())
-        {
-            // The head is the last of the columns that an export names.
-            self.heads.insert(id.clone(), head.clone());
+        if let Some((id, head)) = chain_head(table, row) {
+            self.heads.insert(id.to_owned(), head.to_owned());
         }
         if let ("delta", Some(Value::Text(id))) = (table, row.first()) {
             self.walks.entry(id.clone()).or_insert_with(|| ChainVerifier::begin(id)).delta(row);
@@ -329,6 +327,15 @@ impl Tally {
     }
 }
 
+/// The project of a row and the newest link of its chain, if it is the row of a project.
+fn chain_head<'a>(table: &str, row: &'a [Value]) -> Option<(&'a str, &'a str)> {
+    let at = |column| row.get(dump::position(table, column)?);
+    match (table == "project").then(|| (at("project_id"), at("chain_head"))) {
+        Some((Some(Value::Text(id)), Some(Value::Text(head)))) => Some((id, head)),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -337,6 +344,17 @@ mod tests {
         let mut tally = Tally::default();
         rows.iter().for_each(|row| tally.add("delta", row));
         tally.tables().into_iter().find(|table| table.name == "delta").expect("delta").hash
+    }
+
+    /// Columns that come in later stand behind it.
+    #[test]
+    fn the_head_of_a_chain_is_read_by_its_name() {
+        let count = dump::position("project", "merged_into").expect("a column") + 1;
+        let mut row = vec![Value::Text("into".into()); count];
+        row[dump::position("project", "project_id").expect("a column")] = Value::Text("p".into());
+        row[dump::position("project", "chain_head").expect("a column")] = Value::Text("abc".into());
+        assert_eq!(chain_head("project", &row), Some(("p", "abc")));
+        assert_eq!(chain_head("session", &row), None);
     }
 
     #[test]

@@ -16,6 +16,12 @@ pub(crate) struct Table {
     pub(crate) count: &'static str,
 }
 
+/// Where a column stands in the rows of a table.
+pub(crate) fn position(table: &str, column: &str) -> Option<usize> {
+    let table = TABLES.iter().find(|known| known.name == table)?;
+    table.columns.iter().position(|known| *known == column)
+}
+
 macro_rules! tables {
     ($($constant:ident, $put:ident: $name:literal [$first:literal $(, $column:literal)*] ($places:literal) of $condition:literal by $order:literal;)+) => {
         crate::sql! {

@@ -107,3 +107,20 @@ fn an_isolated_projects_transcripts_are_found_in_its_folder_and_nowhere_else() {
     ann.within(&thesis).json(&["transcripts", "show", "bbbbbbbb"]);
     ann.json(&["--project", "thesis", "transcripts", "show", "bbbbbbbb"]);
 }
+
+/// The row of a project has columns behind the head of its chain.
+#[test]
+fn a_store_with_a_merged_project_is_copied() {
+    let stage = Stage::in_a_file("another store is a file").registered();
+    let lola = stage.terminal("Lola");
+    let other = stage.repo("other");
+    lola.within(&other).json(&["init"]);
+    noted(&stage, "before");
+    lola.json(&["project", "merge", "other", "--into", "shop"]);
+    let [backup, copy] = ["backup.db", "copy.db"].map(|name| stage.root().join(name).display().to_string());
+    lola.json(&["backup", &backup]);
+    assert_eq!(lola.json(&["store", "copy", &backup, &copy])["verified"], true);
+    assert_eq!(lola.run(&["--store", &copy, "doctor"]).code, 0);
+    let projects = lola.json(&["--store", &copy, "project", "list"]);
+    assert!(projects.to_string().contains("\"other\""), "{projects:#}");
+}
