@@ -3,7 +3,7 @@
 use baton_model::access::{Bearer, Grant, Scope};
 use serde_json::{Value, json};
 
-use crate::world::{Agent, agent, text};
+use crate::world::{Agent, agent, list, text};
 
 fn bearing(who: Agent, id: &str, scope: Scope, identities: Option<&[&str]>) -> Agent {
     let identities = identities.map(|own| own.iter().map(|name| (*name).to_owned()).collect());
