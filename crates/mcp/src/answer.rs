@@ -26,7 +26,7 @@ pub(crate) fn refused(mut error: Value) -> Value {
         error["message"] = json!(message);
     }
     let mut frame = Map::new();
-    frame.insert("next_step".into(), json!(format!("Refused ({code}): {}.", hint.trim_end_matches('.'))));
+    frame.insert("next_step".into(), json!(format!("Refused ({code}): {}", printable::sentence(&hint))));
     for key in ["project_id", "identity", "session_id"] {
         if let Some(known) = error.get(key).filter(|value| value.is_string()) {
             frame.insert(key.into(), known.clone());

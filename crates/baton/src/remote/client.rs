@@ -294,6 +294,14 @@ impl Remote {
             let hint = "name the certificate of its authority, as PEM, in BATON_SERVER_CA";
             return Refusal::new(Kind::Outside, "server_untrusted", what, hint);
         }
+        if self.server.is_secure() && cause.contains("InvalidContentType") {
+            let what = format!("{url} speaks http, not https: what answers there is not encrypted");
+            let hint = format!(
+                "write it as {} if that is meant, or have it serve with `--tls-cert` and `--tls-key`",
+                plain(url)
+            );
+            return Refusal::new(Kind::Outside, "server_unreachable", what, hint);
+        }
         let what = format!("{url} cannot be reached: {cause}");
         let hint =
             "see that `baton serve` runs there; without BATON_SERVER the store of this machine is used";
@@ -309,6 +317,11 @@ impl Remote {
             "check BATON_SERVER, and `baton --version` on both sides",
         )
     }
+}
+
+/// The same address without encryption.
+fn plain(url: &str) -> String {
+    url.replacen("https://", "http://", 1)
 }
 
 /// What surrounds an operation is done by the server, but for what concerns this machine.

@@ -15,10 +15,10 @@ use super::pickup_again::repeat_answer;
 use super::pickup_bundle;
 use super::pickup_decide::decide;
 use super::recovery::{name_recovered, recoverable, saved_by};
+use super::{Heartbeat, Start, pickup_handoff, waiting_changes, work_search};
 use super::{
     RegisterResult, Registration, Releaser, again, move_baton, notify, release, replace, working_copy,
 };
-use super::{pickup_handoff, waiting_changes, work_search};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::request::{self, Request, Requester};
@@ -262,6 +262,7 @@ fn pick(
         preempt(tx, env, silent, &own, ReleaseReason::Stale, input.why.as_deref())?;
     }
     take(tx, env, &mut own, before.as_ref(), decision.found.as_ref())?;
+    name_verb(&mut own, is_new, decision.found.is_some() || !recovered.is_empty());
     pass_on(tx, env, &decision.accepted, before.as_ref().zip(decision.found.as_ref()), &own)?;
     working_copy::save(tx, env, &mut own, is_new)?;
     let body = pickup_body(env, input, &own, (before.as_ref(), decision.found.as_ref(), &recovered));
@@ -323,6 +324,16 @@ fn release_yielding(
     }
 }
 
+/// The verb that the roster shows: a pickup that brought nothing began a session, or was a sign of life.
+fn name_verb(own: &mut Session, is_new: bool, has_brought: bool) {
+    let verb = match (has_brought, is_new) {
+        (true, _) => Pickup::NAME,
+        (false, true) => Start::NAME,
+        (false, false) => Heartbeat::NAME,
+    };
+    verb.clone_into(&mut own.last_verb);
+}
+
 /// The picker becomes the holder, and inherits thread and accounting. It is not written yet.
 fn take(
     tx: &mut Tx<'_>,
@@ -332,7 +343,6 @@ fn take(
     found: Option<&Baton>,
 ) -> Result<(), Failure> {
     own.heartbeat_at = env.now;
-    Pickup::NAME.clone_into(&mut own.last_verb);
     if let Some(before) = before {
         own.inherited_from = Some(before.session_id.clone());
         own.picked_up_session_id = Some(before.session_id.clone());
