@@ -68,3 +68,17 @@ pub(crate) fn result(value: Value, is_error: bool) -> CallToolResult {
 pub(crate) fn error(code: &str, message: impl Into<String>, hint: impl Into<String>) -> Value {
     json!({ "code": code, "message": message.into(), "hint": hint.into() })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_next_step_ends_once() {
+        for hint in ["did you mean `summary`?", "give `id`"] {
+            let frame = refused(error("input_invalid", "no", hint));
+            let next = frame["next_step"].as_str().unwrap_or_default();
+            assert!(next.contains(hint) && !next.contains("?.") && next.ends_with(['?', '.']), "{next}");
+        }
+    }
+}

@@ -1,8 +1,7 @@
 //! `baton lease`
 
 use baton_model::id::visible;
-use baton_model::refusal::Refusal;
-use baton_model::time::{parse_span, rfc3339};
+use baton_model::time::rfc3339;
 use baton_ops::lease::{List, ListInput, Release, ReleaseInput, Row, Take, TakeInput};
 
 use super::{ActingIdentity, seconds};
