@@ -296,10 +296,8 @@ impl Remote {
         }
         if self.server.is_secure() && cause.contains("InvalidContentType") {
             let what = format!("{url} speaks http, not https: what answers there is not encrypted");
-            let hint = format!(
-                "write it as {} if that is meant, or have it serve with `--tls-cert` and `--tls-key`",
-                plain(url)
-            );
+            let plain = url.replacen("https://", "http://", 1);
+            let hint = format!("write it as {plain}, or have it serve with `--tls-cert` and `--tls-key`");
             return Refusal::new(Kind::Outside, "server_unreachable", what, hint);
         }
         let what = format!("{url} cannot be reached: {cause}");
@@ -317,11 +315,6 @@ impl Remote {
             "check BATON_SERVER, and `baton --version` on both sides",
         )
     }
-}
-
-/// The same address without encryption.
-fn plain(url: &str) -> String {
-    url.replacen("https://", "http://", 1)
 }
 
 /// What surrounds an operation is done by the server, but for what concerns this machine.

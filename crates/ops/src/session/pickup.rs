@@ -13,12 +13,12 @@ use super::accepted_handoffs::pass_on;
 use super::bundle_view::Bundle;
 use super::pickup_again::repeat_answer;
 use super::pickup_bundle;
-use super::pickup_decide::decide;
+use super::pickup_decide::{decide, with_verb};
 use super::recovery::{name_recovered, recoverable, saved_by};
-use super::{Heartbeat, Start, pickup_handoff, waiting_changes, work_search};
 use super::{
     RegisterResult, Registration, Releaser, again, move_baton, notify, release, replace, working_copy,
 };
+use super::{pickup_handoff, waiting_changes, work_search};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::request::{self, Request, Requester};
@@ -262,9 +262,8 @@ fn pick(
         preempt(tx, env, silent, &own, ReleaseReason::Stale, input.why.as_deref())?;
     }
     take(tx, env, &mut own, before.as_ref(), decision.found.as_ref())?;
-    name_verb(&mut own, is_new, decision.found.is_some() || !recovered.is_empty());
     pass_on(tx, env, &decision.accepted, before.as_ref().zip(decision.found.as_ref()), &own)?;
-    working_copy::save(tx, env, &mut own, is_new)?;
+    working_copy::save(tx, env, with_verb(&mut own, is_new, (&decision.found, &recovered)), is_new)?;
     let body = pickup_body(env, input, &own, (before.as_ref(), decision.found.as_ref(), &recovered));
     let pickup = append_json(tx, env, &Author::session(&own), Kind::Pickup, &body)?.delta_id;
     let mut picked = PickupResult {
@@ -322,16 +321,6 @@ fn release_yielding(
         Some(ClaimOutcome::Recovered(session)) => preempt(tx, env, session, by, ReleaseReason::Stale, why),
         _ => Ok(()),
     }
-}
-
-/// The verb that the roster shows: a pickup that brought nothing began a session, or was a sign of life.
-fn name_verb(own: &mut Session, is_new: bool, has_brought: bool) {
-    let verb = match (has_brought, is_new) {
-        (true, _) => Pickup::NAME,
-        (false, true) => Start::NAME,
-        (false, false) => Heartbeat::NAME,
-    };
-    verb.clone_into(&mut own.last_verb);
 }
 
 /// The picker becomes the holder, and inherits thread and accounting. It is not written yet.
