@@ -22,7 +22,7 @@ pub(crate) fn refused(mut error: ErrorObject) -> Value {
     };
     error.message = in_tool_words(&error.message);
     let mut frame = Map::new();
-    let next_step = format!("Refused ({}): {}.", error.code, error.hint.trim_end_matches('.'));
+    let next_step = format!("Refused ({}): {}", error.code, printable::sentence(&error.hint));
     frame.insert("next_step".into(), json!(next_step));
     for key in ["project_id", "identity", "session_id"] {
         if let Some(known) = error.details.get(key).filter(|value| value.is_string()) {
@@ -64,4 +64,18 @@ pub(crate) fn result(value: Value, is_error: bool) -> CallToolResult {
         if is_error { CallToolResult::structured_error(value) } else { CallToolResult::structured(value) };
     result.content = vec![ContentBlock::text(text)];
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_next_step_ends_once() {
+        for hint in ["did you mean `summary`?", "give `id`"] {
+            let frame = refused(ErrorObject::new("input_invalid", "no", hint));
+            let next = frame["next_step"].as_str().unwrap_or_default();
+            assert!(next.contains(hint) && !next.contains("?.") && next.ends_with(['?', '.']), "{next}");
+        }
+    }
 }

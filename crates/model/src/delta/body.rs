@@ -42,6 +42,9 @@ pub struct BodyFields {
     /// The baton that was picked up.
     #[serde(deserialize_with = "lenient")]
     pub inherited_from_wrap_delta_id: Option<String>,
+    /// The sessions whose unwrapped work was picked up.
+    #[serde(deserialize_with = "texts")]
+    pub recovered_sessions: Vec<String>,
     /// The hand-off that was picked up.
     #[serde(deserialize_with = "lenient")]
     pub handoff_id: Option<String>,

@@ -2,6 +2,7 @@
 //! back is written afterwards, by `handoff_seen`.
 
 use baton_model::baton::{Baton, State};
+use baton_model::handoff;
 use baton_model::refusal;
 use baton_model::time::Timestamp;
 use baton_store::{Failure, Tx, baton, delta, handoff_step, memory, session};
@@ -11,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::steps::Plan;
 use super::{Row, by_id, isolation, unknown};
-use crate::card::WaitingKind;
+use crate::card::{WaitingKind, nobody_there};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::ownership::is_at_work;
 use crate::resolve;
@@ -51,6 +52,9 @@ pub struct ShowOutput {
     pub links: Map<String, Value>,
     /// The note that came with it.
     pub note: Option<crate::memory::View>,
+    /// Why nobody can take an offer yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receiver_missing: Option<String>,
 }
 
 /// What an id of `handoff_show` names.
@@ -126,8 +130,12 @@ impl Operation for Show {
                 let row = isolation::shown_to(tx, viewer, &handoff, Row::of(&handoff, &steps))?;
                 let Plan { description, links, .. } = Plan::of(&handoff);
                 let description = Some(description).filter(|text| !text.trim().is_empty());
+                let receiver_missing = match handoff.state {
+                    handoff::State::Offered => nobody_there(tx, &handoff)?,
+                    _ => None,
+                };
                 let handoff = HandoffOrBaton::Handoff(Box::new(row));
-                Ok(ShowOutput { project_id, handoff, packet, description, links, note })
+                Ok(ShowOutput { project_id, handoff, packet, description, links, note, receiver_missing })
             }
         })
     }
@@ -168,6 +176,7 @@ fn find_baton(
         description: None,
         links: Map::new(),
         note: None,
+        receiver_missing: None,
     }))
 }
 

@@ -35,7 +35,10 @@ fn text(row: &Row, body: &BodyFields) -> String {
                 let from = body.from_project_id.as_deref().map(visible).unwrap_or_default();
                 format!("picked up hand-off {} from {from}", short_id(handoff))
             }
-            (None, None) => words,
+            (None, None) if !body.recovered_sessions.is_empty() => {
+                "picked up what was left without a baton".to_owned()
+            }
+            (None, None) => "no baton waited".to_owned(),
         },
         Kind::Handoff => match &body.handoff {
             Some(shown) => handoff(row, shown, &words),
