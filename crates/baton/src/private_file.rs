@@ -11,7 +11,7 @@ use baton_store::Target;
 pub(crate) fn check_output(path: &Path, overwrite: bool) -> Result<(), Refusal> {
     let shown = baton_model::id::visible(&path.display().to_string());
     let ending = path.extension().map(|ending| ending.to_string_lossy().into_owned()).unwrap_or_default();
-    let is_side_file = ending.ends_with("-wal") || ending.ends_with("-shm");
+    let is_side_file = ["-wal", "-shm", "-journal", "-lock"].iter().any(|side| ending.ends_with(side));
     if is_side_file || is_database(path) {
         let what = format!("{shown} is a store, or part of one");
         return Err(Refusal::new(
@@ -178,7 +178,7 @@ mod tests {
         let code = |name: &str, overwrite| check_output(&at(name), overwrite).map_err(|refusal| refusal.code);
         assert_eq!((code("new.md", false), code("notes.md", true)), (Ok(()), Ok(())));
         assert_eq!(code("notes.md", false), Err("file_exists"));
-        for store in ["a.db", "log", "gone.db-wal", "gone.db-shm"] {
+        for store in ["a.db", "log", "gone.db-wal", "gone.db-shm", "gone.db-journal", "gone.db-lock"] {
             assert_eq!(code(store, true), Err("file_is_store"), "{store}");
         }
         assert_eq!(check_output(Path::new("/dev/null"), false).map_err(|refusal| refusal.code), Ok(()));

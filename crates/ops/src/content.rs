@@ -4,16 +4,17 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use baton_model::changes::{MAX_BYTES, PART_BYTES};
 use baton_model::refusal::{Kind, Refusal};
-use baton_store::content::ContentStore;
+use baton_store::content::{ContentStore, UploadedPart};
 use baton_store::{Failure, Tx};
 use sha2::{Digest, Sha256};
 
 use crate::op::Env;
+use crate::token_rights::token_id;
 
 /// How long content that nothing names is kept, in milliseconds: between its upload and what is to name it.
 pub(crate) const UNUSED: i64 = 86_400_000;
 
-/// How many uploaded parts of a project may wait for what is to name them: ten times what the largest changes have.
+/// How many parts of a project that one caller uploaded may wait for what is to name them: ten times what the largest changes have.
 const MAX_UNNAMED: i64 = 512;
 
 /// The refusal of content of one kind, for a reason.
@@ -28,28 +29,34 @@ pub(crate) fn check_part(part: i64, content: &str, invalid: Invalid) -> Result<(
     Ok(())
 }
 
-/// Writes a part that was uploaded. Refuses it while too much waits for what is to name it: an upload alone fills no disk.
+/// Writes a part that was uploaded. Refuses it while too much of the same caller waits for what is to name it: an upload alone
+/// fills no disk, and takes no room from others.
 pub(crate) fn put_part(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     store: &ContentStore,
     project_id: &str,
-    (place, content): ((&str, i64), &str),
+    ((content_hash, number), content): ((&str, i64), &str),
 ) -> Result<(), Failure> {
-    if store.count_unnamed(tx, project_id)? >= MAX_UNNAMED {
+    let by = token_id(env).unwrap_or_default();
+    if store.count_unnamed(tx, project_id, &by)? >= MAX_UNNAMED {
         store.remove_unused(tx, project_id, env.now - UNUSED)?;
-        if store.count_unnamed(tx, project_id)? >= MAX_UNNAMED {
+        if store.count_unnamed(tx, project_id, &by)? >= MAX_UNNAMED {
             return Err(too_many_uploads(project_id).into());
         }
     }
-    Ok(store.put_part(tx, project_id, place, content, env.now)?)
+    Ok(store.put_part(
+        tx,
+        project_id,
+        &UploadedPart { content_hash, number, content, at: env.now, by: &by },
+    )?)
 }
 
 fn too_many_uploads(project_id: &str) -> Refusal {
     Refusal::new(
         Kind::Conflict,
         "uploads_limited",
-        format!("{MAX_UNNAMED} parts were uploaded to project {project_id} that no baton and no pushed session names"),
+        format!("you have uploaded {MAX_UNNAMED} parts to project {project_id} that no baton and no pushed session names"),
         "name them by the wrap or the push that they are for; after a day what nothing names is removed",
     )
     .with("project_id", project_id)

@@ -15,29 +15,71 @@ pub struct ContentStore {
     copy: &'static str,
 }
 
+/// A part of a content, as it was uploaded.
+#[derive(Debug, Clone, Copy)]
+pub struct UploadedPart<'a> {
+    /// The SHA-256 of the whole content, in hex.
+    pub content_hash: &'a str,
+    /// The number of the part.
+    pub number: i64,
+    /// The part.
+    pub content: &'a str,
+    /// When it came.
+    pub at: Millis,
+    /// The token with which it came; empty for the local user.
+    pub by: &'a str,
+}
+
 macro_rules! content {
     ($parts:literal, $owner:literal) => {
         ContentStore {
             put: concat!(
-                "INSERT INTO ", $parts, " (project_id, content_hash, part, content, created_at) VALUES ($1, $2, $3, $4, $5)
-                ON CONFLICT (project_id, content_hash, part) DO UPDATE SET content = excluded.content, created_at = excluded.created_at"
+                "INSERT INTO ",
+                $parts,
+                " (project_id, content_hash, part, content, created_at, uploaded_by)
+                VALUES ($1, $2, $3, $4, $5, $6)
+                ON CONFLICT (project_id, content_hash, part) DO UPDATE SET content = excluded.content,
+                created_at = excluded.created_at, uploaded_by = excluded.uploaded_by
+                WHERE NOT EXISTS (SELECT 1 FROM ",
+                $owner,
+                " c WHERE c.project_id = excluded.project_id AND c.content_hash = excluded.content_hash)"
             ),
-            get: concat!("SELECT content FROM ", $parts, " WHERE project_id = $1 AND content_hash = $2 AND part = $3"),
+            get: concat!(
+                "SELECT content FROM ",
+                $parts,
+                " WHERE project_id = $1 AND content_hash = $2 AND part = $3"
+            ),
             remove_unused: concat!(
-                "DELETE FROM ", $parts, " WHERE project_id = $1 AND created_at <= $2 AND content_hash NOT IN
-                (SELECT content_hash FROM ", $owner, " WHERE project_id = $1)"
+                "DELETE FROM ",
+                $parts,
+                " WHERE project_id = $1 AND created_at <= $2 AND content_hash NOT IN
+                (SELECT content_hash FROM ",
+                $owner,
+                " WHERE project_id = $1)"
             ),
             remove_unnamed: concat!(
-                "DELETE FROM ", $parts, " WHERE project_id = $1 AND content_hash = $2 AND NOT EXISTS
-                (SELECT 1 FROM ", $owner, " c WHERE c.project_id = $1 AND c.content_hash = $2)"
+                "DELETE FROM ",
+                $parts,
+                " WHERE project_id = $1 AND content_hash = $2 AND NOT EXISTS
+                (SELECT 1 FROM ",
+                $owner,
+                " c WHERE c.project_id = $1 AND c.content_hash = $2)"
             ),
             count_unnamed: concat!(
-                "SELECT COUNT(*) FROM ", $parts, " WHERE project_id = $1 AND content_hash NOT IN
-                (SELECT content_hash FROM ", $owner, " WHERE project_id = $1)"
+                "SELECT COUNT(*) FROM ",
+                $parts,
+                " WHERE project_id = $1 AND uploaded_by = $2 AND content_hash NOT IN
+                (SELECT content_hash FROM ",
+                $owner,
+                " WHERE project_id = $1)"
             ),
             copy: concat!(
-                "INSERT INTO ", $parts, " (project_id, content_hash, part, content, created_at)
-                SELECT $1, content_hash, part, content, created_at FROM ", $parts, " WHERE project_id = $2 AND content_hash = $3
+                "INSERT INTO ",
+                $parts,
+                " (project_id, content_hash, part, content, created_at)
+                SELECT $1, content_hash, part, content, created_at FROM ",
+                $parts,
+                " WHERE project_id = $2 AND content_hash = $3
                 ON CONFLICT DO NOTHING"
             ),
         }
@@ -66,17 +108,10 @@ pub(crate) const ALL: &[(&str, &str)] = &[
 ];
 
 impl ContentStore {
-    /// Writes a part of a content.
-    pub fn put_part(
-        &self,
-        tx: &mut Tx<'_>,
-        project_id: &str,
-        (content_hash, part): (&str, i64),
-        content: &str,
-        now: Millis,
-    ) -> Result<(), Fault> {
-        tx.execute_deferred(self.put, params![project_id, content_hash, part, content, now])?;
-        Ok(())
+    /// Writes a part of a content. One that a row names already stays as it is: its hash says that it is the same.
+    pub fn put_part(&self, tx: &mut Tx<'_>, project_id: &str, part: &UploadedPart<'_>) -> Result<(), Fault> {
+        let UploadedPart { content_hash, number, content, at, by } = *part;
+        tx.execute_deferred(self.put, params![project_id, content_hash, number, content, at, by])
     }
 
     /// A part of a content.
@@ -96,9 +131,9 @@ impl ContentStore {
         Ok(())
     }
 
-    /// How many parts of a project no row names.
-    pub fn count_unnamed(&self, tx: &mut Tx<'_>, project_id: &str) -> Result<i64, Fault> {
-        let row = tx.query_opt(self.count_unnamed, params![project_id])?;
+    /// How many parts that one token, or the local user, uploaded to a project no row names.
+    pub fn count_unnamed(&self, tx: &mut Tx<'_>, project_id: &str, by: &str) -> Result<i64, Fault> {
+        let row = tx.query_opt(self.count_unnamed, params![project_id, by])?;
         row.map_or(Ok(0), |row| row.reader().int())
     }
 

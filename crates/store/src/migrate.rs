@@ -45,6 +45,7 @@ pub const MIGRATIONS: Migrations = &[
     ("0026_returned_and_asked", include_str!("migrations/0026_returned_and_asked.sql")),
     ("0027_seen_handoff", include_str!("migrations/0027_seen_handoff.sql")),
     ("0028_assigned_task", include_str!("migrations/0028_assigned_task.sql")),
+    ("0029_uploader", include_str!("migrations/0029_uploader.sql")),
 ];
 
 /// The migration whose rows the program has to fill in.

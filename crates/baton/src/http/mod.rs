@@ -360,7 +360,10 @@ async fn call(
     let caller = Caller { grant, ..caller_of(headers)? };
     let input = rest::named_input(name, headers, body)?;
     match headers.get("idempotency-key").map(|key| key.to_str().unwrap_or_default().to_owned()) {
-        Some(key) => pool.run_once(name, input, caller, key).await,
+        Some(key) => {
+            rest::check_key(&input, &key)?;
+            pool.run_once(name, input, caller, key).await
+        }
         None => pool.run(name, input, caller).await,
     }
 }

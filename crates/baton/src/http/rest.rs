@@ -13,6 +13,7 @@ use baton_model::access::Grant;
 use baton_model::refusal::Refusal;
 use baton_ops::all;
 use baton_ops::answer::AnswerView;
+use baton_ops::input::InputView;
 use baton_ops::op::{Access, Entry, TransferEffect};
 use serde_json::{Map, Value};
 
@@ -153,6 +154,7 @@ impl RouteRequest<'_> {
         let input = Value::Object(self.input()?);
         match self.text(&header::HeaderName::from_static("idempotency-key")) {
             Some(key) if self.entry.access == Access::Write => {
+                check_key(&input, key)?;
                 pool.run_once(self.entry.name, input, caller, key.to_owned()).await
             }
             _ => pool.run(self.entry.name, input, caller).await,
@@ -252,6 +254,16 @@ pub(super) fn conditional_problem(headers: &HeaderMap, ended: &AppError) -> Resp
         }
         other => problem(other),
     }
+}
+
+/// Refuses a key of the header that is another one than the request id of the body: only one of them could count.
+pub(super) fn check_key(input: &Value, key: &str) -> Result<(), Refusal> {
+    let named = input.as_object().and_then(|fields| InputView(fields).request_id());
+    if named.is_none_or(|named| named == key) {
+        return Ok(());
+    }
+    let what = "`Idempotency-Key` and `request_id` are not the same";
+    Err(Refusal::invalid("input_contradictory", what, "give one of them"))
 }
 
 fn put(fields: &mut Map<String, Value>, name: &str, value: Value) -> Result<(), Refusal> {

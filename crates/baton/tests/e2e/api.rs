@@ -178,6 +178,9 @@ fn a_key_makes_one_task_of_many_tries() {
     assert_eq!(items(&ok(&server, "GET", "/projects/shop/tasks", &Value::Null)).len(), 1);
     let other = ask(&server, "POST", "/projects/shop/tasks", &json!({ "title": "Pay" }), &key);
     assert_eq!((other.status, &other.json()["code"]), (422, &"request_mismatch".into()));
+    let second = json!({ "title": "Pay", "request_id": "order-8" });
+    let odd = ask(&server, "POST", "/projects/shop/tasks", &second, &key);
+    assert_eq!((odd.status, &odd.json()["code"]), (400, &"input_contradictory".into()));
     stage.assert_sound();
 }
 

@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::content::{self, ContentFacts};
 use crate::op::Env;
+use crate::project::carried_here;
 use crate::resolve;
 pub use attach::{Attach, AttachInput, AttachOutput};
 pub use drop::{Drop, DropInput, DropOutput};
@@ -167,7 +168,13 @@ fn find(
         [] if baton::get(tx, project_id, id)?.is_some() => {
             Err(none(format!("baton {} has no changes", visible(id))).into())
         }
-        [] => Err(none(format!("project {project_id} has no baton `{}` with changes", visible(id))).into()),
+        // One of a project that was merged into this one goes on here under another id.
+        [] => match carried_here(tx, project_id, id)? {
+            Some(carried) => find(tx, env, project_id, Some(&carried)),
+            None => {
+                Err(none(format!("project {project_id} has no baton `{}` with changes", visible(id))).into())
+            }
+        },
         many => Err(resolve::ambiguous_id("baton", id, many).into()),
     }
 }

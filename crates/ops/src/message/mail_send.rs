@@ -1,7 +1,7 @@
 //! `mail_send`: write to an identity or a role, of this project or another.
 
 use baton_model::handoff_message::{self, Envelope, Kind as HandoffKind, Urgency};
-use baton_model::id::{check_project, is_bot};
+use baton_model::id::is_bot;
 use baton_model::message::{Address, LETTER, USUAL_ACK, View, mail_type, usual_life};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::suggest::near;
@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::post::{Outgoing, post};
+use super::reply::Destination;
 use super::{SendOutput, Warning, WarningKind, reply};
 use crate::op::{Cx, Meta, Operation};
 use crate::project::{require_active, require_not_merged};
@@ -119,6 +120,8 @@ struct Draft {
     body: String,
     importance: Urgency,
     reply: Option<(String, String)>,
+    /// Whether it is a reply to the other side of the message that it answers.
+    goes_back: bool,
     readers: Option<Vec<String>>,
     warnings: Vec<Warning>,
 }
@@ -164,7 +167,7 @@ impl Operation for MailSend {
             let (to, mut warnings) = receiver(tx, &draft, input.wait)?;
             warnings.extend(draft.warnings.iter().cloned());
             let sent = post(tx, env, &outgoing(&draft, &to, expires_at, ack_by))?;
-            if let Some((_, answered)) = &draft.reply {
+            if let Some((_, answered)) = draft.reply.as_ref().filter(|_| draft.goes_back) {
                 reply::acknowledge(tx, now, (&draft.from_project, answered), &draft.from)?;
             }
             let (project_id, identity) = (draft.from_project.clone(), draft.from.clone());
@@ -228,8 +231,9 @@ fn draft(input: &MailSendInput, cx: &mut Cx<'_>) -> Result<Draft, Failure> {
     let named = input.importance.as_deref().map(Urgency::parse).transpose()?;
     let from_project = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
     let from = resolve::identity(cx.env.caller, input.identity.as_deref())?;
-    let reply = reply::find(cx.store, input, &from_project, &from)?;
+    let reply = reply::find(cx, input, &from_project, &from)?;
     let to = match (&input.to, &reply) {
+        (_, Some(reply)) if reply.goes_back => reply.to.clone(),
         (Some(text), _) => Address::parse(text)?,
         (None, Some(reply)) => reply.to.clone(),
         (None, None) => {
@@ -237,19 +241,8 @@ fn draft(input: &MailSendInput, cx: &mut Cx<'_>) -> Result<Draft, Failure> {
             return Err(Refusal::invalid("message_invalid", "nobody is named to send it to", hint).into());
         }
     };
-    let far = input.to_project.clone().or_else(|| reply.as_ref().map(|reply| reply.to_project.clone()));
-    let to_project = far.unwrap_or_else(|| from_project.clone());
-    check_project(&to_project)?;
-    let to_project = cx.env.caller.id_of(&to_project).to_owned();
-    // To a token that does not reach a project it is not there, unless this answers what came from it.
-    let grant = &cx.env.caller.grant;
-    let answered = reply.as_ref().filter(|reply| reply.to_project == to_project);
-    if answered.is_none() && !grant.reaches(&to_project) {
-        return Err(resolve::unknown_project(&to_project).with("near", json!([])).into());
-    }
-    let home = answered.map_or_else(|| to_project.clone(), |reply| reply.home.clone());
-    let to_former_project = (home != to_project && !grant.reaches(&home)).then_some(to_project);
-    let to_project = home;
+    let Destination { project: to_project, former: to_former_project } =
+        reply::destination(cx, input, reply.as_ref(), &from_project)?;
     let to = match to {
         Address::Role(role) => {
             Address::Role(roles::of_project(cx.store, &cx.env, &to_project)?.check_known(&role)?)
@@ -271,6 +264,7 @@ fn draft(input: &MailSendInput, cx: &mut Cx<'_>) -> Result<Draft, Failure> {
         subject,
         body,
         importance: named.or(urgency).unwrap_or_default(),
+        goes_back: reply.as_ref().is_some_and(|reply| reply.goes_back),
         reply: reply.map(|reply| (reply.thread_id, reply.message_id)),
         readers: None,
         warnings: Vec::new(),
@@ -348,7 +342,7 @@ fn receiver(tx: &mut Tx<'_>, draft: &Draft, wait: bool) -> Result<(Address, Vec<
         Address::Identity(name) => name,
     };
     // A reply goes to the sender, registered or not.
-    if draft.reply.is_none() && !is_bot(name) && is_closed(tx, draft)? {
+    if !draft.goes_back && !is_bot(name) && is_closed(tx, draft)? {
         let message = format!(
             "project {} is isolated and does not say who works there: the message waits for {name}",
             draft.to_project
@@ -359,7 +353,7 @@ fn receiver(tx: &mut Tx<'_>, draft: &Draft, wait: bool) -> Result<(Address, Vec<
     if let Some(known) = agent::first_name(tx, &draft.to_project, name)? {
         return Ok((Address::Identity(known), Vec::new()));
     }
-    if is_bot(name) || draft.reply.is_some() {
+    if is_bot(name) || draft.goes_back {
         return Ok((draft.to.clone(), Vec::new()));
     }
     if wait {

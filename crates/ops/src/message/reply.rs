@@ -1,60 +1,106 @@
 //! What a reply takes over from the message that it answers.
 
+use baton_model::id::{check_project, identity_key};
 use baton_model::message::{Address, Participation};
 use baton_model::time::Millis;
-use baton_store::{Failure, Store, Tx, message};
+use baton_store::{Failure, Tx, message};
+use serde_json::json;
 
 use super::find;
 use super::mail_send::MailSendInput;
+use crate::op::Cx;
 use crate::project::merged_into;
 use crate::resolve;
 
 /// A reply: its default receiver, and its thread.
 pub(super) struct Reply {
     pub(super) to: Address,
-    /// The project from which the message came, or to which it went.
+    /// The project from which the message came, or to which it went; this one, where somebody else is written to.
     pub(super) to_project: String,
     /// Where the mail of that project is read: the project into which it was merged since.
-    pub(super) home: String,
+    home: String,
+    /// Whether it goes to the other side of the message that it answers, and not to somebody else.
+    pub(super) goes_back: bool,
     pub(super) subject: String,
     pub(super) thread_id: String,
     pub(super) message_id: String,
 }
 
+/// Where a message goes.
+pub(super) struct Destination {
+    /// The project in which it is read.
+    pub(super) project: String,
+    /// What the sender knows that project by, where it is not to learn into which one it was merged.
+    pub(super) former: Option<String>,
+}
+
 /// The message that is answered, if one is. Only who had a part in it can answer it.
 pub(super) fn find(
-    store: &mut Store,
+    cx: &mut Cx<'_>,
     input: &MailSendInput,
     project_id: &str,
     identity: &str,
 ) -> Result<Option<Reply>, Failure> {
     let Some(id) = &input.reply_to else { return Ok(None) };
-    let (answered, part) = store.read(|tx| {
+    let (answered, part) = cx.store.read(|tx| {
         resolve::require_project(tx, project_id)?;
         find::own(tx, project_id, id, identity)
     })?;
     // Who writes again in a thread of its own writes to the same receiver.
-    let (name, home) = match part {
+    let (name, origin) = match part {
         Participation::Sender => (&answered.to_identity, &answered.to_project_id),
         Participation::Receiver | Participation::Role => (&answered.from_identity, &answered.from_project_id),
     };
-    // A receiver that is named belongs to this project, unless another project is named too.
-    let home = if input.to.is_some() { &None } else { home };
+    let to = Address::of_participant(name);
+    let origin = origin.clone().unwrap_or_else(|| project_id.to_owned());
+    let merged = if origin == project_id { None } else { cx.store.read(|tx| merged_into(tx, &origin))? };
+    let is_named = |named: &str| {
+        identity_key(&Address::of_participant(named).display_name()) == identity_key(&to.display_name())
+    };
+    let named_project = input.to_project.as_deref().map(|named| cx.env.caller.id_of(named));
+    let is_there = |named: &str| named == origin || merged.as_deref() == Some(named);
+    let goes_back = input.to.as_deref().is_none_or(is_named) && named_project.is_none_or(is_there);
     let begun = answered.subject.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("re: "));
     let mut subject = if begun { answered.subject.clone() } else { format!("Re: {}", answered.subject) };
     while subject.len() > 500 {
         subject.pop();
     }
-    let to_project = home.clone().unwrap_or_else(|| project_id.to_owned());
-    let home = if to_project == project_id { None } else { store.read(|tx| merged_into(tx, &to_project))? };
+    // Anybody else who is named belongs to this project, unless another project is named too.
+    let to_project = if goes_back { origin } else { project_id.to_owned() };
     Ok(Some(Reply {
-        to: Address::of_participant(name),
-        home: home.unwrap_or_else(|| to_project.clone()),
+        to,
+        home: merged.filter(|_| goes_back).unwrap_or_else(|| to_project.clone()),
         to_project,
+        goes_back,
         subject,
         thread_id: answered.thread().to_owned(),
         message_id: answered.message_id.clone(),
     }))
+}
+
+/// The project to which a message goes. To a token that does not reach a project it is not there, unless this answers what came from it.
+pub(super) fn destination(
+    cx: &Cx<'_>,
+    input: &MailSendInput,
+    reply: Option<&Reply>,
+    from_project: &str,
+) -> Result<Destination, Failure> {
+    let reply = reply.filter(|reply| reply.goes_back);
+    let named = input.to_project.as_deref().or(reply.map(|reply| reply.to_project.as_str()));
+    let named = named.unwrap_or(from_project);
+    check_project(named)?;
+    let project = cx.env.caller.id_of(named).to_owned();
+    let grant = &cx.env.caller.grant;
+    match reply {
+        None if !grant.reaches(&project) => {
+            Err(resolve::unknown_project(&project).with("near", json!([])).into())
+        }
+        Some(Reply { home, .. }) if *home != project => {
+            let former = Some(project).filter(|_| !grant.reaches(home));
+            Ok(Destination { project: home.clone(), former })
+        }
+        _ => Ok(Destination { project, former: None }),
+    }
 }
 
 /// A reply acknowledges what it answers: its sender hears of it by the reply itself. A reply to one's own message acknowledges nothing.

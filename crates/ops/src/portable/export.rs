@@ -19,7 +19,7 @@ use crate::changes::{EarlierChanges, with_earlier};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Retention};
 use crate::ownership::is_at_work;
-use crate::project::require_not_merged;
+use crate::project::{carried_here, require_not_merged};
 use crate::resolve;
 use crate::session::{entrusted_packet, move_baton};
 
@@ -279,7 +279,11 @@ pub(super) fn by_id(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Result<Baton
     }
     let found = match ids.first() {
         Some(id) => baton::get(tx, project_id, id)?,
-        None => None,
+        // One of a project that was merged into this one goes on here under another id.
+        None => match carried_here(tx, project_id, id)? {
+            Some(carried) => baton::get(tx, project_id, &carried)?,
+            None => None,
+        },
     };
     found.ok_or_else(|| {
         let what = format!("project {project_id} has no baton `{}`", visible(id));

@@ -1,6 +1,7 @@
 //! The visibility of isolated projects, from outside and from inside: that other projects exist is shown, their content
 //! is not.
 
+use baton_model::refusal::{Kind, Refusal};
 use baton_store::{Failure, Tx, project};
 
 use crate::op::Cx;
@@ -25,4 +26,37 @@ pub(crate) fn are_separated(tx: &mut Tx<'_>, one: &str, other: &str) -> Result<b
         }
     }
     Ok(false)
+}
+
+/// Whether a project that gets a folder of an isolated one is to be isolated, too: it is new, or known by its name alone. An open one
+/// gets no words of it; an undo does not take back what was read.
+pub(super) fn keep_isolation(
+    tx: &mut Tx<'_>,
+    (from, to): (&str, &str),
+    carries_words: bool,
+) -> Result<bool, Failure> {
+    if !project::get(tx, from)?.is_some_and(|project| project.is_isolated) {
+        return Ok(false);
+    }
+    match project::get(tx, to)? {
+        Some(known) if known.is_isolated => Ok(false),
+        Some(known) if !known.is_placeholder => {
+            if carries_words {
+                return Err(opens_isolated(from, to).into());
+            }
+            Ok(false)
+        }
+        _ => Ok(true),
+    }
+}
+
+/// The refusal of what would bring words of an isolated project into an open one.
+pub(super) fn opens_isolated(from: &str, into: &str) -> Refusal {
+    let what =
+        format!("project {from} is isolated and {into} is not: whoever reads {into} would read its words");
+    let hint = format!(
+        "isolate {into}, too (`baton init --isolated` in it), or open {from} first: `is_isolated: false` in its docs/PROJECT.md \
+         and `baton init --sync`"
+    );
+    Refusal::new(Kind::Refused, "merge_opens_isolated", what, hint).with("project_id", from)
 }

@@ -90,6 +90,12 @@ fn spend(tx: &mut Tx<'_>, held: Option<Baton>, next: &str) -> Result<(), Failure
     }
 }
 
+/// What would be carried of a session that never wrapped, for a preview.
+pub(super) fn to_be_carried(tx: &mut Tx<'_>, saved: &Session) -> Result<CarriedBaton, Failure> {
+    let summary = entrusted_packet(tx, saved)?.map(|whole| whole.view().summary.clone()).unwrap_or_default();
+    Ok(CarriedBaton { from: saved.session_id.clone(), is_session: true, to: None, summary })
+}
+
 /// Leaves what a session saved that never wrapped, as a baton in another project.
 pub(super) fn carry_saved(
     tx: &mut Tx<'_>,

@@ -16,6 +16,7 @@ use baton_store::{Failure, Tx, agent, handoff, lease, message, project, session}
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::isolation::opens_isolated;
 use super::merge::MergeInput;
 use crate::handoff::steps::Plan;
 use crate::ledger::{Author, append_json};
@@ -214,16 +215,7 @@ pub(super) fn require_isolation_kept(tx: &mut Tx<'_>, input: &MergeInput) -> Res
     if !is_isolated(&input.from)? || is_isolated(&input.into)? {
         return Ok(());
     }
-    let (from, into) = (&input.from, &input.into);
-    let what =
-        format!("project {from} is isolated and {into} is not: whoever reads {into} would read its words");
-    let hint = format!(
-        "isolate {into}, too (`baton init --isolated` in it), or open {from} first: `is_isolated: false` in its docs/PROJECT.md \
-         and `baton init --sync`"
-    );
-    Err(Refusal::new(refusal::Kind::Refused, "merge_opens_isolated", what, hint)
-        .with("project_id", from.as_str())
-        .into())
+    Err(opens_isolated(&input.from, &input.into).into())
 }
 
 /// Refuses a merge after which two agents would hold the same paths.

@@ -12,8 +12,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::isolation::keep_isolation;
 use super::merge::{CarriedBaton, MAX_MOVED};
-use super::merge_carry::{carry, carry_saved};
+use super::merge_carry::{carry, carry_saved, to_be_carried};
 use super::merge_rest::end_open;
 use super::merge_undo::note_carried;
 use super::merged::{refuse_merged, require_not_merged};
@@ -99,18 +100,24 @@ impl Operation for Split {
             let what = format!("{} belongs to project {from} already", visible(&input.path));
             return Err(Refusal::invalid("place_unchanged", what, "name another project").into());
         }
+        let ends = (from.as_str(), input.to.as_str());
         if !input.dry_run {
             let Cx { store, env } = cx;
             store.write(&[&from, &input.to], |tx| {
                 refuse_busy(tx, env, &moved)?;
                 refuse_merged(tx, &input.to)?;
+                let saved = left_there(tx, env, &from, &moved)?;
+                let keeps_isolation = keep_isolation(tx, ends, !saved.is_empty())?;
                 project_name::register(tx, &input.to, false, env.now)?;
+                if keeps_isolation {
+                    project::isolate(tx, &input.to, true)?;
+                }
                 for place in moved.all() {
                     place::put(tx, &in_project(place, &input.to, &moved), env.now)?;
                 }
                 let mut silent = session::open(tx, &from)?;
                 silent.retain(|one| moved.holds(one));
-                moved.batons = carry_unwrapped(tx, env, (&from, &input.to), &silent)?;
+                moved.batons = carry_unwrapped(tx, env, &input.to, saved)?;
                 moved.batons.extend(carry_back(tx, env, (&from, &input.to), &moved)?);
                 let why = format!("its folder went to project {}", input.to);
                 end_open(tx, env, &input.to, (&identity, &why), silent)?;
@@ -126,7 +133,12 @@ impl Operation for Split {
                 )
             })?;
         } else {
-            cx.store.read(|tx| refuse_busy(tx, &cx.env, &moved))?;
+            moved.batons = cx.store.read(|tx| {
+                refuse_busy(tx, &cx.env, &moved)?;
+                let saved = left_there(tx, &cx.env, &from, &moved)?;
+                keep_isolation(tx, ends, !saved.is_empty())?;
+                saved.iter().map(|saved| to_be_carried(tx, saved)).collect()
+            })?;
         }
         let undo = format!("baton project split {} --to {from}", moved.place.path);
         Ok(moved.answer(Some(input.to), input.dry_run, undo))
@@ -162,22 +174,32 @@ impl Operation for RemovePlace {
     }
 }
 
+/// The silent sessions of a project that saved something in these folders without a wrap.
+fn left_there(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    moved: &PlaceGroup,
+) -> Result<Vec<Session>, Failure> {
+    let mut saved = unwrapped_sessions(tx, env, project_id)?;
+    saved.retain(|one| one.is_open() && moved.holds(one));
+    Ok(saved)
+}
+
 /// Leaves what agents that are silent have saved in a folder as batons of the project that gets it. Their sessions end, so
 /// it could not be reached there any more.
 fn carry_unwrapped(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
-    (from, to): (&str, &str),
-    silent: &[Session],
+    to: &str,
+    saved: Vec<Session>,
 ) -> Result<Vec<CarriedBaton>, Failure> {
     let mut carried = Vec::new();
-    for saved in unwrapped_sessions(tx, env, from)? {
-        if silent.iter().any(|one| one.session_id == saved.session_id) {
-            let anew = carry_saved(tx, env, &saved, to)?;
-            note_carried(tx, env, (&saved, to), anew.to.as_deref())?;
-            carried.push(anew);
-            env.now += 1;
-        }
+    for saved in saved {
+        let anew = carry_saved(tx, env, &saved, to)?;
+        note_carried(tx, env, (&saved, to), anew.to.as_deref())?;
+        carried.push(anew);
+        env.now += 1;
     }
     Ok(carried)
 }

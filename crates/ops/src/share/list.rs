@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::op::{Cx, Meta, Operation};
 use crate::page::{Position, page_size, row_limit};
+use crate::project::merged_from;
 use crate::resolve;
 
 /// Lists shares.
@@ -50,15 +51,24 @@ impl Operation for List {
         let after =
             input.cursor.as_deref().map(Position::parse).transpose()?.unwrap_or_else(Position::newest);
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
-        let mut found = cx.store.read(|tx| {
+        let Cx { store, env } = cx;
+        let mut found = store.read(|tx| {
             resolve::require_project(tx, &project_id)?;
-            Ok(share::page(tx, &project_id, (after.at, &after.id), row_limit(limit + 1))?)
+            let mut found = share::page(tx, &project_id, (after.at, &after.id), row_limit(limit + 1))?;
+            // The addresses of a project that was merged into this one are open as before.
+            for merged in
+                merged_from(tx, &project_id)?.iter().filter(|merged| env.caller.grant.reaches(merged))
+            {
+                found.extend(share::page(tx, merged, (after.at, &after.id), row_limit(limit + 1))?);
+            }
+            Ok(found)
         })?;
+        found.sort_by(|a, b| (b.created_at, &b.share_id).cmp(&(a.created_at, &a.share_id)));
         let is_more = found.len() > limit;
         found.truncate(limit);
         let place = |last: &Share| Position { at: last.created_at, id: last.share_id.clone() }.to_string();
         let next = found.last().filter(|_| is_more).map(place);
-        let items = found.iter().map(|one| one.row(cx.env.now)).collect();
+        let items = found.iter().map(|one| one.row(env.now)).collect();
         Ok(ListOutput { project_id, items, next })
     }
 }

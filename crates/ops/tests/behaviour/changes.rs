@@ -179,6 +179,14 @@ on_every_backend! {
         assert_eq!(content(w, &ben, &first), b"w1");
     }
 
+    fn an_upload_overwrites_nothing_that_a_baton_names(w) {
+        let ann = agent("Ann");
+        let baton = wrap(w, &ann, b"of Ann");
+        let junk = json!({ "content_hash": hash(b"of Ann"), "part": 0, "content": STANDARD.encode(b"junk") });
+        w.ok(&agent("Mal"), "changes_upload", junk);
+        assert_eq!(content(w, &ann, &baton), b"of Ann");
+    }
+
     fn uploads_that_nothing_names_have_a_limit_until_they_are_removed(w) {
         let ann = agent("Ann");
         w.start(&ann);
@@ -187,6 +195,11 @@ on_every_backend! {
             w.ok(&ann, "changes_upload", part(number));
         }
         w.no_trace(&ann, "changes_upload", part(512), "uploads_limited");
+        // It takes no room from others.
+        let bearer = Bearer { token_id: "t1".into(), name: "t".into(), identities: None };
+        let mut token = agent("Eve").process("");
+        token.0.grant = Grant { scope: Scope::Write, projects: None, bearer: Some(bearer) };
+        w.ok(&token, "changes_upload", part(513));
         w.advance(86_400_001);
         w.ok(&ann, "changes_upload", part(512));
         wrap(w, &ann, b"other");

@@ -223,7 +223,7 @@ on_every_backend! {
             assert!(text(&refusal, "hint").contains(&format!("`baton handoff show {}`", &id[..13])), "{refusal:#}");
         }
         let log = w.ledger_of("q");
-        let late: Vec<String> = log.iter().map(|one| text(&one["body"], "text")).filter(|one| one.starts_with("late")).collect();
+        let late: Vec<&str> = log.iter().filter_map(|one| one["body"]["text"].as_str()).filter(|one| one.starts_with("late")).collect();
         assert_eq!(late, [r#"late answer to "add an endpoint": not ours"#, r#"late answer to "add an endpoint": nor mine"#]);
     }
 

@@ -222,6 +222,29 @@ on_every_backend! {
         assert_eq!((list(&short["items"]).len(), &short["more"]), (1, &json!(true)));
     }
 
+    fn a_reply_that_names_its_receiver_goes_to_the_other_side_and_none_goes_to_nobody(w) {
+        people(w);
+        w.register("q");
+        let ben = agent("Ben").project("q");
+        w.ok(&ben, "agent_register", json!({}));
+        let asked = json!({ "to": "Ben", "to_project": "q", "subject": "port?", "body": "b", "ack_required": true });
+        let question = text(&w.ok(&agent("Lola"), "mail_send", asked), "message_id");
+        let reply = |to: &str, body: &str| json!({ "to": to, "reply_to": question, "body": body });
+        w.no_trace(&ben, "mail_send", reply("Lolla", "7077"), "recipient_unknown");
+        w.no_trace(&ben, "mail_send", reply("Donna", "7077"), "recipient_unknown");
+        assert_eq!(inbox(w, &ben).len(), 1, "the question is open");
+        let sent = w.ok(&ben, "mail_send", reply("lola", "7077"));
+        assert_eq!((&sent["to"], &sent["to_project_id"]), (&json!("Lola"), &json!("p")));
+        assert_eq!(column(&inbox(w, &agent("Lola")), "subject"), ["Re: port?"]);
+        // Who passes a question on to a colleague has not answered it.
+        w.ok(&agent("Mia").project("q"), "agent_register", json!({}));
+        let second = text(&w.ok(&agent("Lola"), "mail_send",
+            json!({ "to": "Ben", "to_project": "q", "subject": "host?", "body": "b", "ack_required": true })), "message_id");
+        w.ok(&ben, "mail_send", json!({ "to": "Mia", "reply_to": second, "body": "do you know?" }));
+        let got = read(w, &ben, &second);
+        assert_eq!(got["acked_at"], Value::Null, "{got:#}");
+    }
+
     fn mail_goes_to_a_named_project_and_its_answer_comes_back(w) {
         people(w);
         w.register("q");

@@ -135,6 +135,16 @@ on_every_backend! {
         }
     }
 
+    fn the_shares_of_a_merged_project_are_listed_where_it_goes_on(w) {
+        w.register("zold");
+        w.start(&at("Ann", "zold"));
+        let baton = text(&w.ok(&at("Ann", "zold"), "session_wrap", json!({ "summary": "the cart rounds" })), "baton_id");
+        let share = text(&w.ok(&at("Ann", "zold"), "share_create", json!({ "id": baton })), "share_id");
+        merge(w, "zold", "p", false);
+        let listed = w.ok(&at("Owner", "p"), "share_list", json!({}));
+        assert_eq!(column(&list(&listed["items"]), "share_id"), [share], "{listed:#}");
+    }
+
     fn a_baton_of_a_merged_project_is_picked_up_by_the_id_that_it_had(w) {
         w.register("zold");
         w.start(&at("Ann", "zold"));
@@ -147,5 +157,8 @@ on_every_backend! {
             assert!(text(&picked["baton"], "body").contains("the cart rounds"), "{picked:#}");
         }
         w.no(&agent("Lola"), "hd_exec", json!({ "handoff_id": "00000000-0000" }), "baton_unknown");
+        let none = w.no(&agent("Lola"), "changes_show", json!({ "baton_id": baton }), "changes_none");
+        assert!(text(&none, "message").ends_with("has no changes"), "it is found: {none:#}");
+        w.no(&agent("Ben"), "baton_export", json!({ "baton_id": baton }), "baton_claimed");
     }
 }

@@ -267,6 +267,28 @@ on_every_backend! {
         assert_eq!(waiting(w, "shop").len(), 1, "the other work stays");
     }
 
+    fn a_folder_of_an_isolated_project_brings_no_words_into_an_open_one(w) {
+        let there = at("Sil", "p").at("/repos/shop", Some("/repos/shop"));
+        w.ok(&there, "project_init", json!({ "id": "shop", "isolated": true }));
+        w.register("open");
+        let sil = there.project("shop");
+        w.ok(&sil, "session_start", json!({}));
+        w.ok(&sil, "session_checkpoint", json!({ "summary": "half secret" }));
+        w.advance(700_000);
+        let split = |to: &str, dry_run: bool| json!({ "path": "/repos/shop", "to": to, "dry_run": dry_run });
+        for dry_run in [true, false] {
+            w.no_trace(&agent("Owner"), "project_split", split("open", dry_run), "merge_opens_isolated");
+        }
+        let preview = w.ok(&agent("Owner"), "project_split", split("cart", true));
+        assert_eq!(column(&list(&preview["batons"]), "summary"), ["Sil did not wrap. Saved last: half secret"], "{preview:#}");
+        w.ok(&agent("Owner"), "project_split", split("cart", false));
+        assert_eq!(w.ok(&at("Owner", "cart"), "project_show", json!({}))["is_isolated"], true);
+        // Nothing of it is left there that would go along.
+        w.pickup(&at("Mina", "cart"));
+        w.ok(&at("Mina", "cart"), "session_wrap", json!({ "summary": "done", "done": true }));
+        w.ok(&agent("Owner"), "project_split", split("open", false));
+    }
+
     fn what_a_split_carried_over_comes_back_with_the_folder(w) {
         let there = at("Sil", "p").at("/repos/shop", Some("/repos/shop"));
         w.ok(&there, "project_init", json!({ "id": "shop" }));
