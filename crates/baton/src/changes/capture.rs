@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use baton_model::changes::is_temporary;
+use baton_model::changes::{GitOperation, is_temporary};
 use baton_model::project_document;
 
 use super::files::{Kind, check_regular, content, fault, inside, metadata, text};
@@ -37,7 +37,9 @@ pub(crate) fn capture(
     let base = capture.repo.head()?;
     let mut status = Status::read(&capture.repo, &capture.scratch)?;
     if !status.unmerged.is_empty() {
-        return Err(Fault::Unmerged(status.unmerged));
+        let mut begun = unfinished(&capture.repo)?.into_iter().map(|one| one.operation);
+        let begun = begun.find(|one| *one != GitOperation::Bisect);
+        return Err(Fault::Unmerged { files: status.unmerged, begun });
     }
     let mut index_tree = capture.index_tree()?;
     let base_tree = capture.repo.tree(&capture.scratch, base.as_deref())?;
@@ -77,6 +79,7 @@ pub(crate) fn capture(
         unconverted,
         left_out,
         unfinished: unfinished(&capture.repo)?,
+        baton_id: None,
         pack,
     })
 }
