@@ -244,3 +244,15 @@ fn an_unfinished_rebase_is_called_that() {
     assert!(text(&refused, "message").contains("a rebase is not finished"), "{refused:#}");
     assert!(text(&refused, "hint").contains("git rebase --abort"), "{refused:#}");
 }
+
+#[test]
+fn a_file_that_is_removed_from_the_index_and_untracked_is_named_once() {
+    let stage = committed();
+    let beside = worktree(&stage, "beside", "fix");
+    let donna = stage.terminal("Donna").within(&beside);
+    donna.json(&["start"]);
+    git(&stage, &beside, &["rm", "-q", "--cached", "a.txt"]);
+    donna.json(&["wrap", "--summary", "s", "--next", "n"]);
+    let location = stage.terminal("Lola").json(&["pickup", "--dry-run"])["location"].clone();
+    assert_eq!((&location["uncommitted"], &location["uncommitted_total"]), (&json!(["a.txt"]), &json!(1)));
+}

@@ -112,7 +112,7 @@ pub(super) fn advice(
         return Some(format!("go on there, if it still is: `cd {root}`"));
     }
     let rest = if travel {
-        "; what was not committed goes with the baton: `baton pickup --apply` brings it"
+        "; what was not committed goes with the baton: `baton pickup --apply` brings it, `baton changes apply` once it is held"
     } else {
         ""
     };
