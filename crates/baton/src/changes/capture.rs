@@ -36,11 +36,7 @@ pub(crate) fn capture(
     let capture = Capture { repo, scratch, dir: dir.path(), limits };
     let base = capture.repo.head()?;
     let mut status = Status::read(&capture.repo, &capture.scratch)?;
-    if !status.unmerged.is_empty() {
-        let mut begun = unfinished(&capture.repo)?.into_iter().map(|one| one.operation);
-        let begun = begun.find(|one| *one != GitOperation::Bisect);
-        return Err(Fault::Unmerged { files: status.unmerged, begun });
-    }
+    refuse_unmerged(&capture.repo, &mut status)?;
     let mut index_tree = capture.index_tree()?;
     let base_tree = capture.repo.tree(&capture.scratch, base.as_deref())?;
     let mut staged = capture.repo.diff(&capture.scratch, &base_tree, &index_tree)?;
@@ -82,6 +78,17 @@ pub(crate) fn capture(
         baton_id: None,
         pack,
     })
+}
+
+/// Refuses files with conflicts, and says what git is in the middle of.
+fn refuse_unmerged(repo: &Repo<'_>, status: &mut Status) -> Result<(), Fault> {
+    let files = std::mem::take(&mut status.unmerged);
+    if files.is_empty() {
+        return Ok(());
+    }
+    let mut begun = unfinished(repo)?.into_iter().map(|one| one.operation);
+    let begun = begun.find(|one| *one != GitOperation::Bisect);
+    Err(Fault::Unmerged { files, begun })
 }
 
 /// Refuses what git would read for rules and never finish: a pipe in place of a file.

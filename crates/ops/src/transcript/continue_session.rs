@@ -135,10 +135,7 @@ impl Operation for Continue {
                 true => (Some(claim(tx, env, &project_id, &identity, claiming)?), None),
             };
             keep_copy(tx, env, (&left, session_id.as_deref()), input.written.as_ref())?;
-            let identity = match &session_id {
-                Some(id) => session::get(tx, &project_id, id)?.map_or(identity.clone(), |s| s.identity),
-                None => identity.clone(),
-            };
+            let identity = holder_name(tx, (&project_id, session_id.as_deref()), &identity)?;
             Ok(ContinueOutput {
                 project_id: project_id.clone(),
                 identity,
@@ -153,6 +150,19 @@ impl Operation for Continue {
             })
         })
     }
+}
+
+/// The name under which the baton is held; that of the caller where it waits.
+fn holder_name(
+    tx: &mut Tx<'_>,
+    (project_id, session_id): (&str, Option<&str>),
+    caller: &str,
+) -> Result<String, Failure> {
+    let holder = match session_id {
+        Some(id) => session::get(tx, project_id, id)?,
+        None => None,
+    };
+    Ok(holder.map_or_else(|| caller.to_owned(), |holder| holder.identity))
 }
 
 /// Makes the baton that of the copy, too: as long as nobody goes on in it, it has left nothing.
