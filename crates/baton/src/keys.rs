@@ -159,7 +159,10 @@ pub(crate) fn decrypt_file(
     };
     let bytes = decrypt(content, passphrase, key_files, most)?.map_err(|error| match error {
         DecryptError::NoMatchingKeys | DecryptError::DecryptionFailed | DecryptError::KeyDecryptionFailed => {
-            let what = "the file is encrypted, and neither a key of yours nor the passphrase opens it";
+            let what = match passphrase {
+                Some(_) => "the file is encrypted, and this passphrase does not open it",
+                None => "the file is encrypted, and no key of yours opens it",
+            };
             let hint =
                 "name the key with --key FILE, or the file with the passphrase with --passphrase-file FILE";
             Refusal::new(Kind::Refused, "baton_file_locked", what, hint)

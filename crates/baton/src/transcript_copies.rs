@@ -119,6 +119,7 @@ pub(crate) fn fetch(app: &mut App, id: &str, agent: Option<&str>) -> Result<Opti
     }
     // The ledger has checked whose these are.
     copy.sessions.clone_from(&row.manifest.sessions);
+    copy.is_encrypted = row.manifest.readers.is_some();
     let folder = app.config.data_dir.join("transcripts");
     let path = folder.join(format!("{}-{}.json", row.manifest.content_hash, std::process::id()));
     let text = serde_json::to_vec(&copy).map_err(|error| damaged(&row, &error.to_string()))?;

@@ -10,21 +10,23 @@
 use std::path::Path;
 
 use baton_model::access::Grant;
+use baton_model::delta::Kind as DeltaKind;
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::repository::{Repository, canonical_address};
 use baton_model::shell::shell_word;
-use baton_model::time::Millis;
 use baton_store::place::Place;
-use baton_store::{Failure, Store, Tx, place, project, session};
+use baton_store::{Failure, Tx, delta, place, project, session};
 use serde_json::json;
 
-use crate::displaced::{folder_of, put_place};
-use crate::op::{Caller, Env, Host};
+use crate::displaced::folder_of;
+use crate::op::{Caller, Host};
 use crate::project_hint::{way_to_clone, way_to_project};
 
 /// How many of the newest sessions of a project tell which commit was checked out in a folder.
 const LOOKED_AT: i64 = 50;
+/// Among how many of the first entries of a ledger its registration is.
+const REGISTRATION: i64 = 4;
 /// The most other projects of one remote that a refusal names.
 const NAMED: usize = 5;
 
@@ -58,7 +60,7 @@ impl<'a> CallerPlace<'a> {
         }
     }
 
-    fn folder(&self) -> &str {
+    pub(crate) fn folder(&self) -> &str {
         self.git_root.or(self.folders.first().map(String::as_str)).unwrap_or("no folder")
     }
 
@@ -170,7 +172,7 @@ fn has_left_isolated(
 }
 
 /// Whether another repository lies in the folder of a place by now: its settings hold no id, and it lacks the commit at which an agent
-/// was last at work there. A repository that only lost its settings has that commit; that of an isolated project is asked about.
+/// was last at work there, or at which it was registered. A repository that only lost its settings has that commit; that of an isolated project is asked about.
 fn is_replaced(
     tx: &mut Tx<'_>,
     host: &dyn Host,
@@ -190,8 +192,22 @@ fn is_replaced(
     }
     let newest = session::newest(tx, &place.project_id, LOOKED_AT)?.into_iter();
     let mut there = newest.filter(|one| one.place.machine == here.machine).filter_map(|one| one.copy);
-    let last = there.find(|copy| copy.root == place.path).and_then(|copy| copy.commit);
+    let last = match there.find(|copy| copy.root == place.path).and_then(|copy| copy.commit) {
+        Some(commit) => Some(commit),
+        None => registered_at(tx, place)?,
+    };
     Ok(last.is_some_and(|commit| host.has_commit(root, &commit) == Some(false)))
+}
+
+/// The commit that was checked out in a folder when its project was registered there.
+fn registered_at(tx: &mut Tx<'_>, place: &Place) -> Result<Option<String>, Failure> {
+    for entry in delta::after(tx, &place.project_id, 0, REGISTRATION)? {
+        let body = serde_json::from_str::<serde_json::Value>(&entry.body).unwrap_or_default();
+        if entry.kind == DeltaKind::Other && body["path"] == place.path.as_str() {
+            return Ok(body["commit"].as_str().map(str::to_owned));
+        }
+    }
+    Ok(None)
 }
 
 fn by_repository(
@@ -210,7 +226,11 @@ fn by_repository(
     let is_here = |place: &&Place| {
         place.machine == here.machine && place.common_dir.as_deref() == Some(repository.common_dir.as_str())
     };
-    if let Some(place) = known.iter().find(|place| is_here(place) && is_of_it(place))
+    let found = known.iter().find(|place| is_here(place) && is_of_it(place));
+    if let Some(main) = found.and_then(|found| left_folder(host, here, found, &known)) {
+        return Ok(Some(moved_or_copied(tx, host, here, main)?));
+    }
+    if let Some(place) = found
         && !is_replaced(tx, host, here, place)?
     {
         return Ok(Some(Location::Project(place.project_id.clone())));
@@ -231,6 +251,21 @@ fn by_repository(
         return Ok(None);
     };
     Ok(Some(moved_or_copied(tx, host, here, other)?))
+}
+
+/// The registered folder from which a repository is gone, where only a worktree is known to belong to the common git folder here: it was
+/// moved away and back.
+fn left_folder<'a>(
+    host: &dyn Host,
+    here: &CallerPlace<'_>,
+    found: &Place,
+    known: &'a [Place],
+) -> Option<&'a Place> {
+    let id = here.id().filter(|id| found.is_worktree && found.repository_id.as_deref() == Some(id))?;
+    let is_main = |place: &&Place| !place.is_worktree && place.machine == here.machine;
+    let main = known.iter().find(|place| is_main(place) && place.repository_id.as_deref() == Some(id))?;
+    let there = main.common_dir.as_deref().filter(|there| Some(*there) != found.common_dir.as_deref())?;
+    (host.holds_repository(there, id) == Some(false)).then_some(main)
 }
 
 /// A repository whose id the ledger knows from another folder: moved, if it is there no more.
@@ -296,20 +331,6 @@ pub(crate) fn by_address(
     Ok(ids.next().map(|project_id| CloneOf { project_id, reason, others: ids.take(NAMED).collect() }))
 }
 
-/// Writes that a repository moved: its place is where it is found now.
-pub(crate) fn record_move(
-    store: &mut Store,
-    here: &CallerPlace<'_>,
-    from: &Place,
-    now: Millis,
-) -> Result<(), Failure> {
-    let Some(to) = place_of(here, &from.project_id) else { return Ok(()) };
-    store.write_relaxed(|tx| {
-        place::remove(tx, &from.machine, &from.path)?;
-        Ok(put_place(tx, &to, now)?)
-    })
-}
-
 /// The place that a project has at a standpoint: of a worktree the main working copy, which stays when the worktree goes.
 pub(crate) fn place_of(here: &CallerPlace<'_>, project_id: &str) -> Option<Place> {
     let main = here.repository.and_then(|repository| repository.main.as_deref());
@@ -321,41 +342,6 @@ pub(crate) fn place_of(here: &CallerPlace<'_>, project_id: &str) -> Option<Place
         repository_id: here.id().map(str::to_owned),
         common_dir: here.repository.map(|repository| repository.common_dir.clone()),
         is_worktree: false,
-    })
-}
-
-/// The project of a caller that names none.
-pub(crate) fn of_caller(store: &mut Store, env: &Env<'_>, caller: &Caller) -> Result<String, Failure> {
-    let here = CallerPlace::of(caller);
-    match store.read(|tx| locate(tx, env.host, &here))? {
-        Location::Project(project_id) => Ok(project_id),
-        Location::Moved(from) => {
-            // Where the store cannot be written, the next call finds it the same way.
-            let _ = record_move(store, &here, &from, env.now);
-            Ok(from.project_id)
-        }
-        Location::Clone(of) => Err(clone_refusal(&here, &of).into()),
-        Location::Inside { project_id, root } => Err(ambiguous(&project_id, &root, here.folder()).into()),
-        Location::Unknown => Err(unresolved(&here).into()),
-    }
-}
-
-/// The project of another folder of the caller's machine, as far as it is one without asking.
-pub(crate) fn of_folder(store: &mut Store, env: &Env<'_>, folder: &Path) -> Result<Option<String>, Failure> {
-    let folders: Vec<String> = folder.ancestors().map(|folder| folder.display().to_string()).collect();
-    let around = folders.first().and_then(|folder| env.host.repository(folder));
-    let everything = Grant::default();
-    let there = CallerPlace {
-        machine: &env.caller.place.machine,
-        folders: &folders,
-        git_root: around.as_ref().map(|(root, _)| root.as_str()),
-        repository: around.as_ref().map(|(_, repository)| repository),
-        git_fault: None,
-        grant: &everything,
-    };
-    Ok(match store.read(|tx| locate(tx, env.host, &there))? {
-        Location::Project(project_id) | Location::Moved(Place { project_id, .. }) => Some(project_id),
-        _ => None,
     })
 }
 
@@ -373,7 +359,7 @@ pub(crate) fn clone_refusal(here: &CallerPlace<'_>, of: &CloneOf) -> Refusal {
         .with("project_id", json!(project))
 }
 
-fn ambiguous(project: &str, root: &str, git: &str) -> Refusal {
+pub(crate) fn ambiguous(project: &str, root: &str, git: &str) -> Refusal {
     Refusal::new(
         Kind::Refused,
         "project_ambiguous",

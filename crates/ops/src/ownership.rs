@@ -142,3 +142,36 @@ pub(crate) fn none_here(
     Ok(Refusal::new(Kind::NotFound, "no_session", format!("{what}: {place}"), hint)
         .with("candidates", others))
 }
+
+/// The refusal for a name that has no open session in a project. One in the same folder that another project had before is named.
+pub(crate) fn no_session(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    identity: &str,
+) -> Result<Refusal, Failure> {
+    let caller = env.caller;
+    let here = caller.git_root.as_ref().or(caller.folders.first());
+    let is_here = |one: &Session| {
+        one.place.machine == caller.place.machine
+            && here.is_some()
+            && one.copy.as_ref().map(|copy| &copy.root) == here
+            && identity_key(&one.identity) == identity_key(identity)
+            && one.project_id != project_id
+            && caller.grant.reaches(&one.project_id)
+    };
+    let elsewhere = session::open_everywhere(tx)?.into_iter().find(is_here);
+    let named = format!(" --as {identity}");
+    let hint = match &elsewhere {
+        Some(one) => format!(
+            "session {} of {identity} in this folder is one of project {1}: say `--project {1}`; or begin anew with `baton start{named}`",
+            short(&one.session_id),
+            one.project_id
+        ),
+        None => {
+            format!("begin with `baton start{named}`, or continue somebody's work with `baton pickup{named}`")
+        }
+    };
+    let what = format!("{identity} has no open session in project {project_id}");
+    Ok(Refusal::new(Kind::NotFound, "no_session", what, hint))
+}

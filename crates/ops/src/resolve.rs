@@ -9,7 +9,7 @@ use baton_store::{Failure, Fault, Store, Tx, project, session};
 use serde_json::{Value, json};
 
 use crate::op::{Caller, Cx, Env};
-use crate::{locate, ownership, token_rights};
+use crate::{caller_project, ownership, token_rights};
 
 /// The project of a call: its argument, else the environment, else the working directory. To a token that does not reach
 /// it, it is as if it were not there.
@@ -20,7 +20,7 @@ pub(crate) fn project_id(store: &mut Store, env: &Env<'_>, named: Option<&str>) 
             check_project(name)?;
             caller.id_of(name).to_owned()
         }
-        None => locate::of_caller(store, env, caller)?,
+        None => caller_project::of_caller(store, env, caller)?,
     };
     if caller.grant.reaches(&found) { Ok(found) } else { Err(unknown_project(&found).into()) }
 }
@@ -225,7 +225,10 @@ pub(crate) fn meant_session(
         0 => match released_here(tx, env, project_id, &who)? {
             Some(released) => Ok(released),
             None if is_bot(&who) => Err(ownership::none_here(tx, env, project_id, &who)?.into()),
-            None => ousted(tx, env, project_id, &who)?.ok_or_else(|| no_session(project_id, &who).into()),
+            None => match ousted(tx, env, project_id, &who)? {
+                Some(session) => Ok(session),
+                None => Err(ownership::no_session(tx, env, project_id, &who)?.into()),
+            },
         },
         _ => Err(several(&who, &open).into()),
     }
@@ -381,16 +384,6 @@ pub(crate) fn acting_open(
 ) -> Result<Session, Failure> {
     let session = acting(tx, env, project_id, named, identity_arg)?;
     if session.is_open() { Ok(session) } else { Err(session_released(&session, env.now).into()) }
-}
-
-fn no_session(project_id: &str, identity: &str) -> Refusal {
-    let named = format!(" --as {identity}");
-    Refusal::new(
-        Kind::NotFound,
-        "no_session",
-        format!("{identity} has no open session in project {project_id}"),
-        format!("begin with `baton start{named}`, or continue somebody's work with `baton pickup{named}`"),
-    )
 }
 
 fn several(identity: &str, open: &[Session]) -> Refusal {

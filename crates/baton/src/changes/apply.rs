@@ -10,7 +10,8 @@ use super::files::{Kind, content, fault, from_bytes, inside, metadata, text};
 use super::journal::{Change, Journal, Lock, Step};
 use super::line_ends::{self, Sides};
 use super::plumbing::{Entry, Repo, SUBMODULE, Scratch, items};
-use super::{Changes, Fault, Limits, Unconverted, rejected};
+use super::unpack::{check_id, check_names, unpack};
+use super::{Changes, Fault, Limits, Unconverted};
 use crate::git::GitRunner;
 
 /// What was applied.
@@ -67,6 +68,7 @@ pub(crate) fn apply(
     target.keep_index_objects()?;
     let mut journal = Journal::begin(&repo, &lock, change_list, &mut |journal| {
         target.write_index(journal)?;
+        changes.baton_id.iter().try_for_each(|baton_id| journal.name_baton(baton_id))?;
         watch(Step::Prepare).map_err(fault("write to", &repo.root))
     })?;
     journal.run(&|| check_clean(&repo), watch)?;
@@ -194,8 +196,10 @@ impl<'a> Target<'a> {
         let is_merge = head != changes.base;
         let (mut index_tree, mut worktree_tree) = (changes.index_tree.clone(), changes.worktree_tree.clone());
         if is_merge {
-            let (Some(base), Some(head)) = (&changes.base, &head) else {
-                return Err(Fault::MissingCommit(changes.base.clone().unwrap_or_else(|| "(none)".into())));
+            let (base, head) = match (&changes.base, &head) {
+                (Some(base), Some(head)) => (base, head),
+                (Some(base), None) => return Err(Fault::NoHead(base.clone())),
+                (None, _) => return Err(Fault::NoBase),
             };
             // The working tree first: its conflicts are those that a person recognises.
             worktree_tree = merge(repo, &scratch, base, head, &changes.worktree_commit)?;
@@ -274,52 +278,12 @@ impl<'a> Target<'a> {
         let scratch = Scratch { index: Some(index), objects: None };
         let head = self.head.as_deref().map(|_| ());
         match head {
-            Some(()) => self.repo.run(&scratch, &["read-tree", "-m", &self.index_tree], b""),
+            // Of the files only their times may differ here, which is no change: git compares nothing but the trees.
+            Some(()) => self.repo.run(&scratch, &["read-tree", "-m", "-i", &self.index_tree], b""),
             None => self.repo.run(&scratch, &["read-tree", &self.index_tree], b""),
         }
         .map(drop)
     }
-}
-
-/// Refuses changes that write other files than they name: a person decides by the names.
-fn check_names(repo: &Repo<'_>, scratch: &Scratch, changes: &Changes) -> Result<(), Fault> {
-    let base = repo.tree(scratch, changes.base.as_deref())?;
-    for tree in [&changes.index_tree, &changes.worktree_tree] {
-        let written = repo.diff(scratch, &base, tree)?;
-        let is_named = |path: &[u8]| changes.files.contains(&text(path));
-        if let Some(entry) = written.iter().find(|entry| !is_named(&entry.path)) {
-            return Err(Fault::Invalid(format!("they write {:?} and do not name it", text(&entry.path))));
-        }
-    }
-    Ok(())
-}
-
-/// The objects of changes in a quarantine, checked against what they say of themselves.
-fn unpack(repo: &Repo<'_>, changes: &Changes, dir: &Path) -> Result<Scratch, Fault> {
-    if let Some(base) = &changes.base {
-        check_id(base)?;
-        let args = ["cat-file", "-e", &format!("{base}^{{commit}}")];
-        if repo.answer(&Scratch::default(), &args, b"")?.code != Some(0) {
-            return Err(Fault::MissingCommit(base.clone()));
-        }
-    }
-    let scratch = Scratch { index: Some(dir.join("index")), objects: Some(repo.quarantine(dir)?) };
-    fs::create_dir_all(dir.join("objects/pack")).map_err(fault("create", dir))?;
-    repo.run(&scratch, &["index-pack", "--stdin", "--fix-thin", "--strict"], &changes.pack).map_err(
-        |fault| match fault {
-            Fault::Git { message, .. } => rejected::fault_of(&message),
-            other => other,
-        },
-    )?;
-    for (commit, tree) in
-        [(&changes.index_commit, &changes.index_tree), (&changes.worktree_commit, &changes.worktree_tree)]
-    {
-        check_id(commit)?;
-        if repo.tree(&scratch, Some(commit))? != *tree {
-            return Err(Fault::Invalid(format!("commit {commit} does not hold tree {tree}")));
-        }
-    }
-    Ok(scratch)
 }
 
 /// What differs between the base and the captured working tree, as a patch.
@@ -345,11 +309,6 @@ pub(crate) fn patch(
         "--no-color",
     ];
     repo.run(&scratch, &[&args[..], &[&base, &changes.worktree_tree]].concat(), b"")
-}
-
-fn check_id(id: &str) -> Result<(), Fault> {
-    let is_id = (40..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if is_id { Ok(()) } else { Err(Fault::Invalid(format!("{id:?} is no id of an object"))) }
 }
 
 /// The tree of a merge without conflicts.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use baton_model::changes::is_temporary;
+use baton_model::changes::{GitOperation, is_temporary};
 use baton_model::project_document;
 
 use super::files::{Kind, check_regular, content, fault, inside, metadata, text};
@@ -36,9 +36,7 @@ pub(crate) fn capture(
     let capture = Capture { repo, scratch, dir: dir.path(), limits };
     let base = capture.repo.head()?;
     let mut status = Status::read(&capture.repo, &capture.scratch)?;
-    if !status.unmerged.is_empty() {
-        return Err(Fault::Unmerged(status.unmerged));
-    }
+    refuse_unmerged(&capture.repo, &mut status)?;
     let mut index_tree = capture.index_tree()?;
     let base_tree = capture.repo.tree(&capture.scratch, base.as_deref())?;
     let mut staged = capture.repo.diff(&capture.scratch, &base_tree, &index_tree)?;
@@ -77,8 +75,20 @@ pub(crate) fn capture(
         unconverted,
         left_out,
         unfinished: unfinished(&capture.repo)?,
+        baton_id: None,
         pack,
     })
+}
+
+/// Refuses files with conflicts, and says what git is in the middle of.
+fn refuse_unmerged(repo: &Repo<'_>, status: &mut Status) -> Result<(), Fault> {
+    let files = std::mem::take(&mut status.unmerged);
+    if files.is_empty() {
+        return Ok(());
+    }
+    let mut begun = unfinished(repo)?.into_iter().map(|one| one.operation);
+    let begun = begun.find(|one| *one != GitOperation::Bisect);
+    Err(Fault::Unmerged { files, begun })
 }
 
 /// Refuses what git would read for rules and never finish: a pipe in place of a file.

@@ -4,12 +4,13 @@
 use std::path::Path;
 
 use super::Fault;
-use super::journal::{FOLDER, Journal, LOCK, Lock, Recovery};
+use super::journal::{FOLDER, Journal, LOCK, Lock};
 use super::plumbing::Repo;
+use super::recovery::Recovered;
 use crate::git::{self, GitRunner};
 
 /// Finishes an application that was interrupted, or takes it back.
-pub(crate) fn recover(git: &dyn GitRunner, root: &Path) -> Result<Recovery, Fault> {
+pub(crate) fn recover(git: &dyn GitRunner, root: &Path) -> Result<Recovered, Fault> {
     let repo = Repo::open(git, root)?;
     let lock = Lock::take(&repo.git_dir)?;
     Journal::recover(&repo, &lock)
@@ -18,7 +19,7 @@ pub(crate) fn recover(git: &dyn GitRunner, root: &Path) -> Result<Recovery, Faul
 /// A working copy in which no application is half done, and none begins while this is held.
 pub(crate) struct StableWorkingCopy {
     /// What became of one that was interrupted.
-    pub recovery: Recovery,
+    pub recovered: Recovered,
     _lock: Option<Lock>,
 }
 
@@ -27,11 +28,11 @@ pub(crate) fn settle(git: &dyn GitRunner, root: &Path) -> Result<StableWorkingCo
     let repo = Repo::open(git, root)?;
     let has = |name: &str| repo.git_dir.join(name).symlink_metadata().is_ok();
     if !has(FOLDER) && !has(LOCK) {
-        return Ok(StableWorkingCopy { recovery: Recovery::Nothing, _lock: None });
+        return Ok(StableWorkingCopy { recovered: Recovered::nothing(), _lock: None });
     }
     let lock = Lock::take(&repo.git_dir)?;
-    let recovery = Journal::recover(&repo, &lock)?;
-    Ok(StableWorkingCopy { recovery, _lock: Some(lock) })
+    let recovered = Journal::recover(&repo, &lock)?;
+    Ok(StableWorkingCopy { recovered, _lock: Some(lock) })
 }
 
 /// Whether an application was interrupted in the working copy with this top folder, or is under way there.

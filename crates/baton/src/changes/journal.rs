@@ -6,6 +6,7 @@
 //! | `index`, `index.old` | the index after and before |
 //! | `plan` | the paths; from its rename on an interruption is finished by the next call |
 //! | `written` | nothing; every path was written |
+//! | `baton` | the id of the baton with which the changes came |
 //!
 //! The index comes last, by the rename of git's own `index.lock`, which keeps other git processes out until then.
 
@@ -20,6 +21,7 @@ use super::Fault;
 use super::committed::CommittedPaths;
 use super::files::{Kind, check_regular, content, fault, inside, put, remove, remove_if_there, text, write};
 use super::plumbing::Repo;
+use super::recovery::{Recovered, Recovery};
 
 /// The folder of the journal, and the file that whoever applies locks; in the git folder.
 pub(super) const FOLDER: &str = "baton-apply";
@@ -40,17 +42,6 @@ pub(crate) enum Step {
     Index,
     /// Removes the journal.
     Finish,
-}
-
-/// What became of an application that was interrupted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Recovery {
-    /// There was none, or it had written nothing.
-    Nothing,
-    /// It is finished now.
-    Finished,
-    /// Something else wrote the index meanwhile, so that the files were taken back.
-    TakenBack,
 }
 
 /// One path: what it holds, what it shall hold.
@@ -125,6 +116,11 @@ impl<'a> Journal<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Says of which baton the changes are.
+    pub(crate) fn name_baton(&self, baton_id: &str) -> Result<(), Fault> {
+        write(&self.dir.join("baton"), baton_id.as_bytes())
     }
 
     /// A file of the user's with the name of a temporary one would be lost.
@@ -329,10 +325,10 @@ impl<'a> Journal<'a> {
     }
 
     /// Finishes what was interrupted after its plan, drops what was interrupted before.
-    pub(crate) fn recover(repo: &'a Repo<'a>, _: &Lock) -> Result<Recovery, Fault> {
+    pub(crate) fn recover(repo: &'a Repo<'a>, _: &Lock) -> Result<Recovered, Fault> {
         let dir = repo.git_dir.join(FOLDER);
         match dir.symlink_metadata() {
-            Err(_) => return Ok(Recovery::Nothing),
+            Err(_) => return Ok(Recovered::nothing()),
             Ok(meta) if meta.is_dir() => {}
             Ok(_) => return Err(Fault::Invalid(format!("{} is no folder", dir.display()))),
         }
@@ -340,6 +336,7 @@ impl<'a> Journal<'a> {
         let is_valid = plan.is_some();
         let changes = plan.map(|plan| read_plan(&dir, &plan)).transpose()?.unwrap_or_default();
         let mut journal = Self { repo, dir, changes };
+        let baton_id = read(&journal.dir.join("baton"))?.map(|id| text(&id));
         let new = read(&journal.dir.join("index"))?;
         let is_locked = new.is_some() && read(&journal.lock_path())? == new;
         let has_old_index = read(&repo.git_dir.join("index"))? == read(&journal.dir.join("index.old"))?;
@@ -363,7 +360,7 @@ impl<'a> Journal<'a> {
             remove_if_there(&journal.lock_path())?;
         }
         journal.remove()?;
-        Ok(recovery)
+        Ok(Recovered { recovery, baton_id })
     }
 }
 

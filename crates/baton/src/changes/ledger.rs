@@ -17,8 +17,8 @@ use baton_ops::transcript::CaptureOutput;
 
 use super::remote::ChangesRemote;
 use super::{
-    Applied, Changes, Fault, Limits, Recovery, apply, capture, content, is_interrupted, patch, recover,
-    settle,
+    Applied, Changes, Fault, Limits, Recovered, Recovery, apply, capture, content, is_interrupted, patch,
+    recover, settle,
 };
 use crate::app::{App, Format};
 use crate::clock;
@@ -35,9 +35,10 @@ impl From<Fault> for Refusal {
         let (kind, code) = match &fault {
             Fault::Git { .. } => (Kind::Refused, "git_failed"),
             Fault::Io { .. } => (Kind::Refused, "working_copy_io"),
-            Fault::Unmerged(_) => (Kind::Conflict, "working_copy_unmerged"),
+            Fault::Unmerged { .. } => (Kind::Conflict, "working_copy_unmerged"),
             Fault::FileLimit { .. } | Fault::ByteLimit { .. } => (Kind::Refused, "changes_too_large"),
-            Fault::MissingCommit(_) => (Kind::NotFound, "commit_missing"),
+            Fault::MissingCommit { .. } => (Kind::NotFound, "commit_missing"),
+            Fault::NoHead(_) | Fault::NoBase => (Kind::Conflict, "commit_none"),
             Fault::LocalChanges(_) | Fault::HiddenChanges(_) => (Kind::Conflict, "working_copy_changed"),
             Fault::Obstacles(_) => (Kind::Conflict, "working_copy_occupied"),
             Fault::CaseClash(_) => (Kind::Conflict, "names_differ_in_case"),
@@ -93,13 +94,12 @@ pub(crate) fn remark_interrupted(app: &App) {
 /// taken back before, which is said.
 pub(crate) fn capture_copy(app: &App, root: &Path) -> Result<Option<CapturedCopy>, Refusal> {
     let settled = settle(&Plumbing, root)?;
-    let done = match settled.recovery {
-        Recovery::Nothing => None,
-        Recovery::Finished => Some("is finished now: what it wrote is among what is not committed"),
-        Recovery::TakenBack => Some("was taken back, because the index was written since"),
-    };
-    if let Some(done) = done {
-        app.remark(&format!("an application of changes was interrupted here and {done}"));
+    if let Some(sentence) = settled.recovered.sentence() {
+        let more = match settled.recovered.recovery {
+            Recovery::Finished => ": what it wrote is among what is not committed",
+            _ => "",
+        };
+        app.remark(&format!("{sentence}{more}"));
     }
     let changes = capture(&Plumbing, root, &scratch(&app.config.data_dir)?, Limits::default())?;
     if changes.is_empty() && changes.left_out.is_empty() && changes.unfinished.is_empty() {
@@ -251,7 +251,8 @@ pub(crate) fn load(
     let input = ShowInput { project: project.map(str::to_owned), baton_id: baton.map(str::to_owned) };
     let shown = app.run::<Show>(&input)?;
     let bytes = content_of(app, &shown.project_id, &shown.changes.baton_id, &shown.changes.manifest)?;
-    let changes = content::decode(&bytes).map_err(Refusal::from)?;
+    let mut changes = content::decode(&bytes).map_err(Refusal::from)?;
+    changes.baton_id = Some(shown.changes.baton_id.clone());
     Ok((shown, changes))
 }
 
@@ -286,29 +287,35 @@ pub(crate) fn parts(content: &[u8]) -> Vec<String> {
     content.chunks(size).map(|bytes| STANDARD.encode(bytes)).collect()
 }
 
-/// Applies changes to the working copy that a command stands in.
-pub(crate) fn apply_here(app: &App, changes: &Changes) -> Result<Applied, Refusal> {
+/// Finishes an application that was interrupted where a command stands, or takes it back.
+pub(crate) fn settle_here(app: &App) -> Result<Recovered, Refusal> {
+    Ok(recover(&Plumbing, &root(app)?)?)
+}
+
+/// Applies changes to the working copy that a command stands in. `settled`: what became of an application that was interrupted there.
+pub(crate) fn apply_here(app: &App, changes: &Changes, settled: &Recovered) -> Result<Applied, Refusal> {
     let root = root(app)?;
-    let recovery = recover(&Plumbing, &root)?;
     let applied = apply(&Plumbing, &root, &scratch(&app.config.data_dir)?, changes, &mut |_| Ok(()));
-    match (recovery, applied) {
+    let Some(sentence) = settled.sentence() else { return Ok(applied?) };
+    match applied {
         // What was interrupted were these changes: they are there now.
-        (Recovery::Finished, Ok(applied)) if applied.was_there => Ok(Applied { was_there: false, ..applied }),
-        (Recovery::Finished, Err(Fault::LocalChanges(_))) => {
-            let what =
-                "an earlier application was interrupted here and is finished now; nothing else was applied";
-            let hint = "look at `git status`, then repeat if need be";
-            Err(Refusal::new(Kind::Conflict, "apply_recovered", what, hint))
+        Ok(applied) if applied.was_there && settled.recovery == Recovery::Finished => {
+            Ok(Applied { was_there: false, ..applied })
         }
-        (Recovery::TakenBack, Err(Fault::LocalChanges(files))) => {
-            let what = format!(
-                "an earlier application was interrupted here and was taken back, because the index was written since; \
-                 this working copy has changes of its own: {}",
-                files.join(", ")
-            );
-            Err(Refusal::new(Kind::Conflict, "apply_recovered", what, "look at `git status`, then repeat"))
+        Ok(applied) => {
+            app.remark(&sentence);
+            Ok(applied)
         }
-        (_, applied) => Ok(applied?),
+        Err(fault) => {
+            let is_changed = matches!(fault, Fault::LocalChanges(_));
+            let mut refusal = Refusal::from(fault);
+            refusal.message = format!("{sentence}; nothing else was applied: {}", refusal.message);
+            if is_changed {
+                refusal.code = "apply_recovered";
+                refusal.hint = "look at `git status`, then repeat if need be".into();
+            }
+            Err(refusal)
+        }
     }
 }
 
@@ -332,8 +339,10 @@ pub(crate) fn record(app: &mut App, input: RecordInput) {
 
 /// Applies what goes with a picked baton. The pickup is done whatever becomes of them.
 pub(crate) fn apply_picked(app: &mut App, project: &str, baton: &str) -> ApplyOutcome {
-    let applied =
-        load(app, Some(project), Some(baton)).and_then(|(_, changes)| Ok(apply_here(app, &changes)?));
+    let applied = load(app, Some(project), Some(baton)).and_then(|(_, changes)| {
+        let settled = settle_here(app)?;
+        Ok(apply_here(app, &changes, &settled)?)
+    });
     match applied {
         Ok(applied) => ApplyOutcome { applied: true, merged: applied.is_merge, failure: None },
         Err(ended) => ApplyOutcome { applied: false, merged: false, failure: Some(sentence(&ended)) },

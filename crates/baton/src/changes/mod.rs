@@ -19,24 +19,26 @@ pub(crate) mod ledger;
 mod line_ends;
 mod plumbing;
 mod push_note;
+mod recovery;
 mod rejected;
 mod remote;
 mod status;
 mod submodules;
 mod text_encoding;
 mod unfinished;
+mod unpack;
 
-use baton_model::changes::UnfinishedOperation;
+use baton_model::changes::{GitOperation, UnfinishedOperation};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use apply::{Applied, apply, patch};
 pub(crate) use capture::capture;
 pub(crate) use content::hash as content_hash;
 pub(crate) use interrupted::{is_interrupted, recover, settle};
-pub(crate) use journal::Recovery;
 #[cfg(test)]
 pub(crate) use journal::Step;
 pub(crate) use push_note::PushNote;
+pub(crate) use recovery::{Recovered, Recovery};
 pub(crate) use remote::is_in_remote;
 
 /// The changes of a working copy.
@@ -61,6 +63,9 @@ pub(crate) struct Changes {
     /// What git was in the middle of.
     #[serde(skip)]
     pub unfinished: Vec<UnfinishedOperation>,
+    /// The baton with which they came.
+    #[serde(skip)]
+    pub baton_id: Option<String>,
     /// A thin pack of the objects that the base does not have.
     #[serde(skip)]
     pub pack: Vec<u8>,
@@ -128,8 +133,13 @@ pub(crate) enum Fault {
         error: std::io::Error,
     },
     /// The index holds conflicts.
-    #[error("a merge is not finished: {}", list(.0))]
-    Unmerged(Vec<String>),
+    #[error("{}: {}", conflicts_of(.begun.as_ref()), list(.files))]
+    Unmerged {
+        /// The files.
+        files: Vec<String>,
+        /// What git is in the middle of, where that is why.
+        begun: Option<GitOperation>,
+    },
     /// More paths than the limit.
     #[error("{count} files are changed, more than the limit of {limit}")]
     FileLimit {
@@ -147,8 +157,19 @@ pub(crate) enum Fault {
         limit: u64,
     },
     /// The target does not hold the base.
-    #[error("this repository does not hold commit {0}, on which the changes stand")]
-    MissingCommit(String),
+    #[error("this repository does not hold commit {commit}, on which the changes stand")]
+    MissingCommit {
+        /// The base.
+        commit: String,
+        /// Whether the history of the target is cut.
+        is_shallow: bool,
+    },
+    /// The target has the base, and nothing checked out.
+    #[error("this branch has no commit yet, and the changes stand on commit {0}, which is here")]
+    NoHead(String),
+    /// The changes were made in a repository without commits.
+    #[error("the changes were made in a repository without commits, and this one has some")]
+    NoBase,
     /// The target has changes of its own.
     #[error("this working copy has changes of its own: {}", list(.0))]
     LocalChanges(Vec<String>),
@@ -189,11 +210,26 @@ impl Fault {
         let hint = match self {
             Self::Git { .. } => "run `git fsck` in this repository",
             Self::Io { .. } => "check the disk's free space and the permissions, then repeat",
-            Self::Unmerged(_) => "finish or abort the merge, then repeat",
+            Self::Unmerged { begun, .. } => {
+                let resolve = "resolve them and `git add` the files";
+                return match begun.and_then(command_of) {
+                    Some(command) => format!("{resolve}, or `git {command} --abort`; then repeat"),
+                    None => format!("{resolve}, then repeat"),
+                };
+            }
             Self::FileLimit { .. } | Self::ByteLimit { .. } => {
                 "commit a part, or let git ignore what is generated"
             }
-            Self::MissingCommit(_) => "run `git fetch`, or push that commit from where the work was done",
+            Self::MissingCommit { is_shallow: true, .. } => {
+                "run `git fetch --unshallow`, or push that commit from where the work was done"
+            }
+            Self::MissingCommit { .. } => "run `git fetch`, or push that commit from where the work was done",
+            Self::NoHead(commit) => {
+                return format!("check that commit out first: `git switch -c NAME {commit}`");
+            }
+            Self::NoBase => {
+                "apply them in a repository without commits, or as a patch: `baton changes diff > FILE`, then `git apply FILE`"
+            }
             Self::LocalChanges(_) => "commit or stash them, or apply in a new worktree: `git worktree add`",
             Self::HiddenChanges(_) => {
                 "let git look again: `git sparse-checkout disable`, or keep a copy of them and `git update-index --no-skip-worktree --no-assume-unchanged FILE`"
@@ -219,6 +255,26 @@ impl Fault {
             }
         };
         hint.to_owned()
+    }
+}
+
+/// The command of git's that aborts an operation.
+fn command_of(operation: GitOperation) -> Option<&'static str> {
+    Some(match operation {
+        GitOperation::Merge => "merge",
+        GitOperation::Rebase => "rebase",
+        GitOperation::CherryPick => "cherry-pick",
+        GitOperation::Revert => "revert",
+        GitOperation::Am => "am",
+        GitOperation::Bisect => return None,
+    })
+}
+
+/// Why files have conflicts, in a clause.
+fn conflicts_of(begun: Option<&GitOperation>) -> String {
+    match begun.copied().and_then(command_of) {
+        Some(command) => format!("a {command} is not finished, and files have conflicts"),
+        None => "files have conflicts that are not resolved".to_owned(),
     }
 }
 

@@ -78,6 +78,11 @@ impl ChangesRemote {
 
     /// Gets a content.
     pub(super) fn fetch(&self, scratch: &Path, reference: &str) -> Result<Vec<u8>, Refusal> {
+        let hint = "nothing was changed; check that `git fetch` reaches it, and repeat once it answers";
+        self.fetch_content(scratch, reference).map_err(|refusal| hinted(refusal, hint))
+    }
+
+    fn fetch_content(&self, scratch: &Path, reference: &str) -> Result<Vec<u8>, Refusal> {
         let bare = self.bare(scratch)?;
         if !self.has(&bare, reference)? {
             let what = format!(
@@ -108,6 +113,11 @@ impl ChangesRemote {
 
     /// Removes a content. One that is gone is no fault.
     pub(super) fn remove(&self, scratch: &Path, reference: &str) -> Result<(), Refusal> {
+        let hint = "nothing was changed; repeat once it answers, or forget the changes here alone with `--leave-remote`";
+        self.remove_content(scratch, reference).map_err(|refusal| hinted(refusal, hint))
+    }
+
+    fn remove_content(&self, scratch: &Path, reference: &str) -> Result<(), Refusal> {
         let bare = self.bare(scratch)?;
         if self.has(&bare, reference)? {
             let target = format!(":{reference}");
@@ -159,6 +169,14 @@ impl ChangesRemote {
         let what = format!("the remote {} did not do it: {}", self.display_name(), visible(&why));
         let hint = "nothing was changed; check that `git push` reaches it, or leave the remote out to keep the changes in the ledger";
         Refusal::new(Kind::Outside, "changes_remote_failed", what, hint)
+    }
+}
+
+/// A refusal of a remote that did not answer, with what to do in this case.
+fn hinted(refusal: Refusal, hint: &str) -> Refusal {
+    match refusal.code {
+        "changes_remote_failed" => Refusal { hint: hint.to_owned(), ..refusal },
+        _ => refusal,
     }
 }
 

@@ -1,8 +1,9 @@
 //! What `git status` says of a working copy: one call that goes through the index and the folders once.
 
 use super::Fault;
-use super::files::text;
+use super::files::{from_bytes, text};
 use super::plumbing::{Entry, Repo, Scratch, items};
+use crate::git::is_own_worktree;
 
 /// Every path is named, and nothing that a setting adds. Of a submodule only its commit counts.
 const ARGS: [&str; 6] =
@@ -20,9 +21,14 @@ pub(super) struct Status {
 }
 
 impl Status {
-    /// Asks git.
+    /// Asks git. A worktree of the same repository inside this one is none of its files.
     pub(super) fn read(repo: &Repo<'_>, scratch: &Scratch) -> Result<Self, Fault> {
-        Self::parse(&repo.run(scratch, &ARGS, b"")?)
+        let mut status = Self::parse(&repo.run(scratch, &ARGS, b"")?)?;
+        let is_worktree = |path: &[u8]| {
+            from_bytes(path).is_ok_and(|path| is_own_worktree(&repo.root, &repo.root.join(path)))
+        };
+        status.untracked.retain(|path| !path.ends_with(b"/") || !is_worktree(path));
+        Ok(status)
     }
 
     /// Reads what git answers: of a path with a conflict three modes and ids, of one that has changed two.

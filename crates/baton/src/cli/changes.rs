@@ -118,6 +118,10 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             keep((baton, replace), changes_remote.as_deref(), app)
         }
         Verb::Drop { baton, leave_remote, who } => {
+            // What is half applied here can be finished only as long as it is known what to do.
+            if ledger::root(app).is_ok() {
+                ledger::settle_here(app)?.sentence().iter().for_each(|sentence| app.remark(sentence));
+            }
             if !leave_remote {
                 let input = ShowInput { project: project.clone(), baton_id: Some(baton.clone()) };
                 let shown = app.run::<Show>(&input)?;
@@ -134,8 +138,19 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
 
 fn apply(baton: Option<&str>, app: &mut App) -> Result<(), AppError> {
     let project = app.project.clone();
-    let (shown, changes) = ledger::load(app, project.as_deref(), baton)?;
-    let applied = ledger::apply_here(app, &changes)?;
+    // Whatever the batons have: what was interrupted here is settled.
+    let settled = ledger::settle_here(app)?;
+    let (shown, changes) = match (ledger::load(app, project.as_deref(), baton), settled.sentence()) {
+        (Err(AppError::Refused(refusal)), Some(sentence)) if refusal.code == "changes_none" => {
+            return app.show(&json!({ "settled": sentence }), |_| format!("{sentence}\n"));
+        }
+        (Err(ended), Some(sentence)) => {
+            app.remark(&sentence);
+            return Err(ended);
+        }
+        (loaded, _) => loaded?,
+    };
+    let applied = ledger::apply_here(app, &changes, &settled)?;
     let (project, baton_id) = (Some(shown.project_id.clone()), shown.changes.baton_id.clone());
     ledger::record(app, RecordInput { project, baton_id, ..RecordInput::default() });
     let answer = json!({
@@ -143,7 +158,7 @@ fn apply(baton: Option<&str>, app: &mut App) -> Result<(), AppError> {
         "files": applied.files, "was_there": applied.was_there, "left_out": shown.changes.manifest.left_out,
     });
     app.show(&answer, |_| {
-        let merged = if applied.is_merge { ", merged with what was committed since" } else { "" };
+        let merged = if applied.is_merge { ", merged into the commit that is checked out" } else { "" };
         let files: Vec<Vec<String>> = applied.files.iter().map(|file| vec![visible(file)]).collect();
         let baton = visible(&shown.changes.baton_id);
         let head = match applied.was_there {

@@ -157,7 +157,10 @@ fn text(result: &InitResult) -> String {
     };
     let host = made.project.vcs_provider.as_deref().filter(|host| !matches!(*host, "none" | ""));
     let host = host.map(|host| format!(" (hosted on {})", visible(host))).unwrap_or_default();
-    let (id, root) = (visible(&made.project_id), visible(&made.root));
+    let (mut id, root) = (visible(&made.project_id), visible(&made.root));
+    if let Some(name) = &made.project.name {
+        id = format!("{} (id {id})", visible(name));
+    }
     let changes =
         merge_driver.iter().flatten().chain(commit_hook).map(|change| format!("changed {change}\n"));
     let written = if *wrote_document { format!("wrote {DOCUMENT}: commit it\n") } else { String::new() };

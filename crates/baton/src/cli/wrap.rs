@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 
 use baton_model::id::visible;
+use baton_model::refusal::Refusal;
 use baton_ops::changes::{ChangesPlace, EarlierChanges};
 use baton_ops::session::{Wrap, WrapInput, WrapOutput};
 use serde_json::{Map, Value};
@@ -163,7 +164,11 @@ fn changes(args: &Args, app: &mut App) -> Result<Option<CapturedCopy>, AppError>
         let is_elsewhere = args.force || project.is_some();
         return if is_elsewhere { Ok(None) } else { ledger::always(app, None) };
     }
-    let root = ledger::root(app)?;
+    let is_in_git = app.config.cwd.as_deref().and_then(git::root).is_some();
+    let root = ledger::root(app).map_err(|refusal| match is_in_git {
+        true => refusal,
+        false => Refusal { hint: "leave `--with-changes` out: what lies here stays".to_owned(), ..refusal },
+    })?;
     let Some(mut copy) = ledger::capture_copy(app, &root)? else {
         app.remark("everything is committed here: no changes go with the baton");
         return Ok(None);

@@ -74,6 +74,15 @@ pub(crate) fn git_dir(root: &Path) -> Option<PathBuf> {
     layout(root).ok().map(|layout| layout.git_dir)
 }
 
+/// Whether a folder below a working copy is another working copy of the same repository.
+pub(crate) fn is_own_worktree(root: &Path, folder: &Path) -> bool {
+    folder.starts_with(root)
+        && layout(folder).is_ok_and(|inner| {
+            inner.git_dir != inner.common_dir
+                && layout(root).is_ok_and(|own| own.common_dir == inner.common_dir)
+        })
+}
+
 /// Whether a git folder is that of a submodule here: it lies in the git folder of the repository above.
 fn is_module(root: &Path, git_dir: &Path) -> bool {
     root.ancestors().skip(1).filter(|above| above.join(".git").symlink_metadata().is_ok()).any(|above| {
@@ -97,7 +106,9 @@ pub(crate) fn repository(root: &Path) -> Result<Repository, String> {
     let head = read(&layout.git_dir, "HEAD", POINTER).unwrap_or_default();
     let (branch, commit) = match head.trim().strip_prefix("ref:").map(str::trim) {
         // A repository with another store of references says so in place of one: git reads it.
-        _ if is_in_table(&head) => super::head(root).map(|git| (git.branch, git.commit)).unwrap_or_default(),
+        _ if is_in_table(&head) => {
+            super::state::head(root).map(|git| (git.branch, git.commit)).unwrap_or_default()
+        }
         Some(name) => {
             (name.strip_prefix("refs/heads/").map(str::to_owned), branch_commit(&layout.common_dir, name))
         }

@@ -19,6 +19,7 @@ mod layout;
 mod plumbing;
 mod reflog;
 mod rule_files;
+mod state;
 mod transfer;
 
 use std::io::Read;
@@ -27,17 +28,15 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use baton_model::changes::is_temporary;
-use baton_model::packet::Git;
-use baton_model::project_document::is_generated;
-
 use crate::process;
-use crate::repo_file::{RepoFile, SMALL};
 pub(crate) use call::{Answer, Call, GitRunner};
 pub(crate) use history::{CommitInfo, commit_id, commits, commits_of_file, commits_of_lines, is_pushed};
-pub(crate) use layout::{ID_KEY, absolute_remote, bare_folder, git_dir, holds_id, is_in_table, repository};
+pub(crate) use layout::{
+    ID_KEY, absolute_remote, bare_folder, git_dir, holds_id, is_in_table, is_own_worktree, repository,
+};
 pub(crate) use plumbing::Plumbing;
 pub(crate) use reflog::commits_made;
+pub(crate) use state::{state, uncommitted};
 pub(crate) use transfer::transfer;
 
 /// How long git may take for a change that the user asked for.
@@ -173,82 +172,6 @@ pub(crate) fn has_commit(folder: &Path, revision: &str) -> Option<bool> {
         return Some(false);
     }
     Some(read(folder, &["cat-file", "-e", &format!("{revision}^{{commit}}")]).is_some())
-}
-
-/// Branch, commit, and whether there are uncommitted changes. The last is left out where finding out would run filters
-/// that the repository brings.
-pub(crate) fn state(folder: &Path) -> Option<Git> {
-    let root = root(folder)?;
-    if !is_its_own(&root) {
-        return None;
-    }
-    let Some(filters) = filters(&root) else { return head(&root) };
-    let args = ["status", "--porcelain=v2", "--branch", "--ignore-submodules=all", "--no-renames"];
-    let Some(text) = run(&root, &args, &filters) else { return head(&root) };
-    let mut state = Git { dirty: Some(false), ..Git::default() };
-    let mut may_be_registration = false;
-    for line in text.lines() {
-        match line.split_once(' ') {
-            Some(("#", rest)) => match rest.split_once(' ') {
-                Some(("branch.oid", id)) if id != "(initial)" => state.commit = Some(id.to_owned()),
-                Some(("branch.head", name)) if name != "(detached)" => state.branch = Some(name.to_owned()),
-                Some(("branch.ab", counts)) => {
-                    state.ahead =
-                        counts.split(' ').next().and_then(|a| a.trim_start_matches('+').parse().ok());
-                }
-                _ => {}
-            },
-            // Git names a folder of which nothing is tracked, and not what is in it.
-            _ if line.ends_with(" docs/") || line.ends_with(" docs/PROJECT.md") => may_be_registration = true,
-            _ => state.dirty = Some(true),
-        }
-    }
-    if may_be_registration && state.dirty == Some(false) {
-        state.dirty = uncommitted(folder).map(|files| !files.is_empty());
-    }
-    Some(state)
-}
-
-/// The files with changes that are not committed, untracked ones among them, without what an application of changes left when it was
-/// killed, and without the document as `baton init` wrote it. None where git does not tell, or telling would run filters
-/// that the repository brings.
-pub(crate) fn uncommitted(folder: &Path) -> Option<Vec<String>> {
-    let root = root(folder)?;
-    if !is_its_own(&root) {
-        return None;
-    }
-    let args = [
-        "status",
-        "--porcelain=v1",
-        "-z",
-        "--untracked-files=all",
-        "--ignore-submodules=all",
-        "--no-renames",
-    ];
-    let text = run(&root, &args, &filters(&root)?)?;
-    let entries = text.split('\0').filter(|entry| !is_registration(&root, entry));
-    let paths = entries.filter_map(|entry| entry.get(3..));
-    Some(paths.filter(|path| !is_temporary(path.as_bytes())).map(str::to_owned).collect())
-}
-
-/// Whether an entry of the status is the document as `baton init` wrote it, untracked, staged or brought up to date: nobody worked on
-/// it.
-fn is_registration(root: &Path, entry: &str) -> bool {
-    let (Some(state), Some(path)) = (entry.get(..3), entry.get(3..)) else { return false };
-    let is_written = ["?? ", "A  ", "M  ", " M "].contains(&state);
-    if !is_written || path != "docs/PROJECT.md" {
-        return false;
-    }
-    let text = RepoFile::new(root, path).text(SMALL);
-    text.ok().flatten().is_some_and(|text| is_generated(&text))
-}
-
-/// Branch and commit alone, which are read without looking at files.
-fn head(root: &Path) -> Option<Git> {
-    let line = |args: &[&str]| run(root, args, &[]).map(|text| text.trim().to_owned());
-    let branch = line(&["symbolic-ref", "--quiet", "--short", "HEAD"]);
-    let commit = line(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
-    (branch.is_some() || commit.is_some()).then(|| Git { branch, commit, ..Git::default() })
 }
 
 /// Settings that empty the filters which the repository's own files define; the user's own are the user's. None where one

@@ -4,6 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Instant;
 
+use baton_model::packet::Git;
+
 use super::*;
 
 struct Copy {

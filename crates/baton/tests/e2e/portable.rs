@@ -111,7 +111,11 @@ fn an_encrypted_file_opens_with_its_key_or_its_passphrase_alone() {
         &good,
     ]);
     donna.refused(1, "baton_file_locked", &["handoff", "import", &homes.file]);
-    donna.refused(1, "baton_file_locked", &["handoff", "import", &homes.file, "--passphrase-file", &bad]);
+    let import = ["handoff", "import", &homes.file, "--passphrase-file"];
+    let refused = donna.refused(1, "baton_file_locked", &[&import[..], &[&bad]].concat());
+    assert!(text(&refused, "message").contains("this passphrase does not open it"), "{refused}");
+    let refused = donna.refused(4, "file_exists", &[&import[..], &[&good, "--transcript", &bad]].concat());
+    assert!(!text(&refused, "hint").contains("--overwrite"), "import has no such option: {refused}");
     let again = donna.json(&["handoff", "import", &homes.file, "--passphrase-file", &good]);
     assert_eq!((&again["imported_before"], &again["baton_id"]), (&json!(true), &imported["baton_id"]));
 }

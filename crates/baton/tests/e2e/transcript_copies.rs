@@ -79,6 +79,8 @@ fn a_colleague_goes_on_with_a_session_of_another_machine() {
     let (ann, donna) = (of.ann(), of.donna());
     let refused = ann.refused(1, "transcripts_not_taken", &["transcripts", "push", "latest"]);
     assert!(text(&refused, "hint").contains("baton project set shop --transcripts yes"), "{refused:#}");
+    let preview = ann.text(&["transcripts", "push", "--dry-run"]);
+    assert!(preview.contains("it would be refused"), "{preview}");
     assert!(!of.far.store_contains(&ID[..13]), "nothing has left the laptop");
     ann.json(&["project", "set", "--transcripts", "yes"]);
     let output = ann.text(&["transcripts", "push", "--dry-run"]);
@@ -142,6 +144,53 @@ fn with_keys_in_the_project_only_their_owners_can_read_it() {
     assert!(donna.text(&["transcripts", "pushed"]).contains("(encrypted)"));
     let went = donna.json(&["continue", ID, "--in", "codex", "--native", "--print"]);
     assert!(fs::read_to_string(text(&went["native"], "path")).expect("the session").contains(SAID));
+    // Whoever reads the ledger need not be among the readers.
+    assert_eq!(went["encrypted_for"], json!(["Ann", "Donna"]), "{went:#}");
+    for args in [&["status"][..], &["batons"], &["log"], &["pickup", "--dry-run"]] {
+        let shown = ann.json(args).to_string();
+        assert!(!shown.contains(SAID) && !shown.contains("Round the prices"), "{args:?}: {shown}");
+    }
+    assert!(ann.json(&["batons"]).to_string().contains("was pushed encrypted"));
+    assert!(!of.far.store_contains(SAID) && !of.far.store_contains("Round the prices"));
+}
+
+/// A colleague's token reaches the project, and may not register a folder.
+#[test]
+fn a_session_of_a_working_copy_with_the_remote_of_the_named_project_is_pushed() {
+    let of = TwoMachines::new();
+    of.ann().json(&["project", "set", "--transcripts", "yes"]);
+    let bare = of.laptop.root().join("bare.git").display().to_string();
+    git(&of.laptop, of.laptop.root(), &["clone", "-q", &bare, "other"]);
+    let other = of.laptop.root().join("other");
+    let id = "22222222-aaaa-4000-8000-00000000abcd";
+    let session = of.laptop.home().join(format!(".claude/projects/-shop/{ID}.jsonl"));
+    let text_of_it = fs::read_to_string(session).expect("the session");
+    let shop = of.laptop.shop().display().to_string();
+    let there = text_of_it.replace(ID, id).replace(&shop, &other.display().to_string());
+    of.laptop.file(&format!("home/.claude/projects/-other/{id}.jsonl"), there);
+    let ann = of.ann().within(&other).with("BATON_PROJECT", "shop");
+    git(&of.laptop, &other, &["remote", "set-url", "origin", "https://git.example/else.git"]);
+    let refused = ann.refused(1, "transcript_elsewhere", &["transcripts", "push", id]);
+    assert!(text(&refused, "hint").contains("baton init --join shop"), "{refused:#}");
+    git(&of.laptop, &other, &["remote", "set-url", "origin", &bare]);
+    assert_eq!(ann.json(&["transcripts", "push", id])["copy"]["transcript_id"], id);
+}
+
+#[test]
+fn a_session_that_another_agent_goes_on_with_is_not_said_to_wait() {
+    let of = TwoMachines::new();
+    let (ann, donna) = (of.ann(), of.donna());
+    ann.json(&["project", "set", "--transcripts", "yes"]);
+    ann.json(&["transcripts", "push"]);
+    let went = donna.json(&["continue", ID, "--in", "codex", "--native", "--print"]);
+    donna.json(&["pickup", "--handoff", &text(&went, "handoff_id")]);
+    let again = ["continue", ID, "--in", "claude", "--native", "--print"];
+    let dan = ann.with("BATON_IDENTITY", "Dan");
+    let refused = dan.refused(4, "baton_claimed", &again);
+    assert!(text(&refused, "message").contains("Donna"), "{refused:#}");
+    let forced = [&again[..], &["--force", "--why", "she left"]].concat();
+    let output = dan.run(&forced).done();
+    assert!(output.err.contains("is held by Donna") && !output.err.contains("waits"), "{output:#?}");
 }
 
 #[test]

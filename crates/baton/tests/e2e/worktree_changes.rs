@@ -331,3 +331,33 @@ fn names_of_files_move_no_cursor() {
         assert!(!output.contains(['\u{1b}', '\u{202e}']), "{output:?}");
     }
 }
+
+#[test]
+fn changes_that_were_applied_in_a_worktree_that_is_gone_are_named_with_their_baton() {
+    let stage = edited();
+    let baton = text(&wrapped(&stage, &["--with-changes"]), "baton_id");
+    git(&stage, stage.shop(), &["reset", "-q", "--hard"]);
+    git(&stage, stage.shop(), &["clean", "-fdq"]);
+    let beside = crate::worktrees::worktree(&stage, "beside", "fix");
+    let lola = stage.terminal("Lola").within(&beside);
+    lola.json(&["pickup", "--apply"]);
+    lola.json(&["wrap", "--summary", "s", "--next", "n"]);
+    let max = stage.terminal("Max");
+    let shown = max.text(&["pickup", "--dry-run"]);
+    assert!(!shown.contains("there only"), "a baton has them: {shown}");
+    let edit = stage.root().join("beside/more.txt");
+    fs::write(&edit, "more\n").expect("written");
+    let shown = max.text(&["pickup", "--dry-run"]);
+    assert!(shown.contains("there only"), "no baton has that: {shown}");
+    git(&stage, stage.shop(), &["worktree", "remove", "--force", "../beside"]);
+    let command = format!("baton changes apply {baton}");
+    let refused = max.refused(3, "place_gone", &["pickup", "--there"]);
+    assert!(text(&refused, "hint").contains(&command), "{refused}");
+    // Also after a session that did nothing.
+    for name in ["Max", "Zed"] {
+        let picked = stage.terminal(name).json(&["pickup"]);
+        assert_eq!(picked["earlier_changes"][0]["baton_id"], json!(baton), "{picked:#}");
+        assert!(text(&picked, "instruction").contains(&command), "{picked:#}");
+        stage.terminal(name).json(&["wrap", "--summary", "s", "--next", "n"]);
+    }
+}

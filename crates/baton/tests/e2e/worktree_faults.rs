@@ -185,3 +185,74 @@ fn a_worktree_whose_repository_is_gone_is_known_and_says_so() {
     let run = lola.run(&["status"]);
     assert_eq!((run.code, run.err.contains("cannot read")), (0, false), "{run:#?}");
 }
+
+#[test]
+fn a_repository_in_the_deleted_folder_of_a_project_without_sessions_is_not_taken_for_it() {
+    let stage = committed();
+    fs::remove_dir_all(stage.shop()).expect("removed");
+    git(&stage, stage.root(), &["init", "-q", "shop"]);
+    stage.file("shop/o.txt", "o\n");
+    git(&stage, stage.shop(), &["add", "-A"]);
+    git(&stage, stage.shop(), &["commit", "-qm", "other"]);
+    stage.terminal("Ann").refused(3, "project_unresolved", &["status"]);
+}
+
+#[test]
+fn a_session_in_a_folder_that_went_to_another_project_is_named() {
+    let stage = committed();
+    let wes = stage.terminal("Wes");
+    wes.json(&["start"]);
+    stage.terminal("Ann").json(&["init", "--id", "two", "--move"]);
+    let wrap = ["wrap", "--summary", "s", "--next", "n"];
+    let refused = wes.refused(3, "no_session", &wrap);
+    assert!(text(&refused, "hint").contains("`--project shop`"), "{refused:#}");
+    wes.json(&[&["--project", "shop"], &wrap[..]].concat());
+    wes.json(&["start"]);
+    wes.refused(1, "packet_invalid", &[&wrap[..], &["--done"]].concat());
+}
+
+#[test]
+fn places_say_where_a_worktree_was_moved_to() {
+    let stage = committed();
+    let beside = crate::worktrees::worktree(&stage, "beside", "fix");
+    let ann = stage.terminal("Ann");
+    ann.within(&beside).json(&["start"]);
+    ann.within(&beside).json(&["end"]);
+    git(&stage, stage.shop(), &["worktree", "move", "../beside", "../moved"]);
+    let shown = ann.text(&["project", "places"]);
+    assert!(shown.contains(&format!("moved to {}", stage.root().join("moved").display())), "{shown}");
+    git(&stage, stage.shop(), &["worktree", "remove", "../moved"]);
+    let shown = ann.text(&["project", "places"]);
+    assert!(shown.contains("gone") && !shown.contains("moved to"), "{shown}");
+}
+
+#[test]
+fn an_unfinished_rebase_is_called_that() {
+    let stage = committed();
+    git(&stage, stage.shop(), &["switch", "-qc", "side"]);
+    for (branch, words) in [("side", "one"), ("main", "two")] {
+        git(&stage, stage.shop(), &["switch", "-q", branch]);
+        stage.file("shop/a.txt", words);
+        git(&stage, stage.shop(), &["commit", "-qam", words]);
+    }
+    let rebase = ["-c", "user.name=a", "-c", "user.email=a@b", "rebase", "side"];
+    let output = std::process::Command::new("git").arg("-C").arg(stage.shop()).args(rebase).output();
+    assert!(!output.expect("git runs").status.success());
+    let ann = stage.terminal("Ann");
+    ann.json(&["start"]);
+    let refused = ann.refused(4, "working_copy_unmerged", &["wrap", "--summary", "s", "--with-changes"]);
+    assert!(text(&refused, "message").contains("a rebase is not finished"), "{refused:#}");
+    assert!(text(&refused, "hint").contains("git rebase --abort"), "{refused:#}");
+}
+
+#[test]
+fn a_file_that_is_removed_from_the_index_and_untracked_is_named_once() {
+    let stage = committed();
+    let beside = worktree(&stage, "beside", "fix");
+    let donna = stage.terminal("Donna").within(&beside);
+    donna.json(&["start"]);
+    git(&stage, &beside, &["rm", "-q", "--cached", "a.txt"]);
+    donna.json(&["wrap", "--summary", "s", "--next", "n"]);
+    let location = stage.terminal("Lola").json(&["pickup", "--dry-run"])["location"].clone();
+    assert_eq!((&location["uncommitted"], &location["uncommitted_total"]), (&json!(["a.txt"]), &json!(1)));
+}

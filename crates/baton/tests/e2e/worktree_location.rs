@@ -129,6 +129,15 @@ fn a_joined_clone_that_is_gone_is_not_said_to_be_another_clone() {
         }
         let lola = stage.terminal("Lola");
         let location = lola.json(&["pickup", "--dry-run"])["location"].clone();
+        if what == "moved and found there" {
+            assert_eq!((&location["root"], &location["is_there"]), (&json!(third), &json!(true)), "{what}");
+            assert_eq!(lola.text(&["pickup", "--there"]).trim(), third.display().to_string());
+            assert_eq!(
+                lola.within(&third).json(&["pickup", "--dry-run"])["location"]["is_here"],
+                json!(true)
+            );
+            continue;
+        }
         assert_eq!((&location["root"], &location["is_there"]), (&json!(second), &json!(false)), "{what}");
         lola.refused(3, "place_gone", &["pickup", "--there"]);
     }
@@ -205,4 +214,56 @@ fn work_lies_where_it_was_done_although_its_session_was_wrapped_elsewhere() {
     fs::remove_file(beside.join("half.txt")).expect("removed");
     let seen = stage.terminal("Lola").json(&["pickup", "--dry-run"])["location"].clone();
     assert_eq!(seen["root"], json!(stage.shop()), "nothing is left there: {seen}");
+}
+
+/// The main copy has an old stray file, or a worktree inside it, which git names as one.
+#[test]
+fn a_session_that_only_looked_where_something_lay_before_hides_no_work() {
+    for (place, stray) in [("beside", true), ("shop/.claude/worktrees/y", false)] {
+        for begins in [&["pickup"][..], &["start", "pickup"]] {
+            let stage = committed();
+            if stray {
+                stage.file("shop/notes.txt", "old\n");
+            }
+            let beside = worktree(&stage, place, "fix");
+            let donna = stage.terminal("Donna").within(&beside);
+            donna.json(&["start"]);
+            fs::write(beside.join("work.txt"), "real\n").expect("written");
+            git(&stage, &beside, &["add", "-A"]);
+            git(&stage, &beside, &["commit", "-qm", "real work"]);
+            donna.json(&WRAP);
+            let lola = stage.terminal("Lola");
+            begins.iter().for_each(|verb| drop(lola.json(&[verb])));
+            lola.json(&WRAP);
+            let max = stage.terminal("Max");
+            assert_eq!(
+                max.text(&["pickup", "--there"]).trim(),
+                beside.display().to_string(),
+                "{place} {begins:?}"
+            );
+            let location = max.json(&["pickup"])["location"].clone();
+            assert_eq!(location["earlier"], Value::Null, "nothing was left here: {location:#}");
+            // What he does with it is his work.
+            stage.file("shop/notes.txt", "new\n");
+            max.json(&WRAP);
+            let location = lola.json(&["pickup", "--dry-run"])["location"].clone();
+            lies_in(&location, &stage.shop(), &["notes.txt"], place);
+        }
+    }
+}
+
+#[test]
+fn a_worktree_inside_another_working_copy_is_none_of_its_files() {
+    let stage = committed();
+    let inner = worktree(&stage, "shop/.claude/worktrees/x", "x");
+    let ann = stage.terminal("Ann");
+    ann.json(&["start"]);
+    let wrapped = ann.json(&[&WRAP[..], &["--with-changes"]].concat());
+    assert_eq!(wrapped["changes"], Value::Null, "{wrapped:#}");
+    ann.json(&["pickup"]);
+    fs::write(inner.join("half.txt"), "half").expect("written");
+    stage.file("shop/own.txt", "own\n");
+    let wrapped = ann.json(&[&WRAP[..], &["--with-changes"]].concat());
+    let changes = &wrapped["changes"];
+    assert_eq!((&changes["files"], &changes["left_out"]), (&json!(["own.txt"]), &Value::Null), "{changes:#}");
 }

@@ -13,13 +13,19 @@ const WRAP: [&str; 6] = ["wrap", "--summary", "s", "--next", "n", "--with-change
 /// A second working copy in which the changes of the first were applied by a process that was killed before its last file: the first is
 /// written, the temporary file of the second is there, git's lock is held, the journal is valid.
 fn killed_half_way(stage: &Stage) -> PathBuf {
+    let (beside, _) = killed_with_baton(stage);
+    beside
+}
+
+/// The same, with the baton whose changes they are.
+fn killed_with_baton(stage: &Stage) -> (PathBuf, String) {
     git(stage, stage.shop(), &["add", "-A"]);
     git(stage, stage.shop(), &["commit", "-q", "--allow-empty", "-m", "two"]);
     stage.file("shop/a.txt", "later\n");
     stage.file("shop/new/b.txt", "new\n");
     let ann = stage.terminal("Ann");
     ann.json(&["start"]);
-    ann.json(&WRAP);
+    let baton = text(&ann.json(&WRAP), "baton_id");
     let beside = worktree(stage, "beside", "fix");
     let git_dir = PathBuf::from(git(stage, &beside, &["rev-parse", "--absolute-git-dir"]));
     let before = fs::read(git_dir.join("index")).expect("an index");
@@ -41,8 +47,29 @@ fn killed_half_way(stage: &Stage) -> PathBuf {
         { "path": b"new/b.txt", "old": null, "new": "File" },
     ]);
     write(&journal.join("plan"), plan.to_string().as_bytes());
+    write(&journal.join("baton"), baton.as_bytes());
     fs::rename(beside.join("new/b.txt"), beside.join("new/.baton-apply-1.tmp")).expect("moved");
-    beside
+    (beside, baton)
+}
+
+#[test]
+fn an_interrupted_application_is_settled_whatever_the_batons_have() {
+    for is_dropped_elsewhere in [false, true] {
+        let stage = committed();
+        let (beside, baton) = killed_with_baton(&stage);
+        let lola = stage.terminal("Lola").within(&beside);
+        let settled = if is_dropped_elsewhere {
+            stage.terminal("Ann").json(&["changes", "drop", &baton]);
+            text(&lola.json(&["changes", "apply"]), "settled")
+        } else {
+            lola.run(&["changes", "drop", &baton]).done().err
+        };
+        assert!(settled.contains(&baton) && settled.contains("is finished now"), "{settled}");
+        assert_eq!(fs::read_to_string(beside.join("new/b.txt")).expect("finished"), "new\n");
+        assert!(!beside.join("new/.baton-apply-1.tmp").exists());
+        assert!(!git(&stage, &beside, &["status", "--porcelain"]).is_empty());
+        lola.refused(3, "changes_none", &["changes", "apply"]);
+    }
 }
 
 #[test]

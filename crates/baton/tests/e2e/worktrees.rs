@@ -119,6 +119,30 @@ fn a_repository_that_moved_is_the_same_project() {
 }
 
 #[test]
+fn a_repository_that_moved_away_and_back_is_where_it_was() {
+    let stage = committed();
+    let ann = stage.terminal("Ann");
+    let beside = worktree(&stage, "beside", "fix");
+    ann.within(&beside).json(&["start"]);
+    ann.within(&beside).json(&["end"]);
+    let away = stage.root().join("away");
+    let moves = [(stage.shop(), away.clone()), (away.clone(), stage.shop())];
+    for (from, to) in moves {
+        fs::rename(&from, &to).expect("moved");
+        git(&stage, &to, &["worktree", "repair", beside.to_str().expect("utf-8")]);
+        let places = ann.within(&to).json(&["project", "places"]);
+        let paths: Vec<String> = items(&places).iter().map(|place| text(place, "path")).collect();
+        let mut expected = [beside.display().to_string(), to.display().to_string()];
+        expected.sort();
+        assert_eq!(paths, expected, "{places:#}");
+        ann.within(&to).json(&["project", "remove", "--dry-run"]);
+    }
+    // What lies in the other folder is none of it.
+    git(&stage, stage.root(), &["init", "-q", "away"]);
+    ann.within(&away).refused(3, "project_unresolved", &["status"]);
+}
+
+#[test]
 fn repositories_that_change_places_keep_their_projects() {
     let stage = committed();
     let ann = stage.terminal("Ann");

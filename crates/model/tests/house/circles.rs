@@ -39,6 +39,7 @@ const ALLOWED: &[Circle] = &[
         modules: &[
             "agent",
             "token_rights",
+            "caller_project",
             "card",
             "changes",
             "handoff",

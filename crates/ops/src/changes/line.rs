@@ -2,7 +2,7 @@
 
 use baton_model::baton::Baton;
 use baton_model::delta::{Kind, Row};
-use baton_model::id::short;
+use baton_model::id::{short, visible};
 use baton_model::session::Session;
 use baton_store::changes::{LineBaton, StoredChanges};
 use baton_store::{Failure, Tx, changes, delta};
@@ -54,13 +54,10 @@ pub struct EarlierChanges {
 
 impl EarlierChanges {
     fn of(stored: &StoredChanges, place: ChangesPlace) -> Result<Self, Failure> {
-        let BatonChanges { baton_id, manifest, .. } = BatonChanges::read(stored.clone())?;
+        let changes = BatonChanges::read(stored.clone())?;
+        let origin = origin(&changes);
+        let BatonChanges { baton_id, manifest, .. } = changes;
         let files_total = manifest.files.len();
-        let count = match files_total {
-            1 => "1 uncommitted file".to_owned(),
-            count => format!("{count} uncommitted files"),
-        };
-        let origin = format!("{count} that came with baton {}", short(&baton_id));
         let message = match place {
             ChangesPlace::NextBaton => format!("{origin}: not applied, so they go on with this one"),
             ChangesPlace::WorkingCopy => format!(
@@ -74,6 +71,15 @@ impl EarlierChanges {
         };
         Ok(Self { baton_id, files_total, place, message })
     }
+}
+
+/// Which changes are meant, in a clause.
+fn origin(changes: &BatonChanges) -> String {
+    let count = match changes.manifest.files.len() {
+        1 => "1 uncommitted file".to_owned(),
+        count => format!("{count} uncommitted files"),
+    };
+    format!("{count} that came with baton {}", short(&changes.baton_id))
 }
 
 /// Whether a ledger entry only says where changes are.
@@ -132,21 +138,54 @@ pub(crate) fn replace(tx: &mut Tx<'_>, earlier: &Baton, next: &str) -> Result<()
     Ok(changes::put(tx, project_id, &StoredChanges { baton_id: next.to_owned(), ..stored })?)
 }
 
-/// The changes of a baton, and those of earlier ones that no session of its line applied.
+/// The changes along the line of a baton.
+pub(crate) struct LineChanges {
+    /// Those of the baton itself.
+    pub own: Option<BatonChanges>,
+    /// Those of earlier ones that no session of its line applied.
+    pub earlier: Vec<EarlierChanges>,
+    /// Those of earlier ones that sessions of its line applied.
+    pub applied: Vec<AppliedChanges>,
+}
+
+/// Changes of an earlier baton that are, or were, in the working copies of sessions.
+pub(crate) struct AppliedChanges {
+    /// What they are.
+    pub changes: BatonChanges,
+    /// The sessions.
+    pub sessions: Vec<String>,
+}
+
+impl AppliedChanges {
+    /// As they are said to be left where the folder is gone in which they were applied.
+    pub(crate) fn left_behind(&self, folder: &str) -> EarlierChanges {
+        let BatonChanges { baton_id, manifest, .. } = &self.changes;
+        let message = format!(
+            "{}: applied in {}, which is gone; `baton changes apply {baton_id}` brings them",
+            origin(&self.changes),
+            visible(folder)
+        );
+        let (baton_id, files_total) = (baton_id.clone(), manifest.files.len());
+        EarlierChanges { baton_id, files_total, place: ChangesPlace::EarlierBaton, message }
+    }
+}
+
+/// The changes of a baton, and of those before it.
 pub(crate) fn with_earlier(
     tx: &mut Tx<'_>,
     project_id: &str,
     baton_id: &str,
-) -> Result<(Option<BatonChanges>, Vec<EarlierChanges>), Failure> {
+) -> Result<LineChanges, Failure> {
     let line = changes::line(tx, project_id, baton_id, MAX_ANCESTORS)?;
     let own = line.first().and_then(|first| first.changes.clone()).map(BatonChanges::read).transpose()?;
-    let mut earlier = Vec::new();
-    for (stored, is_applied) in earlier_changes(tx, project_id, &line)? {
-        if !is_applied {
-            earlier.push(EarlierChanges::of(stored, ChangesPlace::EarlierBaton)?);
+    let (mut earlier, mut applied) = (Vec::new(), Vec::new());
+    for (stored, sessions) in earlier_changes(tx, project_id, &line)? {
+        match sessions.is_empty() {
+            true => earlier.push(EarlierChanges::of(stored, ChangesPlace::EarlierBaton)?),
+            false => applied.push(AppliedChanges { changes: BatonChanges::read(stored.clone())?, sessions }),
         }
     }
-    Ok((own, earlier))
+    Ok(LineChanges { own, earlier, applied })
 }
 
 /// Whether the baton that a session holds, or one before it on its line, has changes.
@@ -177,21 +216,21 @@ pub(crate) fn after_wrap(
         found.push(EarlierChanges::of(stored, place)?);
         of_held = Some(stored.content_hash.clone());
     }
-    for (stored, is_applied) in earlier_changes(tx, &own.project_id, &line)? {
-        if !is_applied && Some(&stored.content_hash) != of_held.as_ref() {
+    for (stored, sessions) in earlier_changes(tx, &own.project_id, &line)? {
+        if sessions.is_empty() && Some(&stored.content_hash) != of_held.as_ref() {
             found.push(EarlierChanges::of(stored, ChangesPlace::EarlierBaton)?);
         }
     }
     Ok(found)
 }
 
-/// The changes of the batons before the first of a line, each content once, and whether a session after them applied them.
+/// The changes of the batons before the first of a line, each content once, with the sessions after them that applied them.
 fn earlier_changes<'a>(
     tx: &mut Tx<'_>,
     project_id: &str,
     line: &'a [LineBaton],
-) -> Result<Vec<(&'a StoredChanges, bool)>, Failure> {
-    let mut found: Vec<(&StoredChanges, bool)> = Vec::new();
+) -> Result<Vec<(&'a StoredChanges, Vec<String>)>, Failure> {
+    let mut found: Vec<(&StoredChanges, Vec<String>)> = Vec::new();
     let newest = line.first().and_then(|first| first.changes.as_ref());
     for (depth, link) in line.iter().enumerate().skip(1) {
         let Some(stored) = &link.changes else { continue };
@@ -199,11 +238,13 @@ fn earlier_changes<'a>(
         if newest.is_some_and(is_same) || found.iter().any(|(other, _)| is_same(other)) {
             continue;
         }
-        let mut is_applied = false;
+        let mut sessions = Vec::new();
         for later in line.iter().take(depth) {
-            is_applied = is_applied || is_present(tx, (project_id, &later.session_id), &stored.content_hash)?;
+            if is_present(tx, (project_id, &later.session_id), &stored.content_hash)? {
+                sessions.push(later.session_id.clone());
+            }
         }
-        found.push((stored, is_applied));
+        found.push((stored, sessions));
     }
     Ok(found)
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{find, line};
 use crate::op::{Cx, Meta, Operation, Retention};
 use crate::resolve;
+use crate::session::refresh_working_copy;
 
 /// Records where changes are.
 pub struct Record;
@@ -55,12 +56,13 @@ impl Operation for Record {
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             let named = input.session.as_deref().or(env.caller.session.as_deref());
-            let own = match named {
+            let mut own = match named {
                 Some(_) => Some(resolve::acting(tx, env, &project_id, named, input.identity.as_deref())?),
                 None => resolve::own_or_callers(tx, env, &project_id, &identity)?,
             };
             let baton_id = find(tx, env, &project_id, Some(&input.baton_id))?.baton_id;
-            if let Some(own) = own.as_ref().filter(|own| own.is_open()) {
+            if let Some(own) = own.as_mut().filter(|own| own.is_open()) {
+                refresh_working_copy(tx, env, own)?;
                 line::note_presence(tx, env, own, &baton_id)?;
             }
             let session_id = own.map(|own| own.session_id);

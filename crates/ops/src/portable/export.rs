@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::reclaim::home_of;
 use super::records::{ExportRecord, export_of, receipts};
-use crate::changes::{EarlierChanges, with_earlier};
+use crate::changes::{EarlierChanges, LineChanges, with_earlier};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Retention};
 use crate::ownership::is_at_work;
@@ -159,7 +159,8 @@ fn read(
     let from = session::get(tx, project_id, &left.session_id)?;
     let from = from.ok_or_else(|| Fault::other(format!("baton {} has no session", left.baton_id)))?;
     let packet = whole_packet(tx, &left)?;
-    let (changes, earlier_changes) = with_earlier(tx, project_id, &left.baton_id)?;
+    let LineChanges { own: changes, earlier: earlier_changes, .. } =
+        with_earlier(tx, project_id, &left.baton_id)?;
     let baton = PortableBaton {
         baton_id: left.baton_id.clone(),
         project_id: project_id.to_owned(),

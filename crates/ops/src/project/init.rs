@@ -212,7 +212,12 @@ fn register(
         }
         let author = Author { project_id, identity, session: None };
         let what = if created { "project registered" } else { "registration changed" };
-        let body = json!({ "summary": what, "project": project.to_json() });
+        let mut body = json!({ "summary": what, "project": project.to_json() });
+        if created && let Some(commit) = env.caller.repository.as_ref().and_then(|own| own.commit.as_ref()) {
+            // By it the repository is known again before an agent has worked there.
+            body["path"] = json!(chosen.place.path);
+            body["commit"] = json!(commit);
+        }
         append_json(tx, env, &author, Kind::Other, &body)?;
         Ok((created, project))
     })

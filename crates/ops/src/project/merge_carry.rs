@@ -63,7 +63,7 @@ fn carry_line(
     into: &str,
 ) -> Result<Option<Baton>, Failure> {
     let from = left.project_id.as_str();
-    let (_, earlier) = crate::changes::with_earlier(tx, from, &left.baton_id)?;
+    let earlier = crate::changes::with_earlier(tx, from, &left.baton_id)?.earlier;
     let mut held: Option<Baton> = None;
     for changes in earlier.iter().rev() {
         let past = baton::get(tx, from, &changes.baton_id)?;

@@ -10,6 +10,9 @@ use crate::displaced::is_displaced;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 
+/// How many of the newest sessions of a project tell which branch a worktree had that is gone.
+const LOOKED_AT: i64 = 50;
+
 /// Lists the places of a project.
 pub struct Places;
 
@@ -59,6 +62,9 @@ pub struct PlaceRow {
     /// Whether the folder is there; nothing where that cannot be said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_there: Option<bool>,
+    /// Where the worktree was moved to, if its folder is gone and its branch is checked out in another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved_to: Option<String>,
     /// The branch that is checked out now; of another machine, the one that a session said last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
@@ -92,8 +98,13 @@ impl Operation for Places {
             resolve::require_project(tx, &project_id)?;
             Ok((place::of_project(tx, &project_id)?, session::open(tx, &project_id)?))
         })?;
-        let known = known.iter().filter(|place| !is_displaced(place));
-        let mut items: Vec<PlaceRow> = known.map(|place| place_row(&cx.env, place, &open)).collect();
+        let mut items = Vec::new();
+        for place in known.iter().filter(|place| !is_displaced(place)) {
+            let row = place_row(&cx.env, place, &open);
+            let is_gone = row.is_there == Some(false) && place.is_worktree;
+            let moved_to = if is_gone { moved_to(cx, place, &known)? } else { None };
+            items.push(PlaceRow { moved_to, ..row });
+        }
         for session in &open {
             let Some(copy) = &session.copy else { continue };
             let is_listed = |row: &PlaceRow| row.machine == session.place.machine && row.path == copy.root;
@@ -105,6 +116,21 @@ impl Operation for Places {
         items.sort_by_key(|row| !row.is_this_machine);
         Ok(PlacesOutput { project_id, items, next: None })
     }
+}
+
+/// Where a worktree lies whose folder is gone: where the branch is checked out that a session had there last.
+fn moved_to(cx: &mut Cx<'_>, of: &Place, known: &[Place]) -> Result<Option<String>, Failure> {
+    let newest = cx.store.read(|tx| Ok(session::newest(tx, &of.project_id, LOOKED_AT)?))?;
+    let is_in_it = |one: &Session| {
+        one.place.machine == of.machine && one.copy.as_ref().is_some_and(|copy| copy.root == of.path)
+    };
+    let last = newest.into_iter().find(is_in_it).and_then(|one| one.copy?.branch);
+    let is_main = |place: &&Place| {
+        !place.is_worktree && place.machine == of.machine && place.repository_id == of.repository_id
+    };
+    let main = known.iter().find(is_main);
+    let found = last.zip(main).and_then(|(branch, main)| cx.env.host.checkout_of(&main.path, &branch));
+    Ok(found.filter(|found| known.iter().all(|place| place.path != *found)))
 }
 
 fn place_row(env: &Env<'_>, place: &Place, open: &[Session]) -> PlaceRow {
@@ -135,6 +161,7 @@ fn row(env: &Env<'_>, (machine, path): (&str, &str), kind: PlaceKind, open: &[Se
         path: path.to_owned(),
         kind,
         is_this_machine,
+        moved_to: None,
         is_there: if is_this_machine { env.host.has_folder(path) } else { None },
         branch,
         commit,

@@ -15,7 +15,7 @@ use super::waiting_changes::WaitingChanges;
 use super::warning::Warning;
 use super::work_location::WorkLocation;
 use crate::card::OpenTask;
-use crate::changes::EarlierChanges;
+use crate::changes::{AppliedChanges, EarlierChanges};
 use crate::replay::Replay;
 
 const INSTRUCTION_HANDOFF: &str = "Show the status card. The work is in `handoff`: packet, task, note and documents are another \
@@ -27,7 +27,7 @@ pub struct Bundle {
     /// What was not committed where the baton was left, and what became of it here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<WaitingChanges>,
-    /// Changes of earlier batons that no session of this line applied.
+    /// Changes of earlier batons that no session of this line applied, and those that were applied in a folder that is gone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier_changes: Vec<EarlierChanges>,
     /// Marks the answer of a repeated request.
@@ -47,6 +47,9 @@ pub struct Bundle {
     /// The session that left the baton and those before it, nearest first: `location` is found through them.
     #[serde(skip)]
     pub(super) lineage: Vec<Session>,
+    /// Changes of earlier batons that sessions of this line applied.
+    #[serde(skip)]
+    pub(super) applied_changes: Vec<AppliedChanges>,
     /// The baton, with its packet.
     pub baton: Option<PickedBaton>,
     /// The ledger entry of the pickup.

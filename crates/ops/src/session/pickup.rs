@@ -14,11 +14,12 @@ use super::bundle_view::Bundle;
 use super::pickup_again::repeat_answer;
 use super::pickup_bundle;
 use super::pickup_decide::{decide, with_verb};
+use super::prior_changes::note_beginning;
 use super::recovery::{name_recovered, recoverable, saved_by};
 use super::{
     RegisterResult, Registration, Releaser, again, move_baton, notify, release, replace, working_copy,
 };
-use super::{pickup_handoff, waiting_changes, work_search};
+use super::{applied_changes, pickup_handoff, waiting_changes, work_search};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::request::{self, Request, Requester};
@@ -164,11 +165,12 @@ impl Operation for Pickup {
         bundle.location = work_search::of_bundle(cx, &bundle)?;
         waiting_changes::name_place(&mut bundle, cx.env.host);
         waiting_changes::note_place(cx, &bundle)?;
+        applied_changes::name_applied(cx, &mut bundle)?;
         Ok(bundle)
     }
 }
 
-fn preview(
+pub(super) fn preview(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     input: &PickupInput,
@@ -196,31 +198,7 @@ fn preview(
     })
 }
 
-/// A pickup of exactly one baton, asked for by another verb.
-pub(crate) struct PickupRequest {
-    pub(crate) baton_id: String,
-    pub(crate) force: bool,
-    pub(crate) why: Option<String>,
-}
-
-/// Picks a baton up inside another verb's transaction. Returns the session that holds it.
-pub(crate) fn claim(
-    tx: &mut Tx<'_>,
-    env: &mut Env<'_>,
-    project_id: &str,
-    identity: &str,
-    spec: PickupRequest,
-) -> Result<String, Failure> {
-    let input = PickupInput {
-        handoff_id: Some(spec.baton_id),
-        force: spec.force,
-        why: spec.why,
-        ..PickupInput::default()
-    };
-    Ok(pick(tx, env, &input, project_id, identity)?.session_id.unwrap_or_default())
-}
-
-fn pick(
+pub(super) fn pick(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     input: &PickupInput,
@@ -359,9 +337,7 @@ fn pickup_body(
         "picker_identity": own.identity,
         "picked_up_at": rfc3339(env.now),
     });
-    if let Some(copy) = &own.copy {
-        body["place"] = json!(copy);
-    }
+    note_beginning(env, own, &mut body);
     if input.force {
         body["forced"] = json!(true);
         body["why"] = json!(input.why);

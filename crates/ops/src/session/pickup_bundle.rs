@@ -138,6 +138,7 @@ pub(super) fn read(
     let mut bundle = Bundle {
         changes: None,
         earlier_changes: Vec::new(),
+        applied_changes: Vec::new(),
         project_id: project_id.to_owned(),
         identity: picked.identity.clone(),
         session_id: picked.session_id.clone(),

@@ -18,6 +18,7 @@ use super::pickup::{Pickup, PickupInput, PickupResult, keep, preempt};
 use super::pickup_bundle;
 use super::pickup_decide::own_session;
 use super::pickup_transfer::{facts, transfer};
+use super::prior_changes::note_beginning;
 use super::recovery::recoverable;
 use super::{RegisterResult, replace, working_copy};
 use crate::handoff::acceptor::is_acceptor;
@@ -262,12 +263,13 @@ fn note_pickup(
     handoff: &Handoff,
     own: &Session,
 ) -> Result<String, Failure> {
-    let body = json!({
+    let mut body = json!({
         "handoff_id": handoff.handoff_id,
         "from_project_id": sender_for(handoff, None),
         "picker_identity": own.identity,
         "picked_up_at": rfc3339(env.now),
     });
+    note_beginning(env, own, &mut body);
     Ok(append_json(tx, env, &Author::session(own), Kind::Pickup, &body)?.delta_id)
 }
 

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::prior_changes::note_beginning;
 use super::recovery::{left_remarks, prefetch_left};
 use super::work_location::shared_copy;
 use super::{RegisterResult, Registration, again, register, replace, working_copy};
@@ -169,7 +170,7 @@ fn begin(
             replace(tx, env, &mut new, replaced, input.why.as_deref())?;
             session::insert(tx, &new)?;
             working_copy::note_place(tx, env, project_id)?;
-            let body = start_body(&new, input);
+            let body = start_body(env, &new, input);
             let delta = append_json(tx, env, &Author::session(&new), Kind::Start, &body)?;
             let answer =
                 StartRecord { session_id: new.session_id.clone(), delta_id: Some(delta.delta_id.clone()) };
@@ -179,12 +180,10 @@ fn begin(
     }
 }
 
-fn start_body(session: &Session, input: &StartInput) -> Value {
+fn start_body(env: &Env<'_>, session: &Session, input: &StartInput) -> Value {
     let mut body =
         json!({ "surface": session.surface, "started_at": baton_model::time::rfc3339(session.started_at) });
-    if let Some(copy) = &session.copy {
-        body["place"] = json!(copy);
-    }
+    note_beginning(env, session, &mut body);
     if input.force {
         body["forced"] = json!(true);
         body["why"] = json!(input.why);

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::bundle_view::Bundle;
 use super::pickup::PickupResult;
 use super::work_location::WorkLocation;
-use crate::changes::{BatonChanges, note_presence, with_earlier};
+use crate::changes::{BatonChanges, LineChanges, note_presence, with_earlier};
 use crate::op::{Cx, Host};
 
 /// Most files that are named.
@@ -156,7 +156,7 @@ impl WaitingChanges {
         }
         match &self.outcome {
             Some(ApplyOutcome { applied: true, merged, .. }) => {
-                let merged = if *merged { ", merged with what was committed since" } else { "" };
+                let merged = if *merged { ", merged into the commit that is checked out" } else { "" };
                 format!(
                     "The uncommitted changes of this baton ({count}) are in your working copy now{merged}."
                 )
@@ -226,7 +226,8 @@ pub(super) fn name_changes(
     bundle: &mut Bundle,
 ) -> Result<(), Failure> {
     let Some(baton_id) = picked.baton_id.as_ref().filter(|_| !bundle.replay.is_over()) else { return Ok(()) };
-    let (own, earlier) = with_earlier(tx, &bundle.project_id, baton_id)?;
+    let LineChanges { own, earlier, applied } = with_earlier(tx, &bundle.project_id, baton_id)?;
+    bundle.applied_changes = applied;
     for changes in &earlier {
         bundle.instruction = format!("Also left: {}. {}", changes.message, bundle.instruction).into();
     }

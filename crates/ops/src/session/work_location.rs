@@ -66,6 +66,28 @@ impl WorkLocation {
     }
 }
 
+/// How an advice ends where no baton has what is not committed.
+const THERE_ONLY: &str = "; what is not committed is there only";
+
+impl WorkLocation {
+    /// Says that a baton has what is not committed there.
+    pub(super) fn is_not_only_there(&mut self, baton_id: &str) {
+        if let Some(begin) = self.advice.as_deref().and_then(|advice| advice.strip_suffix(THERE_ONLY)) {
+            self.advice = Some(format!("{begin}; what is not committed is with baton {baton_id}, too"));
+        }
+    }
+
+    /// Adds to the advice what a baton has of what was there.
+    pub(super) fn name_baton(&mut self, baton_id: &str) {
+        if let Some(advice) = &mut self.advice {
+            advice.push_str(&format!(
+                "; what had been applied there is with baton {} still: `baton changes apply {baton_id}`",
+                short(baton_id)
+            ));
+        }
+    }
+}
+
 /// What to do to go on where the work lies. `own`: the caller's working copy. `travel`: the uncommitted changes of the work go with the
 /// baton.
 pub(super) fn advice(
@@ -82,7 +104,7 @@ pub(super) fn advice(
         let only = match work.uncommitted_total {
             Some(0) | None => "",
             Some(_) if travel => "",
-            Some(_) => "; what is not committed is there only",
+            Some(_) => THERE_ONLY,
         };
         return Some(format!("go on there: `cd {root}`{only}"));
     }
@@ -90,7 +112,7 @@ pub(super) fn advice(
         return Some(format!("go on there, if it still is: `cd {root}`"));
     }
     let rest = if travel {
-        "; what was not committed goes with the baton: `baton pickup --apply` brings it"
+        "; what was not committed goes with the baton: `baton pickup --apply` brings it, `baton changes apply` once it is held"
     } else {
         ""
     };

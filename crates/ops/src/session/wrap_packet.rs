@@ -27,6 +27,10 @@ pub(super) fn packet(input: &WrapInput, env: &Env<'_>) -> Result<ValidatedPacket
 
 /// The packet of a summary and what was given beside it.
 fn summarized(input: &WrapInput, env: &Env<'_>) -> Result<ValidatedPacket, Refusal> {
+    if input.done && !input.next.is_empty() {
+        let what = "`done` says that nothing is left to do, and `next` names what is";
+        return Err(Refusal::invalid("packet_invalid", what, "leave one of the two out"));
+    }
     let summary = input.summary.clone().unwrap_or_default();
     let mut view = Packet { summary, ..Packet::default() };
     if !input.fields.is_empty() {

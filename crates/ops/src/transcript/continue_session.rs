@@ -16,8 +16,8 @@ use super::read::{DocumentRequest, read};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
 use crate::project::require_active;
 use crate::session::conversation;
-use crate::session::{Address, PickupRequest, Releaser, claim, release};
-use crate::{locate, resolve, token_rights};
+use crate::session::{Address, PickupRequest, Releaser, check_unclaimed, claim, release};
+use crate::{caller_project, resolve, token_rights};
 
 /// Records that a session is continued.
 pub struct Continue;
@@ -77,6 +77,9 @@ pub struct ContinueOutput {
     pub summary: String,
     /// Whether it had been imported before.
     pub imported_before: bool,
+    /// Who holds the baton, where it neither waits nor is held by the caller from here on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_by: Option<String>,
 }
 
 impl Operation for Continue {
@@ -126,15 +129,13 @@ impl Operation for Continue {
                     release_the_gone(tx, env, &known, &identity)?;
                 }
             }
-            let session_id = match input.hold {
-                false => None,
-                true => Some(claim(tx, env, &project_id, &identity, claiming(&input, &left.baton_id))?),
+            let claiming = claiming(&input, &left.baton_id);
+            let (session_id, held_by) = match input.hold {
+                false => (None, check_unclaimed(tx, env, &project_id, &identity, claiming)?),
+                true => (Some(claim(tx, env, &project_id, &identity, claiming)?), None),
             };
             keep_copy(tx, env, (&left, session_id.as_deref()), input.written.as_ref())?;
-            let identity = match &session_id {
-                Some(id) => session::get(tx, &project_id, id)?.map_or(identity.clone(), |s| s.identity),
-                None => identity.clone(),
-            };
+            let identity = holder_name(tx, (&project_id, session_id.as_deref()), &identity)?;
             Ok(ContinueOutput {
                 project_id: project_id.clone(),
                 identity,
@@ -145,9 +146,23 @@ impl Operation for Continue {
                 agent: left.agent,
                 summary: left.summary,
                 imported_before: left.imported_before,
+                held_by,
             })
         })
     }
+}
+
+/// The name under which the baton is held; that of the caller where it waits.
+fn holder_name(
+    tx: &mut Tx<'_>,
+    (project_id, session_id): (&str, Option<&str>),
+    caller: &str,
+) -> Result<String, Failure> {
+    let holder = match session_id {
+        Some(id) => session::get(tx, project_id, id)?,
+        None => None,
+    };
+    Ok(holder.map_or_else(|| caller.to_owned(), |holder| holder.identity))
 }
 
 /// Makes the baton that of the copy, too: as long as nobody goes on in it, it has left nothing.
@@ -176,7 +191,7 @@ fn claiming(input: &ContinueInput, baton_id: &str) -> PickupRequest {
 fn project_of(cx: &mut Cx<'_>, named: Option<&str>, transcript: &FoundTranscript) -> Result<String, Failure> {
     let caller = cx.env.caller;
     if let (None, None, Some(cwd)) = (named, &caller.project, &transcript.header.cwd)
-        && let Some(project_id) = locate::of_folder(cx.store, &cx.env, Path::new(cwd))?
+        && let Some(project_id) = caller_project::of_folder(cx.store, &cx.env, Path::new(cwd))?
     {
         return Ok(project_id);
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use baton_model::id::visible;
 use baton_model::refusal::{self, Refusal};
+use baton_model::repository::canonical_address;
 use baton_store::Failure;
 use baton_transcripts::Header;
 use schemars::JsonSchema;
@@ -33,6 +34,9 @@ pub struct CopyInput {
     /// The tool that wrote it.
     #[serde(default)]
     pub agent: Option<String>,
+    /// The remote of the project, as its ledger says: a session of the caller's working copy is of the project where that has it, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remote: Option<String>,
 }
 
 /// Answer of `transcript_copy`.
@@ -57,7 +61,7 @@ impl Operation for Copy {
         cx.store.read(|tx| resolve::require_project(tx, &project_id))?;
         let command = "baton transcripts push";
         let transcript = find(cx, &input.id, input.agent.as_deref(), Some(&project_id), command)?;
-        require_own(cx, &transcript, &project_id)?;
+        require_own(cx, &transcript, (&project_id, input.remote.as_deref()))?;
         let packet = packet(&cx.env, &transcript, None, None)?;
         let copy = TranscriptCopy {
             format: FORMAT.to_owned(),
@@ -67,6 +71,7 @@ impl Operation for Copy {
             packet: packet.text().to_owned(),
             events: events(cx, &transcript)?.items,
             header: without_folder(transcript.header),
+            is_encrypted: false,
         };
         Ok(CopyOutput { project_id, copy })
     }
@@ -79,20 +84,46 @@ fn without_folder(header: Header) -> Header {
 }
 
 /// Refuses a session of another project's folder, which this project may not read, and one that was pushed before.
-fn require_own(cx: &mut Cx<'_>, transcript: &FoundTranscript, project_id: &str) -> Result<(), Failure> {
+fn require_own(
+    cx: &mut Cx<'_>,
+    transcript: &FoundTranscript,
+    (project_id, remote): (&str, Option<&str>),
+) -> Result<(), Failure> {
     if transcript.copy.is_some() {
         let what = "the file is a copy that was pushed before";
         let hint = "push the session where it was written";
         return Err(Refusal::invalid("transcript_copy_invalid", what, hint).into());
     }
     let cwd = transcript.header.cwd.as_deref();
-    if View::of(cx, Some(project_id))?.is_of(cwd, project_id) {
+    let view = View::of(cx, Some(project_id))?;
+    if view.is_of(cwd, project_id) {
+        return Ok(());
+    }
+    let is_callers = !view.is_of_any(cwd) && cwd.is_some_and(|cwd| is_callers_copy(cx, cwd));
+    let own = cx.env.caller.repository.as_ref().and_then(|own| own.remote.as_deref());
+    let address = remote.and_then(canonical_address);
+    if is_callers && address.is_some() && own.and_then(canonical_address) == address {
         return Ok(());
     }
     let folder = cwd.map_or_else(|| "an unknown folder".to_owned(), visible);
     let what = format!(
         "the session worked in {folder}, which is no folder of project {project_id}; nothing was pushed"
     );
-    let hint = "push it from its own project; `baton transcripts list` shows this project's first";
+    let hint = match is_callers {
+        true => format!(
+            "make the folder a place of the project: `baton init --join {project_id}`; or give the working copy the project's remote as \
+             origin"
+        ),
+        false => {
+            "push it from its own project; `baton transcripts list` shows this project's first".to_owned()
+        }
+    };
     Err(Refusal::new(refusal::Kind::Refused, "transcript_elsewhere", what, hint).into())
+}
+
+/// Whether a folder lies in a working copy of the repository in which the caller stands.
+fn is_callers_copy(cx: &Cx<'_>, folder: &str) -> bool {
+    let around = cx.env.host.repository(folder);
+    let own = cx.env.caller.repository.as_ref().map(|own| &own.common_dir);
+    around.is_some_and(|(_, repository)| own == Some(&repository.common_dir))
 }

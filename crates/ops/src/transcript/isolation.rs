@@ -97,6 +97,11 @@ impl<'a> View<'a> {
         self.owner(cwd).is_some_and(|(owner, _)| owner == project_id)
     }
 
+    /// Whether a session that worked in this folder belongs to a project at all.
+    pub(super) fn is_of_any(&self, cwd: Option<&str>) -> bool {
+        self.owner(cwd).is_some()
+    }
+
     /// The project of a folder that a transcript names: of the real one, where links and `..` lead elsewhere.
     fn owner(&self, cwd: Option<&str>) -> Option<Owner> {
         let cwd = cwd?;

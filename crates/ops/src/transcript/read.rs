@@ -1,8 +1,10 @@
 //! Reading the transcript that is meant for an operation that writes it into the ledger: on this machine, or, when the
 //! operation runs on a server, where its caller is.
 
-use baton_model::packet::ValidatedPacket;
+use baton_model::id::visible;
+use baton_model::packet::{Packet, Party, ValidatedPacket};
 use baton_model::refusal::Refusal;
+use baton_model::time::rfc3339;
 use baton_store::Failure;
 use baton_transcripts::{Header, by_id};
 use serde::{Deserialize, Serialize};
@@ -11,7 +13,7 @@ use serde_json::{Value, json};
 use super::document::packet;
 use super::find::{FoundTranscript, find};
 use super::own_sessions::own_sessions;
-use crate::op::Cx;
+use crate::op::{Cx, Env};
 
 /// Which transcript to read, and the form of the packet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,12 +72,39 @@ fn read_here(
     let command = if request.to.is_some() { "baton continue" } else { "baton import-transcript" };
     let mut transcript =
         find(cx, &request.id, request.agent.as_deref(), request.project.as_deref(), command)?;
+    if transcript.copy.as_ref().is_some_and(|copy| copy.is_encrypted) {
+        transcript.header.title = None;
+        let packet = wordless_packet(&cx.env, &transcript, request.to.as_deref())?;
+        return Ok((transcript, packet));
+    }
     let packet = packet(&cx.env, &transcript, request.to.as_deref(), request.summary.as_deref())?;
     if transcript.copy.is_none() {
         let own = own_sessions(&transcript);
         (transcript.sessions, transcript.wrapped_line) = (own.ids, own.wrapped_line);
     }
     Ok((transcript, packet))
+}
+
+/// The packet of a session that was pushed encrypted: which one goes on, and nothing that was said in it. Whoever reads the ledger need
+/// not be among those for whom it was encrypted.
+fn wordless_packet(
+    env: &Env<'_>,
+    transcript: &FoundTranscript,
+    to: Option<&str>,
+) -> Result<ValidatedPacket, Refusal> {
+    let (tool, id) = (transcript.format.id(), visible(&transcript.header.id));
+    let party = |agent: &str| Some(Party { agent: Some(agent.to_owned()), ..Party::default() });
+    ValidatedPacket::from_view(Packet {
+        summary: format!(
+            "{tool} session {id} goes on. It was pushed encrypted, so its words are not recorded here: whoever has a key reads them with \
+             `baton transcripts show {id}`."
+        ),
+        source: party(tool),
+        target: to.and_then(party),
+        session_id: Some(transcript.header.id.clone()),
+        created_at: Some(rfc3339(env.now)),
+        ..Packet::default()
+    })
 }
 
 fn parse_remote_read(read: Value) -> Result<(FoundTranscript, ValidatedPacket), Refusal> {

@@ -57,14 +57,18 @@ fn a_kill_before_any_step_leaves_it_as_it_was_or_is_finished() {
             break;
         };
         let step = step.downcast_ref::<Step>().copied().expect("a step");
-        let is_finished = recover(&Plumbing, &target).expect("recovered") == Recovery::Finished;
+        let is_finished = recover(&Plumbing, &target).expect("recovered").recovery == Recovery::Finished;
         assert_eq!(is_finished, !matches!(step, Step::Prepare | Step::LockIndex | Step::Plan), "{step:?}");
         if is_finished {
             assert_eq!(seen(&target), seen(&source), "{step:?}");
         } else {
             assert_eq!(seen(&target), before, "{step:?}");
         }
-        assert_eq!(recover(&Plumbing, &target).expect("nothing left"), Recovery::Nothing, "{step:?}");
+        assert_eq!(
+            recover(&Plumbing, &target).expect("nothing left").recovery,
+            Recovery::Nothing,
+            "{step:?}"
+        );
     }
 }
 
@@ -127,7 +131,7 @@ fn follow_the_hint(stage: &Stage, target: &Path) {
         let status = Command::new("sh").args(["-c", command]).current_dir("/").status();
         assert!(status.is_ok_and(|status| status.success()), "{command}");
     }
-    assert_eq!(recover(&Plumbing, target).expect("finished"), Recovery::Finished, "{hint}");
+    assert_eq!(recover(&Plumbing, target).expect("finished").recovery, Recovery::Finished, "{hint}");
     assert_eq!(files(target), files(&source), "{hint}");
 }
 
@@ -225,6 +229,35 @@ fn what_is_not_committed_here_is_never_written_over() {
 }
 
 #[test]
+fn where_a_commit_is_missing_the_advice_brings_it() {
+    let stage = Stage::new(&FILES, &[]);
+    let (source, _) = edited(&stage);
+    commit(&source);
+    write(&source, b"a", b"later\n");
+    let changes = capture(&source).expect("captured");
+    commit(&source);
+    let url = format!("file://{}", source.display());
+    git(stage.dir.path(), &["clone", "-q", "--depth=1", &url, "cut"]);
+    let cut = stage.dir.path().join("cut");
+    let fault = apply(&cut, &changes).expect_err("its commit is beyond the cut");
+    assert!(fault.hint().contains("git fetch --unshallow"), "{}", fault.hint());
+    git(&cut, &["fetch", "-q", "--unshallow"]);
+    apply(&cut, &changes).expect("it is here");
+    // A branch without a commit, in a repository that has the one of the changes.
+    let unborn = stage.clone("unborn");
+    git(&unborn, &["fetch", "-q", &url, "main"]);
+    git(&unborn, &["checkout", "-q", "--orphan", "new"]);
+    git(&unborn, &["rm", "-rqf", "--cached", "."]);
+    let fault = apply(&unborn, &changes).expect_err("nothing is checked out");
+    assert!(matches!(&fault, Fault::NoHead(commit) if Some(commit) == changes.base.as_ref()), "{fault}");
+    git(stage.dir.path(), &["init", "-q", "-b", "main", "empty"]);
+    let empty = stage.dir.path().join("empty");
+    write(&empty, b"x", b"x\n");
+    let changes = capture(&empty).expect("captured");
+    assert!(matches!(apply(&stage.clone("other"), &changes), Err(Fault::NoBase)));
+}
+
+#[test]
 fn a_missing_commit_a_lock_and_damage_are_told() {
     let stage = Stage::new(&FILES, &[]);
     let (source, changes) = edited(&stage);
@@ -233,7 +266,7 @@ fn a_missing_commit_a_lock_and_damage_are_told() {
     let alone = capture(&source).expect("captured");
     let target = stage.clone("target");
     let before = seen(&target);
-    assert!(matches!(apply(&target, &alone), Err(Fault::MissingCommit(_))));
+    assert!(matches!(apply(&target, &alone), Err(Fault::MissingCommit { is_shallow: false, .. })));
     let mut damaged = changes.clone();
     let middle = damaged.pack.len() / 2;
     damaged.pack[middle] ^= 0xff;
@@ -294,7 +327,7 @@ fn secrets_limits_conflicts_and_repositories_inside_are_named() {
     write(&other, b"a", b"y\n");
     commit(&other);
     git(&other, &["-c", "user.name=a", "-c", "user.email=a@b", "merge", "-q", "main"]);
-    assert!(matches!(capture(&other), Err(Fault::Unmerged(paths)) if paths == ["a"]));
+    assert!(matches!(capture(&other), Err(Fault::Unmerged { files, begun: Some(_) }) if files == ["a"]));
 }
 
 #[test]

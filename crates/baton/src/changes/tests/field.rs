@@ -140,7 +140,39 @@ fn what_was_taken_back_is_not_said_to_be_finished() {
     assert!(outcome.is_err());
     fs::remove_file(target.join(".git/index.lock")).expect("the lock was there");
     git(&target, &["add", "-A"]);
-    assert_eq!(recover(&Plumbing, &target).expect("recovered"), Recovery::TakenBack);
+    assert_eq!(recover(&Plumbing, &target).expect("recovered").recovery, Recovery::TakenBack);
+}
+
+#[test]
+fn what_was_taken_back_can_be_applied_anew_and_is_named() {
+    let stage = Stage::new(&FILES, &[]);
+    let (_, mut changes) = edited(&stage);
+    changes.baton_id = Some("0199".into());
+    for kill_at in 1..8 {
+        let target = stage.clone(&format!("killed-{kill_at}"));
+        let mut count = 0;
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            crate::changes::apply(&Plumbing, &target, above(&target), &changes, &mut |step| {
+                count += usize::from(matches!(step, Step::Path(_)));
+                if count > kill_at {
+                    std::panic::resume_unwind(Box::new(step));
+                }
+                Ok(())
+            })
+        }));
+        if outcome.is_ok() {
+            break;
+        }
+        fs::remove_file(target.join(".git/index.lock")).expect("the lock was there");
+        write(&target, b"own", b"own\n");
+        git(&target, &["add", "own"]);
+        let by = ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "own"];
+        git(&target, &by);
+        let recovered = recover(&Plumbing, &target).expect("recovered");
+        assert_eq!((recovered.recovery, recovered.baton_id.as_deref()), (Recovery::TakenBack, Some("0199")));
+        // Files that were put back have another time than the index says.
+        apply(&target, &changes).unwrap_or_else(|fault| panic!("{kill_at}: {fault}"));
+    }
 }
 
 #[test]
@@ -179,7 +211,11 @@ fn what_was_committed_after_a_kill_is_not_taken_back() {
             ],
         );
         let committed = git(&target, &["rev-parse", "HEAD^{tree}"]);
-        assert_eq!(recover(&Plumbing, &target).expect("recovered"), Recovery::TakenBack, "{kill_at}");
+        assert_eq!(
+            recover(&Plumbing, &target).expect("recovered").recovery,
+            Recovery::TakenBack,
+            "{kill_at}"
+        );
         assert_eq!(status(&target), "", "{kill_at}: what was committed stays");
         assert_eq!(git(&target, &["rev-parse", "HEAD^{tree}"]), committed);
         // The rest comes on top of it, unless the index of the changes holds something else than what was committed.

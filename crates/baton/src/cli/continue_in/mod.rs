@@ -1,9 +1,10 @@
 //! `baton continue`
 
+mod answer;
 mod ask;
 mod plan;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
@@ -13,14 +14,14 @@ use baton_ops::transcript::{
     Continue, ContinueInput, ContinueOutput, ConversationExtent, Document, DocumentInput, Events,
     EventsInput, Find, FindInput, FindOutput,
 };
-use serde::Serialize;
 
+use answer::{answer, report};
 use ask::Choice;
-use plan::{Plan, Warning, plan, program, target};
+use plan::{Plan, plan, program, target};
 
 use super::ActingIdentity;
 use super::summarize::Summarize;
-use crate::app::{App, Format};
+use crate::app::App;
 use crate::error::AppError;
 use crate::launch::native::{self, Turns, WrittenSession};
 use crate::launch::{self, Call, Invocation, Prompt};
@@ -96,7 +97,10 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let document = document(&args, &plan, summary.as_deref(), app)?;
     let carried = native(&plan, app)?;
     let written = carried.as_ref().map(|carried| carried.extent.clone());
-    let recorded = match record(&args, &plan, (summary.as_deref(), written), app) {
+    let readers = fetched.as_ref().and_then(|copy| copy.row.manifest.readers.clone());
+    // The ledger takes down nothing of what was pushed encrypted.
+    let recorded_summary = summary.as_deref().filter(|_| readers.is_none());
+    let recorded = match record(&args, &plan, (recorded_summary, written), app) {
         Ok(recorded) => recorded,
         Err(ended) => {
             carried.into_iter().for_each(WrittenSession::undo);
@@ -115,8 +119,8 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         more: &args.more,
     };
     let argv = launch::argv(words, &call)?;
-    let answer = answer(&plan, &argv, (prompt.as_ref(), carried.as_ref()), &recorded);
-    report(&plan, &answer, args.print, app)?;
+    let answer = answer(&plan, &argv, (prompt.as_ref(), carried.as_ref()), (&recorded, readers.as_ref()));
+    report(&plan, &answer, (args.print, recorded.held_by.as_deref()), app)?;
     if args.print {
         return Ok(());
     }
@@ -265,90 +269,6 @@ fn prompt(
     let document = format!("{}\n\n{note}\n", document.trim_end());
     let folder = app.config.data_dir.join("handoffs");
     launch::deliver(document, plan.launcher.launch.wants_file(), &folder, &id).map(Some)
-}
-
-/// What the command answers.
-#[derive(Serialize)]
-struct Answer<'a> {
-    project_id: &'a str,
-    identity: &'a str,
-    session_id: Option<&'a str>,
-    handoff_id: &'a str,
-    command: String,
-    program: &'a str,
-    argv: &'a [String],
-    cwd: &'a Path,
-    #[serde(rename = "in")]
-    tool: &'a str,
-    resumes: bool,
-    transcript_id: &'a str,
-    agent: &'a str,
-    file: Option<&'a Path>,
-    warnings: &'a [Warning],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    native: Option<NativeSession<'a>>,
-}
-
-/// A session of the tool that was written.
-#[derive(Serialize)]
-struct NativeSession<'a> {
-    id: &'a str,
-    path: &'a Path,
-    messages: usize,
-}
-
-fn answer<'a>(
-    plan: &'a Plan,
-    argv: &'a [String],
-    (prompt, carried): (Option<&'a Prompt>, Option<&'a WrittenSession>),
-    recorded: &'a ContinueOutput,
-) -> Answer<'a> {
-    Answer {
-        project_id: &recorded.project_id,
-        identity: &recorded.identity,
-        session_id: recorded.session_id.as_deref(),
-        handoff_id: &recorded.handoff_id,
-        command: launch::shell_line(&plan.cwd, plan.launcher.program(), argv),
-        program: plan.launcher.program(),
-        argv,
-        cwd: &plan.cwd,
-        tool: plan.launcher.tool.id,
-        resumes: plan.resumes,
-        transcript_id: &plan.id,
-        agent: &plan.agent,
-        file: prompt.and_then(|prompt| prompt.file.as_deref()),
-        warnings: &plan.warnings,
-        native: carried.map(|WrittenSession { id, path, messages, .. }| NativeSession {
-            id,
-            path,
-            messages: *messages,
-        }),
-    }
-}
-
-fn report(plan: &Plan, answer: &Answer<'_>, print: bool, app: &App) -> Result<(), AppError> {
-    let warnings = render::warnings(answer.warnings.iter().map(|warning| &warning.message));
-    app.remark(warnings.trim_end());
-    let baton = render::short_id(answer.handoff_id);
-    if print {
-        app.remark(&format!("recorded: baton {baton} waits in project {}", visible(answer.project_id)));
-        for file in answer.file.into_iter().chain(answer.native.as_ref().map(|native| native.path)) {
-            app.remark(&format!("written: {}", visible(&file.to_string_lossy())));
-        }
-        return app.show(answer, |answer| format!("{}\n", answer.command));
-    }
-    app.remark(&format!(
-        "{} session {} goes on in {} as {}, baton {baton}, in {}",
-        plan.agent,
-        render::short_id(answer.transcript_id),
-        plan.launcher.tool.title,
-        visible(answer.identity),
-        plan.cwd.display()
-    ));
-    match app.format {
-        Format::Text => Ok(()),
-        Format::Json | Format::JsonLines => app.show(answer, |_| String::new()),
-    }
 }
 
 /// Environment variables that identify the session to Baton when the tool calls it.

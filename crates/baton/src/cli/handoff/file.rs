@@ -257,7 +257,10 @@ fn show(exported: &BatonExportOutput, file: Option<&Path>, app: &mut App) -> Res
 
 pub(super) fn import(args: Import, app: &mut App) -> Result<(), AppError> {
     if let Some(file) = &args.transcript {
-        private_file::check_output(file, false)?;
+        private_file::check_output(file, false).map_err(|refusal| match refusal.code {
+            "file_exists" => Refusal { hint: "choose another file; nothing was imported".into(), ..refusal },
+            _ => refusal,
+        })?;
     }
     if !is_stdout(&args.file) {
         let hint = "give a file that `baton handoff export` wrote, or - for standard input";

@@ -76,7 +76,7 @@ pub(super) fn list(app: &mut App) -> Result<(), AppError> {
 
 fn row(place: &PlaceRow) -> Vec<String> {
     let machine = match place.is_this_machine {
-        true => "here".to_owned(),
+        true => "this machine".to_owned(),
         false => visible(short(&place.machine)),
     };
     let head = match (&place.branch, &place.commit) {
@@ -84,16 +84,13 @@ fn row(place: &PlaceRow) -> Vec<String> {
         (None, Some(commit)) => format!("at {}", visible(commit.get(..7).unwrap_or(commit))),
         (None, None) => String::new(),
     };
-    let gone = if place.is_there == Some(false) { "gone" } else { "" };
+    let gone = match &place.moved_to {
+        Some(folder) => format!("moved to {}", visible(folder)),
+        None if place.is_there == Some(false) => "gone".to_owned(),
+        None => String::new(),
+    };
     let sessions: Vec<String> = place.sessions.iter().map(|session| visible(&session.identity)).collect();
-    vec![
-        machine,
-        visible(&place.path),
-        place.kind.as_str().to_owned(),
-        head,
-        gone.to_owned(),
-        sessions.join(", "),
-    ]
+    vec![machine, visible(&place.path), place.kind.as_str().to_owned(), head, gone, sessions.join(", ")]
 }
 
 pub(super) fn split(args: Split, app: &mut App) -> Result<(), AppError> {

@@ -1,6 +1,8 @@
 //! `baton transcripts push`, `pushed` and `withdraw`
 
 use baton_model::id::visible;
+use baton_model::transcript_copy::CopyManifest;
+use baton_ops::project::{Show, ShowInput};
 use baton_ops::transcript::{
     Copies, CopiesInput, Copy, CopyInput, CopyRow, Push as PushOperation, PushInput,
     Withdraw as WithdrawOperation, WithdrawInput,
@@ -59,19 +61,12 @@ pub(super) struct Withdraw {
 
 pub(super) fn push(args: Push, app: &mut App) -> Result<(), AppError> {
     let Push { id, agent, who, dry_run } = args;
-    let made = app.run::<Copy>(&CopyInput { project: app.project.clone(), id, agent })?;
+    let project = app.project.clone();
+    let remote = app.run::<Show>(&ShowInput { project: project.clone() })?.project.vcs_remote_url;
+    let made = app.run::<Copy>(&CopyInput { project, id, agent, remote })?;
     let packed = pack(app, &made.project_id, &made.copy)?;
     if dry_run {
-        let answer = json!({ "project_id": made.project_id, "copy": packed.manifest, "dry_run": true });
-        return app.show(&answer, |_| {
-            let manifest = &packed.manifest;
-            let id = render::short_id(&manifest.transcript_id);
-            format!(
-                "nothing was pushed: session {id} of {} would be\n{}",
-                visible(&manifest.agent),
-                about(manifest)
-            )
-        });
+        return preview(&made.project_id, &packed.manifest, app);
     }
     upload(app, &made.project_id, &packed)?;
     let project = Some(made.project_id);
@@ -96,7 +91,20 @@ pub(super) fn push(args: Push, app: &mut App) -> Result<(), AppError> {
     })
 }
 
-fn about(manifest: &baton_model::transcript_copy::CopyManifest) -> String {
+/// What a push would do, and whether it would be taken.
+fn preview(project_id: &str, manifest: &CopyManifest, app: &mut App) -> Result<(), AppError> {
+    let input = CopiesInput { project: Some(project_id.to_owned()), id: None, agent: None };
+    let is_taken = app.run::<Copies>(&input)?.takes_transcripts;
+    let answer = json!({ "project_id": project_id, "copy": manifest, "dry_run": true, "is_taken": is_taken });
+    app.show(&answer, |_| {
+        let (id, agent) = (render::short_id(&manifest.transcript_id), visible(&manifest.agent));
+        let refused = "  it would be refused: the project takes no sessions before `baton project set --transcripts yes`\n";
+        let refused = if is_taken { "" } else { refused };
+        format!("nothing was pushed: session {id} of {agent} would be\n{}{refused}", about(manifest))
+    })
+}
+
+fn about(manifest: &CopyManifest) -> String {
     let readers = match &manifest.readers {
         None => "not encrypted: whoever reads the project can read it".to_owned(),
         Some(names) => {

@@ -1,0 +1,95 @@
+//! What is checked out in a working copy, and what is not committed there.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use baton_model::changes::is_temporary;
+use baton_model::packet::Git;
+use baton_model::project_document::is_generated;
+
+use super::layout::is_own_worktree;
+use super::{filters, is_its_own, root, run};
+use crate::repo_file::{RepoFile, SMALL};
+
+/// Branch, commit, and whether there are uncommitted changes. The last is left out where finding out would run filters
+/// that the repository brings.
+pub(crate) fn state(folder: &Path) -> Option<Git> {
+    let root = root(folder)?;
+    if !is_its_own(&root) {
+        return None;
+    }
+    let Some(filters) = filters(&root) else { return head(&root) };
+    let args = ["status", "--porcelain=v2", "--branch", "--ignore-submodules=all", "--no-renames"];
+    let Some(text) = run(&root, &args, &filters) else { return head(&root) };
+    let mut state = Git { dirty: Some(false), ..Git::default() };
+    let mut may_be_nothing = false;
+    for line in text.lines() {
+        match line.split_once(' ') {
+            Some(("#", rest)) => match rest.split_once(' ') {
+                Some(("branch.oid", id)) if id != "(initial)" => state.commit = Some(id.to_owned()),
+                Some(("branch.head", name)) if name != "(detached)" => state.branch = Some(name.to_owned()),
+                Some(("branch.ab", counts)) => {
+                    state.ahead =
+                        counts.split(' ').next().and_then(|a| a.trim_start_matches('+').parse().ok());
+                }
+                _ => {}
+            },
+            // Git names a folder of which nothing is tracked, and not what is in it: a worktree, the document of `baton init`.
+            _ if line.starts_with("? ") && line.trim_end_matches('"').ends_with('/') => may_be_nothing = true,
+            _ if line.ends_with(" docs/PROJECT.md") => may_be_nothing = true,
+            _ => state.dirty = Some(true),
+        }
+    }
+    if may_be_nothing && state.dirty == Some(false) {
+        state.dirty = uncommitted(folder).map(|files| !files.is_empty());
+    }
+    Some(state)
+}
+
+/// The files with changes that are not committed, untracked ones among them, without what an application of changes left when it was
+/// killed, without the document as `baton init` wrote it, and without worktrees of the same repository. None where git does not tell,
+/// or telling would run filters that the repository brings.
+pub(crate) fn uncommitted(folder: &Path) -> Option<Vec<String>> {
+    let root = root(folder)?;
+    if !is_its_own(&root) {
+        return None;
+    }
+    let args = [
+        "status",
+        "--porcelain=v1",
+        "-z",
+        "--untracked-files=all",
+        "--ignore-submodules=all",
+        "--no-renames",
+    ];
+    let text = run(&root, &args, &filters(&root)?)?;
+    let entries = text.split('\0').filter(|entry| !is_registration(&root, entry));
+    let paths = entries.filter_map(|entry| entry.get(3..)).filter(|path| !is_temporary(path.as_bytes()));
+    // Only a repository of its own is named as a folder.
+    let is_work = |path: &&str| !path.ends_with('/') || !is_own_worktree(&root, &root.join(path));
+    let mut files: Vec<String> = Vec::new();
+    let mut seen = BTreeSet::new();
+    // A path that is removed from the index and untracked is named twice.
+    files.extend(paths.filter(is_work).filter(|path| seen.insert(*path)).map(str::to_owned));
+    Some(files)
+}
+
+/// Whether an entry of the status is the document as `baton init` wrote it, untracked, staged or brought up to date: nobody worked on
+/// it.
+fn is_registration(root: &Path, entry: &str) -> bool {
+    let (Some(state), Some(path)) = (entry.get(..3), entry.get(3..)) else { return false };
+    let is_written = ["?? ", "A  ", "M  ", " M "].contains(&state);
+    if !is_written || path != "docs/PROJECT.md" {
+        return false;
+    }
+    let text = RepoFile::new(root, path).text(SMALL);
+    text.ok().flatten().is_some_and(|text| is_generated(&text))
+}
+
+/// Branch and commit alone, which are read without looking at files.
+pub(super) fn head(root: &Path) -> Option<Git> {
+    let line = |args: &[&str]| run(root, args, &[]).map(|text| text.trim().to_owned());
+    let branch = line(&["symbolic-ref", "--quiet", "--short", "HEAD"]);
+    let commit = line(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
+    (branch.is_some() || commit.is_some()).then(|| Git { branch, commit, ..Git::default() })
+}

@@ -1,0 +1,70 @@
+//! The project of a caller, or of a folder, by what [`locate`](crate::locate) finds; a repository that moved is noted where it is now.
+
+use std::path::Path;
+
+use baton_model::access::Grant;
+use baton_model::time::Millis;
+use baton_store::place::Place;
+use baton_store::{Failure, Store, place};
+
+use crate::displaced::{is_displaced, put_place};
+use crate::locate::{CallerPlace, Location, ambiguous, clone_refusal, locate, place_of, unresolved};
+use crate::op::{Caller, Env};
+
+/// Writes that a repository moved: its place is where it is found now.
+pub(crate) fn record_move(
+    store: &mut Store,
+    here: &CallerPlace<'_>,
+    from: &Place,
+    now: Millis,
+) -> Result<(), Failure> {
+    let Some(to) = place_of(here, &from.project_id) else { return Ok(()) };
+    store.write_relaxed(|tx| {
+        place::remove(tx, &from.machine, &from.path)?;
+        put_place(tx, &to, now)?;
+        let (Some(id), Some(common_dir)) = (&to.repository_id, &to.common_dir) else { return Ok(()) };
+        // Its worktrees belong to the git folder that moved.
+        for place in place::of_repository(tx, here.machine, common_dir, Some(id))? {
+            let is_its = place.repository_id.as_ref() == Some(id) && place.machine == here.machine;
+            if is_its && place.is_worktree && !is_displaced(&place) && place.common_dir != to.common_dir {
+                place::put(tx, &Place { common_dir: to.common_dir.clone(), ..place }, now)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// The project of a caller that names none.
+pub(crate) fn of_caller(store: &mut Store, env: &Env<'_>, caller: &Caller) -> Result<String, Failure> {
+    let here = CallerPlace::of(caller);
+    match store.read(|tx| locate(tx, env.host, &here))? {
+        Location::Project(project_id) => Ok(project_id),
+        Location::Moved(from) => {
+            // Where the store cannot be written, the next call finds it the same way.
+            let _ = record_move(store, &here, &from, env.now);
+            Ok(from.project_id)
+        }
+        Location::Clone(of) => Err(clone_refusal(&here, &of).into()),
+        Location::Inside { project_id, root } => Err(ambiguous(&project_id, &root, here.folder()).into()),
+        Location::Unknown => Err(unresolved(&here).into()),
+    }
+}
+
+/// The project of another folder of the caller's machine, as far as it is one without asking.
+pub(crate) fn of_folder(store: &mut Store, env: &Env<'_>, folder: &Path) -> Result<Option<String>, Failure> {
+    let folders: Vec<String> = folder.ancestors().map(|folder| folder.display().to_string()).collect();
+    let around = folders.first().and_then(|folder| env.host.repository(folder));
+    let everything = Grant::default();
+    let there = CallerPlace {
+        machine: &env.caller.place.machine,
+        folders: &folders,
+        git_root: around.as_ref().map(|(root, _)| root.as_str()),
+        repository: around.as_ref().map(|(_, repository)| repository),
+        git_fault: None,
+        grant: &everything,
+    };
+    Ok(match store.read(|tx| locate(tx, env.host, &there))? {
+        Location::Project(project_id) | Location::Moved(Place { project_id, .. }) => Some(project_id),
+        _ => None,
+    })
+}

@@ -1,0 +1,158 @@
+//! Where a working copy is now in which work was left: in its folder, or where it was moved to.
+
+use baton_model::id::visible;
+use baton_model::repository::{Repository, WorkingCopy};
+use baton_store::place::Place;
+use baton_store::{Failure, place};
+
+use crate::caller_project;
+use crate::displaced::is_displaced;
+use crate::op::{Cx, Host, PathKind};
+
+/// What is known of the folder in which work was left, on the caller's machine.
+#[derive(Default)]
+pub(super) struct PlaceNow {
+    /// Whether the working copy is there still, or where it was moved to.
+    pub is_there: Option<bool>,
+    /// The project of the folder.
+    pub owner: Option<String>,
+    /// Whether the folder holds something else, and the working copy is found nowhere.
+    pub holds_other: bool,
+    /// What the folder of before has checked out by now, as the end of an advice, where the branch is found in another one.
+    pub earlier: Option<String>,
+}
+
+/// Looks up the folder of a working copy. Where its branch, or the repository with its id, is found in another folder, the copy is said
+/// to lie there.
+pub(super) fn look_up(
+    cx: &mut Cx<'_>,
+    project_id: &str,
+    repository_id: Option<&str>,
+    copy: &mut WorkingCopy,
+) -> Result<PlaceNow, Failure> {
+    let host = cx.env.host;
+    let is_there = host.has_folder(&copy.root);
+    // No other folder is looked into than one of the project.
+    let owner = match is_there {
+        Some(true) => caller_project::of_folder(cx.store, &cx.env, copy.root.as_ref())?,
+        _ => None,
+    };
+    let is_own = owner.as_deref() == Some(project_id);
+    let holds_other = is_there == Some(true) && is_another(copy, host, is_own);
+    let switched = if is_there == Some(true) && is_own { other_branch(copy, host) } else { None };
+    let now = PlaceNow { is_there, owner, holds_other, earlier: None };
+    if is_there != Some(false) && !holds_other && switched.is_none() {
+        return Ok(now);
+    }
+    let Some(moved) = moved_to(cx, project_id, repository_id, copy)?.filter(|moved| *moved != copy.root)
+    else {
+        return Ok(PlaceNow { is_there: Some(switched.is_some() && !holds_other), ..now });
+    };
+    let earlier = switched.map(|branch| {
+        format!("; {}, in which the work was left, has branch {} now", visible(&copy.root), visible(&branch))
+    });
+    copy.root = moved;
+    let owner = caller_project::of_folder(cx.store, &cx.env, copy.root.as_ref())?;
+    Ok(PlaceNow { is_there: Some(true), owner, holds_other: false, earlier })
+}
+
+/// Whether a folder holds another repository than the one in which work was left, or none of its own. `is_own`: it belongs to the
+/// project of that work.
+fn is_another(copy: &WorkingCopy, host: &dyn Host, is_own: bool) -> bool {
+    if copy.branch.is_none() && copy.commit.is_none() {
+        return false;
+    }
+    match host.repository(&copy.root) {
+        Some((root, now)) if root == copy.root => copy.commit.as_deref().is_some_and(|commit| {
+            !is_own
+                && now.commit.as_deref() != Some(commit)
+                && host.has_commit(&copy.root, commit) == Some(false)
+        }),
+        // A worktree whose repository cannot be read is known by its folder, as long as it has its `.git`.
+        None => !is_own || host.path_kind(&copy.root, ".git") == Some(PathKind::Nothing),
+        Some(_) => true,
+    }
+}
+
+/// The other branch that a worktree's folder has checked out by now.
+fn other_branch(copy: &WorkingCopy, host: &dyn Host) -> Option<String> {
+    let (root, now) = host.repository(&copy.root).filter(|_| copy.is_worktree)?;
+    now.branch.filter(|branch| root == copy.root && copy.branch.as_deref().is_some_and(|left| left != branch))
+}
+
+/// Where a working copy lies that was moved: where its repository was noted since, or where its branch is checked out in its repository.
+fn moved_to(
+    cx: &mut Cx<'_>,
+    project_id: &str,
+    repository_id: Option<&str>,
+    copy: &WorkingCopy,
+) -> Result<Option<String>, Failure> {
+    let (caller, host) = (cx.env.caller, cx.env.host);
+    let mut places = cx.store.read(|tx| Ok(place::of_project(tx, project_id)?))?;
+    places.retain(|place| place.machine == caller.place.machine && !is_displaced(place));
+    if let Some(main) = repository_id.and_then(|id| noted_place(host, id, &places)) {
+        if !copy.is_worktree {
+            return Ok(Some(main.path.clone()));
+        }
+        let found = copy.branch.as_deref().and_then(|branch| host.checkout_of(&main.path, branch));
+        return Ok(found.filter(|found| *found != main.path));
+    }
+    let Some(branch) = copy.branch.as_deref() else { return Ok(None) };
+    let own = caller.repository.as_ref().zip(caller.git_root.as_deref());
+    let found = match own.filter(|(own, _)| may_be_of(own, copy, &places)) {
+        Some((own, root)) if own.branch.as_deref() == Some(branch) => {
+            Some((root.to_owned(), own.main.clone()))
+        }
+        Some((own, root)) => host.checkout_of(root, branch).map(|found| (found, own.main.clone())),
+        None => main_place(copy, &places).and_then(|main| {
+            host.checkout_of(&main.path, branch).map(|found| (found, Some(main.path.clone())))
+        }),
+    };
+    // A main working copy does not become a linked one.
+    let is_same_kind = |found: &(String, Option<String>)| {
+        let is_main = found.1.as_deref() == Some(found.0.as_str());
+        is_main != copy.is_worktree
+    };
+    Ok(found.filter(is_same_kind).map(|(found, _)| found))
+}
+
+/// The registered folder in which the repository with this id lies.
+fn noted_place<'a>(host: &dyn Host, id: &str, places: &'a [Place]) -> Option<&'a Place> {
+    let of_it =
+        places.iter().filter(|place| !place.is_worktree && place.repository_id.as_deref() == Some(id));
+    let mut found = of_it.filter(|place| {
+        host.repository(&place.path)
+            .is_some_and(|(root, now)| root == place.path && now.id.as_deref() == Some(id))
+    });
+    found.next()
+}
+
+/// Whether a working copy that is not in its folder may be one of this repository: the ledger says so, or knows no other repository
+/// of the project on this machine.
+fn may_be_of(own: &Repository, copy: &WorkingCopy, places: &[Place]) -> bool {
+    let known = places.iter().find(|place| place.path == copy.root && place.common_dir.is_some());
+    match known {
+        Some(known) => is_place_of(known, own.id.as_deref(), Some(&own.common_dir)),
+        None => {
+            let mut roots = places.iter().filter(|place| !place.is_worktree && place.common_dir.is_some());
+            roots.all(|place| is_place_of(place, own.id.as_deref(), Some(&own.common_dir)))
+        }
+    }
+}
+
+/// Whether a place is one of the repository with this id and common git folder.
+fn is_place_of(place: &Place, id: Option<&str>, common_dir: Option<&str>) -> bool {
+    match (place.repository_id.as_deref(), id) {
+        (Some(known), Some(id)) => known == id,
+        _ => place.common_dir.as_deref() == common_dir,
+    }
+}
+
+/// The registered folder of the repository of a worktree.
+fn main_place<'a>(copy: &WorkingCopy, places: &'a [Place]) -> Option<&'a Place> {
+    let of = places.iter().find(|place| place.path == copy.root && place.is_worktree)?;
+    let is_main = |place: &&Place| {
+        !place.is_worktree && is_place_of(place, of.repository_id.as_deref(), of.common_dir.as_deref())
+    };
+    places.iter().find(is_main)
+}

@@ -1,0 +1,96 @@
+//! What was not committed in a working copy before a session worked there. As long as it is just so, it is no work of that session.
+
+use std::collections::BTreeSet;
+
+use baton_model::delta::Kind;
+use baton_model::repository::WorkingCopy;
+use baton_model::session::Session;
+use baton_store::{Failure, Tx, delta};
+use serde_json::{Value, json};
+
+use crate::op::{Env, Host};
+use crate::request::hash;
+
+/// The field of a beginning that holds the marks.
+const FIELD: &str = "uncommitted_before";
+/// The field of a beginning that holds the id of the repository.
+const REPOSITORY: &str = "repository_id";
+/// The most files that are noted; of more, all count as the session's work.
+const MAX_FILES: usize = 256;
+/// How much of a hash is kept. A collision only hides that a file was edited.
+const MARK_LEN: usize = 12;
+/// The entries that say where a session began.
+const BEGINNINGS: [Kind; 2] = [Kind::Start, Kind::Pickup];
+
+/// A folder in which a session began or picked up.
+#[derive(Debug)]
+pub(super) struct Beginning {
+    /// The working copy.
+    pub copy: WorkingCopy,
+    /// The id of its repository.
+    pub repository_id: Option<String>,
+    marks: BTreeSet<String>,
+}
+
+/// Notes in the entry of a beginning where it was, and what is not committed there.
+pub(super) fn note_beginning(env: &Env<'_>, own: &Session, body: &mut Value) {
+    let Some(copy) = &own.copy else { return };
+    body["place"] = json!(copy);
+    let is_here = env.caller.git_root.as_ref() == Some(&copy.root);
+    let repository = env.caller.repository.as_ref().filter(|_| is_here);
+    if let Some(id) = repository.and_then(|repository| repository.id.as_ref()) {
+        body[REPOSITORY] = json!(id);
+    }
+    let files = if is_here { env.host.uncommitted(&copy.root) } else { None };
+    let Some(files) = files.filter(|files| !files.is_empty()) else { return };
+    if let Some(marks) = marks(env.host, &copy.root, &files) {
+        body[FIELD] = json!(marks);
+    }
+}
+
+/// The folders in which a session began or picked up, the first one first.
+pub(super) fn beginnings(tx: &mut Tx<'_>, of: &Session) -> Result<Vec<Beginning>, Failure> {
+    let mut found = Vec::new();
+    for kind in BEGINNINGS {
+        let Some(begun) = delta::last_of_session(tx, &of.project_id, &of.session_id, kind)? else { continue };
+        let mut body = serde_json::from_str::<Value>(&begun.body).unwrap_or_default();
+        let marks = serde_json::from_value(body[FIELD].take()).unwrap_or_default();
+        if let Ok(copy) = serde_json::from_value::<WorkingCopy>(body["place"].take()) {
+            let repository_id = body[REPOSITORY].as_str().map(str::to_owned);
+            found.push(Beginning { copy, repository_id, marks });
+        }
+    }
+    Ok(found)
+}
+
+/// Reads ahead what [`beginnings`] asks for.
+pub(super) fn prefetch(tx: &mut Tx<'_>, of: &Session) {
+    for kind in BEGINNINGS {
+        drop(delta::last_of_session(tx, &of.project_id, &of.session_id, kind));
+    }
+}
+
+/// Whether all that is not committed in a folder was so before a session worked there. `root`: the folder as the session named it;
+/// `now`: where it lies now.
+pub(super) fn is_prior(
+    host: &dyn Host,
+    beginnings: &[Beginning],
+    (root, now): (&str, &str),
+    files: &[String],
+) -> bool {
+    let Some(begun) = beginnings.iter().find(|begun| begun.copy.root == root) else { return false };
+    if begun.marks.is_empty() {
+        return false;
+    }
+    marks(host, now, files).is_some_and(|marks| marks.iter().all(|mark| begun.marks.contains(mark)))
+}
+
+/// A mark for each file: its path and what it holds.
+fn marks(host: &dyn Host, root: &str, files: &[String]) -> Option<Vec<String>> {
+    if files.len() > MAX_FILES {
+        return None;
+    }
+    let held = host.fingerprints(root, files).filter(|held| held.len() == files.len())?;
+    let mark = |(path, held): (&String, String)| hash(&format!("{path}\0{held}"))[..MARK_LEN].to_owned();
+    Some(files.iter().zip(held).map(mark).collect())
+}
