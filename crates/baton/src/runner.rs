@@ -7,6 +7,7 @@
 use baton_ops::all;
 use baton_ops::answer::AnswerView;
 use baton_ops::handoff::MarkSeen;
+use baton_ops::input::InputView;
 use baton_ops::op::{Access, Caller, Entry, Operation, TransferEffect};
 use serde_json::{Value, json};
 
@@ -88,7 +89,7 @@ pub(crate) async fn run_task_read<R: Runner, T>(
 }
 
 /// What says that this caller has seen the hand-off of an answer, where that came back.
-fn seen_by((identity, caller): (Value, Caller), shown: AnswerView<'_>) -> Option<Call> {
+fn seen_by((identity, caller): (Option<String>, Caller), shown: AnswerView<'_>) -> Option<Call> {
     let entry = all::find(MarkSeen::NAME).ok()?;
     let input = json!({ "id": shown.returned_handoff()?, "identity": identity });
     Some(Call { entry, input, caller })
@@ -107,9 +108,12 @@ pub(crate) async fn run<R: Runner>(runner: &mut R, mut call: Call) -> Answer {
     {
         call.caller = runner.query_index(query, call.caller).await;
     }
-    let reader = meta
-        .shows_return
-        .then(|| (call.input.get("identity").cloned().unwrap_or_default(), call.caller.clone()));
+    let reader = meta.shows_return.then(|| {
+        (
+            call.input.as_object().and_then(|fields| InputView(fields).identity()).map(str::to_owned),
+            call.caller.clone(),
+        )
+    });
     let mut answer = runner.execute(call).await;
     if let (Some(reader), Ok(answer)) = (reader, &answer)
         && let Some(call) = seen_by(reader, AnswerView(answer))

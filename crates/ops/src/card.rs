@@ -1,21 +1,19 @@
 //! The status card: who works on what, which batons and hand-offs wait, what was wrapped last.
 
+mod reminders;
 mod sent;
 mod unread;
 
-use baton_model::accounting::{
-    self, Outcomes, OverdueAck, Remark, ReminderFacts, SilentSession, WINDOW, plural,
-};
+use baton_model::accounting::{Remark, plural};
 use baton_model::baton::{Baton, State as BatonState};
 use baton_model::handoff;
-use baton_model::message::Message;
 use baton_model::packet::ValidatedPacket;
 use baton_model::printable::quotable;
-use baton_model::project::{self as project_view, LastWrapView, Project};
+use baton_model::project::{self as project_view, LastWrapView};
 use baton_model::session::{Session, View as SessionView};
 use baton_model::task::Task;
 use baton_model::time::Timestamp;
-use baton_store::{Failure, Tx, baton, delta, handoff as handoffs, message, project, session, task};
+use baton_store::{Failure, Tx, baton, delta, handoff as handoffs, project, session, task};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
@@ -25,6 +23,7 @@ use crate::project::merged_remark;
 use crate::session::abandoned;
 use crate::transcript::{Stopped, provider_stop};
 use crate::{ownership, resolve};
+pub(crate) use reminders::{prefetch_reminders, reminders};
 pub use sent::SentHandoff;
 pub(crate) use sent::{nobody_there, sent};
 pub use unread::{Unread, UnreadMessage};
@@ -366,54 +365,4 @@ fn stopped(tx: &mut Tx<'_>, baton: &Baton) -> Result<Option<Stopped>, Failure> {
 /// The addressee of a baton or a transfer: a name, or the address of a role.
 pub(crate) fn addressee(identity: Option<String>, role: Option<String>) -> Option<String> {
     identity.or(role.map(|role| format!("role:{role}")))
-}
-
-/// The questions of [`reminders`].
-pub(crate) fn prefetch_reminders(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) {
-    drop(session::outcomes(tx, project_id, env.now - WINDOW));
-    drop(task::count_open(tx, project_id));
-    drop(message::overdue(tx, project_id, env.now));
-}
-
-fn overdue_ack(env: &Env<'_>, late: &Message) -> OverdueAck {
-    OverdueAck {
-        message_id: late.message_id.clone(),
-        from: late.from_identity.clone(),
-        to: late.to_identity.clone(),
-        subject: subject(env, &late.subject),
-    }
-}
-
-/// What a careful colleague would remind of.
-pub(crate) fn reminders(
-    tx: &mut Tx<'_>,
-    env: &Env<'_>,
-    project: &Project,
-    open: &[Session],
-) -> Result<Vec<Remark>, Failure> {
-    let since = env.now - WINDOW;
-    let released = session::outcomes(tx, &project.project_id, since)?;
-    // As its row shows it: one whose process has ended is silent at once.
-    let is_silent = |one: &&Session| !ownership::is_at_work(env, one);
-    let mut silent: Vec<SilentSession> = open
-        .iter()
-        .filter(is_silent)
-        .map(|one| SilentSession {
-            identity: one.identity.clone(),
-            session_id: one.session_id.clone(),
-            since: one.heartbeat_at,
-        })
-        .collect();
-    silent.sort_by_key(|one| one.since);
-    Ok(accounting::reminders(&ReminderFacts {
-        silent,
-        now: env.now,
-        open_tasks: task::count_open(tx, &project.project_id)?,
-        last_wrap: project.last_wrap.as_ref().map(|last| (last.at, last.by.clone())),
-        outcomes: Outcomes::count(&released, open, since, env.now, env.limits),
-        overdue: message::overdue(tx, &project.project_id, env.now)?
-            .iter()
-            .map(|late| overdue_ack(env, late))
-            .collect(),
-    }))
 }

@@ -8,9 +8,6 @@ use baton_store::content::{ContentStore, UploadedPart};
 use baton_store::{Failure, Tx};
 use sha2::{Digest, Sha256};
 
-use crate::op::Env;
-use crate::token_rights::token_id;
-
 /// How long content that nothing names is kept, in milliseconds: between its upload and what is to name it.
 pub(crate) const UNUSED: i64 = 86_400_000;
 
@@ -33,23 +30,17 @@ pub(crate) fn check_part(part: i64, content: &str, invalid: Invalid) -> Result<(
 /// fills no disk, and takes no room from others.
 pub(crate) fn put_part(
     tx: &mut Tx<'_>,
-    env: &Env<'_>,
     store: &ContentStore,
     project_id: &str,
-    ((content_hash, number), content): ((&str, i64), &str),
+    part: &UploadedPart<'_>,
 ) -> Result<(), Failure> {
-    let by = token_id(env).unwrap_or_default();
-    if store.count_unnamed(tx, project_id, &by)? >= MAX_UNNAMED {
-        store.remove_unused(tx, project_id, env.now - UNUSED)?;
-        if store.count_unnamed(tx, project_id, &by)? >= MAX_UNNAMED {
+    if store.count_unnamed(tx, project_id, part.by)? >= MAX_UNNAMED {
+        store.remove_unused(tx, project_id, part.at - UNUSED)?;
+        if store.count_unnamed(tx, project_id, part.by)? >= MAX_UNNAMED {
             return Err(too_many_uploads(project_id).into());
         }
     }
-    Ok(store.put_part(
-        tx,
-        project_id,
-        &UploadedPart { content_hash, number, content, at: env.now, by: &by },
-    )?)
+    Ok(store.put_part(tx, project_id, part)?)
 }
 
 fn too_many_uploads(project_id: &str) -> Refusal {

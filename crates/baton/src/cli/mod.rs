@@ -38,6 +38,7 @@ mod man;
 mod mcp;
 mod memory;
 mod merge_driver;
+mod name_cause;
 mod note;
 mod notify;
 mod pickup;
@@ -366,38 +367,15 @@ fn run(cli: Cli, format: Format) -> Result<(), AppError> {
     ) {
         trust::name_ignored(&app);
     }
-    let ended = cli.command.run(&mut app).map_err(|ended| name_inherited_session(&app, ended));
+    let ended = cli.command.run(&mut app).map_err(|ended| name_cause::of_inherited_session(&app, ended));
     let ended = ended.map_err(|no| crate::claimed_project::name(&app, no).with_store(&app.config.ledger()));
-    name_unanswered(&app);
+    name_cause::of_silent_git(&app);
     if !serves {
         app.resume();
     }
     beads::sync_after_write(&mut app);
     app.leave();
     ended
-}
-
-/// A session that is over and that the caller did not name itself: its environment does, so that no verb begins another one.
-fn name_inherited_session(app: &App, ended: AppError) -> AppError {
-    let AppError::Refused(mut refusal) = ended else { return ended };
-    if refusal.code == "session_released" && app.session.is_none() && app.config.session.is_some() {
-        refusal.hint = "BATON_SESSION names it, for all that runs in it: empty the variable to go on in another session \
-                        (`BATON_SESSION= baton pickup`, likewise every command after it)"
-            .into();
-    }
-    AppError::Refused(refusal)
-}
-
-/// Reports once, for each folder, that git did not answer, so that its information is missing.
-fn name_unanswered(app: &App) {
-    for root in crate::git::unanswered() {
-        if !app.quiet && app.format == Format::Text {
-            let shown = baton_model::id::visible(&root.display().to_string());
-            app.remark(&format!(
-                "note: git did not answer in time in {shown}: what it would tell is left out"
-            ));
-        }
-    }
 }
 
 /// The whole command, for completions and for the reference pages.

@@ -54,8 +54,8 @@ fn with_command_meant(mut error: clap::Error) -> clap::Error {
     // The usage of a group names it before its options: `Usage: baton handoff [OPTIONS] <COMMAND>`.
     let is_said_in =
         |group: &str| usage.contains(&format!("{group} [")) || usage.contains(&format!("{group} <"));
-    let meant = MEANT.iter().find(|(group, known, _)| known == word && is_said_in(group));
-    if let Some((_, _, command)) = meant {
+    let command = MEANT.iter().find(|(group, known, _)| known == word && is_said_in(group));
+    if let Some((_, _, command)) = command {
         error.remove(ContextKind::SuggestedSubcommand);
         let tip = format!("`baton {command}` is what does this here");
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
@@ -157,13 +157,13 @@ mod tests {
 
     #[test]
     fn a_word_of_another_tool_leads_to_the_command_that_is_meant() {
-        for (group, word, meant) in MEANT {
+        for (group, word, command) in MEANT {
             let words = group.split(' ').chain([word]);
             let error =
                 super::super::command().try_get_matches_from(words).expect_err("there is no such command");
             let text = in_full(error).render().to_string();
             assert!(
-                text.contains(&format!("`baton {meant}` is what")) && !text.contains("similar"),
+                text.contains(&format!("`baton {command}` is what")) && !text.contains("similar"),
                 "{text}"
             );
         }

@@ -52,6 +52,7 @@ const ALLOWED: &[Circle] = &[
             "portable",
             "process_identity",
             "project",
+            "project_hint",
             "project_name",
             "replay",
             "request",

@@ -2,13 +2,13 @@
 
 use baton_model::changes::{check_content_hash, invalid};
 use baton_store::Failure;
-use baton_store::content::CHANGES;
+use baton_store::content::{CHANGES, UploadedPart};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::content;
 use crate::op::{Cx, Meta, Operation, Retention};
-use crate::resolve;
+use crate::{resolve, token_rights};
 
 /// Uploads a part.
 pub struct Upload;
@@ -51,8 +51,10 @@ impl Operation for Upload {
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
-            let place = (input.content_hash.as_str(), input.part);
-            content::put_part(tx, env, &CHANGES, &project_id, (place, &input.content))
+            let by = token_rights::token_id(env).unwrap_or_default();
+            let (content_hash, content) = (input.content_hash.as_str(), input.content.as_str());
+            let part = UploadedPart { content_hash, number: input.part, content, at: env.now, by: &by };
+            content::put_part(tx, &CHANGES, &project_id, &part)
         })?;
         Ok(UploadOutput { project_id, part: input.part })
     }

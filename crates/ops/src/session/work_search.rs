@@ -95,7 +95,8 @@ pub(super) fn of_bundle(cx: &mut Cx<'_>, bundle: &Bundle) -> Result<Option<WorkL
         }
     }
     let Some(mut found) = seen.get(left.first()).cloned() else { return Ok(None) };
-    found.earlier = left.earlier().filter_map(|at| seen.get(at)).map(earlier_location).collect();
+    found.earlier =
+        left.uncommitted_elsewhere().filter_map(|at| seen.get(at)).map(earlier_location).collect();
     Ok(Some(found))
 }
 
@@ -128,7 +129,7 @@ impl LeftPlaces {
     }
 
     /// The others in which something is not committed.
-    fn earlier(&self) -> impl Iterator<Item = usize> {
+    fn uncommitted_elsewhere(&self) -> impl Iterator<Item = usize> {
         self.found.iter().skip(1).filter(|(_, is_uncommitted)| *is_uncommitted).map(|(at, _)| *at)
     }
 }

@@ -6,7 +6,7 @@ use baton_model::id::{identity_key, short};
 use baton_model::refusal::{self, Refusal};
 use baton_model::time::Timestamp;
 use baton_model::transcript_copy::{CopyManifest, invalid};
-use baton_store::content::TRANSCRIPT_COPY;
+use baton_store::content::{TRANSCRIPT_COPY, UploadedPart};
 use baton_store::transcript_copy::{self, StoredCopy};
 use baton_store::{Failure, Fault, Tx, baton, project, session};
 use schemars::JsonSchema;
@@ -62,8 +62,10 @@ impl Operation for CopyUpload {
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             require_willing(tx, &project_id)?;
-            let place = (input.content_hash.as_str(), input.part);
-            content::put_part(tx, env, &TRANSCRIPT_COPY, &project_id, (place, &input.content))
+            let by = token_rights::token_id(env).unwrap_or_default();
+            let (content_hash, content) = (input.content_hash.as_str(), input.content.as_str());
+            let part = UploadedPart { content_hash, number: input.part, content, at: env.now, by: &by };
+            content::put_part(tx, &TRANSCRIPT_COPY, &project_id, &part)
         })?;
         Ok(CopyUploadOutput { project_id, part: input.part })
     }

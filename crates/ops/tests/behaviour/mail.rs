@@ -227,8 +227,8 @@ on_every_backend! {
         w.register("q");
         let ben = agent("Ben").project("q");
         w.ok(&ben, "agent_register", json!({}));
-        let asked = json!({ "to": "Ben", "to_project": "q", "subject": "port?", "body": "b", "ack_required": true });
-        let question = text(&w.ok(&agent("Lola"), "mail_send", asked), "message_id");
+        let request = json!({ "to": "Ben", "to_project": "q", "subject": "port?", "body": "b", "ack_required": true });
+        let question = text(&w.ok(&agent("Lola"), "mail_send", request), "message_id");
         let reply = |to: &str, body: &str| json!({ "to": to, "reply_to": question, "body": body });
         w.no_trace(&ben, "mail_send", reply("Lolla", "7077"), "recipient_unknown");
         w.no_trace(&ben, "mail_send", reply("Donna", "7077"), "recipient_unknown");

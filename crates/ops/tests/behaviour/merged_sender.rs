@@ -27,8 +27,8 @@ fn question(w: &mut World) -> String {
     w.register("zold");
     w.register("secret");
     w.ok(&at("Lo", "p"), "agent_register", json!({}));
-    let asked = json!({ "to": "Lo", "to_project": "p", "subject": "may I?", "type": "question" });
-    text(&w.ok(&at("Zed", "zold"), "mail_send", asked), "message_id")
+    let request = json!({ "to": "Lo", "to_project": "p", "subject": "may I?", "type": "question" });
+    text(&w.ok(&at("Zed", "zold"), "mail_send", request), "message_id")
 }
 
 fn hand_over(w: &mut World) -> String {
