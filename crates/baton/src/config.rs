@@ -3,6 +3,7 @@
 //! This file is the only one that reads the environment, the working directory and configuration files.
 #![allow(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
 
+mod faults;
 mod file;
 mod github;
 mod home;
@@ -27,6 +28,7 @@ use baton_model::time::parse_span;
 use baton_store::Target;
 use baton_transcripts::redact::Rules;
 
+pub(crate) use faults::setting;
 pub(crate) use github::{GitHub, key_pair};
 use keys::KEYS;
 pub(crate) use keys::variables;
@@ -102,6 +104,8 @@ pub(crate) struct Config {
     pub vars: BTreeMap<String, String>,
     /// Where each setting came from.
     pub origins: BTreeMap<&'static str, (String, String)>,
+    /// The settings that cannot be read and have their default, for a command that shows them; any other one is refused then.
+    pub faults: Vec<Refusal>,
 }
 
 /// Whether the agent behind this call is supervised, see [`Config::supervisor`]. A hook asks before it has time to read
@@ -123,6 +127,22 @@ pub(crate) fn enter(folder: &Path) -> std::io::Result<PathBuf> {
 
 /// Reads the configuration as it is in another folder than the working directory.
 pub(crate) fn load_at(folder: Option<PathBuf>) -> Result<Config, Refusal> {
+    let (vars, home, cwd) = environment(folder)?;
+    let config = from_parts(vars, home, cwd)?;
+    redact::install(&config.redact)?;
+    Ok(config)
+}
+
+/// The same, for a command that shows settings: one that cannot be read has its default and is named in [`Config::faults`].
+pub(crate) fn load_readable(folder: Option<PathBuf>) -> Result<Config, Refusal> {
+    let (vars, home, cwd) = environment(folder)?;
+    let config = faults::readable(Sources::read(vars, home, cwd)?)?;
+    redact::install(&config.redact)?;
+    Ok(config)
+}
+
+/// The variables, the home and the folder.
+fn environment(folder: Option<PathBuf>) -> Result<(Variables, PathBuf, Option<PathBuf>), Refusal> {
     let mut vars = BTreeMap::new();
     for (name, value) in std::env::vars_os() {
         let Ok(name) = name.into_string() else { continue };
@@ -138,9 +158,7 @@ pub(crate) fn load_at(folder: Option<PathBuf>) -> Result<Config, Refusal> {
     if let Some(folder) = cwd.as_deref().filter(|folder| folder.to_str().is_none()) {
         return Err(folder_no_text(folder));
     }
-    let config = from_parts(vars, home, cwd)?;
-    redact::install(&config.redact)?;
-    Ok(config)
+    Ok((vars, home, cwd))
 }
 
 impl Config {
@@ -196,27 +214,49 @@ fn folder_no_text(folder: &Path) -> Refusal {
     Refusal::invalid("folder_invalid", what, hint)
 }
 
-fn from_parts(
-    vars: BTreeMap<String, String>,
+/// Variables by their names.
+type Variables = BTreeMap<String, String>;
+
+/// What the settings are read from.
+#[derive(Clone)]
+struct Sources {
+    vars: Variables,
     home: PathBuf,
     cwd: Option<PathBuf>,
-) -> Result<Config, Refusal> {
-    let dir = |var: &str, fallback: &str| home::xdg_dir(&vars, var).unwrap_or_else(|| home.join(fallback));
-    let data_dir = dir("XDG_DATA_HOME", ".local/share").join("baton");
-    let config_dir = dir("XDG_CONFIG_HOME", ".config").join("baton");
-    let repository = cwd.as_deref().map(|cwd| RepositoryFile::of(cwd, &config_dir)).transpose()?.flatten();
-    let origins = settings(&vars, &config_dir, repository.as_ref())?;
+    data_dir: PathBuf,
+    config_dir: PathBuf,
+    repository: Option<RepositoryFile>,
+    origins: BTreeMap<&'static str, (String, String)>,
+}
+
+impl Sources {
+    fn read(vars: Variables, home: PathBuf, cwd: Option<PathBuf>) -> Result<Self, Refusal> {
+        let dir =
+            |var: &str, fallback: &str| home::xdg_dir(&vars, var).unwrap_or_else(|| home.join(fallback));
+        let data_dir = dir("XDG_DATA_HOME", ".local/share").join("baton");
+        let config_dir = dir("XDG_CONFIG_HOME", ".config").join("baton");
+        let repository =
+            cwd.as_deref().map(|cwd| RepositoryFile::of(cwd, &config_dir)).transpose()?.flatten();
+        let origins = settings(&vars, &config_dir, repository.as_ref())?;
+        Ok(Self { vars, home, cwd, data_dir, config_dir, repository, origins })
+    }
+}
+
+fn from_parts(vars: Variables, home: PathBuf, cwd: Option<PathBuf>) -> Result<Config, Refusal> {
+    let sources = Sources::read(vars, home, cwd)?;
+    config(sources.clone()).map_err(|refusal| faults::locate(refusal, &sources))
+}
+
+/// The settings of these sources. A refusal names the setting in its details.
+fn config(sources: Sources) -> Result<Config, Refusal> {
+    let Sources { vars, home, cwd, data_dir, config_dir, repository, origins } = sources;
     let setting = |key: &str| origins.get(key).map(|(value, _)| value.clone());
-    // A value that the user trusted is named with its line; the others with what they are.
-    let placed = |key: &str, refusal: Refusal| match (origins.get(key), repository.as_ref()) {
-        (Some((_, origin)), Some(file)) if Path::new(origin) == file.path => file.locate(key, refusal),
-        _ => refusal,
-    };
-    let spans = |key: &str, usual| span(key, setting(key), usual).map_err(|refusal| placed(key, refusal));
-    let switches = |key: &str| switch(key, setting(key), true).map_err(|refusal| placed(key, refusal));
+    let spans = |key: &str, usual| span(key, setting(key), usual);
+    let switches = |key: &str| switch(key, setting(key), true);
     let (auto_wrap, run_continue) = (switches("auto_wrap")?, switches("run.continue")?);
-    let changes = ChangesMode::read(setting("wrap.changes")).map_err(|no| placed("wrap.changes", no))?;
-    let route = policy(setting, spans, placed)?;
+    let changes =
+        ChangesMode::read(setting("wrap.changes")).map_err(|refusal| faults::of("wrap.changes", refusal))?;
+    let route = policy(setting, spans)?;
     let store = store_target(setting("store"), &data_dir)?;
     let given = |name: &str| vars.get(name).filter(|v| !v.is_empty()).cloned();
     Ok(Config {
@@ -252,6 +292,7 @@ fn from_parts(
         cwd,
         vars,
         origins,
+        faults: Vec::new(),
     })
 }
 
@@ -297,15 +338,13 @@ fn limits(span: impl Fn(&str, i64) -> Result<i64, Refusal>) -> Result<Limits, Re
 fn policy(
     setting: impl Fn(&str) -> Option<String>,
     span: impl Fn(&str, i64) -> Result<i64, Refusal>,
-    placed: impl Fn(&str, Refusal) -> Refusal,
 ) -> Result<Policy, Refusal> {
     let usual = Policy::default();
     let most = "route.max_attempts";
     Ok(Policy {
         fallback_after: span("route.fallback_after", usual.fallback_after)?,
         escalate_after: span("route.escalate_after", usual.escalate_after)?,
-        max_attempts: count(most, setting(most), usual.max_attempts)
-            .map_err(|refusal| placed(most, refusal))?,
+        max_attempts: count(most, setting(most), usual.max_attempts)?,
         human: setting("route.human").unwrap_or(usual.human),
     })
 }
@@ -313,11 +352,8 @@ fn policy(
 fn span(key: &str, text: Option<String>, default: i64) -> Result<i64, Refusal> {
     let Some(text) = text else { return Ok(default) };
     parse_span(&text).ok_or_else(|| {
-        Refusal::invalid(
-            "config_invalid",
-            format!("`{key}` is `{text}`, which is not a span of time"),
-            "write it as 90s, 10m or 2h",
-        )
+        let what = format!("`{key}` is `{text}`, which is not a span of time");
+        faults::of(key, Refusal::invalid("config_invalid", what, "write it as 90s, 10m or 2h"))
     })
 }
 
@@ -325,7 +361,7 @@ fn count(key: &str, text: Option<String>, default: i64) -> Result<i64, Refusal> 
     let Some(text) = text else { return Ok(default) };
     text.trim().parse().ok().filter(|n| *n >= 0).ok_or_else(|| {
         let what = format!("`{key}` is `{text}`, which is not a number of 0 or more");
-        Refusal::invalid("config_invalid", what, "write it as 5")
+        faults::of(key, Refusal::invalid("config_invalid", what, "write it as 5"))
     })
 }
 
@@ -336,7 +372,7 @@ fn switch(key: &str, text: Option<String>, usual: bool) -> Result<bool, Refusal>
         Some("true" | "1" | "yes" | "on") => Ok(true),
         Some(other) => {
             let what = format!("`{key}` is `{other}`, which is neither true nor false");
-            Err(Refusal::invalid("config_invalid", what, "write it as true or false"))
+            Err(faults::of(key, Refusal::invalid("config_invalid", what, "write it as true or false")))
         }
     }
 }

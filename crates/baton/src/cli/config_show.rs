@@ -1,12 +1,13 @@
 //! `baton config`
 
 use baton_model::id::visible;
+use baton_model::refusal::Refusal;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
 use super::trust;
 use crate::app::App;
-use crate::config::SECRET_KEYS;
+use crate::config::{SECRET_KEYS, setting};
 use crate::error::AppError;
 use crate::render;
 
@@ -55,20 +56,56 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         };
         settings.set(key, value, from);
     }
-    let answer = ConfigAnswer { settings, repository: trust::report(app), trusted: trust::listed(app) };
+    let (repository, trusted) = (trust::report(app), trust::listed(app));
+    let answer = ConfigAnswer { settings, faults: SettingFault::list(app), repository, trusted };
     app.show(&answer, |answer| {
         let row = |(key, setting): &(&str, Setting)| {
             vec![(*key).to_owned(), visible(&setting.value), visible(&setting.from)]
         };
         let table = render::table(&answer.settings.0.iter().map(row).collect::<Vec<_>>());
-        table + &answer.repository.as_ref().map(trust::describe).unwrap_or_default()
-    })
+        let faults: String = answer.faults.iter().map(SettingFault::text).collect();
+        faults + &table + &answer.repository.as_ref().map(trust::describe).unwrap_or_default()
+    })?;
+    // The answer names the faults; only the exit code is left to say.
+    if answer.faults.is_empty() { Ok(()) } else { Err(AppError::Reported) }
+}
+
+/// A setting that cannot be read.
+#[derive(Serialize)]
+pub(super) struct SettingFault {
+    setting: String,
+    message: String,
+    hint: String,
+}
+
+impl SettingFault {
+    /// Those of this call.
+    pub(super) fn list(app: &App) -> Vec<Self> {
+        let fault = |refusal: &Refusal| Self {
+            setting: setting(refusal).unwrap_or_default().to_owned(),
+            message: refusal.message.clone(),
+            hint: refusal.hint.clone(),
+        };
+        app.config.faults.iter().map(fault).collect()
+    }
+
+    /// What a person reads of it.
+    pub(super) fn text(&self) -> String {
+        let (message, setting) = (visible(&self.message), visible(&self.setting));
+        format!(
+            "not read: {message}: {}; until then other commands refuse, and here {setting} has its default\n",
+            self.hint
+        )
+    }
 }
 
 /// What `baton config show` answers.
 #[derive(Serialize)]
 struct ConfigAnswer {
     settings: Settings,
+    /// Settings that cannot be read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    faults: Vec<SettingFault>,
     repository: Option<trust::Report>,
     trusted: Vec<trust::TrustedFile>,
 }

@@ -8,9 +8,11 @@ mod worktrees;
 
 use baton_model::attention::AttentionItem;
 use baton_model::id::visible;
+use baton_model::refusal::Kind;
 use baton_ops::ledger::{StoreCheck, StoreCheckInput, StoreCheckOutput};
 use serde::Serialize;
 
+use super::config_show::SettingFault;
 use super::install;
 use super::tool_report::{self, ToolReport};
 use super::trust::{self, TrustState, TrustedFile};
@@ -35,8 +37,15 @@ pub(super) struct Args {
 /// What the doctor answers.
 #[derive(Serialize)]
 struct Diagnosis {
+    /// What the check of the store found; none where the caller may not have it checked.
     #[serde(flatten)]
-    ledger: StoreCheckOutput,
+    ledger: Option<StoreCheckOutput>,
+    /// Why the store was not checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_checked: Option<String>,
+    /// Settings that cannot be read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    setting_faults: Vec<SettingFault>,
     store: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     redis: Option<Redis>,
@@ -69,13 +78,19 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         worktrees::fix(&stray, args.yes, app)?;
         tools::fix(args.yes, app)?;
     }
-    let ledger = app.run::<StoreCheck>(&StoreCheckInput {})?;
+    let (ledger, not_checked) = match app.run::<StoreCheck>(&StoreCheckInput {}) {
+        Ok(ledger) => (Some(ledger), None),
+        Err(AppError::Refused(refusal)) if refusal.kind == Kind::Forbidden => (None, Some(refusal.message)),
+        Err(ended) => return Err(ended),
+    };
     let redis = app.config.redis.as_ref().filter(|_| app.config.server.is_none()).map(|redis| {
         let (state, why) = live::probe(redis);
         Redis { url: redis.to_string(), state: state.as_str(), why }
     });
     let diagnosis = Diagnosis {
         ledger,
+        not_checked,
+        setting_faults: SettingFault::list(app),
         store: app.config.ledger(),
         redis,
         tools: tool_report::report(&install::places(app, Scope::User)?, &app.config.ledger()),
@@ -89,27 +104,40 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     };
     app.show(&diagnosis, show)?;
     // The answer names the faults; only the exit code is left to say.
-    let is_well = diagnosis.ledger.sound
+    let is_well = diagnosis.ledger.as_ref().is_none_or(|ledger| ledger.sound)
+        && diagnosis.setting_faults.is_empty()
         && !diagnosis.tools.iter().any(ToolReport::is_dangling)
         && diagnosis.recall.as_ref().is_none_or(memory_index::Report::is_well);
     if is_well { Ok(()) } else { Err(AppError::Reported) }
 }
 
-fn show(diagnosis: &Diagnosis) -> String {
-    let ledger = &diagnosis.ledger;
+/// How the store stands, and what is wrong with it.
+fn verdict(diagnosis: &Diagnosis) -> String {
+    let store = visible(&diagnosis.store);
+    let Some(ledger) = &diagnosis.ledger else {
+        let why = diagnosis.not_checked.as_deref().map(visible).unwrap_or_default();
+        return format!(
+            "store {store}: not checked ({why}); an operator's `baton doctor` there checks it. What follows is of this machine\n"
+        );
+    };
     let verdict = if ledger.sound { "sound" } else { "NOT sound" };
     let projects = match ledger.projects {
         1 => "1 project".to_owned(),
         n => format!("{n} projects"),
     };
-    let (store, engine) = (visible(&diagnosis.store), visible(&ledger.engine));
-    let mut text = format!("store {store} ({engine}), {projects}: {verdict}\n");
+    let mut text = format!("store {store} ({}), {projects}: {verdict}\n", visible(&ledger.engine));
     for fault in &ledger.faults {
         text.push_str(&format!("  {fault}\n"));
     }
     for next in &ledger.next {
         text.push_str(&format!("  next: {next}\n"));
     }
+    text
+}
+
+fn show(diagnosis: &Diagnosis) -> String {
+    let mut text: String = diagnosis.setting_faults.iter().map(SettingFault::text).collect();
+    text.push_str(&verdict(diagnosis));
     text.extend(diagnosis.recall.as_ref().map(memory_index::Report::text));
     if let Some(Redis { url, state, why }) = &diagnosis.redis {
         let why = why.as_deref().filter(|why| !why.is_empty());

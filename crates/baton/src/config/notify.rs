@@ -5,6 +5,8 @@ use baton_model::id::visible;
 use baton_model::notification::{QuietHours, Topic};
 use baton_model::refusal::Refusal;
 
+use super::faults;
+
 /// Keys whose values are addresses by which anybody could write, or a token.
 pub(crate) const SECRET_KEYS: [&str; 4] =
     ["notify.ntfy", "notify.ntfy_token", "notify.slack", "notify.discord"];
@@ -49,8 +51,12 @@ impl NotifySettings {
             slack: address("notify.slack", given("notify.slack"))?,
             discord: address("notify.discord", given("notify.discord"))?,
             command: given("notify.command"),
-            quiet: given("notify.quiet").map(|text| QuietHours::read(&text)).transpose()?,
-            topics: given("notify.topics").map_or(Ok(Topic::ALL.to_vec()), |text| Topic::list(&text))?,
+            quiet: given("notify.quiet")
+                .map(|text| QuietHours::read(&text).map_err(|no| faults::of("notify.quiet", no)))
+                .transpose()?,
+            topics: given("notify.topics").map_or(Ok(Topic::ALL.to_vec()), |text| {
+                Topic::list(&text).map_err(|no| faults::of("notify.topics", no))
+            })?,
         })
     }
 }
@@ -65,5 +71,6 @@ fn address(key: &str, value: Option<String>) -> Result<Option<String>, Refusal> 
         return Ok(Some(value));
     }
     let what = format!("`{}` is no address", visible(key));
-    Err(Refusal::invalid("config_invalid", what, "give the whole address, beginning with https://"))
+    let hint = "give the whole address, beginning with https://";
+    Err(faults::of(key, Refusal::invalid("config_invalid", what, hint)))
 }

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use baton_model::refusal::Refusal;
 use baton_ops::recall::Setup;
 
+use super::faults;
+
 /// How memories are recalled beside the ledger's text search.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Recall {
@@ -65,7 +67,8 @@ pub(super) fn read(
         Some(url) => {
             let model = setting("embeddings_model").filter(|model| !model.is_empty()).ok_or_else(|| {
                 let what = "`embeddings_url` is given and `embeddings_model` is not";
-                Refusal::invalid("config_invalid", what, "set BATON_EMBEDDINGS_MODEL to the model's name")
+                let hint = "set BATON_EMBEDDINGS_MODEL to the model's name";
+                faults::of("embeddings_url", Refusal::invalid("config_invalid", what, hint))
             })?;
             let url = if url.ends_with("/embeddings") { url } else { format!("{url}/embeddings") };
             Some(Embeddings { url, model, key: secret("BATON_EMBEDDINGS_KEY", given)? })
@@ -79,16 +82,16 @@ fn address(
     key: &'static str,
     example: &str,
 ) -> Result<Option<String>, Refusal> {
-    let Some((url, origin)) = origins.get(key) else { return Ok(None) };
+    let Some((url, _)) = origins.get(key) else { return Ok(None) };
     let url = url.trim().trim_end_matches('/');
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
     if rest.is_none_or(|rest| {
         rest.is_empty() || rest.contains(['@', '?', '#']) || rest.contains(char::is_whitespace)
     }) {
         // The value itself is not shown: what is no address may still hold a key or a password.
-        let what = format!("`{key}` ({origin}) is no address, or holds more than one");
+        let what = format!("`{key}` is no address, or holds more than one");
         let hint = format!("write it as {example}; keys have variables of their own");
-        return Err(Refusal::invalid("config_invalid", what, hint));
+        return Err(faults::of(key, Refusal::invalid("config_invalid", what, hint)));
     }
     Ok(Some(url.to_owned()))
 }
@@ -102,7 +105,8 @@ fn collection(name: String) -> Result<String, Refusal> {
         "`qdrant_collection` is `{}`, which no collection is called",
         baton_model::id::visible(&name)
     );
-    Err(Refusal::invalid("config_invalid", what, "use letters, digits, `-`, `_` and `.`"))
+    let hint = "use letters, digits, `-`, `_` and `.`";
+    Err(faults::of("qdrant_collection", Refusal::invalid("config_invalid", what, hint)))
 }
 
 fn secret(name: &str, given: &impl Fn(&str) -> Option<String>) -> Result<Option<String>, Refusal> {

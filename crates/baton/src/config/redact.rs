@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use baton_model::refusal::Refusal;
 use baton_transcripts::redact::{self, RuleError, Rules};
 
+use super::faults;
+
 const LISTS: [&str; 2] = ["redact.patterns", "redact.allow"];
 
 /// Whether this setting is a list.
@@ -51,8 +53,10 @@ fn lines(text: &str) -> Vec<String> {
 fn refuse(error: &RuleError, origins: &BTreeMap<&'static str, (String, String)>) -> Refusal {
     let key = format!("redact.{}", error.list);
     let origin = origins.get(key.as_str()).map_or("the settings", |(_, origin)| origin);
+    let what = format!("{origin}: {error}");
     let hint = "mend or remove this rule, then try it: baton redact --check < FILE";
-    Refusal::invalid("config_invalid", format!("{origin}: {error}"), hint).with("rule", error.rule.as_str())
+    let refusal = Refusal::invalid("config_invalid", what, hint).with("rule", error.rule.as_str());
+    faults::of(&key, refusal)
 }
 
 #[cfg(test)]

@@ -120,6 +120,36 @@ fn a_span_that_is_none_is_refused() {
 }
 
 #[test]
+fn a_value_that_cannot_be_read_is_named_with_its_place_and_the_rest_can_be_shown() {
+    let dir = tempfile::tempdir().expect("dir");
+    let own = dir.path().join("baton");
+    std::fs::create_dir(&own).expect("folder");
+    let file = own.join("config.toml");
+    std::fs::write(&file, "identity = \"Ann\"\nauto_wrap = \"perhaps\"\n[notify]\nquiet = \"night\"")
+        .expect("written");
+    let vars: Variables = [
+        ("XDG_CONFIG_HOME", dir.path().display().to_string()),
+        ("BATON_LIVE_AFTER", "abc".to_owned()),
+        ("BATON_QDRANT_URL", "localhost".to_owned()),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .into();
+    let sources = Sources::read(vars, dir.path().join("home"), None).expect("read");
+    let refused = config(sources.clone()).map_err(|no| faults::locate(no, &sources)).expect_err("refused");
+    assert!(refused.message.starts_with(&format!("{}: `auto_wrap`", file.display())), "{refused}");
+    let readable = faults::readable(sources.clone()).expect("the rest");
+    let mut named: Vec<_> = readable.faults.iter().filter_map(setting).collect();
+    named.sort_unstable();
+    assert_eq!(named, ["auto_wrap", "live_after", "notify.quiet", "qdrant_url"]);
+    assert!(readable.faults.iter().any(|fault| fault.message.starts_with("BATON_LIVE_AFTER: ")));
+    assert_eq!((readable.identity.as_deref(), readable.limits), (Some("Ann"), Limits::default()));
+    // Another ledger than the one that is meant is looked at by nobody.
+    let mut origins = sources.origins.clone();
+    origins.insert("server", ("localhost".to_owned(), "env BATON_SERVER".to_owned()));
+    assert!(faults::readable(Sources { origins, ..sources }).is_err());
+}
+
+#[test]
 fn a_table_in_a_file_is_read_and_its_path_is_meant_from_there() {
     let config = check(&[], Some("[tasks]\nmirror = \".beads/issues.jsonl\"")).expect("valid");
     assert!(
