@@ -176,10 +176,30 @@ fn wrong(root: &Command, line: &str) -> Option<String> {
             _ => break,
         }
     }
+    // A group alone prints its help, and does nothing that a text could promise.
+    if command.is_subcommand_required_set() && options(line).is_empty() {
+        return Some(format!("`{line}`: `{}` needs one of its commands", command.get_name()));
+    }
     let known = &longs(command, false) | &longs(command, true);
     let known = &known | &longs(root, true);
     let missing = options(line).into_iter().find(|option| option != "help" && !known.contains(option))?;
     Some(format!("`{line}`: `{}` has no --{missing}", command.get_name()))
+}
+
+/// The pages and the table of refusals, by their path in the repository, without what stands in blocks of code.
+fn pages() -> BTreeMap<String, String> {
+    let root = crates().join("..");
+    let pages =
+        std::fs::read_dir(root.join("docs")).expect("the pages").map(|entry| entry.expect("a page").path());
+    let pages = pages.filter(|page| page.extension().is_some_and(|ending| ending == "md"));
+    pages
+        .chain([root.join("README.md"), crates().join("baton/src/cli/help/errors.toml")])
+        .map(|page| {
+            let text = std::fs::read_to_string(&page).expect("a page");
+            let prose = text.split("```").step_by(2).collect::<Vec<_>>().join("\n");
+            (page.display().to_string(), prose)
+        })
+        .collect()
 }
 
 fn by_path<'a>(root: &'a Command, path: &str) -> Option<&'a Command> {
@@ -193,6 +213,22 @@ fn every_command_that_a_text_names_is_there() {
     for (file, texts) in sources() {
         let lines = texts.iter().flat_map(|text| command_lines(text));
         found.extend(lines.filter_map(|line| wrong(&root, &line)).map(|what| format!("{file}: {what}")));
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn every_command_that_a_page_names_is_there() {
+    let root = super::command();
+    let mut found = Vec::new();
+    for (page, text) in pages() {
+        // A heading names a group.
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let lines = command_lines(line);
+            found.extend(
+                lines.iter().filter_map(|line| wrong(&root, line)).map(|what| format!("{page}: {what}")),
+            );
+        }
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
@@ -229,6 +265,8 @@ fn what_is_not_there_is_found() {
         "baton token create --project-only",
         "baton pickup --handof ID",
         "baton task clse ID",
+        "baton config",
+        "baton token",
     ] {
         assert!(wrong(&root, line).is_some(), "{line}");
     }
@@ -237,6 +275,8 @@ fn what_is_not_there_is_found() {
         "baton token create --only shop",
         "baton pickup --handoff {next}",
         "baton help packet",
+        "baton config show",
+        "baton token --help",
     ] {
         assert_eq!(wrong(&root, line), None);
     }

@@ -33,6 +33,37 @@ pub const DEPENDENCIES: [&str; 19] = [
     "delegated-from",
 ];
 
+/// The types that are known; any other word is one of its own.
+pub const TYPES: [&str; 18] = [
+    "task",
+    "bug",
+    "feature",
+    "epic",
+    "chore",
+    "decision",
+    "spike",
+    "story",
+    "milestone",
+    "event",
+    "message",
+    "molecule",
+    "gate",
+    "merge-request",
+    "agent",
+    "role",
+    "rig",
+    "convoy",
+];
+
+/// The known type that a word of one's own is nearly.
+pub fn similar_type(word: &str) -> Option<&'static str> {
+    let is_slip = |known: &&str| known.len().abs_diff(word.len()) <= 2;
+    match TYPES.contains(&word) {
+        true => None,
+        false => crate::suggest::near(word, TYPES).into_iter().find(is_slip),
+    }
+}
+
 /// Refuses an unknown status.
 pub fn check_status(status: &str) -> Result<(), Refusal> {
     if STATUSES.contains(&status) {
@@ -149,6 +180,11 @@ mod tests {
         );
         assert!(check_dependency("a b").is_err() && check_dependency(&"x".repeat(51)).is_err());
         assert!(check_dependency("my-own").is_ok());
+        for (word, known) in
+            [("bgu", Some("bug")), ("Featrue", Some("feature")), ("bug", None), ("spec", None)]
+        {
+            assert_eq!(similar_type(word), known, "{word}");
+        }
         for own in ["my-own", "related-to-spec", "blocks", "tracks"] {
             assert!(check_new_dependency(own).is_ok(), "{own}");
         }

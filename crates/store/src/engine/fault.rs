@@ -69,13 +69,15 @@ pub struct Fault {
     pub kind: FaultKind,
     /// One line: what was attempted, on which store, and what came back. Never holds a password.
     pub message: String,
+    /// What to do, where that is more than its kind says.
+    hint: Option<String>,
     source: Option<Arc<dyn Error + Send + Sync>>,
 }
 
 impl Fault {
     /// A fault without a source.
     pub fn new(kind: FaultKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), source: None }
+        Self { kind, message: message.into(), hint: None, source: None }
     }
 
     /// A fault that no user can act on.
@@ -90,6 +92,13 @@ impl Fault {
         self
     }
 
+    /// The same fault with what to do about it.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
     /// The same fault for a caller on another machine: what happened, without places on this machine's disk and without SQL.
     #[must_use]
     pub fn without_places(&self) -> Self {
@@ -99,6 +108,7 @@ impl Fault {
     /// The refusal to show when a user can act on this fault; `None` for what only a developer can mend.
     pub fn to_refusal(&self) -> Option<Refusal> {
         let (code, kind, hint) = advice(self.kind)?;
+        let hint = self.hint.clone().unwrap_or_else(|| hint.to_owned());
         let refusal = Refusal::new(kind, code, self.message.clone(), hint);
         Some(match self.kind {
             FaultKind::Newer { found, known } | FaultKind::Older { found, known } => {
@@ -129,7 +139,7 @@ fn plain(kind: FaultKind) -> &'static str {
 }
 
 /// What to do about a file that cannot be read as a store.
-const NO_STORE_HINT: &str = "If this file never was a store, name the one that is meant with --store or BATON_STORE (`baton config` \
+const NO_STORE_HINT: &str = "If this file never was a store, name the one that is meant with --store or BATON_STORE (`baton config show` \
      shows which counts). If it was one, keep it (`mv -n FILE FILE.damaged`) and put a backup in its place: `baton restore BACKUP`.";
 
 /// Code, kind and hint of every fault that a user can act on.
@@ -153,7 +163,7 @@ fn advice(kind: FaultKind) -> Option<(&'static str, Kind, &'static str)> {
         FaultKind::CannotOpen => (
             "store_unopenable",
             Kind::Refused,
-            "Check the path and its permissions, or set BATON_STORE to where the store is; `baton config` shows which path counts.",
+            "Check the path and its permissions, or set BATON_STORE to where the store is; `baton config show` shows which path counts.",
         ),
         FaultKind::Corrupt => ("store_corrupt", Kind::Refused, NO_STORE_HINT),
         FaultKind::Incomplete => (

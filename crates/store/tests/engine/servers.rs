@@ -367,6 +367,22 @@ fn a_server_that_is_not_there_is_unreachable_and_no_password_is_told() {
 }
 
 #[test]
+fn a_database_that_is_not_there_is_to_be_made_and_an_address_to_be_corrected() {
+    let hint = |url: &str| {
+        let fault = Store::open(&Target::parse(url), NOW).err().unwrap();
+        assert_eq!(fault.kind, FaultKind::CannotOpen, "{fault}");
+        fault.to_refusal().unwrap().hint
+    };
+    let unreadable = hint("postgres://u:s3cret@h:port/d");
+    assert!(unreadable.contains("postgres://USER:PASSWORD@HOST/NAME"), "{unreadable}");
+    let Some((_place, _store, url)) = server() else { return };
+    let (address, parameters) = url.split_once('?').unwrap_or((&url, ""));
+    let (server, _) = address.rsplit_once('/').unwrap();
+    let missing = hint(&format!("{server}/not%20there?{parameters}"));
+    assert!(missing.starts_with("Make it: `createdb 'not there'`"), "{missing}");
+}
+
+#[test]
 fn a_server_is_not_backed_up_by_us() {
     let Some((_place, mut store, _)) = server() else { return };
     let fault = store.backup(std::path::Path::new("/nowhere/x")).unwrap_err();

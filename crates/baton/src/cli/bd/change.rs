@@ -6,7 +6,7 @@ use baton_model::id::visible;
 use baton_model::moment::{Direction, parse_moment};
 use baton_model::refusal::Refusal;
 use baton_model::task::view::View;
-use baton_model::task::word::full_type;
+use baton_model::task::word::{TYPES, full_type};
 use baton_model::time::Timestamp;
 use baton_ops::task as tasks;
 use serde::Serialize;
@@ -319,28 +319,6 @@ fn changed(args: Update) -> Result<tasks::UpdateInput, AppError> {
     }
     Ok(input)
 }
-
-/// The types of Beads.
-const TYPES: [&str; 18] = [
-    "task",
-    "bug",
-    "feature",
-    "epic",
-    "chore",
-    "decision",
-    "spike",
-    "story",
-    "milestone",
-    "event",
-    "message",
-    "molecule",
-    "gate",
-    "merge-request",
-    "agent",
-    "role",
-    "rig",
-    "convoy",
-];
 
 /// Refuses a type that neither Beads nor any issue of the project has: most likely it is a slip.
 pub(super) fn check_type(word: Option<&str>, out: &mut Out<'_>) -> Result<(), AppError> {

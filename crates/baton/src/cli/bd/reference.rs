@@ -123,7 +123,7 @@ pub(super) const VERBS: &[Verb] = &[
     other(
         "lease",
         "switches the leases of claims",
-        "`baton task claim --lease SECONDS`; `stale_after` in the settings is how long a silent agent keeps its claims",
+        "`baton task claim --lease SPAN`; `stale_after` in the settings is how long a silent agent keeps its claims",
     ),
     other("linear", "exchanges issues with Linear", NO_TRACKER),
     works("link", "makes one issue depend on another"),
@@ -236,7 +236,7 @@ const NESTED: &[(&str, &str, &str, &str)] = &[
     ("config", "apply", "reconciles the system with the settings", "settings are read with every call"),
     ("config", "drift", "compares the system with the settings", "`baton doctor`"),
     ("config", "set-many", "sets several settings", "settings are in .baton.toml and config.toml"),
-    ("config", "validate", "checks the settings", "`baton config` names what cannot be read"),
+    ("config", "validate", "checks the settings", "`baton config show` names what cannot be read"),
     ("dolt", "clean-databases", "drops databases of tests", NO_DATABASE),
     ("dolt", "killall", "ends database servers", NO_DATABASE),
     ("dolt", "remote", "manages database remotes", GIT_CARRIES),

@@ -199,7 +199,7 @@ fn unsettable(key: &str) -> Refusal {
         "status.custom" => {
             "the statuses are those of `bd statuses`; keep one of your own as a state: `bd set-state ID stage=in_review`, and `bd list --label stage:in_review` finds it"
         }
-        _ => "settings are in .baton.toml and config.toml; `baton config` shows them with their names",
+        _ => "settings are in .baton.toml and config.toml; `baton config show` shows them with their names",
     };
     let what = format!("`{}` is not set by a command", visible(key));
     Refusal::invalid("not_supported", what, hint)

@@ -25,6 +25,10 @@ const WISH: &str = "SET plan_cache_mode = force_generic_plan";
 /// what a restart after a crash takes.
 const PAUSES: [u64; 10] = [10, 20, 40, 80, 160, 320, 500, 600, 600, 600];
 
+/// What to do about an address that cannot be read.
+const ADDRESS_HINT: &str = "Correct the address: postgres://USER:PASSWORD@HOST/NAME. `baton config show` \
+     shows which counts.";
+
 /// Everything that is needed to connect.
 pub(super) struct Connector {
     config: Config,
@@ -38,7 +42,9 @@ impl Connector {
     /// Reads a URL.
     pub(super) fn new(url: &str, target: &Target, access: OpenMode) -> Result<Self, Fault> {
         let place = target.to_string();
-        let cannot = |why: String| Fault::new(FaultKind::CannotOpen, format!("cannot open {place}: {why}"));
+        let cannot = |why: String| {
+            Fault::new(FaultKind::CannotOpen, format!("cannot open {place}: {why}")).with_hint(ADDRESS_HINT)
+        };
         let parts = url::parts(url).map_err(cannot)?;
         let mut config = Config::from_str(&parts.url).map_err(|e| cannot(error::chain(&e)).with_source(e))?;
         let tls = Tls::new(parts.mode, &parts.roots).map_err(cannot)?;
@@ -49,6 +55,11 @@ impl Connector {
         });
         apply_settings(&mut config, access);
         Ok(Self { config, tls, place, is_exhausted: false })
+    }
+
+    /// The database by its name; that of the user where the address names none.
+    fn database(&self) -> &str {
+        self.config.get_dbname().or(self.config.get_user()).unwrap_or_default()
     }
 
     /// One attempt.
@@ -64,7 +75,7 @@ impl Connector {
                 .block_on(self.config.connect(tls.clone()))
                 .map(|(client, connection)| PipelinedConnection::new(runtime, client, connection)),
         };
-        let mut line = line.map_err(|e| error::connect_fault(&self.place, e))?;
+        let mut line = line.map_err(|e| error::connect_fault((&self.place, self.database()), e))?;
         line.try_setting(WISH);
         Ok(line)
     }

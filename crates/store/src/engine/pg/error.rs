@@ -2,6 +2,7 @@
 
 use std::error::Error;
 
+use baton_model::shell::shell_word;
 use tokio_postgres::error::{DbError, SqlState};
 
 use super::tls;
@@ -27,15 +28,28 @@ pub(super) fn fault(place: &str, sql: &str, error: tokio_postgres::Error) -> Fau
     Fault::new(kind, format!("{attempted} {place}: {}{statement}", chain(&error))).with_source(error)
 }
 
-/// The fault of an attempt to connect.
-pub(super) fn connect_fault(place: &str, error: tokio_postgres::Error) -> Fault {
+/// The fault of an attempt to connect to this database.
+pub(super) fn connect_fault((place, database): (&str, &str), error: tokio_postgres::Error) -> Fault {
     let kind = match error.code() {
         Some(&SqlState::INVALID_CATALOG_NAME) => FaultKind::CannotOpen,
         Some(&SqlState::TOO_MANY_CONNECTIONS) => FaultKind::Busy,
         _ if tls::is_untrusted(&error) => FaultKind::Untrusted,
         _ => FaultKind::Unreachable,
     };
-    Fault::new(kind, format!("cannot connect to {place}: {}", chain(&error))).with_source(error)
+    let fault = Fault::new(kind, format!("cannot connect to {place}: {}", chain(&error))).with_source(error);
+    match kind {
+        FaultKind::CannotOpen => fault.with_hint(missing_database(database)),
+        _ => fault,
+    }
+}
+
+/// What to do where the server has no such database.
+fn missing_database(name: &str) -> String {
+    format!(
+        "Make it: `createdb {}`, with the server's host and user (-h, -U); or name another one in BATON_STORE. `baton config show` \
+         shows which counts.",
+        shell_word(name)
+    )
 }
 
 /// Whether a failed connection attempt is worth retrying: connection refused, the server is starting or stopping, or it
