@@ -198,6 +198,18 @@ pub enum CallEnd {
     },
 }
 
+impl CallEnd {
+    /// The same, with the id of the hand-off in the command that the reason names.
+    #[must_use]
+    pub fn with_id(&self, id: &str) -> Self {
+        let mut named = self.clone();
+        if let Self::Retry { why, .. } | Self::Final { why, .. } = &mut named {
+            *why = why.replace("`baton handoff retry ID", &format!("`baton handoff retry {id}"));
+        }
+        named
+    }
+}
+
 /// The hidden line that an issue is known again by: a hash of the hand-off's id, so that it tells nothing and cannot be guessed.
 pub fn marker(handoff_id: &str) -> String {
     format!("<!-- baton:handoff:{} -->", hash(&format!("handoff:{handoff_id}")))
@@ -346,6 +358,15 @@ pub fn advice(status: u16) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_reason_names_the_hand_off_in_its_command() {
+        for status in [404, 301] {
+            let end = CallEnd::Final { why: advice(status).to_owned(), unknown: false };
+            let CallEnd::Final { why, .. } = end.with_id("01a2217d-2e47") else { panic!("another end") };
+            assert!(why.contains("`baton handoff retry 01a2217d-2e47 --repo OWNER/NAME`"), "{why}");
+        }
+    }
 
     #[test]
     fn advice_leaves_the_command_that_tries_again_to_who_shows_it() {

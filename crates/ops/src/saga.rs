@@ -3,6 +3,7 @@
 
 use baton_model::access::Grant;
 use baton_model::handoff::{Event, Handoff, State};
+use baton_model::id::short;
 use baton_model::issue::{Call, CallEnd, TrackerResult};
 use baton_model::saga::{self, Kind, Outcome, Step, StepStage};
 use baton_model::session::Place;
@@ -229,6 +230,7 @@ pub fn record_outcome(
     jitter: i64,
 ) -> Result<OutcomeReport, Failure> {
     let known = store.read(|tx| by_id(tx, &Grant::default(), &leased.handoff_id))?;
+    let ended = &ended.with_id(short(&leased.handoff_id));
     store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
         let mut handoff = by_id(tx, &Grant::default(), &leased.handoff_id)?;
         let before = handoff_step::of(tx, &leased.handoff_id)?;

@@ -118,7 +118,7 @@ fn row(tx: &mut Tx<'_>, env: &Env<'_>, one: &Handoff) -> Result<SentHandoff, Fai
 }
 
 /// Why an offer waits whose receiver does not exist yet: no repository is registered as its project.
-fn nobody_there(tx: &mut Tx<'_>, one: &Handoff) -> Result<Option<String>, Failure> {
+pub(crate) fn nobody_there(tx: &mut Tx<'_>, one: &Handoff) -> Result<Option<String>, Failure> {
     let target = project::get(tx, &one.to_project_id)?;
     let is_empty = target.is_none_or(|target| target.is_placeholder);
     Ok(is_empty.then(|| {

@@ -4,6 +4,7 @@ use baton_model::access::Scope;
 use baton_model::handoff::{Ending, Event, Handoff, LateResult, State};
 use baton_model::holder::Holder;
 use baton_model::id::{BOT, check_identity, identity_key, is_bot, short};
+use baton_model::packet::one_line;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::{Place, Session};
 use baton_model::task::Task;
@@ -284,7 +285,7 @@ pub(super) fn keep_late(
         return Ok(Some(before.delta_id.clone()));
     }
     let body = json!({
-        "text": format!("a result of hand-off {} that is not its result", known.handoff_id),
+        "text": format!("late answer to \"{}\": {}", one_line(&known.subject), one_line(result)),
         "handoff_id": known.handoff_id, "state": known.state.as_str(), "late_result": result,
     });
     let author = Author { project_id: &known.to_project_id, identity: by, session: None };

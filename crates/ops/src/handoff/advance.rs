@@ -4,7 +4,8 @@ use baton_model::handoff::{Event, Handoff, State};
 use baton_model::id::{identity_key, is_bot};
 use baton_model::refusal::Refusal;
 use baton_model::saga::Step;
-use baton_store::{Failure, Tx, handoff_step, task};
+use baton_model::task::Task;
+use baton_store::{Failure, Tx, handoff, handoff_step, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -105,6 +106,9 @@ impl Operation for Advance {
             for project_id in [&known.from_project_id, &known.to_project_id] {
                 resolve::beat(tx, env, project_id, &identity, Self::NAME)?;
             }
+            if let Some(reason) = reason_afterwards(env, &input, &before, &identity)? {
+                return add_reason(tx, env, before, &identity, reason);
+            }
             if was_done(tx, env, &input, &before, &identity)? {
                 return Ok(Outcome::Unchanged(Box::new(before)));
             }
@@ -142,6 +146,53 @@ fn acting_project(handoff: &Handoff, action: Action) -> &str {
     }
 }
 
+/// The reason that an identity gives which declined without one before.
+fn reason_afterwards<'a>(
+    env: &Env<'_>,
+    input: &'a AdvanceInput,
+    before: &Handoff,
+    identity: &str,
+) -> Result<Option<&'a str>, Failure> {
+    super::require_reach(&env.caller.grant, acting_project(before, input.action))?;
+    let is_decline = matches!(input.action, Action::Decline) && before.state == State::Declined;
+    let ended = Plan::of(before).ended.filter(|ended| is_decline && ended.why.is_none());
+    let is_own =
+        ended.is_some_and(|ended| !is_bot(identity) && identity_key(&ended.by) == identity_key(identity));
+    let reason = input.result.as_deref().filter(|text| !text.trim().is_empty());
+    Ok(reason.filter(|_| is_own && before.result.is_none() && !input.force))
+}
+
+/// Gives a hand-off that was declined its reason: its sender hears it, and its task and its issue have it.
+fn add_reason(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    before: Handoff,
+    identity: &str,
+    reason: &str,
+) -> Result<Outcome, Failure> {
+    let reason = reason.to_owned();
+    let mut plan = Plan::of(&before);
+    if let Some(ended) = &mut plan.ended {
+        ended.why = Some(reason.clone());
+    }
+    let handoff =
+        Handoff { plan: plan.to_text(), result: Some(reason.clone()), updated_at: env.now, ..before };
+    handoff::put(tx, &handoff)?;
+    record(tx, env, &handoff, identity)?;
+    comment_on_issue(tx, env, &handoff, &format!("The reason: {reason}"))?;
+    let known = match &handoff.task_id {
+        Some(id) => task::get(tx, &handoff.to_project_id, id)?,
+        None => None,
+    };
+    let is_without = |task: &Task| task.close_reason.as_deref() == Some(handoff.state.as_str());
+    if let Some(task) = known.filter(is_without) {
+        let after = Task { close_reason: Some(reason), updated_at: env.now, ..task.clone() };
+        crate::task::update_without_delta(tx, &task, &after)?;
+    }
+    let steps = handoff_step::of(tx, &handoff.handoff_id)?;
+    Ok(Outcome::Moved(Box::new(handoff), steps))
+}
+
 /// Whether the same identity has done exactly this before. Other words than those that were given then are no repetition, and one
 /// name that several agents share is none either.
 fn was_done(
@@ -176,7 +227,7 @@ fn may(
 ) -> Result<Option<String>, Failure> {
     let (event, force) = (event(input.action), (input.force, input.why.as_deref()));
     super::require_reach(&env.caller.grant, acting_project(before, input.action))?;
-    before.state.advance(event)?;
+    before.state.advance(event).map_err(|no| super::with_id(no, &before.handoff_id))?;
     match event {
         Event::Cancel => sender::require_sender(tx, env, before, (identity, here), force),
         _ => acceptor::require_acceptor(tx, env, before, (identity, event), force),

@@ -313,7 +313,8 @@ fn disclosed(
     if target.is_none() && is_reached && !input.create {
         refuse_mistyped(tx, env, &input.to_project_id)?;
     }
-    warnings.extend(placeholder_warning(&handoff.to_project_id, target.is_some(), is_reached));
+    let known = (target.is_some(), is_reached);
+    warnings.extend(placeholder_warning(&handoff.to_project_id, known, input.dry_run));
     if let Tracker::GitHub(repo) = found.tracker {
         handoff.tracker = "github".into();
         handoff.issues_repo = Some(repo);

@@ -10,12 +10,20 @@ use crate::op::Env;
 
 /// What is said of a receiver that may have to be registered. Which projects there are is no concern of a token that does not reach
 /// them: it hears the same of each.
-pub(super) fn placeholder_warning(project_id: &str, is_known: bool, is_reached: bool) -> Option<Warning> {
+pub(super) fn placeholder_warning(
+    project_id: &str,
+    (is_known, is_reached): (bool, bool),
+    dry_run: bool,
+) -> Option<Warning> {
     let message = match (is_reached, is_known) {
         (true, true) => return None,
+        (true, false) if dry_run => {
+            format!("project {project_id} is not known and would be registered as a placeholder")
+        }
         (true, false) => format!("project {project_id} was not known and is registered as a placeholder"),
         (false, _) => format!(
-            "this token does not reach project {project_id}: if that is not known yet, it is registered as a placeholder"
+            "this token does not reach project {project_id}: if that is not known yet, it {} registered as a placeholder",
+            if dry_run { "would be" } else { "is" }
         ),
     };
     Some(Warning { kind: WarningKind::PlaceholderProject, message })

@@ -26,7 +26,7 @@ pub(crate) mod tracker;
 use baton_model::access::Grant;
 use baton_model::delta::Kind;
 use baton_model::handoff::{Handoff, State};
-use baton_model::id::BOT;
+use baton_model::id::{BOT, short};
 use baton_model::refusal::{self, Refusal};
 use baton_model::task::Task;
 use baton_store::{Failure, Tx, handoff};
@@ -70,6 +70,14 @@ fn unknown(id: &str) -> Refusal {
         format!("there is no hand-off `{}` here", baton_model::id::visible(id)),
         "`baton handoff list` names them; one between isolated projects is shown in their folders alone",
     )
+}
+
+/// The same refusal, with the id of the hand-off in the command that its hint names.
+pub(crate) fn with_id(refusal: Refusal, handoff_id: &str) -> Refusal {
+    let hint = refusal
+        .hint
+        .replace("`baton handoff show ID`", &format!("`baton handoff show {}`", short(handoff_id)));
+    Refusal { hint, ..refusal }
 }
 
 /// Refuses a caller whose token does not reach the project for which it would act, as if that project were not there.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::acceptor::require_publisher;
 use super::named_repo::require_registered;
 use super::steps::draft_of_task;
-use super::{Progress, Row, by_id, isolation, require_reach};
+use super::{Progress, Row, by_id, isolation, require_reach, with_id};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 
@@ -123,7 +123,8 @@ fn repo(tx: &mut Tx<'_>, env: &Env<'_>, input: &PublishInput, handoff: &Handoff)
     if handoff.tracker == "github" || handoff_step::of(tx, &handoff.handoff_id)?.iter().any(pending) {
         let what = "its task is in GitHub, or on its way there";
         let hint = "`baton handoff show ID` shows the issue";
-        return Err(Refusal::new(refusal::Kind::Conflict, "already_published", what, hint).into());
+        let refusal = Refusal::new(refusal::Kind::Conflict, "already_published", what, hint);
+        return Err(with_id(refusal, &handoff.handoff_id).into());
     }
     if !matches!(handoff.state, State::Offered | State::Accepted) {
         let what = format!("a hand-off that is {} is not published", handoff.state.as_str());

@@ -8,7 +8,7 @@ use baton_store::{Failure, Tx, handoff, handoff_step, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Progress, Row, by_id, isolation, record, require_reach, steps};
+use super::{Progress, Row, by_id, isolation, record, require_reach, steps, with_id};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 use crate::saga::{advance, apply_event};
@@ -65,7 +65,7 @@ impl Operation for Retry {
                 saga::rebuild(&mut steps, &after, env.now);
                 if steps.iter().all(|step| matches!(step.stage, StepStage::Done | StepStage::Skipped)) {
                     // Nothing waits: its state says why.
-                    after.state.advance(Event::Retry)?;
+                    after.state.advance(Event::Retry).map_err(|no| with_id(no, &known.handoff_id))?;
                 }
                 steps.iter_mut().for_each(|step| at_once(step, env.now));
                 advance(tx, env, &mut after, &mut steps)?;

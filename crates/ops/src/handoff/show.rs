@@ -1,6 +1,7 @@
 //! `handoff_show`: one hand-off, or one baton, with its packet, for who asks for it by its id.
 
 use baton_model::baton::{Baton, State};
+use baton_model::handoff;
 use baton_model::refusal;
 use baton_model::time::Timestamp;
 use baton_store::{Failure, Tx, baton, delta, handoff_step, memory, session};
@@ -10,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::steps::Plan;
 use super::{Row, by_id, isolation, unknown};
-use crate::card::WaitingKind;
+use crate::card::{WaitingKind, nobody_there};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::ownership::is_at_work;
 use crate::resolve;
@@ -47,6 +48,9 @@ pub struct ShowOutput {
     pub links: Map<String, Value>,
     /// The note that came with it.
     pub note: Option<crate::memory::View>,
+    /// Why nobody can take an offer yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receiver_missing: Option<String>,
 }
 
 /// What an id of `handoff_show` names.
@@ -120,8 +124,12 @@ impl Operation for Show {
                 let row = isolation::shown_to(tx, viewer, &handoff, Row::of(&handoff, &steps))?;
                 let Plan { description, links, .. } = Plan::of(&handoff);
                 let description = Some(description).filter(|text| !text.trim().is_empty());
+                let receiver_missing = match handoff.state {
+                    handoff::State::Offered => nobody_there(tx, &handoff)?,
+                    _ => None,
+                };
                 let handoff = HandoffOrBaton::Handoff(Box::new(row));
-                Ok(ShowOutput { project_id, handoff, packet, description, links, note })
+                Ok(ShowOutput { project_id, handoff, packet, description, links, note, receiver_missing })
             }
         })
     }
@@ -162,6 +170,7 @@ fn find_baton(
         description: None,
         links: Map::new(),
         note: None,
+        receiver_missing: None,
     }))
 }
 

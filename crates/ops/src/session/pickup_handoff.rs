@@ -23,7 +23,7 @@ use super::{RegisterResult, replace, working_copy};
 use crate::handoff::acceptor::is_acceptor;
 use crate::handoff::isolation::sender_for;
 use crate::handoff::steps::Plan;
-use crate::handoff::{by_id, record};
+use crate::handoff::{by_id, record, with_id};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Operation};
 use crate::ownership::is_at_work;
@@ -296,7 +296,7 @@ fn accepted_refusal(
     refusal: Refusal,
 ) -> Result<Refusal, Failure> {
     if handoff.state != HandoffState::Accepted {
-        return Ok(refusal);
+        return Ok(with_id(refusal, &handoff.handoff_id));
     }
     let id = short(&handoff.handoff_id);
     let hint = match baton_of(tx, handoff)? {

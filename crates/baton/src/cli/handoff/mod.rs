@@ -348,7 +348,10 @@ fn advance(action: Action, ending: EndArgs, app: &mut App) -> Result<(), AppErro
         format!("hand-off {id} is {state}{before}\n")
     })?;
     if is_silent && !advanced.was_done {
-        app.remark("you gave no reason (`--why`), so the sender hears only that it was declined");
+        let id = render::short_id(&advanced.handoff.handoff.handoff_id);
+        app.remark(&format!(
+            "you gave no reason, so the sender hears only that it was declined: `baton handoff decline {id} --why REASON` adds one"
+        ));
     }
     Ok(())
 }

@@ -58,7 +58,7 @@ fn unfinished(progress: &Progress) -> String {
             "mend what is named above, then `baton handoff retry {id}`; or `baton handoff cancel {id}`"
         ),
         _ => format!(
-            "it is tried again by itself where `baton serve` runs; `baton handoff retry {id}` tries it now"
+            "a later `baton` command and a running `baton serve` try it again; `baton handoff retry {id}` tries it now"
         ),
     };
     format!("  made: {}; not made: {}\n  {help}\n", names(true), names(false))

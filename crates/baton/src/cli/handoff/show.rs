@@ -38,7 +38,10 @@ fn head(one: &Row, shown: &ShowOutput) -> String {
     fact("session", one.seeded_session.as_ref().map(|seeded| visible(&seeded.session_id)));
     fact("expires", handoff.expires_at.map(|at| rfc3339(at.0)));
     fact("why", handoff.last_error.as_deref().map(visible));
-    fact("next", next(handoff.state, &handoff.handoff_id));
+    fact(
+        "next",
+        shown.receiver_missing.as_deref().map(register).or_else(|| next(handoff.state, &handoff.handoff_id)),
+    );
     let links: Vec<Vec<String>> = shown
         .links
         .iter()
@@ -56,6 +59,11 @@ fn head(one: &Row, shown: &ShowOutput) -> String {
         render::section("links", &links),
         render::section("steps", &steps)
     )
+}
+
+/// What makes an offer one that can be taken.
+fn register(why: &str) -> String {
+    format!("{}: `baton init` in its repository does so", visible(why))
 }
 
 /// The command that helps in this state.
