@@ -21,8 +21,8 @@ pub(crate) fn name(app: &App, ended: AppError) -> AppError {
     }
     let (path, claim) = (visible(&file.path.display().to_string()), visible(claim));
     let hint = format!(
-        "{}. {path} names project {claim}, and is not trusted: `baton trust` shows it and has that count",
-        refusal.hint.trim_end_matches('.')
+        "{} {path} names project {claim}, and is not trusted: `baton trust` shows it and has that count",
+        baton_model::printable::sentence(&refusal.hint)
     );
     Refusal { hint, ..refusal }.with("claimed_project", claim).into()
 }

@@ -26,7 +26,7 @@ pub(crate) fn refused(mut error: Value) -> Value {
         error["message"] = json!(message);
     }
     let mut frame = Map::new();
-    frame.insert("next_step".into(), json!(format!("Refused ({code}): {}.", hint.trim_end_matches('.'))));
+    frame.insert("next_step".into(), json!(format!("Refused ({code}): {}", printable::sentence(&hint))));
     for key in ["project_id", "identity", "session_id"] {
         if let Some(known) = error.get(key).filter(|value| value.is_string()) {
             frame.insert(key.into(), known.clone());
@@ -67,4 +67,18 @@ pub(crate) fn result(value: Value, is_error: bool) -> CallToolResult {
 /// An error object of the face itself.
 pub(crate) fn error(code: &str, message: impl Into<String>, hint: impl Into<String>) -> Value {
     json!({ "code": code, "message": message.into(), "hint": hint.into() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_next_step_ends_once() {
+        for hint in ["did you mean `summary`?", "give `id`"] {
+            let frame = refused(error("input_invalid", "no", hint));
+            let next = frame["next_step"].as_str().unwrap_or_default();
+            assert!(next.contains(hint) && !next.contains("?.") && next.ends_with(['?', '.']), "{next}");
+        }
+    }
 }

@@ -107,6 +107,8 @@ impl Outcomes {
 
 /// How many silent agents a reminder names.
 const SILENT_NAMED: usize = 3;
+/// How many messages a reminder names whose acknowledgement is late.
+const OVERDUE_NAMED: usize = 2;
 
 /// An open session of which nothing was heard for long.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -132,8 +134,29 @@ pub struct ReminderFacts {
     pub outcomes: Outcomes,
     /// Open sessions that are silent; the longest silent first.
     pub silent: Vec<SilentSession>,
-    /// Signals whose acknowledgement is late.
-    pub overdue: usize,
+    /// Messages whose acknowledgement is late, the oldest first.
+    pub overdue: Vec<OverdueAck>,
+}
+
+/// A message whose acknowledgement is late.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OverdueAck {
+    /// Its id.
+    pub message_id: String,
+    /// Who sent it.
+    pub from: String,
+    /// Who is to acknowledge it: a name, or the address of a role.
+    pub to: String,
+    /// What it is about, cleaned and shortened; none where the reader is not told subjects.
+    pub subject: Option<String>,
+}
+
+impl OverdueAck {
+    fn text(&self) -> String {
+        let (from, to, id) = (visible(&self.from), visible(&self.to), visible(&self.message_id));
+        let subject = self.subject.as_ref().map(|subject| format!(" \"{subject}\"")).unwrap_or_default();
+        format!("{to} has not acknowledged{subject} of {from}: `baton mail ack {}`", short(&id))
+    }
 }
 
 /// What a card reminds of.
@@ -155,16 +178,26 @@ pub fn reminders(facts: &ReminderFacts) -> Vec<Remark> {
                 format!("{} ({}), {}", visible(&one.identity), short(&id), ago(facts.now, one.since))
             })
             .collect();
+        let id = match facts.silent.as_slice() {
+            [one] => short(&one.session_id).to_owned(),
+            _ => "ID".to_owned(),
+        };
         let message = format!(
-            "{silent} {} went silent without a wrap: {}; `baton sessions show ID` tells what was done in it, \
-             `baton reassign ID --to NAME` gives it to somebody",
+            "{silent} {} went silent without a wrap: {}; `baton sessions show {id}` tells what was done in it, \
+             `baton reassign {id} --to NAME` gives it to somebody",
             plural(silent, "session"),
             named.join("; ")
         );
         say(RemarkKind::UnwrappedSessions, message);
     }
-    if facts.overdue > 0 {
-        say(RemarkKind::OverdueAcknowledgements, format!("overdue acknowledgements: {}", facts.overdue));
+    if !facts.overdue.is_empty() {
+        let count = facts.overdue.len();
+        let mut named: Vec<String> = facts.overdue.iter().take(OVERDUE_NAMED).map(OverdueAck::text).collect();
+        if count > OVERDUE_NAMED {
+            named.push(format!("{} more: `baton audit` lists them", count - OVERDUE_NAMED));
+        }
+        let message = format!("{count} overdue {}: {}", plural(count, "acknowledgement"), named.join("; "));
+        say(RemarkKind::OverdueAcknowledgements, message);
     }
     remarks
 }

@@ -29,6 +29,11 @@ fn a_wrap_rate_is_low_below_its_edge_only() {
     assert!(!is_low(1, 1));
 }
 
+fn late(id: &str) -> OverdueAck {
+    let (from, to) = ("Lola".to_owned(), "Ben".to_owned());
+    OverdueAck { message_id: id.to_owned(), from, to, subject: Some("review it".into()) }
+}
+
 #[test]
 fn every_reminder_counts_what_it_is_about() {
     let facts = ReminderFacts {
@@ -41,15 +46,16 @@ fn every_reminder_counts_what_it_is_about() {
             session_id: "01a22088-e73a-7154".into(),
             since: NOW - 3_600_000,
         }],
-        overdue: 3,
+        overdue: ["m1", "m2", "m3"].map(late).into(),
     };
     let messages: Vec<String> = reminders(&facts).into_iter().map(|remark| remark.message).collect();
     let wanted = [
         "2 open tasks",
         "last wrap 2h ago by Lola",
-        "1 session went silent without a wrap: Donna (01a22088-e73a), 1h ago; `baton sessions show ID` tells what was done in it, \
-         `baton reassign ID --to NAME` gives it to somebody",
-        "overdue acknowledgements: 3",
+        "1 session went silent without a wrap: Donna (01a22088-e73a), 1h ago; `baton sessions show 01a22088-e73a` tells what was done in it, \
+         `baton reassign 01a22088-e73a --to NAME` gives it to somebody",
+        "3 overdue acknowledgements: Ben has not acknowledged \"review it\" of Lola: `baton mail ack m1`; \
+         Ben has not acknowledged \"review it\" of Lola: `baton mail ack m2`; 1 more: `baton audit` lists them",
     ];
     assert_eq!(messages, wanted);
 }

@@ -3,9 +3,10 @@
 mod sent;
 mod unread;
 
-use baton_model::accounting::{self, Outcomes, Remark, ReminderFacts, SilentSession, WINDOW};
+use baton_model::accounting::{self, Outcomes, OverdueAck, Remark, ReminderFacts, SilentSession, WINDOW};
 use baton_model::baton::{Baton, State as BatonState};
 use baton_model::handoff;
+use baton_model::message::Message;
 use baton_model::packet::ValidatedPacket;
 use baton_model::printable::quotable;
 use baton_model::project::{self as project_view, LastWrapView, Project};
@@ -22,7 +23,7 @@ use crate::project::merged_remark;
 use crate::transcript::{Stopped, provider_stop};
 use crate::{ownership, resolve};
 pub use sent::SentHandoff;
-pub(crate) use sent::sent;
+pub(crate) use sent::{nobody_there, sent};
 pub use unread::{Unread, UnreadMessage};
 
 /// The most open tasks and batons of a card.
@@ -345,6 +346,15 @@ pub(crate) fn prefetch_reminders(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &st
     drop(message::overdue(tx, project_id, env.now));
 }
 
+fn overdue_ack(env: &Env<'_>, late: &Message) -> OverdueAck {
+    OverdueAck {
+        message_id: late.message_id.clone(),
+        from: late.from_identity.clone(),
+        to: late.to_identity.clone(),
+        subject: subject(env, &late.subject),
+    }
+}
+
 /// What a careful colleague would remind of.
 pub(crate) fn reminders(
     tx: &mut Tx<'_>,
@@ -372,6 +382,9 @@ pub(crate) fn reminders(
         open_tasks: task::count_open(tx, &project.project_id)?,
         last_wrap: project.last_wrap.as_ref().map(|last| (last.at, last.by.clone())),
         outcomes: Outcomes::count(&released, open, since, env.now, env.limits),
-        overdue: message::overdue(tx, &project.project_id, env.now)?.len(),
+        overdue: message::overdue(tx, &project.project_id, env.now)?
+            .iter()
+            .map(|late| overdue_ack(env, late))
+            .collect(),
     }))
 }

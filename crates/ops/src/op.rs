@@ -386,12 +386,10 @@ fn run_json<O: Operation>(input: Value, cx: &mut Cx<'_>) -> Result<Value, Failur
 pub(crate) fn authorize(meta: &Meta, env: &Env<'_>, input: &Value) -> Result<(), Refusal> {
     let grant = &env.caller.grant;
     clock::check(meta.access, env.now)?;
-    grant.require(meta.scope)?;
-    match meta.reach {
-        Reach::Project => {}
-        Reach::Disk if env.host.is_callers() => {}
-        Reach::Disk | Reach::Everything => grant.require_all_projects()?,
-    }
+    let of_one = meta.reach == Reach::Project || (meta.reach == Reach::Disk && env.host.is_callers());
+    let may = grant.require(meta.scope);
+    let may = if of_one { may } else { may.and_then(|()| grant.require_all_projects()) };
+    may.map_err(|no| crate::project_hint::of_init(meta.name, grant, no))?;
     // Force may take work from a live session, so it needs the scope operator.
     if input.get("force") == Some(&Value::Bool(true)) {
         grant.require(Scope::Operator)?;

@@ -113,6 +113,12 @@ fn joins(c: char) -> bool {
         && !is_hidden(c)
 }
 
+/// A text as a sentence: with a full stop, unless it ends in a mark of its own.
+pub fn sentence(text: &str) -> String {
+    let text = text.trim_end();
+    if text.ends_with(['.', '!', '?', '…']) { text.to_owned() } else { format!("{text}.") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -173,5 +179,16 @@ mod tests {
         let shown = json(&value.to_string()).into_owned();
         assert!(!shown.chars().any(|c| !c.is_ascii() && is_hidden(c)), "{shown}");
         assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).expect("JSON"), value);
+    }
+
+    #[test]
+    fn a_sentence_ends_once() {
+        for (text, expected) in [
+            ("ask Tom", "ask Tom."),
+            ("done.", "done."),
+            ("did you mean `summary`?", "did you mean `summary`?"),
+        ] {
+            assert_eq!(sentence(text), expected);
+        }
     }
 }

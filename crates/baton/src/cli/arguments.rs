@@ -23,6 +23,20 @@ pub(super) fn span(text: &str) -> Result<i64, Refusal> {
     })
 }
 
+/// A span of time in whole seconds, where one is given.
+pub(super) fn seconds(text: Option<&str>) -> Result<Option<i64>, Refusal> {
+    Ok(text.map(span).transpose()?.map(|millis| millis / 1_000))
+}
+
+/// Parses a span of at least a second and at most a day, in seconds; the error says how one is written.
+pub(super) fn seconds_of_a_day(text: &str) -> Result<u64, String> {
+    let span = span(text).map_err(|refusal| format!("{}: {}", refusal.message, refusal.hint))?;
+    u64::try_from(span / 1_000)
+        .ok()
+        .filter(|seconds| (1..=86_400).contains(seconds))
+        .ok_or_else(|| "give 1s to 24h".to_owned())
+}
+
 /// Parses a priority; the error names the valid ones.
 pub(super) fn priority(text: &str) -> Result<i64, String> {
     baton_model::task::word::priority(text)

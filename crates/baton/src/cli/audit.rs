@@ -39,6 +39,9 @@ const NAMES: [&str; 3] = ["CLAUDE.md", "AGENTS.md", "GEMINI.md"];
 /// One that is called by its place.
 const COPILOT: &str = ".github/copilot-instructions.md";
 
+/// What an audit does not look at.
+const REST: &str = "`baton attention` lists what waits for a person";
+
 /// What the percentages mean.
 const LEGEND: &str = "complete records have a start or pickup, a checkpoint or note, a reason (decision or note) where files \
     changed,\nand a wrap that says what is next, what is open, or that it is done\n";
@@ -145,9 +148,9 @@ fn show(report: &ReportOutput) -> String {
     text.push_str(&inheritance(&report.inherited));
     text.push_str(&instructions(report));
     text.push_str(&match report.found {
-        0 => "\nnothing needs attention\n".to_owned(),
-        1 => "\n1 thing needs attention\n".to_owned(),
-        n => format!("\n{n} things need attention\n"),
+        0 => format!("\nnothing in these records needs attention; {REST}\n"),
+        1 => format!("\n1 thing in these records needs attention; {REST}\n"),
+        n => format!("\n{n} things in these records need attention; {REST}\n"),
     });
     text
 }
@@ -340,7 +343,7 @@ mod tests {
             found: 0,
         };
         let wanted = "project p, sessions of the last 30 days\nno session is over yet\n\ninstruction files\n  none found \
-            (CLAUDE.md, AGENTS.md, GEMINI.md)\n\nnothing needs attention\n";
+            (CLAUDE.md, AGENTS.md, GEMINI.md)\n\nnothing in these records needs attention; `baton attention` lists what waits for a person\n";
         assert_eq!(show(&report), wanted);
     }
 }

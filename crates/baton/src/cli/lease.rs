@@ -1,11 +1,10 @@
 //! `baton lease`
 
 use baton_model::id::visible;
-use baton_model::refusal::Refusal;
-use baton_model::time::{parse_span, rfc3339};
+use baton_model::time::rfc3339;
 use baton_ops::lease::{List, ListInput, Release, ReleaseInput, Row, Take, TakeInput};
 
-use super::ActingIdentity;
+use super::{ActingIdentity, seconds};
 use crate::app::App;
 use crate::error::AppError;
 use crate::render;
@@ -105,15 +104,6 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             })
         }
     }
-}
-
-fn seconds(span: Option<&str>) -> Result<Option<i64>, Refusal> {
-    let Some(text) = span else { return Ok(None) };
-    let span = parse_span(text).ok_or_else(|| {
-        let what = format!("`{}` is not a span of time", visible(text));
-        Refusal::invalid("span_invalid", what, "write it as 30m, 24h or 7d")
-    })?;
-    Ok(Some(span / 1000))
 }
 
 /// Where it holds.

@@ -2,14 +2,13 @@
 
 use baton_model::handoff_message::Urgency;
 use baton_model::id::visible;
-use baton_model::refusal::Refusal;
-use baton_model::time::{parse_span, rfc3339};
+use baton_model::time::rfc3339;
 use baton_ops::message::{
     self, InboxInput, InboxOutput, InboxRow, MailAckInput, MailSchemaInput, MailSendInput, ReadInput,
     SearchInput, SearchOutput, ThreadInput, ThreadOutput, View,
 };
 
-use super::{ActingIdentity, read_input};
+use super::{ActingIdentity, read_input, seconds};
 use crate::app::App;
 use crate::error::AppError;
 use crate::render;
@@ -209,15 +208,6 @@ fn run_send(send: Send, app: &mut App) -> Result<(), AppError> {
         let sealed = sealed.map_or_else(String::new, |names| format!(", readable by {names}"));
         format!("{line}{sealed}\n{}", super::signal::warnings(&sent.warnings))
     })
-}
-
-fn seconds(span: Option<&str>) -> Result<Option<i64>, Refusal> {
-    let Some(text) = span else { return Ok(None) };
-    let span = parse_span(text).ok_or_else(|| {
-        let what = format!("`{}` is not a span of time", visible(text));
-        Refusal::invalid("span_invalid", what, "write it as 30m, 24h or 7d")
-    })?;
-    Ok(Some(span / 1000))
 }
 
 fn inbox(answer: &InboxOutput) -> String {

@@ -175,7 +175,9 @@ fn reindex(which: &Reindex, app: &mut App) -> Result<(), AppError> {
         let mut text = render::table(&done.items.iter().map(indexed).collect::<Vec<_>>());
         if to_do > 0 {
             let why = done.trouble.as_ref().and_then(Option::as_deref).unwrap_or("others are at work on it");
-            text.push_str(&format!("not done yet: {to_do}, tried again by itself ({why})\n"));
+            text.push_str(&format!(
+                "not done yet: {to_do}, tried again by later commands and a running `baton serve` ({why})\n"
+            ));
         }
         text
     })?;

@@ -77,7 +77,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use crate::app::{App, Format};
 use crate::config;
 use crate::error::AppError;
-use arguments::{priority, read_input, since, span};
+use arguments::{priority, read_input, seconds, seconds_of_a_day, since, span};
 
 /// The hand-off layer for coding agents: one leaves a packet, exactly one picks it up
 #[derive(Parser)]
@@ -336,7 +336,11 @@ fn run(cli: Cli, format: Format) -> Result<(), AppError> {
         _ => None,
     };
     let is_elsewhere = folder.is_some();
-    let mut config = config::load_at(folder)?;
+    // What shows the settings shows those that cannot be read, too, and goes on.
+    let mut config = match cli.command {
+        Command::Config(_) | Command::Doctor(_) => config::load_readable(folder)?,
+        _ => config::load_at(folder)?,
+    };
     if is_elsewhere {
         // A folder that is named outranks what the environment says of another.
         (config.project, config.session) = (None, None);

@@ -65,8 +65,8 @@ pub(super) struct Args {
     /// Run the test command that the packet names, here, and say how it ended: it is another agent's text, and is shown first
     #[arg(long, conflicts_with_all = ["dry_run", "there"])]
     verify: bool,
-    /// Seconds that the test command may take
-    #[arg(long, value_name = "SECONDS", default_value_t = 600, requires = "verify", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    /// How long the test command may take, up to 24h
+    #[arg(long, value_name = "SPAN", default_value = "10m", requires = "verify", value_parser = super::seconds_of_a_day)]
     verify_timeout: u64,
     /// Idempotency key: a retry with it returns the first answer
     #[arg(long, value_name = "ID")]
@@ -127,7 +127,9 @@ struct Answer<'a> {
 /// Applies the changes of the baton. The pickup is done: what could not be applied is said first.
 fn apply(bundle: &mut Bundle, app: &mut App) {
     let Some(mut changes) = bundle.changes.clone() else {
-        app.remark("this baton has no uncommitted changes: there is nothing to apply");
+        if bundle.baton.is_some() {
+            app.remark("this baton has no uncommitted changes: there is nothing to apply");
+        }
         return;
     };
     let outcome = ledger::apply_picked(app, &bundle.project_id, &changes.baton_id);

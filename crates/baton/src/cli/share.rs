@@ -128,7 +128,8 @@ fn share(args: ShareArgs, app: &mut App) -> Result<(), AppError> {
     let server = args.at.or_else(|| app.config.server.as_ref().map(|server| server.url.clone()));
     if server.is_none() {
         app.remark(
-            "it answers while `baton serve` runs on this store; --at URL names the address that others reach",
+            "it answers while `baton serve` runs on this store, by default at this address; --at URL names another one, \
+             such as that which others reach",
         );
     }
     let url = share_link::address(server.as_deref().unwrap_or(USUAL), &made.secret);

@@ -4,7 +4,7 @@ use baton_model::id::visible;
 use baton_model::time::rfc3339;
 use baton_ops::message::{self, AckInput, AckOutput, PendingInput, RecallInput, SendInput, View, Warning};
 
-use super::ActingIdentity;
+use super::{ActingIdentity, seconds};
 use crate::app::App;
 use crate::error::AppError;
 use crate::render;
@@ -33,13 +33,13 @@ enum Verb {
         /// Text of the message
         #[arg(long, value_name = "T", default_value = "", allow_hyphen_values = true)]
         body: String,
-        /// Expire after this many seconds; by default StatusUpdate and Acknowledgment after 7 days, Question,
+        /// Expire after this span: 30m, 2h, 1d; by default StatusUpdate and Acknowledgment after 7 days, Question,
         /// ReviewRequested and ReviewCompleted after 30 days, TaskAssigned and Blocker never
-        #[arg(long, value_name = "SECONDS")]
-        expires_in: Option<i64>,
-        /// Ask for an acknowledgement within this many seconds; for TaskAssigned, ReviewRequested, Question or Blocker
-        #[arg(long, value_name = "SECONDS")]
-        ack_by: Option<i64>,
+        #[arg(long, value_name = "SPAN")]
+        expires_in: Option<String>,
+        /// Ask for an acknowledgement within this span: 30m, 2h, 1d; for TaskAssigned, ReviewRequested, Question or Blocker
+        #[arg(long, value_name = "SPAN")]
+        ack_by: Option<String>,
     },
     /// Acknowledge a message and tell its sender
     Ack {
@@ -77,8 +77,8 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
                 kind,
                 subject,
                 body,
-                expires_in_s: expires_in,
-                ack_by_s: ack_by,
+                expires_in_s: seconds(expires_in.as_deref())?,
+                ack_by_s: seconds(ack_by.as_deref())?,
             };
             let sent = app.run::<message::Send>(&input)?;
             app.show(&sent, |sent| {

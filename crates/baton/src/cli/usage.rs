@@ -14,7 +14,7 @@ use crate::render;
 pub(super) fn in_full(error: clap::Error) -> clap::Error {
     use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, InvalidSubcommand};
     if error.kind() == InvalidSubcommand {
-        return with_settings_file(error);
+        return with_command_meant(with_settings_file(error));
     }
     if !matches!(error.kind(), DisplayHelp | DisplayHelpOnMissingArgumentOrSubcommand) {
         return error;
@@ -28,6 +28,36 @@ fn with_settings_file(mut error: clap::Error) -> clap::Error {
     let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
     if usage.contains("baton config ") {
         let tip = "settings are lines of config.toml in ~/.config/baton, or variables; `baton config show` lists them";
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+    error
+}
+
+/// Words that other tools have for what is a command here: the command in which one is said, the word, and what is meant.
+const MEANT: [(&str, &str, &str); 9] = [
+    ("baton", "inbox", "mail inbox"),
+    ("baton", "list", "task list`, `baton sessions` or `baton batons"),
+    ("baton", "ready", "task ready"),
+    ("baton", "show", "handoff show ID`, `baton task show ID` or `baton sessions show ID"),
+    ("baton handoff", "done", "handoff complete"),
+    ("baton handoff", "finish", "handoff complete"),
+    ("baton handoff", "close", "handoff complete"),
+    ("baton handoff", "reject", "handoff decline"),
+    ("baton handoff", "refuse", "handoff decline"),
+];
+
+/// Puts the command that is meant in the place of one that only looks alike.
+fn with_command_meant(mut error: clap::Error) -> clap::Error {
+    use clap::error::{ContextKind, ContextValue};
+    let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return error };
+    // The usage of a group names it before its options: `Usage: baton handoff [OPTIONS] <COMMAND>`.
+    let is_said_in =
+        |group: &str| usage.contains(&format!("{group} [")) || usage.contains(&format!("{group} <"));
+    let command = MEANT.iter().find(|(group, known, _)| known == word && is_said_in(group));
+    if let Some((_, _, command)) = command {
+        error.remove(ContextKind::SuggestedSubcommand);
+        let tip = format!("`baton {command}` is what does this here");
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
     error
@@ -123,6 +153,22 @@ mod tests {
             assert!(quotes_control_characters(&error(words)), "{words:?}");
         }
         assert!(!quotes_control_characters(&error(&["baton", "statis"])));
+    }
+
+    #[test]
+    fn a_word_of_another_tool_leads_to_the_command_that_is_meant() {
+        for (group, word, command) in MEANT {
+            let words = group.split(' ').chain([word]);
+            let error =
+                super::super::command().try_get_matches_from(words).expect_err("there is no such command");
+            let text = in_full(error).render().to_string();
+            assert!(
+                text.contains(&format!("`baton {command}` is what")) && !text.contains("similar"),
+                "{text}"
+            );
+        }
+        let slip = super::super::command().try_get_matches_from(["baton", "hndoff"]).expect_err("a slip");
+        assert!(in_full(slip).render().to_string().contains("'handoff'"));
     }
 
     #[test]

@@ -294,6 +294,12 @@ impl Remote {
             let hint = "name the certificate of its authority, as PEM, in BATON_SERVER_CA";
             return Refusal::new(Kind::Outside, "server_untrusted", what, hint);
         }
+        if self.server.is_secure() && cause.contains("InvalidContentType") {
+            let what = format!("{url} speaks http, not https: what answers there is not encrypted");
+            let plain = url.replacen("https://", "http://", 1);
+            let hint = format!("write it as {plain}, or have it serve with `--tls-cert` and `--tls-key`");
+            return Refusal::new(Kind::Outside, "server_unreachable", what, hint);
+        }
         let what = format!("{url} cannot be reached: {cause}");
         let hint =
             "see that `baton serve` runs there; without BATON_SERVER the store of this machine is used";

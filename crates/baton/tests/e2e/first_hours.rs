@@ -6,6 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::http::Server;
 use crate::stage::{Stage, text};
 
 #[test]
@@ -59,7 +60,7 @@ fn what_is_no_store_is_told_as_what_it_is_and_no_hint_leads_in_a_circle() {
                 stage.terminal("Ann").refused(1, "store_corrupt", &[&["--store", path], call].concat());
             let (message, hint) = (text(&refusal, "message"), text(&refusal, "hint"));
             assert!(message.contains(path) && message.ends_with(what), "{message}");
-            assert!(!hint.contains("baton doctor") && hint.contains("`baton config`"), "{hint}");
+            assert!(!hint.contains("baton doctor") && hint.contains("`baton config show`"), "{hint}");
         }
     }
 }
@@ -154,7 +155,7 @@ fn a_silent_session_and_a_blocked_task_are_told_as_such() {
     let shown = ann.text(&["status"]);
     assert!(shown.contains("\nsilent\n  ○ Ann") && !shown.contains("at work\n"), "{shown}");
     assert!(
-        shown.contains("went silent without a wrap: Ann (") && shown.contains("`baton reassign ID"),
+        shown.contains("went silent without a wrap: Ann (") && shown.contains("`baton reassign 01"),
         "{shown}"
     );
     assert!(shown.contains("open (blocked)  second") && !shown.contains("open (blocked)  first"), "{shown}");
@@ -169,7 +170,10 @@ fn a_hand_off_that_is_declined_twice_says_that_it_was_declined_before() {
     let made = stage.terminal("Ann").json(&["handoff", "create", "--to", "lib", "--subject", "s", "--local"]);
     let id = text(&made, "handoff_id");
     let decline = ["handoff", "decline", &id];
-    assert!(ben.text(&decline).ends_with(" is declined\n"));
+    let first = ben.run(&decline).done();
+    assert!(first.out.ends_with(" is declined\n"), "{first:#?}");
+    let way = format!("`baton handoff decline {} --why REASON` adds one", &id[..13]);
+    assert!(first.err.contains(&way), "{first:#?}");
     let again = ben.run(&decline).done();
     assert!(
         again.out.ends_with(" is declined already: you did that before, and nothing changed\n"),
@@ -177,4 +181,83 @@ fn a_hand_off_that_is_declined_twice_says_that_it_was_declined_before() {
     );
     assert!(!again.err.contains("no reason"), "{again:#?}");
     cleo.refused(4, "handoff_state", &decline);
+    // A reason is added as it was said that it is.
+    let added = ben.run(&["handoff", "decline", &id[..13], "--why", "no time"]).done();
+    assert!(added.out.ends_with(" is declined\n"), "{added:#?}");
+    assert!(ben.text(&["handoff", "show", &id]).contains("no time"));
+}
+
+#[test]
+fn nothing_that_waited_is_told_as_nothing() {
+    let stage = Stage::ready();
+    let (eve, max) = (stage.terminal("Eve"), stage.terminal("Max"));
+    eve.json(&["start"]);
+    let empty = eve.run(&["pickup", "--apply"]).done();
+    assert!(!format!("{}{}", empty.out, empty.err).contains("uncommitted changes: there"), "{empty:#?}");
+    eve.json(&["wrap", "--summary", "d", "--done"]);
+    let began = max.text(&["pickup"]);
+    assert!(began.contains("what was wrapped is done, continued or exported"), "{began}");
+    let status = max.text(&["status"]);
+    assert!(status.contains("started just now") && !status.contains("picked up"), "{status}");
+    let log = max.text(&["log"]);
+    assert!(log.trim_end().ends_with("no baton waited"), "{log}");
+    // A baton that was held by sessions that saved nothing names none of them.
+    max.json(&["wrap", "--summary", "half", "--next", "rest"]);
+    let (tom, zoe) = (stage.terminal("Tom"), stage.terminal("Zoe"));
+    tom.json(&["pickup"]);
+    tom.json(&["end"]);
+    let shown = zoe.text(&["pickup"]);
+    assert!(shown.contains("half") && !shown.contains("never wrapped"), "{shown}");
+}
+
+#[test]
+fn a_setting_that_cannot_be_read_is_named_with_its_place_and_shown_by_what_shows_settings() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann").with("BATON_STALE_AFTER", "abc");
+    let refusal = ann.refused(1, "config_invalid", &["status"]);
+    assert!(text(&refusal, "message").starts_with("BATON_STALE_AFTER: `stale_after` is `abc`"), "{refusal}");
+    let shown = ann.run(&["config", "show"]);
+    assert!(shown.code == 1 && shown.out.contains("not read: BATON_STALE_AFTER: "), "{shown:#?}");
+    assert!(shown.out.contains("identity"), "the others are there: {shown:#?}");
+    let json = ann.run(&["config", "show", "--json"]).json();
+    assert_eq!(json["faults"][0]["setting"], "stale_after", "{json}");
+    let doctor = ann.run(&["doctor"]);
+    assert!(doctor.code == 1 && doctor.out.contains("not read: BATON_STALE_AFTER: "), "{doctor:#?}");
+    assert!(doctor.out.contains(": sound\n"), "{doctor:#?}");
+}
+
+#[test]
+fn a_span_is_one_wherever_it_is_given() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann");
+    let kind = ["--type", "Question"];
+    let send = ["signal", "send", "--to", "Ben", "which?", "--ack-by", "2h", "--expires-in", "1d"];
+    let sent = ann.json(&[&send[..], &kind].concat());
+    assert!(sent["ack_by"].is_string() && sent["expires_at"].is_string(), "{sent}");
+    ann.refused(1, "span_invalid", &["signal", "send", "--to", "Ben", "which?", "--ack-by", "soon"]);
+    ann.json(&["task", "create", "t", "--id", "shop-1"]);
+    ann.json(&["task", "claim", "shop-1", "--lease", "10m"]);
+    let slip = ann.run(&["task", "create", "u", "-t", "bgu"]).done();
+    assert!(slip.err.contains("did you mean bug? `baton task update "), "{slip:#?}");
+    assert_eq!(ann.run(&["task", "create", "v", "-t", "recipe"]).done().err, "");
+}
+
+#[test]
+fn a_token_of_one_project_is_told_what_it_may_do_and_its_own_machine_is_checked() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann");
+    let made = ann.json(&["token", "create", "--name", "ben", "--identity", "Ben", "--only", "shop"]);
+    let server = Server::start(&ann);
+    let ben = stage.terminal("Ben").with("BATON_TOKEN", text(&made, "token"));
+    let ben = ben.with("BATON_SERVER", format!("http://{}", server.address));
+    let refusal = ben.refused(1, "scope_missing", &["init"]);
+    assert!(text(&refusal, "hint").contains("`export BATON_PROJECT=shop`"), "{refusal}");
+    let doctor = ben.run(&["doctor"]).done();
+    assert!(doctor.out.contains(": not checked (") && doctor.out.contains("\ntools\n"), "{doctor:#?}");
+    let json = ben.json(&["doctor"]);
+    assert!(json["not_checked"].is_string() && json["tools"].is_array() && json["sound"].is_null(), "{json}");
+    let secure = ben.with("BATON_SERVER", format!("https://{}", server.address));
+    let refusal = secure.refused(5, "server_unreachable", &["status"]);
+    assert!(text(&refusal, "message").contains("speaks http, not https"), "{refusal}");
+    assert!(text(&refusal, "hint").contains(&format!("http://{}", server.address)), "{refusal}");
 }

@@ -103,7 +103,7 @@ fn uncommitted_work_goes_on_until_somebody_applies_it_whatever_happens_between()
     assert_eq!(picked["changes"]["outcome"], json!({ "applied": true }));
     assert_eq!(status(&stage, &second), status(&stage, stage.shop()));
     let output = rex.text(&["wrap", "--summary", "applied", "--next", "n"]);
-    assert!(output.contains("applied, so they stay in that working copy; `baton changes show"), "{output}");
+    assert!(output.contains("in that working copy already, and left there; `baton changes show"), "{output}");
     let baton = text(&picked["changes"], "baton_id");
     assert!(rex.text(&["changes", "diff", &baton]).contains("+later"));
     // Where they were made they are at hand, and a wrap does not pass on what is committed meanwhile.
@@ -165,7 +165,7 @@ fn changes_that_a_named_agent_applies_are_credited_to_its_session() {
     shell.json(&["pickup", "--as", "Lola"]);
     shell.json(&["changes", "apply", "--as", "Lola"]);
     let output = shell.text(&["wrap", "--as", "Lola", "--summary", "applied", "--next", "n"]);
-    assert!(output.contains("applied, so they stay in that working copy"), "{output}");
+    assert!(output.contains("in that working copy already, and left there"), "{output}");
     stage.assert_sound();
 }
 

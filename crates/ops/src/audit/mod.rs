@@ -4,11 +4,13 @@ mod forced;
 mod records;
 
 use baton_model::accounting::Outcomes;
+use baton_model::attention::RETURNED_FOR;
 use baton_model::handoff::State;
 use baton_model::instructions::{self, Command, Finding, KnownNames};
 use baton_model::message::View;
 use baton_model::refusal::Refusal;
 use baton_model::time::Timestamp;
+use baton_store::attention::{self, Source};
 use baton_store::{Failure, Tx, handoff, message, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -151,6 +153,12 @@ impl Operation for Report {
     }
 }
 
+/// How many hand-offs came back whose sender has not looked at them, as the list of what needs a person counts them.
+fn returned(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<usize, Failure> {
+    let counts = attention::counts(tx, Source::Return, env.now - RETURNED_FOR, env.now)?;
+    Ok(counts.iter().find(|count| count.project_id == project_id).map_or(0, |count| count.old))
+}
+
 fn look_through(input: &ReportInput) -> Vec<Finding> {
     let command = |known: &KnownCommand| Command {
         name: known.name.clone(),
@@ -193,8 +201,14 @@ fn report(
             || (matches!(one.state, State::Planned | State::Pending) && one.why.is_some())
     };
     let failed = sent.iter().filter(is_failing).count();
-    let found =
-        failed + findings.len() + unwrapped.len() + overdue.len() + unmarked + usize::from(rate.is_low());
+    let returned = returned(tx, env, project_id)?;
+    let found = failed
+        + returned
+        + findings.len()
+        + unwrapped.len()
+        + overdue.len()
+        + unmarked
+        + usize::from(rate.is_low());
     Ok(ReportOutput {
         project_id: project_id.to_owned(),
         days: input.days,

@@ -33,7 +33,7 @@ struct PresenceRecord {
 pub enum ChangesPlace {
     /// They go along with the next baton.
     NextBaton,
-    /// In the working copy of the session that wrapped, which applied them.
+    /// In the working copy of the session that wrapped: it applied them, or they were made there.
     WorkingCopy,
     /// Only with their own baton.
     EarlierBaton,
@@ -64,7 +64,7 @@ impl EarlierChanges {
         let message = match place {
             ChangesPlace::NextBaton => format!("{origin}: not applied, so they go on with this one"),
             ChangesPlace::WorkingCopy => format!(
-                "{origin}: applied, so they stay in that working copy; `baton changes show {baton_id}` has them still"
+                "{origin}: in that working copy already, and left there; `baton changes show {baton_id}` has them still"
             ),
             ChangesPlace::EarlierBaton => {
                 format!(

@@ -13,7 +13,7 @@ use super::accepted_handoffs::pass_on;
 use super::bundle_view::Bundle;
 use super::pickup_again::repeat_answer;
 use super::pickup_bundle;
-use super::pickup_decide::decide;
+use super::pickup_decide::{decide, with_verb};
 use super::recovery::{name_recovered, recoverable, saved_by};
 use super::{
     RegisterResult, Registration, Releaser, again, move_baton, notify, release, replace, working_copy,
@@ -263,7 +263,7 @@ fn pick(
     }
     take(tx, env, &mut own, before.as_ref(), decision.found.as_ref())?;
     pass_on(tx, env, &decision.accepted, before.as_ref().zip(decision.found.as_ref()), &own)?;
-    working_copy::save(tx, env, &mut own, is_new)?;
+    working_copy::save(tx, env, with_verb(&mut own, is_new, (&decision.found, &recovered)), is_new)?;
     let body = pickup_body(env, input, &own, (before.as_ref(), decision.found.as_ref(), &recovered));
     let pickup = append_json(tx, env, &Author::session(&own), Kind::Pickup, &body)?.delta_id;
     let mut picked = PickupResult {
@@ -332,7 +332,6 @@ fn take(
     found: Option<&Baton>,
 ) -> Result<(), Failure> {
     own.heartbeat_at = env.now;
-    Pickup::NAME.clone_into(&mut own.last_verb);
     if let Some(before) = before {
         own.inherited_from = Some(before.session_id.clone());
         own.picked_up_session_id = Some(before.session_id.clone());

@@ -325,7 +325,7 @@ fn warnings(picked: &PickupResult, recovered: Option<&Recovered>) -> Vec<Warning
             "no baton waits, and `recovered` holds what was saved and said without one".to_owned()
         }
         0 => {
-            "no baton waits in this project: nobody has wrapped, or what was wrapped is continued or exported"
+            "no baton waits in this project: nobody has wrapped, or what was wrapped is done, continued or exported"
                 .to_owned()
         }
         n => format!(

@@ -9,9 +9,9 @@ use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, agent, baton, handoff, session};
 use serde_json::{Value, json};
 
-use super::pickup::PickupInput;
-use super::{RegisterResult, accepted_handoffs, pickup_handoff, register};
-use crate::op::Env;
+use super::pickup::{Pickup, PickupInput};
+use super::{Heartbeat, RegisterResult, Start, accepted_handoffs, pickup_handoff, register};
+use crate::op::{Env, Operation};
 use crate::ownership::{is_at_work, is_process_gone};
 use crate::portable::exported_refusal;
 use crate::project::carried_here;
@@ -318,4 +318,19 @@ fn already_holding(held: &str) -> Refusal {
         "wrap it (baton wrap) or let go of it (baton end) before picking up another",
     )
     .with("baton_id", held)
+}
+
+/// The session with the verb that the roster shows: a pickup that brought nothing began it, or was a sign of life.
+pub(super) fn with_verb<'a>(
+    own: &'a mut Session,
+    is_new: bool,
+    (found, recovered): (&Option<Baton>, &[Session]),
+) -> &'a mut Session {
+    let verb = match (found.is_some() || !recovered.is_empty(), is_new) {
+        (true, _) => Pickup::NAME,
+        (false, true) => Start::NAME,
+        (false, false) => Heartbeat::NAME,
+    };
+    verb.clone_into(&mut own.last_verb);
+    own
 }

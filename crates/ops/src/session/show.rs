@@ -83,7 +83,7 @@ fn unknown(id: &str) -> Refusal {
         baton_model::refusal::Kind::NotFound,
         "session_unknown",
         format!("there is no session `{}`", baton_model::id::visible(id)),
-        "`baton sessions` lists the open ones",
+        "`baton sessions` lists them",
     )
 }
 

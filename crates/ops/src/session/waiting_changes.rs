@@ -2,6 +2,7 @@
 
 use baton_model::changes::{LeftOut, UnfinishedOperation};
 use baton_model::id::visible;
+use baton_model::printable::sentence;
 use baton_store::{Failure, Tx, session};
 use serde::{Deserialize, Serialize};
 
@@ -161,8 +162,8 @@ impl WaitingChanges {
                 )
             }
             Some(ApplyOutcome { failure, .. }) => format!(
-                "The uncommitted changes of this baton ({count}) were NOT applied: {}.",
-                failure.as_deref().unwrap_or_default().trim_end_matches('.')
+                "The uncommitted changes of this baton ({count}) were NOT applied: {}",
+                sentence(failure.as_deref().unwrap_or_default())
             ),
             None if self.is_here => {
                 format!(

@@ -205,6 +205,7 @@ fn wrap(
         Some(by) => close_by_force(tx, env, &mut own, by, input.why.as_deref())?,
         None => close(tx, env, &mut own, Wrap::NAME)?,
     }
+    wrap_accounting::name_baton(&mut warnings, &left.baton_id);
     warnings.extend(left.standing.as_ref().map(|standing| baton_taken_warning(standing, &left.delta_id)));
     let output = WrapOutput {
         project_id: project_id.to_owned(),

@@ -1,7 +1,7 @@
 //! What a wrap is warned of: accounting is soft, it never blocks.
 
 use baton_model::accounting::{self, SessionActivity, WrapFacts};
-use baton_model::id::{is_bot, visible};
+use baton_model::id::{is_bot, short, visible};
 use baton_model::packet::{FIELDS, ValidatedPacket};
 use baton_model::session::Session;
 use baton_model::suggest::near;
@@ -43,6 +43,17 @@ pub(super) fn role_warning(
     }
 }
 
+/// What stands for the id of the baton in a warning that is made before it.
+const BATON: &str = "BATON";
+
+/// Gives the baton that was left its place in the warnings.
+pub(super) fn name_baton(warnings: &mut [Warning], baton_id: &str) {
+    let is_of_addressee = |one: &&mut Warning| one.kind == WarningKind::Baton(BatonWarning::AddresseeUnknown);
+    for warning in warnings.iter_mut().filter(is_of_addressee) {
+        warning.message = warning.message.replace(BATON, short(baton_id));
+    }
+}
+
 /// The warning about an addressee that is not known in the project.
 fn addressee_warning(
     tx: &mut Tx<'_>,
@@ -58,9 +69,10 @@ fn addressee_warning(
     let known = agent::known_names(tx, project_id)?;
     let near = near(name, known.iter().map(String::as_str));
     let suggestion =
-        if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
+        if near.is_empty() { ".".to_owned() } else { format!("; did you mean {}?", near.join(" or ")) };
     let message = format!(
-        "nobody called {} has worked in project {project_id} yet: the baton waits for that name{suggestion}",
+        "nobody called {} has worked in project {project_id} yet: the baton waits for that name{suggestion} To address it anew, \
+         take it back with `baton pickup {BATON}`, then wrap again with `--to NAME`",
         visible(name)
     );
     Ok(Some(Warning::new(WarningKind::Baton(BatonWarning::AddresseeUnknown), message)))

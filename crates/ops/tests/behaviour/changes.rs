@@ -212,7 +212,9 @@ on_every_backend! {
         assert_eq!(notes, 1, "once");
         let left = w.ok(&ben, "session_wrap", json!({ "summary": "applied" }));
         assert_eq!(left["earlier_changes"][0]["place"], "working_copy");
-        assert!(text(&left["earlier_changes"][0], "message").contains(&format!("baton changes show {first}")), "{left}");
+        let message = text(&left["earlier_changes"][0], "message");
+        assert!(message.contains("in that working copy already, and left there"), "{message}");
+        assert!(message.contains(&format!("baton changes show {first}")), "{message}");
         let picked = w.pickup(&agent("Lola"));
         assert_eq!((picked.get("changes"), picked.get("earlier_changes")), (None, None));
         assert_eq!(content(w, &agent("Lola"), &first), b"of Ann");

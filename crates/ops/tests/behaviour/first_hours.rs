@@ -68,9 +68,13 @@ on_every_backend! {
         let card = w.ok(&agent("Ann"), "session_status", json!({}));
         let sent = list(&card["sent"]);
         assert!(text(&sent[0], "why").starts_with("nobody works in project payments yet"), "{card:#}");
+        let shown = w.ok(&agent("Ann"), "handoff_show", json!({ "id": sent[0]["handoff_id"] }));
+        assert_eq!(shown["receiver_missing"], sent[0]["why"], "{shown:#}");
         w.register("payments");
         let card = w.ok(&agent("Ann"), "session_status", json!({}));
         assert_eq!(list(&card["sent"])[0].get("why"), None, "{card:#}");
+        let shown = w.ok(&agent("Ann"), "handoff_show", json!({ "id": sent[0]["handoff_id"] }));
+        assert_eq!(shown.get("receiver_missing"), None, "{shown:#}");
     }
 
     fn a_repeated_answer_to_a_hand_off_says_that_it_was_given_before(w) {
@@ -159,6 +163,99 @@ on_every_backend! {
         let card = w.ok(&agent("Ben"), "session_status", json!({}));
         let messages = column(&list(&card["reminders"]), "message").join("\n");
         let id = text(&started, "session_id");
-        assert!(messages.contains(&format!("Ann ({}", &id[..13])) && messages.contains("baton reassign ID --to NAME"), "{messages}");
+        assert!(messages.contains(&format!("Ann ({}", &id[..13])) && messages.contains(&format!("`baton reassign {} --to NAME`", &id[..13])), "{messages}");
+        w.start(&agent("Cleo"));
+        w.advance(STALE + 1);
+        let card = w.ok(&agent("Ben"), "session_status", json!({}));
+        assert!(card["reminders"].to_string().contains("baton reassign ID --to NAME"), "several: {card:#}");
+    }
+
+    fn a_reason_that_comes_after_a_decline_without_one_is_the_reason(w) {
+        w.register("q");
+        let (ann, ben, cleo) = (agent("Ann"), agent("Ben").project("q"), agent("Cleo").project("q"));
+        w.start(&ann);
+        let made = w.ok(&ann, "handoff_create", json!({ "to_project_id": "q", "subject": "add an endpoint" }));
+        let id = text(&made, "handoff_id");
+        let decline = |why: Option<&str>| json!({ "id": id, "action": "decline", "why": why });
+        w.ok(&ben, "handoff_advance", decline(None));
+        let declined = w.ok(&ben, "handoff_advance", decline(Some("no time")));
+        let ended = &declined["ended"];
+        assert_eq!((&declined["state"], &declined["result"]), (&json!("declined"), &json!("no time")), "{declined:#}");
+        assert_eq!((&ended["by"], &ended["why"], declined.get("was_done")), (&json!("Ben"), &json!("no time"), None));
+        let news = w.pending(&ann);
+        assert_eq!(news.len(), 2, "{news:#?}");
+        assert!(text(&news[1], "body").starts_with("reason: no time"), "{news:#?}");
+        let task = w.ok(&ben, "task_show", json!({ "id": declined["task"]["id"] }));
+        assert_eq!(task["close_reason"], "no time", "{task:#}");
+        let again = w.ok(&ben, "handoff_advance", decline(Some("no time")));
+        assert_eq!(again["was_done"], true, "{again:#}");
+        // Any other word, and anybody else's, is kept as what it is.
+        for (who, why) in [(&ben, "not ours"), (&cleo, "nor mine")] {
+            let refusal = w.no(who, "handoff_advance", decline(Some(why)), "handoff_state");
+            assert!(text(&refusal, "hint").contains(&format!("`baton handoff show {}`", &id[..13])), "{refusal:#}");
+        }
+        let log = w.ledger_of("q");
+        let late: Vec<String> = log.iter().map(|one| text(&one["body"], "text")).filter(|one| one.starts_with("late")).collect();
+        assert_eq!(late, [r#"late answer to "add an endpoint": not ours"#, r#"late answer to "add an endpoint": nor mine"#]);
+    }
+
+    fn a_dry_run_says_what_would_be(w) {
+        let create = |dry_run: bool| json!({ "to_project_id": "payments", "subject": "s", "create": true, "dry_run": dry_run });
+        let message = |w: &mut World, dry_run: bool| text(&w.ok(&agent("Ann"), "handoff_create", create(dry_run))["warnings"][0], "message");
+        assert_eq!(message(w, true), "project payments is not known and would be registered as a placeholder");
+        assert_eq!(message(w, false), "project payments was not known and is registered as a placeholder");
+    }
+
+    fn a_hand_off_that_came_back_needs_attention_in_the_audit_too(w) {
+        w.register("q");
+        let (ann, ben) = (agent("Ann"), agent("Ben").project("q"));
+        let made = w.ok(&ann, "handoff_create", json!({ "to_project_id": "q", "subject": "s" }));
+        let found = |w: &mut World| w.ok(&ann, "audit_report", json!({}))["found"].clone();
+        let before = found(w);
+        w.ok(&ben, "handoff_advance", json!({ "id": made["handoff_id"], "action": "decline" }));
+        assert_eq!((before, found(w)), (json!(0), json!(1)));
+        w.ok(&ann, "handoff_seen", json!({ "id": made["handoff_id"] }));
+        assert_eq!(found(w), json!(0));
+    }
+
+    fn a_pickup_of_nothing_is_not_told_as_one(w) {
+        let ann = agent("Ann");
+        let picked = w.pickup(&ann);
+        let warning = text(&picked["warnings"][0], "message");
+        assert!(warning.ends_with("nobody has wrapped, or what was wrapped is done, continued or exported"), "{picked:#}");
+        let verb = |w: &mut World| text(&w.ok(&ann, "session_status", json!({}))["sessions"][0], "last_verb");
+        assert_eq!(verb(w), "session_start");
+        w.pickup(&ann);
+        assert_eq!(verb(w), "session_heartbeat");
+        w.ok(&ann, "session_wrap", json!({ "summary": "half", "next": ["the rest"] }));
+        w.pickup(&ann);
+        assert_eq!(verb(w), "hd_exec");
+    }
+
+    fn an_overdue_acknowledgement_is_named_with_the_command(w) {
+        w.start(&agent("Ben"));
+        w.start(&agent("Ann"));
+        let sent = w.ok(&agent("Ann"), "mail_send", json!({ "to": "Ben", "subject": "review it", "ack_by_s": 1 }));
+        w.ok(&agent("Ben"), "mail_inbox", json!({}));
+        w.advance(2_000);
+        let card = w.ok(&agent("Ann"), "session_status", json!({}));
+        let messages = column(&list(&card["reminders"]), "message").join("\n");
+        let id = text(&sent, "message_id");
+        let named = format!("1 overdue acknowledgement: Ben has not acknowledged \"review it\" of Ann: `baton mail ack {}`", &id[..13]);
+        assert!(messages.contains(&named), "{messages}");
+        w.ok(&agent("Ben"), "mail_ack", json!({ "message_id": id[..13] }));
+        let card = w.ok(&agent("Ann"), "session_status", json!({}));
+        assert!(!card["reminders"].to_string().contains("overdue"), "{card:#}");
+    }
+
+    fn a_token_that_registers_nothing_is_told_where_it_may_work(w) {
+        let mut of_p = bound(agent("Ann"), "Ann");
+        for (projects, hint) in [(Some(vec!["p".to_owned()]), "`export BATON_PROJECT=p`"), (None, "say --project ID")] {
+            of_p.0.grant.projects = projects;
+            let refusal = w.no(&of_p, "project_init", json!({}), "scope_missing");
+            assert!(text(&refusal, "hint").contains(hint) && text(&refusal, "hint").contains("to register"), "{refusal:#}");
+        }
+        let refusal = w.no(&of_p, "project_merge", json!({ "from": "p", "into": "q" }), "scope_missing");
+        assert!(!text(&refusal, "hint").contains("BATON_PROJECT"), "{refusal:#}");
     }
 }

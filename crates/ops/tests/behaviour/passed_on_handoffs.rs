@@ -130,7 +130,14 @@ on_every_backend! {
         let wrapped = w.ok(&agent("Ann"), "session_wrap", json!({ "summary": "x", "to": "Lolla" }));
         let warned = list(&wrapped["warnings"]);
         assert_eq!(warned[0]["kind"], "addressee_unknown", "{wrapped:#}");
-        assert!(text(&warned[0], "message").contains("did you mean Lola?"), "{wrapped:#}");
+        let message = text(&warned[0], "message");
+        assert!(message.contains("did you mean Lola?"), "{wrapped:#}");
+        let baton = text(&wrapped, "baton_id");
+        assert!(message.contains(&format!("`baton pickup {}`", &baton[..13])), "{wrapped:#}");
+        let ann = agent("Ann");
+        w.ok(&ann, "hd_exec", json!({ "handoff_id": &baton[..13] }));
+        w.ok(&ann, "session_wrap", json!({ "summary": "x", "to": "Lola" }));
+        assert_eq!(w.pickup(&agent("Lola"))["baton"]["summary"], "x");
         for known in ["lola", "codex"] {
             w.start(&agent("Ann"));
             let wrapped = w.ok(&agent("Ann"), "session_wrap", json!({ "summary": "x", "to": known }));

@@ -41,7 +41,10 @@ fn text(row: &Row, body: &Value) -> String {
                 let from = body["from_project_id"].as_str().map(visible).unwrap_or_default();
                 format!("picked up hand-off {handoff} from {from}")
             }
-            (None, None) => words,
+            (None, None) if body["recovered_sessions"].is_array() => {
+                "picked up what was left without a baton".to_owned()
+            }
+            (None, None) => "no baton waited".to_owned(),
         },
         Kind::Handoff => handoff(row, &body["handoff"], words),
         _ => words,

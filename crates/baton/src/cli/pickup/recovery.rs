@@ -10,8 +10,12 @@ use crate::render;
 /// The most entries that are shown beside the last checkpoint, the newest of them.
 const MAX_ENTRIES: usize = 20;
 
-/// The last summary and state that were saved, the other words that were left, and how all of it is read.
+/// The last summary and state that were saved, the other words that were left, and how all of it is read. Nothing, where nothing was
+/// saved or said.
 pub(super) fn recovered_text(recovered: &Recovered) -> String {
+    if !recovered.deltas.iter().any(is_left) {
+        return String::new();
+    }
     let mut text = format!("recovered from {}, which never wrapped:\n", holders(recovered));
     let mut has_more = false;
     match recovered.summary() {
@@ -19,7 +23,6 @@ pub(super) fn recovered_text(recovered: &Recovered) -> String {
         None if recovered.last_checkpoint.is_some() => {
             text.push_str("it saved its state, without a summary\n");
         }
-        None if recovered.deltas.is_empty() => text.push_str("it saved nothing\n"),
         None => {}
     }
     if let Some(state) = recovered.state() {
@@ -40,10 +43,20 @@ pub(super) fn recovered_text(recovered: &Recovered) -> String {
     text
 }
 
+/// Whether an entry is something that was saved or said.
+fn is_left(row: &Row) -> bool {
+    row.kind == Kind::Checkpoint || words(row).is_some()
+}
+
+/// The sessions that saved or said something.
 fn holders(recovered: &Recovered) -> String {
-    let ids: Vec<String> = recovered.sessions.iter().map(|id| visible(id)).collect();
+    let has_left = |id: &&String| {
+        recovered.deltas.iter().any(|row| row.session_id.as_ref() == Some(*id) && is_left(row))
+    };
+    let ids: Vec<String> = recovered.sessions.iter().filter(has_left).map(|id| visible(id)).collect();
     match ids.as_slice() {
-        [] | [_] => format!("session {}", visible(&recovered.session)),
+        [] => format!("session {}", visible(&recovered.session)),
+        [one] => format!("session {one}"),
         several => format!("sessions {}", several.join(", ")),
     }
 }
@@ -73,7 +86,8 @@ mod tests {
     use super::*;
 
     fn row(seq: i64, kind: Kind, body: &Value) -> Value {
-        json!({ "seq": seq, "delta_id": format!("d{seq}"), "kind": kind, "project_id": "p", "session_id": "s", "identity": "Donna",
+        let session = if seq < 3 { "s1" } else { "s2" };
+        json!({ "seq": seq, "delta_id": format!("d{seq}"), "kind": kind, "project_id": "p", "session_id": session, "identity": "Donna",
             "created_at": "2026-11-20T10:00:00.000Z", "body": body })
     }
 
@@ -101,6 +115,17 @@ mod tests {
              decision of Donna:\n  │ use jiff (no clock)\nnote of Donna:\n  │ ask Tom\n\
              \u{20} … there is more: baton handoff from-session s2 --json\n"
         );
+    }
+
+    #[test]
+    fn sessions_that_left_nothing_are_not_named() {
+        let began = vec![row(1, Kind::Pickup, &json!({})), row(3, Kind::Pickup, &json!({}))];
+        assert_eq!(shown(&["s1", "s2"], began), "");
+        let text = shown(
+            &["s1", "s2"],
+            vec![row(1, Kind::Note, &json!({ "text": "ask Tom" })), row(3, Kind::Pickup, &json!({}))],
+        );
+        assert_eq!(text, "recovered from session s1, which never wrapped:\nnote of Donna:\n  │ ask Tom\n");
     }
 
     #[test]

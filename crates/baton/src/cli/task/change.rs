@@ -1,9 +1,11 @@
 //! Verbs of `baton task` that write.
 
 use baton_model::id::visible;
+use baton_model::task::view::View;
+use baton_model::task::word::similar_type;
 use baton_ops::task as ops;
 
-use super::super::ActingIdentity;
+use super::super::{ActingIdentity, seconds};
 use super::fields::{Fields, object};
 use super::{each, overview, query};
 use crate::app::App;
@@ -38,10 +40,21 @@ pub(super) fn create(create: Create, app: &mut App) -> Result<(), AppError> {
         ..create.fields.into_create()?
     };
     let made = app.run::<ops::Create>(&input)?;
+    name_similar_type(&made.task.view, app);
     app.show(&made, |made| match create.silent {
         true => format!("{}\n", visible(&made.task.view.id)),
         false => query::line(&made.task.view),
     })
+}
+
+/// Says of a type that is none of the known ones and nearly one of them which that is: any word may be a type.
+fn name_similar_type(task: &View, app: &App) {
+    if let Some(known) = similar_type(&task.issue_type) {
+        let (id, word) = (visible(&task.id), visible(&task.issue_type));
+        app.remark(&format!(
+            "warning: `{word}` is a type of your own; did you mean {known}? `baton task update {id} --type {known}`"
+        ));
+    }
 }
 
 #[derive(clap::Args)]
@@ -121,9 +134,9 @@ pub(super) struct Claim {
     /// Only a task with at least one of these tags
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     tags: Vec<String>,
-    /// How long the lease lasts after each sign of life, in seconds
-    #[arg(long, value_name = "SECONDS")]
-    lease: Option<i64>,
+    /// How long the lease lasts after each sign of life: 10m, 2h
+    #[arg(long, value_name = "SPAN")]
+    lease: Option<String>,
     /// Claim it even if something blocks it; with --why, even if someone else holds it
     #[arg(long)]
     force: bool,
@@ -139,7 +152,7 @@ pub(super) fn claim(claim: Claim, app: &mut App) -> Result<(), AppError> {
         id: claim.id,
         agent_role: claim.agent_role,
         tags: claim.tags,
-        lease_s: claim.lease,
+        lease_s: seconds(claim.lease.as_deref())?,
         force: claim.force,
         why: claim.why,
         ..ops::ClaimTaskInput::default()
@@ -230,7 +243,11 @@ pub(super) fn update(update: Update, app: &mut App) -> Result<(), AppError> {
         token: update.token,
         ..update.fields.into_update()?
     };
+    let has_type = input.issue_type.is_some();
     let changed = app.run::<ops::Update>(&input)?;
+    if has_type {
+        name_similar_type(&changed.task.view, app);
+    }
     app.show(&changed, |changed| match update.silent {
         true => String::new(),
         false => query::line(&changed.task.view),
