@@ -202,14 +202,16 @@ mod tests {
     #[test]
     fn what_waits_at_a_start_is_called_what_it_is() {
         let one = |kind: &str, state: &str| serde_json::json!({ "kind": kind, "state": state });
-        let told = |handoffs: Value| next_step("session_start", &serde_json::json!({ "handoffs": handoffs }));
+        let hint_for =
+            |handoffs: Value| next_step("session_start", &serde_json::json!({ "handoffs": handoffs }));
         let both = Value::Array(vec![one("baton", "open"), one("handoff", "offered"), one("baton", "open")]);
-        assert!(told(both).contains("registered. 2 batons and 1 hand-off wait (see"));
+        assert!(hint_for(both).contains("registered. 2 batons and 1 hand-off wait (see"));
         assert!(
-            told(Value::Array(vec![one("handoff", "offered")])).contains("registered. 1 hand-off waits (see")
+            hint_for(Value::Array(vec![one("handoff", "offered")]))
+                .contains("registered. 1 hand-off waits (see")
         );
         let held = Value::Array(vec![one("baton", "held"), one("handoff", "accepted")]);
-        assert!(told(held).contains("registered. Work;"), "what somebody holds does not wait");
+        assert!(hint_for(held).contains("registered. Work;"), "what somebody holds does not wait");
     }
 
     #[test]

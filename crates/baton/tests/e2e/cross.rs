@@ -170,10 +170,10 @@ fn the_projects_document_is_written_and_read_back() {
         (json!(true), json!("o/other"))
     );
     ann.json(&["init"]);
-    let kept = std::fs::read_to_string(&file).expect("a document");
-    assert!(kept.contains("What I wrote myself."));
+    let document = std::fs::read_to_string(&file).expect("a document");
+    assert!(document.contains("What I wrote myself."));
     // The file alone does not open what is isolated, and is not changed behind the user's back.
-    let opened = kept.replace("is_isolated: true", "is_isolated: false");
+    let opened = document.replace("is_isolated: true", "is_isolated: false");
     std::fs::write(&file, &opened).expect("written");
     let answer = ann.text(&["init"]);
     assert!(

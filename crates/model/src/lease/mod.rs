@@ -263,10 +263,14 @@ mod tests {
 
     #[test]
     fn a_lease_that_another_clock_dates_ahead_is_not_as_old_as_nothing() {
-        let told = |taken_at| Lease { taken_at, ..lease("Lola", "src/**", Mode::Exclusive) }.describe(0);
-        assert_eq!(told(7_200_000), "Lola has src/** exclusively, taken 2h ahead of this clock (the parser)");
-        assert_eq!(told(-7_200_000), "Lola has src/** exclusively, taken 2h ago (the parser)");
-        assert_eq!(told(30_000), "Lola has src/** exclusively, taken just now (the parser)");
+        let description =
+            |taken_at| Lease { taken_at, ..lease("Lola", "src/**", Mode::Exclusive) }.describe(0);
+        assert_eq!(
+            description(7_200_000),
+            "Lola has src/** exclusively, taken 2h ahead of this clock (the parser)"
+        );
+        assert_eq!(description(-7_200_000), "Lola has src/** exclusively, taken 2h ago (the parser)");
+        assert_eq!(description(30_000), "Lola has src/** exclusively, taken just now (the parser)");
     }
 
     #[test]

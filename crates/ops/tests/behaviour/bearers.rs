@@ -255,8 +255,8 @@ on_every_backend! {
         assert_eq!(sent["from_identity"].as_str().or(sent["from"].as_str()), Some("token:ci-token"), "{sent}");
         // What it wrote is answered; by its name nobody writes to it.
         w.ok(&agent("Ann"), "session_start", json!({}));
-        let asked = w.ok(&ci, "mail_send", json!({ "to": "Ann", "subject": "may I" }));
-        let answer = w.ok(&agent("Ann"), "mail_send", json!({ "reply_to": asked["message_id"], "body": "yes" }));
+        let question = w.ok(&ci, "mail_send", json!({ "to": "Ann", "subject": "may I" }));
+        let answer = w.ok(&agent("Ann"), "mail_send", json!({ "reply_to": question["message_id"], "body": "yes" }));
         assert_eq!(answer["to"], "token:ci-token", "{answer:#}");
         assert_eq!(list(&w.ok(&ci, "mail_inbox", json!({}))["items"]).len(), 1);
         let refusal = w.no_trace(&agent("Ann"), "mail_send", json!({ "to": "token:ci-token", "subject": "s" }), "identity_invalid");
