@@ -4,6 +4,7 @@ use baton_model::session::Session;
 use baton_store::{Failure, Tx, session};
 
 use super::pickup::{PickupInput, pick, preview};
+use super::prior_changes::UncommittedMarks;
 use crate::op::Env;
 
 /// A pickup of exactly one baton, asked for by another verb.
@@ -27,7 +28,8 @@ pub(crate) fn claim(
         why: spec.why,
         ..PickupInput::default()
     };
-    Ok(pick(tx, env, &input, project_id, identity)?.session_id.unwrap_or_default())
+    let marks = UncommittedMarks::default();
+    Ok(pick(tx, env, (&input, &marks), project_id, identity)?.session_id.unwrap_or_default())
 }
 
 /// Refuses what [`claim`] would refuse because another agent holds the baton. Says who has it otherwise: the caller, or whom force would

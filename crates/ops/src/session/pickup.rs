@@ -14,7 +14,7 @@ use super::bundle_view::Bundle;
 use super::pickup_again::repeat_answer;
 use super::pickup_bundle;
 use super::pickup_decide::{decide, with_verb};
-use super::prior_changes::note_beginning;
+use super::prior_changes::{UncommittedMarks, note_beginning};
 use super::recovery::{name_recovered, recoverable, saved_by};
 use super::{
     RegisterResult, Registration, Releaser, again, move_baton, notify, release, replace, working_copy,
@@ -158,7 +158,8 @@ impl Operation for Pickup {
         let picked = if input.dry_run {
             store.read(|tx| preview(tx, env, &input, &project_id, &identity))?
         } else {
-            store.write(&[&project_id], |tx| pick(tx, env, &input, &project_id, &identity))?
+            let marks = UncommittedMarks::read(env);
+            store.write(&[&project_id], |tx| pick(tx, env, (&input, &marks), &project_id, &identity))?
         };
         let mut bundle = store
             .read(|tx| pickup_bundle::read(tx, env, &project_id, &picked, (input.dry_run, input.full)))?;
@@ -201,7 +202,7 @@ pub(super) fn preview(
 pub(super) fn pick(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
-    input: &PickupInput,
+    (input, marks): (&PickupInput, &UncommittedMarks),
     project_id: &str,
     identity: &str,
 ) -> Result<PickupResult, Failure> {
@@ -242,7 +243,7 @@ pub(super) fn pick(
     take(tx, env, &mut own, before.as_ref(), decision.found.as_ref())?;
     pass_on(tx, env, &decision.accepted, before.as_ref().zip(decision.found.as_ref()), &own)?;
     working_copy::save(tx, env, with_verb(&mut own, is_new, (&decision.found, &recovered)), is_new)?;
-    let body = pickup_body(env, input, &own, (before.as_ref(), decision.found.as_ref(), &recovered));
+    let body = pickup_body(env, (input, marks), &own, (before.as_ref(), decision.found.as_ref(), &recovered));
     let pickup = append_json(tx, env, &Author::session(&own), Kind::Pickup, &body)?.delta_id;
     let mut picked = PickupResult {
         session_id: Some(own.session_id),
@@ -327,7 +328,7 @@ fn take(
 
 fn pickup_body(
     env: &Env<'_>,
-    input: &PickupInput,
+    (input, marks): (&PickupInput, &UncommittedMarks),
     own: &Session,
     (before, found, recovered): (Option<&Session>, Option<&Baton>, &[Session]),
 ) -> Value {
@@ -337,7 +338,7 @@ fn pickup_body(
         "picker_identity": own.identity,
         "picked_up_at": rfc3339(env.now),
     });
-    note_beginning(env, own, &mut body);
+    note_beginning(env, marks, own, &mut body);
     if input.force {
         body["forced"] = json!(true);
         body["why"] = json!(input.why);

@@ -18,7 +18,7 @@ use super::pickup::{Pickup, PickupInput, PickupResult, keep, preempt};
 use super::pickup_bundle;
 use super::pickup_decide::own_session;
 use super::pickup_transfer::{facts, transfer};
-use super::prior_changes::note_beginning;
+use super::prior_changes::{UncommittedMarks, note_beginning};
 use super::recovery::recoverable;
 use super::{RegisterResult, replace, working_copy};
 use crate::handoff::acceptor::is_acceptor;
@@ -110,8 +110,9 @@ pub(super) fn accept(
         PickupResult { identity: identity.to_owned(), ..PickupResult::default() }
     } else {
         expire_overdue(store, env, known)?;
+        let marks = UncommittedMarks::read(env);
         store.write(&[&known.from_project_id, &project_id], |tx| {
-            take(tx, env, input, &known.handoff_id, identity)
+            take(tx, env, (input, &marks), &known.handoff_id, identity)
         })?
     };
     let mut bundle =
@@ -125,7 +126,7 @@ pub(super) fn accept(
 fn take(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
-    input: &PickupInput,
+    (input, marks): (&PickupInput, &UncommittedMarks),
     id: &str,
     named: &str,
 ) -> Result<PickupResult, Failure> {
@@ -173,7 +174,7 @@ fn take(
             crate::handoff::begin_task(tx, env, &handoff, &own.identity)?;
         }
         claim(tx, env, &handoff, &own)?;
-        picked.pickup_delta_id = Some(note_pickup(tx, env, &handoff, &own)?);
+        picked.pickup_delta_id = Some(note_pickup(tx, env, marks, (&handoff, &own))?);
     }
     keep(tx, env, request.as_ref(), &project_id, &mut picked)?;
     Ok(picked)
@@ -260,8 +261,8 @@ fn take_over(
 fn note_pickup(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
-    handoff: &Handoff,
-    own: &Session,
+    marks: &UncommittedMarks,
+    (handoff, own): (&Handoff, &Session),
 ) -> Result<String, Failure> {
     let mut body = json!({
         "handoff_id": handoff.handoff_id,
@@ -269,7 +270,7 @@ fn note_pickup(
         "picker_identity": own.identity,
         "picked_up_at": rfc3339(env.now),
     });
-    note_beginning(env, own, &mut body);
+    note_beginning(env, marks, own, &mut body);
     Ok(append_json(tx, env, &Author::session(own), Kind::Pickup, &body)?.delta_id)
 }
 

@@ -32,18 +32,30 @@ pub(super) struct Beginning {
     marks: BTreeSet<String>,
 }
 
+/// What is not committed where the caller stands. It is read before the transaction of a beginning: git and the disk are asked.
+#[derive(Debug, Default)]
+pub(super) struct UncommittedMarks(Option<Vec<String>>);
+
+impl UncommittedMarks {
+    /// Reads them.
+    pub(super) fn read(env: &Env<'_>) -> Self {
+        let Some(root) = &env.caller.git_root else { return Self::default() };
+        let files = env.host.uncommitted(root).filter(|files| !files.is_empty());
+        Self(files.and_then(|files| marks(env.host, root, &files)))
+    }
+}
+
 /// Notes in the entry of a beginning where it was, and what is not committed there.
-pub(super) fn note_beginning(env: &Env<'_>, own: &Session, body: &mut Value) {
+pub(super) fn note_beginning(env: &Env<'_>, marks: &UncommittedMarks, own: &Session, body: &mut Value) {
     let Some(copy) = &own.copy else { return };
     body["place"] = json!(copy);
-    let is_here = env.caller.git_root.as_ref() == Some(&copy.root);
-    let repository = env.caller.repository.as_ref().filter(|_| is_here);
-    if let Some(id) = repository.and_then(|repository| repository.id.as_ref()) {
+    if env.caller.git_root.as_ref() != Some(&copy.root) {
+        return;
+    }
+    if let Some(id) = env.caller.repository.as_ref().and_then(|repository| repository.id.as_ref()) {
         body[REPOSITORY] = json!(id);
     }
-    let files = if is_here { env.host.uncommitted(&copy.root) } else { None };
-    let Some(files) = files.filter(|files| !files.is_empty()) else { return };
-    if let Some(marks) = marks(env.host, &copy.root, &files) {
+    if let Some(marks) = &marks.0 {
         body[FIELD] = json!(marks);
     }
 }

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::prior_changes::note_beginning;
+use super::prior_changes::{UncommittedMarks, note_beginning};
 use super::recovery::{left_remarks, prefetch_left};
 use super::work_location::shared_copy;
 use super::{RegisterResult, Registration, again, register, replace, working_copy};
@@ -80,7 +80,9 @@ impl Operation for Start {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
-        let begun = store.write(&[&project_id], |tx| begin(tx, env, &input, &project_id, &identity))?;
+        let marks = UncommittedMarks::read(env);
+        let begun =
+            store.write(&[&project_id], |tx| begin(tx, env, (&input, &marks), &project_id, &identity))?;
         let (card, replay) = store.read(|tx| {
             let replay = match begun.replayed {
                 true => {
@@ -134,7 +136,7 @@ struct SessionStart {
 fn begin(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
-    input: &StartInput,
+    (input, marks): (&StartInput, &UncommittedMarks),
     project_id: &str,
     identity: &str,
 ) -> Result<SessionStart, Failure> {
@@ -170,7 +172,7 @@ fn begin(
             replace(tx, env, &mut new, replaced, input.why.as_deref())?;
             session::insert(tx, &new)?;
             working_copy::note_place(tx, env, project_id)?;
-            let body = start_body(env, &new, input);
+            let body = start_body(env, &new, (input, marks));
             let delta = append_json(tx, env, &Author::session(&new), Kind::Start, &body)?;
             let answer =
                 StartRecord { session_id: new.session_id.clone(), delta_id: Some(delta.delta_id.clone()) };
@@ -180,10 +182,10 @@ fn begin(
     }
 }
 
-fn start_body(env: &Env<'_>, session: &Session, input: &StartInput) -> Value {
+fn start_body(env: &Env<'_>, session: &Session, (input, marks): (&StartInput, &UncommittedMarks)) -> Value {
     let mut body =
         json!({ "surface": session.surface, "started_at": baton_model::time::rfc3339(session.started_at) });
-    note_beginning(env, session, &mut body);
+    note_beginning(env, marks, session, &mut body);
     if input.force {
         body["forced"] = json!(true);
         body["why"] = json!(input.why);
