@@ -54,7 +54,7 @@ pub const NOT_OFFERED: &[(&str, &str)] = &[
     (task::Delete::NAME, "a person decides: `baton task delete`"),
     (task::Rename::NAME, "a person decides: `baton task rename`"),
     (task::Reopen::NAME, "update sets the status"),
-    (task::Depend::NAME, "create takes `deps`; later: `baton task dep`"),
+    (task::Depend::NAME, "create takes `deps`; later: `baton task dep add`"),
     (task::Cycles::NAME, "a cycle is refused when it would arise: `bd dep cycles`"),
     (task::Stats::NAME, "for people: `baton task stats`"),
     (task::Tree::NAME, "for people: `bd dep tree`"),

@@ -66,13 +66,13 @@ tables! {
         ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14") of "project_id = $1" by "seq";
     CHANGES, PUT_CHANGES: "changes" ["project_id", "baton_id", "identity", "manifest", "content_hash", "created_at"]
         ("$1, $2, $3, $4, $5, $6") of "project_id = $1" by "baton_id";
-    CHANGES_PART, PUT_CHANGES_PART: "changes_part" ["project_id", "content_hash", "part", "content", "created_at"]
-        ("$1, $2, $3, $4, $5") of "project_id = $1" by "content_hash, part";
+    CHANGES_PART, PUT_CHANGES_PART: "changes_part" ["project_id", "content_hash", "part", "content", "created_at",
+        "uploaded_by"] ("$1, $2, $3, $4, $5, $6") of "project_id = $1" by "content_hash, part";
     TRANSCRIPT_COPY, PUT_TRANSCRIPT_COPY: "transcript_copy" ["project_id", "agent", "transcript_id", "identity", "identity_key",
         "opened_by", "manifest", "content_hash", "created_at"]
         ("$1, $2, $3, $4, $5, $6, $7, $8, $9") of "project_id = $1" by "agent, transcript_id";
     TRANSCRIPT_COPY_PART, PUT_TRANSCRIPT_COPY_PART: "transcript_copy_part" ["project_id", "content_hash", "part", "content",
-        "created_at"] ("$1, $2, $3, $4, $5") of "project_id = $1" by "content_hash, part";
+        "created_at", "uploaded_by"] ("$1, $2, $3, $4, $5, $6") of "project_id = $1" by "content_hash, part";
     CONVERSATION, PUT_CONVERSATION: "conversation" ["project_id", "tool", "native_id", "session_id", "baton_id", "bytes",
         "last_entry_at", "updated_at"]
         ("$1, $2, $3, $4, $5, $6, $7, $8") of "project_id = $1" by "tool, native_id";
@@ -200,6 +200,7 @@ fn in_older_exports(table: &str, column: &str, row: &Map<String, Json>) -> Value
     match (table, column) {
         ("project", "chain_head") => "".into(),
         ("project", "takes_transcripts") => 0.into(),
+        ("changes_part" | "transcript_copy_part", "uploaded_by") => "".into(),
         ("task", "specialist_tags") => "[]".into(),
         // An answer with an empty caller matches no request.
         ("request", "caller" | "fingerprint") => "".into(),

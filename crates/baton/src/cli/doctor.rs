@@ -117,7 +117,7 @@ fn verdict(diagnosis: &Diagnosis) -> String {
     let Some(ledger) = &diagnosis.ledger else {
         let why = diagnosis.not_checked.as_deref().map(visible).unwrap_or_default();
         return format!(
-            "store {store}: not checked ({why}); an operator's `baton doctor` there checks it. What follows is of this machine\n"
+            "store {store}: not checked ({why}); an operator's `baton doctor` there checks it. The tools and settings on this machine were checked\n"
         );
     };
     let verdict = if ledger.sound { "sound" } else { "NOT sound" };

@@ -61,12 +61,15 @@ fn sources() -> BTreeMap<String, Vec<String>> {
     found
 }
 
+/// Files whose literals are data about commands, and no texts: groups, and what is tested here.
+const NO_TEXTS: [&str; 2] = ["hints.rs", "usage.rs"];
+
 fn walk(folder: &Path, found: &mut BTreeMap<String, Vec<String>>) {
     for entry in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
         let name = entry.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
         if entry.is_dir() && name != "tests" {
             walk(&entry, found);
-        } else if name.ends_with(".rs") && !name.contains("tests") && name != "hints.rs" {
+        } else if name.ends_with(".rs") && !name.contains("tests") && !NO_TEXTS.contains(&name.as_str()) {
             let text = std::fs::read_to_string(&entry).expect("a source file");
             let production = text.split("#[cfg(test)]").next().unwrap_or_default();
             let below = entry.strip_prefix(crates()).expect("below the crates");
@@ -176,8 +179,9 @@ fn wrong(root: &Command, line: &str) -> Option<String> {
             _ => break,
         }
     }
-    // A group alone prints its help, and does nothing that a text could promise.
-    if command.is_subcommand_required_set() && options(line).is_empty() {
+    // A group alone prints its help, and does nothing that a text could promise. `baton {id}` is no command.
+    let is_group = command.is_subcommand_required_set() && command.get_name() != root.get_name();
+    if is_group && options(line).is_empty() {
         return Some(format!("`{line}`: `{}` needs one of its commands", command.get_name()));
     }
     let known = &longs(command, false) | &longs(command, true);
@@ -222,12 +226,13 @@ fn every_command_that_a_page_names_is_there() {
     let root = super::command();
     let mut found = Vec::new();
     for (page, text) in pages() {
-        // A heading names a group.
+        // A heading names a group, and so does the guide, which says what each is for.
+        let is_guide = page.ends_with("guide.md");
         for line in text.lines().filter(|line| !line.starts_with('#')) {
-            let lines = command_lines(line);
-            found.extend(
-                lines.iter().filter_map(|line| wrong(&root, line)).map(|what| format!("{page}: {what}")),
-            );
+            let codes = line.split('`').skip(1).step_by(2).filter(|code| code.starts_with("baton "));
+            let is_name = |code: &&str| is_guide && code.split(' ').count() == 2;
+            let wrong = codes.filter(|code| !is_name(code)).filter_map(|code| wrong(&root, code));
+            found.extend(wrong.map(|what| format!("{page}: {what}")));
         }
     }
     assert!(found.is_empty(), "{}", found.join("\n"));

@@ -173,7 +173,7 @@ impl<'a> Agent<'a> {
     pub(crate) fn assert_told(&self, what: &str, from: Cli) {
         let log = self.stage.home().join("data/baton/hooks.log");
         let log = fs::read_to_string(log).unwrap_or_default();
-        let known = self.model.texts("the hand-off ledger");
+        let known = self.model.texts("Baton, the ledger of project");
         let status = self.stage.terminal("Reader").text(&["status"]);
         assert!(
             self.model.was_told(what),
@@ -216,7 +216,7 @@ pub(crate) fn record_text(name: &str, stage: &Stage, text: &str) {
 }
 
 /// How an announcement begins and ends.
-const OPENING: &str = "Baton, the hand-off ledger";
+const OPENING: &str = "Baton, the ledger of project";
 const CLOSING: &str = "leaves one at the end of a session.";
 
 pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {

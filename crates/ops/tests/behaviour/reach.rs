@@ -89,6 +89,7 @@ const ARGUMENTS: &[(&str, &str, Place)] = &[
     ("transcript_continue", "id", Place::Transcript),
     ("transcript_continue", "project", Place::Words),
     ("transcript_copy", "id", Place::Transcript),
+    ("transcript_copy", "remote", Place::Words),
     ("transcript_doctor", "project", Place::Words),
     ("transcript_events", "id", Place::Transcript),
     ("transcript_find", "id", Place::Transcript),
