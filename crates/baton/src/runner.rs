@@ -6,10 +6,10 @@
 
 use baton_ops::all;
 use baton_ops::answer::AnswerView;
-use baton_ops::handoff::MarkSeen;
+use baton_ops::handoff::{MarkSeen, MarkSeenInput};
 use baton_ops::input::InputView;
 use baton_ops::op::{Access, Caller, Entry, Operation, TransferEffect};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::error::AppError;
 use crate::recall::{IndexServices, ScopedQuery};
@@ -91,8 +91,8 @@ pub(crate) async fn run_task_read<R: Runner, T>(
 /// What says that this caller has seen the hand-off of an answer, where that came back.
 fn seen_by((identity, caller): (Option<String>, Caller), shown: AnswerView<'_>) -> Option<Call> {
     let entry = all::find(MarkSeen::NAME).ok()?;
-    let input = json!({ "id": shown.returned_handoff()?, "identity": identity });
-    Some(Call { entry, input, caller })
+    let input = MarkSeenInput { id: shown.returned_handoff()?.to_owned(), identity };
+    Some(Call { entry, input: serde_json::to_value(input).ok()?, caller })
 }
 
 /// Runs an operation with everything around it.

@@ -136,7 +136,7 @@ fn after_create(created: &handoff::CreateOutput) -> String {
     }
 }
 
-/// How many batons and hand-offs wait, in words; none where none does. What somebody holds does not wait.
+/// How many batons and hand-offs wait, in words; none where none does. A baton that is held and a hand-off that is accepted do not wait.
 fn waiting(all: &[Waiting]) -> Option<String> {
     let is_held = |one: &&Waiting| {
         matches!(one.state, WaitingState::Baton(BatonState::Held) | WaitingState::Handoff(State::Accepted))
@@ -276,7 +276,7 @@ mod tests {
         let both = [one("baton", "open"), one("handoff", "offered"), one("baton", "open")];
         assert_eq!(count(&both).as_deref(), Some("2 batons and 1 hand-off wait"));
         assert_eq!(count(&[one("handoff", "offered")]).as_deref(), Some("1 hand-off waits"));
-        // What somebody holds does not wait.
+        // What is held or accepted does not wait.
         assert_eq!(count(&[one("baton", "held"), one("handoff", "accepted")]), None);
     }
 

@@ -118,7 +118,7 @@ impl Address {
     }
 
     /// The sender or the receiver of a message that is there, to be written to: also a token without an identity (`token:NAME`),
-    /// which nobody else can address.
+    /// which no other message can name as its receiver.
     pub fn of_participant(text: &str) -> Self {
         Self::parse(text).unwrap_or_else(|_| Self::Identity(text.to_owned()))
     }

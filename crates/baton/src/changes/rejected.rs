@@ -23,7 +23,8 @@ fn reason(line: &str) -> Option<String> {
         _ if code.starts_with("gitattributes") => "`.gitattributes`",
         _ => "an object that is malformed",
     };
-    Some(format!("{what} ({detail})"))
+    // Git's quotes are written as ours.
+    Some(format!("{what} ({})", detail.replace('\'', "`")))
 }
 
 #[cfg(test)]
@@ -37,7 +38,7 @@ mod tests {
         let fault = fault_of(output);
         assert_eq!(
             fault.to_string(),
-            "git refuses what these changes hold: `.gitmodules` (disallowed submodule url: -u./foo), a file name that git forbids (contains \\'.git\\')"
+            "git refuses what these changes hold: `.gitmodules` (disallowed submodule url: -u./foo), a file name that git forbids (contains `.git`)"
         );
         assert!(fault.hint().contains("baton changes keep"), "{}", fault.hint());
     }

@@ -143,7 +143,7 @@ fn a_value_that_cannot_be_read_is_named_with_its_place_and_the_rest_can_be_shown
     assert_eq!(named, ["auto_wrap", "live_after", "notify.quiet", "qdrant_url"]);
     assert!(readable.faults.iter().any(|fault| fault.message.starts_with("BATON_LIVE_AFTER: ")));
     assert_eq!((readable.identity.as_deref(), readable.limits), (Some("Ann"), Limits::default()));
-    // Another ledger than the one that is meant is looked at by nobody.
+    // A wrong ledger is not opened.
     let mut origins = sources.origins.clone();
     origins.insert("server", ("localhost".to_owned(), "env BATON_SERVER".to_owned()));
     assert!(faults::readable(Sources { origins, ..sources }).is_err());

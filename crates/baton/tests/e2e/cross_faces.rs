@@ -184,8 +184,8 @@ fn an_agent_on_a_pipe_does_all_of_it_by_itself() {
     assert_eq!(issue.comments.len(), 2, "{issue:#?}");
 }
 
-/// What came back is its sender's matter until the sender has read it, whichever way; not until somebody else has, nor until one
-/// has who may only read.
+/// A returned hand-off stays in the sender's inbox until the sender reads it, on any face. A read by another identity or with a
+/// read-only token does not clear it.
 #[test]
 fn a_hand_off_that_came_back_is_seen_by_its_sender_on_every_face() {
     let stage = Stage::ready();

@@ -144,7 +144,7 @@ fn with_keys_in_the_project_only_their_owners_can_read_it() {
     assert!(donna.text(&["transcripts", "pushed"]).contains("(encrypted)"));
     let went = donna.json(&["continue", ID, "--in", "codex", "--native", "--print"]);
     assert!(fs::read_to_string(text(&went["native"], "path")).expect("the session").contains(SAID));
-    // Whoever reads the ledger need not be among the readers.
+    // A reader of the ledger need not be a reader of the session.
     assert_eq!(went["encrypted_for"], json!(["Ann", "Donna"]), "{went:#}");
     for args in [&["status"][..], &["batons"], &["log"], &["pickup", "--dry-run"]] {
         let shown = ann.json(args).to_string();

@@ -60,7 +60,7 @@ pub struct BodyFields {
     /// Folders that changed their project.
     #[serde(deserialize_with = "texts")]
     pub paths: Vec<String>,
-    /// The project that they came from, where somebody gave them away on purpose.
+    /// The project that they came from, where a user split them off.
     #[serde(deserialize_with = "lenient")]
     pub split_from: Option<String>,
 }

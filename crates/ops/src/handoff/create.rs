@@ -244,7 +244,7 @@ fn plan(input: &CreateInput, from: &str, identity: &str, packet: &str, now: i64)
 
 /// Resolves the tracker. Returns the warnings. What is registered for a project that the caller does not reach is not
 /// disclosed by a preview, nor by a refusal: neither its tracker nor whether there is such a project. Only the hand-off itself
-/// is refused where that project was merged: nobody would see it there.
+/// is refused where that project was merged: its ledger is not read any more.
 fn place(
     tx: &mut Tx<'_>,
     env: &Env<'_>,

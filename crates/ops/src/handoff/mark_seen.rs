@@ -53,7 +53,7 @@ impl Operation for MarkSeen {
                 false => Ok(known),
             }
         })?;
-        // Nobody in particular is called `Bot`.
+        // `Bot` stands for every caller without a name.
         let is_named = identity_key(&identity) != identity_key(BOT);
         let is_sender = is_named
             && identity_key(&identity) == identity_key(&known.from_identity)

@@ -35,13 +35,10 @@ pub(super) fn require_sender(
 
 fn not_senders(tx: &mut Tx<'_>, env: &Env<'_>, known: &Handoff, is_inside: bool) -> Result<Refusal, Failure> {
     let id = &known.handoff_id;
+    let project_id = isolation::sender_for(known, Some(&env.caller.grant));
     let sender = match is_inside || !isolation::is_separated(tx, known)? {
-        true => format!(
-            "{} of project {}",
-            visible(&known.from_identity),
-            isolation::sender_for(known, Some(&env.caller.grant))
-        ),
-        false => isolation::project_label(&isolation::sender_for(known, Some(&env.caller.grant))),
+        true => format!("{} of project {project_id}", visible(&known.from_identity)),
+        false => isolation::project_label(&project_id),
     };
     let (what, hint) = match known.state {
         State::Accepted => (

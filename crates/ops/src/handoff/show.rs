@@ -15,6 +15,7 @@ use super::{Row, by_id, isolation, unknown};
 use crate::card::{WaitingKind, nobody_there};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::ownership::is_at_work;
+use crate::project::carried_here;
 use crate::resolve;
 
 /// Shows a hand-off.
@@ -52,7 +53,7 @@ pub struct ShowOutput {
     pub links: Map<String, Value>,
     /// The note that came with it.
     pub note: Option<crate::memory::View>,
-    /// Why nobody can take an offer yet.
+    /// Why no agent can take an offer yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receiver_missing: Option<String>,
 }
@@ -155,7 +156,11 @@ fn find_baton(
             let ids = baton::by_prefix(tx, project_id, id)?;
             match ids.as_slice() {
                 [one] => baton::get(tx, project_id, one)?,
-                [] => None,
+                // One of a project that was merged into this one goes on here under another id.
+                [] => match carried_here(tx, project_id, id)? {
+                    Some(carried) => baton::get(tx, project_id, &carried)?,
+                    None => None,
+                },
                 many => return Err(resolve::ambiguous_id("baton", id, many).into()),
             }
         }

@@ -15,11 +15,11 @@ use crate::resolve;
 /// A reply: its default receiver, and its thread.
 pub(super) struct Reply {
     pub(super) to: Address,
-    /// The project from which the message came, or to which it went; this one, where somebody else is written to.
+    /// The project from which the message came, or to which it went; this one, where the receiver is another one.
     pub(super) to_project: String,
     /// Where the mail of that project is read: the project into which it was merged since.
     home: String,
-    /// Whether it goes to the other side of the message that it answers, and not to somebody else.
+    /// Whether it goes to the other side of the message that it answers, and not to another receiver.
     pub(super) goes_back: bool,
     pub(super) subject: String,
     pub(super) thread_id: String,

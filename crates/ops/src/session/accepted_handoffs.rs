@@ -90,13 +90,14 @@ pub(super) fn duties(accepted: &[Handoff], session_id: &str, identity: &str) -> 
     of_session(accepted, session_id, identity).map(remark).collect()
 }
 
-/// Says of the hand-offs that a session accepted that they have nobody any more when it ends.
-pub(super) fn when_ended(accepted: &[Handoff], own: &Session) -> Vec<Remark> {
-    let own = of_session(accepted, &own.session_id, &own.identity);
-    own.map(|one| to_be_taken_over(one, "which you accepted, has no result")).collect()
+/// The accepted hand-offs that have no acceptor any more when a session ends. `forced`: its own agent does not end it.
+pub(super) fn when_ended(accepted: &[Handoff], ended: &Session, forced: bool) -> Vec<Remark> {
+    let acceptor = if forced { visible(&ended.identity) } else { "you".to_owned() };
+    let why = format!("which {acceptor} accepted, has no result");
+    of_session(accepted, &ended.session_id, &ended.identity).map(|one| to_be_taken_over(one, &why)).collect()
 }
 
-/// Says which hand-offs of a project were accepted and left: nobody works on them.
+/// The accepted hand-offs of a project whose acceptor is at work no more.
 pub(crate) fn abandoned<'a>(
     tx: &mut Tx<'_>,
     env: &Env<'_>,

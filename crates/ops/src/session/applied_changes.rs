@@ -33,7 +33,7 @@ pub(super) fn name_applied(cx: &mut Cx<'_>, bundle: &mut Bundle) -> Result<(), F
     Ok(())
 }
 
-/// Whether changes were applied in this folder, and nobody on the way of the baton committed there since.
+/// Whether changes were applied in this folder, and no session on the way of the baton committed there since.
 fn was_left_in(
     cx: &mut Cx<'_>,
     bundle: &Bundle,

@@ -53,7 +53,7 @@ pub struct EndOutput {
     pub session_id: String,
     /// The baton that is free again.
     pub freed_baton_id: Option<String>,
-    /// What the session leaves that somebody has to see to.
+    /// What the session leaves undone, with the commands that go on with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reminders: Vec<Remark>,
 }
@@ -95,7 +95,7 @@ impl Operation for End {
                 };
                 release(tx, env, &mut own, &by)?;
                 let accepted = handoff::accepted(tx, &project_id)?;
-                let reminders = accepted_handoffs::when_ended(&accepted, &own);
+                let reminders = accepted_handoffs::when_ended(&accepted, &own, forced);
                 if forced {
                     notify(tx, env, &own, &identity, input.reason())?;
                 }

@@ -14,7 +14,7 @@ use super::bundle_view::Bundle;
 use super::pickup_again::repeat_answer;
 use super::pickup_bundle;
 use super::pickup_decide::{decide, with_verb};
-use super::prior_changes::{UncommittedMarks, note_beginning};
+use super::prior_changes::{UncommittedFiles, UncommittedMarks, note_beginning};
 use super::recovery::{name_recovered, recoverable, saved_by};
 use super::{
     RegisterResult, Registration, Releaser, again, move_baton, notify, release, replace, working_copy,
@@ -155,15 +155,16 @@ impl Operation for Pickup {
             return pickup_handoff::accept(&input, cx, &handoff, &identity);
         }
         let Cx { store, env } = cx;
+        let mut files = UncommittedFiles::default();
         let picked = if input.dry_run {
             store.read(|tx| preview(tx, env, &input, &project_id, &identity))?
         } else {
-            let marks = UncommittedMarks::read(env);
+            let marks = UncommittedMarks::read(env, &mut files);
             store.write(&[&project_id], |tx| pick(tx, env, (&input, &marks), &project_id, &identity))?
         };
         let mut bundle = store
             .read(|tx| pickup_bundle::read(tx, env, &project_id, &picked, (input.dry_run, input.full)))?;
-        bundle.location = work_search::of_bundle(cx, &bundle)?;
+        bundle.location = work_search::of_bundle(cx, &bundle, &mut files)?;
         waiting_changes::name_place(&mut bundle, cx.env.host);
         waiting_changes::note_place(cx, &bundle)?;
         applied_changes::name_applied(cx, &mut bundle)?;

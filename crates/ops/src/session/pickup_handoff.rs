@@ -18,7 +18,7 @@ use super::pickup::{Pickup, PickupInput, PickupResult, keep, preempt};
 use super::pickup_bundle;
 use super::pickup_decide::own_session;
 use super::pickup_transfer::{facts, transfer};
-use super::prior_changes::{UncommittedMarks, note_beginning};
+use super::prior_changes::{UncommittedFiles, UncommittedMarks, note_beginning};
 use super::recovery::recoverable;
 use super::{RegisterResult, replace, working_copy};
 use crate::handoff::acceptor::is_acceptor;
@@ -110,7 +110,7 @@ pub(super) fn accept(
         PickupResult { identity: identity.to_owned(), ..PickupResult::default() }
     } else {
         expire_overdue(store, env, known)?;
-        let marks = UncommittedMarks::read(env);
+        let marks = UncommittedMarks::read(env, &mut UncommittedFiles::default());
         store.write(&[&known.from_project_id, &project_id], |tx| {
             take(tx, env, (input, &marks), &known.handoff_id, identity)
         })?

@@ -1,6 +1,6 @@
 //! What was not committed in a working copy before a session worked there. As long as it is just so, it is no work of that session.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use baton_model::delta::Kind;
 use baton_model::repository::WorkingCopy;
@@ -32,15 +32,28 @@ pub(super) struct Beginning {
     marks: BTreeSet<String>,
 }
 
-/// What is not committed where the caller stands. It is read before the transaction of a beginning: git and the disk are asked.
+/// What is not committed in the working copies that a call looks at. Git is asked once for each: an answer takes 0.15 s where there
+/// are 100,000 files.
+#[derive(Debug, Default)]
+pub(super) struct UncommittedFiles(BTreeMap<String, Option<Vec<String>>>);
+
+impl UncommittedFiles {
+    /// The paths in a working copy; nothing where git does not tell.
+    pub(super) fn of(&mut self, host: &dyn Host, root: &str) -> Option<Vec<String>> {
+        self.0.entry(root.to_owned()).or_insert_with(|| host.uncommitted(root)).clone()
+    }
+}
+
+/// Marks of what is not committed where the caller stands. They are read before the transaction of a beginning: git and the disk
+/// are asked.
 #[derive(Debug, Default)]
 pub(super) struct UncommittedMarks(Option<Vec<String>>);
 
 impl UncommittedMarks {
     /// Reads them.
-    pub(super) fn read(env: &Env<'_>) -> Self {
+    pub(super) fn read(env: &Env<'_>, files: &mut UncommittedFiles) -> Self {
         let Some(root) = &env.caller.git_root else { return Self::default() };
-        let files = env.host.uncommitted(root).filter(|files| !files.is_empty());
+        let files = files.of(env.host, root).filter(|files| !files.is_empty());
         Self(files.and_then(|files| marks(env.host, root, &files)))
     }
 }

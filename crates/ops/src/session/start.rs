@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::prior_changes::{UncommittedMarks, note_beginning};
+use super::prior_changes::{UncommittedFiles, UncommittedMarks, note_beginning};
 use super::recovery::{left_remarks, prefetch_left};
 use super::work_location::shared_copy;
 use super::{RegisterResult, Registration, again, register, replace, working_copy};
@@ -80,7 +80,7 @@ impl Operation for Start {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
-        let marks = UncommittedMarks::read(env);
+        let marks = UncommittedMarks::read(env, &mut UncommittedFiles::default());
         let begun =
             store.write(&[&project_id], |tx| begin(tx, env, (&input, &marks), &project_id, &identity))?;
         let (card, replay) = store.read(|tx| {

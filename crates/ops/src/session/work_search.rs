@@ -8,7 +8,7 @@ use baton_store::{Failure, Tx, baton, changes, delta, session_commit};
 
 use super::bundle_view::Bundle;
 use super::copy_lookup::{PlaceNow, look_up};
-use super::prior_changes::{self, Beginning, beginnings, is_prior};
+use super::prior_changes::{self, Beginning, UncommittedFiles, beginnings, is_prior};
 use super::work_location::{EarlierLocation, WorkLocation, advice};
 use crate::op::{Cx, Host};
 
@@ -65,14 +65,18 @@ struct FoundCopy {
 }
 
 /// Where the work of a bundle lies, as far as the sessions on its way said so.
-pub(super) fn of_bundle(cx: &mut Cx<'_>, bundle: &Bundle) -> Result<Option<WorkLocation>, Failure> {
+pub(super) fn of_bundle(
+    cx: &mut Cx<'_>,
+    bundle: &Bundle,
+    files: &mut UncommittedFiles,
+) -> Result<Option<WorkLocation>, Failure> {
     let candidates = cx.store.read(|tx| candidates(tx, &bundle.lineage))?;
     let mut seen: Vec<WorkLocation> = Vec::new();
     let mut left = LeftPlaces::default();
     for of in candidates {
         let Some(copy) = of.session.copy.clone() else { continue };
         let root = copy.root.clone();
-        let found = inspect(cx, bundle, &of, copy)?;
+        let found = inspect(cx, bundle, files, (&of, copy))?;
         // What was left in a folder that cannot be looked at is not known, unless its session saved nothing at all.
         let may_hold_work = !found.location.is_found() && cx.store.read(|tx| has_saved(tx, &of.session))?;
         let has_left = of.has_left(cx.env.host, &root, &found);
@@ -82,7 +86,7 @@ pub(super) fn of_bundle(cx: &mut Cx<'_>, bundle: &Bundle) -> Result<Option<WorkL
         // Who worked in one folder and wrapped in another left there what is not committed.
         if let Some(copy) = of.begun_in() {
             let root = copy.root.clone();
-            let found = inspect(cx, bundle, &of, copy)?;
+            let found = inspect(cx, bundle, files, (&of, copy))?;
             if of.has_left(cx.env.host, &root, &found)
                 && !seen.iter().any(|other| is_same(other, &found.location))
             {
@@ -179,7 +183,7 @@ fn candidates(tx: &mut Tx<'_>, lineage: &[Session]) -> Result<Vec<Candidate>, Fa
     Ok(candidates)
 }
 
-/// Whether a session left a baton with changes of its own: what was not committed is its work then, whoever made it.
+/// Whether a session left a baton with changes of its own: what was not committed counts as its work then.
 fn has_captured(tx: &mut Tx<'_>, of: &Session) -> Result<bool, Failure> {
     let Some(left) = baton::of_session(tx, &of.project_id, &of.session_id)? else { return Ok(false) };
     let Some(own) = changes::get(tx, &of.project_id, &left.baton_id)? else { return Ok(false) };
@@ -204,8 +208,8 @@ fn has_saved(tx: &mut Tx<'_>, of: &Session) -> Result<bool, Failure> {
 fn inspect(
     cx: &mut Cx<'_>,
     bundle: &Bundle,
-    of: &Candidate,
-    mut copy: WorkingCopy,
+    files: &mut UncommittedFiles,
+    (of, mut copy): (&Candidate, WorkingCopy),
 ) -> Result<FoundCopy, Failure> {
     let caller = cx.env.caller;
     let own_root = caller.git_root.as_ref().or(caller.folders.first());
@@ -218,7 +222,7 @@ fn inspect(
     };
     let is_here = is_this_machine && own_root == Some(&copy.root);
     let changed = match owner {
-        Some(owner) if owner == bundle.project_id && !holds_other => host.uncommitted(&copy.root),
+        Some(owner) if owner == bundle.project_id && !holds_other => files.of(host, &copy.root),
         _ => None,
     };
     let has_commit = own_root.zip(copy.commit.as_deref()).and_then(|(root, commit)| {

@@ -43,14 +43,14 @@ pub(super) fn role_warning(
     }
 }
 
-/// What stands for the id of the baton in a warning that is made before it.
-const BATON: &str = "BATON";
-
-/// Gives the baton that was left its place in the warnings.
+/// Adds to the warning about an unknown addressee how the baton that was left is addressed anew.
 pub(super) fn name_baton(warnings: &mut [Warning], baton_id: &str) {
     let is_of_addressee = |one: &&mut Warning| one.kind == WarningKind::Baton(BatonWarning::AddresseeUnknown);
     for warning in warnings.iter_mut().filter(is_of_addressee) {
-        warning.message = warning.message.replace(BATON, short(baton_id));
+        let command = format!("`baton pickup {}`", short(baton_id));
+        warning.message.push_str(&format!(
+            " To address it anew, take it back with {command}, then wrap again with `--to NAME`"
+        ));
     }
 }
 
@@ -71,8 +71,7 @@ fn addressee_warning(
     let suggestion =
         if near.is_empty() { ".".to_owned() } else { format!("; did you mean {}?", near.join(" or ")) };
     let message = format!(
-        "nobody called {} has worked in project {project_id} yet: the baton waits for that name{suggestion} To address it anew, \
-         take it back with `baton pickup {BATON}`, then wrap again with `--to NAME`",
+        "nobody called {} has worked in project {project_id} yet: the baton waits for that name{suggestion}",
         visible(name)
     );
     Ok(Some(Warning::new(WarningKind::Baton(BatonWarning::AddresseeUnknown), message)))

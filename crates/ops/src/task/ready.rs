@@ -61,7 +61,7 @@ pub struct ReadyInput {
     /// Only tasks whose metadata has this value under this key, as `KEY=VALUE`.
     #[serde(default)]
     pub metadata: Option<String>,
-    /// What is assigned to this identity comes first; to the caller when nothing is said, and to nobody with an empty name.
+    /// What is assigned to this identity comes first; of the caller when nothing is said; an empty name puts none first.
     #[serde(default)]
     pub assigned_first: Option<String>,
     /// With what is put off.
@@ -131,7 +131,7 @@ impl Operation for Ready {
     }
 }
 
-/// Whose tasks come first: whom the call names, else the caller where its name is its own. An empty name is nobody.
+/// Whose tasks come first: whom the call names, else the caller where its name is its own. An empty name puts none first.
 fn owner(caller: &Caller, named: Option<&str>) -> Option<String> {
     match named {
         Some(name) => Some(name.to_owned()).filter(|name| !name.is_empty()),
@@ -157,7 +157,9 @@ struct Query<'a> {
 impl Query<'_> {
     fn page(&self, tx: &mut Tx<'_>, env: &Env<'_>, window: Window) -> Result<(Vec<Task>, bool), Failure> {
         // Leases that ran out are given back by the next claim; until then they are ready all the same.
-        let late = overdue(tx, env, self.project_id)?.into_iter().map(|(_, task)| task);
+        let overdue = overdue(tx, env, self.project_id)?;
+        let is_overdue = |task: &Task| overdue.iter().any(|(_, late)| late.task_id == task.task_id);
+        let late = overdue.iter().map(|(_, task)| task.clone());
         let late = late.filter(|task| task.readiness.ready && self.filter.takes(task));
         let is_own = |task: &Task| self.owner.is_some_and(|owner| is_assigned_to(task, owner));
         let (mut own, mut late): (Vec<Task>, Vec<Task>) = late.partition(is_own);
@@ -171,8 +173,8 @@ impl Query<'_> {
         // What the router gave it and waits to be begun comes before all: that is what a claim takes up.
         if let Some(owner) = self.owner {
             let given = task::given_to(tx, self.project_id, owner)?;
-            let mut given: Vec<Task> =
-                given.into_iter().filter(|task| route::is_waiting(task) && self.filter.takes(task)).collect();
+            let waits = |task: &Task| route::is_waiting(task) && !is_overdue(task) && self.filter.takes(task);
+            let mut given: Vec<Task> = given.into_iter().filter(waits).collect();
             given.append(&mut own);
             own = given;
         }

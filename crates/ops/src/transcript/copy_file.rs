@@ -39,7 +39,7 @@ pub struct TranscriptCopy {
     pub packet: String,
     /// What was said and done, in order; the first event is the session itself.
     pub events: Vec<Value>,
-    /// Whether it was pushed encrypted: the ledger takes down nothing of its words. Said by whoever fetched it, of its manifest.
+    /// Whether it was pushed encrypted: the ledger takes down nothing of its words. The client says so that fetched it, by its manifest.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_encrypted: bool,
 }

@@ -85,8 +85,8 @@ fn read_here(
     Ok((transcript, packet))
 }
 
-/// The packet of a session that was pushed encrypted: which one goes on, and nothing that was said in it. Whoever reads the ledger need
-/// not be among those for whom it was encrypted.
+/// The packet of a session that was pushed encrypted: which one goes on, and nothing that was said in it. A reader of the
+/// ledger need not be one of those for whom it was encrypted.
 fn wordless_packet(
     env: &Env<'_>,
     transcript: &FoundTranscript,

@@ -253,7 +253,7 @@ on_every_backend! {
         w.ok(&ci, "session_checkpoint", json!({ "summary": "s" }));
         let sent = w.ok(&ci, "mail_send", json!({ "to": "role:testing", "subject": "s" }));
         assert_eq!(sent["from_identity"].as_str().or(sent["from"].as_str()), Some("token:ci-token"), "{sent}");
-        // What it wrote is answered; by its name nobody writes to it.
+        // What it wrote is answered; no message names it as its receiver.
         w.ok(&agent("Ann"), "session_start", json!({}));
         let request = w.ok(&ci, "mail_send", json!({ "to": "Ann", "subject": "may I" }));
         let answer = w.ok(&agent("Ann"), "mail_send", json!({ "reply_to": request["message_id"], "body": "yes" }));

@@ -42,6 +42,11 @@ on_every_backend! {
         // What a claim would take up is ready, and first.
         let ready = w.ok(&tess, "task_ready", json!({}));
         assert_eq!((&ready["items"][0]["id"], &ready["items"][0]["is_own"]), (&made["test_id"], &json!(true)), "{ready:#}");
+        // Its claim runs out before Tess has begun: it is listed once all the same.
+        w.advance(86_400_000);
+        let late = w.ok(&tess, "task_ready", json!({}));
+        let titles = column(&list(&late["items"]), "title");
+        assert_eq!(titles.iter().filter(|title| title.starts_with("TEST:")).count(), 1, "{titles:?}");
         w.ok(&tess, "task_claim", json!({ "id": made["test_id"] }));
         assert!(list(&w.ok(&tess, "task_ready", json!({}))["items"]).is_empty(), "it is taken up");
         w.ok(&tess, "task_close", json!({ "id": made["test_id"], "result": "pass" }));
@@ -176,7 +181,7 @@ on_every_backend! {
         assert_eq!(marked, [true, true, false, false, false], "{all:#}");
         let nobody = w.ok(&agent("Bot"), "task_ready", json!({}));
         assert!(list(&nobody["items"]).iter().all(|row| row["is_own"].is_null()), "{nobody:#}");
-        // A task whose lease ran out is nobody's again, and stands at its place among the others.
+        // A task whose lease ran out has no holder again, and stands at its place among the others.
         let claimed = w.ok(&agent("Ann"), "task_claim", json!({ "id": list(&all["items"])[1]["id"] }));
         assert_eq!(claimed["claimed"], true);
         w.advance(30 * 86_400_000);

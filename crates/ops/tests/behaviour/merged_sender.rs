@@ -157,6 +157,8 @@ on_every_backend! {
             assert!(text(&picked["baton"], "body").contains("the cart rounds"), "{picked:#}");
         }
         w.no(&agent("Lola"), "hd_exec", json!({ "handoff_id": "00000000-0000" }), "baton_unknown");
+        let shown = w.ok(&agent("Ben"), "handoff_show", json!({ "id": baton }));
+        assert_eq!((&shown["kind"], &shown["state"]), (&json!("baton"), &json!("held")), "{shown:#}");
         let none = w.no(&agent("Lola"), "changes_show", json!({ "baton_id": baton }), "changes_none");
         assert!(text(&none, "message").ends_with("has no changes"), "it is found: {none:#}");
         w.no(&agent("Ben"), "baton_export", json!({ "baton_id": baton }), "baton_claimed");

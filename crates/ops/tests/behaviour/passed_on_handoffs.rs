@@ -91,6 +91,16 @@ on_every_backend! {
         assert_eq!(complete(w, &at_q("Fritz"), &id)["state"], "completed");
     }
 
+    fn a_forced_end_names_the_acceptor_of_what_it_leaves(w) {
+        w.register("q");
+        let id = offer(w, "an endpoint");
+        let taken = w.ok(&at_q("Otto"), "hd_exec", json!({ "handoff_id": id }));
+        let forced = json!({ "session": taken["session_id"], "force": true, "why": "gone home" });
+        let ended = w.ok(&at_q("Owner"), "session_end", forced);
+        let reminders = ended["reminders"].to_string();
+        assert!(reminders.contains("which Otto accepted") && !reminders.contains("you accepted"), "{ended:#}");
+    }
+
     fn a_hand_off_past_its_deadline_is_shown_as_expired_at_once(w) {
         w.register("q");
         let sent = json!({ "to_project_id": "q", "subject": "s", "expires_in": "30m" });
@@ -103,7 +113,7 @@ on_every_backend! {
             assert_eq!(w.ok(&who, "handoff_show", json!({ "id": id }))["state"], "expired");
             assert!(!says(&w.ok(&who, "session_status", json!({})), "offered"));
         }
-        // Nothing waits for whoever would pick it up.
+        // Nothing waits that could be picked up.
         w.ok(&at_q("Dora"), "hd_exec", json!({}));
     }
 
@@ -173,6 +183,10 @@ on_every_backend! {
         w.ok(&ann, "hd_exec", json!({ "handoff_id": &baton[..13] }));
         w.ok(&ann, "session_wrap", json!({ "summary": "x", "to": "Lola" }));
         assert_eq!(w.pickup(&agent("Lola"))["baton"]["summary"], "x");
+        // Whatever the name is, it is told as it was given.
+        w.start(&agent("Mia"));
+        let wrapped = w.ok(&agent("Mia"), "session_wrap", json!({ "summary": "y", "to": "BATON" }));
+        assert!(says(&wrapped["warnings"], "nobody called BATON has worked"), "{wrapped:#}");
         for known in ["lola", "codex"] {
             w.start(&agent("Ann"));
             let wrapped = w.ok(&agent("Ann"), "session_wrap", json!({ "summary": "x", "to": known }));

@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 
-use crate::changes::{Fault, Recovery, Step, recover};
+use crate::changes::{Changes, Fault, Recovery, Step, recover};
 use crate::git::Plumbing;
 
 use super::faults::{FILES, edited};
@@ -143,26 +144,33 @@ fn what_was_taken_back_is_not_said_to_be_finished() {
     assert_eq!(recover(&Plumbing, &target).expect("recovered").recovery, Recovery::TakenBack);
 }
 
+/// Whether an application ends before it has written more than so many paths.
+fn is_killed(target: &Path, changes: &Changes, paths: usize) -> bool {
+    let mut count = 0;
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        crate::changes::apply(&Plumbing, target, above(target), changes, &mut |step| {
+            count += usize::from(matches!(step, Step::Path(_)));
+            if count > paths {
+                std::panic::resume_unwind(Box::new(step));
+            }
+            Ok(())
+        })
+    }));
+    outcome.is_err()
+}
+
 #[test]
 fn what_was_taken_back_can_be_applied_anew_and_is_named() {
     let stage = Stage::new(&FILES, &[]);
     let (_, mut changes) = edited(&stage);
     changes.baton_id = Some("0199".into());
+    let mut killed = 0;
     for kill_at in 1..8 {
         let target = stage.clone(&format!("killed-{kill_at}"));
-        let mut count = 0;
-        let outcome = catch_unwind(AssertUnwindSafe(|| {
-            crate::changes::apply(&Plumbing, &target, above(&target), &changes, &mut |step| {
-                count += usize::from(matches!(step, Step::Path(_)));
-                if count > kill_at {
-                    std::panic::resume_unwind(Box::new(step));
-                }
-                Ok(())
-            })
-        }));
-        if outcome.is_ok() {
+        if !is_killed(&target, &changes, kill_at) {
             break;
         }
+        killed += 1;
         fs::remove_file(target.join(".git/index.lock")).expect("the lock was there");
         write(&target, b"own", b"own\n");
         git(&target, &["add", "own"]);
@@ -173,27 +181,20 @@ fn what_was_taken_back_can_be_applied_anew_and_is_named() {
         // Files that were put back have another time than the index says.
         apply(&target, &changes).unwrap_or_else(|fault| panic!("{kill_at}: {fault}"));
     }
+    assert!(killed > 1, "the changes have several paths");
 }
 
 #[test]
 fn what_was_committed_after_a_kill_is_not_taken_back() {
     let stage = Stage::new(&FILES, &[]);
     let (source, changes) = edited(&stage);
+    let mut killed = 0;
     for kill_at in 1..8 {
         let target = stage.clone(&format!("killed-{kill_at}"));
-        let mut count = 0;
-        let outcome = catch_unwind(AssertUnwindSafe(|| {
-            crate::changes::apply(&Plumbing, &target, above(&target), &changes, &mut |step| {
-                count += usize::from(matches!(step, Step::Path(_)));
-                if count > kill_at {
-                    std::panic::resume_unwind(Box::new(step));
-                }
-                Ok(())
-            })
-        }));
-        if outcome.is_ok() {
+        if !is_killed(&target, &changes, kill_at) {
             break;
         }
+        killed += 1;
         // Git refuses to commit before its lock is removed, and says that it may be.
         fs::remove_file(target.join(".git/index.lock")).expect("the lock was there");
         git(&target, &["add", "-A", "--", ".", ":!*.tmp"]);
@@ -226,6 +227,7 @@ fn what_was_committed_after_a_kill_is_not_taken_back() {
             }
         }
     }
+    assert!(killed > 1, "the changes have several paths");
 }
 
 #[test]
