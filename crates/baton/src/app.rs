@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use baton_model::id::check_project;
 use baton_model::refusal::{Kind, Refusal};
-use baton_ops::op::{BeginsStore, Caller, Cx, Entry, Env, Host};
-use baton_store::{Failure, Store, outbox};
+use baton_ops::op::{BeginsStore, Caller, Cx, Entry, Env, Host, Site};
+use baton_store::{Failure, Store, Target, outbox};
 use serde_json::Value;
 
 use crate::clock;
@@ -120,6 +120,18 @@ impl App {
     /// Refuses where the settings name a store that is not there and that does not begin now.
     pub(crate) fn require_named_store(&self, begins: BeginsStore) -> Result<(), Refusal> {
         if self.store.is_some() { Ok(()) } else { named_store::require(&self.config, begins) }
+    }
+
+    /// Sees to the store that an operation works with. What reads the sessions on this disk needs none that is there: in place of
+    /// one that the settings name and that is missing it has an empty one in memory.
+    fn provide_store(&mut self, begins: BeginsStore, site: Site) -> Result<(), AppError> {
+        match self.require_named_store(begins) {
+            Err(_) if site == Site::Disk => {
+                self.store = Some(Store::open(&Target::Memory, clock::now())?);
+                Ok(())
+            }
+            required => Ok(required?),
+        }
     }
 
     /// Refuses what concerns the store itself where it is on a server.

@@ -1,6 +1,7 @@
 //! What a client sent, as far as it can be read: every request is answered, also one that cannot be parsed, because a client
 //! waits for its answer.
 
+use baton_model::unique_keys::require_unique_keys;
 use rmcp::RoleServer;
 use rmcp::model::{ClientRequest, ErrorData, JsonRpcError, JsonRpcMessage, RequestId};
 use rmcp::service::RxJsonRpcMessage;
@@ -44,7 +45,7 @@ impl Incoming {
         if bytes.is_empty() {
             return Self::Nothing;
         }
-        match serde_json::from_slice(bytes) {
+        match serde_json::from_slice(bytes).and_then(|message| require_unique_keys(bytes).map(|()| message)) {
             Ok(message) => Self::fitting(message),
             Err(error) => match serde_json::from_slice::<Value>(bytes) {
                 Ok(value) => Self::misshapen(&value, &error),
@@ -256,6 +257,11 @@ mod tests {
         let late =
             r#"{"method":"tools/call","params":{"id":9,"a":"\ud83d"},"id":"late \" one","jsonrpc":"2.0"}"#;
         assert_eq!(refused(late.as_bytes()), Some((-32700, "late \" one".into())));
+    }
+
+    #[test]
+    fn an_argument_that_is_given_twice_is_refused() {
+        assert_eq!(refused(call(r#""a","text":"b""#).as_bytes()), Some((-32602, 7.into())));
     }
 
     #[test]

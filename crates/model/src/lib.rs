@@ -46,6 +46,7 @@ pub mod task;
 pub mod time;
 pub mod tracker;
 pub mod transcript_copy;
+pub mod unique_keys;
 pub mod usage_limit;
 
 pub use baton_packet::{budget, markdown, packet, printable, refusal};

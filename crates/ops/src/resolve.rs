@@ -152,9 +152,23 @@ pub(crate) fn object_by_prefix(
         [] => Err(unknown(id).into()),
         many => {
             let ids: Vec<String> = many.iter().map(|(_, id)| id.clone()).collect();
-            Err(ambiguous_id(noun, id, &ids).into())
+            let is_one = ids.windows(2).all(|pair| pair[0] == pair[1]);
+            Err(if is_one { in_several_projects(noun, many) } else { ambiguous_id(noun, id, &ids) }.into())
         }
     }
+}
+
+/// The refusal for an id that objects of several projects have: an imported session keeps its id.
+fn in_several_projects(noun: &str, found: &[(String, String)]) -> Refusal {
+    let projects: Vec<&str> = found.iter().map(|(project_id, _)| project_id.as_str()).collect();
+    let id = found.first().map_or("", |(_, id)| id);
+    Refusal::new(
+        Kind::Refused,
+        "id_ambiguous",
+        format!("several projects have the {noun} `{id}`: {}", projects.join(", ")),
+        "name the project with `--project ID`",
+    )
+    .with("candidates", json!(projects))
 }
 
 /// The refusal for a prefix that several ids share.

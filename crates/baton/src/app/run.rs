@@ -41,9 +41,7 @@ impl App {
         tracing::debug!(operation = O::NAME, ledger = %self.config.ledger(), "runs");
         // An answer that may hold a whole project, or thousands of transcripts, stays of its type.
         if self.config.server.is_none() && (O::META.is_plain_task_read() || O::META.only_caches) {
-            if !O::META.only_caches {
-                self.require_named_store(O::META.begins_store)?;
-            }
+            self.provide_store(O::META.begins_store, O::META.site)?;
             let _bar = self.progress(O::META.slow);
             let read = |app: &mut Self| app.within(caller, |cx| run_typed::<O>(input, cx));
             return match O::META.only_caches {
@@ -99,7 +97,7 @@ impl Runner for App {
         match self.config.server {
             Some(_) => self.call_remote(&caller, entry, input),
             None => {
-                self.require_named_store(entry.begins_store)?;
+                self.provide_store(entry.begins_store, entry.site)?;
                 self.within(&caller, |cx| (entry.run)(input, cx))
             }
         }

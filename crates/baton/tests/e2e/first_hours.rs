@@ -24,6 +24,14 @@ fn the_project_that_an_untrusted_file_names_is_told_with_the_way_to_it() {
     assert!(!text(&refusal["error"], "hint").contains("not trusted"), "{refusal}");
 }
 
+/// A session of Claude Code with one request.
+const SESSION: &str = concat!(
+    r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"5e5510e1-0000-4000-8000-000000000001","#,
+    r#""cwd":"/srv/w/shop","timestamp":"2026-11-20T10:00:00.000Z","#,
+    r#""message":{"role":"user","content":"Mend the cart"}}"#,
+    "\n"
+);
+
 #[test]
 fn a_refused_note_leaves_no_store_behind() {
     let stage = Stage::in_a_file("a path of a store that is not there");
@@ -34,6 +42,19 @@ fn a_refused_note_leaves_no_store_behind() {
             let refusal = ann.refused(3, "store_missing", call);
             assert!(text(&refusal, "hint").contains("baton init"), "{refusal}");
         }
+        assert!(!path.exists() && !parent.exists(), "{}", path.display());
+    }
+    // What reads the sessions on this disk needs no store, and makes none.
+    let session = stage.file("session.jsonl", SESSION);
+    for path in [parent.join("where.db"), stage.root().join("mistyped.db")] {
+        let ann = stage.terminal("Ann").with("BATON_STORE", &path);
+        let file = session.display().to_string();
+        let document =
+            ann.run(&["handoff", "from-transcript", &file, "--agent", "claude", "--format", "markdown"]);
+        assert!(document.done().contains("Mend the cart"), "the document");
+        ann.json(&["transcripts", "list"]);
+        ann.json(&["transcripts", "search", "cart"]);
+        ann.json(&["transcripts", "show", &file]);
         assert!(!path.exists() && !parent.exists(), "{}", path.display());
     }
     // Nor is an empty file made one.
