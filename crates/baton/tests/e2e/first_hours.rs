@@ -48,13 +48,12 @@ fn a_refused_note_leaves_no_store_behind() {
     let session = stage.file("session.jsonl", SESSION);
     for path in [parent.join("where.db"), stage.root().join("mistyped.db")] {
         let ann = stage.terminal("Ann").with("BATON_STORE", &path);
-        let file = session.display().to_string();
         let document =
-            ann.run(&["handoff", "from-transcript", &file, "--agent", "claude", "--format", "markdown"]);
-        assert!(document.done().contains("Mend the cart"), "the document");
+            ann.run(&["handoff", "from-transcript", &session, "--agent", "claude", "--format", "markdown"]);
+        assert!(document.done().out.contains("Mend the cart"), "the document");
         ann.json(&["transcripts", "list"]);
         ann.json(&["transcripts", "search", "cart"]);
-        ann.json(&["transcripts", "show", &file]);
+        ann.json(&["transcripts", "show", &session]);
         assert!(!path.exists() && !parent.exists(), "{}", path.display());
     }
     // Nor is an empty file made one.
