@@ -9,6 +9,21 @@ use baton_store::Target;
 
 /// Refuses to write to a file that is there, unless that was asked for; and to one that holds a store, whatever was asked for.
 pub(crate) fn check_output(path: &Path, overwrite: bool) -> Result<(), Refusal> {
+    refuse_store(path)?;
+    if !overwrite && fs::metadata(path).is_ok_and(|meta| meta.is_file()) {
+        let what = format!("{} is there already", baton_model::id::visible(&path.display().to_string()));
+        return Err(Refusal::new(
+            Kind::Conflict,
+            "file_exists",
+            what,
+            "choose another file, or say --overwrite",
+        ));
+    }
+    Ok(())
+}
+
+/// Refuses to write to a file that holds a store, or to one beside it that SQLite or Baton makes.
+pub(crate) fn refuse_store(path: &Path) -> Result<(), Refusal> {
     let shown = baton_model::id::visible(&path.display().to_string());
     let ending = path.extension().map(|ending| ending.to_string_lossy().into_owned()).unwrap_or_default();
     let is_side_file = ["-wal", "-shm", "-journal", "-lock"].iter().any(|side| ending.ends_with(side));
@@ -19,15 +34,6 @@ pub(crate) fn check_output(path: &Path, overwrite: bool) -> Result<(), Refusal> 
             "file_is_store",
             what,
             "choose another file; nothing was written",
-        ));
-    }
-    if !overwrite && fs::metadata(path).is_ok_and(|meta| meta.is_file()) {
-        let what = format!("{shown} is there already");
-        return Err(Refusal::new(
-            Kind::Conflict,
-            "file_exists",
-            what,
-            "choose another file, or say --overwrite",
         ));
     }
     Ok(())

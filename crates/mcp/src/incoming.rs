@@ -1,7 +1,7 @@
 //! What a client sent, as far as it can be read: every request is answered, also one that cannot be parsed, because a client
 //! waits for its answer.
 
-use baton_model::unique_keys::require_unique_keys;
+use baton_model::lossless_json::require_lossless;
 use rmcp::RoleServer;
 use rmcp::model::{ClientRequest, ErrorData, JsonRpcError, JsonRpcMessage, RequestId};
 use rmcp::service::RxJsonRpcMessage;
@@ -45,7 +45,7 @@ impl Incoming {
         if bytes.is_empty() {
             return Self::Nothing;
         }
-        match serde_json::from_slice(bytes).and_then(|message| require_unique_keys(bytes).map(|()| message)) {
+        match serde_json::from_slice(bytes).and_then(|message| require_lossless(bytes).map(|()| message)) {
             Ok(message) => Self::fitting(message),
             Err(error) => match serde_json::from_slice::<Value>(bytes) {
                 Ok(value) => Self::misshapen(&value, &error),

@@ -23,6 +23,7 @@ pub mod instructions;
 pub mod issue;
 pub mod lease;
 pub mod liveness;
+pub mod lossless_json;
 pub mod memory;
 pub mod message;
 pub mod moment;
@@ -46,7 +47,6 @@ pub mod task;
 pub mod time;
 pub mod tracker;
 pub mod transcript_copy;
-pub mod unique_keys;
 pub mod usage_limit;
 
 pub use baton_packet::{budget, markdown, packet, printable, refusal};

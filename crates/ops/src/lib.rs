@@ -18,6 +18,7 @@ mod content;
 mod displaced;
 pub mod document;
 pub mod handoff;
+mod id_prefix;
 pub mod input;
 pub mod key;
 pub mod lease;

@@ -212,7 +212,7 @@ fn kept_under(entry: &Entry, input: &Value, cx: &mut Cx<'_>) -> Result<Option<St
         (named, _) => resolve::project_id(cx.store, &cx.env, named),
     };
     match found {
-        Ok(project_id) => Ok(Some(project_id)),
+        Ok(project_id) => Ok(Some(id_of_name(project_id, cx)?)),
         // A name that a project was given leads to it; what the token does not reach stays unknown.
         Err(failure) if let Some(renamed) = project_name::look_up(&failure, cx.store, cx.env.caller) => {
             match cx.env.caller.grant.reaches(&renamed.project_id) {
@@ -224,6 +224,16 @@ fn kept_under(entry: &Entry, input: &Value, cx: &mut Cx<'_>) -> Result<Option<St
         Err(Failure::Refused(refusal)) if NOWHERE.contains(&refusal.code) => Ok(None),
         Err(other) => Err(other),
     }
+}
+
+/// The id of the project that is called so, where no project has this id: a repeated request may name its project anew.
+fn id_of_name(named: String, cx: &mut Cx<'_>) -> Result<String, Failure> {
+    let grant = &cx.env.caller.grant;
+    let renamed = cx.store.read(|tx| {
+        let is_id = project::get(tx, &named)?.is_some();
+        Ok(if is_id { None } else { project::of_name(tx, &named)? })
+    })?;
+    Ok(renamed.filter(|id| grant.reaches(id)).unwrap_or(named))
 }
 
 /// How a call is refused that is in no project, or in none that is clearly meant.

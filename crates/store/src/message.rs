@@ -25,6 +25,9 @@ crate::sql! {
     PENDING = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND to_key = $2 AND delivered_at IS NULL AND recalled_at IS NULL AND (expires_at IS NULL OR expires_at >= $3) ORDER BY seq");
     DELIVERED = "UPDATE message SET delivered_at = $1 WHERE project_id = $2 AND message_id = $3 AND delivered_at IS NULL
         AND recalled_at IS NULL";
+    MOVED = "UPDATE message SET delivered_at = $1, ack_by = NULL WHERE project_id = $2 AND message_id = $3";
+    ARRIVED = "UPDATE message SET to_project_id = NULL, to_key = $1, seq = $2 WHERE project_id = $3 AND message_id = $4
+        AND to_project_id IS NOT NULL";
     ACKED = "UPDATE message SET acked_at = $1, delivered_at = COALESCE(delivered_at, $1) WHERE project_id = $2 AND message_id = $3
         AND acked_at IS NULL AND recalled_at IS NULL";
     OVERDUE = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND ack_by IS NOT NULL AND ack_by < $2 AND acked_at IS NULL AND recalled_at IS NULL AND (expires_at IS NULL OR expires_at >= $3) ORDER BY ack_by, seq");
@@ -136,6 +139,19 @@ pub fn pending(
 /// Marks a message as written out; says whether this call was the first to do so.
 pub fn delivered(tx: &mut Tx<'_>, project_id: &str, message_id: &str, now: Millis) -> Result<bool, Fault> {
     Ok(tx.execute(DELIVERED, params![now, project_id, message_id])? == 1)
+}
+
+/// Marks a message that waits in the mailbox of another project now: its acknowledgement is asked for there.
+pub fn moved(tx: &mut Tx<'_>, project_id: &str, message_id: &str, now: Millis) -> Result<(), Fault> {
+    tx.execute(MOVED, params![now, project_id, message_id])?;
+    Ok(())
+}
+
+/// Makes a sender's copy the message itself, where the project that it went to is the sender's own by now; says whether there
+/// was one.
+pub fn arrived(tx: &mut Tx<'_>, message: &Message) -> Result<bool, Fault> {
+    let key = identity_key(&message.to_identity);
+    Ok(tx.execute(ARRIVED, params![key, message.seq, &message.project_id, &message.message_id])? == 1)
 }
 
 /// Marks a message as acknowledged, and with that as delivered; says whether this call was the first to do so.

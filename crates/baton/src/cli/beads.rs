@@ -9,6 +9,7 @@ use super::ActingIdentity;
 use crate::app::App;
 use crate::beads::{self, Exported};
 use crate::error::AppError;
+use crate::private_file;
 use crate::repo_file::RepoFile;
 
 /// Import from a file
@@ -128,6 +129,7 @@ pub(super) fn sync(
 /// Writes the tasks to a file that holds nothing else.
 pub(super) fn export(app: &mut App, path: &str) -> Result<Exported, AppError> {
     let file = file(path, app);
+    private_file::refuse_store(&file.path())?;
     beads::export(app, &file)
 }
 

@@ -359,10 +359,10 @@ async fn call(
 ) -> Result<Value, AppError> {
     let caller = Caller { grant, ..caller_of(headers)? };
     let input = rest::named_input(name, headers, body)?;
-    match headers.get("idempotency-key").map(|key| key.to_str().unwrap_or_default().to_owned()) {
+    match input::idempotency_key(headers)? {
         Some(key) => {
-            rest::check_key(&input, &key)?;
-            pool.run_once(name, input, caller, key).await
+            rest::check_key(&input, key)?;
+            pool.run_once(name, input, caller, key.to_owned()).await
         }
         None => pool.run(name, input, caller).await,
     }

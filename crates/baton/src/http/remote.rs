@@ -13,6 +13,7 @@ use baton_ops::op::{Access, Caller, Site};
 use serde_json::Value;
 
 use super::answer::{json_of, problem};
+use super::input::idempotency_key;
 use crate::error::AppError;
 use crate::remote::Call;
 use crate::store_pool::Pool;
@@ -48,7 +49,6 @@ async fn run(
         return Err(Refusal::invalid("operation_local", what, "run it where the transcripts are").into());
     }
     let caller = Caller { grant, ..call.caller.caller() };
-    let key = headers.get("idempotency-key").and_then(|key| key.to_str().ok());
-    let key = key.filter(|_| entry.access == Access::Write).map(str::to_owned);
+    let key = idempotency_key(headers)?.filter(|_| entry.access == Access::Write).map(str::to_owned);
     pool.run_for(name, Value::Object(call.input), caller, key, call.facts).await
 }

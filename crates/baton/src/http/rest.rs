@@ -18,7 +18,7 @@ use baton_ops::op::{Access, Entry, TransferEffect};
 use serde_json::{Map, Value};
 
 use super::answer::{delivered, json_of, of_type, problem, problem_as, tagged, transfer_response};
-use super::input::input;
+use super::input::{idempotency_key, input};
 use super::routes::{ROUTES, Route};
 use crate::error::AppError;
 use crate::remote::caller_of;
@@ -152,7 +152,7 @@ impl RouteRequest<'_> {
         let mut caller = caller_of(self.headers)?;
         caller.grant = grant;
         let input = Value::Object(self.input()?);
-        match self.text(&header::HeaderName::from_static("idempotency-key")) {
+        match idempotency_key(self.headers)? {
             Some(key) if self.entry.access == Access::Write => {
                 check_key(&input, key)?;
                 pool.run_once(self.entry.name, input, caller, key.to_owned()).await

@@ -357,6 +357,7 @@ fn requests_that_are_wrong_in_themselves_are_refused_and_nothing_is_written() {
         ("{\"text\":\"a\"", 400, "body_invalid"),
         ("\u{feff}{}", 400, "body_invalid"),
         ("{\"text\":\"a\",\"text\":\"b\"}", 400, "body_invalid"),
+        ("{\"text\":12345678901234567890123}", 400, "body_invalid"),
         ("7", 400, "body_invalid"),
         ("null", 400, "body_invalid"),
         ("{\"text\":7}", 400, "input_invalid"),

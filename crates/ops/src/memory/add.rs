@@ -95,10 +95,10 @@ impl Operation for Add {
         let (who, scope) = (Requester::of(env, &identity), (project_id.as_str(), Self::NAME));
         let request = Request::of(env, &who, scope, input.request_id.as_deref(), &input)?;
         let memory = store.write(&[&project_id], |tx| {
-            require_active(tx, &project_id)?;
             if let Some(known) = request::answered(tx, request.as_ref())? {
                 return Ok(known);
             }
+            require_active(tx, &project_id)?;
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
             let stored = Memory { memory_id: env.id(), ..wanted.clone() };
             memory::insert(tx, &stored)?;

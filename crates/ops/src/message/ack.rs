@@ -4,7 +4,7 @@ use baton_model::id::identity_key;
 use baton_model::message::{Address, Message, Participation, usual_life};
 use baton_model::packet::one_line;
 use baton_model::refusal::{self, Refusal};
-use baton_model::time::Timestamp;
+use baton_model::time::{Millis, Timestamp};
 use baton_store::{Failure, Tx, message};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -155,9 +155,20 @@ fn acknowledge(verb: &str, input: MailAckInput, cx: &mut Cx<'_>, find: Find) -> 
         resolve::beat(tx, env, &project_id, &identity, verb)?;
         let (found, part) = find(tx, &project_id, &input.message_id, &identity)?;
         found.check_ack()?;
-        let found = Message { from_project_id: home.clone(), ..find::take(tx, found, part, &identity)? };
+        let found = find::take(tx, found, part, &identity)?;
+        acked_at_sender(tx, &found, env.now)?;
+        let found = Message { from_project_id: home.clone(), ..found };
         record_acknowledgement(tx, env, &found, &identity, (&text, former.as_deref()))
     })
+}
+
+/// Marks the sender's copy of a message from another project as acknowledged. It stays where it was written, also after that project
+/// was merged.
+pub(super) fn acked_at_sender(tx: &mut Tx<'_>, known: &Message, now: Millis) -> Result<(), Failure> {
+    if let Some(home) = known.from_project_id.as_deref().filter(|home| *home != known.project_id) {
+        message::acked(tx, home, &known.message_id, now)?;
+    }
+    Ok(())
 }
 
 /// What is said to the sender.
@@ -238,9 +249,6 @@ fn notify_sender(
     (text, former): (&Text, Option<&str>),
 ) -> Result<String, Failure> {
     let home = known.from_project_id.as_deref().unwrap_or(&known.project_id);
-    if home != known.project_id {
-        message::acked(tx, home, &known.message_id, env.now)?;
-    }
     let written = format!("signal {}", known.message_id);
     let reply = Outgoing {
         from_project: &known.project_id,

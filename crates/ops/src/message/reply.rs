@@ -6,6 +6,7 @@ use baton_model::time::Millis;
 use baton_store::{Failure, Tx, message};
 use serde_json::json;
 
+use super::ack::acked_at_sender;
 use super::find;
 use super::mail_send::MailSendInput;
 use crate::op::Cx;
@@ -116,8 +117,5 @@ pub(super) fn acknowledge(
     }
     let found = find::take(tx, found, part, identity)?;
     message::acked(tx, project_id, &found.message_id, now)?;
-    if let Some(home) = found.from_project_id.filter(|home| home != project_id && tx.has_project(home)) {
-        message::acked(tx, &home, &found.message_id, now)?;
-    }
-    Ok(())
+    acked_at_sender(tx, &found, now)
 }

@@ -2,18 +2,19 @@
 
 use baton_model::access::Scope;
 use baton_model::delta::Kind;
-use baton_model::project::{Project, View, guess_vcs, without_credentials};
+use baton_model::project::{Project, View, without_credentials};
 use baton_model::project_document::{self, DocumentFields};
 use baton_model::refusal::{self, Refusal};
-use baton_model::remote::is_github;
-use baton_model::tracker::{is_same_repo, parse_issues_repo};
+use baton_model::tracker::parse_issues_repo;
 use baton_store::{Failure, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::choose::{Choice, choose, record, refuse_overtaken};
+use super::isolation::{isolated_within, keep_isolation};
 use super::merged::{merged, merged_into};
+use super::registration::{Registered, RegistrationInput};
 use crate::ledger::{Author, append_json};
 use crate::op::{BeginsStore, Cx, Meta, Operation, Reach};
 use crate::{project_name, resolve};
@@ -115,10 +116,6 @@ pub struct Suggestion {
     pub command: String,
 }
 
-/// That the document does not open the project.
-const STAYS_ISOLATED: &str = "docs/PROJECT.md says `is_isolated: false`, and the project stays isolated: a file alone does not open it. \
-    `baton init --sync` opens it, `baton init --isolated` writes `is_isolated: true` there";
-
 const PROVIDERS: [&str; 4] = ["github", "gitlab", "pantheon", "none"];
 
 impl Operation for Init {
@@ -150,7 +147,9 @@ impl Operation for Init {
             enterprise: enterprise.as_deref(),
             flag: repo.as_deref(),
         };
-        let (created, project) = register(cx, &wanted, &chosen, &identity)?;
+        let registered = register(cx, &wanted, &chosen, &identity)?;
+        let remarks = wanted.remarks(&registered);
+        let Registered { created, project, .. } = registered;
         let (document, fault) =
             match project_document::write(input.document.as_deref(), &wanted.document_view(&project)) {
                 Ok(text) => (Some(text), None),
@@ -160,8 +159,6 @@ impl Operation for Init {
         let document = document.filter(|text| input.document.as_ref() != Some(text) && !input.sync);
         let document_fault = fault.filter(|_| !input.sync);
         let suggestion = wanted.suggestion(&project);
-        let remarks =
-            wanted.stays_isolated(&project).then(|| STAYS_ISOLATED.to_owned()).into_iter().collect();
         let project = View::from(&project);
         let (repository_id, taken_from) = (chosen.place.repository_id, chosen.taken_from);
         Ok(InitOutput {
@@ -180,13 +177,13 @@ impl Operation for Init {
     }
 }
 
-/// Writes the registration and its places; says whether the project is new.
+/// Writes the registration and its places.
 fn register(
     cx: &mut Cx<'_>,
     wanted: &RegistrationInput<'_>,
     chosen: &Choice,
     identity: &str,
-) -> Result<(bool, Project), Failure> {
+) -> Result<Registered, Failure> {
     let project_id = chosen.place.project_id.as_str();
     let Cx { store, env } = cx;
     store.write(&chosen.projects(), |tx| {
@@ -201,9 +198,14 @@ fn register(
         }
         record(tx, env, chosen, identity)?;
         let known = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
-        let registration = wanted.project(&known);
+        let mut registration = wanted.project(&known);
+        if let Some(from) = &chosen.taken_from
+            && !registration.is_isolated
+        {
+            registration.is_isolated = keep_isolation(tx, from, (project_id, created))?;
+        }
         if !created && registration == known {
-            return Ok((created, known));
+            return Ok(Registered { created, project: known, was_isolated: None, opened: Vec::new() });
         }
         let project = Project { updated_at: env.now, ..registration };
         project::put(tx, &project)?;
@@ -219,7 +221,13 @@ fn register(
             body["commit"] = json!(commit);
         }
         append_json(tx, env, &author, Kind::Other, &body)?;
-        Ok((created, project))
+        let opened = if known.is_isolated && !project.is_isolated {
+            isolated_within(tx, project_id)?
+        } else {
+            Vec::new()
+        };
+        let was_isolated = (!created).then_some(known.is_isolated);
+        Ok(Registered { created, project, was_isolated, opened })
     })
 }
 
@@ -260,117 +268,5 @@ fn check_provider(vcs: Option<&str>) -> Result<(), Refusal> {
             format!("use one of {}", PROVIDERS.join(", ")),
         )),
         _ => Ok(()),
-    }
-}
-
-/// What a registration is made of, beside what is known.
-struct RegistrationInput<'a> {
-    input: &'a InitInput,
-    said: &'a DocumentFields,
-    enterprise: Option<&'a str>,
-    /// The tracker of the flag.
-    flag: Option<&'a str>,
-}
-
-impl RegistrationInput<'_> {
-    /// Flags win over the document, that over what was guessed. What was decided before stands against the document, unless
-    /// that is to be read back. Where a document that the user does not trust leads, nothing of the user's goes.
-    fn project(&self, known: &Project) -> Project {
-        let Self { input, said: document, .. } = *self;
-        let isolated = match input.sync {
-            true => document.is_isolated.unwrap_or(known.is_isolated),
-            false => known.is_isolated || document.is_isolated == Some(true),
-        };
-        let written = document.issues_github_repo.clone().filter(|repo| self.is_confirmed(repo));
-        let known_repo = known.issues_github_repo.clone();
-        let issues_repo = if input.sync { written.or(known_repo) } else { known_repo.or(written) };
-        let repo = self.flag.map(str::to_owned).or(issues_repo);
-        let undecided = match input.document {
-            Some(_) => self.unconfirmed(),
-            None => known.suggested_repo.clone(),
-        };
-        let remote = self.remote(known);
-        Project {
-            is_isolated: isolated || input.isolated,
-            is_placeholder: false,
-            vcs_provider: Some(self.provider(known, remote.as_deref())),
-            vcs_remote_url: remote,
-            suggested_repo: undecided.filter(|_| repo.is_none()),
-            issues_github_repo: repo,
-            default_owner: input.default_owner.clone().or_else(|| known.default_owner.clone()),
-            ..known.clone()
-        }
-    }
-
-    /// The repository that code is pushed to, where that is on GitHub.
-    fn own_repo(&self) -> Option<String> {
-        parse_issues_repo(self.input.remote.as_deref()?, self.enterprise).ok()
-    }
-
-    /// Whether a tracker of the document counts: the user confirmed it, or it is the repository that the user cloned.
-    fn is_confirmed(&self, repo: &str) -> bool {
-        self.input.document_trusted || self.own_repo().is_some_and(|own| is_same_repo(&own, repo))
-    }
-
-    /// The tracker that the document names, in its own field or by its remote, and that does not count.
-    fn unconfirmed(&self) -> Option<String> {
-        let by_remote = || parse_issues_repo(self.said.vcs_remote_url.as_deref()?, self.enterprise).ok();
-        let remote = || by_remote().filter(|_| !self.is_remote_believed());
-        self.said.issues_github_repo.clone().or_else(remote).filter(|repo| !self.is_confirmed(repo))
-    }
-
-    /// Whether the document's remote counts: issues go where it leads, unless it leads away from GitHub.
-    fn is_remote_believed(&self) -> bool {
-        let Some(remote) = self.said.vcs_remote_url.as_deref() else { return false };
-        let repo = parse_issues_repo(remote, self.enterprise).ok();
-        let takes_issues = is_github(remote, self.enterprise)
-            || is_github(remote, None)
-            || self.said.vcs_provider.as_deref() == Some("github");
-        !takes_issues || self.input.document_trusted || repo.is_some_and(|repo| self.is_confirmed(&repo))
-    }
-
-    fn provider(&self, known: &Project, remote: Option<&str>) -> String {
-        let guess = |remote| guess_vcs(remote, self.enterprise).to_owned();
-        let guessed = guess(known.vcs_remote_url.as_deref());
-        let decided = known.vcs_provider.clone().filter(|known| !self.input.sync && *known != guessed);
-        let provider = self.said.vcs_provider.clone();
-        let before = known.vcs_provider.clone();
-        self.input.vcs.clone().or(decided).or(provider).or(before).unwrap_or_else(|| guess(remote))
-    }
-
-    fn remote(&self, known: &Project) -> Option<String> {
-        let found = || self.input.remote.as_deref().map(without_credentials);
-        let remote = self.said.vcs_remote_url.clone().filter(|_| self.is_remote_believed());
-        // A fork that joins does not become the repository to which the project's issues go.
-        let before = known.vcs_remote_url.clone().filter(|_| self.input.join.is_some() && !self.input.sync);
-        before.or(remote).or_else(found).or_else(|| known.vcs_remote_url.clone())
-    }
-
-    /// Whether the document would open a project that is isolated, which only the user's own word does.
-    fn stays_isolated(&self, project: &Project) -> bool {
-        project.is_isolated && self.said.is_isolated == Some(false) && !self.input.isolated
-    }
-
-    /// The registration as the document is to show it: what it says and what does not count stays there.
-    fn document_view(&self, project: &Project) -> Project {
-        let remote = self.said.vcs_remote_url.clone().filter(|_| !self.is_remote_believed());
-        Project {
-            issues_github_repo: project
-                .issues_github_repo
-                .clone()
-                .or_else(|| self.said.issues_github_repo.clone()),
-            vcs_remote_url: remote.or_else(|| project.vcs_remote_url.clone()),
-            is_isolated: project.is_isolated && !self.stays_isolated(project),
-            ..project.clone()
-        }
-    }
-
-    /// What the document names and what counts in its place.
-    fn suggestion(&self, project: &Project) -> Option<Suggestion> {
-        let registered = project.issues_github_repo.clone();
-        let other = |repo: &String| registered.as_ref().is_none_or(|known| !is_same_repo(known, repo));
-        let issues_repo = self.unconfirmed().filter(other)?;
-        let command = format!("baton project set {} --issues-repo {issues_repo}", project.project_id);
-        Some(Suggestion { issues_repo, registered, command })
     }
 }

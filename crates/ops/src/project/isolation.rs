@@ -4,6 +4,7 @@
 use baton_model::refusal::{Kind, Refusal};
 use baton_store::{Failure, Tx, project};
 
+use super::merged::merged_from;
 use crate::op::Cx;
 use crate::resolve;
 
@@ -29,25 +30,31 @@ pub(crate) fn are_separated(tx: &mut Tx<'_>, one: &str, other: &str) -> Result<b
 }
 
 /// Whether a project that gets a folder of an isolated one is to be isolated, too: it is new, or known by its name alone. An open one
-/// gets no words of it; an undo does not take back what was read.
+/// gets no such folder: with it go the sessions of every tool that were held there, and the tasks of its Beads file.
 pub(super) fn keep_isolation(
     tx: &mut Tx<'_>,
-    (from, to): (&str, &str),
-    carries_words: bool,
+    from: &str,
+    (to, is_new): (&str, bool),
 ) -> Result<bool, Failure> {
     if !project::get(tx, from)?.is_some_and(|project| project.is_isolated) {
         return Ok(false);
     }
     match project::get(tx, to)? {
         Some(known) if known.is_isolated => Ok(false),
-        Some(known) if !known.is_placeholder => {
-            if carries_words {
-                return Err(opens_isolated(from, to).into());
-            }
-            Ok(false)
-        }
+        Some(known) if !known.is_placeholder && !is_new => Err(opens_isolated(from, to).into()),
         _ => Ok(true),
     }
+}
+
+/// The isolated projects that were merged into one.
+pub(super) fn isolated_within(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<String>, Failure> {
+    let mut within = Vec::new();
+    for from in merged_from(tx, project_id)? {
+        if project::get(tx, &from)?.is_some_and(|project| project.is_isolated) {
+            within.push(from);
+        }
+    }
+    Ok(within)
 }
 
 /// The refusal of what would bring words of an isolated project into an open one.

@@ -12,6 +12,7 @@ mod merge_undo;
 mod merged;
 mod overview;
 mod places;
+mod registration;
 mod relate;
 mod relocate;
 mod rename;

@@ -100,14 +100,13 @@ impl Operation for Split {
             let what = format!("{} belongs to project {from} already", visible(&input.path));
             return Err(Refusal::invalid("place_unchanged", what, "name another project").into());
         }
-        let ends = (from.as_str(), input.to.as_str());
         if !input.dry_run {
             let Cx { store, env } = cx;
             store.write(&[&from, &input.to], |tx| {
                 refuse_busy(tx, env, &moved)?;
                 refuse_merged(tx, &input.to)?;
                 let saved = left_there(tx, env, &from, &moved)?;
-                let keeps_isolation = keep_isolation(tx, ends, !saved.is_empty())?;
+                let keeps_isolation = keep_isolation(tx, &from, (&input.to, false))?;
                 project_name::register(tx, &input.to, false, env.now)?;
                 if keeps_isolation {
                     project::isolate(tx, &input.to, true)?;
@@ -136,7 +135,7 @@ impl Operation for Split {
             moved.batons = cx.store.read(|tx| {
                 refuse_busy(tx, &cx.env, &moved)?;
                 let saved = left_there(tx, &cx.env, &from, &moved)?;
-                keep_isolation(tx, ends, !saved.is_empty())?;
+                keep_isolation(tx, &from, (&input.to, false))?;
                 saved.iter().map(|saved| to_be_carried(tx, saved)).collect()
             })?;
         }

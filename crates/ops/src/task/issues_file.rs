@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use baton_model::lossless_json::large_integer;
 use baton_model::refusal::Refusal;
 use baton_model::task::receipt::remembered;
 use baton_model::task::record::{self, Record, RecordError};
@@ -244,6 +245,18 @@ impl IssuesFile {
             let (line, path) = (number, "metadata.handoff.v1".to_owned());
             let text = format!("line {line}, `{path}`: is not an object; what is known of the task stays");
             self.complaints.push(Complaint { line, path, text, unreadable: false });
+        }
+        if let Some(large) = large_integer(text.as_bytes()) {
+            let shown: String = large.chars().take(40).collect();
+            let what = format!(
+                "line {number}: the number {shown} has more than 64 bits and is rounded; write it as a string"
+            );
+            self.complaints.push(Complaint {
+                line: number,
+                path: String::new(),
+                text: what,
+                unreadable: false,
+            });
         }
         Ok(Some(Version { number, text: text.to_owned(), record, siblings: Vec::new(), bases: Vec::new() }))
     }

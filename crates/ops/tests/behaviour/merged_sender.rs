@@ -67,6 +67,50 @@ on_every_backend! {
         assert!(column(&inbox(w, &at("Lo", "p")), "body").contains(&"thanks".to_owned()));
     }
 
+    fn a_question_to_a_project_that_is_merged_into_the_askers_own_is_settled_by_its_answer(w) {
+        w.register("old");
+        w.ok(&at("Olga", "old"), "agent_register", json!({}));
+        let ask = |subject: &str| json!({ "to": "Olga", "to_project": "old", "subject": subject, "ack_by_s": 60 });
+        let ids = ["which port?", "which host?"].map(|subject| {
+            text(&w.ok(&at("Sue", "p"), "mail_send", ask(subject)), "message_id")
+        });
+        merge(w, "old", "p", false);
+        let got = inbox(w, &at("Olga", "p"));
+        assert_eq!(column(&got, "message_id"), ids, "{got:#?}");
+        w.ok(&at("Olga", "p"), "mail_send", json!({ "reply_to": ids[0], "body": "8080" }));
+        w.ok(&at("Olga", "p"), "mail_ack", json!({ "message_id": ids[1] }));
+        w.advance(3_600_000);
+        for id in &ids {
+            let thread = w.ok(&at("Sue", "p"), "mail_thread", json!({ "message_id": id }));
+            assert!(!thread["items"][0]["acked_at"].is_null(), "{thread:#}");
+        }
+        let attention = w.ok(&agent("Sue"), "attention_list", json!({}));
+        assert!(!attention.to_string().contains("acknowledg"), "{attention:#}");
+    }
+
+    fn a_question_that_moved_with_its_project_is_late_where_it_lies_alone(w) {
+        w.register("old");
+        w.ok(&at("Otto", "old"), "agent_register", json!({}));
+        let ask = json!({ "to": "Otto", "subject": "G?", "ack_by_s": 60 });
+        let id = text(&w.ok(&at("Olga", "old"), "mail_send", ask), "message_id");
+        merge(w, "old", "p", false);
+        w.advance(3_600_000);
+        let late = |w: &mut World| w.ok(&agent("Sue"), "attention_list", json!({})).to_string();
+        assert_eq!(late(w).matches("\"project_id\":\"old\"").count(), 0, "{}", late(w));
+        assert!(late(w).contains("G?"));
+        w.ok(&at("Otto", "p"), "mail_send", json!({ "reply_to": id, "body": "yes" }));
+        assert!(!late(w).contains("G?"), "{}", late(w));
+    }
+
+    fn what_was_remembered_is_answered_again_after_the_merge(w) {
+        w.register("old");
+        let memory = json!({ "text": "the word is plum", "request_id": "m-1" });
+        let first = w.ok(&at("Ann", "old"), "memory_add", memory.clone());
+        merge(w, "old", "p", false);
+        let again = w.ok(&at("Ann", "old"), "memory_add", memory);
+        assert_eq!(again["memory_id"], first["memory_id"]);
+    }
+
     fn a_token_answers_a_merged_project_and_hears_no_other_name(w) {
         let question = question(w);
         merge(w, "zold", "secret", false);

@@ -68,18 +68,6 @@ on_every_backend! {
         assert_eq!(w.ledger_of("q").iter().filter(|entry| entry["kind"] == "wrap").count(), 1);
     }
 
-    fn an_id_that_two_projects_have_is_told_with_the_projects(w) {
-        w.register("q");
-        let left = w.leave_baton(&agent("Ann"), "once");
-        let baton = export(w);
-        import(w, &baton);
-        let shown = w.call(&agent("Owner"), "thread_show", json!({ "id": left["baton_id"] }));
-        let refusal = shown.expect_err("two projects have it");
-        assert_eq!(refusal["code"], "id_ambiguous", "{refusal:#}");
-        assert!(text(&refusal, "message").ends_with(": p, q"), "{refusal:#}");
-        w.ok(&agent("Owner"), "thread_show", json!({ "id": left["baton_id"], "project": "q" }));
-    }
-
     fn the_same_file_is_imported_once_where_projects_were_merged(w) {
         for project in ["q", "r", "s"] {
             w.register(project);

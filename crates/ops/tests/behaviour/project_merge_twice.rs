@@ -257,7 +257,7 @@ on_every_backend! {
         let there = at("Sil", "p").at("/repos/shop", Some("/repos/shop"));
         w.ok(&there, "project_init", json!({ "id": "shop" }));
         let sil = there.project("shop");
-        w.ok(&sil, "session_start", json!({}));
+        let session = text(&w.ok(&sil, "session_start", json!({})), "session_id");
         w.ok(&sil, "session_checkpoint", json!({ "summary": "half silent" }));
         w.leave_baton(&at("Ann", "shop"), "another work");
         w.advance(700_000);
@@ -265,6 +265,10 @@ on_every_backend! {
         assert_eq!(list(&split["batons"]).len(), 1, "{split:#}");
         assert!(w.pickup(&at("Mina", "cart"))["baton"].to_string().contains("half silent"));
         assert_eq!(waiting(w, "shop").len(), 1, "the other work stays");
+        // Both projects know the session by its id.
+        let refusal = w.no_trace(&agent("Owner"), "session_show", json!({ "session": session }), "id_ambiguous");
+        assert!(text(&refusal, "message").ends_with(": cart, shop"), "{refusal:#}");
+        w.ok(&agent("Owner"), "session_show", json!({ "session": session, "project": "cart" }));
     }
 
     fn a_folder_of_an_isolated_project_brings_no_words_into_an_open_one(w) {
@@ -283,10 +287,36 @@ on_every_backend! {
         assert_eq!(column(&list(&preview["batons"]), "summary"), ["Sil did not wrap. Saved last: half secret"], "{preview:#}");
         w.ok(&agent("Owner"), "project_split", split("cart", false));
         assert_eq!(w.ok(&at("Owner", "cart"), "project_show", json!({}))["is_isolated"], true);
-        // Nothing of it is left there that would go along.
+        // Nothing was saved there that would go along: the sessions of other tools and the Beads file would.
         w.pickup(&at("Mina", "cart"));
         w.ok(&at("Mina", "cart"), "session_wrap", json!({ "summary": "done", "done": true }));
-        w.ok(&agent("Owner"), "project_split", split("open", false));
+        for dry_run in [true, false] {
+            w.no_trace(&agent("Owner"), "project_split", split("open", dry_run), "merge_opens_isolated");
+        }
+        let moved = json!({ "move_folder": true, "join": "open" });
+        w.no_trace(&at("Owner", "p").at("/repos/shop", Some("/repos/shop")), "project_init", moved, "merge_opens_isolated");
+    }
+
+    fn a_document_isolates_the_project_that_its_folder_joins_and_says_so(w) {
+        let clone = at("Owner", "p").at("/repos/clone", Some("/repos/clone"));
+        let document = "---\nims:\n  is_isolated: true\n---\n";
+        let joined = w.ok(&clone, "project_init", json!({ "join": "p", "document": document }));
+        assert_eq!(joined["project"]["is_isolated"], true, "{joined:#}");
+        assert!(joined["remarks"].to_string().contains("project p is isolated from now on"), "{joined:#}");
+        let again = w.ok(&clone, "project_init", json!({ "document": document }));
+        assert!(again["remarks"].is_null(), "{again:#}");
+    }
+
+    fn what_is_opened_names_the_isolated_projects_that_were_merged_into_it(w) {
+        let there = at("Owner", "p").at("/repos/vault", Some("/repos/vault"));
+        let vault = w.ok(&there, "project_init", json!({ "id": "vault", "isolated": true }));
+        let inner = at("Owner", "p").at("/repos/inner", Some("/repos/inner"));
+        w.ok(&inner, "project_init", json!({ "id": "inner", "isolated": true }));
+        w.ok(&agent("Owner"), "project_merge", json!({ "from": "inner", "into": "vault" }));
+        let open = text(&vault, "document").replace("is_isolated: true", "is_isolated: false");
+        let opened = w.ok(&there.project("vault"), "project_init", json!({ "document": open, "sync": true }));
+        assert_eq!(opened["project"]["is_isolated"], false, "{opened:#}");
+        assert!(opened["remarks"].to_string().contains("merged into it from inner"), "{opened:#}");
     }
 
     fn what_a_split_carried_over_comes_back_with_the_folder(w) {

@@ -164,6 +164,18 @@ assert_eq!(preview["would_store_memory"]["project_id"], "p", "{preview:#}");
         w.no(&outside, "project_rename", json!({ "project": "lib", "to": "mine" }), "token_of_project");
     }
 
+    fn a_request_is_the_same_under_the_new_name_of_its_project(w) {
+        let entry = baton_ops::all::find("ledger_note").expect("an operation");
+        let note = |project: &str| json!({ "project": project, "text": "only once" });
+        let first = w.once(&agent("Ann"), entry, note("p"), "k-1").expect("noted");
+        w.ok(&agent("Owner"), "project_rename", json!({ "project": "p", "to": "store" }));
+        for name in ["store", "p"] {
+            let again = w.once(&agent("Ann"), entry, note(name), "k-1").expect("answered");
+            assert_eq!(again["delta_id"], first["delta_id"], "{name}: {again:#}");
+        }
+        assert_eq!(w.ledger_of("p").iter().filter(|entry| entry["kind"] == "note").count(), 1);
+    }
+
     fn isolation_and_an_export_keep_a_projects_name(w) {
         w.register("lib");
         w.ok(&agent("Owner"), "project_relate", json!({ "project": "p", "to": "lib" }));
