@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::Location;
 use super::capped::BoundedList;
-use super::checks::Checks;
+use super::checks::{Checks, LineOutcome};
 use super::clean::Cleaner;
 use super::error_line::error_line;
 use super::failed_edits::FailedEdits;
@@ -305,9 +305,9 @@ impl Calls {
             exit_code.map_or(outcome.output.as_ref(), |code| shell::bare_output(&outcome.output, code));
         let tail = if failed { cleaner.tail(reported, MAX_TAIL) } else { String::new() };
         let line = piped.and_then(|_| piped::failing_line(&tail)).or_else(|| error_line(&tail));
-        let note = line.map(|line| one_line(line, 160));
+        let error = line.map(|line| one_line(line, 160));
         let by_user = open.is_typed().then(|| BY_USER.to_owned());
-        let parts = [by_user, piped.and_then(PipeEnd::word), note];
+        let parts = [by_user, piped.and_then(PipeEnd::word), error.clone()];
         let note = parts.into_iter().flatten().reduce(|all, part| format!("{all}: {part}"));
         if failed && !only_answers(&open.target, exit_code) {
             let by_output = piped.and_then(PipeEnd::failure_word);
@@ -321,7 +321,8 @@ impl Calls {
             });
             mended.iter().for_each(|failure| self.mended(failure, Some(&open.target)));
         }
-        self.checks.ran(&open.target, outcome.exit_code, outcome.ok, piped, &open.at);
+        let ended = LineOutcome { exit_code: outcome.exit_code, ok: outcome.ok, piped, error };
+        self.checks.ran(&open.target, ended, &open.at);
         self.push(open.run(exit_code, ok, note));
     }
 

@@ -55,24 +55,31 @@ pub(super) struct Checks {
     runs: u64,
 }
 
+/// How a command line ended.
+#[derive(Debug, Default)]
+pub(super) struct LineOutcome<'a> {
+    pub exit_code: Option<i64>,
+    /// Whether it succeeded, where known.
+    pub ok: Option<bool>,
+    /// What is known of the steps that ran through a pipe.
+    pub piped: Option<&'a PipeEnd>,
+    /// The line of its output that says most about its failure.
+    pub error: Option<String>,
+}
+
 impl Checks {
     /// A command line ended; what is known of its steps that ran through a pipe is told apart.
-    pub(super) fn ran(
-        &mut self,
-        line: &str,
-        exit_code: Option<i64>,
-        ok: Option<bool>,
-        piped: Option<&PipeEnd>,
-        at: &Location,
-    ) {
+    pub(super) fn ran(&mut self, line: &str, ended: LineOutcome<'_>, at: &Location) {
         self.runs += 1;
         let steps = chain(line);
         let telling: Vec<usize> = (0..steps.len()).filter(|at| is_work(&steps[*at].text)).collect();
+        // Which step of several an error belongs to is not known: the first that may have failed tells it.
+        let mut error = ended.error;
         for &index in &telling {
-            let by_output = piped.filter(|_| pipe(&steps[index].text).is_some());
+            let by_output = ended.piped.filter(|_| pipe(&steps[index].text).is_some());
             let (code, note) = match by_output.and_then(PipeEnd::word) {
                 Some(word) => (None, Some(word)),
-                None => outcome(&steps, index, exit_code, ok),
+                None => outcome(&steps, index, ended.exit_code, ended.ok),
             };
             let state = match (code, &note) {
                 (Some(0), _) => CheckState::Passed,
@@ -80,6 +87,8 @@ impl Checks {
                 _ if by_output.is_some_and(PipeEnd::is_unknown) => CheckState::Unknown,
                 _ => CheckState::Failed,
             };
+            let error = error.take_if(|_| state == CheckState::Failed);
+            let note = [note, error].into_iter().flatten().reduce(|all, part| format!("{all}: {part}"));
             self.put(&steps[index].text, (code, note), state, at);
         }
     }
@@ -123,6 +132,17 @@ impl Checks {
     pub(super) fn passed_since(&self, line: &str, at: &Location) -> bool {
         let steps = work_steps(line);
         !steps.is_empty() && steps.iter().all(|step| self.has_passed(step, at))
+    }
+
+    /// Whether the last state of every step of a command line that failed there is told by that run or a later one.
+    pub(super) fn cover(&self, line: &str, at: &Location) -> bool {
+        let steps = work_steps(line);
+        let told = |step: &Step| {
+            let key = bare(&step.text);
+            let since = |check: &Check| check.at.line >= at.line && check.at.agent == at.agent;
+            self.list.iter().any(|check| check.key == key && since(check))
+        };
+        !steps.is_empty() && steps.iter().all(told)
     }
 
     /// Says of the failed steps of a line that another command made them good.
@@ -322,10 +342,14 @@ pub(super) fn ran_in(failed: &str, passed: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn ended(code: i64) -> LineOutcome<'static> {
+        LineOutcome { exit_code: Some(code), ok: Some(code == 0), ..LineOutcome::default() }
+    }
+
     fn states(runs: &[(&str, i64)]) -> Vec<(String, Option<i64>, Option<String>)> {
         let mut checks = Checks::default();
         for (line, code) in runs {
-            checks.ran(line, Some(*code), Some(*code == 0), None, &Location::default());
+            checks.ran(line, ended(*code), &Location::default());
         }
         checks.list.into_iter().map(|check| (check.command, check.exit_code, check.note)).collect()
     }
@@ -360,10 +384,10 @@ mod tests {
     fn a_chain_is_made_good_step_by_step() {
         let mut checks = Checks::default();
         let at = |line| Location { line, agent: None };
-        checks.ran("make a && make b", Some(1), Some(false), None, &at(1));
-        checks.ran("make a", Some(0), Some(true), None, &at(2));
+        checks.ran("make a && make b", ended(1), &at(1));
+        checks.ran("make a", ended(0), &at(2));
         assert!(!checks.passed_since("make a && make b", &at(1)));
-        checks.ran("make c && make b", Some(0), Some(true), None, &at(3));
+        checks.ran("make c && make b", ended(0), &at(3));
         assert!(checks.passed_since("make a && make b", &at(1)));
         assert!(!checks.passed_since("make a && make b", &at(3)));
         assert_eq!(checks.still_failing("make a && make b && make d", &at(1)), "make d");

@@ -145,6 +145,7 @@ impl Collector<'_> {
             && self.calls.commands.iter().filter(later).count() == 0
             && !run.mended
             && !passed_since(&self.calls.checks, run)
+            && !self.calls.checks.cover(&run.command, &run.at)
     }
 
     fn prose_into(&mut self, summary: &mut Packet, label: &Label, left_out: &mut Map<String, Value>) {

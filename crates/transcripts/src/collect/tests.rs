@@ -240,11 +240,18 @@ fn a_failed_check_says_what_passed_after_it() {
         check_notes(script.run("b", passed, 0, "ok"))
     };
     let note = |passed: &'static str| run(passed).into_iter().find(|(command, _)| command == "make lint");
-    let later = "not run again, `cargo test` passed later".to_owned();
+    let later = "no; not run again, `cargo test` passed later".to_owned();
     assert_eq!(note("cargo test"), Some(("make lint".to_owned(), Some(later))));
-    assert_eq!(note("make docs"), Some(("make lint".to_owned(), None)), "only tests say so much");
+    assert_eq!(
+        note("make docs"),
+        Some(("make lint".to_owned(), Some("no".to_owned()))),
+        "only tests say so much"
+    );
     let before = SessionScript::new().user("x").run("b", "cargo test", 0, "").run("a", "make lint", 2, "no");
-    assert!(check_notes(before).contains(&("make lint".to_owned(), None)), "what passed before says nothing");
+    assert!(
+        check_notes(before).contains(&("make lint".to_owned(), Some("no".to_owned()))),
+        "what passed before says nothing"
+    );
     let tests = SessionScript::new().user("x").run("a", "go test ./cli/strategy/... -v", 1, "FAIL").run(
         "b",
         "go test ./cli/...",
