@@ -4,13 +4,16 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::Location;
 use super::capped::BoundedList;
+use super::check_filter::is_trial;
 use super::checks::{Checks, LineOutcome};
 use super::clean::Cleaner;
+use super::coverage::makes_good;
 use super::error_line::error_line;
 use super::failed_edits::FailedEdits;
 use super::files::relative;
 use super::git::GitState;
-use super::importance::{Importance, importance, makes_good, only_answers};
+use super::importance::{Importance, importance, only_answers};
+use super::miscall::is_miscall;
 pub(super) use super::open_call::Open;
 use super::piped::{self, PipeEnd};
 use super::resolution::{LastFailure, LaterSuccess};
@@ -249,8 +252,7 @@ impl Calls {
     pub(super) fn keep_what_mattered(&mut self) -> u64 {
         let before = self.commands.iter().count();
         if before > SHORT_LIST {
-            let failed = |run: &Run| run.ok == Some(false) && run.exit_code != Some(1);
-            self.commands.retain(|run| run.worth > Importance::Look || failed(run));
+            self.commands.retain(|run| run.worth > Importance::Look && !is_trial(&run.command));
         }
         (before - self.commands.iter().count()) as u64
     }
@@ -258,6 +260,7 @@ impl Calls {
     /// Forgets the last failure where all of its steps have passed since, each in a command line of its own, or where it was a
     /// look at something before the last words of the session.
     pub(super) fn drop_failure_made_good(&mut self, said_at: u64) {
+        self.checks.settle();
         let checks = &self.checks;
         let passed = self.failure.take_if(|LastFailure { run, .. }| passed_since(checks, run));
         passed.iter().for_each(|failure| self.mended(failure, None));
@@ -321,7 +324,11 @@ impl Calls {
             });
             mended.iter().for_each(|failure| self.mended(failure, Some(&open.target)));
         }
-        let ended = LineOutcome { exit_code: outcome.exit_code, ok: outcome.ok, piped, error };
+        let printed = outcome.output.as_ref();
+        let is_miscall = failed && is_miscall(&open.target, outcome.exit_code, printed);
+        let (exit_code_of_line, ok_of_line) = (outcome.exit_code, outcome.ok);
+        let ended =
+            LineOutcome { exit_code: exit_code_of_line, ok: ok_of_line, piped, error, printed, is_miscall };
         self.checks.ran(&open.target, ended, &open.at);
         self.push(open.run(exit_code, ok, note));
     }

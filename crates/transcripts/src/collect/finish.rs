@@ -9,8 +9,10 @@ use baton_packet::packet::{
 use serde_json::{Map, Value, json};
 
 use super::calls::{Run, passed_since};
+use super::check_filter::is_trial;
+use super::coverage::{core, makes_good};
 use super::files::FileState;
-use super::importance::{Importance, core, makes_good};
+use super::importance::{Importance, only_answers};
 use super::label::Label;
 use super::paragraph::{RequestProgress, paragraph};
 use super::remarks::TimedRemark;
@@ -95,6 +97,7 @@ impl Collector<'_> {
 
     fn calls_into(&mut self, summary: &mut Packet, label: &Label, left_out: &mut Map<String, Value>) {
         let looked = self.calls.keep_what_mattered();
+        self.calls.drop_what_was_mended();
         let test = self.calls.last_test();
         summary.test_command = test.map(|run| run.command.clone());
         summary.test_status =
@@ -116,7 +119,10 @@ impl Collector<'_> {
             .collect();
         let by_subagents = self.calls.subagent_failures.iter();
         summary.failed_attempts.extend(by_subagents.map(|run| label.attempt(run, &run.command)));
-        summary.commands = self.calls.commands.iter().map(|run| label.command(run)).collect();
+        let dropped = self.calls.checks.drop_what_others_tell();
+        let checks = &self.calls.checks;
+        let mattered = self.calls.commands.iter().filter(|run| !checks.tell_without(run, &dropped));
+        summary.commands = mattered.map(|run| label.command(run)).collect();
         summary.checks = std::mem::take(&mut self.calls.checks)
             .in_order()
             .iter()
@@ -142,6 +148,8 @@ impl Collector<'_> {
         run.ok == Some(false)
             && run.worth >= Importance::Some
             && !run.command.starts_with("git ")
+            && !only_answers(&run.command, run.exit_code)
+            && !is_trial(&run.command)
             && self.calls.commands.iter().filter(later).count() == 0
             && !run.mended
             && !passed_since(&self.calls.checks, run)

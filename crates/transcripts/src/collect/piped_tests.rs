@@ -85,7 +85,7 @@ fn a_piped_check_is_not_known_by_the_exit_code_of_another_program() {
     assert_eq!(state("go test ./... | grep FAIL", 1, ""), unknown("grep behind it found nothing"));
     assert_eq!(state("go test ./... | grep ok", 0, "ok  \tshop.example/a\t0.1s"), ok("grep"));
     let summary =
-        SessionScript::new().user("x").run("a", "make test", 2, "no").run("b", "make test | tail", 0, "hm");
+        SessionScript::new().user("x").run("a", "go test", 2, "no").run("b", "go test | tail", 0, "hm");
     assert!(summary.summary().last_failure.is_some(), "what is not known makes nothing good");
 }
 
