@@ -177,7 +177,7 @@ impl Calls {
                 self.command(&open, outcome, piped.as_ref(), cleaner);
                 match ok {
                     Some(false) => self.git.failed(&open.target, &outcome.output),
-                    _ => self.git.ran(&open.target, &outcome.output),
+                    _ => self.git.ran(&open.target, &outcome.output, open.at.line),
                 }
             }
         }
@@ -262,7 +262,8 @@ impl Calls {
     pub(super) fn drop_failure_made_good(&mut self, said_at: u64) {
         self.checks.settle();
         let checks = &self.checks;
-        let passed = self.failure.take_if(|LastFailure { run, .. }| passed_since(checks, run));
+        let pushed = self.failure.as_ref().is_some_and(|failure| self.was_pushed_since(&failure.run));
+        let passed = self.failure.take_if(|LastFailure { run, .. }| pushed || passed_since(checks, run));
         passed.iter().for_each(|failure| self.mended(failure, None));
         // What only looked is no work that waits to be mended once something was said after it.
         self.failure

@@ -87,7 +87,7 @@ impl Calls {
             // A path that is still absolute lies outside the project.
             let inside = |path: &String| root.is_none() || !path.starts_with(['/', '~']);
             if open.at.agent.is_none() && paths.iter().any(inside) {
-                self.git.changed();
+                self.git.changed(paths.iter().cloned());
             }
             if open.at.agent.is_none() && paths.iter().any(|path| is_source(path)) {
                 self.checks.source_changed();

@@ -232,7 +232,7 @@ impl Collector<'_> {
         let (session, state) = (&self.session, &self.calls.git);
         Git {
             branch: state.branch.clone().or(owned(&session.branch)).filter(|branch| branch != "HEAD"),
-            commit: state.commit.clone().or(owned(&session.commit)),
+            commit: state.commit.clone().or(owned(&session.commit).filter(|_| !state.has_moved)),
             // Changed files mean something to git only where there is a repository.
             dirty: state
                 .dirty

@@ -10,7 +10,7 @@ use super::importance::{Importance, importance};
 use super::miscall::is_miscall;
 use super::piped::keeps_the_end;
 use super::run::Run;
-use super::steps::plain_steps;
+use super::steps::{git_words, plain_steps};
 use crate::shared::shell::is_test;
 use crate::shared::words::{has_phrase, sentences};
 
@@ -88,6 +88,12 @@ impl LastFailure {
 }
 
 impl Calls {
+    /// Whether a push that failed is settled: git said later that there is nothing left to push.
+    pub(super) fn was_pushed_since(&self, run: &Run) -> bool {
+        let pushed = self.git.pushed_at.is_some_and(|line| line > run.at.line);
+        pushed && verbs(&run.command).last().is_some_and(|verb| verb == "push")
+    }
+
     /// Forgets the runs that failed, or did not take place, and were made good by a later one.
     pub(super) fn drop_what_was_mended(&mut self) {
         let all: Vec<&Run> = self.commands.iter().collect();
@@ -100,7 +106,9 @@ impl Calls {
             // Runs of one command are told together.
             let is_repeated = later().any(|other| other.command == run.command);
             let mut successes = later().filter(|other| other.ok == Some(true));
-            if !is_repeated && (run.mended || successes.any(|other| is_done_by(run, other))) {
+            if self.was_pushed_since(run)
+                || !is_repeated && (run.mended || successes.any(|other| is_done_by(run, other)))
+            {
                 mended.push((run.at.clone(), run.command.clone()));
             }
         }
@@ -227,19 +235,7 @@ fn undoubled(stem: &str) -> String {
 
 /// The verbs of git in a command line.
 fn verbs(command: &str) -> Vec<String> {
-    plain_steps(command).iter().filter_map(|step| git_verb(step)).map(str::to_owned).collect()
-}
-
-fn git_verb(step: &str) -> Option<&str> {
-    let mut words = step.split_whitespace();
-    words.next().filter(|word| *word == "git")?;
-    loop {
-        match words.next()? {
-            "-C" | "-c" => drop(words.next()),
-            word if word.starts_with('-') => {}
-            word => return Some(word),
-        }
-    }
+    plain_steps(command).iter().filter_map(|step| git_words(step)).map(|(verb, _)| verb.to_owned()).collect()
 }
 
 /// Whether a command only asks for the state of what was pushed: a push makes its answer one of the past.
