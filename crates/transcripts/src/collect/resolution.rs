@@ -91,7 +91,9 @@ impl Calls {
     /// Whether a push that failed is settled: git said later that there is nothing left to push.
     pub(super) fn was_pushed_since(&self, run: &Run) -> bool {
         let pushed = self.git.pushed_at.is_some_and(|line| line > run.at.line);
-        pushed && verbs(&run.command).last().is_some_and(|verb| verb == "push")
+        let verbs = verbs(&run.command);
+        let mut work = verbs.iter().filter(|verb| REPEATED.contains(&verb.as_str()));
+        pushed && work.next().is_some_and(|verb| verb == "push") && work.next().is_none()
     }
 
     /// Forgets the runs that failed, or did not take place, and were made good by a later one.
