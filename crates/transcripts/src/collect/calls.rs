@@ -24,6 +24,7 @@ use super::stopped::Stopped;
 use super::subagents::SubagentFailures;
 use super::tally::CategoryTally;
 use super::touched::{TouchedFiles, read_by, searched_by};
+use super::work_tree::{TreeEvent, tree_events};
 use crate::event::{Call, Category, Change, Edit, Outcome};
 use crate::shared::shell;
 use crate::shared::words::one_line;
@@ -41,6 +42,14 @@ const MAX_COMMAND: usize = 600;
 const MAX_TAIL: usize = 4096;
 /// So much of the end of an output is looked through for how a check ended.
 const MAX_JUDGED: usize = 64 * 1024;
+
+/// What a call changed, and where it stands.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    pub edits: Vec<Edit>,
+    pub by_git: Vec<TreeEvent>,
+    pub at: Location,
+}
 
 /// All calls of a session.
 #[derive(Debug)]
@@ -142,12 +151,13 @@ impl Calls {
         at: &Location,
         at_ms: Option<i64>,
         cleaner: &mut Cleaner<'_>,
-    ) -> Option<(Vec<Edit>, Location)> {
+    ) -> Option<Changes> {
         let key = key(&outcome.id, at);
         let Some(open) = self.open.iter().rev().find(|open| open.key == key) else {
             // Some versions report changed files under an id that no call had.
             let news = !outcome.edits.is_empty() && outcome.ok == Some(true) && !self.ended.contains(&key);
-            return news.then(|| (outcome.edits.clone(), at.clone()));
+            let by_git = Vec::new();
+            return news.then(|| Changes { edits: outcome.edits.clone(), by_git, at: at.clone() });
         };
         let (ok, exit_code) = (outcome.ok, outcome.exit_code);
         if open.category == Category::Shell && ok.is_none() && exit_code.is_none() {
@@ -187,7 +197,13 @@ impl Calls {
         if open.at.agent.is_none() && ok != Some(false) {
             self.note_use(&open, succeeded(outcome), &edits, cleaner);
         }
-        (ok != Some(false) && !edits.is_empty()).then_some((edits, open.at))
+        let is_command = open.at.agent.is_none() && open.category == Category::Shell;
+        let by_git = match is_command {
+            true => tree_events(&open.target, &outcome.output, ok != Some(false)),
+            false => Vec::new(),
+        };
+        let edits = if ok == Some(false) { Vec::new() } else { edits };
+        (!edits.is_empty() || !by_git.is_empty()).then_some(Changes { edits, by_git, at: open.at })
     }
 
     /// Notes how a command of a sub-agent ended.

@@ -206,6 +206,8 @@ impl Collector<'_> {
     fn files_into(&mut self, summary: &mut Packet, label: &Label, left_out: &mut Map<String, Value>) {
         note(left_out, "files_modified", self.files.left_out);
         let touched = &self.calls.touched;
+        let mut read = touched.read_files();
+        read.retain(|file| !self.files.is_gone(&file.path));
         for file in std::mem::take(&mut self.files).into_vec() {
             let (path, diff) = (
                 self.cleaner.clean_text(&file.path),
@@ -216,12 +218,11 @@ impl Collector<'_> {
                 path,
                 weight,
                 change: Some(change(&file, |text| self.cleaner.clean_text(text))),
-                lines: file.lines.map(|(added, removed)| format!("+{added} -{removed}")),
+                lines: file.lines().map(|(added, removed)| format!("+{added} -{removed}")),
                 diff,
                 at: label.at(&file.at),
             });
         }
-        let read = touched.read_files();
         note(left_out, "files_read", read.len().saturating_sub(MAX_READ) as u64);
         summary.files_read =
             read.into_iter().take(MAX_READ).map(|file| file_read(file, touched, label)).collect();

@@ -93,7 +93,8 @@ impl Calls {
         let pushed = self.git.pushed_at.is_some_and(|line| line > run.at.line);
         let verbs = verbs(&run.command);
         let mut work = verbs.iter().filter(|verb| REPEATED.contains(&verb.as_str()));
-        pushed && work.next().is_some_and(|verb| verb == "push") && work.next().is_none()
+        let is_push = work.next().is_some_and(|verb| verb == "push") && work.next().is_none();
+        pushed && is_push && is_only_git(&run.command)
     }
 
     /// Forgets the runs that failed, or did not take place, and were made good by a later one.
@@ -140,20 +141,23 @@ fn is_done_by(run: &Run, later: &Run) -> bool {
         || (failure.miscalled && program(&run.command) == program(&later.command))
 }
 
-/// Whether all steps of git that may have failed were done by a later line, and nothing else may have failed.
-fn git_steps_were_repeated(failed: &str, output: &str, later: &str) -> bool {
-    let steps = plain_steps(failed);
-    let only_git = steps.iter().all(|step| {
+/// Whether a line does nothing but steps of git.
+fn is_only_git(line: &str) -> bool {
+    plain_steps(line).iter().all(|step| {
         let first = step.split_whitespace().next().unwrap_or_default();
         matches!(first, "git" | "cd" | "echo" | "sleep")
-    });
+    })
+}
+
+/// Whether all steps of git that may have failed were done by a later line, and nothing else may have failed.
+fn git_steps_were_repeated(failed: &str, output: &str, later: &str) -> bool {
     let committed = output.lines().any(|line| line.starts_with('[') && line.contains("] "));
     let done = verbs(later);
     let done: Vec<&str> = done.iter().map(String::as_str).collect();
     let ended = ["--continue", "--abort", "--skip"].iter().any(|flag| has_phrase(later, flag));
     let open = verbs(failed);
     let mut open = open.iter().map(String::as_str).filter(|verb| REPEATED.contains(verb)).peekable();
-    only_git
+    is_only_git(failed)
         && open.peek().is_some()
         && open.all(|verb| {
             done.contains(&verb)
