@@ -273,19 +273,6 @@ impl Calls {
         (before - self.commands.iter().count()) as u64
     }
 
-    /// Forgets the last failure where all of its steps have passed since, each in a command line of its own, or where it was a
-    /// look at something before the last words of the session.
-    pub(super) fn drop_failure_made_good(&mut self, said_at: u64) {
-        self.checks.settle();
-        let checks = &self.checks;
-        let pushed = self.failure.as_ref().is_some_and(|failure| self.was_pushed_since(&failure.run));
-        let passed = self.failure.take_if(|LastFailure { run, .. }| pushed || passed_since(checks, run));
-        passed.iter().for_each(|failure| self.mended(failure, None));
-        // What only looked is no work that waits to be mended once something was said after it.
-        self.failure
-            .take_if(|LastFailure { run, .. }| run.worth == Importance::Look && run.at.line < said_at);
-    }
-
     /// A failure was made good, by a command in other words where one is given.
     pub(super) fn mended(&mut self, failure: &LastFailure, by: Option<&str>) {
         let run = &failure.run;
@@ -362,13 +349,6 @@ impl Calls {
         let sample = format!("{} → {word}", open.label());
         self.tallies.entry(open.category.clone()).or_default().add(sample, failed, took);
     }
-}
-
-/// Whether what failed by this run has passed since.
-pub(super) fn passed_since(checks: &Checks, run: &Run) -> bool {
-    let by_output = run.exit_code.is_none() && run.ok == Some(false);
-    checks.passed_since(&run.command, &run.at)
-        || (by_output && checks.piped_step_passed_since(&run.command, &run.at))
 }
 
 /// The file changes of a call: those that its result tells, else those that it asked for or that its command line makes.

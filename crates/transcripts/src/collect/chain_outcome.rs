@@ -1,8 +1,8 @@
 //! How each step of a chain ended, as far as the end of the whole line and its output tell.
 
-use super::checks::pipe;
 use super::importance::Importance;
 use super::piped::{names_place, says_failed};
+use super::pipes::pipe;
 use super::steps::{Step, bare, without_settings};
 
 /// Exit code and remark of a step.

@@ -77,6 +77,7 @@ fn installs(step: &str) -> bool {
         | ["python" | "python3", "-m", "pip" | "venv", ..]
         | ["mise" | "asdf" | "nvm" | "rustup", "install" | "use" | "trust" | "add", ..]
         | ["golangci-lint", "cache", ..] => true,
+        ["npm" | "pnpm" | "yarn" | "bun", "run", name, ..] => name.starts_with("version"),
         _ => false,
     }
 }

@@ -8,6 +8,7 @@ use super::check_filter::is_work;
 use super::coverage::covers;
 use super::importance::{Importance, importance};
 use super::piped::{PipeEnd, ran_no_tests};
+use super::pipes::pipe;
 use super::run::Run;
 use super::steps::{Step, bare, chain, without_settings};
 use crate::shared::shell::is_test;
@@ -198,6 +199,17 @@ impl Checks {
         !steps.is_empty() && steps.iter().all(|step| self.has_passed(step, at))
     }
 
+    /// Whether every step of a line passed when it was run last; of a sub-agent's line, whose place says nothing of the time.
+    pub(super) fn all_pass(&self, line: &str) -> bool {
+        let steps = work_steps(line);
+        let passes = |step: &Step| {
+            let is_passed =
+                |check: &Check| check.key == bare(&step.text) && check.state == CheckState::Passed;
+            self.list.iter().any(is_passed)
+        };
+        !steps.is_empty() && steps.iter().all(passes)
+    }
+
     /// Whether the last state of every step of a command line that failed there is told by that run or a later one.
     pub(super) fn cover(&self, line: &str, at: &Location) -> bool {
         let steps = work_steps(line);
@@ -335,44 +347,6 @@ fn first_words(step: &str) -> Vec<&str> {
 /// The steps of a command line that do something.
 fn work_steps(line: &str) -> Vec<Step> {
     chain(line).into_iter().filter(|step| is_work(&step.text)).collect()
-}
-
-/// The checks of a command line that ran through a pipe, without the filters.
-pub(super) fn piped_commands(line: &str) -> Vec<String> {
-    let steps = chain(line)
-        .into_iter()
-        .filter(|step| is_work(&step.text) && pipe(&step.text, Importance::Some).is_some());
-    steps.map(|step| without_settings(bare(&step.text)).to_owned()).collect()
-}
-
-/// For each check of a command line that ran through a pipe, the filters that it ran through.
-pub(super) fn piped_steps(line: &str) -> Vec<Vec<String>> {
-    chain(line)
-        .iter()
-        .filter(|step| is_work(&step.text))
-        .filter_map(|step| pipe(&step.text, Importance::Some))
-        .collect()
-}
-
-/// The filters through which a step runs that matters so much, if there are any.
-pub(super) fn pipe(step: &str, worth: Importance) -> Option<Vec<String>> {
-    let (mut quote, mut before, mut bars) = (None, ' ', Vec::new());
-    for (at, c) in step.char_indices() {
-        match (quote, c) {
-            _ if before == '\\' => {}
-            (Some(open), _) if open == c => quote = None,
-            (None, '\'' | '"' | '`') => quote = Some(c),
-            // `>|` writes to a file.
-            (None, '|') if before != '>' => bars.push(at),
-            _ => {}
-        }
-        before = if before == '\\' { ' ' } else { c };
-    }
-    let first = step.get(..*bars.first()?)?;
-    let ends = bars.iter().skip(1).copied().chain([step.len()]);
-    let filters = bars.iter().zip(ends).filter_map(|(from, to)| step.get(from + 1..to));
-    let bare = |filter: &str| filter.trim_start_matches('&').trim().to_owned();
-    (importance(first) >= worth).then(|| filters.map(bare).collect())
 }
 
 /// Whether a chain that ended well ran this step, or these steps, and nothing between them changed the folder.

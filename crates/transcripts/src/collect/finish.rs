@@ -8,7 +8,7 @@ use baton_packet::packet::{
 };
 use serde_json::{Map, Value, json};
 
-use super::calls::{Run, passed_since};
+use super::calls::Run;
 use super::check_filter::is_trial;
 use super::coverage::{core, makes_good};
 use super::files::FileState;
@@ -16,7 +16,7 @@ use super::importance::{Importance, only_answers};
 use super::label::Label;
 use super::paragraph::{RequestProgress, paragraph};
 use super::remarks::TimedRemark;
-use super::resolution::LastFailure;
+use super::resolution::{LastFailure, passed_since};
 use super::touched::{MAX_READ, TouchedFile, TouchedFiles};
 use super::{Collector, Sentence, StandingDecision, fit};
 use crate::event::Change;
@@ -117,7 +117,8 @@ impl Collector<'_> {
             .filter(|run| self.is_attempt(run))
             .map(|run| label.attempt(run, &self.calls.checks.still_failing(&run.command, &run.at)))
             .collect();
-        let by_subagents = self.calls.subagent_failures.iter();
+        let checks = &self.calls.checks;
+        let by_subagents = self.calls.subagent_failures.iter().filter(|run| !checks.all_pass(&run.command));
         summary.failed_attempts.extend(by_subagents.map(|run| label.attempt(run, &run.command)));
         let dropped = self.calls.checks.drop_what_others_tell();
         let checks = &self.calls.checks;

@@ -25,6 +25,7 @@ mod open;
 mod open_call;
 mod paragraph;
 mod piped;
+mod pipes;
 mod proposal;
 mod prose;
 mod remarks;

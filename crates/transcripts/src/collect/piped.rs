@@ -1,8 +1,8 @@
 //! Checks that ran through a pipe: the exit code is that of the pipe's last program, so that the output has to tell.
 
-use super::checks::{piped_commands, piped_steps};
 use super::importance::{Importance, importance};
 use super::miscall::is_miscall;
+use super::pipes::{piped_commands, piped_steps};
 
 /// What is told of the last failure where the exit code is not the check's.
 const FAILED: &str = "failed by its output";

@@ -4,11 +4,12 @@
 use super::Location;
 use super::calls::Calls;
 use super::check_filter::is_inline;
-use super::checks::piped_steps;
+use super::checks::Checks;
 use super::coverage::makes_good;
 use super::importance::{Importance, importance};
 use super::miscall::is_miscall;
 use super::piped::keeps_the_end;
+use super::pipes::piped_steps;
 use super::run::Run;
 use super::steps::{git_words, plain_steps};
 use crate::shared::shell::is_test;
@@ -97,6 +98,19 @@ impl Calls {
         pushed && is_push && is_only_git(&run.command)
     }
 
+    /// Forgets the last failure where all of its steps have passed since, each in a command line of its own, or where it was a
+    /// look at something before the last words of the session.
+    pub(super) fn drop_failure_made_good(&mut self, said_at: u64) {
+        self.checks.settle();
+        let checks = &self.checks;
+        let pushed = self.failure.as_ref().is_some_and(|failure| self.was_pushed_since(&failure.run));
+        let passed = self.failure.take_if(|LastFailure { run, .. }| pushed || passed_since(checks, run));
+        passed.iter().for_each(|failure| self.mended(failure, None));
+        // What only looked is no work that waits to be mended once something was said after it.
+        self.failure
+            .take_if(|LastFailure { run, .. }| run.worth == Importance::Look && run.at.line < said_at);
+    }
+
     /// Forgets the runs that failed, or did not take place, and were made good by a later one.
     pub(super) fn drop_what_was_mended(&mut self) {
         let all: Vec<&Run> = self.commands.iter().collect();
@@ -118,6 +132,13 @@ impl Calls {
         self.commands
             .retain(|run| !mended.iter().any(|(at, command)| *at == run.at && *command == run.command));
     }
+}
+
+/// Whether what failed by this run has passed since.
+pub(super) fn passed_since(checks: &Checks, run: &Run) -> bool {
+    let by_output = run.exit_code.is_none() && run.ok == Some(false);
+    checks.passed_since(&run.command, &run.at)
+        || (by_output && checks.piped_step_passed_since(&run.command, &run.at))
 }
 
 /// Whether a later run did what this one did not do: the same, the same steps of git, another trial with the same program.
