@@ -134,7 +134,7 @@ fn is_read(file: &FileChange) -> bool {
 
 /// Files with more to be said of them than a word; those that went from one folder to another share a line.
 fn moved(cx: &RenderContext, out: &mut Vec<Entry>) {
-    let mut moves: Vec<(Option<(&str, &str)>, Vec<&FileChange>)> = Vec::new();
+    let mut moves: Vec<(Option<Way>, Vec<&FileChange>)> = Vec::new();
     for file in cx.packet.files_modified.iter().filter(|file| !is_plain(file)) {
         let way = way(file);
         match moves.iter_mut().find(|(known, _)| way.is_some() && *known == way) {
@@ -170,8 +170,11 @@ fn moved(cx: &RenderContext, out: &mut Vec<Entry>) {
     }
 }
 
+/// The folder that a file left, and the one that it went to.
+type Way<'a> = (&'a str, &'a str);
+
 /// The folders between which a file moved that kept its name.
-fn way(file: &FileChange) -> Option<(&str, &str)> {
+fn way(file: &FileChange) -> Option<Way<'_>> {
     let from = file.change.as_deref()?.strip_prefix("renamed from ")?;
     let ((old_folder, old_name), (folder, name)) = (split(from), split(&file.path));
     (old_name == name && !from.contains(" (by ")).then_some((old_folder, folder))

@@ -91,8 +91,8 @@ pub(super) fn is_inline(step: &str) -> bool {
     let words: Vec<&str> = step.split_whitespace().take(6).collect();
     let Some((program, rest)) = words.split_first() else { return false };
     let is_code = |word: &&str| matches!(*word, "-e" | "-c" | "--eval" | "eval" | "-");
-    let before = rest.iter().take_while(|word| !word.contains('.') && !word.contains('/'));
-    INTERPRETERS.contains(program) && (before.clone().any(|word| is_code(&word)) || step.contains("<<"))
+    let mut before = rest.iter().take_while(|word| !word.contains('.') && !word.contains('/'));
+    INTERPRETERS.contains(program) && (before.any(is_code) || step.contains("<<"))
 }
 
 /// Whether a step looks at a file that was put aside for a trial; a program that was built there is one of the project.

@@ -209,8 +209,10 @@ mod tests {
     use super::super::work_tree::tree_events;
     use super::*;
 
+    type FileEvent = (String, Change, Option<(u64, u64)>);
+
     /// The files of a session of edits (`path`, old and new text) and commands of git that went well.
-    fn files(steps: &[(&str, &str, &str)]) -> Vec<(String, Change, Option<(u64, u64)>)> {
+    fn files(steps: &[(&str, &str, &str)]) -> Vec<FileEvent> {
         let mut files = Files::default();
         let at = Location::default();
         for (what, old, new) in steps {
@@ -229,7 +231,7 @@ mod tests {
         files.into_vec().into_iter().map(row).collect()
     }
 
-    fn modified(path: &str, added: u64, removed: u64) -> (String, Change, Option<(u64, u64)>) {
+    fn modified(path: &str, added: u64, removed: u64) -> FileEvent {
         (path.to_owned(), Change::Modified, Some((added, removed)))
     }
 

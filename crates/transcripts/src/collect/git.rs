@@ -217,8 +217,8 @@ impl GitState {
             (ids.contains("..") && is_id(id)).then_some((branch, id))
         });
         let own = self.branch.as_deref();
-        let found = ids.filter(|(branch, _)| own == Some(*branch) || *branch == "HEAD").last();
-        if let Some((_, id)) = found {
+        let mut found = ids.filter(|(branch, _)| own == Some(*branch) || *branch == "HEAD");
+        if let Some((_, id)) = found.next_back() {
             self.moved_to(Some(id));
         }
     }
