@@ -147,6 +147,8 @@ pub struct Edit {
     pub removed: Option<u64>,
     /// The change as the body of a unified diff, where known.
     pub diff: Option<String>,
+    /// Whether all that the file holds was written.
+    pub is_whole: bool,
 }
 
 /// What was done to a file.

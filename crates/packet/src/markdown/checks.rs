@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::commands::outcome;
 use super::section::{Entry, SHORTENED, Section, rank};
-use super::{RenderContext, cut, quote};
-use crate::packet::{Command, Packet};
+use super::{RenderContext, cut, quote, staleness};
+use crate::packet::{Command, Failure, Packet};
 
 /// How many checks that passed share a line.
 const ON_A_LINE: usize = 3;
@@ -20,7 +20,7 @@ pub(super) fn verify(cx: &RenderContext, out: &mut Vec<Entry>) {
     }
     let value = |index: usize| if index < EARLY { rank::CHECK } else { rank::COMMAND };
     let (passed, other): (Vec<&Command>, Vec<&Command>) =
-        checks.into_iter().partition(|check| check.exit_code == Some(0));
+        checks.into_iter().partition(|check| passed_word(check).is_some());
     for (index, check) in other.iter().enumerate() {
         let unknown = check.exit_code.is_none() && check.note.is_none();
         let rank = if unknown { rank::COMMAND } else { value(index) };
@@ -28,17 +28,48 @@ pub(super) fn verify(cx: &RenderContext, out: &mut Vec<Entry>) {
         let entry = Entry::new(Section::Verify, "checks").lengths(&[(rank, 140)], rank::WHOLE, show);
         out.push(entry.order(index as i64));
     }
-    for (index, chunk) in passed.chunks(ON_A_LINE).enumerate() {
-        let show = |limit| {
-            let one = |check: &&Command| shown(&check.command, limit) + &cx.mark(check.at.as_deref());
-            format!("- exit 0: {}\n", chunk.iter().map(one).collect::<Vec<_>>().join(" · "))
-        };
-        let rank = value(index * ON_A_LINE);
-        let entry = Entry::new(Section::Verify, "checks").form(rank, Some(SHORTENED), show(140));
-        let mut entry = entry.form(rank::WHOLE, None, show(usize::MAX)).order(index as i64);
-        entry.weight = chunk.len();
-        out.push(entry);
+    let mut index = 0;
+    for (word, group) in groups(cx, &passed) {
+        for chunk in group.chunks(ON_A_LINE) {
+            let show = |limit| {
+                let one = |check: &&Command| shown(&check.command, limit) + &cx.mark(check.at.as_deref());
+                format!("- {word}: {}\n", chunk.iter().map(one).collect::<Vec<_>>().join(" · "))
+            };
+            let rank = value(index * ON_A_LINE);
+            let entry = Entry::new(Section::Verify, "checks").form(rank, Some(SHORTENED), show(140));
+            let mut entry = entry.form(rank::WHOLE, None, show(usize::MAX)).order(index as i64);
+            entry.weight = chunk.len();
+            out.push(entry);
+            index += 1;
+        }
     }
+}
+
+/// How a command that passed is told to have done so.
+pub(super) fn passed_word(check: &Command) -> Option<&'static str> {
+    match (check.exit_code, check.note.as_deref()) {
+        (Some(0), _) => Some("exit 0"),
+        // A tool that records no exit codes.
+        (None, Some("ok")) => Some("ok"),
+        _ => None,
+    }
+}
+
+/// Checks that passed, by how they did: those that hold for the files as they are first.
+fn groups<'a>(cx: &RenderContext, passed: &[&'a Command]) -> Vec<(String, Vec<&'a Command>)> {
+    let mut groups: Vec<(String, Vec<&Command>)> = Vec::new();
+    let is_stale = |check: &Command| staleness::is_stale(cx.packet, check.at.as_deref());
+    let (stale, fresh): (Vec<&Command>, Vec<&Command>) =
+        passed.iter().copied().partition(|check| is_stale(check));
+    for check in fresh.into_iter().chain(stale) {
+        let word = passed_word(check).unwrap_or_default();
+        let word = word.to_owned() + staleness::word(cx.packet, check.at.as_deref());
+        match groups.iter_mut().find(|(known, _)| *known == word) {
+            Some((_, group)) => group.push(check),
+            None => groups.push((word, vec![check])),
+        }
+    }
+    groups
 }
 
 /// Each check once, in the order of value; a later packet's word stands.
@@ -52,9 +83,30 @@ fn last_states(packet: &Packet) -> Vec<&Command> {
             None => states.push(check),
         }
     }
-    let failure = packet.last_failure.as_ref().map(|failure| failure.command.trim());
-    states.retain(|check| Some(check.command.trim()) != failure);
+    if let Some(failure) = &packet.last_failure {
+        states.retain(|check| !is_last_failure(check, failure));
+    }
     states
+}
+
+/// Whether a check is the run that the document begins with, and says nothing more of it.
+fn is_last_failure(check: &Command, failure: &Failure) -> bool {
+    let here = check.at.is_some() && check.at == failure.at && check.exit_code != Some(0);
+    let output = failure.output.as_deref().unwrap_or_default();
+    let is_told = |note: &str| note.contains(" behind it ") || output.contains(note.trim_end_matches('…'));
+    let same = check.command.trim() == failure.command.trim();
+    same || (here && check.note.as_deref().is_none_or(|note| note.starts_with("in a chain") || is_told(note)))
+}
+
+/// How the pipe ended behind which the last failure hid, as the check of that run says before its error.
+pub(super) fn word_of_pipe(cx: &RenderContext, failure: &Failure) -> String {
+    let here = |check: &&Command| check.at.is_some() && check.at == failure.at;
+    let mut notes = cx.packet.checks.iter().filter(here).filter_map(|check| check.note.as_deref());
+    let word = notes
+        .find_map(|note| note.contains(" behind it ").then(|| note.split(':').next().unwrap_or_default()));
+    word.filter(|_| failure.exit_code.is_none())
+        .map(|word| format!(" → {}", quote::prose(word)))
+        .unwrap_or_default()
 }
 
 fn line(cx: &RenderContext, check: &Command, limit: usize) -> String {
@@ -66,7 +118,10 @@ fn line(cx: &RenderContext, check: &Command, limit: usize) -> String {
         (None, Some(note)) => format!(" → {note}"),
         (_, None) => String::new(),
     };
-    format!("- {command}{}{note}{}\n", outcome(check.exit_code), cx.mark(check.at.as_deref()))
+    let at = check.at.as_deref();
+    let stale =
+        if check.exit_code.is_some() || !note.is_empty() { staleness::word(cx.packet, at) } else { "" };
+    format!("- {command}{}{note}{stale}{}\n", outcome(check.exit_code), cx.mark(at))
 }
 
 /// `make test`, or `make test` (through tail): a pipe ends with the code of its last program, which is not the check's.
@@ -101,7 +156,7 @@ impl<'a> CheckedCommands<'a> {
 }
 
 /// A command without redirections and what only shortens its output.
-fn bare(command: &str) -> &str {
+pub(super) fn bare(command: &str) -> &str {
     let first = command.split(" | ").next().unwrap_or(command);
     let end = [" 2>", " >", " &>"].iter().filter_map(|mark| first.find(mark)).min().unwrap_or(first.len());
     first[..end].trim()

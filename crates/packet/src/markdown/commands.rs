@@ -25,7 +25,8 @@ impl Runs<'_> {
 
     /// Nothing is to be said of it but that it worked.
     fn is_plain(&self) -> bool {
-        self.last.exit_code == Some(0) && !self.failed() && self.last.note.is_none()
+        let remark = self.last.note.as_deref().filter(|note| *note != "ok");
+        checks::passed_word(self.last).is_some() && !self.failed() && remark.is_none()
     }
 }
 
@@ -39,7 +40,7 @@ pub(super) fn commands(cx: &RenderContext, out: &mut Vec<Entry>) {
     let checked = checks::CheckedCommands::of(cx.packet);
     let (plain, telling): (Vec<Runs>, Vec<Runs>) = runs(&cx.packet.commands)
         .into_iter()
-        .filter(|runs| !checked.cover(&runs.last.command))
+        .filter(|runs| !checked.cover(&runs.last.command) && !is_told_above(cx, runs))
         .partition(Runs::is_plain);
     let total = telling.len() as i64;
     for (index, runs) in telling.iter().enumerate() {
@@ -54,8 +55,13 @@ pub(super) fn commands(cx: &RenderContext, out: &mut Vec<Entry>) {
                 .order(total - index as i64),
         );
     }
-    let lines = plain.chunks(ON_A_LINE).len() as i64;
-    for (index, chunk) in plain.chunks(ON_A_LINE).enumerate() {
+    // A tool records the codes of all commands or of none.
+    let chunks: Vec<&[Runs]> = plain
+        .chunk_by(|one, next| checks::passed_word(one.last) == checks::passed_word(next.last))
+        .flat_map(|group| group.chunks(ON_A_LINE))
+        .collect();
+    let lines = chunks.len() as i64;
+    for (index, chunk) in chunks.into_iter().enumerate() {
         let show = |limit| plain_line(cx, chunk, limit);
         // The latest are as telling as the plan; what was run long ago can wait.
         let latest = lines - (index as i64) <= LATEST_LINES && cx.packet.checks.is_empty();
@@ -65,6 +71,24 @@ pub(super) fn commands(cx: &RenderContext, out: &mut Vec<Entry>) {
         entry.weight = chunk.len();
         out.push(entry);
     }
+}
+
+/// Whether the last failure or a failed attempt tells all of this run.
+fn is_told_above(cx: &RenderContext, runs: &Runs) -> bool {
+    let Some(at) = runs.last.at.as_deref().filter(|_| runs.last.exit_code != Some(0)) else { return false };
+    let failure = cx.packet.last_failure.iter();
+    let failure = failure.map(|failure| (failure.at.as_deref(), &failure.command, failure.output.as_deref()));
+    let attempts = cx.packet.failed_attempts.iter();
+    let attempts =
+        attempts.map(|attempt| (attempt.at.as_deref(), &attempt.tried, attempt.why_failed.as_deref()));
+    let command = checks::bare(&runs.last.command);
+    let has_note = |text: Option<&str>| {
+        let note = runs.last.note.as_deref().unwrap_or_default();
+        note.contains(" behind it ") || text.unwrap_or_default().contains(note.trim_end_matches('…'))
+    };
+    failure
+        .chain(attempts)
+        .any(|(place, text, reason)| place == Some(at) && text.contains(command) && has_note(reason))
 }
 
 fn runs(commands: &[Command]) -> Vec<Runs<'_>> {
@@ -111,5 +135,6 @@ fn plain_line(cx: &RenderContext, chunk: &[Runs], limit: usize) -> String {
         let command = quote::code(&cut::middle(&runs.last.command, limit));
         format!("{command}{times}{}", cx.mark(runs.last.at.as_deref()))
     };
-    format!("- exit 0: {}\n", chunk.iter().map(one).collect::<Vec<_>>().join(" · "))
+    let word = chunk.first().and_then(|runs| checks::passed_word(runs.last)).unwrap_or_default();
+    format!("- {word}: {}\n", chunk.iter().map(one).collect::<Vec<_>>().join(" · "))
 }

@@ -132,12 +132,56 @@ fn is_read(file: &FileChange) -> bool {
     matches!(word(file), Some("read" | "planned"))
 }
 
-/// Files with more to be said of them than a word.
+/// Files with more to be said of them than a word; those that went from one folder to another share a line.
 fn moved(cx: &RenderContext, out: &mut Vec<Entry>) {
+    let mut moves: Vec<(Option<Way>, Vec<&FileChange>)> = Vec::new();
     for file in cx.packet.files_modified.iter().filter(|file| !is_plain(file)) {
-        let line = |limit| file_line(cx, file, limit);
-        out.push(Entry::new(Section::Files, "files").lengths(&[(rank::MORE_FILES, 160)], rank::WHOLE, line));
+        let way = way(file);
+        match moves.iter_mut().find(|(known, _)| way.is_some() && *known == way) {
+            Some((_, files)) => files.push(file),
+            None => moves.push((way, vec![file])),
+        }
     }
+    for (way, files) in moves {
+        let entry = Entry::new(Section::Files, "files");
+        match (way, files.as_slice()) {
+            (Some((from, to)), [_, _, ..]) => {
+                let names = |detail| names(&files, "renamed", detail).join(", ");
+                let line = |detail| {
+                    format!(
+                        "- from {} to {}: moved {}\n",
+                        place_name(from),
+                        place_name(to),
+                        quote::code(&names(detail))
+                    )
+                };
+                let mut entry = entry.form(rank::MORE_FILES, Some(SHORTENED), line(false));
+                entry.weight = files.len();
+                out.push(entry.form(rank::DETAIL, None, line(true)));
+            }
+            _ => {
+                for file in files {
+                    let line = |limit| file_line(cx, file, limit);
+                    let entry = Entry::new(Section::Files, "files");
+                    out.push(entry.lengths(&[(rank::MORE_FILES, 160)], rank::WHOLE, line));
+                }
+            }
+        }
+    }
+}
+
+/// The folder that a file left, and the one that it went to.
+type Way<'a> = (&'a str, &'a str);
+
+/// The folders between which a file moved that kept its name.
+fn way(file: &FileChange) -> Option<Way<'_>> {
+    let from = file.change.as_deref()?.strip_prefix("renamed from ")?;
+    let ((old_folder, old_name), (folder, name)) = (split(from), split(&file.path));
+    (old_name == name && !from.contains(" (by ")).then_some((old_folder, folder))
+}
+
+fn place_name(folder: &str) -> String {
+    quote::code(&cut::middle(if folder.is_empty() { "./" } else { folder }, 120))
 }
 
 /// A line for each folder: as many of the files that matter most as there is space for, then all.
@@ -178,12 +222,7 @@ fn folder_line(folder: &str, files: &[&FileChange], detail: bool) -> String {
     let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
     for file in files {
         let how = word(file).unwrap_or("modified");
-        let name = cut::middle(split(&file.path).1, 120);
-        let name = match file.lines.as_deref().filter(|_| detail) {
-            Some(lines) if how == "read" => format!("{name}:{}", cut::head(lines, 30)),
-            Some(lines) => format!("{name} {}", cut::head(lines, 30)),
-            None => name,
-        };
+        let name = name(file, how, detail);
         match groups.iter_mut().find(|(known, _)| *known == how) {
             Some((_, names)) => names.push(name),
             None => groups.push((how, vec![name])),
@@ -193,6 +232,20 @@ fn folder_line(folder: &str, files: &[&FileChange], detail: bool) -> String {
         groups.iter().map(|(how, names)| format!("{how} {}", quote::code(&names.join(", ")))).collect();
     let folder = if folder.is_empty() { String::new() } else { format!("{}: ", quote::code(folder)) };
     format!("- {folder}{}\n", groups.join("; "))
+}
+
+fn names(files: &[&FileChange], how: &str, detail: bool) -> Vec<String> {
+    files.iter().map(|file| name(file, how, detail)).collect()
+}
+
+/// The name of a file in its folder, with the lines that were changed or read.
+fn name(file: &FileChange, how: &str, detail: bool) -> String {
+    let name = cut::middle(split(&file.path).1, 120);
+    match file.lines.as_deref().filter(|_| detail) {
+        Some(lines) if how == "read" => format!("{name}:{}", cut::head(lines, 30)),
+        Some(lines) => format!("{name} {}", cut::head(lines, 30)),
+        None => name,
+    }
 }
 
 /// The folder with its slash, and the name.

@@ -17,6 +17,7 @@ mod quote;
 mod remarks;
 mod section;
 mod session;
+mod staleness;
 mod start;
 mod work;
 

@@ -2,7 +2,7 @@
 
 use super::commands::outcome;
 use super::section::{Entry, SHORTENED, Section, rank};
-use super::{RenderContext, cut, facts, place, plan, quote, session};
+use super::{RenderContext, checks, cut, facts, place, plan, quote, session, staleness};
 use crate::packet::{Failure, Packet, Party, Text};
 
 /// The table of the overview.
@@ -158,7 +158,11 @@ fn next_by_state(cx: &RenderContext) -> &'static str {
         Some(None) => return "ask the user whether the plan below is to be carried out.",
         None => {}
     }
-    if packet.last_failure.as_ref().is_some_and(|failure| !is_before_request(packet, failure)) {
+    let failure = packet.last_failure.as_ref().filter(|failure| !is_before_request(packet, failure));
+    if failure.is_some_and(|failure| staleness::is_stale(packet, failure.at.as_deref())) {
+        return "see whether the last failure, below, still fails: files were changed after it.";
+    }
+    if failure.is_some() {
         return "find out why the last failure, below, fails; go on when it passes.";
     }
     if packet.last_answer.is_none() && packet.requests.is_some() {
@@ -213,9 +217,11 @@ fn failed(cx: &RenderContext, failure: &Failure) -> Entry {
     let head = |limit| {
         let command = quote::code(&cut::middle(&failure.command, limit));
         format!(
-            "- **Last failure**{}: {command}{}\n",
+            "- **Last failure**{}{}: {command}{}{}\n",
             cx.mark(failure.at.as_deref()),
-            outcome(failure.exit_code)
+            staleness::word(cx.packet, failure.at.as_deref()),
+            outcome(failure.exit_code),
+            checks::word_of_pipe(cx, failure)
         )
     };
     let output = failure.output.as_deref().map(quote::clean).unwrap_or_default();

@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 
 use crate::refusal::Refusal;
 pub use fields::FIELDS;
-pub use file::FileChange;
+pub use file::{FileChange, is_source};
 pub use proposal::Proposal;
 pub use remark::Remark;
 use shape::{item, items, pending};

@@ -4,13 +4,16 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::Location;
 use super::capped::BoundedList;
-use super::checks::Checks;
+use super::check_filter::is_trial;
+use super::checks::{Checks, LineOutcome};
 use super::clean::Cleaner;
+use super::coverage::makes_good;
 use super::error_line::error_line;
 use super::failed_edits::FailedEdits;
 use super::files::relative;
 use super::git::GitState;
-use super::importance::{Importance, importance, makes_good, only_answers};
+use super::importance::{Importance, importance, only_answers};
+use super::miscall::is_miscall;
 pub(super) use super::open_call::Open;
 use super::piped::{self, PipeEnd};
 use super::resolution::{LastFailure, LaterSuccess};
@@ -21,6 +24,7 @@ use super::stopped::Stopped;
 use super::subagents::SubagentFailures;
 use super::tally::CategoryTally;
 use super::touched::{TouchedFiles, read_by, searched_by};
+use super::work_tree::{TreeEvent, tree_events};
 use crate::event::{Call, Category, Change, Edit, Outcome};
 use crate::shared::shell;
 use crate::shared::words::one_line;
@@ -38,6 +42,14 @@ const MAX_COMMAND: usize = 600;
 const MAX_TAIL: usize = 4096;
 /// So much of the end of an output is looked through for how a check ended.
 const MAX_JUDGED: usize = 64 * 1024;
+
+/// What a call changed, and where it stands.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    pub edits: Vec<Edit>,
+    pub by_git: Vec<TreeEvent>,
+    pub at: Location,
+}
 
 /// All calls of a session.
 #[derive(Debug)]
@@ -139,12 +151,13 @@ impl Calls {
         at: &Location,
         at_ms: Option<i64>,
         cleaner: &mut Cleaner<'_>,
-    ) -> Option<(Vec<Edit>, Location)> {
+    ) -> Option<Changes> {
         let key = key(&outcome.id, at);
         let Some(open) = self.open.iter().rev().find(|open| open.key == key) else {
             // Some versions report changed files under an id that no call had.
             let news = !outcome.edits.is_empty() && outcome.ok == Some(true) && !self.ended.contains(&key);
-            return news.then(|| (outcome.edits.clone(), at.clone()));
+            let by_git = Vec::new();
+            return news.then(|| Changes { edits: outcome.edits.clone(), by_git, at: at.clone() });
         };
         let (ok, exit_code) = (outcome.ok, outcome.exit_code);
         if open.category == Category::Shell && ok.is_none() && exit_code.is_none() {
@@ -174,7 +187,7 @@ impl Calls {
                 self.command(&open, outcome, piped.as_ref(), cleaner);
                 match ok {
                     Some(false) => self.git.failed(&open.target, &outcome.output),
-                    _ => self.git.ran(&open.target, &outcome.output),
+                    _ => self.git.ran(&open.target, &outcome.output, open.at.line),
                 }
             }
         }
@@ -184,7 +197,13 @@ impl Calls {
         if open.at.agent.is_none() && ok != Some(false) {
             self.note_use(&open, succeeded(outcome), &edits, cleaner);
         }
-        (ok != Some(false) && !edits.is_empty()).then_some((edits, open.at))
+        let is_command = open.at.agent.is_none() && open.category == Category::Shell;
+        let by_git = match is_command {
+            true => tree_events(&open.target, &outcome.output, ok != Some(false)),
+            false => Vec::new(),
+        };
+        let edits = if ok == Some(false) { Vec::new() } else { edits };
+        (!edits.is_empty() || !by_git.is_empty()).then_some(Changes { edits, by_git, at: open.at })
     }
 
     /// Notes how a command of a sub-agent ended.
@@ -249,21 +268,9 @@ impl Calls {
     pub(super) fn keep_what_mattered(&mut self) -> u64 {
         let before = self.commands.iter().count();
         if before > SHORT_LIST {
-            let failed = |run: &Run| run.ok == Some(false) && run.exit_code != Some(1);
-            self.commands.retain(|run| run.worth > Importance::Look || failed(run));
+            self.commands.retain(|run| run.worth > Importance::Look && !is_trial(&run.command));
         }
         (before - self.commands.iter().count()) as u64
-    }
-
-    /// Forgets the last failure where all of its steps have passed since, each in a command line of its own, or where it was a
-    /// look at something before the last words of the session.
-    pub(super) fn drop_failure_made_good(&mut self, said_at: u64) {
-        let checks = &self.checks;
-        let passed = self.failure.take_if(|LastFailure { run, .. }| passed_since(checks, run));
-        passed.iter().for_each(|failure| self.mended(failure, None));
-        // What only looked is no work that waits to be mended once something was said after it.
-        self.failure
-            .take_if(|LastFailure { run, .. }| run.worth == Importance::Look && run.at.line < said_at);
     }
 
     /// A failure was made good, by a command in other words where one is given.
@@ -305,9 +312,9 @@ impl Calls {
             exit_code.map_or(outcome.output.as_ref(), |code| shell::bare_output(&outcome.output, code));
         let tail = if failed { cleaner.tail(reported, MAX_TAIL) } else { String::new() };
         let line = piped.and_then(|_| piped::failing_line(&tail)).or_else(|| error_line(&tail));
-        let note = line.map(|line| one_line(line, 160));
+        let error = line.map(|line| one_line(line, 160));
         let by_user = open.is_typed().then(|| BY_USER.to_owned());
-        let parts = [by_user, piped.and_then(PipeEnd::word), note];
+        let parts = [by_user, piped.and_then(PipeEnd::word), error.clone()];
         let note = parts.into_iter().flatten().reduce(|all, part| format!("{all}: {part}"));
         if failed && !only_answers(&open.target, exit_code) {
             let by_output = piped.and_then(PipeEnd::failure_word);
@@ -321,7 +328,12 @@ impl Calls {
             });
             mended.iter().for_each(|failure| self.mended(failure, Some(&open.target)));
         }
-        self.checks.ran(&open.target, outcome.exit_code, outcome.ok, piped, &open.at);
+        let printed = outcome.output.as_ref();
+        let is_miscall = failed && is_miscall(&open.target, outcome.exit_code, printed);
+        let (exit_code_of_line, ok_of_line) = (outcome.exit_code, outcome.ok);
+        let ended =
+            LineOutcome { exit_code: exit_code_of_line, ok: ok_of_line, piped, error, printed, is_miscall };
+        self.checks.ran(&open.target, ended, &open.at);
         self.push(open.run(exit_code, ok, note));
     }
 
@@ -337,13 +349,6 @@ impl Calls {
         let sample = format!("{} → {word}", open.label());
         self.tallies.entry(open.category.clone()).or_default().add(sample, failed, took);
     }
-}
-
-/// Whether what failed by this run has passed since.
-pub(super) fn passed_since(checks: &Checks, run: &Run) -> bool {
-    let by_output = run.exit_code.is_none() && run.ok == Some(false);
-    checks.passed_since(&run.command, &run.at)
-        || (by_output && checks.piped_step_passed_since(&run.command, &run.at))
 }
 
 /// The file changes of a call: those that its result tells, else those that it asked for or that its command line makes.

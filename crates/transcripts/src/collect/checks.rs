@@ -1,13 +1,23 @@
 //! The last state of everything that was run: each step of a command line once, with how it ended last.
 
+use std::collections::HashSet;
+
 use super::Location;
-use super::importance::{Importance, importance, makes_good};
-use super::piped::PipeEnd;
+use super::chain_outcome::{LineEnd, OK, StepOutcome, outcomes};
+use super::check_filter::is_work;
+use super::coverage::covers;
+use super::importance::{Importance, importance};
+use super::piped::{PipeEnd, ran_no_tests};
+use super::pipes::pipe;
+use super::run::Run;
 use super::steps::{Step, bare, chain, without_settings};
+use crate::shared::shell::is_test;
 use crate::shared::words::one_line;
 
 const MAX_CHECKS: usize = 60;
 const MAX_COMMAND: usize = 240;
+/// So much of an error and of a command is told where both stand in one remark.
+const MAX_BEFORE: usize = 60;
 
 /// How the last run of a check stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +28,8 @@ enum CheckState {
     Unknown,
     /// It failed, and another command has made that good since.
     MadeGood,
+    /// It failed, and a check has passed since that looks at all that it looks at.
+    Covered,
 }
 
 /// A step and how it ended when it was run last.
@@ -39,12 +51,33 @@ pub(super) struct Check {
     last: u64,
     /// The line on which it passed last.
     passed_at: Option<u64>,
+    /// The folder that the line went to before it.
+    folder: Option<String>,
+    /// How many changes of source files came before it.
+    edits: u64,
 }
 
 impl Check {
     fn made_good(&mut self, by: &str) {
         self.note = Some(format!("made good since by `{}`", one_line(by, 80)));
         self.state = CheckState::MadeGood;
+    }
+
+    /// Whether a later check that passed looks at all that this one looked at.
+    fn is_covered_by(&self, passed: &Check) -> bool {
+        passed.at.line > self.at.line
+            && same_folder(&self.folder, &passed.folder)
+            && covers(&self.command, &passed.command)
+    }
+}
+
+/// Whether two steps may have run in one folder; where a line goes nowhere it may be in the one that another line names as a
+/// whole.
+fn same_folder(one: &Option<String>, other: &Option<String>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => one == other,
+        (Some(folder), None) | (None, Some(folder)) => folder.starts_with(['/', '~']),
+        (None, None) => true,
     }
 }
 
@@ -53,43 +86,86 @@ impl Check {
 pub(super) struct Checks {
     list: Vec<Check>,
     runs: u64,
+    edits: u64,
+    /// Steps that verified nothing: a wrong call, a run of no tests.
+    void: HashSet<String>,
+}
+
+/// Steps that are not told.
+#[derive(Debug)]
+pub(super) struct DroppedSteps {
+    /// What they showed a later check shows, too.
+    told_by_others: HashSet<String>,
+    /// They verified nothing.
+    void: HashSet<String>,
+}
+
+/// How a command line ended.
+#[derive(Debug, Default)]
+pub(super) struct LineOutcome<'a> {
+    pub exit_code: Option<i64>,
+    /// Whether it succeeded, where known.
+    pub ok: Option<bool>,
+    /// What is known of the steps that ran through a pipe.
+    pub piped: Option<&'a PipeEnd>,
+    /// The line of its output that says most about its failure.
+    pub error: Option<String>,
+    /// What it printed.
+    pub printed: &'a str,
+    /// Whether the call itself was wrong.
+    pub is_miscall: bool,
 }
 
 impl Checks {
     /// A command line ended; what is known of its steps that ran through a pipe is told apart.
-    pub(super) fn ran(
-        &mut self,
-        line: &str,
-        exit_code: Option<i64>,
-        ok: Option<bool>,
-        piped: Option<&PipeEnd>,
-        at: &Location,
-    ) {
+    pub(super) fn ran(&mut self, line: &str, ended: LineOutcome<'_>, at: &Location) {
         self.runs += 1;
         let steps = chain(line);
+        if ended.is_miscall {
+            self.void.extend(steps.iter().map(|step| bare(&step.text).to_owned()));
+            return;
+        }
         let telling: Vec<usize> = (0..steps.len()).filter(|at| is_work(&steps[*at].text)).collect();
+        let end = LineEnd { exit_code: ended.exit_code, ok: ended.ok, printed: ended.printed };
+        let mut outcomes = outcomes(&steps, end);
+        // Which step of several an error belongs to is not known: the first that may have failed tells it.
+        let mut error = ended.error;
         for &index in &telling {
-            let by_output = piped.filter(|_| pipe(&steps[index].text).is_some());
+            let step = &steps[index].text;
+            let by_output = ended.piped.filter(|_| pipe(step, Importance::Some).is_some());
+            let Some(outcome) = outcomes.get_mut(index).and_then(Option::take) else { continue };
             let (code, note) = match by_output.and_then(PipeEnd::word) {
                 Some(word) => (None, Some(word)),
-                None => outcome(&steps, index, exit_code, ok),
+                None => outcome,
             };
-            let state = match (code, &note) {
-                (Some(0), _) => CheckState::Passed,
+            if is_test(step) && ran_no_tests(ended.printed) {
+                self.void.insert(bare(step).to_owned());
+                continue;
+            }
+            let state = match (code, note.as_deref()) {
+                (Some(0), _) | (None, Some(OK)) => CheckState::Passed,
                 (None, None) => CheckState::Unknown,
                 _ if by_output.is_some_and(PipeEnd::is_unknown) => CheckState::Unknown,
                 _ => CheckState::Failed,
             };
-            self.put(&steps[index].text, (code, note), state, at);
+            let error = error.take_if(|_| state == CheckState::Failed);
+            let note = [note, error].into_iter().flatten().reduce(|all, part| format!("{all}: {part}"));
+            let folder = steps[..index].iter().rev().find_map(|step| step.text.strip_prefix("cd "));
+            self.put(step, (code, note), state, (at, folder));
         }
+    }
+
+    /// A source file was changed.
+    pub(super) fn source_changed(&mut self) {
+        self.edits += 1;
     }
 
     fn put(
         &mut self,
         text: &str,
-        (exit_code, note): (Option<i64>, Option<String>),
+        (exit_code, note): StepOutcome,
         state: CheckState,
-        at: &Location,
+        (at, folder): (&Location, Option<&str>),
     ) {
         if text.chars().count() > MAX_COMMAND {
             return;
@@ -98,21 +174,19 @@ impl Checks {
         let known = self.list.iter().position(|check| check.key == key);
         let before = known.map(|slot| self.list.remove(slot));
         let passed_before = before.as_ref().and_then(|check| check.passed_at);
-        let passed_at = if state == CheckState::Passed { Some(at.line) } else { passed_before };
-        let runs = before.map_or(0, |check| check.runs) + 1;
-        let worth = importance(text);
-        let command = text.replace(" 2>&1", "");
         self.list.push(Check {
-            command,
+            command: text.replace(" 2>&1", ""),
             exit_code,
             note,
             at: at.clone(),
             state,
             key,
-            runs,
-            worth,
+            runs: before.map_or(0, |check| check.runs) + 1,
+            worth: importance(text),
             last: self.runs,
-            passed_at,
+            passed_at: if state == CheckState::Passed { Some(at.line) } else { passed_before },
+            folder: folder.map(str::to_owned),
+            edits: self.edits,
         });
         if self.list.len() > MAX_CHECKS {
             self.list.remove(0);
@@ -125,10 +199,32 @@ impl Checks {
         !steps.is_empty() && steps.iter().all(|step| self.has_passed(step, at))
     }
 
+    /// Whether every step of a line passed when it was run last; of a sub-agent's line, whose place says nothing of the time.
+    pub(super) fn all_pass(&self, line: &str) -> bool {
+        let steps = work_steps(line);
+        let passes = |step: &Step| {
+            let is_passed =
+                |check: &Check| check.key == bare(&step.text) && check.state == CheckState::Passed;
+            self.list.iter().any(is_passed)
+        };
+        !steps.is_empty() && steps.iter().all(passes)
+    }
+
+    /// Whether the last state of every step of a command line that failed there is told by that run or a later one.
+    pub(super) fn cover(&self, line: &str, at: &Location) -> bool {
+        let steps = work_steps(line);
+        let told = |step: &Step| {
+            let key = bare(&step.text);
+            let since = |check: &Check| check.at.line >= at.line && check.at.agent == at.agent;
+            self.list.iter().any(|check| check.key == key && since(check))
+        };
+        !steps.is_empty() && steps.iter().all(told)
+    }
+
     /// Says of the failed steps of a line that another command made them good.
     pub(super) fn mended(&mut self, line: &str, by: &str) {
         let keys: Vec<String> = work_steps(line).iter().map(|step| bare(&step.text).to_owned()).collect();
-        let failed = |check: &&mut Check| check.state != CheckState::Passed && keys.contains(&check.key);
+        let failed = |check: &&mut Check| check.state == CheckState::Failed && keys.contains(&check.key);
         self.list.iter_mut().filter(failed).for_each(|check| check.made_good(by));
     }
 
@@ -136,7 +232,8 @@ impl Checks {
     /// since it would not have run otherwise.
     pub(super) fn piped_step_passed_since(&self, line: &str, at: &Location) -> bool {
         let all_joined = chain(line).iter().all(|step| matches!(step.joint, "" | "&&"));
-        let mut piped = work_steps(line).into_iter().filter(|step| pipe(&step.text).is_some());
+        let mut piped =
+            work_steps(line).into_iter().filter(|step| pipe(&step.text, Importance::Some).is_some());
         let (step, more) = (piped.next(), piped.next());
         step.is_some_and(|step| all_joined && more.is_none() && self.has_passed(&step, at))
     }
@@ -157,35 +254,76 @@ impl Checks {
         let same = |check: &&Check| check.key == bare(&step.text);
         // A run of which it is not known how it ended takes nothing back.
         let good = |check: &Check| {
-            check.passed_at.is_some_and(|line| line > at.line)
-                && matches!(check.state, CheckState::Passed | CheckState::Unknown)
+            let passed = check.passed_at.is_some_and(|line| line >= at.line)
+                && matches!(check.state, CheckState::Passed | CheckState::Unknown);
+            passed || matches!(check.state, CheckState::MadeGood | CheckState::Covered)
         };
         self.list.iter().find(same).is_some_and(good)
     }
 
-    /// Says of what failed which run has made it good since, or which tests passed later without it.
-    fn note_what_passed_later(&mut self) {
+    /// Settles what failed and is covered by what passed since; of other tests it says which tests passed later.
+    pub(super) fn settle(&mut self) {
         let is_passed = |check: &&Check| check.state == CheckState::Passed;
         let passed: Vec<Check> = self.list.iter().filter(is_passed).cloned().collect();
         for check in self.list.iter_mut().filter(|check| check.state == CheckState::Failed) {
-            let later: Vec<&Check> = passed.iter().filter(|other| other.at.line > check.at.line).collect();
-            if let Some(good) = later.iter().find(|other| makes_good(&check.command, &other.command)) {
-                check.made_good(&good.command);
+            if passed.iter().any(|other| check.is_covered_by(other)) {
+                check.state = CheckState::Covered;
                 continue;
             }
-            let tests = later.iter().filter(|other| other.worth == Importance::Test);
-            if let Some(test) = tests.max_by_key(|other| other.at.line) {
-                let before = check.note.as_deref().map(|note| format!("{note}; ")).unwrap_or_default();
-                let test = one_line(&test.command, 80);
-                check.note = Some(format!("{before}not run again, `{test}` passed later"));
+            let tests = passed.iter().filter(|other| other.at.line > check.at.line);
+            let tests = tests.filter(|other| other.worth == Importance::Test && other.edits > check.edits);
+            let last = tests.max_by_key(|other| other.at.line).filter(|_| check.worth == Importance::Test);
+            if let Some(test) = last {
+                let before = check.note.as_deref().map(|note| format!("{}; ", one_line(note, MAX_BEFORE)));
+                let test = one_line(&test.command, MAX_BEFORE);
+                check.note = Some(format!("{}`{test}` passed later", before.unwrap_or_default()));
             }
         }
+    }
+
+    /// Takes out what a later check tells better: a part of what passed since, and a look through a pipe at what is known or was
+    /// changed since. Gives the steps that are not told any more.
+    pub(super) fn drop_what_others_tell(&mut self) -> DroppedSteps {
+        let all = std::mem::take(&mut self.list);
+        let edits = self.edits;
+        let is_told = |check: &Check| {
+            let of_one_program = |other: &Check| first_words(&other.key) == first_words(&check.key);
+            let mut others = all.iter().filter(|other| other.key != check.key);
+            match check.state {
+                CheckState::Covered => false,
+                CheckState::Passed => !others.any(|other| {
+                    other.state == CheckState::Passed
+                        && check.is_covered_by(other)
+                        && !covers(&other.command, &check.command)
+                }),
+                CheckState::Unknown if check.note.is_some() => {
+                    check.edits == edits
+                        && !others.any(|other| other.state != CheckState::Unknown && of_one_program(other))
+                }
+                _ => true,
+            }
+        };
+        let (told, dropped): (Vec<Check>, Vec<Check>) = all.iter().cloned().partition(is_told);
+        self.list = told;
+        let told_by_others = dropped.into_iter().map(|check| check.key).collect();
+        DroppedSteps { told_by_others, void: std::mem::take(&mut self.void) }
+    }
+
+    /// Whether every step of a run that does something is one of these or told with its last state, and one is of these.
+    pub(super) fn tell_without(&self, run: &Run, dropped: &DroppedSteps) -> bool {
+        let steps = chain(&run.command);
+        let keys = steps.iter().map(|step| bare(&step.text));
+        let keys: Vec<&str> = keys.filter(|key| importance(key) > Importance::Look).collect();
+        let is_dropped = |key: &str| {
+            dropped.told_by_others.contains(key) || (run.ok != Some(false) && dropped.void.contains(key))
+        };
+        let told = |key: &str| is_dropped(key) || self.list.iter().any(|check| check.key == key);
+        keys.iter().any(|key| is_dropped(key)) && keys.iter().all(|key| told(key))
     }
 
     /// The steps, those that the next agent is most likely to run again first: tests, then other work; often, lately, and in
     /// few words, because a long command line asked one question.
     pub(super) fn in_order(mut self) -> Vec<Check> {
-        self.note_what_passed_later();
         let all = self.runs.max(1);
         let worth = |check: &Check| {
             let kind = match check.worth {
@@ -201,106 +339,15 @@ impl Checks {
     }
 }
 
+/// Program and verb of a step.
+fn first_words(step: &str) -> Vec<&str> {
+    without_settings(step).split_whitespace().take(2).collect()
+}
+
 /// The steps of a command line that do something.
 fn work_steps(line: &str) -> Vec<Step> {
     chain(line).into_iter().filter(|step| is_work(&step.text)).collect()
 }
-
-/// How a step ended, as far as the end of the whole line tells: all steps of a chain of `&&` that ended well did, the
-/// last did as the whole. Which step of several failed is not known.
-fn outcome(
-    steps: &[Step],
-    index: usize,
-    exit_code: Option<i64>,
-    ok: Option<bool>,
-) -> (Option<i64>, Option<String>) {
-    let after = &steps[index + 1..];
-    let Some(code) = exit_code else {
-        return match ok {
-            Some(false) => (None, Some("failed".to_owned())),
-            _ => (None, None),
-        };
-    };
-    let alone = steps.iter().filter(|step| !step.text.starts_with("cd ")).count() == 1;
-    let all_joined = after.iter().all(|step| step.joint == "&&");
-    let sure = steps[..=index].iter().all(|step| step.joint != "||");
-    match code {
-        _ if alone => (Some(code), None),
-        0 if all_joined && sure => (Some(0), None),
-        0 => (None, None),
-        _ if after.is_empty() && steps[index].joint == ";" => (Some(code), None),
-        _ => (None, Some(format!("in a chain that ended with exit {code}"))),
-    }
-}
-
-/// The checks of a command line that ran through a pipe, without the filters.
-pub(super) fn piped_commands(line: &str) -> Vec<String> {
-    let steps = chain(line).into_iter().filter(|step| is_work(&step.text) && pipe(&step.text).is_some());
-    steps.map(|step| without_settings(bare(&step.text)).to_owned()).collect()
-}
-
-/// For each check of a command line that ran through a pipe, the filters that it ran through.
-pub(super) fn piped_steps(line: &str) -> Vec<Vec<String>> {
-    chain(line).iter().filter(|step| is_work(&step.text)).filter_map(|step| pipe(&step.text)).collect()
-}
-
-/// The filters through which a check runs, if it is one and there are any.
-fn pipe(step: &str) -> Option<Vec<String>> {
-    let (mut quote, mut before, mut bars) = (None, ' ', Vec::new());
-    for (at, c) in step.char_indices() {
-        match (quote, c) {
-            _ if before == '\\' => {}
-            (Some(open), _) if open == c => quote = None,
-            (None, '\'' | '"' | '`') => quote = Some(c),
-            // `>|` writes to a file.
-            (None, '|') if before != '>' => bars.push(at),
-            _ => {}
-        }
-        before = if before == '\\' { ' ' } else { c };
-    }
-    let first = step.get(..*bars.first()?)?;
-    let ends = bars.iter().skip(1).copied().chain([step.len()]);
-    let filters = bars.iter().zip(ends).filter_map(|(from, to)| step.get(from + 1..to));
-    let bare = |filter: &str| filter.trim_start_matches('&').trim().to_owned();
-    (importance(first) >= Importance::Work).then(|| filters.map(bare).collect())
-}
-
-/// Whether a step does something; git has its own section.
-fn is_work(step: &str) -> bool {
-    let step = bare(step).trim_start_matches(['(', '{', ' ']);
-    // The end of a group whose beginning is in a step before.
-    let step = if step.contains('(') { step } else { step.trim_end_matches([')', '}', ' ']) };
-    let first = step.split_whitespace().next().unwrap_or_default();
-    let named = first.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '/' | '~' | '_'));
-    let fetches = first == "curl" && !["localhost", "127.0.0.1"].iter().any(|host| step.contains(host));
-    named
-        && !fetches
-        && !keeps_an_answer(first, step)
-        && !NO_CHECKS.contains(&first)
-        && !asks_a_program_about_itself(step)
-        && importance(step) > Importance::Look
-}
-
-/// Whether a step only keeps what a command prints: `id=$(git rev-parse HEAD)`.
-fn keeps_an_answer(first: &str, step: &str) -> bool {
-    let value = first.split_once('=').map(|(_, value)| value.trim_start_matches('"'));
-    let is_answer = value.is_some_and(|value| value.starts_with("$(") || value.starts_with('`'));
-    is_answer && step.trim_end_matches('"').ends_with([')', '`'])
-}
-
-/// Whether a program is asked for its version or its usage.
-fn asks_a_program_about_itself(step: &str) -> bool {
-    let words: Vec<&str> = step.split_whitespace().collect();
-    matches!(words.as_slice(), [_, .., "--version" | "--help" | "-V"] | [_, "version" | "help", ..])
-}
-
-/// Words of the shell, and programs whose outcome says nothing about the work.
-const NO_CHECKS: &[&str] = &[
-    "git", "gh", "exit", "return", "for", "while", "until", "do", "done", "if", "then", "elif", "else", "fi",
-    "case", "esac", "kill", "pkill", "mkdir", "rm", "cp", "mv", "touch", "chmod", "ln", "read", "wait",
-    "trap", "break", "continue", "unset", "alias", "pushd", "popd", "tee", "xargs", "rmdir", "wget", "code",
-    "open", "claude", "sed", "perl",
-];
 
 /// Whether a chain that ended well ran this step, or these steps, and nothing between them changed the folder.
 pub(super) fn ran_in(failed: &str, passed: &str) -> bool {
@@ -322,10 +369,14 @@ pub(super) fn ran_in(failed: &str, passed: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn ended(code: i64) -> LineOutcome<'static> {
+        LineOutcome { exit_code: Some(code), ok: Some(code == 0), ..LineOutcome::default() }
+    }
+
     fn states(runs: &[(&str, i64)]) -> Vec<(String, Option<i64>, Option<String>)> {
         let mut checks = Checks::default();
         for (line, code) in runs {
-            checks.ran(line, Some(*code), Some(*code == 0), None, &Location::default());
+            checks.ran(line, ended(*code), &Location::default());
         }
         checks.list.into_iter().map(|check| (check.command, check.exit_code, check.note)).collect()
     }
@@ -360,10 +411,10 @@ mod tests {
     fn a_chain_is_made_good_step_by_step() {
         let mut checks = Checks::default();
         let at = |line| Location { line, agent: None };
-        checks.ran("make a && make b", Some(1), Some(false), None, &at(1));
-        checks.ran("make a", Some(0), Some(true), None, &at(2));
+        checks.ran("make a && make b", ended(1), &at(1));
+        checks.ran("make a", ended(0), &at(2));
         assert!(!checks.passed_since("make a && make b", &at(1)));
-        checks.ran("make c && make b", Some(0), Some(true), None, &at(3));
+        checks.ran("make c && make b", ended(0), &at(3));
         assert!(checks.passed_since("make a && make b", &at(1)));
         assert!(!checks.passed_since("make a && make b", &at(3)));
         assert_eq!(checks.still_failing("make a && make b && make d", &at(1)), "make d");

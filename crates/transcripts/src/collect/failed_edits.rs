@@ -1,5 +1,7 @@
 //! Edits that did not take place and were not made later either.
 
+use baton_packet::packet::is_source;
+
 use super::Location;
 use super::calls::{Calls, Open};
 use super::capped::BoundedList;
@@ -85,7 +87,10 @@ impl Calls {
             // A path that is still absolute lies outside the project.
             let inside = |path: &String| root.is_none() || !path.starts_with(['/', '~']);
             if open.at.agent.is_none() && paths.iter().any(inside) {
-                self.git.changed();
+                self.git.changed(paths.iter().cloned());
+            }
+            if open.at.agent.is_none() && paths.iter().any(|path| is_source(path)) {
+                self.checks.source_changed();
             }
         } else if open.at.agent.is_none() && matches!(open.category, Category::Edit | Category::Write) {
             let text = cleaner.text(output, MAX_OUTPUT);

@@ -1,8 +1,10 @@
 //! The files that a session changed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::Location;
+use super::files_tree::History;
+use super::net_lines::NetLines;
 use crate::event::{Change, Edit};
 use crate::shared::diff::MAX_DIFF;
 use crate::shared::words::clip;
@@ -18,8 +20,16 @@ pub(super) struct FileState {
     pub change: Change,
     /// The path before a rename.
     pub from: Option<String>,
-    /// Lines added and removed, summed up.
-    pub lines: Option<(u64, u64)>,
+    /// Lines that all edits together added and removed.
+    pub net: NetLines,
+    /// The same at the last commit.
+    pub base: NetLines,
+    /// Whether it goes into the next commit.
+    pub is_staged: bool,
+    /// Whether it was in a commit of this session; absent where that is not known.
+    pub is_committed: Option<bool>,
+    /// Whether git took all that was done to it back.
+    pub is_undone: bool,
     /// The last edit.
     pub diff: Option<String>,
     /// Place of the last edit.
@@ -33,6 +43,9 @@ pub(super) struct Files {
     index: HashMap<String, usize>,
     /// How many changes of further files were left out.
     pub left_out: u64,
+    /// Paths at which there is nothing any more.
+    gone: HashSet<String>,
+    pub(super) history: History,
 }
 
 impl Files {
@@ -72,7 +85,16 @@ impl Files {
         let from = edit.from.as_deref().map(|from| relative(from, root));
         let before = from.as_deref().and_then(|from| self.index.remove(from));
         let path = relative(&edit.path, root);
+        self.gone.extend(from.clone());
+        match edit.change {
+            Change::Deleted => _ = self.gone.insert(path.clone()),
+            _ => _ = self.gone.remove(&path),
+        }
         let there = self.index.get(&path).copied();
+        // What lies in the home and was never changed here was removed for a trial.
+        if edit.change == Change::Deleted && there.is_none() && path.starts_with('~') {
+            return;
+        }
         if let (Some(there), Some(before)) = (there, before) {
             return self.replace(there, before, at);
         }
@@ -93,7 +115,13 @@ impl Files {
             file.change = if known.is_some() { after(file.change, edit.change) } else { edit.change };
             file.from = file.from.take().or(from);
             file.path = path;
+            file.is_undone = false;
             file.add(edit, at);
+            if file.from.as_deref() == Some(file.path.as_str()) {
+                // It was moved back.
+                (file.from, file.change) = (None, Change::Modified);
+                file.is_undone = file.net.is_nothing();
+            }
         }
     }
 
@@ -103,7 +131,7 @@ impl Files {
         let gone = FileState { path: String::new(), ..FileState::new("", moved.change, &moved.at) };
         let moved = std::mem::replace(moved, gone);
         if let Some(file) = self.list.get_mut(there) {
-            (file.lines, file.diff, file.from) = (None, None, None);
+            (file.net, file.diff, file.from) = (NetLines::default(), None, None);
             file.then(FileState { at: at.clone(), change: Change::Modified, ..moved });
         }
     }
@@ -126,33 +154,58 @@ impl Files {
     }
 
     /// The files.
-    pub(super) fn into_vec(self) -> Vec<FileState> {
+    pub(super) fn into_vec(mut self) -> Vec<FileState> {
+        self.put_stashes_back();
         // What took another file's place has left an empty row.
-        self.list.into_iter().filter(|file| !file.path.is_empty()).collect()
+        self.list.into_iter().filter(|file| !file.path.is_empty() && !file.is_undone).collect()
+    }
+
+    /// Whether a file was moved away from there, or removed, and none was put in its place.
+    pub(super) fn is_gone(&self, path: &str) -> bool {
+        self.gone.contains(path)
+    }
+
+    pub(super) fn rows(&mut self) -> &mut [FileState] {
+        &mut self.list
+    }
+
+    pub(super) fn row_at(&mut self, path: &str) -> Option<&mut FileState> {
+        let slot = *self.index.get(path)?;
+        self.list.get_mut(slot)
     }
 }
 
 impl FileState {
     fn new(path: &str, change: Change, at: &Location) -> Self {
-        Self { path: path.to_owned(), change, from: None, lines: None, diff: None, at: at.clone() }
+        Self {
+            path: path.to_owned(),
+            change,
+            from: None,
+            net: NetLines::default(),
+            base: NetLines::default(),
+            is_staged: false,
+            is_committed: Some(false),
+            is_undone: false,
+            diff: None,
+            at: at.clone(),
+        }
+    }
+
+    /// Lines added and removed, where known.
+    pub(super) fn lines(&self) -> Option<(u64, u64)> {
+        self.net.figures(self.change == Change::Created)
     }
 
     /// What was done to the file later.
     fn then(&mut self, later: Self) {
         self.change = after(self.change, later.change);
-        self.lines = match (self.lines, later.lines) {
-            (Some((added, removed)), Some((a, r))) => Some((added + a, removed + r)),
-            (known, new) => new.or(known),
-        };
+        self.net.join(&later.net);
         self.diff = later.diff.or(self.diff.take()).filter(|_| later.change != Change::Deleted);
         self.at = later.at;
     }
 
     fn add(&mut self, edit: &Edit, at: &Location) {
-        if let (Some(added), Some(removed)) = (edit.added, edit.removed) {
-            let (a, r) = self.lines.unwrap_or((0, 0));
-            self.lines = Some((a + added, r + removed));
-        }
+        self.net.add(edit);
         // An edit on the main line outranks what a sub-agent, read after it, may have done before.
         if self.at.agent.is_none() && at.agent.is_some() && self.diff.is_some() {
             return;
@@ -194,7 +247,14 @@ mod tests {
     fn check(edits: &[Edit]) -> Vec<FileEvent> {
         let mut files = Files::default();
         edits.iter().for_each(|edit| files.apply(edit, Some("/w/p"), &Location::default()));
-        files.into_vec().into_iter().map(|file| (file.path, file.change, file.lines)).collect()
+        files
+            .into_vec()
+            .into_iter()
+            .map(|file| {
+                let lines = file.lines();
+                (file.path, file.change, lines)
+            })
+            .collect()
     }
 
     #[test]
@@ -204,7 +264,7 @@ mod tests {
             Edit::replaced("a.rs", "x", "z"),
             Edit::replaced("./a.rs", "z", ""),
         ];
-        assert_eq!(check(&edits), [("a.rs".to_owned(), Change::Created, Some((3, 2)))]);
+        assert_eq!(check(&edits), [("a.rs".to_owned(), Change::Created, Some((1, 0)))]);
     }
 
     #[test]
@@ -252,10 +312,16 @@ mod tests {
         files.apply(&Edit::bare("/w/other/b.rs", Change::Deleted), None, &Location::default());
         files.rebase("/w/p");
         files.apply(&Edit::replaced("/w/p/a.rs", "z", ""), Some("/w/p"), &Location::default());
-        let changes: Vec<FileEvent> =
-            files.into_vec().into_iter().map(|file| (file.path, file.change, file.lines)).collect();
+        let changes: Vec<FileEvent> = files
+            .into_vec()
+            .into_iter()
+            .map(|file| {
+                let lines = file.lines();
+                (file.path, file.change, lines)
+            })
+            .collect();
         let wanted = [
-            ("a.rs".to_owned(), Change::Modified, Some((2, 3))),
+            ("a.rs".to_owned(), Change::Modified, Some((0, 1))),
             ("/w/other/b.rs".to_owned(), Change::Deleted, None),
         ];
         assert_eq!(changes, wanted);

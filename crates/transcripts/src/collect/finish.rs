@@ -8,13 +8,15 @@ use baton_packet::packet::{
 };
 use serde_json::{Map, Value, json};
 
-use super::calls::{Run, passed_since};
+use super::calls::Run;
+use super::check_filter::is_trial;
+use super::coverage::{core, makes_good};
 use super::files::FileState;
-use super::importance::{Importance, core, makes_good};
+use super::importance::{Importance, only_answers};
 use super::label::Label;
 use super::paragraph::{RequestProgress, paragraph};
 use super::remarks::TimedRemark;
-use super::resolution::LastFailure;
+use super::resolution::{LastFailure, passed_since};
 use super::touched::{MAX_READ, TouchedFile, TouchedFiles};
 use super::{Collector, Sentence, StandingDecision, fit};
 use crate::event::Change;
@@ -95,6 +97,7 @@ impl Collector<'_> {
 
     fn calls_into(&mut self, summary: &mut Packet, label: &Label, left_out: &mut Map<String, Value>) {
         let looked = self.calls.keep_what_mattered();
+        self.calls.drop_what_was_mended();
         let test = self.calls.last_test();
         summary.test_command = test.map(|run| run.command.clone());
         summary.test_status =
@@ -114,9 +117,13 @@ impl Collector<'_> {
             .filter(|run| self.is_attempt(run))
             .map(|run| label.attempt(run, &self.calls.checks.still_failing(&run.command, &run.at)))
             .collect();
-        let by_subagents = self.calls.subagent_failures.iter();
+        let checks = &self.calls.checks;
+        let by_subagents = self.calls.subagent_failures.iter().filter(|run| !checks.all_pass(&run.command));
         summary.failed_attempts.extend(by_subagents.map(|run| label.attempt(run, &run.command)));
-        summary.commands = self.calls.commands.iter().map(|run| label.command(run)).collect();
+        let dropped = self.calls.checks.drop_what_others_tell();
+        let checks = &self.calls.checks;
+        let mattered = self.calls.commands.iter().filter(|run| !checks.tell_without(run, &dropped));
+        summary.commands = mattered.map(|run| label.command(run)).collect();
         summary.checks = std::mem::take(&mut self.calls.checks)
             .in_order()
             .iter()
@@ -142,9 +149,12 @@ impl Collector<'_> {
         run.ok == Some(false)
             && run.worth >= Importance::Some
             && !run.command.starts_with("git ")
+            && !only_answers(&run.command, run.exit_code)
+            && !is_trial(&run.command)
             && self.calls.commands.iter().filter(later).count() == 0
             && !run.mended
             && !passed_since(&self.calls.checks, run)
+            && !self.calls.checks.cover(&run.command, &run.at)
     }
 
     fn prose_into(&mut self, summary: &mut Packet, label: &Label, left_out: &mut Map<String, Value>) {
@@ -197,6 +207,8 @@ impl Collector<'_> {
     fn files_into(&mut self, summary: &mut Packet, label: &Label, left_out: &mut Map<String, Value>) {
         note(left_out, "files_modified", self.files.left_out);
         let touched = &self.calls.touched;
+        let mut read = touched.read_files();
+        read.retain(|file| !self.files.is_gone(&file.path));
         for file in std::mem::take(&mut self.files).into_vec() {
             let (path, diff) = (
                 self.cleaner.clean_text(&file.path),
@@ -207,12 +219,11 @@ impl Collector<'_> {
                 path,
                 weight,
                 change: Some(change(&file, |text| self.cleaner.clean_text(text))),
-                lines: file.lines.map(|(added, removed)| format!("+{added} -{removed}")),
+                lines: file.lines().map(|(added, removed)| format!("+{added} -{removed}")),
                 diff,
                 at: label.at(&file.at),
             });
         }
-        let read = touched.read_files();
         note(left_out, "files_read", read.len().saturating_sub(MAX_READ) as u64);
         summary.files_read =
             read.into_iter().take(MAX_READ).map(|file| file_read(file, touched, label)).collect();
@@ -223,7 +234,7 @@ impl Collector<'_> {
         let (session, state) = (&self.session, &self.calls.git);
         Git {
             branch: state.branch.clone().or(owned(&session.branch)).filter(|branch| branch != "HEAD"),
-            commit: state.commit.clone().or(owned(&session.commit)),
+            commit: state.commit.clone().or(owned(&session.commit).filter(|_| !state.has_moved)),
             // Changed files mean something to git only where there is a repository.
             dirty: state
                 .dirty

@@ -1,5 +1,7 @@
 //! What commands tell about the working copy: the branch, the last commit, whether something is not committed.
 
+use super::steps::{git_words, plain_steps};
+
 /// The working copy as the commands of a session showed it.
 #[derive(Debug, Default)]
 pub(super) struct GitState {
@@ -7,30 +9,38 @@ pub(super) struct GitState {
     pub branch: Option<String>,
     /// The last commit that was made or shown as the newest.
     pub commit: Option<String>,
+    /// Whether the newest commit is another one than at the beginning, be it known or not.
+    pub has_moved: bool,
     /// Whether there were changes that are not committed.
     pub dirty: Option<bool>,
     /// Whether git answered at all.
     pub answered: bool,
+    /// The line on which everything was pushed last.
+    pub pushed_at: Option<u64>,
+    /// The files that were changed, as they were named.
+    changed: Vec<String>,
 }
 
 impl GitState {
-    /// A command succeeded and printed this.
-    pub(super) fn ran(&mut self, command: &str, output: &str) {
+    /// A command succeeded on this line and printed this.
+    pub(super) fn ran(&mut self, command: &str, output: &str, line: u64) {
         if !command.contains("git ") {
             return;
         }
-        for step in command.split(['\n', ';', '&', '|']) {
-            let mut words = step.split_whitespace().skip_while(|word| *word != "git").skip(1).peekable();
-            while matches!(words.peek(), Some(&"-C" | &"-c")) {
-                words.nth(1);
-            }
-            let verb = words.next();
-            self.answered |= verb.is_some();
+        for step in plain_steps(command) {
+            let Some((verb, rest)) = git_words(&step) else { continue };
+            self.answered = true;
             match verb {
-                Some("commit") => self.committed(output),
-                Some("checkout" | "switch") => self.switched(output),
-                Some("status") => self.status(output),
-                Some("rev-parse") if words.next() == Some("HEAD") => self.head(output),
+                "commit" if rest.contains(&"--dry-run") => {}
+                "commit" | "cherry-pick" | "revert" => self.committed(output, verb == "commit"),
+                "checkout" | "switch" => self.switched(output),
+                "status" => self.status(output, line),
+                "rev-parse" if rest.contains(&"HEAD") => self.head(output),
+                "log" => self.log(&rest, output),
+                "rebase" | "pull" | "merge" => self.joined(output),
+                "reset" => self.reset(&rest, output),
+                "push" => self.pushed(output, line),
+                "stash" if output.contains("Saved working directory") => self.dirty = None,
                 _ => {}
             }
         }
@@ -38,34 +48,56 @@ impl GitState {
 
     /// A command failed after it had printed this: of several steps, the commit may have been made and the push refused.
     pub(super) fn failed(&mut self, command: &str, output: &str) {
-        if command.contains("git ") && command.contains("commit") {
-            self.committed(output);
+        for step in plain_steps(command) {
+            match git_words(&step) {
+                Some(("commit", _)) => self.committed(output, false),
+                // It stands somewhere between the two.
+                Some(("rebase" | "cherry-pick", _)) if output.contains("CONFLICT") => self.moved_to(None),
+                _ => {}
+            }
         }
     }
 
     /// The tool itself reported a commit: whether uncommitted changes are left is unknown.
     pub(super) fn committed_by_the_tool(&mut self) {
-        self.dirty = None;
+        (self.dirty, self.has_moved) = (None, false);
     }
 
-    /// A file was changed.
-    pub(super) fn changed(&mut self) {
+    /// Files were changed.
+    pub(super) fn changed(&mut self, paths: impl Iterator<Item = String>) {
         self.dirty = Some(true);
+        for path in paths.filter(|path| !path.is_empty()) {
+            if !self.changed.contains(&path) {
+                self.changed.push(path);
+            }
+        }
     }
 
-    /// `[main 1a2b3c4] Subject`, `[main (root-commit) 1a2b3c4] Subject`.
-    fn committed(&mut self, output: &str) {
-        let found = output.lines().find_map(|line| {
+    fn moved_to(&mut self, commit: Option<&str>) {
+        (self.commit, self.has_moved) = (commit.map(str::to_owned), true);
+    }
+
+    /// `[main 1a2b3c4] Subject`, `[main (root-commit) 1a2b3c4] Subject`: the last of several.
+    fn committed(&mut self, output: &str, is_sure: bool) {
+        let found = output.lines().rev().find_map(|line| {
             let (inside, _) = line.strip_prefix('[')?.split_once(']')?;
             let (branch, id) = inside.rsplit_once(' ')?;
             is_id(id).then_some((branch.split(' ').next()?, id))
         });
-        if let Some((branch, id)) = found {
-            self.commit = Some(id.to_owned());
-            self.dirty = None;
-            if branch != "detached" {
-                self.branch = Some(branch.to_owned());
+        match found {
+            Some((branch, id)) => {
+                self.moved_to(Some(id));
+                self.dirty = None;
+                if branch != "detached" {
+                    self.branch = Some(branch.to_owned());
+                }
             }
+            // It was made, and what it is called was not shown.
+            None if is_sure && !output.contains("nothing to commit") => {
+                self.moved_to(None);
+                self.dirty = None;
+            }
+            None => {}
         }
     }
 
@@ -77,34 +109,117 @@ impl GitState {
         if let Some(name) = name {
             self.branch = Some(name.to_owned());
         }
+        if line.is_some_and(|line| line.starts_with("Switched to branch")) {
+            self.moved_to(None);
+        }
     }
 
     /// The long form, and the short one in which every line is a file.
-    fn status(&mut self, output: &str) {
+    fn status(&mut self, output: &str, line: u64) {
         let has = |text: &str| output.lines().any(|line| line.trim_start().starts_with(text));
         if let Some(name) = output.lines().find_map(|line| line.strip_prefix("On branch ")) {
             self.branch = Some(name.trim().to_owned());
         }
+        if has("Your branch is up to date with") {
+            self.pushed_at = Some(line);
+        }
         let clean = has("nothing to commit") || output.trim().is_empty();
-        let files = output.lines().filter(|line| {
-            let mut bytes = line.bytes();
-            let marks =
-                [bytes.next(), bytes.next()].map(|mark| mark.is_some_and(|mark| b" MADRCU?".contains(&mark)));
-            marks == [true, true] && bytes.next() == Some(b' ')
-        });
-        let changed =
-            ["Changes not staged", "Changes to be committed", "Untracked files"].iter().any(|text| has(text));
+        let marks = |line: &str| -> Option<(bool, String)> {
+            let bytes = line.as_bytes();
+            let is_mark = |at: usize| bytes.get(at).is_some_and(|mark| b" MADRCU?".contains(mark));
+            let is_file = is_mark(0) && is_mark(1) && bytes.get(2) == Some(&b' ') && bytes.len() > 3;
+            is_file.then(|| (line.starts_with("??"), line[3..].to_owned()))
+        };
+        let short: Vec<(bool, String)> = output.lines().filter_map(marks).collect();
+        let changed = ["Changes not staged", "Changes to be committed", "Unmerged paths"];
+        let untracked = || {
+            let listed = output.lines().skip_while(|line| !line.starts_with("Untracked files"));
+            let listed = listed.filter(|line| line.starts_with('\t')).map(|line| line.trim().to_owned());
+            listed.chain(short.iter().map(|(_, path)| path.clone())).collect::<Vec<String>>()
+        };
         if clean {
             self.dirty = Some(false);
-        } else if changed || files.count() > 0 {
+        } else if changed.iter().any(|text| has(text)) || short.iter().any(|(is_new, _)| !is_new) {
             self.dirty = Some(true);
+        } else if has("Untracked files") || !short.is_empty() {
+            // Files that nobody here made are no work that waits for a commit.
+            self.dirty = self.made_any_of(&untracked()).then_some(true);
         }
+    }
+
+    fn made_any_of(&self, paths: &[String]) -> bool {
+        let is_ours = |path: &String| {
+            self.changed.iter().any(|known| match path.strip_suffix('/') {
+                Some(_) => known.starts_with(path.as_str()),
+                None => known == path,
+            })
+        };
+        paths.iter().any(is_ours)
     }
 
     fn head(&mut self, output: &str) {
         let first = output.lines().next().unwrap_or_default().trim();
-        if first.len() == 40 && is_id(first) {
-            self.commit = Some(first.to_owned());
+        if is_id(first) {
+            self.moved_to(Some(first));
+        }
+    }
+
+    /// The first line of a log of the branch itself.
+    fn log(&mut self, rest: &[&str], output: &str) {
+        let is_plain = rest.iter().all(|word| {
+            word.starts_with('-')
+                && !["--all", "--grep", "-S", "-G", "--author", "--reverse", "--skip", "--since"]
+                    .iter()
+                    .any(|flag| word.starts_with(flag))
+                || word.bytes().all(|byte| byte.is_ascii_digit())
+        });
+        let id = output.lines().find_map(|line| {
+            let mut words = line.trim_start_matches("* ").split_whitespace().filter(|word| *word != "commit");
+            let first = words.next()?;
+            (is_id(first) && first.bytes().any(|byte| byte.is_ascii_digit())).then_some(first)
+        });
+        if let Some(id) = id.filter(|_| is_plain) {
+            self.moved_to(Some(id));
+        }
+    }
+
+    /// What a rebase, a merge or a pull made is named nowhere, except where it only went forward.
+    fn joined(&mut self, output: &str) {
+        if output.contains("Successfully rebased") {
+            self.moved_to(None);
+            self.dirty = None;
+        } else if output.contains("Fast-forward") {
+            let line = output.lines().find_map(|line| line.strip_prefix("Updating "));
+            let id = line.and_then(|line| line.split("..").nth(1)).map(str::trim).filter(|id| is_id(id));
+            self.moved_to(id);
+        } else if output.contains("Merge made by") {
+            self.moved_to(None);
+        }
+    }
+
+    fn reset(&mut self, rest: &[&str], output: &str) {
+        let line = output.lines().find_map(|line| line.strip_prefix("HEAD is now at "));
+        let id = line.and_then(|line| line.split_whitespace().next()).filter(|id| is_id(id));
+        let goes = rest.iter().any(|word| word.contains('~') || word.contains('^') || is_id(word));
+        if id.is_some() || goes {
+            self.moved_to(id);
+            self.dirty = if rest.contains(&"--hard") { None } else { Some(true) };
+        }
+    }
+
+    /// `   1a2b3c4..5d6e7f8  main -> main`
+    fn pushed(&mut self, output: &str, line: u64) {
+        self.pushed_at = Some(line);
+        let ids = output.lines().filter_map(|line| {
+            let (ids, branches) = line.trim_start_matches([' ', '+']).split_once(' ')?;
+            let branch = branches.trim_start().split(" -> ").next()?;
+            let id = ids.rsplit("..").next()?.trim_start_matches('.');
+            (ids.contains("..") && is_id(id)).then_some((branch, id))
+        });
+        let own = self.branch.as_deref();
+        let mut found = ids.filter(|(branch, _)| own == Some(*branch) || *branch == "HEAD");
+        if let Some((_, id)) = found.next_back() {
+            self.moved_to(Some(id));
         }
     }
 }
@@ -117,9 +232,14 @@ fn is_id(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn after(runs: &[(&str, &str)]) -> (Option<String>, Option<String>, Option<bool>) {
+    fn state(runs: &[(&str, &str)]) -> GitState {
         let mut state = GitState::default();
-        runs.iter().for_each(|(command, output)| state.ran(command, output));
+        runs.iter().for_each(|(command, output)| state.ran(command, output, 1));
+        state
+    }
+
+    fn after(runs: &[(&str, &str)]) -> (Option<String>, Option<String>, Option<bool>) {
+        let state = state(runs);
         (state.branch, state.commit, state.dirty)
     }
 
@@ -135,8 +255,7 @@ mod tests {
 
     #[test]
     fn a_commit_counts_though_the_push_behind_it_failed() {
-        let mut state = GitState::default();
-        state.ran("git commit -m a", "[main 1111111] a");
+        let mut state = state(&[("git commit -m a", "[main 1111111] a")]);
         state.failed(
             "git commit -m b && git push",
             "[main 2222222] b\nfatal: Could not read from remote repository.",
@@ -153,5 +272,37 @@ mod tests {
         );
         assert_eq!(after(&[("git status -sb", "fatal: not a git repository")]).2, None);
         assert_eq!(after(&[("echo git commit", "[x] done")]).1, None);
+    }
+
+    #[test]
+    fn what_a_rebase_made_is_not_known_until_it_is_shown() {
+        let mut state =
+            state(&[("git log --oneline -1", "1a2b3c4 First"), ("git checkout x", "Switched to branch 'x'")]);
+        state.changed(["a.rs".to_owned()].into_iter());
+        state.failed(
+            "git add commit.rs && git rebase --continue",
+            "[detached HEAD e8bf0c9] a\nCONFLICT (content): b",
+        );
+        assert_eq!((state.commit.as_deref(), state.has_moved), (None, true));
+        let done = "[detached HEAD 3ec0053] b\nRebasing (4/4)Successfully rebased and updated refs/heads/x.";
+        state.ran("git rebase --continue 2>&1", done, 2);
+        assert_eq!((state.commit.as_deref(), state.dirty), (None, None));
+        state.ran("git push --force", "To x\n + 1a2b3c4...5d6e7f8 x -> x (forced update)", 3);
+        assert_eq!((state.commit.as_deref(), state.pushed_at), (Some("5d6e7f8"), Some(3)));
+        state.ran("git reset --hard HEAD~1 && git log --oneline -2", "HEAD is now at 9571a23 a", 4);
+        assert_eq!(state.commit.as_deref(), Some("9571a23"));
+        state.ran("git log --oneline origin/main -3", "1111111 a", 5);
+        assert_eq!(state.commit.as_deref(), Some("9571a23"), "another branch");
+    }
+
+    #[test]
+    fn files_that_nobody_here_made_are_no_uncommitted_changes() {
+        let status = "On branch main\nUntracked files:\n  (use \"git add\")\n\tnotes/\n\nnothing added to commit but untracked files present";
+        assert_eq!(after(&[("git commit -m a", "[main 1a2b3c4] a"), ("git status", status)]).2, None);
+        assert_eq!(after(&[("git status --short", "?? a.rs")]).2, None);
+        let mut state = GitState::default();
+        state.changed(["notes/plan.rs".to_owned()].into_iter());
+        state.ran("git status", status, 1);
+        assert_eq!(state.dirty, Some(true));
     }
 }

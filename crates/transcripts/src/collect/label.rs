@@ -3,6 +3,7 @@
 use baton_packet::packet::{Attempt, Command, Text};
 
 use super::calls::Run;
+use super::chain_outcome::OK;
 use super::checks::Check;
 use super::{Location, Sentence};
 use crate::shared::words::one_line;
@@ -40,7 +41,11 @@ impl Label {
         Command {
             command: run.command.clone(),
             exit_code: run.exit_code,
-            note: run.note.clone(),
+            // A tool that records no codes says that it went well.
+            note: run
+                .note
+                .clone()
+                .or_else(|| (run.exit_code.is_none() && run.ok == Some(true)).then(|| OK.to_owned())),
             at: self.at(&run.at),
         }
     }

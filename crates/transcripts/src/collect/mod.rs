@@ -4,21 +4,28 @@ mod answers;
 mod builtin;
 mod calls;
 mod capped;
+mod chain_outcome;
+mod check_filter;
 mod checks;
 pub(crate) mod clean;
 mod compaction;
+mod coverage;
 mod error_line;
 mod failed_edits;
 mod files;
+mod files_tree;
 mod finish;
 mod fit;
 mod git;
 mod importance;
 mod label;
+mod miscall;
+mod net_lines;
 mod open;
 mod open_call;
 mod paragraph;
 mod piped;
+mod pipes;
 mod proposal;
 mod prose;
 mod remarks;
@@ -34,13 +41,14 @@ mod stopped;
 mod subagents;
 mod tally;
 mod touched;
+mod work_tree;
 
 use std::path::Path;
 
 use baton_packet::packet::{Attempt, Decision, Packet};
 use baton_redact::Redactor;
 
-use calls::Calls;
+use calls::{Calls, Changes};
 use capped::BoundedList;
 use clean::Cleaner;
 use files::Files;
@@ -240,8 +248,10 @@ impl<'r> Collector<'r> {
                 self.came_back(&outcome.id);
                 let call = self.calls.label_of(outcome, &at);
                 let changed = self.calls.end(outcome, &at, event.at_ms, &mut self.cleaner);
-                let (edits, began) = changed.unwrap_or_default();
-                edits.iter().for_each(|edit| self.files.apply(edit, self.root.as_deref(), &began));
+                let Changes { edits, by_git, at: began } = changed.unwrap_or_default();
+                let root = self.root.as_deref();
+                edits.iter().for_each(|edit| self.files.apply(edit, root, &began));
+                by_git.into_iter().for_each(|event| self.files.tree_event(event, root, &began));
                 if main {
                     self.proposal_ended(outcome, edits.len() as u64);
                     if let Some(words) = words_of_rejection(outcome) {

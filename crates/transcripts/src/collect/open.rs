@@ -3,12 +3,13 @@
 use baton_packet::packet::Text;
 
 use super::calls::Open;
-use super::importance::core;
+use super::coverage::core;
 use super::label::Label;
 use super::resolution::LastFailure;
 use super::run::Run;
 use super::{Collector, Location, Sentence, prose};
 use crate::event::Category;
+use crate::shared::shell::is_test;
 use crate::shared::words::one_line;
 
 const MAX_LOOPS: usize = 20;
@@ -48,14 +49,17 @@ impl Collector<'_> {
             add(format!("`{}` {code} and did not succeed since", one_line(&run.command, 200)), &run.at);
         }
         let since = self.spoke_at;
+        let worked_since = |line: u64| self.calls.commands.iter().any(|run| run.at.line > line.max(since));
         // Where the conversation went on, a call that never returned was stopped.
         let hangs = |call: &&Open| {
-            let matters = matches!(call.category, Category::Ask | Category::Shell | Category::Task);
             let looks = matches!(call.category, Category::Read | Category::Search);
+            let runs_on = call.answered && !is_test(&call.target);
+            let is_recent = call.at.line >= since || !worked_since(call.at.line);
+            let matters = matches!(call.category, Category::Shell | Category::Task) && is_recent;
             call.at.agent.is_none()
                 && !call.is_typed()
                 && !looks
-                && (call.answered || matters || call.at.line >= since)
+                && (runs_on || matters || call.category == Category::Ask || call.at.line >= since)
         };
         let mut listed = Vec::new();
         let ended_since = |call: &&Open| {

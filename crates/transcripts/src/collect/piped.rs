@@ -1,6 +1,8 @@
 //! Checks that ran through a pipe: the exit code is that of the pipe's last program, so that the output has to tell.
 
-use super::checks::{piped_commands, piped_steps};
+use super::importance::{Importance, importance};
+use super::miscall::is_miscall;
+use super::pipes::{piped_commands, piped_steps};
 
 /// What is told of the last failure where the exit code is not the check's.
 const FAILED: &str = "failed by its output";
@@ -90,12 +92,10 @@ pub(super) fn end_by_output(line: &str, output: &str, exit_code: Option<i64>) ->
     let lines: Vec<&str> = output.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let passed = lines.iter().rposition(|line| says_passed(line));
     let passed = passed.filter(|at| whole && at + LAST_LINES >= lines.len());
-    let is_silent = piped_commands(line).iter().all(|command| passes_in_silence(command));
-    let fails = |(at, line): (usize, &&str)| {
-        says_failed(line)
-            || (is_silent && names_place(line))
-            || (names_error(line) && passed.is_none_or(|passed| at > passed))
-    };
+    let commands = piped_commands(line);
+    let is_silent = commands.iter().all(|command| passes_in_silence(command));
+    let names_failures =
+        !commands.is_empty() && commands.iter().all(|command| always_names_a_failure(command));
     let filter = || Filter {
         program: steps
             .last()
@@ -104,11 +104,53 @@ pub(super) fn end_by_output(line: &str, output: &str, exit_code: Option<i64>) ->
             .to_owned(),
         ended_well: exit_code.is_none_or(|code| code == 0),
     };
+    let is_check = commands.iter().any(|command| importance(command) >= Importance::Work);
+    if is_miscall(line, exit_code, output) {
+        return PipeEnd::Failed(filter());
+    }
+    let fails = |(at, line): (usize, &&str)| {
+        is_check && says_failed(line)
+            || (is_silent && names_place(line))
+            || (is_check && names_error(line) && passed.is_none_or(|passed| at > passed))
+    };
     if lines.iter().enumerate().any(fails) {
         return PipeEnd::Failed(filter());
     }
-    let passed_in_silence = is_silent && whole && lines.is_empty();
+    let passed_in_silence = whole && (is_silent && lines.is_empty() || names_failures);
     if passed.is_some() || passed_in_silence { PipeEnd::Passed } else { PipeEnd::Unknown(filter()) }
+}
+
+/// Whether a runner of tasks has a last word for every task that fails, so that all went well where it does not say so.
+fn always_names_a_failure(command: &str) -> bool {
+    let words: Vec<&str> = command.split_whitespace().collect();
+    matches!(
+        words.as_slice(),
+        ["npm" | "pnpm" | "yarn" | "bun" | "mise", "run", ..]
+            | ["npm" | "pnpm" | "yarn", "test", ..]
+            | ["make" | "just", ..]
+    )
+}
+
+/// Whether an output says that there were no tests, and names none that ran.
+pub(super) fn ran_no_tests(output: &str) -> bool {
+    const NONE: &[&str] = &[
+        "no tests to run",
+        "matched no packages",
+        "No tests found",
+        "No test files found",
+        "collected 0 items",
+        "no tests ran",
+        "running 0 tests",
+        "0 passed",
+    ];
+    let is_none = |line: &str| NONE.iter().any(|words| line.contains(words));
+    let ran = |line: &str| {
+        let line = line.trim();
+        line.starts_with("--- ")
+            || counts(line, "passed")
+            || line.starts_with("ok ") && !line.contains("[no test")
+    };
+    output.lines().any(is_none) && !output.lines().any(|line| says_failed(line.trim()) || ran(line))
 }
 
 /// Whether a check prints nothing where all is well.
@@ -128,7 +170,7 @@ fn passes_in_silence(command: &str) -> bool {
 }
 
 /// Whether a line is a compiler's word on a place: `src/a.go:12:3: …`, `src/a.ts(12,3): …`.
-fn names_place(line: &str) -> bool {
+pub(super) fn names_place(line: &str) -> bool {
     let mut parts = line.split([':', '(', ',']);
     let (file, number) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
@@ -151,6 +193,16 @@ pub(super) fn keeps_the_end(filter: &str, printed: usize) -> bool {
     };
     match program(filter) {
         "head" => limit().is_some_and(|limit| printed < limit),
+        // What looks for both words of a test runner lets its last one through.
+        program if FINDERS.contains(&program) => {
+            let options =
+                filter.split_whitespace().filter(|word| word.starts_with('-') && !word.starts_with("--"));
+            filter.contains("FAIL")
+                && (filter.contains("PASS") || filter.contains("ok"))
+                && !options
+                    .into_iter()
+                    .any(|word| word.contains(['v', 'c', 'q', 'l', 'o', 'm']) && word.len() < 4)
+        }
         program => KEEP_THE_END.contains(&program),
     }
 }
@@ -162,7 +214,7 @@ pub(super) fn failing_line(output: &str) -> Option<&str> {
 }
 
 /// Whether a line is a tool's word that a check failed.
-fn says_failed(line: &str) -> bool {
+pub(super) fn says_failed(line: &str) -> bool {
     let line = without_number(line);
     let counted = |begin: &str| line.starts_with(begin) && counts(line, "failed");
     let word = |word: &str| {
@@ -174,7 +226,10 @@ fn says_failed(line: &str) -> bool {
     };
     line.starts_with("--- FAIL")
         || line.starts_with("test result: FAILED")
-        || line.starts_with("npm ERR!")
+        || ["npm ERR!", "npm error", "make: ***", "error Command failed", "error: Recipe", "error: script \""]
+            .iter()
+            .any(|mark| line.starts_with(mark))
+        || line.contains("ELIFECYCLE")
         || word("FAIL")
         || word("FAILED")
         || (line.starts_with(['[', 'E']) && line.ends_with("ERROR task failed"))

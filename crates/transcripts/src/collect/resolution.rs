@@ -1,13 +1,19 @@
 //! What ends a failure besides a later success of the same command: more tests that hold it, a git step that was done again,
 //! another way where the call itself was wrong, the user's word, the removal of what failed.
 
-use super::checks::piped_steps;
+use super::Location;
+use super::calls::Calls;
+use super::check_filter::is_inline;
+use super::checks::Checks;
+use super::coverage::makes_good;
 use super::importance::{Importance, importance};
+use super::miscall::is_miscall;
 use super::piped::keeps_the_end;
+use super::pipes::piped_steps;
 use super::run::Run;
-use super::steps::plain_steps;
+use super::steps::{git_words, plain_steps};
 use crate::shared::shell::is_test;
-use crate::shared::words::{has_long_phrase, has_phrase, sentences};
+use crate::shared::words::{has_phrase, sentences};
 
 /// The last command that failed.
 #[derive(Debug)]
@@ -18,7 +24,7 @@ pub(super) struct LastFailure {
     /// The tests that it names as failing which have not passed since; `None` where it may have left some out.
     failing_tests: Option<Vec<String>>,
     /// Whether the call itself was wrong: no such program, task, flag.
-    miscalled: bool,
+    pub miscalled: bool,
 }
 
 /// A command line that ended well later.
@@ -33,7 +39,7 @@ impl LastFailure {
     /// `printed` is as much of the output as is looked through.
     pub(super) fn new(run: Run, output: String, printed: &str) -> Self {
         let failing_tests = failing_tests(&run.command, printed);
-        let miscalled = matches!(run.exit_code, Some(126 | 127)) || names_no_such_call(printed);
+        let miscalled = is_miscall(&run.command, run.exit_code, printed);
         Self { run, output, failing_tests, miscalled }
     }
 
@@ -48,32 +54,9 @@ impl LastFailure {
                 return true;
             }
         }
-        self.git_steps_were_repeated(later.command)
-            || compiles_as_much(&self.run.command, later.command)
+        git_steps_were_repeated(&self.run.command, &self.output, later.command)
             || (asks_the_forge(&self.run.command) && verbs(later.command).iter().any(|verb| verb == "push"))
             || (self.miscalled && importance(later.command) >= self.run.worth.max(Importance::Some))
-    }
-
-    /// Whether all steps of git that may have failed were done by a later line, and nothing else may have failed.
-    fn git_steps_were_repeated(&self, later: &str) -> bool {
-        let steps = plain_steps(&self.run.command);
-        let only_git = steps.iter().all(|step| {
-            let first = step.split_whitespace().next().unwrap_or_default();
-            matches!(first, "git" | "cd" | "echo" | "sleep")
-        });
-        let committed = self.output.lines().any(|line| line.starts_with('[') && line.contains("] "));
-        let done = verbs(later);
-        let done: Vec<&str> = done.iter().map(String::as_str).collect();
-        let ended = ["--continue", "--abort", "--skip"].iter().any(|flag| has_phrase(later, flag));
-        let open = verbs(&self.run.command);
-        let mut open = open.iter().map(String::as_str).filter(|verb| REPEATED.contains(verb)).peekable();
-        only_git
-            && open.peek().is_some()
-            && open.all(|verb| {
-                done.contains(&verb)
-                    || (verb == "commit" && committed)
-                    || (CONFLICTING.contains(&verb) && (done.contains(&"commit") || ended))
-            })
     }
 
     /// Whether the user's words say that it is mended.
@@ -103,6 +86,105 @@ impl LastFailure {
         let named: Vec<&str> = names.by_ref().filter(|word| word.contains('.')).collect();
         plain_steps(command).len() == 1 && paths.any(|path| named.contains(&path))
     }
+}
+
+impl Calls {
+    /// Whether a push that failed is settled: git said later that there is nothing left to push.
+    pub(super) fn was_pushed_since(&self, run: &Run) -> bool {
+        let pushed = self.git.pushed_at.is_some_and(|line| line > run.at.line);
+        let verbs = verbs(&run.command);
+        let mut work = verbs.iter().filter(|verb| REPEATED.contains(&verb.as_str()));
+        let is_push = work.next().is_some_and(|verb| verb == "push") && work.next().is_none();
+        pushed && is_push && is_only_git(&run.command)
+    }
+
+    /// Forgets the last failure where all of its steps have passed since, each in a command line of its own, or where it was a
+    /// look at something before the last words of the session.
+    pub(super) fn drop_failure_made_good(&mut self, said_at: u64) {
+        self.checks.settle();
+        let checks = &self.checks;
+        let pushed = self.failure.as_ref().is_some_and(|failure| self.was_pushed_since(&failure.run));
+        let passed = self.failure.take_if(|LastFailure { run, .. }| pushed || passed_since(checks, run));
+        passed.iter().for_each(|failure| self.mended(failure, None));
+        // What only looked is no work that waits to be mended once something was said after it.
+        self.failure
+            .take_if(|LastFailure { run, .. }| run.worth == Importance::Look && run.at.line < said_at);
+    }
+
+    /// Forgets the runs that failed, or did not take place, and were made good by a later one.
+    pub(super) fn drop_what_was_mended(&mut self) {
+        let all: Vec<&Run> = self.commands.iter().collect();
+        let open = |run: &&Run| {
+            run.ok == Some(false) || (run.ok.is_none() && run.exit_code.is_none() && run.note.is_some())
+        };
+        let mut mended: Vec<(Location, String)> = Vec::new();
+        for run in all.iter().copied().filter(open) {
+            let later = || all.iter().filter(|other| other.at.line > run.at.line);
+            // Runs of one command are told together.
+            let is_repeated = later().any(|other| other.command == run.command);
+            let mut successes = later().filter(|other| other.ok == Some(true));
+            if self.was_pushed_since(run)
+                || !is_repeated && (run.mended || successes.any(|other| is_done_by(run, other)))
+            {
+                mended.push((run.at.clone(), run.command.clone()));
+            }
+        }
+        self.commands
+            .retain(|run| !mended.iter().any(|(at, command)| *at == run.at && *command == run.command));
+    }
+}
+
+/// Whether what failed by this run has passed since.
+pub(super) fn passed_since(checks: &Checks, run: &Run) -> bool {
+    let by_output = run.exit_code.is_none() && run.ok == Some(false);
+    checks.passed_since(&run.command, &run.at)
+        || (by_output && checks.piped_step_passed_since(&run.command, &run.at))
+}
+
+/// Whether a later run did what this one did not do: the same, the same steps of git, another trial with the same program.
+fn is_done_by(run: &Run, later: &Run) -> bool {
+    if run.ok != Some(false) {
+        return makes_good(&run.command, &later.command)
+            || git_steps_were_repeated(&run.command, "", &later.command);
+    }
+    let program = |command: &str| -> Vec<String> {
+        let steps = plain_steps(command);
+        let words = steps.last().map(|step| step.split_whitespace().take(2).map(str::to_owned).collect());
+        words.unwrap_or_default()
+    };
+    let tries = |command: &str| plain_steps(command).iter().any(|step| is_inline(step));
+    let success = LaterSuccess { command: &later.command, output: "", is_sure: true };
+    let note = run.note.as_deref().unwrap_or_default();
+    let mut failure = LastFailure::new(run.clone(), String::new(), note);
+    makes_good(&run.command, &later.command)
+        || (tries(&run.command) && tries(&later.command) && program(&run.command) == program(&later.command))
+        || (!failure.miscalled && failure.is_resolved_by(&success))
+        || (failure.miscalled && program(&run.command) == program(&later.command))
+}
+
+/// Whether a line does nothing but steps of git.
+fn is_only_git(line: &str) -> bool {
+    plain_steps(line).iter().all(|step| {
+        let first = step.split_whitespace().next().unwrap_or_default();
+        matches!(first, "git" | "cd" | "echo" | "sleep")
+    })
+}
+
+/// Whether all steps of git that may have failed were done by a later line, and nothing else may have failed.
+fn git_steps_were_repeated(failed: &str, output: &str, later: &str) -> bool {
+    let committed = output.lines().any(|line| line.starts_with('[') && line.contains("] "));
+    let done = verbs(later);
+    let done: Vec<&str> = done.iter().map(String::as_str).collect();
+    let ended = ["--continue", "--abort", "--skip"].iter().any(|flag| has_phrase(later, flag));
+    let open = verbs(failed);
+    let mut open = open.iter().map(String::as_str).filter(|verb| REPEATED.contains(verb)).peekable();
+    is_only_git(failed)
+        && open.peek().is_some()
+        && open.all(|verb| {
+            done.contains(&verb)
+                || (verb == "commit" && committed)
+                || (CONFLICTING.contains(&verb) && (done.contains(&"commit") || ended))
+        })
 }
 
 /// The longest sentence that is taken for the user's word on a failure.
@@ -180,19 +262,7 @@ fn undoubled(stem: &str) -> String {
 
 /// The verbs of git in a command line.
 fn verbs(command: &str) -> Vec<String> {
-    plain_steps(command).iter().filter_map(|step| git_verb(step)).map(str::to_owned).collect()
-}
-
-fn git_verb(step: &str) -> Option<&str> {
-    let mut words = step.split_whitespace();
-    words.next().filter(|word| *word == "git")?;
-    loop {
-        match words.next()? {
-            "-C" | "-c" => drop(words.next()),
-            word if word.starts_with('-') => {}
-            word => return Some(word),
-        }
-    }
+    plain_steps(command).iter().filter_map(|step| git_words(step)).map(|(verb, _)| verb.to_owned()).collect()
 }
 
 /// Whether a command only asks for the state of what was pushed: a push makes its answer one of the past.
@@ -208,52 +278,6 @@ fn asks_the_forge(command: &str) -> bool {
         ASK.iter().any(|ask| words.starts_with(ask))
     };
     plain_steps(command).iter().any(asks)
-}
-
-/// Whether a compiler that passed looks at all that the one that failed looks at.
-fn compiles_as_much(failed: &str, passed: &str) -> bool {
-    const MORE: &[(&[&str], &[&[&str]])] = &[
-        (&["go", "build"], &[&["go", "vet"], &["go", "test"]]),
-        (
-            &["cargo", "check"],
-            &[&["cargo", "build"], &["cargo", "clippy"], &["cargo", "test"], &["cargo", "nextest"]],
-        ),
-        (&["cargo", "build"], &[&["cargo", "test"], &["cargo", "nextest"], &["cargo", "run"]]),
-    ];
-    let failed = plain_steps(failed);
-    let [failed] = failed.as_slice() else { return false };
-    let failed = words(failed);
-    let Some((less, more)) = MORE.iter().find(|(less, _)| failed.starts_with(less)) else { return false };
-    plain_steps(passed).iter().map(|step| words(step)).any(|passed| {
-        more.iter().any(|more| passed.starts_with(more))
-            && failed[less.len()..].iter().all(|word| passed.contains(word))
-    })
-}
-
-/// The words of a step without redirections.
-fn words(step: &str) -> Vec<&str> {
-    step.split_whitespace().filter(|word| !word.contains('>')).collect()
-}
-
-/// Whether a line of an output says that the call itself is wrong.
-fn names_no_such_call(printed: &str) -> bool {
-    const SAY: &[&str] = &[
-        "command not found",
-        "no such command",
-        "unknown command",
-        "unknown flag",
-        "unknown option",
-        "unrecognized option",
-        "unrecognized arguments",
-        "unrecognized subcommand",
-        "unexpected argument",
-        "invalid option",
-        "Missing script",
-        "No rule to make target",
-    ];
-    let no_task = |line: &str| line.contains("no task ") && line.ends_with(" found");
-    SAY.iter().any(|words| has_long_phrase(printed, words))
-        || (printed.contains("no task ") && printed.lines().any(no_task))
 }
 
 /// The tests that an output names as failing, if it names all of them.

@@ -4,7 +4,7 @@ use super::Location;
 use super::importance::Importance;
 
 /// A command that ended.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Run {
     /// The command line, cleaned.
     pub command: String,

@@ -27,6 +27,8 @@ pub(super) fn edits(command: &str) -> Vec<Edit> {
             _ => (folders.current.clone(), words),
         };
         let Some(folder) = folder else { continue };
+        let up: Vec<String> = words.iter().map(|word| from_above(&folder, word)).collect();
+        let words: Vec<&str> = up.iter().map(String::as_str).collect();
         let edits = step_edits(&words).into_iter().map(|edit| Edit {
             path: join(&folder, &edit.path),
             from: edit.from.as_deref().map(|from| join(&folder, from)),
@@ -80,9 +82,24 @@ impl Folders {
     }
 }
 
+/// `../lib/` as seen from the folder, where that is known as a whole.
+fn from_above(folder: &str, word: &str) -> String {
+    let mut parts: Vec<&str> = folder.split('/').collect();
+    let mut rest = word;
+    while let Some(below) = rest.strip_prefix("../").filter(|_| folder.starts_with('/') && parts.len() > 2) {
+        parts.pop();
+        rest = below;
+    }
+    if rest.len() == word.len() { word.to_owned() } else { format!("{}/{rest}", parts.join("/")) }
+}
+
 fn join(folder: &str, path: &str) -> String {
     let path = path.strip_prefix("./").unwrap_or(path);
-    if folder.is_empty() || path.starts_with('/') { path.to_owned() } else { format!("{folder}/{path}") }
+    if folder.is_empty() || path.starts_with(['/', '~']) {
+        path.to_owned()
+    } else {
+        format!("{folder}/{path}")
+    }
 }
 
 fn step_edits(words: &[&str]) -> Vec<Edit> {
@@ -109,6 +126,12 @@ fn step_edits(words: &[&str]) -> Vec<Edit> {
             })
             .collect(),
         ["mv", rest @ ..] | ["git", "mv", rest @ ..] => moves(&plain(rest)),
+        ["cp", rest @ ..] => match plain(rest).as_slice() {
+            [from, to] if is_file(from) && is_path(to) && is_file(to) => {
+                vec![Edit::bare(to, Change::Created)]
+            }
+            _ => Vec::new(),
+        },
         ["sed", rest @ ..] if rest.iter().any(|word| word.starts_with("-i")) => {
             let files = plain(rest);
             files
@@ -131,9 +154,13 @@ fn step_edits(words: &[&str]) -> Vec<Edit> {
 fn moves(paths: &[String]) -> Vec<Edit> {
     let moved =
         |from: &str, to: &str| Edit { from: Some(from.to_owned()), ..Edit::bare(to, Change::Renamed) };
+    let name = |from: &str| from.trim_end_matches('/').rsplit('/').next().unwrap_or(from).to_owned();
     match paths {
+        [from @ .., to] if to == "." || to == "./" => {
+            let files = from.iter().filter(|from| is_path(from) && is_file(from));
+            files.map(|from| moved(from, &name(from))).collect()
+        }
         [from @ .., to] if to.ends_with('/') && is_path(to.trim_end_matches('/')) => {
-            let name = |from: &str| from.trim_end_matches('/').rsplit('/').next().unwrap_or(from).to_owned();
             let all = from.iter().filter_map(|from| match is_path(from) && is_file(from) {
                 true => Some(moved(from, &format!("{to}{}", name(from)))),
                 false => as_folder(from).map(|folder| moved(&folder, &format!("{to}{}/", name(&folder)))),
@@ -161,7 +188,7 @@ fn is_path(path: &str) -> bool {
         |c: char| matches!(c, '*' | '?' | '$' | '`' | '{' | '(' | ')' | '<' | '>' | '|' | '~' | '!');
     let outside = ["/tmp/", "/dev/", "/var/", "/proc/", "../"].iter().any(|root| path.starts_with(root));
     !path.is_empty()
-        && !path.contains(strange)
+        && !path.strip_prefix("~/").unwrap_or(path).contains(strange)
         && !outside
         && !path.ends_with('/')
         && path != "."
@@ -257,6 +284,17 @@ mod tests {
             (Some("/w/p/src/oauth/"), "/w/p/src/core/oauth/"),
         ];
         assert_eq!(moved, expected);
+        for (command, from, to) in [
+            ("cd /w/p/src && mv utils/a.rs .", "/w/p/src/utils/a.rs", "/w/p/src/a.rs"),
+            ("cd /w/p/src && mv a.rs ../lib/", "/w/p/src/a.rs", "/w/p/lib/a.rs"),
+        ] {
+            let moved = edits(command);
+            assert_eq!((moved[0].from.as_deref(), moved[0].path.as_str()), (Some(from), to), "{command}");
+        }
+        assert_eq!(
+            edit_events("cp a.rs b.rs && rm ~/c.rs"),
+            [("b.rs".to_owned(), Change::Created), ("~/c.rs".to_owned(), Change::Deleted)]
+        );
         let moved = edits("cd sub && git mv a.rs b.rs");
         assert_eq!((moved[0].from.as_deref(), moved[0].path.as_str()), (Some("sub/a.rs"), "sub/b.rs"));
     }

@@ -23,6 +23,19 @@ pub(super) fn plain_steps(line: &str) -> Vec<String> {
     steps.filter(|step| !step.is_empty() && !step.starts_with("cd ")).collect()
 }
 
+/// The verb of a step of git, and what stands behind it.
+pub(super) fn git_words(step: &str) -> Option<(&str, Vec<&str>)> {
+    let mut words = step.split_whitespace();
+    words.next().filter(|word| *word == "git")?;
+    loop {
+        match words.next()? {
+            "-C" | "-c" => drop(words.next()),
+            word if word.starts_with('-') => {}
+            word => return Some((word, words.collect())),
+        }
+    }
+}
+
 /// A command without the settings of the environment before it.
 pub(super) fn without_settings(command: &str) -> &str {
     let mut rest = command.trim_start();

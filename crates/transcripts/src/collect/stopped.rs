@@ -19,6 +19,8 @@ const REJECTED: &[&str] = &[
     "The user doesn't want to proceed with this tool use",
     "The user doesn't want to take this action right now",
     "User rejected tool use",
+    // So a sub-agent is told.
+    "Permission for this tool use was denied",
 ];
 /// Beginnings of lines, the first or last of a result, by which a tool says that a call was stopped.
 const ABORTED: &[&str] = &[

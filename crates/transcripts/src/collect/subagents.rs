@@ -1,8 +1,9 @@
 //! What sub-agents come to: the commands that failed in their hands, and what they report.
 
 use super::clean::Cleaner;
+use super::coverage::makes_good;
 use super::error_line::error_line;
-use super::importance::{makes_good, only_answers};
+use super::importance::only_answers;
 use super::run::Run;
 use crate::shared::words::one_line;
 

@@ -58,7 +58,7 @@ impl SessionScript {
         self.call(id, Category::Shell, command).ended(id, exit_code, output)
     }
 
-    fn edit(self, id: &'static str, path: &'static str) -> Self {
+    pub(super) fn edit(self, id: &'static str, path: &'static str) -> Self {
         self.call(id, Category::Edit, path).ended(id, 0, "")
     }
 
@@ -234,25 +234,86 @@ fn check_notes(script: SessionScript) -> Vec<(String, Option<String>)> {
 }
 
 #[test]
-fn a_failed_check_says_what_passed_after_it() {
-    let run = |passed: &'static str| {
-        let script = SessionScript::new().user("Port it").run("a", "make lint", 2, "no");
+fn a_failed_test_says_which_tests_passed_after_it_once_something_was_changed() {
+    let run = |passed: &'static str, edits: bool| {
+        let script = SessionScript::new().user("Port it").run("a", "npm run test:e2e", 2, "no");
+        let script = if edits { script.edit("e", "a.rs") } else { script };
         check_notes(script.run("b", passed, 0, "ok"))
     };
-    let note = |passed: &'static str| run(passed).into_iter().find(|(command, _)| command == "make lint");
-    let later = "not run again, `cargo test` passed later".to_owned();
-    assert_eq!(note("cargo test"), Some(("make lint".to_owned(), Some(later))));
-    assert_eq!(note("make docs"), Some(("make lint".to_owned(), None)), "only tests say so much");
-    let before = SessionScript::new().user("x").run("b", "cargo test", 0, "").run("a", "make lint", 2, "no");
-    assert!(check_notes(before).contains(&("make lint".to_owned(), None)), "what passed before says nothing");
-    let tests = SessionScript::new().user("x").run("a", "go test ./cli/strategy/... -v", 1, "FAIL").run(
-        "b",
-        "go test ./cli/...",
-        0,
-        "ok",
+    let note = |passed: &'static str, edits| {
+        run(passed, edits).into_iter().find(|(command, _)| command == "npm run test:e2e")
+    };
+    let told = |note: &str| Some(("npm run test:e2e".to_owned(), Some(note.to_owned())));
+    assert_eq!(note("cargo test", true), told("no; `cargo test` passed later"));
+    assert_eq!(note("cargo test", false), told("no"), "nothing was changed");
+    assert_eq!(note("make docs", true), told("no"), "only tests say so much");
+    let lint = SessionScript::new().user("x").run("a", "make lint", 2, "no").edit("e", "a.rs");
+    let notes = check_notes(lint.run("b", "cargo test", 0, ""));
+    assert!(
+        notes.contains(&("make lint".to_owned(), Some("no".to_owned()))),
+        "tests say nothing of a linter"
     );
-    let good = "made good since by `go test ./cli/...`".to_owned();
-    assert!(check_notes(tests).contains(&("go test ./cli/strategy/... -v".to_owned(), Some(good))));
+}
+
+#[test]
+fn a_failure_that_more_tests_cover_later_is_not_told() {
+    for (failed, passed) in [
+        ("go test ./cli/strategy/... -v", "go test ./cli/..."),
+        ("go test -run TestX ./a", "go test ./..."),
+        ("npx vitest run a.test.ts", "npm test"),
+        ("go build -tags e2e ./e2e/...", "go vet -tags e2e ./e2e/..."),
+    ] {
+        let script = SessionScript::new().user("x").run("a", failed, 1, "a.go:1:2: no").edit("e", "a.go");
+        let summary = script.run("b", passed, 0, "ok").summary();
+        let checks: Vec<&str> = summary.checks.iter().map(|check| check.command.as_str()).collect();
+        assert_eq!(checks, [passed]);
+        assert_eq!((summary.last_failure, summary.failed_attempts), (None, Vec::new()), "{failed}");
+        let commands: Vec<&str> = summary.commands.iter().map(|run| run.command.as_str()).collect();
+        assert_eq!(commands, [passed]);
+    }
+}
+
+#[test]
+fn what_verified_nothing_did_not_pass() {
+    for (command, output) in [
+        (
+            "go test -run TestGone ./a",
+            "testing: warning: no tests to run\nPASS\nok  \ta\t0.1s [no tests to run]",
+        ),
+        ("shop list --wide 2>&1 | head -20", "Usage:\n  shop list\n\nError: unknown flag: --wide"),
+        ("staticcheck ./... 2>&1 | head", "zsh: command not found: staticcheck"),
+    ] {
+        let summary = SessionScript::new().user("x").run("a", command, 0, output).summary();
+        assert_eq!(summary.checks, [], "{command}");
+        let exit = summary.commands.iter().find(|run| run.command == command).and_then(|run| run.exit_code);
+        assert_eq!(exit, None, "{command}");
+    }
+}
+
+#[test]
+fn in_a_chain_the_step_that_the_output_names_failed_alone() {
+    let output = "[lint:go] a.go:1:2: no\n[lint:go] ERROR task failed";
+    let script =
+        SessionScript::new().user("x").run("a", "mise run fmt && mise run lint && mise run test", 1, output);
+    let states: Vec<(String, Option<i64>)> =
+        script.summary().checks.into_iter().map(|check| (check.command, check.exit_code)).collect();
+    assert_eq!(states, [("mise run fmt".to_owned(), Some(0)), ("mise run lint".to_owned(), Some(1))]);
+}
+
+#[test]
+fn what_was_done_in_the_end_is_no_failed_command() {
+    for (failed, done) in [
+        ("git rebase origin/main", "git add a.rs && git rebase --continue"),
+        ("git commit -m 'one'", "git add . && git commit -m 'two'"),
+        ("python3 -c 'import a; a.b()'", "python3 -c 'import a; print(a.b)'"),
+        ("gh pr checks 7", "git -C /w/p commit -am x && git -C /w/p push"),
+    ] {
+        let summary =
+            SessionScript::new().user("x").run("a", failed, 1, "no").run("b", done, 0, "").summary();
+        let commands: Vec<&str> = summary.commands.iter().map(|run| run.command.as_str()).collect();
+        assert_eq!(commands, [done]);
+        assert_eq!(summary.failed_attempts, [], "{failed}");
+    }
 }
 
 #[test]

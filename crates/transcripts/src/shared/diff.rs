@@ -27,7 +27,7 @@ impl Edit {
 
     /// A file written as a whole, over what was there or anew.
     pub fn new_text(path: &str, change: Change, content: &str) -> Self {
-        Self::with_diff(path, change, &mark('+', content.lines()))
+        Self { is_whole: true, ..Self::with_diff(path, change, &mark('+', content.lines())) }
     }
 }
 

@@ -183,6 +183,19 @@ const RUNNERS: &[&[&str]] = &[
     &["make", "test"],
     &["make", "check"],
     &["just", "test"],
+    &["mise", "run", "test"],
+    &["mise", "r", "test"],
+    &["nx", "test"],
+    &["turbo", "test"],
+    &["turbo", "run", "test"],
+    &["hatch", "test"],
+    &["hatch", "run", "test"],
+    &["pnpm", "vitest"],
+    &["pnpm", "jest"],
+    &["yarn", "vitest"],
+    &["yarn", "jest"],
+    &["bunx", "vitest"],
+    &["npx", "ava"],
     &["task", "test"],
     &["mvn", "test"],
     &["mvn", "verify"],
@@ -215,9 +228,30 @@ const RUNNERS: &[&[&str]] = &[
     &["dart", "test"],
 ];
 
+/// The steps of a command line; what stands in quotes is not looked into.
+pub(crate) fn steps(line: &str) -> Vec<&str> {
+    let mut all = Vec::new();
+    let (mut start, mut quote, mut escaped) = (0, None, false);
+    for (at, c) in line.char_indices() {
+        match (quote, c) {
+            _ if escaped => escaped = false,
+            (mark, '\\') if mark != Some('\'') => escaped = true,
+            (Some(mark), _) if mark == c => quote = None,
+            (None, '\'' | '"' | '`') => quote = Some(c),
+            (None, '\n' | ';' | '|' | '&') => {
+                all.push(&line[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    all.push(&line[start..]);
+    all
+}
+
 /// Whether a command line runs tests.
 pub(crate) fn is_test(command: &str) -> bool {
-    command.split(['\n', ';', '|', '&']).any(is_test_step)
+    steps(command).into_iter().any(is_test_step)
 }
 
 fn is_test_step(step: &str) -> bool {

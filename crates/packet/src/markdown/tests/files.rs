@@ -88,3 +88,15 @@ fn a_document_keeps_within_its_budget_where_four_characters_count_as_a_token() {
         assert!(text.chars().count() <= tokens * 4, "{tokens}");
     }
 }
+
+#[test]
+fn files_that_went_from_one_folder_to_another_share_a_line() {
+    let file = |n: usize| serde_json::json!({"path": format!("src/core/part{n}.rs"), "change": format!("renamed from src/part{n}.rs"), "lines": "+3 -1"});
+    let mut files: Vec<_> = (0..30).map(file).collect();
+    files.push(serde_json::json!({"path": "src/b.rs", "change": "renamed from src/a.rs"}));
+    let packet = packet(&serde_json::json!({"summary": "s", "files_modified": files}).to_string());
+    let text = render(&packet, &Options { budget: Some(Budget::Tokens(2000)), ..Options::default() }).text;
+    assert!(text.contains("- from `src/` to `src/core/`: moved `part0.rs"), "{text}");
+    assert_eq!(text.matches("from `src/`").count(), 1, "{text}");
+    assert!(text.contains("- `src/b.rs` renamed from src/a.rs\n"), "{text}");
+}

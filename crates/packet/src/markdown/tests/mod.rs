@@ -5,6 +5,7 @@ mod last;
 mod lines;
 mod plan;
 mod session;
+mod stale;
 
 use super::*;
 use fixtures::{bare, long, packet, rich, unfolded};

@@ -1,0 +1,276 @@
+//! What git did to the files that a session changed.
+
+use super::Location;
+use super::files::{FileState, Files, relative};
+use super::net_lines::NetLines;
+use super::work_tree::TreeEvent;
+use crate::event::{Change, Edit};
+
+/// How many commits can be taken back.
+const MAX_COMMITS: usize = 40;
+/// How many files of which nothing else is known are told by a commit.
+const MAX_MOVES: usize = 80;
+
+/// What was put aside of one file.
+#[derive(Debug)]
+struct StashedFile {
+    path: String,
+    net: NetLines,
+    diff: Option<String>,
+}
+
+/// What can be put back or taken back.
+#[derive(Debug, Default)]
+pub(super) struct History {
+    /// For each stash its files; nothing where it is not known which they are.
+    stashes: Vec<Option<Vec<StashedFile>>>,
+    /// For each commit what it left behind of every file, by path.
+    commits: Vec<Vec<(String, NetLines)>>,
+    moves: usize,
+}
+
+impl Files {
+    /// Git did this.
+    pub(super) fn tree_event(&mut self, event: TreeEvent, root: Option<&str>, at: &Location) {
+        match event {
+            TreeEvent::Staged(paths) => {
+                self.named(&paths, root).for_each(|file| file.is_staged = true);
+            }
+            TreeEvent::Committed { all, amends } => self.commit(all, amends),
+            TreeEvent::Restored(paths) => self.named(&paths, root).for_each(FileState::restore),
+            TreeEvent::Reset { commits } => self.reset(commits),
+            TreeEvent::Stashed { all } => self.stash(all),
+            TreeEvent::Unstashed => self.unstash(),
+            TreeEvent::StashDropped => _ = self.history.stashes.pop(),
+            TreeEvent::New(path) => self.is_new(&path),
+            TreeEvent::Changed(edit) => self.changed_by_commit(&edit, root, at),
+        }
+    }
+
+    /// The files of these names and in these folders; all without a name.
+    fn named<'f>(
+        &'f mut self,
+        paths: &[String],
+        root: Option<&str>,
+    ) -> impl Iterator<Item = &'f mut FileState> {
+        let paths: Vec<String> = paths.iter().map(|path| relative(path, root)).collect();
+        let is_named = move |file: &&mut FileState| {
+            let lies_in = |path: &String| {
+                let rest = file.path.strip_prefix(path.trim_end_matches('/'));
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            };
+            paths.is_empty() || paths.iter().any(lies_in)
+        };
+        self.rows().iter_mut().filter(is_named)
+    }
+
+    fn commit(&mut self, all: bool, amends: bool) {
+        if amends {
+            self.history.commits.pop();
+        }
+        let mut kept = Vec::new();
+        for file in self.rows() {
+            let is_in = all && file.change != Change::Created || file.is_staged;
+            if is_in {
+                (file.base, file.is_committed, file.is_staged) = (file.net.clone(), Some(true), false);
+            } else if file.net != file.base {
+                // Somebody else may have staged it.
+                file.is_committed = None;
+            }
+            kept.push((file.path.clone(), file.base.clone()));
+        }
+        self.history.commits.push(kept);
+        let excess = self.history.commits.len().saturating_sub(MAX_COMMITS);
+        self.history.commits.drain(..excess);
+    }
+
+    fn reset(&mut self, commits: Option<usize>) {
+        let known = commits.filter(|commits| *commits <= self.history.commits.len());
+        let left = self.history.commits.len() - known.unwrap_or(0);
+        self.history.commits.truncate(left);
+        let last = self.history.commits.last().cloned().unwrap_or_default();
+        for file in self.rows() {
+            file.is_staged = false;
+            if known.is_none() {
+                file.net.forget();
+                continue;
+            }
+            if commits != Some(0) {
+                let base = last.iter().find(|(path, _)| *path == file.path).map(|(_, base)| base.clone());
+                file.base = base.unwrap_or_default();
+            }
+            file.restore();
+        }
+    }
+
+    fn stash(&mut self, all: bool) {
+        let stashed = all.then(|| {
+            let files = self.rows().iter_mut().filter(|file| !file.is_untracked());
+            let put_aside = |file: &mut FileState| {
+                let (path, net, diff) = (file.path.clone(), file.net.clone(), file.diff.clone());
+                file.restore();
+                StashedFile { path, net, diff }
+            };
+            files.map(put_aside).collect()
+        });
+        self.history.stashes.push(stashed);
+    }
+
+    fn unstash(&mut self) {
+        for stashed in self.history.stashes.pop().flatten().unwrap_or_default() {
+            let Some(file) = self.row_at(&stashed.path) else { continue };
+            if file.net == file.base {
+                (file.net, file.diff) = (stashed.net, stashed.diff);
+                file.is_undone = file.net.is_nothing() && file.is_undone;
+            } else {
+                file.net.forget();
+                file.is_undone = false;
+            }
+        }
+    }
+
+    /// What is still put aside at the end is work that waits.
+    pub(super) fn put_stashes_back(&mut self) {
+        while !self.history.stashes.is_empty() {
+            self.unstash();
+        }
+    }
+
+    /// A commit says that a file is new, with its path in the repository.
+    fn is_new(&mut self, path: &str) {
+        let same = |known: &str| {
+            let ends =
+                |long: &str, short: &str| long.strip_suffix(short).is_some_and(|rest| rest.ends_with('/'));
+            known == path || ends(known, path) || ends(path, known)
+        };
+        let mut found =
+            self.rows().iter_mut().filter(|file| file.change == Change::Modified && same(&file.path));
+        if let (Some(file), None) = (found.next(), found.next()) {
+            file.change = Change::Created;
+        }
+    }
+
+    fn changed_by_commit(&mut self, edit: &Edit, root: Option<&str>, at: &Location) {
+        let has = |files: &mut Self, path: &str| files.row_at(path).is_some();
+        // What a command line told already, by another name or in two steps.
+        if edit.from.as_deref().is_some_and(|from| self.is_gone(from)) || self.is_gone(&edit.path) {
+            return;
+        }
+        let knows_from = edit.from.as_deref().is_some_and(|from| has(self, from));
+        match (has(self, &edit.path), knows_from) {
+            (true, true) => {}
+            // It was known to be there, and not from where it came.
+            (true, false) => {
+                let Some(file) = self.row_at(&edit.path) else { return };
+                match edit.change {
+                    Change::Renamed if file.change == Change::Modified && file.from.is_none() => {
+                        (file.change, file.from) = (Change::Renamed, edit.from.clone());
+                    }
+                    Change::Deleted if file.change != Change::Deleted => self.apply(edit, root, at),
+                    _ => {}
+                }
+            }
+            (false, true) => self.apply(edit, root, at),
+            (false, false) if self.history.moves < MAX_MOVES => {
+                self.history.moves += 1;
+                self.apply(edit, root, at);
+            }
+            (false, false) => {}
+        }
+    }
+}
+
+impl FileState {
+    /// A file that git does not know keeps what was written.
+    fn is_untracked(&self) -> bool {
+        self.change == Change::Created && self.is_committed == Some(false) && !self.is_staged
+    }
+
+    /// What was done since the last commit is gone.
+    fn restore(&mut self) {
+        if self.is_untracked() || self.path.is_empty() {
+            return;
+        }
+        if self.is_staged || self.is_committed.is_none() {
+            return self.net.forget();
+        }
+        if self.net != self.base {
+            self.diff = None;
+        }
+        self.net = self.base.clone();
+        if self.net.is_nothing() && matches!(self.change, Change::Modified | Change::Deleted) {
+            (self.change, self.is_undone) = (Change::Modified, true);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::work_tree::tree_events;
+    use super::*;
+
+    type FileEvent = (String, Change, Option<(u64, u64)>);
+
+    /// The files of a session of edits (`path`, old and new text) and commands of git that went well.
+    fn files(steps: &[(&str, &str, &str)]) -> Vec<FileEvent> {
+        let mut files = Files::default();
+        let at = Location::default();
+        for (what, old, new) in steps {
+            if what.starts_with("git ") {
+                for event in tree_events(what, old, true) {
+                    files.tree_event(event, None, &at);
+                }
+            } else {
+                files.apply(&Edit::replaced(what, old, new), None, &at);
+            }
+        }
+        let row = |file: FileState| {
+            let lines = file.lines();
+            (file.path, file.change, lines)
+        };
+        files.into_vec().into_iter().map(row).collect()
+    }
+
+    fn modified(path: &str, added: u64, removed: u64) -> FileEvent {
+        (path.to_owned(), Change::Modified, Some((added, removed)))
+    }
+
+    #[test]
+    fn what_git_took_back_does_not_count_and_a_file_of_which_nothing_is_left_is_not_named() {
+        let edit = ("a.rs", "", "1\n2");
+        let again = ("a.rs", "", "3");
+        for undo in ["git checkout -- a.rs", "git checkout a.rs", "git restore .", "git reset --hard"] {
+            assert_eq!(files(&[edit, (undo, "", "")]), []);
+            assert_eq!(files(&[edit, (undo, "", ""), again]), [modified("a.rs", 1, 0)]);
+        }
+        assert_eq!(files(&[edit, ("git checkout -- b.rs", "", "")]), [modified("a.rs", 2, 0)]);
+        let stash = [edit, ("git stash", "Saved working directory", "")];
+        assert_eq!(files(&stash), [modified("a.rs", 2, 0)], "it waits");
+        let drop = [&stash[..], &[("git stash drop", "Dropped refs/stash@{0}", "")]].concat();
+        assert_eq!(files(&drop), []);
+        let pop = [&stash[..], &[("git stash pop", "Dropped refs/stash@{0}", "")]].concat();
+        assert_eq!(files(&pop), [modified("a.rs", 2, 0)]);
+    }
+
+    #[test]
+    fn what_was_committed_stays_unless_the_commit_goes() {
+        let first = ("a.rs", "", "1\n2");
+        let commit = ("git add a.rs && git commit -m x", "[main 1a2b3c4] x", "");
+        let more = ("a.rs", "", "3");
+        assert_eq!(files(&[first, commit, more, ("git checkout a.rs", "", "")]), [modified("a.rs", 2, 0)]);
+        let back = ("git reset --hard HEAD~1", "HEAD is now at 1111111 y", "");
+        assert_eq!(files(&[first, commit, back, more]), [modified("a.rs", 1, 0)]);
+        assert_eq!(files(&[first, commit, ("git reset --hard 1111111", "", ""), more])[0].2, None);
+        let unknown = ("git commit -m x", "[main 1a2b3c4] x", "");
+        let unsure = files(&[first, unknown, ("git checkout a.rs", "", "")]);
+        assert_eq!(unsure, [("a.rs".to_owned(), Change::Modified, None)], "who staged it is not known");
+    }
+
+    #[test]
+    fn a_commit_tells_which_files_are_new_and_which_were_moved() {
+        let output = "[main 1a2b3c4] x\n create mode 100644 app/a.rs\n rename app/{ => core}/b.rs (97%)";
+        let changes = files(&[("app/a.rs", "", "1"), ("git add -A && git commit -m x", output, "")]);
+        let created = ("app/a.rs".to_owned(), Change::Created, Some((1, 0)));
+        assert_eq!(changes, [created, ("app/core/b.rs".to_owned(), Change::Renamed, None)]);
+    }
+}

@@ -1,0 +1,167 @@
+//! What git does to files beside edits: takes changes back, puts them aside, and says in a commit which files are new.
+
+use super::steps::{git_words, plain_steps};
+use crate::event::{Change, Edit};
+
+/// Something that git did to the files of the working copy.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum TreeEvent {
+    /// These go into the next commit; all without a name.
+    Staged(Vec<String>),
+    /// What was staged was committed; all with `-a`. With `--amend` it takes the last commit's place.
+    Committed { all: bool, amends: bool },
+    /// The changes of these that are not committed are gone; of all without a name.
+    Restored(Vec<String>),
+    /// All changes are gone, and so many commits; all of them where it is not known how many.
+    Reset { commits: Option<usize> },
+    /// Changes were put aside; only some of them where it is not known which.
+    Stashed { all: bool },
+    /// They were put back.
+    Unstashed,
+    /// They are gone.
+    StashDropped,
+    /// A commit says that this file is new.
+    New(String),
+    /// A commit says that this file was moved or removed.
+    Changed(Edit),
+}
+
+/// What a command line did, as far as it and what it printed tell.
+pub(super) fn tree_events(command: &str, output: &str, ok: bool) -> Vec<TreeEvent> {
+    if !command.contains("git ") {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    // A stash of the same line was put back if git says that it dropped one.
+    let dropped = output.contains("Dropped refs/stash") || output.contains("Dropped stash@");
+    for step in plain_steps(command) {
+        let Some((verb, rest)) = git_words(&step) else { continue };
+        let paths: Vec<String> = paths(&rest);
+        match (verb, rest.first().copied()) {
+            ("add", _) if ok && rest.iter().any(|word| matches!(*word, "-p" | "--patch")) => {}
+            ("add", _) if ok => {
+                let all = rest.iter().any(|word| matches!(*word, "-A" | "--all" | "-u" | "." | ":/"));
+                found.push(TreeEvent::Staged(if all { Vec::new() } else { paths }));
+            }
+            ("commit", _) if ok || output.contains("] ") => {
+                let all = rest.iter().any(|word| *word == "--all" || (is_short(word) && word.contains('a')));
+                found.push(TreeEvent::Committed { all, amends: rest.contains(&"--amend") });
+                found.extend(output.lines().filter_map(summary_line));
+            }
+            ("checkout", _) if ok && rest.contains(&"--") => found.push(TreeEvent::Restored(paths)),
+            ("checkout", Some(".")) if ok => found.push(TreeEvent::Restored(Vec::new())),
+            ("checkout", Some(path))
+                if ok && rest.len() == 1 && path.contains('.') && !path.starts_with('-') =>
+            {
+                found.push(TreeEvent::Restored(paths));
+            }
+            ("restore", _) if ok && !rest.contains(&"--staged") => found.push(TreeEvent::Restored(paths)),
+            ("reset", _) if ok && rest.contains(&"--hard") => {
+                found.push(TreeEvent::Reset { commits: commits_of(&rest) });
+            }
+            ("stash", None | Some("push" | "save")) if ok || output.contains("Saved working directory") => {
+                let some = ["-p", "--patch", "--keep-index", "-k", "--staged", "-S", "--"];
+                found.push(TreeEvent::Stashed { all: !rest.iter().any(|word| some.contains(word)) });
+            }
+            ("stash", Some("pop")) if ok || dropped => found.push(TreeEvent::Unstashed),
+            ("stash", Some("drop" | "clear")) if ok => found.push(TreeEvent::StashDropped),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// How many commits a reset takes back: none to `HEAD`, two to `HEAD~2`.
+fn commits_of(rest: &[&str]) -> Option<usize> {
+    let target = rest.iter().find(|word| !word.starts_with('-'));
+    match target.map(|target| target.strip_prefix("HEAD")) {
+        None | Some(Some("")) => Some(0),
+        Some(Some("~" | "^")) => Some(1),
+        Some(Some("^^")) => Some(2),
+        Some(Some(back)) => back.strip_prefix('~').and_then(|number| number.parse().ok()),
+        Some(None) => None,
+    }
+}
+
+fn is_short(word: &str) -> bool {
+    word.starts_with('-') && !word.starts_with("--")
+}
+
+/// The paths among the words behind a verb; none where they name all.
+fn paths(rest: &[&str]) -> Vec<String> {
+    let after = rest.iter().position(|word| *word == "--").map_or(rest, |at| &rest[at + 1..]);
+    let named = after.iter().filter(|word| !word.starts_with('-') && **word != "HEAD");
+    let named: Vec<String> = named.map(|word| word.trim_matches(['"', '\'']).to_owned()).collect();
+    if named.iter().any(|path| path == ".") { Vec::new() } else { named }
+}
+
+/// ` create mode 100644 a.rs`, ` delete mode 100644 b.rs`, ` rename src/{ => core}/c.rs (97%)`
+fn summary_line(line: &str) -> Option<TreeEvent> {
+    let line = line.strip_prefix(' ')?;
+    if let Some(rest) = line.strip_prefix("create mode ") {
+        return rest.split_once(' ').map(|(_, path)| TreeEvent::New(path.to_owned()));
+    }
+    if let Some(rest) = line.strip_prefix("delete mode ") {
+        return rest.split_once(' ').map(|(_, path)| TreeEvent::Changed(Edit::bare(path, Change::Deleted)));
+    }
+    let (both, share) = line.strip_prefix("rename ")?.rsplit_once(" (")?;
+    share.strip_suffix("%)")?;
+    let (from, to) = match (both.split_once('{'), both.split_once('}')) {
+        (Some((before, _)), Some((head, after))) => {
+            let (old, new) = head.split_once('{')?.1.split_once(" => ")?;
+            let path = |part: &str| format!("{before}{part}{after}").replace("//", "/");
+            (path(old), path(new))
+        }
+        _ => both.split_once(" => ").map(|(old, new)| (old.to_owned(), new.to_owned()))?,
+    };
+    Some(TreeEvent::Changed(Edit { from: Some(from), ..Edit::bare(&to, Change::Renamed) }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_git_takes_back_is_known_by_its_command_and_its_words() {
+        let one = |command: &str, output: &str, ok: bool| tree_events(command, output, ok);
+        let named = |path: &str| vec![path.to_owned()];
+        assert_eq!(one("git checkout -- a.rs", "", true), [TreeEvent::Restored(named("a.rs"))]);
+        assert_eq!(one("git checkout src/a.rs && make", "", true), [TreeEvent::Restored(named("src/a.rs"))]);
+        assert_eq!(one("git restore .", "", true), [TreeEvent::Restored(Vec::new())]);
+        assert_eq!(one("git checkout main", "", true), []);
+        assert_eq!(one("git reset --hard HEAD~1", "", true), [TreeEvent::Reset { commits: Some(1) }]);
+        let stashed = "Saved working directory and index state WIP on main\nerror: would be overwritten";
+        assert_eq!(
+            one("git stash && make | tail; git stash pop", stashed, false),
+            [TreeEvent::Stashed { all: true }]
+        );
+        let both = [TreeEvent::Stashed { all: true }, TreeEvent::Unstashed];
+        assert_eq!(
+            one(
+                "git stash && make lint; git stash pop",
+                "Saved working directory\nDropped refs/stash@{0}",
+                false
+            ),
+            both
+        );
+    }
+
+    #[test]
+    fn a_commit_says_which_files_are_new_moved_or_gone() {
+        let output = "[main 1a2b3c4] x\n create mode 100644 a.rs\n rename src/{ => core}/b.rs (97%)\n rename {old => new}/c.rs (100%)\n rename d.rs => e.rs (60%)\n delete mode 100644 f.rs";
+        let found = tree_events("git add -A && git commit -m x", output, true);
+        let moved = |from: &str, to: &str| {
+            TreeEvent::Changed(Edit { from: Some(from.to_owned()), ..Edit::bare(to, Change::Renamed) })
+        };
+        let wanted = [
+            TreeEvent::Staged(Vec::new()),
+            TreeEvent::Committed { all: false, amends: false },
+            TreeEvent::New("a.rs".to_owned()),
+            moved("src/b.rs", "src/core/b.rs"),
+            moved("old/c.rs", "new/c.rs"),
+            moved("d.rs", "e.rs"),
+            TreeEvent::Changed(Edit::bare("f.rs", Change::Deleted)),
+        ];
+        assert_eq!(found, wanted);
+    }
+}
