@@ -115,7 +115,6 @@ fn why_failed(attempt: &Attempt, limit: usize) -> String {
         .unwrap_or_default()
 }
 
-/// The plan in its own order; what is not done has more weight.
 /// The item of the plan that comes next, where the sender named no step: the one in progress, else the first that is open.
 pub(super) fn next_of_plan(packet: &Packet) -> Option<&PlanItem> {
     let named = |name: &str| packet.pending_tasks.iter().find(|item| state(&item.status) == name);
@@ -123,22 +122,46 @@ pub(super) fn next_of_plan(packet: &Packet) -> Option<&PlanItem> {
     next.filter(|_| packet.next_steps.is_empty() && super::plan::to_carry_out(packet).is_none())
 }
 
+/// How much of the plan is done, then what is not, in the plan's own order. What is done is named only where there is
+/// space for everything: it says nothing of what is left, and some of it may have been taken back since.
 pub(super) fn plan(cx: &RenderContext, out: &mut Vec<Entry>) {
+    let items = &cx.packet.pending_tasks;
+    let (done, open): (Vec<&PlanItem>, Vec<&PlanItem>) =
+        items.iter().partition(|item| state(&item.status) == "done");
+    out.extend(done_count(cx, &done, items.len()));
     let next = next_of_plan(cx.packet);
-    for item in &cx.packet.pending_tasks {
-        let state = state(&item.status);
+    for item in open {
         if next.is_some_and(|next| std::ptr::eq(next, item)) && cx.is_small() {
             // Its words are the next step, above.
             continue;
         }
-        let rank = if state == "done" { rank::PLAN } else { rank::OPEN };
+        let state = state(&item.status);
         let show = |limit| {
             format!("- {}{}{}\n", checkbox(item, state), title(item, limit), cx.mark(item.at.as_deref()))
         };
-        let noun = if state == "done" { "finished tasks" } else { "open tasks" };
         let weight = i64::from(state != "in progress");
-        out.push(Entry::new(Section::Pending, noun).lengths(&[(rank, 200)], rank::WHOLE, show).order(weight));
+        let entry = Entry::new(Section::Pending, "open tasks").order(weight);
+        out.push(entry.lengths(&[(rank::OPEN, 200)], rank::WHOLE, show));
     }
+}
+
+/// `9 of 10 tasks are done`, with their names in a document without a budget.
+fn done_count(cx: &RenderContext, done: &[&PlanItem], all: usize) -> Option<Entry> {
+    let count = match (done.len(), all) {
+        (0, _) => return None,
+        (1, 1) => "The one task is done".to_owned(),
+        (done, all) if done == all => format!("All {all} tasks are done"),
+        (1, all) => format!("1 of {all} tasks is done"),
+        (done, all) => format!("{done} of {all} tasks are done"),
+    };
+    let line =
+        |item: &&PlanItem| format!("- [x] {}{}\n", title(item, usize::MAX), cx.mark(item.at.as_deref()));
+    let names: String = if cx.budget.is_none() { done.iter().map(line).collect() } else { String::new() };
+    // The place of the list, once.
+    let mark = cx.mark(done.last().and_then(|item| item.at.as_deref()));
+    let rank = if cx.is_small() { rank::DECISION } else { rank::PLAN };
+    let text = format!("- {count}{mark}\n{names}");
+    Some(Entry::unshortened(Section::Pending, "counts of finished tasks", rank, text))
 }
 
 fn title(item: &PlanItem, limit: usize) -> String {
@@ -148,7 +171,6 @@ fn title(item: &PlanItem, limit: usize) -> String {
 
 fn checkbox(item: &PlanItem, state: &str) -> String {
     match state {
-        "done" => "[x] ".into(),
         "open" => "[ ] ".into(),
         "in progress" => "[ ] **in progress:** ".into(),
         _ => format!("[ ] ({}) ", quote::prose(&cut::head(&item.status, 40))),
