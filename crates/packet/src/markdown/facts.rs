@@ -1,7 +1,7 @@
 //! What was insisted on, decided, tried, planned and left open.
 
 use super::section::{Entry, SHORTENED, Section, rank};
-use super::{RenderContext, cut, quote};
+use super::{RenderContext, cut, place, quote};
 use crate::packet::{Attempt, Decision, Packet, PlanItem, Text};
 
 /// A list of sentences, each with its place.
@@ -119,7 +119,20 @@ fn why_failed(attempt: &Attempt, limit: usize) -> String {
 pub(super) fn next_of_plan(packet: &Packet) -> Option<&PlanItem> {
     let named = |name: &str| packet.pending_tasks.iter().find(|item| state(&item.status) == name);
     let next = named("in progress").or_else(|| named("open"));
-    next.filter(|_| packet.next_steps.is_empty() && super::plan::to_carry_out(packet).is_none())
+    let next = next.filter(|_| packet.next_steps.is_empty() && super::plan::to_carry_out(packet).is_none());
+    next.filter(|item| !is_before_failure(packet, item))
+}
+
+/// Whether the plan is older than the last request, and what was asked for since then fails.
+fn is_before_failure(packet: &Packet, item: &PlanItem) -> bool {
+    let line = |at: Option<&Option<String>>| place::line_of(at.and_then(|at| at.as_deref()));
+    let request = packet.requests.as_ref().and_then(|requests| requests.last.as_ref());
+    let places = [
+        line(Some(&item.at)),
+        line(request.map(|request| &request.at)),
+        line(packet.last_failure.as_ref().map(|failure| &failure.at)),
+    ];
+    places.iter().all(Option::is_some) && places.is_sorted()
 }
 
 /// How much of the plan is done, then what is not, in the plan's own order. What is done is named only where there is

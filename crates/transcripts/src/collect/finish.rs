@@ -123,8 +123,8 @@ impl Collector<'_> {
             .map(|check| label.check(check))
             .collect();
         // What the last words name comes first.
-        let told = [self.last_request.as_ref(), self.full_request.as_ref(), self.answer_to_tell()];
-        let is_named = |name: &str| told.iter().flatten().any(|sentence| sentence.text.contains(name));
+        let last_words = [self.last_request.as_ref(), self.full_request.as_ref(), self.answer_to_tell()];
+        let is_named = |name: &str| last_words.iter().flatten().any(|sentence| sentence.text.contains(name));
         let mut searched: Vec<_> = self.calls.searched.latest_first().collect();
         searched.sort_by_key(|(name, _)| !is_named(name));
         let text = |(name, at): &(String, Location)| Text { text: name.clone(), at: label.at(at) };
@@ -169,9 +169,9 @@ impl Collector<'_> {
         summary.failed_attempts.extend(attempts);
         summary.remarks = self.remarks(summary, label);
         // What was announced last is the next step, where an earlier answer is told.
-        let told = self.answer_to_tell().map(|answer| answer.at.line);
+        let answer_line = self.answer_to_tell().map(|answer| answer.at.line);
         self.recent.pop_if(|(role, last)| {
-            *role == "assistant" && prose::only_narrates(&last.text) && Some(last.at.line) != told
+            *role == "assistant" && prose::only_narrates(&last.text) && Some(last.at.line) != answer_line
         });
         let message = |(role, sentence): &(&str, Sentence)| Message {
             role: (*role).to_owned(),

@@ -10,6 +10,9 @@ const MAX_REQUEST: usize = 8 * 1024;
 /// The longest question that is told with its answer, in characters.
 const MAX_QUESTION: usize = 300;
 
+/// The longest heading that is told with what stands under it, in characters.
+const MAX_HEADING: usize = 80;
+
 /// Words that let the work go on and agree to what was offered.
 const AGREES: &[&str] = &["go ahead", "proceed", "start", "begin"];
 /// Fewer words than these offer nothing.
@@ -30,12 +33,14 @@ impl Collector<'_> {
         }
         let mut recorded = Vec::new();
         let own = without_command(&whole);
-        for sentence in prose::constraints(own) {
-            let known = self.constraints.iter().any(|one| one.text == sentence);
-            if !known {
-                self.constraints.push(Sentence { text: sentence.to_owned(), at: at.clone() });
+        for found in prose::constraints(own) {
+            let heading = found.heading.map(|heading| one_line(heading, MAX_HEADING));
+            let scope = heading.map(|heading| format!(" — under “{heading}”")).unwrap_or_default();
+            let text = format!("{}{scope}", found.sentence);
+            if !self.constraints.iter().any(|one| one.text == text) {
+                self.constraints.push(Sentence { text, at: at.clone() });
             }
-            recorded.push(PacketWords::new(sentence, true));
+            recorded.push(PacketWords::new(found.sentence, true));
         }
         if prose::corrects(&whole) {
             self.take_back(&whole, &at, prose::rejects_all(&whole));

@@ -54,8 +54,8 @@ fn a_request_that_was_carried_out_in_silence_says_so() {
         let script = SessionScript::new().user("Create the issue in the project Troy");
         script.call("a", category, "create_issue Author").ended("a", 0, "#228").summary().open_loops
     };
-    let said = "`create_issue Author` succeeded after the last request; nothing was said of it yet";
-    assert!(texts(&script(Category::Other)).iter().any(|open| open.ends_with(&said[1..])));
+    let line = "`create_issue Author` succeeded after the last request; nothing was said of it yet";
+    assert!(texts(&script(Category::Other)).iter().any(|open| open.ends_with(&line[1..])));
     assert_eq!(texts(&script(Category::Shell)), [""; 0], "what came of a command is told");
 }
 
@@ -99,9 +99,12 @@ fn the_words_behind_a_command_are_the_users() {
 
 #[test]
 fn a_question_that_the_user_answered_is_open_no_more() {
-    let asked = || SessionScript::new().user("x").agent("Question: Do you want it by name?");
-    assert_eq!(texts(&asked().summary().open_loops).len(), 1);
-    assert_eq!(texts(&asked().user("By name, and sort them").agent("Done.").summary().open_loops), [""; 0]);
+    let question = || SessionScript::new().user("x").agent("Question: Do you want it by name?");
+    assert_eq!(texts(&question().summary().open_loops).len(), 1);
+    assert_eq!(
+        texts(&question().user("By name, and sort them").agent("Done.").summary().open_loops),
+        [""; 0]
+    );
     let parked = SessionScript::new().user("x").agent("Open question: whether the file may be empty.");
     assert_eq!(parked.user("Go on with the rest of it").agent("Done.").summary().open_loops.len(), 1);
     let opening =
@@ -120,11 +123,11 @@ fn tests_that_failed_before_they_passed_are_not_also_said() {
             .user("Port the branch names to the new format")
             .agent("The tests are still failing because they expect the legacy format, not the new one.")
     };
-    let said = |script: SessionScript| {
+    let remarks = |script: SessionScript| {
         script.user("Good work, now do the next part of it").agent("Ported.").summary().remarks.len()
     };
-    assert_eq!(said(script()), 1);
-    assert_eq!(said(script().run("a", "cargo test", 0, "ok")), 0);
+    assert_eq!(remarks(script()), 1);
+    assert_eq!(remarks(script().run("a", "cargo test", 0, "ok")), 0);
 }
 
 #[test]

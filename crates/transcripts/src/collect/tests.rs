@@ -357,6 +357,15 @@ fn orders_reports_and_answers_to_one_proposal_are_no_rules() {
 }
 
 #[test]
+fn a_rule_of_a_plan_stands_with_the_heading_that_it_is_under() {
+    let plan = "# Plan\n\nShow sessions.\n\n## Step 3\n\n- No new dependencies\n- Don't import humanize for this\n\n\
+                ## Verify\n\na\nb\nc\nd";
+    let constraints = SessionScript::new().user(plan).summary().constraints;
+    let found = texts(&constraints);
+    assert!(found.iter().any(|text| text.ends_with("humanize for this — under “Step 3”")), "{found:?}");
+}
+
+#[test]
 fn steps_candidates_and_openings_are_no_decisions() {
     for text in [
         "- Change `resumeSession` to take `CheckpointID` instead of `string`",

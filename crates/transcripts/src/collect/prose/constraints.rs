@@ -2,18 +2,32 @@
 
 use super::pasted::{self, Origin};
 use super::{List, Lowered, MAX_SENTENCE, any, begins, lowered};
-use crate::shared::words::sentences;
+use crate::shared::words::{sentences, unmarked};
+
+/// A sentence in which the user insists on something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ConstraintText<'t> {
+    pub sentence: &'t str,
+    /// The heading of the document under which it stands, which may be all that it is about.
+    pub heading: Option<&'t str>,
+}
 
 /// Sentences in which the user insists on something.
-pub(crate) fn constraints(text: &str) -> Vec<&str> {
+pub(crate) fn constraints(text: &str) -> Vec<ConstraintText<'_>> {
     let mut found = Vec::new();
+    let mut heading = None;
     for (origin, line) in pasted::lines(text) {
+        if origin == Origin::Document && line.starts_with('#') {
+            heading = Some(unmarked(line));
+        }
         let counts = |sentence: &&str| {
             let lower = lowered(sentence);
             let typed = origin == Origin::Typed || (origin == Origin::Document && pasted::commands(&lower));
             sentence.len() <= MAX_SENTENCE && typed && insists(&lower)
         };
-        found.extend(sentences(line).into_iter().filter(counts));
+        let heading = heading.filter(|_| origin == Origin::Document);
+        let all = sentences(line).into_iter().filter(counts);
+        found.extend(all.map(|sentence| ConstraintText { sentence, heading }));
     }
     found
 }
