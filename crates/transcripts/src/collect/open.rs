@@ -93,19 +93,24 @@ impl Collector<'_> {
         if let Some(at) = &self.interrupted {
             add("The user stopped the agent here.".to_owned(), at);
         }
-        let unheard = self.last_answer.as_ref().filter(|_| self.replied);
-        for (question, at) in self.questions.iter() {
-            add(question.clone(), at);
+        for (question, at) in self.open_questions() {
+            add(question, at);
         }
-        if let Some(answer) = unheard {
+        loops
+    }
+
+    /// What was put aside, then what the last answer asks, if the user has said nothing since.
+    fn open_questions(&self) -> Vec<(String, &Location)> {
+        let mut all: Vec<(String, &Location)> =
+            self.questions.iter().map(|(question, at)| (question.clone(), at)).collect();
+        if let Some(answer) = self.last_answer.as_ref().filter(|_| self.replied) {
             for question in prose::asked_at_the_end(&answer.text) {
-                let known = self.questions.iter().any(|(known, _)| *known == question);
-                if !known {
-                    add(question, &answer.at);
+                if !self.questions.iter().any(|(known, _)| *known == question) {
+                    all.push((question, &answer.at));
                 }
             }
         }
-        loops
+        all
     }
 
     /// What was done last about a request of which the agent has said nothing yet: it may be all that was asked for.
