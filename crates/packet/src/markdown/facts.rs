@@ -1,7 +1,7 @@
 //! What was insisted on, decided, tried, planned and left open.
 
 use super::section::{Entry, SHORTENED, Section, rank};
-use super::{RenderContext, cut, quote};
+use super::{RenderContext, cut, place, quote};
 use crate::packet::{Attempt, Decision, Packet, PlanItem, Text};
 
 /// A list of sentences, each with its place.
@@ -115,30 +115,67 @@ fn why_failed(attempt: &Attempt, limit: usize) -> String {
         .unwrap_or_default()
 }
 
-/// The plan in its own order; what is not done has more weight.
 /// The item of the plan that comes next, where the sender named no step: the one in progress, else the first that is open.
 pub(super) fn next_of_plan(packet: &Packet) -> Option<&PlanItem> {
     let named = |name: &str| packet.pending_tasks.iter().find(|item| state(&item.status) == name);
     let next = named("in progress").or_else(|| named("open"));
-    next.filter(|_| packet.next_steps.is_empty() && super::plan::to_carry_out(packet).is_none())
+    let next = next.filter(|_| packet.next_steps.is_empty() && super::plan::to_carry_out(packet).is_none());
+    next.filter(|item| !is_before_failure(packet, item))
 }
 
+/// Whether the plan is older than the last request, and what was asked for since then fails.
+fn is_before_failure(packet: &Packet, item: &PlanItem) -> bool {
+    let line = |at: Option<&Option<String>>| place::line_of(at.and_then(|at| at.as_deref()));
+    let request = packet.requests.as_ref().and_then(|requests| requests.last.as_ref());
+    let places = [
+        line(Some(&item.at)),
+        line(request.map(|request| &request.at)),
+        line(packet.last_failure.as_ref().map(|failure| &failure.at)),
+    ];
+    places.iter().all(Option::is_some) && places.is_sorted()
+}
+
+/// How much of the plan is done, then what is not, in the plan's own order.
 pub(super) fn plan(cx: &RenderContext, out: &mut Vec<Entry>) {
+    let items = &cx.packet.pending_tasks;
+    let (done, open): (Vec<&PlanItem>, Vec<&PlanItem>) =
+        items.iter().partition(|item| state(&item.status) == "done");
+    out.extend(done_count(cx, &done, items.len()));
     let next = next_of_plan(cx.packet);
-    for item in &cx.packet.pending_tasks {
-        let state = state(&item.status);
+    for item in open {
         if next.is_some_and(|next| std::ptr::eq(next, item)) && cx.is_small() {
             // Its words are the next step, above.
             continue;
         }
-        let rank = if state == "done" { rank::PLAN } else { rank::OPEN };
+        let state = state(&item.status);
         let show = |limit| {
             format!("- {}{}{}\n", checkbox(item, state), title(item, limit), cx.mark(item.at.as_deref()))
         };
-        let noun = if state == "done" { "finished tasks" } else { "open tasks" };
         let weight = i64::from(state != "in progress");
-        out.push(Entry::new(Section::Pending, noun).lengths(&[(rank, 200)], rank::WHOLE, show).order(weight));
+        let entry = Entry::new(Section::Pending, "open tasks").order(weight);
+        out.push(entry.lengths(&[(rank::OPEN, 200)], rank::WHOLE, show));
     }
+}
+
+/// `9 of 10 tasks are ticked off`, and their names where there is room.
+fn done_count(cx: &RenderContext, done: &[&PlanItem], all: usize) -> Option<Entry> {
+    let count = match (done.len(), all) {
+        (0, _) => return None,
+        (1, 1) => "The one task is ticked off".to_owned(),
+        (done, all) if done == all => format!("All {all} tasks are ticked off"),
+        (1, all) => format!("1 of {all} tasks is ticked off"),
+        (done, all) => format!("{done} of {all} tasks are ticked off"),
+    };
+    // The place of the list, once.
+    let mark = cx.mark(done.last().and_then(|item| item.at.as_deref()));
+    let rank = if cx.is_small() { rank::DECISION } else { rank::PLAN };
+    let named = |limit| {
+        let names: Vec<String> = done.iter().map(|item| title(item, limit)).collect();
+        format!("- {count}: {}{mark}\n", names.join("; "))
+    };
+    let entry = Entry::new(Section::Pending, "finished tasks");
+    let entry = entry.form(rank, Some("names of finished tasks"), format!("- {count}{mark}\n"));
+    Some(entry.lengths(&[(rank::PLAN, 200)], rank::WHOLE, named))
 }
 
 fn title(item: &PlanItem, limit: usize) -> String {
@@ -148,7 +185,6 @@ fn title(item: &PlanItem, limit: usize) -> String {
 
 fn checkbox(item: &PlanItem, state: &str) -> String {
     match state {
-        "done" => "[x] ".into(),
         "open" => "[ ] ".into(),
         "in progress" => "[ ] **in progress:** ".into(),
         _ => format!("[ ] ({}) ", quote::prose(&cut::head(&item.status, 40))),

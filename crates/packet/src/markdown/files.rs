@@ -254,8 +254,7 @@ fn split(path: &str) -> (&str, &str) {
 }
 
 /// Numbers of names that were searched for or defined, and what it is worth to tell as many of them.
-const NAMES: [(usize, u8); 5] =
-    [(6, rank::GIST), (12, rank::GIST), (24, rank::LAST_TURN), (40, rank::CLEAR), (60, rank::COMMAND)];
+const NAMES: [(usize, u8); 3] = [(6, rank::GIST), (12, rank::GIST), (24, rank::LAST_TURN)];
 
 /// By how many the list of names grows.
 const NAMES_AT_ONCE: usize = 3;
@@ -289,5 +288,5 @@ pub(super) fn searched(cx: &RenderContext, out: &mut Vec<Entry>) {
         }
         from = most;
     }
-    out.push(entry.form(rank::DETAIL, None, list(&names)));
+    out.push(entry.form(rank::WHOLE, None, list(&names)));
 }

@@ -91,9 +91,13 @@ fn shown_above(cx: &RenderContext, turn: &Message) -> Option<&'static str> {
         text.and_then(|text| text.at.as_deref().zip(turn.at.as_deref()))
             .is_none_or(|(there, here)| there == here)
     };
+    // A request may be told with what it answers or what was asked for before it.
+    let of_last = turn.role == "user"
+        && turn.at.is_some()
+        && last.is_some_and(|last| last.at == turn.at && last.text.starts_with(turn.text.trim()));
     match turn.text.trim().is_empty() {
         true => None,
-        false if same(last) => Some("the last request"),
+        false if same(last) || of_last => Some("the last request"),
         false if same(answer) && here(answer) => Some("the last answer"),
         false if same(answer) => Some("the same words as the last answer"),
         false => None,

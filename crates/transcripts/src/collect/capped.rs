@@ -54,6 +54,13 @@ impl<T> BoundedList<T> {
         self.items.remove(at)
     }
 
+    /// Takes out the last item if it satisfies.
+    pub(super) fn pop_if(&mut self, wanted: impl Fn(&T) -> bool) {
+        if self.items.back().is_some_and(wanted) {
+            self.items.pop_back();
+        }
+    }
+
     /// The items, oldest first.
     pub(super) fn into_vec(self) -> Vec<T> {
         self.items.into()

@@ -32,7 +32,61 @@ pub(super) fn bare(text: &str) -> String {
     while let Some(inside) = AROUND.iter().find_map(|tag| inside(bare, tag)) {
         bare = inside.trim();
     }
-    if bare.is_empty() { text.trim().to_owned() } else { bare.to_owned() }
+    if bare.is_empty() { text.trim().to_owned() } else { state_first(without_analysis(bare)) }
+}
+
+/// The summary behind the analysis that led to it, which only goes through the conversation.
+fn without_analysis(text: &str) -> &str {
+    let begins = ["Analysis:", "<analysis>"].iter().any(|mark| text.starts_with(mark));
+    let summary = ["\nSummary:\n", "<summary>", "</analysis>"]
+        .iter()
+        .find_map(|mark| text.find(mark).map(|at| text[at + mark.len()..].trim()));
+    let summary = summary.filter(|summary| begins && !summary.is_empty()).unwrap_or(text);
+    summary.strip_suffix("</summary>").unwrap_or(summary).trim()
+}
+
+/// Titles of the sections that say where the work stands, in the order of their use.
+const STATE: &[&str] =
+    &["pending task", "current work", "current state", "next step", "remaining", "user message", "error"];
+
+/// A summary in numbered sections, those first that say where the work stands: the beginning is what small documents show.
+fn state_first(text: &str) -> String {
+    let starts: Vec<usize> = text
+        .split_inclusive('\n')
+        .scan(0, |at, line| {
+            let start = *at;
+            *at += line.len();
+            Some((start, line))
+        })
+        .filter(|(_, line)| is_section(line))
+        .map(|(start, _)| start)
+        .collect();
+    let ends = starts.iter().skip(1).copied().chain([text.len()]);
+    let mut sections: Vec<&str> =
+        starts.iter().zip(ends).map(|(from, to)| text[*from..to].trim_end()).collect();
+    let rank = |section: &&str| {
+        let title = section.lines().next().unwrap_or_default().to_lowercase();
+        STATE.iter().position(|word| title.contains(word)).unwrap_or(STATE.len())
+    };
+    if sections.iter().filter(|section| rank(section) < STATE.len()).count() < 2 {
+        return text.to_owned();
+    }
+    sections.sort_by_key(rank);
+    let before = text[..starts[0]].trim();
+    sections.insert(sections.len(), before);
+    sections.retain(|section| !section.is_empty());
+    sections.join("\n\n")
+}
+
+/// `7. Pending Tasks:`, `## Current Work`
+fn is_section(line: &str) -> bool {
+    let line = line.trim_end();
+    let numbered = line.split_once(". ").is_some_and(|(number, title)| {
+        number.len() <= 2
+            && number.bytes().all(|byte| byte.is_ascii_digit())
+            && title.trim_end_matches('*').contains(':')
+    });
+    (numbered && !line.starts_with(' ')) || line.starts_with("## ")
 }
 
 /// The line without the sentences of the tool at its beginning. Where one does not end on the line, all of it goes.
@@ -78,6 +132,20 @@ The summary below covers the earlier portion of the conversation.\n\n<system-rem
 full transcript at: /x.jsonl\nContinue the conversation from where it left off without asking. Resume directly.\n\n\
 The messages after this summary are the most recent messages, kept verbatim. So be it.";
         assert_eq!(bare(summary), "Fixed add(). Remaining: docs.\n\nSo be it.");
+    }
+
+    #[test]
+    fn where_the_work_stands_comes_before_how_it_came_there() {
+        let summary = "This session is being continued from a previous conversation that ran out of context.\n\
+Analysis:\nLet me analyze the conversation chronologically:\n1. **First**: the user asked.\n\nSummary:\n\
+1. Primary Request and Intent:\n   Port it.\n\n6. All user messages:\n   - \"Port it\"\n\n\
+7. Pending Tasks:\n   - The lexer\n\n8. Current Work:\n   The parser.\n";
+        assert_eq!(
+            bare(summary),
+            "7. Pending Tasks:\n   - The lexer\n\n8. Current Work:\n   The parser.\n\n\
+6. All user messages:\n   - \"Port it\"\n\n1. Primary Request and Intent:\n   Port it."
+        );
+        assert_eq!(bare("1. One:\nx\n2. Two:\ny"), "1. One:\nx\n2. Two:\ny");
     }
 
     #[test]

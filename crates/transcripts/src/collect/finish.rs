@@ -18,7 +18,7 @@ use super::paragraph::{RequestProgress, paragraph};
 use super::remarks::TimedRemark;
 use super::resolution::{LastFailure, passed_since};
 use super::touched::{MAX_READ, TouchedFile, TouchedFiles};
-use super::{Collector, Sentence, StandingDecision, fit};
+use super::{Collector, Location, Sentence, StandingDecision, fit, prose};
 use crate::event::Change;
 use crate::report::Report;
 use crate::shared::time;
@@ -54,7 +54,7 @@ impl Collector<'_> {
             session_id: Some(id),
             created_at: self.last_ms.map(time::format),
             requests: Some(self.requests(&label)),
-            last_answer: self.last_answer.as_ref().map(|sentence| label.text(sentence)),
+            last_answer: self.answer_to_tell().map(|sentence| label.text(sentence)),
             next_steps: self.next_steps(&label),
             open_loops: self.open_loops(&open, &label),
             git: Some(self.git()),
@@ -74,7 +74,7 @@ impl Collector<'_> {
 
     fn requests(&self, label: &Label) -> Requests {
         let text = |sentence: &Option<Sentence>| sentence.as_ref().map(|sentence| label.text(sentence));
-        Requests { first: text(&self.first_request), last: text(&self.last_request) }
+        Requests { first: text(&self.first_request), last: text(&self.request_to_tell()) }
     }
 
     fn plan(&mut self, summary: &mut Packet, label: &Label) {
@@ -129,8 +129,13 @@ impl Collector<'_> {
             .iter()
             .map(|check| label.check(check))
             .collect();
-        let searched = self.calls.searched.latest_first();
-        summary.searched = searched.map(|(name, at)| Text { text: name.clone(), at: label.at(at) }).collect();
+        // What the last words name comes first.
+        let last_words = [self.last_request.as_ref(), self.full_request.as_ref(), self.answer_to_tell()];
+        let is_named = |name: &str| last_words.iter().flatten().any(|sentence| sentence.text.contains(name));
+        let mut searched: Vec<_> = self.calls.searched.latest_first().collect();
+        searched.sort_by_key(|(name, _)| !is_named(name));
+        let text = |(name, at): &(String, Location)| Text { text: name.clone(), at: label.at(at) };
+        summary.searched = searched.into_iter().map(text).collect();
         let tallies = std::mem::take(&mut self.calls.tallies).into_iter();
         summary.tool_activity = tallies
             .map(|(category, tally)| ToolActivity {
@@ -172,6 +177,11 @@ impl Collector<'_> {
             self.attempts.iter().map(|(attempt, at)| Attempt { at: label.at(at), ..attempt.clone() });
         summary.failed_attempts.extend(attempts);
         summary.remarks = self.remarks(summary, label);
+        // What was announced last is the next step, where an earlier answer is told.
+        let answer_line = self.answer_to_tell().map(|answer| answer.at.line);
+        self.recent.pop_if(|(role, last)| {
+            *role == "assistant" && prose::only_narrates(&last.text) && Some(last.at.line) != answer_line
+        });
         let message = |(role, sentence): &(&str, Sentence)| Message {
             role: (*role).to_owned(),
             text: sentence.text.clone(),
@@ -201,7 +211,14 @@ impl Collector<'_> {
             at: label.at(&entry.said.at),
         };
         let all = self.remarks.in_order().into_iter();
-        all.filter(|entry| !listed(&entry.said.text) && !quoted(entry)).map(remark).collect()
+        let passed = self.calls.last_test().filter(|run| run.ok == Some(true)).map_or(0, |run| run.at.line);
+        let old = |entry: &TimedRemark| {
+            let line = entry.said.at.line;
+            let answered = line < self.spoke_at && prose::only_questions(&entry.said.text);
+            let repaired = line < passed && prose::tells_of_failing_tests(&entry.said.text);
+            answered || repaired
+        };
+        all.filter(|entry| !listed(&entry.said.text) && !quoted(entry) && !old(entry)).map(remark).collect()
     }
 
     fn files_into(&mut self, summary: &mut Packet, label: &Label, left_out: &mut Map<String, Value>) {

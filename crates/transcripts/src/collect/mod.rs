@@ -29,6 +29,7 @@ mod pipes;
 mod proposal;
 mod prose;
 mod remarks;
+mod reply;
 mod request;
 mod request_weight;
 mod resolution;
@@ -54,7 +55,7 @@ use clean::Cleaner;
 use files::Files;
 pub use label::short_id;
 use proposal::ProposedPlan;
-use prose::{PacketWords, Passage};
+use prose::Passage;
 use remarks::Remarks;
 pub use request_weight::is_request;
 pub use show::{show, show_session};
@@ -62,7 +63,6 @@ use stopped::words_of_rejection;
 
 use crate::event::{Category, Event, EventKind, Outcome, PlanItem, Session, TYPED_COMMAND, Usage};
 use crate::format::TranscriptReader;
-use crate::shared::words::clip_middle;
 
 /// How a transcript is summarised.
 #[derive(Debug, Clone)]
@@ -122,6 +122,14 @@ struct Sentence {
     at: Location,
 }
 
+/// A call that came back.
+#[derive(Debug)]
+struct DoneCall {
+    call: Sentence,
+    category: Category,
+    succeeded: bool,
+}
+
 /// A decision that holds so far.
 #[derive(Debug)]
 struct StandingDecision {
@@ -146,6 +154,8 @@ pub struct Collector<'r> {
     last_line: u64,
     first_request: Option<Sentence>,
     last_request: Option<Sentence>,
+    /// The last request that says by itself what it wants.
+    full_request: Option<Sentence>,
     /// Whether nothing but a greeting was asked for so far.
     only_courtesy: bool,
     /// The user's word that the work goes on, where it came after the last request.
@@ -155,6 +165,10 @@ pub struct Collector<'r> {
     /// How many requests came since the plan was set.
     requests_since_plan: u64,
     last_answer: Option<Sentence>,
+    /// The last answer that says more than what comes next.
+    full_answer: Option<Sentence>,
+    /// The last call that ended, if nothing was said after it.
+    last_done: Option<DoneCall>,
     /// Whether the agent did anything after the last request.
     answered: bool,
     /// Whether it said anything after it.
@@ -194,11 +208,14 @@ impl<'r> Collector<'r> {
             last_line: 0,
             first_request: None,
             last_request: None,
+            full_request: None,
             only_courtesy: false,
             go_on: None,
             spoke_at: 0,
             requests_since_plan: 0,
             last_answer: None,
+            full_answer: None,
+            last_done: None,
             answered: true,
             replied: true,
             at_work: None,
@@ -254,6 +271,7 @@ impl<'r> Collector<'r> {
                 by_git.into_iter().for_each(|event| self.files.tree_event(event, root, &began));
                 if main {
                     self.proposal_ended(outcome, edits.len() as u64);
+                    self.note_end(call.as_ref(), outcome, &at);
                     if let Some(words) = words_of_rejection(outcome) {
                         self.rejected(words, call.as_ref().map(|(_, call)| call.as_str()), at);
                     } else if let Some((kind, task)) = call {
@@ -334,69 +352,12 @@ impl<'r> Collector<'r> {
             self.root = Some(root.to_owned());
         }
     }
-
-    fn assistant(&mut self, text: &str, at: Location) {
-        self.provider_stop = None;
-        let whole = self.cleaner.clean_text(text);
-        let mut recorded = self.decide("assistant", &whole, &at);
-        for (tried, why_failed) in prose::attempts(&whole) {
-            recorded.push(PacketWords::new(&tried, why_failed.is_some()));
-            self.attempts.push((Attempt { tried, why_failed, at: None }, at.clone()));
-        }
-        for question in prose::put_aside(&whole) {
-            recorded.push(PacketWords::new(&question, true));
-            self.questions.push((question, at.clone()));
-        }
-        self.remarks.agent(&whole, prose::passages(&whole, &recorded), &at);
-        let answer = Sentence { text: clip_middle(whole.trim(), MAX_ANSWER), at };
-        self.remember("assistant", answer.clone());
-        self.last_answer = Some(answer);
-        (self.answered, self.replied, self.interrupted, self.at_work) = (true, true, None, None);
-    }
-
-    /// Keeps decisions and gives their words; a later one about the same things takes the place of an earlier one.
-    fn decide(&mut self, role: &'static str, text: &str, at: &Location) -> Vec<PacketWords> {
-        let mut recorded = Vec::new();
-        for found in prose::decisions(text) {
-            let before = self.decisions.iter().count();
-            self.decisions.retain(|known| !prose::same_matter(&known.decision.what, &found.what));
-            self.superseded += (before - self.decisions.iter().count()) as u64;
-            // What was said of it before, in words of no rule or of other rules, must not stand without this.
-            let named = prose::topic(&found.what);
-            let reopened = role == "user" && self.reopen(&found.what, at);
-            if reopened || self.remarks.about(&named) {
-                let passage = Passage { text: found.what.clone(), weight: u8::MAX };
-                self.remarks.attach(role, passage, at);
-            }
-            recorded.push(PacketWords::new(&found.what, found.why.is_some()));
-            let rejected = found.rejected.into_iter().collect();
-            let decision = Decision { what: found.what, why: found.why, rejected, at: None };
-            self.decisions.push(StandingDecision { decision, at: at.clone(), named, role });
-        }
-        recorded
-    }
-
-    /// Takes back the decisions that the user speaks of later in other words, since they may no longer hold: each
-    /// becomes a remark before those words. Returns whether there was one.
-    fn reopen(&mut self, words: &str, at: &Location) -> bool {
-        let same = |known: &StandingDecision| known.at != *at && prose::speaks_of(words, &known.named);
-        let mut found = false;
-        while let Some(held) = self.decisions.take(same) {
-            let before = Passage { text: held.decision.what, weight: u8::MAX };
-            self.remarks.attach(held.role, before, &held.at);
-            found = true;
-        }
-        found
-    }
-
-    fn remember(&mut self, role: &'static str, sentence: Sentence) {
-        let text = crate::shared::words::clip(&sentence.text, MAX_MESSAGE);
-        self.recent.push((role, Sentence { text, at: sentence.at }));
-    }
 }
 
 #[cfg(test)]
 mod piped_tests;
+#[cfg(test)]
+mod state_tests;
 #[cfg(test)]
 mod stopped_tests;
 #[cfg(test)]

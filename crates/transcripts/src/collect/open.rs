@@ -6,13 +6,14 @@ use super::calls::Open;
 use super::coverage::core;
 use super::label::Label;
 use super::resolution::LastFailure;
-use super::run::Run;
 use super::{Collector, Location, Sentence, prose};
 use crate::event::Category;
 use crate::shared::shell::is_test;
 use crate::shared::words::one_line;
 
 const MAX_LOOPS: usize = 20;
+/// After so many commands, one that never came back is no matter of the present.
+const MANY_COMMANDS: usize = 5;
 /// The next step where the last thing that happened was a call.
 const CUT_OFF: &str = "go on with the last request: the session ended while the agent was at work on it";
 
@@ -22,13 +23,14 @@ impl Collector<'_> {
         let unanswered = self.last_request.iter().filter(|_| !self.replied);
         let mut steps: Vec<Text> = match self.go_on.as_ref().filter(|_| !self.replied) {
             Some(word) => vec![Text { text: go_on(word), at: label.at(&word.at) }],
-            None => unanswered.map(|sentence| label.text(sentence)).collect(),
+            None => unanswered.filter_map(|_| self.request_to_tell()).map(|one| label.text(&one)).collect(),
         };
         if let Some(answer) = &self.last_answer {
             let named = prose::next_steps(&answer.text).into_iter();
             steps.extend(named.map(|text| Text { text: text.to_owned(), at: label.at(&answer.at) }));
             if steps.is_empty() && self.plan.iter().all(|item| item.status == "completed") {
-                let announced = prose::announced(&answer.text);
+                // Whoever did something since did what was announced.
+                let announced = prose::announced(&answer.text).filter(|_| self.last_done.is_none());
                 steps.extend(announced.map(|text| Text { text: text.to_owned(), at: label.at(&answer.at) }));
                 let cut_off =
                     self.at_work.iter().filter(|_| steps.is_empty() && self.calls.failure.is_none());
@@ -62,9 +64,12 @@ impl Collector<'_> {
                 && (runs_on || matters || call.category == Category::Ask || call.at.line >= since)
         };
         let mut listed = Vec::new();
+        // Where so much was run since, it was given up, unless it runs in the background.
         let ended_since = |call: &&Open| {
-            let same = |run: &Run| run.at.line > call.at.line && core(&run.command) == core(&call.target);
-            call.category == Category::Shell && self.calls.commands.iter().any(same)
+            let later = || self.calls.commands.iter().filter(|run| run.at.line > call.at.line);
+            let again = later().any(|run| core(&run.command) == core(&call.target));
+            call.category == Category::Shell
+                && (again || (!call.answered && later().count() >= MANY_COMMANDS))
         };
         for call in open.iter().filter(hangs).rev().filter(|call| !ended_since(call)).take(MAX_LOOPS) {
             let what = call.label();
@@ -86,22 +91,42 @@ impl Collector<'_> {
         if let Some((line, at)) = self.calls.failed_edits.line_since(request, answer) {
             add(line, at);
         }
+        if let Some((text, at)) = self.done_unsaid() {
+            add(text, at);
+        }
         if let Some(at) = &self.interrupted {
             add("The user stopped the agent here.".to_owned(), at);
         }
-        let unheard = self.last_answer.as_ref().filter(|_| self.replied);
-        for (question, at) in self.questions.iter() {
-            add(question.clone(), at);
+        for (question, at) in self.open_questions() {
+            add(question, at);
         }
-        if let Some(answer) = unheard {
+        loops
+    }
+
+    /// What was put aside, then what the last answer asks, if the user has said nothing since.
+    fn open_questions(&self) -> Vec<(String, &Location)> {
+        let mut all: Vec<(String, &Location)> =
+            self.questions.iter().map(|(question, at)| (question.clone(), at)).collect();
+        if let Some(answer) = self.last_answer.as_ref().filter(|_| self.replied) {
             for question in prose::asked_at_the_end(&answer.text) {
-                let known = self.questions.iter().any(|(known, _)| *known == question);
-                if !known {
-                    add(question, &answer.at);
+                if !self.questions.iter().any(|(known, _)| *known == question) {
+                    all.push((question, &answer.at));
                 }
             }
         }
-        loops
+        all
+    }
+
+    /// What was done last about a request of which the agent has said nothing yet: it may be all that was asked for.
+    fn done_unsaid(&self) -> Option<(String, &Location)> {
+        let done = self.last_done.as_ref().filter(|_| !self.replied && self.calls.failure.is_none())?;
+        // Commands and edits are told by what came of them.
+        let is_told = done.category != Category::Other;
+        let is_since = self.last_request.as_ref().is_some_and(|request| request.at.line < done.call.at.line);
+        let call = one_line(&done.call.text, 120);
+        (is_since && !is_told && done.succeeded).then(|| {
+            (format!("`{call}` succeeded after the last request; nothing was said of it yet"), &done.call.at)
+        })
     }
 }
 

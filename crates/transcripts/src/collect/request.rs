@@ -10,10 +10,17 @@ const MAX_REQUEST: usize = 8 * 1024;
 /// The longest question that is told with its answer, in characters.
 const MAX_QUESTION: usize = 300;
 
+/// The longest heading that is told with what stands under it, in characters.
+const MAX_HEADING: usize = 80;
+
 /// Words that let the work go on and agree to what was offered.
 const AGREES: &[&str] = &["go ahead", "proceed", "start", "begin"];
 /// Fewer words than these offer nothing.
 const MIN_OFFER: usize = 4;
+/// A request of so few words says little without what was asked for before it.
+const SMALL_WORDS: usize = 7;
+/// One of so many says by itself what it wants.
+const FULL_WORDS: usize = 10;
 
 impl Collector<'_> {
     /// A message of the user.
@@ -21,23 +28,29 @@ impl Collector<'_> {
         let whole = self.cleaner.clean_text(text);
         let mended = self.calls.failure.take_if(|failure| failure.is_resolved_by_word(&whole));
         mended.iter().for_each(|failure| self.calls.mended(failure, None));
+        if let Some(answer) = self.last_answer.as_ref().map(|answer| answer.at.clone()) {
+            self.questions.retain(|(question, at)| *at != answer || !prose::is_put_to_the_user(question));
+        }
         let mut recorded = Vec::new();
-        for sentence in prose::constraints(&whole) {
-            let known = self.constraints.iter().any(|one| one.text == sentence);
-            if !known {
-                self.constraints.push(Sentence { text: sentence.to_owned(), at: at.clone() });
+        let own = without_command(&whole);
+        for found in prose::constraints(own) {
+            let heading = found.heading.map(|heading| one_line(heading, MAX_HEADING));
+            let scope = heading.map(|heading| format!(" — under “{heading}”")).unwrap_or_default();
+            let text = format!("{}{scope}", found.sentence);
+            if !self.constraints.iter().any(|one| one.text == text) {
+                self.constraints.push(Sentence { text, at: at.clone() });
             }
-            recorded.push(PacketWords::new(sentence, true));
+            recorded.push(PacketWords::new(found.sentence, true));
         }
         if prose::corrects(&whole) {
-            self.take_back(&whole, &at);
+            self.take_back(&whole, &at, prose::rejects_all(&whole));
         }
-        recorded.extend(self.decide("user", &prose::typed(&whole), &at));
+        recorded.extend(self.decide("user", &prose::typed(own), &at));
         if is_builtin(whole.trim()) {
             self.remember("user", Sentence { text: whole.trim().to_owned(), at });
             return;
         }
-        let passages = prose::users_passages(&whole, &recorded);
+        let passages = prose::users_passages(own, &recorded);
         for passage in passages.iter().filter(|passage| !prose::only_asks(&passage.text)) {
             self.reopen(&passage.text, &at);
         }
@@ -50,23 +63,27 @@ impl Collector<'_> {
     /// What the user says while rejecting a call; it is told with the call, which it is about.
     pub(super) fn rejected(&mut self, words: &str, call: Option<&str>, at: Location) {
         self.user(words, at.clone());
+        let Some(call) = call.filter(|call| !call.is_empty()) else { return };
+        let scope =
+            format!(" — said by the user, who rejected this call: `{}`", one_line(call, MAX_QUESTION));
         let request = self.last_request.as_mut().filter(|request| request.at == at);
-        if let (Some(request), Some(call)) = (request, call.filter(|call| !call.is_empty())) {
-            let call = one_line(call, MAX_QUESTION);
-            request.text = format!("{} — said by the user, who rejected this call: `{call}`", request.text);
-        }
+        let constraints = self.constraints.items_mut().filter(|constraint| constraint.at == at);
+        request.into_iter().chain(constraints).for_each(|sentence| sentence.text.push_str(&scope));
     }
 
-    /// Takes back what the agent decided since the user spoke before, where he corrects it: what it names is in his words too.
-    fn take_back(&mut self, words: &str, at: &Location) {
-        let since = self.spoke_at;
+    /// Takes back what the agent decided since the user spoke before, where he corrects it: what it names is in his words
+    /// too, or he rejects it as a whole.
+    fn take_back(&mut self, words: &str, at: &Location, all: bool) {
+        // Questions may stand between what was asked for and the word that throws out what came of it.
+        let asked_at = self.full_request.as_ref().map_or(self.spoke_at, |request| request.at.line);
+        let since = if all { self.spoke_at.min(asked_at) } else { self.spoke_at };
         let lower = words.to_lowercase();
         let is_named = |held: &StandingDecision| {
             let names = |word: &String| has_phrase(&lower, word);
             held.role == "assistant"
                 && held.at.line >= since
                 && held.at != *at
-                && held.named.iter().any(names)
+                && (all || held.named.iter().any(names))
         };
         while let Some(held) = self.decisions.take(is_named) {
             let before = Passage { text: held.decision.what, weight: u8::MAX };
@@ -110,13 +127,29 @@ impl Collector<'_> {
     }
 
     fn put_request(&mut self, request: Sentence) {
-        let replaces = self.first_request.is_some() && std::mem::take(&mut self.only_courtesy);
-        if replaces || self.first_request.is_none() {
+        let courtesy = self.first_request.is_some() && std::mem::take(&mut self.only_courtesy);
+        let replaces = |first: &Sentence| {
+            courtesy || is_bare_command(&first.text) || is_said_anew(&first.text, &request.text)
+        };
+        if self.first_request.as_ref().is_none_or(replaces) {
             self.first_request = Some(request.clone());
+        }
+        if request.text.split_whitespace().count() >= FULL_WORDS && !prose::only_questions(&request.text) {
+            self.full_request = Some(request.clone());
         }
         self.go_on = None;
         self.requests_since_plan += 1;
         self.last_request = Some(request);
+    }
+
+    /// The last request; one of a few words, such as `commit this`, with the last before it that says more.
+    pub(super) fn request_to_tell(&self) -> Option<Sentence> {
+        let last = self.last_request.as_ref()?;
+        let before = self.full_request.as_ref();
+        let before = before.filter(|full| points_back(&last.text) && full.at.line < last.at.line);
+        let Some(before) = before else { return Some(last.clone()) };
+        let text = format!("{} — asked for before it: “{}”", last.text, one_line(&before.text, MAX_QUESTION));
+        Some(Sentence { text, at: last.at.clone() })
     }
 
     /// What the agent offered in its last answer, if nothing was said since and the user's words are an assent or a choice.
@@ -135,6 +168,36 @@ impl Collector<'_> {
         let answer = self.last_answer.as_ref().filter(|_| self.replied)?;
         prose::asked_at_the_end(&answer.text).pop().filter(|question| question.trim_end().ends_with('?'))
     }
+}
+
+/// Whether a request is of a few words, and those are about what was done before: `commit this`, `push, raise a PR`.
+fn points_back(text: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "this", "that", "it", "these", "those", "same", "again", "just", "commit", "push", "merge", "stage",
+        "pr", "so far",
+    ];
+    let lower = text.to_lowercase();
+    text.split_whitespace().count() <= SMALL_WORDS && WORDS.iter().any(|word| has_phrase(&lower, word))
+}
+
+/// `/brainstorm`: what for is said next.
+fn is_bare_command(text: &str) -> bool {
+    without_command(text).trim().is_empty()
+}
+
+/// Whether a request is another with a word or two put right, `look at MCP-108` and `look at ENT-108`.
+fn is_said_anew(before: &str, text: &str) -> bool {
+    let (old, new): (Vec<&str>, Vec<&str>) =
+        (before.split_whitespace().collect(), text.split_whitespace().collect());
+    let changed = old.iter().zip(&new).filter(|(old, new)| old != new).count();
+    old.len() == new.len() && old.len() >= 5 && changed * 4 <= old.len()
+}
+
+/// What stands behind the name of a command of the tool, `/review only the parser`; a path is no such name.
+fn without_command(text: &str) -> &str {
+    let Some(rest) = text.trim_start().strip_prefix('/') else { return text };
+    let (name, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    if name.is_empty() || name.contains('/') { text } else { rest }
 }
 
 /// What the agent's last answer offers, where the user's words choose from it or agree to it: the items that they name by

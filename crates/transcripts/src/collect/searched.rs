@@ -65,18 +65,21 @@ impl SearchedNames {
         }
     }
 
-    /// The names that the lines of an edit define.
+    /// The names that the lines of an edit define; one whose definition it takes away is gone.
     pub(super) fn defined_in(&mut self, diff: &str, at: &Location) {
-        let lines = diff.lines().filter(|line| line.starts_with('+')).take(MAX_LINES);
-        for name in lines.filter_map(definition) {
+        let with = |mark: char| {
+            diff.lines().filter(move |line| line.starts_with(mark)).take(MAX_LINES).filter_map(definition)
+        };
+        let removed: Vec<&str> = with('-').collect();
+        self.0.retain(|(known, _)| !removed.contains(&known.as_str()));
+        for name in with('+') {
             self.put(name.to_owned(), at);
         }
     }
 
-    /// The names, the latest first; plain words, which many files hold, after those that are written as names.
+    /// The names, the latest first. Plain words, which many files hold, are none.
     pub(super) fn latest_first(&self) -> impl Iterator<Item = &(String, Location)> {
-        let (names, words): (Vec<_>, Vec<_>) = self.0.iter().rev().partition(|(name, _)| is_compound(name));
-        names.into_iter().chain(words)
+        self.0.iter().rev().filter(|(name, _)| is_compound(name))
     }
 
     fn put(&mut self, name: String, at: &Location) {
@@ -87,10 +90,10 @@ impl SearchedNames {
     }
 }
 
-/// `loadUser`, `load_user`: written as a name, not as a word.
+/// `loadUser`, `load_user`: written as a name, not as a word; `FAIL` and `User` are words.
 fn is_compound(name: &str) -> bool {
-    let mut letters = name.chars().skip(1);
-    name.contains('_') || letters.any(char::is_uppercase)
+    let has_lower = name.chars().any(char::is_lowercase);
+    name.trim_matches('_').contains('_') || (has_lower && name.chars().skip(1).any(char::is_uppercase))
 }
 
 /// The name that a line defines: `+func (s *Store) Load(`, `+    def load(self)`, `+pub(crate) fn load<T>(`.
@@ -146,27 +149,31 @@ fn names(pattern: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
+    fn order(names: &SearchedNames) -> Vec<&str> {
+        names.latest_first().map(|(name, _)| name.as_str()).collect()
+    }
+
     #[test]
     fn the_names_of_a_pattern_are_known_without_its_marks() {
         assert_eq!(names(r"func\s+(\w+) *ParseUser\(|\bload_session\b"), ["ParseUser", "load_session"]);
         let mut searched = SearchedNames::default();
-        for pattern in ["alpha|beta", "gamma", "alpha"] {
+        for pattern in ["alphaOne|betaTwo", "gammaThree|FAIL|session", "alphaOne"] {
             searched.add(pattern, &Location::default());
         }
-        let order: Vec<&str> = searched.latest_first().map(|(name, _)| name.as_str()).collect();
-        assert_eq!(order, ["alpha", "gamma", "beta"]);
+        assert_eq!(order(&searched), ["alphaOne", "gammaThree", "betaTwo"], "plain words are no names");
     }
 
     #[test]
-    fn a_name_that_an_edit_defines_is_known_and_stands_before_plain_words() {
+    fn a_name_that_an_edit_defines_is_known_until_one_takes_it_away() {
         let mut names = SearchedNames::default();
+        let at = Location::default();
+        names.defined_in("+func (s *Store) LoadAll(x int) {\n-func Gone() {\n+  return funcs", &at);
+        names.defined_in("+    pub(crate) fn save_all<T>(x: T) {\n+// a type of it", &at);
+        assert_eq!(order(&names), ["save_all", "LoadAll"]);
         names.defined_in(
-            "+func (s *Store) LoadAll(x int) {\n-func Gone() {\n+  return funcs",
-            &Location::default(),
+            "-func (s *Store) LoadAll(x int) {\n-pub fn save_all() {\n+pub fn save_all(x: u8) {",
+            &at,
         );
-        names.defined_in("+    pub(crate) fn save_all<T>(x: T) {\n+// a type of it", &Location::default());
-        names.add("plain", &Location::default());
-        let order: Vec<&str> = names.latest_first().map(|(name, _)| name.as_str()).collect();
-        assert_eq!(order, ["save_all", "LoadAll", "plain"]);
+        assert_eq!(order(&names), ["save_all"]);
     }
 }

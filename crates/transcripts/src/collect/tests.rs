@@ -379,3 +379,64 @@ fn what_is_said_once_and_what_is_described_is_no_rule_and_no_decision() {
     assert_eq!(texts(&summary.constraints), ["Never push to main."]);
     assert_eq!(summary.decisions, []);
 }
+
+#[test]
+fn orders_reports_and_answers_to_one_proposal_are_no_rules() {
+    for text in [
+        "Update the documentation make sure there's no redundant parts in there, add a table.",
+        "There's new feedback in REVIEW.md make sure you review it carefully.",
+        "Make sure all menu items and tab fields have tool-tips as well.",
+        "Yes, but for 2. we need to have a more robust solution to ensure it's addressed.",
+        "No I think this is fine and has to much risk of false positive.",
+        "should be dimmer, don't modify the theme, look into the footer sources",
+        "hm, i selected the theme while you were working and got a crash, that should never happen.",
+        "can we add that we also invert the setting and would always warn at the beginning",
+        "you can look up the history in /x.jsonl if you need to (don't read the full file!)",
+        "this plan must be written in such a way, that you can pick up from where you left",
+    ] {
+        assert_eq!(texts(&SessionScript::new().user(text).summary().constraints), [""; 0], "{text}");
+    }
+    for text in [
+        "Update the changelog after each device and commit changes as you go.",
+        "let's not leave _all_ the tests to the very end",
+        "prefer subagents for the review",
+        "Make sure you run the tests before you commit.",
+        "Make sure you never touch the migrations.",
+        "invalid themes must NEVER explode",
+        "This must not change the public API.",
+        "No new dependencies.",
+    ] {
+        assert_eq!(texts(&SessionScript::new().user(text).summary().constraints), [text], "{text}");
+    }
+}
+
+#[test]
+fn a_rule_of_a_plan_stands_with_the_heading_that_it_is_under() {
+    let plan = "# Plan\n\nShow sessions.\n\n## Step 3\n\n- No new dependencies\n- Don't import humanize for this\n\n\
+                ## Verify\n\na\nb\nc\nd";
+    let constraints = SessionScript::new().user(plan).summary().constraints;
+    let found = texts(&constraints);
+    assert!(found.iter().any(|text| text.ends_with("humanize for this — under “Step 3”")), "{found:?}");
+}
+
+#[test]
+fn steps_candidates_and_openings_are_no_decisions() {
+    for text in [
+        "- Change `resumeSession` to take `CheckpointID` instead of `string`",
+        "- Kiri:Moto (web-based; export templates rather than native configs).",
+        "**Fix 3: Read payload from file instead of argv:**",
+        "To summarize the decision: the reader uses one pipeline, not two, since only one writes.",
+        "Both should now render identically since we're using RGB values instead of the palette!",
+        "can we use `checkpointID` instead of `cpID` in session.go",
+    ] {
+        let summary = SessionScript::new().user("x").agent(text).user(text).summary();
+        assert_eq!(summary.decisions, [], "{text}");
+    }
+    for text in [
+        "**Key Design Decision:** Shell out to the program rather than adding its SDK:",
+        "- I'll use a map instead of a list, because order matters.",
+        "Rather than a refactor I added a comment that names the limit.",
+    ] {
+        assert_eq!(SessionScript::new().user("x").agent(text).summary().decisions.len(), 1, "{text}");
+    }
+}

@@ -17,7 +17,12 @@ pub(super) fn document(name: &str, lines: &[Value]) -> Value {
 
 /// A session of Claude Code; each line hangs under the one before.
 pub(super) fn claude(messages: &[Value]) -> Value {
-    let lines: Vec<Value> = messages
+    document("f0000000-0000-4000-8000-000000000001.jsonl", &claude_lines(messages))
+}
+
+/// The lines of such a session.
+pub(super) fn claude_lines(messages: &[Value]) -> Vec<Value> {
+    messages
         .iter()
         .enumerate()
         .map(|(at, message)| {
@@ -34,8 +39,7 @@ pub(super) fn claude(messages: &[Value]) -> Value {
             }
             line
         })
-        .collect();
-    document("f0000000-0000-4000-8000-000000000001.jsonl", &lines)
+        .collect()
 }
 
 pub(super) fn user(text: &str) -> Value {

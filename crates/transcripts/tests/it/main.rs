@@ -22,6 +22,7 @@ mod listing;
 mod opencode;
 mod plans;
 mod provider_errors;
+mod queue;
 mod real;
 mod samples;
 mod stories;

@@ -145,15 +145,12 @@ pub(super) fn long() -> Planted {
             "pending"
         };
         plan.push(serde_json::json!({"title": title, "status": status}));
-        let shown = ["[x] ", "[ ] **in progress:** ", "[ ] "][if n < 14 {
-            0
-        } else if n == 14 {
-            1
-        } else {
-            2
-        }];
-        facts.push(("plan", vec![format!("{shown}{title}")], true));
+        if n >= 14 {
+            let shown = if n == 14 { "[ ] **in progress:** " } else { "[ ] " };
+            facts.push(("plan", vec![format!("{shown}{title}")], true));
+        }
     }
+    facts.push(("plan", vec!["14 of 25 tasks are done".into()], true));
     for n in 0..6 {
         let text = format!("Should the {} of {} stay public?", pick(&NOUNS, n), pick(&AREAS, n));
         questions.push(serde_json::json!({"text": text, "at": at(200 + n * 150)}));

@@ -67,3 +67,26 @@ fn the_same_words_do_not_stand_twice_in_a_small_document() {
         assert_eq!(text.matches(item).count(), times, "{text}");
     }
 }
+
+#[test]
+fn what_is_done_is_counted_and_what_is_open_is_named() {
+    let document = |states: &[&str], preset| {
+        let items: Vec<_> = states
+            .iter()
+            .enumerate()
+            .map(|(n, state)| serde_json::json!({"title": format!("Step {n}"), "status": state, "at": "claude:a#3"}))
+            .collect();
+        let packet = packet(&serde_json::json!({"summary": "s", "pending_tasks": items}).to_string());
+        let text = render(&packet, &Options { preset, ..Options::default() }).text;
+        let (_, rest) = text.split_once("## Pending Tasks\n\n").unwrap_or_default();
+        rest.lines().take_while(|line| line.starts_with("- ")).collect::<Vec<_>>().join("\n")
+    };
+    let done = "completed";
+    let some = document(&[done, "pending", done], Preset::Standard);
+    assert_eq!(some, "- 2 of 3 tasks are done (#3)\n- [ ] Step 1 (#3)");
+    assert_eq!(document(&[done, done], Preset::Standard), "- All 2 tasks are done (#3)");
+    assert_eq!(document(&[done], Preset::Standard), "- The one task is done (#3)");
+    assert_eq!(document(&["pending"], Preset::Standard), "- [ ] Step 0 (#3)");
+    let whole = document(&[done, "pending"], Preset::Full);
+    assert_eq!(whole, "- 1 of 2 tasks is done (#3)\n- [x] Step 0 (#3)\n- [ ] Step 1 (#3)");
+}

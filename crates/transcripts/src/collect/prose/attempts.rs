@@ -9,7 +9,7 @@ pub(crate) fn attempts(text: &str) -> Vec<(String, Option<String>)> {
     let mut all = Vec::new();
     for line in paragraphs(text) {
         let mut before: Option<&str> = None;
-        for sentence in line {
+        for sentence in line.sentences {
             let lower = lowered(sentence);
             if sentence.len() <= MAX_SENTENCE && failed(&lower) {
                 let what = match before.filter(|before| points_back(&lower) && tries(&lowered(before))) {

@@ -2,18 +2,32 @@
 
 use super::pasted::{self, Origin};
 use super::{List, Lowered, MAX_SENTENCE, any, begins, lowered};
-use crate::shared::words::sentences;
+use crate::shared::words::{sentences, unmarked};
+
+/// A sentence in which the user insists on something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ConstraintText<'t> {
+    pub sentence: &'t str,
+    /// The heading of the document under which it stands, which may be all that it is about.
+    pub heading: Option<&'t str>,
+}
 
 /// Sentences in which the user insists on something.
-pub(crate) fn constraints(text: &str) -> Vec<&str> {
+pub(crate) fn constraints(text: &str) -> Vec<ConstraintText<'_>> {
     let mut found = Vec::new();
+    let mut heading = None;
     for (origin, line) in pasted::lines(text) {
+        if origin == Origin::Document && line.starts_with('#') {
+            heading = Some(unmarked(line));
+        }
         let counts = |sentence: &&str| {
             let lower = lowered(sentence);
             let typed = origin == Origin::Typed || (origin == Origin::Document && pasted::commands(&lower));
             sentence.len() <= MAX_SENTENCE && typed && insists(&lower)
         };
-        found.extend(sentences(line).into_iter().filter(counts));
+        let heading = heading.filter(|_| origin == Origin::Document);
+        let all = sentences(line).into_iter().filter(counts);
+        found.extend(all.map(|sentence| ConstraintText { sentence, heading }));
     }
     found
 }
@@ -39,11 +53,120 @@ fn insists(lower: &Lowered) -> bool {
     if any(lower, List::Refuse) && !any(lower, List::RefuseToHave) {
         return false;
     }
+    if is_for_one_thing(lower) {
+        return false;
+    }
     let words = lower.split_whitespace().count();
     let left = any(lower, List::Stay) && any(lower, List::AsItIs);
     let starts = begins(lower, STARTS) || (begins(lower, &["no", "only"]) && rules_out(lower));
     words > 2 && (any(lower, List::Insistence) || left || starts)
 }
+
+/// Whether a sentence that insists is about one thing at one time: an order, a request, a report of a fault, the answer to
+/// one proposal.
+fn is_for_one_thing(lower: &Lowered) -> bool {
+    let forbids = any(lower, List::Forbid);
+    let asks =
+        begins(lower, &["can we", "can you", "could we", "could you", "you can", "you may", "feel free"]);
+    let answers =
+        begins(lower, &["yes", "yeah", "no i", "no, i", "no we", "no it", "ok", "okay", "hm", "hmm"]);
+    // `Should be dimmer`: of what the user looks at. `This must be short`: of what was said before.
+    let looks_at = begins(lower, &["should", "needs to be", "has to be", "but once", "but when"]);
+    let refers = begins(lower, &["this", "that", "these", "those", "it"]) && !forbids;
+    let standing = any(lower, List::Standing);
+    if asks || (answers && !forbids) || ((looks_at || refers) && !standing) {
+        return true;
+    }
+    // `Make sure the menu has tooltips as well`
+    let orders = any(lower, List::Order) && !any(lower, List::Command);
+    (orders && !forbids && !standing) || any(lower, List::Report)
+}
+
+/// Words that ask for one thing to be done where nothing else in the sentence makes it a rule.
+pub(super) const ORDER: &[&str] =
+    &["make sure", "be sure to", "be sure that", "ensure", "remember to", "don't forget"];
+/// Words of command that are more than an order.
+pub(super) const COMMAND: &[&str] = &[
+    "must",
+    "has to",
+    "have to",
+    "need you to",
+    "avoid",
+    "only",
+    "stick to",
+    "essential that",
+    "is essential",
+    "crucial that",
+    "is crucial",
+    "is mandatory",
+    "important that",
+    "insist",
+    "strictly",
+    "unchanged",
+    "untouched",
+    "stays",
+    "stay",
+    "remain",
+    "remains",
+    "keep",
+    "keeps",
+];
+/// Words of prohibition.
+pub(super) const FORBID: &[&str] = &[
+    "never",
+    "must not",
+    "mustn't",
+    "do not",
+    "don't",
+    "dont",
+    "should not",
+    "shouldn't",
+    "may not",
+    "cannot",
+    "can't",
+    "forbidden",
+    "prohibited",
+    "not allowed",
+];
+/// Words by which an order holds more than once.
+pub(super) const STANDING: &[&str] = &[
+    "always",
+    "never",
+    "every",
+    "each",
+    "whenever",
+    "at all times",
+    "from now on",
+    "as you go",
+    "as a rule",
+    "before you commit",
+    "before you push",
+    "before committing",
+    "before pushing",
+    "when you commit",
+    "tests pass",
+    "test passes",
+    "build passes",
+    "green",
+];
+/// Words of a report: what the user saw.
+pub(super) const REPORT: &[&str] = &[
+    "got a crash",
+    "i got",
+    "i get",
+    "i'm getting",
+    "i selected",
+    "it crashes",
+    "it crashed",
+    "doesn't adhere",
+    "does not adhere",
+    "i clicked",
+    "i tried",
+    "i ran",
+    "i started",
+    "happened when",
+    "happens when",
+];
 
 /// `No new dependencies` is a rule, `no tools: what next` and `only one test failed` are not.
 fn rules_out(lower: &Lowered) -> bool {
@@ -160,6 +283,12 @@ pub(super) const INSISTENCE: &[&str] = &[
     "without changing",
     "without breaking",
     "without adding",
+    "as you go",
+    "let's not leave",
+    "after each",
+    "after every",
+    "before each",
+    "before every",
 ];
 
 /// What keeps something in its state, together with a verb of staying.
@@ -252,4 +381,4 @@ const TALK_STARTS: &[&str] = &[
     "keep it up",
     "no.",
 ];
-const STARTS: &[&str] = &["keep", "avoid", "without", "stick to", "leave"];
+const STARTS: &[&str] = &["keep", "avoid", "without", "stick to", "leave", "prefer"];

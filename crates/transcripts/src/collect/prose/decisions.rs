@@ -1,6 +1,7 @@
 //! What was decided, why, and what was not chosen.
 
 use super::{List, Lowered, MAX_SENTENCE, any, begins, lowered, paragraphs};
+use crate::shared::words::has_phrase;
 
 /// A decision in the words of the transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,13 +19,14 @@ pub(crate) fn decisions(text: &str) -> Vec<DecisionText> {
     let mut all = Vec::new();
     for line in paragraphs(text) {
         let mut at = 0;
-        while let Some(sentence) = line.get(at).copied() {
+        while let Some(sentence) = line.sentences.get(at).copied() {
             at += 1;
-            if sentence.len() > MAX_SENTENCE || !decides(&lowered(sentence)) {
+            let lower = lowered(sentence);
+            if sentence.len() > MAX_SENTENCE || !decides(&lower) || (line.is_item && is_listed_step(&lower)) {
                 continue;
             }
             let mut what = sentence.to_owned();
-            if let Some(next) = line.get(at).filter(|next| explains(sentence, next)) {
+            if let Some(next) = line.sentences.get(at).filter(|next| explains(sentence, next)) {
                 what = format!("{sentence} {next}");
                 at += 1;
             }
@@ -77,9 +79,45 @@ pub(crate) fn corrects(text: &str) -> bool {
         "you shouldn't",
         "i think we should",
     ];
-    let first = text.trim_start();
-    let lower = lowered(first.lines().next().unwrap_or_default());
-    begins(&lower, STARTS) || &*lower == "no"
+    let lower = first_line(text);
+    begins(&lower, STARTS) || &*lower == "no" || rejects_all(text)
+}
+
+/// Whether a user's words throw out as a whole what the agent came up with.
+pub(crate) fn rejects_all(text: &str) -> bool {
+    const SAID: &[&str] = &[
+        "wtf",
+        "doesn't look right",
+        "does not look right",
+        "looks wrong",
+        "is wrong",
+        "makes no sense",
+        "doesn't make sense",
+        "overcomplicated",
+        "over-engineered",
+        "overengineered",
+        "start over",
+        "revert this",
+        "revert that",
+        "revert it",
+        "revert all",
+        "undo this",
+        "undo that",
+        "undo it",
+        "scratch that",
+        "throw it out",
+        "not what i asked",
+        "not what i wanted",
+        "not what we want",
+        "that's not it",
+    ];
+    let lower = first_line(text);
+    let first: String = lower.split(['?', '!', '.']).next().unwrap_or_default().to_owned();
+    first.split_whitespace().count() <= 16 && SAID.iter().any(|said| has_phrase(&first, said))
+}
+
+fn first_line(text: &str) -> Lowered {
+    lowered(text.trim_start().lines().next().unwrap_or_default())
 }
 
 /// Words that decide by themselves.
@@ -215,8 +253,39 @@ const ACT_STARTS: &[&str] = &[
     "implemented",
 ];
 
+/// An item of a list that says what to do or what was done, or names one candidate of several, and no reason for it.
+fn is_listed_step(lower: &Lowered) -> bool {
+    !any(lower, List::Decide) && !BECAUSE.iter().any(|word| lower.contains(word)) && !any(lower, List::Act)
+}
+
+/// `Use the new reader instead of the old one:`, before the code that does so; `To summarize the decision: …`, which tells
+/// what it is about.
+fn leads_on(lower: &Lowered) -> bool {
+    let work = lower.trim_end_matches(['*', '_', ' ']).ends_with(':') && !any(lower, List::Decide);
+    let titled = lower.split_once(':').is_some_and(|(title, _)| title.contains("decision"));
+    (work && !titled) || begins(lower, &["to summarize", "to sum up", "in summary"])
+}
+
 fn decides(lower: &Lowered) -> bool {
-    const OTHER: &[&str] = &["if", "don't", "do not", "never", "should", "would", "maybe", "perhaps"];
+    const OTHER: &[&str] = &[
+        "if",
+        "don't",
+        "do not",
+        "never",
+        "should",
+        "would",
+        "maybe",
+        "perhaps",
+        "can we",
+        "can you",
+        "could we",
+        "could you",
+        "test",
+        "tests",
+    ];
+    if leads_on(lower) || lower.contains(" should now ") {
+        return false;
+    }
     let goes_on = any(lower, List::GoesOn);
     // `User decided to split up`: a scenario that is described.
     if any(lower, List::UserDecides) {
@@ -240,10 +309,15 @@ fn decides(lower: &Lowered) -> bool {
             .iter()
             .filter_map(|word| lower.find(word))
             .any(|at| lower[..at].split_whitespace().count() <= 9);
-    let does = begins(lower, &["let's do", "let's take", "let us do", "we do"]);
+    let does = begins(lower, &["let's do", "let's take", "let us do", "we do"])
+        && BECAUSE.iter().any(|word| lower.contains(word));
+    // `Rather than a refactor I added a comment`
+    let replaces = begins(lower, &["rather than", "instead of"])
+        && [" i ", " i've ", " i'll ", " we "].iter().any(|word| lower.contains(word));
     better
         || opens
         || does
+        || replaces
         || begun
         || chose_over
         || compared
@@ -292,7 +366,7 @@ fn explains(decision: &str, next: &str) -> bool {
         "the diff", "all", "sure", "running", "please", "also", "and", "yes",
     ];
     let (decision, next) = (lowered(decision), lowered(next));
-    if next.len() > 240 || next.ends_with('?') || decides(&next) {
+    if next.len() > 240 || next.ends_with(['?', ':']) || decides(&next) {
         return false;
     }
     // `Decision:` and `Change of plan:` are openings; a colon after them may stand for a reason.

@@ -6,6 +6,7 @@
 mod attempts;
 mod constraints;
 mod decisions;
+mod narration;
 mod passages;
 mod pasted;
 mod phrases;
@@ -18,14 +19,17 @@ pub(super) use attempts::attempts;
 pub(super) use constraints::constraints;
 #[cfg(test)]
 use decisions::DecisionText;
-pub(super) use decisions::{corrects, decisions};
+pub(super) use decisions::{corrects, decisions, rejects_all};
+pub(super) use narration::{only_announces, only_narrates};
 pub(super) use passages::{PacketWords, Passage, passages, users_passages};
 pub(super) use pasted::typed;
-pub(super) use questions::{asked_at_the_end, only_asks, put_aside};
+pub(super) use questions::{
+    asked_at_the_end, is_put_to_the_user, only_asks, only_questions, put_aside, tells_of_failing_tests,
+};
 pub(super) use steps::{announced, next_steps};
 pub(super) use topic::{same_matter, speaks_of, topic};
 
-use crate::shared::words::sentences;
+use crate::shared::words::{is_item, sentences};
 use phrases::{List, Lowered, any, lowered};
 
 /// Longer sentences are pasted text, not speech.
@@ -39,15 +43,22 @@ fn begins(lower: &str, starts: &[&str]) -> bool {
         .any(|start| lower.strip_prefix(start).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric)))
 }
 
-/// The sentences of a text, line by line: what stands on one line belongs together. Code is left out.
-fn paragraphs(text: &str) -> Vec<Vec<&str>> {
+/// What stands on one line, which belongs together.
+struct Paragraph<'t> {
+    sentences: Vec<&'t str>,
+    /// Whether the line is an item of a list.
+    is_item: bool,
+}
+
+/// The sentences of a text, line by line. Code is left out.
+fn paragraphs(text: &str) -> Vec<Paragraph<'_>> {
     let mut fenced = false;
     let mut lines = Vec::new();
     for line in text.lines() {
         if line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~") {
             fenced = !fenced;
         } else if !fenced {
-            lines.push(sentences(line));
+            lines.push(Paragraph { sentences: sentences(line), is_item: is_item(line) });
         }
     }
     lines

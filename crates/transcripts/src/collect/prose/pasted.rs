@@ -194,12 +194,16 @@ pub(super) fn commands(lower: &str) -> bool {
 mod tests {
     use super::super::constraints;
 
+    fn insisted_on(text: &str) -> Vec<&str> {
+        constraints(text).into_iter().map(|found| found.sentence).collect()
+    }
+
     #[test]
     fn pasted_output_is_not_the_users() {
         let text = "Run python -m pytest -q\n..F...      [100%]\n=========== FAILURES ===========\n\n    def test_it():\n        \
                     # Smoke test: it should not raise\n>       importlib.import_module('a')\nE   ImportError: libEGL must be there\n\
                     1 failed, 33 passed\n\nNever touch the lexer.";
-        assert_eq!(constraints(text), ["Never touch the lexer."]);
+        assert_eq!(insisted_on(text), ["Never touch the lexer."]);
         for line in [
             "86 +        // Full clear on resize to avoid artifacts",
             "⏺ Committed. Only index.html was included — the changes were left unstaged and must stay so.",
@@ -209,7 +213,7 @@ mod tests {
         ] {
             assert!(constraints(line).is_empty(), "{line}");
         }
-        assert_eq!(constraints("Use `a.rs:12: x` - never `b`."), ["Use `a.rs:12: x` - never `b`."]);
+        assert_eq!(insisted_on("Use `a.rs:12: x` - never `b`."), ["Use `a.rs:12: x` - never `b`."]);
     }
 
     #[test]
@@ -218,7 +222,7 @@ mod tests {
                     branch\nThe flow should remain unchanged.\n\n## Steps\n\n1. Keep the `repo` parameter\n2. Never fire it twice\n3. No external dependencies\n\n\
                     ## Constraints\n\n- No new dependencies\n\n## Tests\n\nEvery commit must be traceable.\n";
         assert_eq!(
-            constraints(plan),
+            insisted_on(plan),
             [
                 "Never fire it twice",
                 "No external dependencies",
@@ -226,6 +230,6 @@ mod tests {
                 "Every commit must be traceable."
             ]
         );
-        assert_eq!(constraints("# Rules\n\nNo new dependencies."), ["No new dependencies."]);
+        assert_eq!(insisted_on("# Rules\n\nNo new dependencies."), ["No new dependencies."]);
     }
 }

@@ -1,7 +1,7 @@
 //! What was asked and not answered.
 
 use super::{List, Lowered, MAX_SENTENCE, any, begins, lowered};
-use crate::shared::words::{is_item, sentences, unmarked};
+use crate::shared::words::{has_phrase, is_item, sentences, unmarked};
 
 /// Words of a question that is left open on purpose.
 pub(super) const OPEN: &[&str] = &[
@@ -109,9 +109,30 @@ pub(crate) fn put_aside(text: &str) -> Vec<String> {
 /// Questions in the last answer: they are unanswered.
 pub(crate) fn asked_at_the_end(text: &str) -> Vec<String> {
     questions(text, &|lower| {
-        let asks = lower.ends_with('?') || any(lower, List::Ask) || lower.contains("whether ");
+        // `(whether it is old or new)` qualifies, and asks nothing.
+        let wonders = lower.contains("whether ") && !lower.contains("(whether ");
+        let asks = lower.ends_with('?') || any(lower, List::Ask) || wonders;
         (asks || any(lower, List::Open)) && !checks(lower)
     })
+}
+
+/// Whether a question is put to the user, whose next words are the answer to it; others are left open on purpose.
+pub(crate) fn is_put_to_the_user(question: &str) -> bool {
+    const STARTS: &[&str] = &[
+        "question",
+        "one question",
+        "question for you",
+        "quick question",
+        "want me to",
+        "do you want",
+        "would you",
+        "should i",
+        "shall i",
+        "shall we",
+        "please decide",
+        "please confirm",
+    ];
+    begins(&lowered(question), STARTS) && question.trim_end().ends_with('?')
 }
 
 /// Whether a user's words only want to know something: they change nothing.
@@ -121,6 +142,20 @@ pub(crate) fn only_asks(text: &str) -> bool {
         "were",
     ];
     text.trim_end().ends_with('?') && begins(&lowered(text), STARTS)
+}
+
+/// Whether the words of a user are questions and nothing else: once the talk went on they are answered.
+pub(crate) fn only_questions(text: &str) -> bool {
+    let all = sentences(text);
+    !all.is_empty() && all.iter().all(|one| one.trim_end().ends_with('?')) && !text.contains('—')
+}
+
+/// Whether words tell of tests that fail, which is so until they pass.
+pub(crate) fn tells_of_failing_tests(text: &str) -> bool {
+    let lower = lowered(text);
+    let fails = ["failing", "still fail", "fails", "failed", "not passing", "don't pass", "broken"];
+    let tests = ["test", "tests", "suite", "ci"];
+    fails.iter().any(|word| has_phrase(&lower, word)) && tests.iter().any(|word| has_phrase(&lower, word))
 }
 
 /// What says anywhere in a sentence that the agent finds it out by itself.
@@ -142,7 +177,7 @@ pub(super) const CHECKS: &[&str] = &[
 
 /// The agent finds it out by itself.
 fn checks(lower: &Lowered) -> bool {
-    const STARTS: &[&str] = &["let me", "i'll check", "i will check"];
+    const STARTS: &[&str] = &["let me", "now let me", "i'll check", "i will check", "now i'll"];
     begins(lower, STARTS) || begins(lower, CHECKS) || any(lower, List::Checks)
 }
 
@@ -169,7 +204,8 @@ fn questions(text: &str, asks: &dyn Fn(&Lowered) -> bool) -> Vec<String> {
         let all = sentences(line);
         for (at, sentence) in all.iter().enumerate().filter(|(_, one)| one.len() <= MAX_SENTENCE) {
             let lower = lowered(sentence);
-            if !asks(&lower) {
+            // What ends in a colon is an opening whose rest is elsewhere.
+            if !asks(&lower) || lower.trim_end_matches(['*', '_', ' ']).ends_with(':') {
                 continue;
             }
             // `Can you confirm?` says nothing without the sentence before it.

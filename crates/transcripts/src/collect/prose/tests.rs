@@ -11,7 +11,7 @@ fn insistence_is_told_from_talk() {
         "Make sure the tests pass!",
         "keep the diff small please",
     ] {
-        assert_eq!(constraints(sentence), [sentence]);
+        assert_eq!(constraints(sentence).first().map(|found| found.sentence), Some(sentence));
     }
     for sentence in [
         "Fix the add() bug in app.py and run the tests",

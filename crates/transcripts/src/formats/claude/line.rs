@@ -60,8 +60,14 @@ pub(super) fn links(name: &str) -> bool {
 
 /// The user's own words of a line; nothing where the tool wrote all of it.
 pub(super) fn own_words(text: &str) -> Option<&str> {
-    const INJECTED: &[&str] =
-        &["<command-name>", "<command-message>", "<bash-input>", "Caveat: The messages below were generated"];
+    const INJECTED: &[&str] = &[
+        "<command-name>",
+        "<command-message>",
+        "<bash-input>",
+        "Caveat: The messages below were generated",
+        "Operation stopped by hook:",
+        "UserPromptSubmit operation blocked by hook:",
+    ];
     let own = typed::element(text, "user-memory-input").unwrap_or(harness::own_words(text));
     let start = own.trim_start();
     let own_start =

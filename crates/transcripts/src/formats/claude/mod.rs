@@ -4,6 +4,7 @@
 
 mod header;
 mod line;
+mod queue;
 mod read;
 mod tools;
 

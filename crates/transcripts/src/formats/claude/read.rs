@@ -7,6 +7,7 @@ use std::io::{self, Read, Seek};
 use std::path::Path;
 
 use super::line::{self, Kind, is_interruption, is_summary, kind_of, own_words, slash_command};
+use super::queue::PromptQueue;
 use super::{is_subagent, subagents, tools};
 use crate::event::{
     Call, Category, Event, EventKind, Outcome, Place, PlanItem, Session, TYPED_COMMAND, Usage,
@@ -35,7 +36,8 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
         plan: Vec::new(),
         recent: VecDeque::new(),
         usage: Usage::default(),
-        queue: VecDeque::new(),
+        queue: PromptQueue::default(),
+        is_on_chain: true,
         typed: None,
         background: VecDeque::new(),
         own_files: subagents(path).into_iter().map(|(id, _)| id).collect(),
@@ -43,7 +45,7 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     if reader.file(path, true).is_err() {
         reader.out.complaints.add(kind::UNREADABLE, 0);
     }
-    reader.queued();
+    reader.unrecorded_prompts(true);
     for (id, path) in subagents(path) {
         reader.agent = Some(id);
         if reader.file(&path, false).is_err() {
@@ -65,8 +67,10 @@ struct Reader<'s> {
     /// The last messages with their usage, which repeats on every block of a message.
     recent: VecDeque<(String, Usage)>,
     usage: Usage,
-    /// Prompts typed while the agent was busy and not yet taken up.
-    queue: VecDeque<(Place, String)>,
+    /// Prompts typed while the agent was busy.
+    queue: PromptQueue,
+    /// Whether the last line of talk is part of the conversation, as then are the prompts that are taken up after it.
+    is_on_chain: bool,
     /// Id of the command that the user ran last and whose output has not been met.
     typed: Option<String>,
     /// What runs in the background: the tool's id of it, and that of the call.
@@ -103,6 +107,9 @@ impl Reader<'_> {
         let off = !chain.contains(line.place.line);
         let side =
             || line.bytes.is_some_and(|bytes| memchr::memmem::find(bytes, b"\"isSidechain\":true").is_some());
+        if leading == Some(Kind::Talk) && !side() {
+            self.is_on_chain = !off;
+        }
         if leading == Some(Kind::Ignored) || (leading == Some(Kind::Talk) && off && !side()) {
             return;
         }
@@ -112,9 +119,9 @@ impl Reader<'_> {
         let side = json.get("isSidechain").is_true();
         match kind_of(name) {
             Kind::Unknown => self.out.complaints.add_unknown_type(name, line.place.line),
-            Kind::About => self.queue_operation(&json, line.place),
+            Kind::About if self.is_on_chain => self.queue.operation(&json, line.place),
             Kind::Talk if side || !off => self.record(name, &json, line.place),
-            Kind::Talk | Kind::Ignored => {}
+            Kind::About | Kind::Talk | Kind::Ignored => {}
         }
     }
 
@@ -137,7 +144,12 @@ impl Reader<'_> {
         self.session(json, place);
         match name {
             "user" => self.user(json, place),
-            "assistant" => self.assistant(json, place),
+            "assistant" => {
+                if self.agent.is_none() && !self.is_side(json) {
+                    self.unrecorded_prompts(false);
+                }
+                self.assistant(json, place);
+            }
             "attachment" => self.attachment(json.get("attachment"), json, place),
             _ => {}
         }
@@ -200,6 +212,7 @@ impl Reader<'_> {
             }
         }
         let text = content.text();
+        self.queue.recorded(&text);
         if json.get("isCompactSummary").is_true() || is_summary(&text) {
             self.send(json, place, EventKind::Compaction(text));
         } else if is_interruption(&text) {
@@ -339,6 +352,7 @@ impl Reader<'_> {
         match attachment.get("type").str() {
             Some("queued_command") => {
                 let prompt = attachment.get("prompt").text();
+                self.queue.recorded(&prompt);
                 if let Some(own) = own_words(&prompt) {
                     self.send(json, place, EventKind::User(Cow::Borrowed(own)));
                 }
@@ -354,22 +368,21 @@ impl Reader<'_> {
         }
     }
 
-    fn queue_operation(&mut self, json: &Json<'_>, place: Place) {
-        match (json.get("operation").str(), json.get("content").str()) {
-            (Some("enqueue"), Some(text)) if self.queue.len() < 64 => {
-                self.queue.push_back((place, text.to_owned()))
-            }
-            (Some("dequeue" | "remove"), _) => drop(self.queue.pop_front()),
-            (Some("popAll" | "clear"), _) => self.queue.clear(),
-            _ => {}
+    /// Prompts that no message repeats: those that were taken up, at the end of the session also those that were not.
+    fn unrecorded_prompts(&mut self, is_end: bool) {
+        let mut prompts = self.queue.take_unrecorded();
+        if is_end {
+            prompts.extend(self.queue.take_waiting());
         }
-    }
-
-    /// What was typed while the agent was busy and never reached it.
-    fn queued(&mut self) {
-        for (place, text) in std::mem::take(&mut self.queue) {
-            if let Some(own) = own_words(&text).filter(|own| !own.starts_with('/')) {
-                self.send(&Json::Null, place, EventKind::User(Cow::Borrowed(own)));
+        for prompt in prompts.iter().filter(|prompt| !prompt.is_command()) {
+            if let Some(own) = own_words(&prompt.text) {
+                let (place, at_ms) = (prompt.place, prompt.at_ms);
+                self.out.send(&Event {
+                    place,
+                    at_ms,
+                    agent: None,
+                    what: EventKind::User(Cow::Borrowed(own)),
+                });
             }
         }
     }

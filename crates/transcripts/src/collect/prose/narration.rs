@@ -1,0 +1,179 @@
+//! What an agent says of what it does next: its calls tell it better, and once it is done it is out of date.
+
+use super::{begins, lowered};
+use crate::shared::words::{is_item, sentences};
+
+/// A longer message has content.
+const MAX_BYTES: usize = 320;
+/// A sentence of so few words beside an announcement reports a step, as in `Tests pass. Let me commit.`
+const MAX_STEP_WORDS: usize = 7;
+
+/// Beginnings of sentences that announce.
+const STARTS: &[&str] = &[
+    "let me",
+    "let's",
+    "i'll",
+    "i will",
+    "i'm going to",
+    "i am going to",
+    "i need to",
+    "i still need to",
+    "i also need to",
+    "i have to",
+    "need to",
+    "we need to",
+    "now let me",
+    "now let's",
+    "now i'll",
+    "now i need",
+    "now i will",
+    "now the",
+    "next, i'll",
+    "next i'll",
+    "next, let me",
+    "first, let me",
+    "first, i'll",
+    "first let me",
+    "also",
+    "time to",
+];
+/// Sentences that say nothing by themselves.
+const PLEASANTRIES: &[&str] = &[
+    "good",
+    "great",
+    "perfect",
+    "excellent",
+    "nice",
+    "ok",
+    "okay",
+    "right",
+    "yes",
+    "sure",
+    "got it",
+    "understood",
+    "good point",
+    "good question",
+    "good idea",
+    "good catch",
+    "makes sense",
+    "you're right",
+    "you're absolutely right",
+    "you are right",
+    "all clean",
+    "all clear",
+    "all good",
+    "all green",
+    "on it",
+    "will do",
+    "done",
+    "thanks",
+    "i see",
+    "now i see",
+    "i understand",
+    "now i understand",
+];
+
+/// Whether a message tells nothing but what comes next: `Let me check the exports:`, `👍`.
+pub(crate) fn only_announces(text: &str) -> bool {
+    is_made_of(text, &|sentence| {
+        let bare = lowered(sentence.trim_matches(|c: char| !c.is_alphanumeric()));
+        PLEASANTRIES.contains(&&*bare)
+    })
+}
+
+/// Whether a message among many is not worth its place: beside what it announces it reports a step at most.
+pub(crate) fn only_narrates(text: &str) -> bool {
+    is_made_of(text, &|sentence| sentence.split_whitespace().count() <= MAX_STEP_WORDS)
+}
+
+/// Whether a message has no words, or ends by announcing and has beside that nothing but what is `spare`.
+fn is_made_of(text: &str, spare: &dyn Fn(&str) -> bool) -> bool {
+    let text = text.trim();
+    if !text.contains(char::is_alphanumeric) {
+        return true;
+    }
+    if text.len() > MAX_BYTES || text.contains('?') || text.contains("```") || text.lines().any(is_item) {
+        return false;
+    }
+    let all: Vec<&str> = text.lines().flat_map(sentences).collect();
+    let Some((last, before)) = all.split_last() else { return true };
+    announces(last) && before.iter().all(|sentence| announces(sentence) || spare(sentence))
+}
+
+/// Whether a sentence announces what the agent does next.
+fn announces(sentence: &str) -> bool {
+    let lower = lowered(sentence.trim());
+    lower.ends_with(':') || begins(&lower, STARTS) || orders_itself(&lower)
+}
+
+/// `Now commit and push.` `Now it works` and `Next is the lexer` report.
+fn orders_itself(lower: &str) -> bool {
+    const VERBS: &[&str] = &[
+        "add",
+        "build",
+        "check",
+        "clean",
+        "commit",
+        "create",
+        "delete",
+        "find",
+        "fix",
+        "implement",
+        "look",
+        "make",
+        "move",
+        "push",
+        "read",
+        "refactor",
+        "remove",
+        "rename",
+        "reply",
+        "run",
+        "see",
+        "test",
+        "update",
+        "use",
+        "verify",
+        "write",
+    ];
+    let rest =
+        ["now ", "next ", "now, ", "next, ", "then "].iter().find_map(|start| lower.strip_prefix(start));
+    rest.is_some_and(|rest| begins(rest, VERBS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_announces_is_told_from_what_reports() {
+        for text in [
+            "👍",
+            "",
+            "Now let me commit:",
+            "Good point. Let me look at the hooks:",
+            "Let me check.\nI'll run it.",
+        ] {
+            assert!(only_announces(text), "{text}");
+        }
+        for text in [
+            "Need to add the `fmt` import:",
+            "All clean. Now commit, push, then reply to the thread.",
+            "One comment from Copilot. Let me read the full comment.",
+            "I need to fix lint issues in `list`.",
+        ] {
+            assert!(only_narrates(text), "{text}");
+        }
+        for text in [
+            "The cache is stale because the key lacks the branch. Let me fix that.",
+            "Now it works.",
+            "Done: the parser reads both.",
+            "Shall I go on? Let me know.",
+            "All tests pass.",
+            "Let me explain:\n- one\n- two",
+        ] {
+            assert!(!only_announces(text) && !only_narrates(text), "{text}");
+        }
+        assert!(!only_announces("Rebase completed. Let me verify everything."));
+    }
+}

@@ -1,0 +1,100 @@
+//! What the agent says, and what is decided by either side.
+
+use baton_packet::packet::{Attempt, Decision};
+
+use super::prose::{self, PacketWords, Passage};
+use super::{Collector, DoneCall, Location, MAX_ANSWER, MAX_MESSAGE, Sentence, StandingDecision};
+use crate::event::{Category, Outcome};
+use crate::shared::words::{clip, clip_middle};
+
+impl Collector<'_> {
+    pub(super) fn assistant(&mut self, text: &str, at: Location) {
+        self.provider_stop = None;
+        let whole = self.cleaner.clean_text(text);
+        let mut recorded = self.decide("assistant", &whole, &at);
+        for (tried, why_failed) in prose::attempts(&whole) {
+            recorded.push(PacketWords::new(&tried, why_failed.is_some()));
+            self.attempts.push((Attempt { tried, why_failed, at: None }, at.clone()));
+        }
+        for question in prose::put_aside(&whole) {
+            recorded.push(PacketWords::new(&question, true));
+            self.questions.push((question, at.clone()));
+        }
+        self.remarks.agent(&whole, prose::passages(&whole, &recorded), &at);
+        let answer = Sentence { text: clip_middle(whole.trim(), MAX_ANSWER), at };
+        self.remember("assistant", answer.clone());
+        if !prose::only_announces(&answer.text) {
+            self.full_answer = Some(answer.clone());
+        }
+        self.last_answer = Some(answer);
+        self.last_done = None;
+        (self.answered, self.replied, self.interrupted, self.at_work) = (true, true, None, None);
+    }
+
+    /// What the agent said last that says more than what comes next, else what it said last.
+    pub(super) fn answer_to_tell(&self) -> Option<&Sentence> {
+        let last = self.last_answer.as_ref()?;
+        let full = self.full_answer.as_ref().filter(|_| prose::only_announces(&last.text));
+        Some(full.unwrap_or(last))
+    }
+
+    /// A call of the main line ended.
+    pub(super) fn note_end(
+        &mut self,
+        call: Option<&(Category, String)>,
+        outcome: &Outcome<'_>,
+        at: &Location,
+    ) {
+        if let Some((category, call)) = call {
+            self.last_done = Some(DoneCall {
+                call: Sentence { text: call.clone(), at: at.clone() },
+                category: category.clone(),
+                succeeded: outcome.ok == Some(true),
+            });
+        }
+    }
+
+    /// Keeps decisions and gives their words; a later one about the same things takes the place of an earlier one.
+    pub(super) fn decide(&mut self, role: &'static str, text: &str, at: &Location) -> Vec<PacketWords> {
+        let mut recorded = Vec::new();
+        for found in prose::decisions(text) {
+            let before = self.decisions.iter().count();
+            self.decisions.retain(|known| !prose::same_matter(&known.decision.what, &found.what));
+            self.superseded += (before - self.decisions.iter().count()) as u64;
+            // What was said of it before, in words of no rule or of other rules, must not stand without this.
+            let named = prose::topic(&found.what);
+            let reopened = role == "user" && self.reopen(&found.what, at);
+            if reopened || self.remarks.about(&named) {
+                let passage = Passage { text: found.what.clone(), weight: u8::MAX };
+                self.remarks.attach(role, passage, at);
+            }
+            recorded.push(PacketWords::new(&found.what, found.why.is_some()));
+            let rejected = found.rejected.into_iter().collect();
+            let decision = Decision { what: found.what, why: found.why, rejected, at: None };
+            self.decisions.push(StandingDecision { decision, at: at.clone(), named, role });
+        }
+        recorded
+    }
+
+    /// Takes back the decisions that the user speaks of later in other words, since they may no longer hold: each
+    /// becomes a remark before those words. Returns whether there was one.
+    pub(super) fn reopen(&mut self, words: &str, at: &Location) -> bool {
+        let same = |known: &StandingDecision| known.at != *at && prose::speaks_of(words, &known.named);
+        let mut found = false;
+        while let Some(held) = self.decisions.take(same) {
+            let before = Passage { text: held.decision.what, weight: u8::MAX };
+            self.remarks.attach(held.role, before, &held.at);
+            found = true;
+        }
+        found
+    }
+
+    pub(super) fn remember(&mut self, role: &'static str, sentence: Sentence) {
+        // What was announced is out of date where the agent speaks again.
+        if role == "assistant" {
+            self.recent.pop_if(|(role, before)| *role == "assistant" && prose::only_narrates(&before.text));
+        }
+        let text = clip(&sentence.text, MAX_MESSAGE);
+        self.recent.push((role, Sentence { text, at: sentence.at }));
+    }
+}
