@@ -213,12 +213,12 @@ impl Checks {
     /// Whether the last state of every step of a command line that failed there is told by that run or a later one.
     pub(super) fn cover(&self, line: &str, at: &Location) -> bool {
         let steps = work_steps(line);
-        let told = |step: &Step| {
+        let is_covered = |step: &Step| {
             let key = bare(&step.text);
             let since = |check: &Check| check.at.line >= at.line && check.at.agent == at.agent;
             self.list.iter().any(|check| check.key == key && since(check))
         };
-        !steps.is_empty() && steps.iter().all(told)
+        !steps.is_empty() && steps.iter().all(is_covered)
     }
 
     /// Says of the failed steps of a line that another command made them good.
@@ -303,8 +303,8 @@ impl Checks {
                 _ => true,
             }
         };
-        let (told, dropped): (Vec<Check>, Vec<Check>) = all.iter().cloned().partition(is_told);
-        self.list = told;
+        let (listed, dropped): (Vec<Check>, Vec<Check>) = all.iter().cloned().partition(is_told);
+        self.list = listed;
         let told_by_others = dropped.into_iter().map(|check| check.key).collect();
         DroppedSteps { told_by_others, void: std::mem::take(&mut self.void) }
     }
@@ -317,8 +317,8 @@ impl Checks {
         let is_dropped = |key: &str| {
             dropped.told_by_others.contains(key) || (run.ok != Some(false) && dropped.void.contains(key))
         };
-        let told = |key: &str| is_dropped(key) || self.list.iter().any(|check| check.key == key);
-        keys.iter().any(|key| is_dropped(key)) && keys.iter().all(|key| told(key))
+        let is_listed = |key: &str| is_dropped(key) || self.list.iter().any(|check| check.key == key);
+        keys.iter().any(|key| is_dropped(key)) && keys.iter().all(|key| is_listed(key))
     }
 
     /// The steps, those that the next agent is most likely to run again first: tests, then other work; often, lately, and in

@@ -34,10 +34,10 @@ impl Files {
     pub(super) fn tree_event(&mut self, event: TreeEvent, root: Option<&str>, at: &Location) {
         match event {
             TreeEvent::Staged(paths) => {
-                self.named(&paths, root).for_each(|file| file.is_staged = true);
+                self.files_at(&paths, root).for_each(|file| file.is_staged = true);
             }
             TreeEvent::Committed { all, amends } => self.commit(all, amends),
-            TreeEvent::Restored(paths) => self.named(&paths, root).for_each(FileState::restore),
+            TreeEvent::Restored(paths) => self.files_at(&paths, root).for_each(FileState::restore),
             TreeEvent::Reset { commits } => self.reset(commits),
             TreeEvent::Stashed { all } => self.stash(all),
             TreeEvent::Unstashed => self.unstash(),
@@ -48,7 +48,7 @@ impl Files {
     }
 
     /// The files of these names and in these folders; all without a name.
-    fn named<'f>(
+    fn files_at<'f>(
         &'f mut self,
         paths: &[String],
         root: Option<&str>,
@@ -68,7 +68,7 @@ impl Files {
         if amends {
             self.history.commits.pop();
         }
-        let mut kept = Vec::new();
+        let mut bases = Vec::new();
         for file in self.rows() {
             let is_in = all && file.change != Change::Created || file.is_staged;
             if is_in {
@@ -77,9 +77,9 @@ impl Files {
                 // Somebody else may have staged it.
                 file.is_committed = None;
             }
-            kept.push((file.path.clone(), file.base.clone()));
+            bases.push((file.path.clone(), file.base.clone()));
         }
-        self.history.commits.push(kept);
+        self.history.commits.push(bases);
         let excess = self.history.commits.len().saturating_sub(MAX_COMMITS);
         self.history.commits.drain(..excess);
     }

@@ -243,10 +243,10 @@ fn a_failed_test_says_which_tests_passed_after_it_once_something_was_changed() {
     let note = |passed: &'static str, edits| {
         run(passed, edits).into_iter().find(|(command, _)| command == "npm run test:e2e")
     };
-    let told = |note: &str| Some(("npm run test:e2e".to_owned(), Some(note.to_owned())));
-    assert_eq!(note("cargo test", true), told("no; `cargo test` passed later"));
-    assert_eq!(note("cargo test", false), told("no"), "nothing was changed");
-    assert_eq!(note("make docs", true), told("no"), "only tests say so much");
+    let expected = |note: &str| Some(("npm run test:e2e".to_owned(), Some(note.to_owned())));
+    assert_eq!(note("cargo test", true), expected("no; `cargo test` passed later"));
+    assert_eq!(note("cargo test", false), expected("no"), "nothing was changed");
+    assert_eq!(note("make docs", true), expected("no"), "only tests say so much");
     let lint = SessionScript::new().user("x").run("a", "make lint", 2, "no").edit("e", "a.rs");
     let notes = check_notes(lint.run("b", "cargo test", 0, ""));
     assert!(

@@ -24,8 +24,8 @@ fn turns(operations: &[Value], after: &[Value]) -> Vec<String> {
     lines.splice(2..2, operations.iter().cloned());
     let packet = document("f0000000-0000-4000-8000-000000000001.jsonl", &lines);
     let texts = column(&packet, "recent_messages", "text");
-    let said = texts.into_iter().zip(column(&packet, "recent_messages", "role"));
-    said.filter(|(_, role)| *role == "user").skip(1).map(|(text, _)| text.to_owned()).collect()
+    let messages = texts.into_iter().zip(column(&packet, "recent_messages", "role"));
+    messages.filter(|(_, role)| *role == "user").skip(1).map(|(text, _)| text.to_owned()).collect()
 }
 
 #[test]

@@ -113,7 +113,7 @@ pub(crate) fn rejects_all(text: &str) -> bool {
     ];
     let lower = first_line(text);
     let first: String = lower.split(['?', '!', '.']).next().unwrap_or_default().to_owned();
-    first.split_whitespace().count() <= 16 && SAID.iter().any(|said| has_phrase(&first, said))
+    first.split_whitespace().count() <= 16 && SAID.iter().any(|phrase| has_phrase(&first, phrase))
 }
 
 fn first_line(text: &str) -> Lowered {
