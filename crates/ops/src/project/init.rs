@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::address::ChangedAddress;
 use super::choose::{Choice, choose, record, refuse_overtaken};
 use super::merged::{merged, merged_into};
 use crate::ledger::{Author, append_json};
@@ -132,7 +133,7 @@ impl Operation for Init {
     fn run(input: InitInput, cx: &mut Cx<'_>) -> Result<InitOutput, Failure> {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let enterprise = cx.env.host.github_enterprise().map(str::to_owned);
-        let fields = document_fields(&input, enterprise.as_deref())?;
+        let mut fields = document_fields(&input, enterprise.as_deref())?;
         let repo = input
             .issues_repo
             .as_deref()
@@ -144,9 +145,17 @@ impl Operation for Init {
         }
         let chosen = choose(cx, &input)?;
         let (project_id, root) = (chosen.place.project_id.clone(), chosen.place.path.clone());
+        let address = cx.store.read(|tx| ChangedAddress::find(tx, &chosen, &input, &fields))?;
+        let takes_address = address.as_ref().is_some_and(|address| address.is_taken);
+        if takes_address {
+            // The document is as Baton wrote it, with the address of before.
+            (fields.vcs_remote_url, fields.vcs_provider) = (None, None);
+        }
         let wanted = RegistrationInput {
             input: &input,
             said: &fields,
+            takes_address,
+            keeps_address: address.is_some() && !takes_address,
             enterprise: enterprise.as_deref(),
             flag: repo.as_deref(),
         };
@@ -160,8 +169,8 @@ impl Operation for Init {
         let document = document.filter(|text| input.document.as_ref() != Some(text) && !input.sync);
         let document_fault = fault.filter(|_| !input.sync);
         let suggestion = wanted.suggestion(&project);
-        let remarks =
-            wanted.stays_isolated(&project).then(|| STAYS_ISOLATED.to_owned()).into_iter().collect();
+        let isolated = wanted.stays_isolated(&project).then(|| STAYS_ISOLATED.to_owned());
+        let remarks = isolated.into_iter().chain(address.as_ref().map(ChangedAddress::remark)).collect();
         let project = View::from(&project);
         let (repository_id, taken_from) = (chosen.place.repository_id, chosen.taken_from);
         Ok(InitOutput {
@@ -267,6 +276,10 @@ fn check_provider(vcs: Option<&str>) -> Result<(), Refusal> {
 struct RegistrationInput<'a> {
     input: &'a InitInput,
     said: &'a DocumentFields,
+    /// The remote has another address than the ledger knows, and it counts.
+    takes_address: bool,
+    /// The remote has another address, and that of the ledger counts.
+    keeps_address: bool,
     enterprise: Option<&'a str>,
     /// The tracker of the flag.
     flag: Option<&'a str>,
@@ -334,7 +347,7 @@ impl RegistrationInput<'_> {
         let guessed = guess(known.vcs_remote_url.as_deref());
         let decided = known.vcs_provider.clone().filter(|known| !self.input.sync && *known != guessed);
         let provider = self.said.vcs_provider.clone();
-        let before = known.vcs_provider.clone();
+        let before = known.vcs_provider.clone().filter(|_| !self.takes_address);
         self.input.vcs.clone().or(decided).or(provider).or(before).unwrap_or_else(|| guess(remote))
     }
 
@@ -342,7 +355,8 @@ impl RegistrationInput<'_> {
         let found = || self.input.remote.as_deref().map(without_credentials);
         let remote = self.said.vcs_remote_url.clone().filter(|_| self.is_remote_believed());
         // A fork that joins does not become the repository to which the project's issues go.
-        let before = known.vcs_remote_url.clone().filter(|_| self.input.join.is_some() && !self.input.sync);
+        let is_fork = self.input.join.is_some() && !self.input.sync || self.keeps_address;
+        let before = known.vcs_remote_url.clone().filter(|_| is_fork);
         before.or(remote).or_else(found).or_else(|| known.vcs_remote_url.clone())
     }
 
