@@ -10,6 +10,7 @@ use axum::middleware::{self, Next};
 use axum::response::Response;
 use baton_mcp::{Answer, Backend, BoxedFuture, DeliveryReceipt, Receipts, Shared, ToolSet};
 use baton_model::access::Grant;
+use baton_model::changes::Manifest;
 use baton_model::refusal::{ErrorObject, Refusal};
 use baton_model::time::Millis;
 use baton_ops::message::{Delivered, DeliveredInput};
@@ -122,30 +123,31 @@ impl StdioBackend {
         self.pool.get_or_try_init(open).await
     }
 
-    /// Takes along what is not committed where the settings say so. Returns why it stays behind.
-    async fn add_changes(&self, input: &mut Value, caller: &Caller) -> Option<String> {
+    /// Takes along what is not committed where the settings say so. Returns it, or why it stays behind.
+    async fn add_changes(&self, input: &mut Value, caller: &Caller) -> Result<Option<Manifest>, LeftBehind> {
         if self.config.wrap_changes != ChangesMode::Always || matches!(self.config.store, Target::Memory) {
-            return None;
+            return Ok(None);
         }
         // What cannot be read is refused by the operation.
-        let wrap = input::read::<WrapInput>(input).ok()?;
-        let (config, root) = (self.config.clone(), caller.git_root.clone()?);
+        let Ok(wrap) = input::read::<WrapInput>(input) else { return Ok(None) };
+        let Some(root) = caller.git_root.clone() else { return Ok(None) };
+        let config = self.config.clone();
         let added = move || ledger::add_to_wrap(config, root.into(), wrap);
-        match tokio::task::spawn_blocking(added).await {
-            Ok(Ok(None)) => None,
-            Ok(Ok(Some(wrap))) => {
-                *input = serde_json::to_value(wrap).ok()?;
-                None
-            }
-            Ok(Err(why)) => Some(why),
-            Err(error) => Some(error.to_string()),
-        }
+        let added =
+            tokio::task::spawn_blocking(added).await.map_err(|error| LeftBehind(error.to_string()))?;
+        let Some(wrap) = added.map_err(LeftBehind)? else { return Ok(None) };
+        let manifest = wrap.changes.clone();
+        *input = serde_json::to_value(wrap).map_err(|error| LeftBehind(error.to_string()))?;
+        Ok(manifest)
     }
 }
 
+/// Why what is not committed does not go with a baton, in a sentence.
+struct LeftBehind(String);
+
 /// The answer of a wrap, with why what is not committed did not go along.
-fn with_warning(answer: Value, left_behind: Option<String>) -> Value {
-    let Some(why) = left_behind else { return answer };
+fn with_warning(answer: Value, left_behind: Option<LeftBehind>) -> Value {
+    let Some(LeftBehind(why)) = left_behind else { return answer };
     let Ok(mut wrapped) = WrapOutput::deserialize(&answer) else { return answer };
     let message = format!("what is not committed does not go with the baton: {why}");
     let kind = WarningKind::Baton(BatonWarning::ChangesLeftBehind);
@@ -157,9 +159,9 @@ impl Backend for StdioBackend {
     fn run<'a>(&'a self, operation: &'a str, mut input: Value, caller: Caller) -> BoxedFuture<'a, Answer> {
         Box::pin(async move {
             let entry = all::find(operation).map_err(|refusal| error(&refusal.into()))?;
-            let left_behind = match entry.carries_changes {
+            let added = match entry.carries_changes {
                 true => self.add_changes(&mut input, &caller).await,
-                false => None,
+                false => Ok(None),
             };
             let answer = match &self.remote {
                 Some(remote) => {
@@ -175,7 +177,9 @@ impl Backend for StdioBackend {
                     pool.run(operation, input, caller).await
                 }
             };
-            Ok(with_warning(answer.map_err(|ended| error(&ended))?, left_behind))
+            let answer = answer.map_err(|ended| error(&ended))?;
+            ledger::confirm(&self.config.data_dir, added.as_ref().ok().and_then(Option::as_ref));
+            Ok(with_warning(answer, added.err()))
         })
     }
 

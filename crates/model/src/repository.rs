@@ -93,13 +93,30 @@ pub fn canonical_address(remote: &str) -> Option<String> {
     let path = remote.path.trim_end_matches('/');
     let path = path.strip_suffix(".git").unwrap_or(path).trim_end_matches('/');
     let Some(host) = remote.host else {
-        return (path.starts_with('/') && path.len() > 1).then(|| path.to_owned());
+        let path = without_dots(path);
+        return (path.starts_with('/') && path.len() > 1).then_some(path);
     };
     // GitHub takes owners and repositories in any case, and has several names.
     if is_github_host(&host, None) {
         return parse_repo(path).ok().map(|repo| format!("github.com/{}", repo.to_ascii_lowercase()));
     }
     (!path.is_empty()).then(|| format!("{host}/{path}"))
+}
+
+/// An absolute path without `.` and `..`, as it reads; another one as it is.
+fn without_dots(path: &str) -> String {
+    if !path.starts_with('/') {
+        return path.to_owned();
+    }
+    let mut names = Vec::new();
+    for name in path.split('/') {
+        match name {
+            "" | "." => {}
+            ".." => _ = names.pop(),
+            name => names.push(name),
+        }
+    }
+    format!("/{}", names.join("/"))
 }
 
 #[cfg(test)]
@@ -121,6 +138,8 @@ mod tests {
             ("git@git.example:a/Shop", Some("git.example/a/Shop")),
             ("/srv/git/shop.git/", Some("/srv/git/shop")),
             ("file:///srv/git/shop.git", Some("/srv/git/shop")),
+            ("/srv/src/../git/./shop.git", Some("/srv/git/shop")),
+            ("/..", None),
             ("../shop", None),
             ("https://github.com/acme", None),
             ("", None),

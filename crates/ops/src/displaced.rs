@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use baton_model::repository::Repository;
 use baton_model::time::Millis;
 use baton_store::place::Place;
 use baton_store::{Fault, Tx, place};
@@ -29,6 +30,29 @@ fn displaced(before: Place, to: &Place) -> Option<Place> {
 
 fn path_of(common_dir: &str, id: &str) -> String {
     Path::new(common_dir).join(format!("moved-{id}")).display().to_string()
+}
+
+/// Whether a place is one of the repository with this id and common git folder. Of two repositories without an id in common, the git
+/// folder tells.
+pub(crate) fn is_place_of(place: &Place, id: Option<&str>, common_dir: Option<&str>) -> bool {
+    match (place.repository_id.as_deref(), id) {
+        (Some(known), Some(id)) => known == id,
+        _ => place.common_dir.as_deref() == common_dir,
+    }
+}
+
+/// Whether the folder of a place is the top folder of a repository that is not the one of the place: something else took its room. A
+/// registered folder keeps its git folder where git's settings were lost, a worktree has none of its own.
+pub(crate) fn is_taken(place: &Place, root: &str, now: &Repository) -> bool {
+    root == place.path
+        && match place.repository_id.as_deref().zip(now.id.as_deref()) {
+            Some((known, id)) => known != id,
+            None => {
+                place.is_worktree
+                    && place.common_dir.is_some()
+                    && place.common_dir.as_deref() != Some(now.common_dir.as_str())
+            }
+        }
 }
 
 /// Whether a place is the memory of a repository that was displaced, and no folder.

@@ -19,7 +19,7 @@ use baton_store::place::Place;
 use baton_store::{Failure, Tx, delta, place, project, session};
 use serde_json::json;
 
-use crate::displaced::folder_of;
+use crate::displaced::{folder_of, is_taken};
 use crate::op::{Caller, Host};
 use crate::project_hint::{way_to_clone, way_to_project};
 
@@ -70,11 +70,7 @@ impl<'a> CallerPlace<'a> {
 
     /// Whether a place is of another repository than the one that lies there now.
     fn is_stale(&self, place: &Place) -> bool {
-        let known = place.repository_id.as_deref();
-        self.git_root == Some(place.path.as_str())
-            && known.is_some()
-            && self.id().is_some()
-            && known != self.id()
+        self.git_root.zip(self.repository).is_some_and(|(root, now)| is_taken(place, root, now))
     }
 }
 
@@ -307,10 +303,7 @@ pub(crate) fn by_address(
     let Some(address) = remote.and_then(canonical_address) else { return Ok(None) };
     let is_path = address.starts_with('/');
     let reason = format!("{source} {}", visible(&address));
-    if is_path
-        && let Some(place) = place::get(tx, here.machine, &address)?
-        && here.grant.reaches(&place.project_id)
-    {
+    if is_path && let Some(place) = place_at(tx, here, &address)? {
         return Ok(Some(CloneOf::new(place.project_id, reason)));
     }
     let mut same = Vec::new();
@@ -329,6 +322,17 @@ pub(crate) fn by_address(
     same.sort_by(|a, b| (a.created_at, &a.project_id).cmp(&(b.created_at, &b.project_id)));
     let mut ids = same.into_iter().map(|known| known.project_id);
     Ok(ids.next().map(|project_id| CloneOf { project_id, reason, others: ids.take(NAMED).collect() }))
+}
+
+/// The place whose folder, or whose repository, a path of this machine leads to.
+fn place_at(tx: &mut Tx<'_>, here: &CallerPlace<'_>, path: &str) -> Result<Option<Place>, Failure> {
+    let mut found: Vec<Place> = place::get(tx, here.machine, path)?.into_iter().collect();
+    // Links on the way to a folder stay in its place; a git folder is without them.
+    for common_dir in [format!("{path}/.git"), format!("{path}.git")] {
+        found.extend(place::of_repository(tx, here.machine, &common_dir, None)?);
+    }
+    found.retain(|place| place.machine == here.machine && here.grant.reaches(&place.project_id));
+    Ok(found.into_iter().next())
 }
 
 /// The place that a project has at a standpoint: of a worktree the main working copy, which stays when the worktree goes.

@@ -93,6 +93,15 @@ pub struct Redacted<'a> {
     pub counts: BTreeMap<&'static str, usize>,
 }
 
+/// A secret that was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Finding {
+    /// Its kind, as a mark names it.
+    pub kind: &'static str,
+    /// The byte of the text at which it begins.
+    pub at: usize,
+}
+
 /// What is tried where a keyword stands.
 #[derive(Debug, Clone, Copy)]
 enum Rule {
@@ -146,6 +155,29 @@ impl Redactor {
             done.text = Cow::Owned(replace(&done.text, found, &mut done.counts));
         }
         done
+    }
+
+    /// The first secret of a text.
+    pub fn first(&self, text: &str) -> Option<Finding> {
+        self.find(text).first().map(|one| Finding { kind: one.kind, at: one.span.start })
+    }
+
+    /// The first secret that nothing looks like by chance, also where the text is made of bytes at random: a private key, or a token
+    /// with a provider's prefix in its full length; and what a user's own rules find.
+    pub fn first_unmistakable(&self, text: &str) -> Option<Finding> {
+        let mut found = Vec::new();
+        self.keywords.each(text, |index, hit| {
+            let (span, kind) = match self.rules.get(index) {
+                Some(Rule::Shape(shape)) => (shape.matches_whole(text, hit.start), shape.kind),
+                Some(Rule::Pem) => (pem::block(text, hit.start), "private-key"),
+                Some(Rule::Vault) => (pem::vault(text, hit.start), "ansible-vault"),
+                _ => return,
+            };
+            found.extend(span.map(|span| Match { span, kind, rank: 0 }));
+        });
+        self.own.find(text, &mut |span| found.push(Match { span, kind: "custom", rank: 4 }));
+        found.retain(|one| !self.own.allows(&text[one.span.clone()]));
+        merge(found).first().map(|one| Finding { kind: one.kind, at: one.span.start })
     }
 
     fn find(&self, text: &str) -> Vec<Match> {

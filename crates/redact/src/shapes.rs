@@ -38,6 +38,14 @@ impl TokenShape {
         }
     }
 
+    /// The token that starts at `start`, if it is one in its full length.
+    pub(crate) fn matches_whole(&self, text: &str, start: usize) -> Option<Range<usize>> {
+        self.matches(text, start).filter(|span| {
+            let body = &text.as_bytes()[span.start + self.prefix.len()..span.end];
+            body.len() >= self.min && body.iter().take(self.min).all(|byte| (self.chars)(*byte))
+        })
+    }
+
     /// Whether this is a key even within a word: no word has its prefix, and what follows is made by chance.
     fn is_distinct(&self, token: &str, len: usize) -> bool {
         let sign = self.prefix.len() >= 4 && self.prefix.ends_with(['-', '_', '.']);

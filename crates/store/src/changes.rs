@@ -16,6 +16,8 @@ crate::sql! {
         ORDER BY created_at DESC, baton_id DESC LIMIT $2";
     BY_PREFIX = "SELECT baton_id FROM changes WHERE project_id = $1 AND baton_id >= $2 AND baton_id < $3
         ORDER BY baton_id LIMIT 5";
+    BY_CONTENT = "SELECT baton_id, identity, manifest, content_hash, created_at FROM changes
+        WHERE project_id = $1 AND content_hash >= $2 AND content_hash < $3";
     LINE = "WITH RECURSIVE line (depth, baton_id, session_id) AS (
         SELECT CAST(0 AS BIGINT), baton_id, session_id FROM baton WHERE project_id = $1 AND baton_id = $2
         UNION ALL SELECT l.depth + 1, b.baton_id, b.session_id FROM line l
@@ -101,6 +103,12 @@ pub fn newest(tx: &mut Tx<'_>, project_id: &str, limit: i64) -> Result<Vec<Store
 pub fn by_prefix(tx: &mut Tx<'_>, project_id: &str, prefix: &str) -> Result<Vec<String>, Fault> {
     let rows = tx.query(BY_PREFIX, params![project_id, prefix, crate::prefix_end(prefix)])?;
     rows.into_iter().map(|row| row.reader().text()).collect()
+}
+
+/// The changes whose content has a hash that begins so.
+pub fn by_content(tx: &mut Tx<'_>, project_id: &str, prefix: &str) -> Result<Vec<StoredChanges>, Fault> {
+    let rows = tx.query(BY_CONTENT, params![project_id, prefix, crate::prefix_end(prefix)])?;
+    rows.into_iter().map(read).collect()
 }
 
 /// Removes the changes of a baton, and their content unless another baton shares it.

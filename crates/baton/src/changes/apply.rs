@@ -11,7 +11,7 @@ use super::journal::{Change, Journal, Lock, Step};
 use super::line_ends::{self, Sides};
 use super::plumbing::{Entry, Repo, SUBMODULE, Scratch, items};
 use super::unpack::{check_id, check_names, unpack};
-use super::{Changes, Fault, Limits, Unconverted};
+use super::{Changes, Fault, Limits, Unconverted, scratch_folder};
 use crate::git::GitRunner;
 
 /// What was applied.
@@ -37,7 +37,7 @@ pub(crate) fn apply(
     let mut repo = Repo::open(git, root)?;
     let lock = Lock::take(&repo.git_dir)?;
     Journal::recover(&repo, &lock)?;
-    let dir = tempfile::tempdir_in(temporary).map_err(fault("create a folder in", temporary))?;
+    let dir = scratch_folder::folder_in(temporary).map_err(fault("create a folder in", temporary))?;
     let is_clean = check_clean(&repo);
     if matches!(is_clean, Err(Fault::LocalChanges(_)))
         && let Some(is_merge) = is_applied(git, root, temporary, changes)
@@ -80,7 +80,7 @@ fn is_applied(git: &dyn GitRunner, root: &Path, temporary: &Path, changes: &Chan
     let own = super::capture(git, root, temporary, Limits::default()).ok()?;
     let mut repo = Repo::open(git, root).ok()?;
     repo.set_renormalized(own.base != changes.base);
-    let dir = tempfile::tempdir_in(temporary).ok()?;
+    let dir = scratch_folder::folder_in(temporary).ok()?;
     let target = Target::of(&repo, changes, dir.path()).ok()?;
     let is_same = own.index_tree == target.index_tree && own.worktree_tree == target.worktree_tree;
     is_same.then_some(target.is_merge)
@@ -294,7 +294,7 @@ pub(crate) fn patch(
     changes: &Changes,
 ) -> Result<Vec<u8>, Fault> {
     let repo = Repo::open(git, root)?;
-    let dir = tempfile::tempdir_in(temporary).map_err(fault("create a folder in", temporary))?;
+    let dir = scratch_folder::folder_in(temporary).map_err(fault("create a folder in", temporary))?;
     let scratch = unpack(&repo, changes, dir.path())?;
     let base = repo.tree(&scratch, changes.base.as_deref())?;
     let args = [

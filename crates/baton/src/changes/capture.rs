@@ -9,11 +9,11 @@ use baton_model::project_document;
 
 use super::files::{Kind, check_regular, content, fault, inside, metadata, text};
 use super::plumbing::{Entry, Repo, SUBMODULE, Scratch};
+use super::secret::Secret;
 use super::status::Status;
 use super::submodules::submodules_beside;
-use super::text_encoding::decode;
 use super::unfinished::unfinished;
-use super::{Changes, Fault, LeftOut, Limits, Unconverted};
+use super::{Changes, Fault, LeftOut, Limits, Unconverted, scratch_folder};
 use crate::git::GitRunner;
 
 /// Where a repository says what it is.
@@ -30,7 +30,7 @@ pub(crate) fn capture(
 ) -> Result<Changes, Fault> {
     let repo = Repo::open(git, root)?;
     check_rule_files(&repo)?;
-    let dir = tempfile::tempdir_in(temporary).map_err(fault("create a folder in", temporary))?;
+    let dir = scratch_folder::folder_in(temporary).map_err(fault("create a folder in", temporary))?;
     let scratch =
         Scratch { index: Some(copy_index(&repo, dir.path())?), objects: Some(repo.quarantine(dir.path())?) };
     let capture = Capture { repo, scratch, dir: dir.path(), limits };
@@ -76,6 +76,7 @@ pub(crate) fn capture(
         left_out,
         unfinished: unfinished(&capture.repo)?,
         baton_id: None,
+        branch: None,
         pack,
     })
 }
@@ -206,7 +207,22 @@ impl Capture<'_> {
                 paths.insert(entry.path.clone(), entry.status != "A" || !is_among(unstaged, entry));
             }
         }
+        // Each working copy has the document that `baton init` writes.
+        if paths.get(DOCUMENT) == Some(&false)
+            && content(&self.repo.root, DOCUMENT)?.is_some_and(|(_, bytes)| is_registration(DOCUMENT, &bytes))
+        {
+            paths.remove(DOCUMENT);
+        }
         self.check_size(staged, &paths)?;
+        self.contents(paths, &mut leave)
+    }
+
+    /// What lies at these paths; each with whether git knows it.
+    fn contents(
+        &self,
+        paths: BTreeMap<Vec<u8>, bool>,
+        leave: &mut dyn FnMut(&[u8], &str),
+    ) -> Result<BTreeMap<Vec<u8>, Content>, Fault> {
         let mut files = BTreeMap::new();
         for (path, is_tracked) in paths {
             if path.ends_with(b"/") {
@@ -217,11 +233,13 @@ impl Capture<'_> {
             let is_other = metadata(&self.repo.root, &path)?.is_some_and(|meta| !meta.is_dir());
             match &found {
                 None if is_other => leave(&path, "is neither a file nor a link"),
-                Some((_, bytes)) if !is_tracked && has_secret(bytes) => leave(&path, "holds a secret"),
-                // Each working copy has its own.
-                Some((_, bytes)) if !is_tracked && is_registration(&path, bytes) => {}
                 None if !is_tracked => {}
-                _ => _ = files.insert(path, found),
+                _ => {
+                    match found.as_ref().filter(|_| !is_tracked).and_then(|(_, bytes)| Secret::find(bytes)) {
+                        Some(secret) => leave(&path, &secret.reason(&text(&path))),
+                        None => _ = files.insert(path, found),
+                    }
+                }
             }
         }
         Ok(files)
@@ -316,10 +334,4 @@ fn is_among(entries: &[Entry], entry: &Entry) -> bool {
 /// Whether it is the document that `baton init` writes, as it wrote it.
 fn is_registration(path: &[u8], bytes: &[u8]) -> bool {
     path == DOCUMENT && std::str::from_utf8(bytes).is_ok_and(project_document::is_generated)
-}
-
-fn has_secret(bytes: &[u8]) -> bool {
-    let has = |text: &str| !baton_redact::shared().redact(text).counts.is_empty();
-    // Bytes that only look like UTF-16 are looked through as they are, too.
-    has(&String::from_utf8_lossy(bytes)) || has(&decode(bytes))
 }

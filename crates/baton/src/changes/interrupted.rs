@@ -1,6 +1,7 @@
 //! An application that was killed half-way: what it left in a working copy is neither the user's work nor the whole of what was
 //! to be applied, so that it is settled before the working copy is read, and its temporary files are nobody's.
 
+use std::fs::{self, Metadata};
 use std::path::Path;
 
 use super::Fault;
@@ -35,7 +36,44 @@ pub(crate) fn settle(git: &dyn GitRunner, root: &Path) -> Result<StableWorkingCo
     Ok(StableWorkingCopy { recovered, _lock: Some(lock) })
 }
 
-/// Whether an application was interrupted in the working copy with this top folder, or is under way there.
-pub(crate) fn is_interrupted(root: &Path) -> bool {
-    git::git_dir(root).is_some_and(|git_dir| git_dir.join(FOLDER).join("plan").symlink_metadata().is_ok())
+/// What an application of changes left that was killed, or has written so far where it is under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Leftover {
+    /// Git's lock of the index alone: no file was written, and git writes nothing here.
+    IndexLock,
+    /// It has begun to write files.
+    Files,
+}
+
+impl Leftover {
+    /// What was left in the working copy with this top folder.
+    pub(crate) fn find(root: &Path) -> Option<Self> {
+        let git_dir = git::git_dir(root)?;
+        let folder = git_dir.join(FOLDER);
+        if folder.join("plan").symlink_metadata().is_ok() {
+            return Some(Self::Files);
+        }
+        // Git's lock is Baton's where it holds the index that an application prepared.
+        let (prepared, lock) = (folder.join("index"), git_dir.join("index.lock"));
+        let length =
+            |path: &Path| path.symlink_metadata().ok().filter(Metadata::is_file).map(|meta| meta.len());
+        let is_own = length(&prepared).is_some()
+            && length(&prepared) == length(&lock)
+            && fs::read(&prepared).ok() == fs::read(&lock).ok();
+        is_own.then_some(Self::IndexLock)
+    }
+
+    /// What a person is told of it.
+    pub(crate) fn sentence(self) -> &'static str {
+        match self {
+            Self::IndexLock => {
+                "an application of changes was interrupted in this working copy before it wrote a file, and its index.lock keeps git \
+                 from writing: `baton changes apply` takes the lock away"
+            }
+            Self::Files => {
+                "an application of changes was interrupted in this working copy, which may hold a part of its files: \
+                 `baton changes apply` finishes it or takes it back"
+            }
+        }
+    }
 }

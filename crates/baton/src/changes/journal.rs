@@ -358,6 +358,7 @@ impl<'a> Journal<'a> {
             recovery = Recovery::TakenBack;
         } else if is_locked {
             remove_if_there(&journal.lock_path())?;
+            recovery = Recovery::Unlocked;
         }
         journal.remove()?;
         Ok(Recovered { recovery, baton_id })

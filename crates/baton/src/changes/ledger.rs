@@ -1,7 +1,6 @@
 //! Changes between a working copy and the ledger.
 
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -15,20 +14,17 @@ use baton_ops::ledger::{Note, NoteInput};
 use baton_ops::session::{ApplyOutcome, Status, StatusInput, WrapInput};
 use baton_ops::transcript::CaptureOutput;
 
+use super::push_note::Owner;
 use super::remote::ChangesRemote;
 use super::{
-    Applied, Changes, Fault, Limits, Recovered, Recovery, apply, capture, content, is_interrupted, patch,
-    recover, settle,
+    Applied, Changes, Fault, Leftover, Limits, PushNote, Recovered, Recovery, apply, capture, content, patch,
+    recover, scratch, settle,
 };
 use crate::app::{App, Format};
-use crate::clock;
 use crate::config::{ChangesMode, Config};
 use crate::error::AppError;
 use crate::fingerprint::fingerprints;
 use crate::git::{self, Plumbing};
-
-/// Age in milliseconds from which a scratch folder was left by a process that was killed.
-const LEFTOVER: u128 = 86_400_000;
 
 impl From<Fault> for Refusal {
     fn from(fault: Fault) -> Self {
@@ -80,13 +76,10 @@ pub(crate) fn root(app: &App) -> Result<PathBuf, Refusal> {
     }
 }
 
-/// Says that the working copy in which a command is given holds a part of changes only.
+/// Says what an interrupted application of changes left in the working copy in which a command is given.
 pub(crate) fn remark_interrupted(app: &App) {
-    if app.config.cwd.as_deref().and_then(git::root).is_some_and(|root| is_interrupted(&root)) {
-        app.remark(
-            "warning: an application of changes was interrupted in this working copy, which may hold a part of its files: \
-             `baton changes apply` finishes it or takes it back",
-        );
+    if let Some(left) = app.config.cwd.as_deref().and_then(git::root).and_then(|root| Leftover::find(&root)) {
+        app.remark(&format!("warning: {}", left.sentence()));
     }
 }
 
@@ -137,16 +130,27 @@ pub(crate) fn keep(
         (None, Some(set)) => ChangesRemote::by_name(&root(app)?, &set, false)?,
         (None, None) => return upload(app, project, copy),
     };
-    copy.manifest.remote =
-        Some(remote.push(&scratch(&app.config.data_dir)?, &copy.manifest.content_hash, &copy.content)?);
+    let root = root(app)?;
+    let owner = Owner { root: &root, project };
+    let data_dir = &app.config.data_dir;
+    copy.manifest.remote = Some(remote.push(data_dir, &copy.manifest.content_hash, &copy.content, &owner)?);
     Ok(())
+}
+
+/// Notes that the ledger has the baton whose changes were kept: what lies in a remote for it is somebody's from here on.
+pub(crate) fn confirm(data_dir: &Path, manifest: Option<&Manifest>) {
+    if let Some(copy) = manifest.and_then(|manifest| manifest.remote.as_ref()) {
+        PushNote::forget(data_dir, &copy.reference);
+    }
 }
 
 /// Takes back what was kept in a remote: no baton names it.
 pub(crate) fn discard(app: &App, manifest: &Manifest) -> Result<(), Refusal> {
     let Some(copy) = &manifest.remote else { return Ok(()) };
     let remote = ChangesRemote::by_address(&root(app)?, &copy.address)?;
-    remote.remove(&scratch(&app.config.data_dir)?, &copy.reference)
+    remote.remove(&scratch(&app.config.data_dir)?, &copy.reference)?;
+    PushNote::forget(&app.config.data_dir, &copy.reference);
+    Ok(())
 }
 
 /// Uploads the content to the ledger.
@@ -225,7 +229,9 @@ pub(crate) fn attach_kept(app: &mut App, captured: &CaptureOutput) -> Result<(),
         }
     };
     let Some(copy) = copy else { return Ok(()) };
-    app.run::<Attach>(&AttachInput { project, baton_id, changes: copy.manifest, replace: true })?;
+    let input = AttachInput { project, baton_id, changes: copy.manifest, replace: true };
+    app.run::<Attach>(&input)?;
+    confirm(&app.config.data_dir, Some(&input.changes));
     Ok(())
 }
 
@@ -248,11 +254,13 @@ pub(crate) fn load(
     project: Option<&str>,
     baton: Option<&str>,
 ) -> Result<(ShowOutput, Changes), AppError> {
-    let input = ShowInput { project: project.map(str::to_owned), baton_id: baton.map(str::to_owned) };
+    let (project, baton_id) = (project.map(str::to_owned), baton.map(str::to_owned));
+    let input = ShowInput { project, baton_id, ..ShowInput::default() };
     let shown = app.run::<Show>(&input)?;
     let bytes = content_of(app, &shown.project_id, &shown.changes.baton_id, &shown.changes.manifest)?;
     let mut changes = content::decode(&bytes).map_err(Refusal::from)?;
     changes.baton_id = Some(shown.changes.baton_id.clone());
+    changes.branch.clone_from(&shown.changes.manifest.branch);
     Ok((shown, changes))
 }
 
@@ -266,7 +274,7 @@ pub(crate) fn content_of(
     let mut bytes = Vec::new();
     if let Some(copy) = &manifest.remote {
         let remote = ChangesRemote::by_address(&root(app)?, &copy.address)?;
-        bytes = remote.fetch(&scratch(&app.config.data_dir)?, &copy.reference)?;
+        bytes = remote.fetch(&scratch(&app.config.data_dir).map_err(Refusal::from)?, &copy.reference)?;
     } else {
         for part in 0..manifest.parts() {
             let (project, baton_id) = (Some(project_id.to_owned()), baton_id.to_owned());
@@ -307,7 +315,8 @@ pub(crate) fn apply_here(app: &App, changes: &Changes, settled: &Recovered) -> R
             Ok(applied)
         }
         Err(fault) => {
-            let is_changed = matches!(fault, Fault::LocalChanges(_));
+            let has_written = settled.recovery != Recovery::Unlocked;
+            let is_changed = matches!(fault, Fault::LocalChanges(_)) && has_written;
             let mut refusal = Refusal::from(fault);
             refusal.message = format!("{sentence}; nothing else was applied: {}", refusal.message);
             if is_changed {
@@ -347,22 +356,4 @@ pub(crate) fn apply_picked(app: &mut App, project: &str, baton: &str) -> ApplyOu
         Ok(applied) => ApplyOutcome { applied: true, merged: applied.is_merge, failure: None },
         Err(ended) => ApplyOutcome { applied: false, merged: false, failure: Some(sentence(&ended)) },
     }
-}
-
-/// The folder for copies of the index and for objects. What a killed process left in it goes after a day.
-fn scratch(data_dir: &Path) -> Result<PathBuf, Refusal> {
-    let folder = data_dir.join("scratch");
-    std::fs::create_dir_all(&folder)
-        .map_err(|error| Fault::Io { what: format!("cannot create {}", folder.display()), error })?;
-    let is_old = |path: &Path| {
-        let time = path.symlink_metadata().and_then(|meta| meta.modified()).ok();
-        let time = time.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-        time.is_some_and(|time| time.as_millis() + LEFTOVER < u128::from(clock::now().unsigned_abs()))
-    };
-    for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-        if is_old(&entry.path()) {
-            let _ = std::fs::remove_dir_all(entry.path());
-        }
-    }
-    Ok(folder)
 }

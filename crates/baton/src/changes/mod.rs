@@ -22,6 +22,8 @@ mod push_note;
 mod recovery;
 mod rejected;
 mod remote;
+mod scratch_folder;
+mod secret;
 mod status;
 mod submodules;
 mod text_encoding;
@@ -29,17 +31,19 @@ mod unfinished;
 mod unpack;
 
 use baton_model::changes::{GitOperation, UnfinishedOperation};
+use baton_model::shell::shell_word;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use apply::{Applied, apply, patch};
 pub(crate) use capture::capture;
 pub(crate) use content::hash as content_hash;
-pub(crate) use interrupted::{is_interrupted, recover, settle};
+pub(crate) use interrupted::{Leftover, recover, settle};
 #[cfg(test)]
 pub(crate) use journal::Step;
 pub(crate) use push_note::PushNote;
 pub(crate) use recovery::{Recovered, Recovery};
 pub(crate) use remote::is_in_remote;
+pub(crate) use scratch_folder::scratch;
 
 /// The changes of a working copy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,6 +70,9 @@ pub(crate) struct Changes {
     /// The baton with which they came.
     #[serde(skip)]
     pub baton_id: Option<String>,
+    /// The branch on which they were made.
+    #[serde(skip)]
+    pub branch: Option<String>,
     /// A thin pack of the objects that the base does not have.
     #[serde(skip)]
     pub pack: Vec<u8>,
@@ -163,6 +170,10 @@ pub(crate) enum Fault {
         commit: String,
         /// Whether the history of the target is cut.
         is_shallow: bool,
+        /// The branch on which the changes were made. A clone of one branch fetches no other one by itself.
+        branch: Option<String>,
+        /// The remote of the target; none where it has none.
+        remote: Option<String>,
     },
     /// The target has the base, and nothing checked out.
     #[error("this branch has no commit yet, and the changes stand on commit {0}, which is here")]
@@ -220,10 +231,9 @@ impl Fault {
             Self::FileLimit { .. } | Self::ByteLimit { .. } => {
                 "commit a part, or let git ignore what is generated"
             }
-            Self::MissingCommit { is_shallow: true, .. } => {
-                "run `git fetch --unshallow`, or push that commit from where the work was done"
+            Self::MissingCommit { is_shallow, branch, remote, .. } => {
+                return missing_commit_hint(*is_shallow, branch.as_deref(), remote.as_deref());
             }
-            Self::MissingCommit { .. } => "run `git fetch`, or push that commit from where the work was done",
             Self::NoHead(commit) => {
                 return format!("check that commit out first: `git switch -c NAME {commit}`");
             }
@@ -242,7 +252,7 @@ impl Fault {
             Self::Busy(_) => "wait for it; remove an index.lock only if no git process is left",
             Self::Invalid(_) => "capture them anew where the work was done",
             Self::Rejected(_) => {
-                "rename or mend it where the work was done, then give the changes to the baton anew there: `baton changes keep BATON --replace`"
+                "rename or mend it where the work was done, and leave a new baton there: `baton wrap --with-changes`; one that nobody has picked up yet takes them, too: `baton changes keep BATON --replace`"
             }
             Self::Edited { restore, .. } => {
                 let (shown, more) = (restore.iter().take(NAMED), restore.len().saturating_sub(NAMED));
@@ -256,6 +266,17 @@ impl Fault {
         };
         hint.to_owned()
     }
+}
+
+/// How a commit is brought that is not here. A clone of one branch, such as `--depth 1` makes, gets it by the name of its branch only.
+fn missing_commit_hint(is_shallow: bool, branch: Option<&str>, remote: Option<&str>) -> String {
+    let remote = shell_word(remote.unwrap_or("origin"));
+    let fetch = match branch {
+        Some(branch) => format!("run `git fetch {remote} {}`", shell_word(branch)),
+        None => format!("run `git fetch`, or in a clone of one branch `git fetch {remote} BRANCH`"),
+    };
+    let deepen = if is_shallow { ", then `git fetch --unshallow` if it is older" } else { "" };
+    format!("{fetch}{deepen}; push that commit from where the work was done, if it is nowhere yet")
 }
 
 /// The command of git's that aborts an operation.

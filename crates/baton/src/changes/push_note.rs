@@ -1,5 +1,5 @@
-//! Notes of pushes into a remote that are under way. A push that is killed may leave a reference that no baton names; its note says
-//! which.
+//! Notes of references that were pushed into a remote and that no baton in the ledger names yet. A process that is killed between the
+//! two leaves its note, which says which reference is nobody's.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,27 +15,36 @@ pub(crate) struct PushNote {
     pub url: String,
     /// The full name of the reference.
     pub reference: String,
+    /// The working copy whose changes they are: its project has the baton, if any has.
+    #[serde(default)]
+    pub root: Option<PathBuf>,
+    /// The project, where it was named.
+    #[serde(default)]
+    pub project: Option<String>,
     /// The fingerprint of the process that pushes.
     process: String,
 }
 
 impl PushNote {
-    /// A push of this process.
-    pub(super) fn new(url: String, reference: String) -> Self {
-        Self { url, reference, process: process::own() }
+    /// A push of this process, out of a working copy of a project.
+    pub(super) fn new(url: String, reference: String, owner: &Owner<'_>) -> Self {
+        let (root, project) = (Some(owner.root.to_owned()), owner.project.map(str::to_owned));
+        Self { url, reference, root, project, process: process::own() }
     }
 
-    /// Writes the note. The push goes on without one where that fails. Gives the file, which goes with the value.
-    pub(super) fn write(&self, data_dir: &Path) -> Option<WrittenNote> {
-        let folder = folder(data_dir);
-        let name = self.reference.rsplit('/').next().unwrap_or_default();
-        let path = folder.join(format!("{name}.json"));
-        let text = serde_json::to_vec(self).ok()?;
-        private_file::create_folder(&folder).and_then(|()| private_file::write(&path, &text)).ok()?;
-        Some(WrittenNote(path))
+    /// Writes the note. The push goes on without one where that fails.
+    pub(super) fn write(&self, data_dir: &Path) {
+        let Ok(text) = serde_json::to_vec(self) else { return };
+        let _ = private_file::create_folder(&folder(data_dir))
+            .and_then(|()| private_file::write(&file(data_dir, &self.reference), &text));
     }
 
-    /// The pushes that did not end: their processes have. Each with the file of its note.
+    /// Removes the note of a reference: a baton names it, or it is not there.
+    pub(super) fn forget(data_dir: &Path, reference: &str) {
+        let _ = fs::remove_file(file(data_dir, reference));
+    }
+
+    /// The references whose processes have ended before a baton named them. Each with the file of its note.
     pub(crate) fn interrupted(data_dir: &Path) -> Vec<(PathBuf, Self)> {
         let files = fs::read_dir(folder(data_dir)).into_iter().flatten().flatten().map(|entry| entry.path());
         let read = |path: PathBuf| {
@@ -46,13 +55,17 @@ impl PushNote {
     }
 }
 
-/// The file of a note; removed when the push has ended, however it did.
-pub(super) struct WrittenNote(PathBuf);
+/// Whose changes are pushed.
+pub(super) struct Owner<'a> {
+    /// The top folder of the working copy.
+    pub root: &'a Path,
+    /// The project, where it is named.
+    pub project: Option<&'a str>,
+}
 
-impl Drop for WrittenNote {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
-    }
+fn file(data_dir: &Path, reference: &str) -> PathBuf {
+    let name = reference.rsplit('/').next().unwrap_or_default();
+    folder(data_dir).join(format!("{name}.json"))
 }
 
 fn folder(data_dir: &Path) -> PathBuf {

@@ -7,6 +7,8 @@ use baton_model::id::visible;
 pub(crate) enum Recovery {
     /// There was none, or it had written nothing.
     Nothing,
+    /// It had written nothing, and its lock of git's index is taken away.
+    Unlocked,
     /// It is finished now.
     Finished,
     /// Something else wrote the index meanwhile, so that the files were taken back.
@@ -32,10 +34,11 @@ impl Recovered {
     pub(crate) fn sentence(&self) -> Option<String> {
         let done = match self.recovery {
             Recovery::Nothing => return None,
-            Recovery::Finished => "is finished now",
-            Recovery::TakenBack => "was taken back, because the index was written since",
+            Recovery::Unlocked => " before it wrote a file; its index.lock is taken away now",
+            Recovery::Finished => " and is finished now",
+            Recovery::TakenBack => " and was taken back, because the index was written since",
         };
         let of = self.baton_id.as_ref().map(|id| format!(" of baton {}", visible(id))).unwrap_or_default();
-        Some(format!("an application of the changes{of} was interrupted here and {done}"))
+        Some(format!("an application of the changes{of} was interrupted here{done}"))
     }
 }

@@ -9,7 +9,8 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_model::repository::canonical_address;
 use tempfile::TempDir;
 
-use super::PushNote;
+use super::push_note::Owner;
+use super::{PushNote, scratch, scratch_folder};
 use crate::clock;
 use crate::git::{self, Answer, transfer};
 
@@ -60,8 +61,14 @@ impl ChangesRemote {
     }
 
     /// Puts a content there under a name of its own.
-    pub(super) fn push(&self, scratch: &Path, hash: &str, content: &[u8]) -> Result<RemoteContent, Refusal> {
-        let bare = self.bare(scratch)?;
+    pub(super) fn push(
+        &self,
+        data_dir: &Path,
+        hash: &str,
+        content: &[u8],
+        owner: &Owner<'_>,
+    ) -> Result<RemoteContent, Refusal> {
+        let bare = self.bare(&scratch(data_dir)?)?;
         let blob = self.line(&bare, &["hash-object", "-w", "--stdin"], content)?;
         let tree = self.line(&bare, &["mktree"], format!("100644 blob {blob}\t{FILE}\n").as_bytes())?;
         let commit = self.line(&bare, &["commit-tree", "-m", "Changes of a baton", &tree], b"")?;
@@ -70,9 +77,15 @@ impl ChangesRemote {
         let random: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
         let reference = format!("{REFERENCES}{}-{random}", hash.get(..16).unwrap_or(hash));
         let target = format!("{commit}:{reference}");
-        let note = PushNote::new(without_credentials(&self.url), reference.clone());
-        let _written = scratch.parent().and_then(|data_dir| note.write(data_dir));
-        self.run(&bare, &["push", "--quiet", "--no-verify", "--no-signed", &self.url, &target], b"")?;
+        // It stays until a baton names the reference, or the reference is known not to be there.
+        PushNote::new(without_credentials(&self.url), reference.clone(), owner).write(data_dir);
+        let args = ["push", "--quiet", "--no-verify", "--no-signed", &self.url, &target];
+        if let Err(refusal) = self.run(&bare, &args, b"") {
+            if !self.has(&bare, &reference).is_ok_and(|is_there| is_there) {
+                PushNote::forget(data_dir, &reference);
+            }
+            return Err(refusal);
+        }
         Ok(RemoteContent { address: self.address.clone(), reference })
     }
 
@@ -90,7 +103,7 @@ impl ChangesRemote {
                 self.display_name(),
                 visible(reference)
             );
-            let hint = "the baton stays; ask who left it to keep them again: `baton changes keep BATON`";
+            let hint = "the baton stays; ask who left it to leave a new one where the work was done: `baton wrap --with-changes`";
             return Err(Refusal::new(Kind::NotFound, "changes_none", what, hint));
         }
         let target = format!("{reference}:{FETCHED}");
@@ -105,7 +118,7 @@ impl ChangesRemote {
             return Err(Refusal::invalid(
                 "changes_damaged",
                 what,
-                "ask who left the baton to keep them again",
+                "ask who left the baton to leave a new one where the work was done: `baton wrap --with-changes`",
             ));
         }
         self.run(&bare, &["cat-file", "blob", &file], b"")
@@ -140,7 +153,7 @@ impl ChangesRemote {
                 "check the disk's free space and the permissions",
             )
         };
-        let bare = tempfile::tempdir_in(scratch).map_err(unwritable)?;
+        let bare = scratch_folder::folder_in(scratch).map_err(unwritable)?;
         self.run(&bare, &["init", "--quiet", "--bare", "--template=", "."], b"")?;
         Ok(bare)
     }
@@ -180,11 +193,11 @@ fn hinted(refusal: Refusal, hint: &str) -> Refusal {
     }
 }
 
-/// Whether a remote holds a reference, asked from a folder for temporary files. A refusal: it did not answer.
-pub(crate) fn is_in_remote(scratch: &Path, url: &str, reference: &str) -> Result<bool, Refusal> {
+/// Whether a remote holds a reference. A refusal: it did not answer.
+pub(crate) fn is_in_remote(data_dir: &Path, url: &str, reference: &str) -> Result<bool, Refusal> {
     let address = canonical_address(url).unwrap_or_else(|| url.to_owned());
     let remote = ChangesRemote { url: url.to_owned(), address };
-    remote.has(&remote.bare(scratch)?, reference)
+    remote.has(&remote.bare(&scratch(data_dir)?)?, reference)
 }
 
 /// The remotes of a repository: name and address to push to. A path is absolute.

@@ -24,6 +24,19 @@ pub(super) fn decode(bytes: &[u8]) -> Cow<'_, str> {
     text.filter(|c| *c != '\u{feff}').collect::<String>().into()
 }
 
+/// Whether it is text in UTF-16: nearly all of it are signs. Bytes by chance that begin like one are full of halves.
+pub(super) fn is_utf_16(bytes: &[u8]) -> bool {
+    if order_of(bytes).is_none() {
+        return false;
+    }
+    let (mut faults, mut all) = (0_usize, 0_usize);
+    for sign in decode(bytes).chars() {
+        all += 1;
+        faults += usize::from(sign == char::REPLACEMENT_CHARACTER || sign == '\0');
+    }
+    faults * 100 <= all
+}
+
 fn order_of(bytes: &[u8]) -> Option<Order> {
     match bytes {
         [0xff, 0xfe, ..] => return Some(Order::LittleEndian),

@@ -27,7 +27,14 @@ pub(super) fn unpack(repo: &Repo<'_>, changes: &Changes, dir: &Path) -> Result<S
         let args = ["cat-file", "-e", &format!("{base}^{{commit}}")];
         if repo.answer(&Scratch::default(), &args, b"")?.code != Some(0) {
             let shallow = repo.line(&Scratch::default(), &["rev-parse", "--is-shallow-repository"], b"")?;
-            return Err(Fault::MissingCommit { commit: base.clone(), is_shallow: shallow == "true" });
+            let remotes = repo.line(&Scratch::default(), &["remote"], b"")?;
+            let named = remotes.lines().find(|name| *name == "origin").or_else(|| remotes.lines().next());
+            return Err(Fault::MissingCommit {
+                commit: base.clone(),
+                is_shallow: shallow == "true",
+                branch: changes.branch.clone(),
+                remote: named.map(str::to_owned),
+            });
         }
     }
     let scratch = Scratch { index: Some(dir.join("index")), objects: Some(repo.quarantine(dir)?) };

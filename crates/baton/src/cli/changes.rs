@@ -99,7 +99,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let project = app.project.clone();
     match args.verb {
         Verb::Show { baton, .. } => {
-            let shown = app.run::<Show>(&ShowInput { project, baton_id: baton })?;
+            let shown = app.run::<Show>(&ShowInput { project, baton_id: baton, ..ShowInput::default() })?;
             app.show(&shown, |shown| list(&shown.changes))
         }
         Verb::Diff { baton, .. } => {
@@ -123,7 +123,8 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
                 ledger::settle_here(app)?.sentence().iter().for_each(|sentence| app.remark(sentence));
             }
             if !leave_remote {
-                let input = ShowInput { project: project.clone(), baton_id: Some(baton.clone()) };
+                let baton_id = Some(baton.clone());
+                let input = ShowInput { project: project.clone(), baton_id, ..ShowInput::default() };
                 let shown = app.run::<Show>(&input)?;
                 ledger::discard(app, &shown.changes.manifest)?;
             }
@@ -183,6 +184,7 @@ fn keep((baton_id, replace): (String, bool), remote: Option<&str>, app: &mut App
         let _ = ledger::discard(app, &input.changes);
     }
     let attached = attached?;
+    ledger::confirm(&app.config.data_dir, Some(&input.changes));
     app.show(&attached, |attached| list(&attached.changes))
 }
 

@@ -73,6 +73,7 @@ pub(super) struct Args {
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let packet = args.packet.as_deref().map(read_input).transpose()?;
     let (copy, without_changes) = (changes(&args, app)?, args.without_changes);
+    let is_clean = args.with_changes && copy.is_none();
     let wrapped = app.run::<Wrap>(&WrapInput {
         project: app.project.clone(),
         session: app.session.clone(),
@@ -92,13 +93,19 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         why: args.why,
         request_id: args.request_id,
     });
-    let is_named = wrapped.as_ref().is_ok_and(|wrapped| wrapped.changes.is_some());
-    if let Some(copy) = copy.as_ref().filter(|_| !is_named) {
-        // No baton names the reference. Where it stays, it does no harm.
-        let _ = ledger::discard(app, &copy.manifest);
+    if let Some(CapturedCopy { manifest, .. }) = &copy {
+        let named = wrapped.as_ref().ok().and_then(|wrapped| wrapped.changes.as_ref());
+        match named.is_some_and(|named| named.remote == manifest.remote) {
+            true => ledger::confirm(&app.config.data_dir, Some(manifest)),
+            // No baton names the reference. Where it stays, `baton doctor` names it.
+            false => _ = ledger::discard(app, manifest),
+        }
     }
     let wrapped = wrapped?;
     app.remark_repository();
+    if is_clean {
+        app.remark("everything is committed here: no changes go with the baton");
+    }
     ledger::remark_interrupted(app);
     match copy {
         Some(_) if wrapped.changes.is_none() && !wrapped.replay.replayed => {
@@ -169,10 +176,7 @@ fn changes(args: &Args, app: &mut App) -> Result<Option<CapturedCopy>, AppError>
         true => refusal,
         false => Refusal { hint: "leave `--with-changes` out: what lies here stays".to_owned(), ..refusal },
     })?;
-    let Some(mut copy) = ledger::capture_copy(app, &root)? else {
-        app.remark("everything is committed here: no changes go with the baton");
-        return Ok(None);
-    };
+    let Some(mut copy) = ledger::capture_copy(app, &root)? else { return Ok(None) };
     ledger::keep(app, project.as_deref(), &mut copy, args.changes_remote.as_deref())?;
     Ok(Some(copy))
 }

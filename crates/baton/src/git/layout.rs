@@ -133,11 +133,13 @@ pub(crate) fn repository(root: &Path) -> Result<Repository, String> {
     })
 }
 
-/// The address of a remote; a path that is relative, as git takes it from the top folder, is made absolute where it leads to a
-/// folder.
+/// The address of a remote. A path is made absolute and free of links where it leads to a folder, so that clones by different paths
+/// have one address. A relative one counts from the top folder, as git takes it.
 pub(crate) fn absolute_remote(root: &Path, url: String) -> String {
     let is_relative = url.starts_with("./") || url.starts_with("../") || url == "..";
-    let target = if is_relative { root.join(&url).canonicalize().ok() } else { None };
+    let path = url.strip_prefix("file://").unwrap_or(&url);
+    let target =
+        if is_relative || path.starts_with('/') { root.join(path).canonicalize().ok() } else { None };
     target.map_or(url, |path| path.display().to_string())
 }
 

@@ -95,7 +95,9 @@ impl Supervisor<'_> {
         let changes = ledger::always_or_remark(app, project.as_deref());
         let packet = Some(gathered.packet);
         let input = WrapInput { project, session, packet, changes, ..WrapInput::default() };
-        Ok(app.run_as::<Wrap>(&self.caller, &input)?.baton_id)
+        let baton_id = app.run_as::<Wrap>(&self.caller, &input)?.baton_id;
+        ledger::confirm(&app.config.data_dir, input.changes.as_ref());
+        Ok(baton_id)
     }
 
     /// Whether the agent saved anything by itself.

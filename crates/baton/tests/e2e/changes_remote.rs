@@ -132,6 +132,12 @@ fn a_setting_names_no_folder_as_a_remote() {
     assert_eq!(of.ann().json(&wrap)["changes"]["files"], json!(["a.txt", "new/b.txt"]));
 }
 
+/// The one note of a push that lies on the laptop.
+fn note_of(of: &TwoMachines) -> Option<PathBuf> {
+    let folder = of.laptop.home().join("data/baton/pushes");
+    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).next()
+}
+
 #[test]
 fn a_push_that_is_killed_is_named_by_the_doctor_until_its_reference_is_removed() {
     let of = TwoMachines::new();
@@ -152,6 +158,8 @@ fn a_push_that_is_killed_is_named_by_the_doctor_until_its_reference_is_removed()
     wrap.kill().expect("killed");
     wrap.wait().expect("ended");
     assert_eq!(references(&of).len(), 1);
+    let note = note_of(&of).expect("a note");
+    let written = fs::read_to_string(&note).expect("read");
     let found = ann.json(&["doctor"])["interrupted_pushes"].clone();
     assert!(references(&of)[0].ends_with(&text(&found[0], "reference")), "{found:#}");
     let output = ann.text(&["doctor"]);
@@ -162,6 +170,12 @@ fn a_push_that_is_killed_is_named_by_the_doctor_until_its_reference_is_removed()
     assert_eq!(references(&of), Vec::<String>::new());
     assert_eq!(ann.json(&["doctor"])["interrupted_pushes"], Value::Null);
     // One that ended leaves no note.
-    ann.json(&[&WRAP[..], &["origin"]].concat());
+    let left = ann.json(&[&WRAP[..], &["origin"]].concat());
+    assert_eq!(note_of(&of), None);
     assert_eq!(ann.json(&["doctor"])["interrupted_pushes"], Value::Null);
+    // One that was killed once the ledger had its baton left nothing that may be removed.
+    let reference = text(&left["changes"]["remote"], "reference");
+    fs::write(&note, written.replace(&text(&found[0], "reference"), &reference)).expect("written");
+    assert_eq!(ann.json(&["doctor"])["interrupted_pushes"], Value::Null);
+    assert_eq!((note_of(&of), references(&of).len()), (None, 1));
 }

@@ -103,6 +103,7 @@ mod work_agents;
 mod work_kill;
 mod work_limits;
 mod work_roles;
+mod worktree_addresses;
 mod worktree_changes;
 mod worktree_faults;
 mod worktree_location;

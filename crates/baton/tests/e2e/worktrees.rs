@@ -484,11 +484,11 @@ fn a_repository_does_not_join_the_project_of_another_one_by_naming_its_id() {
     assert_eq!(stage.deltas(), before, "nothing was written");
     let shown = ann.json(&["project", "show", "shop"]);
     assert_eq!(shown["vcs_remote_url"], "https://github.com/acme/shop.git", "{shown:#}");
-    // Who says so joins, and names it by its id from then on; so does a clone of its remote.
+    // Who says so joins, and names it by its id from then on; so does a clone of the project's remote, which stays the one it had.
     assert_eq!(there.json(&["init", "--join", "shop"])["joined"], true);
     assert_eq!(there.json(&["init", "--id", "shop"])["created"], false);
     let clone = stage.repo("clone");
-    git(&stage, &clone, &["remote", "add", "origin", "git@github.com:acme/other.git"]);
+    git(&stage, &clone, &["remote", "add", "origin", "git@github.com:acme/shop.git"]);
     assert_eq!(ann.within(&clone).json(&["init", "--id", "shop"])["joined"], true);
     stage.assert_sound();
 }

@@ -80,6 +80,21 @@ pub struct Row {
     /// What was not committed goes with it: `baton changes show ID`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_changes: bool,
+    /// Where the session that left it worked, as it last said; nothing where that is not known, or the baton is spent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub location: Option<RowLocation>,
+}
+
+/// The folder in which the work of a baton was left. Whether it is there still, a pickup looks up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RowLocation {
+    /// The top folder of the working copy.
+    pub root: String,
+    /// The branch that was checked out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// Whether it is a folder of the caller's machine.
+    pub is_this_machine: bool,
 }
 
 /// Answer of `baton_list`.
@@ -174,6 +189,9 @@ impl Operation for List {
             rows.sort_by_key(place);
             let more = rows.len() > limit;
             rows.truncate(limit);
+            for row in rows.iter_mut().filter(|row| row.state != State::Spent) {
+                row.location = location(tx, env, row)?;
+            }
             let next = rows
                 .last()
                 .filter(|_| more)
@@ -206,6 +224,16 @@ fn in_hand(
     Ok(rows.into_values().collect())
 }
 
+/// Where the work of a baton was left.
+pub(super) fn location(tx: &mut Tx<'_>, env: &Env<'_>, of: &Row) -> Result<Option<RowLocation>, Failure> {
+    let left = session::get(tx, &of.project_id, &of.session_id)?;
+    Ok(left.and_then(|left| {
+        let copy = left.copy?;
+        let is_this_machine = left.place.machine == env.caller.place.machine;
+        Some(RowLocation { root: copy.root, branch: copy.branch, is_this_machine })
+    }))
+}
+
 /// A baton with its state.
 pub(super) fn row(env: &Env<'_>, of: Baton, holder: Option<&Session>) -> Row {
     let state = of.state(holder, |holder| is_at_work(env, holder));
@@ -232,6 +260,7 @@ fn unheld(of: Baton) -> Row {
         finished,
         spent_by,
         has_changes: of.has_changes,
+        location: None,
     }
 }
 

@@ -3,5 +3,5 @@
 mod list;
 mod show;
 
-pub use list::{List, ListInput, ListOutput, Row};
+pub use list::{List, ListInput, ListOutput, Row, RowLocation};
 pub use show::{Show, ShowInput, ShowOutput};

@@ -5,7 +5,7 @@ use baton_store::{Failure, baton, delta, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::list::{Row, row};
+use super::list::{Row, location, row};
 use crate::op::{Cx, Meta, Operation};
 use crate::project::VisibleProjects;
 use crate::resolve;
@@ -58,7 +58,9 @@ impl Operation for Show {
                 None => None,
             };
             let packet = delta::get(tx, &project_id, &baton_id)?.map(|wrap| wrap.body);
-            Ok(ShowOutput { row: row(env, of, holder.as_ref()), packet })
+            let mut row = row(env, of, holder.as_ref());
+            row.location = location(tx, env, &row)?;
+            Ok(ShowOutput { row, packet })
         })
     }
 }

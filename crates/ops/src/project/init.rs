@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::address::ChangedAddress;
 use super::choose::{Choice, choose, record, refuse_overtaken};
 use super::isolation::{isolated_within, keep_isolation};
 use super::merged::{merged, merged_into};
@@ -129,7 +130,7 @@ impl Operation for Init {
     fn run(input: InitInput, cx: &mut Cx<'_>) -> Result<InitOutput, Failure> {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let enterprise = cx.env.host.github_enterprise().map(str::to_owned);
-        let fields = document_fields(&input, enterprise.as_deref())?;
+        let mut fields = document_fields(&input, enterprise.as_deref())?;
         let repo = input
             .issues_repo
             .as_deref()
@@ -141,14 +142,23 @@ impl Operation for Init {
         }
         let chosen = choose(cx, &input)?;
         let (project_id, root) = (chosen.place.project_id.clone(), chosen.place.path.clone());
+        let address = cx.store.read(|tx| ChangedAddress::find(tx, &chosen, &input, &fields))?;
+        let takes_address = address.as_ref().is_some_and(|address| address.is_taken);
+        if takes_address {
+            // The document is as Baton wrote it, with the address of before.
+            (fields.vcs_remote_url, fields.vcs_provider) = (None, None);
+        }
         let wanted = RegistrationInput {
             input: &input,
             said: &fields,
+            takes_address,
+            keeps_address: address.is_some() && !takes_address,
             enterprise: enterprise.as_deref(),
             flag: repo.as_deref(),
         };
         let registered = register(cx, &wanted, &chosen, &identity)?;
-        let remarks = wanted.remarks(&registered);
+        let mut remarks = wanted.remarks(&registered);
+        remarks.extend(address.as_ref().map(ChangedAddress::remark));
         let Registered { created, project, .. } = registered;
         let (document, fault) =
             match project_document::write(input.document.as_deref(), &wanted.document_view(&project)) {

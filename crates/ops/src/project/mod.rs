@@ -1,5 +1,6 @@
 //! The project registry.
 
+mod address;
 mod choose;
 mod init;
 mod isolation;

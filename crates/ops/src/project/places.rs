@@ -6,7 +6,7 @@ use baton_store::{Failure, place, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::displaced::is_displaced;
+use crate::displaced::{is_displaced, is_taken};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 
@@ -62,6 +62,9 @@ pub struct PlaceRow {
     /// Whether the folder is there; nothing where that cannot be said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_there: Option<bool>,
+    /// Whether another repository lies in the folder by now.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub holds_other: bool,
     /// Where the worktree was moved to, if its folder is gone and its branch is checked out in another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved_to: Option<String>,
@@ -135,7 +138,13 @@ fn moved_to(cx: &mut Cx<'_>, of: &Place, known: &[Place]) -> Result<Option<Strin
 
 fn place_row(env: &Env<'_>, place: &Place, open: &[Session]) -> PlaceRow {
     let kind = if place.is_worktree { PlaceKind::Worktree } else { PlaceKind::Registered };
-    row(env, (&place.machine, &place.path), kind, open)
+    let row = row(env, (&place.machine, &place.path), kind, open);
+    let around = if row.is_this_machine { env.host.repository(&place.path) } else { None };
+    if !around.is_some_and(|(root, now)| is_taken(place, &root, &now)) {
+        return row;
+    }
+    // What lies there is nothing of this project.
+    PlaceRow { is_there: Some(false), holds_other: true, branch: None, commit: None, ..row }
 }
 
 fn session_row(env: &Env<'_>, session: &Session, open: &[Session]) -> PlaceRow {
@@ -162,6 +171,7 @@ fn row(env: &Env<'_>, (machine, path): (&str, &str), kind: PlaceKind, open: &[Se
         kind,
         is_this_machine,
         moved_to: None,
+        holds_other: false,
         is_there: if is_this_machine { env.host.has_folder(path) } else { None },
         branch,
         commit,

@@ -26,6 +26,10 @@ pub(super) struct Registered {
 pub(super) struct RegistrationInput<'a> {
     pub input: &'a InitInput,
     pub said: &'a DocumentFields,
+    /// The remote has another address than the ledger knows, and it counts.
+    pub takes_address: bool,
+    /// The remote has another address, and that of the ledger counts.
+    pub keeps_address: bool,
     pub enterprise: Option<&'a str>,
     /// The tracker of the flag.
     pub flag: Option<&'a str>,
@@ -93,7 +97,7 @@ impl RegistrationInput<'_> {
         let guessed = guess(known.vcs_remote_url.as_deref());
         let decided = known.vcs_provider.clone().filter(|known| !self.input.sync && *known != guessed);
         let provider = self.said.vcs_provider.clone();
-        let before = known.vcs_provider.clone();
+        let before = known.vcs_provider.clone().filter(|_| !self.takes_address);
         self.input.vcs.clone().or(decided).or(provider).or(before).unwrap_or_else(|| guess(remote))
     }
 
@@ -101,7 +105,8 @@ impl RegistrationInput<'_> {
         let found = || self.input.remote.as_deref().map(without_credentials);
         let remote = self.said.vcs_remote_url.clone().filter(|_| self.is_remote_believed());
         // A fork that joins does not become the repository to which the project's issues go.
-        let before = known.vcs_remote_url.clone().filter(|_| self.input.join.is_some() && !self.input.sync);
+        let is_fork = self.input.join.is_some() && !self.input.sync || self.keeps_address;
+        let before = known.vcs_remote_url.clone().filter(|_| is_fork);
         before.or(remote).or_else(found).or_else(|| known.vcs_remote_url.clone())
     }
 

@@ -6,7 +6,7 @@ use baton_store::place::Place;
 use baton_store::{Failure, place};
 
 use crate::caller_project;
-use crate::displaced::is_displaced;
+use crate::displaced::{is_displaced, is_place_of};
 use crate::op::{Cx, Host, PathKind};
 
 /// What is known of the folder in which work was left, on the caller's machine.
@@ -30,7 +30,7 @@ pub(super) fn look_up(
     repository_id: Option<&str>,
     copy: &mut WorkingCopy,
 ) -> Result<PlaceNow, Failure> {
-    let host = cx.env.host;
+    let (host, machine) = (cx.env.host, &cx.env.caller.place.machine);
     let is_there = host.has_folder(&copy.root);
     // No other folder is looked into than one of the project.
     let owner = match is_there {
@@ -38,7 +38,9 @@ pub(super) fn look_up(
         _ => None,
     };
     let is_own = owner.as_deref() == Some(project_id);
-    let holds_other = is_there == Some(true) && is_another(copy, host, is_own);
+    let known = cx.store.read(|tx| Ok(place::of_project(tx, project_id)?))?;
+    let known = known.iter().find(|place| place.machine == *machine && place.path == copy.root);
+    let holds_other = is_there == Some(true) && is_another(copy, host, is_own, known);
     let switched = if is_there == Some(true) && is_own { other_branch(copy, host) } else { None };
     let now = PlaceNow { is_there, owner, holds_other, earlier: None };
     if is_there != Some(false) && !holds_other && switched.is_none() {
@@ -57,12 +59,19 @@ pub(super) fn look_up(
 }
 
 /// Whether a folder holds another repository than the one in which work was left, or none of its own. `is_own`: it belongs to the
-/// project of that work.
-fn is_another(copy: &WorkingCopy, host: &dyn Host, is_own: bool) -> bool {
+/// project of that work. `known`: what the ledger noted of it then.
+fn is_another(copy: &WorkingCopy, host: &dyn Host, is_own: bool, known: Option<&Place>) -> bool {
     if copy.branch.is_none() && copy.commit.is_none() {
         return false;
     }
     match host.repository(&copy.root) {
+        // A worktree does not become a main working copy, wherever its commits are had too.
+        Some((root, now)) if root == copy.root && copy.is_worktree => {
+            !now.is_worktree
+                || known
+                    .filter(|known| known.is_worktree)
+                    .is_some_and(|known| !is_place_of(known, now.id.as_deref(), Some(&now.common_dir)))
+        }
         Some((root, now)) if root == copy.root => copy.commit.as_deref().is_some_and(|commit| {
             !is_own
                 && now.commit.as_deref() != Some(commit)
@@ -137,14 +146,6 @@ fn may_be_of(own: &Repository, copy: &WorkingCopy, places: &[Place]) -> bool {
             let mut roots = places.iter().filter(|place| !place.is_worktree && place.common_dir.is_some());
             roots.all(|place| is_place_of(place, own.id.as_deref(), Some(&own.common_dir)))
         }
-    }
-}
-
-/// Whether a place is one of the repository with this id and common git folder.
-fn is_place_of(place: &Place, id: Option<&str>, common_dir: Option<&str>) -> bool {
-    match (place.repository_id.as_deref(), id) {
-        (Some(known), Some(id)) => known == id,
-        _ => place.common_dir.as_deref() == common_dir,
     }
 }
 

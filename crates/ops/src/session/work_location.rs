@@ -66,6 +66,8 @@ impl WorkLocation {
     }
 }
 
+/// How an advice begins for a folder that no worktree is: where it went, its repository says by itself.
+const RENAMED: &str = "if you renamed it, run any `baton` command there once";
 /// How an advice ends where no baton has what is not committed.
 const THERE_ONLY: &str = "; what is not committed is there only";
 
@@ -103,7 +105,7 @@ pub(super) fn advice(
     if work.is_found() {
         let only = match work.uncommitted_total {
             Some(0) | None => "",
-            Some(_) if travel => "",
+            Some(_) if travel => return Some(format!("or go on there, where they lie, too: `cd {root}`")),
             Some(_) => THERE_ONLY,
         };
         return Some(format!("go on there: `cd {root}`{only}"));
@@ -132,7 +134,8 @@ fn what_is_left(
     let is_left = branch.and_then(has_branch);
     let gone = match (work.is_this_machine, work.holds_other) {
         (true, true) => "the folder holds something else by now",
-        (true, false) => "the folder is gone",
+        (true, false) if work.copy.is_worktree => "the folder is gone",
+        (true, false) => &format!("{RENAMED}; the folder is gone"),
         (false, _) => "it is on another machine",
     };
     if let (Some(branch), Some(true), Some(commit)) = (own_branch, work.has_commit, &commit) {
@@ -150,7 +153,7 @@ fn what_is_left(
         (Some(branch), _, Some(false), Some(commit)) if !work.is_this_machine => {
             let branch = visible(branch);
             format!(
-                "{gone}, and its commit {commit} is not here: push it there (`git push origin {branch}`), then `git fetch` here"
+                "{gone}, and its commit {commit} is not here: push it there (`git push origin {branch}`), then `git fetch origin {branch}` here"
             )
         }
         (Some(branch), Some(true), Some(false), Some(commit)) => {
@@ -164,7 +167,10 @@ fn what_is_left(
             format!("{gone}; its commit is here: `git switch --detach {commit}`")
         }
         (Some(branch), ..) => {
-            format!("{gone}, and branch {0} is not here: `git fetch` it, once it is pushed", visible(branch))
+            format!(
+                "{gone}, and branch {0} is not here: `git fetch origin {0}`, once it is pushed",
+                visible(branch)
+            )
         }
         (None, ..) => format!("{gone}, and its commit is not here: `git fetch` it, once it is pushed"),
     }
@@ -261,7 +267,9 @@ mod tests {
         check(
             &gone,
             Some(true),
-            &format!("the folder is gone; {here}: `git worktree add /src/shop main`, or `git switch main`"),
+            &format!(
+                "{RENAMED}; the folder is gone; {here}: `git worktree add /src/shop main`, or `git switch main`"
+            ),
         );
         let worktree = WorkingCopy { is_worktree: true, ..WorkingCopy::default() };
         check(
@@ -282,7 +290,9 @@ mod tests {
         check(
             &behind,
             Some(true),
-            &format!("the folder is gone; {here}, without its commit 1a2b3c4d5e6f: `git switch main`"),
+            &format!(
+                "{RENAMED}; the folder is gone; {here}, without its commit 1a2b3c4d5e6f: `git switch main`"
+            ),
         );
         let far = WorkLocation { is_this_machine: false, is_there: None, ..gone };
         check(&far, Some(true), &format!("it is on another machine; {here}: `git switch main`"));
@@ -311,7 +321,7 @@ mod tests {
                 &unpushed,
                 is_left,
                 "it is on another machine, and its commit 1a2b3c4d5e6f is not here: push it there (`git push origin main`), then \
-                 `git fetch` here",
+                 `git fetch origin main` here",
             );
         }
     }
@@ -331,7 +341,10 @@ mod tests {
             advice: None,
             earlier: Vec::new(),
         };
-        assert_eq!(advice(&work, None, true, |_| None).as_deref(), Some("go on there: `cd /src/shop`"));
+        assert_eq!(
+            advice(&work, None, true, |_| None).as_deref(),
+            Some("or go on there, where they lie, too: `cd /src/shop`")
+        );
         let only = advice(&work, None, false, |_| None).expect("advice");
         assert!(only.ends_with("there only"), "{only}");
     }

@@ -6,6 +6,7 @@ use baton_model::session::Session;
 use baton_store::place::Place;
 use baton_store::{Failure, Tx, place, project, session, session_commit};
 
+use crate::displaced::{is_taken, put_place};
 use crate::locate::{CallerPlace, place_of};
 use crate::op::Env;
 
@@ -63,7 +64,7 @@ fn note_commits(tx: &mut Tx<'_>, env: &Env<'_>, own: &Session, head: Option<&str
 pub(crate) fn note_place(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<(), Failure> {
     let here = CallerPlace::of(env.caller);
     let (Some(repository), Some(root)) = (here.repository, here.git_root) else { return Ok(()) };
-    let known = place::get(tx, here.machine, root)?;
+    let known = place::get(tx, here.machine, root)?.filter(|known| !is_taken(known, root, repository));
     if known.as_ref().is_some_and(|known| known.project_id == project_id) {
         note_remote(tx, env, (project_id, repository.remote.as_deref()))?;
     }
@@ -90,7 +91,7 @@ pub(crate) fn note_place(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Re
             common_dir: Some(repository.common_dir.clone()),
             is_worktree: true,
         };
-        place::put(tx, &worktree, env.now)?;
+        put_place(tx, &worktree, env.now)?;
     }
     Ok(())
 }

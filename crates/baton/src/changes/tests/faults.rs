@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::process::Command;
 
-use crate::changes::{Applied, Changes, Fault, Limits, Recovery, Step, recover};
+use crate::changes::{Applied, Changes, Fault, Leftover, Limits, Recovery, Step, recover};
 use crate::git::Plumbing;
 
 use super::stage::{
@@ -57,6 +57,12 @@ fn a_kill_before_any_step_leaves_it_as_it_was_or_is_finished() {
             break;
         };
         let step = step.downcast_ref::<Step>().copied().expect("a step");
+        let left = match step {
+            Step::Prepare | Step::LockIndex => None,
+            Step::Plan => Some(Leftover::IndexLock),
+            _ => Some(Leftover::Files),
+        };
+        assert_eq!(Leftover::find(&target), left, "{step:?}");
         let is_finished = recover(&Plumbing, &target).expect("recovered").recovery == Recovery::Finished;
         assert_eq!(is_finished, !matches!(step, Step::Prepare | Step::LockIndex | Step::Plan), "{step:?}");
         if is_finished {
@@ -241,6 +247,9 @@ fn where_a_commit_is_missing_the_advice_brings_it() {
     let cut = stage.dir.path().join("cut");
     let fault = apply(&cut, &changes).expect_err("its commit is beyond the cut");
     assert!(fault.hint().contains("git fetch --unshallow"), "{}", fault.hint());
+    let named = Changes { branch: Some("fix".into()), ..changes.clone() };
+    let fault = apply(&cut, &named).expect_err("its commit is beyond the cut");
+    assert!(fault.hint().contains("`git fetch origin fix`"), "{}", fault.hint());
     git(&cut, &["fetch", "-q", "--unshallow"]);
     apply(&cut, &changes).expect("it is here");
     // A branch without a commit, in a repository that has the one of the changes.

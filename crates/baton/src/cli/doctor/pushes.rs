@@ -1,12 +1,16 @@
-//! What `baton doctor` says of changes on their way into a remote whose push was killed: a reference may be left that no baton names.
+//! What `baton doctor` says of changes in a remote whose wrap was killed: a reference may be left there that no baton names.
 
 use baton_model::id::visible;
+use baton_model::shell::shell_word;
+use baton_ops::changes::{Show, ShowInput};
 use serde::Serialize;
 
-use crate::app::App;
+use crate::app::{App, Format};
 use crate::changes::{PushNote, is_in_remote};
+use crate::config::Config;
+use crate::error::AppError;
 
-/// A reference that a killed push may have left in a remote.
+/// A reference that a killed wrap may have left in a remote.
 #[derive(Serialize)]
 pub(super) struct InterruptedPush {
     url: String,
@@ -14,6 +18,9 @@ pub(super) struct InterruptedPush {
     /// Whether the remote has it; nothing where it did not answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     is_there: Option<bool>,
+    /// Whether a baton names it; nothing where the ledger does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    is_named: Option<bool>,
     /// The command that removes it.
     remove: String,
 }
@@ -22,25 +29,60 @@ impl InterruptedPush {
     /// What a person reads of it.
     pub(super) fn text(&self) -> String {
         let left = if self.is_there.is_some() { "left" } else { "may have left" };
+        let whose = match self.is_named {
+            Some(_) => "that no baton names",
+            None => "; unless a baton has it (`baton changes show BATON` says where its changes are kept)",
+        };
         format!(
-            "a push of uncommitted changes was killed and {left} a reference that no baton names: `{}`\n",
+            "a wrap that kept uncommitted changes in a remote was killed and {left} a reference {whose}: remove it with `{}`\n",
             visible(&self.remove)
         )
     }
 }
 
-/// The references that are left, or may be. A note of one that is not there is removed.
+/// The references that are left, or may be. The note of one that is not there, or that a baton names, is removed.
 pub(super) fn interrupted(app: &App) -> Vec<InterruptedPush> {
     let data_dir = &app.config.data_dir;
     let mut found = Vec::new();
-    for (file, PushNote { url, reference, .. }) in PushNote::interrupted(data_dir) {
-        let is_there = is_in_remote(data_dir, &url, &reference).ok();
-        if is_there == Some(false) {
+    for (file, note) in PushNote::interrupted(data_dir) {
+        let is_named = is_named(app, &note);
+        let is_there = match is_named {
+            Some(true) => None,
+            _ => is_in_remote(data_dir, &note.url, &note.reference).ok(),
+        };
+        if is_named == Some(true) || is_there == Some(false) {
             let _ = std::fs::remove_file(file);
             continue;
         }
-        let remove = format!("git push {url} :{reference}");
-        found.push(InterruptedPush { url, reference, is_there, remove });
+        let PushNote { url, reference, .. } = note;
+        let remove = format!("git push {} :{reference}", shell_word(&url));
+        found.push(InterruptedPush { url, reference, is_there, is_named, remove });
     }
     found
+}
+
+/// Whether a baton of the project in whose working copy a wrap was killed has the reference; nothing where the ledger does not say.
+fn is_named(app: &App, note: &PushNote) -> Option<bool> {
+    let cwd = note.root.clone().filter(|root| root.is_dir());
+    if cwd.is_none() && note.project.is_none() {
+        return None;
+    }
+    let mut there = App::new(
+        Config { cwd: cwd.or_else(|| app.config.cwd.clone()), ..app.config.clone() },
+        Format::Json,
+        false,
+        true,
+    );
+    let input = ShowInput {
+        project: note.project.clone(),
+        reference: Some(note.reference.clone()),
+        ..ShowInput::default()
+    };
+    let shown = there.run::<Show>(&input);
+    there.leave();
+    match shown {
+        Ok(_) => Some(true),
+        Err(AppError::Refused(refusal)) if refusal.code == "changes_none" => Some(false),
+        Err(_) => None,
+    }
 }

@@ -36,12 +36,13 @@ pub(super) fn print(app: &mut App, bundle: Bundle) -> Result<(), AppError> {
 /// What a person reads of it. `changes`: those that go with the baton.
 pub(super) fn text(work: &WorkLocation, changes: Option<&WaitingChanges>) -> String {
     let is_applied = changes.and_then(|changes| changes.outcome.as_ref()).is_some_and(|one| one.applied);
+    let elsewhere = if work.is_this_machine { "" } else { "on another machine, " };
     let mut text = match (is_applied, work.is_here) {
         // The answer has begun with that.
         (true, true) => String::new(),
-        (true, false) => format!("the work was left in {}\n", work.copy.describe()),
+        (true, false) => format!("the work was left {elsewhere}in {}\n", work.copy.describe()),
         (false, true) => format!("the work lies here, in {}\n", work.copy.describe()),
-        (false, false) => format!("the work lies in {}\n", work.copy.describe()),
+        (false, false) => format!("the work lies {elsewhere}in {}\n", work.copy.describe()),
     };
     let has_listed = changes.is_some_and(|changes| {
         (changes.is_here || is_applied && work.is_here)

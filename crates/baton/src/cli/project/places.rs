@@ -86,6 +86,7 @@ fn row(place: &PlaceRow) -> Vec<String> {
     };
     let gone = match &place.moved_to {
         Some(folder) => format!("moved to {}", visible(folder)),
+        None if place.holds_other => "gone: another repository lies there".to_owned(),
         None if place.is_there == Some(false) => "gone".to_owned(),
         None => String::new(),
     };

@@ -1,0 +1,119 @@
+//! By which repository a folder is known, and by which address a remote, once either has changed.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use serde_json::json;
+
+use crate::stage::text;
+use crate::worktrees::{committed, git, worktree};
+
+const WRAP: [&str; 5] = ["wrap", "--summary", "s", "--next", "n"];
+
+#[test]
+fn another_repository_in_the_old_place_of_a_worktree_is_not_taken_for_it() {
+    for what in ["a clone", "a repository of its own"] {
+        let stage = committed();
+        let beside = worktree(&stage, "beside", "fix");
+        let donna = stage.terminal("Donna").within(&beside);
+        donna.json(&["start"]);
+        donna.json(&WRAP);
+        git(&stage, stage.shop(), &["worktree", "move", "../beside", "../moved"]);
+        match what {
+            "a clone" => git(&stage, stage.root(), &["clone", "-q", "shop", "beside"]),
+            _ => git(&stage, stage.root(), &["init", "-q", "beside"]),
+        };
+        let (lola, moved) = (stage.terminal("Lola"), stage.root().join("moved"));
+        assert_eq!(lola.text(&["pickup", "--there"]).trim(), moved.display().to_string(), "{what}");
+        let places = lola.json(&["project", "places"])["items"].clone();
+        let old = places.as_array().and_then(|rows| rows.iter().find(|row| row["path"] == json!(beside)));
+        let old = old.expect("the old place");
+        assert_eq!((&old["holds_other"], &old["moved_to"]), (&json!(true), &json!(moved)), "{what}: {old:#}");
+        assert_eq!(old["branch"], json!(null), "{what}: {old:#}");
+        git(&stage, stage.shop(), &["worktree", "remove", "--force", "../moved"]);
+        lola.refused(3, "place_gone", &["pickup", "--there"]);
+        let location = lola.json(&["pickup", "--dry-run"])["location"].clone();
+        assert_eq!(
+            (&location["is_there"], &location["holds_other"]),
+            (&json!(false), &json!(true)),
+            "{what}"
+        );
+        // Nor does a command there act in the project.
+        assert_ne!(lola.within(&beside).run(&["status"]).code, 0, "{what}");
+    }
+}
+
+#[test]
+fn clones_by_any_path_of_one_remote_are_asked_about() {
+    let stage = committed();
+    let root = stage.root();
+    git(&stage, root, &["clone", "-q", "--bare", "shop", "bare.git"]);
+    git(&stage, stage.shop(), &["remote", "add", "origin", "../bare.git"]);
+    let ann = stage.terminal("Ann");
+    ann.json(&["init"]);
+    let address = text(&ann.json(&["project", "show"]), "vcs_remote_url");
+    assert_eq!(address, root.join("bare.git").canonicalize().expect("there").display().to_string());
+    fs::create_dir(root.join("deep")).expect("a folder");
+    symlink(root.join("bare.git"), root.join("link.git")).expect("linked");
+    let dotted = root.join("deep/../bare.git");
+    for (name, url) in [("two", root.join("bare.git")), ("three", dotted), ("four", root.join("link.git"))] {
+        let url = url.display().to_string();
+        git(&stage, root, &["clone", "-q", &url, name]);
+        git(&stage, root.join(name), &["remote", "set-url", "origin", &url]);
+        ann.within(root.join(name)).refused(4, "project_is_clone", &["init"]);
+    }
+    git(&stage, root.join("two"), &["remote", "set-url", "origin", "../bare.git"]);
+    ann.within(root.join("two")).refused(4, "project_is_clone", &["init"]);
+}
+
+#[test]
+fn a_remote_that_was_renamed_is_taken_by_init_and_said_with_both_addresses() {
+    let stage = committed();
+    let (ann, old, new) =
+        (stage.terminal("Ann"), "https://git.example/a/shop.git", "https://git.example/a/store.git");
+    git(&stage, stage.shop(), &["remote", "add", "origin", old]);
+    ann.json(&["init"]);
+    ann.json(&["init"]);
+    git(&stage, stage.shop(), &["remote", "set-url", "origin", new]);
+    let made = ann.json(&["init"]);
+    let remark = made["remarks"][0].as_str().unwrap_or_default();
+    assert!(remark.contains(old) && remark.contains(new), "{made:#}");
+    assert_eq!(text(&ann.json(&["project", "show"]), "vcs_remote_url"), new);
+    let document = fs::read_to_string(stage.shop().join("docs/PROJECT.md")).expect("read");
+    assert!(document.contains(new) && !document.contains(old), "{document}");
+    assert_eq!(ann.json(&["init"])["remarks"], json!(null));
+    git(&stage, stage.root(), &["clone", "-q", "shop", "second"]);
+    let second = stage.root().join("second");
+    git(&stage, &second, &["remote", "set-url", "origin", new]);
+    ann.within(&second).refused(4, "project_is_clone", &["status"]);
+}
+
+#[test]
+fn a_fork_that_joined_does_not_give_the_project_its_address() {
+    let stage = committed();
+    let (ann, fork) = (stage.terminal("Ann"), stage.root().join("fork"));
+    git(&stage, stage.shop(), &["remote", "add", "origin", "https://git.example/a/shop.git"]);
+    ann.json(&["init"]);
+    git(&stage, stage.root(), &["clone", "-q", "shop", "fork"]);
+    git(&stage, &fork, &["remote", "set-url", "origin", "https://git.example/me/fork.git"]);
+    let there = ann.within(&fork);
+    there.json(&["init", "--join", "shop"]);
+    let made = there.json(&["init"]);
+    let remark = made["remarks"][0].as_str().unwrap_or_default();
+    assert!(remark.contains("baton init --sync"), "{made:#}");
+    assert_eq!(text(&ann.json(&["project", "show"]), "vcs_remote_url"), "https://git.example/a/shop.git");
+}
+
+#[test]
+fn a_waiting_baton_says_in_which_folder_it_was_left() {
+    let stage = committed();
+    let beside = worktree(&stage, "beside", "fix");
+    let donna = stage.terminal("Donna").within(&beside);
+    donna.json(&["start"]);
+    let baton = text(&donna.json(&WRAP), "baton_id");
+    let ann = stage.terminal("Ann");
+    let location = ann.json(&["batons"])["items"][0]["location"].clone();
+    assert_eq!(location, json!({ "root": beside, "branch": "fix", "is_this_machine": true }));
+    assert!(ann.text(&["batons"]).contains(&format!("in {}", beside.display())));
+    assert!(ann.text(&["batons", "show", &baton]).contains(&beside.display().to_string()));
+}

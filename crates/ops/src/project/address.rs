@@ -1,0 +1,66 @@
+//! The address of a project's remote, where the folder that is registered anew has another one by now.
+
+use baton_model::id::visible;
+use baton_model::project::without_credentials;
+use baton_model::project_document::DocumentFields;
+use baton_model::repository::canonical_address;
+use baton_store::{Failure, Tx, place, project};
+
+use super::choose::Choice;
+use super::init::InitInput;
+use crate::displaced::{is_displaced, is_place_of};
+
+/// A remote that was renamed or moved, or that of another repository of the project, such as a fork that joined it.
+pub(super) struct ChangedAddress {
+    before: String,
+    now: String,
+    /// Whether the project is known by the new address from here on. Where other repositories belong to it, the user says which of
+    /// their addresses counts: it decides which clones are asked about, and where issues are drawn from.
+    pub is_taken: bool,
+}
+
+impl ChangedAddress {
+    /// The change, where the folder is one of its project already and the document says nothing else than what the ledger knows.
+    pub(super) fn find(
+        tx: &mut Tx<'_>,
+        chosen: &Choice,
+        input: &InitInput,
+        document: &DocumentFields,
+    ) -> Result<Option<Self>, Failure> {
+        if chosen.is_new || input.join.is_some() || input.sync {
+            return Ok(None);
+        }
+        let known = project::get(tx, &chosen.place.project_id)?.and_then(|known| known.vcs_remote_url);
+        let Some((before, now)) = known.zip(input.remote.as_deref().map(without_credentials)) else {
+            return Ok(None);
+        };
+        let (own, other) = (canonical_address(&before), canonical_address(&now));
+        let written = document.vcs_remote_url.as_deref();
+        let is_as_known = written.is_none_or(|written| canonical_address(written) == own);
+        if other.is_none() || own == other || !is_as_known {
+            return Ok(None);
+        }
+        let here = &chosen.place;
+        let is_other = |place: &place::Place| {
+            !place.is_worktree
+                && !is_displaced(place)
+                && !is_place_of(place, here.repository_id.as_deref(), here.common_dir.as_deref())
+        };
+        let is_taken = !place::of_project(tx, &here.project_id)?.iter().any(is_other);
+        Ok(Some(Self { before, now, is_taken }))
+    }
+
+    /// What the user is told of it.
+    pub(super) fn remark(&self) -> String {
+        let (before, now) = (visible(&self.before), visible(&self.now));
+        match self.is_taken {
+            true => format!(
+                "the remote is {now} now, and was {before}: the project is known by the new address, clones of the old one are not asked about any more"
+            ),
+            false => format!(
+                "the remote of this folder is {now}, and the project is known by {before}, as other folders of it may be: to change that, write \
+                 `remote_url: \"{now}\"` in docs/PROJECT.md, then run `baton init --sync`"
+            ),
+        }
+    }
+}
