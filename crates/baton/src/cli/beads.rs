@@ -58,6 +58,9 @@ pub(super) fn run_import(args: ImportArgs, app: &mut App) -> Result<(), AppError
             "{} tasks {would}new, {} {would}changed, {} as they were\n",
             imported.created, imported.updated, imported.unchanged
         );
+        if imported.deleted > 0 {
+            text.push_str(&format!("{} that were deleted elsewhere {would}noted\n", imported.deleted));
+        }
         let others = imported.memories + imported.other_lines;
         if others > 0 {
             text.push_str(&format!("{others} other lines are kept as they are\n"));

@@ -108,6 +108,14 @@ pub(crate) fn read(folder: &Path, args: &[&str]) -> Option<String> {
     run(&root, args, &[])
 }
 
+/// The name that git has for its user here; outside of a repository the one of all repositories.
+pub(crate) fn user_name(folder: &Path) -> Option<String> {
+    match root(folder) {
+        Some(_) => read(folder, &["config", "user.name"]),
+        None => run(folder, &["config", "--global", "user.name"], &[]),
+    }
+}
+
 /// The same for a command that also reads files of the working copy: filters that the repository brings do not run. None where one
 /// of them cannot be switched off.
 pub(crate) fn read_files(folder: &Path, args: &[&str]) -> Option<String> {

@@ -15,6 +15,7 @@ mod agent_journeys;
 mod agent_policies;
 mod agents;
 mod api;
+mod beads_consolidation;
 mod beads_daily;
 mod beads_day;
 mod beads_field;

@@ -102,7 +102,7 @@ contexts! {
         /// What is known to be wrong.
         #[serde(default)]
         pub known_issues: Vec<String>,
-        /// What failed before.
+        /// What failed before, the last one first.
         #[serde(default)]
         pub previous_failures: Vec<Value>,
         /// How to see it happen.
@@ -126,7 +126,7 @@ contexts! {
         /// Files that the failing work touched.
         #[serde(default)]
         pub files_modified: Vec<FileRef>,
-        /// What failed before.
+        /// What failed before, the last one first.
         #[serde(default)]
         pub previous_failures: Vec<Value>,
     }
@@ -144,7 +144,7 @@ contexts! {
         /// The command to test it with.
         #[serde(default)]
         pub test_command: Option<String>,
-        /// What failed before.
+        /// What failed before, the last one first.
         #[serde(default)]
         pub previous_failures: Vec<Value>,
     }
@@ -165,5 +165,8 @@ contexts! {
         /// The command that it was tested with.
         #[serde(default)]
         pub test_command: Option<String>,
+        /// What failed before, the last one first.
+        #[serde(default)]
+        pub previous_failures: Vec<Value>,
     }
 }

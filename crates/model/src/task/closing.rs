@@ -3,6 +3,7 @@
 mod carried;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
 pub use carried::{IncrementTasks, refresh};
 
@@ -146,9 +147,34 @@ pub fn apply(
     if !context.is_empty() {
         target.agent_context = context;
     }
-    if !closed.handoff_instructions.is_empty() {
-        target.handoff_instructions = closed.handoff_instructions.clone();
+    let instructions = instructions_for(step.stage, closed);
+    if !instructions.is_empty() {
+        target.handoff_instructions = instructions;
     }
+    if step.act == FollowerAction::Wake
+        && IncrementStage::of(closed.agent_role.as_deref()) == Some(IncrementStage::Testing)
+    {
+        target.extra.insert(TEST_FAILURES.to_owned(), json!(test_failures(target) + 1));
+    }
+}
+
+/// The field of a fix that counts how often the test has failed. The attempts of the test count other turns as well.
+const TEST_FAILURES: &str = "test_failures";
+
+/// How often the test of an increment has failed, by its fix.
+fn test_failures(fix: &Task) -> i64 {
+    fix.extra.get(TEST_FAILURES).and_then(Value::as_i64).unwrap_or(0)
+}
+
+/// The instructions of a closed task for the next one, without a `next_role` that is another stage's: whoever wrote it meant the
+/// task after its own.
+pub fn instructions_for(stage: IncrementStage, closed: &Task) -> Map<String, Value> {
+    let mut instructions = closed.handoff_instructions.clone();
+    let next = instructions.get("next_role").and_then(Value::as_str);
+    if next.and_then(|role| IncrementStage::of(Some(role))).is_some_and(|next| next != stage) {
+        instructions.shift_remove("next_role");
+    }
+    instructions
 }
 
 #[cfg(test)]

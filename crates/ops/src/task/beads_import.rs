@@ -58,6 +58,9 @@ pub struct BeadsImportOutput {
     pub identity: String,
     /// Tasks that were not there.
     pub created: usize,
+    /// Deleted tasks that were not known: their lines are kept, so that no other clone brings them back.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub deleted: usize,
     /// Tasks that the file has changed.
     pub updated: usize,
     /// Tasks for which the file had nothing new.
@@ -78,6 +81,11 @@ pub struct BeadsImportOutput {
     pub complaints: Vec<Complaint>,
     /// Whether nothing was changed.
     pub dry_run: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// A text of a task that a file took away.

@@ -115,7 +115,10 @@ impl Progress<'_, '_> {
             // A time that was not believed is put right in the file.
             let is_stale = theirs != record;
             line::put(tx, project, id, &line::KnownLines::default().followed_by(text), is_stale)?;
-            self.output.created += 1;
+            match theirs.task.status.as_str() {
+                "tombstone" => self.output.deleted += 1,
+                _ => self.output.created += 1,
+            }
             self.output.ids.push(id.clone());
             self.renamed.note_new(&theirs.task);
             return Ok(());

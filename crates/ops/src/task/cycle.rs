@@ -48,6 +48,38 @@ pub(super) fn check_parent(tx: &mut Tx<'_>, project: &str, child: &str, parent: 
     Ok(())
 }
 
+/// Refuses that a task gives way to one that is closed because it gave way to this one: the work would be in no list any more.
+pub(super) fn check_replacement(tx: &mut Tx<'_>, project: &str, from: &str, on: &str) -> Result<(), Failure> {
+    let mut line = vec![on.to_owned()];
+    while let Some(last) = line.last().cloned() {
+        if !task::get(tx, project, &last)?.is_some_and(|task| !task.is_open()) {
+            return Ok(());
+        }
+        let edges = dependency::of(tx, project, &last)?;
+        let gave_way = edges.into_iter().find(|edge| {
+            matches!(edge.kind.as_str(), "duplicates" | "supersedes") && !line.contains(&edge.depends_on_id)
+        });
+        let Some(edge) = gave_way else { return Ok(()) };
+        line.push(edge.depends_on_id);
+        if line.last().is_some_and(|id| id == from) {
+            line.insert(0, from.to_owned());
+            return Err(given_way(&line).into());
+        }
+    }
+    Ok(())
+}
+
+fn given_way(line: &[String]) -> Refusal {
+    let [from, on, ..] = line else { return circle(line) };
+    Refusal::new(
+        Kind::Refused,
+        "dependency_cycle",
+        format!("{on} is closed because it gave way to {from} itself: {}", line.join(" → ")),
+        format!("open the one that is to stay first: `baton task reopen {on}`"),
+    )
+    .with("cycle", json!(line))
+}
+
 fn circle(path: &[String]) -> Refusal {
     Refusal::new(
         Kind::Refused,

@@ -280,6 +280,9 @@ fn refuse(
             Ok(())
         }
         Some(_) => cycle::check(tx, project, &from.task_id, on),
+        None if matches!(request.kind.as_str(), "duplicates" | "supersedes") => {
+            cycle::check_replacement(tx, project, &from.task_id, on)
+        }
         None => Ok(()),
     }
 }

@@ -5,7 +5,7 @@ use baton_model::id::identity_key;
 use baton_model::message::Address;
 use baton_model::route;
 use baton_model::task::closing::{
-    FollowerAction, IncrementStage, IncrementTasks, Outcome, Step, apply, follows, refresh,
+    FollowerAction, IncrementStage, IncrementTasks, Outcome, Step, apply, follows, instructions_for, refresh,
 };
 use baton_model::task::gate::Gate;
 use baton_model::task::{Task, sealed};
@@ -105,8 +105,8 @@ pub(super) fn notify_followers(
             tasks.put(after.clone());
             let mut wanted = target.clone();
             refresh(&mut wanted.agent_context, &handed, &tasks.context(step, after));
-            let (was, is) = (&before.handoff_instructions, &after.handoff_instructions);
-            refresh(&mut wanted.handoff_instructions, was, is);
+            let [was, is] = [before, after].map(|closed| instructions_for(step.stage, closed));
+            refresh(&mut wanted.handoff_instructions, &was, &is);
             if wanted != target {
                 wanted.check(Some(&target))?;
                 wanted.updated_at = env.now;

@@ -14,6 +14,9 @@ use crate::error::AppError;
 /// The version of Beads whose commands and shapes these are.
 pub(super) const BEADS: &str = "1.0.3";
 
+/// What `--version` says behind the name.
+pub(super) const VERSION: &str = concat!("version 1.0.3 (Baton ", env!("CARGO_PKG_VERSION"), ")");
+
 /// How an agent works with issues.
 pub(super) const PRIME: &str = "\
 # Issues
@@ -37,6 +40,14 @@ Between issues
 
 Before you stop: close what is done, give back what is not, and write down what the next agent has to know:
 `baton wrap` hands your session over.
+";
+
+/// The same for an agent that has the tools of the MCP server.
+pub(super) const PRIME_FOR_MCP: &str = "\
+# Issues
+
+Work is tracked as issues in this project. Take one from the ready list, claim it before you begin, close it with what was
+done, and create an issue for what turns up on the way. Before you stop, give back what is not done, with the reason.
 ";
 
 /// What belongs into AGENTS.md.
@@ -77,7 +88,7 @@ struct Version {
 
 pub(super) fn version(out: &Out<'_>) -> Result<(), AppError> {
     let answer = Version { version: BEADS, baton: env!("CARGO_PKG_VERSION"), build: "baton" };
-    out.print(&answer, |it| format!("bd version {} (Baton {})\n", it.version, it.baton))
+    out.print(&answer, |_| format!("bd {VERSION}\n"))
 }
 
 /// The id of the project that commands act on.
@@ -88,6 +99,7 @@ pub(super) fn project(out: &mut Out<'_>) -> Result<String, AppError> {
 
 #[derive(Serialize)]
 struct Info {
+    issue_prefix: String,
     database_path: String,
     mode: &'static str,
     issue_count: i64,
@@ -164,6 +176,7 @@ pub(super) fn info(with_schema: bool, out: &mut Out<'_>) -> Result<(), AppError>
     let database_path = out.app.config.ledger();
     let mode = if out.app.config.server.is_some() { "server" } else { "direct" };
     let answer = Info {
+        issue_prefix: issue_prefix.clone(),
         database_path,
         mode,
         issue_count,
@@ -178,6 +191,10 @@ pub(super) fn info(with_schema: bool, out: &mut Out<'_>) -> Result<(), AppError>
     })
 }
 
+/// What is said where no file has the issues.
+pub(super) const NOT_IN_GIT: &str =
+    "issues are not in git yet: write `[tasks]` and `mirror = true` into .baton.toml";
+
 #[derive(Serialize)]
 struct Place {
     path: String,
@@ -189,6 +206,9 @@ pub(super) fn place(out: &mut Out<'_>) -> Result<(), AppError> {
     let prefix = project(out)?;
     let path =
         super::file::issues_file(out).parent().map(|path| path.display().to_string()).unwrap_or_default();
+    if out.app.config.tasks_mirror.is_none() && !std::path::Path::new(&path).is_dir() {
+        out.remark(NOT_IN_GIT);
+    }
     let answer = Place { path, prefix, database_path: out.app.config.ledger() };
     out.print(&answer, |it| {
         let [path, prefix, store] = [&it.path, &it.prefix, &it.database_path].map(|text| visible(text));

@@ -69,12 +69,17 @@ fn list_comments(id: &str, out: &mut Out<'_>) -> Result<(), AppError> {
     if let Some(to) = found.task.other_text("renamed_to") {
         found = shown(&to, out)?;
     }
+    let id = found.task.id.clone();
     out.print(&found.comments, |all| {
         let line = |c: &Comment| {
-            let [at, author, text] = [c.created_at(), c.author(), c.text()].map(visible);
+            let [at, author] = [c.created_at(), c.author()].map(visible);
+            let text = c.text().lines().map(visible).collect::<Vec<String>>().join("\n  ");
             format!("[{at}] {author}: {text}\n")
         };
-        all.iter().map(line).collect()
+        match all.as_slice() {
+            [] => format!("No comments on {}\n", visible(&id)),
+            all => all.iter().map(line).collect(),
+        }
     })
 }
 

@@ -75,7 +75,11 @@ fn one_of<'a>(options: &[(&str, Option<&'a str>)]) -> Result<Option<&'a str>, Re
 }
 
 impl KeptFields {
-    fn extra(self) -> Map<String, Value> {
+    fn extra(self) -> Result<Map<String, Value>, Refusal> {
+        let timer = match (self.await_type.as_deref(), self.await_id.as_deref()) {
+            (Some("timer"), Some(span)) => super::gate::timer(span)?,
+            _ => Map::new(),
+        };
         let texts = [
             ("spec_id", self.spec_id),
             ("mol_type", self.mol_type),
@@ -86,7 +90,7 @@ impl KeptFields {
         let flags = [("ephemeral", self.ephemeral), ("no_history", self.no_history)];
         let texts = texts.into_iter().filter_map(|(key, text)| Some((key.to_owned(), json!(text?))));
         let flags = flags.into_iter().filter(|(_, is)| *is).map(|(key, is)| (key.to_owned(), json!(is)));
-        texts.chain(flags).collect()
+        Ok(texts.chain(flags).chain(timer).collect())
     }
 }
 
@@ -204,7 +208,7 @@ fn created(mut args: Create, out: &Out<'_>) -> Result<tasks::CreateInput, AppErr
             .into());
         }
     }
-    input.extra.extend(args.kept.extra());
+    input.extra.extend(args.kept.extra()?);
     Ok(input)
 }
 
@@ -300,7 +304,7 @@ fn changed(args: Update) -> Result<tasks::UpdateInput, AppError> {
     input.labels = args.set_labels.or(input.labels);
     input.description = long.description.or(input.description);
     input.design = long.design.or(input.design);
-    input.extra.extend(args.kept.extra());
+    input.extra.extend(args.kept.extra()?);
     let texts = [("closed_by_session", args.session)];
     input.extra.extend(texts.into_iter().filter_map(|(key, text)| Some((key.to_owned(), json!(text?)))));
     let cleared = [("ephemeral", args.persistent), ("no_history", args.history)];

@@ -1,6 +1,6 @@
 //! `bd duplicates`: issues with the same content.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use baton_model::id::visible;
 use baton_ops::task::Row;
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::args::{Arrangement, Filters};
 use super::list::Selection;
-use super::{Out, work};
+use super::{Out, replace};
 use crate::error::AppError;
 
 /// One of several issues with the same content.
@@ -22,6 +22,8 @@ struct Duplicate {
     dependents: i64,
     /// How many issues it depends on.
     dependencies: usize,
+    /// How often the texts of other issues mention it.
+    references: i64,
     weight: i64,
     is_merge_target: bool,
 }
@@ -55,6 +57,8 @@ struct MergeResult {
     closed: Vec<String>,
     /// Those that now refer to the one that stays.
     linked: Vec<String>,
+    /// Parts of them that are parts of the one that stays now.
+    reparented: Vec<String>,
     /// Why one was not closed.
     errors: Vec<String>,
 }
@@ -77,7 +81,10 @@ impl MergeResult {
             .closed
             .iter()
             .map(|id| format!("✓ Closed {} as a duplicate of {}\n", visible(id), visible(&self.target)));
-        closed.chain(self.errors.iter().map(|error| format!("✗ {}\n", visible(error)))).collect()
+        let parts = (!self.reparented.is_empty()).then(|| {
+            format!("  parts of {} now: {}\n", visible(&self.target), visible(&self.reparented.join(", ")))
+        });
+        closed.chain(parts).chain(self.errors.iter().map(|error| format!("✗ {}\n", visible(error)))).collect()
     }
 }
 
@@ -123,22 +130,30 @@ pub(super) fn duplicates(args: Merge, out: &mut Out<'_>) -> Result<(), AppError>
 
 /// Closes all issues of a group but the one that stays. One that is refused is named, and does not keep the others from it.
 fn merge(group: &Group, out: &mut Out<'_>) -> Result<MergeResult, AppError> {
-    let (mut closed, mut errors) = (Vec::new(), Vec::new());
+    let (mut closed, mut errors, mut reparented) = (Vec::new(), Vec::new(), Vec::new());
     for id in &group.suggested_sources {
-        match work::close_duplicate(id, &group.suggested_target, out) {
-            Ok(()) => closed.push(id.clone()),
+        match replace::close_duplicate(id, &group.suggested_target, out) {
+            Ok(moves) => {
+                closed.push(id.clone());
+                reparented.extend(moves.parts);
+            }
             Err(AppError::Refused(refusal)) => errors.push(format!("{id}: {}", refusal.message)),
             Err(ended) => return Err(ended),
         }
     }
     let (target, sources) = (group.suggested_target.clone(), group.suggested_sources.clone());
-    Ok(MergeResult { target, sources, linked: closed.clone(), closed, errors })
+    Ok(MergeResult { target, sources, linked: closed.clone(), closed, reparented, errors })
 }
 
 /// Open issues with the same title and texts; the one with the most connections stays.
 fn groups(out: &mut Out<'_>) -> Result<Vec<Group>, AppError> {
     let filters = Filters { limit: Some(0), ..Filters::default() };
     let (issues, _) = Selection::new(filters, Arrangement::default(), out)?.find(out)?;
+    let titles: BTreeSet<&str> = issues.iter().map(|row| row.task.title.as_str()).collect();
+    let texts: Vec<Texts> = match titles.len() < issues.len() {
+        true => Selection::all(out).find(out)?.0.iter().map(Texts::of).collect(),
+        false => Vec::new(),
+    };
     let mut groups: BTreeMap<[String; 4], Vec<Row>> = BTreeMap::new();
     for row in issues {
         let other = |key: &str| row.task.other_text(key).unwrap_or_default();
@@ -149,17 +164,60 @@ fn groups(out: &mut Out<'_>) -> Result<Vec<Group>, AppError> {
     Ok(groups
         .into_iter()
         .filter(|(_, issues)| issues.len() > 1)
-        .map(|([title, ..], rows)| group(title, rows))
+        .map(|([title, ..], rows)| group(title, rows, &texts))
         .collect())
 }
 
-fn group(title: String, rows: Vec<Row>) -> Group {
+/// What an issue says, by its id.
+struct Texts {
+    id: String,
+    text: String,
+}
+
+impl Texts {
+    fn of(row: &Row) -> Self {
+        let others = ["notes", "design", "acceptance_criteria"].map(|key| row.task.other_text(key));
+        let own = [&row.task.title, &row.task.description].into_iter().cloned();
+        let text = own.chain(others.into_iter().flatten()).collect::<Vec<String>>().join("\n");
+        Self { id: row.task.id.clone(), text }
+    }
+
+    /// How often the text mentions an id: `a-1` is not in `a-12` or `a-1.1`.
+    fn mentions(&self, id: &str) -> usize {
+        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+        let found = self.text.match_indices(id).filter(|(at, _)| {
+            let mut after = self.text[at + id.len()..].chars();
+            let ends = match after.next() {
+                Some('.') => !after.next().is_some_and(char::is_alphanumeric),
+                next => !next.is_some_and(is_part),
+            };
+            ends && !self.text[..*at].chars().next_back().is_some_and(|c| is_part(c) || c == '.')
+        });
+        found.count()
+    }
+}
+
+fn group(title: String, rows: Vec<Row>, texts: &[Texts]) -> Group {
     let duplicate = |row: Row| {
         let (dependents, dependencies) =
             (row.dependent_count.unwrap_or(0), row.dependency_count.unwrap_or(0));
-        let weight = dependents * 3 + i64::try_from(dependencies).unwrap_or(i64::MAX);
+        let others = texts.iter().filter(|other| other.id != row.task.id);
+        let references: usize = others.map(|other| other.mentions(&row.task.id)).sum();
+        let references = i64::try_from(references).unwrap_or(i64::MAX);
+        let weight = dependents * 3 + i64::try_from(dependencies).unwrap_or(i64::MAX) + references;
         let (id, title, status, priority) = (row.task.id, row.task.title, row.task.status, row.task.priority);
-        Duplicate { id, title, status, priority, dependents, dependencies, weight, is_merge_target: false }
+        let is_merge_target = false;
+        Duplicate {
+            id,
+            title,
+            status,
+            priority,
+            dependents,
+            dependencies,
+            references,
+            weight,
+            is_merge_target,
+        }
     };
     let mut issues: Vec<Duplicate> = rows.into_iter().map(duplicate).collect();
     issues.sort_by(|a, b| b.weight.cmp(&a.weight).then_with(|| a.id.cmp(&b.id)));

@@ -10,6 +10,7 @@ use baton_ops::task as tasks;
 use serde::Serialize;
 
 use super::annotate::shown;
+use super::blocked::blocked_issues;
 use super::list::{self, ReadyFilters, Selection, lines};
 use super::{Out, shape};
 use crate::error::AppError;
@@ -115,7 +116,7 @@ pub(super) fn explained(
     let ready: Vec<ReadyReason> = items.into_iter().map(reason).collect();
     let mut known = BTreeMap::new();
     let mut waiting = Vec::new();
-    for row in list::blocked_issues(selection.ledger.parent.clone(), out)? {
+    for row in blocked_issues(selection.ledger.parent.clone(), out)? {
         waiting.push(blocked(row, &mut known, out)?);
     }
     let cycles = out.app.run::<tasks::Cycles>(&tasks::CyclesInput { project: out.project() })?.items;

@@ -4,7 +4,8 @@ use baton_model::id::visible;
 use baton_model::refusal::Refusal;
 use serde_json::{Map, Value, json};
 
-use super::{Out, options, reference};
+use super::args::{Bd, Command, Setup};
+use super::{Out, options, reference, settings};
 use crate::error::{AppError, quote};
 
 /// What is wrong with the words of a call, whole: a verb of Beads that is not here says what to use.
@@ -15,7 +16,9 @@ pub(super) fn misused(error: &clap::Error, words: &[String]) -> Refusal {
     {
         let group = words.iter().find(|word| !word.starts_with('-'));
         if group == Some(name) {
-            return reference::refusal(name);
+            let below = words.iter().filter(|word| !word.starts_with('-')).nth(1);
+            let below = below.and_then(|below| reference::nested_refusal(name, below));
+            return below.unwrap_or_else(|| reference::refusal(name));
         }
         if let Some(refusal) = group.and_then(|group| reference::nested_refusal(group, name)) {
             return refusal;
@@ -54,6 +57,20 @@ pub(super) fn misused(error: &clap::Error, words: &[String]) -> Refusal {
     Refusal::invalid("usage", message, hint)
 }
 
+/// What is wrong with a call whose words are understood, and which asks for something that is not here.
+pub(super) fn unsupported(bd: &Bd, words: &[String]) -> Option<Refusal> {
+    match &bd.command {
+        Command::Setup(Setup::Config { verb }) => settings::refusal(verb),
+        // Before the verb the option is one of every command, and means something else.
+        Command::Setup(Setup::Import { .. }) => {
+            let after = words.iter().skip_while(|word| *word != "import");
+            after.into_iter().any(|word| word == "--allow-stale").then_some(())?;
+            options::option_refusal(&["import"], "--allow-stale")
+        }
+        _ => None,
+    }
+}
+
 /// A text that names commands of `baton task` in backquotes, with those of `bd` in their place where there is the same one.
 pub(super) fn in_words_of_bd(text: &str) -> String {
     let part = |(at, part): (usize, &str)| match part.strip_prefix("baton task ").filter(|_| at % 2 == 1) {
@@ -87,6 +104,8 @@ fn command_of_bd(command: &str) -> Option<String> {
         // There a claim is given back before it is taken.
         ("claim", Some((id, _))) => Some(format!("bd unclaim {id} --force --reason REASON")),
         ("release", None) => Some(format!("bd unclaim {rest}")),
+        // The other options of a claim are not there.
+        ("claim", None) if rest.contains("--") => None,
         ("claim", None) => Some(format!("bd update {rest} --claim")),
         _ => SAME.contains(&verb).then(|| format!("bd {command}")),
     }
@@ -153,6 +172,7 @@ mod tests {
             ),
             ("`baton task claim a-1 --force`", "`bd unclaim a-1 --force --reason REASON`"),
             ("`baton task claim a-1` or `baton task list`", "`bd update a-1 --claim` or `bd list`"),
+            ("`baton task claim a-1 --lease SPAN`", "`baton task claim a-1 --lease SPAN`"),
             ("`baton task release a-1`, baton task list", "`bd unclaim a-1`, baton task list"),
         ] {
             assert_eq!(super::in_words_of_bd(ours), theirs);

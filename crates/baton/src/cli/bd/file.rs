@@ -56,6 +56,8 @@ struct Imported {
     created: usize,
     updated: usize,
     skipped: usize,
+    /// Deleted issues that were not known.
+    deleted: usize,
     dedup_skipped: usize,
     memories: usize,
     ids: Vec<String>,
@@ -82,6 +84,7 @@ pub(super) fn import(path: Option<String>, dry_run: bool, out: &mut Out<'_>) -> 
     let imported = Imported {
         source,
         created: done.created,
+        deleted: done.deleted,
         updated: done.updated,
         skipped: done.unchanged,
         dedup_skipped: 0,
@@ -89,5 +92,12 @@ pub(super) fn import(path: Option<String>, dry_run: bool, out: &mut Out<'_>) -> 
         ids: done.ids,
         dry_run,
     };
-    out.print(&imported, |done| format!("✓ Imported: {} created, {} updated\n", done.created, done.updated))
+    out.print(&imported, |done| {
+        let word = if done.dry_run { "Would import" } else { "✓ Imported" };
+        let deleted = match done.deleted {
+            0 => String::new(),
+            deleted => format!(", {deleted} noted as deleted"),
+        };
+        format!("{word}: {} created, {} updated{deleted}\n", done.created, done.updated)
+    })
 }

@@ -2,10 +2,11 @@
 
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
-use baton_model::time::{parse_span, rfc3339};
+use baton_model::task::view::View;
+use baton_model::time::{Millis, parse_rfc3339, parse_span, rfc3339};
 use baton_ops::task as tasks;
-use serde::Serialize;
-use serde_json::{Map, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
 use super::annotate::shown;
 use super::args::{Arrangement, GateVerb};
@@ -16,7 +17,7 @@ use crate::cli::task;
 use crate::error::AppError;
 
 /// The type of an issue that is a gate.
-const GATE: &str = "gate";
+pub(super) const GATE: &str = "gate";
 
 pub(super) fn run(verb: GateVerb, out: &mut Out<'_>) -> Result<(), AppError> {
     match verb {
@@ -51,14 +52,9 @@ fn create(args: Gate, out: &mut Out<'_>) -> Result<(), AppError> {
     let mut extra = Map::new();
     extra.insert("await_type".to_owned(), json!(args.kind));
     extra.extend(args.await_id.iter().map(|id| ("await_id".to_owned(), json!(id))));
-    if let Some(text) = &args.timeout {
-        let Some(span) = parse_span(text) else {
-            let what = format!("`{}` is not a span of time", visible(text));
-            return Err(Refusal::invalid("span_invalid", what, "write it as 30m, 24h or 7d").into());
-        };
-        // Beads keeps the span in nanoseconds.
-        extra.insert("timeout".to_owned(), json!(span.saturating_mul(1_000_000)));
-        extra.insert("due_at".to_owned(), json!(rfc3339(crate::clock::now().saturating_add(span))));
+    let await_span = args.await_id.as_deref().filter(|_| args.kind == "timer");
+    if let Some(text) = args.timeout.as_deref().or(await_span) {
+        extra.extend(timer(text)?);
     } else if args.kind == "timer" {
         let hint = "bd gate create --type timer --blocks ID --timeout 2h";
         return Err(Refusal::invalid("usage", "a timer needs --timeout", hint).into());
@@ -133,7 +129,7 @@ fn close_gates(ids: &[String], reason: &str, out: &mut Out<'_>) -> Result<Vec<Cl
 /// Closes the timers that have run out. What GitHub knows is asked for by nobody: a remark names those gates.
 fn check(kind: Option<&str>, limit: Option<u32>, dry_run: bool, out: &mut Out<'_>) -> Result<(), AppError> {
     let now = crate::clock::now();
-    let (mut over, mut unasked) = (Vec::new(), Vec::new());
+    let (mut over, mut unasked, mut timeless) = (Vec::new(), Vec::new(), Vec::new());
     let mut open = gates(false, out)?;
     open.truncate(most(limit, 0));
     let checked = open.len();
@@ -141,9 +137,12 @@ fn check(kind: Option<&str>, limit: Option<u32>, dry_run: bool, out: &mut Out<'_
         let awaits = row.task.other_text("await_type").unwrap_or_else(|| "human".to_owned());
         let wanted = kind
             .is_none_or(|kind| kind == "all" || awaits == kind || awaits.starts_with(&format!("{kind}:")));
-        let due = row.task.other_text("due_at").and_then(|at| baton_model::time::parse_rfc3339(&at));
         match awaits.as_str() {
-            "timer" if wanted && due.is_some_and(|due| due <= now) => over.push(row),
+            "timer" if wanted => match due(&row.task) {
+                Some(due) if due <= now => over.push(row),
+                Some(_) => {}
+                None => timeless.push(row.task.id),
+            },
             other if wanted && other.starts_with("gh:") => unasked.push(row.task.id),
             _ => {}
         }
@@ -152,6 +151,12 @@ fn check(kind: Option<&str>, limit: Option<u32>, dry_run: bool, out: &mut Out<'_
         out.remark(&format!(
             "GitHub is not asked; close these when their run or pull request is done: bd gate resolve {}",
             visible(&unasked.join(", "))
+        ));
+    }
+    if !timeless.is_empty() {
+        out.remark(&format!(
+            "these timers do not say how long, and open by hand only: bd gate resolve {}",
+            visible(&timeless.join(", "))
         ));
     }
     let ids: Vec<String> = over.into_iter().map(|row| row.task.id).collect();
@@ -165,6 +170,37 @@ fn check(kind: Option<&str>, limit: Option<u32>, dry_run: bool, out: &mut Out<'_
         let text: String = found.ids.iter().map(|id| format!("✓ {} {word}\n", visible(id))).collect();
         if text.is_empty() { "No gate can be resolved.\n".to_owned() } else { text }
     })
+}
+
+/// The field of a gate that Beads has for its span.
+#[derive(Deserialize)]
+struct TimerFields {
+    timeout: Option<i64>,
+}
+
+/// When a timer runs out: the instant that it names, or its span from its creation on, in the field of nanoseconds that Beads has
+/// for it or as the text that it waits for.
+fn due(gate: &View) -> Option<Millis> {
+    if let Some(at) = gate.other_text("due_at") {
+        return parse_rfc3339(&at);
+    }
+    let fields: Option<TimerFields> = serde_json::from_value(Value::Object(gate.rest.clone())).ok();
+    let nanoseconds = fields.and_then(|fields| fields.timeout).filter(|span| *span > 0);
+    let span = nanoseconds.map(|span| span / 1_000_000);
+    let span = span.or_else(|| parse_span(&gate.other_text("await_id")?))?;
+    Some(gate.created_at.0.saturating_add(span))
+}
+
+/// The fields of a timer of this span.
+pub(super) fn timer(span: &str) -> Result<Map<String, Value>, Refusal> {
+    let Some(millis) = parse_span(span) else {
+        let what = format!("`{}` is not a span of time", visible(span));
+        return Err(Refusal::invalid("span_invalid", what, "write it as 30m, 24h or 7d"));
+    };
+    // Beads keeps the span in nanoseconds.
+    let due = rfc3339(crate::clock::now().saturating_add(millis));
+    let fields = [("timeout", json!(millis.saturating_mul(1_000_000))), ("due_at", json!(due))];
+    Ok(fields.map(|(key, value)| (key.to_owned(), value)).into_iter().collect())
 }
 
 /// What a look at the gates came to.

@@ -1,10 +1,10 @@
 //! Lists of issues.
 
 use baton_model::refusal::Refusal;
-use baton_model::task::view::View;
 use baton_ops::task::{self as tasks, Row};
 
 use super::args::{Arrangement, Filters, MoreFilters};
+use super::blocked::Blockers;
 use super::select::{self, Condition};
 use super::{Out, graph, shape};
 use crate::cli::task;
@@ -131,6 +131,7 @@ pub(super) fn print(
     look: &Arrangement,
     out: &mut Out<'_>,
 ) -> Result<(), AppError> {
+    let blockers = if out.json || out.quiet { Blockers::default() } else { Blockers::of(&items, out)? };
     let issues: Vec<Row> = items.into_iter().map(|row| Row { task: shape::issue(row.task), ..row }).collect();
     if look.long && !out.json {
         for row in &issues {
@@ -138,9 +139,9 @@ pub(super) fn print(
             out.text(&task::details(&shape::details(found)))?;
         }
     } else if look.tree {
-        out.print_list(&issues, shape::tree)?;
+        out.print_list(&issues, |issues| shape::tree(issues, &blockers))?;
     } else {
-        out.print_list(&issues, |issues| lines(issues.iter().map(|row| shape::line(&row.task))))?;
+        out.print_list(&issues, |issues| lines(issues.iter().map(|row| blockers.line(&row.task))))?;
     }
     if more {
         out.remark(&format!("{} are shown and there are more: -n 0 shows all", issues.len()));
@@ -172,6 +173,8 @@ pub(super) fn list(args: List, out: &mut Out<'_>) -> Result<(), AppError> {
         return ready(Selection::new(args.filters, args.look, out)?.and(conditions), filters, out);
     }
     // What is put off, or was closed at a time, is not in the usual list.
+    let hides_gates =
+        !args.more.include_gates && args.filters.issue_type.is_none() && args.more.id.is_empty();
     let times = &args.more.times;
     let closed = times.closed_after.is_some() || times.closed_before.is_some();
     let mut selection =
@@ -179,12 +182,26 @@ pub(super) fn list(args: List, out: &mut Out<'_>) -> Result<(), AppError> {
     selection.ledger.all |= args.all || closed;
     selection.ledger.unassigned = args.more.no_assignee;
     selection.ledger.durable = hides_ephemeral(&args.more, has_wisp_type);
+    if hides_gates && has_gates(&selection, out)? {
+        selection = selection.and([select::no_gates()]);
+    }
     let Some(format) = args.format else { return selection.print(out) };
     let (items, _) = selection.find(out)?;
     out.text(&match format.as_str() {
         "dot" => graph::dot(&items),
         _ => graph::digraph(&items),
     })
+}
+
+/// Whether there are gates among what a list is about: without any, the ledger alone answers it.
+fn has_gates(selection: &Selection, out: &mut Out<'_>) -> Result<bool, AppError> {
+    let input = tasks::ListInput {
+        issue_type: Some(super::gate::GATE.to_owned()),
+        edges: false,
+        limit: Some(1),
+        ..selection.ledger.clone()
+    };
+    Ok(!out.app.run::<tasks::List>(&input)?.items.is_empty())
 }
 
 /// Whether short-lived issues stay out of a list: they are shown where they are asked for.
@@ -284,37 +301,4 @@ fn first_of(
         }
     }
     Ok(None)
-}
-
-pub(super) fn blocked_issues(
-    parent: Option<String>,
-    out: &mut Out<'_>,
-) -> Result<Vec<tasks::BlockedRow>, AppError> {
-    let input =
-        tasks::BlockedInput { project: out.project(), limit: Some(0), ..tasks::BlockedInput::default() };
-    let mut found = out.app.run::<tasks::Blocked>(&input)?.items;
-    if let Some(parent) = parent {
-        let parent = super::annotate::shown(&parent, out)?.task.id;
-        let below = format!("{parent}.");
-        let is_part = |task: &View| task.parent.as_ref() == Some(&parent) || task.id.starts_with(&below);
-        found.retain(|row| is_part(&row.task));
-    }
-    Ok(found)
-}
-
-pub(super) fn blocked(limit: Option<u32>, parent: Option<String>, out: &mut Out<'_>) -> Result<(), AppError> {
-    let mut found = blocked_issues(parent, out)?;
-    let most = match limit.unwrap_or(100) {
-        0 => usize::MAX,
-        limit => usize::try_from(limit).unwrap_or(usize::MAX),
-    };
-    let more = found.len() > most;
-    found.truncate(most);
-    let issue = |row: tasks::BlockedRow| tasks::BlockedRow { task: shape::issue(row.task), ..row };
-    let issues: Vec<tasks::BlockedRow> = found.into_iter().map(issue).collect();
-    out.print(&issues, |issues| lines(issues.iter().map(|row| shape::line(&row.task))))?;
-    if more {
-        out.remark(&format!("{} are shown and there are more: -n 0 shows all", issues.len()));
-    }
-    Ok(())
 }

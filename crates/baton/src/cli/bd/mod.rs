@@ -7,6 +7,7 @@ mod about;
 mod annotate;
 mod args;
 mod batch;
+mod blocked;
 mod change;
 mod close;
 mod count;
@@ -36,6 +37,7 @@ mod plan;
 pub(super) mod reference;
 mod relation;
 mod remove;
+mod replace;
 mod report;
 mod select;
 mod settings;
@@ -63,7 +65,7 @@ use crate::error::AppError;
 
 /// Use the commands of the issue tracker Beads: `bd create`, `bd ready --json` and so on
 #[derive(clap::Args)]
-#[command(disable_help_flag = true)]
+#[command(disable_help_flag = true, disable_version_flag = true)]
 pub(super) struct Args {
     /// Command of bd with its flags; `--help` lists the commands
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
@@ -107,6 +109,10 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             return fail(&misused(&error, &args.args).into(), json, false);
         }
     };
+    if let Some(refusal) = failure::unsupported(&bd, &args.args) {
+        let json = app.format == Format::Json || bd.global.json;
+        return fail(&refusal.into(), json, false);
+    }
     app.in_words_of_face = Some(failure::in_words_of_bd);
     let var = |name: &str| app.config.vars.get(name).filter(|value| !value.is_empty()).cloned();
     let global = bd.global;
@@ -176,7 +182,7 @@ fn person(app: &mut App) -> Option<String> {
         return None;
     }
     let folder = app.config.cwd.clone()?;
-    let name = crate::git::read(&folder, &["config", "user.name"])?;
+    let name = crate::git::user_name(&folder)?;
     let name = name.trim();
     (!name.is_empty() && app.caller().surface == "human").then(|| name.to_owned())
 }

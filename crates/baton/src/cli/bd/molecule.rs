@@ -8,7 +8,9 @@ use baton_ops::task::Row;
 use serde::Serialize;
 
 use super::args::{Delete, MolVerb, WispVerb};
-use super::list::{Selection, blocked_issues, lines};
+use super::blocked::Blockers;
+use super::blocked::blocked_issues;
+use super::list::{Selection, lines};
 use super::part::{Progress, close_all, print_progress, progress, progress_of, ready_parts};
 use super::select::{Condition, Field, Test};
 use super::swarm::percent;
@@ -184,7 +186,7 @@ fn show(id: &str, out: &mut Out<'_>) -> Result<(), AppError> {
     let whole = Row { task: progress.epic.clone(), ..Row::default() };
     let issues = std::iter::once(whole).chain(parts);
     let issues = issues.map(|row| Row { task: shape::issue(row.task), ..row }).collect();
-    out.print(&Molecule { root: progress.epic, issues }, |it| shape::tree(&it.issues))
+    out.print(&Molecule { root: progress.epic, issues }, |it| shape::tree(&it.issues, &Blockers::default()))
 }
 
 /// An open issue whose parts are all closed.

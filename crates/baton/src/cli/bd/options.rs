@@ -76,11 +76,31 @@ pub(super) const OPTIONS: &[(&str, &str, &str, &str)] = &[
         "leaves out issues with the title of another",
         "`bd import FILE`, then `bd duplicates`",
     ),
+    (
+        "import",
+        "--allow-stale",
+        "takes rows over that are older than those here",
+        "`bd update ID` sets fields back; a file's older values are in git: `git log -p .beads/issues.jsonl`",
+    ),
+    ("export", "--include-workflow", "exports templates as well", "`bd export`: there are no templates here"),
+    (
+        "duplicates",
+        "--include-workflow",
+        "looks at templates as well",
+        "`bd duplicates`: there are none here",
+    ),
+    ("ready", "--lease-ttl", "says how long the claim holds", "`baton task claim ID --lease SPAN`"),
+    ("ready", "--offset", "skips results", "`--limit 0`"),
     ("list", "--rig", "lists another repository", "`bd -C FOLDER list`"),
     ("ready", "--gated", "lists molecules whose gate is closed", "`bd ready`: they are in it"),
     ("ready", "--include-ephemeral", "lists short-lived issues as well", "`bd wisp list`"),
     ("ready", "--watch", "shows the list again when it changes", "`watch -n 2 bd ready`"),
-    ("show", "--as-of", "shows an issue as it was", "`bd history ID`"),
+    (
+        "show",
+        "--as-of",
+        "shows an issue as it was",
+        "`git log -p .beads/issues.jsonl`, where the file is kept in step; `bd history ID` lists who changed it",
+    ),
 ];
 
 /// What there is to say of an option that is not among ours.

@@ -33,6 +33,10 @@ const NO_DATABASE: &str = "there is no database to tend here; `baton doctor` che
 const GIT_CARRIES: &str = "git carries the file: `bd sync`, then commit and push .beads/issues.jsonl";
 const NO_TRACKER: &str = "`baton handoff create` sends work to another repository's tracker";
 const NO_FORMULA: &str = "`baton task increment \"Title\"` makes the linked tasks of one piece of work";
+const RESET: &str =
+    "the store holds all your repositories; `bd delete ID --force` deletes issues of this one";
+const CLEANUP: &str = "closed issues cost nothing here; `bd list --status closed` lists them";
+const COMPACT: &str = "answers are bounded here: `bd show ID` fits a budget, `--full` does not";
 const LABELS: &str = "use labels: `bd set-state ID NAME=VALUE`";
 
 /// Every verb, by name.
@@ -58,19 +62,11 @@ pub(super) const VERBS: &[Verb] = &[
         "`bd update ID --claim` is the change that only one agent wins",
     ),
     works("children", "lists the parts of an issue"),
-    other(
-        "cleanup",
-        "deletes closed issues",
-        "closed issues cost nothing here; `bd list --status closed` lists them",
-    ),
+    other("cleanup", "deletes closed issues", CLEANUP),
     works("close", "closes issues"),
     works("comment", "adds a comment"),
     works("comments", "lists or adds comments"),
-    other(
-        "compact",
-        "shortens old issues",
-        "answers are bounded here: `bd show ID` fits a budget, `--full` does not",
-    ),
+    other("compact", "shortens old issues", COMPACT),
     works("completion", "prints shell completions"),
     works("config", "shows settings"),
     other("connect", "points a folder at a server", "the setting `store`, or BATON_STORE, names a server"),
@@ -109,7 +105,7 @@ pub(super) const VERBS: &[Verb] = &[
     works("graph", "draws dependencies"),
     works("heartbeat", "renews a claim"),
     works("help", "shows help"),
-    works("history", "shows what changed in an issue"),
+    works("history", "lists who changed an issue, and when"),
     other("hook", "attaches work to an agent", "`bd update ID --claim`"),
     works("hooks", "manages git hooks"),
     works("human", "prints the commands that people use most"),
@@ -123,7 +119,7 @@ pub(super) const VERBS: &[Verb] = &[
     other(
         "lease",
         "switches the leases of claims",
-        "`baton task claim --lease SPAN`; `stale_after` in the settings is how long a silent agent keeps its claims",
+        "`baton task claim ID --lease SPAN`; `stale_after` in the settings is how long a silent agent keeps its claims",
     ),
     other("linear", "exchanges issues with Linear", NO_TRACKER),
     works("link", "makes one issue depend on another"),
@@ -154,11 +150,7 @@ pub(super) const VERBS: &[Verb] = &[
     works("priority", "sets the priority"),
     works("promote", "makes a short-lived issue permanent"),
     other("provider", "names the agents' tools", "`baton doctor` lists the tools"),
-    other(
-        "prune",
-        "deletes old closed issues",
-        "closed issues cost nothing here; `bd list --status closed` lists them",
-    ),
+    other("prune", "deletes old closed issues", CLEANUP),
     other("purge", "deletes closed wisps", "`bd wisp list --all`, then `bd delete ID --force`"),
     works("q", "creates an issue and prints its id"),
     works("query", "filters by an expression"),
@@ -168,7 +160,7 @@ pub(super) const VERBS: &[Verb] = &[
     other(
         "reclaim",
         "takes claims back from agents that died",
-        "nothing is needed: a claim ends with its agent or its lease",
+        "a claim under a name holds until its lease ends (two hours), any other one until its agent ends; `bd unclaim ID --force --reason TEXT` ends it",
     ),
     other("recompute-blocked", "repairs what is blocked", "it is computed with every call"),
     other("recover", "repairs the database", NO_DATABASE),
@@ -189,11 +181,7 @@ pub(super) const VERBS: &[Verb] = &[
         "reads several repositories at once",
         "`baton project relate`, and `--project ID` on any command",
     ),
-    other(
-        "reset",
-        "deletes all of it",
-        "`baton backup FILE` first; then remove the store that `bd where` names",
-    ),
+    other("reset", "deletes all of it", RESET),
     other("restore", "brings back a shortened issue", "nothing was shortened: `bd show ID --full`"),
     other("rules", "tends rules of agents", "keep them in `AGENTS.md`"),
     works("search", "finds issues by words"),
@@ -233,6 +221,10 @@ pub(super) const VERBS: &[Verb] = &[
 
 /// Verbs below a verb that works, which do not: group, verb, purpose, what to use in their place.
 const NESTED: &[(&str, &str, &str, &str)] = &[
+    ("admin", "cleanup", "deletes closed issues", CLEANUP),
+    ("admin", "compact", "shortens old issues", COMPACT),
+    ("admin", "reset", "deletes all of it", RESET),
+    ("backup", "restore", "brings a copy of the database back", "`baton restore FILE`"),
     ("config", "apply", "reconciles the system with the settings", "settings are read with every call"),
     ("config", "drift", "compares the system with the settings", "`baton doctor`"),
     ("config", "set-many", "sets several settings", "settings are in .baton.toml and config.toml"),
@@ -255,7 +247,24 @@ const NESTED: &[(&str, &str, &str, &str)] = &[
         "`baton mail send` tells it when the gate is closed",
     ),
     ("gate", "discover", "finds the workflow run of a gate", "`bd update ID --await-id RUN`"),
-    ("mol", "bond", "joins two molecules", "`bd update ID --parent OTHER`"),
+    (
+        "migrate",
+        "hooks",
+        "renews the git hooks",
+        "Baton writes no git hooks; `bd hooks list` shows how git treats the file",
+    ),
+    (
+        "migrate",
+        "sync",
+        "moves issues to a branch of their own",
+        "the file stays on the branch of the code: `bd sync`, then commit and push .beads/issues.jsonl",
+    ),
+    (
+        "mol",
+        "bond",
+        "joins two molecules",
+        "`bd dep add B A`, so that B follows A; as a part of it: `bd update B --parent A`",
+    ),
     ("mol", "distill", "makes a template of an epic", NO_FORMULA),
     ("mol", "last-activity", "shows when a molecule changed", "`bd list --parent ID --sort updated -n 1`"),
     ("mol", "pour", "creates issues from a template", NO_FORMULA),
@@ -297,19 +306,22 @@ pub(super) fn refusal(name: &str) -> Refusal {
 /// The table of verbs for the documentation.
 #[cfg(test)]
 pub(in crate::cli) fn table() -> String {
+    use super::failure::in_words_of_bd;
+
     let mut text = String::from("| Verb | What it is for | Here |\n| --- | --- | --- |\n");
     for Verb { name, purpose, support } in VERBS {
         let here = match support {
             Support::Works => "works".to_owned(),
-            Support::Use(instead) => format!("use instead: {instead}"),
+            Support::Use(instead) => format!("use instead: {}", in_words_of_bd(instead)),
         };
         text.push_str(&format!("| `bd {name}` | {purpose} | {here} |\n"));
     }
     for (group, name, purpose, instead) in NESTED {
+        let instead = in_words_of_bd(instead);
         text.push_str(&format!("| `bd {group} {name}` | {purpose} | use instead: {instead} |\n"));
     }
     for (verb, option, purpose, instead) in super::options::OPTIONS {
-        let instead = instead.replace('|', "\\|");
+        let instead = in_words_of_bd(instead).replace('|', "\\|");
         text.push_str(&format!("| `bd {verb} {option}` | {purpose} | use instead: {instead} |\n"));
     }
     text

@@ -178,6 +178,16 @@ fn is_own(key: &str) -> bool {
     key.chars().all(is_plain) && group.is_some_and(|(group, _)| group != "types" && !GROUPS.contains(&group))
 }
 
+/// What there is to say of a call that sets something by which Beads would do what is done otherwise here.
+pub(super) fn refusal(verb: &ConfigVerb) -> Option<Refusal> {
+    match verb {
+        ConfigVerb::Set { key, .. } | ConfigVerb::Unset { key } if key != CUSTOM_TYPES && !is_own(key) => {
+            Some(unsettable(key))
+        }
+        _ => None,
+    }
+}
+
 /// The types of the setting.
 fn custom_types(value: &str) -> impl Iterator<Item = &str> {
     value.split(',').map(str::trim).filter(|word| !word.is_empty())
@@ -199,7 +209,32 @@ fn unsettable(key: &str) -> Refusal {
         "status.custom" => {
             "the statuses are those of `bd statuses`; keep one of your own as a state: `bd set-state ID stage=in_review`, and `bd list --label stage:in_review` finds it"
         }
-        _ => "settings are in .baton.toml and config.toml; `baton config show` shows them with their names",
+        _ => match key.split('.').next().unwrap_or_default() {
+            "import" => {
+                "an import takes every issue as it stands; `bd graph check` names dependencies on what is not there"
+            }
+            "sync" | "git" | "dolt" | "federation" => {
+                "git carries the file on the branch of the code: `bd sync`, then commit and push .beads/issues.jsonl"
+            }
+            "jira" | "linear" | "github" | "gitlab" | "notion" | "ado" => {
+                "`baton handoff create` sends work to another repository's tracker; `bd update ID --external-ref REF` names an issue of it"
+            }
+            "export" => {
+                "`bd export -o FILE` writes them once; `mirror = true` under `[tasks]` in .baton.toml keeps them written"
+            }
+            "backup" => "`baton backup FILE` makes a copy",
+            "compact" | "auto_compact" | "ai" => {
+                "nothing is shortened here: `bd show ID` fits a budget, `--full` does not"
+            }
+            "daemon" | "agent" | "routing" | "directory" => {
+                "`baton config show` shows what can be set here, and the files in which it is set"
+            }
+            "create" | "validation" => "say it with the call: `bd create TITLE --validate`",
+            "hierarchy" => "parts lie three deep at most; nothing is to be set",
+            _ => {
+                "settings are in .baton.toml and config.toml; `baton config show` shows them with their names"
+            }
+        },
     };
     let what = format!("`{}` is not set by a command", visible(key));
     Refusal::invalid("not_supported", what, hint)

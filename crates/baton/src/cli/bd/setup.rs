@@ -1,6 +1,6 @@
 //! The verbs around the project: registered, kept in step with the file, checked.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use baton_model::id::{check_project, visible};
 use baton_model::refusal::{Kind, Refusal};
@@ -15,6 +15,7 @@ use crate::app::LOCK_PATIENCE_AT_BEGINNING;
 use crate::cli::beads;
 use crate::error::AppError;
 use crate::git;
+use crate::repo_file::RepoFile;
 
 pub(super) fn run(verb: Setup, out: &mut Out<'_>) -> Result<(), AppError> {
     match verb {
@@ -71,7 +72,7 @@ fn init(prefix: Option<String>, from: Option<String>, out: &mut Out<'_>) -> Resu
     };
     let remote = out.app.config.cwd.as_deref().and_then(git::remote);
     let input = InitInput { id: prefix, remote, identity: out.identity(), ..InitInput::default() };
-    let made = out.app.run::<Init>(&input)?;
+    let made = out.app.run::<Init>(&input).map_err(one_project_per_repository)?;
     let file = from.as_ref().map_or_else(|| issues_file(out), PathBuf::from);
     let imported = match from.is_some() || file.is_file() {
         true => {
@@ -91,10 +92,30 @@ fn init(prefix: Option<String>, from: Option<String>, out: &mut Out<'_>) -> Resu
         };
         format!("✓ Project {} is registered\n{issues}", visible(&made.project_id))
     })?;
-    if file.is_file() && out.app.config.tasks_mirror.is_none() {
+    if out.app.config.tasks_mirror.is_some() {
+        return Ok(());
+    }
+    if !file.is_file() {
+        out.remark(about::NOT_IN_GIT);
+    } else {
         out.remark("the file is not kept in step yet: write `[tasks]` and `mirror = true` into .baton.toml, or call `bd sync`");
     }
     Ok(())
+}
+
+/// A second prefix in a repository is refused; folders of one repository are told apart by labels.
+fn one_project_per_repository(ended: AppError) -> AppError {
+    match ended {
+        AppError::Refused(refusal) if refusal.code == "folder_taken" => {
+            let hint = format!(
+                "a repository is one project: tell its parts apart by labels, `bd create TITLE -l backend` and `bd list \
+                 --label backend`. {}",
+                refusal.hint
+            );
+            Refusal { hint, ..refusal }.into()
+        }
+        other => other,
+    }
 }
 
 /// What `bd bootstrap` would do.
@@ -136,8 +157,20 @@ struct HookContext {
 
 fn prime(args: &Prime, out: &mut Out<'_>) -> Result<(), AppError> {
     out.app.lock_patience = LOCK_PATIENCE_AT_BEGINNING;
+    // A session hook prints it in every folder, and must not fail.
+    if let Err(ended) = out.app.run::<ProjectShow>(&ProjectShowInput { project: out.project() }) {
+        let what = ended.to_error().map(|error| error.message).unwrap_or_default();
+        out.remark(&format!("{}; `bd init` registers a folder", visible(&what)));
+        return Ok(());
+    }
+    let own = if args.export { None } else { own_prime(out) };
+    let usual = if args.mcp && !args.full { about::PRIME_FOR_MCP } else { about::PRIME };
+    let text = own.unwrap_or_else(|| usual.to_owned());
+    if args.export {
+        return out.text(&text);
+    }
     let remembered = memory::remembered(out);
-    let text = if args.memories_only { remembered } else { format!("{}{remembered}", about::PRIME) };
+    let text = if args.memories_only { remembered } else { format!("{text}{remembered}") };
     if !args.hook_json {
         return out.text(&text);
     }
@@ -145,6 +178,22 @@ fn prime(args: &Prime, out: &mut Out<'_>) -> Result<(), AppError> {
     let answer = HookAnswer { hook_specific_output: context };
     super::write(&format!("{}\n", serde_json::to_string(&answer).map_err(anyhow::Error::from)?))
 }
+
+/// The text that the repository has in the place of the usual one.
+fn own_prime(out: &mut Out<'_>) -> Option<String> {
+    let caller = out.app.caller();
+    let root = caller.git_root.or_else(|| caller.folders.first().cloned())?;
+    match RepoFile::new(Path::new(&root), ".beads/PRIME.md").text(MAX_PRIME) {
+        Ok(text) => text.map(|text| format!("{}\n", text.trim_end())),
+        Err(fault) => {
+            out.remark(&format!(".beads/PRIME.md is not read: {fault}"));
+            None
+        }
+    }
+}
+
+/// The most bytes of a repository's own text.
+const MAX_PRIME: u64 = 64 * 1024;
 
 /// The prefix that most issues of the file have, for a folder that has no project yet; none where it is another repository's.
 fn prefix_of_issues(out: &mut Out<'_>) -> Result<Option<String>, AppError> {

@@ -11,6 +11,8 @@ use serde::ser::Error;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+use super::blocked::Blockers;
+
 /// Fields of ours that say nothing there.
 const OURS: [&str; 8] =
     ["project_id", "identity", "session_id", "blocked", "claim", "unblocked", "set_off", "pending_message"];
@@ -153,7 +155,7 @@ pub(super) fn line(issue: &View) -> String {
 }
 
 /// Issues as a tree: each below the one that it is a part of, where that is listed too.
-pub(super) fn tree(issues: &[Row]) -> String {
+pub(super) fn tree(issues: &[Row], blockers: &Blockers) -> String {
     let mut children: BTreeMap<Option<&str>, Vec<&View>> = BTreeMap::new();
     let listed: BTreeSet<&str> = issues.iter().map(|row| row.task.id.as_str()).collect();
     for row in issues {
@@ -165,7 +167,7 @@ pub(super) fn tree(issues: &[Row]) -> String {
         children.get(&None).into_iter().flatten().rev().map(|root| (*root, 0)).collect();
     while let Some((issue, depth)) = waiting.pop() {
         text.push_str(&"  ".repeat(depth));
-        text.push_str(&line(issue));
+        text.push_str(&blockers.line(issue));
         let below = children.get(&Some(issue.id.as_str())).into_iter().flatten().rev();
         waiting.extend(below.map(|part| (*part, depth + 1)));
     }

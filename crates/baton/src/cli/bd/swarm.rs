@@ -5,8 +5,9 @@ use baton_ops::task::Row;
 use serde::Serialize;
 
 use super::args::SwarmVerb;
+use super::blocked::blocked_issues;
 use super::graph::Layers;
-use super::list::{blocked_issues, lines};
+use super::list::lines;
 use super::part::{progress, progress_of, ready_parts};
 use super::{Out, shape};
 use crate::error::AppError;

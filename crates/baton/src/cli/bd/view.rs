@@ -8,7 +8,7 @@ use super::args::{Arrangement, View};
 use super::count::{Grouping, count, stats};
 use super::list::{self, ReadyFilters, Selection, lines};
 use super::select;
-use super::{EachIssue, Out, duplicates, explain, graph, report, shape};
+use super::{EachIssue, Out, blocked, duplicates, explain, graph, report, shape};
 use crate::cli::task;
 use crate::error::AppError;
 
@@ -50,9 +50,16 @@ pub(super) fn run(verb: View, out: &mut Out<'_>) -> Result<(), AppError> {
                 list::ready(selection, filters, out)
             }
         }
-        View::Blocked { limit, parent } => list::blocked(limit, parent, out),
+        View::Blocked { limit, parent } => blocked::blocked(limit, parent, out),
         View::Show { ids, id, current, full, short, children, refs, .. } => {
-            let ids = if current { in_progress(out)? } else { ids.into_iter().chain(id).collect() };
+            let ids: Vec<String> =
+                if current { in_progress(out)? } else { ids.into_iter().chain(id).collect() };
+            if current && ids.is_empty() && !out.json {
+                let name = out.acting_name()?;
+                let name = baton_model::id::visible(&name);
+                return out
+                    .text(&format!("{name} has no issue in progress; `bd ready` lists what can be taken\n"));
+            }
             let part = match (children, refs) {
                 (true, _) => Part::Children,
                 (_, true) => Part::Dependents,

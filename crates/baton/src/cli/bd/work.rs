@@ -3,13 +3,13 @@
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::task as tasks;
-use serde::Serialize;
 use serde_json::Value;
 
 use super::annotate::shown;
 use super::args::Work;
 use super::change::{check_type, claim, create, deadline, increment, print_updated, unchanged, update};
 use super::close::{close, reopen};
+use super::replace::{self, Replacement};
 use super::{EachIssue, Out, batch, edit, remove, shape, write};
 use crate::error::AppError;
 
@@ -102,8 +102,8 @@ fn run_shortcut(verb: Work, out: &mut Out<'_>) -> Result<(), AppError> {
             };
             change(&[id], promote, out)
         }
-        Work::Duplicate { id, of } => replaced(&id, &of, Replacement::Duplicate, out),
-        Work::Supersede { id, with } => replaced(&id, &with, Replacement::Superseded, out),
+        Work::Duplicate { id, of } => replace::replaced(&id, &of, Replacement::Duplicate, out),
+        Work::Supersede { id, with } => replace::replaced(&id, &with, Replacement::Superseded, out),
         // The others were taken before.
         _ => Ok(()),
     }
@@ -117,73 +117,6 @@ fn change(ids: &[String], set: impl Fn(&mut tasks::UpdateInput), out: &mut Out<'
         Ok(shape::changed(out.app.run::<tasks::Update>(&input)?.task))
     })?;
     updated.print(out, |updated| print_updated(updated, out))
-}
-
-/// Why an issue gives way to another.
-#[derive(Clone, Copy)]
-enum Replacement {
-    Duplicate,
-    Superseded,
-}
-
-/// An issue that gave way to another, in the words of Beads.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Replaced {
-    Duplicate { duplicate: String, canonical: String, status: &'static str },
-    Superseded { superseded: String, replacement: String, status: &'static str },
-}
-
-impl Replaced {
-    fn text(&self) -> String {
-        let (id, what, other) = match self {
-            Self::Duplicate { duplicate, canonical, .. } => (duplicate, "a duplicate of", canonical),
-            Self::Superseded { superseded, replacement, .. } => (superseded, "superseded by", replacement),
-        };
-        format!("✓ Closed {} as {what} {}\n", visible(id), visible(other))
-    }
-}
-
-/// Closes an issue in favour of another, which has to be there.
-fn replaced(id: &str, other: &str, how: Replacement, out: &mut Out<'_>) -> Result<(), AppError> {
-    let replaced = replace(id, other, how, out)?;
-    out.print(&replaced, Replaced::text)
-}
-
-/// Closes an issue as a duplicate of another.
-pub(super) fn close_duplicate(id: &str, of: &str, out: &mut Out<'_>) -> Result<(), AppError> {
-    replace(id, of, Replacement::Duplicate, out).map(drop)
-}
-
-/// The issue that is closed depends on the one that stays, as Beads has it in both cases.
-fn replace(id: &str, other: &str, how: Replacement, out: &mut Out<'_>) -> Result<Replaced, AppError> {
-    let other = shown(other, out)?.task.id;
-    let id = shown(id, out)?.task.id;
-    if id == other {
-        let what = "an issue cannot give way to itself";
-        return Err(Refusal::new(Kind::Refused, "task_cycle", what, "name the issue that stays").into());
-    }
-    let (kind, reason) = match how {
-        Replacement::Duplicate => ("duplicates", format!("duplicate of {other}")),
-        Replacement::Superseded => ("supersedes", format!("superseded by {other}")),
-    };
-    let steps = |force| {
-        let (id, reason) = (id.clone(), Some(reason.clone()));
-        let relation = batch::depend(&id, &other, kind, false);
-        vec![tasks::BatchStep::Close { id, reason, result: None, force }, relation]
-    };
-    // What it still waits for does not matter any more; whose it is does.
-    match batch::carry_out(steps(false), |_| String::new(), out) {
-        Err(AppError::Refused(refusal)) if refusal.code == "task_blocked" => {
-            batch::carry_out(steps(true), |_| String::new(), out)?
-        }
-        done => done?,
-    };
-    let status = "closed";
-    Ok(match how {
-        Replacement::Duplicate => Replaced::Duplicate { duplicate: id, canonical: other, status },
-        Replacement::Superseded => Replaced::Superseded { superseded: id, replacement: other, status },
-    })
 }
 
 fn unclaim(ids: &[String], reason: Option<&str>, force: bool, out: &mut Out<'_>) -> Result<(), AppError> {

@@ -1,6 +1,6 @@
 //! How many bytes each part of a packet gets.
 
-use super::fit::{LEAST, can_be_cut};
+use super::fit::{LEAST, can_be_cut, fit, least};
 use super::{Part, Rank};
 
 /// The bytes for the value of each part; none for one that is left out. What an agent of the role needs shares two thirds of the room
@@ -20,9 +20,17 @@ pub(super) fn allot(parts: &[Part], room: usize) -> Vec<Option<usize>> {
         shortest_first(parts, &others, left(&allotted), &mut allotted);
         return allotted;
     }
-    shortest_first(parts, &others, least_for_others, &mut allotted);
-    let room_for_needed = left(&allotted);
-    share(parts, needed, room_for_needed, &mut allotted);
+    // The rest gives its third back where a part that is needed would be missing without it.
+    for reserve in [least_for_others, least_for_others / 2, 0] {
+        allotted.fill(None);
+        shortest_first(parts, &others, reserve, &mut allotted);
+        let room_for_needed = left(&allotted);
+        share(parts, needed.clone(), room_for_needed, &mut allotted);
+        let is_shown = |at: &usize| allotted[*at].is_some_and(|size| fit(parts[*at].value, size).is_some());
+        if needed.iter().all(is_shown) {
+            break;
+        }
+    }
     // What could not be used goes to the others once more.
     let of_others: usize = others.iter().filter_map(|at| Some(allotted[*at]? + parts[*at].overhead)).sum();
     let unused = left(&allotted) + of_others;
@@ -46,8 +54,8 @@ fn shortest_first(parts: &[Part], places: &[usize], mut room: usize, allotted: &
     }
 }
 
-/// A fair share for each: no part is cut below what another one gets.
-fn share(parts: &[Part], mut places: Vec<usize>, room: usize, allotted: &mut [Option<usize>]) {
+/// A fair share for each: no part is cut below what another one gets, but a list that shows its first entry may take more.
+fn share(parts: &[Part<'_>], mut places: Vec<usize>, room: usize, allotted: &mut [Option<usize>]) {
     let mut dropped = Vec::new();
     while let Some(worst) = unfit(parts, &places, room) {
         dropped.push(places.remove(worst));
@@ -60,33 +68,47 @@ fn share(parts: &[Part], mut places: Vec<usize>, room: usize, allotted: &mut [Op
             places.pop();
         }
     }
-    let level = level(parts, &places, room);
-    for at in places {
-        allotted[at] = Some(parts[at].size().min(level));
+    let sizes = shown_sizes(parts, &places, room);
+    for (at, size) in places.into_iter().zip(sizes) {
+        allotted[at] = Some(size);
     }
 }
 
-/// The last of those that a fair share is too small for.
-fn unfit(parts: &[Part], places: &[usize], room: usize) -> Option<usize> {
-    let level = level(parts, places, room);
-    places.iter().rposition(|at| {
+/// The last of those that their share is too small for.
+fn unfit(parts: &[Part<'_>], places: &[usize], room: usize) -> Option<usize> {
+    let sizes = shown_sizes(parts, places, room);
+    places.iter().zip(sizes).rposition(|(at, shown)| {
         let part = &parts[*at];
-        part.size() > level && (level < LEAST || !can_be_cut(part.value))
+        part.size() > shown && (shown < least(part.value) || !can_be_cut(part.value))
     })
 }
 
-/// The bytes that a part has at most, so that all of them fit.
-fn level(parts: &[Part], places: &[usize], room: usize) -> usize {
+/// The bytes that each of the parts gets, so that all of them fit.
+fn shown_sizes(parts: &[Part<'_>], places: &[usize], room: usize) -> Vec<usize> {
     let overhead: usize = places.iter().map(|at| parts[*at].overhead).sum();
-    let mut sizes: Vec<usize> = places.iter().map(|at| parts[*at].size()).collect();
-    sizes.sort_unstable();
-    let mut room = room.saturating_sub(overhead);
-    for (at, size) in sizes.iter().enumerate() {
-        let share = room / (sizes.len() - at);
-        if *size > share {
-            return share;
-        }
-        room -= size;
+    let room = room.saturating_sub(overhead);
+    let mut floors: Vec<usize> = places.iter().map(|at| floor(&parts[*at], room)).collect();
+    if floors.iter().sum::<usize>() > room {
+        floors.fill(0);
     }
-    usize::MAX
+    let of = |level: usize| {
+        let sizes = places.iter().zip(&floors);
+        sizes.map(|(at, floor)| parts[*at].size().min(level.max(*floor))).collect::<Vec<usize>>()
+    };
+    // The highest level at which all of them fit.
+    let (mut fits, mut over) = (0, room + 1);
+    while fits + 1 < over {
+        let level = usize::midpoint(fits, over);
+        match of(level).iter().sum::<usize>() <= room {
+            true => fits = level,
+            false => over = level,
+        }
+    }
+    of(fits)
+}
+
+/// The bytes below which a part is not cut: those of its first entry, unless that takes more than a quarter of the room.
+fn floor(part: &Part<'_>, room: usize) -> usize {
+    let least = least(part.value);
+    if can_be_cut(part.value) && least <= room / 4 { least.min(part.size()) } else { 0 }
 }

@@ -10,6 +10,22 @@ pub(super) fn can_be_cut(value: &Value) -> bool {
     value.is_string() || value.as_array().is_some_and(|entries| !entries.is_empty())
 }
 
+/// The fewest bytes with which the value is shown: a list has its first entry, whole where that cannot be cut.
+pub(super) fn least(value: &Value) -> usize {
+    match value.as_array().map(Vec::as_slice) {
+        Some([first, rest @ ..]) if !can_be_cut(first) => {
+            let mark = if rest.is_empty() { 0 } else { more(rest.len() + 1).to_string().len() + 1 };
+            LEAST.max(2 + mark + first.to_string().len() + 1)
+        }
+        _ => LEAST,
+    }
+}
+
+/// The mark in place of so many entries.
+fn more(entries: usize) -> Value {
+    json!(format!("… {entries} more"))
+}
+
 /// The value, or the beginning of it, which is marked.
 pub(super) fn fit(value: &Value, room: usize) -> Option<Value> {
     if value.to_string().len() <= room {
@@ -38,9 +54,8 @@ fn fit_text(text: &str, room: usize) -> Option<Value> {
 
 /// The first entries, and how many more there are. The beginning of the first one if that alone is too long.
 fn fit_list(entries: &[Value], room: usize) -> Option<Value> {
-    let more = |shown: usize| json!(format!("… {} more", entries.len() - shown));
     let brackets = 2;
-    let mark = more(0).to_string().len() + 1;
+    let mark = more(entries.len()).to_string().len() + 1;
     let mut used = brackets + mark;
     let mut shown = Vec::new();
     for entry in entries {
@@ -56,7 +71,7 @@ fn fit_list(entries: &[Value], room: usize) -> Option<Value> {
         shown.push(fit(entries.first()?, room.saturating_sub(brackets + mark))?);
     }
     if shown.len() < entries.len() {
-        shown.push(more(shown.len()));
+        shown.push(more(entries.len() - shown.len()));
     }
     Some(Value::Array(shown))
 }

@@ -91,6 +91,29 @@ fn a_packet_has_the_first_entries_of_a_list_that_is_too_long() {
     assert_eq!(packet["left_out"][0], "rest of agent_context.files_modified");
 }
 
+#[test]
+fn files_come_before_what_was_put_beside() {
+    let mut task = Task { previous_agent: Some("w-testing".into()), ..with_role("verification") };
+    (task.task_id, task.title) = ("bd-8hxg".into(), "VERIFY: Part".into());
+    task.pending_type = Some("verification_request".into());
+    task.handoff_instructions =
+        serde_json::from_value(json!({ "notes": "see logs of fab-02py" })).expect("object");
+    task.agent_context = serde_json::from_value(json!({
+        "summary": "built fab-02py; then fixed: fix 3", "test_results": "all pass run 7", "test_command": "./t fab-02py",
+        "files_modified": [
+            { "path": "src/fab-02py.rs", "by": "w-implementation" }, { "path": "src/fix3.rs", "by": "w-fixing" },
+        ],
+        "previous_failures": ["3 of 4 tests failed"], "test_attempts": 1, "coverage": "97%", "implementation_notes": "n".repeat(60),
+    }))
+    .expect("object");
+    for more in 0..12 {
+        task.agent_context.insert("coverage".into(), json!("9".repeat(3 + 10 * more)));
+        let packet = of_role(&task);
+        let files = &packet["agent_context"]["files_modified"];
+        assert_eq!(files[0]["path"], "src/fab-02py.rs", "{more}: {packet:#}");
+    }
+}
+
 proptest! {
     #[test]
     fn the_budget_is_kept(

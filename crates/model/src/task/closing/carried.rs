@@ -106,8 +106,9 @@ impl IncrementTasks {
         context.shift_remove("attempts");
         context.shift_remove("test_attempts");
         context.shift_remove(IN_OTHER_TASKS);
-        if step.stage == IncrementStage::Verification && closed.attempts > 0 {
-            context.insert("test_attempts".into(), json!(closed.attempts));
+        let failures = self.fixing.as_ref().map_or(0, super::test_failures);
+        if step.stage == IncrementStage::Verification && failures > 0 {
+            context.insert("test_attempts".into(), json!(failures));
         }
         // All of it is what others say.
         let target = self.of(step.stage).map(|task| task.task_id.as_str());
@@ -169,16 +170,48 @@ impl IncrementTasks {
         if !has_text(&context, &["work_completed"]) {
             put_text(&mut context, "work_completed", completed(fix).as_deref());
         }
-        let mut previous = list(fix.agent_context.get("previous_failures"));
-        if let Some(failure) =
-            fix.agent_context.get("failure").or_else(|| fix.agent_context.get("failure_details"))
-        {
-            previous.push(failure.clone());
-        }
-        if !previous.is_empty() {
-            context.insert("previous_failures".into(), Value::Array(previous));
-        }
+        context.extend(self.previous_failures(fix));
         context
+    }
+
+    /// What failed until now, the last one first, as the field of a context. An agent may have replaced the context of its task, so
+    /// that the last failure is read from the task that failed, and the earlier ones from the task that has most of them.
+    fn previous_failures(&self, fix: &Task) -> Option<(String, Value)> {
+        let lists = self.all().map(|task| list(task.agent_context.get("previous_failures")));
+        let mut known = lists.max_by_key(Vec::len).unwrap_or_default();
+        let failed = [&self.testing, &self.verification].into_iter().flatten();
+        let failed = failed.filter(|task| task.result.as_deref() == Some(Outcome::Fail.word()));
+        let failed = failed.max_by_key(|task| task.closed_at);
+        let last = failed.and_then(|task| self.failure(task));
+        let handed = || {
+            let field = |name: &str| fix.agent_context.get(name);
+            field("failure").or_else(|| field("failure_details")).cloned()
+        };
+        // A fix that is closed once more tells nothing twice.
+        let is_new = |failure: &Value| !known.first().is_some_and(|first| is_of(first, failure));
+        let newest = last.or_else(|| handed().filter(is_new));
+        known.splice(0..0, newest);
+        (!known.is_empty()).then(|| ("previous_failures".to_owned(), Value::Array(known)))
+    }
+
+    /// Why a task failed: the reason of its closing, with what it reported of the failure beside it.
+    fn failure(&self, failed: &Task) -> Option<Value> {
+        let reason = failed.close_reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty());
+        // The fix has its report as well, by having been handed it.
+        let before = [&self.implementation, &self.testing].into_iter().flatten();
+        let before: Vec<&Task> = before.filter(|task| task.task_id != failed.task_id).collect();
+        let is_own = |field: &&str| {
+            let value = failed.agent_context.get(*field);
+            before.iter().all(|task| task.agent_context.get(*field) != value)
+        };
+        let reports = ["failure_details", "error_logs"].into_iter().filter(is_own);
+        let reports = reports.filter_map(|field| failed.agent_context.get(field));
+        let reports = reports.map(text_of).filter(|text| !text.trim().is_empty());
+        let mut parts: Vec<String> = reason.map(str::to_owned).into_iter().collect();
+        for report in reports.filter(|report| reason != Some(report.trim())) {
+            parts.push(end_of(report.trim(), MAX_REPORT));
+        }
+        (!parts.is_empty()).then(|| json!(parts.join(": ")))
     }
 
     /// For the approval: what was built and fixed, what the last test said, and how often it failed before.
@@ -303,6 +336,36 @@ fn has_text(context: &Map<String, Value>, fields: &[&str]) -> bool {
     let text =
         |key: &&str| context.get(*key).and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty());
     fields.iter().any(text)
+}
+
+/// Whether an entry tells this failure, with or without its report.
+fn is_of(entry: &Value, failure: &Value) -> bool {
+    match (entry.as_str(), failure.as_str()) {
+        (Some(entry), Some(failure)) => {
+            entry.strip_prefix(failure).is_some_and(|rest| rest.is_empty() || rest.starts_with(": "))
+        }
+        _ => entry == failure,
+    }
+}
+
+/// The most bytes of a report in the list of what failed before; its end says what went wrong.
+const MAX_REPORT: usize = 400;
+
+/// The end of a text, marked where its beginning is missing.
+fn end_of(text: &str, most: usize) -> String {
+    let over = text.len().saturating_sub(most);
+    match (over..=text.len()).find(|at| text.is_char_boundary(*at)) {
+        Some(from) if over > 0 => format!("…{}", &text[from..]),
+        _ => text.to_owned(),
+    }
+}
+
+fn text_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(text_of).collect::<Vec<_>>().join("\n"),
+        other => other.to_string(),
+    }
 }
 
 fn list(value: Option<&Value>) -> Vec<Value> {

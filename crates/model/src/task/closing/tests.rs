@@ -187,6 +187,78 @@ fn work_that_failed_is_not_told_as_completed() {
     assert_eq!(context(&inc, Verification, "summary"), "built; the fix was given up: no idea");
 }
 
+#[test]
+fn the_verification_is_told_how_often_the_test_failed_and_not_how_often_it_ran() {
+    use IncrementStage::{Fixing, Implementation, Testing, Verification};
+    use Outcome::{Fail, Pass};
+    let attempts = |inc: &Increment| inc.of(Verification).agent_context.get("test_attempts").cloned();
+    let mut inc = Increment::new();
+    inc.close_with(Implementation, Pass, ("built", json!({})), 1);
+    inc.close_with(Testing, Pass, ("green", json!({})), 2);
+    inc.close_with(Verification, Fail, ("docs missing", json!({})), 3);
+    inc.close_with(Fixing, Pass, ("docs written", json!({})), 4);
+    // A tester that was killed is no test that failed.
+    inc.0[Testing as usize].attempts += 1;
+    inc.close_with(Testing, Pass, ("green", json!({})), 5);
+    assert_eq!(attempts(&inc), None, "the test never failed");
+    inc.close_with(Verification, Fail, ("docs wrong", json!({})), 6);
+    inc.close_with(Fixing, Pass, ("docs mended", json!({})), 7);
+    inc.close_with(Testing, Fail, ("red", json!({})), 8);
+    inc.close_with(Fixing, Pass, ("mended", json!({})), 9);
+    inc.close_with(Testing, Pass, ("green", json!({})), 10);
+    assert_eq!(attempts(&inc), Some(json!(1)));
+}
+
+#[test]
+fn what_failed_is_told_to_the_next_test_and_to_the_next_verification() {
+    [false, true].into_iter().for_each(check_failures);
+}
+
+fn check_failures(is_replaced: bool) {
+    use IncrementStage::{Fixing, Implementation, Testing, Verification};
+    use Outcome::{Fail, Pass};
+    let mut inc = Increment::new();
+    inc.close_with(Implementation, Pass, ("built", json!({})), 1);
+    let logs = json!({ "error_logs": "FAIL test_login: expected 200 got 401" });
+    inc.close_with(Testing, Fail, ("the command ended with 1", logs), 2);
+    assert_eq!(context(&inc, Fixing, "error_logs"), "FAIL test_login: expected 200 got 401");
+    if is_replaced {
+        // An agent that replaces its context takes nothing away.
+        inc.0[Fixing as usize].agent_context = serde_json::Map::new();
+    }
+    inc.close_with(Fixing, Pass, ("fixed", json!({})), 3);
+    let failed = "the command ended with 1: FAIL test_login: expected 200 got 401";
+    assert_eq!(inc.of(Testing).agent_context["previous_failures"], json!([failed]));
+    inc.close_with(Testing, Pass, ("green", json!({})), 4);
+    let objection = format!("{}docs missing in README", "é".repeat(900));
+    inc.close_with(Verification, Fail, ("no", json!({ "failure_details": objection })), 5);
+    inc.close_with(Fixing, Pass, ("fixed", json!({})), 6);
+    inc.close_with(Testing, Pass, ("green", json!({})), 7);
+    for stage in [Testing, Verification] {
+        let failures =
+            inc.of(stage).agent_context["previous_failures"].as_array().cloned().unwrap_or_default();
+        let last = failures[0].as_str().unwrap_or_default();
+        assert!(last.starts_with("no: …") && last.ends_with("docs missing in README"), "{last}");
+        assert!(last.len() < 450, "{last}");
+        assert_eq!(failures[1..], [json!(failed)], "{stage:?}: the last one first");
+    }
+    assert_eq!(inc.of(Verification).agent_context.get("failure_details"), None);
+}
+
+#[test]
+fn the_role_that_comes_next_is_not_handed_on_to_the_one_after() {
+    use IncrementStage::{Implementation, Testing, Verification};
+    use Outcome::Pass;
+    let mut inc = Increment::new();
+    let instructions = json!({ "next_role": "testing", "notes": "run ./t first" });
+    inc.0[Implementation as usize].handoff_instructions =
+        instructions.as_object().cloned().unwrap_or_default();
+    inc.close(Implementation, Pass, 1);
+    assert_eq!(inc.of(Testing).handoff_instructions["next_role"], "testing");
+    inc.close(Testing, Pass, 2);
+    assert_eq!(json!(inc.of(Verification).handoff_instructions), json!({ "notes": "run ./t first" }));
+}
+
 proptest! {
     /// Whatever is closed whenever it is ready: one task at a time is ready, and what was built is built once.
     #[test]

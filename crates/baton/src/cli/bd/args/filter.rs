@@ -117,8 +117,8 @@ pub(in crate::cli::bd) struct MoreFilters {
     /// Short-lived issues as well
     #[arg(long, aliases = ["ephemeral", "include-wisps"])]
     pub include_ephemeral: bool,
-    /// Accepted and ignored: issues of all kinds are listed
-    #[arg(long, hide = true)]
+    /// Gates as well, which `list` leaves out
+    #[arg(long)]
     pub include_gates: bool,
     /// Accepted and ignored: issues of all kinds are listed
     #[arg(long, hide = true)]

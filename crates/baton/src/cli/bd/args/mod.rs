@@ -30,7 +30,7 @@ pub(super) use work::{Delete, Work};
 #[derive(clap::Parser)]
 #[command(
     name = "bd",
-    version,
+    version = super::about::VERSION,
     propagate_version = true,
     disable_help_subcommand = true,
     args_override_self = true,

@@ -167,16 +167,16 @@ pub(in crate::cli::bd) struct Prime {
     /// Print the memories only
     #[arg(long)]
     pub memories_only: bool,
-    /// Accepted and ignored: there is one text
-    #[arg(long, hide = true)]
+    /// Print the whole text, whatever --mcp says
+    #[arg(long)]
     pub full: bool,
-    /// Accepted and ignored: there is one text
-    #[arg(long, hide = true)]
+    /// Print a short text for an agent that has the MCP server
+    #[arg(long)]
     pub mcp: bool,
     /// Accepted and ignored: the text has no git commands
     #[arg(long, hide = true)]
     pub stealth: bool,
-    /// Accepted and ignored: there is one text
-    #[arg(long, hide = true)]
+    /// Print the usual text, also where .beads/PRIME.md has another: a beginning of one's own
+    #[arg(long)]
     pub export: bool,
 }

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use clap::Parser;
 
 use super::args::Bd;
-use super::failure::misused;
+use super::failure::{in_words_of_bd, misused, unsupported};
 
 /// The documents: what they are, and the lines that begin with `bd` in them, each once.
 const DOCUMENTS: [(&str, &str); 6] = [
@@ -102,11 +102,17 @@ fn fate(line: &str) -> LineStatus {
 
 fn parsed(line: &str) -> LineStatus {
     let given = words(line);
-    let Err(error) = Bd::try_parse_from(&given) else { return LineStatus::Done };
-    let refusal = misused(&error, given.get(1..).unwrap_or_default());
+    let words = given.get(1..).unwrap_or_default();
+    let (refusal, is_error) = match Bd::try_parse_from(&given) {
+        Ok(bd) => match unsupported(&bd, words) {
+            Some(refusal) => (refusal, true),
+            None => return LineStatus::Done,
+        },
+        Err(error) => (misused(&error, words), error.use_stderr()),
+    };
     match refusal.code {
-        "not_supported" => LineStatus::Answered(refusal.hint.to_string()),
-        _ if !error.use_stderr() => LineStatus::Done,
+        "not_supported" => LineStatus::Answered(in_words_of_bd(&refusal.hint)),
+        _ if !is_error => LineStatus::Done,
         _ => LineStatus::Unknown(refusal.to_string()),
     }
 }
