@@ -107,8 +107,8 @@ fn shown_sizes(parts: &[Part<'_>], places: &[usize], room: usize) -> Vec<usize> 
     of(fits)
 }
 
-/// The bytes below which a part is not cut: those of its first entry, unless that takes more than a quarter of the room.
+/// The bytes below which a part is not cut: those of its first entry, unless that takes more than a third of the room.
 fn floor(part: &Part<'_>, room: usize) -> usize {
     let least = least(part.value);
-    if can_be_cut(part.value) && least <= room / 4 { least.min(part.size()) } else { 0 }
+    if can_be_cut(part.value) && least <= room / 3 { least.min(part.size()) } else { 0 }
 }
