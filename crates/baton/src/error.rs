@@ -123,6 +123,8 @@ impl AppError {
     /// A refusal names the store that the command worked on: another one than was meant is a common reason.
     pub(crate) fn with_store(self, store: &str) -> Self {
         match self {
+            // It is about a file of the working copy, and no store.
+            Self::Refused(refusal) if refusal.code == "not_committed" => Self::Refused(refusal),
             Self::Refused(refusal) if !refusal.details.contains_key("store") => {
                 Self::Refused(refusal.with("store", store))
             }

@@ -207,6 +207,7 @@ pub const TOOLS: &[Tool] = &[
         omit: &[
             "force",
             "full",
+            "ended",
             "preset",
             "role",
             "skill",

@@ -1,5 +1,7 @@
 //! What a person is told outside the terminal, and when he is left in peace.
 
+use crate::handoff_message::Urgency;
+use crate::message::View;
 use crate::refusal::Refusal;
 
 /// What a notification is about.
@@ -45,6 +47,17 @@ impl Topic {
         };
         words.map(read).collect()
     }
+}
+
+/// The types of messages that put a question to whom they are for, whatever else they carry.
+const QUESTIONS: [&str; 3] = ["ReviewRequested", "Question", "Blocker"];
+
+/// Whether a message waits for an answer of whom it is for: it is to be acknowledged and is not, or it is a question, a blocker, a request
+/// for a review or critical, and was not read.
+pub fn wants_answer(message: &View) -> bool {
+    let is_question = QUESTIONS.contains(&message.kind.as_str()) || message.importance == Urgency::Critical;
+    message.acked_at.is_none()
+        && (message.ack_by.is_some() || (is_question && message.delivered_at.is_none()))
 }
 
 /// Something that a person is told, once.
@@ -111,6 +124,25 @@ fn minute(text: &str) -> Option<u16> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::message::Message;
+    use crate::time::Timestamp;
+
+    #[test]
+    fn a_question_wants_an_answer_until_it_is_read_and_what_is_to_be_acknowledged_until_it_is() {
+        let message = |kind: &str| View::head(&Message { kind: kind.to_owned(), ..Message::default() });
+        for kind in ["Question", "Blocker", "ReviewRequested"] {
+            assert!(wants_answer(&message(kind)), "{kind}");
+            let read = View { delivered_at: Some(Timestamp(1)), ..message(kind) };
+            assert!(!wants_answer(&read), "{kind}");
+            assert!(wants_answer(&View { ack_by: Some(Timestamp(9)), ..read }), "{kind}");
+        }
+        for kind in ["message", "StatusUpdate", "TaskAssigned", "ReviewCompleted"] {
+            assert!(!wants_answer(&message(kind)), "{kind}");
+            assert!(wants_answer(&View { importance: Urgency::Critical, ..message(kind) }), "{kind}");
+            let asks = View { ack_by: Some(Timestamp(9)), ..message(kind) };
+            assert!(wants_answer(&asks) && !wants_answer(&View { acked_at: Some(Timestamp(2)), ..asks }));
+        }
+    }
 
     #[test]
     fn quiet_hours_reach_over_midnight_and_end_at_their_minute() {

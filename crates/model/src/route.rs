@@ -149,6 +149,8 @@ pub enum Ineligibility {
     NotAReader,
     /// It was not seen recently.
     Silent,
+    /// It takes no tasks for now: a worker that pauses or ended.
+    Closed,
     /// It has as many tasks as it may have.
     Full,
 }
@@ -163,6 +165,7 @@ impl Ineligibility {
             Self::Skills => "has none of the skills",
             Self::NotAReader => "has no key to read it with",
             Self::Silent => "was not heard of lately",
+            Self::Closed => "takes no tasks for now",
             Self::Full => "has as many tasks as it may have",
         }
     }
@@ -190,6 +193,9 @@ pub fn judge(wanted: &Requirements, agent: &Candidate) -> Result<Score, Ineligib
     }
     if !agent.fresh {
         return Err(Ineligibility::Silent);
+    }
+    if agent.max_tasks == 0 {
+        return Err(Ineligibility::Closed);
     }
     if agent.open_claims >= agent.max_tasks {
         return Err(Ineligibility::Full);
@@ -236,6 +242,7 @@ pub fn no_candidate_reason(wanted: &Requirements, agents: &[Candidate]) -> Strin
         (count(Ineligibility::Skills), format!("without any of {}", wanted.tags.join(", "))),
         (count(Ineligibility::NotAReader), "without a key to read it with".to_owned()),
         (count(Ineligibility::Silent), "not heard of lately".to_owned()),
+        (count(Ineligibility::Closed), "taking no tasks for now".to_owned()),
         (count(Ineligibility::Full), "with as many tasks as allowed".to_owned()),
     ];
     let reasons: Vec<String> =

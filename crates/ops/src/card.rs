@@ -26,6 +26,7 @@ use crate::{ownership, resolve};
 pub(crate) use reminders::{prefetch_reminders, reminders};
 pub use sent::SentHandoff;
 pub(crate) use sent::{nobody_there, sent};
+pub(crate) use unread::mailbox;
 pub use unread::{Unread, UnreadMessage};
 
 /// The most open tasks and batons of a card.
@@ -70,6 +71,12 @@ impl Card {
     pub(crate) fn has_open_baton(&self) -> bool {
         let is_open = |state| matches!(state, WaitingState::Baton(BatonState::Open | BatonState::Abandoned));
         self.handoffs.iter().any(|waiting| is_open(waiting.state))
+    }
+
+    /// Whether a session at work holds a baton: a pickup that names nothing is refused where no other one is open.
+    pub(crate) fn has_held_baton(&self) -> bool {
+        let is_held = |state| matches!(state, WaitingState::Baton(BatonState::Held));
+        self.handoffs.iter().any(|waiting| is_held(waiting.state))
     }
 }
 

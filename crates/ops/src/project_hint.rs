@@ -15,7 +15,7 @@ pub(crate) fn way_to_project(grant: &Grant) -> String {
             reached.join(", ")
         ),
         ([], Scope::Operator) => "run `baton init` in the repository, or say --project ID".to_owned(),
-        ([], _) => "say --project ID (`baton project list` names them), or have an operator of the server run `baton init` here".to_owned(),
+        ([], _) => "say --project ID (`baton project list` names them), or run `baton init` here with a token of the scope operator".to_owned(),
     }
 }
 

@@ -75,14 +75,26 @@ pub(crate) fn suggest_projects(failure: Failure, store: &mut Store, grant: &Gran
     let Failure::Refused(refusal) = failure else { return failure };
     let named = refusal.details.get("project_id").and_then(Value::as_str).map(str::to_owned);
     let Some(named) = named.filter(|_| refusal.code == UNKNOWN) else { return refusal.into() };
-    let mut known = store.read(|tx| Ok(project::ids(tx)?)).unwrap_or_default();
-    known.retain(|id| grant.reaches(id));
+    let known = store.read(|tx| reached_words(tx, grant)).unwrap_or_default();
     let near = near(&named, known.iter().map(String::as_str));
+    let way = match &grant.projects {
+        Some(reached) => format!("this token sees: {}", reached.join(", ")),
+        None => refusal.hint.clone(),
+    };
     if near.is_empty() {
-        return refusal.into();
+        return Refusal { hint: way, ..refusal }.into();
     }
-    let hint = format!("did you mean {}? {}", near.join(" or "), refusal.hint);
+    let hint = format!("did you mean {}? {way}", near.join(" or "));
     Refusal { hint, ..refusal }.with("near", json!(near)).into()
+}
+
+/// The ids of the projects that somebody reaches, and what those are called that were renamed.
+pub(crate) fn reached_words(tx: &mut Tx<'_>, grant: &Grant) -> Result<Vec<String>, Failure> {
+    let mut known = project::ids(tx)?;
+    known.retain(|id| grant.reaches(id));
+    let names = project::given_names(tx)?.into_iter().filter(|(id, _)| grant.reaches(id));
+    known.extend(names.map(|(_, name)| name));
+    Ok(known)
 }
 
 /// Refuses unless the transaction holds the project's row.

@@ -40,6 +40,7 @@ crate::sql! {
         ORDER BY other_project_id";
     OF_NAME = "SELECT project_id FROM project_relation WHERE other_project_id = $1 AND kind IN ('project_name', 'former_project_name')
         ORDER BY project_id";
+    GIVEN_NAMES = "SELECT project_id, other_project_id FROM project_relation WHERE kind = 'project_name' ORDER BY other_project_id";
     LOCK_NAMES = "INSERT INTO counter_floor (floor_id, floor) VALUES (1, 0) ON CONFLICT (floor_id) DO UPDATE SET floor = counter_floor.floor";
     RETIRE_NAME = "UPDATE project_relation SET kind = 'former_project_name' WHERE project_id = $1 AND kind = 'project_name'";
     RELATED = "SELECT r.other_project_id, r.kind, p.is_isolated FROM project_relation r JOIN project p ON p.project_id = r.other_project_id
@@ -169,6 +170,15 @@ pub fn rename(tx: &mut Tx<'_>, project_id: &str, name: &str, by: &str, now: Mill
 /// Every name that a project has or had, beside its id.
 pub fn names(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<String>, Fault> {
     tx.query(NAMES, params![project_id])?.into_iter().map(|row| row.reader().text()).collect()
+}
+
+/// What projects are called now that were renamed, each with its id.
+pub fn given_names(tx: &mut Tx<'_>) -> Result<Vec<(String, String)>, Fault> {
+    let read = |row: Row| {
+        let mut r = row.reader();
+        Ok((r.text()?, r.text()?))
+    };
+    tx.query(GIVEN_NAMES, params![])?.into_iter().map(read).collect()
 }
 
 /// The project that has or had a name. An id is no name: look for the project with that id first.

@@ -116,7 +116,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             Err(fault) => app.remark(&format!("{DOCUMENT} cannot be written: {fault}")),
         }
     }
-    remark_on(app, &made);
+    remark_on(app, &made, wrote_document);
     let changes = merge_driver::offer(app, args.merge_driver, args.no_merge_driver)?;
     let commit_hook = change_hook(app, args.commit_trailer, args.no_commit_trailer)?;
     let result = InitResult { made, merge_driver: changes, commit_hook, wrote_document, has_remote };
@@ -133,12 +133,12 @@ fn refuse_git_folder(app: &App) -> Result<(), Refusal> {
 }
 
 /// Says what a person should know of the registration.
-fn remark_on(app: &App, made: &InitOutput) {
+fn remark_on(app: &App, made: &InitOutput, wrote_document: bool) {
     if let Some(fault) = &made.document_fault {
         app.remark(&format!("warning: {fault}"));
     }
     if let Some(suggestion) = &made.suggestion {
-        app.remark(&suggested(suggestion));
+        app.remark(&suggested(suggestion, wrote_document));
     }
     if let Some(from) = &made.taken_from {
         app.remark(&format!(
@@ -164,7 +164,11 @@ fn text(result: &InitResult) -> String {
     let changes =
         merge_driver.iter().flatten().chain(commit_hook).map(|change| format!("changed {change}\n"));
     let written = if *wrote_document { format!("wrote {DOCUMENT}: commit it\n") } else { String::new() };
-    let remote = if *has_remote || !made.created { "" } else { "no git remote: tasks are kept in Baton\n" };
+    let remote = match &made.project.issues_github_repo {
+        _ if *has_remote || !made.created => String::new(),
+        Some(repo) => format!("no git remote: tasks of hand-offs are kept in {}\n", visible(repo)),
+        None => "no git remote: tasks are kept in Baton\n".to_owned(),
+    };
     let remarks: String = made.remarks.iter().map(|remark| format!("note: {}\n", visible(remark))).collect();
     format!("{verb} project {id} for {root}{host}\n{written}{remote}{remarks}") + &changes.collect::<String>()
 }
@@ -210,8 +214,16 @@ fn change_hook(app: &App, install: bool, remove: bool) -> Result<Option<String>,
     Ok(hook.install(&program.ok_or_else(unknown)?)?)
 }
 
-/// What is said of a tracker that the document names without the user's word.
-fn suggested(suggestion: &Suggestion) -> String {
+/// What is said of a tracker that the document names without the user's word, or named until it was written anew.
+fn suggested(suggestion: &Suggestion, wrote_document: bool) -> String {
+    if let (Some(registered), true) = (&suggestion.registered, wrote_document) {
+        return format!(
+            "note: {DOCUMENT} named {} as the tracker and now names {}, this project's; `{}` takes the other",
+            visible(&suggestion.issues_repo),
+            visible(registered),
+            visible(&suggestion.command)
+        );
+    }
     let counts = match &suggestion.registered {
         Some(registered) => format!("{registered} stays this project's tracker"),
         None => "it is a suggestion, and no hand-off goes there".to_owned(),

@@ -120,12 +120,7 @@ fn commits(place: &FilePlace) -> Result<Vec<CommitInfo>, Refusal> {
     };
     if found.is_empty() {
         let what = format!("what stands there in {} is not committed yet", visible(&place.path));
-        return Err(Refusal::new(
-            Kind::NotFound,
-            "not_committed",
-            what,
-            "`baton status` shows who is at work",
-        ));
+        return Err(Refusal::new(Kind::NotFound, "not_committed", what, "commit it first"));
     }
     Ok(found)
 }

@@ -31,7 +31,13 @@ enum Verb {
         /// Subject, in one line
         subject: String,
         /// Text of the message
-        #[arg(long, value_name = "T", default_value = "", allow_hyphen_values = true)]
+        #[arg(
+            long = "text",
+            alias = "body",
+            value_name = "T",
+            default_value = "",
+            allow_hyphen_values = true
+        )]
         body: String,
         /// Expire after this span: 30m, 2h, 1d; by default StatusUpdate and Acknowledgment after 7 days, Question,
         /// ReviewRequested and ReviewCompleted after 30 days, TaskAssigned and Blocker never
@@ -48,7 +54,13 @@ enum Verb {
         /// Message id
         message_id: String,
         /// Text to send back with the acknowledgement
-        #[arg(long, value_name = "T", default_value = "", allow_hyphen_values = true)]
+        #[arg(
+            long = "text",
+            alias = "body",
+            value_name = "T",
+            default_value = "",
+            allow_hyphen_values = true
+        )]
         body: String,
     },
     /// List the messages waiting for an identity without taking them

@@ -208,11 +208,11 @@ fn tokens(copied: &Copied<'_>) -> String {
     if !revoked.is_empty() {
         text += &format!("  access tokens that stay revoked, as in the store in use: {}\n", names(revoked));
     }
-    if let Some(first) = valid.first() {
-        let (names, to, id) = (names(valid), visible(&copied.to), visible(&first.token_id));
+    if !valid.is_empty() {
+        let (names, to) = (names(valid), visible(&copied.to));
         text += &format!(
-            "  access tokens that open the new store: {names}; if the old one is a backup, one revoked since is valid again: \
-             `baton --store {to} token revoke {id}`\n"
+            "  access tokens that open the new store: {names}; if you copied from a backup, look at `baton --store {to} token list`: \
+             a token revoked since is valid there\n"
         );
     }
     text

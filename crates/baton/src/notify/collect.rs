@@ -4,7 +4,7 @@ use baton_model::attention::{AttentionItem, Reason};
 use baton_model::delta::{BodyFields, Kind, Row};
 use baton_model::handoff::{State, View};
 use baton_model::id::{identity_key, short, visible};
-use baton_model::notification::{Notification, Topic};
+use baton_model::notification::{Notification, Topic, wants_answer};
 use baton_model::packet_from_ledger::STOP_TAG;
 use baton_model::printable::quotable;
 use baton_ops::attention::{Attention, AttentionInput};
@@ -176,21 +176,17 @@ fn limit(project_id: &str, key: &str, tool: &str, text: &str) -> Notification {
     }
 }
 
-/// Messages to the user that ask for an acknowledgement. Without `notify.me` there are none.
+/// Messages to the user that want an answer. Without `notify.me` there are none.
 fn questions(app: &mut App, project_id: &str) -> Result<Vec<Notification>, AppError> {
     let Some(me) = app.config.notify.me.clone() else { return Ok(Vec::new()) };
-    let input = InboxInput {
-        project: Some(project_id.to_owned()),
-        identity: Some(me),
-        limit: 50,
-        ..InboxInput::default()
-    };
+    let input =
+        InboxInput { project: Some(project_id.to_owned()), identity: Some(me), ..InboxInput::default() };
     let rows = match app.run::<Inbox>(&input) {
         Ok(inbox) => inbox.items,
         Err(AppError::Refused(_)) => return Ok(Vec::new()),
         Err(ended) => return Err(ended),
     };
-    let asks = rows.into_iter().filter(|row| row.message.ack_by.is_some() && row.message.acked_at.is_none());
+    let asks = rows.into_iter().filter(|row| wants_answer(&row.message));
     Ok(asks
         .map(|row| Notification {
             topic: Topic::Question,

@@ -89,6 +89,7 @@ impl Supervisor<'_> {
         let wanted = HandoffInput {
             project: project.clone(),
             session: self.begun.session_id.clone(),
+            ended: true,
             ..HandoffInput::default()
         };
         let gathered = app.run_as::<Handoff>(&self.caller, &wanted)?;

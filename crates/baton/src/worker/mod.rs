@@ -1,6 +1,7 @@
 //! The worker: an agent's loop without a human. One task, one session, one command; nothing is carried in memory.
 
 mod backoff;
+mod offer;
 mod outcome;
 mod pause;
 mod preset;
@@ -13,28 +14,24 @@ use std::time::Duration;
 
 use baton_model::id::visible;
 use baton_model::time::Millis;
-use baton_ops::agent::{Register, RegisterInput};
 use baton_ops::message::{Delivered, DeliveredInput};
 use baton_ops::op::Caller;
 use baton_ops::session::{
     Bundle, End, EndInput, Heartbeat, HeartbeatInput, Pickup, PickupInput, Start, StartInput,
 };
-use baton_ops::task::{self as tasks, ClaimTask, ClaimTaskInput, Route, RouteInput, Show, ShowInput};
+use baton_ops::task::{self as tasks, ClaimTask, ClaimTaskInput, Show, ShowInput};
 use baton_tools::Launcher;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::app::App;
 use crate::error::AppError;
-use crate::{clock, process, router};
+use crate::{clock, process};
 use backoff::Backoff;
 use outcome::Outcome;
 pub(crate) use preset::preset;
 use record::FinishedCommand;
 use run::{Command, CommandEnd, Stop};
-
-/// How often an idle worker says that it is there.
-const REGISTER_EVERY: Millis = 30_000;
 
 /// What a worker is to do.
 pub(crate) struct Plan {
@@ -74,33 +71,9 @@ pub(crate) fn run(plan: &Plan, app: &mut App) -> Result<(), AppError> {
         backoff: Backoff::new(plan.backoff),
         capacity: 1,
     };
-    let mut done = 0;
-    loop {
-        worker.register(app)?;
-        match worker.next(app)? {
-            Some(task_id) => {
-                let next = worker.work(app, &mut stop, &task_id)?;
-                done += 1;
-                let Some(pause) = next else { return Err(AppError::Interrupted) };
-                if plan.most.is_some_and(|most| done >= most) {
-                    return Ok(());
-                }
-                if worker.pause(app, &mut stop, pause)? {
-                    return Err(AppError::Interrupted);
-                }
-            }
-            None if plan.once => {
-                let idle = Idle { identity: &plan.name, task_id: None, outcome: "nothing_ready" };
-                return app.show(&idle, |_| "nothing is ready\n".to_owned());
-            }
-            None => {
-                let pause = Duration::from_millis(u64::try_from(plan.poll).unwrap_or(1_000));
-                if stop.within(pause) {
-                    return Err(AppError::Interrupted);
-                }
-            }
-        }
-    }
+    let ended = worker.run_tasks(app, &mut stop);
+    let left = worker.leave(app);
+    ended.and(left)
 }
 
 /// The worker as operations see it: a process of its own, with no session between two tasks.
@@ -156,51 +129,36 @@ struct ClaimedTask {
 }
 
 impl Worker<'_> {
-    /// Registers, which is also its sign of life while it has nothing to do.
-    fn register(&mut self, app: &mut App) -> Result<(), AppError> {
-        let now = clock::now();
-        let every = REGISTER_EVERY.min(app.config.limits.stale_after / 3);
-        if now.saturating_sub(self.registered_at) < every && self.registered_at > 0 {
-            return Ok(());
+    /// Works until it has done enough, or is interrupted.
+    fn run_tasks(&mut self, app: &mut App, stop: &mut Stop) -> Result<(), AppError> {
+        let plan = self.plan;
+        let mut done = 0;
+        loop {
+            self.register(app)?;
+            match self.next(app)? {
+                Some(task_id) => {
+                    let next = self.work(app, stop, &task_id)?;
+                    done += 1;
+                    let Some(pause) = next else { return Err(AppError::Interrupted) };
+                    if plan.most.is_some_and(|most| done >= most) {
+                        return Ok(());
+                    }
+                    if self.pause(app, stop, pause)? {
+                        return Err(AppError::Interrupted);
+                    }
+                }
+                None if plan.once => {
+                    let idle = Idle { identity: &plan.name, task_id: None, outcome: "nothing_ready" };
+                    return app.show(&idle, |_| "nothing is ready\n".to_owned());
+                }
+                None => {
+                    let pause = Duration::from_millis(u64::try_from(plan.poll).unwrap_or(1_000));
+                    if stop.within(pause) {
+                        return Err(AppError::Interrupted);
+                    }
+                }
+            }
         }
-        let input = self.registration(app);
-        let mut registered = app.run_as::<Register>(&self.caller, &input)?;
-        if registered.agent.max_tasks == 0 {
-            // It was ended while it paused.
-            let input = RegisterInput { max_tasks: Some(1), ..input };
-            registered = app.run_as::<Register>(&self.caller, &input)?;
-        }
-        self.capacity = registered.agent.max_tasks;
-        let minutes = registered.agent.max_session_duration;
-        self.max_duration = self.plan.max_duration.or(minutes.map(|minutes| minutes.saturating_mul(60_000)));
-        self.registered_at = now;
-        Ok(())
-    }
-
-    /// What it says of itself.
-    fn registration(&self, app: &App) -> RegisterInput {
-        RegisterInput {
-            project: app.project.clone(),
-            identity: Some(self.plan.name.clone()),
-            roles: Some(vec![self.plan.role.clone()]),
-            program: self.plan.launcher.map(|launcher| launcher.tool.id.to_owned()),
-            skills: Some(self.plan.skills.clone()).filter(|skills| !skills.is_empty()),
-            ..RegisterInput::default()
-        }
-    }
-
-    /// The next task: one that the router gave it, else one that it may take by the same rules.
-    fn next(&self, app: &mut App) -> Result<Option<String>, AppError> {
-        let input = RouteInput {
-            project: app.project.clone(),
-            agent: Some(self.plan.name.clone()),
-            agent_role: Some(self.plan.role.clone()),
-            limit: Some(1),
-            ..router::settings(&app.config.route)
-        };
-        let pass = app.run_as::<Route>(&self.caller, &input)?;
-        let given = pass.items.into_iter().next().map(|row| row.task.task_id);
-        Ok(pass.not_begun.into_iter().next().or(given))
     }
 
     /// Works on one task in a session of its own. Returns how long to pause then; nothing if it was interrupted.

@@ -2,7 +2,6 @@
 
 use baton_model::id::visible;
 use baton_model::time::Millis;
-use baton_ops::agent::{Register, RegisterInput};
 use baton_ops::message::{Send, SendInput};
 
 use super::backoff::{Notice, Verdict, with_jitter};
@@ -65,13 +64,5 @@ impl Worker<'_> {
         let interrupted = stop.within(with_jitter(pause));
         self.set_capacity(app, takes.max(1))?;
         Ok(interrupted)
-    }
-
-    /// Registers how many tasks the agent takes at once. Returns how many it took before.
-    fn set_capacity(&mut self, app: &mut App, max_tasks: i64) -> Result<i64, AppError> {
-        let before = self.capacity;
-        let input = RegisterInput { max_tasks: Some(max_tasks), ..self.registration(app) };
-        self.capacity = app.run_as::<Register>(&self.caller, &input)?.agent.max_tasks;
-        Ok(before)
     }
 }

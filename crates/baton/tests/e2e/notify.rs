@@ -159,6 +159,13 @@ fn a_question_to_me_is_told_and_mail_that_wants_no_answer_is_not() {
     let sent = notifications(&stage, 1);
     assert!(text(&sent[0], "text").contains("May I drop the table?"), "{sent:#?}");
     assert_eq!(text(&sent[0], "title"), "Donna asks you in shop");
+    for (at, kind) in ["Question", "Blocker", "ReviewRequested"].into_iter().enumerate() {
+        donna.json(&["signal", "send", "--to", "Lola", "--type", kind, &format!("a {kind}")]);
+        let sent = notifications(&stage, at + 2);
+        assert!(text(&sent[at + 1], "text").contains(kind), "{sent:#?}");
+    }
+    donna.json(&["signal", "send", "--to", "Lola", "--type", "StatusUpdate", "half done"]);
+    assert_eq!(stage.terminal("Lola").json(&["notify", "send"])["sent"], 0);
 }
 
 #[test]

@@ -288,7 +288,12 @@ fn a_worker_whose_command_cannot_be_started_claims_nothing() {
         let standing = (task["status"].as_str(), task["attempts"].as_i64().unwrap_or_default());
         assert_eq!(standing, (Some("open"), 0), "{command}: {task:#}");
         assert!(task["claim"].is_null() && task["assignee"].is_null(), "{command}: {task:#}");
+        // A worker that ended is offered nothing, however lately it was heard of.
+        let routed = owner.json(&["route"]);
+        assert_eq!(routed["items"], serde_json::json!([]), "{command}: {routed:#}");
     }
+    stage.terminal("impl-2").json(&["agent", "register", "--role", "implementation"]);
+    assert_eq!(owner.json(&["route"])["items"][0]["agent"], "impl-2");
 }
 
 #[test]

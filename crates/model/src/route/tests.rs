@@ -153,9 +153,11 @@ fn why_nobody_names_what_is_missing() {
     assert_eq!(no_candidate_reason(&request, &[]), "no agent with the role testing is registered");
     let full = Candidate { open_claims: 1, ..agent("Ann", "testing", &["qa"]) };
     let silent = Candidate { fresh: false, ..agent("Bob", "testing", &["qa"]) };
+    let ended = Candidate { max_tasks: 0, ..agent("Cy", "testing", &["qa"]) };
+    assert_eq!(judge(&request, &ended), Err(Ineligibility::Closed));
     assert_eq!(
-        no_candidate_reason(&request, &[full, silent]),
-        "2 with the role testing: 1 not heard of lately, 1 with as many tasks as allowed"
+        no_candidate_reason(&request, &[full, silent, ended]),
+        "3 with the role testing: 1 not heard of lately, 1 taking no tasks for now, 1 with as many tasks as allowed"
     );
 }
 

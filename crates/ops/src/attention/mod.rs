@@ -10,6 +10,7 @@ use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::card::mailbox;
 use crate::op::{Cx, Meta, Operation};
 use crate::page::{Position, page_size};
 use crate::project::VisibleProjects;
@@ -28,7 +29,7 @@ pub struct AttentionInput {
     /// Only in this project; else in all.
     #[serde(default)]
     pub project: Option<String>,
-    /// The identity that looks: what is for it, or its own, stands in `mine` as well.
+    /// The identity that looks, else the caller's: what is for it, or its own, stands in `mine` as well.
     #[serde(default)]
     pub identity: Option<String>,
     /// Only for this reason: `session_silent`, `baton_starving`, …
@@ -102,7 +103,8 @@ impl Operation for Attention {
             input.cursor.as_deref().map(Position::parse).transpose()?.unwrap_or_else(Position::oldest);
         let visible = VisibleProjects::read(cx, input.project.as_deref(), input.project.is_none())?;
         let Cx { store, env } = cx;
-        let mut scan = Scan::new(env, &visible, &input)?;
+        let viewer = input.identity.clone().or_else(|| mailbox(env, None));
+        let mut scan = Scan::new(env, &visible, &input, viewer.as_deref())?;
         let section = scan.section;
         store.read(|tx| {
             scan.count(tx)?;

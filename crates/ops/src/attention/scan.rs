@@ -81,12 +81,13 @@ impl<'a, 'e> Scan<'a, 'e> {
         env: &'a Env<'e>,
         visible: &'a VisibleProjects,
         input: &AttentionInput,
+        viewer: Option<&str>,
     ) -> Result<Self, Failure> {
         let (counts, present, silent, quiet, conflicts, returned) = Default::default();
         let reason = input.reason.as_deref().map(read_reason).transpose()?;
         let section = input.section.as_deref().map(read_section).transpose()?;
         let waiting = input.waiting || section == Some(Section::Waiting);
-        let viewer = input.identity.as_deref().map(identity_key).unwrap_or_default();
+        let viewer = viewer.map(identity_key).unwrap_or_default();
         Ok(Self {
             env,
             visible,

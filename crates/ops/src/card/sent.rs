@@ -98,7 +98,9 @@ fn row(tx: &mut Tx<'_>, env: &Env<'_>, one: &Handoff) -> Result<SentHandoff, Fai
             (view.last_error.map(first_clauses), Some(format!("baton handoff retry {id}{option}")))
         }
         State::Declined | State::Expired | State::Completed => {
-            let result = view.result.filter(|_| !env.hides_subjects());
+            let late =
+                view.late_results.last().map(|late| format!("late result of {}: {}", late.by, late.result));
+            let result = late.or(view.result).filter(|_| !env.hides_subjects());
             (result, Some(format!("baton handoff show {id}")))
         }
         State::Offered => (nobody_there(tx, one)?, None),

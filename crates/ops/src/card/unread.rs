@@ -46,9 +46,9 @@ pub(super) fn prefetch(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, named: 
     }
 }
 
-/// Whose messages the caller may read: those of the session that it has just begun, of the name that it gives, or of the one that its
-/// token is bound to.
-fn mailbox(env: &Env<'_>, named: Option<&str>) -> Option<String> {
+/// Whose messages the caller may read: those of the session that it has just begun, of the name that it gives or under which its process
+/// works, or of the one that its token is bound to.
+pub(crate) fn mailbox(env: &Env<'_>, named: Option<&str>) -> Option<String> {
     let is_bound = env.caller.grant.bearer.as_ref().is_some_and(|bearer| bearer.identities.is_some());
     if named.is_none() && env.caller.identity.is_none() && !is_bound {
         return None;

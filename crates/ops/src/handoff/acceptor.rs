@@ -296,7 +296,8 @@ pub(super) fn keep_late(
         result: result.to_owned(),
         delta_id: note.delta_id.clone(),
     });
-    handoff::put(tx, &Handoff { plan: plan.to_text(), updated_at: env.now, ..known.clone() })?;
+    // It ended when it ended: what came late is told beside that.
+    handoff::put(tx, &Handoff { plan: plan.to_text(), ..known.clone() })?;
     Ok(Some(note.delta_id))
 }
 

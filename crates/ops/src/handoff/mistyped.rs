@@ -3,10 +3,11 @@
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::suggest::near;
 use baton_model::tracker::{Warning, WarningKind};
-use baton_store::{Failure, Tx, project};
+use baton_store::{Failure, Tx};
 use serde_json::json;
 
 use crate::op::Env;
+use crate::resolve;
 
 /// What is said of a receiver that may have to be registered. Which projects there are is no concern of a token that does not reach
 /// them: it hears the same of each.
@@ -29,10 +30,10 @@ pub(super) fn placeholder_warning(
     Some(Warning { kind: WarningKind::PlaceholderProject, message })
 }
 
-/// Refuses the name of an unknown project that is near those of known ones, as far as the caller reaches them.
+/// Refuses the name of an unknown project that is near the ids and names of known ones, as far as the caller reaches them.
 pub(super) fn refuse_mistyped(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<(), Failure> {
-    let known = project::ids(tx)?;
-    let reached = known.iter().map(String::as_str).filter(|id| env.caller.grant.reaches(id));
+    let known = resolve::reached_words(tx, &env.caller.grant)?;
+    let reached = known.iter().map(String::as_str);
     // Names of one or two letters are near to all others.
     let near = near(project_id, reached.filter(|id| id.len().min(project_id.len()) > 2));
     if near.is_empty() {

@@ -26,13 +26,14 @@ pub(super) fn follow(
     known.plan = Plan { url: Some(url.to_owned()), ..Plan::of(known) }.to_text();
     known.updated_at = env.now;
     handoff::rename_repo(tx, &known.to_project_id, (&before, &now))?;
-    if let Some(mut target) = project::get(tx, &known.to_project_id)?
-        && target.issues_github_repo.as_deref() == Some(before.as_str())
-    {
+    let target = project::get(tx, &known.to_project_id)?;
+    let registered = target.filter(|target| target.issues_github_repo.as_deref() == Some(before.as_str()));
+    let follows = registered.is_some();
+    if let Some(mut target) = registered {
         target.issues_github_repo = Some(now.clone());
         target.updated_at = env.now;
         project::put(tx, &target)?;
     }
-    news::signal_move(tx, env, known, (&before, &now))?;
+    news::signal_move(tx, env, known, (&before, &now), follows)?;
     Ok(true)
 }

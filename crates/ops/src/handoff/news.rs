@@ -56,16 +56,19 @@ pub(super) fn signal_sender(
     Ok(message::insert(tx, &news)?)
 }
 
-/// Signals to the sender that the issues of a hand-off are in a repository with another name.
+/// Signals to the sender that the issues of a hand-off are in a repository with another name; `follows`: the receiver's registration takes
+/// it, too.
 pub(super) fn signal_move(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     handoff: &Handoff,
     (before, now): (&str, &str),
+    follows: bool,
 ) -> Result<(), Failure> {
     if check_identity(&handoff.from_identity).is_err() {
         return Ok(());
     }
+    let registration = if follows { "the registration follows; " } else { "" };
     let what = format!("hand-off {} \"{}\"", short(&handoff.handoff_id), quotable(&handoff.subject, SUBJECT));
     let news = Message {
         project_id: handoff.from_project_id.clone(),
@@ -75,7 +78,7 @@ pub(super) fn signal_move(
         from_identity: CLOCK.to_owned(),
         to_identity: handoff.from_identity.clone(),
         subject: format!("{what} to {} has moved: {before} is called {now} now", handoff.to_project_id),
-        body: format!("the registration follows; more: baton handoff show {}", handoff.handoff_id),
+        body: format!("{registration}more: baton handoff show {}", handoff.handoff_id),
         created_at: env.now,
         ..Message::default()
     };

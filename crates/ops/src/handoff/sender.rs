@@ -44,12 +44,12 @@ fn not_senders(tx: &mut Tx<'_>, env: &Env<'_>, known: &Handoff, is_inside: bool)
         State::Accepted => (
             "who alone cancels it now that it is accepted",
             format!(
-                "leave it to the sender; its acceptor declines it: `baton handoff decline {id} --result REASON`"
+                "leave it to the sender; its acceptor declines it: `baton handoff decline {id} --why REASON`"
             ),
         ),
         _ => (
             "whose project cancels it",
-            format!("decline it if it is yours to answer: `baton handoff decline {id} --result REASON`"),
+            format!("decline it if it is yours to answer: `baton handoff decline {id} --why REASON`"),
         ),
     };
     Ok(Refusal::new(

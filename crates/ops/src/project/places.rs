@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::displaced::{is_displaced, is_taken};
 use crate::op::{Cx, Env, Meta, Operation};
-use crate::resolve;
+use crate::{ownership, resolve};
 
 /// How many of the newest sessions of a project tell which branch a worktree had that is gone.
 const LOOKED_AT: i64 = 50;
@@ -175,6 +175,6 @@ fn row(env: &Env<'_>, (machine, path): (&str, &str), kind: PlaceKind, open: &[Se
         is_there: if is_this_machine { env.host.has_folder(path) } else { None },
         branch,
         commit,
-        sessions: sessions.iter().map(|session| session.view(env.now, env.limits)).collect(),
+        sessions: sessions.iter().map(|session| ownership::view(env, session)).collect(),
     }
 }

@@ -116,7 +116,7 @@ pub(crate) fn abandoned<'a>(
 fn to_be_taken_over(one: &Handoff, why: &str) -> Remark {
     let (id, subject) = (short(&one.handoff_id), visible(&one.subject));
     let message = format!(
-        "hand-off {id} (“{subject}”), {why}: `baton pickup --handoff {id}` goes on with it, `baton handoff decline {id} --result REASON` \
+        "hand-off {id} (“{subject}”), {why}: `baton pickup --handoff {id}` goes on with it, `baton handoff decline {id} --why REASON` \
          returns it"
     );
     Remark { kind: RemarkKind::AcceptedHandoff, message }

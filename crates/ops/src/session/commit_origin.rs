@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::op::{Cx, Env, Meta, Operation};
-use crate::resolve;
+use crate::{ownership, resolve};
 
 /// The most commits of one question.
 const MAX_COMMITS: usize = 200;
@@ -215,7 +215,7 @@ fn row(tx: &mut Tx<'_>, env: &Env<'_>, of: &Session) -> Result<OriginRow, Failur
     decisions.extend(packet.decisions);
     let request = packet.requests.and_then(|requests| requests.last.or(requests.first));
     Ok(OriginRow {
-        session: of.view(env.now, env.limits),
+        session: ownership::view(env, of),
         commits: commits
             .into_iter()
             .map(|commit| OriginCommit { id: commit.id, made_at: Timestamp(commit.at) })

@@ -35,6 +35,9 @@ pub struct HandoffInput {
     /// `minimal`, `standard`, `verbose` or `full`.
     #[serde(default)]
     pub preset: Option<String>,
+    /// Its agent has ended, as who started it knows: the words say that it did not wrap, although the session is open.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ended: bool,
 }
 
 /// Answer of `session_handoff`.
@@ -79,7 +82,7 @@ impl Operation for Handoff {
             match left {
                 Some(wrap) => Ok((of, ValidatedPacket::parse_stored(wrap.body)?, true)),
                 None => {
-                    let presence = match of.is_open() && is_at_work(env, &of) {
+                    let presence = match !input.ended && of.is_open() && is_at_work(env, &of) {
                         true => AgentPresence::AtWork,
                         false => AgentPresence::Away,
                     };

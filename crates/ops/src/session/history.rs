@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::activity::{self, TokenUsage};
 use crate::card::addressee;
 use crate::op::{Cx, Env, Meta, Operation};
-use crate::ownership::is_at_work;
+use crate::ownership::{is_at_work, view};
 use crate::page::{Position, page_size, row_limit};
 use crate::project::VisibleProjects;
 
@@ -241,7 +241,7 @@ pub(super) fn row(
     }
     Ok(HistoryRow {
         project_id: with_project.then(|| of.project_id.clone()),
-        session: of.view(env.now, env.limits),
+        session: view(env, of),
         last_checkpoint,
         activity,
         tokens,

@@ -17,6 +17,7 @@ mod heartbeat;
 mod history;
 mod late_words;
 mod leave;
+mod left_work;
 mod pickup;
 mod pickup_again;
 mod pickup_bundle;

@@ -16,8 +16,9 @@ use baton_store::{Failure, Tx, baton, delta, handoff, message, project, session,
 use super::accepted_handoffs;
 use super::bundle_view::{Ancestor, Bundle, Context, InProgress, PickedBaton};
 use super::late_words::{late_words_remark, prefetch_late_words};
+use super::left_work::{left_beside, no_baton_text, prefetch_left};
 use super::pickup::PickupResult;
-use super::recovery::{Recovered, left_beside, prefetch_left, recovered};
+use super::recovery::{Recovered, recovered};
 use super::waiting_changes::name_changes;
 use super::warning::{BatonWarning, Warning, WarningKind};
 use super::work_location::shared_copy;
@@ -329,21 +330,7 @@ fn warnings(picked: &PickupResult, recovered: Option<&Recovered>) -> Vec<Warning
     if picked.baton_id.is_some() {
         return Vec::new();
     }
-    let message = match picked.waiting_for_others {
-        0 if recovered.is_some() => {
-            "no baton waits, and `recovered` holds what was saved and said without one".to_owned()
-        }
-        0 => {
-            "no baton waits in this project: nobody has wrapped, or what was wrapped is done, continued or exported"
-                .to_owned()
-        }
-        n => format!(
-            "no open baton is meant for {}; {n} {} for others and can be taken by id",
-            picked.identity,
-            if n == 1 { "waits" } else { "wait" }
-        ),
-    };
-    vec![Warning::new(WarningKind::Baton(BatonWarning::NoBaton), message)]
+    vec![Warning::new(WarningKind::Baton(BatonWarning::NoBaton), no_baton_text(picked, recovered))]
 }
 
 /// Open tasks, those tagged with the baton's focus first.
@@ -366,7 +353,7 @@ fn in_progress(env: &Env<'_>, tasks: &[Task], open: &[Session], picked: &PickupR
     let session = |other: &Session| InProgress::Session {
         session: other.session_id.clone(),
         identity: other.identity.clone(),
-        live: other.is_live(env.now, env.limits),
+        live: ownership::view(env, other).live,
     };
     busy.map(task).chain(others.map(session)).collect()
 }

@@ -1,15 +1,13 @@
 //! What the sessions left that held a baton, one after the other, and did not wrap.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
-use baton_model::accounting::{Remark, RemarkKind};
 use baton_model::delta::{Delta, Kind, Row};
-use baton_model::id::{identity_key, short, visible};
+use baton_model::id::identity_key;
 use baton_model::packet::ValidatedPacket;
 use baton_model::packet_from_ledger::is_left_unwrapped;
-use baton_model::session::{Release, ReleaseReason, Session};
-use baton_store::{Failure, Tx, baton, conversation, delta, session};
+use baton_model::session::{ReleaseReason, Session};
+use baton_store::{Failure, Tx, baton, conversation, delta, session, task};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -20,14 +18,14 @@ use crate::op::Env;
 use crate::ownership::is_at_work;
 
 /// How many of the newest sessions are looked at for work that no baton carries, and from how many of them it is recovered.
-struct UnwrappedLimits {
-    looked_at: i64,
+pub(super) struct UnwrappedLimits {
+    pub(super) looked_at: i64,
     sessions: usize,
 }
 
-const BRIEF: UnwrappedLimits = UnwrappedLimits { looked_at: 20, sessions: 5 };
+pub(super) const BRIEF: UnwrappedLimits = UnwrappedLimits { looked_at: 20, sessions: 5 };
 /// On request.
-const FULL: UnwrappedLimits = UnwrappedLimits { looked_at: 500, sessions: 200 };
+pub(super) const FULL: UnwrappedLimits = UnwrappedLimits { looked_at: 500, sessions: 200 };
 
 /// What was left by every session that held the baton and did not wrap.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -116,7 +114,7 @@ pub(super) fn recoverable(
     recoverable_among(tx, env, &newest, (own, &limits))
 }
 
-fn recoverable_among(
+pub(super) fn recoverable_among(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     newest: &[Session],
@@ -189,6 +187,29 @@ fn carried_at(tx: &mut Tx<'_>, session: &Session) -> Result<Option<i64>, Failure
     Ok(is_in.then_some(wrap.seq))
 }
 
+/// Whether a session that its agent ended saved nothing after it was done with a task that is closed with success: what it saved before
+/// went into that result.
+fn is_in_results(tx: &mut Tx<'_>, session: &Session) -> Result<bool, Failure> {
+    let is_own_end = session.release.as_ref().is_some_and(|end| {
+        end.reason == ReleaseReason::Ended && identity_key(&end.by) == identity_key(&session.identity)
+    });
+    if !is_own_end {
+        return Ok(false);
+    }
+    let deltas = left_by(tx, session)?;
+    let last_saved = deltas.iter().rposition(|delta| is_left_unwrapped(std::slice::from_ref(delta)));
+    let since = last_saved.and_then(|at| deltas.get(at..)).unwrap_or_default();
+    for delta in since.iter().filter(|delta| delta.kind == Kind::Other) {
+        let body: Value = serde_json::from_str(&delta.body).unwrap_or_default();
+        let Some(id) = body.get("task_id").and_then(Value::as_str) else { continue };
+        let found = task::get(tx, &session.project_id, id)?;
+        if found.is_some_and(|found| found.status == "closed" && found.result.as_deref() == Some("pass")) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Whether a checkpoint was made of a conversation that left a baton since.
 fn is_in_later_baton(tx: &mut Tx<'_>, delta: &Delta) -> Result<bool, Failure> {
     if delta.kind != Kind::Checkpoint {
@@ -222,105 +243,6 @@ pub(super) fn recovered_by(deltas: &[Delta]) -> Vec<String> {
         _ => Vec::new(),
     });
     named.filter_map(|id| id.as_str().map(str::to_owned)).collect()
-}
-
-/// Names the agents whose work the next pickup brings although no baton waits, and those whose work it does not bring.
-fn recoverable_remarks(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Vec<Remark>, Failure> {
-    // One question for both.
-    let newest = session::newest(tx, project_id, BRIEF.looked_at)?;
-    let (sessions, _) = recoverable_among(tx, env, &newest, (None, &BRIEF))?;
-    let names: BTreeSet<String> = sessions.iter().map(|session| visible(&session.identity)).collect();
-    let mut remarks = Vec::new();
-    if !names.is_empty() {
-        let names: Vec<String> = names.into_iter().collect();
-        let message = format!(
-            "{} left work without a baton: `baton pickup` (over MCP: `hd_exec`) brings it as `recovered`",
-            names.join(", ")
-        );
-        remarks.push(Remark { kind: RemarkKind::RecoverableWork, message });
-    }
-    let brought: Vec<&str> = sessions.iter().map(|session| session.session_id.as_str()).collect();
-    remarks.extend(left_among(tx, env, (project_id, &newest), &brought)?);
-    Ok(remarks)
-}
-
-/// What a card says of work without a baton, where `waits` says that a pickup finds a baton.
-pub(super) fn left_remarks(
-    tx: &mut Tx<'_>,
-    env: &Env<'_>,
-    project_id: &str,
-    waits: bool,
-) -> Result<Vec<Remark>, Failure> {
-    match waits {
-        true => Ok(left_beside(tx, env, project_id, &[])?.into_iter().collect()),
-        false => recoverable_remarks(tx, env, project_id),
-    }
-}
-
-/// The question of these remarks that depends on no other answer.
-pub(super) fn prefetch_left(tx: &mut Tx<'_>, project_id: &str) {
-    drop(session::newest(tx, project_id, BRIEF.looked_at));
-}
-
-/// How many sessions a remark names.
-const NAMED: usize = 3;
-
-/// Names the sessions whose work no bare pickup brings: others wrapped since, or a baton waits.
-pub(super) fn left_beside(
-    tx: &mut Tx<'_>,
-    env: &Env<'_>,
-    project_id: &str,
-    but: &[&str],
-) -> Result<Option<Remark>, Failure> {
-    let newest = session::newest(tx, project_id, BRIEF.looked_at)?;
-    left_among(tx, env, (project_id, &newest), but)
-}
-
-fn left_among(
-    tx: &mut Tx<'_>,
-    env: &Env<'_>,
-    (project_id, newest): (&str, &[Session]),
-    but: &[&str],
-) -> Result<Option<Remark>, Failure> {
-    let mut left = Vec::new();
-    for (at, session) in newest.iter().enumerate() {
-        let is_named = but.contains(&session.session_id.as_str());
-        if !is_named && is_abandoned(env, session, &newest[..at]) && !saved_by(tx, session)?.is_empty() {
-            left.push(session);
-        }
-    }
-    if left.is_empty() {
-        return Ok(None);
-    }
-    let brought = recovered_by(&delta::newest_kind(tx, project_id, Kind::Pickup, FULL.looked_at)?);
-    left.retain(|session| !brought.contains(&session.session_id));
-    let named = |session: &&Session| {
-        let (name, id) = (visible(&session.identity), short(&session.session_id));
-        format!("{name} left work without a baton: `baton pickup --from-session {id}` brings it")
-    };
-    let mut named: Vec<String> = left.iter().take(NAMED).map(named).collect();
-    if left.len() > NAMED {
-        named.push(format!("and {} more", left.len() - NAMED));
-    }
-    let message = format!("{} (over MCP: `hd_exec` with `from_session`)", named.join("; "));
-    Ok(Some(Remark { kind: RemarkKind::RecoverableWork, message }).filter(|_| !left.is_empty()))
-}
-
-/// Whether a session ended without its agent's will and holds no baton: it is open and silent, or its name came back from another
-/// process and has not wrapped since.
-fn is_abandoned(env: &Env<'_>, session: &Session, newer: &[Session]) -> bool {
-    let key = identity_key(&session.identity);
-    let is_own = |name: &str| identity_key(name) == key;
-    let is_replaced = |end: &Release| {
-        matches!(end.reason, ReleaseReason::Reconnect | ReleaseReason::Stale)
-            && is_own(&end.by)
-            && !newer.iter().any(|other| other.has_wrapped() && is_own(&other.identity))
-    };
-    session.baton_id.is_none()
-        && match &session.release {
-            None => !is_at_work(env, session),
-            Some(end) => is_replaced(end),
-        }
 }
 
 /// The sessions of a project which saved or said something and left no baton, oldest first: since the last wrap those that are over or
@@ -361,7 +283,8 @@ fn unwrapped(
         }
         // What a session saved that held a baton goes with that, wherever it is.
         let is_other = own != Some(session.session_id.as_str()) && session.baton_id.is_none();
-        if is_other && !is_at_work(env, session) && has_left(tx, session)? {
+        let is_left = is_other && !is_at_work(env, session) && has_left(tx, session)?;
+        if is_left && !is_in_results(tx, session)? {
             found.push(session.clone());
         }
     }

@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::left_work::{left_remarks, prefetch_left};
 use super::prior_changes::{UncommittedFiles, UncommittedMarks, note_beginning};
-use super::recovery::{left_remarks, prefetch_left};
 use super::work_location::shared_copy;
 use super::{RegisterResult, Registration, again, register, replace, working_copy};
 use crate::card::Card;
@@ -92,8 +92,8 @@ impl Operation for Start {
             };
             let whose = (project_id.as_str(), Some(begun.session.identity.as_str()));
             let mut card = card::read_with(tx, env, whose, |tx| prefetch_left(tx, &project_id))?;
-            let waits = card.has_open_baton();
-            card.reminders.extend(left_remarks(tx, env, &project_id, waits)?);
+            let left = left_remarks(tx, env, &project_id, &card)?;
+            card.reminders.extend(left);
             card.reminders.extend(remind(tx, &project_id, &begun.session.identity, env.now)?);
             let own = &begun.session;
             let shared =

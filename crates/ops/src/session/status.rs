@@ -4,7 +4,7 @@ use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::recovery::{left_remarks, prefetch_left};
+use super::left_work::{left_remarks, prefetch_left};
 use crate::card::Card;
 use crate::op::{Cx, Meta, Operation};
 use crate::portable::{prefetch_exports, waiting_elsewhere};
@@ -51,10 +51,10 @@ impl Operation for Status {
                 prefetch_exports(tx, &project_id);
                 prefetch_left(tx, &project_id);
             })?;
-            let waits = card.has_open_baton();
             let is_alone = card.handoffs.is_empty();
             card.reminders.extend(waiting_elsewhere(tx, env, &project_id, is_alone)?);
-            card.reminders.extend(left_remarks(tx, env, &project_id, waits)?);
+            let left = left_remarks(tx, env, &project_id, &card)?;
+            card.reminders.extend(left);
             Ok(card)
         })?;
         Ok(StatusOutput { project_id, card })

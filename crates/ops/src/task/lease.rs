@@ -23,9 +23,7 @@ pub(super) fn liveness(
 ) -> Result<Option<ClaimLiveness>, Failure> {
     let Some(claim) = &task.claim else { return Ok(None) };
     let gone = ClaimLiveness { open: false, heard_at: 0 };
-    // What the client of a token says of the processes of others counts for nothing.
-    let is_gone = |s: &Session| token_rights::is_own(env, s) && env.host.process_gone(&s.place);
-    let heard = |s: &Session| match (s.is_open(), is_gone(s)) {
+    let heard = |s: &Session| match (s.is_open(), is_gone(env, s)) {
         (true, false) => ClaimLiveness { open: true, heard_at: s.heartbeat_at },
         // What was promised until a time holds until then; heartbeats that cannot come any more make it no longer.
         (true, true) => ClaimLiveness { open: true, heard_at: Millis::MIN },
@@ -97,10 +95,22 @@ pub(super) fn freed(task: &Task, why: Option<&str>, now: i64) -> Task {
     free
 }
 
-/// Why a task whose lease ran out is free again.
-fn run_out_reason(task: &Task) -> String {
+/// Why a task whose lease ran out is free again: the process that renewed it ended, or its time was over.
+fn run_out_reason(tx: &mut Tx<'_>, env: &Env<'_>, task: &Task) -> Result<String, Failure> {
     let by = task.claim.as_ref().map_or("", |claim| claim.by.as_str());
-    format!("the lease of {by} ran out")
+    let session = match task.claim.as_ref().and_then(|claim| claim.session_id.as_ref()) {
+        Some(id) => session::get(tx, &task.project_id, id)?,
+        None => None,
+    };
+    Ok(match session.is_some_and(|session| session.is_open() && is_gone(env, &session)) {
+        true => format!("the process of {by} ended"),
+        false => format!("the lease of {by} ran out"),
+    })
+}
+
+/// Whether the process of a session is known to have ended. What the client of a token says of the processes of others counts for nothing.
+fn is_gone(env: &Env<'_>, session: &Session) -> bool {
+    token_rights::is_own(env, session) && env.host.process_gone(&session.place)
 }
 
 /// Whether a lease that ran out ends the work of a session: work that was begun, by a process that is not heard of any more.
@@ -110,8 +120,8 @@ fn is_death(task: &Task) -> bool {
 }
 
 /// The task after its lease has run out.
-fn after_run_out(task: &Task, now: Millis) -> Task {
-    let mut after = freed(task, Some(&run_out_reason(task)), now);
+fn after_run_out(task: &Task, why: &str, now: Millis) -> Task {
+    let mut after = freed(task, Some(why), now);
     if is_death(task) {
         route::mark_death(&mut after);
     }
@@ -124,7 +134,8 @@ pub(crate) fn as_it_stands(tx: &mut Tx<'_>, env: &Env<'_>, task: Task) -> Result
     if task.claim.is_none() || is_claim_live(tx, env, &task)? {
         return Ok(task);
     }
-    let mut after = Task { updated_at: task.updated_at, ..after_run_out(&task, env.now) };
+    let why = run_out_reason(tx, env, &task)?;
+    let mut after = Task { updated_at: task.updated_at, ..after_run_out(&task, &why, env.now) };
     after.readiness.ready = after.status == "open" && !after.readiness.blocked && after.is_work();
     Ok(after)
 }
@@ -163,8 +174,8 @@ pub(super) fn release_expired_claims(
 ) -> Result<Vec<Task>, Failure> {
     let mut given = Vec::new();
     for task in run_out(tx, env, author.project_id)? {
-        let why = run_out_reason(&task);
-        given.push(write_freed(tx, &task, after_run_out(&task, env.now))?);
+        let why = run_out_reason(tx, env, &task)?;
+        given.push(write_freed(tx, &task, after_run_out(&task, &why, env.now))?);
         let body = json!({
             "summary": format!("task {} is free again: {why}", task.task_id), "task_id": task.task_id,
         });

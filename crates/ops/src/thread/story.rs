@@ -8,6 +8,7 @@ use baton_store::{Failure, Tx, baton, delta, session, session_commit};
 use serde::{Deserialize, Serialize};
 
 use crate::op::Env;
+use crate::ownership;
 use crate::page::{Position, row_limit};
 use crate::session::{LeftBaton, left_baton};
 
@@ -179,7 +180,7 @@ fn title(sessions: &[ThreadSession]) -> String {
 }
 
 fn thread_session(tx: &mut Tx<'_>, env: &Env<'_>, of: &Session) -> Result<ThreadSession, Failure> {
-    let view = of.view(env.now, env.limits);
+    let view = ownership::view(env, of);
     let mut deltas = delta::newest_of_session(tx, &of.project_id, &of.session_id, row_limit(ENTRIES + 1))?;
     let more = deltas.len() > ENTRIES;
     deltas.truncate(ENTRIES);

@@ -55,6 +55,7 @@ mod kept_whole;
 mod keys;
 mod leases;
 mod ledger;
+mod left_work;
 mod mail;
 mod memories;
 mod merged_sender;

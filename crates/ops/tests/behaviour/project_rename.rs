@@ -189,4 +189,17 @@ assert_eq!(preview["would_store_memory"]["project_id"], "p", "{preview:#}");
         let names = rows.iter().filter(|row| row["_type"] == "project_relation");
         assert_eq!(names.map(|row| text(row, "other_project_id")).collect::<Vec<_>>(), ["store"]);
     }
+    fn a_slip_near_the_new_name_is_refused_and_makes_no_project(w) {
+        w.register("api");
+        rename(w, "api", "ledgers");
+        let to = |name: &str| json!({ "to_project_id": name, "subject": "s" });
+        let refusal = w.no_trace(&agent("Ann"), "handoff_create", to("ledger"), "target_unknown");
+        assert_eq!(refusal["near"], json!(["ledgers"]), "{refusal:#}");
+        let refusal = w.no(&agent("Ann"), "session_status", json!({ "project": "ledger" }), "project_unknown");
+        assert_eq!(refusal["near"], json!(["ledgers"]), "{refusal:#}");
+        let hidden = bearer("Ann", "p", &["p"]);
+        let refusal = w.no(&hidden, "session_status", json!({ "project": "ledger" }), "project_unknown");
+        assert_eq!((&refusal["near"], text(&refusal, "hint")), (&Value::Null, "this token sees: p".to_owned()));
+        assert_eq!(w.ok(&agent("Ann"), "handoff_create", to("ledgers"))["to_project_id"], "api");
+    }
 }

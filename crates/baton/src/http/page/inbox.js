@@ -227,9 +227,9 @@ const handoffs = {
 
 const projects = {
   title: 'Projects',
-  questions: () => ({ overview: question('/overview', { limit: 200 }, (event) => event.kind === 'wrap' || event.kind === 'start') }),
-  draw: ({ overview }) => [h('h1', {}, 'Projects'), h('h2.hidden', {}, 'List'), h('ul.grid', {}, overview.items.map((card) => h('li.card', { key: card.project_id, 'data-row': true },
-    h('h3', {}, toProject(card.project_id)),
+  questions: () => ({ overview: question('/overview', { limit: 200 }, (event) => event.kind === 'wrap' || event.kind === 'start'), known: question('/projects', {}, (event) => event.kind === 'other') }),
+  draw: ({ overview, known }, _params, _view, names = new Map(known.items.map((one) => [one.project_id, one.name]))) => [h('h1', {}, 'Projects'), h('h2.hidden', {}, 'List'), h('ul.grid', {}, overview.items.map((card) => h('li.card', { key: card.project_id, 'data-row': true },
+    h('h3', {}, toProject(card.project_id, names.get(card.project_id)), names.get(card.project_id) ? ` (id ${card.project_id})` : ''),
     h('p.meta', {}, card.is_isolated ? 'isolated' : `${counted(card.sessions.length, 'open session')} · ${counted(card.open_tasks, 'open task')}`),
     card.last_wrap ? h('p', {}, card.last_wrap.last_wrapped_summary) : null))),
   overview.total > overview.items.length ? h('p.quiet', {}, `${overview.total - overview.items.length} more projects: search finds them.`) : null],

@@ -1,7 +1,7 @@
 // Addresses within the page, and the small parts that every view is made of.
 
 const part = encodeURIComponent;
-const toProject = (id) => h('a', { href: `#/project/${part(id)}` }, id);
+const toProject = (id, text) => h('a', { href: `#/project/${part(id)}` }, text || id);
 const sessionAt = (project, id) => `#/session/${part(project)}/${part(id)}`;
 const batonAt = (project, id) => `#/baton/${part(project)}/${part(id)}`;
 const toSession = (project, id, text) => h('a', { href: sessionAt(project, id) }, text || id.slice(0, 13));

@@ -69,7 +69,7 @@ async function draw() {
     if (mine !== drawing) return;
     if (error.status === 401) askToken();
     if (!isNew && error.status === 0) return;
-    content = [h('h1', {}, 'That did not work'), trouble(error)];
+    content = [h('h1', {}, 'That did not work'), trouble(error.status === 401 ? { ...error, message: error.message, hint: 'Paste the token that you were given.' } : error)];
     shown = [];
   }
   if (mine !== drawing) return;
@@ -105,7 +105,7 @@ let asking = false;
 function askToken() {
   if (asking) return;
   asking = true;
-  const dialog = ask('This server asks for a token', [h('p', {}, 'baton token create makes one.'), field('Token', 'token', { type: 'password', required: true, autocomplete: 'off' })], 'Use it', async ({ token: text }) => {
+  const dialog = ask('This server asks for a token', [h('p', {}, 'Paste the token that you were given.'), field('Token', 'token', { type: 'password', required: true, autocomplete: 'off' })], 'Use it', async ({ token: text }) => {
     setToken(text.trim());
     address = null;
     draw();

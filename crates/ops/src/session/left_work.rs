@@ -1,0 +1,174 @@
+//! Remarks about work that sessions left without a baton: who left it, and the command that brings it.
+
+use std::collections::BTreeSet;
+
+use baton_model::accounting::{Remark, RemarkKind};
+use baton_model::delta::Kind;
+use baton_model::id::{identity_key, short, visible};
+use baton_model::session::{Release, ReleaseReason, Session};
+use baton_store::{Failure, Tx, delta, session};
+
+use super::pickup::PickupResult;
+use super::recovery::{BRIEF, FULL, Recovered, recoverable_among, recovered_by, saved_by};
+use crate::card::Card;
+use crate::op::Env;
+use crate::ownership::is_at_work;
+
+/// What a pickup that names nothing finds.
+enum FoundBaton {
+    /// No baton: it brings the work that was left without one.
+    None,
+    /// Only batons that others hold: it is refused, and brings no work.
+    Held,
+    /// A baton.
+    Open,
+}
+
+impl FoundBaton {
+    fn of(card: &Card) -> Self {
+        match (card.has_open_baton(), card.has_held_baton()) {
+            (true, _) => Self::Open,
+            (false, true) => Self::Held,
+            (false, false) => Self::None,
+        }
+    }
+}
+
+/// What a card says of work without a baton.
+pub(super) fn left_remarks(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    card: &Card,
+) -> Result<Vec<Remark>, Failure> {
+    // One question for all of them.
+    let newest = session::newest(tx, project_id, BRIEF.looked_at)?;
+    let found = FoundBaton::of(card);
+    if let FoundBaton::Open = found {
+        return Ok(left_among(tx, env, (project_id, &newest), &[])?.into_iter().collect());
+    }
+    let (sessions, _) = recoverable_among(tx, env, &newest, (None, &BRIEF))?;
+    let brought: Vec<&str> = sessions.iter().map(|session| session.session_id.as_str()).collect();
+    if let FoundBaton::Held = found {
+        let mut left = abandoned_among(tx, env, (project_id, &newest), &brought)?;
+        left.extend(sessions.iter().rev());
+        return Ok(from_session_remark(&left).into_iter().collect());
+    }
+    let mut remarks = Vec::new();
+    remarks.extend(recoverable_remark(&sessions));
+    remarks.extend(left_among(tx, env, (project_id, &newest), &brought)?);
+    Ok(remarks)
+}
+
+/// Names the agents whose work the next pickup brings although no baton waits.
+fn recoverable_remark(sessions: &[Session]) -> Option<Remark> {
+    let names: BTreeSet<String> = sessions.iter().map(|session| visible(&session.identity)).collect();
+    let names: Vec<String> = names.into_iter().collect();
+    let message = format!(
+        "{} left work without a baton: `baton pickup` (over MCP: `hd_exec`) brings it as `recovered`",
+        names.join(", ")
+    );
+    (!names.is_empty()).then_some(Remark { kind: RemarkKind::RecoverableWork, message })
+}
+
+/// The question of these remarks that depends on no other answer.
+pub(super) fn prefetch_left(tx: &mut Tx<'_>, project_id: &str) {
+    drop(session::newest(tx, project_id, BRIEF.looked_at));
+}
+
+/// How many sessions a remark names.
+const NAMED: usize = 3;
+
+/// Names the sessions whose work no bare pickup brings: others wrapped since, or a baton waits.
+pub(super) fn left_beside(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    but: &[&str],
+) -> Result<Option<Remark>, Failure> {
+    let newest = session::newest(tx, project_id, BRIEF.looked_at)?;
+    left_among(tx, env, (project_id, &newest), but)
+}
+
+fn left_among(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    newest: (&str, &[Session]),
+    but: &[&str],
+) -> Result<Option<Remark>, Failure> {
+    Ok(from_session_remark(&abandoned_among(tx, env, newest, but)?))
+}
+
+/// The sessions that were abandoned with work that no pickup has brought, the newest first.
+fn abandoned_among<'s>(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    (project_id, newest): (&str, &'s [Session]),
+    but: &[&str],
+) -> Result<Vec<&'s Session>, Failure> {
+    let mut left = Vec::new();
+    for (at, session) in newest.iter().enumerate() {
+        let is_named = but.contains(&session.session_id.as_str());
+        if !is_named && is_abandoned(env, session, &newest[..at]) && !saved_by(tx, session)?.is_empty() {
+            left.push(session);
+        }
+    }
+    if !left.is_empty() {
+        let brought = recovered_by(&delta::newest_kind(tx, project_id, Kind::Pickup, FULL.looked_at)?);
+        left.retain(|session| !brought.contains(&session.session_id));
+    }
+    Ok(left)
+}
+
+/// Names these sessions, each with the command that brings its work alone.
+fn from_session_remark(left: &[&Session]) -> Option<Remark> {
+    let named = |session: &&Session| {
+        let (name, id) = (visible(&session.identity), short(&session.session_id));
+        format!("{name} left work without a baton: `baton pickup --from-session {id}` brings it")
+    };
+    let mut named: Vec<String> = left.iter().take(NAMED).map(named).collect();
+    if left.len() > NAMED {
+        named.push(format!("and {} more", left.len() - NAMED));
+    }
+    let message = format!("{} (over MCP: `hd_exec` with `from_session`)", named.join("; "));
+    (!left.is_empty()).then_some(Remark { kind: RemarkKind::RecoverableWork, message })
+}
+
+/// Whether a session ended without its agent's will and holds no baton: it is open and silent, or its name came back from another
+/// process and has not wrapped since.
+fn is_abandoned(env: &Env<'_>, session: &Session, newer: &[Session]) -> bool {
+    let key = identity_key(&session.identity);
+    let is_own = |name: &str| identity_key(name) == key;
+    let is_replaced = |end: &Release| {
+        matches!(end.reason, ReleaseReason::Reconnect | ReleaseReason::Stale)
+            && is_own(&end.by)
+            && !newer.iter().any(|other| other.has_wrapped() && is_own(&other.identity))
+    };
+    session.baton_id.is_none()
+        && match &session.release {
+            None => !is_at_work(env, session),
+            Some(end) => is_replaced(end),
+        }
+}
+
+/// What a pickup says that brings no baton.
+pub(super) fn no_baton_text(picked: &PickupResult, recovered: Option<&Recovered>) -> String {
+    match (&picked.recovered_session_id, recovered, picked.waiting_for_others) {
+        (Some(id), Some(_), _) => {
+            format!("session {} left no baton, and `recovered` holds what it saved and said", short(id))
+        }
+        (Some(id), None, _) => format!("session {} left no baton, and saved nothing that waits", short(id)),
+        (None, Some(_), 0) => {
+            "no baton waits, and `recovered` holds what was saved and said without one".to_owned()
+        }
+        (None, None, 0) => {
+            "no baton waits in this project: nobody has wrapped, or what was wrapped is done, continued or exported"
+                .to_owned()
+        }
+        (None, _, n) => format!(
+            "no open baton is meant for {}; {n} {} for others and can be taken by id",
+            picked.identity,
+            if n == 1 { "waits" } else { "wait" }
+        ),
+    }
+}

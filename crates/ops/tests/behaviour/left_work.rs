@@ -1,0 +1,93 @@
+//! Work that was left without a baton is named with a command that brings it, and not where nothing is left.
+
+use serde_json::{Value, json};
+
+use crate::world::{World, agent, column, list, text};
+
+fn reminders(w: &mut World) -> String {
+    w.ok(&agent("Reader").process("reader"), "session_status", json!({}))["reminders"].to_string()
+}
+
+/// Ann saves something, and her process ends.
+fn killed(w: &mut World) -> Value {
+    let ann = agent("Ann").process("ann");
+    let begun = w.start(&ann);
+    w.checkpoint(&ann, "Ann's half");
+    w.kill(&ann);
+    begun
+}
+
+/// A worker saves something, closes its task so, and ends its session.
+fn worked(w: &mut World, result: &str) {
+    let id = text(&w.ok(&agent("Setup"), "task_create", json!({ "title": "job" })), "id");
+    let worker = agent("Fix").process(result);
+    w.start(&worker);
+    w.ok(&worker, "task_claim", json!({ "id": id }));
+    w.checkpoint(&worker, "half of the job");
+    w.ok(&worker, "task_close", json!({ "id": id, "result": result, "reason": "so it went" }));
+    w.end(&worker);
+}
+
+on_every_backend! {
+    fn what_a_killed_session_saved_is_named_with_its_id_where_another_holds_the_baton(w) {
+        w.leave_baton(&agent("Dan"), "the cart");
+        w.pickup(&agent("Max"));
+        let id = text(&killed(w), "session_id");
+        let said = reminders(w);
+        assert!(said.contains(&format!("Ann left work without a baton: `baton pickup --from-session {}`", &id[..13])), "{said}");
+        assert!(!said.contains("`baton pickup` (over"), "it is refused: {said}");
+        let begun = w.start(&agent("Bo").process("bo"));
+        assert!(begun["reminders"].to_string().contains("--from-session"), "{begun:#}");
+        w.no_trace(&agent("Ben"), "hd_exec", json!({}), "baton_claimed");
+        let taken = w.ok(&agent("Ben"), "hd_exec", json!({ "from_session": id }));
+        assert!(taken["recovered"].to_string().contains("Ann's half"), "{taken:#}");
+    }
+
+    fn a_pickup_from_a_session_says_of_that_that_it_left_no_baton(w) {
+        let id = text(&killed(w), "session_id");
+        w.leave_baton(&agent("Cid"), "for Ben");
+        let taken = w.ok(&agent("Ben"), "hd_exec", json!({ "from_session": id }));
+        let said = text(&taken["warnings"][0], "message");
+        assert!(said.contains("left no baton") && !said.contains("no baton waits"), "{said}");
+    }
+
+    fn what_a_worker_saved_on_the_way_to_a_pass_is_not_left(w) {
+        worked(w, "pass");
+        let said = reminders(w);
+        assert!(!said.contains("left work"), "{said}");
+        assert_eq!(w.pickup(&agent("Ben"))["recovered"], Value::Null);
+        worked(w, "fail");
+        let said = reminders(w);
+        assert!(said.contains("Fix left work without a baton"), "{said}");
+    }
+
+    fn a_session_whose_process_was_killed_is_silent_in_every_list(w) {
+        let id = text(&killed(w), "session_id");
+        let reader = agent("Reader").process("reader");
+        let listed = w.ok(&reader, "session_history", json!({}));
+        assert_eq!((&listed["items"][0]["live"], &listed["items"][0]["fresh"]), (&json!(false), &json!(false)), "{listed:#}");
+        let shown = w.ok(&reader, "session_show", json!({ "session": id }));
+        assert_eq!((&shown["live"], &shown["fresh"]), (&json!(false), &json!(false)), "{shown:#}");
+    }
+
+    fn the_document_of_an_agent_that_ended_says_that_it_did_not_wrap(w) {
+        let ann = agent("Ann").process("ann");
+        let begun = w.start(&ann);
+        w.checkpoint(&ann, "half of the parser");
+        let input = json!({ "session": begun["session_id"] });
+        let at_work = w.ok(&ann, "session_handoff", input.clone());
+        assert!(text(&at_work["packet"], "summary").contains("is at work"), "{at_work:#}");
+        let ended = w.ok(&ann, "session_handoff", json!({ "session": input["session"], "ended": true }));
+        assert_eq!(text(&ended["packet"], "summary"), "Ann did not wrap. Saved last: half of the parser");
+    }
+
+    fn a_caller_whose_process_has_a_session_sees_what_is_for_it(w) {
+        w.start(&agent("Ben").process("ben"));
+        w.ok(&agent("Ann"), "signal_send", json!({ "to": "Ben", "type": "Question", "subject": "tabs?" }));
+        let caller = |process: &str| agent("x").process(process).nameless();
+        let shown = w.ok(&caller("ben"), "attention_list", json!({}));
+        assert_eq!(column(&list(&shown["mine"]), "subject"), ["Question: tabs?"], "{shown:#}");
+        let shown = w.ok(&caller("another"), "attention_list", json!({}));
+        assert_eq!(shown["mine"], json!([]));
+    }
+}
