@@ -105,7 +105,8 @@ fn call(random: &mut Random, world: &World) -> Step {
         0..=2 => Step::Read(file.to_owned(), code(random, lines)),
         3 => Step::Search(word(random), log(random, lines / 4, world)),
         4 => shell(format!("sed -n 1,80p {file}"), 0, code(random, lines)),
-        5 => shell("git log --oneline -5".to_owned(), 0, log(random, 5, world)),
+        // The log of a file: that of the branch would name another newest commit than the story's.
+        5 => shell(format!("git log --oneline -5 -- {file}"), 0, log(random, 5, world)),
         6 => shell(format!("grep -rn {} {file}", word(random)), 1, String::new()),
         _ => shell("ls -la".to_owned(), 0, log(random, lines, world)),
     }

@@ -1,10 +1,13 @@
 //! Who gets a task: one pure function from a task and the agents to a choice, with a reason for every agent.
 
+mod attempts;
 mod explain;
 
 pub use explain::{Judgement, Verdict, explain};
 use serde_json::{Map, Value, json};
 
+pub use self::attempts::{attempts, failed, mark_death};
+use self::attempts::{deaths, failed_by};
 use crate::agent::{Agent, Capability};
 use crate::handoff_message::Kind;
 use crate::id::identity_key;
@@ -23,8 +26,6 @@ pub const MAX_ATTEMPTS: i64 = 5;
 pub const HUMAN: &str = "human";
 /// Under which name the router acts.
 pub const ROUTER: &str = "router";
-/// The most attempts that a task's list of them keeps; the number of all stays in `attempts`.
-const KEPT_ATTEMPTS: usize = 20;
 /// After how many workers that died at a task, one after the other, it is blocked: it takes its agents with it.
 pub const MAX_DEATHS: usize = 3;
 
@@ -346,24 +347,6 @@ pub fn spent_reason(task: &Task) -> String {
     }
 }
 
-/// How many workers died at it without another end of their work between, since a human opened it again.
-fn deaths(task: &Task) -> usize {
-    let before = remembered(task, "deaths_before").and_then(Value::as_i64).unwrap_or(0);
-    let is_death = |attempt: &&Value| {
-        attempt["died"] == true && attempt["attempt"].as_i64().is_some_and(|number| number > before)
-    };
-    attempts(task).iter().rev().take_while(is_death).count()
-}
-
-/// Marks the last failed attempt as one at which the worker itself ended.
-pub fn mark_death(task: &mut Task) {
-    if let Some(Value::Array(items)) = task.extra.get_mut("failed_attempts")
-        && let Some(Value::Object(last)) = items.last_mut()
-    {
-        last.insert("died".into(), json!(true));
-    }
-}
-
 /// Writes down that it is blocked after too many attempts.
 pub fn give_up(task: &mut Task, why: &str, policy: &Policy, now: Millis) {
     let allowed = task.attempts.saturating_add(policy.max_attempts);
@@ -381,27 +364,6 @@ pub fn share_allowance(task: &mut Task, from: &Task) {
         Some(Value::Object(row)) => _ = row.insert("allowed".into(), json!(more)),
         _ => _ = task.extra.insert("route".into(), json!({ "allowed": more })),
     }
-}
-
-/// Adds a failed attempt to the task's list.
-pub fn failed(task: &mut Task, by: &str, why: &str, now: Millis) {
-    task.attempts += 1;
-    let entry = json!({ "attempt": task.attempts, "by": by, "at": rfc3339(now), "why": why });
-    let list = task.extra.entry("failed_attempts").or_insert_with(|| json!([]));
-    if let Value::Array(items) = list {
-        items.push(entry);
-        let over = items.len().saturating_sub(KEPT_ATTEMPTS);
-        items.drain(..over);
-    }
-}
-
-/// The task's failed attempts, oldest first.
-pub fn attempts(task: &Task) -> &[Value] {
-    task.extra.get("failed_attempts").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
-}
-
-fn failed_by(task: &Task) -> Vec<String> {
-    attempts(task).iter().filter_map(|attempt| Some(attempt["by"].as_str()?.to_owned())).collect()
 }
 
 #[cfg(test)]

@@ -143,7 +143,8 @@ fn a_file_goes_in_and_out_and_is_never_shrunk() {
     let ann = stage.terminal("Ann");
     let rich = include_str!("../../../model/src/task/record/full.jsonl");
     let file = stage.file("shop/.beads/issues.jsonl", rich.replace('\n', "\r\n"));
-    assert_eq!(ann.json(&["import", "beads", "."])["created"], 4);
+    let imported = ann.json(&["import", "beads", "."]);
+    assert_eq!((&imported["created"], &imported["deleted"]), (&json!(3), &json!(1)), "{imported:#}");
     let copy = stage.root().join("copy.jsonl").display().to_string();
     ann.json(&["export", "beads", &copy]);
     let sorted = fs::read_to_string(&copy).expect("written");

@@ -81,6 +81,8 @@ impl MessageFields {
         }
         let own =
             is_required || field == "role" || field == "required_skills" || field == "acceptance_criteria";
+        // A verification has what failed before where there is room for it.
+        let own = own || (kind == Kind::VerificationRequest && field == "previous_failures");
         // A field of another type's context is only what the sender called it: it stays as it is.
         let value =
             if own || fields(kind).contains(&field) { shaped(shape(field), field, value) } else { value };

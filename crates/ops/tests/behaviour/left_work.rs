@@ -33,9 +33,9 @@ on_every_backend! {
         w.leave_baton(&agent("Dan"), "the cart");
         w.pickup(&agent("Max"));
         let id = text(&killed(w), "session_id");
-        let said = reminders(w);
-        assert!(said.contains(&format!("Ann left work without a baton: `baton pickup --from-session {}`", &id[..13])), "{said}");
-        assert!(!said.contains("`baton pickup` (over"), "it is refused: {said}");
+        let words = reminders(w);
+        assert!(words.contains(&format!("Ann left work without a baton: `baton pickup --from-session {}`", &id[..13])), "{words}");
+        assert!(!words.contains("`baton pickup` (over"), "it is refused: {words}");
         let begun = w.start(&agent("Bo").process("bo"));
         assert!(begun["reminders"].to_string().contains("--from-session"), "{begun:#}");
         w.no_trace(&agent("Ben"), "hd_exec", json!({}), "baton_claimed");
@@ -47,18 +47,18 @@ on_every_backend! {
         let id = text(&killed(w), "session_id");
         w.leave_baton(&agent("Cid"), "for Ben");
         let taken = w.ok(&agent("Ben"), "hd_exec", json!({ "from_session": id }));
-        let said = text(&taken["warnings"][0], "message");
-        assert!(said.contains("left no baton") && !said.contains("no baton waits"), "{said}");
+        let words = text(&taken["warnings"][0], "message");
+        assert!(words.contains("left no baton") && !words.contains("no baton waits"), "{words}");
     }
 
     fn what_a_worker_saved_on_the_way_to_a_pass_is_not_left(w) {
         worked(w, "pass");
-        let said = reminders(w);
-        assert!(!said.contains("left work"), "{said}");
+        let words = reminders(w);
+        assert!(!words.contains("left work"), "{words}");
         assert_eq!(w.pickup(&agent("Ben"))["recovered"], Value::Null);
         worked(w, "fail");
-        let said = reminders(w);
-        assert!(said.contains("Fix left work without a baton"), "{said}");
+        let words = reminders(w);
+        assert!(words.contains("Fix left work without a baton"), "{words}");
     }
 
     fn a_session_whose_process_was_killed_is_silent_in_every_list(w) {
