@@ -282,7 +282,7 @@ fn item(line: &str, heading: &str, title: &str, state: &str) -> bool {
 
 fn said_state(text: &str) -> Option<&'static str> {
     let has = |any: &[&str]| any.iter().any(|word| text.contains(word));
-    if has(&["[x]", "✅", "✓", "completed", "done", "finished"]) {
+    if has(&["[x]", "✅", "✓", "completed", "done", "finished", "ticked off"]) {
         return Some("done");
     }
     if has(&["[~]", "[-]", "[/]", "[>]", "in progress", "in_progress", "doing", "🔄", "active"]) {

@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn a_key_is_found_among_bytes_and_its_place_is_that_of_the_file() {
         let token = ["ghp", "_aB3dE5gH7jK9mN1p", "Q3sT5vW7yZ9bC1dE3fG5"].concat();
-        let key = ["-----BEGIN OPENSSH", " PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\n"].concat();
+        let key = ["-----BEGIN OPENSSH", " PRIVATE", " KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\n"].concat();
         for secret in [&key, &token] {
             let mut bytes = noise(7, 5000);
             bytes.extend(b"\0\xff ");

@@ -67,7 +67,7 @@ fn clones_by_any_path_of_one_remote_are_asked_about() {
 }
 
 #[test]
-fn a_remote_that_was_renamed_is_taken_by_init_and_said_with_both_addresses() {
+fn a_remote_that_was_renamed_is_named_by_init_with_both_addresses_and_taken_by_the_command_that_it_names() {
     let stage = committed();
     let (ann, old, new) =
         (stage.terminal("Ann"), "https://git.example/a/shop.git", "https://git.example/a/store.git");
@@ -77,11 +77,26 @@ fn a_remote_that_was_renamed_is_taken_by_init_and_said_with_both_addresses() {
     git(&stage, stage.shop(), &["remote", "set-url", "origin", new]);
     let made = ann.json(&["init"]);
     let remark = made["remarks"][0].as_str().unwrap_or_default();
-    assert!(remark.contains(old) && remark.contains(new), "{made:#}");
+    assert!(remark.contains(old) && remark.contains(new) && remark.contains("baton init --sync"), "{made:#}");
+    // A document may name another address than that of the folder's remote on purpose.
+    assert_eq!(text(&ann.json(&["project", "show"]), "vcs_remote_url"), old);
+    let path = stage.shop().join("docs/PROJECT.md");
+    let document = fs::read_to_string(&path).expect("read");
+    fs::write(&path, document.replace(old, new)).expect("written");
+    ann.json(&["init", "--sync"]);
     assert_eq!(text(&ann.json(&["project", "show"]), "vcs_remote_url"), new);
-    let document = fs::read_to_string(stage.shop().join("docs/PROJECT.md")).expect("read");
-    assert!(document.contains(new) && !document.contains(old), "{document}");
     assert_eq!(ann.json(&["init"])["remarks"], json!(null));
+    // Without a document the remote of the folder counts.
+    fs::remove_file(&path).expect("removed");
+    git(&stage, stage.shop(), &["remote", "set-url", "origin", old]);
+    let made = ann.json(&["init"]);
+    assert!(
+        made["remarks"][0].as_str().unwrap_or_default().contains("is known by the new address"),
+        "{made:#}"
+    );
+    git(&stage, stage.shop(), &["remote", "set-url", "origin", new]);
+    fs::remove_file(&path).expect("removed");
+    ann.json(&["init"]);
     git(&stage, stage.root(), &["clone", "-q", "shop", "second"]);
     let second = stage.root().join("second");
     git(&stage, &second, &["remote", "set-url", "origin", new]);

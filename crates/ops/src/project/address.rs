@@ -46,7 +46,8 @@ impl ChangedAddress {
                 && !is_displaced(place)
                 && !is_place_of(place, here.repository_id.as_deref(), here.common_dir.as_deref())
         };
-        let is_taken = !place::of_project(tx, &here.project_id)?.iter().any(is_other);
+        // What a document names is the user's word, also where it is not the remote of the folder.
+        let is_taken = written.is_none() && !place::of_project(tx, &here.project_id)?.iter().any(is_other);
         Ok(Some(Self { before, now, is_taken }))
     }
 
@@ -58,8 +59,8 @@ impl ChangedAddress {
                 "the remote is {now} now, and was {before}: the project is known by the new address, clones of the old one are not asked about any more"
             ),
             false => format!(
-                "the remote of this folder is {now}, and the project is known by {before}, as other folders of it may be: to change that, write \
-                 `remote_url: \"{now}\"` in docs/PROJECT.md, then run `baton init --sync`"
+                "the remote of this folder is {now}, and the project is known by {before}, as docs/PROJECT.md or other folders of it say: to change \
+                 that, write `remote_url: \"{now}\"` in docs/PROJECT.md, then run `baton init --sync`"
             ),
         }
     }
