@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 
+use super::attempts::KEPT_ATTEMPTS;
 use super::*;
 
 fn agent(name: &str, role: &str, skills: &[&str]) -> Candidate {

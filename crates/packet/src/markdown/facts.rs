@@ -157,14 +157,14 @@ pub(super) fn plan(cx: &RenderContext, out: &mut Vec<Entry>) {
     }
 }
 
-/// `9 of 10 tasks are done`, and their names where there is room.
+/// `9 of 10 tasks are ticked off`, and their names where there is room.
 fn done_count(cx: &RenderContext, done: &[&PlanItem], all: usize) -> Option<Entry> {
     let count = match (done.len(), all) {
         (0, _) => return None,
-        (1, 1) => "The one task is done".to_owned(),
-        (done, all) if done == all => format!("All {all} tasks are done"),
+        (1, 1) => "The one task is ticked off".to_owned(),
+        (done, all) if done == all => format!("All {all} tasks are ticked off"),
         (1, all) => format!("1 of {all} tasks is done"),
-        (done, all) => format!("{done} of {all} tasks are done"),
+        (done, all) => format!("{done} of {all} tasks are ticked off"),
     };
     // The place of the list, once.
     let mark = cx.mark(done.last().and_then(|item| item.at.as_deref()));
@@ -175,7 +175,7 @@ fn done_count(cx: &RenderContext, done: &[&PlanItem], all: usize) -> Option<Entr
     };
     let entry = Entry::new(Section::Pending, "finished tasks");
     let entry = entry.form(rank, Some("names of finished tasks"), format!("- {count}{mark}\n"));
-    Some(entry.lengths(&[(rank::PLAN, 200)], rank::WHOLE, named))
+    Some(entry.lengths(&[(rank::PLAN, 60)], rank::WHOLE, named))
 }
 
 fn title(item: &PlanItem, limit: usize) -> String {

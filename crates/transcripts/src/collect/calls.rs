@@ -195,7 +195,7 @@ impl Calls {
         let edits = edits_of(&mut open, outcome);
         self.note_edits(&open, ok, &edits, &outcome.output, cleaner);
         if open.at.agent.is_none() && ok != Some(false) {
-            self.note_use(&open, succeeded(outcome), &edits, cleaner);
+            self.note_use(&open, outcome, &edits, cleaner);
         }
         let is_command = open.at.agent.is_none() && open.category == Category::Shell;
         let by_git = match is_command {
@@ -222,7 +222,7 @@ impl Calls {
     }
 
     /// Notes which files a call read or changed, and what it searched for.
-    fn note_use(&mut self, open: &Open, succeeded: bool, edits: &[Edit], cleaner: &mut Cleaner<'_>) {
+    fn note_use(&mut self, open: &Open, outcome: &Outcome<'_>, edits: &[Edit], cleaner: &mut Cleaner<'_>) {
         self.touched.call();
         let root = self.root.as_deref();
         for edit in edits.iter().filter(|edit| !edit.path.ends_with('/')) {
@@ -237,11 +237,11 @@ impl Calls {
                     self.touched.read(path, open.lines.clone(), &open.at);
                 }
             }
-            Category::Search => self.searched.add(&open.target, &open.at),
-            Category::Shell if succeeded && edits.is_empty() => {
+            Category::Search => self.searched.add(&open.target, &outcome.output, &open.at),
+            Category::Shell if succeeded(outcome) && edits.is_empty() => {
                 searched_by(&open.target)
                     .into_iter()
-                    .for_each(|pattern| self.searched.add(pattern, &open.at));
+                    .for_each(|pattern| self.searched.add(pattern, &outcome.output, &open.at));
                 for (path, lines) in read_by(&open.target, root) {
                     self.touched.read(&relative(&path, root), lines, &open.at);
                 }

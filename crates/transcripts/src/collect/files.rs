@@ -193,6 +193,10 @@ impl FileState {
 
     /// Lines added and removed, where known.
     pub(super) fn lines(&self) -> Option<(u64, u64)> {
+        // Of a file that is gone, no line is left.
+        if self.change == Change::Deleted {
+            return None;
+        }
         self.net.figures(self.change == Change::Created)
     }
 

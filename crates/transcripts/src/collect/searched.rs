@@ -58,10 +58,15 @@ const COMMON: &[&str] = &[
 pub(super) struct SearchedNames(Vec<(String, Location)>);
 
 impl SearchedNames {
-    /// A search for this pattern, a regular expression or a glob.
-    pub(super) fn add(&mut self, pattern: &str, at: &Location) {
-        for name in names(pattern) {
-            self.put(name, at);
+    /// A search for this pattern, a regular expression or a glob, and what it printed. A name that was not found is none of the
+    /// code; where only files or a count were printed, the one name of a pattern was found.
+    pub(super) fn add(&mut self, pattern: &str, printed: &str, at: &Location) {
+        let names = names(pattern);
+        let is_only = names.len() == 1 && has_matches(printed);
+        for name in names {
+            if is_only || memchr::memmem::find(printed.as_bytes(), name.as_bytes()).is_some() {
+                self.put(name, at);
+            }
         }
     }
 
@@ -88,6 +93,13 @@ impl SearchedNames {
         let excess = self.0.len().saturating_sub(MAX_NAMES);
         self.0.drain(..excess);
     }
+}
+
+/// Whether a search printed something else than that there is nothing.
+fn has_matches(printed: &str) -> bool {
+    let first = printed.trim_start().lines().next().unwrap_or_default().to_lowercase();
+    !first.is_empty()
+        && !["no match", "no files found", "0 match", "no results"].iter().any(|none| first.starts_with(none))
 }
 
 /// `loadUser`, `load_user`: written as a name, not as a word; `FAIL` and `User` are words.
@@ -158,7 +170,7 @@ mod tests {
         assert_eq!(names(r"func\s+(\w+) *ParseUser\(|\bload_session\b"), ["ParseUser", "load_session"]);
         let mut searched = SearchedNames::default();
         for pattern in ["alphaOne|betaTwo", "gammaThree|FAIL|session", "alphaOne"] {
-            searched.add(pattern, &Location::default());
+            searched.add(pattern, pattern, &Location::default());
         }
         assert_eq!(order(&searched), ["alphaOne", "gammaThree", "betaTwo"], "plain words are no names");
     }
@@ -175,5 +187,16 @@ mod tests {
             &at,
         );
         assert_eq!(order(&names), ["save_all"]);
+    }
+
+    #[test]
+    fn a_name_that_was_searched_for_and_not_found_is_none() {
+        let mut names = SearchedNames::default();
+        names.add("loadUser|load_all", "src/a.rs:7: fn load_all()", &Location::default());
+        names.add("saveUser", "No matches found", &Location::default());
+        names.add("drop_user", "Found 2 files\nsrc/a.rs\nsrc/b.rs", &Location::default());
+        names.add("drop_one|drop_two", "Found 2 files\nsrc/a.rs\nsrc/b.rs", &Location::default());
+        let order: Vec<&str> = names.latest_first().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(order, ["drop_user", "load_all"]);
     }
 }

@@ -150,7 +150,7 @@ pub(super) fn long() -> Planted {
             facts.push(("plan", vec![format!("{shown}{title}")], true));
         }
     }
-    facts.push(("plan", vec!["14 of 25 tasks are done".into()], true));
+    facts.push(("plan", vec!["14 of 25 tasks are ticked off".into()], true));
     for n in 0..6 {
         let text = format!("Should the {} of {} stay public?", pick(&NOUNS, n), pick(&AREAS, n));
         questions.push(serde_json::json!({"text": text, "at": at(200 + n * 150)}));

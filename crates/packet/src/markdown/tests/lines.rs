@@ -10,7 +10,7 @@ fn check(fields: &str, line: &str) {
 
 #[test]
 fn plan_items_show_their_state() {
-    check(r#""pending_tasks": [{"title": "a", "status": "done"}]"#, "- The one task is done: a");
+    check(r#""pending_tasks": [{"title": "a", "status": "done"}]"#, "- The one task is ticked off: a");
     check(r#""pending_tasks": "a""#, "- [ ] a");
     check(r#""pending_tasks": [{"title": "a", "status": "In-Progress"}]"#, "- [ ] **in progress:** a");
     check(r#""pending_tasks": [{"title": "a", "status": "waiting for Tom"}]"#, "- [ ] (waiting for Tom) a");

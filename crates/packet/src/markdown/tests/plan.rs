@@ -83,9 +83,12 @@ fn what_is_done_is_counted_and_what_is_open_is_named() {
     };
     let done = "completed";
     let some = document(&[done, "pending", done], Preset::Standard);
-    assert_eq!(some, "- 2 of 3 tasks are done: Step 0; Step 2 (#3)\n- [ ] Step 1 (#3)");
-    assert_eq!(document(&[done, done], Preset::Standard), "- All 2 tasks are done: Step 0; Step 1 (#3)");
-    assert_eq!(document(&[done], Preset::Standard), "- The one task is done: Step 0 (#3)");
+    assert_eq!(some, "- 2 of 3 tasks are ticked off: Step 0; Step 2 (#3)\n- [ ] Step 1 (#3)");
+    assert_eq!(
+        document(&[done, done], Preset::Standard),
+        "- All 2 tasks are ticked off: Step 0; Step 1 (#3)"
+    );
+    assert_eq!(document(&[done], Preset::Standard), "- The one task is ticked off: Step 0 (#3)");
     assert_eq!(document(&["pending"], Preset::Standard), "- [ ] Step 0 (#3)");
     let whole = document(&[done, "pending"], Preset::Full);
     assert_eq!(whole, "- 1 of 2 tasks is done: Step 0 (#3)\n- [ ] Step 1 (#3)");
