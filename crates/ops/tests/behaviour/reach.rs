@@ -42,6 +42,7 @@ const ARGUMENTS: &[(&str, &str, Place)] = &[
     ("baton_import", "PortableBaton.remote", Place::Words),
     ("baton_import", "baton", Place::Words),
     ("beads_export", "ephemeral", Place::Words),
+    ("changes_show", "reference", Place::Words),
     ("beads_import", "lenient", Place::Words),
     ("beads_import", "lines", Place::Words),
     ("beads_import", "partial", Place::Words),
