@@ -120,6 +120,15 @@ impl AppError {
         error.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
     }
 
+    /// Whether what was asked for may have been written all the same: the answer did not come.
+    pub(crate) fn may_be_written(&self) -> bool {
+        match self {
+            Self::Refused(refusal) => refusal.kind == Kind::Outside || refusal.code == "commit_unknown",
+            Self::Fault(_) | Self::Unfinished | Self::Interrupted => true,
+            Self::Reported | Self::Tool(_) => false,
+        }
+    }
+
     /// A refusal names the store that the command worked on: another one than was meant is a common reason.
     pub(crate) fn with_store(self, store: &str) -> Self {
         match self {
@@ -221,6 +230,15 @@ mod tests {
     use baton_store::FaultKind;
 
     use super::*;
+
+    #[test]
+    fn what_was_refused_is_not_written_and_what_was_not_answered_may_be() {
+        let refusal = |kind, code: &'static str| AppError::from(Refusal::new(kind, code, "x", "y"));
+        assert!(!refusal(Kind::Conflict, "session_released").may_be_written());
+        assert!(refusal(Kind::Outside, "server_unreachable").may_be_written());
+        assert!(refusal(Kind::Conflict, "commit_unknown").may_be_written());
+        assert!(AppError::from(anyhow::anyhow!("the disk is full")).may_be_written());
+    }
 
     #[test]
     fn a_full_disk_is_no_fault_of_ours() {

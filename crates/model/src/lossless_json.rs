@@ -18,6 +18,12 @@ pub fn require_lossless(text: &[u8]) -> serde_json::Result<()> {
     }
 }
 
+/// Reads JSON text of which nothing may be lost.
+pub fn read<T: de::DeserializeOwned>(text: &[u8]) -> serde_json::Result<T> {
+    let value = serde_json::from_slice(text)?;
+    require_lossless(text).map(|()| value)
+}
+
 /// The first integer of a JSON text that neither `i64` nor `u64` holds.
 pub fn large_integer(text: &[u8]) -> Option<&str> {
     let mut at = 0;

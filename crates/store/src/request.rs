@@ -42,6 +42,9 @@ crate::sql! {
     COPY = "INSERT INTO request (project_id, caller, verb, request_id, fingerprint, answer, created_at, expires_at)
         SELECT $1, caller, verb, request_id, fingerprint, answer, created_at, expires_at FROM request
         WHERE project_id = $2 AND caller <> '' AND verb NOT IN ('session_start', 'hd_exec') ON CONFLICT DO NOTHING";
+    TAKE_BACK = "DELETE FROM request WHERE project_id = $1 AND EXISTS (SELECT 1 FROM request own WHERE own.project_id = $2
+        AND own.caller = request.caller AND own.verb = request.verb AND own.request_id = request.request_id
+        AND own.created_at = request.created_at AND own.fingerprint = request.fingerprint)";
     FORGET = "DELETE FROM request WHERE expires_at < $1";
 }
 
@@ -110,6 +113,12 @@ pub fn put_first(tx: &mut Tx<'_>, key: &Key, answer: &StoredAnswer, now: Millis)
 /// answered there stays. A session that was begun stays in its own project, so a retry begins another one.
 pub fn copy(tx: &mut Tx<'_>, from: &str, into: &str) -> Result<(), Fault> {
     tx.execute(COPY, params![into, from])?;
+    Ok(())
+}
+
+/// Takes back what [`copy`] kept: after an undone merge the same id is another request in the other project.
+pub fn take_back(tx: &mut Tx<'_>, from: &str, into: &str) -> Result<(), Fault> {
+    tx.execute(TAKE_BACK, params![into, from])?;
     Ok(())
 }
 

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::app::App;
 use crate::error::AppError;
 use crate::launch::shell_word;
-use crate::{clock, open_files};
+use crate::{clock, open_files, private_file};
 
 /// Copy the store to a file, even while it is in use
 #[derive(clap::Args)]
@@ -62,6 +62,7 @@ pub(super) fn backup(args: BackupArgs, app: &mut App) -> Result<(), AppError> {
     refuse_database(&app.config.store)?;
     app.require_named_store(BeginsStore::Never)?;
     refuse_left_log(&args.file)?;
+    private_file::refuse_store(&args.file)?;
     let store = app.config.store.clone();
     if let Target::File(store) = &store {
         refuse_side_file(&args.file, store)?;

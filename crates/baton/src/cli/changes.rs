@@ -126,7 +126,13 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
                 let baton_id = Some(baton.clone());
                 let input = ShowInput { project: project.clone(), baton_id, ..ShowInput::default() };
                 let shown = app.run::<Show>(&input)?;
-                ledger::discard(app, &shown.changes.manifest)?;
+                match shown.shared_with.as_slice() {
+                    [] => ledger::discard(app, &shown.changes.manifest)?,
+                    others => app.remark(&format!(
+                        "the changes stay in the remote: {} have them, too",
+                        batons(others)
+                    )),
+                }
             }
             let input = DropInput { project, identity: who.identity, baton_id: baton };
             let dropped = app.run::<Drop>(&input)?;
@@ -135,6 +141,11 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             })
         }
     }
+}
+
+/// `baton 0199…, baton 019a…`.
+fn batons(ids: &[String]) -> String {
+    ids.iter().map(|id| format!("baton {}", visible(id))).collect::<Vec<_>>().join(", ")
 }
 
 fn apply(baton: Option<&str>, app: &mut App) -> Result<(), AppError> {
@@ -180,7 +191,7 @@ fn keep((baton_id, replace): (String, bool), remote: Option<&str>, app: &mut App
     ledger::keep(app, project.as_deref(), &mut copy, remote)?;
     let input = AttachInput { project, baton_id, changes: copy.manifest, replace };
     let attached = app.run::<Attach>(&input);
-    if attached.is_err() {
+    if attached.as_ref().is_err_and(|ended| !ended.may_be_written()) {
         let _ = ledger::discard(app, &input.changes);
     }
     let attached = attached?;

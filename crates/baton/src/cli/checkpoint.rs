@@ -1,6 +1,7 @@
 //! `baton checkpoint`
 
 use baton_model::id::{short, visible};
+use baton_model::lossless_json;
 use baton_model::refusal::Refusal;
 use baton_ops::session::{Checkpoint, CheckpointInput};
 use serde_json::Value;
@@ -28,7 +29,7 @@ pub(super) struct Args {
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let state: Option<Value> = match &args.state {
         None => None,
-        Some(path) => Some(serde_json::from_str(&read_input(path)?).map_err(|error| {
+        Some(path) => Some(lossless_json::read(read_input(path)?.as_bytes()).map_err(|error| {
             Refusal::invalid("state_invalid", format!("the state is not JSON: {error}"), "give a JSON object")
         })?),
     };

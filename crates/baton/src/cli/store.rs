@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::app::App;
 use crate::error::AppError;
-use crate::{clock, render};
+use crate::{clock, private_file, render};
 
 /// Move a whole ledger to another store
 #[derive(clap::Args)]
@@ -76,6 +76,12 @@ fn copy_store(from: &str, to: &str, unverified: bool, app: &mut App) -> Result<(
             "name two stores: baton store copy FROM TO",
         )
         .into());
+    }
+    if let Target::File(path) = &to
+        && !path.exists()
+    {
+        // A name beside another store: SQLite takes the file for its own.
+        private_file::refuse_store(path)?;
     }
     let mut source = Store::open_read_only(&from)?;
     let mut target = Store::open(&to, clock::now())?;

@@ -97,6 +97,8 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         let named = wrapped.as_ref().ok().and_then(|wrapped| wrapped.changes.as_ref());
         match named.is_some_and(|named| named.remote == manifest.remote) {
             true => ledger::confirm(&app.config.data_dir, Some(manifest)),
+            // A baton may name the reference: `baton doctor` asks the ledger, once it is heard of again.
+            false if wrapped.as_ref().is_err_and(AppError::may_be_written) => {}
             // No baton names the reference. Where it stays, `baton doctor` names it.
             false => _ = ledger::discard(app, manifest),
         }

@@ -37,6 +37,24 @@ fn bare(of: &TwoMachines) -> (PathBuf, PathBuf) {
 }
 
 #[test]
+fn changes_that_another_baton_has_too_stay_in_the_remote() {
+    let of = TwoMachines::new();
+    let first = text(&wrapped(&of, "origin"), "baton_id");
+    let donna = of.donna();
+    donna.json(&["pickup"]);
+    let second = text(&donna.json(&["wrap", "--summary", "looked", "--next", "finish"]), "baton_id");
+    let dropped = of.ann().run(&["changes", "drop", &first]).done();
+    assert!(dropped.err.contains(&format!("stay in the remote: baton {second}")), "{}", dropped.err);
+    assert_eq!(references(&of).len(), 1);
+    assert_eq!(
+        donna.json(&["pickup", "--handoff", &second, "--apply"])["changes"]["outcome"]["applied"],
+        true
+    );
+    donna.json(&["changes", "drop", &second]);
+    assert_eq!(references(&of), [""; 0]);
+}
+
+#[test]
 fn changes_in_a_remote_arrive_and_go_with_a_drop() {
     let of = TwoMachines::new();
     // A hook of the repository takes no part.

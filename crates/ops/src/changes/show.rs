@@ -35,6 +35,9 @@ pub struct ShowOutput {
     pub project_id: String,
     /// The changes.
     pub changes: BatonChanges,
+    /// Other batons whose changes are kept under the same reference of a remote.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shared_with: Vec<String>,
 }
 
 impl Operation for Show {
@@ -45,26 +48,38 @@ impl Operation for Show {
     fn run(input: ShowInput, cx: &mut Cx<'_>) -> Result<ShowOutput, Failure> {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let Cx { store, env } = cx;
-        let changes = store.read(|tx| {
+        store.read(|tx| {
             resolve::require_project(tx, &project_id)?;
-            match input.reference.as_deref() {
-                Some(reference) => of_reference(tx, &project_id, reference),
-                None => Ok(BatonChanges::read(find(tx, env, &project_id, input.baton_id.as_deref())?)?),
-            }
-        })?;
-        Ok(ShowOutput { project_id, changes })
+            let found = match input.reference.as_deref() {
+                Some(reference) => {
+                    of_reference(tx, &project_id, reference)?.into_iter().next().ok_or_else(|| {
+                        none(format!(
+                            "no baton of project {project_id} has changes under {}",
+                            visible(reference)
+                        ))
+                    })?
+                }
+                None => BatonChanges::read(find(tx, env, &project_id, input.baton_id.as_deref())?)?,
+            };
+            let reference = found.manifest.remote.as_ref().map(|copy| copy.reference.as_str());
+            let sharing = reference.map(|name| of_reference(tx, &project_id, name)).transpose()?;
+            let others = sharing.into_iter().flatten().filter(|other| other.baton_id != found.baton_id);
+            let shared_with = others.map(|other| other.baton_id).collect();
+            Ok(ShowOutput { project_id: project_id.clone(), changes: found, shared_with })
+        })
     }
 }
 
-/// The changes that are kept under a reference of a remote, whose name begins with the hash of its content.
-fn of_reference(tx: &mut Tx<'_>, project_id: &str, reference: &str) -> Result<BatonChanges, Failure> {
+/// The changes of all batons that are kept under a reference of a remote, whose name begins with the hash of their content.
+fn of_reference(tx: &mut Tx<'_>, project_id: &str, reference: &str) -> Result<Vec<BatonChanges>, Failure> {
     let name = reference.strip_prefix(REFERENCES).unwrap_or_default();
     let hash = name.split('-').next().unwrap_or_default();
+    let mut found = Vec::new();
     for stored in changes::by_content(tx, project_id, hash)? {
         let one = BatonChanges::read(stored)?;
         if one.manifest.remote.as_ref().is_some_and(|copy| copy.reference == reference) {
-            return Ok(one);
+            found.push(one);
         }
     }
-    Err(none(format!("no baton of project {project_id} has changes under {}", visible(reference))).into())
+    Ok(found)
 }

@@ -6,7 +6,7 @@ use baton_model::packet_from_ledger::CARRIED_AS;
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::Session;
 use baton_store::place::Place;
-use baton_store::{Failure, Tx, baton, handoff, place, project, session};
+use baton_store::{Failure, Tx, baton, handoff, place, project, request, session};
 use serde_json::json;
 
 use super::merge::{CarriedBaton, MAX_MOVED, MergeInput, MergeOutput, MergeRecord, answer, busy};
@@ -132,6 +132,7 @@ pub(super) fn take_back(
         move_baton(tx, &now)?;
         batons.push(carried);
     }
+    request::take_back(tx, &input.from, &input.into)?;
     project::unrelate(tx, &input.from, &input.into)?;
     project::set_merged_into(tx, &input.from, None)?;
     for (project_id, other) in [(&input.from, &input.into), (&input.into, &input.from)] {

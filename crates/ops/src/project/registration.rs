@@ -129,12 +129,14 @@ impl RegistrationInput<'_> {
                 project.project_id
             ));
         }
-        if !opened.is_empty() {
+        if *was_isolated == Some(true) && !project.is_isolated {
             remarks.push(format!(
-                "project {} is isolated no more, and with it what was merged into it from {}",
-                project.project_id,
-                opened.join(", ")
+                "project {} is open from now on: docs/PROJECT.md says `is_isolated: false`",
+                project.project_id
             ));
+        }
+        if !opened.is_empty() {
+            remarks.push(format!("open is with it what was merged into it from {}", opened.join(", ")));
         }
         remarks
     }

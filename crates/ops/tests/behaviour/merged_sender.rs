@@ -111,6 +111,18 @@ on_every_backend! {
         assert_eq!(again["memory_id"], first["memory_id"]);
     }
 
+    fn after_an_undone_merge_an_id_is_another_request_in_the_other_project(w) {
+        w.register("old");
+        let memory = json!({ "text": "the word is plum", "request_id": "m-1" });
+        let first = w.ok(&at("Ann", "old"), "memory_add", memory.clone());
+        merge(w, "old", "p", false);
+        merge(w, "old", "p", true);
+        let other = w.ok(&at("Ann", "p"), "memory_add", memory.clone());
+        assert_eq!(other["project_id"], "p", "{other:#}");
+        assert_ne!(other["memory_id"], first["memory_id"]);
+        assert_eq!(w.ok(&at("Ann", "old"), "memory_add", memory)["memory_id"], first["memory_id"]);
+    }
+
     fn a_token_answers_a_merged_project_and_hears_no_other_name(w) {
         let question = question(w);
         merge(w, "zold", "secret", false);

@@ -25,6 +25,18 @@ fn ready(w: &mut World) -> Vec<String> {
 }
 
 on_every_backend! {
+    fn what_was_opened_again_gives_way_to_nothing_that_gave_way_to_it(w) {
+        let ann = agent("Ann");
+        let [a, b] = ["A", "B"].map(|title| text(&w.ok(&ann, "task_create", json!({ "title": title })), "id"));
+        let gives_way = |one: &str, other: &str| json!({ "id": one, "on": other, "type": "duplicates" });
+        w.ok(&ann, "task_depend", gives_way(&a, &b));
+        w.ok(&ann, "task_close", json!({ "id": a, "result": "pass" }));
+        w.ok(&ann, "task_reopen", json!({ "id": a }));
+        w.ok(&ann, "task_depend", gives_way(&b, &a));
+        w.ok(&ann, "task_close", json!({ "id": b, "result": "pass" }));
+        w.no_trace(&ann, "task_depend", gives_way(&a, &b), "dependency_cycle");
+    }
+
     fn what_is_blocked_is_ready_once_its_blockers_are_closed(w) {
         let (a, b, c) = (new(w, "a"), new(w, "b"), new(w, "c"));
         link(w, &c, "blocks", &a);

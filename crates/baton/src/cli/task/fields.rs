@@ -1,5 +1,6 @@
 //! The fields of a task as options of a command.
 
+use baton_model::lossless_json;
 use baton_model::refusal::Refusal;
 use baton_ops::task::{CreateInput, UpdateInput};
 use serde_json::{Map, Value};
@@ -170,7 +171,7 @@ pub(crate) fn object(what: &str, text: Option<&str>) -> Result<Option<Map<String
         None if text == "-" => crate::cli::read_input("-")?,
         None => text.to_owned(),
     };
-    match serde_json::from_str::<Value>(&text) {
+    match lossless_json::read::<Value>(text.as_bytes()) {
         Ok(Value::Object(fields)) => Ok(Some(fields)),
         Ok(_) => Err(bad_json(what, "it is JSON, but not an object")),
         Err(error) => Err(bad_json(what, &error.to_string())),
