@@ -52,7 +52,7 @@ pub(super) fn check_parent(tx: &mut Tx<'_>, project: &str, child: &str, parent: 
 pub(super) fn check_replacement(tx: &mut Tx<'_>, project: &str, from: &str, on: &str) -> Result<(), Failure> {
     let mut line = vec![on.to_owned()];
     while let Some(last) = line.last().cloned() {
-        if !task::get(tx, project, &last)?.is_some_and(|task| !task.is_open()) {
+        if task::get(tx, project, &last)?.is_none_or(|task| task.is_open()) {
             return Ok(());
         }
         let edges = dependency::of(tx, project, &last)?;
