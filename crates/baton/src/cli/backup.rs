@@ -62,11 +62,12 @@ pub(super) fn backup(args: BackupArgs, app: &mut App) -> Result<(), AppError> {
     refuse_database(&app.config.store)?;
     app.require_named_store(BeginsStore::Never)?;
     refuse_left_log(&args.file)?;
-    private_file::refuse_store(&args.file)?;
     let store = app.config.store.clone();
     if let Target::File(store) = &store {
         refuse_side_file(&args.file, store)?;
     }
+    // Nor is it a name beside another store.
+    private_file::refuse_store(&args.file)?;
     app.store()?.backup(&args.file)?;
     // A backup that cannot be read is none: it is opened and checked before it is reported.
     let faults = Store::open_read_only(&Target::File(args.file.clone()))?.check()?;

@@ -129,7 +129,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
                 match shown.shared_with.as_slice() {
                     [] => ledger::discard(app, &shown.changes.manifest)?,
                     others => app.remark(&format!(
-                        "the changes stay in the remote: {} have them, too",
+                        "the changes stay in the remote: they are also those of {}",
                         batons(others)
                     )),
                 }

@@ -44,7 +44,11 @@ fn changes_that_another_baton_has_too_stay_in_the_remote() {
     donna.json(&["pickup"]);
     let second = text(&donna.json(&["wrap", "--summary", "looked", "--next", "finish"]), "baton_id");
     let dropped = of.ann().run(&["changes", "drop", &first]).done();
-    assert!(dropped.err.contains(&format!("stay in the remote: baton {second}")), "{}", dropped.err);
+    assert!(
+        dropped.err.contains(&format!("stay in the remote: they are also those of baton {second}")),
+        "{}",
+        dropped.err
+    );
     assert_eq!(references(&of).len(), 1);
     assert_eq!(
         donna.json(&["pickup", "--handoff", &second, "--apply"])["changes"]["outcome"]["applied"],
