@@ -69,6 +69,8 @@ pub(crate) struct App {
     is_file_locked: bool,
     caller: Option<Caller>,
     store: Option<Store>,
+    /// Whether the store is an empty one in memory, in place of one that is missing.
+    is_stand_in: bool,
     remote: Option<Client>,
 }
 
@@ -101,6 +103,7 @@ impl App {
             is_file_locked: false,
             caller: None,
             store: None,
+            is_stand_in: false,
             remote: None,
         }
     }
@@ -123,11 +126,15 @@ impl App {
     }
 
     /// Sees to the store that an operation works with. What reads the sessions on this disk needs none that is there: in place of
-    /// one that the settings name and that is missing it has an empty one in memory.
+    /// one that the settings name and that is missing it has an empty one in memory, which no other operation works with.
     fn provide_store(&mut self, begins: BeginsStore, site: Site) -> Result<(), AppError> {
+        if self.is_stand_in && site != Site::Disk {
+            (self.store, self.is_stand_in) = (None, false);
+        }
         match self.require_named_store(begins) {
             Err(_) if site == Site::Disk => {
                 self.store = Some(Store::open(&Target::Memory, clock::now())?);
+                self.is_stand_in = true;
                 Ok(())
             }
             required => Ok(required?),

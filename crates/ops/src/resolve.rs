@@ -88,7 +88,7 @@ pub(crate) fn suggest_projects(failure: Failure, store: &mut Store, grant: &Gran
     Refusal { hint, ..refusal }.with("near", json!(near)).into()
 }
 
-/// The ids of the projects that somebody reaches, and what those are called that were renamed.
+/// The ids of the projects that a caller reaches, and what those are called that were renamed.
 pub(crate) fn reached_words(tx: &mut Tx<'_>, grant: &Grant) -> Result<Vec<String>, Failure> {
     let mut known = project::ids(tx)?;
     known.retain(|id| grant.reaches(id));

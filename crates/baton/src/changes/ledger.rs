@@ -137,7 +137,7 @@ pub(crate) fn keep(
     Ok(())
 }
 
-/// Notes that the ledger has the baton whose changes were kept: what lies in a remote for it is somebody's from here on.
+/// Notes that the ledger has the baton whose changes were kept: from here on a baton names what lies in a remote.
 pub(crate) fn confirm(data_dir: &Path, manifest: Option<&Manifest>) {
     if let Some(copy) = manifest.and_then(|manifest| manifest.remote.as_ref()) {
         PushNote::forget(data_dir, &copy.reference);

@@ -1,5 +1,5 @@
 //! Notes of references that were pushed into a remote and that no baton in the ledger names yet. A process that is killed between the
-//! two leaves its note, which says which reference is nobody's.
+//! two leaves its note, which says which reference no baton names.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -82,7 +82,10 @@ impl Worker<'_> {
     }
 
     fn give_back_unbegun(&mut self, app: &mut App) -> Result<(), AppError> {
-        self.set_capacity(app, 0)?;
+        // How many tasks an agent takes beyond one is the user's word: it would not be known again.
+        if self.capacity <= 1 {
+            self.set_capacity(app, 0)?;
+        }
         for id in self.route(app)?.not_begun {
             let back = ReleaseInput {
                 project: app.project.clone(),

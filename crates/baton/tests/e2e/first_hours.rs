@@ -54,6 +54,8 @@ fn a_refused_note_leaves_no_store_behind() {
         ann.json(&["transcripts", "list"]);
         ann.json(&["transcripts", "search", "cart"]);
         ann.json(&["transcripts", "show", &session]);
+        // What would be recorded of it is refused: nothing would keep it.
+        ann.refused(3, "store_missing", &["continue", &session, "--in", "codex", "--print"]);
         assert!(!path.exists() && !parent.exists(), "{}", path.display());
     }
     // Nor is an empty file made one.

@@ -166,7 +166,7 @@ fn test_failures(fix: &Task) -> i64 {
     fix.extra.get(TEST_FAILURES).and_then(Value::as_i64).unwrap_or(0)
 }
 
-/// The instructions of a closed task for the next one, without a `next_role` that is another stage's: whoever wrote it meant the
+/// The instructions of a closed task for the next one, without a `next_role` that is another stage's: its author meant the
 /// task after its own.
 pub fn instructions_for(stage: IncrementStage, closed: &Task) -> Map<String, Value> {
     let mut instructions = closed.handoff_instructions.clone();

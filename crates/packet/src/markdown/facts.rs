@@ -163,7 +163,7 @@ fn done_count(cx: &RenderContext, done: &[&PlanItem], all: usize) -> Option<Entr
         (0, _) => return None,
         (1, 1) => "The one task is ticked off".to_owned(),
         (done, all) if done == all => format!("All {all} tasks are ticked off"),
-        (1, all) => format!("1 of {all} tasks is done"),
+        (1, all) => format!("1 of {all} tasks is ticked off"),
         (done, all) => format!("{done} of {all} tasks are ticked off"),
     };
     // The place of the list, once.

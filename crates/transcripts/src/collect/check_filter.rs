@@ -82,7 +82,7 @@ fn installs(step: &str) -> bool {
     }
 }
 
-/// Whether a step runs a program that stands in the command line itself: a trial, which nobody runs again.
+/// Whether a step runs a program that stands in the command line itself: a trial, which is not run again.
 pub(super) fn is_inline(step: &str) -> bool {
     const INTERPRETERS: &[&str] = &[
         "python", "python3", "node", "bun", "deno", "ruby", "perl", "php", "tsx", "ts-node", "npx", "bunx",

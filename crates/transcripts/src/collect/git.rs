@@ -142,7 +142,7 @@ impl GitState {
         } else if changed.iter().any(|text| has(text)) || short.iter().any(|(is_new, _)| !is_new) {
             self.dirty = Some(true);
         } else if has("Untracked files") || !short.is_empty() {
-            // Files that nobody here made are no work that waits for a commit.
+            // Files that the session did not make are no work that waits for a commit.
             self.dirty = self.made_any_of(&untracked()).then_some(true);
         }
     }

@@ -357,6 +357,8 @@ impl<'r> Collector<'r> {
 #[cfg(test)]
 mod piped_tests;
 #[cfg(test)]
+mod resolution_tests;
+#[cfg(test)]
 mod state_tests;
 #[cfg(test)]
 mod stopped_tests;

@@ -91,5 +91,5 @@ fn what_is_done_is_counted_and_what_is_open_is_named() {
     assert_eq!(document(&[done], Preset::Standard), "- The one task is ticked off: Step 0 (#3)");
     assert_eq!(document(&["pending"], Preset::Standard), "- [ ] Step 0 (#3)");
     let whole = document(&[done, "pending"], Preset::Full);
-    assert_eq!(whole, "- 1 of 2 tasks is done: Step 0 (#3)\n- [ ] Step 1 (#3)");
+    assert_eq!(whole, "- 1 of 2 tasks is ticked off: Step 0 (#3)\n- [ ] Step 1 (#3)");
 }

@@ -15,7 +15,7 @@ const MAX_WAITING: usize = 64;
 pub(super) struct QueuedPrompt {
     /// Its text as the user typed it.
     pub text: String,
-    /// The line on which it was taken up; that on which it was queued where nobody took it up.
+    /// The line on which it was taken up; that on which it was queued, where it was not taken up.
     pub place: Place,
     pub at_ms: Option<i64>,
     /// Whether a message with the same words was met.
