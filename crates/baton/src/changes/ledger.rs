@@ -131,7 +131,7 @@ pub(crate) fn keep(
         (None, None) => return upload(app, project, copy),
     };
     let root = root(app)?;
-    let owner = Owner { root: &root, project };
+    let owner = Owner { root: &root, project, ledger: &app.config.ledger() };
     let data_dir = &app.config.data_dir;
     copy.manifest.remote = Some(remote.push(data_dir, &copy.manifest.content_hash, &copy.content, &owner)?);
     Ok(())

@@ -21,6 +21,9 @@ pub(crate) struct PushNote {
     /// The project, where it was named.
     #[serde(default)]
     pub project: Option<String>,
+    /// The ledger whose baton was to have them, as people name it: another one knows nothing of them.
+    #[serde(default)]
+    pub ledger: Option<String>,
     /// The fingerprint of the process that pushes.
     process: String,
 }
@@ -29,7 +32,8 @@ impl PushNote {
     /// A push of this process, out of a working copy of a project.
     pub(super) fn new(url: String, reference: String, owner: &Owner<'_>) -> Self {
         let (root, project) = (Some(owner.root.to_owned()), owner.project.map(str::to_owned));
-        Self { url, reference, root, project, process: process::own() }
+        let ledger = Some(owner.ledger.to_owned());
+        Self { url, reference, root, project, ledger, process: process::own() }
     }
 
     /// Writes the note. The push goes on without one where that fails.
@@ -61,6 +65,8 @@ pub(super) struct Owner<'a> {
     pub root: &'a Path,
     /// The project, where it is named.
     pub project: Option<&'a str>,
+    /// The ledger that gets the baton.
+    pub ledger: &'a str,
 }
 
 fn file(data_dir: &Path, reference: &str) -> PathBuf {

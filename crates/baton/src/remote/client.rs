@@ -204,6 +204,7 @@ impl Remote {
         let url = format!("{}/api/v1/remote/{name}", self.server.url);
         let body = serde_json::to_vec(call).map_err(anyhow::Error::from)?;
         let mut tries = 0;
+        let mut was_sent = false;
         loop {
             let mut request =
                 self.client.post(&url).header("content-type", "application/json").body(body.clone());
@@ -216,9 +217,13 @@ impl Remote {
                 Err(BodyError::Broken(error))
                     if tries < AGAIN && !error.is_connect() && !error.is_timeout() =>
                 {
+                    was_sent = true;
                     Duration::from_millis(100)
                 }
-                Err(BodyError::Broken(error)) => return Err(self.unreachable(&error).into()),
+                Err(BodyError::Broken(error)) => {
+                    let may_be_written = key.is_some() && (was_sent || !error.is_connect());
+                    return Err(self.unreachable(&error, may_be_written).into());
+                }
                 Err(BodyError::TooLong(limit)) => {
                     let why = format!("it answers with more than {} MiB", limit >> 20);
                     return Err(self.unreadable(&why).into());
@@ -286,7 +291,8 @@ impl Remote {
         leaked
     }
 
-    fn unreachable(&self, error: &reqwest::Error) -> Refusal {
+    /// What is said of a server that does not answer. `may_be_written`: whether it may have received a call that writes.
+    fn unreachable(&self, error: &reqwest::Error, may_be_written: bool) -> Refusal {
         let url = &self.server.url;
         let causes = std::iter::successors(Some(error as &dyn std::error::Error), |e| e.source());
         let cause = causes.last().map(ToString::to_string).unwrap_or_default();
@@ -300,6 +306,11 @@ impl Remote {
             let what = format!("{url} speaks http, not https: what answers there is not encrypted");
             let plain = url.replacen("https://", "http://", 1);
             let hint = format!("write it as {plain}, or have it serve with `--tls-cert` and `--tls-key`");
+            return Refusal::new(Kind::Outside, "server_unreachable", what, hint);
+        }
+        if may_be_written {
+            let what = format!("{url} got the call, and its answer did not come: {cause}");
+            let hint = "what you asked for may be done: look with `baton status` and `baton log` before you repeat it";
             return Refusal::new(Kind::Outside, "server_unreachable", what, hint);
         }
         let what = format!("{url} cannot be reached: {cause}");

@@ -187,6 +187,16 @@ fn a_push_that_is_killed_is_named_by_the_doctor_until_its_reference_is_removed()
     let output = ann.text(&["doctor"]);
     let command = text(&found[0], "remove");
     assert!(output.contains("was killed and left a reference") && output.contains(&command), "{output}");
+    // Another ledger does not know whether a baton has it.
+    let elsewhere = format!("sqlite:{}", of.laptop.root().join("elsewhere.db").display());
+    ann.run(&["--store", &elsewhere, "init"]).done();
+    let output = ann.text(&["--store", &elsewhere, "doctor"]);
+    assert!(
+        output.contains("which was not asked")
+            && output.contains(&found[0]["url"].to_string().replace('"', "")),
+        "{output}"
+    );
+    assert!(!output.contains("that no baton names"), "{output}");
     fs::remove_file(&hook).expect("removed");
     ann.shell(&command).done();
     assert_eq!(references(&of), Vec::<String>::new());

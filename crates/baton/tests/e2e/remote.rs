@@ -380,6 +380,21 @@ fn a_write_whose_answer_was_lost_happens_once() {
 }
 
 #[test]
+fn a_write_of_which_every_answer_is_lost_is_not_said_to_be_undone() {
+    let stage = Stage::remote(&[]);
+    let lola = stage.terminal("Lola");
+    lola.json(&["init"]);
+    let (address, _) = losing(stage.far().0.address.clone(), usize::MAX);
+    let deaf = lola.with("BATON_SERVER", format!("http://{address}"));
+    let error = deaf.refused(5, "server_unreachable", &["note", "hello"]);
+    assert!(text(&error, "hint").contains("may be done: look with `baton status`"), "{error}");
+    assert_eq!(items(&lola.json(&["log", "--kind", "note"])).len(), 1);
+    // What only reads is no write.
+    let error = deaf.refused(5, "server_unreachable", &["status"]);
+    assert!(text(&error, "hint").contains("see that `baton serve` runs there"), "{error}");
+}
+
+#[test]
 fn a_task_whose_id_its_maker_chooses_is_made_through_a_server() {
     let stage = Stage::remote(&[]);
     let lola = stage.terminal("Lola");

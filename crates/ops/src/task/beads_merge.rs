@@ -16,6 +16,7 @@ use baton_store::{Failure, Tx, task};
 use serde_json::{Map, Value};
 use task::line;
 
+use super::beads_circles::LinkedLines;
 use super::beads_export::{full_record, keep_line};
 use super::beads_import::{BeadsImportOutput, EmptiedText, Lines};
 use super::beads_renames::{RenamedLines, is_rename};
@@ -44,6 +45,8 @@ pub(super) struct Progress<'a, 'e> {
     pub(super) attributed: BTreeSet<(String, String)>,
     /// Lines about tasks that have another id on one side.
     pub(super) renamed: RenamedLines,
+    /// Lines whose tasks may close a circle with others.
+    pub(super) linked: LinkedLines,
     /// Gives the lines that both sides of git's conflict began from.
     pub(super) base: Option<&'a dyn Fn() -> Vec<String>>,
 }
@@ -98,6 +101,7 @@ impl<'a, 'e> Progress<'a, 'e> {
             is_refused: false,
             attributed: BTreeSet::new(),
             renamed: RenamedLines::default(),
+            linked: LinkedLines::default(),
             base: None,
         }
     }
@@ -120,6 +124,7 @@ impl Progress<'_, '_> {
                 _ => self.output.created += 1,
             }
             self.output.ids.push(id.clone());
+            self.linked.note(version.number, theirs);
             self.renamed.note_new(&theirs.task);
             return Ok(());
         };
@@ -144,6 +149,9 @@ impl Progress<'_, '_> {
         };
         self.remember_line(tx, id, text)?;
         self.count(id, change.is_some());
+        if change.is_some() {
+            self.linked.note(version.number, theirs);
+        }
         Ok(())
     }
 
@@ -259,10 +267,12 @@ impl Progress<'_, '_> {
         }
         self.follow_renames(tx)?;
         file.end()?;
+        let circles = std::mem::take(&mut self.linked).complaints(tx, self.project)?;
         let output = &mut *self.output;
         output.complaints = std::mem::take(&mut file.complaints);
         output.complaints.extend(std::mem::take(&mut self.older).complaint());
         output.complaints.extend(std::mem::take(&mut self.untimed).complaints());
+        output.complaints.extend(circles);
         output.ids.sort_unstable();
         output.ids.dedup();
         (output.memories, output.other_lines) = (file.memories, file.others.len() - file.memories);

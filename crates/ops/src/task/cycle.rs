@@ -50,23 +50,48 @@ pub(super) fn check_parent(tx: &mut Tx<'_>, project: &str, child: &str, parent: 
 
 /// Refuses that a task gives way to one that is closed because it gave way to this one: the work would be in no list any more.
 pub(super) fn check_replacement(tx: &mut Tx<'_>, project: &str, from: &str, on: &str) -> Result<(), Failure> {
-    let mut line = vec![on.to_owned()];
+    match replaced_by(tx, project, on, from)? {
+        Some(mut line) => {
+            line.insert(0, from.to_owned());
+            Err(given_way(&line).into())
+        }
+        None => Ok(()),
+    }
+}
+
+/// The way from a closed task back to itself along those to which each gave way, all of them closed.
+pub(super) fn replaced_by_itself(
+    tx: &mut Tx<'_>,
+    project: &str,
+    id: &str,
+) -> Result<Option<Vec<String>>, Failure> {
+    replaced_by(tx, project, id, id)
+}
+
+/// The way from a closed task to another along those to which each gave way, all of them closed.
+fn replaced_by(tx: &mut Tx<'_>, project: &str, from: &str, to: &str) -> Result<Option<Vec<String>>, Failure> {
+    let mut line = vec![from.to_owned()];
     while let Some(last) = line.last().cloned() {
         if task::get(tx, project, &last)?.is_none_or(|task| task.is_open()) {
-            return Ok(());
+            return Ok(None);
         }
         let edges = dependency::of(tx, project, &last)?;
         let gave_way = edges.into_iter().find(|edge| {
-            matches!(edge.kind.as_str(), "duplicates" | "supersedes") && !line.contains(&edge.depends_on_id)
+            let on = &edge.depends_on_id;
+            is_replacement(&edge.kind) && (on == to || !line.contains(on))
         });
-        let Some(edge) = gave_way else { return Ok(()) };
+        let Some(edge) = gave_way else { return Ok(None) };
         line.push(edge.depends_on_id);
-        if line.last().is_some_and(|id| id == from) {
-            line.insert(0, from.to_owned());
-            return Err(given_way(&line).into());
+        if line.last().is_some_and(|id| id == to) {
+            return Ok(Some(line));
         }
     }
-    Ok(())
+    Ok(None)
+}
+
+/// Whether a task gives way by a dependency of this type.
+pub(super) fn is_replacement(kind: &str) -> bool {
+    matches!(kind, "duplicates" | "supersedes")
 }
 
 fn given_way(line: &[String]) -> Refusal {

@@ -1,4 +1,5 @@
-//! `task_cycles`: circles among dependencies, which only an import can bring.
+//! `task_cycles`: circles among dependencies, which only an import can bring: of what waits, of parts, and of closed tasks of which each
+//! gave way to the next.
 
 use std::collections::BTreeMap;
 
@@ -43,9 +44,14 @@ impl Operation for Cycles {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let edges = cx.store.read(|tx| {
             resolve::require_project(tx, &project_id)?;
-            Ok(dependency::gates(tx, &project_id)?)
+            Ok([
+                dependency::gates(tx, &project_id)?,
+                dependency::parts(tx, &project_id)?,
+                dependency::closed_replacements(tx, &project_id)?,
+            ])
         })?;
-        Ok(CyclesOutput { project_id, items: circles(edges), next: None })
+        let items = edges.into_iter().flat_map(circles).collect();
+        Ok(CyclesOutput { project_id, items, next: None })
     }
 }
 

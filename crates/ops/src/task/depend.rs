@@ -238,7 +238,7 @@ pub(super) fn link(
     let edges = dependency::of(tx, project, &from.task_id)?;
     if edges.iter().any(|edge| edge.depends_on_id == on && edge.kind == request.kind) {
         // It was opened again since: what gives way to it may have done so meanwhile.
-        if is_replacement(&request.kind) {
+        if cycle::is_replacement(&request.kind) {
             cycle::check_replacement(tx, project, &from.task_id, &on)?;
         }
         return Ok((DependencyChange::Unchanged, on));
@@ -284,14 +284,11 @@ fn refuse(
             Ok(())
         }
         Some(_) => cycle::check(tx, project, &from.task_id, on),
-        None if is_replacement(&request.kind) => cycle::check_replacement(tx, project, &from.task_id, on),
+        None if cycle::is_replacement(&request.kind) => {
+            cycle::check_replacement(tx, project, &from.task_id, on)
+        }
         None => Ok(()),
     }
-}
-
-/// Whether a task gives way by a dependency of this type.
-fn is_replacement(kind: &str) -> bool {
-    matches!(kind, "duplicates" | "supersedes")
 }
 
 /// Takes a dependency away.

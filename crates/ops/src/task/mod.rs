@@ -3,6 +3,7 @@
 mod answer;
 mod assign;
 mod batch;
+mod beads_circles;
 mod beads_export;
 mod beads_import;
 mod beads_memory;

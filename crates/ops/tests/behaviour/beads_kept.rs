@@ -48,6 +48,50 @@ fn replaced(w: &mut World) -> String {
 }
 
 on_every_backend! {
+    fn a_circle_that_two_clones_close_together_is_named_with_what_opens_it(w) {
+        let ann = agent("Ann");
+        let [a, b] = ["a", "b"].map(|id| text(&w.ok(&ann, "task_create", json!({ "title": id, "id": format!("p-{id}") })), "id"));
+        publish(w);
+        // The other clone gave B up for A and made A a part of B; here A gives way to B, and B is a part of A.
+        let (mut one, mut other) = (line(w, &b), line(w, &a));
+        for (from, on, kind) in [(&a, &b, "duplicates"), (&b, &a, "parent-child")] {
+            w.ok(&ann, "task_depend", json!({ "id": from, "on": on, "type": kind }));
+        }
+        w.ok(&ann, "task_close", json!({ "id": a, "result": "pass" }));
+        let edge = |from: &str, on: &str, kind: &str| {
+            json!({ "issue_id": from, "depends_on_id": on, "type": kind, "created_at": "2026-11-20T10:00:00Z", "created_by": "Ben" })
+        };
+        one["status"] = json!("closed");
+        one["closed_at"] = json!(baton_model::time::rfc3339(w.now + 5_000));
+        one["dependencies"] = json!([edge(&b, &a, "duplicates")]);
+        other["dependencies"] = json!([edge(&a, &b, "parent-child")]);
+        assert_eq!(w.ok(&ann, "task_cycles", json!({}))["items"], json!([]));
+        let lines = [one, other].map(|row| later(w, row));
+        let complaints = import(w, &ann, &lines)["complaints"].clone();
+        let shown = complaints.to_string();
+        assert!(shown.contains("none is open: p-b → p-a → p-b; open the one that is to stay: `baton task reopen p-b`"), "{shown}");
+        assert!(shown.contains("each of these is a part of the next") && shown.contains("--parent"), "{shown}");
+        assert_eq!(list(&complaints).len(), 2, "each circle once: {shown}");
+        assert_eq!(list(&w.ok(&ann, "task_cycles", json!({}))["items"]).len(), 2);
+        w.ok(&ann, "task_reopen", json!({ "id": b }));
+        w.ok(&ann, "task_update", json!({ "id": b, "parent": "" }));
+        assert_eq!(w.ok(&ann, "task_cycles", json!({}))["items"], json!([]));
+    }
+
+    fn what_gave_way_to_a_task_that_another_clone_deleted_is_named(w) {
+        let ann = agent("Ann");
+        let [a, b] = ["a", "b"].map(|id| text(&w.ok(&ann, "task_create", json!({ "title": id, "id": format!("p-{id}") })), "id"));
+        publish(w);
+        let mut deleted = line(w, &b);
+        w.ok(&ann, "task_depend", json!({ "id": a, "on": b, "type": "supersedes" }));
+        w.ok(&ann, "task_close", json!({ "id": a, "result": "pass" }));
+        deleted["status"] = json!("tombstone");
+        deleted["deleted_at"] = json!(baton_model::time::rfc3339(w.now + 5_000));
+        let deleted = later(w, deleted);
+        let complaints = import(w, &ann, &[deleted])["complaints"].to_string();
+        assert!(complaints.contains("p-a gave way to p-b, which is deleted: `baton task reopen p-a` opens it again"), "{complaints}");
+    }
+
     fn what_a_file_replaces_is_in_the_ledger(w) {
         let task = json!({ "title": "t", "description": "old words", "notes": "old note", "agent_context": { "a": "old context" } });
         let id = text(&w.ok(&agent("Ann"), "task_create", task), "id");

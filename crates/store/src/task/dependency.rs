@@ -24,6 +24,12 @@ crate::sql! {
         AND gate IN ('children', 'any-child') ORDER BY task_id";
     GATES = "SELECT task_id, depends_on_id FROM task_dependency WHERE project_id = $1 AND gate IN ('closed', 'passed', 'failed')
         ORDER BY task_id, depends_on_id";
+    PARTS = "SELECT task_id, parent_id FROM task WHERE project_id = $1 AND parent_id IS NOT NULL AND parent_id <> '' ORDER BY task_id";
+    CLOSED_REPLACEMENTS = "SELECT d.task_id, d.depends_on_id FROM task_dependency d
+        JOIN task one ON one.project_id = d.project_id AND one.task_id = d.task_id
+        JOIN task other ON other.project_id = d.project_id AND other.task_id = d.depends_on_id
+        WHERE d.project_id = $1 AND d.kind IN ('duplicates', 'supersedes') AND one.status = 'closed' AND other.status = 'closed'
+        ORDER BY d.task_id, d.depends_on_id";
     OF_MANY = concat!("SELECT task_id, depends_on_id, kind, gate, place, body FROM task_dependency
         WHERE project_id = $1 AND task_id IN ", super::many!(), " ORDER BY task_id, place, depends_on_id");
     COUNT_ON_MANY = concat!("SELECT depends_on_id, COUNT(*) FROM task_dependency
@@ -105,11 +111,22 @@ pub fn children_awaited(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Res
 
 /// Every pair of a task and another that it waits to be closed.
 pub fn gates(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<(String, String)>, Fault> {
-    let pair = |row: Row| {
-        let mut r = row.reader();
-        Ok((r.text()?, r.text()?))
-    };
     tx.query(GATES, params![project_id])?.into_iter().map(pair).collect()
+}
+
+/// Every pair of a part and its whole.
+pub fn parts(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<(String, String)>, Fault> {
+    tx.query(PARTS, params![project_id])?.into_iter().map(pair).collect()
+}
+
+/// Every pair of a closed task and another to which it gave way, which is closed too.
+pub fn closed_replacements(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<(String, String)>, Fault> {
+    tx.query(CLOSED_REPLACEMENTS, params![project_id])?.into_iter().map(pair).collect()
+}
+
+fn pair(row: Row) -> Result<(String, String), Fault> {
+    let mut r = row.reader();
+    Ok((r.text()?, r.text()?))
 }
 
 /// Writes a dependency as the file has it; says whether it was new.

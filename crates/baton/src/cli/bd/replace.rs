@@ -51,7 +51,7 @@ impl Replaced {
         let other = visible(other);
         let moved = match moved {
             [] => String::new(),
-            moved => format!("  moved to {other}: {}\n", visible(&moved.join(", "))),
+            moved => format!("  {other} takes over what hung on it: {}\n", visible(&moved.join(", "))),
         };
         format!("✓ Closed {} as {what} {other}\n{moved}", visible(id))
     }

@@ -21,6 +21,9 @@ pub(super) struct InterruptedPush {
     /// Whether a baton names it; nothing where the ledger does not say.
     #[serde(skip_serializing_if = "Option::is_none")]
     is_named: Option<bool>,
+    /// The ledger whose baton may have it, where that is another one than this command works on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ledger: Option<String>,
     /// The command that removes it.
     remove: String,
 }
@@ -29,13 +32,20 @@ impl InterruptedPush {
     /// What a person reads of it.
     pub(super) fn text(&self) -> String {
         let left = if self.is_there.is_some() { "left" } else { "may have left" };
-        let whose = match self.is_named {
-            Some(_) => "that no baton names",
-            None => "; unless a baton has it (`baton changes show BATON` says where its changes are kept)",
+        let remove = visible(&self.remove);
+        let next = match (&self.ledger, self.is_named) {
+            (Some(ledger), _) => format!(
+                "; the baton is of the ledger {}, which was not asked: call `baton doctor` with that ledger, which says whether \
+                 a baton has it. Where that ledger is gone, remove it with `{remove}`",
+                visible(ledger)
+            ),
+            (None, Some(_)) => format!(" that no baton names: remove it with `{remove}`"),
+            (None, None) => format!(
+                "; unless a baton has it (`baton changes show BATON` says where its changes are kept), remove it with `{remove}`"
+            ),
         };
         format!(
-            "a wrap that kept uncommitted changes in a remote was killed and {left} a reference {whose}: remove it with `{}`\n",
-            visible(&self.remove)
+            "a wrap that kept uncommitted changes in a remote was killed and {left} a reference there{next}\n"
         )
     }
 }
@@ -45,7 +55,8 @@ pub(super) fn interrupted(app: &App) -> Vec<InterruptedPush> {
     let data_dir = &app.config.data_dir;
     let mut found = Vec::new();
     for (file, note) in PushNote::interrupted(data_dir) {
-        let is_named = is_named(app, &note);
+        let ledger = note.ledger.clone().filter(|ledger| *ledger != app.config.ledger());
+        let is_named = if ledger.is_some() { None } else { is_named(app, &note) };
         let is_there = match is_named {
             Some(true) => None,
             _ => is_in_remote(data_dir, &note.url, &note.reference).ok(),
@@ -56,7 +67,7 @@ pub(super) fn interrupted(app: &App) -> Vec<InterruptedPush> {
         }
         let PushNote { url, reference, .. } = note;
         let remove = format!("git push {} :{reference}", shell_word(&url));
-        found.push(InterruptedPush { url, reference, is_there, is_named, remove });
+        found.push(InterruptedPush { url, reference, is_there, is_named, ledger, remove });
     }
     found
 }
