@@ -168,7 +168,8 @@ fn has_left_isolated(
 }
 
 /// Whether another repository lies in the folder of a place by now: its settings hold no id, and it lacks the commit at which an agent
-/// was last at work there, or at which it was registered. A repository that only lost its settings has that commit; that of an isolated project is asked about.
+/// was last at work there, or at which it was registered; of a folder to which a repository was moved, whatever commit is known of the
+/// project. A repository that only lost its settings has that commit; that of an isolated project is asked about.
 fn is_replaced(
     tx: &mut Tx<'_>,
     host: &dyn Host,
@@ -187,23 +188,28 @@ fn is_replaced(
         return Ok(true);
     }
     let newest = session::newest(tx, &place.project_id, LOOKED_AT)?.into_iter();
-    let mut there = newest.filter(|one| one.place.machine == here.machine).filter_map(|one| one.copy);
-    let last = match there.find(|copy| copy.root == place.path).and_then(|copy| copy.commit) {
-        Some(commit) => Some(commit),
-        None => registered_at(tx, place)?,
-    };
-    Ok(last.is_some_and(|commit| host.has_commit(root, &commit) == Some(false)))
+    let worked = newest.filter(|one| one.place.machine == here.machine).filter_map(|one| one.copy);
+    let worked = worked.filter_map(|copy| Some((copy.root, copy.commit?)));
+    let known: Vec<(String, String)> = worked.chain(registrations(tx, &place.project_id)?).collect();
+    let lacks = |(_, commit): &(String, String)| host.has_commit(root, commit) == Some(false);
+    Ok(match known.iter().find(|(folder, _)| *folder == place.path) {
+        Some(last) => lacks(last),
+        None => !known.is_empty() && known.iter().all(lacks),
+    })
 }
 
-/// The commit that was checked out in a folder when its project was registered there.
-fn registered_at(tx: &mut Tx<'_>, place: &Place) -> Result<Option<String>, Failure> {
-    for entry in delta::after(tx, &place.project_id, 0, REGISTRATION)? {
+/// The folders of a project as they were registered, each with the commit that was checked out.
+fn registrations(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<(String, String)>, Failure> {
+    let mut found = Vec::new();
+    for entry in delta::after(tx, project_id, 0, REGISTRATION)? {
         let body = serde_json::from_str::<serde_json::Value>(&entry.body).unwrap_or_default();
-        if entry.kind == DeltaKind::Other && body["path"] == place.path.as_str() {
-            return Ok(body["commit"].as_str().map(str::to_owned));
+        if entry.kind == DeltaKind::Other
+            && let (Some(path), Some(commit)) = (body["path"].as_str(), body["commit"].as_str())
+        {
+            found.push((path.to_owned(), commit.to_owned()));
         }
     }
-    Ok(None)
+    Ok(found)
 }
 
 fn by_repository(

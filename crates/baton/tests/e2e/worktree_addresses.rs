@@ -132,3 +132,30 @@ fn a_waiting_baton_says_in_which_folder_it_was_left() {
     assert!(ann.text(&["batons"]).contains(&format!("in {}", beside.display())));
     assert!(ann.text(&["batons", "show", &baton]).contains(&beside.display().to_string()));
 }
+
+#[test]
+fn a_fork_that_is_kept_apart_is_known_by_its_own_remote() {
+    let stage = committed();
+    let root = stage.root();
+    let [upstream, own] = ["https://git.example.org/acme/shop.git", "https://git.example.org/me/shop.git"];
+    git(&stage, stage.shop(), &["remote", "add", "origin", upstream]);
+    let ann = stage.terminal("Ann");
+    ann.json(&["init"]);
+    git(&stage, stage.shop(), &["add", "-A"]);
+    git(&stage, stage.shop(), &["commit", "-qm", "document"]);
+    let clone = |name: &str, url: &str| {
+        git(&stage, root, &["clone", "-q", "shop", name]);
+        git(&stage, root.join(name), &["remote", "set-url", "origin", url]);
+        ann.within(root.join(name))
+    };
+    let fork = clone("fork", own);
+    fork.json(&["init", "--separate"]);
+    assert_eq!(text(&fork.json(&["project", "show"]), "vcs_remote_url"), own);
+    let document = fs::read_to_string(root.join("fork/docs/PROJECT.md")).expect("read");
+    assert!(document.contains(own) && !document.contains(upstream), "{document}");
+    let of_fork = clone("fork2", own).refused(4, "project_is_clone", &["init"]);
+    assert_eq!(of_fork["project_id"], "fork", "{of_fork}");
+    let of_shop = clone("shop2", upstream).refused(4, "project_is_clone", &["init"]);
+    assert_eq!(of_shop["project_id"], "shop", "{of_shop}");
+    assert!(!text(&of_shop, "message").contains("fork"), "{of_shop}");
+}

@@ -250,6 +250,13 @@ fn inspect(
         host.has_commit(root, &format!("refs/heads/{branch}"))
     };
     found.advice = advice(&found, caller.repository.as_ref(), bundle.changes.is_some(), has_branch);
+    // Git checks no branch out twice.
+    let checked_out = found.copy.branch.clone().zip(own_root).and_then(|(branch, root)| {
+        Some((host.checkout_of(root, &branch).filter(|folder| folder != root)?, branch))
+    });
+    if let Some((folder, branch)) = checked_out {
+        found.is_checked_out_in(&folder, &branch);
+    }
     if let (Some(advice), Some(earlier)) = (&mut found.advice, earlier) {
         advice.push_str(&earlier);
     }
