@@ -193,7 +193,9 @@ fn branch_is_left(work: &WorkLocation, gone: &str, branch: &str) -> String {
     let is_worktree = work.is_this_machine && work.copy.is_worktree;
     // A prune forgets a worktree that was only moved, so that it cannot be repaired any more.
     let moved = match is_worktree {
-        true => "; if it was moved by hand, `git worktree repair NEWPATH` finds it again; otherwise",
+        true => {
+            "; if it was moved by hand, `git worktree repair NEWPATH` finds it again, before a `git worktree prune`; otherwise"
+        }
         false => ";",
     };
     // Git takes the branch for checked out in a worktree whose folder is gone.
@@ -306,7 +308,7 @@ mod tests {
             &WorkLocation { copy: worktree, ..gone.clone() },
             Some(true),
             &format!(
-                "the folder is gone; if it was moved by hand, `git worktree repair NEWPATH` finds it again; otherwise {here}: \
+                "the folder is gone; if it was moved by hand, `git worktree repair NEWPATH` finds it again, before a `git worktree prune`; otherwise {here}: \
                  `git worktree prune`, then `git worktree add /src/shop main`, or `git switch main`"
             ),
         );

@@ -223,6 +223,8 @@ fn inspect(
     let is_here = is_this_machine && own_root == Some(&copy.root);
     let changed = match owner {
         Some(owner) if owner == bundle.project_id && !holds_other => files.of(host, &copy.root),
+        // A clone in which only a setting names the project: the caller stands in it.
+        None if is_here && !holds_other => files.of(host, &copy.root),
         _ => None,
     };
     let has_commit = own_root.zip(copy.commit.as_deref()).and_then(|(root, commit)| {
