@@ -45,7 +45,8 @@ pub mod transcript_copy;
 pub mod vector;
 
 pub use engine::{
-    CommitEvent, CommitObserver, Failure, Fault, FaultKind, Row, RowReader, Store, Target, Tx, Value, restore,
+    CommitEvent, CommitObserver, DRAFT_MARK, Failure, Fault, FaultKind, Row, RowReader, Store, Target, Tx,
+    Value, restore,
 };
 pub use migrate::{MIGRATIONS, Migrations};
 

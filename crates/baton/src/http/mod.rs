@@ -275,6 +275,7 @@ fn router(
                 live: live.clone(),
             }),
         )
+        .route_layer(middleware::from_fn_with_state(Arc::clone(&authenticator), access::confirm))
         .route_layer(middleware::from_fn_with_state(body::room(), body::read_body))
         // Outside of it: who may not come in is not listened to.
         .route_layer(middleware::from_fn_with_state(authenticator, access::authenticate));

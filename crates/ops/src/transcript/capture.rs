@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::capture_end::end_of_caller;
+use super::capture_end::{end_of_caller, registered_here};
 use super::conversation_home::ConversationHome;
 use super::find::FoundTranscript;
 use super::idle::{hands_nothing_over, refuse_idle};
@@ -85,7 +85,7 @@ impl Operation for Capture {
 
     fn run(input: CaptureInput, cx: &mut Cx<'_>) -> Result<CaptureOutput, Failure> {
         baton_model::id::check_label("event", &input.event)?;
-        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
+        let mut project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         cx.store.read(|tx| resolve::require_project(tx, &project_id))?;
         let found = read(cx, &DocumentRequest::of(&input.id, input.agent.as_deref()));
         let found = found.and_then(|(transcript, packet)| {
@@ -102,8 +102,11 @@ impl Operation for Capture {
             read => read?,
         };
         let home = ConversationHome::of_running(cx, &project_id, &transcript)?;
-        let project_id = home.project_id().to_owned();
+        let stood_in = std::mem::replace(&mut project_id, home.project_id().to_owned());
         let Cx { store, env } = cx;
+        if input.over && stood_in != project_id {
+            store.write(&[&stood_in], |tx| end_of_caller(tx, env, &stood_in, &input.event))?;
+        }
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             home.adopt(tx)?;
@@ -390,11 +393,4 @@ impl CaptureJob<'_> {
             standing: None,
         }
     }
-}
-
-/// Whether a session was registered by a capture, and not by its agent.
-pub(super) fn registered_here(tx: &mut Tx<'_>, own: &Session) -> Result<bool, Failure> {
-    let first = baton_store::delta::of_session(tx, &own.project_id, &own.session_id)?.into_iter().next();
-    let body = first.and_then(|first| serde_json::from_str::<Value>(&first.body).ok());
-    Ok(body.is_some_and(|body| body["captured"] == true))
 }

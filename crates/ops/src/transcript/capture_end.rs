@@ -2,8 +2,9 @@
 
 use baton_model::session::{ReleaseReason, Session};
 use baton_store::{Failure, Tx, session};
+use serde_json::Value;
 
-use super::capture::{Capture, CaptureJob, registered_here};
+use super::capture::{Capture, CaptureJob};
 use crate::op::{Env, Operation};
 use crate::resolve;
 use crate::session::{Releaser, refresh_working_copy, release};
@@ -68,4 +69,11 @@ pub(super) fn end(tx: &mut Tx<'_>, env: &mut Env<'_>, own: &mut Session, event: 
         successor: None,
     };
     release(tx, env, own, &by)
+}
+
+/// Whether a session was registered by a capture, and not by its agent.
+pub(super) fn registered_here(tx: &mut Tx<'_>, own: &Session) -> Result<bool, Failure> {
+    let first = baton_store::delta::of_session(tx, &own.project_id, &own.session_id)?.into_iter().next();
+    let body = first.and_then(|first| serde_json::from_str::<Value>(&first.body).ok());
+    Ok(body.is_some_and(|body| body["captured"] == true))
 }

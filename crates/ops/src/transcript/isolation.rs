@@ -11,6 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use baton_model::refusal::{Kind, Refusal};
 use baton_store::{Failure, place, project};
 
+use super::find::FoundTranscript;
 use crate::op::{Cx, Host};
 use crate::resolve;
 
@@ -71,6 +72,17 @@ impl<'a> View<'a> {
             Some((owner, _)) if self.own.as_ref() == Some(&owner) => true,
             Some((_, is_isolated)) => !is_isolated && !self.own_is_isolated,
             None => !self.own_is_isolated,
+        }
+    }
+
+    /// The project that keeps what a session did that worked in this folder: the call's own, unless one of the two is isolated and the
+    /// other is not it. A refusal: such a session worked in the folder of no project.
+    pub(super) fn keeper(&self, own: &str, transcript: &FoundTranscript) -> Result<String, Refusal> {
+        let cwd = transcript.header.cwd.as_deref();
+        match self.owner(cwd) {
+            _ if self.shows(cwd) => Ok(own.to_owned()),
+            Some((owner, _)) => Ok(owner),
+            None => Err(self.refusal(&transcript.header.id, cwd)),
         }
     }
 

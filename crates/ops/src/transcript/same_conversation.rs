@@ -9,7 +9,7 @@ use baton_store::{Failure, Tx, conversation, place, session};
 use baton_tools::{by_name, has_surface};
 use baton_transcripts::Filter;
 
-use super::capture::registered_here;
+use super::capture_end::registered_here;
 use super::find::{FoundTranscript, list};
 use crate::op::{Cx, Env};
 use crate::session::conversation::FROM_TRANSCRIPT;

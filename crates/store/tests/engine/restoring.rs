@@ -126,7 +126,11 @@ fn a_restore_killed_after_any_step_leaves_the_old_store_or_the_new_one() {
         let previous = later.place(NOW + 1, &mut |_| Ok(())).unwrap().unwrap();
         assert_eq!(rows(&store), NEW, "{step:?}");
         assert_eq!(rows(&previous.path), found, "{step:?}");
-        assert!(!stage.left_over().iter().any(|name| name.contains(".draft-")), "{:?}", stage.left_over());
+        assert!(
+            !stage.left_over().iter().any(|name| name.contains(".baton-draft-")),
+            "{:?}",
+            stage.left_over()
+        );
     }
     let swapped = seen.iter().filter(|(_, new)| *new).count();
     assert_eq!(swapped, 2, "new from the swap on: {seen:?}");
@@ -209,7 +213,7 @@ fn refused(what: &str, make: impl Fn(&Stage) -> PathBuf, kind: FaultKind) {
     assert_eq!(rows(&stage.store()), OLD, "{what}");
     let left = stage.left_over();
     assert!(
-        !left.iter().any(|name| name.contains(".before-") || name.contains(".draft-")),
+        !left.iter().any(|name| name.contains(".before-") || name.contains(".baton-draft-")),
         "{what}: {left:?}"
     );
 }

@@ -1,6 +1,7 @@
 //! SQLite: a file that several processes share, or memory.
 
 mod copy;
+pub use copy::DRAFT_MARK;
 mod error;
 mod lock;
 mod log;
