@@ -235,7 +235,7 @@ impl App {
             if left == 0 || why.is_some() || Instant::now() >= until || machine.outside()?.is_none() {
                 return Ok((left, why));
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(INDEX_POLL_INTERVAL);
         }
     }
 
@@ -251,7 +251,7 @@ impl App {
 }
 
 /// Pause between two looks at what a server indexes.
-const LOOK: Duration = Duration::from_millis(50);
+const INDEX_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How long a command goes on with what it finds due.
 const RESUME: Duration = Duration::from_secs(3);

@@ -78,7 +78,7 @@ pub(crate) fn sync(
         base: Some(&base),
         ..ImportRequest::default()
     };
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         let version = turn.version();
         if let Some(mut lines) = turn.lines()? {
             let done = app.import_lines(&request, &mut lines)?;
@@ -98,7 +98,7 @@ pub(crate) fn sync(
 }
 
 /// How often the file is read anew when another program writes it at the same time.
-const TRIES: u32 = 5;
+const MAX_ATTEMPTS: u32 = 5;
 
 /// What was written to a file.
 #[derive(Serialize)]
@@ -116,7 +116,7 @@ pub(crate) struct Exported {
 /// Writes the tasks to a file that holds nothing else.
 pub(crate) fn export(app: &mut App, file: &RepoFile) -> Result<Exported, AppError> {
     let (mut turn, path) = (app.file_turn(file)?, file.path());
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         let version = turn.version();
         let head = head(app, app.project.clone().as_deref())?;
         if !turn.is_ours(&stamp(app, &head)) {
@@ -171,7 +171,7 @@ fn sync_file(
 ) -> Result<Vec<String>, AppError> {
     let mut findings = Findings::default();
     record_resolutions(app, project, turn)?;
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         if step(app, project, turn, (path, direction), &mut findings)? {
             findings.lines.append(&mut findings.settled);
             return Ok(findings.lines);

@@ -27,7 +27,7 @@ use crate::index_progress::Indexing;
 use crate::keys::{self, Keys};
 use crate::live::{self, Live};
 use crate::recall::IndexServices;
-use crate::repo_file::{Fault, RepoFile, SMALL};
+use crate::repo_file::{Fault, MAX_SMALL_FILE_BYTES, RepoFile};
 use crate::{open_conversations, path_kind, private_file, process};
 
 /// The clock skew that is tolerated, in milliseconds.
@@ -304,7 +304,7 @@ impl baton_ops::op::Host for Machine {
 /// The first roles file that a repository has.
 fn role_file(folder: &Path) -> Result<Option<(String, String)>, Refusal> {
     for name in role::FILES {
-        match RepoFile::new(folder, name).text(SMALL) {
+        match RepoFile::new(folder, name).text(MAX_SMALL_FILE_BYTES) {
             Ok(Some(text)) => return Ok(Some((name.to_owned(), text))),
             Ok(None) => {}
             Err(Fault::Io(error)) if error.kind() == ErrorKind::NotADirectory => {}

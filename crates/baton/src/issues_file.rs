@@ -17,7 +17,7 @@ use crate::repo_file::{Fault, Folder, RepoFile};
 /// The code of the refusal where another process holds the lock.
 pub(crate) const LOCKED: &str = "beads_locked";
 /// The largest file that is read, in bytes.
-const LARGEST: u64 = 4 * 1024 * 1024 * 1024;
+const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 /// The longest line of it, in bytes: one line is held in memory.
 const MAX_LINE_BYTES: u64 = 16 * 1024 * 1024;
 /// The longest line that is carried over unread, in bytes: what is longer was not made by any tool.
@@ -255,8 +255,8 @@ impl FileLines {
 
     fn of(path: &Path, file: File) -> Result<Self, Refusal> {
         let bytes = file.metadata().map_err(|error| outside(path, "read", &error))?.len();
-        if bytes > LARGEST {
-            return Err(outside(path, "read", &Fault::TooLarge(LARGEST)));
+        if bytes > MAX_FILE_BYTES {
+            return Err(outside(path, "read", &Fault::TooLarge(MAX_FILE_BYTES)));
         }
         Ok(Self { path: path.to_owned(), file: BufReader::new(file), number: 0 })
     }

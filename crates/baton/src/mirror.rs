@@ -16,9 +16,9 @@ use crate::issues_file::mark;
 use crate::repo_file::RepoFile;
 
 /// Pause between two looks of a server: what changes meanwhile is written together.
-const PAUSE: Duration = Duration::from_secs(1);
+const WRITE_INTERVAL: Duration = Duration::from_secs(1);
 /// How long a question about tasks waits for the file to be taken in.
-const PATIENCE: Duration = Duration::from_secs(5);
+const IMPORT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A running mirror.
 pub(crate) struct Mirror {
@@ -55,7 +55,7 @@ impl Exclusive {
         let (done, wait) = oneshot::channel();
         if self.0.send(done).is_ok() {
             // The mirror thread reports errors itself.
-            let _ = tokio::time::timeout(PATIENCE, wait).await;
+            let _ = tokio::time::timeout(IMPORT_TIMEOUT, wait).await;
         }
     }
 }
@@ -67,7 +67,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 impl Mirror {
     /// The mirror of a server, where the settings name a file.
     pub(crate) fn of_server(config: &Config) -> Option<Arc<Self>> {
-        Self::start(config, Some(PAUSE))
+        Self::start(config, Some(WRITE_INTERVAL))
     }
 
     /// The mirror of a process with one client, which looks when its client asks.
@@ -100,7 +100,7 @@ impl Mirror {
         let (done, wait) = oneshot::channel();
         self.ask(MirrorRequest::Look(Some(done)));
         // The mirror thread reports errors itself; the answer comes from the ledger in any case.
-        let _ = tokio::time::timeout(PATIENCE, wait).await;
+        let _ = tokio::time::timeout(IMPORT_TIMEOUT, wait).await;
     }
 
     /// The turn at the file, for an operation that only one ledger may carry out at a time.
@@ -108,7 +108,7 @@ impl Mirror {
         let ((begun, wait), (end, over)) = (oneshot::channel(), channel());
         self.ask(MirrorRequest::Hold(ExclusiveHold { begun, over }));
         // Without the turn what the ledger has is gone by.
-        tokio::time::timeout(PATIENCE, wait).await.ok()?.ok()?;
+        tokio::time::timeout(IMPORT_TIMEOUT, wait).await.ok()?.ok()?;
         Some(Exclusive(end))
     }
 

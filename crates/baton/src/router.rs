@@ -22,7 +22,7 @@ use crate::mirror::Mirror;
 use crate::services::{Service, ServiceHandle, StopSignal};
 
 /// Pause between two passes.
-const EVERY: Duration = Duration::from_secs(1);
+const PASS_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The settings as input of `task_route`.
 pub(crate) fn settings(policy: &Policy) -> RouteInput {
@@ -67,7 +67,7 @@ pub(crate) fn start(
     caller.place.machine.clone_from(&machine.id);
     let mirror = mirror.map(|file| RouterMirror { file, owner: machine.caller(config), runtime });
     let pass = RoutingPass { store, machine, duties, config: config.clone(), caller, mirror };
-    Ok(ServiceHandle::start(pass, EVERY)?)
+    Ok(ServiceHandle::start(pass, PASS_INTERVAL)?)
 }
 
 impl Service for RoutingPass {
@@ -77,7 +77,7 @@ impl Service for RoutingPass {
         if let Err(failure) = self.route() {
             tracing::error!(%failure, "work cannot be given out");
         }
-        EVERY
+        PASS_INTERVAL
     }
 }
 

@@ -30,7 +30,7 @@ use crate::traces;
 use crate::transfer_driver::TransferDriver;
 
 /// The most operations that one commit carries.
-const BATCH: usize = 256;
+const BATCH_SIZE: usize = 256;
 /// Operations that may wait for a thread; more are refused, so that a flood cannot eat the memory.
 const QUEUE: usize = 4_096;
 /// How often a client's operation is run again after a deadlock, or while the store is busy.
@@ -235,7 +235,7 @@ fn spawn_readers(
 /// Waits for one operation and takes whatever waits behind it. No timer: the flush itself is what lets others gather.
 fn next_batch(jobs: &Receiver<QueuedCall>) -> Option<Vec<QueuedCall>> {
     let mut batch = vec![jobs.recv().ok()?];
-    batch.extend(jobs.try_iter().take(BATCH - 1));
+    batch.extend(jobs.try_iter().take(BATCH_SIZE - 1));
     Some(batch)
 }
 

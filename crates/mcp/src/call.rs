@@ -26,7 +26,7 @@ use crate::packet_fields;
 use crate::roots;
 use crate::schema::{Detail, PageInput};
 use crate::server::Server;
-use crate::table::{ALIASES, Action, FixedArgument, REST, TOOLS, Tool};
+use crate::table::{ALIASES, Action, FixedArgument, READ_MORE, TOOLS, Tool};
 use crate::tools::{ToolSet, unknown_action};
 use crate::truncate::AnswerOwner;
 
@@ -57,7 +57,7 @@ impl Server {
             Err(refusal) => return Ok(result(refused(refusal), true).into()),
         };
         let owner = self.owner(&context);
-        if call.action.operation == REST {
+        if call.action.operation == READ_MORE {
             return Ok(self.rest(call, &owner));
         }
         let mut replies = match Replies::open(&self.shared.codec, &request) {

@@ -13,11 +13,11 @@ use serde_json::Value;
 use crate::backend::{Backend, ask};
 
 /// How long an answer waits for it: a first look through many transcripts takes longer, and what it read is kept for the next.
-const PATIENCE: Duration = Duration::from_secs(2);
+const SCAN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Adds the remarks to the reminders of an answer. Transcripts that cannot be listed are no reason for less of an answer.
 pub(crate) async fn add(backend: &dyn Backend, operation: &str, answer: &mut Value, caller: Caller) {
-    let reminding = tokio::time::timeout(PATIENCE, reminding(backend, operation, answer, caller)).await;
+    let reminding = tokio::time::timeout(SCAN_TIMEOUT, reminding(backend, operation, answer, caller)).await;
     if let Ok(Some(reminding)) = reminding {
         *answer = reminding;
     }

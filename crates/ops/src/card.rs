@@ -30,7 +30,7 @@ pub(crate) use unread::mailbox;
 pub use unread::{Unread, UnreadMessage};
 
 /// The most open tasks and batons of a card.
-const SHOWN: i64 = 50;
+const MAX_SHOWN: i64 = 50;
 
 /// Of how many kept batons a card says what stopped their agents.
 const STOPS: usize = 5;
@@ -274,8 +274,8 @@ pub(crate) fn read_with(
         prefetch_more(tx);
         drop(project::get(tx, project_id));
         drop(session::open(tx, project_id));
-        drop(task::open(tx, project_id, SHOWN));
-        drop(baton::unspent(tx, project_id, SHOWN));
+        drop(task::open(tx, project_id, MAX_SHOWN));
+        drop(baton::unspent(tx, project_id, MAX_SHOWN));
         drop(baton::kept_automatically(tx, project_id));
         drop(handoffs::of_project(tx, project_id));
         unread::prefetch(tx, env, project_id, identity);
@@ -283,7 +283,7 @@ pub(crate) fn read_with(
     });
     let project = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
     let open = session::open(tx, project_id)?;
-    let open_tasks = task::open(tx, project_id, SHOWN)?;
+    let open_tasks = task::open(tx, project_id, MAX_SHOWN)?;
     let tasks = open_tasks.into_iter().map(|task| crate::task::as_it_stands(tx, env, task));
     let mut tasks = tasks.collect::<Result<Vec<_>, _>>()?;
     crate::handoff::without_words(tx, env, project_id, &mut tasks)?;
@@ -316,7 +316,7 @@ fn waiting(
 ) -> Result<Vec<Waiting>, Failure> {
     let mut waiting: Vec<Waiting> = Vec::new();
     let automatic = baton::kept_automatically(tx, project_id)?;
-    for baton in baton::unspent(tx, project_id, SHOWN)? {
+    for baton in baton::unspent(tx, project_id, MAX_SHOWN)? {
         let holder = match &baton.holder_session_id {
             Some(id) => session::get(tx, project_id, id)?,
             None => None,

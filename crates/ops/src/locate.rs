@@ -24,11 +24,11 @@ use crate::op::{Caller, Host};
 use crate::project_hint::{way_to_clone, way_to_project};
 
 /// How many of the newest sessions of a project tell which commit was checked out in a folder.
-const LOOKED_AT: i64 = 50;
+const MAX_SCANNED_SESSIONS: i64 = 50;
 /// Among how many of the first entries of a ledger its registration is.
-const REGISTRATION: i64 = 4;
+const MAX_SCANNED_ENTRIES: i64 = 4;
 /// The most other projects of one remote that a refusal names.
-const NAMED: usize = 5;
+const MAX_NAMED_PROJECTS: usize = 5;
 
 /// Where a caller stands.
 #[derive(Debug, Clone, Copy)]
@@ -186,7 +186,7 @@ fn is_replaced(
     if project::get(tx, &place.project_id)?.is_some_and(|of| of.is_isolated) {
         return Ok(true);
     }
-    let newest = session::newest(tx, &place.project_id, LOOKED_AT)?.into_iter();
+    let newest = session::newest(tx, &place.project_id, MAX_SCANNED_SESSIONS)?.into_iter();
     let mut there = newest.filter(|one| one.place.machine == here.machine).filter_map(|one| one.copy);
     let last = match there.find(|copy| copy.root == place.path).and_then(|copy| copy.commit) {
         Some(commit) => Some(commit),
@@ -197,7 +197,7 @@ fn is_replaced(
 
 /// The commit that was checked out in a folder when its project was registered there.
 fn registered_at(tx: &mut Tx<'_>, place: &Place) -> Result<Option<String>, Failure> {
-    for entry in delta::after(tx, &place.project_id, 0, REGISTRATION)? {
+    for entry in delta::after(tx, &place.project_id, 0, MAX_SCANNED_ENTRIES)? {
         let body = serde_json::from_str::<serde_json::Value>(&entry.body).unwrap_or_default();
         if entry.kind == DeltaKind::Other && body["path"] == place.path.as_str() {
             return Ok(body["commit"].as_str().map(str::to_owned));
@@ -321,7 +321,11 @@ pub(crate) fn by_address(
     // The first that was registered; later ones may be clones that are kept apart.
     same.sort_by(|a, b| (a.created_at, &a.project_id).cmp(&(b.created_at, &b.project_id)));
     let mut ids = same.into_iter().map(|known| known.project_id);
-    Ok(ids.next().map(|project_id| CloneOf { project_id, reason, others: ids.take(NAMED).collect() }))
+    Ok(ids.next().map(|project_id| CloneOf {
+        project_id,
+        reason,
+        others: ids.take(MAX_NAMED_PROJECTS).collect(),
+    }))
 }
 
 /// The place whose folder, or whose repository, a path of this machine leads to.

@@ -39,14 +39,14 @@ pub fn run(entry: &Entry, mut input: Value, key: &str, cx: &mut Cx<'_>) -> Resul
     loop {
         match in_batch(cx, |cx| pending.answer(input.clone(), cx)) {
             // All of it is one transaction, and it did not happen.
-            Err(Failure::Fault(fault)) if passes(fault.kind) && tries < TRIES => tries += 1,
+            Err(Failure::Fault(fault)) if passes(fault.kind) && tries < MAX_ATTEMPTS => tries += 1,
             answer => return answer,
         }
     }
 }
 
 /// How often a request is run again after its transaction was lost.
-const TRIES: u32 = 5;
+const MAX_ATTEMPTS: u32 = 5;
 
 fn passes(kind: FaultKind) -> bool {
     matches!(kind, FaultKind::Unreachable | FaultKind::Retry)

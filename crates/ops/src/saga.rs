@@ -16,7 +16,7 @@ use crate::handoff::{by_id, record, register_ends, tracker};
 use crate::op::{Env, Host};
 
 /// Who acts when time does.
-const CLOCK: &str = "Baton";
+const SYSTEM_IDENTITY: &str = "Baton";
 
 /// A step under a lease, and its request to the outside.
 #[derive(Debug, Clone)]
@@ -79,7 +79,7 @@ fn expire(store: &mut Store, env: &mut Env<'_>, id: &str) -> Result<(), Failure>
         let Ok(state) = before.state.advance(Event::Expire) else { return Ok(()) };
         let mut after = Handoff { state, updated_at: env.now, ..before };
         after.result = Some(EXPIRED.to_owned());
-        record(tx, env, &after, CLOCK)?;
+        record(tx, env, &after, SYSTEM_IDENTITY)?;
         apply_event(tx, env, &mut after, Event::Expire)?;
         close_row(tx, env, &after)
     })

@@ -5,7 +5,7 @@ use baton_model::shell::shell_word;
 use super::text_encoding::{decode, is_utf_16};
 
 /// Git takes a file for binary that has a NUL among so many first bytes.
-const LOOKED_AT: usize = 8000;
+const BINARY_PROBE_BYTES: usize = 8000;
 
 /// What looks like a secret in a file.
 pub(super) struct Secret {
@@ -26,7 +26,7 @@ impl Secret {
     /// nothing has by chance.
     pub(super) fn find(bytes: &[u8]) -> Option<Self> {
         let redactor = baton_redact::shared();
-        let is_binary = bytes.iter().take(LOOKED_AT).any(|byte| *byte == 0);
+        let is_binary = bytes.iter().take(BINARY_PROBE_BYTES).any(|byte| *byte == 0);
         if is_binary && !is_utf_16(bytes) {
             let plain = String::from_utf8_lossy(bytes);
             let found = redactor.first_unmistakable(&plain)?;

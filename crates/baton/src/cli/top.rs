@@ -18,9 +18,9 @@ use crate::screen::Screen;
 use state::{Key, State, Step};
 
 /// Pause between two looks at the ledger.
-const EVERY: Duration = Duration::from_secs(2);
+const REFRESH_INTERVAL: Duration = Duration::from_secs(2);
 /// A ledger that takes long to answer is asked less often: so many times as long as it took.
-const REST: u32 = 8;
+const COST_FACTOR: u32 = 8;
 
 /// Watch what needs you, agents, batons, hand-offs, tasks and mail on a terminal
 ///
@@ -29,7 +29,7 @@ const REST: u32 = 8;
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Seconds between two looks at the ledger
-    #[arg(long, value_name = "S", default_value_t = EVERY.as_secs(), value_parser = clap::value_parser!(u64).range(1..=3600))]
+    #[arg(long, value_name = "S", default_value_t = REFRESH_INTERVAL.as_secs(), value_parser = clap::value_parser!(u64).range(1..=3600))]
     every: u64,
 }
 
@@ -96,7 +96,7 @@ fn look(app: &mut App, state: &mut State, every: Duration) -> Instant {
         Ok(listing) => state.take(listing),
         Err(error) => state.set_message(data::words(&error)),
     }
-    Instant::now() + every.max(begin.elapsed() * REST)
+    Instant::now() + every.max(begin.elapsed() * COST_FACTOR)
 }
 
 fn key_of(key: KeyEvent) -> Option<Key> {

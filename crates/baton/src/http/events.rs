@@ -30,7 +30,7 @@ use crate::live::Live;
 use crate::store_pool::Pool;
 
 /// How often the ledgers are looked at for what other processes wrote.
-const LOOK: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// Events that a slow listener may fall behind; then its stream ends, and it comes back for the rest.
 const BEHIND: usize = 4_096;
 /// How often a quiet stream shows that it lives.
@@ -77,7 +77,7 @@ impl EventHub {
             tokio::select! {
                 () = self.pool.wrote() => {}
                 () = self.wait_for_change() => {}
-                () = tokio::time::sleep(LOOK) => {}
+                () = tokio::time::sleep(POLL_INTERVAL) => {}
             }
             match self.send_new(&heads).await {
                 Ok(seen) => heads = seen,

@@ -10,7 +10,7 @@ use super::{Shared, State};
 use crate::config::Redis;
 
 /// How long one wait for a hint lasts: then it is seen whether the connection is still the right one.
-const WAIT: Duration = Duration::from_secs(1);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Starts the thread that listens.
 pub(super) fn start(redis: Redis, shared: Arc<Shared>) {
@@ -21,14 +21,14 @@ pub(super) fn start(redis: Redis, shared: Arc<Shared>) {
             if link > 0 && shared.state() != State::Away {
                 let _ = listen(&redis, &shared, link);
             }
-            std::thread::sleep(WAIT / 4);
+            std::thread::sleep(WAIT_TIMEOUT / 4);
         }
     });
 }
 
 /// Listens for as long as the other thread has the connection that it had: a new one may lead to another server.
 fn listen(redis: &Redis, shared: &Shared, link: u64) -> Result<(), LinkError> {
-    connection::listen(redis, WROTE, WAIT, |hint| {
+    connection::listen(redis, WROTE, WAIT_TIMEOUT, |hint| {
         if hint.is_some_and(|hint| !hint.starts_with(&shared.own)) {
             shared.woken.notify_one();
         }

@@ -31,9 +31,9 @@ pub(crate) use connection::probe;
 use dirty_sessions::DirtySessions;
 
 /// Words that may wait for the thread; a heartbeat beyond them goes to the ledger.
-const QUEUE: usize = 8_192;
+const QUEUE_CAPACITY: usize = 8_192;
 /// For how long a process that has just begun waits for the first answer of Redis, and one that ends for its last words.
-const PATIENCE: Duration = Duration::from_millis(300);
+const START_STOP_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// The clock shared by all users of the ledger, in epoch milliseconds.
 pub(crate) type Clock = Arc<dyn Fn() -> Millis + Send + Sync>;
@@ -155,13 +155,13 @@ impl Live {
         thread::start(redis.clone(), (limits, clock), Arc::clone(&live.shared), words);
         let (answered, changed) = &live.shared.asked;
         if let Ok(answered) = answered.lock() {
-            let _ = changed.wait_timeout_while(answered, PATIENCE, |answered| !*answered);
+            let _ = changed.wait_timeout_while(answered, START_STOP_TIMEOUT, |answered| !*answered);
         }
         live
     }
 
     fn new(redis: &Redis) -> (Arc<Self>, Receiver<LiveCommand>) {
-        let (words, received) = sync_channel(QUEUE);
+        let (words, received) = sync_channel(QUEUE_CAPACITY);
         (Arc::new(Self { shared: Arc::new(Shared::new()), words, redis: redis.clone() }), received)
     }
 
@@ -200,7 +200,7 @@ impl Live {
     pub(crate) fn flush(&self) {
         let (sender, heard) = sync_channel(1);
         if self.state() != State::Away && self.words.try_send(LiveCommand::Flush(sender)).is_ok() {
-            let _ = heard.recv_timeout(PATIENCE);
+            let _ = heard.recv_timeout(START_STOP_TIMEOUT);
         }
     }
 }

@@ -13,10 +13,10 @@ use crate::clock;
 use crate::error::AppError;
 
 /// The revision of the API that answers are read in.
-const REVISION: &str = "2022-11-28";
+const API_VERSION: &str = "2022-11-28";
 
 /// The largest answer that is read, in bytes: a page of comments takes a few megabytes.
-const LARGEST: usize = 64 * 1024 * 1024;
+const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
 
 /// How often a request follows a repository to its new place.
 const MOVES: usize = 3;
@@ -150,7 +150,7 @@ impl Http {
             .timeout(timeout)
             .bearer_auth(token)
             .header("accept", "application/vnd.github+json")
-            .header("x-github-api-version", REVISION);
+            .header("x-github-api-version", API_VERSION);
         if let Some(body) = body {
             request = request.header("content-type", "application/json").body(body.to_string());
         }
@@ -195,7 +195,7 @@ fn next_address(base: &str, address: &str, response: &reqwest::Response) -> Opti
 async fn answer_of(response: reqwest::Response) -> Result<Answer, RequestError> {
     let status = response.status().as_u16();
     let headers = response.headers().clone();
-    let text = bounded_body::read(response, LARGEST).await.map_err(|error| match error {
+    let text = bounded_body::read(response, MAX_ANSWER_BYTES).await.map_err(|error| match error {
         BodyError::TooLong(limit) => too_long(limit),
         BodyError::Broken(error) => none(&error),
     })?;

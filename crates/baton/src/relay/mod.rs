@@ -30,7 +30,7 @@ use crate::services::{Service, ServiceHandle, StopSignal};
 /// Pause between two looks at the outbox when nothing was due.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// Effects taken at one look.
-const BATCH: i64 = 16;
+const BATCH_SIZE: i64 = 16;
 
 /// How often an outcome is tried to be written down: for a good while, with a pause between.
 const RECORD_TRIES: u32 = 120;
@@ -89,7 +89,7 @@ fn sweep(
     if duties.fence(duty::RELAY).is_none() {
         return Ok(0);
     }
-    let due = store.read(|tx| Ok(outbox::due(tx, Adapter::Webhook, now(), BATCH)?))?;
+    let due = store.read(|tx| Ok(outbox::due(tx, Adapter::Webhook, now(), BATCH_SIZE)?))?;
     let mut tried = 0;
     for effect in &due {
         let project = effect.project_id.as_str();

@@ -23,11 +23,11 @@ use crate::leadership::Duties;
 use crate::services::{Service, ServiceHandle, StopSignal};
 
 /// Hand-offs taken at one look.
-const BATCH: i64 = 256;
+const BATCH_SIZE: i64 = 256;
 /// Hand-offs that a server drives side by side.
 const LANES: usize = duty::LANES.len();
 /// Pause between two looks when nothing was due.
-const PAUSE: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// How long a server keeps polling the issue of a hand-off that has ended, because it may be reopened.
 const WEEK: Millis = 7 * 86_400_000;
@@ -81,7 +81,7 @@ impl Driver {
 
     /// Ids of what may be due.
     pub(crate) fn due(&self, store: &mut Store) -> Result<Vec<String>, Failure> {
-        self.with(store, |store, env| saga::due(store, env, BATCH))
+        self.with(store, |store, env| saga::due(store, env, BATCH_SIZE))
     }
 
     /// Drives one hand-off until nothing is left to do, something has to be waited for longer than `patience`, or the time is over.
@@ -265,10 +265,10 @@ impl Service for Lane {
         let goes_on = || !stop.is_set() && self.duties.fence(self.duty_id).is_some();
         match poll_lane(&self.driver, &mut self.store, &self.runtime, self.number, goes_on) {
             Ok(count) if count > 0 => Duration::ZERO,
-            Ok(_) => PAUSE,
+            Ok(_) => POLL_INTERVAL,
             Err(failure) => {
                 tracing::error!(%failure, "hand-offs cannot be driven");
-                PAUSE
+                POLL_INTERVAL
             }
         }
     }
@@ -296,7 +296,7 @@ fn poll_lane(
         }
         // Without patience: one that waits does not hold the others up.
         let until = Instant::now() + Duration::from_secs(10);
-        moved += usize::from(driver.drive(store, runtime, &id, (until, PAUSE / 10))?.has_moved);
+        moved += usize::from(driver.drive(store, runtime, &id, (until, POLL_INTERVAL / 10))?.has_moved);
     }
     Ok(moved)
 }

@@ -23,7 +23,7 @@ use portable::Dir;
 use unix::Dir;
 
 /// The largest settings, roles or project document that is read, in bytes.
-pub(crate) const SMALL: u64 = 256 * 1024;
+pub(crate) const MAX_SMALL_FILE_BYTES: u64 = 256 * 1024;
 
 /// Links that are followed in one path.
 const LINKS: usize = 16;

@@ -20,7 +20,7 @@ use crate::runner::{Answer, Call, Runner};
 use crate::transfer_progress::{self, SPAN};
 
 /// Pause between two looks at what the server's lanes drive.
-const LOOK: Duration = Duration::from_millis(25);
+const POLL_INTERVAL: Duration = Duration::from_millis(25);
 
 /// The way to an operation by a store's thread.
 pub(super) struct Queue<'a> {
@@ -47,7 +47,7 @@ impl Queue<'_> {
         let Ok(Progress { mut row, .. }) = Progress::deserialize(&*answer) else { return };
         let begun = Instant::now();
         while row.is_on_its_way() && begun.elapsed() < SPAN {
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
             let Some(now) = self.transfer(&row.handoff.handoff_id).await else { return };
             row = now;
             transfer_progress::renew(answer, &row);

@@ -39,7 +39,7 @@ use stop::Stop;
 
 /// So often it is looked which files the agent has open; more often at first, since one that answers a single question soon
 /// ends.
-const LOOK: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 const FIRST_LOOKS: Duration = Duration::from_millis(50);
 /// How long the first looks last.
 const BEGINNING: Millis = 10_000;
@@ -249,7 +249,7 @@ impl<'a> Supervisor<'a> {
         app: &mut App,
     ) -> Result<i32, AppError> {
         let beat = (app.config.limits.stale_after / 4).clamp(100, 30_000);
-        let pause = Duration::from_millis(u64::try_from(beat).unwrap_or(1_000)).min(LOOK);
+        let pause = Duration::from_millis(u64::try_from(beat).unwrap_or(1_000)).min(POLL_INTERVAL);
         let (mut beaten, mut saved_at, mut open) = (self.began, self.began, true);
         let mut search = FIRST_SEARCH;
         loop {

@@ -20,7 +20,7 @@ use crate::op::{Cx, Env};
 use crate::resolve;
 
 /// Most names that a refusal lists.
-const NAMED: usize = 5;
+const MAX_NAMED_PROJECTS: usize = 5;
 
 /// What a registration writes.
 pub(super) struct Choice {
@@ -229,8 +229,8 @@ fn folder_taken(
     let open = session::open(tx, own)?;
     let mut names: Vec<String> = open.iter().map(|session| visible(&session.identity)).collect();
     names.dedup();
-    let more = names.len().saturating_sub(NAMED);
-    names.truncate(NAMED);
+    let more = names.len().saturating_sub(MAX_NAMED_PROJECTS);
+    names.truncate(MAX_NAMED_PROJECTS);
     let at_work = match (names.as_slice(), more) {
         ([], _) => String::new(),
         (names, 0) => format!(", in which {} has an open session", names.join(", ")),

@@ -11,7 +11,7 @@ use super::merge::{MAX_MOVED, MergeRecord};
 use crate::resolve;
 
 /// How many of the newest entries tell that a project was merged by an earlier version.
-const LOOKED_AT: i64 = 20;
+const MAX_SCANNED_ENTRIES: i64 = 20;
 
 /// The projects that were merged into one, by way of others too.
 pub(crate) fn merged_from(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<String>, Failure> {
@@ -50,7 +50,7 @@ fn next_hop(tx: &mut Tx<'_>, project_id: &str) -> Result<Option<String>, Failure
     if !place::of_project(tx, project_id)?.is_empty() {
         return Ok(None);
     }
-    Ok(last_record(tx, project_id, None, LOOKED_AT)?.map(|record| record.merged_into))
+    Ok(last_record(tx, project_id, None, MAX_SCANNED_ENTRIES)?.map(|record| record.merged_into))
 }
 
 /// The merge that the project's row tells of: a write that takes the project has it at hand.

@@ -11,7 +11,7 @@ use crate::op::{Cx, Env, Meta, Operation};
 use crate::{ownership, resolve};
 
 /// How many of the newest sessions of a project tell which branch a worktree had that is gone.
-const LOOKED_AT: i64 = 50;
+const MAX_SCANNED_SESSIONS: i64 = 50;
 
 /// Lists the places of a project.
 pub struct Places;
@@ -123,7 +123,7 @@ impl Operation for Places {
 
 /// Where a worktree lies whose folder is gone: where the branch is checked out that a session had there last.
 fn moved_to(cx: &mut Cx<'_>, of: &Place, known: &[Place]) -> Result<Option<String>, Failure> {
-    let newest = cx.store.read(|tx| Ok(session::newest(tx, &of.project_id, LOOKED_AT)?))?;
+    let newest = cx.store.read(|tx| Ok(session::newest(tx, &of.project_id, MAX_SCANNED_SESSIONS)?))?;
     let is_in_it = |one: &Session| {
         one.place.machine == of.machine && one.copy.as_ref().is_some_and(|copy| copy.root == of.path)
     };

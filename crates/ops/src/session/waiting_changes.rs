@@ -13,7 +13,7 @@ use crate::changes::{BatonChanges, LineChanges, note_presence, with_earlier};
 use crate::op::{Cx, Host};
 
 /// Most files that are named.
-const NAMED: usize = 20;
+const MAX_NAMED_FILES: usize = 20;
 
 /// What was not committed where the baton was left.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,7 +72,7 @@ impl WaitingChanges {
         let files_total = manifest.files.len();
         let mut files = manifest.files;
         let held = files.iter().cloned().zip(manifest.fingerprints).collect();
-        files.truncate(NAMED);
+        files.truncate(MAX_NAMED_FILES);
         let advice =
             format!("apply them before you edit: `baton changes apply {baton_id}` in a clean working copy");
         Self {

@@ -13,7 +13,7 @@ use super::work_location::{EarlierLocation, WorkLocation, advice};
 use crate::op::{Cx, Host};
 
 /// Most uncommitted files that are named.
-const NAMED: usize = 20;
+const MAX_NAMED_FILES: usize = 20;
 /// Most sessions on the way of a baton that are looked at.
 pub(super) const SESSIONS: usize = 8;
 
@@ -231,7 +231,7 @@ fn inspect(
     });
     let uncommitted_total = changed.as_ref().map(Vec::len);
     let changed = changed.unwrap_or_default();
-    let uncommitted = changed.iter().take(NAMED).cloned().collect();
+    let uncommitted = changed.iter().take(MAX_NAMED_FILES).cloned().collect();
     let mut found = WorkLocation {
         machine: machine.clone(),
         is_this_machine,

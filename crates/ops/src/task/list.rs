@@ -174,7 +174,7 @@ fn filter(input: &ListInput) -> Filter {
 /// Tasks as lists show them.
 pub(super) fn rows(tx: &mut Tx<'_>, found: &[Task], detail: bool) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::with_capacity(found.len());
-    for tasks in found.chunks(task::MANY) {
+    for tasks in found.chunks(task::BATCH_SIZE) {
         let first = rows.len();
         rows.extend(tasks.iter().map(|task| Row { task: View::from(task), ..Row::default() }));
         if detail {

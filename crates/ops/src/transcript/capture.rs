@@ -25,7 +25,7 @@ use crate::session::conversation::{self, BatonStanding};
 use crate::token_rights;
 
 /// For how long after a checkpoint a compaction makes no other.
-const PAUSE: Millis = 300_000;
+const CHECKPOINT_INTERVAL: Millis = 300_000;
 
 /// Captures a transcript.
 pub struct Capture;
@@ -185,7 +185,7 @@ impl CaptureJob<'_> {
         }
         let deltas = baton_store::delta::of_session(tx, &own.project_id, &own.session_id)?;
         let last = deltas.iter().rev().find(|delta| delta.kind == Kind::Checkpoint);
-        Ok(last.is_some_and(|last| env.now.saturating_sub(last.created_at) < PAUSE))
+        Ok(last.is_some_and(|last| env.now.saturating_sub(last.created_at) < CHECKPOINT_INTERVAL))
     }
 
     /// Records a failure even if another hook kept the work first: the two run concurrently.

@@ -15,7 +15,7 @@ use super::find::{THREADS, places};
 use crate::op::{Env, Host};
 
 /// Bytes of transcripts between two commits: what an interrupted run loses at most, and how long another one waits.
-const BATCH: u64 = 32 * 1024 * 1024;
+const COMMIT_BYTES: u64 = 32 * 1024 * 1024;
 
 /// What a refresh did.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -109,7 +109,7 @@ fn batch(changed: &[(String, TranscriptFile)]) -> usize {
     let fits = changed.iter().take_while(|(_, one)| {
         let before = bytes;
         bytes += one.stamp.size.max(16 * 1024);
-        before < BATCH
+        before < COMMIT_BYTES
     });
     fits.count().max(1)
 }

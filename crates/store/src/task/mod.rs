@@ -1,6 +1,6 @@
 //! Tasks. What hangs on them has modules of its own.
 
-/// The places of [`MANY`] ids in a statement, after the project's.
+/// The places of [`BATCH_SIZE`] ids in a statement, after the project's.
 macro_rules! many {
     () => {
         "($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, \
@@ -27,13 +27,13 @@ use crate::engine::{Fault, Row, Tx};
 use crate::{Value, json, params};
 
 /// How many tasks a statement that is asked for several takes at once.
-pub const MANY: usize = 32;
+pub const BATCH_SIZE: usize = 32;
 
-/// The parameters of a statement about at most [`MANY`] tasks; the last id stands in the places that are left.
+/// The parameters of a statement about at most [`BATCH_SIZE`] tasks; the last id stands in the places that are left.
 fn many_params(project_id: &str, task_ids: &[&str]) -> Vec<Value> {
-    debug_assert!(task_ids.len() <= MANY, "{} ids at once", task_ids.len());
+    debug_assert!(task_ids.len() <= BATCH_SIZE, "{} ids at once", task_ids.len());
     let last = task_ids.last().copied().unwrap_or_default();
-    let ids = task_ids.iter().copied().chain(std::iter::repeat(last)).take(MANY);
+    let ids = task_ids.iter().copied().chain(std::iter::repeat(last)).take(BATCH_SIZE);
     std::iter::once(project_id).chain(ids).map(Value::from).collect()
 }
 
