@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::app::App;
 use crate::error::AppError;
-use crate::issues_file::{FileLines, FileTurn, ReplaceResult, Version};
+use crate::issues_file::{FileLines, FileTurn, FileVersion, ReplaceResult};
 use crate::private_file::store_identity;
 use crate::raw_lines::{LineSelection, RawLines};
 use crate::repo_file::RepoFile;
@@ -294,7 +294,7 @@ fn publish(
     app: &mut App,
     turn: &mut FileTurn,
     head: &BeadsExportOutput,
-    (read, selection): (Option<&Version>, &LineSelection),
+    (read, selection): (Option<&FileVersion>, &LineSelection),
     path: &Path,
 ) -> Result<Option<Exported>, AppError> {
     let stamp = stamp(app, head);

@@ -34,7 +34,7 @@ use keys::KEYS;
 pub(crate) use keys::variables;
 pub(crate) use notify::{NotifySettings, SECRET_KEYS};
 pub(crate) use recall::{Embeddings, Qdrant, Recall};
-pub(crate) use redis::{Node, Place as RedisPlace, Redis};
+pub(crate) use redis::{Endpoint as RedisPlace, Node, Redis};
 pub(crate) use repository::{NAME as REPOSITORY_FILE, RepositoryFile};
 pub(crate) use server::Server;
 pub(crate) use wrap::ChangesMode;

@@ -11,7 +11,7 @@ use baton_model::refusal::Refusal;
 use baton_model::remote::{enterprise_of, token_host_of};
 use baton_model::repository::{MadeCommit, Repository};
 use baton_model::role;
-use baton_model::session::{Place, Session};
+use baton_model::session::{ProcessLocation, Session};
 use baton_model::time::Millis;
 use baton_ops::document::OmissionReason;
 use baton_ops::op::{Caller, PathKind};
@@ -42,7 +42,7 @@ pub(crate) struct Machine {
     /// By how many milliseconds the database's clock is ahead of ours.
     ahead: Arc<AtomicI64>,
     data_dir: PathBuf,
-    transcripts: baton_transcripts::Env,
+    transcripts: baton_transcripts::TranscriptEnv,
     github: OnceLock<bool>,
     /// The GitHub Enterprise host of the settings.
     enterprise: Option<String>,
@@ -63,7 +63,7 @@ impl Machine {
             "windows" => baton_transcripts::Os::Windows,
             _ => baton_transcripts::Os::Linux,
         };
-        let transcripts = baton_transcripts::Env {
+        let transcripts = baton_transcripts::TranscriptEnv {
             home: config.home.clone(),
             vars: config.vars.clone(),
             os,
@@ -151,7 +151,7 @@ impl Machine {
             } else {
                 config.surface.clone()
             },
-            place: Place {
+            location: ProcessLocation {
                 machine: self.id.clone(),
                 process: config.process.clone().unwrap_or_else(|| behind.fingerprint()),
             },
@@ -182,7 +182,7 @@ impl baton_ops::op::Host for Machine {
         !self.config.subjects
     }
 
-    fn process_gone(&self, place: &Place) -> bool {
+    fn process_gone(&self, place: &ProcessLocation) -> bool {
         place.machine == self.id && process::has_ended(&place.process)
     }
 
@@ -190,7 +190,7 @@ impl baton_ops::op::Host for Machine {
         open_conversations::is_open(&self.data_dir, agent, id)
     }
 
-    fn transcript_env(&self) -> &baton_transcripts::Env {
+    fn transcript_env(&self) -> &baton_transcripts::TranscriptEnv {
         &self.transcripts
     }
 
@@ -264,12 +264,12 @@ impl baton_ops::op::Host for Machine {
         role_file(Path::new(folder))
     }
 
-    fn seal(&self, recipients: &[String], text: &str) -> Result<String, Refusal> {
-        keys::seal(recipients, text)
+    fn encrypt(&self, recipients: &[String], text: &str) -> Result<String, Refusal> {
+        keys::encrypt(recipients, text)
     }
 
-    fn unseal(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {
-        self.keys.unseal(project_id, identity, sealed)
+    fn decrypt(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {
+        self.keys.decrypt(project_id, identity, sealed)
     }
 
     fn own_key(&self, project_id: &str, identity: &str) -> Result<Option<String>, Refusal> {

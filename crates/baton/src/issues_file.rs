@@ -107,7 +107,7 @@ impl FileTurn {
         &mut self,
         store: &str,
         seq: i64,
-        version: &Version,
+        version: &FileVersion,
         unreadable: usize,
     ) -> Result<(), Refusal> {
         let mut text = note(Some(&version.mark), store, seq);
@@ -146,8 +146,8 @@ impl FileTurn {
     }
 
     /// What the file is now. It is taken before the file is read and given to [`Turn::replace`].
-    pub(crate) fn version(&self) -> Option<Version> {
-        self.folder.file().ok().flatten().as_ref().map(Version::of)
+    pub(crate) fn version(&self) -> Option<FileVersion> {
+        self.folder.file().ok().flatten().as_ref().map(FileVersion::of)
     }
 
     /// Puts what is written in place of the file: a new file under a name of its own, flushed, then renamed. When the writer
@@ -155,7 +155,7 @@ impl FileTurn {
     /// which know nothing of turns, have written it in the meantime.
     pub(crate) fn replace(
         &self,
-        read: Option<&Version>,
+        read: Option<&FileVersion>,
         write: impl FnOnce(&mut dyn Write) -> Result<bool, AppError>,
     ) -> Result<ReplaceResult, AppError> {
         self.sweep();
@@ -181,7 +181,7 @@ impl FileTurn {
                 Ok(read.map_or(ReplaceResult::Overtaken, |read| ReplaceResult::Is(read.clone())))
             }
             (true, false) => {
-                let written = Version::of(&draft.file);
+                let written = FileVersion::of(&draft.file);
                 self.folder.put(&draft).map_err(|fault| failed(&fault))?;
                 Ok(ReplaceResult::Is(written))
             }
@@ -205,13 +205,13 @@ impl FileTurn {
 
 /// Which file this is, and what it was when it was looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Version {
+pub(crate) struct FileVersion {
     mark: String,
     /// Who replaces a file makes another one, also within one tick of the clock.
     number: u64,
 }
 
-impl Version {
+impl FileVersion {
     fn of(file: &File) -> Self {
         #[cfg(unix)]
         let number = file.metadata().map_or(0, |meta| std::os::unix::fs::MetadataExt::ino(&meta));
@@ -225,7 +225,7 @@ impl Version {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ReplaceResult {
     /// It is this version now: the new one, or the one that was read where nothing was to be changed.
-    Is(Version),
+    Is(FileVersion),
     /// Another program has written it since it was read; it is as that left it.
     Overtaken,
 }

@@ -64,7 +64,7 @@ pub(crate) fn start(
     machine.observe(&mut store);
     let (machine, duties) = (Arc::clone(machine), Arc::clone(duties));
     let mut caller = Caller { surface: ROUTER.to_owned(), ..Caller::default() };
-    caller.place.machine.clone_from(&machine.id);
+    caller.location.machine.clone_from(&machine.id);
     let mirror = mirror.map(|file| RouterMirror { file, owner: machine.caller(config), runtime });
     let pass = RoutingPass { store, machine, duties, config: config.clone(), caller, mirror };
     Ok(ServiceHandle::start(pass, PASS_INTERVAL)?)
@@ -87,7 +87,7 @@ impl RoutingPass {
             return Ok(());
         }
         let caller = self.caller.clone();
-        let projects = self.with(&caller, |cx| all::run_typed::<List>(&ListInput::default(), cx))?;
+        let projects = self.with(&caller, |cx| all::call_typed::<List>(&ListInput::default(), cx))?;
         let mirrored = self.mirrored_project();
         for id in projects.items.iter().map(|row| &row.project.project_id) {
             if self.duties.fence(duty::ROUTE).is_none() {
@@ -96,7 +96,7 @@ impl RoutingPass {
             let input = RouteInput { project: Some(id.clone()), ..settings(&self.config.route) };
             let mirror = self.mirror.as_ref().filter(|_| mirrored.as_ref() == Some(id));
             let turn = mirror.and_then(|own| own.runtime.block_on(own.file.hold()));
-            let routed = self.with(&caller, |cx| all::run_typed::<Route>(&input, cx));
+            let routed = self.with(&caller, |cx| all::call_typed::<Route>(&input, cx));
             if let (Some(turn), Some(own)) = (turn, &self.mirror) {
                 own.runtime.block_on(turn.finish());
             }
@@ -115,7 +115,7 @@ impl RoutingPass {
         let owner = self.mirror.as_ref()?.owner.clone();
         let input = BeadsExportInput { only_seq: true, ..BeadsExportInput::default() };
         // A folder that is not registered, or not any more, has no project.
-        Some(self.with(&owner, |cx| all::run_typed::<BeadsExport>(&input, cx)).ok()?.project_id)
+        Some(self.with(&owner, |cx| all::call_typed::<BeadsExport>(&input, cx)).ok()?.project_id)
     }
 
     fn with<T>(

@@ -248,12 +248,17 @@ fn run_one(store: &mut Store, job: &QueuedCall, shared: &Shared) -> Result<Value
         };
     };
     for _ in 0..RETRIES {
-        match run_elsewhere(store, job, shared, &RemoteHost::new(machine, &job.caller.place.machine, facts)) {
+        match run_elsewhere(
+            store,
+            job,
+            shared,
+            &RemoteHost::new(machine, &job.caller.location.machine, facts),
+        ) {
             Err(Failure::Fault(fault)) if matches!(fault.kind, FaultKind::Retry | FaultKind::Busy) => {}
             answer => return answer,
         }
     }
-    run_elsewhere(store, job, shared, &RemoteHost::new(machine, &job.caller.place.machine, facts))
+    run_elsewhere(store, job, shared, &RemoteHost::new(machine, &job.caller.location.machine, facts))
 }
 
 /// Runs an operation that may have to ask its caller: then nothing of it is kept.

@@ -309,7 +309,8 @@ pub(crate) async fn handoff_or_baton(backend: &dyn Backend, mut input: Value, ca
     let is_baton = answer.as_ref().is_ok_and(is_baton);
     let Some(named) = named.filter(|_| is_baton || is(&answer, "handoff_unknown")) else { return answer };
     let (project, identity, handoff_id) = (named.project, named.identity, Some(named.id));
-    let preview = PickupInput { project, identity, handoff_id, dry_run: true, ..PickupInput::default() };
+    let preview =
+        PickupInput { project, identity, target_id: handoff_id, dry_run: true, ..PickupInput::default() };
     let baton = run::<Pickup>(backend, &preview, caller).await;
     // Where it is no baton either, the first "no" is the plainer one.
     if is(&baton, "baton_unknown") || is(&baton, "project_unresolved") { answer } else { baton }

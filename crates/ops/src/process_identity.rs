@@ -17,7 +17,7 @@ pub(crate) fn look_up(cx: &mut Cx<'_>, input: &Value) -> Result<Option<String>, 
     let Cx { store, env } = cx;
     let caller = env.caller;
     let is_bound = caller.grant.bearer.as_ref().is_some_and(|bearer| bearer.identities.is_some());
-    let is_known = caller.session.is_some() || !caller.place.process.is_empty();
+    let is_known = caller.session.is_some() || !caller.location.process.is_empty();
     if caller.identity.is_some()
         || input.get("identity").is_some_and(|name| !name.is_null())
         || is_bound
@@ -27,7 +27,7 @@ pub(crate) fn look_up(cx: &mut Cx<'_>, input: &Value) -> Result<Option<String>, 
     }
     let sessions = store.read(|tx| match &caller.session {
         Some(id) => session_of_id(tx, id),
-        None => Ok(session::of_process(tx, &caller.place)?),
+        None => Ok(session::of_process(tx, &caller.location)?),
     })?;
     Ok(only_name(env, &sessions))
 }

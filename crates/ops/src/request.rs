@@ -50,8 +50,8 @@ impl<'a> Requester<'a> {
             parts.push(("token", bearer.token_id.as_str()));
         }
         if is_bot(self.identity) {
-            parts.push(("machine", caller.place.machine.as_str()));
-            parts.push(("process", caller.place.process.as_str()));
+            parts.push(("machine", caller.location.machine.as_str()));
+            parts.push(("process", caller.location.process.as_str()));
             parts.push(("session", self.session.unwrap_or_default()));
         }
         parts.retain(|(_, value)| !value.is_empty());
@@ -241,7 +241,7 @@ pub(crate) fn hash(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use baton_model::access::{Bearer, Grant};
-    use baton_model::session::Place;
+    use baton_model::session::ProcessLocation;
     use serde_json::json;
 
     use super::*;
@@ -249,7 +249,7 @@ mod tests {
     fn caller(process: &str, token: Option<&str>) -> Caller {
         let bearer = token.map(|id| Bearer { token_id: id.into(), name: "ci".into(), identities: None });
         Caller {
-            place: Place { machine: "m".into(), process: process.into() },
+            location: ProcessLocation { machine: "m".into(), process: process.into() },
             grant: Grant { bearer, ..Grant::default() },
             ..Caller::default()
         }

@@ -226,7 +226,9 @@ pub(crate) fn beat(
             token_rights::require_name_available(tx, env, project_id, who)?;
             let mut here = session::open_of(tx, project_id, who)?;
             here.retain(|s| {
-                s.place == env.caller.place && !s.place.process.is_empty() && token_rights::is_own(env, s)
+                s.location == env.caller.location
+                    && !s.location.process.is_empty()
+                    && token_rights::is_own(env, s)
             });
             if here.is_empty()
                 && let Some(ousted) = ousted_here(tx, env, project_id, who)?
@@ -298,7 +300,7 @@ pub(crate) fn own_if_any(
 /// The open sessions that may be the caller's: those of its process; else, unless its own was released, those of its
 /// identity.
 fn own_open(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, who: &str) -> Result<Vec<Session>, Failure> {
-    let place = &env.caller.place;
+    let place = &env.caller.location;
     let mut open = session::open_of(tx, project_id, who)?;
     // Of several of a name, those are meant in which the caller may act.
     if open.iter().any(|one| token_rights::is_own(env, one)) {
@@ -309,8 +311,8 @@ fn own_open(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, who: &str) -> Resu
         open.retain(|one| ownership::is_here(env, one));
         return Ok(open);
     }
-    if !place.process.is_empty() && open.iter().any(|s| s.place == *place) {
-        return Ok(open.into_iter().filter(|s| s.place == *place).collect());
+    if !place.process.is_empty() && open.iter().any(|s| s.location == *place) {
+        return Ok(open.into_iter().filter(|s| s.location == *place).collect());
     }
     Ok(if released_here(tx, env, project_id, who)?.is_some() { Vec::new() } else { open })
 }
@@ -323,7 +325,7 @@ fn released_here(
     project_id: &str,
     who: &str,
 ) -> Result<Option<Session>, Failure> {
-    let place = &env.caller.place;
+    let place = &env.caller.location;
     if place.process.is_empty() {
         return Ok(None);
     }

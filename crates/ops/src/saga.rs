@@ -4,9 +4,9 @@
 use baton_model::access::Grant;
 use baton_model::handoff::{EXPIRED, Event, Handoff, State};
 use baton_model::id::short;
-use baton_model::issue::{Call, CallEnd, TrackerResult};
+use baton_model::issue::{TrackerCall, TrackerOutcome, TrackerResult};
 use baton_model::saga::{self, Kind, Outcome, Step, StepStage};
-use baton_model::session::Place;
+use baton_model::session::ProcessLocation;
 use baton_model::time::Millis;
 use baton_store::{Failure, Store, Tx, handoff, handoff_step};
 use serde_json::json;
@@ -24,7 +24,7 @@ pub struct LeasedStep {
     /// The hand-off.
     pub handoff_id: String,
     /// What is asked.
-    pub call: Call,
+    pub call: TrackerCall,
     step_no: i64,
     fence: i64,
 }
@@ -149,12 +149,17 @@ pub(crate) fn advance(
 }
 
 /// Whether the process that leased a step is known to have ended. A client's word alone would have a step done twice.
-fn has_ended(host: &dyn Host, place: &Place) -> bool {
+fn has_ended(host: &dyn Host, place: &ProcessLocation) -> bool {
     !host.is_callers_word(place) && host.process_gone(place)
 }
 
 /// Runs the steps of a transfer that need no external service, and leases the next one that does to this process.
-pub fn begin(store: &mut Store, env: &mut Env<'_>, id: &str, own: &Place) -> Result<StepStart, Failure> {
+pub fn begin(
+    store: &mut Store,
+    env: &mut Env<'_>,
+    id: &str,
+    own: &ProcessLocation,
+) -> Result<StepStart, Failure> {
     let (now, host) = (env.now, env.host);
     let (known, waits) = store.read(|tx| {
         let known = by_id(tx, &Grant::default(), id)?;
@@ -201,7 +206,7 @@ fn lease(
     env: &mut Env<'_>,
     handoff: &mut Handoff,
     (steps, at): (&mut Vec<Step>, usize),
-    own: &Place,
+    own: &ProcessLocation,
 ) -> Result<StepStart, Failure> {
     let Some(step) = steps.get_mut(at) else { return Ok(StepStart::Finished) };
     let call = steps::call(tx, handoff, step)?;
@@ -226,7 +231,7 @@ pub fn record_outcome(
     store: &mut Store,
     env: &mut Env<'_>,
     leased: &LeasedStep,
-    ended: &CallEnd,
+    ended: &TrackerOutcome,
     jitter: i64,
 ) -> Result<OutcomeReport, Failure> {
     let known = store.read(|tx| by_id(tx, &Grant::default(), &leased.handoff_id))?;
@@ -254,12 +259,12 @@ pub fn record_outcome(
 }
 
 /// Whether a late call may have made an issue.
-fn may_have_made(leased: &LeasedStep, ended: &CallEnd) -> bool {
+fn may_have_made(leased: &LeasedStep, ended: &TrackerOutcome) -> bool {
     let made = match ended {
-        CallEnd::Completed(_) => true,
-        CallEnd::Retry { unknown, .. } | CallEnd::Final { unknown, .. } => *unknown,
+        TrackerOutcome::Completed(_) => true,
+        TrackerOutcome::Retry { unknown, .. } | TrackerOutcome::Final { unknown, .. } => *unknown,
     };
-    made && matches!(leased.call, Call::Create(_))
+    made && matches!(leased.call, TrackerCall::Create(_))
 }
 
 fn apply_outcome(
@@ -267,21 +272,21 @@ fn apply_outcome(
     env: &mut Env<'_>,
     handoff: &mut Handoff,
     (steps, at): (&mut Vec<Step>, usize),
-    ended: &CallEnd,
+    ended: &TrackerOutcome,
     jitter: i64,
 ) -> Result<(), Failure> {
     let Some(kind) = steps.get(at).map(|step| step.kind) else { return Ok(()) };
     let forward = saga::is_forward(handoff.state);
     let aside = kind == Kind::DuplicateCheck;
     let looked = aside || (kind == Kind::Task && !forward);
-    if let (CallEnd::Retry { why, .. } | CallEnd::Final { why, .. }, false) = (ended, aside) {
+    if let (TrackerOutcome::Retry { why, .. } | TrackerOutcome::Final { why, .. }, false) = (ended, aside) {
         handoff.last_error = Some(why.clone());
     }
     match ended {
-        CallEnd::Completed(response) if aside => {
+        TrackerOutcome::Completed(response) if aside => {
             return finish_duplicate_check(tx, env, handoff, (steps, at), response);
         }
-        CallEnd::Completed(response) => {
+        TrackerOutcome::Completed(response) => {
             tracker::record_success(tx, env, handoff, kind, response)?;
             if !matches!(kind, Kind::Publish | Kind::Comment | Kind::Edit) {
                 handoff.last_error = handoff.last_error.take().filter(|_| handoff.state == State::Failed);
@@ -293,17 +298,17 @@ fn apply_outcome(
                 steps[at].stage = StepStage::Skipped;
             }
         }
-        CallEnd::Retry { why, after, unknown } => {
+        TrackerOutcome::Retry { why, after, unknown } => {
             let outcome = Outcome::Retry { why: why.clone(), after: *after, unknown: *unknown };
             saga::record_outcome(steps, at, outcome, env.now, jitter);
         }
         // Whether it is there must become known one day: otherwise something would be left behind without a word.
-        CallEnd::Final { why, .. } if looked => {
+        TrackerOutcome::Final { why, .. } if looked => {
             let after = Some(baton_model::effect::MAX_PAUSE);
             let outcome = Outcome::Retry { why: why.clone(), after, unknown: true };
             saga::record_outcome(steps, at, outcome, env.now, jitter);
         }
-        CallEnd::Final { why, unknown } => {
+        TrackerOutcome::Final { why, unknown } => {
             saga::record_outcome(
                 steps,
                 at,

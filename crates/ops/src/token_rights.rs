@@ -6,7 +6,7 @@
 
 use baton_model::access::Bearer;
 use baton_model::id::{identity_key, is_bot, short, visible};
-use baton_model::lease::Lease;
+use baton_model::lease::FileLease;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::route;
 use baton_model::session::Session;
@@ -98,19 +98,20 @@ fn held_by_others(
 ) -> Result<Option<String>, Failure> {
     let (key, own) = (identity_key(name), token_id(env));
     for task in task::claimed_by(tx, project_id, &key)? {
-        let is_own = task.claim.as_ref().is_none_or(|claim| claim.bearer == own);
+        let is_own = task.claim.as_ref().is_none_or(|claim| claim.access_token_id == own);
         if !is_own && !route::is_waiting(&task) && is_claim_live(tx, env, &task)? {
             return Ok(Some(format!("task {}", task.task_id)));
         }
     }
     let leases = lease::held_leases(tx, project_id, env.now)?;
-    let is_others = |one: &&Lease| identity_key(&one.identity) == key && one.bearer != own;
+    let is_others = |one: &&FileLease| identity_key(&one.identity) == key && one.access_token_id != own;
     if let Some(other) = leases.iter().find(is_others) {
         return Ok(Some(format!("the lease on {}", visible(&other.pattern))));
     }
     let accepted = handoff::accepted(tx, project_id)?.into_iter().find(|one| {
         let plan = Plan::of(one);
-        plan.accepted_as.as_deref().is_some_and(|by| identity_key(by) == key) && plan.accepted_bearer != own
+        plan.accepted_as.as_deref().is_some_and(|by| identity_key(by) == key)
+            && plan.accepted_access_token != own
     });
     Ok(accepted.map(|one| format!("hand-off {}", short(&one.handoff_id))))
 }

@@ -212,7 +212,7 @@ impl ChainVerifier {
 
 /// Gives every delta its `chain`, project by project: for ledgers from before there was one. Runs in the transaction of its
 /// migration.
-pub(crate) fn seal(engine: &mut dyn Engine) -> Result<(), Fault> {
+pub(crate) fn compute_chain(engine: &mut dyn Engine) -> Result<(), Fault> {
     for row in engine.query(project::IDS, &[])? {
         let project = row.reader().text()?;
         let mut previous = String::new();

@@ -165,7 +165,7 @@ pub fn overdue(tx: &mut Tx<'_>, project_id: &str, now: Millis) -> Result<Vec<Mes
 }
 
 /// Takes a message back, if it was not delivered yet; says whether it could.
-pub fn recall(tx: &mut Tx<'_>, project_id: &str, message_id: &str, now: Millis) -> Result<bool, Fault> {
+pub fn retract(tx: &mut Tx<'_>, project_id: &str, message_id: &str, now: Millis) -> Result<bool, Fault> {
     Ok(tx.execute(RECALL, params![now, project_id, message_id])? == 1)
 }
 

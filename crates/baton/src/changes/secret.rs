@@ -10,11 +10,11 @@ const BINARY_PROBE_BYTES: usize = 8000;
 /// What looks like a secret in a file.
 pub(super) struct Secret {
     kind: &'static str,
-    place: Place,
+    position: SecretPosition,
 }
 
 /// Where it stands.
-enum Place {
+enum SecretPosition {
     /// The line of a text, from 1.
     Line(usize),
     /// The byte of what is no text, from 0.
@@ -30,13 +30,13 @@ impl Secret {
         if is_binary && !is_utf_16(bytes) {
             let plain = String::from_utf8_lossy(bytes);
             let found = redactor.first_unmistakable(&plain)?;
-            return Some(Self { kind: found.kind, place: Place::Byte(byte_of(bytes, found.at)) });
+            return Some(Self { kind: found.kind, position: SecretPosition::Byte(byte_of(bytes, found.at)) });
         }
         // Bytes that only look like UTF-16 are looked through as they are, too.
         for text in [String::from_utf8_lossy(bytes), decode(bytes)] {
             if let Some(found) = redactor.first(&text) {
                 let line = text.as_bytes()[..found.at].iter().filter(|byte| **byte == b'\n').count() + 1;
-                return Some(Self { kind: found.kind, place: Place::Line(line) });
+                return Some(Self { kind: found.kind, position: SecretPosition::Line(line) });
             }
         }
         None
@@ -44,9 +44,9 @@ impl Secret {
 
     /// Why the file does not travel, in a clause that follows its path, and how it does.
     pub(super) fn reason(&self, path: &str) -> String {
-        let place = match self.place {
-            Place::Line(line) => format!("in line {line}"),
-            Place::Byte(byte) => format!("at byte {byte}"),
+        let place = match self.position {
+            SecretPosition::Line(line) => format!("in line {line}"),
+            SecretPosition::Byte(byte) => format!("at byte {byte}"),
         };
         let kind = self.kind;
         format!(

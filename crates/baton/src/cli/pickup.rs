@@ -79,7 +79,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         session: app.session.clone(),
         identity: args.who.identity,
         from_session: args.from_session,
-        handoff_id: args.handoff.or(args.id),
+        target_id: args.handoff.or(args.id),
         force: args.force,
         why: args.why,
         surface: args.surface,

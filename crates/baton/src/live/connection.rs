@@ -43,7 +43,7 @@ pub(super) enum RedisConnection {
 impl RedisConnection {
     /// Connects.
     pub(super) fn open(redis: &Redis) -> Result<Self, LinkError> {
-        match &redis.place {
+        match &redis.endpoint {
             RedisPlace::Cluster(nodes) => {
                 let infos: Result<Vec<_>, _> =
                     nodes.iter().map(|node| info(redis, address(redis, node))).collect();
@@ -128,7 +128,7 @@ pub(super) fn listen(
     wait: Duration,
     mut on_message: impl FnMut(Option<String>) -> bool,
 ) -> Result<(), LinkError> {
-    let mut connection = match &redis.place {
+    let mut connection = match &redis.endpoint {
         // Any node passes on what is said to any other.
         RedisPlace::Cluster(nodes) => {
             let found = nodes.iter().map(|node| connect(info(redis, address(redis, node))?));
@@ -160,7 +160,7 @@ fn connect(info: ConnectionInfo) -> Result<Connection, LinkError> {
 
 /// Where to connect to for a Redis that is one server.
 fn one(redis: &Redis) -> Result<ConnectionInfo, LinkError> {
-    match &redis.place {
+    match &redis.endpoint {
         RedisPlace::One(node) => info(redis, address(redis, node)),
         RedisPlace::Socket(path) => info(redis, ConnectionAddr::Unix(path.clone())),
         RedisPlace::Sentinel(sentinels, service) => master(redis, sentinels, service),

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use baton_model::duty;
 use baton_model::handoff::State;
-use baton_model::session::{Limits, Place};
+use baton_model::session::{Limits, ProcessLocation};
 use baton_model::time::Millis;
 use baton_ops::handoff::{TrackerEvent, TrackerEventInput};
 use baton_ops::op::{Caller, Cx, Env};
@@ -56,11 +56,11 @@ pub(crate) struct DriveResult {
 impl Driver {
     /// A driver of this process.
     pub(crate) fn new(config: &Config, machine: Arc<Machine>) -> Result<Self, AppError> {
-        let own = Place { machine: machine.id.clone(), process: crate::process::own() };
+        let own = ProcessLocation { machine: machine.id.clone(), process: crate::process::own() };
         Ok(Self {
             limits: config.limits,
             github: GitHub::new(config)?.map(Arc::new),
-            caller: Caller { place: own, ..Caller::default() },
+            caller: Caller { location: own, ..Caller::default() },
             machine,
             poll: config.github.poll,
         })
@@ -100,7 +100,7 @@ impl Driver {
             {
                 return Ok(driven);
             }
-            let own = &self.caller.place;
+            let own = &self.caller.location;
             let taken = StepTime::now();
             match self.with(store, |store, env| saga::begin(store, env, id, own))? {
                 StepStart::Finished => return Ok(DriveResult { is_over: true, has_moved: true }),
@@ -179,7 +179,7 @@ impl Driver {
                         limits: env.limits,
                         host: env.host,
                     };
-                    baton_ops::all::run_typed::<TrackerEvent>(&input, &mut Cx { store, env })
+                    baton_ops::all::call_typed::<TrackerEvent>(&input, &mut Cx { store, env })
                 })?;
                 news += usize::from(answer.changed);
             }

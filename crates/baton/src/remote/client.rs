@@ -157,19 +157,19 @@ impl Remote {
         texts: &mut Vec<(String, String)>,
     ) -> Result<Value, AppError> {
         match question {
-            Question::Seal { recipients, text } if placeholder::seals(entry.name) => {
+            Question::Seal { recipients, text } if placeholder::encrypts(entry.name) => {
                 let whole = withheld.restore_placeholders(text, texts);
                 let whole = whole
                     .ok_or_else(|| self.unreadable("it wants something encrypted that it was not given"))?;
                 placeholder::check_whole(entry.name, (&call.input, text), &whole)?;
-                Ok(Value::String(self.machine.seal(recipients, &whole)?))
+                Ok(Value::String(self.machine.encrypt(recipients, &whole)?))
             }
             // Only the transcript that this very call names is read.
             Question::Transcript(spec) if InputView(&call.input).id() == Some(&spec.id) => {
                 self.read(DiskRead::Transcript(spec.clone()), caller).await
             }
             Question::Unseal { project_id, identity, sealed } => {
-                let text = self.machine.unseal(project_id, identity, sealed)?;
+                let text = self.machine.decrypt(project_id, identity, sealed)?;
                 texts.push((sealed.clone(), text));
                 Ok(Value::Bool(true))
             }

@@ -50,7 +50,7 @@ impl Disk {
         projects: &[ProjectFolders],
     ) -> Result<Value, AppError> {
         let mut store = self.open()?;
-        note(&mut store, &caller.place.machine, projects, clock::now())?;
+        note(&mut store, &caller.location.machine, projects, clock::now())?;
         let machine: &Machine = &self.machine;
         let env =
             Env { now: clock::now(), random: &mut clock::random, caller, limits: self.limits, host: machine };

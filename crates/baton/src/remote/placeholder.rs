@@ -128,7 +128,7 @@ pub(super) fn may_be_sensitive(operation: &str, input: &Map<String, Value>) -> b
 }
 
 /// Whether the server may have something encrypted in the course of this operation.
-pub(super) fn seals(operation: &str) -> bool {
+pub(super) fn encrypts(operation: &str) -> bool {
     [MailSend::NAME, MailAck::NAME].contains(&operation) || !contexts(operation).is_empty()
 }
 

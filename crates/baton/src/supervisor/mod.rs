@@ -1,7 +1,6 @@
 //! An agent that a human works with, supervised: it runs in a session that was registered before, and what it did is kept
 //! when it ends, whether it thought of that or not.
 
-pub(crate) mod chain;
 mod child;
 mod evidence;
 mod find_transcript;
@@ -11,6 +10,7 @@ mod own_session;
 mod report;
 pub(crate) mod runs;
 mod stop;
+pub(crate) mod tool_sequence;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_model::time::Millis;
 use baton_ops::ledger::{LedgerList, LedgerListInput, Row};
 use baton_ops::op::Caller;
-use baton_ops::session::{End, EndInput, Handoff, HandoffInput, Heartbeat, HeartbeatInput};
+use baton_ops::session::{End, EndInput, HandoffInput, Heartbeat, HeartbeatInput, SessionDocument};
 use baton_ops::transcript::{Capture, CaptureInput, CaptureOutput};
 use baton_tools::Launcher;
 use baton_transcripts::PermissionMode;
@@ -152,7 +152,7 @@ impl<'a> Supervisor<'a> {
     /// Registers the session before anything runs. It belongs to this process, which outlives the agent.
     fn begin(plan: &'a Plan, began: Millis, cwd: PathBuf, app: &mut App) -> Result<Self, AppError> {
         let mut caller = app.caller();
-        caller.place.process = process::own();
+        caller.location.process = process::own();
         caller.session = None;
         caller.surface = surface(plan, app);
         let begun = begin(plan, &caller, app)?;
@@ -202,7 +202,7 @@ impl<'a> Supervisor<'a> {
             budget: plan.budget.clone(),
             ..HandoffInput::default()
         };
-        let document = app.run_as::<Handoff>(&self.caller, &input)?;
+        let document = app.run_as::<SessionDocument>(&self.caller, &input)?;
         let (id, project) = (visible(&self.begun.baton_id), visible(&self.begun.project_id));
         let text = format!(
             "{}\n\nThis is baton {id} in project {project}, which this session holds. `baton wrap` passes it on.\n",

@@ -80,7 +80,7 @@ pub(crate) fn run(plan: &Plan, app: &mut App) -> Result<(), AppError> {
 fn caller(plan: &Plan, app: &mut App) -> Caller {
     let mut caller = app.caller();
     caller.identity = Some(plan.name.clone());
-    caller.place.process = process::own();
+    caller.location.process = process::own();
     caller.session = None;
     caller.surface = plan.launcher.map_or("worker", |launcher| launcher.tool.surface).to_owned();
     caller
@@ -221,7 +221,7 @@ impl Worker<'_> {
             let input = PickupInput {
                 project: app.project.clone(),
                 identity: Some(self.plan.name.clone()),
-                handoff_id: Some(baton),
+                target_id: Some(baton),
                 ..PickupInput::default()
             };
             match app.run_as::<Pickup>(&self.caller, &input) {

@@ -5,12 +5,12 @@ fn kinds(steps: &[Step]) -> Vec<String> {
     steps.iter().map(|s| format!("{} {}", s.kind.as_str(), s.stage.as_str())).collect()
 }
 
-fn nobody(_: &Place) -> bool {
+fn nobody(_: &ProcessLocation) -> bool {
     false
 }
 
-fn here() -> Place {
-    Place { machine: "m".into(), process: "1".into() }
+fn here() -> ProcessLocation {
+    ProcessLocation { machine: "m".into(), process: "1".into() }
 }
 
 /// Does the steps one after the other, as many as said.
@@ -195,7 +195,7 @@ fn looks(steps: &mut [Step], gone_from: Millis) -> Vec<Millis> {
 
 #[test]
 fn what_may_still_arrive_is_looked_for_until_it_cannot() {
-    let sleeper = Place { machine: "m".into(), process: "sleeper".into() };
+    let sleeper = ProcessLocation { machine: "m".into(), process: "sleeper".into() };
     let (minute, hour) = (60_000, 3_600_000);
     let first = vec![minute, 11 * minute];
     for (sender, gone_from, expected) in [

@@ -6,7 +6,7 @@ use baton_model::attention::{
     AttentionItem, RETURNED_FOR, Reason, STARVING_AFTER, STUCK_AFTER, Section, SuggestedCommand,
 };
 use baton_model::id::identity_key;
-use baton_model::lease::Lease;
+use baton_model::lease::FileLease;
 use baton_model::printable::quotable;
 use baton_model::session::Session;
 use baton_model::time::{Millis, Timestamp};
@@ -71,7 +71,7 @@ pub(super) struct Scan<'a, 'e> {
     /// Sessions that are at work and have written nothing for long.
     quiet: Vec<QuietSession>,
     /// Advisory leases that conflict with an earlier one: the later, and the holder of the earlier.
-    conflicts: Vec<(Lease, String)>,
+    conflicts: Vec<(FileLease, String)>,
     /// Hand-offs of the identity that looks that came back long ago, and that it has not opened since.
     returned: Vec<AttentionItem>,
 }
@@ -287,7 +287,7 @@ impl Part {
     }
 }
 
-fn conflict((of, other): &(Lease, String)) -> AttentionItem {
+fn conflict((of, other): &(FileLease, String)) -> AttentionItem {
     let reason = Reason::LeaseConflict;
     let suggestion = SuggestedCommand {
         reason,
@@ -310,8 +310,8 @@ fn conflict((of, other): &(Lease, String)) -> AttentionItem {
 }
 
 /// The leases, given from the oldest on, that conflict with an earlier one, each with that one's holder.
-fn conflicts(leases: &[Lease]) -> Vec<(Lease, String)> {
-    let with_earlier = |(index, of): (usize, &Lease)| {
+fn conflicts(leases: &[FileLease]) -> Vec<(FileLease, String)> {
+    let with_earlier = |(index, of): (usize, &FileLease)| {
         let earlier = leases.iter().take(index).find(|earlier| of.conflicts(earlier))?;
         Some((of.clone(), earlier.identity.clone()))
     };

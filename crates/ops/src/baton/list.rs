@@ -228,8 +228,8 @@ fn in_hand(
 pub(super) fn location(tx: &mut Tx<'_>, env: &Env<'_>, of: &Row) -> Result<Option<RowLocation>, Failure> {
     let left = session::get(tx, &of.project_id, &of.session_id)?;
     Ok(left.and_then(|left| {
-        let copy = left.copy?;
-        let is_this_machine = left.place.machine == env.caller.place.machine;
+        let copy = left.working_copy?;
+        let is_this_machine = left.location.machine == env.caller.location.machine;
         Some(RowLocation { root: copy.root, branch: copy.branch, is_this_machine })
     }))
 }

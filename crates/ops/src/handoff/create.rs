@@ -143,7 +143,7 @@ impl Operation for Create {
         let mut planned = plan(&input, &from, &identity, &packet, env.now)?;
         if input.dry_run {
             return store.read(|tx| {
-                let warnings = place(tx, env, &input, &mut planned)?;
+                let warnings = resolve_tracker(tx, env, &input, &mut planned)?;
                 require_not_merged(tx, &from)?;
                 Ok(CreateOutput::Preview(Box::new(preview(&planned, identity, warnings))))
             });
@@ -153,7 +153,7 @@ impl Operation for Create {
                 return Ok(CreateOutput::Made(Box::new(again(tx, earlier)?)));
             }
             let mut handoff = planned.clone();
-            let warnings = place(tx, env, &input, &mut handoff)?;
+            let warnings = resolve_tracker(tx, env, &input, &mut handoff)?;
             refuse_merged(tx, &from)?;
             resolve::beat(tx, env, &from, &identity, Self::NAME)?;
             let made = write(tx, env, handoff, warnings)?;
@@ -245,7 +245,7 @@ fn plan(input: &CreateInput, from: &str, identity: &str, packet: &str, now: i64)
 /// Resolves the tracker. Returns the warnings. What is registered for a project that the caller does not reach is not
 /// disclosed by a preview, nor by a refusal: neither its tracker nor whether there is such a project. Only the hand-off itself
 /// is refused where that project was merged: its ledger is not read any more.
-fn place(
+fn resolve_tracker(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     input: &CreateInput,

@@ -7,7 +7,7 @@ use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::recall::{Candidate, SearchMethod, recall};
+use super::recall::{ScoredMemory, SearchMethod, recall};
 use super::scope::searched;
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
@@ -108,7 +108,7 @@ impl Operation for Search {
             let found = recall(tx, env, cache, (&searched, &input.query, is_whole))?;
             Ok((searched, found))
         })?;
-        let mut ranked: Vec<(f64, Candidate)> = found
+        let mut ranked: Vec<(f64, ScoredMemory)> = found
             .candidates
             .into_iter()
             .filter(|c| input.kind.as_ref().is_none_or(|kind| *kind == c.memory.kind))
@@ -131,6 +131,6 @@ impl Operation for Search {
     }
 }
 
-fn row(score: f64, candidate: &Candidate) -> Row {
+fn row(score: f64, candidate: &ScoredMemory) -> Row {
     Row { memory: View::from(&candidate.memory), score: (score * 1_000.0).round() / 1_000.0 }
 }

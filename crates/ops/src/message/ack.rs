@@ -14,7 +14,7 @@ use super::post::{Outgoing, post};
 use super::warning::Warning;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::project::merged_into;
-use crate::{resolve, seal};
+use crate::{encryption, resolve};
 
 /// The type of the signal that goes back to the sender.
 const KIND: &str = "Acknowledgment";
@@ -183,13 +183,13 @@ fn text(cx: &mut Cx<'_>, known: &Message, identity: &str, input: &MailAckInput) 
     if !input.sensitive || input.body.is_empty() {
         return Ok(Text { body: input.body.clone(), readers: None, warnings: Vec::new() });
     }
-    let about = seal::Mail {
+    let about = encryption::Mail {
         from_project: &known.project_id,
         to_project: known.from_project_id.as_deref().unwrap_or(&known.project_id),
         from: identity,
         to: &Address::Identity(known.from_identity.clone()),
     };
-    let sealed = seal::seal(cx, &about, &input.body)?;
+    let sealed = encryption::encrypt(cx, &about, &input.body)?;
     Ok(Text { body: sealed.text, readers: Some(sealed.readers), warnings: sealed.warnings })
 }
 

@@ -174,7 +174,7 @@ fn read(
         to_identity: left.to_identity.clone(),
         to_role: left.to_role.clone(),
         location: location(&from),
-        machine: from.place.machine,
+        machine: from.location.machine,
         packet: packet.value()?,
         packet_text: packet.is_text_exact_only()?.then(|| packet.text().to_owned()),
         changes: changes.map(|changes| changes.manifest),
@@ -192,7 +192,7 @@ fn read(
 }
 
 fn location(from: &Session) -> Option<FileLocation> {
-    let copy = from.copy.clone()?;
+    let copy = from.working_copy.clone()?;
     Some(FileLocation {
         root: copy.root,
         branch: copy.branch,

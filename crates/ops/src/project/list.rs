@@ -1,7 +1,7 @@
 //! `project_list`: every registered project.
 
 use baton_model::project::View;
-use baton_store::{Failure, place, project};
+use baton_store::{Failure, project, project_root};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -50,7 +50,7 @@ impl Operation for List {
             let mut items = Vec::new();
             for project in project::list(tx)? {
                 if caller.grant.reaches(&project.project_id) {
-                    let roots = place::roots(tx, &project.project_id, &caller.place.machine)?;
+                    let roots = project_root::roots(tx, &project.project_id, &caller.location.machine)?;
                     let is_own = inside.as_ref() == Some(&project.project_id);
                     let is_outline = !is_own && (project.is_isolated || inside.is_some());
                     let shown = if is_outline { project.outline() } else { project };

@@ -38,7 +38,7 @@ pub(super) fn carry(
         None => ValidatedPacket::parse_stored(wrap.body)?,
     };
     let to = Address { identity: left.to_identity.as_deref(), role: left.to_role.as_deref() };
-    let held = carry_line(tx, env, &left, into)?;
+    let held = carry_lineage(tx, env, &left, into)?;
     let past = PastSession { before, held: held.as_ref().map(|held| held.baton_id.clone()) };
     let anew = leave_in(tx, env, (past, into), &packet, &to)?;
     crate::changes::carry(tx, (&left.project_id, &left.baton_id), (into, &anew.delta_id))?;
@@ -56,7 +56,7 @@ pub(super) fn carry(
 
 /// Leaves the earlier batons of a line anew whose changes no session applied: a pickup names them, and they can be applied there as
 /// before. Returns the newest of them; the next one spends it.
-fn carry_line(
+fn carry_lineage(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     left: &Baton,

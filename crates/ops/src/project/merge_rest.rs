@@ -5,7 +5,7 @@ use baton_model::agent::Agent;
 use baton_model::delta::Kind;
 use baton_model::handoff::{Handoff, State};
 use baton_model::id::short;
-use baton_model::lease::{Lease, admit};
+use baton_model::lease::{FileLease, admit};
 use baton_model::message::Message;
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::{ReleaseReason, Session};
@@ -228,7 +228,7 @@ pub(super) fn require_no_lease_conflict(
 ) -> Result<(), Failure> {
     let held = lease::held_leases(tx, into, env.now)?;
     for one in lease::held_leases(tx, from, env.now)? {
-        let moved = Lease { project_id: into.to_owned(), session_id: None, ..one };
+        let moved = FileLease { project_id: into.to_owned(), session_id: None, ..one };
         admit(&moved, &held, |_| false, env.now).map_err(|refusal| {
             let what = format!(
                 "{} of project {from} cannot go to {into}: {}",
@@ -253,8 +253,8 @@ pub(super) fn move_leases(
 ) -> Result<usize, Failure> {
     let held = lease::held_leases(tx, from, env.now)?;
     for one in &held {
-        lease::put(tx, &Lease { project_id: into.to_owned(), session_id: None, ..one.clone() })?;
-        lease::put(tx, &Lease { released_at: Some(env.now), ..one.clone() })?;
+        lease::put(tx, &FileLease { project_id: into.to_owned(), session_id: None, ..one.clone() })?;
+        lease::put(tx, &FileLease { released_at: Some(env.now), ..one.clone() })?;
     }
     Ok(held.len())
 }

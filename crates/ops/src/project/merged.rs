@@ -4,7 +4,7 @@ use baton_model::access::Grant;
 use baton_model::accounting::{Remark, RemarkKind};
 use baton_model::delta::Kind;
 use baton_model::refusal::{self, Refusal};
-use baton_store::{Failure, Tx, baton, delta, place, project};
+use baton_store::{Failure, Tx, baton, delta, project, project_root};
 use serde::Deserialize;
 
 use super::merge::{MAX_MOVED, MergeRecord};
@@ -47,7 +47,7 @@ fn next_hop(tx: &mut Tx<'_>, project_id: &str) -> Result<Option<String>, Failure
     if let Some(into) = noted_merge(tx, project_id)? {
         return Ok(Some(into));
     }
-    if !place::of_project(tx, project_id)?.is_empty() {
+    if !project_root::of_project(tx, project_id)?.is_empty() {
         return Ok(None);
     }
     Ok(last_record(tx, project_id, None, MAX_SCANNED_ENTRIES)?.map(|record| record.merged_into))

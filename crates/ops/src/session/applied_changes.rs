@@ -43,8 +43,8 @@ fn was_left_in(
     let is_in_it = |root: Option<&str>| root == Some(location.copy.root.as_str());
     let mut is_left = false;
     for session in &bundle.lineage {
-        if session.place.machine != location.machine
-            || !is_in_it(session.copy.as_ref().map(|copy| copy.root.as_str()))
+        if session.location.machine != location.machine
+            || !is_in_it(session.working_copy.as_ref().map(|copy| copy.root.as_str()))
         {
             continue;
         }

@@ -165,7 +165,8 @@ fn in_open_sessions(
         return Ok(());
     }
     for open in session::open(tx, project_id)? {
-        let copy = open.copy.as_ref().filter(|_| open.place.machine == env.caller.place.machine);
+        let copy =
+            open.working_copy.as_ref().filter(|_| open.location.machine == env.caller.location.machine);
         let Some(copy) = copy else { continue };
         let made = env.host.commits_made(&copy.root, open.started_at, copy.commit.as_deref());
         for commit in made.unwrap_or_default() {

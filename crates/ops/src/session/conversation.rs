@@ -114,7 +114,7 @@ pub(crate) fn of_transcript(
 ) -> Result<Conversation, Failure> {
     let mut found = conversation::get(tx, project_id, tool, native_id)?.unwrap_or_else(|| Conversation {
         project_id: project_id.to_owned(),
-        tool: tool.to_owned(),
+        tool_id: tool.to_owned(),
         native_id: native_id.to_owned(),
         ..Conversation::default()
     });
@@ -255,7 +255,7 @@ pub(crate) fn keep_late(
     let standing = BatonStanding { kept_delta_id: Some(note.delta_id.clone()), ..earlier.baton_standing() };
     // Two agents of one tool may have one name.
     let is_another = |holder: &Session| {
-        identity_key(&holder.identity) != identity_key(by) || holder.place != env.caller.place
+        identity_key(&holder.identity) != identity_key(by) || holder.location != env.caller.location
     };
     if let Some(holder) = earlier.holder.as_ref().filter(|holder| is_another(holder)) {
         let subject = format!("more was said about baton {}", short(&earlier.baton.baton_id));

@@ -157,8 +157,8 @@ fn keep_beside(
 }
 
 fn is_here(session: &Session, env: &Env<'_>) -> bool {
-    let place = &env.caller.place;
-    !place.process.is_empty() && session.place == *place && token_rights::is_own(env, session)
+    let place = &env.caller.location;
+    !place.process.is_empty() && session.location == *place && token_rights::is_own(env, session)
 }
 
 /// Keeps the sessions of the caller's process alive and answers with the newest of them.

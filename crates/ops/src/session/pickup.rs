@@ -17,7 +17,8 @@ use super::pickup_decide::{decide, with_verb};
 use super::prior_changes::{UncommittedFiles, UncommittedMarks, note_beginning};
 use super::recovery::{name_recovered, recoverable, saved_by};
 use super::{
-    RegisterResult, Registration, Releaser, again, move_baton, notify, release, replace, working_copy,
+    RegistrationOutcome, Releaser, SessionRegistration, again, move_baton, notify, release, replace,
+    working_copy,
 };
 use super::{applied_changes, pickup_handoff, waiting_changes, work_search};
 use crate::ledger::{Author, append_json};
@@ -45,8 +46,8 @@ pub struct PickupInput {
     #[serde(default)]
     pub from_session: Option<String>,
     /// Exactly this baton or this hand-off from another project, by its id or a unique prefix of it.
-    #[serde(default)]
-    pub handoff_id: Option<String>,
+    #[serde(default, rename = "handoff_id")]
+    pub target_id: Option<String>,
     /// Take over from an active holder, predecessor or session of the same identity.
     #[serde(default)]
     pub force: bool,
@@ -97,8 +98,12 @@ pub struct PickupResult {
 
 impl PickupInput {
     /// How it registers where it names no session of its own.
-    pub(super) fn registration<'a>(&'a self, project_id: &'a str, identity: &'a str) -> Registration<'a> {
-        Registration {
+    pub(super) fn registration<'a>(
+        &'a self,
+        project_id: &'a str,
+        identity: &'a str,
+    ) -> SessionRegistration<'a> {
+        SessionRegistration {
             project_id,
             identity,
             surface: self.surface.as_deref(),
@@ -166,7 +171,7 @@ impl Operation for Pickup {
             .read(|tx| pickup_bundle::read(tx, env, &project_id, &picked, (input.dry_run, input.full)))?;
         bundle.location = work_search::of_bundle(cx, &bundle, &mut files)?;
         waiting_changes::name_place(&mut bundle, cx.env.host);
-        waiting_changes::note_place(cx, &bundle)?;
+        waiting_changes::note_root(cx, &bundle)?;
         applied_changes::name_applied(cx, &mut bundle)?;
         Ok(bundle)
     }
@@ -183,7 +188,7 @@ pub(super) fn preview(
         return Err(resolve::unknown_project(project_id).into());
     }
     let decision = decide(tx, env, input, project_id, identity)?;
-    if let (Some(ClaimOutcome::Again), RegisterResult::Same(own)) = (&decision.claim, &decision.own) {
+    if let (Some(ClaimOutcome::Again), RegistrationOutcome::Same(own)) = (&decision.claim, &decision.own) {
         return repeat_answer(tx, own, &decision);
     }
     let recovered = decision.taken_from().or(decision.unwrapped.clone());
@@ -213,7 +218,7 @@ pub(super) fn pick(
         return Ok(picked);
     }
     let decision = decide(tx, env, input, project_id, identity)?;
-    if let (Some(ClaimOutcome::Again), RegisterResult::Same(own)) = (&decision.claim, &decision.own) {
+    if let (Some(ClaimOutcome::Again), RegistrationOutcome::Same(own)) = (&decision.claim, &decision.own) {
         session::beat(tx, own, Pickup::NAME, env.now)?;
         let mut picked = repeat_answer(tx, own, &decision)?;
         keep(tx, env, request.as_ref(), project_id, &mut picked)?;
@@ -221,8 +226,8 @@ pub(super) fn pick(
     }
     let holder = decision.taken_from();
     let (mut own, is_new) = match decision.own {
-        RegisterResult::Same(session) => (session, false),
-        RegisterResult::New(mut session, replaced) => {
+        RegistrationOutcome::Same(session) => (session, false),
+        RegistrationOutcome::New(mut session, replaced) => {
             replace(tx, env, &mut session, replaced, input.why.as_deref())?;
             (session, true)
         }

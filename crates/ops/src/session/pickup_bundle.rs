@@ -189,7 +189,7 @@ fn reminders(
     let mut found = card::reminders(tx, env, project, open)?;
     found.extend(remind(tx, &project.project_id, &picked.identity, env.now)?);
     let own = working_copy::of_caller(env);
-    let machine = &env.caller.place.machine;
+    let machine = &env.caller.location.machine;
     // A dry run registers no session: the caller may have one.
     let callers = match &picked.session_id {
         Some(id) => Some(id.clone()),
@@ -205,7 +205,7 @@ fn reminders(
     found.extend(left_beside(tx, env, &project.project_id, &brought)?);
     if let Some(id) = &picked.session_id {
         let accepted = handoff::accepted(tx, &project.project_id)?;
-        found.extend(accepted_handoffs::duties(&accepted, id, &picked.identity));
+        found.extend(accepted_handoffs::accepted_remarks(&accepted, id, &picked.identity));
         found.extend(accepted_handoffs::abandoned(tx, env, accepted.iter())?);
     }
     let before = picked.predecessor_session_id.as_deref();
@@ -287,7 +287,7 @@ fn prefetch_queries(
     prefetch_left(tx, project_id);
     prefetch_reminder(tx, project_id, &picked.identity, env.now);
     if let Some(from) = &picked.predecessor_session_id {
-        drop(session::chain(tx, project_id, from, limits.lineage()));
+        drop(session::predecessors(tx, project_id, from, limits.lineage()));
         prefetch_late_words(tx, project_id, from);
     }
 }
@@ -366,7 +366,7 @@ fn lineage(
     limits: &BundleLimits,
 ) -> Result<Vec<Session>, Failure> {
     match &picked.predecessor_session_id {
-        Some(from) => Ok(session::chain(tx, project_id, from, limits.lineage())?),
+        Some(from) => Ok(session::predecessors(tx, project_id, from, limits.lineage())?),
         None => Ok(Vec::new()),
     }
 }

@@ -207,7 +207,7 @@ pub(super) fn name_place(bundle: &mut Bundle, host: &dyn Host) {
 }
 
 /// Notes for the wrap that the picker has the changes where it stands.
-pub(super) fn note_place(cx: &mut Cx<'_>, bundle: &Bundle) -> Result<(), Failure> {
+pub(super) fn note_root(cx: &mut Cx<'_>, bundle: &Bundle) -> Result<(), Failure> {
     let Some(changes) = bundle.changes.as_ref().filter(|changes| changes.is_here && !bundle.dry_run) else {
         return Ok(());
     };

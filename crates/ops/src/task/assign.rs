@@ -52,11 +52,11 @@ pub(super) fn assign(
     wanted.claim = Some(Claim {
         by: to.to_owned(),
         session_id: None,
-        place: None,
-        token: wanted.claim_token,
+        location: None,
+        fence: wanted.claim_token,
         lease,
         until: env.now.saturating_add(lease),
-        bearer: None,
+        access_token_id: None,
     });
     wanted.set_status("in_progress", env.now);
     wanted.assignee = Some(to.to_owned());

@@ -109,7 +109,7 @@ impl Operation for Board {
             let mut roles: BTreeMap<(usize, String), Vec<TaskCount>> = BTreeMap::new();
             let (figures, late) = figures(tx, env, &project_id)?;
             for figure in figures {
-                roles.entry((place(&figure.role), figure.role.clone())).or_default().push(figure);
+                roles.entry((role_rank(&figure.role), figure.role.clone())).or_default().push(figure);
             }
             let row = |((_, role), figures): (&(usize, String), &Vec<TaskCount>)| {
                 row(tx, env, (&project_id, &late), role, figures)
@@ -121,7 +121,7 @@ impl Operation for Board {
 }
 
 /// The built-in roles in the order of the work, then the project's own, then none.
-fn place(role: &str) -> usize {
+fn role_rank(role: &str) -> usize {
     match IncrementStage::of(Some(role)) {
         Some(stage) => stage as usize,
         None if role.is_empty() => 9,

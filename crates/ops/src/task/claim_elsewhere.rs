@@ -10,7 +10,7 @@ use baton_model::task::claim::Claim;
 use baton_store::{Failure, Tx, message, task};
 use serde_json::json;
 
-use super::lease::liveness;
+use super::claim_expiry::liveness;
 use super::write::update_without_delta;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
@@ -67,7 +67,7 @@ impl ClaimChange {
         if let Some((_, message_id)) =
             route::last_sent(&self.before).filter(|_| route::is_waiting(&self.before))
         {
-            message::recall(tx, author.project_id, message_id, env.now)?;
+            message::retract(tx, author.project_id, message_id, env.now)?;
         }
         if self.assignee.is_some() && self.after.is_open() {
             self.remember_holder(tx, author.project_id, env.now)?;

@@ -118,7 +118,7 @@ impl Operation for Close {
     const META: Meta = Meta::write("task_close", "Close a task with its result, and set off what follows")
         .changes_tasks()
         .follows_tasks()
-        .seals(&["context"]);
+        .encrypts(&["context"]);
     type Input = CloseInput;
     type Output = CloseOutput;
 

@@ -150,7 +150,7 @@ impl Operation for Create {
         .changes_tasks()
         .exclusive()
         .follows_tasks()
-        .seals(&["agent_context", "handoff_instructions"]);
+        .encrypts(&["agent_context", "handoff_instructions"]);
     type Input = CreateInput;
     type Output = CreateOutput;
 
@@ -161,7 +161,7 @@ impl Operation for Create {
         }
         let request = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
         let task = write(cx, request, |tx, env, author| {
-            let made = place(tx, env, author, &input, made.clone())?;
+            let made = insert_with_links(tx, env, author, &input, made.clone())?;
             Ok(answer(&made, env, author))
         })?;
         Ok(CreateOutput { task })
@@ -181,7 +181,7 @@ pub(super) fn checked(input: &CreateInput, project: Option<&str>, cx: &mut Cx<'_
 }
 
 /// Gives a checked task its id, and writes it down with its parent and what it depends on.
-pub(super) fn place(
+pub(super) fn insert_with_links(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     author: &Author<'_>,

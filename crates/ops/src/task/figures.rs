@@ -4,7 +4,7 @@ use baton_model::task::Task;
 use baton_store::{Failure, Tx, task};
 use task::count::{self, TaskCount};
 
-use super::lease::overdue;
+use super::claim_expiry::overdue;
 use crate::op::Env;
 
 /// The figures of a project, and its tasks whose lease has run out: they are counted as free.

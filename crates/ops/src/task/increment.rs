@@ -120,7 +120,7 @@ impl Operation for Increment {
     )
     .changes_tasks()
     .follows_tasks()
-    .seals(&["handoff_instructions"]);
+    .encrypts(&["handoff_instructions"]);
     type Input = IncrementInput;
     type Output = IncrementOutput;
 

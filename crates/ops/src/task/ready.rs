@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use task::TaskList;
 
 use super::claim::{AgentFilter, claim_filter};
-use super::lease::{as_it_stands, overdue};
+use super::claim_expiry::{as_it_stands, overdue};
 use super::list::{Row, rows};
 use super::{at_most, by_id, collect};
 use crate::op::{Caller, Cx, Env, Meta, Operation};

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::answer::TaskAnswer;
+use super::claim_expiry::free;
 use super::comment::LateComment;
-use super::lease::free;
 use super::write::{answer, check_and_renew_lease, reload, write};
 use super::{by_id_to_change, comment};
 use crate::ledger::{Author, append_json};

@@ -7,7 +7,7 @@ use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::lease::{release_expired_claims, run_out};
+use super::claim_expiry::{release_expired_claims, run_out};
 use super::route_plan::{PassRequest, Step, plan};
 use super::route_row::{Assignment, BlockedTask, RoutedTask, StepEffect, WaitState, WaitingTask};
 use super::route_step::{block, offer_to_agent, wait};

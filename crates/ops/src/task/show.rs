@@ -157,7 +157,7 @@ fn open_comment(host: &dyn Host, comment: &mut Comment, project_id: &str, reader
     let Some(Value::String(text)) = comment.0.get_mut("text") else { return };
     if sealed::is_encrypted(text) {
         let reader = reader.filter(|name| readers.iter().any(|known| known.eq_ignore_ascii_case(name)));
-        let plain = reader.and_then(|name| host.unseal(project_id, name, text).ok());
+        let plain = reader.and_then(|name| host.decrypt(project_id, name, text).ok());
         *text = plain.unwrap_or_else(|| format!("(encrypted for {})", readers.join(", ")));
     }
 }
@@ -174,7 +174,7 @@ fn row_for(env: &Env<'_>, found: &Task, reader: Option<&str>) -> View {
     let asker = Claimant {
         identity,
         session_id: caller.session.as_deref(),
-        place: Some(&caller.place),
+        location: Some(&caller.location),
         token: None,
         is_local: bearer.is_none(),
         holder_ended: false,

@@ -133,7 +133,7 @@ impl Operation for Update {
     const META: Meta = Meta::write("task_update", "Change a task; what is left out stays")
         .changes_tasks()
         .follows_tasks()
-        .seals(&["agent_context", "handoff_instructions"]);
+        .encrypts(&["agent_context", "handoff_instructions"]);
     type Input = UpdateInput;
     type Output = UpdateOutput;
 

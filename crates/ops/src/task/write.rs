@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::answer::TaskAnswer;
 use super::claim_elsewhere::refuse_previous;
-use super::lease::liveness;
+use super::claim_expiry::liveness;
 use super::readiness;
 use crate::handoff::edit::task_changed;
 use crate::ledger::{Author, append_json};
@@ -156,7 +156,7 @@ pub(super) fn claimant<'a>(env: &'a Env<'_>, author: &'a Author<'_>) -> Claimant
     Claimant {
         identity: author.identity,
         session_id: author.session.map(|session| session.session_id.as_str()),
-        place: Some(&env.caller.place),
+        location: Some(&env.caller.location),
         token: None,
         is_local: env.caller.grant.bearer.is_none(),
         holder_ended: false,
@@ -168,7 +168,7 @@ pub(super) fn claimant<'a>(env: &'a Env<'_>, author: &'a Author<'_>) -> Claimant
 fn has_holder_ended(env: &Env<'_>, known: &Task, asker: &Claimant<'_>) -> bool {
     known.claim.as_ref().is_some_and(|claim| {
         let is_own = asker.is_local || claim.by == asker.identity;
-        is_own && claim.place.as_ref().is_some_and(|place| env.host.process_gone(place))
+        is_own && claim.location.as_ref().is_some_and(|place| env.host.process_gone(place))
     })
 }
 
@@ -188,7 +188,7 @@ pub(super) fn refuse_elsewhere(
 /// Whether a claim is held by another live process of the session's identity.
 pub(super) fn is_elsewhere(env: &Env<'_>, own: &Session, claim: &Claim) -> bool {
     let in_it = claim.session_id.as_ref() == Some(&own.session_id);
-    in_it && claim.place.as_ref().is_some_and(|place| ownership::is_held_elsewhere(env, own, place))
+    in_it && claim.location.as_ref().is_some_and(|place| ownership::is_held_elsewhere(env, own, place))
 }
 
 /// A write to a project's tasks: resolves who asks, takes the project, and counts as a sign of life.

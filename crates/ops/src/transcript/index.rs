@@ -213,7 +213,7 @@ fn write_passages(
 fn about(number: i64, header: &Header) -> SearchScope {
     SearchScope {
         number,
-        agent: header.agent.clone(),
+        agent: header.tool_id.clone(),
         cwd: clean(header.cwd.as_deref().unwrap_or_default()),
         updated_at: header.updated_at_ms.unwrap_or(0),
     }

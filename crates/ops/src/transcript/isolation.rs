@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
 use baton_model::refusal::{Kind, Refusal};
-use baton_store::{Failure, place, project};
+use baton_store::{Failure, project, project_root};
 
 use crate::op::{Cx, Host};
 use crate::resolve;
@@ -37,9 +37,10 @@ impl<'a> View<'a> {
     pub(super) fn of(cx: &mut Cx<'a>, named: Option<&str>) -> Result<Self, Failure> {
         // Over a socket the transcripts are the server's, and the caller's machine is another or unknown. Of the same
         // folder on several machines, an isolated project's counts.
-        let machine = (!cx.env.host.is_served()).then(|| cx.env.caller.place.machine.clone());
-        let (folders, isolated) =
-            cx.store.read(|tx| Ok((place::owners(tx, machine.as_deref())?, project::isolated(tx)?)))?;
+        let machine = (!cx.env.host.is_served()).then(|| cx.env.caller.location.machine.clone());
+        let (folders, isolated) = cx
+            .store
+            .read(|tx| Ok((project_root::owners(tx, machine.as_deref())?, project::isolated(tx)?)))?;
         let (mut owners, mut repositories) = (HashMap::new(), HashMap::new());
         for folder in folders {
             let owner = (folder.project_id, folder.is_isolated);

@@ -1,7 +1,7 @@
 //! Histories of driving: broken at every step, and with processes that die, are overtaken and wake up again.
 
 use baton_model::handoff::State;
-use baton_model::issue::CallEnd;
+use baton_model::issue::TrackerOutcome;
 use baton_ops::saga::{LeasedStep, StepStart};
 use baton_store::handoff;
 use serde_json::json;
@@ -69,7 +69,7 @@ fn random_history(w: &mut World, seed: u64) {
     let mut dice = Dice(seed);
     let mut hub = Hub::default();
     let id = text(&w.ok(&sender(), "handoff_create", handoff_input()), "handoff_id");
-    let mut paused: Vec<(Box<LeasedStep>, Option<CallEnd>)> = Vec::new();
+    let mut paused: Vec<(Box<LeasedStep>, Option<TrackerOutcome>)> = Vec::new();
     for round in 0..20 {
         (hub.lose, hub.fail, hub.refuse) =
             (u32::from(dice.below(3) == 0), u32::from(dice.below(4) == 0), dice.below(12) == 0);
@@ -114,7 +114,7 @@ fn random_history(w: &mut World, seed: u64) {
 }
 
 /// A process goes on after a pause: it asks if it has not yet, tells, and clears up if it was overtaken.
-fn wake(w: &mut World, hub: &mut Hub, (leased, ended): (Box<LeasedStep>, Option<CallEnd>)) {
+fn wake(w: &mut World, hub: &mut Hub, (leased, ended): (Box<LeasedStep>, Option<TrackerOutcome>)) {
     let ended = ended.unwrap_or_else(|| hub.ask(&leased.call));
     tell(w, &leased, &ended).expect("told");
 }

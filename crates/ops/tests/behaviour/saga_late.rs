@@ -1,6 +1,6 @@
 //! Requests to a tracker that arrive late, or whose sender was overtaken: there is one issue in the end.
 
-use baton_model::session::Place;
+use baton_model::session::ProcessLocation;
 use baton_ops::saga::{LeasedStep, OutcomeReport, StepStart};
 use serde_json::{Value, json};
 
@@ -45,7 +45,7 @@ on_every_backend! {
     fn one_who_is_killed_after_sending_leaves_no_double_either(w) {
         // On another machine: nobody can know that it is gone, and it tells nothing.
         let (id, mut hub) = (create(w), Hub::default());
-        let asleep = lease(w, &id, &Place { machine: "m9".into(), process: "asleep".into() });
+        let asleep = lease(w, &id, &ProcessLocation { machine: "m9".into(), process: "asleep".into() });
         w.advance(15_000);
         drive(w, &mut hub, &id);
         assert_eq!(show(w, &id)["state"], "offered");

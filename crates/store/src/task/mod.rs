@@ -17,7 +17,7 @@ pub mod line;
 use std::collections::HashMap;
 
 use baton_model::id::identity_key;
-use baton_model::session::Place;
+use baton_model::session::ProcessLocation;
 use baton_model::task::claim::Claim;
 use baton_model::task::clock::Clocks;
 use baton_model::task::{Readiness, Task};
@@ -135,9 +135,15 @@ fn read(row: Row) -> Result<Task, Fault> {
         ..Task::default()
     };
     task.claim = match (r.opt_text()?, r.opt_text()?, r.opt_int()?, r.opt_int()?) {
-        (Some(by), session_id, Some(lease), Some(until)) => {
-            Some(Claim { by, session_id, token: task.claim_token, lease, until, place: None, bearer: None })
-        }
+        (Some(by), session_id, Some(lease), Some(until)) => Some(Claim {
+            by,
+            session_id,
+            fence: task.claim_token,
+            lease,
+            until,
+            location: None,
+            access_token_id: None,
+        }),
         _ => None,
     };
     task.readiness =
@@ -145,8 +151,8 @@ fn read(row: Row) -> Result<Task, Fault> {
     task.clocks = Clocks::from_json(&json::read(&r.text()?)?).unwrap_or_default();
     let (machine, process, bearer) = (r.opt_text()?, r.opt_text()?, r.opt_text()?);
     if let Some(claim) = &mut task.claim {
-        claim.place = machine.zip(process).map(|(machine, process)| Place { machine, process });
-        claim.bearer = bearer;
+        claim.location = machine.zip(process).map(|(machine, process)| ProcessLocation { machine, process });
+        claim.access_token_id = bearer;
     }
     Ok(task)
 }
@@ -306,7 +312,7 @@ pub fn put(tx: &mut Tx<'_>, task: &Task) -> Result<(), Fault> {
 
 fn columns(task: &Task) -> Vec<Value> {
     let claim = task.claim.clone();
-    let place = task.claim.as_ref().and_then(|claim| claim.place.as_ref());
+    let place = task.claim.as_ref().and_then(|claim| claim.location.as_ref());
     params![
         &task.title,
         &task.description,
@@ -341,7 +347,7 @@ fn columns(task: &Task) -> Vec<Value> {
         json::write(&task.clocks.to_json()),
         place.map(|place| place.machine.clone()),
         place.map(|place| place.process.clone()),
-        claim.as_ref().and_then(|c| c.bearer.clone()),
+        claim.as_ref().and_then(|c| c.access_token_id.clone()),
     ]
     .to_vec()
 }

@@ -34,7 +34,7 @@ pub struct Passage {
 /// A message, call or result in a passage, or a part of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Its line in the transcript, see [`crate::event::Place`].
+    /// Its line in the transcript, see [`crate::event::SourcePosition`].
     pub line: u64,
     /// `user`, `assistant`, `thinking`, `call`, `result`, `summary` or `plan`.
     pub role: String,
@@ -49,7 +49,7 @@ pub fn passages(found: &TranscriptFile, home: Option<&str>, sink: &mut dyn FnMut
     let mut builder = Builder { sink, text: String::new(), words: String::new() };
     let report = format.read_session(&found.path, found.key.as_deref(), &mut |event| {
         if let Some((role, text)) = message_text(event) {
-            builder.entry(event.place.line, role, &cleaner.clean_text(&bounded(text)));
+            builder.entry(event.position.line, role, &cleaner.clean_text(&bounded(text)));
         }
     });
     builder.close();

@@ -33,7 +33,7 @@ pub(super) fn run(verb: Setup, out: &mut Out<'_>) -> Result<(), AppError> {
         Setup::Import { input, path, dry_run } => import(input.or(path), dry_run, out),
         Setup::Sync(args) => sync(&args, out),
         Setup::Dolt { verb } => match verb {
-            Dolt::Status => about::place(out),
+            Dolt::Status => about::where_ledger_is(out),
             Dolt::Pull | Dolt::Push | Dolt::Commit { .. } => sync(&Sync::default(), out),
         },
         Setup::Hooks { verb } => settings::hooks(verb, out),
@@ -42,7 +42,7 @@ pub(super) fn run(verb: Setup, out: &mut Out<'_>) -> Result<(), AppError> {
         Setup::Version => about::version(out),
         Setup::Info { whats_new: true, .. } => about::whats_new(out),
         Setup::Info { schema, .. } => about::info(schema, out),
-        Setup::Where => about::place(out),
+        Setup::Where => about::where_ledger_is(out),
         Setup::Ping => about::ping(out),
         Setup::Prime(args) => prime(&args, out),
         Setup::Onboard => out.text(about::ONBOARD),

@@ -156,7 +156,12 @@ fn pick_up(
     (project_id, id): (Option<&String>, &str),
 ) -> Result<(String, Option<Undo>), AppError> {
     let handoff_id = Some(id.to_owned());
-    let input = PickupInput { project: project_id.cloned(), identity, handoff_id, ..PickupInput::default() };
+    let input = PickupInput {
+        project: project_id.cloned(),
+        identity,
+        target_id: handoff_id,
+        ..PickupInput::default()
+    };
     let taken = app.run::<Pickup>(&input)?;
     let identity = taken.identity.clone();
     let message = format!("{} holds the baton", visible(&identity));

@@ -114,7 +114,7 @@ impl Sqlite {
 
     /// The fault of a file whose log is missing.
     pub(super) fn incomplete(&self) -> Fault {
-        incomplete(&self.place())
+        incomplete(&self.path_text())
     }
 }
 

@@ -127,7 +127,7 @@ impl StagedRestore {
     }
 
     /// Puts it in the store's place, and keeps what was there under a name with this time in it.
-    pub fn place(mut self, now_ms: i64, observer: Observer<'_>) -> Result<Option<ReplacedStore>, Fault> {
+    pub fn install(mut self, now_ms: i64, observer: Observer<'_>) -> Result<Option<ReplacedStore>, Fault> {
         self.flush()?;
         let mut lock = WriterLock::for_database(&self.store);
         lock.acquire()?;

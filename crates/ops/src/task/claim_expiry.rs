@@ -110,7 +110,7 @@ fn run_out_reason(tx: &mut Tx<'_>, env: &Env<'_>, task: &Task) -> Result<String,
 
 /// Whether the process of a session is known to have ended. What the client of a token says of the processes of others counts for nothing.
 fn is_gone(env: &Env<'_>, session: &Session) -> bool {
-    token_rights::is_own(env, session) && env.host.process_gone(&session.place)
+    token_rights::is_own(env, session) && env.host.process_gone(&session.location)
 }
 
 /// Whether a lease that ran out ends the work of a session: work that was begun, by a process that is not heard of any more.
@@ -160,7 +160,7 @@ pub(super) fn free(tx: &mut Tx<'_>, task: &Task, why: Option<&str>, now: i64) ->
 
 fn write_freed(tx: &mut Tx<'_>, task: &Task, after: Task) -> Result<Task, Failure> {
     if let Some((_, message_id)) = route::last_sent(task) {
-        message::recall(tx, &task.project_id, message_id, after.updated_at)?;
+        message::retract(tx, &task.project_id, message_id, after.updated_at)?;
     }
     update_without_delta(tx, task, &after)?;
     Ok(after)
