@@ -22,7 +22,7 @@ const BLOCK: u32 = 20;
 struct StaticHost(baton_transcripts::TranscriptEnv, Option<MatrixCache>);
 
 impl Host for StaticHost {
-    fn process_gone(&self, _: &baton_model::session::ProcessLocation) -> bool {
+    fn has_process_ended(&self, _: &baton_model::session::ProcessLocation) -> bool {
         false
     }
 

@@ -15,8 +15,8 @@ use baton_ops::{ImportRequest, Lines};
 use serde::Serialize;
 
 use crate::app::App;
+use crate::beads_file::{FileLines, FileTurn, FileVersion, ReplaceResult};
 use crate::error::AppError;
-use crate::issues_file::{FileLines, FileTurn, FileVersion, ReplaceResult};
 use crate::private_file::store_identity;
 use crate::raw_lines::{LineSelection, RawLines};
 use crate::repo_file::RepoFile;
@@ -26,7 +26,7 @@ mod turn;
 mod unseen;
 
 use conflict_base::conflict_base;
-pub(crate) use turn::{Direction, ExclusiveTurn, mirror};
+pub(crate) use turn::{Direction, ExclusiveTurn, sync_beads_file};
 use unseen::{unseen, would_lose};
 
 /// Tasks whose lines are in memory at once.
@@ -43,7 +43,7 @@ pub(crate) fn import(
     let (project, path) = (app.project.clone(), file.path());
     let base = || conflict_base(&path);
     // Only the file that is in step with the project says which memories and lines of other kinds it has no longer.
-    let is_own = app.config.tasks_mirror.as_ref().is_some_and(|own| is_same(&own.path(), &path))
+    let is_own = app.config.beads_file.as_ref().is_some_and(|own| is_same(&own.path(), &path))
         && own_project(app).is_some_and(|own| project.as_ref().is_none_or(|named| *named == own));
     let request = ImportRequest {
         project: project.as_deref(),

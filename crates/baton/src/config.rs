@@ -3,12 +3,12 @@
 //! This file is the only one that reads the environment, the working directory and configuration files.
 #![allow(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
 
+mod beads_file;
 mod faults;
 mod file;
 mod github;
 mod home;
 mod keys;
-mod mirror;
 mod notify;
 mod recall;
 mod redact;
@@ -89,7 +89,7 @@ pub(crate) struct Config {
     /// The user's own rules for secrets.
     pub redact: Rules,
     /// The Beads file that is kept in step with the tasks.
-    pub tasks_mirror: Option<RepoFile>,
+    pub beads_file: Option<RepoFile>,
     /// The settings file of the repository that the working directory is in.
     pub repository: Option<RepositoryFile>,
     /// The user's home directory.
@@ -282,9 +282,9 @@ fn config(sources: Sources) -> Result<Config, Refusal> {
         github: github::read(&setting, &given)?,
         recall: recall::read(&origins, &given)?,
         redact: redact::read(&origins)?,
-        tasks_mirror: origins
+        beads_file: origins
             .get("tasks.mirror")
-            .and_then(|(value, origin)| mirror::file(value, origin, repository.as_ref(), cwd.as_deref())),
+            .and_then(|(value, origin)| beads_file::file(value, origin, repository.as_ref(), cwd.as_deref())),
         repository,
         home,
         config_dir,

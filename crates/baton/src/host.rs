@@ -49,7 +49,7 @@ pub(crate) struct Machine {
     config: Config,
     keys: Keys,
     matrices: baton_ops::recall::MatrixCache,
-    outside: OnceLock<Option<Arc<IndexServices>>>,
+    index_services: OnceLock<Option<Arc<IndexServices>>>,
     /// Live state beside the ledger, from the first store on.
     live: OnceLock<Option<Arc<Live>>>,
 }
@@ -82,7 +82,7 @@ impl Machine {
             live: OnceLock::new(),
             config: config.clone(),
             matrices: Default::default(),
-            outside: OnceLock::new(),
+            index_services: OnceLock::new(),
         }
     }
 
@@ -130,12 +130,12 @@ impl Machine {
     }
 
     /// The external services of the memory index, if the settings name any; created on first use.
-    pub(crate) fn outside(&self) -> Result<Option<Arc<IndexServices>>, AppError> {
-        if let Some(known) = self.outside.get() {
+    pub(crate) fn index_services(&self) -> Result<Option<Arc<IndexServices>>, AppError> {
+        if let Some(known) = self.index_services.get() {
             return Ok(known.clone());
         }
         let made = IndexServices::new(&self.config)?;
-        Ok(self.outside.get_or_init(|| made).clone())
+        Ok(self.index_services.get_or_init(|| made).clone())
     }
 
     /// The caller of this process.
@@ -182,7 +182,7 @@ impl baton_ops::op::Host for Machine {
         !self.config.subjects
     }
 
-    fn process_gone(&self, place: &ProcessLocation) -> bool {
+    fn has_process_ended(&self, place: &ProcessLocation) -> bool {
         place.machine == self.id && process::has_ended(&place.process)
     }
 

@@ -195,7 +195,10 @@ impl Watch {
 
 /// Whether the process of a holder on this machine is known to have ended.
 fn is_gone(machine: &Machine, duty: &Duty) -> bool {
-    machine.process_gone(&ProcessLocation { machine: duty.machine_id.clone(), process: duty.process.clone() })
+    machine.has_process_ended(&ProcessLocation {
+        machine: duty.machine_id.clone(),
+        process: duty.process.clone(),
+    })
 }
 
 fn millis(span: Millis) -> Duration {

@@ -216,7 +216,7 @@ pub(crate) struct Setup {
 pub(crate) type Changes = Vec<String>;
 
 impl Setup {
-    /// Of the repository around a folder. `mirror`: the file that is kept in step, if the settings name one.
+    /// Of the repository around a folder. `beads_file`: the file that is kept in step, if the settings name one.
     pub(crate) fn of(folder: &Path, mirror: Option<&Path>) -> Option<Self> {
         let root = git::root(folder)?;
         let inside = mirror.and_then(|path| Some(path.strip_prefix(&root).ok()?.to_str()?.to_owned()));

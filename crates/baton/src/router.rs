@@ -13,12 +13,12 @@ use baton_ops::task::{BeadsExport, BeadsExportInput, Route, RouteInput, RouteOut
 use baton_store::{Failure, Store};
 use tokio::runtime::Handle;
 
+use crate::beads_file_service::BeadsFileService;
 use crate::clock;
 use crate::config::Config;
 use crate::error::AppError;
 use crate::host::Machine;
 use crate::leadership::Duties;
-use crate::mirror::Mirror;
 use crate::services::{Service, ServiceHandle, StopSignal};
 
 /// Pause between two passes.
@@ -42,12 +42,12 @@ struct RoutingPass {
     duties: Arc<Duties>,
     config: Config,
     caller: Caller,
-    mirror: Option<RouterMirror>,
+    beads_file: Option<RouterBeadsFile>,
 }
 
 /// The Beads file of a server: other ledgers may give its tasks out, too, so that a pass holds the turn at it.
-struct RouterMirror {
-    file: Arc<Mirror>,
+struct RouterBeadsFile {
+    file: Arc<BeadsFileService>,
     /// Who the server is for its own project.
     owner: Caller,
     runtime: Handle,
@@ -58,15 +58,15 @@ pub(crate) fn start(
     config: &Config,
     machine: &Arc<Machine>,
     duties: &Arc<Duties>,
-    (mirror, runtime): (Option<Arc<Mirror>>, Handle),
+    (mirror, runtime): (Option<Arc<BeadsFileService>>, Handle),
 ) -> Result<ServiceHandle, AppError> {
     let mut store = Store::open(&config.store, clock::now())?;
     machine.observe(&mut store);
     let (machine, duties) = (Arc::clone(machine), Arc::clone(duties));
     let mut caller = Caller { surface: ROUTER.to_owned(), ..Caller::default() };
     caller.location.machine.clone_from(&machine.id);
-    let mirror = mirror.map(|file| RouterMirror { file, owner: machine.caller(config), runtime });
-    let pass = RoutingPass { store, machine, duties, config: config.clone(), caller, mirror };
+    let mirror = mirror.map(|file| RouterBeadsFile { file, owner: machine.caller(config), runtime });
+    let pass = RoutingPass { store, machine, duties, config: config.clone(), caller, beads_file: mirror };
     Ok(ServiceHandle::start(pass, PASS_INTERVAL)?)
 }
 
@@ -88,16 +88,16 @@ impl RoutingPass {
         }
         let caller = self.caller.clone();
         let projects = self.with(&caller, |cx| all::call_typed::<List>(&ListInput::default(), cx))?;
-        let mirrored = self.mirrored_project();
+        let mirrored = self.beads_file_project();
         for id in projects.items.iter().map(|row| &row.project.project_id) {
             if self.duties.fence(duty::ROUTE).is_none() {
                 break;
             }
             let input = RouteInput { project: Some(id.clone()), ..settings(&self.config.route) };
-            let mirror = self.mirror.as_ref().filter(|_| mirrored.as_ref() == Some(id));
+            let mirror = self.beads_file.as_ref().filter(|_| mirrored.as_ref() == Some(id));
             let turn = mirror.and_then(|own| own.runtime.block_on(own.file.hold()));
             let routed = self.with(&caller, |cx| all::call_typed::<Route>(&input, cx));
-            if let (Some(turn), Some(own)) = (turn, &self.mirror) {
+            if let (Some(turn), Some(own)) = (turn, &self.beads_file) {
                 own.runtime.block_on(turn.finish());
             }
             match routed {
@@ -111,8 +111,8 @@ impl RoutingPass {
     }
 
     /// The project whose tasks the mirrored file holds.
-    fn mirrored_project(&mut self) -> Option<String> {
-        let owner = self.mirror.as_ref()?.owner.clone();
+    fn beads_file_project(&mut self) -> Option<String> {
+        let owner = self.beads_file.as_ref()?.owner.clone();
         let input = BeadsExportInput { only_seq: true, ..BeadsExportInput::default() };
         // A folder that is not registered, or not any more, has no project.
         Some(self.with(&owner, |cx| all::call_typed::<BeadsExport>(&input, cx)).ok()?.project_id)

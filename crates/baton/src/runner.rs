@@ -75,7 +75,7 @@ pub(crate) trait Runner {
     }
 
     /// An operation that may write is over, and had no transfer to drive.
-    fn wrote(&mut self) {}
+    fn notify_write(&mut self) {}
 }
 
 /// Runs an operation that reads tasks and does nothing else, with what the chain has for it. Its answer may hold a whole project,
@@ -130,14 +130,14 @@ pub(crate) async fn run<R: Runner>(runner: &mut R, mut call: Call) -> Answer {
         Ok(answer) if meta.transfer != TransferEffect::None => {
             runner.drive_transfer(meta.transfer, answer).await;
         }
-        Ok(_) if meta.access == Access::Write => runner.wrote(),
+        Ok(_) if meta.access == Access::Write => runner.notify_write(),
         _ => {}
     }
     if meta.access == Access::Write
         && let Ok(answer) = &answer
     {
         for project_id in AnswerView(answer).written_projects() {
-            crate::notify_marks::wrote(project_id);
+            crate::notify_marks::notify_write(project_id);
         }
     }
     answer

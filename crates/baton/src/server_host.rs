@@ -31,8 +31,8 @@ impl<'a> RemoteCallHost<'a> {
 }
 
 impl Host for RemoteCallHost<'_> {
-    fn process_gone(&self, place: &ProcessLocation) -> bool {
-        self.here.process_gone(place)
+    fn has_process_ended(&self, place: &ProcessLocation) -> bool {
+        self.here.has_process_ended(place)
     }
 
     fn transcript_env(&self) -> &baton_transcripts::TranscriptEnv {

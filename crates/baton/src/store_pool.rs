@@ -11,17 +11,17 @@ use std::sync::{Arc, Mutex};
 use baton_model::session::Limits;
 use baton_ops::input::InputView;
 use baton_ops::op::{Access, Caller, Cx, Entry, Env, Host, Operation};
-use baton_ops::{all, once};
+use baton_ops::{all, idempotency};
 use baton_store::{Failure, Fault, FaultKind, Store, Target};
 use serde_json::Value;
 use tokio::sync::{Notify, oneshot};
 
 use self::pending::PendingCount;
 use self::queue::Queue;
+use crate::beads_file_service::BeadsFileService;
 use crate::clock;
 use crate::error::AppError;
 use crate::host::Machine;
-use crate::mirror::Mirror;
 use crate::recall::IndexServices;
 use crate::remote::{AnsweredQuestion, FACTS_REQUIRED, RemoteHost};
 use crate::runner::{self, Answer, Call};
@@ -72,9 +72,9 @@ pub(crate) struct Pool {
     in_hand: AtomicUsize,
     wrote: Arc<Notify>,
     /// The external services of the memory index, if any are configured.
-    outside: Option<Arc<IndexServices>>,
+    index_services: Option<Arc<IndexServices>>,
     /// The Beads file of the tasks, if the settings name one.
-    mirror: Option<Arc<Mirror>>,
+    beads_file: Option<Arc<BeadsFileService>>,
     /// What drives transfers, in a process that no server does it for.
     driver: Option<TransferDriver>,
 }
@@ -115,21 +115,21 @@ impl Pool {
             _ => Some(spawn_readers(target, &shared, threads.readers)?),
         };
         let readers = readers.ok_or_else(|| Fault::other("no store thread was started".to_owned()))?;
-        let outside = shared.machine.outside().map_err(|ended| Fault::other(format!("{ended:?}")))?;
+        let outside = shared.machine.index_services().map_err(|ended| Fault::other(format!("{ended:?}")))?;
         Ok(Self {
             writers,
             readers,
             in_hand: AtomicUsize::new(0),
             wrote,
-            outside,
-            mirror: None,
+            index_services: outside,
+            beads_file: None,
             driver: None,
         })
     }
 
     /// Goes by this file, too, from now on.
-    pub(crate) fn with_mirror(self, mirror: Option<Arc<Mirror>>) -> Self {
-        Self { mirror, ..self }
+    pub(crate) fn with_beads_file(self, mirror: Option<Arc<BeadsFileService>>) -> Self {
+        Self { beads_file: mirror, ..self }
     }
 
     /// Drives transfers itself from now on.
@@ -174,7 +174,7 @@ impl Pool {
     }
 
     /// Ends after something was written here, since it was last waited for.
-    pub(crate) async fn wrote(&self) {
+    pub(crate) async fn wait_for_write(&self) {
         self.wrote.notified().await;
     }
 
@@ -292,7 +292,7 @@ fn run_on(store: &mut Store, job: &QueuedCall, shared: &Shared, host: &dyn Host)
     };
     let mut cx = Cx { store, env };
     match &job.once {
-        Some(key) => once::run(job.entry, job.input.clone(), key, &mut cx),
+        Some(key) => idempotency::run(job.entry, job.input.clone(), key, &mut cx),
         None => (job.entry.run)(job.input.clone(), &mut cx),
     }
 }

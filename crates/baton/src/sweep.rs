@@ -52,7 +52,7 @@ impl Service for Sweep {
         }
         sweep_once(&mut self.store, &self.machine, self.limits);
         if self.sweeps.is_multiple_of(FORGETS)
-            && let Err(failure) = baton_ops::once::forget(&mut self.store, self.machine.now())
+            && let Err(failure) = baton_ops::idempotency::forget(&mut self.store, self.machine.now())
         {
             tracing::error!(%failure, "old answers cannot be forgotten");
         }

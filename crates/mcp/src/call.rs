@@ -58,7 +58,7 @@ impl Server {
         };
         let owner = self.owner(&context);
         if call.action.operation == READ_MORE {
-            return Ok(self.rest(call, &owner));
+            return Ok(self.read_more(call, &owner));
         }
         let mut replies = match Replies::open(&self.shared.codec, &request) {
             Ok(replies) => replies,
@@ -78,12 +78,12 @@ impl Server {
         Ok(match answer {
             Err(mut refusal) => {
                 self.add_location(&call, &mut refusal);
-                result(self.fitted(refused(refusal), call.detail, &owner), true).into()
+                result(self.truncated(refused(refusal), call.detail, &owner), true).into()
             }
             Ok(answer) => {
                 self.remember(&call, &answer);
                 let answer = framed(call.action.operation, answer);
-                let shown = self.fitted(answer.clone(), call.detail, &owner);
+                let shown = self.truncated(answer.clone(), call.detail, &owner);
                 self.expect_receipt(&answer, &shown, &context);
                 result(shown, false).into()
             }
@@ -257,7 +257,7 @@ impl Server {
     }
 
     /// The answer within its limit; what does not fit is kept to be read on.
-    fn fitted(&self, answer: Value, detail: Detail, owner: &AnswerOwner) -> Value {
+    fn truncated(&self, answer: Value, detail: Detail, owner: &AnswerOwner) -> Value {
         let token = self.shared.token();
         match crate::truncate::fit(&answer, detail.limit(), &token) {
             None => answer,
@@ -268,7 +268,7 @@ impl Server {
         }
     }
 
-    fn rest(&self, call: Call, owner: &AnswerOwner) -> CallToolResponse {
+    fn read_more(&self, call: Call, owner: &AnswerOwner) -> CallToolResponse {
         let read = serde_json::from_value::<PageInput>(Value::Object(call.input))
             .map_err(|fault| {
                 ErrorObject::new(

@@ -101,7 +101,7 @@ impl Picker<'_> {
 #[derive(Debug, Clone, PartialEq)]
 pub enum ClaimOutcome {
     /// The picker holds it already: the same answer again.
-    Again,
+    AlreadyHeld,
     /// It was open.
     Fresh,
     /// It was taken from a living holder, who is released.
@@ -146,7 +146,11 @@ impl Baton {
     }
 
     /// May this picker have it? Pure: the caller carries the answer out.
-    pub fn claim(&self, holder: Option<&Session>, picker: &Picker<'_>) -> Result<ClaimOutcome, Refusal> {
+    pub fn check_claim(
+        &self,
+        holder: Option<&Session>,
+        picker: &Picker<'_>,
+    ) -> Result<ClaimOutcome, Refusal> {
         match &self.spent_by {
             Some(_) if self.is_finished() && (picker.by_id || picker.force) => {}
             Some(_) if self.is_finished() => return Err(self.finished()),
@@ -156,7 +160,7 @@ impl Baton {
         if let (Some(holder), Some(own)) = (holder, picker.session_id)
             && holder.session_id == own
         {
-            return Ok(ClaimOutcome::Again);
+            return Ok(ClaimOutcome::AlreadyHeld);
         }
         if !picker.by_id && !picker.force && !self.is_for(picker.identity, picker.roles) {
             return Err(self.addressed());
@@ -343,8 +347,8 @@ mod tests {
             limits: Limits::default(),
             is_gone: &|session| session.location.process == "gone",
         };
-        match baton.claim(holder, &picker) {
-            Ok(ClaimOutcome::Again) => "again",
+        match baton.check_claim(holder, &picker) {
+            Ok(ClaimOutcome::AlreadyHeld) => "again",
             Ok(ClaimOutcome::Fresh) => "fresh",
             Ok(ClaimOutcome::Forced(_)) => "forced",
             Ok(ClaimOutcome::Recovered(_)) => "recovered",

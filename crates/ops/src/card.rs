@@ -284,7 +284,7 @@ pub(crate) fn read_with(
     let project = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
     let open = session::open(tx, project_id)?;
     let open_tasks = task::open(tx, project_id, MAX_SHOWN)?;
-    let tasks = open_tasks.into_iter().map(|task| crate::task::as_it_stands(tx, env, task));
+    let tasks = open_tasks.into_iter().map(|task| crate::task::with_expiry_applied(tx, env, task));
     let mut tasks = tasks.collect::<Result<Vec<_>, _>>()?;
     crate::handoff::without_words(tx, env, project_id, &mut tasks)?;
     let all: Vec<_> =

@@ -19,7 +19,7 @@ pub(crate) fn is_here(env: &Env<'_>, session: &Session) -> bool {
 
 /// Whether the caller is the agent of a session that it names. `name` is who it says that it is.
 pub(crate) fn is_agent_of(env: &Env<'_>, session: &Session, name: Option<&str>) -> bool {
-    if !token_rights::is_own(env, session) {
+    if !token_rights::may_act_in(env, session) {
         return false;
     }
     if env.caller.session.as_deref().is_some_and(|id| is_id_of(id, session)) {
@@ -58,28 +58,30 @@ pub(crate) fn is_held_elsewhere(env: &Env<'_>, session: &Session, place: &Proces
 
 /// Whether the agent of a session may still be working: the session is fresh, and its process is not known to have ended.
 pub(crate) fn is_at_work(env: &Env<'_>, session: &Session) -> bool {
-    session.is_fresh(env.now, env.limits) && !is_process_gone(env, session)
+    session.is_fresh(env.now, env.limits) && !has_other_process_ended(env, session)
 }
 
 /// Whether the process of a session is known to have ended. The caller's own runs: the client of a server is not asked.
-pub(crate) fn is_process_gone(env: &Env<'_>, session: &Session) -> bool {
+pub(crate) fn has_other_process_ended(env: &Env<'_>, session: &Session) -> bool {
     session.location != env.caller.location && has_process_ended(env, session, &session.location)
 }
 
 /// Whether the process of a place at which a session works is known to have ended. What the client of a token says of the processes of
 /// others counts for nothing.
 pub(crate) fn has_process_ended(env: &Env<'_>, session: &Session, place: &ProcessLocation) -> bool {
-    let is_believed = !env.host.is_callers_word(place) || token_rights::is_own(env, session);
-    is_believed && env.host.process_gone(place)
+    let is_believed = !env.host.is_callers_word(place) || token_rights::may_act_in(env, session);
+    is_believed && env.host.has_process_ended(place)
 }
 
 /// A session as the roster shows it; one whose process has ended is neither live nor fresh.
 pub(crate) fn view(env: &Env<'_>, session: &Session) -> View {
     let is_named = env.caller.session.as_deref().is_some_and(|id| is_id_of(id, session));
     let is_own = is_named || (is_process_known(env) && is_here(env, session));
-    let view =
-        View { is_own: is_own && token_rights::is_own(env, session), ..session.view(env.now, env.limits) };
-    if view.fresh && is_process_gone(env, session) {
+    let view = View {
+        is_own: is_own && token_rights::may_act_in(env, session),
+        ..session.view(env.now, env.limits)
+    };
+    if view.fresh && has_other_process_ended(env, session) {
         return View { live: false, fresh: false, ..view };
     }
     view
@@ -100,13 +102,13 @@ fn is_id_of(id: &str, session: &Session) -> bool {
 
 /// Refuses a session in which the caller is not the agent.
 pub(crate) fn require_agent(env: &Env<'_>, session: &Session, name: Option<&str>) -> Result<(), Refusal> {
-    token_rights::require_own(env, session)?;
+    token_rights::require_access(env, session)?;
     if is_agent_of(env, session, name) { Ok(()) } else { Err(session_of_another(env, session)) }
 }
 
 /// The refusal for a session of another agent.
 pub(crate) fn session_of_another(env: &Env<'_>, session: &Session) -> Refusal {
-    if !token_rights::is_own(env, session) {
+    if !token_rights::may_act_in(env, session) {
         return token_rights::session_of_another(env, session);
     }
     let id = short(&session.session_id);

@@ -41,7 +41,7 @@ fn session_of_id(tx: &mut Tx<'_>, id: &str) -> Result<Vec<Session>, Failure> {
 
 /// The name of the only open sessions of these, which are the newest first, else of the newest; unless it is one that many share.
 fn only_name(env: &Env<'_>, sessions: &[Session]) -> Option<String> {
-    let own = || sessions.iter().filter(|one| token_rights::is_own(env, one));
+    let own = || sessions.iter().filter(|one| token_rights::may_act_in(env, one));
     let open: BTreeSet<String> =
         own().filter(|one| one.is_open()).map(|one| identity_key(&one.identity)).collect();
     let found = match open.len() {

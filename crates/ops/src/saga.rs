@@ -41,17 +41,17 @@ pub enum StepStart {
     /// Another process is at it, which may take until this time and mostly takes a moment.
     Held(Millis),
     /// This is to be asked outside.
-    Ask(Box<LeasedStep>),
+    Call(Box<LeasedStep>),
 }
 
 /// What telling an outcome came to.
 #[derive(Debug, PartialEq, Eq)]
 pub enum OutcomeReport {
     /// It was written down.
-    Settled,
+    Recorded,
     /// The lease had expired and another process took over. A step of its own now looks for what this attempt may have
     /// created outside.
-    Late,
+    LeaseLost,
 }
 
 /// Ids of transfers with steps that may be due. Those past their deadline are expired first.
@@ -124,7 +124,7 @@ pub(crate) fn advance(
     register_ends(tx, env, handoff)?;
     loop {
         let host = env.host;
-        let turn = saga::turn(steps, env.now, |place| has_ended(host, place));
+        let turn = saga::next_attempt(steps, env.now, |place| has_process_ended(host, place));
         let saga::NextAttempt::Take(at) = turn else { return Ok(turn) };
         let Some(step) = steps.get_mut(at) else { return Ok(turn) };
         if steps::is_outside(handoff, step) {
@@ -133,7 +133,7 @@ pub(crate) fn advance(
         step.attempts += 1;
         let step = step.clone();
         let was = handoff.state;
-        let outcome = match steps::local(tx, env, handoff, &step, steps)? {
+        let outcome = match steps::run_local(tx, env, handoff, &step, steps)? {
             LocalStepOutcome::Done(result) => Outcome::Done(result.map(|value| value.to_string())),
             LocalStepOutcome::Wait(why) => {
                 Outcome::Retry { why, after: Some(saga::LIVE_PAUSE), unknown: false }
@@ -149,8 +149,8 @@ pub(crate) fn advance(
 }
 
 /// Whether the process that leased a step is known to have ended. A client's word alone would have a step done twice.
-fn has_ended(host: &dyn Host, place: &ProcessLocation) -> bool {
-    !host.is_callers_word(place) && host.process_gone(place)
+fn has_process_ended(host: &dyn Host, place: &ProcessLocation) -> bool {
+    !host.is_callers_word(place) && host.has_process_ended(place)
 }
 
 /// Runs the steps of a transfer that need no external service, and leases the next one that does to this process.
@@ -164,7 +164,7 @@ pub fn begin(
     let (known, waits) = store.read(|tx| {
         let known = by_id(tx, &Grant::default(), id)?;
         let steps = handoff_step::of(tx, &known.handoff_id)?;
-        let turn = saga::turn(&steps, now, |place| has_ended(host, place));
+        let turn = saga::next_attempt(&steps, now, |place| has_process_ended(host, place));
         let outside = matches!(turn, saga::NextAttempt::Take(at) if steps::is_outside(&known, &steps[at]));
         Ok(match turn {
             saga::NextAttempt::At(at) => (known, Some(StepStart::Wait(at))),
@@ -211,7 +211,7 @@ fn lease(
     let Some(step) = steps.get_mut(at) else { return Ok(StepStart::Finished) };
     let call = steps::call(tx, handoff, step)?;
     let before = step.clone();
-    saga::take(step, own, env.now);
+    saga::lease_step(step, own, env.now);
     let leased =
         LeasedStep { handoff_id: handoff.handoff_id.clone(), call, step_no: step.no, fence: step.fence };
     if before.kind.creates() && before.is_unknown {
@@ -223,7 +223,7 @@ fn lease(
         handoff.state = handoff.state.advance(Event::Begin)?;
         record(tx, env, handoff, &handoff.from_identity.clone())?;
     }
-    Ok(StepStart::Ask(Box::new(leased)))
+    Ok(StepStart::Call(Box::new(leased)))
 }
 
 /// Records the outcome of a leased step. What was created outside is recorded before anything else is tried.
@@ -248,13 +248,13 @@ pub fn record_outcome(
                 saga::check_duplicates_now(&mut steps, env.now);
                 handoff_step::put(tx, &leased.handoff_id, &before, &steps)?;
             }
-            return Ok(OutcomeReport::Late);
+            return Ok(OutcomeReport::LeaseLost);
         };
         apply_outcome(tx, env, &mut handoff, (&mut steps, at), ended, jitter)?;
         handoff.updated_at = env.now;
         handoff_step::put(tx, &leased.handoff_id, &before, &steps)?;
         handoff::put(tx, &handoff)?;
-        Ok(OutcomeReport::Settled)
+        Ok(OutcomeReport::Recorded)
     })
 }
 
@@ -337,7 +337,12 @@ fn finish_duplicate_check(
     let knew = handoff.issue_number;
     tracker::record_success(tx, env, handoff, Kind::DuplicateCheck, result)?;
     let host = env.host;
-    saga::record_duplicate_check(&mut steps[at], closed(result), |place| has_ended(host, place), env.now);
+    saga::record_duplicate_check(
+        &mut steps[at],
+        closed(result),
+        |place| has_process_ended(host, place),
+        env.now,
+    );
     let ended = matches!(handoff.state, State::Cancelled | State::Declined | State::Expired | State::Failed);
     if ended && handoff.issue_number != knew {
         saga::push(steps, &[Kind::UndoTask], env.now);
@@ -386,7 +391,11 @@ fn is_being_published(steps: &[Step]) -> bool {
 }
 
 /// An issue carries the marker of a hand-off and is not the known one: it is looked at soon.
-pub(crate) fn suspect(tx: &mut Tx<'_>, env: &Env<'_>, handoff_id: &str) -> Result<(), Failure> {
+pub(crate) fn schedule_duplicate_check(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    handoff_id: &str,
+) -> Result<(), Failure> {
     let before = handoff_step::of(tx, handoff_id)?;
     let mut steps = before.clone();
     saga::check_duplicates_now(&mut steps, env.now);

@@ -23,14 +23,14 @@ pub(crate) fn token_id(env: &Env<'_>) -> Option<String> {
 }
 
 /// Whether the caller may act in this session.
-pub(crate) fn is_own(env: &Env<'_>, session: &Session) -> bool {
+pub(crate) fn may_act_in(env: &Env<'_>, session: &Session) -> bool {
     let bearer = env.caller.grant.bearer.as_ref();
     bearer.is_none_or(|bearer| bearer.owns(&session.identity, session.opened_by.as_deref()))
 }
 
 /// Refuses a session that is not the caller's.
-pub(crate) fn require_own(env: &Env<'_>, session: &Session) -> Result<(), Refusal> {
-    if is_own(env, session) { Ok(()) } else { Err(session_of_another(env, session)) }
+pub(crate) fn require_access(env: &Env<'_>, session: &Session) -> Result<(), Refusal> {
+    if may_act_in(env, session) { Ok(()) } else { Err(session_of_another(env, session)) }
 }
 
 /// The refusal for a session that the caller may not act in.
@@ -64,7 +64,7 @@ pub(crate) fn require_name_available(
     }
     require_unreserved(tx, env, project_id, name)?;
     let open = session::open_of(tx, project_id, name)?;
-    match open.iter().find(|one| one.is_fresh(env.now, env.limits) && !is_own(env, one)) {
+    match open.iter().find(|one| one.is_fresh(env.now, env.limits) && !may_act_in(env, one)) {
         Some(holder) => {
             Err(name_taken(bearer, name, &format!("is at work here: {}", holder.describe(env.now))).into())
         }
@@ -80,7 +80,7 @@ pub(crate) fn require_nothing_held(
     open: &[Session],
 ) -> Result<(), Failure> {
     let Some(bearer) = unbound(env) else { return Ok(()) };
-    if is_bot(name) && name == bearer.actor() || open.iter().any(|one| is_own(env, one)) {
+    if is_bot(name) && name == bearer.actor() || open.iter().any(|one| may_act_in(env, one)) {
         return Ok(());
     }
     match held_by_others(tx, env, project_id, name)? {

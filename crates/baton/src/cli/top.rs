@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::error::AppError;
 use crate::picker;
 use crate::screen::Screen;
-use state::{Key, State, Step};
+use state::{Key, KeyEffect, State};
 
 /// Pause between two looks at the ledger.
 const REFRESH_INTERVAL: Duration = Duration::from_secs(2);
@@ -40,12 +40,12 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             "`baton attention` prints what needs you; `baton status --watch` follows a project on a pipe";
         return Err(Refusal::invalid("terminal_missing", what, hint).into());
     }
-    app.drawing = true;
+    app.is_full_screen = true;
     let mut state = State::new(app.project.clone(), app.config.identity.clone());
     let mut screen = Screen::open()?;
     let ended = watch(app, &mut state, &mut screen, Duration::from_secs(args.every));
     drop(screen);
-    app.drawing = false;
+    app.is_full_screen = false;
     ended
 }
 
@@ -65,14 +65,14 @@ fn watch(app: &mut App, state: &mut State, screen: &mut Screen, every: Duration)
         let Event::Key(key) = event::read()? else { continue };
         let Some(key) = key_of(key) else { continue };
         match state.press(key) {
-            Step::Stay => {}
-            Step::Quit => return Ok(()),
-            Step::Look => due = look(app, state, every),
-            Step::Open(target) => match data::detail(app, &target) {
+            KeyEffect::Stay => {}
+            KeyEffect::Quit => return Ok(()),
+            KeyEffect::Look => due = look(app, state, every),
+            KeyEffect::Open(target) => match data::detail(app, &target) {
                 Ok(detail) => state.show(detail),
                 Err(error) => state.set_message(data::words(&error)),
             },
-            Step::Act(deed) => {
+            KeyEffect::Act(deed) => {
                 match act::run(app, &deed) {
                     Ok((message, undo)) => state.finish(&deed, message, undo),
                     Err(error) => state.set_message(data::words(&error)),

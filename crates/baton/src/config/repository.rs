@@ -118,7 +118,7 @@ impl RepositoryFile {
     }
 
     /// The file for the tasks, held to this folder unless the user trusts what leads out of it.
-    pub(crate) fn mirror(&self, path: &str) -> RepoFile {
+    pub(crate) fn beads_file(&self, path: &str) -> RepoFile {
         match stays_inside(Path::new(path)) {
             true => RepoFile::new(self.folder(), path),
             false => RepoFile::from_user_path(&self.folder().join(path)),

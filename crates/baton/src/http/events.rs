@@ -75,7 +75,7 @@ impl EventHub {
     pub(super) async fn follow(self: Arc<Self>, mut heads: BTreeMap<String, i64>) {
         loop {
             tokio::select! {
-                () = self.pool.wrote() => {}
+                () = self.pool.wait_for_write() => {}
                 () = self.wait_for_change() => {}
                 () = tokio::time::sleep(POLL_INTERVAL) => {}
             }
@@ -90,7 +90,7 @@ impl EventHub {
     /// without listeners.
     async fn wait_for_change(&self) {
         match &self.live {
-            Some(live) if self.listeners() > 0 => live.wrote().await,
+            Some(live) if self.listeners() > 0 => live.wait_for_write().await,
             _ => std::future::pending().await,
         }
     }

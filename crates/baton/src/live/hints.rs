@@ -15,8 +15,8 @@ const WAIT_TIMEOUT: Duration = Duration::from_secs(1);
 /// Starts the thread that listens.
 pub(super) fn start(redis: Redis, shared: Arc<Shared>) {
     std::thread::spawn(move || {
-        while !shared.over.load(Ordering::Relaxed) {
-            let link = shared.links.load(Ordering::Relaxed);
+        while !shared.is_stopped.load(Ordering::Relaxed) {
+            let link = shared.connections.load(Ordering::Relaxed);
             // Only while Redis answers the other thread: that one keeps the pauses.
             if link > 0 && shared.state() != State::Away {
                 let _ = listen(&redis, &shared, link);
@@ -29,9 +29,9 @@ pub(super) fn start(redis: Redis, shared: Arc<Shared>) {
 /// Listens for as long as the other thread has the connection that it had: a new one may lead to another server.
 fn listen(redis: &Redis, shared: &Shared, link: u64) -> Result<(), LinkError> {
     connection::listen(redis, WROTE, WAIT_TIMEOUT, |hint| {
-        if hint.is_some_and(|hint| !hint.starts_with(&shared.own)) {
-            shared.woken.notify_one();
+        if hint.is_some_and(|hint| !hint.starts_with(&shared.origin_mark)) {
+            shared.remote_write.notify_one();
         }
-        shared.links.load(Ordering::Relaxed) == link && !shared.over.load(Ordering::Relaxed)
+        shared.connections.load(Ordering::Relaxed) == link && !shared.is_stopped.load(Ordering::Relaxed)
     })
 }

@@ -88,7 +88,7 @@ fn is_heard(url: &str) {
     there.listen();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let woken = || {
-        let wait = async { tokio::time::timeout(Duration::from_millis(200), there.wrote()).await };
+        let wait = async { tokio::time::timeout(Duration::from_millis(200), there.wait_for_write()).await };
         runtime.block_on(wait).is_ok()
     };
     // The first word of a listener is its own: whatever was written before it listened.

@@ -163,7 +163,7 @@ impl LiveThread {
             Some(link) => link,
             None => {
                 let link = RedisConnection::open(&self.redis)?;
-                self.shared.links.fetch_add(1, Ordering::Relaxed);
+                self.shared.connections.fetch_add(1, Ordering::Relaxed);
                 self.next_look = Instant::now();
                 link
             }
@@ -178,7 +178,8 @@ impl LiveThread {
             Ok(()) => None,
         };
         self.forget(&mut link)?;
-        let commands = queue.commands(&self.shared.own, self.limits.stale_after.max(1_000), full.is_some());
+        let commands =
+            queue.commands(&self.shared.origin_mark, self.limits.stale_after.max(1_000), full.is_some());
         link.send(&commands)?;
         self.poll(&mut link)?;
         self.link = Some(link);
@@ -226,7 +227,7 @@ impl LiveThread {
         let mut expires = command("PEXPIRE", HEARD);
         expires.arg(self.limits.stale_after.saturating_mul(4).max(60_000));
         link.send(&[past, expires])?;
-        if let Ok(mut heard) = self.shared.heard.write() {
+        if let Ok(mut heard) = self.shared.heartbeats.write() {
             heard.retain(|_, at| *at >= before);
         }
         Ok(())

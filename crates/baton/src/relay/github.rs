@@ -10,7 +10,7 @@ use baton_model::issue::{
 use baton_model::time::rfc3339;
 
 use super::github_auth::Access;
-use super::github_http::{Answer, Http};
+use super::github_http::{Http, Response};
 use super::github_json::{Change, Comment, Issue, Label, NewComment, NewIssue, Problem, json, read};
 use crate::clock;
 use crate::config::Config;
@@ -292,9 +292,9 @@ fn address(issue: &Issue) -> Option<(i64, String)> {
 
 /// What an answer means. `changes`: the call may have done something although no good answer came.
 pub(super) fn classify_answer(
-    answer: Result<Answer, super::github_http::RequestError>,
+    answer: Result<Response, super::github_http::RequestError>,
     changes: bool,
-) -> Result<Answer, Stop> {
+) -> Result<Response, Stop> {
     let answer = match answer {
         Ok(answer) => answer,
         Err(none) => return Err(Stop::Retry(none.why, none.after, changes && none.was_sent)),

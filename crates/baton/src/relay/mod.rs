@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_model::duty;
-use baton_model::effect::{Action, Adapter, Effect, EffectDisposition, Outcome, after};
+use baton_model::effect::{Action, Adapter, Effect, EffectDisposition, Outcome, next_disposition};
 use baton_model::time::Millis;
 use baton_store::{Failure, FaultKind, Store, outbox};
 use tokio::runtime::Handle;
@@ -101,7 +101,7 @@ fn sweep(
         })?;
         let Some(leased) = leased else { continue };
         let outcome = try_one(&leased);
-        let next = after(&leased, outcome, now(), jitter());
+        let next = next_disposition(&leased, outcome, now(), jitter());
         log_outcome(&leased, &next);
         record(|| store.write(&[project], |tx| Ok(outbox::close(tx, &leased, &next)?)))?;
         tried += 1;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use baton_model::duty;
-use baton_model::effect::{Action, Adapter, Effect, Outcome, after};
+use baton_model::effect::{Action, Adapter, Effect, Outcome, next_disposition};
 use baton_model::memory::Memory;
 use baton_ops::recall::{BATCH_SIZE, text_of};
 use baton_store::{Failure, Store, memory, outbox};
@@ -52,7 +52,7 @@ pub(crate) fn start(
     duties: &Arc<Duties>,
     runtime: Handle,
 ) -> Result<Option<ServiceHandle>, AppError> {
-    let Some(outside) = machine.outside()? else { return Ok(None) };
+    let Some(outside) = machine.index_services()? else { return Ok(None) };
     let store = Store::open(&config.store, clock::now())?;
     let (machine, duties) = (Arc::clone(machine), Arc::clone(duties));
     let indexer = Indexer { store, outside, machine, duties, runtime, backoff: FIRST_RETRY_DELAY };
@@ -94,7 +94,7 @@ impl Service for Indexer {
 /// Processes due entries in a process without a server, until none is left, a service fails, or the deadline passes,
 /// which also cuts off a service that hangs. Returns the number of entries tried.
 pub(crate) fn drive(store: &mut Store, machine: &Arc<Machine>, until: Instant) -> Result<usize, AppError> {
-    let Some(outside) = machine.outside()? else { return Ok(0) };
+    let Some(outside) = machine.index_services()? else { return Ok(0) };
     let now = machine.now();
     if store.read(|tx| Ok(outbox::due(tx, Adapter::MemoryIndex, now, 1)?))?.is_empty() {
         return Ok(0);
@@ -225,7 +225,7 @@ impl Worker<'_> {
             .iter()
             .map(|effect| {
                 let counted = Effect { attempts: effect.attempts.min(GROWS), ..effect.clone() };
-                (effect, after(&counted, outcome.clone(), now, jitter))
+                (effect, next_disposition(&counted, outcome.clone(), now, jitter))
             })
             .collect();
         // All failed for the same reason: one report is enough.

@@ -116,7 +116,7 @@ impl Driver {
                         return Ok(driven);
                     }
                 }
-                StepStart::Ask(leased) => {
+                StepStart::Call(leased) => {
                     let Some(github) = &self.github else { return Ok(driven) };
                     driven.has_moved = true;
                     let ended = runtime.block_on(github.ask(&leased.call, taken));
@@ -125,7 +125,7 @@ impl Driver {
                     let result = self.with(store, |store, env| {
                         saga::record_outcome(store, env, &leased, &ended, jitter)
                     })?;
-                    if result == saga::OutcomeReport::Late {
+                    if result == saga::OutcomeReport::LeaseLost {
                         tracing::warn!(handoff = %leased.handoff_id, "another process went on; a double is looked for");
                     }
                 }

@@ -79,7 +79,7 @@ pub(super) fn answer(
 /// Whether a process of this machine has ended.
 fn has_ended(process: &str, machine: &Machine) -> bool {
     let place = ProcessLocation { machine: machine.id.clone(), process: process.to_owned() };
-    machine.process_gone(&place)
+    machine.has_process_ended(&place)
 }
 
 /// Fingerprints of files that are not committed; of no others.

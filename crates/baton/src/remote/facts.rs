@@ -85,9 +85,9 @@ impl<'a> RemoteHost<'a> {
 }
 
 impl Host for RemoteHost<'_> {
-    fn process_gone(&self, place: &ProcessLocation) -> bool {
+    fn has_process_ended(&self, place: &ProcessLocation) -> bool {
         if place.machine == self.here.id {
-            return self.here.process_gone(place);
+            return self.here.has_process_ended(place);
         }
         let is_callers =
             !place.process.is_empty() && !place.machine.is_empty() && place.machine == self.machine;
@@ -249,10 +249,10 @@ mod tests {
         let here = machine();
         let host = RemoteHost::new(&here, "laptop", &[]);
         for other in ["", "phone", "server"] {
-            assert!(!host.process_gone(&place(other)), "{other}");
+            assert!(!host.has_process_ended(&place(other)), "{other}");
             assert_eq!(host.facts_required(), None, "{other}");
         }
-        assert!(!host.process_gone(&place("laptop")));
+        assert!(!host.has_process_ended(&place("laptop")));
         let wanted = host.facts_required().expect("a question");
         assert_eq!(wanted.details["questions"], json!([{ "ask": "process_gone", "process": "7:1@2" }]));
     }
@@ -267,7 +267,7 @@ mod tests {
             AnsweredQuestion { question: git, answer: json!({ "branch": "main" }) },
         ];
         let host = RemoteHost::new(&here, "laptop", &facts);
-        assert!(host.process_gone(&place("laptop")));
+        assert!(host.has_process_ended(&place("laptop")));
         assert_eq!(host.git("/srv/shop").and_then(|git| git.branch).as_deref(), Some("main"));
         assert_eq!(host.facts_required(), None);
         assert_eq!(host.git("/srv/other"), None);

@@ -17,7 +17,7 @@ use baton_model::time::Millis;
 use baton_ops::message::{Delivered, DeliveredInput};
 use baton_ops::op::Caller;
 use baton_ops::session::{
-    Bundle, End, EndInput, Heartbeat, HeartbeatInput, Pickup, PickupInput, Start, StartInput,
+    End, EndInput, Heartbeat, HeartbeatInput, Pickup, PickupInput, PickupOutput, Start, StartInput,
 };
 use baton_ops::task::{self as tasks, ClaimTask, ClaimTaskInput, Show, ShowInput};
 use baton_tools::Launcher;
@@ -225,7 +225,7 @@ impl Worker<'_> {
                 ..PickupInput::default()
             };
             match app.run_as::<Pickup>(&self.caller, &input) {
-                Ok(Bundle { session_id: Some(session_id), .. }) => return Ok(session_id),
+                Ok(PickupOutput { session_id: Some(session_id), .. }) => return Ok(session_id),
                 Ok(_) => {}
                 Err(AppError::Refused(refusal)) => {
                     app.remark(&format!("the task's baton: {}", refusal.message))

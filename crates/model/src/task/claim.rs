@@ -30,7 +30,7 @@ pub struct Claim {
     /// How long the lease lasts after a sign of life, in milliseconds.
     pub lease: Millis,
     /// Until when it lasts without another sign of life.
-    pub until: Millis,
+    pub base_expiry: Millis,
     /// The access token that claimed it, by its id.
     pub access_token_id: Option<String>,
 }
@@ -63,13 +63,13 @@ pub struct Claimant<'a> {
 
 impl Claim {
     /// Until when the lease lasts: each heartbeat of an open session moves it on.
-    pub fn ends(&self, liveness: Option<ClaimLiveness>) -> Millis {
+    pub fn expires_at(&self, liveness: Option<ClaimLiveness>) -> Millis {
         match (&self.session_id, liveness) {
             (Some(_), Some(ClaimLiveness { open: true, heard_at })) => {
-                self.until.max(heard_at.saturating_add(self.lease))
+                self.base_expiry.max(heard_at.saturating_add(self.lease))
             }
             (Some(_), Some(ClaimLiveness { open: false, .. })) => 0,
-            _ => self.until,
+            _ => self.base_expiry,
         }
     }
 
@@ -146,7 +146,7 @@ impl From<&Claim> for View {
             by: claim.by.clone(),
             session_id: claim.session_id.clone(),
             token: None,
-            expires_at: Timestamp(claim.until),
+            expires_at: Timestamp(claim.base_expiry),
             process: location.map(|location| location.process.clone()),
             machine: location.map(|location| location.machine.clone()),
         }
@@ -171,7 +171,7 @@ pub fn check_lease(
     liveness: Option<ClaimLiveness>,
     now: Millis,
 ) -> Result<(), Refusal> {
-    let live = task.claim.as_ref().filter(|claim| claim.ends(liveness) > now);
+    let live = task.claim.as_ref().filter(|claim| claim.expires_at(liveness) > now);
     if let Some(token) = asker.token {
         return match live {
             Some(claim) if claim.fence == token && claim.takes_token_of(asker) => Ok(()),
@@ -238,7 +238,7 @@ fn refusal(task: &Task, claim: &Claim, what: &str, own: &str) -> Refusal {
     Refusal::new(
         Kind::Conflict,
         "task_claimed",
-        format!("task {id} {what} until {}", rfc3339(claim.until)),
+        format!("task {id} {what} until {}", rfc3339(claim.base_expiry)),
         format!(
             "take another with `baton task ready --claim`, or wait until the lease ends{own}; \
              `baton task claim {id} --force --why REASON` takes it over, and the holder is told"
@@ -266,7 +266,7 @@ mod tests {
             session_id: Some("s1".into()),
             fence: 3,
             lease: 100,
-            until: 1_000,
+            base_expiry: 1_000,
             location: None,
             access_token_id: None,
         };

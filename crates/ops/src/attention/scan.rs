@@ -10,7 +10,7 @@ use baton_model::lease::FileLease;
 use baton_model::printable::quotable;
 use baton_model::session::Session;
 use baton_model::time::{Millis, Timestamp};
-use baton_store::attention::{self as rows, MatterRow, PageRequest, Source};
+use baton_store::attention::{self as rows, AttentionRow, PageRequest, Source};
 use baton_store::{Failure, Tx, lease, session};
 
 use super::sessions::{self, QuietSession};
@@ -259,11 +259,11 @@ impl<'a, 'e> Scan<'a, 'e> {
 }
 
 impl Part {
-    fn item(&self, row: MatterRow) -> AttentionItem {
+    fn item(&self, row: AttentionRow) -> AttentionItem {
         let reason = self.fresh.filter(|_| row.since >= self.divide).unwrap_or(self.concern);
         let some = |text: String| Some(text).filter(|text| !text.is_empty());
         let detail = if self.source == Source::Question { quotable(&row.detail, DETAIL) } else { row.detail };
-        let MatterRow { project_id, id, subject, from, to, since, .. } = row;
+        let AttentionRow { project_id, id, subject, from, to, since, .. } = row;
         let (from, to) = (some(from), some(to));
         let suggestion = SuggestedCommand {
             reason,

@@ -58,7 +58,7 @@ impl Operation for Record {
             let named = input.session.as_deref().or(env.caller.session.as_deref());
             let mut own = match named {
                 Some(_) => Some(resolve::acting(tx, env, &project_id, named, input.identity.as_deref())?),
-                None => resolve::own_or_callers(tx, env, &project_id, &identity)?,
+                None => resolve::default_session(tx, env, &project_id, &identity)?,
             };
             let baton_id = find(tx, env, &project_id, Some(&input.baton_id))?.baton_id;
             if let Some(own) = own.as_mut().filter(|own| own.is_open()) {

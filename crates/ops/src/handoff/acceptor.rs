@@ -54,7 +54,7 @@ impl Acceptor {
         let bearer = &env.caller.grant.bearer;
         let is_own = bearer.is_none() || self.access_token_id == token_rights::token_id(env);
         let gone = |location: &ProcessLocation| {
-            (is_own || !env.host.is_callers_word(location)) && env.host.process_gone(location)
+            (is_own || !env.host.is_callers_word(location)) && env.host.has_process_ended(location)
         };
         match (&self.session, &self.location) {
             (Some(own), _) => own.is_open() && own.is_fresh(env.now, env.limits) && !gone(&own.location),
@@ -73,7 +73,7 @@ impl Acceptor {
         if !is(&self.identity, identity) || !is_bot(identity) {
             return Ok(is(&self.identity, identity));
         }
-        let own = resolve::own_or_callers(tx, env, project_id, identity)?;
+        let own = resolve::default_session(tx, env, project_id, identity)?;
         let session_id = own.as_ref().map(|own| own.session_id.as_str());
         let token = token_rights::token_id(env);
         let bearer = token.as_deref();

@@ -20,11 +20,11 @@ use super::preview::{Preview, preview};
 use super::remarks::{same_handoff, without_access};
 use super::steps::{Plan, draft, note_tags, task_of};
 use super::{Progress, Row, by_id, record};
+use crate::idempotency::request::{self, Request, Requester};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::packet_input;
 use crate::priority;
 use crate::project::{refuse_merged, require_not_merged};
-use crate::request::{self, Request, Requester};
 use crate::saga::advance;
 use crate::{project_name, resolve};
 
@@ -150,7 +150,7 @@ impl Operation for Create {
         }
         store.write(&[&from, &input.to_project_id], |tx| {
             if let Some(earlier) = request::answered(tx, request.as_ref())? {
-                return Ok(CreateOutput::Made(Box::new(again(tx, earlier)?)));
+                return Ok(CreateOutput::Made(Box::new(replayed(tx, earlier)?)));
             }
             let mut handoff = planned.clone();
             let warnings = resolve_tracker(tx, env, &input, &mut handoff)?;
@@ -392,7 +392,7 @@ struct EarlierHandoff {
 }
 
 /// The same request again: the same hand-off, as it stands now.
-fn again(tx: &mut Tx<'_>, earlier: EarlierHandoff) -> Result<Progress, Failure> {
+fn replayed(tx: &mut Tx<'_>, earlier: EarlierHandoff) -> Result<Progress, Failure> {
     let handoff = by_id(tx, &Grant::default(), &earlier.handoff_id)?;
     let steps = handoff_step::of(tx, &handoff.handoff_id)?;
     Ok(Progress { replayed: true, ..progress(&handoff, &steps, earlier.warnings) })

@@ -162,7 +162,7 @@ fn call_of(handoff: &Handoff, step: &Step) -> Result<TrackerCall, Refusal> {
 /// The mark of a comment. It names the text as well: after a restore, numbers of steps are given out again, and another text
 /// under the same mark would be taken for the one that is there.
 fn content_marker(handoff_id: &str, what: &str, text: &str) -> String {
-    let digest: String = crate::request::hash(text).chars().take(12).collect();
+    let digest: String = crate::idempotency::request::hash(text).chars().take(12).collect();
     comment_marker(handoff_id, &format!("{what}-{digest}"))
 }
 
@@ -198,7 +198,7 @@ pub(crate) fn draft_of_task(tx: &mut Tx<'_>, handoff: &Handoff) -> Result<Draft,
 }
 
 /// Does a step in the ledger.
-pub(crate) fn local(
+pub(crate) fn run_local(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     handoff: &mut Handoff,
@@ -361,7 +361,7 @@ fn remember(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff) -> Result
     let body = json!({ "summary": format!("note of the hand-off: {}", handoff.subject),
         "memory_id": note.memory_id, "handoff_id": handoff.handoff_id });
     let delta = append_json(tx, env, &author, Delta::Remember, &body)?;
-    crate::memory::indexed(tx, env, &note, delta.seq)?;
+    crate::memory::enqueue_index(tx, env, &note, delta.seq)?;
     Ok(LocalStepOutcome::Done(None))
 }
 
@@ -371,7 +371,7 @@ fn withdraw(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &Handoff) -> Result<Loc
         let project = handoff.to_project_id.as_str();
         if memory::withdraw(tx, (project, id), &handoff.from_identity, Some(&why), env.now)? {
             let seq = tx.next_seq(project)?;
-            crate::memory::dropped(tx, env, project, id, seq)?;
+            crate::memory::enqueue_removal(tx, env, project, id, seq)?;
         }
     }
     Ok(LocalStepOutcome::Done(None))

@@ -96,7 +96,7 @@ fn release(
     identity: &str,
 ) -> Result<(Vec<Row>, Vec<Row>), Failure> {
     let held = lease::held_leases(tx, project_id, env.now)?;
-    let session = resolve::own_or_callers(tx, env, project_id, identity)?;
+    let session = resolve::default_session(tx, env, project_id, identity)?;
     let (place, token) = (env.caller.location.clone(), token_rights::token_id(env));
     let caller = Holder {
         identity,

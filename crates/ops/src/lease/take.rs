@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{held_elsewhere, taken_over, with_takeover};
+use crate::idempotency::replay::{Replay, mark};
 use crate::op::{Cx, Env, Meta, Operation, PathKind};
 use crate::project::require_active;
-use crate::replay::{Replay, mark};
 use crate::session::refresh_working_copy;
 use crate::token_rights;
 use crate::{ownership, resolve};
@@ -119,7 +119,7 @@ impl Operation for Take {
         store.write(&[&project_id], |tx| {
             require_active(tx, &project_id)?;
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
-            let mut session = resolve::own_or_callers(tx, env, &project_id, &identity)?;
+            let mut session = resolve::default_session(tx, env, &project_id, &identity)?;
             // The one session of the name may be that of another live process.
             let is_foreign = |own: &Session| ownership::is_held_elsewhere(env, own, &own.location);
             if let Some(own) = session.as_mut().filter(|own| !is_foreign(own)) {

@@ -35,7 +35,7 @@ pub struct SearchInput {
     #[serde(default)]
     pub related: bool,
     /// The most that are returned, up to 100; 0 for every one.
-    #[serde(default = "usual")]
+    #[serde(default = "default_limit")]
     pub limit: usize,
 }
 
@@ -47,12 +47,12 @@ impl Default for SearchInput {
             kind: Default::default(),
             tags: Default::default(),
             related: Default::default(),
-            limit: usual(),
+            limit: default_limit(),
         }
     }
 }
 
-fn usual() -> usize {
+fn default_limit() -> usize {
     10
 }
 

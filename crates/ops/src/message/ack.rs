@@ -166,7 +166,7 @@ fn acknowledge(verb: &str, input: MailAckInput, cx: &mut Cx<'_>, find: Find) -> 
 /// was merged.
 pub(super) fn acked_at_sender(tx: &mut Tx<'_>, known: &Message, now: Millis) -> Result<(), Failure> {
     if let Some(home) = known.from_project_id.as_deref().filter(|home| *home != known.project_id) {
-        message::acked(tx, home, &known.message_id, now)?;
+        message::mark_acked(tx, home, &known.message_id, now)?;
     }
     Ok(())
 }
@@ -200,7 +200,7 @@ fn record_acknowledgement(
     identity: &str,
     (text, former): (&Text, Option<&str>),
 ) -> Result<AckOutput, Failure> {
-    let is_first = message::acked(tx, &known.project_id, &known.message_id, env.now)?;
+    let is_first = message::mark_acked(tx, &known.project_id, &known.message_id, env.now)?;
     let reply = match is_first || is_new(tx, known, &text.body)? {
         true => Some(notify_sender(tx, env, known, (text, former))?),
         false => None,

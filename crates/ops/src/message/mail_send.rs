@@ -14,9 +14,9 @@ use serde_json::{Map, Value, json};
 use super::post::{Outgoing, post};
 use super::reply::Destination;
 use super::{SendOutput, Warning, WarningKind, reply};
+use crate::idempotency::request::{self, Request, Requester};
 use crate::op::{Cx, Meta, Operation};
 use crate::project::{require_active, require_not_merged};
-use crate::request::{self, Request, Requester};
 use crate::{agent, encryption, resolve, roles};
 
 /// The largest body, in bytes.

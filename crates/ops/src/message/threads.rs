@@ -23,17 +23,17 @@ pub struct ThreadsInput {
     #[serde(default)]
     pub project: Option<String>,
     /// At most so many.
-    #[serde(default = "usual")]
+    #[serde(default = "default_limit")]
     pub limit: usize,
 }
 
 impl Default for ThreadsInput {
     fn default() -> Self {
-        Self { project: Default::default(), limit: usual() }
+        Self { project: Default::default(), limit: default_limit() }
     }
 }
 
-fn usual() -> usize {
+fn default_limit() -> usize {
     50
 }
 

@@ -21,7 +21,7 @@ use crate::op::{Cx, Env, Meta, Operation, Retention};
 use crate::ownership::is_at_work;
 use crate::project::{carried_here, require_not_merged};
 use crate::resolve;
-use crate::session::{entrusted_packet, move_baton};
+use crate::session::{entrusted_packet, update_baton};
 
 /// Exports a baton.
 pub struct BatonExport;
@@ -136,7 +136,7 @@ fn export(
     };
     let author = Author { project_id, identity, session: None };
     let entry = append_json(tx, env, &author, Kind::Other, &json!(record))?;
-    move_baton(tx, &Baton { spent_by: Some(entry.delta_id), ..left })?;
+    update_baton(tx, &Baton { spent_by: Some(entry.delta_id), ..left })?;
     Ok(output)
 }
 

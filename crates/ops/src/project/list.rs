@@ -45,7 +45,7 @@ impl Operation for List {
 
     fn run(_: ListInput, cx: &mut Cx<'_>) -> Result<ListOutput, Failure> {
         let caller = cx.env.caller;
-        let inside = isolation::standing_in(cx)?;
+        let inside = isolation::isolated_project(cx)?;
         let items = cx.store.read(|tx| {
             let mut items = Vec::new();
             for project in project::list(tx)? {

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::merge::CarriedBaton;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
-use crate::session::{Address, LeaveResult, entrusted_packet, leave, move_baton};
+use crate::session::{Address, LeaveResult, entrusted_packet, leave, update_baton};
 
 /// Leaves a baton anew in another project.
 pub(super) fn carry(
@@ -50,7 +50,7 @@ pub(super) fn carry(
         summary: anew.summary,
     };
     left.spent_by = Some(anew.delta_id);
-    move_baton(tx, &left)?;
+    update_baton(tx, &left)?;
     Ok(carried)
 }
 
@@ -85,7 +85,7 @@ fn carry_lineage(
 /// Marks a baton of the line as continued by the next one.
 fn spend(tx: &mut Tx<'_>, held: Option<Baton>, next: &str) -> Result<(), Failure> {
     match held {
-        Some(held) => move_baton(tx, &Baton { spent_by: Some(next.to_owned()), ..held }),
+        Some(held) => update_baton(tx, &Baton { spent_by: Some(next.to_owned()), ..held }),
         None => Ok(()),
     }
 }

@@ -91,13 +91,13 @@ pub(super) fn move_mail(
     for mail in &waiting_mail(tx, env, from)?.movable {
         let mut moved = Message { project_id: into.to_owned(), seq: tx.next_seq(into)?, ..mail.clone() };
         // Mail from the other project has left its sender's copy there, under the same id: that is the message from now on.
-        if !message::arrived(tx, &moved)? {
+        if !message::adopt_copy(tx, &moved)? {
             if message::get(tx, into, &mail.message_id)?.is_some() {
                 moved.message_id = env.id();
             }
             message::insert(tx, &moved)?;
         }
-        message::moved(tx, from, &mail.message_id, env.now)?;
+        message::mark_moved(tx, from, &mail.message_id, env.now)?;
     }
     Ok(())
 }

@@ -17,7 +17,7 @@ use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::ownership::is_at_work;
 use crate::resolve;
-use crate::session::move_baton;
+use crate::session::update_baton;
 
 /// The merge that is to be taken back.
 pub(super) fn last_merge(tx: &mut Tx<'_>, input: &MergeInput) -> Result<MergeRecord, Failure> {
@@ -124,12 +124,12 @@ pub(super) fn take_back(
             Some(before) => {
                 let own = (input.from.as_str(), before.baton_id.as_str());
                 crate::changes::give_back(tx, own, (&input.into, &now.baton_id))?;
-                move_baton(tx, &Baton { spent_by: None, ..before })?;
+                update_baton(tx, &Baton { spent_by: None, ..before })?;
             }
             // What a session had saved without a wrap waits in its own project from now on: the session is over.
             None => leave_saved(tx, env, input, &carried)?,
         }
-        move_baton(tx, &now)?;
+        update_baton(tx, &now)?;
         batons.push(carried);
     }
     request::take_back(tx, &input.from, &input.into)?;

@@ -32,17 +32,17 @@ pub struct SearchInput {
     #[serde(default)]
     pub project: Option<String>,
     /// At most so many; 0 for all.
-    #[serde(default = "usual")]
+    #[serde(default = "default_limit")]
     pub limit: usize,
 }
 
 impl Default for SearchInput {
     fn default() -> Self {
-        Self { query: Default::default(), project: Default::default(), limit: usual() }
+        Self { query: Default::default(), project: Default::default(), limit: default_limit() }
     }
 }
 
-fn usual() -> usize {
+fn default_limit() -> usize {
     200
 }
 
@@ -97,7 +97,7 @@ impl Operation for Search {
         let only = match named {
             Some(name) => Some(resolve::project_id(cx.store, &cx.env, Some(name))?),
             // Who stands in an isolated project looks into that one alone.
-            None => isolation::standing_in(cx)?,
+            None => isolation::isolated_project(cx)?,
         };
         let grant = &cx.env.caller.grant;
         let limit = if input.limit == 0 { usize::MAX } else { input.limit };

@@ -46,7 +46,7 @@ impl Operation for Show {
 
     fn run(input: ShowInput, cx: &mut Cx<'_>) -> Result<ShowOutput, Failure> {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
-        let isolated = isolation::standing_in(cx)?;
+        let isolated = isolation::isolated_project(cx)?;
         let own = resolve::project_id(cx.store, &cx.env, None).ok();
         let caller = cx.env.caller;
         let machine = caller.location.machine.clone();

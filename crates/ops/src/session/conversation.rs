@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::entrusted::{on_top_of_sessions, sessions_of};
-use super::{Address, move_baton, send_signal};
+use super::{Address, send_signal, update_baton};
+use crate::idempotency::request::Request;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::ownership::is_at_work;
-use crate::request::Request;
 use crate::{changes, token_rights};
 
 /// Verbs that make a baton of a transcript. A session whose last verb is one of these did not wrap by itself.
@@ -120,7 +120,8 @@ pub(crate) fn of_transcript(
     });
     for id in named {
         let id = baton::get(tx, project_id, id)?.map_or_else(|| id.clone(), |left| left.session_id);
-        if let Some(own) = session::get(tx, project_id, &id)?.filter(|own| token_rights::is_own(env, own)) {
+        if let Some(own) = session::get(tx, project_id, &id)?.filter(|own| token_rights::may_act_in(env, own))
+        {
             join(tx, &mut found, &own)?;
         }
     }
@@ -224,7 +225,7 @@ pub(crate) fn replacing(
 /// has its own.
 pub(crate) fn supersede(tx: &mut Tx<'_>, earlier: &EarlierBaton, next: &str) -> Result<(), Failure> {
     changes::replace(tx, &earlier.baton, next)?;
-    move_baton(tx, &Baton { spent_by: Some(next.to_owned()), ..earlier.baton.clone() })
+    update_baton(tx, &Baton { spent_by: Some(next.to_owned()), ..earlier.baton.clone() })
 }
 
 /// Keeps a packet that arrived after the baton was taken: once, as a note of the session that left the baton. Its

@@ -58,7 +58,7 @@ use crate::project::require_not_merged;
 use crate::token_rights;
 pub(crate) use accepted_handoffs::abandoned;
 pub use activity::TokenUsage;
-pub use bundle_view::{Ancestor, Bundle, Context, InProgress, PickedBaton};
+pub use bundle_view::{Ancestor, Context, InProgress, PickedBaton, PickupOutput};
 pub use checkpoint::{Checkpoint, CheckpointInput, CheckpointOutput};
 pub(crate) use claim::{PickupRequest, check_unclaimed, claim};
 pub use commit_origin::{CommitOrigin, CommitOriginInput, CommitOriginOutput, OriginCommit, OriginRow};
@@ -251,7 +251,7 @@ pub(crate) fn register(
     }
     let open = session::open_of(tx, request.project_id, request.identity)?;
     // Of one that is at work the same-identity rule says more.
-    let is_others = |one: &Session| !token_rights::is_own(env, one) && one.is_fresh(env.now, env.limits);
+    let is_others = |one: &Session| !token_rights::may_act_in(env, one) && one.is_fresh(env.now, env.limits);
     if request.force.is_none() && !open.iter().any(is_others) {
         token_rights::require_nothing_held(tx, env, (request.project_id, request.identity), &open)?;
     }
@@ -262,7 +262,7 @@ pub(crate) fn register(
         limits: env.limits,
         force: request.force,
     };
-    let is_own = |session: &Session| token_rights::is_own(env, session);
+    let is_own = |session: &Session| token_rights::may_act_in(env, session);
     let has_ended = |session: &Session| has_process_ended(env, session, &session.location);
     match admit(&open, &applicant, has_ended, is_own).map_err(|refusal| for_token(env, refusal))? {
         Admission::Same(session) => Ok(RegistrationOutcome::Same(*session)),
@@ -294,7 +294,7 @@ pub(crate) fn register(
 
 /// A repeated request that registered this session before: a process that came in place of the first goes on with its session.
 /// While the first may be alive, the session stays where it is, and the retry gets the first answer and nothing else.
-pub(crate) fn again(
+pub(crate) fn resume_registered(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     request: &SessionRegistration<'_>,
@@ -304,7 +304,7 @@ pub(crate) fn again(
         return Ok(known);
     }
     // Callers of one name and place without a known process cannot be distinguished, so they count as one.
-    if token_rights::is_own(env, &known) && known.location == env.caller.location {
+    if token_rights::may_act_in(env, &known) && known.location == env.caller.location {
         return Ok(known);
     }
     let unforced = SessionRegistration { force: None, ..*request };
@@ -359,7 +359,7 @@ fn inherit_baton(tx: &mut Tx<'_>, env: &Env<'_>, old: &Session, new: &mut Sessio
     let Some(mut held) = still_held(tx, old)? else { return Ok(()) };
     held.holder_session_id = Some(new.session_id.clone());
     held.held_at = Some(env.now);
-    move_baton(tx, &held)?;
+    update_baton(tx, &held)?;
     new.baton_id = Some(held.baton_id);
     new.thread_id.clone_from(&old.thread_id);
     new.inherited_from = Some(old.session_id.clone());
@@ -368,7 +368,7 @@ fn inherit_baton(tx: &mut Tx<'_>, env: &Env<'_>, old: &Session, new: &mut Sessio
 }
 
 /// Writes who holds a baton; the version that was read must still stand.
-pub(crate) fn move_baton(tx: &mut Tx<'_>, baton: &Baton) -> Result<(), Failure> {
+pub(crate) fn update_baton(tx: &mut Tx<'_>, baton: &Baton) -> Result<(), Failure> {
     if baton::put(tx, baton)? {
         return Ok(());
     }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::pickup::{Pickup, PickupInput};
 use super::{Heartbeat, RegistrationOutcome, Start, accepted_handoffs, pickup_handoff, register};
 use crate::op::{Env, Operation};
-use crate::ownership::{is_at_work, is_process_gone};
+use crate::ownership::{has_other_process_ended, is_at_work};
 use crate::portable::exported_refusal;
 use crate::project::carried_here;
 use crate::resolve;
@@ -53,7 +53,7 @@ fn idle_bot(
     }
     let mut idle = session::open_of(tx, project_id, identity)?;
     idle.retain(|s| {
-        token_rights::is_own(env, s)
+        token_rights::may_act_in(env, s)
             && s.location == *place
             && s.baton_id.is_none()
             && s.is_fresh(env.now, env.limits)
@@ -139,13 +139,13 @@ fn predecessor(
 
 /// The outcome of the first four steps.
 pub(super) struct Decision {
-    pub(super) own: RegistrationOutcome,
-    pub(super) found: Option<Baton>,
+    pub(super) registration: RegistrationOutcome,
+    pub(super) baton: Option<Baton>,
     pub(super) claim: Option<ClaimOutcome>,
     pub(super) predecessor: Option<Session>,
     pub(super) predecessor_yields: Option<ReleaseReason>,
     /// The session that the call names, where no baton is left of it: what it saved is recovered.
-    pub(super) unwrapped: Option<Session>,
+    pub(super) session_to_recover: Option<Session>,
     pub(super) waiting_for_others: usize,
     /// The hand-offs that the project has accepted and not ended.
     pub(super) accepted: Vec<Handoff>,
@@ -193,7 +193,7 @@ pub(super) fn decide(
         force: input.force,
         now: env.now,
         limits: env.limits,
-        is_gone: &|session| is_process_gone(env, session),
+        is_gone: &|session| has_other_process_ended(env, session),
     };
     let predecessor = predecessor(tx, project_id, from.as_ref(), found.as_ref(), own_id.as_deref())?
         .filter(|session| Some(&session.session_id) != own_id.as_ref())
@@ -207,12 +207,12 @@ pub(super) fn decide(
         return Err(already_holding(held).into());
     }
     Ok(Decision {
-        own,
-        found,
+        registration: own,
+        baton: found,
         claim,
         predecessor,
         predecessor_yields: yields.flatten(),
-        unwrapped,
+        session_to_recover: unwrapped,
         waiting_for_others,
         accepted,
     })
@@ -252,7 +252,7 @@ fn claim_baton(
         }
         None => None,
     };
-    match found.claim(holder.as_ref(), picker) {
+    match found.check_claim(holder.as_ref(), picker) {
         Err(refusal) if refusal.code == "baton_spent" => {
             Err(exported_refusal(tx, env, found)?.unwrap_or(refusal).into())
         }

@@ -13,7 +13,7 @@ use baton_store::{Failure, Store, Tx, baton, handoff, session, state};
 use serde_json::json;
 
 use super::accepted_handoffs;
-use super::bundle_view::Bundle;
+use super::bundle_view::PickupOutput;
 use super::pickup::{Pickup, PickupInput, PickupResult, keep, preempt};
 use super::pickup_bundle;
 use super::pickup_decide::own_session;
@@ -103,7 +103,7 @@ pub(super) fn accept(
     cx: &mut Cx<'_>,
     known: &Handoff,
     identity: &str,
-) -> Result<Bundle, Failure> {
+) -> Result<PickupOutput, Failure> {
     let Cx { store, env } = cx;
     let project_id = known.to_project_id.clone();
     let picked = if input.dry_run {

@@ -8,8 +8,8 @@ use baton_model::session::Session;
 use baton_store::{Failure, Tx, delta};
 use serde_json::{Value, json};
 
+use crate::idempotency::request::hash;
 use crate::op::{Env, Host};
-use crate::request::hash;
 
 /// The field of a beginning that holds the marks.
 const FIELD: &str = "uncommitted_before";

@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 use super::left_work::{left_remarks, prefetch_left};
 use super::prior_changes::{UncommittedFiles, UncommittedMarks, note_beginning};
 use super::work_location::shared_copy;
-use super::{RegistrationOutcome, SessionRegistration, again, register, replace, working_copy};
+use super::{RegistrationOutcome, SessionRegistration, register, replace, resume_registered, working_copy};
 use crate::card::Card;
+use crate::idempotency::replay::{self, Replay};
+use crate::idempotency::request::{self, Request, Requester};
 use crate::ledger::{Author, append_json};
 use crate::message::remind;
 use crate::op::{Cx, Env, Meta, Operation};
-use crate::replay::{self, Replay};
-use crate::request::{self, Request, Requester};
 use crate::{card, resolve};
 
 /// Begins fresh work.
@@ -157,7 +157,7 @@ fn begin(
     };
     if let Some(first) = request::answered::<StartRecord>(tx, request.as_ref())? {
         let session = resolve::session_by_id(tx, project_id, &first.session_id)?;
-        let session = again(tx, env, &spec, session)?;
+        let session = resume_registered(tx, env, &spec, session)?;
         return Ok(SessionStart { session, delta_id: first.delta_id, resumed: true, replayed: true });
     }
     match register(tx, env, &spec)? {

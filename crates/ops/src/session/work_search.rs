@@ -6,7 +6,7 @@ use baton_model::repository::WorkingCopy;
 use baton_model::session::Session;
 use baton_store::{Failure, Tx, baton, changes, delta, session_commit};
 
-use super::bundle_view::Bundle;
+use super::bundle_view::PickupOutput;
 use super::prior_changes::{self, Beginning, UncommittedFiles, beginnings, is_prior};
 use super::work_location::{EarlierLocation, WorkLocation, advice};
 use super::working_copy_lookup::{PlaceNow, look_up};
@@ -67,7 +67,7 @@ struct FoundCopy {
 /// Where the work of a bundle lies, as far as the sessions on its way said so.
 pub(super) fn of_bundle(
     cx: &mut Cx<'_>,
-    bundle: &Bundle,
+    bundle: &PickupOutput,
     files: &mut UncommittedFiles,
 ) -> Result<Option<WorkLocation>, Failure> {
     let candidates = cx.store.read(|tx| candidates(tx, &bundle.lineage))?;
@@ -207,7 +207,7 @@ fn has_saved(tx: &mut Tx<'_>, of: &Session) -> Result<bool, Failure> {
 /// A working copy of a session, as it is now.
 fn inspect(
     cx: &mut Cx<'_>,
-    bundle: &Bundle,
+    bundle: &PickupOutput,
     files: &mut UncommittedFiles,
     (of, mut copy): (&CandidateSession, WorkingCopy),
 ) -> Result<FoundCopy, Failure> {

@@ -18,11 +18,11 @@ use task::line;
 
 use super::beads_circles::LinkedLines;
 use super::beads_export::{full_record, keep_line};
+use super::beads_file::{BaseLines, IssuesFile, TaskLine};
 use super::beads_import::{BeadsImportOutput, EmptiedText, Lines};
 use super::beads_renames::{RenamedLines, is_rename};
 use super::beads_rows::{insert, update};
 use super::claim_elsewhere::ClaimChange;
-use super::issues_file::{BaseLines, IssuesFile, TaskLine};
 use super::line_guard::LineGuard;
 use super::older_lines::OlderLines;
 use super::untimed_lines::UntimedLines;

@@ -19,11 +19,11 @@ use serde_json::{Map, Value, json};
 use task::{comment, dependency, line};
 
 use super::beads_export::full_record;
+use super::beads_file::TaskLine;
 use super::beads_merge::{LineVersion, Progress};
 use super::beads_rows::update;
 use super::claim_elsewhere::end_words;
 use super::claim_expiry::is_claim_live;
-use super::issues_file::TaskLine;
 use super::line_guard::new_comments;
 use super::rename::{bury, redirect};
 use super::write::update_without_delta;
@@ -310,7 +310,7 @@ pub(super) fn redirect_all(
 ) -> Result<Vec<String>, Failure> {
     let mut named: BTreeSet<String> = BTreeSet::new();
     for id in ids {
-        let edges = dependency::of(tx, author.project_id, id)?;
+        let edges = dependency::dependencies_of(tx, author.project_id, id)?;
         named.extend(edges.into_iter().map(|edge| edge.depends_on_id));
         named.extend(task::get(tx, author.project_id, id)?.and_then(|task| task.parent_id));
         named.insert(id.clone());

@@ -21,9 +21,9 @@ use super::surroundings::reload_with_surroundings;
 use super::write::{answer, claimant, is_elsewhere, refuse_elsewhere, write, write_change};
 use super::{by_id_to_change, collect, secret};
 use crate::handoff::acceptor::{TaskForce, require_task_acceptor};
+use crate::idempotency::replay::{Replay, mark};
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
-use crate::replay::{Replay, mark};
 use crate::token_rights;
 use crate::{resolve, roles};
 
@@ -113,10 +113,10 @@ fn replay(mut answer: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
         mark(&mut answer, None, &[]);
         return Ok(answer);
     };
-    let live = found.claim.as_ref().filter(|claim| claim.ends(session_liveness) > env.now);
+    let live = found.claim.as_ref().filter(|claim| claim.expires_at(session_liveness) > env.now);
     if let Some(claim) = live.filter(|claim| answer["token"] == claim.fence) {
         mark(&mut answer, None, &[]);
-        answer["expires_at"] = json!(baton_model::time::rfc3339(claim.ends(session_liveness)));
+        answer["expires_at"] = json!(baton_model::time::rfc3339(claim.expires_at(session_liveness)));
         return Ok(answer);
     }
     let since = match live {
@@ -196,7 +196,7 @@ impl Operation for ClaimTask {
                 session_id: author.session.map(|session| session.session_id.clone()),
                 claimed: task.is_some(),
                 token: claim.as_ref().map(|claim| claim.fence),
-                expires_at: claim.map(|claim| Timestamp(claim.until)),
+                expires_at: claim.map(|claim| Timestamp(claim.base_expiry)),
                 sensitive: task.as_ref().is_some_and(sealed::is_sensitive),
                 packet,
                 task: task.map(|task| ClaimedTask::Open(Box::new(answer(&task, env, author)))),
@@ -337,7 +337,7 @@ fn take(
     let session_id = author.session.map(|session| session.session_id.clone());
     let asker = claimant(env, author);
     let session_liveness = liveness(tx, env, found)?;
-    let live = found.claim.as_ref().filter(|claim| claim.ends(session_liveness) > env.now);
+    let live = found.claim.as_ref().filter(|claim| claim.expires_at(session_liveness) > env.now);
     let refused = live.and_then(|claim| match claim.is_proven_of(&asker) {
         true => refuse_elsewhere(env, author, found, claim).err(),
         false => Some(claimed_refusal(found, claim)),
@@ -367,7 +367,7 @@ fn take(
         location: Some(env.caller.location.clone()),
         fence: wanted.claim_token,
         lease,
-        until: env.now.saturating_add(promised),
+        base_expiry: env.now.saturating_add(promised),
         access_token_id: token_rights::token_id(env),
     });
     route::begin(&mut wanted);

@@ -72,7 +72,7 @@ impl ClaimChange {
         if self.assignee.is_some() && self.after.is_open() {
             self.remember_holder(tx, author.project_id, env.now)?;
         }
-        if self.claim.ends(session_liveness) <= env.now {
+        if self.claim.expires_at(session_liveness) <= env.now {
             return Ok(());
         }
         let (id, holder) = (&self.before.task_id, self.claim.holder().describe());

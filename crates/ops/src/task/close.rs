@@ -301,14 +301,14 @@ pub(super) fn close(
     };
     wanted.result = Some(outcome.word().to_owned());
     (wanted.claim, wanted.pending_type, wanted.woken) = (None, None, false);
-    let candidates = dependency::held_by(tx, author.project_id, &known.task_id)?;
+    let candidates = dependency::blocked_by_task(tx, author.project_id, &known.task_id)?;
     let was_ready = ready(tx, author.project_id, &candidates)?;
     let what = format!("is now {} ({})", wanted.status, outcome.word());
     let closed = change(tx, env, author, known, wanted, &what)?;
     notify_assignee(tx, env, author, (known, &closed))?;
     if let Some((_, message_id)) = route::last_sent(known) {
         // Its assignment asks for nothing any more: delivered later, it would come back as work.
-        message::delivered(tx, author.project_id, message_id, env.now)?;
+        message::mark_delivered(tx, author.project_id, message_id, env.now)?;
     }
     let steps = follow_up::set_off(tx, env, author, &closed, outcome)?;
     crate::handoff::task_end::task_closed(tx, env, &closed)?;

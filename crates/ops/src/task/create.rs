@@ -46,7 +46,7 @@ pub struct CreateInput {
     #[serde(default)]
     pub notes: Option<String>,
     /// 0 (now) to 4 (some day).
-    #[serde(default = "usual")]
+    #[serde(default = "default_priority")]
     pub priority: i64,
     /// `task`, `bug`, `feature`, `epic`, `chore`, … or a word of your own.
     #[serde(default = "task_type")]
@@ -108,7 +108,7 @@ impl Default for CreateInput {
             design: Default::default(),
             acceptance_criteria: Default::default(),
             notes: Default::default(),
-            priority: usual(),
+            priority: default_priority(),
             issue_type: task_type(),
             assignee: Default::default(),
             agent_role: Default::default(),
@@ -129,7 +129,7 @@ impl Default for CreateInput {
     }
 }
 
-fn usual() -> i64 {
+fn default_priority() -> i64 {
     2
 }
 

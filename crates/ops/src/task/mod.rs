@@ -5,6 +5,7 @@ mod assign;
 mod batch;
 mod beads_circles;
 mod beads_export;
+mod beads_file;
 mod beads_import;
 mod beads_memory;
 mod beads_merge;
@@ -27,7 +28,6 @@ mod depend;
 mod figures;
 mod follow_up;
 mod increment;
-mod issues_file;
 mod json_line;
 mod line_guard;
 mod list;
@@ -60,6 +60,7 @@ use crate::resolve;
 pub use answer::{ClaimedTask, LinkTarget, LinkedTask, TaskAnswer};
 pub use batch::{Batch, BatchInput, BatchOutput, BatchResult, BatchStep};
 pub use beads_export::{BeadsExport, BeadsExportInput, BeadsExportOutput, ExportLine};
+pub use beads_file::Complaint;
 pub use beads_import::{BeadsImport, BeadsImportInput, BeadsImportOutput, EmptiedText, ImportRequest};
 pub use beads_import::{Lines, import_lines};
 pub use beads_memory::{
@@ -70,7 +71,7 @@ pub(crate) use beads_renames::successor;
 pub use blocked::{Blocked, BlockedInput, BlockedOutput, BlockedRow};
 pub use board::{Board, BoardCell, BoardInput, BoardOutput, BoardRow, BoardState};
 pub use claim::{ClaimTask, ClaimTaskInput, ClaimTaskOutput};
-pub(crate) use claim_expiry::{as_it_stands, is_claim_live, release_claims};
+pub(crate) use claim_expiry::{is_claim_live, release_claims, with_expiry_applied};
 pub use close::{Close, CloseInput, CloseOutput, CloseResult, FollowUp};
 pub use comment::{Comment, CommentInput, CommentOutput};
 pub use create::{Create, CreateInput, CreateOutput};
@@ -79,7 +80,6 @@ pub use cycles::{Cycles, CyclesInput, CyclesOutput};
 pub use delete::{Delete, DeleteInput, DeleteOutput};
 pub use depend::{Depend, DependInput, DependOutput, DependencyChange, RemovedDependency};
 pub use increment::{Increment, IncrementInput, IncrementOutput};
-pub use issues_file::Complaint;
 pub use list::{List, ListInput, ListOutput, Row};
 pub use ready::{Ready, ReadyInput, ReadyOutput};
 pub use release::{Release, ReleaseInput, ReleaseOutput};
@@ -205,7 +205,7 @@ fn collect(
         let full = i64::try_from(tasks.len()).unwrap_or(i64::MAX) == page;
         last = tasks.last().cloned();
         for task in tasks {
-            let task = as_it_stands(tx, env, task)?;
+            let task = with_expiry_applied(tx, env, task)?;
             if !filter.takes(&task) {
                 continue;
             }

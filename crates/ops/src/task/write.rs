@@ -139,14 +139,14 @@ pub(super) fn check_and_renew_lease(
     let asker = Claimant { holder_ended, ..asker };
     let liveness = liveness(tx, env, known)?;
     check_lease(known, &asker, liveness, env.now)?;
-    let Some(live) = known.claim.as_ref().filter(|claim| claim.ends(liveness) > env.now) else {
+    let Some(live) = known.claim.as_ref().filter(|claim| claim.expires_at(liveness) > env.now) else {
         return Ok(refuse_previous(known, author.identity)?);
     };
     if token.is_none() {
         refuse_elsewhere(env, author, known, live)?;
     }
     if let Some(claim) = known.claim.as_mut() {
-        claim.until = claim.until.max(env.now.saturating_add(claim.lease));
+        claim.base_expiry = claim.base_expiry.max(env.now.saturating_add(claim.lease));
     }
     Ok(())
 }
@@ -168,7 +168,7 @@ pub(super) fn claimant<'a>(env: &'a Env<'_>, author: &'a Author<'_>) -> Claimant
 fn has_holder_ended(env: &Env<'_>, known: &Task, asker: &Claimant<'_>) -> bool {
     known.claim.as_ref().is_some_and(|claim| {
         let is_own = asker.is_local || claim.by == asker.identity;
-        is_own && claim.location.as_ref().is_some_and(|place| env.host.process_gone(place))
+        is_own && claim.location.as_ref().is_some_and(|place| env.host.has_process_ended(place))
     })
 }
 
@@ -203,7 +203,7 @@ pub(super) fn write<T>(
     store.write(&[&project_id], |tx| {
         resolve::require(tx, &project_id)?;
         resolve::beat(tx, env, &project_id, &identity, verb)?;
-        let own = resolve::own_or_callers(tx, env, &project_id, &identity)?;
+        let own = resolve::default_session(tx, env, &project_id, &identity)?;
         f(tx, env, &Author { project_id: &project_id, identity: &identity, session: own.as_ref() })
     })
 }

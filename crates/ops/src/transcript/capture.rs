@@ -17,9 +17,9 @@ use super::find::FoundTranscript;
 use super::idle::{hands_nothing_over, refuse_idle};
 use super::import::{extent, load_conversation as known_conversation};
 use super::read::{DocumentRequest, read};
+use crate::idempotency::request::Request;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
-use crate::request::Request;
 use crate::resolve;
 use crate::session::conversation::{self, BatonStanding};
 use crate::token_rights;
@@ -232,14 +232,14 @@ impl CaptureJob<'_> {
         let place = &env.caller.location;
         if let Some(id) = &env.caller.session {
             let own = resolve::session_by_id(tx, project_id, id)?;
-            token_rights::require_own(env, &own)?;
+            token_rights::require_access(env, &own)?;
             return Ok(if own.is_open() { CaptureTarget::Open(own) } else { self.over(own) });
         }
         if place.process.is_empty() {
             return Ok(CaptureTarget::None);
         }
         let (mut captured, mut own) = (Vec::new(), Vec::new());
-        let is_here = |one: &Session| one.location == *place && token_rights::is_own(env, one);
+        let is_here = |one: &Session| one.location == *place && token_rights::may_act_in(env, one);
         for open in session::open(tx, project_id)?.into_iter().filter(is_here) {
             if registered_here(tx, &open)? { captured.push(open) } else { own.push(open) }
         }

@@ -35,7 +35,7 @@ pub(super) fn end_of_caller(
     let own = match &env.caller.session {
         Some(id) => {
             let own = resolve::session_by_id(tx, project_id, id)?;
-            token_rights::require_own(env, &own)?;
+            token_rights::require_access(env, &own)?;
             Some(own).filter(Session::is_open)
         }
         None => {
@@ -53,7 +53,7 @@ fn sessions_here(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Vec
         return Ok(Vec::new());
     }
     let mut open = session::open(tx, project_id)?;
-    open.retain(|open| open.location == *place && token_rights::is_own(env, open));
+    open.retain(|open| open.location == *place && token_rights::may_act_in(env, open));
     Ok(open)
 }
 

@@ -189,7 +189,7 @@ impl<'a> From<&'a PlanItem> for TodoItem<'a> {
 }
 
 /// A call that has not ended yet: where its event stands, and what it would change.
-struct OpenTranscript {
+struct PendingCall {
     at: usize,
     edits: Vec<Edit>,
 }
@@ -197,7 +197,7 @@ struct OpenTranscript {
 struct EventStream {
     source: String,
     items: Vec<Value>,
-    open: HashMap<(Option<String>, String), OpenTranscript>,
+    open: HashMap<(Option<String>, String), PendingCall>,
 }
 
 impl EventStream {
@@ -217,7 +217,7 @@ impl EventStream {
             EventKind::Plan(items) => EventBody::Todo { items: items.iter().map(TodoItem::from).collect() },
             EventKind::Call(call) => {
                 let key = (event.subagent.as_deref().map(str::to_owned), call.id.to_string());
-                self.open.insert(key, OpenTranscript { at: self.items.len(), edits: call.edits.clone() });
+                self.open.insert(key, PendingCall { at: self.items.len(), edits: call.edits.clone() });
                 EventBody::ToolCall(ToolCall {
                     tool: call.name.as_ref().into(),
                     category: call.category.name().into(),

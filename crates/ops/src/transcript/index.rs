@@ -143,7 +143,7 @@ fn remove_gone(
         let mut removed = 0;
         for one in &gone {
             // Another process may have been here since we looked, and given the number to another session.
-            if let Some(still) = search::one(tx, &one.name)? {
+            if let Some(still) = search::find_by_name(tx, &one.name)? {
                 search::forget(tx, &still)?;
                 removed += 1;
             }
@@ -155,7 +155,7 @@ fn remove_gone(
 
 /// Reads a session anew and writes what differs. A session that grew keeps its passages up to where it grew.
 fn update(tx: &mut Tx<'_>, name: &str, found: &TranscriptFile, home: &str) -> Result<(), Fault> {
-    let before = search::one(tx, name)?;
+    let before = search::find_by_name(tx, name)?;
     // Another process may have read it since we looked.
     if before.as_ref().and_then(stamp) == Some(found.stamp) {
         return Ok(());
@@ -193,7 +193,7 @@ fn write_passages(
             return;
         }
         let write = || {
-            if place < count && search::mark(tx, number, place)? == Some(passage.mark) {
+            if place < count && search::passage_line(tx, number, place)? == Some(passage.mark) {
                 return Ok(());
             }
             // From the first difference on the old ones go.

@@ -28,7 +28,7 @@ pub(super) fn add_reset(packet: &mut Packet) {
     let at = stop["at"].as_str().and_then(parse_rfc3339).unwrap_or_default();
     // A person reads the time of the clock in the provider's words.
     let read = ProviderStop::read(stop["text"].as_str().unwrap_or_default(), at, &|_| None);
-    if let Some(again) = read.again() {
+    if let Some(again) = read.reset_text() {
         stop["again"] = json!(again);
     }
     stop["text"] = json!(read.text);

@@ -226,7 +226,7 @@ fn candidate_ids(
             && is_in(&one.cwd)
             && view.shows(Some(&one.cwd))
     };
-    Ok(Some(search::about(tx)?.into_iter().filter(matches).map(|one| one.number).collect()))
+    Ok(Some(search::scopes(tx)?.into_iter().filter(matches).map(|one| one.number).collect()))
 }
 
 /// Sessions with a passage in which the whole query occurs, the best first.

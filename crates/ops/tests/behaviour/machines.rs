@@ -115,7 +115,7 @@ impl Host for Machines {
         true
     }
 
-    fn process_gone(&self, place: &ProcessLocation) -> bool {
+    fn has_process_ended(&self, place: &ProcessLocation) -> bool {
         self.ended.contains(&place.process)
     }
 

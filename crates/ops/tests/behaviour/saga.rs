@@ -39,7 +39,7 @@ pub(crate) fn tell(
 #[track_caller]
 pub(crate) fn lease(w: &mut World, id: &str, own: &ProcessLocation) -> Box<LeasedStep> {
     match begin(w, id, own).expect("begun") {
-        StepStart::Ask(leased) => leased,
+        StepStart::Call(leased) => leased,
         other => panic!("nothing to ask: {other:?}"),
     }
 }
@@ -50,9 +50,9 @@ pub(crate) fn drive(w: &mut World, hub: &mut Hub, id: &str) {
         match begin(w, id, &driver("d")).expect("begun") {
             StepStart::Finished | StepStart::OnlyDuplicateCheck => return,
             StepStart::Wait(at) | StepStart::Held(at) => w.now = at,
-            StepStart::Ask(leased) => {
+            StepStart::Call(leased) => {
                 let ended = hub.ask(&leased.call);
-                assert_eq!(tell(w, &leased, &ended).expect("told"), OutcomeReport::Settled);
+                assert_eq!(tell(w, &leased, &ended).expect("told"), OutcomeReport::Recorded);
             }
         }
     }
@@ -500,5 +500,5 @@ fn closes_by(w: &mut World, verb: &str, close: Value) {
 
 /// Drives what needs nobody outside.
 fn drive_once(w: &mut World, id: &str) {
-    assert!(!matches!(begin(w, id, &driver("d")).expect("begun"), StepStart::Ask(_)));
+    assert!(!matches!(begin(w, id, &driver("d")).expect("begun"), StepStart::Call(_)));
 }

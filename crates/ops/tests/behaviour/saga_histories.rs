@@ -53,7 +53,7 @@ fn drive_failing(w: &mut World, hub: &mut Hub, id: &str) -> bool {
             Err(_) => return true,
             Ok(StepStart::Finished | StepStart::OnlyDuplicateCheck) => return false,
             Ok(StepStart::Wait(at) | StepStart::Held(at)) => w.now = at,
-            Ok(StepStart::Ask(leased)) => {
+            Ok(StepStart::Call(leased)) => {
                 let ended = hub.ask(&leased.call);
                 if tell(w, &leased, &ended).is_err() {
                     return true;
@@ -80,7 +80,7 @@ fn random_history(w: &mut World, seed: u64) {
             2 => w.advance(1_000 << dice.below(6)),
             _ => {}
         }
-        if let Ok(StepStart::Ask(leased)) = begin(w, &id, &own) {
+        if let Ok(StepStart::Call(leased)) = begin(w, &id, &own) {
             let ended = (dice.below(3) > 0).then(|| hub.ask(&leased.call));
             match dice.below(3) {
                 0 => w.kill(&agent("x").process(&own.process)),

@@ -14,7 +14,7 @@ use crate::world::{World, agent, list, text};
 fn next(w: &mut World, id: &str) -> Box<LeasedStep> {
     loop {
         match begin(w, id, &driver("d")).expect("begun") {
-            StepStart::Ask(leased) => return leased,
+            StepStart::Call(leased) => return leased,
             StepStart::Wait(at) | StepStart::Held(at) => w.now = at,
             other => panic!("nothing to ask: {other:?}"),
         }
@@ -36,7 +36,7 @@ on_every_backend! {
         drive(w, &mut hub, &id);
         let late = hub.ask(&paused.call);
         assert_eq!(hub.open(), 2, "the paused one made a second");
-        assert_eq!(tell(w, &paused, &late).expect("told"), OutcomeReport::Late);
+        assert_eq!(tell(w, &paused, &late).expect("told"), OutcomeReport::LeaseLost);
         drive(w, &mut hub, &id);
         assert_eq!((hub.open(), hub.issues[1].reason.as_deref()), (1, Some("duplicate")));
         assert_eq!(show(w, &id)["task"]["id"], "gh-o/r-1");

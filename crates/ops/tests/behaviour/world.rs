@@ -193,7 +193,7 @@ impl World {
         let Self { store, dice, now, limits, machines, .. } = self;
         let mut random = |bytes: &mut [u8]| dice.fill(bytes);
         let env = Env { now: *now, random: &mut random, caller: &who.0, limits: *limits, host: machines };
-        told(entry.name, baton_ops::once::run(entry, input, key, &mut Cx { store, env }))
+        told(entry.name, baton_ops::idempotency::run(entry, input, key, &mut Cx { store, env }))
     }
 
     #[track_caller]

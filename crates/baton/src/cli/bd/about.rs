@@ -205,8 +205,8 @@ struct LedgerPaths {
 pub(super) fn where_ledger_is(out: &mut Out<'_>) -> Result<(), AppError> {
     let prefix = project(out)?;
     let path =
-        super::file::issues_file(out).parent().map(|path| path.display().to_string()).unwrap_or_default();
-    if out.app.config.tasks_mirror.is_none() && !std::path::Path::new(&path).is_dir() {
+        super::file::beads_file(out).parent().map(|path| path.display().to_string()).unwrap_or_default();
+    if out.app.config.beads_file.is_none() && !std::path::Path::new(&path).is_dir() {
         out.remark(NOT_IN_GIT);
     }
     let answer = LedgerPaths { path, prefix, database_path: out.app.config.ledger() };

@@ -88,14 +88,14 @@ fn choose(args: &Args, app: &mut App) -> Result<Choice, AppError> {
         )
         .into());
     }
-    app.drawing = true;
+    app.is_full_screen = true;
     let mut preview = |at: usize| match candidates.get(at) {
         Some(PickerEntry::Local(row)) => about(row, app),
         Some(PickerEntry::Copy(copy)) => about_copy(copy, app),
         None => String::new(),
     };
     let chosen = picker::pick("continue", candidates.iter().map(item).collect(), &mut preview);
-    app.drawing = false;
+    app.is_full_screen = false;
     match candidates.into_iter().nth(chosen?).ok_or(AppError::Interrupted)? {
         PickerEntry::Local(row) => {
             Ok(Choice::Named { id: visible(&row.id), agent: Some(visible(&row.agent)) })

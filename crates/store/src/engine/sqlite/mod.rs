@@ -41,7 +41,7 @@ pub(crate) struct Sqlite {
     access: OpenMode,
     lock: Option<WriterLock>,
     /// Set when the file is opened as one that does not change: what it looked like then.
-    open_immutable: Option<Stamp>,
+    immutable_stamp: Option<Stamp>,
     /// Whether the journal is known to be a write-ahead log, and the file to be marked.
     wal: bool,
     /// Whether the mark was found where the store's own id should be, as a process leaves it that was killed.
@@ -63,7 +63,7 @@ impl Sqlite {
             location: None,
             access: OpenMode::Create,
             lock: None,
-            open_immutable: None,
+            immutable_stamp: None,
             wal: true,
             unsettled: false,
             marks_left: log::MARKS,
@@ -84,7 +84,7 @@ impl Sqlite {
                 lock: Some(WriterLock::for_database(&location.real)),
                 location: Some(location),
                 access,
-                open_immutable: frozen,
+                immutable_stamp: frozen,
                 wal: false,
                 unsettled: false,
                 marks_left: log::MARKS,
@@ -107,7 +107,7 @@ impl Sqlite {
     /// Refuses to work on a file that has been moved or replaced at its path: a write to it would be lost.
     fn check_not_moved(&self) -> Result<(), Fault> {
         match &self.location {
-            Some(location) if self.open_immutable.is_none() && location.has_moved() => {
+            Some(location) if self.immutable_stamp.is_none() && location.has_moved() => {
                 Err(location.replaced())
             }
             _ => Ok(()),
@@ -163,20 +163,20 @@ impl Sqlite {
     }
 
     fn begin_read(&mut self) -> Result<(), Fault> {
-        if let (Some(seen), Some(location)) = (&self.open_immutable, &self.location)
+        if let (Some(seen), Some(location)) = (&self.immutable_stamp, &self.location)
             && *seen != Stamp::of(&location.real)
         {
             let location = Location::of(&location.given)?;
             let (conn, frozen) = open::file(&location.real, self.access)?;
-            (self.conn, self.open_immutable, self.location) = (conn, frozen, Some(location));
+            (self.conn, self.immutable_stamp, self.location) = (conn, frozen, Some(location));
         }
         self.check_not_moved()?;
         self.run("BEGIN")
     }
 
     fn begin_write(&mut self, durable: bool) -> Result<(), Fault> {
-        if self.access == OpenMode::ReadOnly || self.open_immutable.is_some() {
-            let reason = if self.open_immutable.is_some() {
+        if self.access == OpenMode::ReadOnly || self.immutable_stamp.is_some() {
+            let reason = if self.immutable_stamp.is_some() {
                 "its directory is read-only"
             } else {
                 "opened for reading"

@@ -8,9 +8,9 @@ use std::time::{Duration, UNIX_EPOCH};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::task::conflict::Conflict;
 
+use crate::beads_file_note::BeadsFileNote;
 use crate::error::AppError;
 use crate::file_lock::LockFault;
-use crate::mirror_note::MirrorNote;
 use crate::raw_lines::{LineSelection, RawLines};
 use crate::repo_file::{Fault, Folder, RepoFile};
 
@@ -31,7 +31,7 @@ pub(crate) struct FileTurn {
     _lock: File,
     path: PathBuf,
     folder: Folder,
-    note: MirrorNote,
+    note: BeadsFileNote,
     noted: String,
 }
 
@@ -52,7 +52,7 @@ impl FileTurn {
         let missing = || Fault::Io(std::io::ErrorKind::NotFound.into());
         let folder = file.folder(true).and_then(|folder| folder.ok_or_else(missing));
         let folder = folder.map_err(|fault| outside(&path, "written", &fault))?;
-        let note = MirrorNote::of(&path, data_dir).map_err(|error| outside(&path, "noted", &error))?;
+        let note = BeadsFileNote::of(&path, data_dir).map_err(|error| outside(&path, "noted", &error))?;
         // Where folders cannot be locked, a file in the data folder is.
         let lock = match folder.lock(patience) {
             Err(LockFault::Io(_)) => note.lock(patience),
