@@ -18,6 +18,7 @@ mod content;
 mod displaced;
 pub mod document;
 mod encryption;
+mod force_request;
 pub mod handoff;
 mod id_prefix;
 pub mod idempotency;

@@ -14,6 +14,7 @@ use serde_json::json;
 
 use super::isolation;
 use super::steps::Plan;
+use crate::force_request::ForceRequest;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::resolve;
@@ -189,22 +190,13 @@ pub(super) fn without_names(
     Ok(refusal_of_others(known, &holder, &holder))
 }
 
-/// With what right the task of a hand-off is ended: `why` is its reason, without which force is refused.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct TaskForce<'a> {
-    /// Force is used.
-    pub(crate) given: bool,
-    /// Why.
-    pub(crate) why: Option<&'a str>,
-}
-
 /// The task of a hand-off that another has accepted is closed by the acceptor; with force by an operator, who says why.
 pub(crate) fn require_task_acceptor(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     task: &Task,
     identity: &str,
-    force: TaskForce<'_>,
+    force: ForceRequest<'_>,
 ) -> Result<(), Failure> {
     let Some((known, holder)) = accepted_by_another(tx, env, task, identity)? else { return Ok(()) };
     if !force.given {

@@ -16,11 +16,12 @@ use task::TaskList;
 
 use super::answer::ClaimedTask;
 use super::claim_expiry::{liveness, release_expired_claims};
-use super::claim_right::{Force, preempt, refuse_unready};
+use super::claim_right::{preempt, refuse_unready};
 use super::surroundings::reload_with_surroundings;
 use super::write::{answer, claimant, is_elsewhere, refuse_elsewhere, write, write_change};
 use super::{by_id_to_change, collect, secret};
-use crate::handoff::acceptor::{TaskForce, require_task_acceptor};
+use crate::force_request::ForceRequest;
+use crate::handoff::acceptor::require_task_acceptor;
 use crate::idempotency::replay::{Replay, mark};
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
@@ -173,7 +174,7 @@ impl Operation for ClaimTask {
             }
             let claimed = match found {
                 Some(found) => {
-                    let force = Force { given: input.force, why: input.why.as_deref() };
+                    let force = ForceRequest { given: input.force, why: input.why.as_deref() };
                     let claimed = take(tx, env, author, &found, lease, force)?;
                     Some(reload_with_surroundings(tx, claimed)?)
                 }
@@ -332,7 +333,7 @@ fn take(
     author: &Author<'_>,
     found: &Task,
     wanted_lease: RequestedLease,
-    force: Force<'_>,
+    force: ForceRequest<'_>,
 ) -> Result<Task, Failure> {
     let session_id = author.session.map(|session| session.session_id.clone());
     let asker = claimant(env, author);
@@ -349,7 +350,7 @@ fn take(
     }
     if own.is_none() && !force.given {
         refuse_unready(tx, found, author)?;
-        require_task_acceptor(tx, env, found, author.identity, TaskForce::default())?;
+        require_task_acceptor(tx, env, found, author.identity, ForceRequest::default())?;
     }
     let usual = if session_id.is_some() { env.limits.stale_after } else { WITHOUT_SESSION };
     // What the router gave lasts only until it is taken up.

@@ -16,7 +16,8 @@ use super::comment::LateComment;
 use super::secret::{self, Secret, TaskWrite};
 use super::write::{answer, change, check_and_renew_lease, reload, write};
 use super::{by_id, by_id_to_change, comment, follow_up, readiness};
-use crate::handoff::acceptor::{TaskForce, require_task_acceptor};
+use crate::force_request::ForceRequest;
+use crate::handoff::acceptor::require_task_acceptor;
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::session::send_signal;
@@ -165,7 +166,7 @@ pub(super) fn attempt(
     if !known.is_open() {
         return closed_before(tx, env, author, &known, (outcome, input, secret));
     }
-    let force = TaskForce { given: input.force, why: input.reason.as_deref() };
+    let force = ForceRequest { given: input.force, why: input.reason.as_deref() };
     require_task_acceptor(tx, env, &known, author.identity, force)?;
     if !input.force {
         refuse_held(tx, &known)?;
