@@ -162,7 +162,7 @@ struct Findings {
     settled: Vec<String>,
 }
 
-/// The same, by the holder of the turn.
+/// Imports and writes the file, by the holder of the turn.
 fn sync_file(
     app: &mut App,
     project: &str,
@@ -287,9 +287,9 @@ fn stamp(app: &App, answer: &BeadsExportOutput) -> String {
     format!("{}{} {}", app.config.ledger(), store_identity(&app.config.store), visible(&answer.project_id))
 }
 
-/// Writes the file and notes what it holds. The ledger notes the lines before the file has them: of a writer that is killed between
-/// the two, the ledger knows more than there is, and no line of its own comes back as another's. One that holds all of it already is left as it is; none where the file is no longer
-/// the version that was read.
+/// Writes the file and notes what it holds; a file that holds all of it already is left as it is. None where the file is no longer
+/// the version that was read. The ledger notes the lines before the file has them: if the writer is killed between the two, no line
+/// of its own comes back as another writer's.
 fn publish(
     app: &mut App,
     turn: &mut FileTurn,

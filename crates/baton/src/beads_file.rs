@@ -145,7 +145,7 @@ impl FileTurn {
         self.meta().map_or(0, |meta| meta.len())
     }
 
-    /// What the file is now. It is taken before the file is read and given to [`Turn::replace`].
+    /// What the file is now. It is taken before the file is read and given to [`FileTurn::replace`].
     pub(crate) fn version(&self) -> Option<FileVersion> {
         self.folder.file().ok().flatten().as_ref().map(FileVersion::of)
     }

@@ -133,7 +133,7 @@ pub(crate) fn load_at(folder: Option<PathBuf>) -> Result<Config, Refusal> {
     Ok(config)
 }
 
-/// The same, for a command that shows settings: one that cannot be read has its default and is named in [`Config::faults`].
+/// Reads the configuration for a command that shows settings: one that cannot be read has its default and is named in [`Config::faults`].
 pub(crate) fn load_readable(folder: Option<PathBuf>) -> Result<Config, Refusal> {
     let (vars, home, cwd) = environment(folder)?;
     let config = faults::readable(Sources::read(vars, home, cwd)?)?;

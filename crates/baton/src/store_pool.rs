@@ -154,13 +154,13 @@ impl Pool {
         Ok(serde_json::from_value(answer).map_err(anyhow::Error::from)?)
     }
 
-    /// The same as `run`, at most once for this key: a retry gets the first answer.
+    /// Runs an operation at most once for this key: a retry gets the first answer.
     pub(crate) async fn run_once(&self, name: &str, input: Value, caller: Caller, key: String) -> Answer {
         let queue = Queue { pool: self, once: Some(key), facts: None };
         traces::operation(name, self.queued(name, (input, caller), queue)).await
     }
 
-    /// The same for a client whose machine knows these facts. What it has to be asked for comes back as a refusal.
+    /// Runs an operation for a client whose machine knows these facts. What it has to be asked for comes back as a refusal.
     pub(crate) async fn run_for(
         &self,
         name: &str,

@@ -54,7 +54,7 @@ const fn op(name: &'static str, operation: &'static str) -> Action {
     Action { name, operation, fixed: &[], doc: "" }
 }
 
-/// The same in other words than the operation's own.
+/// An action with its own description, in place of the operation's.
 const fn with_doc(name: &'static str, operation: &'static str, doc: &'static str) -> Action {
     Action { name, operation, fixed: &[], doc }
 }

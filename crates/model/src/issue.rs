@@ -199,7 +199,7 @@ pub enum TrackerOutcome {
 }
 
 impl TrackerOutcome {
-    /// The same, with the id of the hand-off in the command that the reason names.
+    /// This outcome with the id of the hand-off in the command that its reason names.
     #[must_use]
     pub fn with_id(&self, id: &str) -> Self {
         let mut named = self.clone();

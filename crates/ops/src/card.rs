@@ -263,7 +263,7 @@ pub(crate) fn read(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<C
     read_with(tx, env, (project_id, None), |_| {})
 }
 
-/// The same for an identity, in one round trip with what the caller is going to ask besides.
+/// Reads the card for an identity, in one round trip with what the caller is going to ask besides.
 pub(crate) fn read_with(
     tx: &mut Tx<'_>,
     env: &Env<'_>,

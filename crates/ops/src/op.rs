@@ -188,7 +188,7 @@ pub trait Host {
     fn decrypt(&self, _project_id: &str, _identity: &str, _sealed: &str) -> Result<String, Refusal> {
         Err(no_keys())
     }
-    /// The same for what is a JSON object. Where another machine decrypts it, the object holds what that machine knows it by.
+    /// Decrypts a JSON object. Where another machine decrypts it, the object holds what that machine knows it by.
     fn decrypt_object(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {
         self.decrypt(project_id, identity, sealed)
     }

@@ -26,7 +26,7 @@ pub(crate) fn project_id(store: &mut Store, env: &Env<'_>, named: Option<&str>) 
     if caller.grant.reaches(&found) { Ok(found) } else { Err(unknown_project(&found).into()) }
 }
 
-/// The same; where neither a name nor the caller's place says it, the project of the session with this id.
+/// The project of a call; where neither a name nor the caller's folder says it, that of the session with this id.
 pub(crate) fn project_of(
     cx: &mut Cx<'_>,
     named: Option<&str>,
@@ -166,7 +166,7 @@ pub(crate) fn stated_name<'a>(env: &'a Env<'_>, argument: Option<&'a str>) -> Op
     argument.or(env.caller.identity.as_deref())
 }
 
-/// The same for a heartbeat, which a supervisor of the agent may send from another process.
+/// The open session that a heartbeat is for; a supervisor of the agent may send it from another process.
 pub(crate) fn open_for_heartbeat(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -179,7 +179,8 @@ pub(crate) fn open_for_heartbeat(
     if session.is_open() { Ok(session) } else { Err(session_released(&session, env.now).into()) }
 }
 
-/// Like the check above, but the session may belong to another identity: for callers that may take it by force.
+/// The session that a call names, or that of its process or identity. It may belong to another identity, for callers that may take it
+/// by force, and may be released.
 pub(crate) fn select_session(
     tx: &mut Tx<'_>,
     env: &Env<'_>,

@@ -116,7 +116,8 @@ fn held_by_others(
     Ok(accepted.map(|one| format!("hand-off {}", short(&one.handoff_id))))
 }
 
-/// The same, but for who is at work under the name: the same-identity rule says that of sessions.
+/// Refuses a name that another token is bound to or that another caller holds work under. Who is at work under it is left to the
+/// same-identity rule.
 pub(crate) fn require_unreserved(
     tx: &mut Tx<'_>,
     env: &Env<'_>,

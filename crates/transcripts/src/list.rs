@@ -111,7 +111,7 @@ pub fn browse(
     listed
 }
 
-/// The same with all headers.
+/// Lists sessions, each with its whole header.
 pub fn list(env: &TranscriptEnv, filter: &Filter, cache: &dyn HeaderCache, threads: usize) -> Vec<Header> {
     browse(env, filter, cache, threads).into_iter().filter_map(|one| one.header(cache)).collect()
 }

@@ -343,7 +343,7 @@ pub(super) fn report(app: &App) -> Option<Report> {
     })
 }
 
-/// The same in a line or two.
+/// The report in a line or two.
 pub(super) fn describe(report: &Report) -> String {
     let path = visible(&report.path);
     if report.trusted {

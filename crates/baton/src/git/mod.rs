@@ -116,7 +116,7 @@ pub(crate) fn user_name(folder: &Path) -> Option<String> {
     }
 }
 
-/// The same for a command that also reads files of the working copy: filters that the repository brings do not run. None where one
+/// Runs a command of git that also reads files of the working copy: filters that the repository brings do not run. None where one
 /// of them cannot be switched off.
 pub(crate) fn read_files(folder: &Path, args: &[&str]) -> Option<String> {
     let root = root(folder)?;
@@ -136,7 +136,7 @@ pub(crate) fn unanswered() -> Vec<PathBuf> {
     budget::of_process(|budget| budget.out())
 }
 
-/// The same for what the user asked for: it has a time of its own.
+/// Runs a command of git that writes because the user asked for it, with a time limit of its own.
 fn change(folder: &Path, args: &[&str]) -> Option<String> {
     let root = root(folder)?;
     if !is_its_own(&root) {

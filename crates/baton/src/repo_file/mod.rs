@@ -93,7 +93,7 @@ impl RepoFile {
         Self { root, inside }
     }
 
-    /// The same for the words of a command: a relative path does not leave the folder in which it was given by a link either.
+    /// A path in an argument of a command: a relative one does not leave the folder in which it was given by a link either.
     pub(crate) fn named_in(cwd: Option<&Path>, path: &Path) -> Self {
         let Some(cwd) = cwd else { return Self::from_user_path(path) };
         let whole = cwd.join(path);

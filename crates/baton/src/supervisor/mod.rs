@@ -281,7 +281,7 @@ impl<'a> Supervisor<'a> {
         self.beat(app).is_none()
     }
 
-    /// The same; the refusal of a session that is over says who ended it.
+    /// Sends a heartbeat. Returns the refusal if the session has ended; it says who ended it.
     fn beat(&self, app: &mut App) -> Option<Refusal> {
         let (project, session) = self.own();
         let input = HeartbeatInput { project, session, ..HeartbeatInput::default() };

@@ -111,19 +111,19 @@ impl Request {
         Self { key, fingerprint: String::new(), kept_for: None }
     }
 
-    /// The same for content that is too long for a key: its hash is the key.
+    /// A request whose key is the hash of its content, which is too long for one.
     pub(crate) fn of_hash(project_id: &str, verb: &'static str, content: &Value) -> Self {
         let mut content = content.clone();
         sort(&mut content);
         Self::of_content(project_id, verb, &hash(&content.to_string()))
     }
 
-    /// The same request, whose answer is forgotten after a time.
+    /// This request, with an answer that is forgotten after a time.
     pub(crate) fn kept_for(self, span: Millis) -> Self {
         Self { kept_for: Some(span), ..self }
     }
 
-    /// The same request under no project: where one was kept that made its project.
+    /// This request under no project: where one was kept that made its project.
     pub(crate) fn outside(&self) -> Self {
         let key = Key { project_id: String::new(), ..self.key.clone() };
         Self { key, ..self.clone() }
@@ -146,7 +146,7 @@ impl Request {
         Ok(request::put(tx, &self.key, &self.stored(now, answer)?, now)?)
     }
 
-    /// The same where no project's row is in hand; false when it was answered meanwhile.
+    /// Keeps the answer where no project's row is in hand; false when it was answered meanwhile.
     pub(crate) fn keep_first(
         &self,
         tx: &mut Tx<'_>,

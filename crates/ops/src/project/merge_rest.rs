@@ -179,8 +179,8 @@ pub(super) fn move_agents(tx: &mut Tx<'_>, env: &Env<'_>, (from, into): (&str, &
     Ok(())
 }
 
-/// Ends sessions that are still open, of agents that are silent, because their folders go to another project. Each is known in the other project by the same id, so that what its
-/// agent sends later is refused with `session_released`, and kept.
+/// Ends the open sessions of silent agents, because their folders go to another project. The other project knows each by the same
+/// id, so that a later call of its agent is refused with `session_released`, and kept.
 pub(super) fn end_open(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,

@@ -87,7 +87,7 @@ pub(crate) fn spend(tx: &mut Tx<'_>, own: &Session, next: &str) -> Result<(), Fa
     spend_held(tx, own, next, true)
 }
 
-/// The same; without changes on its line nothing is looked for that might go on.
+/// Spends the baton that a session held. Without changes in its lineage nothing is looked for that might go on.
 pub(super) fn spend_held(
     tx: &mut Tx<'_>,
     own: &Session,

@@ -341,7 +341,7 @@ fn close_as(tx: &mut Tx<'_>, env: &mut Env<'_>, own: &mut Session, by: String) -
     crate::task::release_claims(tx, env, own, reason, None)
 }
 
-/// The same for another agent's session, without counting as a heartbeat: the ledger records the actor and the reason,
+/// Closes another agent's session, without counting as a heartbeat: the ledger records the actor and the reason,
 /// and the session's agent gets a signal.
 fn close_by_force(
     tx: &mut Tx<'_>,

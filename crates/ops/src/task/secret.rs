@@ -27,7 +27,7 @@ pub(super) struct Secret {
 }
 
 impl Secret {
-    /// The same with what the caller gave, encrypted by itself.
+    /// Encrypts the contexts of a task, and what the caller gave by itself.
     pub(super) fn with_given(
         self,
         cx: &mut Cx<'_>,

@@ -33,7 +33,7 @@ pub(super) fn change(
     if is_changed { reload(tx, after) } else { Ok(after) }
 }
 
-/// The same for a caller that reloads the task itself.
+/// Writes a changed task with its delta, for a caller that reloads the task itself.
 pub(super) fn write_change(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,

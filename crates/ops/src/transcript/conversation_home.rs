@@ -27,7 +27,7 @@ impl ConversationHome {
         store.read(|tx| look_up(tx, env, project_id, transcript))
     }
 
-    /// The same for an agent that may be at work: if it has a session in this project, what it does is kept there, wherever the
+    /// The home of the conversation of an agent that may be at work: if it has a session in this project, what it does is kept there, wherever the
     /// conversation began.
     pub(super) fn of_running(
         cx: &mut Cx<'_>,

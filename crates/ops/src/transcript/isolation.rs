@@ -21,7 +21,7 @@ pub(super) struct View<'a> {
     own_is_isolated: bool,
     /// The project of each registered folder, and whether it is isolated.
     owners: HashMap<String, Owner>,
-    /// The same by the common git folder of a repository.
+    /// The owner by the common git folder of a repository.
     repositories: HashMap<String, Owner>,
     host: &'a dyn Host,
     /// Owners that were looked up, by folder.

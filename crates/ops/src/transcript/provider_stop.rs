@@ -39,7 +39,7 @@ pub(crate) fn stopped(packet: &Packet) -> Option<Stopped> {
     quoted(packet.metadata.get(FIELD)?)
 }
 
-/// The same of the text of an entry: a capture has its packet in a field, a wrap is one.
+/// With what the agent was stopped, by the body of a delta: a capture has its packet in a field, a wrap is one.
 pub(crate) fn stopped_in(body: &str) -> Option<Stopped> {
     if !body.contains(FIELD) {
         return None;

@@ -42,7 +42,7 @@ Before you stop: close what is done, give back what is not, and write down what 
 `baton wrap` hands your session over.
 ";
 
-/// The same for an agent that has the tools of the MCP server.
+/// What `bd prime` tells an agent that has the tools of the MCP server.
 pub(super) const PRIME_FOR_MCP: &str = "\
 # Issues
 
