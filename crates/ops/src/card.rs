@@ -17,6 +17,7 @@ use baton_store::{Failure, Tx, baton, delta, handoff as handoffs, project, sessi
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+use crate::baton::RowLocation;
 use crate::handoff::isolation::sender_for;
 use crate::op::Env;
 use crate::project::merged_remark;
@@ -110,6 +111,9 @@ pub struct Waiting {
     /// What was not committed goes with it: `baton changes show ID`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_changes: bool,
+    /// Of a baton: where the work was left, if in another folder than the caller's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub location: Option<RowLocation>,
 }
 
 impl Waiting {
@@ -276,6 +280,7 @@ pub(crate) fn read_with(
         drop(session::open(tx, project_id));
         drop(task::open(tx, project_id, MAX_SHOWN));
         drop(baton::unspent(tx, project_id, MAX_SHOWN));
+        drop(session::left_unspent(tx, project_id, MAX_SHOWN));
         drop(baton::kept_automatically(tx, project_id));
         drop(handoffs::of_project(tx, project_id));
         unread::prefetch(tx, env, project_id, identity);
@@ -316,6 +321,7 @@ fn waiting(
 ) -> Result<Vec<Waiting>, Failure> {
     let mut waiting: Vec<Waiting> = Vec::new();
     let automatic = baton::kept_automatically(tx, project_id)?;
+    let left = session::left_unspent(tx, project_id, MAX_SHOWN)?;
     for baton in baton::unspent(tx, project_id, MAX_SHOWN)? {
         let holder = match &baton.holder_session_id {
             Some(id) => session::get(tx, project_id, id)?,
@@ -324,6 +330,8 @@ fn waiting(
         let is_kept = automatic.contains(&baton.baton_id);
         let is_looked_at = is_kept && waiting.iter().filter(|one| one.kept).count() < STOPS;
         let stopped = if is_looked_at { stopped(tx, &baton)? } else { None };
+        let left_by = left.iter().find(|session| session.session_id == baton.session_id);
+        let location = left_by.and_then(|session| RowLocation::of(env, session));
         waiting.push(Waiting {
             stopped,
             state: WaitingState::Baton(
@@ -336,6 +344,7 @@ fn waiting(
             created_at: Timestamp(baton.created_at),
             kept: is_kept,
             has_changes: baton.has_changes,
+            location: location.filter(|location| !location.is_folder_of(env.caller)),
             from: baton.identity,
             id: baton.baton_id,
         });
@@ -356,6 +365,7 @@ fn waiting(
                 kept: false,
                 stopped: None,
                 has_changes: false,
+                location: None,
             });
         }
     }

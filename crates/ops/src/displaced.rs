@@ -3,10 +3,19 @@
 
 use std::path::Path;
 
+use baton_model::delta::Kind as DeltaKind;
 use baton_model::repository::Repository;
 use baton_model::time::Millis;
 use baton_store::project_root::ProjectRoot;
-use baton_store::{Fault, Tx, project_root};
+use baton_store::{Failure, Fault, Tx, delta, project, project_root, session};
+
+use crate::locate::CallerPlace;
+use crate::op::Host;
+
+/// How many of the newest sessions of a project tell which commit was checked out in a folder.
+const MAX_SCANNED_SESSIONS: i64 = 50;
+/// Among how many of the first entries of a ledger its registration is.
+const MAX_SCANNED_ENTRIES: i64 = 4;
 
 /// Writes a place. What the ledger knows of another repository that lay in its folder is kept.
 pub(crate) fn put_root(tx: &mut Tx<'_>, to: &ProjectRoot, now: Millis) -> Result<(), Fault> {
@@ -65,6 +74,51 @@ pub(crate) fn is_displaced(place: &ProjectRoot) -> bool {
 pub(crate) fn folder_of(place: &ProjectRoot) -> &str {
     let before = place.common_dir.as_deref().filter(|_| is_displaced(place));
     before.map_or(&place.path, |folder| folder.strip_suffix("/.git").unwrap_or(folder))
+}
+
+/// Whether another repository lies in the folder of a place by now: its settings hold no id, and it lacks the commit at which an agent
+/// was last at work there, or at which it was registered; of a folder to which a repository was moved, whatever commit is known of the
+/// project. A repository that only lost its settings has that commit; that of an isolated project is asked about.
+pub(crate) fn is_replaced(
+    tx: &mut Tx<'_>,
+    host: &dyn Host,
+    here: &CallerPlace<'_>,
+    place: &ProjectRoot,
+) -> Result<bool, Failure> {
+    let (Some(repository), Some(root)) = (here.repository, here.git_root) else { return Ok(false) };
+    let is_suspect = repository.id.is_none()
+        && place.repository_id.is_some()
+        && place.common_dir.as_deref() == Some(repository.common_dir.as_str());
+    if !is_suspect {
+        return Ok(false);
+    }
+    // What is isolated is read by its own repository alone, also where a clone of it lies in its place.
+    if project::get(tx, &place.project_id)?.is_some_and(|of| of.is_isolated) {
+        return Ok(true);
+    }
+    let newest = session::newest(tx, &place.project_id, MAX_SCANNED_SESSIONS)?.into_iter();
+    let worked = newest.filter(|one| one.location.machine == here.machine).filter_map(|one| one.working_copy);
+    let worked = worked.filter_map(|copy| Some((copy.root, copy.commit?)));
+    let known: Vec<(String, String)> = worked.chain(registrations(tx, &place.project_id)?).collect();
+    let lacks = |(_, commit): &(String, String)| host.has_commit(root, commit) == Some(false);
+    Ok(match known.iter().find(|(folder, _)| *folder == place.path) {
+        Some(last) => lacks(last),
+        None => known.iter().all(lacks),
+    })
+}
+
+/// The folders of a project as they were registered, each with the commit that was checked out.
+fn registrations(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<(String, String)>, Failure> {
+    let mut found = Vec::new();
+    for entry in delta::after(tx, project_id, 0, MAX_SCANNED_ENTRIES)? {
+        let body = serde_json::from_str::<serde_json::Value>(&entry.body).unwrap_or_default();
+        if entry.kind == DeltaKind::Other
+            && let (Some(path), Some(commit)) = (body["path"].as_str(), body["commit"].as_str())
+        {
+            found.push((path.to_owned(), commit.to_owned()));
+        }
+    }
+    Ok(found)
 }
 
 #[cfg(test)]

@@ -10,23 +10,18 @@
 use std::path::Path;
 
 use baton_model::access::Grant;
-use baton_model::delta::Kind as DeltaKind;
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
-use baton_model::repository::{Repository, canonical_address};
+use baton_model::repository::{NAMES_NO_WORKTREE, Repository, canonical_address};
 use baton_model::shell::shell_word;
 use baton_store::project_root::ProjectRoot;
-use baton_store::{Failure, Tx, delta, project, project_root, session};
+use baton_store::{Failure, Tx, project, project_root};
 use serde_json::json;
 
-use crate::displaced::{folder_of, is_taken};
+use crate::displaced::{folder_of, is_replaced, is_taken};
 use crate::op::{Caller, Host};
 use crate::project_hint::{way_to_clone, way_to_project};
 
-/// How many of the newest sessions of a project tell which commit was checked out in a folder.
-const MAX_SCANNED_SESSIONS: i64 = 50;
-/// Among how many of the first entries of a ledger its registration is.
-const MAX_SCANNED_ENTRIES: i64 = 4;
 /// The most other projects of one remote that a refusal names.
 const MAX_NAMED_PROJECTS: usize = 5;
 
@@ -165,46 +160,6 @@ fn has_left_isolated(
     Ok(here.id() != Some(id)
         && project::get(tx, &place.project_id)?.is_some_and(|of| of.is_isolated)
         && host.holds_repository(folder, id) == Some(false))
-}
-
-/// Whether another repository lies in the folder of a place by now: its settings hold no id, and it lacks the commit at which an agent
-/// was last at work there, or at which it was registered. A repository that only lost its settings has that commit; that of an isolated project is asked about.
-fn is_replaced(
-    tx: &mut Tx<'_>,
-    host: &dyn Host,
-    here: &CallerPlace<'_>,
-    place: &ProjectRoot,
-) -> Result<bool, Failure> {
-    let (Some(repository), Some(root)) = (here.repository, here.git_root) else { return Ok(false) };
-    let is_suspect = repository.id.is_none()
-        && place.repository_id.is_some()
-        && place.common_dir.as_deref() == Some(repository.common_dir.as_str());
-    if !is_suspect {
-        return Ok(false);
-    }
-    // What is isolated is read by its own repository alone, also where a clone of it lies in its place.
-    if project::get(tx, &place.project_id)?.is_some_and(|of| of.is_isolated) {
-        return Ok(true);
-    }
-    let newest = session::newest(tx, &place.project_id, MAX_SCANNED_SESSIONS)?.into_iter();
-    let mut there =
-        newest.filter(|one| one.location.machine == here.machine).filter_map(|one| one.working_copy);
-    let last = match there.find(|copy| copy.root == place.path).and_then(|copy| copy.commit) {
-        Some(commit) => Some(commit),
-        None => registered_at(tx, place)?,
-    };
-    Ok(last.is_some_and(|commit| host.has_commit(root, &commit) == Some(false)))
-}
-
-/// The commit that was checked out in a folder when its project was registered there.
-fn registered_at(tx: &mut Tx<'_>, place: &ProjectRoot) -> Result<Option<String>, Failure> {
-    for entry in delta::after(tx, &place.project_id, 0, MAX_SCANNED_ENTRIES)? {
-        let body = serde_json::from_str::<serde_json::Value>(&entry.body).unwrap_or_default();
-        if entry.kind == DeltaKind::Other && body["path"] == place.path.as_str() {
-            return Ok(body["commit"].as_str().map(str::to_owned));
-        }
-    }
-    Ok(None)
 }
 
 fn by_repository(
@@ -377,16 +332,25 @@ pub(crate) fn ambiguous(project: &str, root: &str, git: &str) -> Refusal {
     )
 }
 
+fn way_to_repair(fault: &str, folder: &str) -> String {
+    if fault.contains(NAMES_NO_WORKTREE) {
+        return format!(
+            "if it is yours: `git -C {folder} config core.worktree {folder}`; else say --project ID"
+        );
+    }
+    format!(
+        "if it was moved: `git worktree repair {folder}` in its repository; where git has forgotten it (`git worktree prune`), copy its files \
+         to a new worktree; else say --project ID"
+    )
+}
+
 pub(crate) fn unresolved(here: &CallerPlace<'_>) -> Refusal {
     if let Some(fault) = here.git_fault {
         return Refusal::new(
             Kind::NotFound,
             "project_unresolved",
             format!("no project is registered for {}: {fault}", visible(here.folder())),
-            format!(
-                "if it was moved: `git worktree repair {}` in its repository; else say --project ID",
-                shell_word(here.folder())
-            ),
+            way_to_repair(fault, &shell_word(here.folder())),
         );
     }
     let what = match here.folders.first() {

@@ -28,6 +28,8 @@ crate::sql! {
         stale_at = CASE WHEN heartbeat_at < $1 THEN NULL ELSE stale_at END WHERE project_id = $11 AND session_id = $12";
     GET = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND session_id = $2");
     OPEN = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND released_at IS NULL ORDER BY started_at, session_id");
+    LEFT_UNSPENT = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND session_id IN
+        (SELECT session_id FROM baton WHERE project_id = $1 AND spent_by IS NULL ORDER BY seq DESC LIMIT $2)");
     EVERYWHERE_OPEN = concat!("SELECT ", columns!(), " FROM session WHERE released_at IS NULL ORDER BY project_id, started_at, session_id");
     OPEN_PAGE = concat!("SELECT * FROM (SELECT ", columns!(), ", CAST(CASE WHEN heartbeat_at < $1
         AND heartbeat_at + COALESCE(stale_after, 600000) < $2 THEN 0 ELSE 1 END AS BIGINT) AS is_fresh,
@@ -156,6 +158,11 @@ pub fn set_copy(tx: &mut Tx<'_>, session: &Session) -> Result<(), Fault> {
 /// The sessions that were not released, oldest first.
 pub fn open(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Session>, Fault> {
     many(tx, OPEN, params![project_id])
+}
+
+/// The sessions that left the newest unspent batons of a project.
+pub fn left_unspent(tx: &mut Tx<'_>, project_id: &str, limit: i64) -> Result<Vec<Session>, Fault> {
+    many(tx, LEFT_UNSPENT, params![project_id, limit])
 }
 
 /// The sessions of all projects that were not released, oldest first within their project.

@@ -270,7 +270,13 @@ impl Fault {
 
 /// How a commit is brought that is not here. A clone of one branch, such as `--depth 1` makes, gets it by the name of its branch only.
 fn missing_commit_hint(is_shallow: bool, branch: Option<&str>, remote: Option<&str>) -> String {
-    let remote = shell_word(remote.unwrap_or("origin"));
+    let Some(remote) = remote.map(shell_word) else {
+        let branch = branch.map_or_else(|| "BRANCH".to_owned(), shell_word);
+        return format!(
+            "this repository has no remote: `git fetch PATH {branch}` brings it from the other clone; from another machine, write it there \
+             into a file (`git bundle create FILE {branch}`), then `git fetch FILE {branch}` here"
+        );
+    };
     let fetch = match branch {
         Some(branch) => format!("run `git fetch {remote} {}`", shell_word(branch)),
         None => format!("run `git fetch`, or in a clone of one branch `git fetch {remote} BRANCH`"),

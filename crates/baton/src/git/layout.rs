@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use baton_model::id::visible;
-use baton_model::repository::{Repository, is_commit_id, is_repository_id};
+use baton_model::repository::{NAMES_NO_WORKTREE, Repository, is_commit_id, is_repository_id};
 
 use crate::repo_file::{MAX_SMALL_FILE_BYTES, RepoFile};
 
@@ -63,10 +63,15 @@ pub(super) fn layout(root: &Path) -> Result<Layout, String> {
             }
             Err(elsewhere())
         }
-        None if is_submodule_dir(root, &git_dir) || is_beside(root, &git_dir) => {
+        None if is_submodule_dir(root, &git_dir)
+            || is_beside(root, &git_dir)
+            || is_named_by(root, &git_dir) =>
+        {
             Ok(Layout { common_dir: git_dir.clone(), git_dir })
         }
-        None => Err(elsewhere()),
+        // The git folder inside a working copy is that of the working copy.
+        None if git_dir.ends_with(".git") => Err(elsewhere()),
+        None => Err(format!("leads to {shown}, {NAMES_NO_WORKTREE}")),
     }
 }
 
@@ -92,6 +97,13 @@ fn is_submodule_dir(root: &Path, git_dir: &Path) -> bool {
             inside(&above.git_dir) || inside(&above.common_dir)
         })
     })
+}
+
+/// Whether the settings of a git folder name this working copy as theirs: what `git init --separate-git-dir` makes is followed once
+/// its user has set `core.worktree`.
+fn is_named_by(root: &Path, git_dir: &Path) -> bool {
+    let named = Settings::of(git_dir).worktree.and_then(|named| git_dir.join(named).canonicalize().ok());
+    named.is_some() && named == root.canonicalize().ok()
 }
 
 /// Whether a git folder lies beside the file that names it, as a bare repository with worktrees round it.
@@ -135,12 +147,15 @@ pub(crate) fn repository(root: &Path) -> Result<Repository, String> {
 }
 
 /// The address of a remote. A path is made absolute and free of links where it leads to a folder, so that clones by different paths
-/// have one address. A relative one counts from the top folder, as git takes it.
+/// have one address. A relative one counts from the top folder, and `shop` means `shop.git` where there is no `shop`, as git takes it.
 pub(crate) fn absolute_remote(root: &Path, url: String) -> String {
     let is_relative = url.starts_with("./") || url.starts_with("../") || url == "..";
     let path = url.strip_prefix("file://").unwrap_or(&url);
-    let target =
-        if is_relative || path.starts_with('/') { root.join(path).canonicalize().ok() } else { None };
+    let folder = |path: &str| root.join(path).canonicalize().ok();
+    let target = match is_relative || path.starts_with('/') {
+        true => folder(path).or_else(|| folder(&format!("{}.git", path.trim_end_matches('/')))),
+        false => None,
+    };
     target.map_or(url, |path| path.display().to_string())
 }
 
@@ -190,6 +205,7 @@ fn read(folder: &Path, name: &str, limit: u64) -> Option<String> {
 struct Settings {
     id: Option<String>,
     remote: Option<String>,
+    worktree: Option<String>,
     is_bare: bool,
 }
 
@@ -213,6 +229,7 @@ impl Settings {
             match (section.as_str(), key.trim().to_ascii_lowercase().as_str()) {
                 ("baton", "repositoryid") => settings.id = Some(value).filter(|id| is_repository_id(id)),
                 ("remote.origin", "url") if settings.remote.is_none() => settings.remote = Some(value),
+                ("core", "worktree") => settings.worktree = Some(value),
                 ("core", "bare") => settings.is_bare = matches!(value.as_str(), "true" | "yes" | "on" | "1"),
                 _ => {}
             }
@@ -241,6 +258,18 @@ fn plain(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_remote_on_the_disk_is_the_folder_that_git_takes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().canonicalize().expect("there");
+        let [plain, bare] = ["shop", "shop.git"].map(|name| root.join(name).display().to_string());
+        std::fs::create_dir(&bare).expect("made");
+        assert_eq!(absolute_remote(&root, plain.clone()), bare);
+        assert_eq!(absolute_remote(&root, "./shop/".into()), bare);
+        std::fs::create_dir(&plain).expect("made");
+        assert_eq!(absolute_remote(&root, plain.clone()), plain);
+    }
 
     #[test]
     fn settings_are_read_as_git_writes_them() {

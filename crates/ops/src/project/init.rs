@@ -5,6 +5,7 @@ use baton_model::delta::Kind;
 use baton_model::project::{Project, View, without_credentials};
 use baton_model::project_document::{self, DocumentFields};
 use baton_model::refusal::{self, Refusal};
+use baton_model::repository::canonical_address;
 use baton_model::tracker::parse_issues_repo;
 use baton_store::{Failure, project};
 use schemars::JsonSchema;
@@ -148,6 +149,10 @@ impl Operation for Init {
             // The document is as Baton wrote it, with the address of before.
             (fields.vcs_remote_url, fields.vcs_provider) = (None, None);
         }
+        if input.separate && chosen.is_new && names_other_remote(&fields, input.remote.as_deref()) {
+            // A fork that is kept apart has the document of the other repository.
+            (fields.vcs_remote_url, fields.vcs_provider) = (None, None);
+        }
         let wanted = RegistrationInput {
             input: &input,
             said: &fields,
@@ -268,6 +273,13 @@ fn document_fields(input: &InitInput, enterprise: Option<&str>) -> Result<Docume
         document.issues_github_repo.as_deref().map(|text| parse_issues_repo(text, enterprise)).transpose()?;
     document.vcs_remote_url = document.vcs_remote_url.as_deref().map(without_credentials);
     Ok(document)
+}
+
+/// Whether the document names another remote than the one that the folder has.
+fn names_other_remote(document: &DocumentFields, remote: Option<&str>) -> bool {
+    let address = |url: &str| canonical_address(&without_credentials(url));
+    let (written, own) = (document.vcs_remote_url.as_deref(), remote);
+    written.and_then(address).zip(own.and_then(address)).is_some_and(|(written, own)| written != own)
 }
 
 fn check_provider(vcs: Option<&str>) -> Result<(), Refusal> {

@@ -223,6 +223,8 @@ fn inspect(
     let is_here = is_this_machine && own_root == Some(&copy.root);
     let changed = match owner {
         Some(owner) if owner == bundle.project_id && !holds_other => files.of(host, &copy.root),
+        // A clone in which only a setting names the project: the caller stands in it.
+        None if is_here && !holds_other => files.of(host, &copy.root),
         _ => None,
     };
     let has_commit = own_root.zip(copy.commit.as_deref()).and_then(|(root, commit)| {
@@ -250,6 +252,13 @@ fn inspect(
         host.has_commit(root, &format!("refs/heads/{branch}"))
     };
     found.advice = advice(&found, caller.repository.as_ref(), bundle.changes.is_some(), has_branch);
+    // Git checks no branch out twice.
+    let checked_out = found.copy.branch.clone().zip(own_root).and_then(|(branch, root)| {
+        Some((host.checkout_of(root, &branch).filter(|folder| folder != root)?, branch))
+    });
+    if let Some((folder, branch)) = checked_out {
+        found.is_checked_out_in(&folder, &branch);
+    }
     if let (Some(advice), Some(earlier)) = (&mut found.advice, earlier) {
         advice.push_str(&earlier);
     }
