@@ -157,7 +157,7 @@ pub(super) fn restore(args: RestoreArgs, app: &mut App) -> Result<(), AppError> 
     let revives = !can_be_read(&store) && grants_access(draft.path());
     let checked = check(&draft, app)?;
     refuse_users(&store)?;
-    let previous = draft.place(clock::now(), &mut step).map_err(|fault| in_use(fault, &store))?;
+    let previous = draft.install(clock::now(), &mut step).map_err(|fault| in_use(fault, &store))?;
     let undo = previous.as_ref().map(|previous| undo(previous, &store));
     let restored = Restored {
         store: &store,

@@ -36,7 +36,7 @@ pub(super) fn end_of_caller(
     let own = match &env.caller.session {
         Some(id) => {
             let own = resolve::session_by_id(tx, project_id, id)?;
-            token_rights::require_own(env, &own)?;
+            token_rights::require_access(env, &own)?;
             Some(own).filter(Session::is_open)
         }
         None => {
@@ -49,12 +49,12 @@ pub(super) fn end_of_caller(
 
 /// The caller's open sessions; none where its process is unknown.
 fn sessions_here(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Vec<Session>, Failure> {
-    let place = &env.caller.place;
+    let place = &env.caller.location;
     if place.process.is_empty() {
         return Ok(Vec::new());
     }
     let mut open = session::open(tx, project_id)?;
-    open.retain(|open| open.place == *place && token_rights::is_own(env, open));
+    open.retain(|open| open.location == *place && token_rights::may_act_in(env, open));
     Ok(open)
 }
 

@@ -39,11 +39,11 @@ impl ConversationHome {
         let view = View::of(cx, Some(project_id))?;
         let project_id = &view.keeper(project_id, transcript)?;
         let Cx { store, env } = cx;
-        let place = &env.caller.place;
+        let place = &env.caller.location;
         store.read(|tx| {
             let is_here = env.caller.session.is_some()
                 || !place.process.is_empty()
-                    && session::open(tx, project_id)?.iter().any(|open| open.place == *place);
+                    && session::open(tx, project_id)?.iter().any(|open| open.location == *place);
             match is_here {
                 true => Ok(Self::Project(project_id.clone())),
                 false => look_up(tx, env, project_id, transcript),
@@ -62,7 +62,7 @@ impl ConversationHome {
     /// Writes down what was carried over, unless another caller did so meanwhile.
     pub(super) fn adopt(&self, tx: &mut Tx<'_>) -> Result<(), Failure> {
         let Self::Carried(known) = self else { return Ok(()) };
-        match conversation::get(tx, &known.project_id, &known.tool, &known.native_id)? {
+        match conversation::get(tx, &known.project_id, &known.tool_id, &known.native_id)? {
             Some(_) => Ok(()),
             None => Ok(conversation::put(tx, known)?),
         }

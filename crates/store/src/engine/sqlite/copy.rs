@@ -28,7 +28,7 @@ pub(super) fn write_copy(conn: &Connection, to: &Path) -> Result<(), Fault> {
     sync_folder(to)
 }
 
-/// The same into a new file that is not open elsewhere; on an error the partial file is left.
+/// Writes a copy into a new file that is not open elsewhere; on an error the partial file is left.
 pub(super) fn write_draft(conn: &Connection, draft: &Path) -> Result<(), Fault> {
     let Some(target) = draft.to_str() else {
         let message = format!("cannot write to {}: the path is not UTF-8", draft.display());
