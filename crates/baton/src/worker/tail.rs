@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// How much of the end is kept, in bytes: more than the longest secret (64 KiB of a private key) beside all that is shown, so that
 /// the sign of a secret is there where its end is.
-const KEPT: usize = 128 * 1024;
+const MAX_TAIL_BYTES: usize = 128 * 1024;
 /// How long the last words of a command that has ended are waited for: its own children may keep its output open.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
@@ -37,7 +37,7 @@ impl Tail {
                 }
                 if let Ok(mut buffer) = buffer.lock() {
                     buffer.extend(read);
-                    let over = buffer.len().saturating_sub(KEPT);
+                    let over = buffer.len().saturating_sub(MAX_TAIL_BYTES);
                     buffer.drain(..over);
                 }
             }
@@ -64,9 +64,9 @@ mod tests {
     #[test]
     fn only_the_end_of_a_long_output_is_kept() {
         let tail = Tail::default();
-        let long = format!("{}the end", "x".repeat(3 * KEPT));
+        let long = format!("{}the end", "x".repeat(3 * MAX_TAIL_BYTES));
         let stream = tail.follow(std::io::Cursor::new(long));
         let text = tail.text(&[stream]);
-        assert!(text.ends_with("the end") && text.len() == KEPT);
+        assert!(text.ends_with("the end") && text.len() == MAX_TAIL_BYTES);
     }
 }
