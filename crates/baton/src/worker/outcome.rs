@@ -231,10 +231,10 @@ mod tests {
             (r#"{"result":"fail","context":{"a":1,"a":2}}"#, "the key \"a\" is given twice"),
             (r#"{"result":"pass","context":{"n":123456789012345678901234567890}}"#, "has more than 64 bits"),
         ] {
-            let said = check(0, Some(report), "testing");
+            let shown = check(0, Some(report), "testing");
             assert!(
-                said.starts_with("failed: its BATON_RESULT cannot be read") && said.contains(why),
-                "{said}"
+                shown.starts_with("failed: its BATON_RESULT cannot be read") && shown.contains(why),
+                "{shown}"
             );
         }
     }

@@ -80,17 +80,17 @@ fn replaced_changes_are_gone_from_the_remote_or_named_by_the_doctor() {
         of.laptop.file("shop/a.txt", text);
         ann.run(&["changes", "keep", &baton, "--replace", "--changes-remote", remote]).done()
     };
-    let kept = keep("second\n", "origin");
+    let answer = keep("second\n", "origin");
     let [reference] = references(&of).try_into().expect("one");
     let name = reference.rsplit(['\t', ' ']).next().unwrap_or_default();
-    assert!(kept.out.contains(name) && kept.err.is_empty(), "{} {} {reference}", kept.out, kept.err);
+    assert!(answer.out.contains(name) && answer.err.is_empty(), "{} {} {reference}", answer.out, answer.err);
     // The same content under another reference replaces it, too.
     keep("second\n", "origin");
     assert!(!references(&of).contains(&reference) && references(&of).len() == 1, "{:?}", references(&of));
     let (there, away) = bare(&of);
     fs::rename(&there, &away).expect("moved");
-    let kept = keep("third\n", "ledger");
-    assert!(kept.err.contains("`baton doctor` has the command"), "{}", kept.err);
+    let answer = keep("third\n", "ledger");
+    assert!(answer.err.contains("`baton doctor` has the command"), "{}", answer.err);
     let output = ann.text(&["doctor"]);
     assert!(output.contains("may still have the reference of changes that were replaced"), "{output}");
     fs::rename(&away, &there).expect("moved");
