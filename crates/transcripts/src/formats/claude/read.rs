@@ -115,7 +115,8 @@ impl Reader<'_> {
         }
         let Some(text) = lines::text(line, &mut self.out.complaints) else { return };
         let Some(json) = lines::value(&text, line, &mut self.out.complaints) else { return };
-        let name = json.get("type").str().or_else(|| json.at(&["message", "role"]).str()).unwrap_or_default();
+        let name =
+            json.get("type").str().or_else(|| json.at_path(&["message", "role"]).str()).unwrap_or_default();
         let side = json.get("isSidechain").is_true();
         match kind_of(name) {
             Kind::Unknown => self.out.complaints.add_unknown_type(name, line.position.line),
@@ -172,9 +173,9 @@ impl Reader<'_> {
             value.filter(|value| seen.as_deref() != Some(value)).map(|value| Cow::Owned(value.to_owned()))
         };
         let model = json
-            .at(&["message", "model"])
+            .at_path(&["message", "model"])
             .str()
-            .or_else(|| json.at(&["attachment", "identity", "modelId"]).str());
+            .or_else(|| json.at_path(&["attachment", "identity", "modelId"]).str());
         let news = Session {
             id: field(&self.seen.id, json.get("sessionId").str().filter(|_| self.seen.id.is_none())),
             cwd: field(&self.seen.cwd, json.get("cwd").str()),
@@ -195,10 +196,10 @@ impl Reader<'_> {
     }
 
     fn user(&mut self, json: &Json<'_>, place: SourcePosition) {
-        let content = json.at(&["message", "content"]);
+        let content = json.at_path(&["message", "content"]);
         for result in content.items().iter().filter(|block| block.get("type").str() == Some("tool_result")) {
             let outcome = tools::outcome(result, json.get("toolUseResult"));
-            if let Some(task) = json.at(&["toolUseResult", "backgroundTaskId"]).str() {
+            if let Some(task) = json.at_path(&["toolUseResult", "backgroundTaskId"]).str() {
                 self.background.truncate(MAX_BACKGROUND - 1);
                 self.background.push_front((task.to_owned(), outcome.id.clone().into_owned()));
             }
@@ -326,10 +327,10 @@ impl Reader<'_> {
     /// came from another tool name no model either; their words are an agent's.
     fn is_synthetic(&mut self, json: &Json<'_>, place: SourcePosition) -> bool {
         let is_error = json.get("isApiErrorMessage").is_true();
-        if !is_error && json.at(&["message", "model"]).str() != Some("<synthetic>") {
+        if !is_error && json.at_path(&["message", "model"]).str() != Some("<synthetic>") {
             return false;
         }
-        let text = json.at(&["message", "content"]).text();
+        let text = json.at_path(&["message", "content"]).text();
         if is_error || ERRORS.iter().any(|start| text.starts_with(start)) {
             self.send(json, place, EventKind::ProviderError(text));
             return true;
@@ -339,7 +340,7 @@ impl Reader<'_> {
 
     /// Adds the usage of a message once, however many lines the message has.
     fn count_usage(&mut self, json: &Json<'_>, place: SourcePosition) {
-        let (message, id) = (json.get("message"), json.at(&["message", "id"]).str());
+        let (message, id) = (json.get("message"), json.at_path(&["message", "id"]).str());
         let usage = tools::usage(message.get("usage"));
         let (Some(id), true) = (id, usage != Usage::default()) else { return };
         let known =

@@ -140,7 +140,7 @@ fn call_end<'a>(emitter: &EventEmitter<'_>, data: &'a Json<'a>) -> ToolCallEnd<'
     ToolCallEnd {
         id,
         ok,
-        code: data.at(&["shellExecution", "exitCode"]).int(),
+        code: data.at_path(&["shellExecution", "exitCode"]).int(),
         output: Cow::Borrowed(output),
         edits,
     }
@@ -179,7 +179,7 @@ fn usage(usage: &Json<'_>) -> Usage {
 
 /// The sums by model that stand at the end.
 fn totals(emitter: &mut EventEmitter<'_>, data: &Json<'_>) {
-    let metrics = data.at(&["accountingSnapshot", "modelMetrics"]);
+    let metrics = data.at_path(&["accountingSnapshot", "modelMetrics"]);
     let metrics = if metrics.is_null() { data.get("modelMetrics") } else { metrics };
     for (_, one) in metrics.fields() {
         emitter.spend(usage(one.get("usage")));

@@ -34,7 +34,7 @@ pub(super) fn header(found: &TranscriptFile) -> Header {
             header.model = header.model.take().or(message.model);
             if let (true, Cell::Text(text)) = (message.role == "user", &message.parts) {
                 let parts = Json::parse(text).unwrap_or(Json::Null);
-                let first = parts.items().iter().find_map(|part| part.at(&["data", "text"]).str());
+                let first = parts.items().iter().find_map(|part| part.at_path(&["data", "text"]).str());
                 first.into_iter().for_each(|text| header.set_first_prompt(text));
             }
             header.first_prompt.is_none() || header.model.is_none()
@@ -87,7 +87,7 @@ fn message(emitter: &mut EventEmitter<'_>, parts: &mut Parts, message: &Message)
     emitter
         .model(message.model.as_deref().filter(|_| message.role == "assistant" && emitter.agent.is_none()));
     if message.is_summary {
-        let texts = json.items().iter().filter_map(|part| part.at(&["data", "text"]).str());
+        let texts = json.items().iter().filter_map(|part| part.at_path(&["data", "text"]).str());
         let summary = texts.collect::<Vec<_>>().join("\n");
         return emitter.send(EventKind::Compaction(Cow::Owned(summary)));
     }

@@ -76,7 +76,7 @@ fn thread(emitter: &mut EventEmitter<'_>, db: &Db, id: &str, depth: usize) -> Re
 }
 
 fn facts(emitter: &mut EventEmitter<'_>, row: &Thread, json: &Json<'_>, cwd: Option<String>) {
-    let tree = json.at(&["initial_project_snapshot", "worktree_snapshots"]).items().first();
+    let tree = json.at_path(&["initial_project_snapshot", "worktree_snapshots"]).items().first();
     let git = tree.map_or(&Json::Null, |tree| tree.get("git_state"));
     emitter.at_ms = row.created_ms;
     emitter.session(Session {
@@ -84,14 +84,14 @@ fn facts(emitter: &mut EventEmitter<'_>, row: &Thread, json: &Json<'_>, cwd: Opt
         cwd: cwd.map(Cow::Owned),
         branch: git.get("current_branch").str().map(Cow::Borrowed),
         commit: git.get("head_sha").str().map(Cow::Borrowed),
-        model: json.at(&["model", "model"]).str().map(Cow::Borrowed),
+        model: json.at_path(&["model", "model"]).str().map(Cow::Borrowed),
         version: None,
     });
 }
 
 fn folder(row: &Thread, json: &Json<'_>) -> Option<String> {
     let listed = row.folders.as_deref().and_then(|folders| folders.lines().next()).map(str::to_owned);
-    let tree = json.at(&["initial_project_snapshot", "worktree_snapshots"]).items().first();
+    let tree = json.at_path(&["initial_project_snapshot", "worktree_snapshots"]).items().first();
     listed.or_else(|| tree?.first(&["worktree_path", "abs_path"]).map(str::to_owned))
 }
 
