@@ -211,7 +211,7 @@ impl FileState {
     fn add(&mut self, edit: &Edit, at: &SourceRef) {
         self.net.add(edit);
         // An edit on the main line outranks what a sub-agent, read after it, may have done before.
-        if self.at.agent.is_none() && at.agent.is_some() && self.diff.is_some() {
+        if self.at.subagent.is_none() && at.subagent.is_some() && self.diff.is_some() {
             return;
         }
         self.diff = edit.diff.as_deref().map(|diff| clip(diff, MAX_DIFF)).or(self.diff.take());

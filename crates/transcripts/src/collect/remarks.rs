@@ -131,7 +131,7 @@ mod tests {
     }
 
     fn at(line: u64) -> SourceRef {
-        SourceRef { line, agent: None }
+        SourceRef { line, subagent: None }
     }
 
     #[test]

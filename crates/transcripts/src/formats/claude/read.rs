@@ -31,7 +31,7 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut reader = Reader {
         out: Output::new(sink),
         own: is_subagent(path),
-        agent: None,
+        subagent: None,
         seen: Session::default(),
         plan: Vec::new(),
         recent: VecDeque::new(),
@@ -47,7 +47,7 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     }
     reader.unrecorded_prompts(true);
     for (id, path) in subagents(path) {
-        reader.agent = Some(id);
+        reader.subagent = Some(id);
         if reader.file(&path, false).is_err() {
             reader.out.complaints.add(kind::UNREADABLE, 0);
         }
@@ -60,7 +60,7 @@ struct Reader<'s> {
     /// Whether a sub-agent's transcript is read for its own sake: then its line is the main line.
     own: bool,
     /// The sub-agent whose file is read.
-    agent: Option<String>,
+    subagent: Option<String>,
     /// Facts already emitted.
     seen: Session<'static>,
     plan: Vec<PlanItem>,
@@ -135,9 +135,9 @@ impl Reader<'_> {
         let is_progress = data.get("type").str() == Some("agent_progress");
         let (Some(agent), Some(name), true) = (agent, record.get("type").str(), is_progress) else { return };
         if !self.own_files.iter().any(|known| known == agent) {
-            let own = self.agent.replace(agent.to_owned());
+            let own = self.subagent.replace(agent.to_owned());
             self.record(name, record, line.position);
-            self.agent = own;
+            self.subagent = own;
         }
     }
 
@@ -146,7 +146,7 @@ impl Reader<'_> {
         match name {
             "user" => self.user(json, place),
             "assistant" => {
-                if self.agent.is_none() && !self.is_side(json) {
+                if self.subagent.is_none() && !self.is_side(json) {
                     self.unrecorded_prompts(false);
                 }
                 self.assistant(json, place);
@@ -158,7 +158,7 @@ impl Reader<'_> {
 
     fn send(&mut self, json: &Json<'_>, place: SourcePosition, what: EventKind<'_>) {
         let side = self.is_side(json).then(|| json.get("agentId").str().unwrap_or("sidechain"));
-        let agent = self.agent.as_deref().or(side).map(|agent| Cow::Owned(agent.to_owned()));
+        let agent = self.subagent.as_deref().or(side).map(|agent| Cow::Owned(agent.to_owned()));
         let at_ms = json.get("timestamp").str().and_then(time::parse);
         self.out.send(&Event { position: place, at_ms, subagent: agent, what });
     }
@@ -184,7 +184,7 @@ impl Reader<'_> {
             model: field(&self.seen.model, model.filter(|model| !model.starts_with('<'))),
             version: field(&self.seen.version, json.get("version").str()),
         };
-        if news == Session::default() || self.agent.is_some() || self.is_side(json) {
+        if news == Session::default() || self.subagent.is_some() || self.is_side(json) {
             return;
         }
         self.seen.id = news.id.clone().or(self.seen.id.take());
@@ -205,7 +205,7 @@ impl Reader<'_> {
             }
             self.send(json, place, EventKind::Outcome(outcome));
             let detail = json.get("toolUseResult");
-            let is_own = self.agent.is_none() && !self.is_side(json);
+            let is_own = self.subagent.is_none() && !self.is_side(json);
             if tools::name_created_task(&mut self.plan, detail)
                 || is_own && tools::take_task_list(&mut self.plan, detail)
             {
@@ -307,7 +307,7 @@ impl Reader<'_> {
 
     /// A sub-agent has a list of its own, but ticks off the tasks of the session.
     fn change_plan(&mut self, json: &Json<'_>, block: &Json<'_>, place: SourcePosition) {
-        let by_subagent = self.agent.is_some() || self.is_side(json);
+        let by_subagent = self.subagent.is_some() || self.is_side(json);
         if by_subagent {
             if tools::tick_off(&mut self.plan, block) {
                 let at_ms = json.get("timestamp").str().and_then(time::parse);

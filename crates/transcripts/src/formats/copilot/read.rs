@@ -17,7 +17,7 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     emitter.each_line(path, &mut |emitter, json| record(emitter, json, &mut state, &facts));
     let plan = plan::checklist(&sidecar::text(&path.with_file_name("plan.md")));
     if !state.planned && !plan.is_empty() {
-        (emitter.position, emitter.at_ms, emitter.agent) = (SourcePosition::default(), None, None);
+        (emitter.position, emitter.at_ms, emitter.subagent) = (SourcePosition::default(), None, None);
         emitter.plan(Some(plan));
     }
     emitter.finish()
@@ -37,7 +37,7 @@ pub(super) fn is_main(data: &Json<'_>) -> bool {
 
 fn record(emitter: &mut EventEmitter<'_>, json: &Json<'_>, state: &mut State, facts: &str) {
     let (name, data) = (json.get("type").str().unwrap_or_default(), json.get("data"));
-    emitter.agent = data.first(&["agentId", "parentToolCallId"]).map(str::to_owned);
+    emitter.subagent = data.first(&["agentId", "parentToolCallId"]).map(str::to_owned);
     match name {
         "session.start" | "session.resume" => session(emitter, data, facts),
         "session.model_change" => model(emitter, data.get("newModel")),

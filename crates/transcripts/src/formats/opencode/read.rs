@@ -83,7 +83,7 @@ impl Reader<'_> {
             }
         }
         self.changes();
-        if undone.is_none() && self.emitter.agent.is_none() {
+        if undone.is_none() && self.emitter.subagent.is_none() {
             let todos = store.todos(id)?;
             self.emitter.plan(todos);
         }
@@ -129,7 +129,7 @@ impl Reader<'_> {
 
     /// Tells about the session; gives back from where on it was undone.
     fn begin(&mut self, session: &Session) -> Option<RevertPoint> {
-        if self.emitter.agent.is_none() {
+        if self.emitter.subagent.is_none() {
             self.emitter.at_ms = session.created_ms;
             let field = |value: &Option<String>| value.clone().map(Cow::Owned);
             self.emitter.session(crate::event::Session {

@@ -22,7 +22,7 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     emitter.each_linked(path, LINKS, &mut |emitter, json| record(emitter, json, &mut planned));
     if !planned && let Some(path) = todos(path) {
         let text = sidecar::text(&path);
-        (emitter.position, emitter.at_ms, emitter.agent) = (SourcePosition::default(), None, None);
+        (emitter.position, emitter.at_ms, emitter.subagent) = (SourcePosition::default(), None, None);
         emitter.plan(plan::of(sidecar::json(&text).get("todos")));
     }
     emitter.finish()
@@ -30,7 +30,7 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
 
 fn record(emitter: &mut EventEmitter<'_>, json: &Json<'_>, planned: &mut bool) {
     let agent = json.get("agentId").str().or(is_side(json).then_some("sidechain"));
-    emitter.agent = agent.map(str::to_owned);
+    emitter.subagent = agent.map(str::to_owned);
     let field = |key| json.get(key).str().map(Cow::Borrowed);
     emitter.session(Session {
         id: field("sessionId"),

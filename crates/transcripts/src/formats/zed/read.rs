@@ -52,7 +52,7 @@ fn thread(emitter: &mut EventEmitter<'_>, db: &Db, id: &str, depth: usize) -> Re
     let json = Json::parse(&text).unwrap_or(Json::Null);
     let cwd = folder(&row, &json);
     let root = cwd.as_deref().and_then(|cwd| cwd.rsplit(['/', '\\']).next()).unwrap_or_default().to_owned();
-    if emitter.agent.is_none() {
+    if emitter.subagent.is_none() {
         facts(emitter, &row, &json, cwd);
     }
     for (at, message) in json.get("messages").items().iter().enumerate() {
@@ -62,7 +62,7 @@ fn thread(emitter: &mut EventEmitter<'_>, db: &Db, id: &str, depth: usize) -> Re
     }
     messages::summary(emitter, &json);
     emitter.at_ms = row.updated_ms;
-    if emitter.agent.is_none() {
+    if emitter.subagent.is_none() {
         // Nothing new but the time.
         emitter.send(EventKind::Session(Session::default()));
     }
