@@ -154,15 +154,15 @@ impl Stamp {
 
 impl TranscriptFile {
     /// A file of a format, unless it cannot be looked at.
-    pub fn at(agent: &'static str, path: &Path) -> Option<Self> {
+    pub fn from_path(agent: &'static str, path: &Path) -> Option<Self> {
         let meta = std::fs::metadata(path).ok().filter(Metadata::is_file)?;
         Some(Self { agent, path: path.to_owned(), key: None, stamp: Stamp::of(&meta) })
     }
 
-    /// An entry of a directory, unless it is no file. Cheaper than [`Found::at`]: its path is not resolved again.
+    /// An entry of a directory, unless it is no file. Cheaper than [`Found::from_path`]: its path is not resolved again.
     pub fn entry(agent: &'static str, entry: &DirEntry) -> Option<Self> {
         if entry.file_type().ok()?.is_symlink() {
-            return Self::at(agent, &entry.path());
+            return Self::from_path(agent, &entry.path());
         }
         let meta = entry.metadata().ok().filter(Metadata::is_file)?;
         Some(Self { agent, path: entry.path(), key: None, stamp: Stamp::of(&meta) })

@@ -128,14 +128,16 @@ impl PickupInput {
     }
 
     /// What the same request picked up before.
-    pub(super) fn answered(
+    pub(super) fn earlier_answer(
         &self,
         tx: &mut Tx<'_>,
         env: &mut Env<'_>,
         request: Option<&Request>,
         (project_id, identity): (&str, &str),
     ) -> Result<Option<PickupResult>, Failure> {
-        let Some(mut picked) = request::answered::<PickupResult>(tx, request)? else { return Ok(None) };
+        let Some(mut picked) = request::earlier_answer_of::<PickupResult>(tx, request)? else {
+            return Ok(None);
+        };
         picked.replayed = true;
         if let (Some(id), None) = (&picked.session_id, self.session_named(env)) {
             let known = resolve::session_by_id(tx, project_id, id)?;
@@ -216,7 +218,7 @@ pub(super) fn pick(
 ) -> Result<PickupResult, Failure> {
     resolve::require(tx, project_id)?;
     let request = input.request(env, project_id, identity)?;
-    if let Some(picked) = input.answered(tx, env, request.as_ref(), (project_id, identity))? {
+    if let Some(picked) = input.earlier_answer(tx, env, request.as_ref(), (project_id, identity))? {
         return Ok(picked);
     }
     let decision = decide(tx, env, input, project_id, identity)?;

@@ -8,7 +8,7 @@ use baton_model::task::bounded::Unfitted;
 use baton_model::task::claim::{Claim, MAX_LEASE, WITHOUT_SESSION, claimed_refusal};
 use baton_model::task::filter::Filter;
 use baton_model::task::{Task, bounded, sealed, word};
-use baton_model::time::{Timestamp, seconds_within, within};
+use baton_model::time::{Timestamp, bounds_hint, seconds_within};
 use baton_store::{Failure, Tx, agent, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -231,7 +231,7 @@ fn requested_lease(input: &ClaimTaskInput) -> Result<RequestedLease, Refusal> {
     let span = match input.lease_s {
         Some(seconds) => seconds_within(seconds, MAX_LEASE).map(Some).ok_or_else(|| {
             let what = format!("a lease cannot last {seconds} seconds");
-            let hint = format!("{}; every sign of life makes it longer", within(MAX_LEASE));
+            let hint = format!("{}; every sign of life makes it longer", bounds_hint(MAX_LEASE));
             Refusal::invalid("lease_invalid", what, hint)
         }),
         None => Ok(None),

@@ -64,7 +64,7 @@ impl Collector<'_> {
             // What was said of it before, in words of no rule or of other rules, must not stand without this.
             let named = prose::topic(&found.what);
             let reopened = role == "user" && self.reopen(&found.what, at);
-            if reopened || self.remarks.about(&named) {
+            if reopened || self.remarks.is_about(&named) {
                 let passage = Passage { text: found.what.clone(), weight: u8::MAX };
                 self.remarks.attach(role, passage, at);
             }

@@ -101,7 +101,7 @@ impl HeadFacts {
         let real =
             kind == Some("user") && !json.get("isMeta").is_true() && !json.get("isCompactSummary").is_true();
         if real && !json.get("isSidechain").is_true() {
-            let text = json.at(&["message", "content"]).text();
+            let text = json.at_path(&["message", "content"]).text();
             let own = line::own_words(&text).filter(|own| !is_summary(own) && !line::is_foreign(json));
             self.prompt = own.map(str::to_owned);
         }
@@ -154,7 +154,7 @@ impl TailFacts {
             let Ok(json) = Json::parse(&text) else { continue };
             end.at_ms = end.at_ms.or_else(|| json.get("timestamp").str().and_then(time::parse));
             end.branch = end.branch.take().or_else(|| json.get("gitBranch").str().map(str::to_owned));
-            let model = json.at(&["message", "model"]).str().filter(|model| !model.starts_with('<'));
+            let model = json.at_path(&["message", "model"]).str().filter(|model| !model.starts_with('<'));
             end.model = end.model.take().or_else(|| model.map(str::to_owned));
             if end.at_ms.is_some() && end.branch.is_some() && end.model.is_some() {
                 break;

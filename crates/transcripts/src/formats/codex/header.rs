@@ -83,10 +83,10 @@ fn take(slot: &mut Option<String>, value: &Json<'_>) {
 fn meta(meta: &Json<'_>, json: &Json<'_>, header: &mut Header) {
     header.id = meta.first(&["id", "session_id"]).map_or(std::mem::take(&mut header.id), str::to_owned);
     header.created_at_ms = json.first(&["timestamp"]).or(meta.get("timestamp").str()).and_then(time::parse);
-    header.subagent = !meta.at(&["source", "subagent"]).is_null();
+    header.subagent = !meta.at_path(&["source", "subagent"]).is_null();
     take(&mut header.cwd, meta.get("cwd"));
-    take(&mut header.branch, meta.at(&["git", "branch"]));
-    take(&mut header.repo, meta.at(&["git", "repository_url"]));
+    take(&mut header.branch, meta.at_path(&["git", "branch"]));
+    take(&mut header.repo, meta.at_path(&["git", "repository_url"]));
 }
 
 fn message(item: &Json<'_>, header: &mut Header) {
@@ -127,7 +127,7 @@ fn last(chunk: &[u8], header: &mut Header, packed: bool) -> bool {
     if let Some(line) = context {
         let text = String::from_utf8_lossy(line);
         let json = Json::parse(&text).unwrap_or(Json::Null);
-        take(&mut header.model, json.at(&["payload", "model"]));
+        take(&mut header.model, json.at_path(&["payload", "model"]));
     }
     found.is_some()
 }

@@ -30,7 +30,8 @@ pub(super) fn is_store(path: &Path) -> bool {
 /// Reads a header.
 pub(super) fn header(found: &TranscriptFile) -> Header {
     let mut header = heading::of_whole(found, |sink| read(&found.path, sink));
-    let about = sqlite::open(&found.path).and_then(|db| about(&db)).ok().flatten().unwrap_or_default();
+    let about =
+        sqlite::open(&found.path).and_then(|db| chat_metadata(&db)).ok().flatten().unwrap_or_default();
     let json = Json::parse(&about).unwrap_or(Json::Null);
     let folder = found.path.parent().and_then(Path::file_name).and_then(|name| name.to_str());
     header.id = folder.map_or(std::mem::take(&mut header.id), str::to_owned);
@@ -50,7 +51,7 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
 }
 
 fn chat(emitter: &mut EventEmitter<'_>, db: &Db) -> Result<(), Fault> {
-    let Some(text) = about(db)? else { return Ok(()) };
+    let Some(text) = chat_metadata(db)? else { return Ok(()) };
     let Some(about) = emitter.json(&text) else { return Ok(()) };
     emitter.at_ms = about.get("createdAt").int().map(time::millis);
     emitter.session(Session {
@@ -114,7 +115,7 @@ fn children(data: &[u8]) -> Vec<String> {
 }
 
 /// What the database says of its chat, out of its hexadecimal digits.
-fn about(db: &Db) -> Result<Option<String>, Fault> {
+fn chat_metadata(db: &Db) -> Result<Option<String>, Fault> {
     let Some(bytes) = table::meta(db)? else { return Ok(None) };
     if bytes.trim_ascii_start().starts_with(b"{") {
         return Ok(Some(String::from_utf8_lossy(&bytes).into_owned()));
