@@ -8,7 +8,7 @@ use std::time::UNIX_EPOCH;
 use serde::{Deserialize, Serialize};
 
 use crate::report::Complaint;
-use crate::shared::words::one_line;
+use crate::shared::words::unclean_line;
 
 /// A transcript as a listing shows it. It can be kept as JSON and used as long as its [`Stamp`] is unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -205,9 +205,9 @@ impl Header {
 
     /// Takes the first prompt, which is the title where the tool gave none.
     pub(crate) fn set_first_prompt(&mut self, prompt: &str) {
-        let line = one_line(prompt, 300);
+        let line = unclean_line(prompt, 300);
         if !line.is_empty() && self.first_prompt.is_none() {
-            self.title = self.title.take().or_else(|| Some(one_line(prompt, 120)));
+            self.title = self.title.take().or_else(|| Some(unclean_line(prompt, 120)));
             self.first_prompt = Some(line);
         }
     }

@@ -2,6 +2,7 @@
 
 use baton_model::handoff_message::{self, Envelope, Kind as HandoffKind, Urgency};
 use baton_model::id::is_bot;
+use baton_model::lossless_json;
 use baton_model::message::{Address, LETTER, USUAL_ACK, View, mail_type, usual_life};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::suggest::near;
@@ -297,7 +298,7 @@ fn text(input: &MailSendInput, kind: &'static str, envelope: &Envelope<'_>) -> R
     };
     let content = match &input.content {
         Some(content) => content.clone(),
-        None => serde_json::from_str(&input.body).map_err(|error| {
+        None => lossless_json::read(input.body.as_bytes()).map_err(|error| {
             let what = format!("the {kind} is not a JSON object: {error}");
             let hint = format!("`baton mail schema {kind}` shows the fields");
             Refusal::invalid("content_invalid", what, hint).with("path", "")

@@ -7,7 +7,7 @@ use super::files_tree::History;
 use super::net_lines::NetLines;
 use crate::event::{Change, Edit};
 use crate::shared::diff::MAX_DIFF;
-use crate::shared::words::clip;
+use crate::shared::words::clip_unclean;
 
 const MAX_FILES: usize = 500;
 
@@ -214,7 +214,7 @@ impl FileState {
         if self.at.subagent.is_none() && at.subagent.is_some() && self.diff.is_some() {
             return;
         }
-        self.diff = edit.diff.as_deref().map(|diff| clip(diff, MAX_DIFF)).or(self.diff.take());
+        self.diff = edit.diff.as_deref().map(|diff| clip_unclean(diff, MAX_DIFF)).or(self.diff.take());
         if edit.change == Change::Deleted {
             self.diff = None;
         }

@@ -49,7 +49,7 @@ pub fn passages(found: &TranscriptFile, home: Option<&str>, sink: &mut dyn FnMut
     let mut builder = Builder { sink, text: String::new(), words: String::new() };
     let report = format.read_session(&found.path, found.key.as_deref(), &mut |event| {
         if let Some((role, text)) = message_text(event) {
-            builder.entry(event.position.line, role, &cleaner.clean_text(&bounded(text)));
+            builder.entry(event.position.line, role, &bounded(cleaner.clean_text(&text)));
         }
     });
     builder.close();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use baton_model::id::visible;
+use baton_model::lossless_json;
 use baton_model::refusal::Refusal;
 use baton_model::task::view::View;
 use baton_ops::task::{self as tasks, BatchResult, DependencyChange, LinkedTask};
@@ -146,7 +147,7 @@ fn add_from_file(path: &str, out: &mut Out<'_>) -> Result<(), AppError> {
     let text = read_input(path)?;
     let (mut edges, mut numbers) = (Vec::new(), Vec::new());
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let edge: Edge = serde_json::from_str(line).map_err(|error| {
+        let edge: Edge = lossless_json::read(line.as_bytes()).map_err(|error| {
             let what = format!("line {} is no dependency: {error}", number + 1);
             let hint = "write {\"from\": \"ID\", \"to\": \"ID\", \"type\": \"blocks\"}";
             Refusal::invalid("json_invalid", what, hint)

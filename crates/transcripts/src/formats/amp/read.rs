@@ -11,14 +11,14 @@ use crate::shared::json::Json;
 use crate::shared::shell;
 use crate::shared::time;
 use crate::shared::uri;
-use crate::shared::words::one_line;
+use crate::shared::words::unclean_line;
 
 /// Reads a thread, and gives out its title.
 pub(super) fn read(path: &Path, title: &mut Option<String>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut reader = Reader { emitter: EventEmitter::new(sink), kinds: Vec::new(), used: false };
     let text = reader.emitter.document(path);
     let doc = Json::parse(&text).unwrap_or(Json::Null);
-    *title = doc.get("title").str().map(|title| one_line(title, 120));
+    *title = doc.get("title").str().map(|title| unclean_line(title, 120));
     reader.facts(&doc);
     for message in doc.get("messages").items() {
         let sent =

@@ -9,7 +9,7 @@ use crate::report::{Complaint, kind};
 use crate::shared::chunk;
 use crate::shared::json::Json;
 use crate::shared::time;
-use crate::shared::words::one_line;
+use crate::shared::words::unclean_line;
 
 const HEAD: usize = 64 * 1024;
 const WIDEST: usize = 4 * 1024 * 1024;
@@ -52,7 +52,7 @@ fn fill(header: &mut Header, found: &TranscriptFile) -> io::Result<()> {
             break;
         }
     }
-    header.title = header.first_prompt.as_deref().map(|text| one_line(text, 120));
+    header.title = header.first_prompt.as_deref().map(|text| unclean_line(text, 120));
     Ok(())
 }
 
@@ -111,7 +111,7 @@ fn event(event: &Json<'_>, header: &mut Header) {
 
 fn prompt(text: Option<String>, header: &mut Header) {
     if let Some(text) = text.filter(|_| header.first_prompt.is_none()) {
-        header.first_prompt = Some(one_line(&text, 300));
+        header.first_prompt = Some(unclean_line(&text, 300));
         header.empty = false;
     }
 }

@@ -12,7 +12,7 @@ use crate::shared::json::Json;
 use crate::shared::json_file;
 use crate::shared::shell;
 use crate::shared::time;
-use crate::shared::words::one_line;
+use crate::shared::words::unclean_line;
 
 /// The file of the later layout.
 pub(super) const NAME: &str = "messages.jsonl";
@@ -29,7 +29,7 @@ pub(super) fn is_ours(line: &str) -> bool {
 /// The title beside a session.
 pub(super) fn title(path: &Path) -> Option<String> {
     let text = sidecar_text(path);
-    Json::parse(&text).ok()?.get("title").str().map(|title| one_line(title, 120))
+    Json::parse(&text).ok()?.get("title").str().map(|title| unclean_line(title, 120))
 }
 
 /// Reads a session.

@@ -14,7 +14,7 @@ use crate::shared::json::Json;
 use crate::shared::json_file;
 use crate::shared::plan;
 use crate::shared::time;
-use crate::shared::words::one_line;
+use crate::shared::words::unclean_line;
 use crate::sqlite::{self, Cell, Db, Fault, cursor as table};
 
 /// Every conversation with the time of its last change.
@@ -36,7 +36,7 @@ pub(super) fn header(found: &TranscriptFile) -> Header {
     let key = header.id.as_str();
     let text = sqlite::open(&found.path).and_then(|db| composer(&db, key)).ok().flatten().unwrap_or_default();
     let json = Json::parse(&text).unwrap_or(Json::Null);
-    header.title = json.get("name").str().map(|name| one_line(name, 120)).or(header.title);
+    header.title = json.get("name").str().map(|name| unclean_line(name, 120)).or(header.title);
     header.created_at_ms = json.get("createdAt").int().map(time::millis).or(header.created_at_ms);
     header.updated_at_ms = updated(&json).or(header.updated_at_ms);
     header.cwd = header.cwd.take().or_else(|| folder(&found.path, &header.id));

@@ -12,7 +12,7 @@ use crate::shared::emit::EventEmitter;
 use crate::shared::heading;
 use crate::shared::json::Json;
 use crate::shared::time;
-use crate::shared::words::one_line;
+use crate::shared::words::unclean_line;
 use crate::sqlite::{self, Db, Fault, cursor as table};
 
 /// A tree is not deeper than this, and has not more nodes.
@@ -36,7 +36,7 @@ pub(super) fn header(found: &TranscriptFile) -> Header {
     let folder = found.path.parent().and_then(Path::file_name).and_then(|name| name.to_str());
     header.id = folder.map_or(std::mem::take(&mut header.id), str::to_owned);
     let name = json.get("name").str().filter(|name| *name != "New Agent");
-    header.title = name.map(|name| one_line(name, 120)).or(header.title);
+    header.title = name.map(|name| unclean_line(name, 120)).or(header.title);
     header.updated_at_ms = Some(found.stamp.mtime_ms());
     header
 }
