@@ -391,11 +391,7 @@ fn is_being_published(steps: &[Step]) -> bool {
 }
 
 /// An issue carries the marker of a hand-off and is not the known one: it is looked at soon.
-pub(crate) fn schedule_duplicate_check(
-    tx: &mut Tx<'_>,
-    env: &Env<'_>,
-    handoff_id: &str,
-) -> Result<(), Failure> {
+pub(crate) fn plan_duplicate_check(tx: &mut Tx<'_>, env: &Env<'_>, handoff_id: &str) -> Result<(), Failure> {
     let before = handoff_step::of(tx, handoff_id)?;
     let mut steps = before.clone();
     saga::check_duplicates_now(&mut steps, env.now);

@@ -190,9 +190,7 @@ pub(super) fn preview(
         return Err(resolve::unknown_project(project_id).into());
     }
     let decision = decide(tx, env, input, project_id, identity)?;
-    if let (Some(ClaimOutcome::AlreadyHeld), RegistrationOutcome::Same(own)) =
-        (&decision.claim, &decision.registration)
-    {
+    if let Some(own) = decision.holding_session() {
         return repeat_answer(tx, own, &decision);
     }
     let recovered = decision.taken_from().or(decision.session_to_recover.clone());
@@ -222,9 +220,7 @@ pub(super) fn pick(
         return Ok(picked);
     }
     let decision = decide(tx, env, input, project_id, identity)?;
-    if let (Some(ClaimOutcome::AlreadyHeld), RegistrationOutcome::Same(own)) =
-        (&decision.claim, &decision.registration)
-    {
+    if let Some(own) = decision.holding_session() {
         session::beat(tx, own, Pickup::NAME, env.now)?;
         let mut picked = repeat_answer(tx, own, &decision)?;
         keep(tx, env, request.as_ref(), project_id, &mut picked)?;

@@ -141,7 +141,7 @@ impl CaptureJob<'_> {
         let request = Request::of_content(project_id, Capture::NAME, &self.key());
         let known: Option<CaptureOutput> = request.earlier_answer(tx)?;
         let mut talk = known_conversation(tx, env, project_id, self.meant)?;
-        let place = match self.resolve_target(tx, env, project_id)? {
+        let place = match self.target(tx, env, project_id)? {
             CaptureTarget::None => self.named_session(tx, env, &talk)?,
             found => found,
         };
@@ -226,12 +226,7 @@ impl CaptureJob<'_> {
         format!("{how}:{id}:{}:{}", header.bytes, header.updated_at_ms.unwrap_or_default() % 1_000_000)
     }
 
-    fn resolve_target(
-        &self,
-        tx: &mut Tx<'_>,
-        env: &Env<'_>,
-        project_id: &str,
-    ) -> Result<CaptureTarget, Failure> {
+    fn target(&self, tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<CaptureTarget, Failure> {
         let place = &env.caller.location;
         if let Some(id) = &env.caller.session {
             let own = resolve::session_by_id(tx, project_id, id)?;

@@ -1,7 +1,7 @@
 //! Failed attempts, as the agent reports them.
 
 use super::decisions::reason;
-use super::{List, Lowered, MAX_SENTENCE, begins, contains_any, lowered, paragraphs};
+use super::{List, Lowered, MAX_SENTENCE, begins, has, lowered, paragraphs};
 
 /// Sentences in which the agent says that something did not work, with the reason where it gives one. A sentence that
 /// only says `that failed` comes with the one before it.
@@ -158,22 +158,20 @@ fn failed(lower: &Lowered) -> bool {
         "a step",
         "a job",
     ];
-    if lower.ends_with('?') || begins(lower, OTHER) || contains_any(lower, List::Good) {
+    if lower.ends_with('?') || begins(lower, OTHER) || has(lower, List::Good) {
         return false;
     }
     let reasoned = [" because ", " since ", " as ", ": ", "; ", " – ", " — ", ", "]
         .iter()
         .any(|sign| lower.contains(sign));
     let tried = tries(lower);
-    contains_any(lower, List::Failed)
-        || (contains_any(lower, List::FailedWithReason)
-            && (tried || points_back(lower) || gerund(lower))
-            && reasoned)
-        || (tried && (contains_any(lower, List::But) || lower.contains('→')))
+    has(lower, List::Failed)
+        || (has(lower, List::FailedWithReason) && (tried || points_back(lower) || gerund(lower)) && reasoned)
+        || (tried && (has(lower, List::But) || lower.contains('→')))
 }
 
 fn tries(lower: &Lowered) -> bool {
-    contains_any(lower, List::Try)
+    has(lower, List::Try)
 }
 
 fn points_back(lower: &str) -> bool {
@@ -198,7 +196,7 @@ fn points_back(lower: &str) -> bool {
 /// `Caching the table failed: …` is an attempt, `The login failed: …` a fault.
 fn gerund(lower: &Lowered) -> bool {
     let first = lower.trim_start_matches(['*', '`', ' ', '"']).split_whitespace().next().unwrap_or_default();
-    (first.len() > 5 && first.ends_with("ing")) || contains_any(lower, List::Ways) || with_gerund(lower)
+    (first.len() > 5 && first.ends_with("ing")) || has(lower, List::Ways) || with_gerund(lower)
 }
 
 /// `A second pass of caching failed`: a gerund soon after the beginning.

@@ -1,6 +1,6 @@
 //! What the agent names as remaining.
 
-use super::{List, Lowered, begins, contains_any, lowered};
+use super::{List, Lowered, begins, has, lowered};
 use crate::shared::words::{is_item, sentences, unmarked};
 
 /// What the agent names as remaining: the rest of the sentence after `Remaining:` and its like, or the list below it.
@@ -119,7 +119,7 @@ fn is_plan(lower: &Lowered) -> bool {
     ];
     !lower.ends_with('?')
         && !lower.contains("whether")
-        && (begins(lower, STARTS) || contains_any(lower, List::Remaining))
+        && (begins(lower, STARTS) || has(lower, List::Remaining))
 }
 
 /// What an answer ends by announcing, as in `Let me check the exports:`: the session stopped before it was done.
@@ -138,6 +138,6 @@ pub(crate) fn announced(text: &str) -> Option<&str> {
     ];
     let last = sentences(text).into_iter().next_back()?;
     let lower = lowered(last);
-    let polite = contains_any(&lower, List::Waits);
+    let polite = has(&lower, List::Waits);
     (!polite && !lower.ends_with('?') && begins(&lower, STARTS)).then(|| last.trim_end_matches([':', '.']))
 }
