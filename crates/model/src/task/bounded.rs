@@ -30,6 +30,8 @@ const FAILURES: usize = 3;
 pub struct Surroundings {
     /// The description of the increment's implementation, for a task that says nothing itself.
     pub what_to_build: Option<String>,
+    /// When the increment counts as done, for a task that does not say it itself.
+    pub acceptance_criteria: Option<String>,
     /// What was said about the task, oldest first, each as the interchange file has it.
     pub comments: Vec<Map<String, Value>>,
 }
@@ -48,7 +50,7 @@ pub fn packet(task: &Task, beside: &Surroundings, budget: usize) -> Value {
         if names <= reserve {
             return filled.close(budget);
         }
-        reserve = names.min(budget / 6);
+        reserve = names.min(budget / 8);
     }
     PacketFields::of(&parts, budget.saturating_sub(reserve)).close(budget)
 }
@@ -108,6 +110,10 @@ impl Values {
             context.shift_remove("previous_agent");
         }
         let extra = |key: &str| task.extra.get(key).cloned().unwrap_or_default();
+        let criteria = match extra("acceptance_criteria") {
+            own if is_empty(&own) => json!(beside.acceptance_criteria),
+            own => own,
+        };
         let to_build = beside.what_to_build.as_ref().filter(|_| task.description.is_empty());
         let fields = vec![
             ("id", json!(task.task_id), Rank::Head),
@@ -116,7 +122,7 @@ impl Values {
             ("type", json!(word), Rank::Head),
             ("previous_agent", json!(task.previous_agent), Rank::Head),
             ("attempts", json!(task.attempts), Rank::Head),
-            ("acceptance_criteria", extra("acceptance_criteria"), Rank::Needed),
+            ("acceptance_criteria", criteria, Rank::Needed),
             ("description", json!(task.description), Rank::Needed),
             ("what_to_build", json!(to_build), Rank::Needed),
             ("failed_attempts", json!(failures(task)), Rank::Needed),
@@ -148,7 +154,7 @@ impl Values {
             [("handoff_instructions", &self.instructions), ("agent_context", &self.context)]
         {
             let place = |name: &str| self.order.iter().position(|known| *known == name);
-            let mut fields: Vec<_> = fields.iter().collect();
+            let mut fields: Vec<_> = fields.iter().filter(|(_, value)| !is_empty(value)).collect();
             fields.sort_by_key(|(name, value)| (place(name).unwrap_or(usize::MAX), value.to_string().len()));
             parts.extend(fields.into_iter().map(|(name, value)| {
                 let rank = if place(name).is_some() { Rank::Needed } else { Rank::Other };
@@ -267,7 +273,7 @@ impl PacketFields {
             if self.fields.len() <= 1 || whole.to_string().len() <= budget {
                 return whole;
             }
-            if named > 1 {
+            if named > 0 {
                 named -= 1;
                 continue;
             }

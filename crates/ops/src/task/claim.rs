@@ -5,7 +5,7 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_model::route::{self, Candidate};
 use baton_model::suggest;
 use baton_model::task::claim::{Claim, MAX_LEASE, WITHOUT_SESSION, claimed_refusal};
-use baton_model::task::filter::Filter;
+use baton_model::task::filter::{Filter, is_assigned_to};
 use baton_model::task::{Task, bounded, sealed, word};
 use baton_model::time::{Timestamp, seconds_within, within};
 use baton_store::{Failure, Tx, agent, task};
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use task::TaskList;
 
 use super::answer::ClaimedTask;
-use super::claim_right::{Force, preempt, refuse_unready};
+use super::claim_right::{Force, preempt, refuse_closed, refuse_unready};
 use super::lease::{liveness, release_expired_claims};
 use super::surroundings::reload_with_surroundings;
 use super::write::{answer, claimant, is_elsewhere, refuse_elsewhere, write, write_change};
@@ -253,7 +253,7 @@ fn first(
             collect(tx, author.project_id, env, (TaskList::Ready(env.now), &filter), (after, 50))?;
         let free = |task: &&Task| {
             task.assignee.as_deref().is_none_or(|name| {
-                name.eq_ignore_ascii_case(author.identity) || Some(name) == input.for_agent.as_deref()
+                is_assigned_to(task, author.identity) || Some(name) == input.for_agent.as_deref()
             }) && sealed::check_reader(task, author.identity).is_ok()
         };
         if let Some(task) = found.iter().find(free) {
@@ -346,6 +346,9 @@ fn take(
     if let (Some(claim), Some(refusal)) = (live, refused) {
         let Some(why) = force.why.filter(|_| force.given) else { return Err(refusal.into()) };
         preempt(tx, env, author, found, claim, why)?;
+    }
+    if own.is_none() {
+        refuse_closed(found)?;
     }
     if own.is_none() && !force.given {
         refuse_unready(tx, found, author)?;
