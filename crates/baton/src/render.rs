@@ -358,7 +358,7 @@ mod tests {
         ("picker/mod.rs", "lines that were cut by `draw`, which shows what is hidden"),
         ("progress.rs", "words of ours"),
         ("screen.rs", "cells that the dashboard has cleaned"),
-        ("supervisor/chain.rs", "its question goes through for_terminal"),
+        ("supervisor/tool_sequence.rs", "its question goes through for_terminal"),
         ("worker/tail.rs", "what the agent's own process writes"),
     ];
 

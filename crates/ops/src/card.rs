@@ -31,7 +31,7 @@ pub(crate) use unread::mailbox;
 pub use unread::{Unread, UnreadMessage};
 
 /// The most open tasks and batons of a card.
-const SHOWN: i64 = 50;
+const MAX_SHOWN: i64 = 50;
 
 /// Of how many kept batons a card says what stopped their agents.
 const STOPS: usize = 5;
@@ -267,7 +267,7 @@ pub(crate) fn read(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<C
     read_with(tx, env, (project_id, None), |_| {})
 }
 
-/// The same for an identity, in one round trip with what the caller is going to ask besides.
+/// Reads the card for an identity, in one round trip with what the caller is going to ask besides.
 pub(crate) fn read_with(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -278,9 +278,9 @@ pub(crate) fn read_with(
         prefetch_more(tx);
         drop(project::get(tx, project_id));
         drop(session::open(tx, project_id));
-        drop(task::open(tx, project_id, SHOWN));
-        drop(baton::unspent(tx, project_id, SHOWN));
-        drop(session::left_unspent(tx, project_id, SHOWN));
+        drop(task::open(tx, project_id, MAX_SHOWN));
+        drop(baton::unspent(tx, project_id, MAX_SHOWN));
+        drop(session::left_unspent(tx, project_id, MAX_SHOWN));
         drop(baton::kept_automatically(tx, project_id));
         drop(handoffs::of_project(tx, project_id));
         unread::prefetch(tx, env, project_id, identity);
@@ -288,8 +288,8 @@ pub(crate) fn read_with(
     });
     let project = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
     let open = session::open(tx, project_id)?;
-    let open_tasks = task::open(tx, project_id, SHOWN)?;
-    let tasks = open_tasks.into_iter().map(|task| crate::task::as_it_stands(tx, env, task));
+    let open_tasks = task::open(tx, project_id, MAX_SHOWN)?;
+    let tasks = open_tasks.into_iter().map(|task| crate::task::with_expiry_applied(tx, env, task));
     let mut tasks = tasks.collect::<Result<Vec<_>, _>>()?;
     crate::handoff::without_words(tx, env, project_id, &mut tasks)?;
     let all: Vec<_> =
@@ -321,8 +321,8 @@ fn waiting(
 ) -> Result<Vec<Waiting>, Failure> {
     let mut waiting: Vec<Waiting> = Vec::new();
     let automatic = baton::kept_automatically(tx, project_id)?;
-    let left = session::left_unspent(tx, project_id, SHOWN)?;
-    for baton in baton::unspent(tx, project_id, SHOWN)? {
+    let left = session::left_unspent(tx, project_id, MAX_SHOWN)?;
+    for baton in baton::unspent(tx, project_id, MAX_SHOWN)? {
         let holder = match &baton.holder_session_id {
             Some(id) => session::get(tx, project_id, id)?,
             None => None,

@@ -206,7 +206,7 @@ pub(crate) fn add_to_wrap(
     Ok(copy.map(|copy| WrapInput { changes: Some(copy.manifest), ..wrap }))
 }
 
-/// The same for an agent that is supervised: its baton is left even where its changes cannot go along.
+/// The changes that go along with the baton of a supervised agent: it is left even where they cannot go along.
 pub(crate) fn always_or_remark(app: &mut App, project: Option<&str>) -> Option<Manifest> {
     match always(app, project) {
         Ok(copy) => copy.map(|copy| copy.manifest),

@@ -255,7 +255,7 @@ impl Fault {
                 "rename or mend it where the work was done, and leave a new baton there: `baton wrap --with-changes`; one that nobody has picked up yet takes them, too: `baton changes keep BATON --replace`"
             }
             Self::Edited { restore, .. } => {
-                let (shown, more) = (restore.iter().take(NAMED), restore.len().saturating_sub(NAMED));
+                let (shown, more) = (restore.iter().take(MAX_NAMED), restore.len().saturating_sub(MAX_NAMED));
                 let more = if more > 0 { "; the next call names the rest" } else { "" };
                 let commands: Vec<String> = shown.map(|command| format!("`{command}`")).collect();
                 return format!(
@@ -306,7 +306,7 @@ fn conflicts_of(begun: Option<&GitOperation>) -> String {
 }
 
 /// How many of a list a message names.
-const NAMED: usize = 10;
+const MAX_NAMED: usize = 10;
 
 /// A clause with the largest files; nothing where they are not known.
 fn largest_of(largest: &[String]) -> String {
@@ -315,8 +315,9 @@ fn largest_of(largest: &[String]) -> String {
 
 /// The first ten of a list, and how many more there are.
 fn list(items: &[String]) -> String {
-    let shown: Vec<String> = items.iter().take(NAMED).map(|item| item.escape_debug().to_string()).collect();
-    match items.len().checked_sub(NAMED) {
+    let shown: Vec<String> =
+        items.iter().take(MAX_NAMED).map(|item| item.escape_debug().to_string()).collect();
+    match items.len().checked_sub(MAX_NAMED) {
         None | Some(0) => shown.join(", "),
         Some(more) => format!("{} and {more} more", shown.join(", ")),
     }

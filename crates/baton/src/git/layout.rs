@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use baton_model::id::visible;
 use baton_model::repository::{NAMES_NO_WORKTREE, Repository, is_commit_id, is_repository_id};
 
-use crate::repo_file::{RepoFile, SMALL};
+use crate::repo_file::{MAX_SMALL_FILE_BYTES, RepoFile};
 
 /// The longest pointer: a `.git` file, `commondir`, `gitdir`, `HEAD` or a branch.
-pub(super) const POINTER: u64 = 4096;
+pub(super) const MAX_POINTER_BYTES: u64 = 4096;
 /// The largest list of packed branches that is looked through, in bytes.
-const PACKED: u64 = 1024 * 1024;
+const MAX_PACKED_REFS_BYTES: u64 = 1024 * 1024;
 /// The setting that holds the id of a repository.
 pub(crate) const ID_KEY: &str = "baton.repositoryid";
 
@@ -39,8 +39,9 @@ pub(super) fn layout(root: &Path) -> Result<Layout, String> {
         let git = git.canonicalize().map_err(|error| format!("cannot be read: {error}"))?;
         return Ok(Layout { git_dir: git.clone(), common_dir: git });
     }
-    let text =
-        RepoFile::new(root, ".git").text(POINTER).map_err(|fault| format!("cannot be read: {fault}"))?;
+    let text = RepoFile::new(root, ".git")
+        .text(MAX_POINTER_BYTES)
+        .map_err(|fault| format!("cannot be read: {fault}"))?;
     let pointer = text.as_deref().map(str::trim).and_then(|text| text.strip_prefix("gitdir:"));
     let Some(pointer) = pointer.map(str::trim).filter(|pointer| !pointer.is_empty()) else {
         return Err("is neither a git folder nor a file that names one".into());
@@ -49,9 +50,9 @@ pub(super) fn layout(root: &Path) -> Result<Layout, String> {
     let git_dir =
         root.join(pointer).canonicalize().map_err(|_| format!("leads to {shown}, which is not there"))?;
     let elsewhere = || format!("leads to {shown}, which belongs to a working copy in another place");
-    match read(&git_dir, "commondir", POINTER) {
+    match read(&git_dir, "commondir", MAX_POINTER_BYTES) {
         Some(common) => {
-            let back = read(&git_dir, "gitdir", POINTER).ok_or_else(elsewhere)?;
+            let back = read(&git_dir, "gitdir", MAX_POINTER_BYTES).ok_or_else(elsewhere)?;
             let own = git.canonicalize().map_err(|_| elsewhere())?;
             let named = git_dir.join(back.trim()).canonicalize();
             if named.is_ok_and(|named| named == own) {
@@ -62,7 +63,10 @@ pub(super) fn layout(root: &Path) -> Result<Layout, String> {
             }
             Err(elsewhere())
         }
-        None if is_module(root, &git_dir) || is_beside(root, &git_dir) || is_named_by(root, &git_dir) => {
+        None if is_submodule_dir(root, &git_dir)
+            || is_beside(root, &git_dir)
+            || is_named_by(root, &git_dir) =>
+        {
             Ok(Layout { common_dir: git_dir.clone(), git_dir })
         }
         // The git folder inside a working copy is that of the working copy.
@@ -86,7 +90,7 @@ pub(crate) fn is_own_worktree(root: &Path, folder: &Path) -> bool {
 }
 
 /// Whether a git folder is that of a submodule here: it lies in the git folder of the repository above.
-fn is_module(root: &Path, git_dir: &Path) -> bool {
+fn is_submodule_dir(root: &Path, git_dir: &Path) -> bool {
     root.ancestors().skip(1).filter(|above| above.join(".git").symlink_metadata().is_ok()).any(|above| {
         layout(above).is_ok_and(|above| {
             let inside = |folder: &Path| git_dir.starts_with(folder.join("modules"));
@@ -112,10 +116,10 @@ pub(crate) fn repository(root: &Path) -> Result<Repository, String> {
     let layout = layout(root)
         .map_err(|fault| format!("{} {fault}", visible(&root.join(".git").display().to_string())))?;
     let settings = Settings::of(&layout.common_dir);
-    let head = read(&layout.git_dir, "HEAD", POINTER).unwrap_or_default();
+    let head = read(&layout.git_dir, "HEAD", MAX_POINTER_BYTES).unwrap_or_default();
     let (branch, commit) = match head.trim().strip_prefix("ref:").map(str::trim) {
         // A repository with another store of references says so in place of one: git reads it.
-        _ if is_in_table(&head) => {
+        _ if uses_reftable(&head) => {
             super::state::head(root).map(|git| (git.branch, git.commit)).unwrap_or_default()
         }
         Some(name) => {
@@ -170,22 +174,23 @@ pub(crate) fn holds_id(common_dir: &Path, id: &str) -> bool {
 
 /// The commits of a shallow repository whose parents are not in it.
 pub(super) fn cut_commits(root: &Path) -> Vec<String> {
-    let text = layout(root).ok().and_then(|layout| read(&layout.common_dir, "shallow", PACKED));
+    let text =
+        layout(root).ok().and_then(|layout| read(&layout.common_dir, "shallow", MAX_PACKED_REFS_BYTES));
     let ids = text.iter().flat_map(|text| text.lines()).map(str::trim);
     ids.filter(|id| is_commit_id(id)).map(str::to_owned).collect()
 }
 
 /// Whether references are kept in another store than files (`reftable`), by what stands in the file of the head.
-pub(crate) fn is_in_table(head: &str) -> bool {
+pub(crate) fn uses_reftable(head: &str) -> bool {
     head.trim().strip_prefix("ref:").is_some_and(|name| name.trim() == "refs/heads/.invalid")
 }
 
 /// The commit of a branch: in a file of its own, else in the list of packed ones.
 fn branch_commit(common_dir: &Path, name: &str) -> Option<String> {
-    if let Some(id) = read(common_dir, name, POINTER) {
+    if let Some(id) = read(common_dir, name, MAX_POINTER_BYTES) {
         return Some(id.trim().to_owned());
     }
-    let packed = read(common_dir, "packed-refs", PACKED)?;
+    let packed = read(common_dir, "packed-refs", MAX_PACKED_REFS_BYTES)?;
     let of =
         |line: &str| line.split_once(' ').filter(|(_, packed)| *packed == name).map(|(id, _)| id.to_owned());
     packed.lines().find_map(of)
@@ -206,7 +211,7 @@ struct Settings {
 
 impl Settings {
     fn of(common_dir: &Path) -> Self {
-        read(common_dir, "config", SMALL).as_deref().map(Self::parse).unwrap_or_default()
+        read(common_dir, "config", MAX_SMALL_FILE_BYTES).as_deref().map(Self::parse).unwrap_or_default()
     }
 
     fn parse(text: &str) -> Self {

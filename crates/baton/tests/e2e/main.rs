@@ -87,6 +87,7 @@ mod sender;
 mod server;
 mod server_lifecycle;
 mod service;
+mod slow_bodies;
 mod stage;
 mod stores;
 mod tasks;

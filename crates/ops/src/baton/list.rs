@@ -100,8 +100,8 @@ pub struct RowLocation {
 impl RowLocation {
     /// Where a session worked, as it last said.
     pub(crate) fn of(env: &Env<'_>, session: &Session) -> Option<Self> {
-        let copy = session.copy.clone()?;
-        let is_this_machine = session.place.machine == env.caller.place.machine;
+        let copy = session.working_copy.clone()?;
+        let is_this_machine = session.location.machine == env.caller.location.machine;
         Some(Self { root: copy.root, branch: copy.branch, is_this_machine })
     }
 

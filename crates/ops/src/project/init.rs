@@ -16,7 +16,7 @@ use super::address::ChangedAddress;
 use super::choose::{Choice, choose, record, refuse_overtaken};
 use super::isolation::{isolated_within, keep_isolation};
 use super::merged::{merged, merged_into};
-use super::registration::{Registered, RegistrationInput};
+use super::registration::{RegisteredProject, RegistrationInput};
 use crate::ledger::{Author, append_json};
 use crate::op::{BeginsStore, Cx, Meta, Operation, Reach};
 use crate::{project_name, resolve};
@@ -142,7 +142,7 @@ impl Operation for Init {
             parse_issues_repo(&format!("{owner}/x"), None)?;
         }
         let chosen = choose(cx, &input)?;
-        let (project_id, root) = (chosen.place.project_id.clone(), chosen.place.path.clone());
+        let (project_id, root) = (chosen.root.project_id.clone(), chosen.root.path.clone());
         let address = cx.store.read(|tx| ChangedAddress::find(tx, &chosen, &input, &fields))?;
         let takes_address = address.as_ref().is_some_and(|address| address.is_taken);
         if takes_address {
@@ -164,7 +164,7 @@ impl Operation for Init {
         let registered = register(cx, &wanted, &chosen, &identity)?;
         let mut remarks = wanted.remarks(&registered);
         remarks.extend(address.as_ref().map(ChangedAddress::remark));
-        let Registered { created, project, .. } = registered;
+        let RegisteredProject { created, project, .. } = registered;
         let (document, fault) =
             match project_document::write(input.document.as_deref(), &wanted.document_view(&project)) {
                 Ok(text) => (Some(text), None),
@@ -175,7 +175,7 @@ impl Operation for Init {
         let document_fault = fault.filter(|_| !input.sync);
         let suggestion = wanted.suggestion(&project);
         let project = View::from(&project);
-        let (repository_id, taken_from) = (chosen.place.repository_id, chosen.taken_from);
+        let (repository_id, taken_from) = (chosen.root.repository_id, chosen.taken_from);
         Ok(InitOutput {
             project_id,
             created,
@@ -198,8 +198,8 @@ fn register(
     wanted: &RegistrationInput<'_>,
     chosen: &Choice,
     identity: &str,
-) -> Result<Registered, Failure> {
-    let project_id = chosen.place.project_id.as_str();
+) -> Result<RegisteredProject, Failure> {
+    let project_id = chosen.root.project_id.as_str();
     let Cx { store, env } = cx;
     store.write(&chosen.projects(), |tx| {
         if tx.merged_into(project_id).is_some()
@@ -220,7 +220,7 @@ fn register(
             registration.is_isolated = keep_isolation(tx, from, (project_id, created))?;
         }
         if !created && registration == known {
-            return Ok(Registered { created, project: known, was_isolated: None, opened: Vec::new() });
+            return Ok(RegisteredProject { created, project: known, was_isolated: None, opened: Vec::new() });
         }
         let project = Project { updated_at: env.now, ..registration };
         project::put(tx, &project)?;
@@ -232,7 +232,7 @@ fn register(
         let mut body = json!({ "summary": what, "project": project.to_json() });
         if created && let Some(commit) = env.caller.repository.as_ref().and_then(|own| own.commit.as_ref()) {
             // By it the repository is known again before an agent has worked there.
-            body["path"] = json!(chosen.place.path);
+            body["path"] = json!(chosen.root.path);
             body["commit"] = json!(commit);
         }
         append_json(tx, env, &author, Kind::Other, &body)?;
@@ -242,7 +242,7 @@ fn register(
             Vec::new()
         };
         let was_isolated = (!created).then_some(known.is_isolated);
-        Ok(Registered { created, project, was_isolated, opened })
+        Ok(RegisteredProject { created, project, was_isolated, opened })
     })
 }
 

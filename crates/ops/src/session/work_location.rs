@@ -194,7 +194,7 @@ fn branch_is_left(work: &WorkLocation, gone: &str, branch: &str) -> String {
     // A prune forgets a worktree that was only moved, so that it cannot be repaired any more.
     let moved = match is_worktree {
         true => {
-            "; if it was moved by hand, `git worktree repair NEWPATH` finds it again, before a `git worktree prune`; otherwise"
+            "; if it was moved by hand, `git worktree repair NEWPATH` finds it again, unless it was pruned; otherwise"
         }
         false => ";",
     };
@@ -308,7 +308,7 @@ mod tests {
             &WorkLocation { copy: worktree, ..gone.clone() },
             Some(true),
             &format!(
-                "the folder is gone; if it was moved by hand, `git worktree repair NEWPATH` finds it again, before a `git worktree prune`; otherwise {here}: \
+                "the folder is gone; if it was moved by hand, `git worktree repair NEWPATH` finds it again, unless it was pruned; otherwise {here}: \
                  `git worktree prune`, then `git worktree add /src/shop main`, or `git switch main`"
             ),
         );

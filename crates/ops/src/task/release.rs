@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::answer::TaskAnswer;
+use super::claim_expiry::{is_claim_live, release};
 use super::claim_right::announce_loss;
 use super::comment::LateComment;
-use super::lease::{free, is_claim_live};
 use super::write::{answer, check_and_renew_lease, claimant, reload, write};
 use super::{by_id_to_change, comment};
 use crate::ledger::{Author, append_json};
@@ -97,7 +97,7 @@ fn attempt(
     if let Some(pause) = input.retry_after_ms.filter(|pause| *pause > 0) {
         known.defer_until = Some(env.now.saturating_add(pause.min(TEN_YEARS)));
     }
-    let after = free(tx, &known, (!input.untried).then_some(why), env.now)?;
+    let after = release(tx, &known, (!input.untried).then_some(why), env.now)?;
     let body = json!({
         "summary": format!("task {} is free again: {why}", after.task_id), "task_id": after.task_id,
     });

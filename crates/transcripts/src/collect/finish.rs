@@ -18,7 +18,7 @@ use super::paragraph::{RequestProgress, paragraph};
 use super::remarks::TimedRemark;
 use super::resolution::{LastFailure, passed_since};
 use super::touched::{MAX_READ, TouchedFile, TouchedFiles};
-use super::{Collector, Location, Sentence, StandingDecision, fit, prose};
+use super::{Collector, Sentence, SourceRef, StandingDecision, fit, prose};
 use crate::event::Change;
 use crate::report::Report;
 use crate::shared::time;
@@ -134,7 +134,7 @@ impl Collector<'_> {
         let is_named = |name: &str| last_words.iter().flatten().any(|sentence| sentence.text.contains(name));
         let mut searched: Vec<_> = self.calls.searched.latest_first().collect();
         searched.sort_by_key(|(name, _)| !is_named(name));
-        let text = |(name, at): &(String, Location)| Text { text: name.clone(), at: label.at(at) };
+        let text = |(name, at): &(String, SourceRef)| Text { text: name.clone(), at: label.at(at) };
         summary.searched = searched.into_iter().map(text).collect();
         let tallies = std::mem::take(&mut self.calls.tallies).into_iter();
         summary.tool_activity = tallies

@@ -1,7 +1,7 @@
 //! What else was said: passages that no rule has classed, the weightiest of them, in their order.
 
 use super::prose::{Passage, speaks_of};
-use super::{Location, Sentence};
+use super::{Sentence, SourceRef};
 
 /// How many passages of each side are kept, so that memory does not grow with the session.
 const MAX_OF_USER: usize = 60;
@@ -35,7 +35,7 @@ pub(super) struct Remarks {
 impl Remarks {
     /// Adds the passages of one message of the user. A word or two after a question of the agent is added to the
     /// question.
-    pub(super) fn user(&mut self, message: &str, passages: Vec<Passage>, at: &Location) {
+    pub(super) fn user(&mut self, message: &str, passages: Vec<Passage>, at: &SourceRef) {
         let question_nth = self.asked.take();
         let short = message.trim();
         if passages.is_empty() && !short.is_empty() && short.len() <= MAX_SHORT_ANSWER {
@@ -50,7 +50,7 @@ impl Remarks {
     }
 
     /// Passages of one message of the agent.
-    pub(super) fn agent(&mut self, message: &str, mut passages: Vec<Passage>, at: &Location) {
+    pub(super) fn agent(&mut self, message: &str, mut passages: Vec<Passage>, at: &SourceRef) {
         lighten(&mut passages);
         for passage in passages {
             self.add("assistant", passage, at);
@@ -61,7 +61,7 @@ impl Remarks {
     }
 
     /// What was classed, and of which something was also said in words that no rule knows: the two must stand together.
-    pub(super) fn attach(&mut self, role: &'static str, passage: Passage, at: &Location) {
+    pub(super) fn attach(&mut self, role: &'static str, passage: Passage, at: &SourceRef) {
         let nth = 0;
         let entry = TimedRemark {
             role,
@@ -77,7 +77,7 @@ impl Remarks {
         self.agent.iter().any(|entry| speaks_of(&entry.said.text, named))
     }
 
-    fn add(&mut self, role: &'static str, passage: Passage, at: &Location) {
+    fn add(&mut self, role: &'static str, passage: Passage, at: &SourceRef) {
         self.count += 1;
         let sentence = Sentence { text: passage.text, at: at.clone() };
         self.push(TimedRemark { role, said: sentence, weight: passage.weight, nth: self.count });
@@ -130,8 +130,8 @@ mod tests {
         vec![Passage { text: text.to_owned(), weight }]
     }
 
-    fn at(line: u64) -> Location {
-        Location { line, agent: None }
+    fn at(line: u64) -> SourceRef {
+        SourceRef { line, agent: None }
     }
 
     #[test]

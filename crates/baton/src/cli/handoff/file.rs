@@ -107,8 +107,10 @@ pub(super) fn export(args: Export, app: &mut App) -> Result<(), AppError> {
     let changes_parts = changes_parts(&preview, app)?;
     let transcript = transcript(args.transcript.as_deref(), app)?;
     let protection = protection(&args, &preview.project_id, app)?;
-    remark_unpushed(&preview.baton, app);
-    let Some(file) = args.output.filter(|_| !args.dry_run) else { return show(&preview, None, app) };
+    let Some(file) = args.output.filter(|_| !args.dry_run) else {
+        remark_unpushed(&preview.baton, app);
+        return show(&preview, None, app);
+    };
     input.dry_run = false;
     input.baton_id = Some(preview.baton.baton_id.clone());
     input.project = Some(preview.project_id.clone());
@@ -132,6 +134,7 @@ pub(super) fn export(args: Export, app: &mut App) -> Result<(), AppError> {
         }
         return Err(error);
     }
+    remark_unpushed(&exported.baton, app);
     for earlier in &exported.earlier_changes {
         app.remark(&format!(
             "not in the file: {}\n  here: apply them, `baton wrap --with-changes`, and export the baton that this leaves",
