@@ -108,7 +108,7 @@ pub(super) fn in_words_of_bd(text: &str) -> String {
     };
     let text = text.split('`').enumerate().map(part).collect::<Vec<String>>().join("`");
     // The option has another name there.
-    text.replace("or say --project ID", "or name its folder: `bd -C DIR`")
+    text.replace("say --project ID", "name its folder: `bd -C DIR`")
 }
 
 /// The command of `bd` that does what this one of `baton task` does.

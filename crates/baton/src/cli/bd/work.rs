@@ -10,7 +10,7 @@ use super::args::Work;
 use super::change::{check_type, claim, create, increment, print_updated, unchanged, update};
 use super::close::{close, reopen};
 use super::replace::{self, Replacement};
-use super::{EachIssue, Out, batch, edit, remove, shape, write};
+use super::{EachIssue, Out, batch, deferral, edit, remove, shape, write};
 use crate::error::AppError;
 
 pub(super) fn run(verb: Work, out: &mut Out<'_>) -> Result<(), AppError> {
