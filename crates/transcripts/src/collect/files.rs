@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::Location;
 use super::files_tree::History;
 use super::net_lines::NetLines;
-use crate::event::{Change, Edit};
+use crate::event::{Change, Edit, FileLines};
 use crate::shared::diff::MAX_DIFF;
 use crate::shared::words::clip;
 
@@ -24,6 +24,8 @@ pub(super) struct FileState {
     pub net: NetLines,
     /// The same at the last commit.
     pub base: NetLines,
+    /// The file before the first edit and after the last one, where the tool told all of it.
+    pub whole: WholeFile,
     /// Whether it goes into the next commit.
     pub is_staged: bool,
     /// Whether it was in a commit of this session; absent where that is not known.
@@ -36,6 +38,37 @@ pub(super) struct FileState {
     pub at: Location,
 }
 
+/// What a tool told of a whole file.
+#[derive(Debug, Default)]
+pub(super) enum WholeFile {
+    /// Nothing was done to it.
+    #[default]
+    Untouched,
+    /// Its lines before the first edit and after the last one.
+    Known(FileLines, FileLines),
+    /// Not all of it was told.
+    Lost,
+}
+
+impl WholeFile {
+    /// One more edit. Whether somebody else changed the file since the last one.
+    fn add(&mut self, edit: &Edit, has_edits: bool) -> bool {
+        let whole = match (&edit.whole, std::mem::replace(self, Self::Lost)) {
+            (Some(_), Self::Untouched) if has_edits => return false,
+            (Some(both), Self::Untouched) => both.clone(),
+            (Some((before, after)), Self::Known(first, last)) => {
+                if !last.is_same_but_for_space(before) {
+                    return true;
+                }
+                (first, after.clone())
+            }
+            _ => return false,
+        };
+        *self = Self::Known(whole.0, whole.1);
+        false
+    }
+}
+
 /// Changed files, in the order in which they were first changed.
 #[derive(Debug, Default)]
 pub(super) struct Files {
@@ -46,6 +79,8 @@ pub(super) struct Files {
     /// Paths at which there is nothing any more.
     gone: HashSet<String>,
     pub(super) history: History,
+    /// Files whose changes git took back before they were committed, since this was asked last.
+    pub(super) taken_back: Vec<String>,
 }
 
 impl Files {
@@ -183,6 +218,7 @@ impl FileState {
             from: None,
             net: NetLines::default(),
             base: NetLines::default(),
+            whole: WholeFile::default(),
             is_staged: false,
             is_committed: Some(false),
             is_undone: false,
@@ -197,18 +233,26 @@ impl FileState {
         if self.change == Change::Deleted {
             return None;
         }
-        self.net.figures(self.change == Change::Created)
+        let is_own = self.change == Change::Created;
+        match &self.whole {
+            WholeFile::Known(first, last) if !is_own && !self.net.is_unknown() => first.changes_to(last),
+            _ => self.net.figures(is_own),
+        }
     }
 
     /// What was done to the file later.
     fn then(&mut self, later: Self) {
         self.change = after(self.change, later.change);
+        self.whole = WholeFile::Lost;
         self.net.join(&later.net);
         self.diff = later.diff.or(self.diff.take()).filter(|_| later.change != Change::Deleted);
         self.at = later.at;
     }
 
     fn add(&mut self, edit: &Edit, at: &Location) {
+        if self.whole.add(edit, self.net.has_edits()) {
+            self.net.forget();
+        }
         self.net.add(edit);
         // An edit on the main line outranks what a sub-agent, read after it, may have done before.
         if self.at.agent.is_none() && at.agent.is_some() && self.diff.is_some() {
@@ -269,6 +313,21 @@ mod tests {
             Edit::replaced("./a.rs", "z", ""),
         ];
         assert_eq!(check(&edits), [("a.rs".to_owned(), Change::Created, Some((1, 0)))]);
+    }
+
+    #[test]
+    fn a_file_that_the_tool_tells_whole_is_counted_from_its_first_to_its_last_state() {
+        let edit = |old: &str, new: &str| {
+            let whole = Some((FileLines::of(old), FileLines::of(new)));
+            Edit { whole, ..Edit::replaced("a.rs", old, new) }
+        };
+        let modified = |lines| [("a.rs".to_owned(), Change::Modified, lines)];
+        let moved = [edit("fn a\n}\nfn b\n}", "fn b\n}\nfn a\n}")];
+        assert_eq!(check(&moved), modified(Some((2, 2))));
+        let formatted = [edit("a", "a\nb"), edit("a\n  b", "a\n  b\nc")];
+        assert_eq!(check(&formatted), modified(Some((2, 0))), "a formatter is no other hand");
+        let merged = [edit("a", "a\nb"), edit("a\nb\ntheirs", "a\nb\ntheirs\nc")];
+        assert_eq!(check(&merged), modified(None), "what somebody else added is not known");
     }
 
     #[test]

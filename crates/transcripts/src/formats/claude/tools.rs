@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::event::{Call, Change, Edit, Outcome, PlanItem, Usage};
+use crate::event::{Call, Change, Edit, FileLines, Outcome, PlanItem, Usage};
 use crate::shared::json::Json;
+use crate::shared::plan as plan_words;
 use crate::shared::{call, diff, plan, shell, tool};
 
 /// A `tool_use` block.
@@ -107,10 +108,36 @@ fn result_edits(detail: &Json<'_>) -> Vec<Edit> {
         (true, Some(content)) => vec![Edit::new_text(path, Change::Created, content)],
         (true, None) => vec![Edit::bare(path, Change::Created)],
         _ if !hunks.items().is_empty() => {
-            vec![Edit::with_diff(path, Change::Modified, &diff::structured(hunks))]
+            let whole = detail.get("originalFile").str().and_then(|before| file_states(before, hunks));
+            let edit = Edit::with_diff(path, Change::Modified, &diff::structured(hunks));
+            vec![Edit { whole, ..edit }]
         }
         _ => Vec::new(),
     }
+}
+
+/// The lines of a file before and after a change given as hunks.
+fn file_states(before: &str, hunks: &Json<'_>) -> Option<(FileLines, FileLines)> {
+    let old: Vec<&str> = before.lines().collect();
+    let (mut after, mut at) = (Vec::with_capacity(old.len()), 0);
+    for hunk in hunks.items() {
+        let start = (hunk.get("oldStart").count() as usize).saturating_sub(1).max(at);
+        after.extend(old.get(at..start)?);
+        at = start;
+        for line in hunk.get("lines").items().iter().filter_map(Json::str) {
+            match line.as_bytes().first() {
+                Some(b'+') => after.push(&line[1..]),
+                Some(b'-') => at += 1,
+                Some(b'\\') => {}
+                _ => {
+                    after.push(*old.get(at)?);
+                    at += 1;
+                }
+            }
+        }
+    }
+    after.extend(old.get(at..)?);
+    Some((FileLines::of(before), FileLines::of_lines(after.into_iter())))
 }
 
 /// Token use of one message.
@@ -166,6 +193,9 @@ fn update_task(plan: &mut Vec<PlanItem>, input: &Json<'_>) -> bool {
     let Some(at) = plan.iter().position(|item| item.id.is_some() && item.id == id) else { return false };
     match input.get("status").str() {
         Some("deleted") => drop(plan.remove(at)),
+        Some("completed") if input.get("description").str().is_some_and(plan_words::says_skipped) => {
+            plan[at].status = plan_words::SKIPPED.to_owned();
+        }
         Some(status) => plan[at].status = status.to_owned(),
         None => {}
     }
