@@ -19,14 +19,14 @@ use crate::sides::{Sides, timed};
 const BLOCK: u32 = 20;
 
 /// A machine on which nothing ever ends.
-struct StaticHost(baton_transcripts::Env, Option<MatrixCache>);
+struct StaticHost(baton_transcripts::TranscriptEnv, Option<MatrixCache>);
 
 impl Host for StaticHost {
-    fn process_gone(&self, _: &baton_model::session::Place) -> bool {
+    fn has_process_ended(&self, _: &baton_model::session::ProcessLocation) -> bool {
         false
     }
 
-    fn transcript_env(&self) -> &baton_transcripts::Env {
+    fn transcript_env(&self) -> &baton_transcripts::TranscriptEnv {
         &self.0
     }
 
@@ -137,7 +137,7 @@ pub(super) fn ledger_in(folder: &Path, file: &Path) -> Result<Ledger> {
 
 /// A ledger on a store.
 pub(super) fn on(store: Store, folder: &Path) -> Ledger {
-    let env = baton_transcripts::Env {
+    let env = baton_transcripts::TranscriptEnv {
         home: folder.to_owned(),
         vars: Default::default(),
         os: baton_transcripts::Os::Linux,

@@ -24,7 +24,7 @@ const LATENCY: Duration = Duration::from_millis(50);
 /// Span of GitHub's limit.
 const WINDOW: Duration = Duration::from_secs(10);
 /// Longest that driving may take before it is given up.
-const PATIENCE: Duration = Duration::from_secs(300);
+const DRIVE_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Planning, then driving with and without a limit.
 pub fn run(lab: &Lab) -> Result<Vec<Line>> {
@@ -108,8 +108,8 @@ fn driving(lab: &Lab, name: &str, count: usize, limit: Option<usize>) -> Result<
     let begun = Instant::now();
     let server = Server::start(&user)?;
     while offered(&file)? < count {
-        if begun.elapsed() > PATIENCE {
-            bail!("{} of {count} hand-offs are offered after {PATIENCE:?}", offered(&file)?);
+        if begun.elapsed() > DRIVE_TIMEOUT {
+            bail!("{} of {count} hand-offs are offered after {DRIVE_TIMEOUT:?}", offered(&file)?);
         }
         std::thread::sleep(Duration::from_millis(50));
     }

@@ -54,15 +54,15 @@ pub(crate) struct App {
     /// Puts the commands that a remark names into the words of the face, where that is not `baton`.
     pub in_words_of_face: Option<fn(&str) -> String>,
     /// Whether a full-screen view is open; no progress bar may be drawn over it.
-    pub drawing: bool,
+    pub is_full_screen: bool,
     /// The machine.
     pub machine: Arc<Machine>,
     /// The project whose tasks a call may have changed.
-    pub written: Option<String>,
+    pub changed_project: Option<String>,
     /// Whether no step of the transfer that was driven last is left to be waited for.
     pub transfer_is_over: bool,
     /// The Beads file as it was looked at last, and what went wrong then.
-    looked: Option<(String, String)>,
+    last_seen_beads_file: Option<(String, String)>,
     /// How long a command waits for one holder of the lock of the Beads file.
     pub lock_patience: Duration,
     /// Whether another process held that lock when it was waited for last.
@@ -94,11 +94,11 @@ impl App {
             color,
             quiet,
             in_words_of_face: None,
-            drawing: false,
+            is_full_screen: false,
             machine,
-            written: None,
+            changed_project: None,
             transfer_is_over: true,
-            looked: None,
+            last_seen_beads_file: None,
             lock_patience: LOCK_PATIENCE,
             is_file_locked: false,
             caller: None,
@@ -232,10 +232,10 @@ impl App {
                 Ok((outbox::pending(tx, MemoryIndex)?, outbox::last_error(tx, MemoryIndex)?))
             })?;
             // What a server has in hand is waited for.
-            if left == 0 || why.is_some() || Instant::now() >= until || machine.outside()?.is_none() {
+            if left == 0 || why.is_some() || Instant::now() >= until || machine.index_services()?.is_none() {
                 return Ok((left, why));
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(INDEX_POLL_INTERVAL);
         }
     }
 
@@ -251,7 +251,7 @@ impl App {
 }
 
 /// Pause between two looks at what a server indexes.
-const LOOK: Duration = Duration::from_millis(50);
+const INDEX_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How long a command goes on with what it finds due.
 const RESUME: Duration = Duration::from_secs(3);

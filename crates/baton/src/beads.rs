@@ -15,8 +15,8 @@ use baton_ops::{ImportRequest, Lines};
 use serde::Serialize;
 
 use crate::app::App;
+use crate::beads_file::{FileLines, FileTurn, FileVersion, ReplaceResult};
 use crate::error::AppError;
-use crate::issues_file::{FileLines, FileTurn, ReplaceResult, Version};
 use crate::private_file::store_identity;
 use crate::raw_lines::{LineSelection, RawLines};
 use crate::repo_file::RepoFile;
@@ -26,7 +26,7 @@ mod turn;
 mod unseen;
 
 use conflict_base::conflict_base;
-pub(crate) use turn::{Direction, ExclusiveTurn, mirror};
+pub(crate) use turn::{Direction, ExclusiveTurn, sync_beads_file};
 use unseen::{unseen, would_lose};
 
 /// Tasks whose lines are in memory at once.
@@ -43,7 +43,7 @@ pub(crate) fn import(
     let (project, path) = (app.project.clone(), file.path());
     let base = || conflict_base(&path);
     // Only the file that is in step with the project says which memories and lines of other kinds it has no longer.
-    let is_own = app.config.tasks_mirror.as_ref().is_some_and(|own| is_same(&own.path(), &path))
+    let is_own = app.config.beads_file.as_ref().is_some_and(|own| is_same(&own.path(), &path))
         && own_project(app).is_some_and(|own| project.as_ref().is_none_or(|named| *named == own));
     let request = ImportRequest {
         project: project.as_deref(),
@@ -78,7 +78,7 @@ pub(crate) fn sync(
         base: Some(&base),
         ..ImportRequest::default()
     };
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         let version = turn.version();
         if let Some(mut lines) = turn.lines()? {
             let done = app.import_lines(&request, &mut lines)?;
@@ -98,7 +98,7 @@ pub(crate) fn sync(
 }
 
 /// How often the file is read anew when another program writes it at the same time.
-const TRIES: u32 = 5;
+const MAX_ATTEMPTS: u32 = 5;
 
 /// What was written to a file.
 #[derive(Serialize)]
@@ -116,7 +116,7 @@ pub(crate) struct Exported {
 /// Writes the tasks to a file that holds nothing else.
 pub(crate) fn export(app: &mut App, file: &RepoFile) -> Result<Exported, AppError> {
     let (mut turn, path) = (app.file_turn(file)?, file.path());
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         let version = turn.version();
         let head = head(app, app.project.clone().as_deref())?;
         if !turn.is_ours(&stamp(app, &head)) {
@@ -162,7 +162,7 @@ struct Findings {
     settled: Vec<String>,
 }
 
-/// The same, by the holder of the turn.
+/// Imports and writes the file, by the holder of the turn.
 fn sync_file(
     app: &mut App,
     project: &str,
@@ -171,7 +171,7 @@ fn sync_file(
 ) -> Result<Vec<String>, AppError> {
     let mut findings = Findings::default();
     record_resolutions(app, project, turn)?;
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         if step(app, project, turn, (path, direction), &mut findings)? {
             findings.lines.append(&mut findings.settled);
             return Ok(findings.lines);
@@ -287,14 +287,14 @@ fn stamp(app: &App, answer: &BeadsExportOutput) -> String {
     format!("{}{} {}", app.config.ledger(), store_identity(&app.config.store), visible(&answer.project_id))
 }
 
-/// Writes the file and notes what it holds. The ledger notes the lines before the file has them: of a writer that is killed between
-/// the two, the ledger knows more than there is, and no line of its own comes back as another's. One that holds all of it already is left as it is; none where the file is no longer
-/// the version that was read.
+/// Writes the file and notes what it holds; a file that holds all of it already is left as it is. None where the file is no longer
+/// the version that was read. The ledger notes the lines before the file has them: if the writer is killed between the two, no line
+/// of its own comes back as another writer's.
 fn publish(
     app: &mut App,
     turn: &mut FileTurn,
     head: &BeadsExportOutput,
-    (read, selection): (Option<&Version>, &LineSelection),
+    (read, selection): (Option<&FileVersion>, &LineSelection),
     path: &Path,
 ) -> Result<Option<Exported>, AppError> {
     let stamp = stamp(app, head);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use baton_model::refusal::{Kind, Refusal};
 
 use crate::git;
-use crate::repo_file::{Fault, RepoFile, SMALL};
+use crate::repo_file::{Fault, MAX_SMALL_FILE_BYTES, RepoFile};
 
 /// The name of the trailer.
 const TRAILER: &str = "Baton";
@@ -64,7 +64,7 @@ impl CommitHook {
     }
 
     fn text(&self) -> Result<Option<String>, Refusal> {
-        self.file().text(SMALL).map_err(|fault| unwritable(&fault))
+        self.file().text(MAX_SMALL_FILE_BYTES).map_err(|fault| unwritable(&fault))
     }
 
     /// The folder of hooks that the settings name in place of the repository's own.

@@ -3,12 +3,12 @@
 //! This file is the only one that reads the environment, the working directory and configuration files.
 #![allow(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
 
+mod beads_file;
 mod faults;
 mod file;
 mod github;
 mod home;
 mod keys;
-mod mirror;
 mod notify;
 mod recall;
 mod redact;
@@ -34,7 +34,7 @@ use keys::KEYS;
 pub(crate) use keys::variables;
 pub(crate) use notify::{NotifySettings, SECRET_KEYS};
 pub(crate) use recall::{Embeddings, Qdrant, Recall};
-pub(crate) use redis::{Node, Place as RedisPlace, Redis};
+pub(crate) use redis::{Endpoint as RedisPlace, Node, Redis};
 pub(crate) use repository::{NAME as REPOSITORY_FILE, RepositoryFile};
 pub(crate) use server::Server;
 pub(crate) use wrap::ChangesMode;
@@ -89,7 +89,7 @@ pub(crate) struct Config {
     /// The user's own rules for secrets.
     pub redact: Rules,
     /// The Beads file that is kept in step with the tasks.
-    pub tasks_mirror: Option<RepoFile>,
+    pub beads_file: Option<RepoFile>,
     /// The settings file of the repository that the working directory is in.
     pub repository: Option<RepositoryFile>,
     /// The user's home directory.
@@ -133,7 +133,7 @@ pub(crate) fn load_at(folder: Option<PathBuf>) -> Result<Config, Refusal> {
     Ok(config)
 }
 
-/// The same, for a command that shows settings: one that cannot be read has its default and is named in [`Config::faults`].
+/// Reads the configuration for a command that shows settings: one that cannot be read has its default and is named in [`Config::faults`].
 pub(crate) fn load_readable(folder: Option<PathBuf>) -> Result<Config, Refusal> {
     let (vars, home, cwd) = environment(folder)?;
     let config = faults::readable(Sources::read(vars, home, cwd)?)?;
@@ -282,9 +282,9 @@ fn config(sources: Sources) -> Result<Config, Refusal> {
         github: github::read(&setting, &given)?,
         recall: recall::read(&origins, &given)?,
         redact: redact::read(&origins)?,
-        tasks_mirror: origins
+        beads_file: origins
             .get("tasks.mirror")
-            .and_then(|(value, origin)| mirror::file(value, origin, repository.as_ref(), cwd.as_deref())),
+            .and_then(|(value, origin)| beads_file::file(value, origin, repository.as_ref(), cwd.as_deref())),
         repository,
         home,
         config_dir,

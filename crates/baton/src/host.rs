@@ -11,7 +11,7 @@ use baton_model::refusal::Refusal;
 use baton_model::remote::{enterprise_of, token_host_of};
 use baton_model::repository::{MadeCommit, Repository};
 use baton_model::role;
-use baton_model::session::{Place, Session};
+use baton_model::session::{ProcessLocation, Session};
 use baton_model::time::Millis;
 use baton_ops::document::OmissionReason;
 use baton_ops::op::{Caller, PathKind};
@@ -27,7 +27,7 @@ use crate::index_progress::Indexing;
 use crate::keys::{self, Keys};
 use crate::live::{self, Live};
 use crate::recall::IndexServices;
-use crate::repo_file::{Fault, RepoFile, SMALL};
+use crate::repo_file::{Fault, MAX_SMALL_FILE_BYTES, RepoFile};
 use crate::{open_conversations, path_kind, private_file, process};
 
 /// The clock skew that is tolerated, in milliseconds.
@@ -42,14 +42,14 @@ pub(crate) struct Machine {
     /// By how many milliseconds the database's clock is ahead of ours.
     ahead: Arc<AtomicI64>,
     data_dir: PathBuf,
-    transcripts: baton_transcripts::Env,
+    transcripts: baton_transcripts::TranscriptEnv,
     github: OnceLock<bool>,
     /// The GitHub Enterprise host of the settings.
     enterprise: Option<String>,
     config: Config,
     keys: Keys,
     matrices: baton_ops::recall::MatrixCache,
-    outside: OnceLock<Option<Arc<IndexServices>>>,
+    index_services: OnceLock<Option<Arc<IndexServices>>>,
     /// Live state beside the ledger, from the first store on.
     live: OnceLock<Option<Arc<Live>>>,
 }
@@ -63,7 +63,7 @@ impl Machine {
             "windows" => baton_transcripts::Os::Windows,
             _ => baton_transcripts::Os::Linux,
         };
-        let transcripts = baton_transcripts::Env {
+        let transcripts = baton_transcripts::TranscriptEnv {
             home: config.home.clone(),
             vars: config.vars.clone(),
             os,
@@ -82,7 +82,7 @@ impl Machine {
             live: OnceLock::new(),
             config: config.clone(),
             matrices: Default::default(),
-            outside: OnceLock::new(),
+            index_services: OnceLock::new(),
         }
     }
 
@@ -130,12 +130,12 @@ impl Machine {
     }
 
     /// The external services of the memory index, if the settings name any; created on first use.
-    pub(crate) fn outside(&self) -> Result<Option<Arc<IndexServices>>, AppError> {
-        if let Some(known) = self.outside.get() {
+    pub(crate) fn index_services(&self) -> Result<Option<Arc<IndexServices>>, AppError> {
+        if let Some(known) = self.index_services.get() {
             return Ok(known.clone());
         }
         let made = IndexServices::new(&self.config)?;
-        Ok(self.outside.get_or_init(|| made).clone())
+        Ok(self.index_services.get_or_init(|| made).clone())
     }
 
     /// The caller of this process.
@@ -151,7 +151,7 @@ impl Machine {
             } else {
                 config.surface.clone()
             },
-            place: Place {
+            location: ProcessLocation {
                 machine: self.id.clone(),
                 process: config.process.clone().unwrap_or_else(|| behind.fingerprint()),
             },
@@ -182,7 +182,7 @@ impl baton_ops::op::Host for Machine {
         !self.config.subjects
     }
 
-    fn process_gone(&self, place: &Place) -> bool {
+    fn has_process_ended(&self, place: &ProcessLocation) -> bool {
         place.machine == self.id && process::has_ended(&place.process)
     }
 
@@ -190,7 +190,7 @@ impl baton_ops::op::Host for Machine {
         open_conversations::is_open(&self.data_dir, agent, id)
     }
 
-    fn transcript_env(&self) -> &baton_transcripts::Env {
+    fn transcript_env(&self) -> &baton_transcripts::TranscriptEnv {
         &self.transcripts
     }
 
@@ -264,12 +264,12 @@ impl baton_ops::op::Host for Machine {
         role_file(Path::new(folder))
     }
 
-    fn seal(&self, recipients: &[String], text: &str) -> Result<String, Refusal> {
-        keys::seal(recipients, text)
+    fn encrypt(&self, recipients: &[String], text: &str) -> Result<String, Refusal> {
+        keys::encrypt(recipients, text)
     }
 
-    fn unseal(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {
-        self.keys.unseal(project_id, identity, sealed)
+    fn decrypt(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {
+        self.keys.decrypt(project_id, identity, sealed)
     }
 
     fn own_key(&self, project_id: &str, identity: &str) -> Result<Option<String>, Refusal> {
@@ -304,7 +304,7 @@ impl baton_ops::op::Host for Machine {
 /// The first roles file that a repository has.
 fn role_file(folder: &Path) -> Result<Option<(String, String)>, Refusal> {
     for name in role::FILES {
-        match RepoFile::new(folder, name).text(SMALL) {
+        match RepoFile::new(folder, name).text(MAX_SMALL_FILE_BYTES) {
             Ok(Some(text)) => return Ok(Some((name.to_owned(), text))),
             Ok(None) => {}
             Err(Fault::Io(error)) if error.kind() == ErrorKind::NotADirectory => {}

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 /// Milliseconds before the first line.
-const PATIENCE: u64 = 500;
+const FIRST_LINE_DELAY_MS: u64 = 500;
 /// Milliseconds between two lines.
-const PAUSE: u64 = 100;
+const LINE_INTERVAL_MS: u64 = 100;
 
 /// A line that is written over and over.
 pub(crate) struct Indexing {
@@ -31,7 +31,7 @@ impl Indexing {
         let text = match (done < total, last) {
             (false, 0) => return,
             (false, _) => "\r\x1b[K".to_owned(),
-            (true, _) if now < PATIENCE || now < last + PAUSE => return,
+            (true, _) if now < FIRST_LINE_DELAY_MS || now < last + LINE_INTERVAL_MS => return,
             (true, _) => line(done, total),
         };
         self.shown.store(if done < total { now } else { 0 }, Ordering::Relaxed);

@@ -73,7 +73,7 @@ impl Keys {
     }
 
     /// Decrypts a text with the key of an identity.
-    pub(crate) fn unseal(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {
+    pub(crate) fn decrypt(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {
         let keys = read(&self.path(project_id, identity)?)?;
         if keys.is_empty() {
             let what = format!("{identity} has no private key for project {project_id} on this machine");
@@ -99,7 +99,7 @@ impl Keys {
 }
 
 /// Encrypts a text for these public keys, as text.
-pub(crate) fn seal(recipients: &[String], text: &str) -> Result<String, Refusal> {
+pub(crate) fn encrypt(recipients: &[String], text: &str) -> Result<String, Refusal> {
     let keys: Vec<Recipient> = recipients.iter().map(|r| parse(r)).collect::<Result<_, _>>()?;
     let encryptor = Encryptor::with_recipients(keys.iter().map(|key| key as &dyn age::Recipient))
         .map_err(|error| sealing_failed(&format!("it cannot be encrypted: {error}")))?;
@@ -133,7 +133,7 @@ pub(crate) enum Protection {
 /// Encrypts a file as text, in the format of `age`.
 pub(crate) fn encrypt_file(protection: &Protection, content: &str) -> Result<String, Refusal> {
     match protection {
-        Protection::Recipients(keys) => seal(keys, content),
+        Protection::Recipients(keys) => encrypt(keys, content),
         Protection::Passphrase(phrase) => {
             let phrase = SecretString::from(phrase.clone());
             armored(Encryptor::with_user_passphrase(phrase), content)
@@ -342,16 +342,16 @@ mod tests {
         let (_dir, keys) = keys();
         let (donna, lola) = (keys.make("p", "Donna").expect("made"), keys.make("p", "Lola").expect("made"));
         keys.make("p", "Rex").expect("made");
-        let sealed = seal(&[donna, lola], "the password is ünsafe").expect("sealed");
+        let sealed = encrypt(&[donna, lola], "the password is ünsafe").expect("sealed");
         assert!(sealed.starts_with("-----BEGIN AGE ENCRYPTED FILE-----") && !sealed.contains("password"));
         for reader in ["donna", "LOLA"] {
-            assert_eq!(keys.unseal("p", reader, &sealed).as_deref(), Ok("the password is ünsafe"));
+            assert_eq!(keys.decrypt("p", reader, &sealed).as_deref(), Ok("the password is ünsafe"));
         }
-        assert_eq!(keys.unseal("p", "Rex", &sealed).expect_err("not for Rex").code, "not_a_reader");
-        assert_eq!(keys.unseal("p", "Zoe", &sealed).expect_err("no key").code, "key_missing");
-        assert_eq!(keys.unseal("q", "Donna", &sealed).expect_err("another project").code, "key_missing");
+        assert_eq!(keys.decrypt("p", "Rex", &sealed).expect_err("not for Rex").code, "not_a_reader");
+        assert_eq!(keys.decrypt("p", "Zoe", &sealed).expect_err("no key").code, "key_missing");
+        assert_eq!(keys.decrypt("q", "Donna", &sealed).expect_err("another project").code, "key_missing");
         let damaged = sealed.replacen(&sealed[60..64], "AAAA", 1);
-        assert_eq!(keys.unseal("p", "Donna", &damaged).expect_err("damaged").code, "sealed_damaged");
+        assert_eq!(keys.decrypt("p", "Donna", &damaged).expect_err("damaged").code, "sealed_damaged");
     }
 
     #[test]

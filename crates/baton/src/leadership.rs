@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use baton_model::duty::{self, Duty, WatchedDuty};
 use baton_model::id::{ID_RANDOM, new_id};
-use baton_model::session::Place;
+use baton_model::session::ProcessLocation;
 use baton_model::time::Millis;
 use baton_ops::op::Host;
 use baton_store::{Failure, Fault, Store, Tx, duty as rows};
@@ -71,7 +71,7 @@ impl Duties {
     #[cfg(test)]
     pub(crate) fn everything(store: &mut Store) -> Arc<Self> {
         let duties = Arc::new(Self::new());
-        let place = Place { machine: "m".into(), process: "p".into() };
+        let place = ProcessLocation { machine: "m".into(), process: "p".into() };
         let mut watch = Watch::new(Arc::clone(&duties), place);
         watch.tick(store, 0, |_| true).expect("taken");
         duties
@@ -93,7 +93,7 @@ pub(crate) fn start(
 ) -> Result<(ServiceHandle, Arc<Duties>), AppError> {
     let mut store = Store::open(&config.store, clock::now())?;
     let duties = Arc::new(Duties::new());
-    let place = Place { machine: machine.id.clone(), process: crate::process::own() };
+    let place = ProcessLocation { machine: machine.id.clone(), process: crate::process::own() };
     let mut watch = Watch::new(Arc::clone(&duties), place);
     let begin = Instant::now();
     watch.tick(&mut store, 0, |duty| is_gone(machine, duty))?;
@@ -123,13 +123,13 @@ impl Service for Leader {
 /// What the thread knows.
 struct Watch {
     duties: Arc<Duties>,
-    place: Place,
+    location: ProcessLocation,
     watched: BTreeMap<String, WatchedDuty>,
 }
 
 impl Watch {
-    fn new(duties: Arc<Duties>, place: Place) -> Self {
-        Self { duties, place, watched: BTreeMap::new() }
+    fn new(duties: Arc<Duties>, place: ProcessLocation) -> Self {
+        Self { duties, location: place, watched: BTreeMap::new() }
     }
 
     /// Beats, looks at all duties, takes what is free. `now` is of a steady clock of this process.
@@ -167,7 +167,7 @@ impl Watch {
         gone: impl Fn(&Duty) -> bool,
         fences: &mut BTreeMap<String, i64>,
     ) -> Result<(), Failure> {
-        let (holder, place) = (self.duties.holder.as_str(), &self.place);
+        let (holder, place) = (self.duties.holder.as_str(), &self.location);
         for (duty_id, seen) in others {
             if seen.as_ref().is_some_and(|seen| !seen.is_free(now, &gone)) {
                 continue;
@@ -195,7 +195,10 @@ impl Watch {
 
 /// Whether the process of a holder on this machine is known to have ended.
 fn is_gone(machine: &Machine, duty: &Duty) -> bool {
-    machine.process_gone(&Place { machine: duty.machine_id.clone(), process: duty.process.clone() })
+    machine.has_process_ended(&ProcessLocation {
+        machine: duty.machine_id.clone(),
+        process: duty.process.clone(),
+    })
 }
 
 fn millis(span: Millis) -> Duration {
@@ -210,7 +213,7 @@ mod tests {
     fn server(n: u8) -> Watch {
         let mut duties = Duties::new();
         duties.holder = format!("server-{n}");
-        Watch::new(Arc::new(duties), Place { machine: "m".into(), process: format!("p{n}") })
+        Watch::new(Arc::new(duties), ProcessLocation { machine: "m".into(), process: format!("p{n}") })
     }
 
     fn has(watch: &Watch) -> usize {

@@ -2,6 +2,9 @@
 
 mod app;
 mod beads;
+mod beads_file;
+mod beads_file_note;
+mod beads_file_service;
 mod bounded_body;
 mod cells;
 mod changes;
@@ -20,7 +23,6 @@ mod host;
 mod http;
 mod index_progress;
 mod install;
-mod issues_file;
 mod keys;
 mod launch;
 mod leadership;
@@ -29,8 +31,6 @@ mod mcp;
 mod mcp_http;
 mod mcp_sessions;
 mod merge_driver;
-mod mirror;
-mod mirror_note;
 mod notify;
 mod notify_marks;
 mod open_conversations;

@@ -26,6 +26,7 @@ use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::{App, named_store};
+use crate::beads_file_service::BeadsFileService;
 use crate::changes::ledger;
 use crate::clock;
 use crate::config::{ChangesMode, Config};
@@ -33,7 +34,6 @@ use crate::error::AppError;
 use crate::host::{self, Machine};
 use crate::mcp_http::normalize;
 use crate::mcp_sessions::{Owners, check_owner};
-use crate::mirror::Mirror;
 use crate::remote::{Remote, caller_of};
 use crate::runner::{self, Call};
 use crate::store_pool::{Pool, Threads};
@@ -46,13 +46,13 @@ pub(crate) fn serve(offer: ToolSet, app: &mut App) -> Result<(), AppError> {
         machine: Arc::new(Machine::new(&app.config)),
         config: app.config.clone(),
         pool: OnceCell::new(),
-        mirror: Mirror::of_client(&app.config).filter(|_| app.config.server.is_none()),
+        beads_file: BeadsFileService::of_client(&app.config).filter(|_| app.config.server.is_none()),
         remote: match app.config.server {
             Some(_) => Some(Remote::new(&app.config, Arc::clone(&app.machine))?),
             None => None,
         },
     };
-    let mirror = backend.mirror.clone();
+    let mirror = backend.beads_file.clone();
     let shared = Arc::new(Shared::new(Arc::new(backend), offer));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let served = runtime.block_on(baton_mcp::serve_stdio(shared));
@@ -100,7 +100,7 @@ struct StdioBackend {
     config: Config,
     pool: OnceCell<Pool>,
     /// The Beads file of the tasks, if the settings name one.
-    mirror: Option<Arc<Mirror>>,
+    beads_file: Option<Arc<BeadsFileService>>,
     /// The server that takes the place of a store.
     remote: Option<Remote>,
 }
@@ -118,7 +118,7 @@ impl StdioBackend {
         };
         let open = || async {
             let driver = TransferDriver::new(&self.config, &self.machine);
-            Ok::<Pool, AppError>(open().await?.with_mirror(self.mirror.clone()).with_driver(driver))
+            Ok::<Pool, AppError>(open().await?.with_beads_file(self.beads_file.clone()).with_driver(driver))
         };
         self.pool.get_or_try_init(open).await
     }
@@ -186,13 +186,13 @@ impl Backend for StdioBackend {
     /// The branch may have changed since the last call.
     fn caller(&self, _: Option<&Parts>) -> Result<Caller, ErrorObject> {
         Ok(match &self.config.cwd {
-            Some(cwd) => standing_in(&self.caller, cwd),
+            Some(cwd) => caller_in_folder(&self.caller, cwd),
             None => self.caller.clone(),
         })
     }
 
-    fn standing_in(&self, caller: &Caller, path: &str) -> Caller {
-        standing_in(caller, Path::new(path))
+    fn with_folder(&self, caller: &Caller, path: &str) -> Caller {
+        caller_in_folder(caller, Path::new(path))
     }
 
     fn has_store(&self) -> bool {
@@ -227,9 +227,9 @@ impl Backend for PoolBackend {
     }
 
     fn caller(&self, request: Option<&Parts>) -> Result<Caller, ErrorObject> {
-        let parts = request.ok_or_else(unasked)?;
+        let parts = request.ok_or_else(missing_grant)?;
         // The HTTP layer has authenticated the request: a missing grant is an error.
-        let grant = parts.extensions.get::<Grant>().cloned().ok_or_else(unasked)?;
+        let grant = parts.extensions.get::<Grant>().cloned().ok_or_else(missing_grant)?;
         let caller = caller_of(&parts.headers).map_err(|refusal| error(&refusal.into()))?;
         // Who is bound to an identity is not asked for one.
         let bound = grant.bearer.as_ref().and_then(|bearer| bearer.identities.as_ref()?.first().cloned());
@@ -237,7 +237,7 @@ impl Backend for PoolBackend {
     }
 
     /// A client's folder is its own word here: this machine's disk is not asked about it.
-    fn standing_in(&self, caller: &Caller, path: &str) -> Caller {
+    fn with_folder(&self, caller: &Caller, path: &str) -> Caller {
         let folders = Path::new(path).ancestors().map(|folder| folder.display().to_string()).collect();
         Caller { folders, git_root: None, repository: None, git_fault: None, ..caller.clone() }
     }
@@ -259,11 +259,11 @@ impl Backend for PoolBackend {
     }
 }
 
-fn unasked() -> ErrorObject {
+fn missing_grant() -> ErrorObject {
     ErrorObject::new("fault", "the request was not let in at the door", "report this")
 }
 
-fn standing_in(caller: &Caller, folder: &Path) -> Caller {
+fn caller_in_folder(caller: &Caller, folder: &Path) -> Caller {
     let Caller { folders, git_root, repository, git_fault, .. } = host::caller_in(folder);
     Caller { folders, git_root, repository, git_fault, ..caller.clone() }
 }

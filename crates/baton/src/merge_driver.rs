@@ -10,7 +10,7 @@ use baton_model::task::renamed::{row_renamed_to, row_under_id, row_without_delet
 use serde_json::{Map, Value};
 
 use crate::git;
-use crate::repo_file::{Fault, RepoFile, SMALL};
+use crate::repo_file::{Fault, MAX_SMALL_FILE_BYTES, RepoFile};
 
 /// The name of the driver in git's settings.
 const NAME: &str = "baton-beads";
@@ -41,10 +41,10 @@ fn unmergeable(path: &Path, number: usize, what: &str) -> Refusal {
 }
 
 /// The largest file that is merged, in bytes: three of them are held in memory.
-const LARGEST: u64 = 256 * 1024 * 1024;
+const MAX_FILE_BYTES: u64 = 256 * 1024 * 1024;
 
 fn read(path: &Path) -> Result<Vec<Line>, Refusal> {
-    let text = RepoFile::from_user_path(path).text(LARGEST);
+    let text = RepoFile::from_user_path(path).text(MAX_FILE_BYTES);
     let text =
         text.map_err(|fault| unmergeable(path, 1, &format!("cannot be read: {fault}")))?.unwrap_or_default();
     let mut lines = Vec::new();
@@ -216,7 +216,7 @@ pub(crate) struct Setup {
 pub(crate) type Changes = Vec<String>;
 
 impl Setup {
-    /// Of the repository around a folder. `mirror`: the file that is kept in step, if the settings name one.
+    /// Of the repository around a folder. `beads_file`: the file that is kept in step, if the settings name one.
     pub(crate) fn of(folder: &Path, mirror: Option<&Path>) -> Option<Self> {
         let root = git::root(folder)?;
         let inside = mirror.and_then(|path| Some(path.strip_prefix(&root).ok()?.to_str()?.to_owned()));
@@ -239,7 +239,7 @@ impl Setup {
     }
 
     fn attributes(&self) -> Result<String, Fault> {
-        Ok(RepoFile::new(&self.root, ATTRIBUTES).text(SMALL)?.unwrap_or_default())
+        Ok(RepoFile::new(&self.root, ATTRIBUTES).text(MAX_SMALL_FILE_BYTES)?.unwrap_or_default())
     }
 
     fn driver(&self) -> Option<String> {

@@ -27,7 +27,7 @@ pub(crate) fn refuse_store(path: &Path) -> Result<(), Refusal> {
     let shown = baton_model::id::visible(&path.display().to_string());
     let ending = path.extension().map(|ending| ending.to_string_lossy().into_owned()).unwrap_or_default();
     let is_side_file = ["-wal", "-shm", "-journal", "-lock"].iter().any(|side| ending.ends_with(side));
-    if is_side_file || is_database(path) {
+    if is_side_file || is_draft(path) || is_database(path) {
         let what = format!("{shown} is a store, or part of one");
         return Err(Refusal::new(
             Kind::Conflict,
@@ -37,6 +37,13 @@ pub(crate) fn refuse_store(path: &Path) -> Result<(), Refusal> {
         ));
     }
     Ok(())
+}
+
+/// Whether a file is named like one that a backup or a restore writes before it has its name.
+fn is_draft(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    name.rsplit_once(baton_store::DRAFT_MARK)
+        .is_some_and(|(_, number)| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Whether a regular file begins as databases of SQLite and their logs do.
@@ -184,7 +191,15 @@ mod tests {
         let code = |name: &str, overwrite| check_output(&at(name), overwrite).map_err(|refusal| refusal.code);
         assert_eq!((code("new.md", false), code("notes.md", true)), (Ok(()), Ok(())));
         assert_eq!(code("notes.md", false), Err("file_exists"));
-        for store in ["a.db", "log", "gone.db-wal", "gone.db-shm", "gone.db-journal", "gone.db-lock"] {
+        for store in [
+            "a.db",
+            "log",
+            "gone.db-wal",
+            "gone.db-shm",
+            "gone.db-journal",
+            "gone.db-lock",
+            "a.db.baton-draft-7",
+        ] {
             assert_eq!(code(store, true), Err("file_is_store"), "{store}");
         }
         assert_eq!(check_output(Path::new("/dev/null"), false).map_err(|refusal| refusal.code), Ok(()));

@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// What is done sooner needs no sign.
-const QUIET: Duration = Duration::from_millis(500);
+const FIRST_SIGN_DELAY: Duration = Duration::from_millis(500);
 /// How often the bar moves.
 const STEP: Duration = Duration::from_millis(120);
 /// How wide the bar is.
@@ -28,7 +28,7 @@ impl Progress {
         let (work, done) = mpsc::channel::<()>();
         let run = move || {
             let begun = Instant::now();
-            let mut wait = QUIET;
+            let mut wait = FIRST_SIGN_DELAY;
             let mut drawn = 0;
             while done.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
                 let line = line(what, drawn, begun.elapsed());

@@ -9,6 +9,7 @@ use baton_model::session::View;
 use baton_model::task::view::View as TaskView;
 use baton_model::time::{Timestamp, ago};
 use baton_model::{markdown, printable};
+use baton_ops::baton::RowLocation;
 use baton_ops::card::{Card, OpenTask, Waiting, WaitingKind};
 use baton_ops::op::Operation;
 use baton_ops::transcript::Stopped;
@@ -185,12 +186,19 @@ fn waiting_row(waiting: &Waiting) -> Vec<String> {
                 None => "kept automatically".to_owned(),
             }),
             waiting.has_changes.then(|| "with changes".to_owned()),
+            waiting.location.as_ref().map(|of| format!("left {}", location(of))),
         ]
         .into_iter()
         .flatten()
         .collect::<Vec<_>>()
         .join(", "),
     ]
+}
+
+/// Where the work of a baton was left.
+pub(crate) fn location(of: &RowLocation) -> String {
+    let elsewhere = if of.is_this_machine { "" } else { " on another machine" };
+    format!("in {}{elsewhere}", visible(&of.root))
 }
 
 /// Where something that waits stands, and who holds it.
@@ -350,7 +358,7 @@ mod tests {
         ("picker/mod.rs", "lines that were cut by `draw`, which shows what is hidden"),
         ("progress.rs", "words of ours"),
         ("screen.rs", "cells that the dashboard has cleaned"),
-        ("supervisor/chain.rs", "its question goes through for_terminal"),
+        ("supervisor/tool_sequence.rs", "its question goes through for_terminal"),
         ("worker/tail.rs", "what the agent's own process writes"),
     ];
 

@@ -13,16 +13,16 @@ use baton_ops::task::{BeadsExport, BeadsExportInput, Route, RouteInput, RouteOut
 use baton_store::{Failure, Store};
 use tokio::runtime::Handle;
 
+use crate::beads_file_service::BeadsFileService;
 use crate::clock;
 use crate::config::Config;
 use crate::error::AppError;
 use crate::host::Machine;
 use crate::leadership::Duties;
-use crate::mirror::Mirror;
 use crate::services::{Service, ServiceHandle, StopSignal};
 
 /// Pause between two passes.
-const EVERY: Duration = Duration::from_secs(1);
+const PASS_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The settings as input of `task_route`.
 pub(crate) fn settings(policy: &Policy) -> RouteInput {
@@ -42,12 +42,12 @@ struct RoutingPass {
     duties: Arc<Duties>,
     config: Config,
     caller: Caller,
-    mirror: Option<RouterMirror>,
+    beads_file: Option<RouterBeadsFile>,
 }
 
 /// The Beads file of a server: other ledgers may give its tasks out, too, so that a pass holds the turn at it.
-struct RouterMirror {
-    file: Arc<Mirror>,
+struct RouterBeadsFile {
+    file: Arc<BeadsFileService>,
     /// Who the server is for its own project.
     owner: Caller,
     runtime: Handle,
@@ -58,16 +58,16 @@ pub(crate) fn start(
     config: &Config,
     machine: &Arc<Machine>,
     duties: &Arc<Duties>,
-    (mirror, runtime): (Option<Arc<Mirror>>, Handle),
+    (mirror, runtime): (Option<Arc<BeadsFileService>>, Handle),
 ) -> Result<ServiceHandle, AppError> {
     let mut store = Store::open(&config.store, clock::now())?;
     machine.observe(&mut store);
     let (machine, duties) = (Arc::clone(machine), Arc::clone(duties));
     let mut caller = Caller { surface: ROUTER.to_owned(), ..Caller::default() };
-    caller.place.machine.clone_from(&machine.id);
-    let mirror = mirror.map(|file| RouterMirror { file, owner: machine.caller(config), runtime });
-    let pass = RoutingPass { store, machine, duties, config: config.clone(), caller, mirror };
-    Ok(ServiceHandle::start(pass, EVERY)?)
+    caller.location.machine.clone_from(&machine.id);
+    let mirror = mirror.map(|file| RouterBeadsFile { file, owner: machine.caller(config), runtime });
+    let pass = RoutingPass { store, machine, duties, config: config.clone(), caller, beads_file: mirror };
+    Ok(ServiceHandle::start(pass, PASS_INTERVAL)?)
 }
 
 impl Service for RoutingPass {
@@ -77,7 +77,7 @@ impl Service for RoutingPass {
         if let Err(failure) = self.route() {
             tracing::error!(%failure, "work cannot be given out");
         }
-        EVERY
+        PASS_INTERVAL
     }
 }
 
@@ -87,17 +87,17 @@ impl RoutingPass {
             return Ok(());
         }
         let caller = self.caller.clone();
-        let projects = self.with(&caller, |cx| all::run_typed::<List>(&ListInput::default(), cx))?;
-        let mirrored = self.mirrored_project();
+        let projects = self.with(&caller, |cx| all::call_typed::<List>(&ListInput::default(), cx))?;
+        let mirrored = self.beads_file_project();
         for id in projects.items.iter().map(|row| &row.project.project_id) {
             if self.duties.fence(duty::ROUTE).is_none() {
                 break;
             }
             let input = RouteInput { project: Some(id.clone()), ..settings(&self.config.route) };
-            let mirror = self.mirror.as_ref().filter(|_| mirrored.as_ref() == Some(id));
+            let mirror = self.beads_file.as_ref().filter(|_| mirrored.as_ref() == Some(id));
             let turn = mirror.and_then(|own| own.runtime.block_on(own.file.hold()));
-            let routed = self.with(&caller, |cx| all::run_typed::<Route>(&input, cx));
-            if let (Some(turn), Some(own)) = (turn, &self.mirror) {
+            let routed = self.with(&caller, |cx| all::call_typed::<Route>(&input, cx));
+            if let (Some(turn), Some(own)) = (turn, &self.beads_file) {
                 own.runtime.block_on(turn.finish());
             }
             match routed {
@@ -111,11 +111,11 @@ impl RoutingPass {
     }
 
     /// The project whose tasks the mirrored file holds.
-    fn mirrored_project(&mut self) -> Option<String> {
-        let owner = self.mirror.as_ref()?.owner.clone();
+    fn beads_file_project(&mut self) -> Option<String> {
+        let owner = self.beads_file.as_ref()?.owner.clone();
         let input = BeadsExportInput { only_seq: true, ..BeadsExportInput::default() };
         // A folder that is not registered, or not any more, has no project.
-        Some(self.with(&owner, |cx| all::run_typed::<BeadsExport>(&input, cx)).ok()?.project_id)
+        Some(self.with(&owner, |cx| all::call_typed::<BeadsExport>(&input, cx)).ok()?.project_id)
     }
 
     fn with<T>(

@@ -1,8 +1,8 @@
 //! The one chain round every operation, whichever way leads to it: inline for a command, on the store's threads, or to a server.
 //!
-//! Around the operation itself, in this order: the Beads file is brought in step or its turn taken; an index outside is
-//! searched; afterwards it is written who has seen a hand-off that came back, what changed goes into the Beads file, and a transfer that was begun is driven, so that the caller hears
-//! how it stands. Messages are marked as delivered by the face, because only the face knows when an answer was written.
+//! Before the operation, the chain imports the Beads file or takes its lock, and searches the memory index. After it, the chain records
+//! who has seen a hand-off that came back, writes changed tasks to the Beads file, and drives a transfer that was begun, so that the
+//! answer says how it stands. A face marks messages as delivered, because only the face knows when an answer was written.
 
 use baton_ops::all;
 use baton_ops::answer::AnswerView;
@@ -75,7 +75,7 @@ pub(crate) trait Runner {
     }
 
     /// An operation that may write is over, and had no transfer to drive.
-    fn wrote(&mut self) {}
+    fn notify_write(&mut self) {}
 }
 
 /// Runs an operation that reads tasks and does nothing else, with what the chain has for it. Its answer may hold a whole project,
@@ -130,14 +130,14 @@ pub(crate) async fn run<R: Runner>(runner: &mut R, mut call: Call) -> Answer {
         Ok(answer) if meta.transfer != TransferEffect::None => {
             runner.drive_transfer(meta.transfer, answer).await;
         }
-        Ok(_) if meta.access == Access::Write => runner.wrote(),
+        Ok(_) if meta.access == Access::Write => runner.notify_write(),
         _ => {}
     }
     if meta.access == Access::Write
         && let Ok(answer) = &answer
     {
         for project_id in AnswerView(answer).written_projects() {
-            crate::notify_marks::wrote(project_id);
+            crate::notify_marks::notify_write(project_id);
         }
     }
     answer

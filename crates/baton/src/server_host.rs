@@ -5,7 +5,7 @@ use std::path::Path;
 use baton_model::access::Grant;
 use baton_model::packet::Git;
 use baton_model::refusal::Refusal;
-use baton_model::session::{Place, Session};
+use baton_model::session::{ProcessLocation, Session};
 use baton_model::time::Millis;
 use baton_ops::document::OmissionReason;
 use baton_ops::op::{Host, no_keys};
@@ -31,11 +31,11 @@ impl<'a> RemoteCallHost<'a> {
 }
 
 impl Host for RemoteCallHost<'_> {
-    fn process_gone(&self, place: &Place) -> bool {
-        self.here.process_gone(place)
+    fn has_process_ended(&self, place: &ProcessLocation) -> bool {
+        self.here.has_process_ended(place)
     }
 
-    fn transcript_env(&self) -> &baton_transcripts::Env {
+    fn transcript_env(&self) -> &baton_transcripts::TranscriptEnv {
         self.here.transcript_env()
     }
 
@@ -75,12 +75,12 @@ impl Host for RemoteCallHost<'_> {
         self.here.cache_dir()
     }
 
-    fn seal(&self, recipients: &[String], text: &str) -> Result<String, Refusal> {
-        self.here.seal(recipients, text)
+    fn encrypt(&self, recipients: &[String], text: &str) -> Result<String, Refusal> {
+        self.here.encrypt(recipients, text)
     }
 
-    fn unseal(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {
-        self.keys()?.unseal(project_id, identity, sealed)
+    fn decrypt(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {
+        self.keys()?.decrypt(project_id, identity, sealed)
     }
 
     fn own_key(&self, project_id: &str, identity: &str) -> Result<Option<String>, Refusal> {

@@ -11,17 +11,17 @@ use std::sync::{Arc, Mutex};
 use baton_model::session::Limits;
 use baton_ops::input::InputView;
 use baton_ops::op::{Access, Caller, Cx, Entry, Env, Host, Operation};
-use baton_ops::{all, once};
+use baton_ops::{all, idempotency};
 use baton_store::{Failure, Fault, FaultKind, Store, Target};
 use serde_json::Value;
 use tokio::sync::{Notify, oneshot};
 
 use self::pending::PendingCount;
 use self::queue::Queue;
+use crate::beads_file_service::BeadsFileService;
 use crate::clock;
 use crate::error::AppError;
 use crate::host::Machine;
-use crate::mirror::Mirror;
 use crate::recall::IndexServices;
 use crate::remote::{AnsweredQuestion, FACTS_REQUIRED, RemoteHost};
 use crate::runner::{self, Answer, Call};
@@ -30,7 +30,7 @@ use crate::traces;
 use crate::transfer_driver::TransferDriver;
 
 /// The most operations that one commit carries.
-const BATCH: usize = 256;
+const BATCH_SIZE: usize = 256;
 /// Operations that may wait for a thread; more are refused, so that a flood cannot eat the memory.
 const QUEUE: usize = 4_096;
 /// How often a client's operation is run again after a deadlock, or while the store is busy.
@@ -72,9 +72,9 @@ pub(crate) struct Pool {
     in_hand: AtomicUsize,
     wrote: Arc<Notify>,
     /// The external services of the memory index, if any are configured.
-    outside: Option<Arc<IndexServices>>,
+    index_services: Option<Arc<IndexServices>>,
     /// The Beads file of the tasks, if the settings name one.
-    mirror: Option<Arc<Mirror>>,
+    beads_file: Option<Arc<BeadsFileService>>,
     /// What drives transfers, in a process that no server does it for.
     driver: Option<TransferDriver>,
 }
@@ -115,21 +115,21 @@ impl Pool {
             _ => Some(spawn_readers(target, &shared, threads.readers)?),
         };
         let readers = readers.ok_or_else(|| Fault::other("no store thread was started".to_owned()))?;
-        let outside = shared.machine.outside().map_err(|ended| Fault::other(format!("{ended:?}")))?;
+        let outside = shared.machine.index_services().map_err(|ended| Fault::other(format!("{ended:?}")))?;
         Ok(Self {
             writers,
             readers,
             in_hand: AtomicUsize::new(0),
             wrote,
-            outside,
-            mirror: None,
+            index_services: outside,
+            beads_file: None,
             driver: None,
         })
     }
 
     /// Goes by this file, too, from now on.
-    pub(crate) fn with_mirror(self, mirror: Option<Arc<Mirror>>) -> Self {
-        Self { mirror, ..self }
+    pub(crate) fn with_beads_file(self, mirror: Option<Arc<BeadsFileService>>) -> Self {
+        Self { beads_file: mirror, ..self }
     }
 
     /// Drives transfers itself from now on.
@@ -154,13 +154,13 @@ impl Pool {
         Ok(serde_json::from_value(answer).map_err(anyhow::Error::from)?)
     }
 
-    /// The same as `run`, at most once for this key: a retry gets the first answer.
+    /// Runs an operation at most once for this key: a retry gets the first answer.
     pub(crate) async fn run_once(&self, name: &str, input: Value, caller: Caller, key: String) -> Answer {
         let queue = Queue { pool: self, once: Some(key), facts: None };
         traces::operation(name, self.queued(name, (input, caller), queue)).await
     }
 
-    /// The same for a client whose machine knows these facts. What it has to be asked for comes back as a refusal.
+    /// Runs an operation for a client whose machine knows these facts. What it has to be asked for comes back as a refusal.
     pub(crate) async fn run_for(
         &self,
         name: &str,
@@ -174,7 +174,7 @@ impl Pool {
     }
 
     /// Ends after something was written here, since it was last waited for.
-    pub(crate) async fn wrote(&self) {
+    pub(crate) async fn wait_for_write(&self) {
         self.wrote.notified().await;
     }
 
@@ -235,7 +235,7 @@ fn spawn_readers(
 /// Waits for one operation and takes whatever waits behind it. No timer: the flush itself is what lets others gather.
 fn next_batch(jobs: &Receiver<QueuedCall>) -> Option<Vec<QueuedCall>> {
     let mut batch = vec![jobs.recv().ok()?];
-    batch.extend(jobs.try_iter().take(BATCH - 1));
+    batch.extend(jobs.try_iter().take(BATCH_SIZE - 1));
     Some(batch)
 }
 
@@ -248,12 +248,17 @@ fn run_one(store: &mut Store, job: &QueuedCall, shared: &Shared) -> Result<Value
         };
     };
     for _ in 0..RETRIES {
-        match run_elsewhere(store, job, shared, &RemoteHost::new(machine, &job.caller.place.machine, facts)) {
+        match run_elsewhere(
+            store,
+            job,
+            shared,
+            &RemoteHost::new(machine, &job.caller.location.machine, facts),
+        ) {
             Err(Failure::Fault(fault)) if matches!(fault.kind, FaultKind::Retry | FaultKind::Busy) => {}
             answer => return answer,
         }
     }
-    run_elsewhere(store, job, shared, &RemoteHost::new(machine, &job.caller.place.machine, facts))
+    run_elsewhere(store, job, shared, &RemoteHost::new(machine, &job.caller.location.machine, facts))
 }
 
 /// Runs an operation that may have to ask its caller: then nothing of it is kept.
@@ -287,7 +292,7 @@ fn run_on(store: &mut Store, job: &QueuedCall, shared: &Shared, host: &dyn Host)
     };
     let mut cx = Cx { store, env };
     match &job.once {
-        Some(key) => once::run(job.entry, job.input.clone(), key, &mut cx),
+        Some(key) => idempotency::run(job.entry, job.input.clone(), key, &mut cx),
         None => (job.entry.run)(job.input.clone(), &mut cx),
     }
 }

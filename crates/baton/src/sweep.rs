@@ -17,7 +17,7 @@ use crate::leadership::Duties;
 use crate::services::{Service, ServiceHandle, StopSignal};
 
 /// Pause between two sweeps.
-const EVERY: Duration = Duration::from_secs(30);
+const SWEEP_INTERVAL: Duration = Duration::from_secs(30);
 /// In how many sweeps one also forgets answers that were kept for retries.
 const FORGETS: u32 = 120;
 
@@ -40,7 +40,7 @@ pub(crate) fn start(
     machine.observe(&mut store);
     let (machine, duties) = (Arc::clone(machine), Arc::clone(duties));
     let sweep = Sweep { store, machine, duties, limits: config.limits, sweeps: 0 };
-    Ok(ServiceHandle::start(sweep, EVERY)?)
+    Ok(ServiceHandle::start(sweep, SWEEP_INTERVAL)?)
 }
 
 impl Service for Sweep {
@@ -48,16 +48,16 @@ impl Service for Sweep {
 
     fn pass(&mut self, _: &StopSignal) -> Duration {
         if self.duties.fence(duty::SWEEP).is_none() {
-            return EVERY;
+            return SWEEP_INTERVAL;
         }
         sweep_once(&mut self.store, &self.machine, self.limits);
         if self.sweeps.is_multiple_of(FORGETS)
-            && let Err(failure) = baton_ops::once::forget(&mut self.store, self.machine.now())
+            && let Err(failure) = baton_ops::idempotency::forget(&mut self.store, self.machine.now())
         {
             tracing::error!(%failure, "old answers cannot be forgotten");
         }
         self.sweeps = self.sweeps.wrapping_add(1);
-        EVERY
+        SWEEP_INTERVAL
     }
 }
 

@@ -55,10 +55,10 @@ pub(crate) fn pack(app: &mut App, project_id: &str, copy: &TranscriptCopy) -> Re
     }
     let header = &copy.header;
     let manifest = CopyManifest {
-        agent: header.agent.clone(),
+        agent: header.tool_id.clone(),
         transcript_id: header.id.clone(),
         title: header.title.clone().filter(|_| recipients.is_empty()),
-        machine: app.caller().place.machine,
+        machine: app.caller().location.machine,
         cwd: header.cwd.clone(),
         branch: header.branch.clone(),
         updated_at: header.updated_at_ms.map(Timestamp),
@@ -114,7 +114,7 @@ pub(crate) fn fetch(app: &mut App, id: &str, agent: Option<&str>) -> Result<Opti
     let content = content(app, &listed.project_id, &row)?;
     let text = plain_text(app, &listed.project_id, &row, content)?;
     let mut copy = TranscriptCopy::parse(&text, Path::new(id))?;
-    if (&copy.header.id, &copy.header.agent) != (&row.manifest.transcript_id, &row.manifest.agent) {
+    if (&copy.header.id, &copy.header.tool_id) != (&row.manifest.transcript_id, &row.manifest.agent) {
         return Err(damaged(&row, "it is of another session than its manifest").into());
     }
     // The ledger has checked whose these are.

@@ -13,7 +13,7 @@ use crate::host::Machine;
 use crate::relay::saga::Driver;
 
 /// Pause between two times that pending steps are driven in the background.
-const PAUSE: Duration = Duration::from_secs(5);
+const DRIVE_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Drives one transfer at a time.
 pub(crate) struct TransferDriver {
@@ -57,7 +57,7 @@ impl TransferDriver {
         }
     }
 
-    /// Drives pending steps in the background, at most once per [`PAUSE`].
+    /// Drives pending steps in the background, at most once per [`DRIVE_INTERVAL`].
     pub(crate) fn resume(&self) {
         if !self.is_shared() {
             return;
@@ -66,7 +66,7 @@ impl TransferDriver {
             (self.config.clone(), Arc::clone(&self.machine), Arc::clone(&self.last));
         tokio::task::spawn_blocking(move || {
             let Ok(mut last) = last.try_lock() else { return };
-            if last.is_some_and(|at| at.elapsed() < PAUSE) {
+            if last.is_some_and(|at| at.elapsed() < DRIVE_INTERVAL) {
                 return;
             }
             let resumed = Store::open(&config.store, clock::now())

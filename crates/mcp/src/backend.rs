@@ -25,7 +25,7 @@ pub trait Backend: Send + Sync + 'static {
     fn caller(&self, request: Option<&Parts>) -> Result<Caller, ErrorObject>;
 
     /// The same caller where it stands in this folder.
-    fn standing_in(&self, caller: &Caller, path: &str) -> Caller;
+    fn with_folder(&self, caller: &Caller, path: &str) -> Caller;
 
     /// Whether there is a store already: a heartbeat does not make one.
     fn has_store(&self) -> bool;

@@ -26,7 +26,7 @@ use crate::packet_fields;
 use crate::roots;
 use crate::schema::{Detail, PageInput};
 use crate::server::Server;
-use crate::table::{ALIASES, Action, FixedArgument, REST, TOOLS, Tool};
+use crate::table::{ALIASES, Action, FixedArgument, READ_MORE, TOOLS, Tool};
 use crate::tools::{ToolSet, unknown_action};
 use crate::truncate::AnswerOwner;
 
@@ -57,8 +57,8 @@ impl Server {
             Err(refusal) => return Ok(result(refused(refusal), true).into()),
         };
         let owner = self.owner(&context);
-        if call.action.operation == REST {
-            return Ok(self.rest(call, &owner));
+        if call.action.operation == READ_MORE {
+            return Ok(self.read_more(call, &owner));
         }
         let mut replies = match Replies::open(&self.shared.codec, &request) {
             Ok(replies) => replies,
@@ -78,12 +78,12 @@ impl Server {
         Ok(match answer {
             Err(mut refusal) => {
                 self.add_location(&call, &mut refusal);
-                result(self.fitted(refused(refusal), call.detail, &owner), true).into()
+                result(self.truncated(refused(refusal), call.detail, &owner), true).into()
             }
             Ok(answer) => {
                 self.remember(&call, &answer);
                 let answer = framed(call.action.operation, answer);
-                let shown = self.fitted(answer.clone(), call.detail, &owner);
+                let shown = self.truncated(answer.clone(), call.detail, &owner);
                 self.expect_receipt(&answer, &shown, &context);
                 result(shown, false).into()
             }
@@ -257,7 +257,7 @@ impl Server {
     }
 
     /// The answer within its limit; what does not fit is kept to be read on.
-    fn fitted(&self, answer: Value, detail: Detail, owner: &AnswerOwner) -> Value {
+    fn truncated(&self, answer: Value, detail: Detail, owner: &AnswerOwner) -> Value {
         let token = self.shared.token();
         match crate::truncate::fit(&answer, detail.limit(), &token) {
             None => answer,
@@ -268,7 +268,7 @@ impl Server {
         }
     }
 
-    fn rest(&self, call: Call, owner: &AnswerOwner) -> CallToolResponse {
+    fn read_more(&self, call: Call, owner: &AnswerOwner) -> CallToolResponse {
         let read = serde_json::from_value::<PageInput>(Value::Object(call.input))
             .map_err(|fault| {
                 ErrorObject::new(
@@ -309,7 +309,8 @@ pub(crate) async fn handoff_or_baton(backend: &dyn Backend, mut input: Value, ca
     let is_baton = answer.as_ref().is_ok_and(is_baton);
     let Some(named) = named.filter(|_| is_baton || is(&answer, "handoff_unknown")) else { return answer };
     let (project, identity, handoff_id) = (named.project, named.identity, Some(named.id));
-    let preview = PickupInput { project, identity, handoff_id, dry_run: true, ..PickupInput::default() };
+    let preview =
+        PickupInput { project, identity, target_id: handoff_id, dry_run: true, ..PickupInput::default() };
     let baton = run::<Pickup>(backend, &preview, caller).await;
     // Where it is no baton either, the first "no" is the plainer one.
     if is(&baton, "baton_unknown") || is(&baton, "project_unresolved") { answer } else { baton }

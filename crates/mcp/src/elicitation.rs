@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// How long a person may take.
-const PATIENCE: Duration = Duration::from_secs(120);
+const ELICITATION_TIMEOUT: Duration = Duration::from_secs(120);
 /// How long what was asked stays valid.
 const VALID: Duration = Duration::from_secs(600);
 
@@ -96,7 +96,7 @@ impl Replies {
             let state = self.seal(codec, request);
             return ElicitationResult::Return(Box::new(InputRequiredResult::new(Some(wanted.into()), state)));
         }
-        let answer = context.peer.create_elicitation_with_timeout(form, Some(PATIENCE)).await;
+        let answer = context.peer.create_elicitation_with_timeout(form, Some(ELICITATION_TIMEOUT)).await;
         match answer.ok().and_then(|result| text_of(&result, question.field)) {
             Some(text) => ElicitationResult::Answer(text),
             None => ElicitationResult::Nothing,

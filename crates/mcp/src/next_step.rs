@@ -144,7 +144,7 @@ fn waiting(all: &[Waiting]) -> Option<String> {
     how_many_wait(all.iter().filter(|one| !is_held(one)).map(|one| one.kind))
 }
 
-fn after_pickup(picked: &session::Bundle) -> String {
+fn after_pickup(picked: &session::PickupOutput) -> String {
     let text = match unwrapped(picked) {
         _ if picked.dry_run => "Nothing was claimed. To take it, call hd_exec.",
         _ if picked.baton.is_some() => {
@@ -169,7 +169,7 @@ fn after_pickup(picked: &session::Bundle) -> String {
 }
 
 /// What the answer says of a conversation that left no baton.
-fn unwrapped(picked: &session::Bundle) -> Option<&str> {
+fn unwrapped(picked: &session::PickupOutput) -> Option<&str> {
     let mut remarks = picked.rules_reminders.iter();
     remarks
         .find(|remark| remark.kind == RemarkKind::UnwrappedTranscript)
@@ -243,7 +243,7 @@ mod tests {
     }
 
     /// What a pickup answers that found nothing.
-    fn nothing_picked_up() -> session::Bundle {
+    fn nothing_picked_up() -> session::PickupOutput {
         let answer = json!({
             "project_id": "shop", "identity": "Donna", "session_id": "s", "predecessor_session_id": null, "baton": null,
             "pickup_delta_id": null, "dry_run": false, "instruction": "", "context": { "project_id": "shop", "phase": null, "focus": [] },

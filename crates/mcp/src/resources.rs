@@ -78,10 +78,10 @@ pub(crate) const KINDS: &[Kind] = &[
         variable: "session",
         title: "A session",
         doc: "The hand-off document of a session: what it wrapped, else what it has left so far",
-        operation: session::Handoff::NAME,
+        operation: session::SessionDocument::NAME,
         input: |project, session| {
             let project = Some(project);
-            input::<session::Handoff>(&HandoffInput { session, project, ..HandoffInput::default() })
+            input::<session::SessionDocument>(&HandoffInput { session, project, ..HandoffInput::default() })
         },
         in_project: true,
     },

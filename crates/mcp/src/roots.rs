@@ -24,7 +24,7 @@ pub(crate) async fn resolve(
     let backend = server.shared.backend.as_ref();
     let mut found: Vec<(String, Caller)> = Vec::new();
     for root in roots(server, context).await? {
-        let there = backend.standing_in(caller, &root);
+        let there = backend.with_folder(caller, &root);
         if let Ok(shown) = ask::<Show>(backend, &ShowInput::default(), there.clone()).await {
             found.push((shown.project.project_id, there));
         }

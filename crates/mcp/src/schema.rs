@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::argument_docs::argument_doc;
-use crate::table::{Action, REST, Tool};
+use crate::table::{Action, READ_MORE, Tool};
 
 /// How much of an answer is wanted. Every tool takes it; no operation does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -136,7 +136,7 @@ fn required(schema: &Value) -> impl Iterator<Item = &str> {
 
 /// The schema as the operation's type gives it.
 fn raw(action: &Action) -> Value {
-    if action.operation == REST {
+    if action.operation == READ_MORE {
         return schemars::schema_for!(PageInput).into();
     }
     action.entry().map(|entry| (entry.input_schema)().into()).unwrap_or_default()

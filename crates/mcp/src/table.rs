@@ -48,13 +48,13 @@ pub enum FixedArgument {
 }
 
 /// The face's own action: reads on in an answer that was too long. It is no operation, since it touches no ledger.
-pub const REST: &str = "rest";
+pub const READ_MORE: &str = "rest";
 
 const fn op(name: &'static str, operation: &'static str) -> Action {
     Action { name, operation, fixed: &[], doc: "" }
 }
 
-/// The same in other words than the operation's own.
+/// An action with its own description, in place of the operation's.
 const fn with_doc(name: &'static str, operation: &'static str, doc: &'static str) -> Action {
     Action { name, operation, fixed: &[], doc }
 }
@@ -181,7 +181,7 @@ pub const TOOLS: &[Tool] = &[
             op("get", handoff::Show::NAME),
             PREVIEW,
             op("status", session::Status::NAME),
-            op("document", session::Handoff::NAME),
+            op("document", session::SessionDocument::NAME),
             op("projects", project::List::NAME),
         ],
         has_default: false,
@@ -200,7 +200,7 @@ pub const TOOLS: &[Tool] = &[
             op("mail", message::Inbox::NAME),
             op("thread", message::Thread::NAME),
             op("status", session::Status::NAME),
-            op("document", session::Handoff::NAME),
+            op("document", session::SessionDocument::NAME),
             op("agents", agent::List::NAME),
             op("projects", project::List::NAME),
         ],
@@ -300,7 +300,7 @@ pub const TOOLS: &[Tool] = &[
             op("read", message::Read::NAME),
             op("send", message::MailSend::NAME),
             op("ack", message::MailAck::NAME),
-            op("recall", message::Recall::NAME),
+            op("recall", message::Retract::NAME),
         ],
         omit: &["to_project", "expires_in_s", "ack_by_s", "sensitive", "ack_required", "wait"],
         unlisted: &[
@@ -333,7 +333,7 @@ pub const TOOLS: &[Tool] = &[
                 transcript::Document::NAME,
                 "Make a hand-off document of such a session, for you to go on from",
             ),
-            Action { name: REST, operation: REST, fixed: &[], doc: "Read on in a long answer" },
+            Action { name: READ_MORE, operation: READ_MORE, fixed: &[], doc: "Read on in a long answer" },
         ],
         omit: &[
             "before",
@@ -393,7 +393,7 @@ impl Action {
         let previews =
             self.fixed.iter().any(|(name, value)| *name == "dry_run" && matches!(value, FixedArgument::Yes));
         let reads = previews || CACHING.contains(&self.operation);
-        self.operation == REST || reads || self.entry().is_some_and(|entry| entry.access == Access::Read)
+        self.operation == READ_MORE || reads || self.entry().is_some_and(|entry| entry.access == Access::Read)
     }
 }
 
@@ -414,7 +414,10 @@ mod tests {
             assert!(a != b, "`{}`: give it a line in TOOLS, or one in NOT_OFFERED, not both", entry.name);
         }
         for name in offered.iter().chain(&left_out) {
-            assert!(*name == REST || ALL.iter().any(|entry| entry.name == *name), "no operation `{name}`");
+            assert!(
+                *name == READ_MORE || ALL.iter().any(|entry| entry.name == *name),
+                "no operation `{name}`"
+            );
         }
     }
 

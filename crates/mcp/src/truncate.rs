@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::schema::{Detail, PageInput};
 
 /// Answers that are kept to be read on.
-const KEPT: usize = 64;
+const MAX_KEPT_ANSWERS: usize = 64;
 /// The most characters that all kept answers have.
 const KEPT_CHARS: usize = 4_000_000;
 /// Texts shorter than this are never cut: what they say is worth more than the room.
@@ -190,7 +190,8 @@ impl AnswerCache {
         let chars = size(&answer);
         cache.push_back(CachedAnswer { owner: owner.clone(), token, answer: Arc::new(answer), chars });
         while cache.len() > 1
-            && (cache.len() > KEPT || cache.iter().map(|one| one.chars).sum::<usize>() > KEPT_CHARS)
+            && (cache.len() > MAX_KEPT_ANSWERS
+                || cache.iter().map(|one| one.chars).sum::<usize>() > KEPT_CHARS)
         {
             cache.pop_front();
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use baton_model::accounting::Remark;
 use baton_ops::card::Card;
 use baton_ops::op::{Caller, Operation};
-use baton_ops::session::{Bundle, Pickup, Start, StartOutput, Status, StatusInput, StatusOutput};
+use baton_ops::session::{Pickup, PickupOutput, Start, StartOutput, Status, StatusInput, StatusOutput};
 use baton_ops::transcript::{List, Unwrapped, UnwrappedQuery};
 use serde::Deserialize;
 use serde_json::Value;
@@ -13,11 +13,11 @@ use serde_json::Value;
 use crate::backend::{Backend, ask};
 
 /// How long an answer waits for it: a first look through many transcripts takes longer, and what it read is kept for the next.
-const PATIENCE: Duration = Duration::from_secs(2);
+const SCAN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Adds the remarks to the reminders of an answer. Transcripts that cannot be listed are no reason for less of an answer.
 pub(crate) async fn add(backend: &dyn Backend, operation: &str, answer: &mut Value, caller: Caller) {
-    let reminding = tokio::time::timeout(PATIENCE, reminding(backend, operation, answer, caller)).await;
+    let reminding = tokio::time::timeout(SCAN_TIMEOUT, reminding(backend, operation, answer, caller)).await;
     if let Ok(Some(reminding)) = reminding {
         *answer = reminding;
     }
@@ -41,8 +41,8 @@ async fn reminding(backend: &dyn Backend, operation: &str, answer: &Value, calle
             serde_json::to_value(shown)
         }
         Pickup::NAME => {
-            let nothing = |picked: &Bundle| picked.baton.is_none() && picked.handoff.is_none();
-            let mut picked = Bundle::deserialize(answer).ok().filter(nothing)?;
+            let nothing = |picked: &PickupOutput| picked.baton.is_none() && picked.handoff.is_none();
+            let mut picked = PickupOutput::deserialize(answer).ok().filter(nothing)?;
             let input = StatusInput { project: Some(picked.project_id.clone()), ..StatusInput::default() };
             let card = ask::<Status>(backend, &input, caller.clone()).await.ok()?.card;
             let session = (picked.project_id.as_str(), picked.session_id.as_deref());

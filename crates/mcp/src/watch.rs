@@ -15,7 +15,7 @@ use crate::resources::{Address, content};
 use crate::server::Server;
 
 /// Pause between two looks.
-const EVERY: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// Resources that one client may watch at a time.
 const MAX_WATCHED: usize = 100;
 
@@ -68,7 +68,7 @@ pub(crate) async fn subscribe(
     let task = tokio::spawn(async move {
         let mut seen = first;
         loop {
-            tokio::time::sleep(EVERY).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
             let now = read_resource(&watcher, &address, &context).await;
             if now != seen {
                 let notified = context
@@ -111,7 +111,7 @@ pub(crate) async fn listen(server: &Server, subscription: &SubscriptionContext) 
     loop {
         tokio::select! {
             () = subscription.cancelled() => return,
-            () = tokio::time::sleep(EVERY) => {}
+            () = tokio::time::sleep(POLL_INTERVAL) => {}
         }
         for (uri, seen) in uris.iter().zip(&mut seen) {
             let now = read_resource(server, uri, context).await;

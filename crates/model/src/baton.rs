@@ -101,7 +101,7 @@ impl Picker<'_> {
 #[derive(Debug, Clone, PartialEq)]
 pub enum ClaimOutcome {
     /// The picker holds it already: the same answer again.
-    Again,
+    AlreadyHeld,
     /// It was open.
     Fresh,
     /// It was taken from a living holder, who is released.
@@ -146,7 +146,11 @@ impl Baton {
     }
 
     /// May this picker have it? Pure: the caller carries the answer out.
-    pub fn claim(&self, holder: Option<&Session>, picker: &Picker<'_>) -> Result<ClaimOutcome, Refusal> {
+    pub fn check_claim(
+        &self,
+        holder: Option<&Session>,
+        picker: &Picker<'_>,
+    ) -> Result<ClaimOutcome, Refusal> {
         match &self.spent_by {
             Some(_) if self.is_finished() && (picker.by_id || picker.force) => {}
             Some(_) if self.is_finished() => return Err(self.finished()),
@@ -156,7 +160,7 @@ impl Baton {
         if let (Some(holder), Some(own)) = (holder, picker.session_id)
             && holder.session_id == own
         {
-            return Ok(ClaimOutcome::Again);
+            return Ok(ClaimOutcome::AlreadyHeld);
         }
         if !picker.by_id && !picker.force && !self.is_for(picker.identity, picker.roles) {
             return Err(self.addressed());
@@ -287,7 +291,7 @@ pub fn check_predecessor(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::{Place, Release};
+    use crate::session::{ProcessLocation, Release};
 
     const NOW: Millis = 10_000_000;
 
@@ -297,7 +301,7 @@ mod tests {
             session_id: id.into(),
             identity: "Holder".into(),
             surface: "codex".into(),
-            place: Place::default(),
+            location: ProcessLocation::default(),
             started_at: 0,
             heartbeat_at,
             last_verb: "pickup".into(),
@@ -307,7 +311,7 @@ mod tests {
             picked_up_session_id: None,
             opened_by: None,
             stale_after: 0,
-            copy: None,
+            working_copy: None,
             baton_id: None,
         }
     }
@@ -341,10 +345,10 @@ mod tests {
             force,
             now: NOW,
             limits: Limits::default(),
-            is_gone: &|session| session.place.process == "gone",
+            is_gone: &|session| session.location.process == "gone",
         };
-        match baton.claim(holder, &picker) {
-            Ok(ClaimOutcome::Again) => "again",
+        match baton.check_claim(holder, &picker) {
+            Ok(ClaimOutcome::AlreadyHeld) => "again",
             Ok(ClaimOutcome::Fresh) => "fresh",
             Ok(ClaimOutcome::Forced(_)) => "forced",
             Ok(ClaimOutcome::Recovered(_)) => "recovered",
@@ -378,7 +382,7 @@ mod tests {
     #[test]
     fn a_holder_whose_process_is_gone_does_not_block() {
         let mut holder = session("h", NOW);
-        holder.place.process = "gone".into();
+        holder.location.process = "gone".into();
         assert_eq!(check(&baton(), Some(&holder), false, false), "recovered");
         assert_eq!(baton().state(Some(&holder), |_| false), State::Abandoned);
         assert_eq!(baton().state(Some(&holder), |_| true), State::Held);
@@ -426,14 +430,14 @@ mod tests {
             force,
             now: NOW,
             limits: Limits::default(),
-            is_gone: &|session| session.place.process == "gone",
+            is_gone: &|session| session.location.process == "gone",
         };
         let fresh = session("x", NOW);
         assert_eq!(check_predecessor(&fresh, &picker(false)).expect_err("active").code, "predecessor_active");
         assert_eq!(check_predecessor(&fresh, &picker(true)), Ok(Some(ReleaseReason::PreemptedByPickup)));
         assert_eq!(check_predecessor(&session("x", 0), &picker(false)), Ok(Some(ReleaseReason::Stale)));
         let mut gone = session("x", NOW);
-        gone.place.process = "gone".into();
+        gone.location.process = "gone".into();
         assert_eq!(check_predecessor(&gone, &picker(false)), Ok(Some(ReleaseReason::Stale)));
         let own = Picker { session_id: Some("x"), ..picker(false) };
         assert_eq!(check_predecessor(&fresh, &own), Ok(None));

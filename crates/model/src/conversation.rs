@@ -13,7 +13,7 @@ pub struct Conversation {
     /// The project.
     pub project_id: String,
     /// The tool that keeps the transcript.
-    pub tool: String,
+    pub tool_id: String,
     /// The tool's own id of the session.
     pub native_id: String,
     /// The newest session of the ledger that is known to belong to it.

@@ -210,7 +210,7 @@ impl Delta {
         text.map(|text| crate::packet::one_line(late.as_deref().unwrap_or(text))).unwrap_or_default()
     }
 
-    /// The same of a body that gives a field twice: the last one counts.
+    /// The summary of a body that gives a field twice: the last one counts.
     fn told_twice(&self) -> serde_json::Result<SummaryFields> {
         serde_json::from_str(&self.body).and_then(serde_json::from_value::<SummaryFields>)
     }
@@ -236,7 +236,7 @@ pub fn words(body: &Value) -> Option<String> {
     }
 }
 
-/// The same in brief: of a late packet its summary and its next steps.
+/// What a body says in brief: of a late packet its summary and its next steps.
 pub fn brief_words(body: &Value) -> Option<String> {
     let packet = body.get("late_packet").and_then(Value::as_str).and_then(packet_words);
     match (packet, body.get("text").and_then(Value::as_str)) {

@@ -168,7 +168,7 @@ pub enum EffectDisposition {
 }
 
 /// The transition after a try: `jitter` is a random number from 0 to 999.
-pub fn after(effect: &Effect, outcome: Outcome, now: Millis, jitter: i64) -> EffectDisposition {
+pub fn next_disposition(effect: &Effect, outcome: Outcome, now: Millis, jitter: i64) -> EffectDisposition {
     match outcome {
         Outcome::Done => EffectDisposition::Done,
         Outcome::Final { why } => EffectDisposition::Failed(why),
@@ -194,7 +194,7 @@ mod tests {
     fn check(attempts: i64, outcome: Outcome) -> EffectDisposition {
         let update = Action::MemoryIndex(IndexUpdate::default());
         let effect = Effect { attempts, ..Effect::new("e".into(), "p", update, 0) };
-        after(&effect, outcome, 0, 0)
+        next_disposition(&effect, outcome, 0, 0)
     }
 
     fn retry(after: Option<Millis>) -> Outcome {

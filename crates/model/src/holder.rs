@@ -2,7 +2,7 @@
 //! and process.
 
 use crate::id::{identity_key, is_bot, short};
-use crate::session::Place;
+use crate::session::ProcessLocation;
 
 /// A holder of a claim or a lease, or a caller that asks for one.
 #[derive(Debug, Clone, Copy)]
@@ -12,9 +12,9 @@ pub struct Holder<'a> {
     /// Its session, if it has one.
     pub session_id: Option<&'a str>,
     /// Where it runs; unknown of what the router gave, and of what was kept before places were.
-    pub place: Option<&'a Place>,
+    pub location: Option<&'a ProcessLocation>,
     /// The access token that it acts with, by its id; none for the local user, and for what was kept before tokens were.
-    pub bearer: Option<&'a str>,
+    pub access_token_id: Option<&'a str>,
 }
 
 impl Holder<'_> {
@@ -27,12 +27,12 @@ impl Holder<'_> {
         if !is_bot(self.identity) {
             return true;
         }
-        if let (Some(own), Some(other)) = (self.bearer, other.bearer)
+        if let (Some(own), Some(other)) = (self.access_token_id, other.access_token_id)
             && own != other
         {
             return false;
         }
-        match (self.session_id, other.session_id, self.place, other.place) {
+        match (self.session_id, other.session_id, self.location, other.location) {
             (Some(own), Some(other), ..) => own == other,
             (_, _, Some(own), Some(other)) => own == other,
             _ => true,
@@ -42,8 +42,8 @@ impl Holder<'_> {
     /// Whether something proves that both are one agent: a name, a session or a process.
     pub fn is_proven(&self, other: &Self) -> bool {
         let by_session = self.session_id.is_some() && self.session_id == other.session_id;
-        let by_place = other.place.is_none_or(|place| !place.process.is_empty());
-        self.is_same(other) && (!is_bot(self.identity) || by_session || by_place)
+        let by_location = other.location.is_none_or(|location| !location.process.is_empty());
+        self.is_same(other) && (!is_bot(self.identity) || by_session || by_location)
     }
 
     /// The holder in a clause: `Ann`, or `Bot (process 17:42@7 on machine m1)`.
@@ -53,8 +53,8 @@ impl Holder<'_> {
             return name.to_owned();
         }
         let session = self.session_id.map(|id| format!("session {}", short(id)));
-        let place = self.place.map(Place::describe);
-        let known: Vec<String> = session.into_iter().chain(place).collect();
+        let location = self.location.map(ProcessLocation::describe);
+        let known: Vec<String> = session.into_iter().chain(location).collect();
         if known.is_empty() { name.to_owned() } else { format!("{name} ({})", known.join(", ")) }
     }
 }
@@ -63,26 +63,33 @@ impl Holder<'_> {
 mod tests {
     use super::*;
 
-    fn place(machine: &str, process: &str) -> Place {
-        Place { machine: machine.into(), process: process.into() }
+    fn location(machine: &str, process: &str) -> ProcessLocation {
+        ProcessLocation { machine: machine.into(), process: process.into() }
     }
 
-    fn same(one: (&str, Option<&str>, &Place), other: (&str, Option<&str>, &Place)) -> (bool, bool) {
-        let holder =
-            |(identity, session_id, place)| Holder { identity, session_id, place: Some(place), bearer: None };
+    fn same(
+        one: (&str, Option<&str>, &ProcessLocation),
+        other: (&str, Option<&str>, &ProcessLocation),
+    ) -> (bool, bool) {
+        let holder = |(identity, session_id, location)| Holder {
+            identity,
+            session_id,
+            location: Some(location),
+            access_token_id: None,
+        };
         (holder(one).is_same(&holder(other)), holder(one).is_proven(&holder(other)))
     }
 
     #[test]
     fn a_name_is_one_agent_wherever_it_runs() {
-        let (here, there) = (place("m1", "1"), place("m2", ""));
+        let (here, there) = (location("m1", "1"), location("m2", ""));
         assert_eq!(same(("Ann", None, &here), ("ANN", Some("s"), &there)), (true, true));
         assert_eq!(same(("Ann", None, &here), ("Ben", None, &here)), (false, false));
     }
 
     #[test]
     fn unnamed_callers_are_told_apart_by_session_and_process() {
-        let (one, two, far) = (place("m1", "1"), place("m1", "2"), place("m2", "1"));
+        let (one, two, far) = (location("m1", "1"), location("m1", "2"), location("m2", "1"));
         for name in ["Bot", "token:ci"] {
             assert_eq!(same((name, None, &one), (name, None, &one)), (true, true));
             for other in [&two, &far] {
@@ -97,7 +104,7 @@ mod tests {
 
     #[test]
     fn who_has_neither_name_nor_process_proves_nothing() {
-        let (unknown, elsewhere) = (place("m1", ""), place("m2", ""));
+        let (unknown, elsewhere) = (location("m1", ""), location("m2", ""));
         assert_eq!(same(("Bot", None, &unknown), ("Bot", None, &unknown)), (true, false));
         assert_eq!(same(("Bot", None, &unknown), ("Bot", None, &elsewhere)), (false, false));
         assert_eq!(same(("Bot", Some("a"), &unknown), ("Bot", Some("a"), &unknown)), (true, true));
@@ -105,8 +112,9 @@ mod tests {
 
     #[test]
     fn an_unnamed_holder_is_shown_with_what_tells_it_apart() {
-        let place = place("m1", "17:42@7");
-        let holder = Holder { identity: "Bot", session_id: None, place: Some(&place), bearer: None };
+        let location = location("m1", "17:42@7");
+        let holder =
+            Holder { identity: "Bot", session_id: None, location: Some(&location), access_token_id: None };
         assert_eq!(holder.describe(), "Bot (process 17:42@7 on machine m1)");
         assert_eq!(Holder { identity: "Ann", ..holder }.describe(), "Ann");
     }

@@ -23,7 +23,7 @@ pub const LABEL: &str = "handoff";
 
 /// What is asked of a tracker outside.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Call {
+pub enum TrackerCall {
     /// Make the issue, unless it is there.
     Create(Box<Draft>),
     /// Look whether the issue is there; make none.
@@ -105,7 +105,7 @@ impl Edit {
     }
 }
 
-impl Call {
+impl TrackerCall {
     /// Whether an earlier try may have done it.
     pub fn may_exist(&self) -> bool {
         match self {
@@ -177,7 +177,7 @@ pub enum TrackerResult {
 
 /// How a call ended.
 #[derive(Debug, Clone, PartialEq)]
-pub enum CallEnd {
+pub enum TrackerOutcome {
     /// As wished.
     Completed(TrackerResult),
     /// Failed for now.
@@ -198,8 +198,8 @@ pub enum CallEnd {
     },
 }
 
-impl CallEnd {
-    /// The same, with the id of the hand-off in the command that the reason names.
+impl TrackerOutcome {
+    /// This outcome with the id of the hand-off in the command that its reason names.
     #[must_use]
     pub fn with_id(&self, id: &str) -> Self {
         let mut named = self.clone();
@@ -362,8 +362,10 @@ mod tests {
     #[test]
     fn a_reason_names_the_hand_off_in_its_command() {
         for status in [404, 301] {
-            let end = CallEnd::Final { why: advice(status).to_owned(), unknown: false };
-            let CallEnd::Final { why, .. } = end.with_id("01a2217d-2e47") else { panic!("another end") };
+            let end = TrackerOutcome::Final { why: advice(status).to_owned(), unknown: false };
+            let TrackerOutcome::Final { why, .. } = end.with_id("01a2217d-2e47") else {
+                panic!("another end")
+            };
             assert!(why.contains("`baton handoff retry 01a2217d-2e47 --repo OWNER/NAME`"), "{why}");
         }
     }

@@ -98,7 +98,7 @@ fn is_carried(delta: &Delta) -> bool {
 
 fn own_packet(session: &Session, deltas: &[Delta]) -> Packet {
     let of = |kind: Kind, text: fn(&Delta) -> Option<String>| {
-        let text = move |delta: &Delta| text(delta).map(|text| Text { text, at: Some(place(delta)) });
+        let text = move |delta: &Delta| text(delta).map(|text| Text { text, at: Some(source_label(delta)) });
         deltas.iter().filter(move |delta| delta.kind == kind).filter_map(text)
     };
     let captured = deltas.iter().rev().find_map(captured).unwrap_or_default();
@@ -190,7 +190,7 @@ fn stop(text: &str, next: &str) -> &'static str {
     if next.is_empty() || text.ends_with(['.', '!', '?']) { "" } else { "." }
 }
 
-fn place(delta: &Delta) -> String {
+fn source_label(delta: &Delta) -> String {
     format!("ledger#{}", delta.seq)
 }
 
@@ -206,7 +206,7 @@ fn decision(delta: &Delta) -> Option<Decision> {
         what: text_of(delta, "what")?,
         why: text_of(delta, "why"),
         rejected: rejected.map(str::to_owned).collect(),
-        at: Some(place(delta)),
+        at: Some(source_label(delta)),
     })
 }
 
@@ -214,7 +214,7 @@ fn decision(delta: &Delta) -> Option<Decision> {
 mod tests {
     use super::packet as sealed;
     use super::*;
-    use crate::session::Place;
+    use crate::session::ProcessLocation;
 
     fn session() -> Session {
         Session {
@@ -222,7 +222,7 @@ mod tests {
             session_id: "s".into(),
             identity: "Donna".into(),
             surface: "codex".into(),
-            place: Place::default(),
+            location: ProcessLocation::default(),
             started_at: 0,
             heartbeat_at: 0,
             last_verb: "start".into(),
@@ -232,7 +232,7 @@ mod tests {
             picked_up_session_id: None,
             opened_by: None,
             stale_after: 0,
-            copy: None,
+            working_copy: None,
             baton_id: None,
         }
     }

@@ -86,16 +86,19 @@ pub fn is_repository_id(text: &str) -> bool {
     (16..=MAX_ID_LEN).contains(&text.len()) && text.chars().all(good)
 }
 
+/// Why a git folder is not followed that lies apart from its working copy, in a clause: anybody can write a file that leads to it.
+pub const NAMES_NO_WORKTREE: &str = "whose settings name no working copy";
+
 /// The one spelling in which addresses of a repository are compared: host and path without scheme, user, port and `.git`. One
-/// that begins with a slash is a path, and names a repository of one machine only.
+/// that begins with a slash is a path, and names a repository of one machine only; there `shop` and `shop.git` are two folders.
 pub fn canonical_address(remote: &str) -> Option<String> {
     let remote = Remote::parse(&without_credentials(remote))?;
     let path = remote.path.trim_end_matches('/');
-    let path = path.strip_suffix(".git").unwrap_or(path).trim_end_matches('/');
     let Some(host) = remote.host else {
         let path = without_dots(path);
         return (path.starts_with('/') && path.len() > 1).then_some(path);
     };
+    let path = path.strip_suffix(".git").unwrap_or(path).trim_end_matches('/');
     // GitHub takes owners and repositories in any case, and has several names.
     if is_github_host(&host, None) {
         return parse_repo(path).ok().map(|repo| format!("github.com/{}", repo.to_ascii_lowercase()));
@@ -136,9 +139,10 @@ mod tests {
         for (text, address) in [
             ("https://git.example/a/Shop.git", Some("git.example/a/Shop")),
             ("git@git.example:a/Shop", Some("git.example/a/Shop")),
-            ("/srv/git/shop.git/", Some("/srv/git/shop")),
-            ("file:///srv/git/shop.git", Some("/srv/git/shop")),
-            ("/srv/src/../git/./shop.git", Some("/srv/git/shop")),
+            ("/srv/git/shop.git/", Some("/srv/git/shop.git")),
+            ("file:///srv/git/shop.git", Some("/srv/git/shop.git")),
+            ("/srv/src/../git/./shop.git", Some("/srv/git/shop.git")),
+            ("/srv/git/shop", Some("/srv/git/shop")),
             ("/..", None),
             ("../shop", None),
             ("https://github.com/acme", None),

@@ -31,7 +31,7 @@ pub const MAX_DEATHS: usize = 3;
 
 /// An agent as the router sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Candidate {
+pub struct CandidateAgent {
     /// The identity.
     pub name: String,
     /// Its roles, as [`role_key`] makes them; none for a generalist.
@@ -48,7 +48,7 @@ pub struct Candidate {
     pub fresh: bool,
 }
 
-impl Candidate {
+impl CandidateAgent {
     /// A registered agent with what its roles make of it.
     pub fn of(agent: &Agent, can: Capability, now: Millis, limits: Limits) -> Self {
         Self {
@@ -173,7 +173,7 @@ impl Ineligibility {
 }
 
 /// Judges one agent: the first rule that it does not meet, or how well it fits.
-pub fn judge(wanted: &Requirements, agent: &Candidate) -> Result<Score, Ineligibility> {
+pub fn judge(wanted: &Requirements, agent: &CandidateAgent) -> Result<Score, Ineligibility> {
     let same = |name: &str| identity_key(name) == identity_key(&agent.name);
     if wanted.meant_for.as_deref().is_some_and(|name| !same(name)) {
         return Err(Ineligibility::MeantForAnother);
@@ -211,8 +211,8 @@ pub fn judge(wanted: &Requirements, agent: &Candidate) -> Result<Score, Ineligib
 }
 
 /// Whether an agent may be given this task, now or once it is fresh and below its limit.
-pub fn may_take(task: &Task, agent: &Candidate) -> bool {
-    let idle = Candidate { fresh: true, open_claims: 0, max_tasks: 1, ..agent.clone() };
+pub fn may_take(task: &Task, agent: &CandidateAgent) -> bool {
+    let idle = CandidateAgent { fresh: true, open_claims: 0, max_tasks: 1, ..agent.clone() };
     // Who has no role may take any, in the end.
     Requirements::of(task, 0, &Policy::default())
         .is_some_and(|wanted| judge(&Requirements { fallback: true, ..wanted }, &idle).is_ok())
@@ -220,7 +220,7 @@ pub fn may_take(task: &Task, agent: &Candidate) -> bool {
 
 /// The place of the best agent among these: who failed least, then most of the skills, then the fewest tasks, then used
 /// longest ago, then by name. The order that they come in does not matter.
-pub fn best(wanted: &Requirements, agents: &[Candidate]) -> Option<usize> {
+pub fn best(wanted: &Requirements, agents: &[CandidateAgent]) -> Option<usize> {
     let able = agents.iter().enumerate().filter_map(|(at, agent)| Some((judge(wanted, agent).ok()?, at)));
     able.min_by(|(a, x), (b, y)| {
         a.cmp(b).then_with(|| identity_key(&agents[*x].name).cmp(&identity_key(&agents[*y].name)))
@@ -229,7 +229,7 @@ pub fn best(wanted: &Requirements, agents: &[Candidate]) -> Option<usize> {
 }
 
 /// A sentence that says why no agent is eligible.
-pub fn no_candidate_reason(wanted: &Requirements, agents: &[Candidate]) -> String {
+pub fn no_candidate_reason(wanted: &Requirements, agents: &[CandidateAgent]) -> String {
     let count =
         |refusal: Ineligibility| agents.iter().filter(|agent| judge(wanted, agent) == Err(refusal)).count();
     let of_role = agents.iter().filter(|agent| agent.roles.contains(&wanted.role)).count();

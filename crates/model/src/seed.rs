@@ -61,7 +61,7 @@ pub fn with_work(state: Option<Value>, work: &SeededWork<'_>) -> Value {
 
 /// A saved state that matches a request.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Candidate {
+pub struct SeedCandidate {
     /// Whose it is.
     pub identity: String,
     /// The task part of its key; empty for an identity's own state.
@@ -76,7 +76,7 @@ pub struct Candidate {
     pub updated_at: Millis,
 }
 
-impl Candidate {
+impl SeedCandidate {
     /// As answers show it.
     pub fn view(&self) -> View {
         let part = |key: &str| self.state.get(key).cloned().unwrap_or_default();
@@ -140,16 +140,16 @@ pub struct StateRequest<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub enum StateChoice {
     /// The very tuple that was named, or the only one that can be meant.
-    Continue(Candidate),
+    Continue(SeedCandidate),
     /// Several could be meant, best first.
-    Required(Vec<Candidate>),
+    Required(Vec<SeedCandidate>),
     /// None: begin anew.
     New,
 }
 
 /// Chooses: the exact tuple; else, with a request to go on, the one candidate or a choice between several; else new.
-pub fn choose(request: &StateRequest<'_>, mut candidates: Vec<Candidate>) -> StateChoice {
-    let mine = |c: &Candidate| identity_key(&c.identity) == identity_key(request.identity);
+pub fn choose(request: &StateRequest<'_>, mut candidates: Vec<SeedCandidate>) -> StateChoice {
+    let mine = |c: &SeedCandidate| identity_key(&c.identity) == identity_key(request.identity);
     let exact = request.task_id.and_then(|task| candidates.iter().position(|c| mine(c) && c.task_id == task));
     if let Some(at) = exact {
         return StateChoice::Continue(candidates.swap_remove(at));
@@ -179,7 +179,7 @@ fn wants_to_go_on(text: &str) -> bool {
 }
 
 /// How many words of a question stand in the next action or the task.
-fn matching(candidate: &Candidate, words: &[String]) -> usize {
+fn matching(candidate: &SeedCandidate, words: &[String]) -> usize {
     let action = candidate.state.get("next_action").map(Value::to_string).unwrap_or_default();
     let known = crate::memory::words(&format!("{action} {}", candidate.task_id));
     words.iter().filter(|word| known.contains(word)).count()
@@ -227,8 +227,8 @@ mod tests {
         assert_eq!(after["next_action"]["description"], "Work on task gh-o/r-1: Add it");
     }
 
-    fn candidate(identity: &str, task: &str, action: &str, at: Millis) -> Candidate {
-        Candidate {
+    fn candidate(identity: &str, task: &str, action: &str, at: Millis) -> SeedCandidate {
+        SeedCandidate {
             identity: identity.into(),
             task_id: task.into(),
             session_id: format!("{identity}-{task}"),
@@ -238,7 +238,7 @@ mod tests {
         }
     }
 
-    fn check(request: StateRequest<'_>, candidates: &[Candidate]) -> String {
+    fn check(request: StateRequest<'_>, candidates: &[SeedCandidate]) -> String {
         match choose(&StateRequest { identity: "Donna", ..request }, candidates.to_vec()) {
             StateChoice::New => "new".into(),
             StateChoice::Continue(c) => c.session_id,

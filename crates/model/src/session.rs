@@ -63,14 +63,14 @@ pub struct Release {
 
 /// Where a caller runs: what tells one agent's process from another's.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct ProcessLocation {
     /// Stable id of the machine.
     pub machine: String,
     /// Process id and start time of the nearest long-lived ancestor, or what `BATON_PROCESS` says. Empty: unknown.
     pub process: String,
 }
 
-impl Place {
+impl ProcessLocation {
     /// The place in a clause: `process 17:42@7 on machine m1`.
     pub fn describe(&self) -> String {
         let process = match self.process.as_str() {
@@ -96,7 +96,7 @@ pub struct Session {
     /// The tool it works through: `claude_code`, `codex`, …, `human`, `other`.
     pub surface: String,
     /// Where it runs.
-    pub place: Place,
+    pub location: ProcessLocation,
     /// When it registered.
     pub started_at: Millis,
     /// Time of its last heartbeat.
@@ -119,7 +119,7 @@ pub struct Session {
     /// it registered.
     pub stale_after: Millis,
     /// The working copy that it works in, as its agent last said.
-    pub copy: Option<WorkingCopy>,
+    pub working_copy: Option<WorkingCopy>,
 }
 
 /// The two cut-offs of liveness, in milliseconds. Both edges are inclusive.
@@ -208,7 +208,7 @@ impl Session {
             session_id: self.session_id.clone(),
             identity: self.identity.clone(),
             surface: self.surface.clone(),
-            machine: self.place.machine.clone(),
+            machine: self.location.machine.clone(),
             live: self.is_live(now, limits),
             fresh: self.is_fresh(now, limits),
             last_verb: self.last_verb.clone(),
@@ -221,7 +221,7 @@ impl Session {
             opened_by: self.opened_by.clone(),
             released_at: self.release.as_ref().map(|release| Timestamp(release.at)),
             release_reason: self.release.as_ref().map(|release| release.reason),
-            copy: self.copy.clone(),
+            copy: self.working_copy.clone(),
             is_own: false,
         }
     }
@@ -291,11 +291,11 @@ pub enum Admission {
 }
 
 /// What the same-identity rule looks at.
-pub struct RegistrationRequest<'a> {
+pub struct AdmissionRequest<'a> {
     /// The identity that asks.
     pub identity: &'a str,
     /// Where it runs.
-    pub place: &'a Place,
+    pub location: &'a ProcessLocation,
     /// Now.
     pub now: Millis,
     /// The cut-offs.
@@ -309,7 +309,7 @@ pub struct RegistrationRequest<'a> {
 /// its own process counts for nothing in the sessions of others.
 pub fn admit(
     open: &[Session],
-    who: &RegistrationRequest<'_>,
+    who: &AdmissionRequest<'_>,
     is_gone: impl Fn(&Session) -> bool,
     is_own: impl Fn(&Session) -> bool,
 ) -> Result<Admission, Refusal> {
@@ -319,10 +319,11 @@ pub fn admit(
     let key = identity_key(who.identity);
     let mut replaced = Vec::new();
     for session in open.iter().filter(|s| s.is_open() && identity_key(&s.identity) == key) {
-        let same_machine =
-            is_own(session) && !who.place.machine.is_empty() && session.place.machine == who.place.machine;
-        let known = !who.place.process.is_empty() && !session.place.process.is_empty();
-        let reason = if same_machine && known && session.place.process == who.place.process {
+        let same_machine = is_own(session)
+            && !who.location.machine.is_empty()
+            && session.location.machine == who.location.machine;
+        let known = !who.location.process.is_empty() && !session.location.process.is_empty();
+        let reason = if same_machine && known && session.location.process == who.location.process {
             return Ok(Admission::Same(Box::new(session.clone())));
         } else if same_machine && known && is_gone(session) {
             ReleaseReason::Reconnect
@@ -338,7 +339,7 @@ pub fn admit(
     Ok(Admission::New(replaced))
 }
 
-fn identity_conflict(holder: &Session, who: &RegistrationRequest<'_>) -> Refusal {
+fn identity_conflict(holder: &Session, who: &AdmissionRequest<'_>) -> Refusal {
     Refusal::new(
         Kind::Conflict,
         "identity_conflict",

@@ -8,7 +8,7 @@ pub(crate) fn session(identity: &str, machine: &str, process: &str, heartbeat_at
         session_id: format!("s-{identity}-{process}"),
         identity: identity.into(),
         surface: "codex".into(),
-        place: Place { machine: machine.into(), process: process.into() },
+        location: ProcessLocation { machine: machine.into(), process: process.into() },
         started_at: 0,
         heartbeat_at,
         last_verb: "start".into(),
@@ -18,16 +18,16 @@ pub(crate) fn session(identity: &str, machine: &str, process: &str, heartbeat_at
         picked_up_session_id: None,
         opened_by: None,
         stale_after: 0,
-        copy: None,
+        working_copy: None,
         baton_id: None,
     }
 }
 
 fn check(open: &[Session], identity: &str, machine: &str, process: &str, force: bool, gone: bool) -> String {
-    let place = Place { machine: machine.into(), process: process.into() };
-    let who = RegistrationRequest {
+    let location = ProcessLocation { machine: machine.into(), process: process.into() };
+    let who = AdmissionRequest {
         identity,
-        place: &place,
+        location: &location,
         now: NOW,
         limits: Limits::default(),
         force: force.then_some(ReleaseReason::Operator),

@@ -79,7 +79,7 @@ impl ProviderStop {
     }
 
     /// When it answers again, in words: `again at 3pm (Europe/Berlin)`.
-    pub fn again(&self) -> Option<String> {
+    pub fn reset_text(&self) -> Option<String> {
         Some(match self.reset.as_ref()? {
             Reset::AgainAt(at) => {
                 let instant = rfc3339(at.0);
@@ -165,7 +165,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, is_limit: bool, again: Option<&str>) {
         let stop = ProviderStop::read(text, NOW, &|_| None);
-        assert_eq!((stop.is_limit, stop.again().as_deref()), (is_limit, again), "{text}");
+        assert_eq!((stop.is_limit, stop.reset_text().as_deref()), (is_limit, again), "{text}");
     }
 
     #[test]
@@ -265,7 +265,7 @@ mod tests {
             "429 retry in 9",
         ] {
             let stop = ProviderStop::read(text, Millis::MAX, &berlin);
-            assert!(!format!("{}{:?}", stop.text, stop.again()).contains('\u{1b}'), "{text}");
+            assert!(!format!("{}{:?}", stop.text, stop.reset_text()).contains('\u{1b}'), "{text}");
         }
         assert_eq!(
             ProviderStop::read(&format!("quota {}", "x".repeat(10_000)), NOW, &berlin).text.len(),

@@ -82,7 +82,7 @@ pub static ALL: &[Entry] = &[
     entry::<project::Split>(),
     entry::<session::Checkpoint>(),
     entry::<session::End>(),
-    entry::<session::Handoff>(),
+    entry::<session::SessionDocument>(),
     entry::<session::Heartbeat>(),
     entry::<session::History>(),
     entry::<session::Reassign>(),
@@ -99,7 +99,7 @@ pub static ALL: &[Entry] = &[
     entry::<message::Ack>(),
     entry::<message::Delivered>(),
     entry::<message::Pending>(),
-    entry::<message::Recall>(),
+    entry::<message::Retract>(),
     entry::<message::Send>(),
     entry::<ledger::StoreCheck>(),
     entry::<task::Batch>(),
@@ -175,7 +175,7 @@ pub fn meta(name: &str) -> Option<&'static Meta> {
 }
 
 /// Runs an operation in this process. Its input goes the same way as one that came as JSON.
-pub fn run_typed<O: Operation>(input: &O::Input, cx: &mut Cx<'_>) -> Result<O::Output, Failure> {
+pub fn call_typed<O: Operation>(input: &O::Input, cx: &mut Cx<'_>) -> Result<O::Output, Failure> {
     let malformed = |error| {
         let what = format!("{} cannot be read or written as JSON: {error}", O::NAME);
         Refusal::invalid("answer_unwritable", what, "report this")

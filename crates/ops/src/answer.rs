@@ -89,7 +89,7 @@ impl<'a> AnswerView<'a> {
         self.delivery_of(signals.map(str::to_owned).collect())
     }
 
-    /// The same of an answer of which `shown` was written out, with the mail whose reader the answer names itself. A message that
+    /// What marks the messages of an answer as delivered of which `shown` was written out, with the mail whose reader the answer names itself. A message that
     /// was shortened in a list goes on waiting.
     pub fn delivery_as_shown(self, shown: AnswerView<'_>) -> Option<DeliveredInput> {
         let is_whole = |field: &str, id: &str| self.message(field, id) == shown.message(field, id);

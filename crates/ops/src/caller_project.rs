@@ -4,30 +4,30 @@ use std::path::Path;
 
 use baton_model::access::Grant;
 use baton_model::time::Millis;
-use baton_store::place::Place;
-use baton_store::{Failure, Store, place};
+use baton_store::project_root::ProjectRoot;
+use baton_store::{Failure, Store, project_root};
 
-use crate::displaced::{is_displaced, put_place};
-use crate::locate::{CallerPlace, Location, ambiguous, clone_refusal, locate, place_of, unresolved};
+use crate::displaced::{is_displaced, put_root};
+use crate::locate::{CallerPlace, Location, ambiguous, clone_refusal, locate, root_of, unresolved};
 use crate::op::{Caller, Env};
 
 /// Writes that a repository moved: its place is where it is found now.
 pub(crate) fn record_move(
     store: &mut Store,
     here: &CallerPlace<'_>,
-    from: &Place,
+    from: &ProjectRoot,
     now: Millis,
 ) -> Result<(), Failure> {
-    let Some(to) = place_of(here, &from.project_id) else { return Ok(()) };
+    let Some(to) = root_of(here, &from.project_id) else { return Ok(()) };
     store.write_relaxed(|tx| {
-        place::remove(tx, &from.machine, &from.path)?;
-        put_place(tx, &to, now)?;
+        project_root::remove(tx, &from.machine, &from.path)?;
+        put_root(tx, &to, now)?;
         let (Some(id), Some(common_dir)) = (&to.repository_id, &to.common_dir) else { return Ok(()) };
         // Its worktrees belong to the git folder that moved.
-        for place in place::of_repository(tx, here.machine, common_dir, Some(id))? {
+        for place in project_root::of_repository(tx, here.machine, common_dir, Some(id))? {
             let is_its = place.repository_id.as_ref() == Some(id) && place.machine == here.machine;
             if is_its && place.is_worktree && !is_displaced(&place) && place.common_dir != to.common_dir {
-                place::put(tx, &Place { common_dir: to.common_dir.clone(), ..place }, now)?;
+                project_root::put(tx, &ProjectRoot { common_dir: to.common_dir.clone(), ..place }, now)?;
             }
         }
         Ok(())
@@ -56,7 +56,7 @@ pub(crate) fn of_folder(store: &mut Store, env: &Env<'_>, folder: &Path) -> Resu
     let around = folders.first().and_then(|folder| env.host.repository(folder));
     let everything = Grant::default();
     let there = CallerPlace {
-        machine: &env.caller.place.machine,
+        machine: &env.caller.location.machine,
         folders: &folders,
         git_root: around.as_ref().map(|(root, _)| root.as_str()),
         repository: around.as_ref().map(|(_, repository)| repository),
@@ -64,7 +64,7 @@ pub(crate) fn of_folder(store: &mut Store, env: &Env<'_>, folder: &Path) -> Resu
         grant: &everything,
     };
     Ok(match store.read(|tx| locate(tx, env.host, &there))? {
-        Location::Project(project_id) | Location::Moved(Place { project_id, .. }) => Some(project_id),
+        Location::Project(project_id) | Location::Moved(ProjectRoot { project_id, .. }) => Some(project_id),
         _ => None,
     })
 }

@@ -17,6 +17,7 @@ use baton_store::{Failure, Tx, baton, delta, handoff as handoffs, project, sessi
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+use crate::baton::RowLocation;
 use crate::handoff::isolation::sender_for;
 use crate::op::Env;
 use crate::project::merged_remark;
@@ -30,7 +31,7 @@ pub(crate) use unread::mailbox;
 pub use unread::{Unread, UnreadMessage};
 
 /// The most open tasks and batons of a card.
-const SHOWN: i64 = 50;
+const MAX_SHOWN: i64 = 50;
 
 /// Of how many kept batons a card says what stopped their agents.
 const STOPS: usize = 5;
@@ -110,6 +111,9 @@ pub struct Waiting {
     /// What was not committed goes with it: `baton changes show ID`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_changes: bool,
+    /// Of a baton: where the work was left, if in another folder than the caller's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub location: Option<RowLocation>,
 }
 
 impl Waiting {
@@ -263,7 +267,7 @@ pub(crate) fn read(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<C
     read_with(tx, env, (project_id, None), |_| {})
 }
 
-/// The same for an identity, in one round trip with what the caller is going to ask besides.
+/// Reads the card for an identity, in one round trip with what the caller is going to ask besides.
 pub(crate) fn read_with(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -274,8 +278,9 @@ pub(crate) fn read_with(
         prefetch_more(tx);
         drop(project::get(tx, project_id));
         drop(session::open(tx, project_id));
-        drop(task::open(tx, project_id, SHOWN));
-        drop(baton::unspent(tx, project_id, SHOWN));
+        drop(task::open(tx, project_id, MAX_SHOWN));
+        drop(baton::unspent(tx, project_id, MAX_SHOWN));
+        drop(session::left_unspent(tx, project_id, MAX_SHOWN));
         drop(baton::kept_automatically(tx, project_id));
         drop(handoffs::of_project(tx, project_id));
         unread::prefetch(tx, env, project_id, identity);
@@ -283,8 +288,8 @@ pub(crate) fn read_with(
     });
     let project = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
     let open = session::open(tx, project_id)?;
-    let open_tasks = task::open(tx, project_id, SHOWN)?;
-    let tasks = open_tasks.into_iter().map(|task| crate::task::as_it_stands(tx, env, task));
+    let open_tasks = task::open(tx, project_id, MAX_SHOWN)?;
+    let tasks = open_tasks.into_iter().map(|task| crate::task::with_expiry_applied(tx, env, task));
     let mut tasks = tasks.collect::<Result<Vec<_>, _>>()?;
     crate::handoff::without_words(tx, env, project_id, &mut tasks)?;
     let all: Vec<_> =
@@ -316,7 +321,8 @@ fn waiting(
 ) -> Result<Vec<Waiting>, Failure> {
     let mut waiting: Vec<Waiting> = Vec::new();
     let automatic = baton::kept_automatically(tx, project_id)?;
-    for baton in baton::unspent(tx, project_id, SHOWN)? {
+    let left = session::left_unspent(tx, project_id, MAX_SHOWN)?;
+    for baton in baton::unspent(tx, project_id, MAX_SHOWN)? {
         let holder = match &baton.holder_session_id {
             Some(id) => session::get(tx, project_id, id)?,
             None => None,
@@ -324,6 +330,8 @@ fn waiting(
         let is_kept = automatic.contains(&baton.baton_id);
         let is_looked_at = is_kept && waiting.iter().filter(|one| one.kept).count() < STOPS;
         let stopped = if is_looked_at { stopped(tx, &baton)? } else { None };
+        let left_by = left.iter().find(|session| session.session_id == baton.session_id);
+        let location = left_by.and_then(|session| RowLocation::of(env, session));
         waiting.push(Waiting {
             stopped,
             state: WaitingState::Baton(
@@ -336,6 +344,7 @@ fn waiting(
             created_at: Timestamp(baton.created_at),
             kept: is_kept,
             has_changes: baton.has_changes,
+            location: location.filter(|location| !location.is_folder_of(env.caller)),
             from: baton.identity,
             id: baton.baton_id,
         });
@@ -356,6 +365,7 @@ fn waiting(
                 kept: false,
                 stopped: None,
                 has_changes: false,
+                location: None,
             });
         }
     }

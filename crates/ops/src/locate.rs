@@ -10,25 +10,20 @@
 use std::path::Path;
 
 use baton_model::access::Grant;
-use baton_model::delta::Kind as DeltaKind;
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
-use baton_model::repository::{Repository, canonical_address};
+use baton_model::repository::{NAMES_NO_WORKTREE, Repository, canonical_address};
 use baton_model::shell::shell_word;
-use baton_store::place::Place;
-use baton_store::{Failure, Tx, delta, place, project, session};
+use baton_store::project_root::ProjectRoot;
+use baton_store::{Failure, Tx, project, project_root};
 use serde_json::json;
 
-use crate::displaced::{folder_of, is_taken};
+use crate::displaced::{folder_of, is_replaced, is_taken};
 use crate::op::{Caller, Host};
 use crate::project_hint::{way_to_clone, way_to_project};
 
-/// How many of the newest sessions of a project tell which commit was checked out in a folder.
-const LOOKED_AT: i64 = 50;
-/// Among how many of the first entries of a ledger its registration is.
-const REGISTRATION: i64 = 4;
 /// The most other projects of one remote that a refusal names.
-const NAMED: usize = 5;
+const MAX_NAMED_PROJECTS: usize = 5;
 
 /// Where a caller stands.
 #[derive(Debug, Clone, Copy)]
@@ -51,7 +46,7 @@ impl<'a> CallerPlace<'a> {
     /// Where a caller stands.
     pub(crate) fn of(caller: &'a Caller) -> Self {
         Self {
-            machine: &caller.place.machine,
+            machine: &caller.location.machine,
             folders: &caller.folders,
             git_root: caller.git_root.as_deref(),
             repository: caller.repository.as_ref(),
@@ -69,7 +64,7 @@ impl<'a> CallerPlace<'a> {
     }
 
     /// Whether a place is of another repository than the one that lies there now.
-    fn is_stale(&self, place: &Place) -> bool {
+    fn is_stale(&self, place: &ProjectRoot) -> bool {
         self.git_root.zip(self.repository).is_some_and(|(root, now)| is_taken(place, root, now))
     }
 }
@@ -80,7 +75,7 @@ pub(crate) enum Location {
     /// It belongs to this one.
     Project(String),
     /// Its repository moved here from a folder in which it is no more.
-    Moved(Place),
+    Moved(ProjectRoot),
     /// It looks like a clone or a copy of one.
     Clone(CloneOf),
     /// It is a repository of its own in the folder of a project.
@@ -114,7 +109,7 @@ impl CloneOf {
 /// The project of a standpoint, looked up; nothing is written.
 pub(crate) fn locate(tx: &mut Tx<'_>, host: &dyn Host, here: &CallerPlace<'_>) -> Result<Location, Failure> {
     let above = nearest(tx, host, here)?;
-    let is_inside = |place: &Place| here.git_root.is_none_or(|git| is_at_or_below(&place.path, git));
+    let is_inside = |place: &ProjectRoot| here.git_root.is_none_or(|git| is_at_or_below(&place.path, git));
     if let Some(place) = above.as_ref().filter(|place| is_inside(place) && !place.is_worktree) {
         return Ok(Location::Project(place.project_id.clone()));
     }
@@ -138,9 +133,9 @@ fn is_at_or_below(path: &str, folder: &str) -> bool {
 }
 
 /// The nearest folder that is a place of a project. To a token that does not reach what is here, nothing is here.
-fn nearest(tx: &mut Tx<'_>, host: &dyn Host, here: &CallerPlace<'_>) -> Result<Option<Place>, Failure> {
+fn nearest(tx: &mut Tx<'_>, host: &dyn Host, here: &CallerPlace<'_>) -> Result<Option<ProjectRoot>, Failure> {
     for folder in here.folders {
-        let found = place::get(tx, here.machine, folder)?;
+        let found = project_root::get(tx, here.machine, folder)?;
         if let Some(place) =
             found.filter(|place| here.grant.reaches(&place.project_id) && !here.is_stale(place))
             && !is_replaced(tx, host, here, &place)?
@@ -157,7 +152,7 @@ fn has_left_isolated(
     tx: &mut Tx<'_>,
     host: &dyn Host,
     here: &CallerPlace<'_>,
-    place: &Place,
+    place: &ProjectRoot,
 ) -> Result<bool, Failure> {
     let Some((id, folder)) = place.repository_id.as_deref().zip(place.common_dir.as_deref()) else {
         return Ok(false);
@@ -167,59 +162,20 @@ fn has_left_isolated(
         && host.holds_repository(folder, id) == Some(false))
 }
 
-/// Whether another repository lies in the folder of a place by now: its settings hold no id, and it lacks the commit at which an agent
-/// was last at work there, or at which it was registered. A repository that only lost its settings has that commit; that of an isolated project is asked about.
-fn is_replaced(
-    tx: &mut Tx<'_>,
-    host: &dyn Host,
-    here: &CallerPlace<'_>,
-    place: &Place,
-) -> Result<bool, Failure> {
-    let (Some(repository), Some(root)) = (here.repository, here.git_root) else { return Ok(false) };
-    let is_suspect = repository.id.is_none()
-        && place.repository_id.is_some()
-        && place.common_dir.as_deref() == Some(repository.common_dir.as_str());
-    if !is_suspect {
-        return Ok(false);
-    }
-    // What is isolated is read by its own repository alone, also where a clone of it lies in its place.
-    if project::get(tx, &place.project_id)?.is_some_and(|of| of.is_isolated) {
-        return Ok(true);
-    }
-    let newest = session::newest(tx, &place.project_id, LOOKED_AT)?.into_iter();
-    let mut there = newest.filter(|one| one.place.machine == here.machine).filter_map(|one| one.copy);
-    let last = match there.find(|copy| copy.root == place.path).and_then(|copy| copy.commit) {
-        Some(commit) => Some(commit),
-        None => registered_at(tx, place)?,
-    };
-    Ok(last.is_some_and(|commit| host.has_commit(root, &commit) == Some(false)))
-}
-
-/// The commit that was checked out in a folder when its project was registered there.
-fn registered_at(tx: &mut Tx<'_>, place: &Place) -> Result<Option<String>, Failure> {
-    for entry in delta::after(tx, &place.project_id, 0, REGISTRATION)? {
-        let body = serde_json::from_str::<serde_json::Value>(&entry.body).unwrap_or_default();
-        if entry.kind == DeltaKind::Other && body["path"] == place.path.as_str() {
-            return Ok(body["commit"].as_str().map(str::to_owned));
-        }
-    }
-    Ok(None)
-}
-
 fn by_repository(
     tx: &mut Tx<'_>,
     host: &dyn Host,
     here: &CallerPlace<'_>,
 ) -> Result<Option<Location>, Failure> {
     let Some(repository) = here.repository else { return Ok(None) };
-    let mut known = place::of_repository(tx, here.machine, &repository.common_dir, here.id())?;
+    let mut known = project_root::of_repository(tx, here.machine, &repository.common_dir, here.id())?;
     known.retain(|place| here.grant.reaches(&place.project_id));
-    let is_of_it = |place: &&Place| match (place.repository_id.as_deref(), here.id()) {
+    let is_of_it = |place: &&ProjectRoot| match (place.repository_id.as_deref(), here.id()) {
         (Some(known), Some(own)) => known == own,
         // Git's settings were lost, or cannot be written.
         _ => true,
     };
-    let is_here = |place: &&Place| {
+    let is_here = |place: &&ProjectRoot| {
         place.machine == here.machine && place.common_dir.as_deref() == Some(repository.common_dir.as_str())
     };
     let found = known.iter().find(|place| is_here(place) && is_of_it(place));
@@ -233,16 +189,16 @@ fn by_repository(
     }
     // A main working copy that was registered before repositories had ids.
     if let Some(main) = repository.main.as_deref().filter(|_| repository.is_worktree)
-        && let Some(place) = place::get(tx, here.machine, main)?
+        && let Some(place) = project_root::get(tx, here.machine, main)?
         && here.grant.reaches(&place.project_id)
         && place.common_dir.is_none()
     {
         return Ok(Some(Location::Project(place.project_id)));
     }
     let same_id =
-        |place: &&Place| place.repository_id.is_some() && place.repository_id.as_deref() == here.id();
+        |place: &&ProjectRoot| place.repository_id.is_some() && place.repository_id.as_deref() == here.id();
     // A folder that two machines share, or that was copied from one to another, has one id on both.
-    let same_machine = |place: &&Place| same_id(place) && place.machine == here.machine;
+    let same_machine = |place: &&ProjectRoot| same_id(place) && place.machine == here.machine;
     let Some(other) = known.iter().find(same_machine).or_else(|| known.iter().find(same_id)) else {
         return Ok(None);
     };
@@ -254,11 +210,11 @@ fn by_repository(
 fn left_folder<'a>(
     host: &dyn Host,
     here: &CallerPlace<'_>,
-    found: &Place,
-    known: &'a [Place],
-) -> Option<&'a Place> {
+    found: &ProjectRoot,
+    known: &'a [ProjectRoot],
+) -> Option<&'a ProjectRoot> {
     let id = here.id().filter(|id| found.is_worktree && found.repository_id.as_deref() == Some(id))?;
-    let is_main = |place: &&Place| !place.is_worktree && place.machine == here.machine;
+    let is_main = |place: &&ProjectRoot| !place.is_worktree && place.machine == here.machine;
     let main = known.iter().find(|place| is_main(place) && place.repository_id.as_deref() == Some(id))?;
     let there = main.common_dir.as_deref().filter(|there| Some(*there) != found.common_dir.as_deref())?;
     (host.holds_repository(there, id) == Some(false)).then_some(main)
@@ -269,7 +225,7 @@ fn moved_or_copied(
     tx: &mut Tx<'_>,
     host: &dyn Host,
     here: &CallerPlace<'_>,
-    other: &Place,
+    other: &ProjectRoot,
 ) -> Result<Location, Failure> {
     let (project_id, path) = (other.project_id.clone(), visible(folder_of(other)));
     let there = other.common_dir.as_deref().filter(|_| other.machine == here.machine);
@@ -303,7 +259,7 @@ pub(crate) fn by_address(
     let Some(address) = remote.and_then(canonical_address) else { return Ok(None) };
     let is_path = address.starts_with('/');
     let reason = format!("{source} {}", visible(&address));
-    if is_path && let Some(place) = place_at(tx, here, &address)? {
+    if is_path && let Some(place) = root_at(tx, here, &address)? {
         return Ok(Some(CloneOf::new(place.project_id, reason)));
     }
     let mut same = Vec::new();
@@ -314,32 +270,36 @@ pub(crate) fn by_address(
             continue;
         }
         // A path is another repository on another machine.
-        if !is_path || !place::roots(tx, &known.project_id, here.machine)?.is_empty() {
+        if !is_path || !project_root::roots(tx, &known.project_id, here.machine)?.is_empty() {
             same.push(known);
         }
     }
     // The first that was registered; later ones may be clones that are kept apart.
     same.sort_by(|a, b| (a.created_at, &a.project_id).cmp(&(b.created_at, &b.project_id)));
     let mut ids = same.into_iter().map(|known| known.project_id);
-    Ok(ids.next().map(|project_id| CloneOf { project_id, reason, others: ids.take(NAMED).collect() }))
+    Ok(ids.next().map(|project_id| CloneOf {
+        project_id,
+        reason,
+        others: ids.take(MAX_NAMED_PROJECTS).collect(),
+    }))
 }
 
 /// The place whose folder, or whose repository, a path of this machine leads to.
-fn place_at(tx: &mut Tx<'_>, here: &CallerPlace<'_>, path: &str) -> Result<Option<Place>, Failure> {
-    let mut found: Vec<Place> = place::get(tx, here.machine, path)?.into_iter().collect();
+fn root_at(tx: &mut Tx<'_>, here: &CallerPlace<'_>, path: &str) -> Result<Option<ProjectRoot>, Failure> {
+    let mut found: Vec<ProjectRoot> = project_root::get(tx, here.machine, path)?.into_iter().collect();
     // Links on the way to a folder stay in its place; a git folder is without them.
     for common_dir in [format!("{path}/.git"), format!("{path}.git")] {
-        found.extend(place::of_repository(tx, here.machine, &common_dir, None)?);
+        found.extend(project_root::of_repository(tx, here.machine, &common_dir, None)?);
     }
     found.retain(|place| place.machine == here.machine && here.grant.reaches(&place.project_id));
     Ok(found.into_iter().next())
 }
 
 /// The place that a project has at a standpoint: of a worktree the main working copy, which stays when the worktree goes.
-pub(crate) fn place_of(here: &CallerPlace<'_>, project_id: &str) -> Option<Place> {
+pub(crate) fn root_of(here: &CallerPlace<'_>, project_id: &str) -> Option<ProjectRoot> {
     let main = here.repository.and_then(|repository| repository.main.as_deref());
     let path = main.or(here.git_root).or(here.folders.first().map(String::as_str))?;
-    Some(Place {
+    Some(ProjectRoot {
         project_id: project_id.to_owned(),
         machine: here.machine.to_owned(),
         path: path.to_owned(),
@@ -372,16 +332,25 @@ pub(crate) fn ambiguous(project: &str, root: &str, git: &str) -> Refusal {
     )
 }
 
+fn way_to_repair(fault: &str, folder: &str) -> String {
+    if fault.contains(NAMES_NO_WORKTREE) {
+        return format!(
+            "if it is yours: `git -C {folder} config core.worktree {folder}`; else say --project ID"
+        );
+    }
+    format!(
+        "if it was moved: `git worktree repair {folder}` in its repository; where git has forgotten it (`git worktree prune`), copy its files \
+         to a new worktree; else say --project ID"
+    )
+}
+
 pub(crate) fn unresolved(here: &CallerPlace<'_>) -> Refusal {
     if let Some(fault) = here.git_fault {
         return Refusal::new(
             Kind::NotFound,
             "project_unresolved",
             format!("no project is registered for {}: {fault}", visible(here.folder())),
-            format!(
-                "if it was moved: `git worktree repair {}` in its repository; else say --project ID",
-                shell_word(here.folder())
-            ),
+            way_to_repair(fault, &shell_word(here.folder())),
         );
     }
     let what = match here.folders.first() {

@@ -272,7 +272,7 @@ impl Meta {
 
     /// It encrypts these fields of its input for a sensitive task.
     #[must_use]
-    pub const fn seals(self, fields: &'static [&'static str]) -> Self {
+    pub const fn encrypts(self, fields: &'static [&'static str]) -> Self {
         Self { sealed_fields: fields, ..self }
     }
 }

@@ -7,7 +7,7 @@ use baton_model::id::{ID_RANDOM, new_id};
 use baton_model::recall::IndexResult;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::repository::{MadeCommit, Repository};
-use baton_model::session::{Limits, Place, Session};
+use baton_model::session::{Limits, ProcessLocation, Session};
 use baton_model::time::Millis;
 use baton_store::{Failure, Store};
 use schemars::{JsonSchema, Schema};
@@ -51,7 +51,7 @@ pub struct Caller {
     /// The tool that it works through.
     pub surface: String,
     /// Where it runs.
-    pub place: Place,
+    pub location: ProcessLocation,
     /// Its working directory and the folders above it, nearest first.
     pub folders: Vec<String>,
     /// The top folder of the git working copy it is in.
@@ -99,9 +99,9 @@ pub enum PathKind {
 /// What an operation may ask of the machine.
 pub trait Host {
     /// Whether the process of this place, on this machine, is known to have ended.
-    fn process_gone(&self, place: &Place) -> bool;
+    fn has_process_ended(&self, place: &ProcessLocation) -> bool;
     /// Whether what is said of the processes of a place is the word of the caller alone: it runs elsewhere and nobody else is asked.
-    fn is_callers_word(&self, _place: &Place) -> bool {
+    fn is_callers_word(&self, _place: &ProcessLocation) -> bool {
         false
     }
     /// Whether it is known that the agent of a tool's conversation runs on this machine.
@@ -109,7 +109,7 @@ pub trait Host {
         false
     }
     /// Where other tools keep their transcripts.
-    fn transcript_env(&self) -> &baton_transcripts::Env;
+    fn transcript_env(&self) -> &baton_transcripts::TranscriptEnv;
     /// Branch, commit, dirtiness of the working copy at this path.
     fn git(&self, folder: &str) -> Option<baton_model::packet::Git>;
     /// The top folder of the working copy around a folder, and its repository; nothing where there is none, or its files are not
@@ -181,16 +181,16 @@ pub trait Host {
         Ok(None)
     }
     /// Encrypts a text for these public keys.
-    fn seal(&self, _recipients: &[String], _text: &str) -> Result<String, Refusal> {
+    fn encrypt(&self, _recipients: &[String], _text: &str) -> Result<String, Refusal> {
         Err(no_keys())
     }
     /// Decrypts a text with the private key that this identity has in a project, on this machine.
-    fn unseal(&self, _project_id: &str, _identity: &str, _sealed: &str) -> Result<String, Refusal> {
+    fn decrypt(&self, _project_id: &str, _identity: &str, _sealed: &str) -> Result<String, Refusal> {
         Err(no_keys())
     }
-    /// The same for what is a JSON object. Where another machine decrypts it, the object holds what that machine knows it by.
-    fn unseal_object(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {
-        self.unseal(project_id, identity, sealed)
+    /// Decrypts a JSON object. Where another machine decrypts it, the object holds what that machine knows it by.
+    fn decrypt_object(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {
+        self.decrypt(project_id, identity, sealed)
     }
     /// The public key of an identity in a project, if its private key is on this machine.
     fn own_key(&self, _project_id: &str, _identity: &str) -> Result<Option<String>, Refusal> {

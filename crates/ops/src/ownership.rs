@@ -6,7 +6,7 @@
 
 use baton_model::id::{identity_key, is_bot, short};
 use baton_model::refusal::{Kind, Refusal};
-use baton_model::session::{Place, Session, View};
+use baton_model::session::{ProcessLocation, Session, View};
 use baton_store::{Failure, Tx, session};
 
 use crate::op::Env;
@@ -14,12 +14,12 @@ use crate::token_rights;
 
 /// Whether the session began where the caller runs. Where neither has a process, all callers of a machine count as one.
 pub(crate) fn is_here(env: &Env<'_>, session: &Session) -> bool {
-    session.place == env.caller.place
+    session.location == env.caller.location
 }
 
 /// Whether the caller is the agent of a session that it names. `name` is who it says that it is.
 pub(crate) fn is_agent_of(env: &Env<'_>, session: &Session, name: Option<&str>) -> bool {
-    if !token_rights::is_own(env, session) {
+    if !token_rights::may_act_in(env, session) {
         return false;
     }
     if env.caller.session.as_deref().is_some_and(|id| is_id_of(id, session)) {
@@ -37,61 +37,63 @@ pub(crate) fn is_agent_of(env: &Env<'_>, session: &Session, name: Option<&str>) 
         _ if is_here(env, session) => true,
         Some(_) => !is_at_work_elsewhere(env, session),
         // One that no name tells from others is left to the next only once its process is known to have ended.
-        None => is_bot(&session.identity) && has_process_ended(env, session, &session.place),
+        None => is_bot(&session.identity) && has_process_ended(env, session, &session.location),
     }
 }
 
 /// Whether another process of the same name may still be at work in the session.
 pub(crate) fn is_at_work_elsewhere(env: &Env<'_>, session: &Session) -> bool {
-    is_live_elsewhere(env, session, &session.place)
+    is_live_elsewhere(env, session, &session.location)
 }
 
 /// Whether what was taken in a session of a name, by a process of it, is that process's and not the caller's: both are
 /// known, the session is fresh, and the environment of the caller does not say that it is in that session.
-pub(crate) fn is_held_elsewhere(env: &Env<'_>, session: &Session, place: &Place) -> bool {
+pub(crate) fn is_held_elsewhere(env: &Env<'_>, session: &Session, place: &ProcessLocation) -> bool {
     let is_callers = env.caller.session.as_deref().is_some_and(|id| is_id_of(id, session));
     !is_bot(&session.identity)
         && !is_callers
-        && *place != env.caller.place
+        && *place != env.caller.location
         && is_live_elsewhere(env, session, place)
 }
 
 /// Whether the agent of a session may still be working: the session is fresh, and its process is not known to have ended.
 pub(crate) fn is_at_work(env: &Env<'_>, session: &Session) -> bool {
-    session.is_fresh(env.now, env.limits) && !is_process_gone(env, session)
+    session.is_fresh(env.now, env.limits) && !has_other_process_ended(env, session)
 }
 
 /// Whether the process of a session is known to have ended. The caller's own runs: the client of a server is not asked.
-pub(crate) fn is_process_gone(env: &Env<'_>, session: &Session) -> bool {
-    session.place != env.caller.place && has_process_ended(env, session, &session.place)
+pub(crate) fn has_other_process_ended(env: &Env<'_>, session: &Session) -> bool {
+    session.location != env.caller.location && has_process_ended(env, session, &session.location)
 }
 
 /// Whether the process of a place at which a session works is known to have ended. What the client of a token says of the processes of
 /// others counts for nothing.
-pub(crate) fn has_process_ended(env: &Env<'_>, session: &Session, place: &Place) -> bool {
-    let is_believed = !env.host.is_callers_word(place) || token_rights::is_own(env, session);
-    is_believed && env.host.process_gone(place)
+pub(crate) fn has_process_ended(env: &Env<'_>, session: &Session, place: &ProcessLocation) -> bool {
+    let is_believed = !env.host.is_callers_word(place) || token_rights::may_act_in(env, session);
+    is_believed && env.host.has_process_ended(place)
 }
 
 /// A session as the roster shows it; one whose process has ended is neither live nor fresh.
 pub(crate) fn view(env: &Env<'_>, session: &Session) -> View {
     let is_named = env.caller.session.as_deref().is_some_and(|id| is_id_of(id, session));
     let is_own = is_named || (is_process_known(env) && is_here(env, session));
-    let view =
-        View { is_own: is_own && token_rights::is_own(env, session), ..session.view(env.now, env.limits) };
-    if view.fresh && is_process_gone(env, session) {
+    let view = View {
+        is_own: is_own && token_rights::may_act_in(env, session),
+        ..session.view(env.now, env.limits)
+    };
+    if view.fresh && has_other_process_ended(env, session) {
         return View { live: false, fresh: false, ..view };
     }
     view
 }
 
-fn is_live_elsewhere(env: &Env<'_>, session: &Session, place: &Place) -> bool {
+fn is_live_elsewhere(env: &Env<'_>, session: &Session, place: &ProcessLocation) -> bool {
     let is_known = !place.process.is_empty() && is_process_known(env);
     is_known && session.is_fresh(env.now, env.limits) && !has_process_ended(env, session, place)
 }
 
 fn is_process_known(env: &Env<'_>) -> bool {
-    !env.caller.place.process.is_empty()
+    !env.caller.location.process.is_empty()
 }
 
 fn is_id_of(id: &str, session: &Session) -> bool {
@@ -100,26 +102,26 @@ fn is_id_of(id: &str, session: &Session) -> bool {
 
 /// Refuses a session in which the caller is not the agent.
 pub(crate) fn require_agent(env: &Env<'_>, session: &Session, name: Option<&str>) -> Result<(), Refusal> {
-    token_rights::require_own(env, session)?;
+    token_rights::require_access(env, session)?;
     if is_agent_of(env, session, name) { Ok(()) } else { Err(session_of_another(env, session)) }
 }
 
 /// The refusal for a session of another agent.
 pub(crate) fn session_of_another(env: &Env<'_>, session: &Session) -> Refusal {
-    if !token_rights::is_own(env, session) {
+    if !token_rights::may_act_in(env, session) {
         return token_rights::session_of_another(env, session);
     }
     let id = short(&session.session_id);
     Refusal::new(
         Kind::Conflict,
         "session_not_yours",
-        format!("session {id} belongs to {}, {}", session.describe(env.now), session.place.describe()),
+        format!("session {id} belongs to {}, {}", session.describe(env.now), session.location.describe()),
         "if you are its agent, say its name with --as and call from the process in which it began, or set BATON_SESSION to its id; \
          else work without --session, under a name of your own; `baton end` and `baton wrap` take it over with --force --why REASON",
     )
     .with("session_id", session.session_id.clone())
     .with("identity", session.identity.clone())
-    .with("process", session.place.process.clone())
+    .with("process", session.location.process.clone())
 }
 
 /// The refusal for an unnamed caller of whose process no session is open, where there are others of the kind.
@@ -138,7 +140,7 @@ pub(crate) fn none_here(
                   under a name (--as NAME) by which you are known again"
             .to_owned(),
     };
-    let place = env.caller.place.describe();
+    let place = env.caller.location.describe();
     Ok(Refusal::new(Kind::NotFound, "no_session", format!("{what}: {place}"), hint)
         .with("candidates", others))
 }
@@ -153,9 +155,9 @@ pub(crate) fn no_session(
     let caller = env.caller;
     let here = caller.git_root.as_ref().or(caller.folders.first());
     let is_here = |one: &Session| {
-        one.place.machine == caller.place.machine
+        one.location.machine == caller.location.machine
             && here.is_some()
-            && one.copy.as_ref().map(|copy| &copy.root) == here
+            && one.working_copy.as_ref().map(|copy| &copy.root) == here
             && identity_key(&one.identity) == identity_key(identity)
             && one.project_id != project_id
             && caller.grant.reaches(&one.project_id)

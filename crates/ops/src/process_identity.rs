@@ -17,7 +17,7 @@ pub(crate) fn look_up(cx: &mut Cx<'_>, input: &Value) -> Result<Option<String>, 
     let Cx { store, env } = cx;
     let caller = env.caller;
     let is_bound = caller.grant.bearer.as_ref().is_some_and(|bearer| bearer.identities.is_some());
-    let is_known = caller.session.is_some() || !caller.place.process.is_empty();
+    let is_known = caller.session.is_some() || !caller.location.process.is_empty();
     if caller.identity.is_some()
         || input.get("identity").is_some_and(|name| !name.is_null())
         || is_bound
@@ -27,7 +27,7 @@ pub(crate) fn look_up(cx: &mut Cx<'_>, input: &Value) -> Result<Option<String>, 
     }
     let sessions = store.read(|tx| match &caller.session {
         Some(id) => session_of_id(tx, id),
-        None => Ok(session::of_process(tx, &caller.place)?),
+        None => Ok(session::of_process(tx, &caller.location)?),
     })?;
     Ok(only_name(env, &sessions))
 }
@@ -41,7 +41,7 @@ fn session_of_id(tx: &mut Tx<'_>, id: &str) -> Result<Vec<Session>, Failure> {
 
 /// The name of the only open sessions of these, which are the newest first, else of the newest; unless it is one that many share.
 fn only_name(env: &Env<'_>, sessions: &[Session]) -> Option<String> {
-    let own = || sessions.iter().filter(|one| token_rights::is_own(env, one));
+    let own = || sessions.iter().filter(|one| token_rights::may_act_in(env, one));
     let open: BTreeSet<String> =
         own().filter(|one| one.is_open()).map(|one| identity_key(&one.identity)).collect();
     let found = match open.len() {

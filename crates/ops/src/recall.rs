@@ -8,9 +8,9 @@ use baton_model::recall::{HASHING, HASHING_FLOOR, Matrix, QuantizedVector};
 use baton_store::{Failure, Tx, vector};
 
 /// Memories that one effect may name.
-pub const BATCH: usize = 64;
+pub const BATCH_SIZE: usize = 64;
 /// The vectors that a process keeps in memory, in bytes; those of the project that was asked for least lately go first.
-const KEPT: usize = 512 * 1024 * 1024;
+const MAX_CACHE_BYTES: usize = 512 * 1024 * 1024;
 
 /// How memories are indexed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -127,7 +127,7 @@ pub(crate) fn nearest(
     cached.write().unwrap_or_else(PoisonError::into_inner).follow(tx, project_id, setup.embedder())?;
     let found =
         cached.read().unwrap_or_else(PoisonError::into_inner).matrix.nearest(question, setup.floor(), limit);
-    cache.fit(KEPT);
+    cache.fit(MAX_CACHE_BYTES);
     Ok(found)
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn project_id(store: &mut Store, env: &Env<'_>, named: Option<&str>) 
     if caller.grant.reaches(&found) { Ok(found) } else { Err(unknown_project(&found).into()) }
 }
 
-/// The same; where neither a name nor the caller's place says it, the project of the session with this id.
+/// The project of a call; where neither a name nor the caller's folder says it, that of the session with this id.
 pub(crate) fn project_of(
     cx: &mut Cx<'_>,
     named: Option<&str>,
@@ -156,7 +156,7 @@ pub(crate) fn acting(
     named: Option<&str>,
     identity_arg: Option<&str>,
 ) -> Result<Session, Failure> {
-    let session = meant_session(tx, env, project_id, named, identity_arg)?;
+    let session = select_session(tx, env, project_id, named, identity_arg)?;
     ownership::require_agent(env, &session, stated_name(env, identity_arg))?;
     Ok(session)
 }
@@ -166,21 +166,22 @@ pub(crate) fn stated_name<'a>(env: &'a Env<'_>, argument: Option<&'a str>) -> Op
     argument.or(env.caller.identity.as_deref())
 }
 
-/// The same for a heartbeat, which a supervisor of the agent may send from another process.
-pub(crate) fn heard_open(
+/// The open session that a heartbeat is for; a supervisor of the agent may send it from another process.
+pub(crate) fn open_for_heartbeat(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     project_id: &str,
     named: Option<&str>,
     identity_arg: Option<&str>,
 ) -> Result<Session, Failure> {
-    let session = meant_session(tx, env, project_id, named, identity_arg)?;
-    token_rights::require_own(env, &session)?;
+    let session = select_session(tx, env, project_id, named, identity_arg)?;
+    token_rights::require_access(env, &session)?;
     if session.is_open() { Ok(session) } else { Err(session_released(&session, env.now).into()) }
 }
 
-/// Like the check above, but the session may belong to another identity: for callers that may take it by force.
-pub(crate) fn meant_session(
+/// The session that a call names, or that of its process or identity. It may belong to another identity, for callers that may take it
+/// by force, and may be released.
+pub(crate) fn select_session(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     project_id: &str,
@@ -226,10 +227,12 @@ pub(crate) fn beat(
             token_rights::require_name_available(tx, env, project_id, who)?;
             let mut here = session::open_of(tx, project_id, who)?;
             here.retain(|s| {
-                s.place == env.caller.place && !s.place.process.is_empty() && token_rights::is_own(env, s)
+                s.location == env.caller.location
+                    && !s.location.process.is_empty()
+                    && token_rights::may_act_in(env, s)
             });
             if here.is_empty()
-                && let Some(ousted) = ousted_here(tx, env, project_id, who)?
+                && let Some(ousted) = preempted_in_process(tx, env, project_id, who)?
             {
                 return Err(session_released(&ousted, env.now).into());
             }
@@ -245,7 +248,7 @@ pub(crate) fn beat(
 /// A caller that names a session that was released is refused by every verb.
 fn refuse_released(named: Option<Session>, env: &Env<'_>) -> Result<Option<Session>, Refusal> {
     match named {
-        Some(session) if !token_rights::is_own(env, &session) => {
+        Some(session) if !token_rights::may_act_in(env, &session) => {
             Err(token_rights::session_of_another(env, &session))
         }
         Some(session) if !session.is_open() => Err(session_released(&session, env.now)),
@@ -255,7 +258,7 @@ fn refuse_released(named: Option<Session>, env: &Env<'_>) -> Result<Option<Sessi
 
 /// The open session in which an identity acts by default: the caller's, if it belongs to the identity, else its only
 /// open one.
-pub(crate) fn own_or_callers(
+pub(crate) fn default_session(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     project_id: &str,
@@ -266,7 +269,7 @@ pub(crate) fn own_or_callers(
             let own = refuse_released(session::get(tx, project_id, id)?, env)?;
             Ok(own.filter(|s| identity_key(&s.identity) == identity_key(who)))
         }
-        None => own_if_any(tx, env, project_id, who),
+        None => only_open_session(tx, env, project_id, who),
     }
 }
 
@@ -277,40 +280,40 @@ pub(crate) fn open_session(
     project_id: &str,
     who: &str,
 ) -> Result<Option<Session>, Failure> {
-    match own_or_callers(tx, env, project_id, who) {
+    match default_session(tx, env, project_id, who) {
         Err(Failure::Refused(_)) => Ok(None),
         own => own,
     }
 }
 
 /// The open session of a verb that needs none: neither named nor ambiguous.
-pub(crate) fn own_if_any(
+pub(crate) fn only_open_session(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     project_id: &str,
     who: &str,
 ) -> Result<Option<Session>, Failure> {
     let mut open = own_open(tx, env, project_id, who)?;
-    open.retain(|one| token_rights::is_own(env, one));
+    open.retain(|one| token_rights::may_act_in(env, one));
     Ok(if open.len() == 1 { open.pop() } else { None })
 }
 
 /// The open sessions that may be the caller's: those of its process; else, unless its own was released, those of its
 /// identity.
 fn own_open(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, who: &str) -> Result<Vec<Session>, Failure> {
-    let place = &env.caller.place;
+    let place = &env.caller.location;
     let mut open = session::open_of(tx, project_id, who)?;
     // Of several of a name, those are meant in which the caller may act.
-    if open.iter().any(|one| token_rights::is_own(env, one)) {
-        open.retain(|one| token_rights::is_own(env, one));
+    if open.iter().any(|one| token_rights::may_act_in(env, one)) {
+        open.retain(|one| token_rights::may_act_in(env, one));
     }
     // An unnamed caller is identified by its process; callers without one count as one for each machine.
     if is_bot(who) {
         open.retain(|one| ownership::is_here(env, one));
         return Ok(open);
     }
-    if !place.process.is_empty() && open.iter().any(|s| s.place == *place) {
-        return Ok(open.into_iter().filter(|s| s.place == *place).collect());
+    if !place.process.is_empty() && open.iter().any(|s| s.location == *place) {
+        return Ok(open.into_iter().filter(|s| s.location == *place).collect());
     }
     Ok(if released_here(tx, env, project_id, who)?.is_some() { Vec::new() } else { open })
 }
@@ -323,7 +326,7 @@ fn released_here(
     project_id: &str,
     who: &str,
 ) -> Result<Option<Session>, Failure> {
-    let place = &env.caller.place;
+    let place = &env.caller.location;
     if place.process.is_empty() {
         return Ok(None);
     }
@@ -332,7 +335,7 @@ fn released_here(
 
 /// The newest session of this identity in this process, if another one's act ended it: its agent hears so on every verb that
 /// writes, until it begins anew.
-pub(crate) fn ousted_here(
+pub(crate) fn preempted_in_process(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     project_id: &str,
@@ -342,7 +345,7 @@ pub(crate) fn ousted_here(
         last.release.as_ref().is_some_and(|by| identity_key(&by.by) != identity_key(&last.identity))
     };
     let last = released_here(tx, env, project_id, who)?;
-    Ok(last.filter(|last| last.is_preempted() && by_another(last) && token_rights::is_own(env, last)))
+    Ok(last.filter(|last| last.is_preempted() && by_another(last) && token_rights::may_act_in(env, last)))
 }
 
 /// The last session of a name, if another one's act ended it and it is the caller's. Its agent may not have heard of that, so that

@@ -4,9 +4,9 @@
 use baton_model::access::Grant;
 use baton_model::handoff::{EXPIRED, Event, Handoff, State};
 use baton_model::id::short;
-use baton_model::issue::{Call, CallEnd, TrackerResult};
+use baton_model::issue::{TrackerCall, TrackerOutcome, TrackerResult};
 use baton_model::saga::{self, Kind, Outcome, Step, StepStage};
-use baton_model::session::Place;
+use baton_model::session::ProcessLocation;
 use baton_model::time::Millis;
 use baton_store::{Failure, Store, Tx, handoff, handoff_step};
 use serde_json::json;
@@ -16,7 +16,7 @@ use crate::handoff::{by_id, record, register_ends, tracker};
 use crate::op::{Env, Host};
 
 /// Who acts when time does.
-const CLOCK: &str = "Baton";
+const SYSTEM_IDENTITY: &str = "Baton";
 
 /// A step under a lease, and its request to the outside.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ pub struct LeasedStep {
     /// The hand-off.
     pub handoff_id: String,
     /// What is asked.
-    pub call: Call,
+    pub call: TrackerCall,
     step_no: i64,
     fence: i64,
 }
@@ -41,17 +41,17 @@ pub enum StepStart {
     /// Another process is at it, which may take until this time and mostly takes a moment.
     Held(Millis),
     /// This is to be asked outside.
-    Ask(Box<LeasedStep>),
+    Call(Box<LeasedStep>),
 }
 
 /// What telling an outcome came to.
 #[derive(Debug, PartialEq, Eq)]
 pub enum OutcomeReport {
     /// It was written down.
-    Settled,
+    Recorded,
     /// The lease had expired and another process took over. A step of its own now looks for what this attempt may have
     /// created outside.
-    Late,
+    LeaseLost,
 }
 
 /// Ids of transfers with steps that may be due. Those past their deadline are expired first.
@@ -79,7 +79,7 @@ fn expire(store: &mut Store, env: &mut Env<'_>, id: &str) -> Result<(), Failure>
         let Ok(state) = before.state.advance(Event::Expire) else { return Ok(()) };
         let mut after = Handoff { state, updated_at: env.now, ..before };
         after.result = Some(EXPIRED.to_owned());
-        record(tx, env, &after, CLOCK)?;
+        record(tx, env, &after, SYSTEM_IDENTITY)?;
         apply_event(tx, env, &mut after, Event::Expire)?;
         close_row(tx, env, &after)
     })
@@ -124,7 +124,7 @@ pub(crate) fn advance(
     register_ends(tx, env, handoff)?;
     loop {
         let host = env.host;
-        let turn = saga::turn(steps, env.now, |place| has_ended(host, place));
+        let turn = saga::next_attempt(steps, env.now, |place| has_process_ended(host, place));
         let saga::NextAttempt::Take(at) = turn else { return Ok(turn) };
         let Some(step) = steps.get_mut(at) else { return Ok(turn) };
         if steps::is_outside(handoff, step) {
@@ -133,7 +133,7 @@ pub(crate) fn advance(
         step.attempts += 1;
         let step = step.clone();
         let was = handoff.state;
-        let outcome = match steps::local(tx, env, handoff, &step, steps)? {
+        let outcome = match steps::run_local(tx, env, handoff, &step, steps)? {
             LocalStepOutcome::Done(result) => Outcome::Done(result.map(|value| value.to_string())),
             LocalStepOutcome::Wait(why) => {
                 Outcome::Retry { why, after: Some(saga::LIVE_PAUSE), unknown: false }
@@ -149,17 +149,22 @@ pub(crate) fn advance(
 }
 
 /// Whether the process that leased a step is known to have ended. A client's word alone would have a step done twice.
-fn has_ended(host: &dyn Host, place: &Place) -> bool {
-    !host.is_callers_word(place) && host.process_gone(place)
+fn has_process_ended(host: &dyn Host, place: &ProcessLocation) -> bool {
+    !host.is_callers_word(place) && host.has_process_ended(place)
 }
 
 /// Runs the steps of a transfer that need no external service, and leases the next one that does to this process.
-pub fn begin(store: &mut Store, env: &mut Env<'_>, id: &str, own: &Place) -> Result<StepStart, Failure> {
+pub fn begin(
+    store: &mut Store,
+    env: &mut Env<'_>,
+    id: &str,
+    own: &ProcessLocation,
+) -> Result<StepStart, Failure> {
     let (now, host) = (env.now, env.host);
     let (known, waits) = store.read(|tx| {
         let known = by_id(tx, &Grant::default(), id)?;
         let steps = handoff_step::of(tx, &known.handoff_id)?;
-        let turn = saga::turn(&steps, now, |place| has_ended(host, place));
+        let turn = saga::next_attempt(&steps, now, |place| has_process_ended(host, place));
         let outside = matches!(turn, saga::NextAttempt::Take(at) if steps::is_outside(&known, &steps[at]));
         Ok(match turn {
             saga::NextAttempt::At(at) => (known, Some(StepStart::Wait(at))),
@@ -201,12 +206,12 @@ fn lease(
     env: &mut Env<'_>,
     handoff: &mut Handoff,
     (steps, at): (&mut Vec<Step>, usize),
-    own: &Place,
+    own: &ProcessLocation,
 ) -> Result<StepStart, Failure> {
     let Some(step) = steps.get_mut(at) else { return Ok(StepStart::Finished) };
     let call = steps::call(tx, handoff, step)?;
     let before = step.clone();
-    saga::take(step, own, env.now);
+    saga::lease_step(step, own, env.now);
     let leased =
         LeasedStep { handoff_id: handoff.handoff_id.clone(), call, step_no: step.no, fence: step.fence };
     if before.kind.creates() && before.is_unknown {
@@ -218,7 +223,7 @@ fn lease(
         handoff.state = handoff.state.advance(Event::Begin)?;
         record(tx, env, handoff, &handoff.from_identity.clone())?;
     }
-    Ok(StepStart::Ask(Box::new(leased)))
+    Ok(StepStart::Call(Box::new(leased)))
 }
 
 /// Records the outcome of a leased step. What was created outside is recorded before anything else is tried.
@@ -226,7 +231,7 @@ pub fn record_outcome(
     store: &mut Store,
     env: &mut Env<'_>,
     leased: &LeasedStep,
-    ended: &CallEnd,
+    ended: &TrackerOutcome,
     jitter: i64,
 ) -> Result<OutcomeReport, Failure> {
     let known = store.read(|tx| by_id(tx, &Grant::default(), &leased.handoff_id))?;
@@ -243,23 +248,23 @@ pub fn record_outcome(
                 saga::check_duplicates_now(&mut steps, env.now);
                 handoff_step::put(tx, &leased.handoff_id, &before, &steps)?;
             }
-            return Ok(OutcomeReport::Late);
+            return Ok(OutcomeReport::LeaseLost);
         };
         apply_outcome(tx, env, &mut handoff, (&mut steps, at), ended, jitter)?;
         handoff.updated_at = env.now;
         handoff_step::put(tx, &leased.handoff_id, &before, &steps)?;
         handoff::put(tx, &handoff)?;
-        Ok(OutcomeReport::Settled)
+        Ok(OutcomeReport::Recorded)
     })
 }
 
 /// Whether a late call may have made an issue.
-fn may_have_made(leased: &LeasedStep, ended: &CallEnd) -> bool {
+fn may_have_made(leased: &LeasedStep, ended: &TrackerOutcome) -> bool {
     let made = match ended {
-        CallEnd::Completed(_) => true,
-        CallEnd::Retry { unknown, .. } | CallEnd::Final { unknown, .. } => *unknown,
+        TrackerOutcome::Completed(_) => true,
+        TrackerOutcome::Retry { unknown, .. } | TrackerOutcome::Final { unknown, .. } => *unknown,
     };
-    made && matches!(leased.call, Call::Create(_))
+    made && matches!(leased.call, TrackerCall::Create(_))
 }
 
 fn apply_outcome(
@@ -267,21 +272,21 @@ fn apply_outcome(
     env: &mut Env<'_>,
     handoff: &mut Handoff,
     (steps, at): (&mut Vec<Step>, usize),
-    ended: &CallEnd,
+    ended: &TrackerOutcome,
     jitter: i64,
 ) -> Result<(), Failure> {
     let Some(kind) = steps.get(at).map(|step| step.kind) else { return Ok(()) };
     let forward = saga::is_forward(handoff.state);
     let aside = kind == Kind::DuplicateCheck;
     let looked = aside || (kind == Kind::Task && !forward);
-    if let (CallEnd::Retry { why, .. } | CallEnd::Final { why, .. }, false) = (ended, aside) {
+    if let (TrackerOutcome::Retry { why, .. } | TrackerOutcome::Final { why, .. }, false) = (ended, aside) {
         handoff.last_error = Some(why.clone());
     }
     match ended {
-        CallEnd::Completed(response) if aside => {
+        TrackerOutcome::Completed(response) if aside => {
             return finish_duplicate_check(tx, env, handoff, (steps, at), response);
         }
-        CallEnd::Completed(response) => {
+        TrackerOutcome::Completed(response) => {
             tracker::record_success(tx, env, handoff, kind, response)?;
             if !matches!(kind, Kind::Publish | Kind::Comment | Kind::Edit) {
                 handoff.last_error = handoff.last_error.take().filter(|_| handoff.state == State::Failed);
@@ -293,17 +298,17 @@ fn apply_outcome(
                 steps[at].stage = StepStage::Skipped;
             }
         }
-        CallEnd::Retry { why, after, unknown } => {
+        TrackerOutcome::Retry { why, after, unknown } => {
             let outcome = Outcome::Retry { why: why.clone(), after: *after, unknown: *unknown };
             saga::record_outcome(steps, at, outcome, env.now, jitter);
         }
         // Whether it is there must become known one day: otherwise something would be left behind without a word.
-        CallEnd::Final { why, .. } if looked => {
+        TrackerOutcome::Final { why, .. } if looked => {
             let after = Some(baton_model::effect::MAX_PAUSE);
             let outcome = Outcome::Retry { why: why.clone(), after, unknown: true };
             saga::record_outcome(steps, at, outcome, env.now, jitter);
         }
-        CallEnd::Final { why, unknown } => {
+        TrackerOutcome::Final { why, unknown } => {
             saga::record_outcome(
                 steps,
                 at,
@@ -332,7 +337,12 @@ fn finish_duplicate_check(
     let knew = handoff.issue_number;
     tracker::record_success(tx, env, handoff, Kind::DuplicateCheck, result)?;
     let host = env.host;
-    saga::record_duplicate_check(&mut steps[at], closed(result), |place| has_ended(host, place), env.now);
+    saga::record_duplicate_check(
+        &mut steps[at],
+        closed(result),
+        |place| has_process_ended(host, place),
+        env.now,
+    );
     let ended = matches!(handoff.state, State::Cancelled | State::Declined | State::Expired | State::Failed);
     if ended && handoff.issue_number != knew {
         saga::push(steps, &[Kind::UndoTask], env.now);
@@ -381,7 +391,11 @@ fn is_being_published(steps: &[Step]) -> bool {
 }
 
 /// An issue carries the marker of a hand-off and is not the known one: it is looked at soon.
-pub(crate) fn suspect(tx: &mut Tx<'_>, env: &Env<'_>, handoff_id: &str) -> Result<(), Failure> {
+pub(crate) fn schedule_duplicate_check(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    handoff_id: &str,
+) -> Result<(), Failure> {
     let before = handoff_step::of(tx, handoff_id)?;
     let mut steps = before.clone();
     saga::check_duplicates_now(&mut steps, env.now);

@@ -6,7 +6,7 @@
 
 use baton_model::access::Bearer;
 use baton_model::id::{identity_key, is_bot, short, visible};
-use baton_model::lease::Lease;
+use baton_model::lease::FileLease;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::route;
 use baton_model::session::Session;
@@ -23,14 +23,14 @@ pub(crate) fn token_id(env: &Env<'_>) -> Option<String> {
 }
 
 /// Whether the caller may act in this session.
-pub(crate) fn is_own(env: &Env<'_>, session: &Session) -> bool {
+pub(crate) fn may_act_in(env: &Env<'_>, session: &Session) -> bool {
     let bearer = env.caller.grant.bearer.as_ref();
     bearer.is_none_or(|bearer| bearer.owns(&session.identity, session.opened_by.as_deref()))
 }
 
 /// Refuses a session that is not the caller's.
-pub(crate) fn require_own(env: &Env<'_>, session: &Session) -> Result<(), Refusal> {
-    if is_own(env, session) { Ok(()) } else { Err(session_of_another(env, session)) }
+pub(crate) fn require_access(env: &Env<'_>, session: &Session) -> Result<(), Refusal> {
+    if may_act_in(env, session) { Ok(()) } else { Err(session_of_another(env, session)) }
 }
 
 /// The refusal for a session that the caller may not act in.
@@ -64,7 +64,7 @@ pub(crate) fn require_name_available(
     }
     require_unreserved(tx, env, project_id, name)?;
     let open = session::open_of(tx, project_id, name)?;
-    match open.iter().find(|one| one.is_fresh(env.now, env.limits) && !is_own(env, one)) {
+    match open.iter().find(|one| one.is_fresh(env.now, env.limits) && !may_act_in(env, one)) {
         Some(holder) => {
             Err(name_taken(bearer, name, &format!("is at work here: {}", holder.describe(env.now))).into())
         }
@@ -80,7 +80,7 @@ pub(crate) fn require_nothing_held(
     open: &[Session],
 ) -> Result<(), Failure> {
     let Some(bearer) = unbound(env) else { return Ok(()) };
-    if is_bot(name) && name == bearer.actor() || open.iter().any(|one| is_own(env, one)) {
+    if is_bot(name) && name == bearer.actor() || open.iter().any(|one| may_act_in(env, one)) {
         return Ok(());
     }
     match held_by_others(tx, env, project_id, name)? {
@@ -98,24 +98,26 @@ fn held_by_others(
 ) -> Result<Option<String>, Failure> {
     let (key, own) = (identity_key(name), token_id(env));
     for task in task::claimed_by(tx, project_id, &key)? {
-        let is_own = task.claim.as_ref().is_none_or(|claim| claim.bearer == own);
+        let is_own = task.claim.as_ref().is_none_or(|claim| claim.access_token_id == own);
         if !is_own && !route::is_waiting(&task) && is_claim_live(tx, env, &task)? {
             return Ok(Some(format!("task {}", task.task_id)));
         }
     }
     let leases = lease::held_leases(tx, project_id, env.now)?;
-    let is_others = |one: &&Lease| identity_key(&one.identity) == key && one.bearer != own;
+    let is_others = |one: &&FileLease| identity_key(&one.identity) == key && one.access_token_id != own;
     if let Some(other) = leases.iter().find(is_others) {
         return Ok(Some(format!("the lease on {}", visible(&other.pattern))));
     }
     let accepted = handoff::accepted(tx, project_id)?.into_iter().find(|one| {
         let plan = Plan::of(one);
-        plan.accepted_as.as_deref().is_some_and(|by| identity_key(by) == key) && plan.accepted_bearer != own
+        plan.accepted_as.as_deref().is_some_and(|by| identity_key(by) == key)
+            && plan.accepted_access_token != own
     });
     Ok(accepted.map(|one| format!("hand-off {}", short(&one.handoff_id))))
 }
 
-/// The same, but for who is at work under the name: the same-identity rule says that of sessions.
+/// Refuses a name that another token is bound to or that another caller holds work under. Who is at work under it is left to the
+/// same-identity rule.
 pub(crate) fn require_unreserved(
     tx: &mut Tx<'_>,
     env: &Env<'_>,

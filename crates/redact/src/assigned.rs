@@ -6,7 +6,7 @@ use crate::class::SecretClass;
 use crate::exact::is_exact;
 use crate::extent::{self, Site, is_end, line_end};
 use crate::fields::Field;
-use crate::judge::{Place, is_secret};
+use crate::judge::{ValueContext, is_secret};
 use crate::literal::{NameWord, literal, scheme};
 use crate::names::{Kind, kind_of};
 use crate::noise::{is_noise, is_signed};
@@ -106,28 +106,30 @@ pub(crate) fn value(text: &str, hit: Range<usize>, class: SecretClass, word: &mu
     let at = at + scheme(bytes, at).max(header::scheme(text, name, at));
     let (span, quoted) = literal(text, at, word)?;
     let site = if quoted { Site::Inside } else { extent::site(text, name_start) };
-    let place = Place {
+    let context = ValueContext {
         header: is_header(name) && is_end(&bytes[span.end..]),
         whole: (named || name_end <= hit.end + 1) && !is_fault(name),
         line: site == Site::Line,
-        ..place(text, name_start, name, tight, quoted)
+        ..value_context(text, name_start, name, tight, quoted)
     };
     let data = if quoted { None } else { extent::data(text, site, name_start, span.start) };
-    let noisy = |data: &Range<usize>| is_noisy(text, data.clone(), place, is_header(name), own);
+    let noisy = |data: &Range<usize>| is_noisy(text, data.clone(), context, is_header(name), own);
     if let Some(data) = data.clone().filter(noisy) {
         return Some(data);
     }
     if class == SecretClass::Token && !quoted && is_number(&text[span.clone()]) {
         return None;
     }
-    let whole = end_of_value(text, site, &span, data, place);
+    let whole = end_of_value(text, site, &span, data, context);
     // The whole is judged where it can only be data; elsewhere its first word decides.
-    let data_only = place.env || place.given || place.property || place.line && tight;
+    let data_only = context.env || context.given || context.property || context.line && tight;
     for end in [span.end, whole] {
         let span = span.start..end;
         let followed = bytes.get(end).copied().unwrap_or(b' ');
         let field = Field { text, name: name_start..name_end, value: span.clone(), quoted, tight };
-        if !short && is_secret(&text[span.clone()], class, Place { followed, ..place }) || field.is_secret() {
+        if !short && is_secret(&text[span.clone()], class, ValueContext { followed, ..context })
+            || field.is_secret()
+        {
             return Some(span.start..whole);
         }
         if !data_only {
@@ -138,9 +140,9 @@ pub(crate) fn value(text: &str, hit: Range<usize>, class: SecretClass, word: &mu
 }
 
 /// What the name and what stands before it say about the value.
-fn place(text: &str, name_start: usize, name: &str, tight: bool, quoted: bool) -> Place {
+fn value_context(text: &str, name_start: usize, name: &str, tight: bool, quoted: bool) -> ValueContext {
     let flag = name.starts_with("--");
-    Place {
+    ValueContext {
         env: tight && is_env(name) || is_set(text, name_start, name),
         given: flag || is_parameter(text.as_bytes(), name_start),
         property: !quoted && extent::property(text, name_start).is_some(),
@@ -160,11 +162,11 @@ fn whole_name(bytes: &[u8], hit: &Range<usize>) -> Range<usize> {
 }
 
 /// The end of a value that is a secret, of which `span` is the first word.
-fn end_of_value(text: &str, site: Site, span: &Range<usize>, data: Span, place: Place) -> usize {
-    if place.quoted {
+fn end_of_value(text: &str, site: Site, span: &Range<usize>, data: Span, context: ValueContext) -> usize {
+    if context.quoted {
         return span.end;
     }
-    let data = data.filter(|_| place.env || place.property).map_or(0, |data| data.end);
+    let data = data.filter(|_| context.env || context.property).map_or(0, |data| data.end);
     extent::extend(text, site, span.clone()).max(data)
 }
 
@@ -177,16 +179,16 @@ fn value_apart(text: &str, name: Range<usize>, class: SecretClass, whole: bool) 
 }
 
 /// Whether a bare value can only be a secret: chance made it, and nothing else stands in its line.
-fn is_noisy(text: &str, data: Range<usize>, place: Place, header: bool, named: bool) -> bool {
+fn is_noisy(text: &str, data: Range<usize>, context: ValueContext, header: bool, named: bool) -> bool {
     let rest = &text.as_bytes()[data.end..];
     let value = &text[data];
-    if named && (place.given || header && is_end(rest)) && is_exact(value) {
+    if named && (context.given || header && is_end(rest)) && is_exact(value) {
         return true;
     }
-    let own = place.env || place.given;
-    let line = place.line || place.property || header;
+    let own = context.env || context.given;
+    let line = context.line || context.property || header;
     let alone = own || line && (is_end(rest) || rest.starts_with(b" #"));
-    alone && place.whole && (is_noise(value) || place.line && is_signed(value))
+    alone && context.whole && (is_noise(value) || context.line && is_signed(value))
 }
 
 /// Whether the name says something about a secret, such as its length, and not the secret.

@@ -13,7 +13,7 @@ const JUDGED: usize = 512;
 
 /// What the surroundings say about a value.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct ValueContext {
     /// The name is one of the environment.
     pub env: bool,
     /// It is an option of a command, or a parameter of an address or a connection.
@@ -35,33 +35,33 @@ pub(crate) struct Place {
 }
 
 /// Whether this value of a name of this class is a secret.
-pub(crate) fn is_secret(value: &str, class: SecretClass, place: Place) -> bool {
+pub(crate) fn is_secret(value: &str, class: SecretClass, context: ValueContext) -> bool {
     let end = (0..=value.len().min(JUDGED)).rev().find(|end| value.is_char_boundary(*end)).unwrap_or(0);
     let (len, value) = (value.len(), &value[..end]);
-    if class == SecretClass::Password && place.env && is_rooted(value) {
+    if class == SecretClass::Password && context.env && is_rooted(value) {
         return true;
     }
-    if place.quoted && is_closed(place.followed) && is_noise(value)
-        || class == SecretClass::Password && place.env && is_numbered(value)
+    if context.quoted && is_closed(context.followed) && is_noise(value)
+        || class == SecretClass::Password && context.env && is_numbered(value)
     {
         return true;
     }
-    if is_reference(value, place) {
+    if is_reference(value, context) {
         return false;
     }
     if value.bytes().any(|byte| byte.is_ascii_whitespace()) {
         // A sentence in quotes is a secret where only a secret can stand.
         let phrase = class == SecretClass::Password && is_phrase(value);
         // A shell runs what stands between backticks.
-        let run = place.env && place.followed == b'`';
+        let run = context.env && context.followed == b'`';
         return !run
-            && (place.env || phrase)
-            && place.quoted
-            && place.whole
-            && is_closed(place.followed)
+            && (context.env || phrase)
+            && context.quoted
+            && context.whole
+            && is_closed(context.followed)
             && is_spoken(value);
     }
-    let sure = place.env || place.property || place.given && place.whole;
+    let sure = context.env || context.property || context.given && context.whole;
     let exact = class == SecretClass::Password && sure;
     if len < 6 && !(exact && len >= 3) {
         return false;
@@ -70,14 +70,14 @@ pub(crate) fn is_secret(value: &str, class: SecretClass, place: Place) -> bool {
     let letters = value.bytes().any(|byte| byte.is_ascii_alphabetic());
     let varied = digits && letters && bits(value) >= 2.2;
     let plain = || is_literal(value) && !is_usage(value) && !state_words::is_known(value);
-    match (class, place.env, place.quoted) {
-        _ if exact && place.apart => plain() && (len >= 6 || place.whole),
-        _ if exact && place.property => varied || plain() && state_words::is_plain_word(value),
-        _ if exact => is_literal(value) && (len >= 6 || place.whole) && !is_file(value),
-        (SecretClass::Token, false, _) if place.header && place.whole => {
+    match (class, context.env, context.quoted) {
+        _ if exact && context.apart => plain() && (len >= 6 || context.whole),
+        _ if exact && context.property => varied || plain() && state_words::is_plain_word(value),
+        _ if exact => is_literal(value) && (len >= 6 || context.whole) && !is_file(value),
+        (SecretClass::Token, false, _) if context.header && context.whole => {
             len >= 8 && (varied && !is_wordy(value) || plain() && state_words::is_plain_word(value))
         }
-        (SecretClass::Token, false, _) if (place.given || place.property) && place.whole => {
+        (SecretClass::Token, false, _) if (context.given || context.property) && context.whole => {
             varied && len >= 8 && !is_wordy(value)
         }
         (SecretClass::Password, _, true) => {
@@ -85,7 +85,7 @@ pub(crate) fn is_secret(value: &str, class: SecretClass, place: Place) -> bool {
                 || is_scrambled(value)
                 || value.bytes().any(|byte| matches!(byte, b'!' | b'@' | b'#' | b'%' | b'^' | b'*' | b'?'))
         }
-        (SecretClass::Password, _, false) => varied && is_written_out(value, place),
+        (SecretClass::Password, _, false) => varied && is_written_out(value, context),
         (SecretClass::Token, true, _) => letters && len >= 8 && (varied || len >= 16),
         (SecretClass::Token, _, true) => varied && len >= 8 && !is_wordy(value) && !is_file(value),
         (SecretClass::Token, _, false) => {
@@ -112,14 +112,14 @@ fn is_numbered(value: &str) -> bool {
 }
 
 /// Whether a bare value is no name of anything that a program holds.
-fn is_written_out(value: &str, place: Place) -> bool {
+fn is_written_out(value: &str, context: ValueContext) -> bool {
     if is_type(value) || is_path(value) || is_file(value) {
         return false;
     }
     // A sign that no name holds, and no more than one thing in the line.
     let signs =
         value.bytes().any(|byte| matches!(byte, b'!' | b'@' | b'#' | b'%' | b'^' | b'$' | b'+' | b'?'));
-    let alone = place.line && place.followed.is_ascii_whitespace() && (signs || !is_member(value));
+    let alone = context.line && context.followed.is_ascii_whitespace() && (signs || !is_member(value));
     !value.contains(['_', '.', ':']) || alone && !value.contains([':', '=', '_']) && signs
 }
 
@@ -137,8 +137,9 @@ fn is_spoken(value: &str) -> bool {
 }
 
 /// A variable, a call, a path, an address or a placeholder stands here, not the secret itself.
-fn is_reference(value: &str, place: Place) -> bool {
-    let code = !place.quoted && (matches!(place.followed, b'(' | b'<' | b'[' | b'{') || value.contains("::"));
+fn is_reference(value: &str, context: ValueContext) -> bool {
+    let code =
+        !context.quoted && (matches!(context.followed, b'(' | b'<' | b'[' | b'{') || value.contains("::"));
     let begins = value.starts_with(['$', '%', '*', '/', '.', '~', '&', '#']) && !is_random_behind_sign(value);
     code || begins
         || value.starts_with(['<', '{', '['])

@@ -222,7 +222,7 @@ struct Search<'t> {
     /// How far rules with a wide window have looked, by their keyword.
     looked: Vec<(usize, usize)>,
     word: NameWord,
-    /// The same for the beginning of a JSON object in base64, which occurs within such objects.
+    /// The name before the beginning of a JSON object in base64, which occurs within such objects.
     encoded: NameWord,
 }
 

@@ -12,9 +12,9 @@ const VERSION: u32 = 5;
 /// No list is longer.
 pub(crate) const MAX_RULES: usize = 64;
 /// No expression is longer, in bytes.
-pub(crate) const MAX_RULE_LEN: usize = 1024;
+pub(crate) const MAX_RULE_BYTES: usize = 1024;
 /// No compiled expression is larger, in bytes.
-const LARGEST: usize = 512 * 1024;
+const MAX_COMPILED_BYTES: usize = 512 * 1024;
 
 /// What a user adds to the rules.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -140,10 +140,11 @@ fn compile(list: &'static str, rule: &str, expression: &str) -> Result<Regex, Ru
     if expression.is_empty() {
         return Err(refuse(list, rule, "it is empty".to_owned()));
     }
-    if rule.len() > MAX_RULE_LEN {
-        return Err(refuse(list, rule, format!("it is longer than {MAX_RULE_LEN} bytes")));
+    if rule.len() > MAX_RULE_BYTES {
+        return Err(refuse(list, rule, format!("it is longer than {MAX_RULE_BYTES} bytes")));
     }
-    let config = Config::new().nfa_size_limit(Some(LARGEST)).hybrid_cache_capacity(LARGEST);
+    let config =
+        Config::new().nfa_size_limit(Some(MAX_COMPILED_BYTES)).hybrid_cache_capacity(MAX_COMPILED_BYTES);
     let regex =
         Regex::builder().configure(config).build(expression).map_err(|error| match error.size_limit() {
             Some(_) => {

@@ -41,7 +41,7 @@ pub(crate) fn value(text: &str, name: Range<usize>) -> Option<Range<usize>> {
     let at = name.end + text[name.end..].find(sign)? + 1;
     let at = at + usize::from(sign == ':' && bytes.get(at) == Some(&b'='));
     let start = at + bytes[at..].iter().take(8).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-    let place = Place {
+    let context = ValueContext {
         text,
         prefix,
         sign,
@@ -53,10 +53,10 @@ pub(crate) fn value(text: &str, name: Range<usize>) -> Option<Range<usize>> {
     if let Some(span) = braced(text, start, own).filter(|_| matches!(prefix, Prefix::Parameter(_))) {
         return Some(span);
     }
-    let end = place.end(start, open_quote(own))?;
+    let end = context.end(start, open_quote(own))?;
     // A colon without a blank behind it is of an address or a path.
     let apart = sign == '=' || start > at;
-    (apart && place.is_secret(&text[start..end])).then_some(start..end)
+    (apart && context.is_secret(&text[start..end])).then_some(start..end)
 }
 
 /// A value in braces as ODBC has them. In a string that a program fills in, a name stands there.
@@ -101,7 +101,7 @@ fn is_end_of_line(rest: &[u8]) -> bool {
 }
 
 /// What the surroundings of a value say about it.
-struct Place<'t> {
+struct ValueContext<'t> {
     text: &'t str,
     prefix: Prefix,
     sign: char,
@@ -114,7 +114,7 @@ struct Place<'t> {
     line: usize,
 }
 
-impl Place<'_> {
+impl ValueContext<'_> {
     /// Where the value ends, if nothing but an end, a remark or another word of the command follows.
     fn end(&self, start: usize, open: Option<u8>) -> Option<usize> {
         let bytes = self.text.as_bytes();

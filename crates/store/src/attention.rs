@@ -172,7 +172,7 @@ pub fn counts(tx: &mut Tx<'_>, source: Source, before: Millis, now: Millis) -> R
 
 /// A row of any kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MatterRow {
+pub struct AttentionRow {
     /// The project.
     pub project_id: String,
     /// Its id.
@@ -210,7 +210,7 @@ pub fn page(
     source: Source,
     project_id: &str,
     request: &PageRequest<'_>,
-) -> Result<Vec<MatterRow>, Fault> {
+) -> Result<Vec<AttentionRow>, Fault> {
     let PageRequest { after, before, identity_key, now, limit } = *request;
     let statement = source.statements().1;
     let rows = match source {
@@ -224,15 +224,15 @@ pub fn page(
 
 /// The hand-offs of all projects that an identity sent and that came back before an instant, which it has not opened since, the
 /// oldest first.
-pub fn returned_to(tx: &mut Tx<'_>, request: &PageRequest<'_>) -> Result<Vec<MatterRow>, Fault> {
+pub fn returned_to(tx: &mut Tx<'_>, request: &PageRequest<'_>) -> Result<Vec<AttentionRow>, Fault> {
     let PageRequest { after, before, identity_key, limit, .. } = *request;
     let rows = tx.query(RETURN_OWN, params![identity_key, after.0, after.1, before, limit])?;
     rows.into_iter().map(read).collect()
 }
 
-fn read(row: Row) -> Result<MatterRow, Fault> {
+fn read(row: Row) -> Result<AttentionRow, Fault> {
     let mut r = row.reader();
-    Ok(MatterRow {
+    Ok(AttentionRow {
         project_id: r.text()?,
         id: r.text()?,
         subject: r.text()?,

@@ -14,9 +14,9 @@ const VERSION: &[u8] = b"baton delta 1\n";
 /// The columns of a delta that its hash covers, in this order; `chain` comes after them.
 pub(crate) const COVERED: usize = 10;
 /// Deltas held in memory at once.
-const PAGE: i64 = 500;
+const PAGE_SIZE: i64 = 500;
 /// Broken deltas that are named; the others are counted.
-const NAMED: usize = 20;
+const MAX_NAMED_DELTAS: usize = 20;
 
 crate::sql! {
     AFTER = "SELECT project_id, seq, delta_id, kind, session_id, identity, created_at, inherited_from, thread_id, body, chain
@@ -129,7 +129,7 @@ pub fn walk(tx: &mut Tx<'_>, project_id: &str) -> Result<ChainVerifier, Fault> {
     let mut walk = ChainVerifier::begin(project_id);
     let mut after = i64::MIN;
     loop {
-        let rows = tx.query(AFTER, params![project_id, after, PAGE])?;
+        let rows = tx.query(AFTER, params![project_id, after, PAGE_SIZE])?;
         match rows.last().and_then(|row| row.0.get(1)) {
             Some(Value::Int(seq)) => after = *seq,
             _ => break,
@@ -194,9 +194,13 @@ impl ChainVerifier {
         let name = |found: &ChainBreak| {
             format!("{}: the chain is broken at delta {}: {}", found.project_id, found.seq, found.what)
         };
-        let mut names: Vec<String> = self.broken.iter().take(NAMED).map(name).collect();
-        if self.broken.len() > NAMED {
-            names.push(format!("{}: and at {} deltas more", first.project_id, self.broken.len() - NAMED));
+        let mut names: Vec<String> = self.broken.iter().take(MAX_NAMED_DELTAS).map(name).collect();
+        if self.broken.len() > MAX_NAMED_DELTAS {
+            names.push(format!(
+                "{}: and at {} deltas more",
+                first.project_id,
+                self.broken.len() - MAX_NAMED_DELTAS
+            ));
         }
         names.push(format!(
             "{}: {} of its deltas read as they were written; the first that does not is {}",
@@ -208,13 +212,13 @@ impl ChainVerifier {
 
 /// Gives every delta its `chain`, project by project: for ledgers from before there was one. Runs in the transaction of its
 /// migration.
-pub(crate) fn seal(engine: &mut dyn Engine) -> Result<(), Fault> {
+pub(crate) fn compute_chain(engine: &mut dyn Engine) -> Result<(), Fault> {
     for row in engine.query(project::IDS, &[])? {
         let project = row.reader().text()?;
         let mut previous = String::new();
         let mut after = i64::MIN;
         loop {
-            let rows = engine.query(AFTER, params![&project, after, PAGE])?;
+            let rows = engine.query(AFTER, params![&project, after, PAGE_SIZE])?;
             match rows.last().and_then(|row| row.0.get(1)) {
                 Some(Value::Int(seq)) => after = *seq,
                 _ => break,

@@ -69,7 +69,7 @@ pub fn get(tx: &mut Tx<'_>, project_id: &str, baton_id: &str) -> Result<Option<S
 
 /// A baton in the line that led to another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LineBaton {
+pub struct LineageBaton {
     /// The session that left it.
     pub session_id: String,
     /// Its changes.
@@ -77,11 +77,16 @@ pub struct LineBaton {
 }
 
 /// A baton and those that its work came through, each held by the session that left the one before; the newest first.
-pub fn line(tx: &mut Tx<'_>, project_id: &str, baton_id: &str, most: i64) -> Result<Vec<LineBaton>, Fault> {
+pub fn lineage(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    baton_id: &str,
+    most: i64,
+) -> Result<Vec<LineageBaton>, Fault> {
     let of_line = |row: Row| {
         let mut r = row.reader();
         let session_id = r.text()?;
-        let Some(baton_id) = r.opt_text()? else { return Ok(LineBaton { session_id, changes: None }) };
+        let Some(baton_id) = r.opt_text()? else { return Ok(LineageBaton { session_id, changes: None }) };
         let changes = StoredChanges {
             baton_id,
             identity: r.text()?,
@@ -89,7 +94,7 @@ pub fn line(tx: &mut Tx<'_>, project_id: &str, baton_id: &str, most: i64) -> Res
             content_hash: r.text()?,
             created_at: r.int()?,
         };
-        Ok(LineBaton { session_id, changes: Some(changes) })
+        Ok(LineageBaton { session_id, changes: Some(changes) })
     };
     tx.query(LINE, params![project_id, baton_id, most])?.into_iter().map(of_line).collect()
 }

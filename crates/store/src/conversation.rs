@@ -22,7 +22,7 @@ fn read(row: Row) -> Result<Conversation, Fault> {
     let mut r = row.reader();
     Ok(Conversation {
         project_id: r.text()?,
-        tool: r.text()?,
+        tool_id: r.text()?,
         native_id: r.text()?,
         session_id: r.opt_text()?,
         baton_id: r.opt_text()?,
@@ -62,7 +62,7 @@ pub fn put(tx: &mut Tx<'_>, known: &Conversation) -> Result<(), Fault> {
         PUT,
         params![
             &known.project_id,
-            &known.tool,
+            &known.tool_id,
             &known.native_id,
             known.session_id.clone(),
             known.baton_id.clone(),

@@ -49,7 +49,8 @@ pub fn raise_floor_after_restore(tx: &mut Tx<'_>, now: Millis) -> Result<i64, Fa
     Ok(floor)
 }
 
-/// The same for the counters and hand-offs of one project, which was brought in from elsewhere.
+/// Raises every counter of one project above a new floor, and marks the steps of its hand-offs as unknown: it was brought in from
+/// elsewhere.
 pub fn raise_one(tx: &mut Tx<'_>, project_id: &str, now: Millis) -> Result<(), Fault> {
     let floor = floor(highest(tx)?, now);
     tx.execute(RAISE_ONE, params![floor, project_id])?;

@@ -1,7 +1,7 @@
 //! Duties of servers: who has each, and that it lives.
 
 use baton_model::duty::Duty;
-use baton_model::session::Place;
+use baton_model::session::ProcessLocation;
 use baton_model::time::Millis;
 
 use crate::engine::{Fault, Row, Tx};
@@ -45,7 +45,7 @@ pub fn beat(tx: &mut Tx<'_>, holder: &str) -> Result<u64, Fault> {
 pub fn take(
     tx: &mut Tx<'_>,
     duty_id: &str,
-    (holder, place): (&str, &Place),
+    (holder, place): (&str, &ProcessLocation),
     seen: Option<&Duty>,
     now: Millis,
 ) -> Result<bool, Fault> {

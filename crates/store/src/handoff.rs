@@ -114,7 +114,7 @@ pub fn older(
     rows.into_iter().map(read).collect()
 }
 
-/// The same of the hand-offs that one project sent or received.
+/// The next page of the hand-offs that one project sent or received.
 pub fn older_of_project(
     tx: &mut Tx<'_>,
     project_id: &str,

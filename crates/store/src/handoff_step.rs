@@ -1,7 +1,7 @@
 //! The steps of hand-offs.
 
 use baton_model::saga::{Kind, Step, StepStage};
-use baton_model::session::Place;
+use baton_model::session::ProcessLocation;
 use baton_model::time::Millis;
 
 use crate::engine::{Fault, Row, Tx};
@@ -34,7 +34,7 @@ fn read(row: Row) -> Result<Step, Fault> {
         due_at: r.int()?,
         lease_until: r.int()?,
         fence: r.int()?,
-        holder: Place { machine: r.text()?, process: r.text()? },
+        holder: ProcessLocation { machine: r.text()?, process: r.text()? },
         is_unknown: r.bool()?,
         last_error: r.opt_text()?,
         result: r.opt_text()?,

@@ -1,8 +1,8 @@
 //! File leases.
 
 use baton_model::id::identity_key;
-use baton_model::lease::{Lease, Mode, WorktreeLocation};
-use baton_model::session::Place;
+use baton_model::lease::{FileLease, Mode, WorktreeLocation};
+use baton_model::session::ProcessLocation;
 use baton_model::time::Millis;
 
 use crate::engine::{Fault, Row, Tx};
@@ -39,9 +39,9 @@ crate::sql! {
         AND l.expires_at >= $3 AND l.released_at > l.expires_at ORDER BY l.taken_at, l.lease_id");
 }
 
-fn read(row: Row) -> Result<Lease, Fault> {
+fn read(row: Row) -> Result<FileLease, Fault> {
     let mut r = row.reader();
-    Ok(Lease {
+    Ok(FileLease {
         project_id: r.text()?,
         lease_id: r.text()?,
         pattern: r.text()?,
@@ -53,9 +53,12 @@ fn read(row: Row) -> Result<Lease, Fault> {
         taken_at: r.int()?,
         expires_at: r.int()?,
         released_at: r.opt_int()?,
-        place: r.opt_text()?.zip(r.opt_text()?).map(|(machine, process)| Place { machine, process }),
-        bearer: r.opt_text()?,
         location: r
+            .opt_text()?
+            .zip(r.opt_text()?)
+            .map(|(machine, process)| ProcessLocation { machine, process }),
+        access_token_id: r.opt_text()?,
+        worktree: r
             .opt_text()?
             .map(|root| Ok::<_, Fault>(WorktreeLocation { root, branch: r.opt_text()? }))
             .transpose()?,
@@ -63,12 +66,12 @@ fn read(row: Row) -> Result<Lease, Fault> {
 }
 
 /// The leases that hold: not given back, not expired, and their session not released. Oldest first.
-pub fn held_leases(tx: &mut Tx<'_>, project_id: &str, now: Millis) -> Result<Vec<Lease>, Fault> {
+pub fn held_leases(tx: &mut Tx<'_>, project_id: &str, now: Millis) -> Result<Vec<FileLease>, Fault> {
     tx.query(HELD, params![project_id, now])?.into_iter().map(read).collect()
 }
 
 /// The leases whose time is over and that nobody gave back. Where the clock goes back they would hold again.
-pub fn expired(tx: &mut Tx<'_>, project_id: &str, now: Millis) -> Result<Vec<Lease>, Fault> {
+pub fn expired(tx: &mut Tx<'_>, project_id: &str, now: Millis) -> Result<Vec<FileLease>, Fault> {
     tx.query(EXPIRED, params![project_id, now])?.into_iter().map(read).collect()
 }
 
@@ -78,12 +81,12 @@ pub fn taken_over(
     project_id: &str,
     identity: &str,
     now: Millis,
-) -> Result<Vec<Lease>, Fault> {
+) -> Result<Vec<FileLease>, Fault> {
     tx.query(TAKEN_OVER, params![project_id, identity_key(identity), now])?.into_iter().map(read).collect()
 }
 
 /// Writes a lease, new or changed.
-pub fn put(tx: &mut Tx<'_>, lease: &Lease) -> Result<(), Fault> {
+pub fn put(tx: &mut Tx<'_>, lease: &FileLease) -> Result<(), Fault> {
     tx.execute_deferred(
         PUT,
         params![
@@ -99,9 +102,9 @@ pub fn put(tx: &mut Tx<'_>, lease: &Lease) -> Result<(), Fault> {
             lease.taken_at,
             lease.expires_at,
             lease.released_at,
-            lease.place.as_ref().map(|place| place.machine.clone()),
-            lease.place.as_ref().map(|place| place.process.clone()),
-            lease.bearer.clone(),
+            lease.location.as_ref().map(|place| place.machine.clone()),
+            lease.location.as_ref().map(|place| place.process.clone()),
+            lease.access_token_id.clone(),
         ],
     )?;
     Ok(())

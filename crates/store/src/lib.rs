@@ -10,7 +10,6 @@ pub mod chain;
 pub mod changes;
 pub mod content;
 pub mod conversation;
-pub mod copy;
 pub mod counter;
 pub mod delta;
 pub mod dump;
@@ -23,12 +22,13 @@ pub mod hit;
 mod json;
 pub mod key;
 pub mod lease;
+pub mod ledger_transfer;
 pub mod memory;
 pub mod message;
 mod migrate;
 pub mod outbox;
-pub mod place;
 pub mod project;
+pub mod project_root;
 pub mod request;
 pub mod revocations;
 pub mod search;
@@ -45,7 +45,8 @@ pub mod transcript_copy;
 pub mod vector;
 
 pub use engine::{
-    CommitEvent, CommitObserver, Failure, Fault, FaultKind, Row, RowReader, Store, Target, Tx, Value, restore,
+    CommitEvent, CommitObserver, DRAFT_MARK, Failure, Fault, FaultKind, Row, RowReader, Store, Target, Tx,
+    Value, restore,
 };
 pub use migrate::{MIGRATIONS, Migrations};
 
@@ -59,7 +60,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("changes", changes::ALL),
         ("content", content::ALL),
         ("conversation", conversation::ALL),
-        ("copy", copy::ALL),
+        ("copy", ledger_transfer::ALL),
         ("counter", counter::ALL),
         ("delta", delta::ALL),
         ("dump", dump::ALL),
@@ -72,7 +73,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("memory", memory::ALL),
         ("message", message::ALL),
         ("outbox", outbox::ALL),
-        ("place", place::ALL),
+        ("place", project_root::ALL),
         ("project", project::ALL),
         ("request", request::ALL),
         ("session", session::ALL),

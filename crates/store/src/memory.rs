@@ -7,7 +7,7 @@ use crate::engine::{Fault, Row, Tx, Value};
 use crate::{json, params};
 
 /// Memories that one statement asks for.
-const BATCH: usize = 32;
+const BATCH_SIZE: usize = 32;
 
 /// The columns that the row reader takes, in its order.
 macro_rules! columns {
@@ -96,10 +96,10 @@ pub fn get(tx: &mut Tx<'_>, project_id: &str, memory_id: &str) -> Result<Option<
 /// and not hundreds.
 pub fn get_many(tx: &mut Tx<'_>, project_id: &str, ids: &[String]) -> Result<Vec<Memory>, Fault> {
     let mut found = Vec::with_capacity(ids.len());
-    for some in ids.chunks(BATCH) {
+    for some in ids.chunks(BATCH_SIZE) {
         let mut params = vec![Value::from(project_id)];
         params.extend(some.iter().map(|id| Value::from(id.as_str())));
-        params.resize(BATCH + 1, Value::Null);
+        params.resize(BATCH_SIZE + 1, Value::Null);
         for row in tx.query(GET_MANY, &params)? {
             found.push(read(row)?);
         }

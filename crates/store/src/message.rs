@@ -137,25 +137,30 @@ pub fn pending(
 }
 
 /// Marks a message as written out; says whether this call was the first to do so.
-pub fn delivered(tx: &mut Tx<'_>, project_id: &str, message_id: &str, now: Millis) -> Result<bool, Fault> {
+pub fn mark_delivered(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    message_id: &str,
+    now: Millis,
+) -> Result<bool, Fault> {
     Ok(tx.execute(DELIVERED, params![now, project_id, message_id])? == 1)
 }
 
 /// Marks a message that waits in the mailbox of another project now: its acknowledgement is asked for there.
-pub fn moved(tx: &mut Tx<'_>, project_id: &str, message_id: &str, now: Millis) -> Result<(), Fault> {
+pub fn mark_moved(tx: &mut Tx<'_>, project_id: &str, message_id: &str, now: Millis) -> Result<(), Fault> {
     tx.execute(MOVED, params![now, project_id, message_id])?;
     Ok(())
 }
 
 /// Makes a sender's copy the message itself, where the project that it went to is the sender's own by now; says whether there
 /// was one.
-pub fn arrived(tx: &mut Tx<'_>, message: &Message) -> Result<bool, Fault> {
+pub fn adopt_copy(tx: &mut Tx<'_>, message: &Message) -> Result<bool, Fault> {
     let key = identity_key(&message.to_identity);
     Ok(tx.execute(ARRIVED, params![key, message.seq, &message.project_id, &message.message_id])? == 1)
 }
 
 /// Marks a message as acknowledged, and with that as delivered; says whether this call was the first to do so.
-pub fn acked(tx: &mut Tx<'_>, project_id: &str, message_id: &str, now: Millis) -> Result<bool, Fault> {
+pub fn mark_acked(tx: &mut Tx<'_>, project_id: &str, message_id: &str, now: Millis) -> Result<bool, Fault> {
     Ok(tx.execute(ACKED, params![now, project_id, message_id])? == 1)
 }
 
@@ -165,7 +170,7 @@ pub fn overdue(tx: &mut Tx<'_>, project_id: &str, now: Millis) -> Result<Vec<Mes
 }
 
 /// Takes a message back, if it was not delivered yet; says whether it could.
-pub fn recall(tx: &mut Tx<'_>, project_id: &str, message_id: &str, now: Millis) -> Result<bool, Fault> {
+pub fn retract(tx: &mut Tx<'_>, project_id: &str, message_id: &str, now: Millis) -> Result<bool, Fault> {
     Ok(tx.execute(RECALL, params![now, project_id, message_id])? == 1)
 }
 

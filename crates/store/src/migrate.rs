@@ -125,7 +125,7 @@ fn apply_next(
     }
     engine.script(&part_for(sql, engine.kind()))?;
     if *name == CHAIN {
-        chain::seal(engine)?;
+        chain::compute_chain(engine)?;
     }
     engine.execute(RECORD, params![version + 1, *name, checksum(sql), now_ms])?;
     engine.set_version(version + 1)?;

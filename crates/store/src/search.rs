@@ -197,7 +197,7 @@ pub fn indexed_transcripts(tx: &mut Tx<'_>) -> Result<Vec<IndexedTranscript>, Fa
 }
 
 /// A session by its name.
-pub fn one(tx: &mut Tx<'_>, name: &str) -> Result<Option<IndexedTranscript>, Fault> {
+pub fn find_by_name(tx: &mut Tx<'_>, name: &str) -> Result<Option<IndexedTranscript>, Fault> {
     tx.query_opt(ONE, params![name])?.map(indexed).transpose()
 }
 
@@ -214,7 +214,7 @@ fn indexed(row: Row) -> Result<IndexedTranscript, Fault> {
 }
 
 /// What narrows a search, of every session.
-pub fn about(tx: &mut Tx<'_>) -> Result<Vec<SearchScope>, Fault> {
+pub fn scopes(tx: &mut Tx<'_>) -> Result<Vec<SearchScope>, Fault> {
     let read = |row: Row| {
         let mut r = row.reader();
         Ok(SearchScope { number: r.int()?, agent: r.text()?, cwd: r.text()?, updated_at: r.int()? })
@@ -264,7 +264,7 @@ pub fn put(
 }
 
 /// The mark of a passage, if there is one at this place of the session.
-pub fn mark(tx: &mut Tx<'_>, session: i64, place: i64) -> Result<Option<i64>, Fault> {
+pub fn passage_line(tx: &mut Tx<'_>, session: i64, place: i64) -> Result<Option<i64>, Fault> {
     tx.query_opt(MARK, params![id(session, place)])?.map(|row| row.reader().int()).transpose()
 }
 

@@ -2,7 +2,7 @@
 
 use baton_model::id::identity_key;
 use baton_model::repository::WorkingCopy;
-use baton_model::session::{Limits, Place, Release, ReleaseReason, Session};
+use baton_model::session::{Limits, ProcessLocation, Release, ReleaseReason, Session};
 use baton_model::time::Millis;
 
 use crate::engine::{CommitEvent, Fault, Row, Tx, Value};
@@ -28,6 +28,8 @@ crate::sql! {
         stale_at = CASE WHEN heartbeat_at < $1 THEN NULL ELSE stale_at END WHERE project_id = $11 AND session_id = $12";
     GET = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND session_id = $2");
     OPEN = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND released_at IS NULL ORDER BY started_at, session_id");
+    LEFT_UNSPENT = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND session_id IN
+        (SELECT session_id FROM baton WHERE project_id = $1 AND spent_by IS NULL ORDER BY seq DESC LIMIT $2)");
     EVERYWHERE_OPEN = concat!("SELECT ", columns!(), " FROM session WHERE released_at IS NULL ORDER BY project_id, started_at, session_id");
     OPEN_PAGE = concat!("SELECT * FROM (SELECT ", columns!(), ", CAST(CASE WHEN heartbeat_at < $1
         AND heartbeat_at + COALESCE(stale_after, 600000) < $2 THEN 0 ELSE 1 END AS BIGINT) AS is_fresh,
@@ -80,7 +82,7 @@ fn read(row: Row) -> Result<Session, Fault> {
         session_id: r.text()?,
         identity: r.text()?,
         surface: r.text()?,
-        place: Place { machine: r.text()?, process: r.text()? },
+        location: ProcessLocation { machine: r.text()?, process: r.text()? },
         started_at: r.int()?,
         heartbeat_at: r.int()?,
         last_verb: r.text()?,
@@ -91,7 +93,7 @@ fn read(row: Row) -> Result<Session, Fault> {
         baton_id: None,
         opened_by: None,
         stale_after: 0,
-        copy: None,
+        working_copy: None,
     };
     session.release = match (r.opt_int()?, r.opt_text()?, r.opt_text()?, r.opt_text()?) {
         (Some(at), reason, by, successor) => Some(Release {
@@ -110,7 +112,8 @@ fn read(row: Row) -> Result<Session, Fault> {
     session.stale_after = r.opt_int()?.unwrap_or(Limits::default().stale_after);
     let copy = (r.opt_text()?, r.opt_text()?, r.opt_text()?, r.opt_int()?);
     let (root, branch, commit, is_worktree) = copy;
-    session.copy = root.map(|root| WorkingCopy { root, branch, commit, is_worktree: is_worktree == Some(1) });
+    session.working_copy =
+        root.map(|root| WorkingCopy { root, branch, commit, is_worktree: is_worktree == Some(1) });
     Ok(session)
 }
 
@@ -136,14 +139,14 @@ pub fn get(tx: &mut Tx<'_>, project_id: &str, session_id: &str) -> Result<Option
 
 /// Writes where a session runs: its agent came back in another process.
 pub fn relocate(tx: &mut Tx<'_>, session: &Session) -> Result<(), Fault> {
-    let Place { machine, process } = &session.place;
+    let ProcessLocation { machine, process } = &session.location;
     tx.execute_deferred(RELOCATE, params![machine, process, &session.project_id, &session.session_id])?;
     Ok(())
 }
 
 /// Writes in which working copy a session works, and what is checked out there.
 pub fn set_copy(tx: &mut Tx<'_>, session: &Session) -> Result<(), Fault> {
-    let Some(copy) = &session.copy else { return Ok(()) };
+    let Some(copy) = &session.working_copy else { return Ok(()) };
     let WorkingCopy { root, branch, commit, is_worktree } = copy;
     tx.execute_deferred(
         SET_COPY,
@@ -155,6 +158,11 @@ pub fn set_copy(tx: &mut Tx<'_>, session: &Session) -> Result<(), Fault> {
 /// The sessions that were not released, oldest first.
 pub fn open(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Session>, Fault> {
     many(tx, OPEN, params![project_id])
+}
+
+/// The sessions that left the newest unspent batons of a project.
+pub fn left_unspent(tx: &mut Tx<'_>, project_id: &str, limit: i64) -> Result<Vec<Session>, Fault> {
+    many(tx, LEFT_UNSPENT, params![project_id, limit])
 }
 
 /// The sessions of all projects that were not released, oldest first within their project.
@@ -222,14 +230,14 @@ pub fn last_at(
     tx: &mut Tx<'_>,
     project_id: &str,
     identity: &str,
-    place: &Place,
+    place: &ProcessLocation,
 ) -> Result<Option<Session>, Fault> {
     let params = params![project_id, identity_key(identity), &place.machine, &place.process];
     one(tx, LAST_AT, params)
 }
 
 /// The newest sessions that began in this process, in whichever project, released or not, newest first.
-pub fn of_process(tx: &mut Tx<'_>, place: &Place) -> Result<Vec<Session>, Fault> {
+pub fn of_process(tx: &mut Tx<'_>, place: &ProcessLocation) -> Result<Vec<Session>, Fault> {
     many(tx, OF_PROCESS, params![&place.machine, &place.process])
 }
 
@@ -251,7 +259,12 @@ pub fn beat(tx: &mut Tx<'_>, session: &Session, verb: &str, now: Millis) -> Resu
 }
 
 /// A session and those that it inherited from, nearest first, at most `limit`.
-pub fn chain(tx: &mut Tx<'_>, project_id: &str, from: &str, limit: i64) -> Result<Vec<Session>, Fault> {
+pub fn predecessors(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    from: &str,
+    limit: i64,
+) -> Result<Vec<Session>, Fault> {
     many(tx, CHAIN, params![project_id, from, limit])
 }
 
@@ -337,7 +350,7 @@ pub fn by_prefix(tx: &mut Tx<'_>, prefix: &str) -> Result<Vec<(String, String)>,
 
 /// Registers a session.
 pub fn insert(tx: &mut Tx<'_>, session: &Session) -> Result<(), Fault> {
-    let copy = session.copy.as_ref();
+    let copy = session.working_copy.as_ref();
     tx.execute_deferred(
         INSERT,
         params![
@@ -346,8 +359,8 @@ pub fn insert(tx: &mut Tx<'_>, session: &Session) -> Result<(), Fault> {
             &session.identity,
             identity_key(&session.identity),
             &session.surface,
-            &session.place.machine,
-            &session.place.process,
+            &session.location.machine,
+            &session.location.process,
             session.started_at,
             session.heartbeat_at,
             &session.last_verb,

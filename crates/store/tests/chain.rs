@@ -9,7 +9,7 @@
 
 use baton_model::delta::{Delta, Kind};
 use baton_model::refusal::Refusal;
-use baton_store::copy::{ChainPolicy, copy};
+use baton_store::ledger_transfer::{ChainPolicy, copy};
 use baton_store::{MIGRATIONS, Migrations, Store, Target, chain, delta, params, project};
 
 const NOW: i64 = 1_700_000_000_000;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use baton_store::{Store, Target, copy, params};
+use baton_store::{Store, Target, ledger_transfer, params};
 
 /// Tables that are not copied, each with its reason.
 const LEFT_OUT: [(&str, &str); 5] = [
@@ -30,7 +30,7 @@ fn every_column_of_every_table_is_copied() {
         // Table or column.
         .filter(|(table, column)| !LEFT_OUT.iter().any(|(name, _)| name == table || name == column))
         .collect();
-    let copied: BTreeSet<(String, String)> = copy::tables()
+    let copied: BTreeSet<(String, String)> = ledger_transfer::tables()
         .into_iter()
         .flat_map(|(table, select)| {
             let columns = select.trim_start_matches("SELECT ").split(" FROM ").next().unwrap_or_default();

@@ -63,7 +63,7 @@ impl Launch {
         self.modes.iter().find(|(own, _)| *own == mode).map(|(_, flags)| *flags)
     }
 
-    /// The same without a terminal.
+    /// The arguments of a permission mode without a terminal.
     pub fn headless_mode(&self, mode: PermissionMode) -> Option<&'static [&'static str]> {
         let own = self.headless.as_ref()?.modes.iter().find(|(own, _)| *own == mode);
         own.map(|(_, flags)| *flags).or_else(|| self.mode(mode))

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use baton_model::refusal::Refusal;
 use baton_model::time::{Millis, rfc3339};
-use baton_transcripts::Env;
+use baton_transcripts::TranscriptEnv;
 use serde_json::Value;
 
 /// How an agent's sessions are written.
@@ -14,7 +14,7 @@ pub struct Native {
     /// Its records.
     pub records: fn(&Session) -> Vec<Value>,
     /// Where they go, below the agent's own folder, and what goes beside them.
-    pub place: fn(&Session, &SessionPlaces) -> Result<NativeTarget, Refusal>,
+    pub target: fn(&Session, &SessionPlaces) -> Result<NativeTarget, Refusal>,
     /// How the written session is taken up, where that differs from one that the agent wrote.
     pub resume: Option<NativeResume>,
 }
@@ -57,7 +57,7 @@ pub struct Session {
 /// Where agents keep their files, and where Baton keeps its own.
 pub struct SessionPlaces<'a> {
     /// Where agents keep theirs.
-    pub tools: &'a Env,
+    pub tools: &'a TranscriptEnv,
     /// For what belongs to no agent yet.
     pub own: PathBuf,
 }

@@ -27,7 +27,7 @@ pub fn check(headers: &[Header], threads: usize) -> Vec<SessionCheck> {
 }
 
 fn check_session(header: &Header) -> SessionCheck {
-    let Some(format) = by_id(&header.agent) else { return SessionCheck::default() };
+    let Some(format) = by_id(&header.tool_id) else { return SessionCheck::default() };
     let mut versions: Vec<String> = Vec::new();
     let report = format.read_session(&header.path, header.key.as_deref(), &mut |event| {
         let EventKind::Session(session) = &event.what else { return };

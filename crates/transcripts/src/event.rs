@@ -6,7 +6,7 @@ pub use crate::line_diff::FileLines;
 
 /// Where an event stands in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Place {
+pub struct SourcePosition {
     /// Line number, from 1; in a database or a document the number of the message.
     pub line: u64,
     /// Byte offset of the line.
@@ -17,11 +17,11 @@ pub struct Place {
 #[derive(Debug, Clone)]
 pub struct Event<'a> {
     /// Where it stands.
-    pub place: Place,
+    pub position: SourcePosition,
     /// Timestamp in epoch milliseconds, if the line has one.
     pub at_ms: Option<i64>,
     /// The sub-agent that did it; absent on the main line.
-    pub agent: Option<Cow<'a, str>>,
+    pub subagent: Option<Cow<'a, str>>,
     /// What it is.
     pub what: EventKind<'a>,
 }

@@ -10,7 +10,7 @@ use crate::formats::{
 };
 use crate::header::{Header, TranscriptFile};
 use crate::permission_mode::LineMode;
-use crate::places::Env;
+use crate::places::TranscriptEnv;
 use crate::report::{Complaints, Report, kind};
 
 /// How one tool keeps its conversations. Reading never fails: it gives what it got, and says what it could not use.
@@ -19,7 +19,7 @@ pub trait TranscriptReader: Sync {
     fn id(&self) -> &'static str;
 
     /// Gives out every transcript of this machine, unopened.
-    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile));
+    fn find(&self, env: &TranscriptEnv, found: &mut dyn FnMut(TranscriptFile));
 
     /// Whether a file that begins like this is of this format.
     fn sniff(&self, head: &[u8]) -> bool;

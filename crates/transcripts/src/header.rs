@@ -17,7 +17,8 @@ pub struct Header {
     /// The tool's own id of the session.
     pub id: String,
     /// Id of the format: `claude`, `codex`, ….
-    pub agent: String,
+    #[serde(rename = "agent")]
+    pub tool_id: String,
     /// The file.
     pub path: PathBuf,
     /// Which of several conversations in the file, see [`TranscriptFile::key`].
@@ -184,7 +185,7 @@ impl TranscriptFile {
     /// A header that so far says only what the file system knows.
     pub fn header(&self) -> Header {
         Header {
-            agent: self.agent.to_owned(),
+            tool_id: self.agent.to_owned(),
             path: self.path.clone(),
             key: self.key.clone(),
             bytes: self.stamp.size,

@@ -29,7 +29,7 @@ pub use format::{ALL, TranscriptReader, by_id, detect};
 pub use header::{Brief, Header, Stamp, TranscriptFile};
 pub use list::{Filter, HeaderCache, SessionListing, browse, find, header, list};
 pub use permission_mode::{LineMode, PermissionMode, permission_mode};
-pub use places::{Env, Os};
+pub use places::{Os, TranscriptEnv};
 pub use printable::printable;
 pub use report::{Complaint, Report};
 

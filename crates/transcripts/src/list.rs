@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::format::{ALL, TranscriptReader, by_id};
 use crate::header::{Brief, Header, Stamp, TranscriptFile};
-use crate::places::Env;
+use crate::places::TranscriptEnv;
 
 /// What a listing leaves out; by default empty files and sub-agents.
 #[derive(Debug, Clone, Default)]
@@ -78,7 +78,12 @@ impl SessionListing {
 
 /// Lists transcripts on `threads` threads, newest first. A file that the cache knows costs no more than looking at its
 /// metadata.
-pub fn browse(env: &Env, filter: &Filter, cache: &dyn HeaderCache, threads: usize) -> Vec<SessionListing> {
+pub fn browse(
+    env: &TranscriptEnv,
+    filter: &Filter,
+    cache: &dyn HeaderCache,
+    threads: usize,
+) -> Vec<SessionListing> {
     let mut found = find(env, &filter.agents, threads);
     if let Some(since) = filter.since_ms {
         // The last entry cannot be younger than the file.
@@ -106,13 +111,13 @@ pub fn browse(env: &Env, filter: &Filter, cache: &dyn HeaderCache, threads: usiz
     listed
 }
 
-/// The same with all headers.
-pub fn list(env: &Env, filter: &Filter, cache: &dyn HeaderCache, threads: usize) -> Vec<Header> {
+/// Lists sessions, each with its whole header.
+pub fn list(env: &TranscriptEnv, filter: &Filter, cache: &dyn HeaderCache, threads: usize) -> Vec<Header> {
     browse(env, filter, cache, threads).into_iter().filter_map(|one| one.header(cache)).collect()
 }
 
 /// Every transcript of these formats (of all when none is named), unopened and in no order.
-pub fn find(env: &Env, agents: &[String], threads: usize) -> Vec<TranscriptFile> {
+pub fn find(env: &TranscriptEnv, agents: &[String], threads: usize) -> Vec<TranscriptFile> {
     let wanted = |format: &&'static dyn TranscriptReader| is_wanted(agents, *format);
     let formats: Vec<&dyn TranscriptReader> = ALL.iter().copied().filter(wanted).collect();
     // Most tools are not there, and the walk is short: more threads would cost more than they bring.

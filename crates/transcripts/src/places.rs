@@ -17,7 +17,7 @@ pub enum Os {
 
 /// What a reader may know about the machine.
 #[derive(Debug, Clone, Default)]
-pub struct Env {
+pub struct TranscriptEnv {
     /// The user's home directory.
     pub home: PathBuf,
     /// Environment variables.
@@ -28,7 +28,7 @@ pub struct Env {
     pub folders: Vec<PathBuf>,
 }
 
-impl Env {
+impl TranscriptEnv {
     /// A directory named by a variable, if it is set to something.
     pub fn dir(&self, var: &str) -> Option<PathBuf> {
         self.vars.get(var).filter(|value| !value.is_empty()).map(|value| self.expand(value))

@@ -9,8 +9,8 @@ use baton_ops::{ImportRequest, Lines};
 
 use super::App;
 use crate::beads;
+use crate::beads_file::{self, FileTurn, LOCKED};
 use crate::error::AppError;
-use crate::issues_file::{self, FileTurn, LOCKED};
 use crate::repo_file::RepoFile;
 
 impl App {
@@ -31,7 +31,7 @@ impl App {
             }
             None => self.within(&caller, |cx| baton_ops::import_lines(cx, request, lines))?,
         };
-        self.written = Some(answer.project_id.clone());
+        self.changed_project = Some(answer.project_id.clone());
         Ok(answer)
     }
 
@@ -39,20 +39,22 @@ impl App {
     /// changed. The file belongs to the project of the working directory: writes in another project do not
     /// concern it. Errors are reported once and fail no command.
     pub(crate) fn sync_beads_file(&mut self, written: Option<&str>) {
-        let Some(file) = self.config.tasks_mirror.clone() else { return };
-        let reported = self.looked.as_ref().map(|(_, reported)| reported.clone()).unwrap_or_default();
-        let mark = issues_file::mark(&file);
-        let is_seen = mark.is_none() || self.looked.as_ref().map(|(seen, _)| seen) == mark.as_ref();
+        let Some(file) = self.config.beads_file.clone() else { return };
+        let reported =
+            self.last_seen_beads_file.as_ref().map(|(_, reported)| reported.clone()).unwrap_or_default();
+        let mark = beads_file::mark(&file);
+        let is_seen =
+            mark.is_none() || self.last_seen_beads_file.as_ref().map(|(seen, _)| seen) == mark.as_ref();
         if written.is_none() && is_seen {
             return;
         }
         // A look asks operations itself, which are not to look again.
-        self.looked = Some((mark.unwrap_or_default(), reported.clone()));
+        self.last_seen_beads_file = Some((mark.unwrap_or_default(), reported.clone()));
         let own = beads::own_project(self).filter(|own| written.is_none_or(|written| written == own));
         let Some(project) = own else { return };
         let direction = if written.is_some() { beads::Direction::Both } else { beads::Direction::Import };
-        let done = beads::mirror(self, &project, &file, direction);
-        self.report_mirror(&file, done);
+        let done = beads::sync_beads_file(self, &project, &file, direction);
+        self.report_sync(&file, done);
     }
 
     /// The turn at a Beads file. After a wait that was given up, later ones only try, until one succeeds: a command waits once.
@@ -67,15 +69,15 @@ impl App {
     /// written here is there before another looks. None where there is no such file, or it cannot be brought in step.
     pub(super) fn take_file_turn(&mut self) -> Option<(beads::ExclusiveTurn, RepoFile)> {
         // A server sees to it itself.
-        let file = self.config.tasks_mirror.clone().filter(|_| self.config.server.is_none())?;
+        let file = self.config.beads_file.clone().filter(|_| self.config.server.is_none())?;
         let project = beads::own_project(self)?;
         match beads::ExclusiveTurn::take(self, project, &file) {
             Ok((held, complaints)) => {
-                self.report_mirror(&file, Ok(complaints));
+                self.report_sync(&file, Ok(complaints));
                 Some((held, file))
             }
             Err(ended) => {
-                self.report_mirror(&file, Err(ended));
+                self.report_sync(&file, Err(ended));
                 None
             }
         }
@@ -83,11 +85,11 @@ impl App {
 
     pub(super) fn finish_file_turn(&mut self, (held, file): (beads::ExclusiveTurn, RepoFile)) {
         let done = held.finish(self);
-        self.report_mirror(&file, done);
+        self.report_sync(&file, done);
     }
 
     /// Reports complaints about the file, each once.
-    fn report_mirror(&mut self, file: &RepoFile, done: Result<Vec<String>, AppError>) {
+    fn report_sync(&mut self, file: &RepoFile, done: Result<Vec<String>, AppError>) {
         let path = file.path();
         let why = match done {
             Ok(complaints) => {
@@ -96,11 +98,11 @@ impl App {
             }
             Err(ended) => format!("{} is not in step: {}", path.display(), ended.text().trim_end()),
         };
-        let reported = self.looked.as_ref().map(|(_, reported)| reported.as_str());
+        let reported = self.last_seen_beads_file.as_ref().map(|(_, reported)| reported.as_str());
         if !why.is_empty() && Some(why.as_str()) != reported {
             self.remark(&format!("warning: {why}"));
         }
-        self.looked = Some((issues_file::mark(file).unwrap_or_default(), why));
+        self.last_seen_beads_file = Some((beads_file::mark(file).unwrap_or_default(), why));
     }
 }
 

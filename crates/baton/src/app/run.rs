@@ -57,11 +57,11 @@ impl App {
 
     /// A sign of life for what may take long.
     fn progress(&self, slow: Option<&'static str>) -> Option<Progress> {
-        slow.filter(|_| !self.quiet && !self.drawing).map(Progress::begin)
+        slow.filter(|_| !self.quiet && !self.is_full_screen).map(Progress::begin)
     }
 
     fn query(&mut self, query: ScopedQuery, caller: &Caller) -> Option<Caller> {
-        let outside = self.machine.outside().ok()??;
+        let outside = self.machine.index_services().ok()??;
         let scope = self.within(caller, |cx| MemoryScope::run(query.scope, cx)).ok()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
         Some(runtime.block_on(outside.prepare(&query.query, &scope, caller.clone())))
@@ -117,13 +117,13 @@ impl Runner for App {
 
     fn tasks_changed(&mut self, answer: &Answer, _: bool) {
         if let Ok(answer) = answer {
-            self.written = AnswerView(answer).project_id().map(str::to_owned);
+            self.changed_project = AnswerView(answer).project_id().map(str::to_owned);
         }
     }
 
     fn has_index(&self) -> Result<bool, AppError> {
         // A server searches it itself.
-        Ok(self.config.server.is_none() && self.machine.outside()?.is_some())
+        Ok(self.config.server.is_none() && self.machine.index_services()?.is_some())
     }
 
     async fn query_index(&mut self, query: ScopedQuery, caller: Caller) -> Caller {

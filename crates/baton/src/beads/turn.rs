@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use super::sync_file;
 use crate::app::App;
+use crate::beads_file::FileTurn;
 use crate::error::AppError;
-use crate::issues_file::FileTurn;
 use crate::repo_file::RepoFile;
 
 /// What is to be done about the file.
@@ -19,7 +19,7 @@ pub(crate) enum Direction {
 
 /// Imports changes of the file that the ledger has not seen, and brings the file up to date with the project's tasks. Returns
 /// complaints about single lines, which stay as they are.
-pub(crate) fn mirror(
+pub(crate) fn sync_beads_file(
     app: &mut App,
     project: &str,
     file: &RepoFile,

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use super::{CHUNK, lines_of};
 use crate::app::App;
+use crate::beads_file::FileTurn;
 use crate::error::AppError;
-use crate::issues_file::FileTurn;
 
 /// What is looked at of a line.
 #[derive(Deserialize)]

@@ -19,7 +19,7 @@ use crate::git::GitRunner;
 /// Where a repository says what it is.
 const DOCUMENT: &[u8] = b"docs/PROJECT.md";
 /// How many of the largest files a refusal names.
-const NAMED: usize = 5;
+const MAX_NAMED_FILES: usize = 5;
 
 /// Captures what is not committed in the working copy with this top folder. Copies are made below `temporary`.
 pub(crate) fn capture(
@@ -269,7 +269,8 @@ impl Capture<'_> {
         }
         sizes.sort_by(|a, b| b.cmp(a));
         sizes.dedup_by(|a, b| a.1 == b.1);
-        let largest = sizes.iter().take(NAMED).map(|(size, path)| format!("{path} ({size} bytes)")).collect();
+        let largest =
+            sizes.iter().take(MAX_NAMED_FILES).map(|(size, path)| format!("{path} ({size} bytes)")).collect();
         Err(Fault::ByteLimit { largest, limit: self.limits.bytes })
     }
 

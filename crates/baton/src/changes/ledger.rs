@@ -117,6 +117,9 @@ pub(crate) fn capture_copy(app: &App, root: &Path) -> Result<Option<CapturedCopy
     Ok(Some(CapturedCopy { manifest, content }))
 }
 
+/// What is named in place of a remote to keep changes in the ledger, whatever the settings say.
+const IN_LEDGER: &str = "ledger";
+
 /// Keeps the content, before a wrap or an attachment names it: in a remote where one is named, here or in the settings, else in the
 /// ledger.
 pub(crate) fn keep(
@@ -126,6 +129,7 @@ pub(crate) fn keep(
     named: Option<&str>,
 ) -> Result<(), AppError> {
     let remote = match (named, app.config.wrap_changes_remote.clone()) {
+        (Some(IN_LEDGER), _) => return upload(app, project, copy),
         (Some(named), _) => ChangesRemote::by_name(&root(app)?, named, true)?,
         (None, Some(set)) => ChangesRemote::by_name(&root(app)?, &set, false)?,
         (None, None) => return upload(app, project, copy),
@@ -202,7 +206,7 @@ pub(crate) fn add_to_wrap(
     Ok(copy.map(|copy| WrapInput { changes: Some(copy.manifest), ..wrap }))
 }
 
-/// The same for an agent that is supervised: its baton is left even where its changes cannot go along.
+/// The changes that go along with the baton of a supervised agent: it is left even where they cannot go along.
 pub(crate) fn always_or_remark(app: &mut App, project: Option<&str>) -> Option<Manifest> {
     match always(app, project) {
         Ok(copy) => copy.map(|copy| copy.manifest),

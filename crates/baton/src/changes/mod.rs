@@ -255,7 +255,7 @@ impl Fault {
                 "rename or mend it where the work was done, and leave a new baton there: `baton wrap --with-changes`; one that nobody has picked up yet takes them, too: `baton changes keep BATON --replace`"
             }
             Self::Edited { restore, .. } => {
-                let (shown, more) = (restore.iter().take(NAMED), restore.len().saturating_sub(NAMED));
+                let (shown, more) = (restore.iter().take(MAX_NAMED), restore.len().saturating_sub(MAX_NAMED));
                 let more = if more > 0 { "; the next call names the rest" } else { "" };
                 let commands: Vec<String> = shown.map(|command| format!("`{command}`")).collect();
                 return format!(
@@ -270,7 +270,13 @@ impl Fault {
 
 /// How a commit is brought that is not here. A clone of one branch, such as `--depth 1` makes, gets it by the name of its branch only.
 fn missing_commit_hint(is_shallow: bool, branch: Option<&str>, remote: Option<&str>) -> String {
-    let remote = shell_word(remote.unwrap_or("origin"));
+    let Some(remote) = remote.map(shell_word) else {
+        let branch = branch.map_or_else(|| "BRANCH".to_owned(), shell_word);
+        return format!(
+            "this repository has no remote: `git fetch PATH {branch}` brings it from the other clone; from another machine, write it there \
+             into a file (`git bundle create FILE {branch}`), then `git fetch FILE {branch}` here"
+        );
+    };
     let fetch = match branch {
         Some(branch) => format!("run `git fetch {remote} {}`", shell_word(branch)),
         None => format!("run `git fetch`, or in a clone of one branch `git fetch {remote} BRANCH`"),
@@ -300,7 +306,7 @@ fn conflicts_of(begun: Option<&GitOperation>) -> String {
 }
 
 /// How many of a list a message names.
-const NAMED: usize = 10;
+const MAX_NAMED: usize = 10;
 
 /// A clause with the largest files; nothing where they are not known.
 fn largest_of(largest: &[String]) -> String {
@@ -309,8 +315,9 @@ fn largest_of(largest: &[String]) -> String {
 
 /// The first ten of a list, and how many more there are.
 fn list(items: &[String]) -> String {
-    let shown: Vec<String> = items.iter().take(NAMED).map(|item| item.escape_debug().to_string()).collect();
-    match items.len().checked_sub(NAMED) {
+    let shown: Vec<String> =
+        items.iter().take(MAX_NAMED).map(|item| item.escape_debug().to_string()).collect();
+    match items.len().checked_sub(MAX_NAMED) {
         None | Some(0) => shown.join(", "),
         Some(more) => format!("{} and {more} more", shown.join(", ")),
     }

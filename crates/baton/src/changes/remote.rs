@@ -30,7 +30,7 @@ impl ChangesRemote {
     /// a setting that holds for every repository does not.
     pub(super) fn by_name(root: &Path, name: &str, is_asked: bool) -> Result<Self, Refusal> {
         let known = remotes(root).into_iter().find(|(known, _)| known == name);
-        let url = known.map_or_else(|| name.to_owned(), |(_, url)| url);
+        let url = known.map_or_else(|| git::absolute_remote(root, name.to_owned()), |(_, url)| url);
         let Some(address) = canonical_address(&url).filter(|_| !url.starts_with('-') && !url.contains("::"))
         else {
             let what = format!("`{}` is no remote of this repository, and no address of one", visible(name));
@@ -47,8 +47,13 @@ impl ChangesRemote {
 
     /// The remote of this repository that has this address: what the ledger says is no address to call by itself.
     pub(super) fn by_address(root: &Path, address: &str) -> Result<Self, Refusal> {
-        let mut known = remotes(root).into_iter();
-        let found = known.find(|(_, url)| canonical_address(url).as_deref() == Some(address));
+        let known = remotes(root);
+        let of = |url: &str| canonical_address(url).unwrap_or_default();
+        // The address of a folder was written without `.git` once.
+        let found = known.iter().find(|(_, url)| of(url) == address);
+        let found =
+            found.or_else(|| known.iter().find(|(_, url)| of(url).strip_suffix(".git") == Some(address)));
+        let found = found.cloned();
         let Some((_, url)) = found else {
             let what = format!(
                 "the changes are kept in {}, which is no remote of this repository",
@@ -180,7 +185,14 @@ impl ChangesRemote {
         let lines = error.lines().map(str::trim).filter(|line| !line.is_empty());
         let why = lines.take(3).collect::<Vec<_>>().join("; ");
         let what = format!("the remote {} did not do it: {}", self.display_name(), visible(&why));
-        let hint = "nothing was changed; check that `git push` reaches it, or leave the remote out to keep the changes in the ledger";
+        let hint = match why.contains("not allowed") {
+            true => {
+                "nothing was changed; Baton speaks https, http, ssh and paths: name the remote by one of these"
+            }
+            false => {
+                "nothing was changed; check that `git push` reaches it, or keep the changes in the ledger: `--with-changes --changes-remote ledger`"
+            }
+        };
         Refusal::new(Kind::Outside, "changes_remote_failed", what, hint)
     }
 }

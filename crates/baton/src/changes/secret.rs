@@ -5,16 +5,16 @@ use baton_model::shell::shell_word;
 use super::text_encoding::{decode, is_utf_16};
 
 /// Git takes a file for binary that has a NUL among so many first bytes.
-const LOOKED_AT: usize = 8000;
+const BINARY_PROBE_BYTES: usize = 8000;
 
 /// What looks like a secret in a file.
 pub(super) struct Secret {
     kind: &'static str,
-    place: Place,
+    position: SecretPosition,
 }
 
 /// Where it stands.
-enum Place {
+enum SecretPosition {
     /// The line of a text, from 1.
     Line(usize),
     /// The byte of what is no text, from 0.
@@ -26,17 +26,17 @@ impl Secret {
     /// nothing has by chance.
     pub(super) fn find(bytes: &[u8]) -> Option<Self> {
         let redactor = baton_redact::shared();
-        let is_binary = bytes.iter().take(LOOKED_AT).any(|byte| *byte == 0);
+        let is_binary = bytes.iter().take(BINARY_PROBE_BYTES).any(|byte| *byte == 0);
         if is_binary && !is_utf_16(bytes) {
             let plain = String::from_utf8_lossy(bytes);
             let found = redactor.first_unmistakable(&plain)?;
-            return Some(Self { kind: found.kind, place: Place::Byte(byte_of(bytes, found.at)) });
+            return Some(Self { kind: found.kind, position: SecretPosition::Byte(byte_of(bytes, found.at)) });
         }
         // Bytes that only look like UTF-16 are looked through as they are, too.
         for text in [String::from_utf8_lossy(bytes), decode(bytes)] {
             if let Some(found) = redactor.first(&text) {
                 let line = text.as_bytes()[..found.at].iter().filter(|byte| **byte == b'\n').count() + 1;
-                return Some(Self { kind: found.kind, place: Place::Line(line) });
+                return Some(Self { kind: found.kind, position: SecretPosition::Line(line) });
             }
         }
         None
@@ -44,9 +44,9 @@ impl Secret {
 
     /// Why the file does not travel, in a clause that follows its path, and how it does.
     pub(super) fn reason(&self, path: &str) -> String {
-        let place = match self.place {
-            Place::Line(line) => format!("in line {line}"),
-            Place::Byte(byte) => format!("at byte {byte}"),
+        let place = match self.position {
+            SecretPosition::Line(line) => format!("in line {line}"),
+            SecretPosition::Byte(byte) => format!("at byte {byte}"),
         };
         let kind = self.kind;
         format!(

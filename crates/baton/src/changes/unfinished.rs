@@ -19,7 +19,7 @@ const MAX_GIT_FILE_BYTES: u64 = 16 * 1024;
 /// The operations that are under way in a working copy.
 pub(super) fn unfinished(repo: &Repo<'_>) -> Result<Vec<UnfinishedOperation>, Fault> {
     let git_dir = repo.git_dir.as_path();
-    let is_in_table = read(&git_dir.join("HEAD"))?.is_some_and(|head| git::is_in_table(&head));
+    let is_in_table = read(&git_dir.join("HEAD"))?.is_some_and(|head| git::uses_reftable(&head));
     let mut found = Vec::new();
     let rebase = rebase(git_dir)?;
     let is_rebase = rebase.is_some();

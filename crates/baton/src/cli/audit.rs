@@ -15,7 +15,7 @@ use baton_ops::audit::{
 
 use crate::app::App;
 use crate::error::AppError;
-use crate::repo_file::{RepoFile, SMALL};
+use crate::repo_file::{MAX_SMALL_FILE_BYTES, RepoFile};
 use crate::{git, render};
 
 /// Report how complete the records are and what instruction files get wrong
@@ -40,7 +40,7 @@ const NAMES: [&str; 3] = ["CLAUDE.md", "AGENTS.md", "GEMINI.md"];
 const COPILOT: &str = ".github/copilot-instructions.md";
 
 /// What an audit does not look at.
-const REST: &str = "`baton attention` lists what waits for a person";
+const SEE_ALSO: &str = "`baton attention` lists what waits for a person";
 
 /// What the percentages mean.
 const LEGEND: &str = "complete records have a start or pickup, a checkpoint or note, a reason (decision or note) where files \
@@ -69,7 +69,7 @@ fn documents(app: &mut App) -> Vec<Document> {
         if seen.contains(&real) {
             continue;
         }
-        match RepoFile::new(&root, &path).text(SMALL) {
+        match RepoFile::new(&root, &path).text(MAX_SMALL_FILE_BYTES) {
             Ok(Some(text)) => {
                 documents.push(Document { path, text: text.replace('\0', "\u{fffd}") });
             }
@@ -148,9 +148,9 @@ fn show(report: &ReportOutput) -> String {
     text.push_str(&inheritance(&report.inherited));
     text.push_str(&instructions(report));
     text.push_str(&match report.found {
-        0 => format!("\nnothing in these records needs attention; {REST}\n"),
-        1 => format!("\n1 thing in these records needs attention; {REST}\n"),
-        n => format!("\n{n} things in these records need attention; {REST}\n"),
+        0 => format!("\nnothing in these records needs attention; {SEE_ALSO}\n"),
+        1 => format!("\n1 thing in these records needs attention; {SEE_ALSO}\n"),
+        n => format!("\n{n} things in these records need attention; {SEE_ALSO}\n"),
     });
     text
 }

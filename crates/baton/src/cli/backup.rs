@@ -8,7 +8,7 @@ use baton_ops::ledger::{StoreCheck, StoreCheckInput, StoreCheckOutput};
 use baton_ops::op::BeginsStore;
 use baton_store::restore::{self, ReplacedStore, StagedRestore};
 use baton_store::revocations::Revocations;
-use baton_store::{Fault, FaultKind, Store, Target};
+use baton_store::{Fault, FaultKind, Store, Target, token};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -98,6 +98,9 @@ struct Restored<'a> {
     undo: Option<String>,
     sound: bool,
     projects: usize,
+    /// Nothing says what was revoked since the backup, and it has valid access tokens.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    revocations_unknown: bool,
 }
 
 /// SQLite would read the log of another store that lies under this name into the backup.
@@ -151,9 +154,10 @@ pub(super) fn restore(args: RestoreArgs, app: &mut App) -> Result<(), AppError> 
     let draft = StagedRestore::build(&args.file, &store, args.incomplete, clock::now(), &mut step)
         .map_err(|fault| unfit(fault, &args.file))?;
     keep_revocations(draft.path(), &store)?;
+    let revives = !can_be_read(&store) && grants_access(draft.path());
     let checked = check(&draft, app)?;
     refuse_users(&store)?;
-    let previous = draft.place(clock::now(), &mut step).map_err(|fault| in_use(fault, &store))?;
+    let previous = draft.install(clock::now(), &mut step).map_err(|fault| in_use(fault, &store))?;
     let undo = previous.as_ref().map(|previous| undo(previous, &store));
     let restored = Restored {
         store: &store,
@@ -162,8 +166,22 @@ pub(super) fn restore(args: RestoreArgs, app: &mut App) -> Result<(), AppError> 
         undo,
         sound: true,
         projects: checked.projects,
+        revocations_unknown: revives,
     };
     app.show(&restored, show)
+}
+
+/// Whether a store lies there whose revocations were taken over.
+fn can_be_read(store: &Path) -> bool {
+    let read = |mut known: Store| known.read(|tx| Ok(Revocations::of(tx)?)).is_ok();
+    Store::open_read_only(&Target::File(store.to_owned())).is_ok_and(read)
+}
+
+/// Whether a store has access tokens that are valid.
+fn grants_access(store: &Path) -> bool {
+    let read = |mut known: Store| known.read(|tx| Ok(token::list(tx)?)).unwrap_or_default();
+    let tokens = Store::open_read_only(&Target::File(store.to_owned())).map(read).unwrap_or_default();
+    tokens.iter().any(|token| token.is_valid(clock::now()))
 }
 
 /// Revokes in the restored store what the store of the settings has as revoked, where that is another one: the backup may be from before.
@@ -189,6 +207,9 @@ fn show(restored: &Restored<'_>) -> String {
     let mut text = format!("restored {store} from {from}: {projects}, sound\n");
     if let (Some(previous), Some(undo)) = (restored.kept, &restored.undo) {
         text += &format!("  kept: {}\n  undo: {undo}\n", previous.display());
+    }
+    if restored.revocations_unknown {
+        text += "  access tokens and shares that were revoked since this backup are valid again: look at `baton token list` and `baton share list`\n";
     }
     text
 }

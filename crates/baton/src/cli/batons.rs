@@ -2,7 +2,7 @@
 
 use baton_model::id::visible;
 use baton_model::time::rfc3339;
-use baton_ops::baton::{List, ListInput, ListOutput, Row, RowLocation, Show, ShowInput, ShowOutput};
+use baton_ops::baton::{List, ListInput, ListOutput, Row, Show, ShowInput, ShowOutput};
 
 use crate::app::App;
 use crate::error::AppError;
@@ -74,15 +74,9 @@ fn row(row: &Row) -> Vec<String> {
         row.to.as_deref().map(|to| format!("for {}", visible(to))).unwrap_or_default(),
         render::since(row.created_at),
         if row.has_changes { "with changes".to_owned() } else { String::new() },
-        row.location.as_ref().map(location).unwrap_or_default(),
+        row.location.as_ref().map(render::location).unwrap_or_default(),
         visible(&row.summary),
     ]
-}
-
-/// Where the work was left.
-fn location(of: &RowLocation) -> String {
-    let elsewhere = if of.is_this_machine { "" } else { " on another machine" };
-    format!("in {}{elsewhere}", visible(&of.root))
 }
 
 fn one(shown: &ShowOutput) -> String {
@@ -101,7 +95,10 @@ pub(super) fn facts(shown: &ShowOutput) -> String {
         fact("from", format!("{}, session {}", visible(&row.from), render::short_id(&row.session_id))),
         fact("for", row.to.as_deref().map_or_else(|| "whoever comes first".to_owned(), visible)),
         fact("left", rfc3339(row.created_at.0)),
-        fact("left in", row.location.as_ref().map(|of| location(of)[3..].to_owned()).unwrap_or_default()),
+        fact(
+            "left in",
+            row.location.as_ref().map(|of| render::location(of)[3..].to_owned()).unwrap_or_default(),
+        ),
         fact("holder", row.holder.as_deref().map(visible).unwrap_or_default()),
         fact(
             "changes",

@@ -139,6 +139,6 @@ pub(super) fn export(app: &mut App, path: &str) -> Result<Exported, AppError> {
 /// Synchronises the Beads file after tasks were written, where the settings ask for it. Errors are reported and fail
 /// nothing: the ledger is complete, and the next write tries again.
 pub(super) fn sync_after_write(app: &mut App) {
-    let Some(project) = app.written.clone() else { return };
+    let Some(project) = app.changed_project.clone() else { return };
     app.sync_beads_file(Some(&project));
 }

@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::commit_hook::with_trailer;
 use crate::error::AppError;
 use crate::git;
-use crate::repo_file::{RepoFile, SMALL};
+use crate::repo_file::{MAX_SMALL_FILE_BYTES, RepoFile};
 
 /// Add the trailer `Baton: ID` to a commit message
 #[derive(clap::Args)]
@@ -22,7 +22,7 @@ pub(super) fn run(args: &Args, app: &mut App) -> Result<(), AppError> {
     let Some(id) = current_id(app)? else { return Ok(()) };
     let cwd = app.config.cwd.clone().unwrap_or_default();
     let file = RepoFile::from_user_path(&cwd.join(&args.file));
-    let message = file.text(SMALL).ok().flatten().unwrap_or_default();
+    let message = file.text(MAX_SMALL_FILE_BYTES).ok().flatten().unwrap_or_default();
     if let Some(message) = with_trailer(&message, &id) {
         file.replace(&message).map_err(std::io::Error::from)?;
     }

@@ -38,7 +38,7 @@ const BARE: &[(&str, &[&str])] = &[
     ("ops/src/task/close.rs", &["task close"]),
     ("ops/src/transcript/find.rs", &["import-transcript"]),
     ("ops/src/transcript/isolation.rs", &["*"]),
-    ("store/src/copy.rs", &["store copy"]),
+    ("store/src/ledger_transfer.rs", &["store copy"]),
     ("store/src/engine/fault.rs", &["*"]),
 ];
 

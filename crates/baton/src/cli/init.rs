@@ -16,7 +16,7 @@ use crate::config::trust::{TrustStore, sha256};
 use crate::error::AppError;
 use crate::git;
 use crate::merge_driver::Changes;
-use crate::repo_file::{Fault, RepoFile, SMALL};
+use crate::repo_file::{Fault, MAX_SMALL_FILE_BYTES, RepoFile};
 
 /// Register this repository as a project
 #[derive(clap::Args)]
@@ -73,7 +73,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let caller = app.caller();
     let root = caller.git_root.clone().or_else(|| caller.folders.first().cloned()).map(PathBuf::from);
     let file = root.as_ref().map(|root| RepoFile::new(root, DOCUMENT));
-    let document = match file.as_ref().map(|file| file.text(SMALL)) {
+    let document = match file.as_ref().map(|file| file.text(MAX_SMALL_FILE_BYTES)) {
         Some(Ok(text)) => text,
         Some(Err(fault)) => return Err(unreadable(&fault).into()),
         None => None,

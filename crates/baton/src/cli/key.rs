@@ -28,7 +28,7 @@ enum Verb {
         #[command(flatten)]
         who: ActingIdentity,
         #[command(flatten)]
-        force: Force,
+        force: ForceArgs,
     },
     /// List the project's public keys
     List,
@@ -41,7 +41,7 @@ enum Verb {
         #[command(flatten)]
         who: ActingIdentity,
         #[command(flatten)]
-        force: Force,
+        force: ForceArgs,
     },
     /// Print a public key
     Show {
@@ -57,12 +57,12 @@ enum Verb {
         #[command(flatten)]
         who: ActingIdentity,
         #[command(flatten)]
-        force: RemovalForce,
+        force: RemovalForceArgs,
     },
 }
 
 #[derive(clap::Args)]
-struct RemovalForce {
+struct RemovalForceArgs {
     /// Remove the key of another identity
     #[arg(long, requires = "why")]
     force: bool,
@@ -72,7 +72,7 @@ struct RemovalForce {
 }
 
 #[derive(clap::Args)]
-struct Force {
+struct ForceArgs {
     /// Replace a different key listed for this identity
     #[arg(long, requires = "why")]
     force: bool,
@@ -84,12 +84,12 @@ struct Force {
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let project = app.project.clone();
     match args.verb {
-        Verb::Create { who, force: Force { force, why } } => {
+        Verb::Create { who, force: ForceArgs { force, why } } => {
             let input = CreateInput { project, identity: who.identity, force, why };
             let made = app.run::<Create>(&input)?;
             app.show(&made, |made| listed(&made.key, made.listed_now))
         }
-        Verb::Add { name, public_key, who, force: Force { force, why } } => {
+        Verb::Add { name, public_key, who, force: ForceArgs { force, why } } => {
             let input = AddInput { project, identity: who.identity, name, public_key, force, why };
             let added = app.run::<Add>(&input)?;
             app.show(&added, |added| listed(&added.key, added.listed_now))
@@ -114,7 +114,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
                 keys.items.iter().map(|row| format!("{}\n", visible(&row.key.public_key))).collect()
             })
         }
-        Verb::Remove { name, who, force: RemovalForce { force, why } } => {
+        Verb::Remove { name, who, force: RemovalForceArgs { force, why } } => {
             let input = RemoveInput { project, identity: who.identity, name, force, why };
             let removed = app.run::<Remove>(&input)?;
             app.show(&removed, |removed| {

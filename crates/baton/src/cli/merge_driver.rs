@@ -8,10 +8,10 @@ use baton_model::task::conflict::Conflict;
 use serde_json::json;
 
 use crate::app::{App, Format};
+use crate::beads_file_note::BeadsFileNote;
 use crate::error::AppError;
 use crate::git;
 use crate::merge_driver::{self, Changes, Setup};
-use crate::mirror_note::MirrorNote;
 use crate::repo_file::RepoFile;
 
 /// Merge the Beads file as a git merge driver, or set that up
@@ -93,8 +93,8 @@ fn print_conflicts(app: &App, conflicts: &[Conflict]) {
     for conflict in conflicts {
         app.remark(&format!("warning: {}", conflict.summary()));
     }
-    let Some(file) = app.config.tasks_mirror.as_ref().filter(|_| !conflicts.is_empty()) else { return };
-    let note = MirrorNote::of(&file.path(), &app.config.data_dir);
+    let Some(file) = app.config.beads_file.as_ref().filter(|_| !conflicts.is_empty()) else { return };
+    let note = BeadsFileNote::of(&file.path(), &app.config.data_dir);
     if let Err(error) = note.and_then(|note| note.add_settled(conflicts)) {
         app.remark(&format!("warning: the ledger will not say so: {error}"));
     }
@@ -102,7 +102,7 @@ fn print_conflicts(app: &App, conflicts: &[Conflict]) {
 
 /// Of the repository in which the command runs.
 fn setup(app: &App) -> Option<Setup> {
-    let mirror = app.config.tasks_mirror.as_ref().map(RepoFile::path);
+    let mirror = app.config.beads_file.as_ref().map(RepoFile::path);
     Setup::of(app.config.cwd.as_deref()?, mirror.as_deref())
 }
 
@@ -114,7 +114,7 @@ pub(super) fn offer(app: &App, is_wanted: bool, is_declined: bool) -> Result<Opt
         (None, true) => return Err(no_repository().into()),
         (None, false) => return Ok(None),
     };
-    let has_file = setup.has_file() || app.config.tasks_mirror.is_some();
+    let has_file = setup.has_file() || app.config.beads_file.is_some();
     if !is_wanted && (is_declined || !has_file || setup.is_installed()) {
         return Ok(None);
     }

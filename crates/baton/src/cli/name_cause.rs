@@ -1,4 +1,4 @@
-//! What a command adds to its end that only its environment explains.
+//! Names a cause in the environment of a command: a session that it inherited, a git that did not answer.
 
 use crate::app::{App, Format};
 use crate::error::AppError;

@@ -12,7 +12,7 @@ use baton_model::id::visible;
 use baton_model::message::View as Message;
 use baton_ops::changes::RecordInput;
 use baton_ops::session::{
-    Bundle, Document, NamedDocument, PickedBaton, Pickup, PickupInput, Transfer, WaitingChanges,
+    Document, NamedDocument, PickedBaton, Pickup, PickupInput, PickupOutput, Transfer, WaitingChanges,
 };
 use baton_ops::session::{Status, StatusInput};
 
@@ -79,7 +79,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         session: app.session.clone(),
         identity: args.who.identity,
         from_session: args.from_session,
-        handoff_id: args.handoff.or(args.id),
+        target_id: args.handoff.or(args.id),
         force: args.force,
         why: args.why,
         surface: args.surface,
@@ -119,13 +119,13 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
 #[derive(Serialize)]
 struct Answer<'a> {
     #[serde(flatten)]
-    bundle: &'a Bundle,
+    bundle: &'a PickupOutput,
     #[serde(skip_serializing_if = "Option::is_none")]
     verification: Option<Verification>,
 }
 
 /// Applies the changes of the baton. The pickup is done: what could not be applied is said first.
-fn apply(bundle: &mut Bundle, app: &mut App) {
+fn apply(bundle: &mut PickupOutput, app: &mut App) {
     let Some(mut changes) = bundle.changes.clone() else {
         if bundle.baton.is_some() {
             app.remark("this baton has no uncommitted changes: there is nothing to apply");
@@ -153,7 +153,7 @@ fn apply(bundle: &mut Bundle, app: &mut App) {
 }
 
 /// Picks up, and looks at the issue of what was picked up.
-pub(super) fn pick_up(input: &PickupInput, app: &mut App) -> Result<Bundle, AppError> {
+pub(super) fn pick_up(input: &PickupInput, app: &mut App) -> Result<PickupOutput, AppError> {
     let mut bundle = app.run::<Pickup>(input)?;
     if bundle.baton.is_none() && bundle.handoff.is_none() {
         let status = app.run::<Status>(&StatusInput {
@@ -227,12 +227,12 @@ fn named_document(document: &NamedDocument) -> String {
 }
 
 /// Whether a pickup brought neither a baton, nor a hand-off, nor what was saved without one.
-fn is_empty(bundle: &Bundle) -> bool {
+fn is_empty(bundle: &PickupOutput) -> bool {
     bundle.started && bundle.baton.is_none() && bundle.handoff.is_none() && bundle.recovered.is_none()
 }
 
 /// What a person reads of it.
-pub(super) fn show(bundle: &Bundle) -> String {
+pub(super) fn show(bundle: &PickupOutput) -> String {
     let identity = visible(&bundle.identity);
     let mut text = match (&bundle.session_id, &bundle.replay.since) {
         _ if bundle.dry_run => "nothing was claimed: this is what a pickup would give\n".to_owned(),

@@ -69,7 +69,7 @@ struct FilePlace {
 
 pub(super) fn run(args: &Args, app: &mut App) -> Result<(), AppError> {
     let cwd = app.config.cwd.clone().unwrap_or_default();
-    let place = place(&cwd, &args.place)?;
+    let place = parse_file_place(&cwd, &args.place)?;
     let commits = commits(&place)?;
     let origin = app.run::<CommitOrigin>(&CommitOriginInput {
         project: app.project.clone(),
@@ -126,7 +126,7 @@ fn commits(place: &FilePlace) -> Result<Vec<CommitInfo>, Refusal> {
 }
 
 /// Parses `FILE`, `FILE:LINE` or `FILE:FIRST-LAST`. A file whose name ends so is meant where it is there.
-fn place(cwd: &Path, text: &str) -> Result<FilePlace, Refusal> {
+fn parse_file_place(cwd: &Path, text: &str) -> Result<FilePlace, Refusal> {
     let (file, lines) = match text.rsplit_once(':').and_then(|(file, lines)| Some((file, range(lines)?))) {
         Some((file, lines)) if !cwd.join(text).exists() => (file, Some(lines)),
         _ => (text, None),

@@ -12,7 +12,7 @@ use crate::error::AppError;
 use crate::{render, router};
 
 /// Pause between two passes.
-const EVERY: Duration = Duration::from_secs(1);
+const PASS_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Assign ready tasks to the agents that fit best, each with a message
 ///
@@ -64,7 +64,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             app.show(&pass, |pass| pass_text(pass, false))?;
         }
         let stop = runtime.block_on(async {
-            tokio::select! { _ = &mut interrupted => true, () = tokio::time::sleep(EVERY) => false }
+            tokio::select! { _ = &mut interrupted => true, () = tokio::time::sleep(PASS_INTERVAL) => false }
         });
         if stop {
             return Err(AppError::Interrupted);

@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::error::AppError;
 use crate::launch;
 use crate::supervisor::Plan;
-use crate::supervisor::chain::{self, Link};
+use crate::supervisor::tool_sequence::{self, Link};
 
 /// Run a coding agent in its own session and save what it did when it exits
 ///
@@ -82,7 +82,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         Ok(Link { launcher, program: find_program(launcher, app)? })
     };
     let links = args.then.iter().map(link).collect::<Result<Vec<Link>, Refusal>>()?;
-    chain::run_chain(plan, links, app)
+    tool_sequence::run_chain(plan, links, app)
 }
 
 fn named_launcher(name: &str) -> Result<Launcher, Refusal> {

@@ -114,7 +114,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         }
         Verb::Recall { who, message_id } => {
             let input = RecallInput { project, identity: who.identity, message_id };
-            let recalled = app.run::<message::Recall>(&input)?;
+            let recalled = app.run::<message::Retract>(&input)?;
             app.show(&recalled, |recalled| format!("recalled {}\n", visible(&recalled.message_id)))
         }
     }

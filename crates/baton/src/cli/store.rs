@@ -3,7 +3,7 @@
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::op::BeginsStore;
-use baton_store::copy::{self, ChainPolicy};
+use baton_store::ledger_transfer::{self, ChainPolicy};
 use baton_store::{Store, Target, counter, restore, share, token};
 use serde::Serialize;
 
@@ -86,9 +86,9 @@ fn copy_store(from: &str, to: &str, unverified: bool, app: &mut App) -> Result<(
     let mut source = Store::open_read_only(&from)?;
     let mut target = Store::open(&to, clock::now())?;
     let chains = if unverified { ChainPolicy::AsTheyAre } else { ChainPolicy::Whole };
-    let copied = copy::copy(&mut source, &mut target, chains)?;
+    let copied = ledger_transfer::copy(&mut source, &mut target, chains)?;
     // What is on the disk is what counts, so the comparison is made once more from the outside.
-    if copy::survey(&mut target)? != copied {
+    if ledger_transfer::survey(&mut target)? != copied {
         return Err(anyhow::anyhow!("{to} does not hold what was written to it: do not use it").into());
     }
     // The source may be a backup, and what came after it has given out numbers.

@@ -15,12 +15,12 @@ use crate::app::App;
 use crate::error::AppError;
 use crate::picker;
 use crate::screen::Screen;
-use state::{Key, State, Step};
+use state::{Key, KeyEffect, State};
 
 /// Pause between two looks at the ledger.
-const EVERY: Duration = Duration::from_secs(2);
+const REFRESH_INTERVAL: Duration = Duration::from_secs(2);
 /// A ledger that takes long to answer is asked less often: so many times as long as it took.
-const REST: u32 = 8;
+const COST_FACTOR: u32 = 8;
 
 /// Watch what needs you, agents, batons, hand-offs, tasks and mail on a terminal
 ///
@@ -29,7 +29,7 @@ const REST: u32 = 8;
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Seconds between two looks at the ledger
-    #[arg(long, value_name = "S", default_value_t = EVERY.as_secs(), value_parser = clap::value_parser!(u64).range(1..=3600))]
+    #[arg(long, value_name = "S", default_value_t = REFRESH_INTERVAL.as_secs(), value_parser = clap::value_parser!(u64).range(1..=3600))]
     every: u64,
 }
 
@@ -40,12 +40,12 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             "`baton attention` prints what needs you; `baton status --watch` follows a project on a pipe";
         return Err(Refusal::invalid("terminal_missing", what, hint).into());
     }
-    app.drawing = true;
+    app.is_full_screen = true;
     let mut state = State::new(app.project.clone(), app.config.identity.clone());
     let mut screen = Screen::open()?;
     let ended = watch(app, &mut state, &mut screen, Duration::from_secs(args.every));
     drop(screen);
-    app.drawing = false;
+    app.is_full_screen = false;
     ended
 }
 
@@ -65,14 +65,14 @@ fn watch(app: &mut App, state: &mut State, screen: &mut Screen, every: Duration)
         let Event::Key(key) = event::read()? else { continue };
         let Some(key) = key_of(key) else { continue };
         match state.press(key) {
-            Step::Stay => {}
-            Step::Quit => return Ok(()),
-            Step::Look => due = look(app, state, every),
-            Step::Open(target) => match data::detail(app, &target) {
+            KeyEffect::Stay => {}
+            KeyEffect::Quit => return Ok(()),
+            KeyEffect::Look => due = look(app, state, every),
+            KeyEffect::Open(target) => match data::detail(app, &target) {
                 Ok(detail) => state.show(detail),
                 Err(error) => state.set_message(data::words(&error)),
             },
-            Step::Act(deed) => {
+            KeyEffect::Act(deed) => {
                 match act::run(app, &deed) {
                     Ok((message, undo)) => state.finish(&deed, message, undo),
                     Err(error) => state.set_message(data::words(&error)),
@@ -96,7 +96,7 @@ fn look(app: &mut App, state: &mut State, every: Duration) -> Instant {
         Ok(listing) => state.take(listing),
         Err(error) => state.set_message(data::words(&error)),
     }
-    Instant::now() + every.max(begin.elapsed() * REST)
+    Instant::now() + every.max(begin.elapsed() * COST_FACTOR)
 }
 
 fn key_of(key: KeyEvent) -> Option<Key> {

@@ -15,7 +15,7 @@ use crate::app::{App, Format};
 use crate::config::trust::{Entry, TrustStore, sha256};
 use crate::config::{REPOSITORY_FILE, RepositoryFile, SECRET_KEYS};
 use crate::error::AppError;
-use crate::repo_file::{RepoFile, SMALL};
+use crate::repo_file::{MAX_SMALL_FILE_BYTES, RepoFile};
 use crate::{git, render};
 
 /// Trust a repository's .baton.toml as your own until it changes
@@ -154,7 +154,7 @@ impl Document {
     /// The document of the working copy; one that cannot be read names nothing.
     fn of(folder: &Path, app: &App) -> Option<Self> {
         let root = git::root(folder).unwrap_or_else(|| folder.to_owned());
-        let text = RepoFile::new(&root, DOCUMENT).text(SMALL).ok().flatten()?;
+        let text = RepoFile::new(&root, DOCUMENT).text(MAX_SMALL_FILE_BYTES).ok().flatten()?;
         let enterprise = enterprise_of(&app.config.github.api);
         let parse = |text: &str| parse_issues_repo(text, enterprise.as_deref()).ok();
         let document = project_document::read(&text).ok()?;
@@ -285,7 +285,7 @@ pub(super) fn listed(app: &App) -> Vec<TrustedFile> {
         trusted_file(entry, state, None)
     };
     let document = |entry: &Entry| {
-        let text = RepoFile::new(&entry.folder, DOCUMENT).text(SMALL).ok().flatten();
+        let text = RepoFile::new(&entry.folder, DOCUMENT).text(MAX_SMALL_FILE_BYTES).ok().flatten();
         let state = match text.map(|text| sha256(text.as_bytes()) == entry.sha256) {
             None => TrustState::Missing,
             Some(true) => TrustState::Trusted,
@@ -343,7 +343,7 @@ pub(super) fn report(app: &App) -> Option<Report> {
     })
 }
 
-/// The same in a line or two.
+/// The report in a line or two.
 pub(super) fn describe(report: &Report) -> String {
     let path = visible(&report.path);
     if report.trusted {

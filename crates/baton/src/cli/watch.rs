@@ -17,7 +17,7 @@ use crate::error::AppError;
 use crate::{clock, render};
 
 /// Pause between two looks.
-const EVERY: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Another screen, without a cursor; and back.
 const ENTER: &str = "\u{1b}[?1049h\u{1b}[?25l";
 const LEAVE: &str = "\u{1b}[?25h\u{1b}[?1049l";
@@ -53,7 +53,7 @@ fn each(
         }
         before = Some(now);
         let stop = runtime.block_on(async {
-            tokio::select! { _ = &mut interrupted => true, () = tokio::time::sleep(EVERY) => false }
+            tokio::select! { _ = &mut interrupted => true, () = tokio::time::sleep(POLL_INTERVAL) => false }
         });
         if stop {
             return Err(AppError::Interrupted);

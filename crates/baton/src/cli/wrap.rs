@@ -53,7 +53,7 @@ pub(super) struct Args {
     /// Leave what is not committed here, whatever [wrap] changes says, and say nothing of it
     #[arg(long, conflicts_with = "with_changes")]
     without_changes: bool,
-    /// Keep them as a reference in this git remote, not in the ledger: its name, or its address
+    /// Keep them as a reference in this git remote, by name or address; `ledger`: in the ledger, whatever is set
     #[arg(long, value_name = "REMOTE", requires = "with_changes")]
     changes_remote: Option<String>,
     /// Leave a baton even if one made from this session's transcript was already taken
@@ -171,7 +171,7 @@ fn changes(args: &Args, app: &mut App) -> Result<Option<CapturedCopy>, AppError>
     if !args.with_changes {
         // The work of another agent or project has its changes elsewhere.
         let is_elsewhere = args.force || project.is_some();
-        return if is_elsewhere { Ok(None) } else { ledger::always(app, None) };
+        return if is_elsewhere { Ok(None) } else { ledger::always(app, None).map_err(with_way_on) };
     }
     let is_in_git = app.config.cwd.as_deref().and_then(git::root).is_some();
     let root = ledger::root(app).map_err(|refusal| match is_in_git {
@@ -181,6 +181,17 @@ fn changes(args: &Args, app: &mut App) -> Result<Option<CapturedCopy>, AppError>
     let Some(mut copy) = ledger::capture_copy(app, &root)? else { return Ok(None) };
     ledger::keep(app, project.as_deref(), &mut copy, args.changes_remote.as_deref())?;
     Ok(Some(copy))
+}
+
+/// The settings have changes go along, and they cannot: the refusal says how to wrap all the same.
+fn with_way_on(error: AppError) -> AppError {
+    match error {
+        AppError::Refused(mut refusal) => {
+            refusal.hint.push_str("; `--without-changes` wraps without them, this once");
+            AppError::Refused(refusal)
+        }
+        other => other,
+    }
 }
 
 /// Names at a terminal what stays behind.

@@ -18,7 +18,7 @@ pub(crate) struct Node {
 
 /// Where a Redis is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Endpoint {
     /// One server.
     One(Node),
     /// One server, behind a socket of this machine.
@@ -33,7 +33,7 @@ pub(crate) enum Place {
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Redis {
     /// Where it is.
-    pub place: Place,
+    pub endpoint: Endpoint,
     /// Whether it is spoken to over TLS.
     pub is_secure: bool,
     /// The number of the database.
@@ -54,13 +54,13 @@ impl fmt::Display for Redis {
             (user, Some(_)) => format!("{}:[hidden]@", user.as_deref().unwrap_or_default()),
         };
         let database = if self.database == 0 { String::new() } else { format!("/{}", self.database) };
-        match &self.place {
-            Place::One(node) => write!(f, "redis{s}://{user}{node}{database}"),
-            Place::Socket(path) => write!(f, "unix://{}", path.display()),
-            Place::Sentinel(nodes, service) => {
+        match &self.endpoint {
+            Endpoint::One(node) => write!(f, "redis{s}://{user}{node}{database}"),
+            Endpoint::Socket(path) => write!(f, "unix://{}", path.display()),
+            Endpoint::Sentinel(nodes, service) => {
                 write!(f, "redis{s}+sentinel://{user}{}/{service}{database}", listed(nodes))
             }
-            Place::Cluster(nodes) => write!(f, "redis{s}+cluster://{user}{}", listed(nodes)),
+            Endpoint::Cluster(nodes) => write!(f, "redis{s}+cluster://{user}{}", listed(nodes)),
         }
     }
 }
@@ -115,31 +115,31 @@ fn parse(url: &str) -> Result<Redis, &'static str> {
         "redis" | "rediss" => {
             let mut nodes = nodes(hosts, 6379)?;
             let node = nodes.pop().filter(|_| nodes.is_empty()).ok_or("it names several hosts")?;
-            (Place::One(node), number(path)?)
+            (Endpoint::One(node), number(path)?)
         }
         "redis+sentinel" | "rediss+sentinel" => {
             let (service, database) = path.split_once('/').unwrap_or((path, ""));
             if service.is_empty() {
                 return Err("it names no service of the Sentinels");
             }
-            (Place::Sentinel(nodes(hosts, 26379)?, service.to_owned()), number(database)?)
+            (Endpoint::Sentinel(nodes(hosts, 26379)?, service.to_owned()), number(database)?)
         }
         "redis+cluster" | "rediss+cluster" if path.is_empty() || path == "0" => {
-            (Place::Cluster(nodes(hosts, 6379)?), 0)
+            (Endpoint::Cluster(nodes(hosts, 6379)?), 0)
         }
         "redis+cluster" | "rediss+cluster" => return Err("a cluster has no numbered databases"),
         _ => return Err("its scheme is not known"),
     };
     let (user, password) = credentials(access)?;
-    Ok(Redis { place, is_secure, database, user, password })
+    Ok(Redis { endpoint: place, is_secure, database, user, password })
 }
 
 fn socket(path: &str) -> Result<Redis, &'static str> {
     if !path.starts_with('/') || path.contains(['?', '#']) {
         return Err("a socket is named by its whole path and nothing else");
     }
-    let place = Place::Socket(PathBuf::from(path));
-    Ok(Redis { place, is_secure: false, database: 0, user: None, password: None })
+    let place = Endpoint::Socket(PathBuf::from(path));
+    Ok(Redis { endpoint: place, is_secure: false, database: 0, user: None, password: None })
 }
 
 /// User and password, percent-encoded; a user without a colon is a user.

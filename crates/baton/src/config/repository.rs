@@ -11,7 +11,7 @@ use baton_model::refusal::Refusal;
 
 use super::{file, trust};
 use crate::git;
-use crate::repo_file::{RepoFile, SMALL, stays_inside};
+use crate::repo_file::{MAX_SMALL_FILE_BYTES, RepoFile, stays_inside};
 
 /// The name of the file.
 pub(crate) const NAME: &str = ".baton.toml";
@@ -45,7 +45,7 @@ impl RepositoryFile {
         let path = folder.join(NAME);
         let root = top.as_deref().unwrap_or(folder);
         let inside = path.strip_prefix(root).unwrap_or(&path);
-        match RepoFile::new(root, inside).bytes(SMALL) {
+        match RepoFile::new(root, inside).bytes(MAX_SMALL_FILE_BYTES) {
             Ok(Some(bytes)) => {
                 let twin = top.as_deref().and_then(|top| in_main_working_copy(top, folder));
                 Self::read((folder, twin.as_deref()), &bytes, config_dir).map(Some)
@@ -118,7 +118,7 @@ impl RepositoryFile {
     }
 
     /// The file for the tasks, held to this folder unless the user trusts what leads out of it.
-    pub(crate) fn mirror(&self, path: &str) -> RepoFile {
+    pub(crate) fn beads_file(&self, path: &str) -> RepoFile {
         match stays_inside(Path::new(path)) {
             true => RepoFile::new(self.folder(), path),
             false => RepoFile::from_user_path(&self.folder().join(path)),
@@ -219,7 +219,8 @@ mod tests {
         assert!(named().contains("a folder"));
         std::fs::write(&file, [0xff, 0xfe, b'=']).expect("written");
         assert!(named().contains("not UTF-8"));
-        std::fs::write(&file, vec![b'#'; usize::try_from(SMALL).expect("small") + 1]).expect("written");
+        std::fs::write(&file, vec![b'#'; usize::try_from(MAX_SMALL_FILE_BYTES).expect("small") + 1])
+            .expect("written");
         assert!(named().contains("larger than"));
         std::fs::write(&file, format!("project = {}1{}", "[".repeat(20_000), "]".repeat(20_000)))
             .expect("written");

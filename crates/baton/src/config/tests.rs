@@ -40,7 +40,7 @@ fn whatever_a_stranger_sets_the_settings_are_those_without_it() {
     assert_eq!((with.run_continue, with.subjects), (plain.run_continue, plain.subjects));
     assert_eq!((with.wrap_changes, with.wrap_changes_remote), (plain.wrap_changes, None));
     assert_eq!((with.github.api, with.github.app_id), (plain.github.api, None));
-    assert!(with.redis.is_none() && with.server.is_none() && with.tasks_mirror.is_none());
+    assert!(with.redis.is_none() && with.server.is_none() && with.beads_file.is_none());
     assert!(!with.notify.is_on() && with.notify.quiet.is_none());
     assert!(with.recall.qdrant.is_none() && with.recall.embeddings.is_none());
     assert!(with.store.to_string().ends_with("home/.local/share/baton/baton.db"), "{}", with.store);
@@ -154,7 +154,7 @@ fn a_table_in_a_file_is_read_and_its_path_is_meant_from_there() {
     let config = check(&[], Some("[tasks]\nmirror = \".beads/issues.jsonl\"")).expect("valid");
     assert!(
         config
-            .tasks_mirror
+            .beads_file
             .is_some_and(|file| file.path().is_absolute() && file.path().ends_with(".beads/issues.jsonl"))
     );
     let config = check(&[], Some("[tasks]\nmirro = \"x\"")).expect("it is ignored");

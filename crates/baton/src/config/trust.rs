@@ -30,7 +30,7 @@ pub(crate) struct Entry {
 impl TrustStore {
     /// What was trusted so far. What cannot be read trusts nothing.
     pub(crate) fn read(config_dir: &Path) -> Self {
-        let bytes = std::fs::read(place(config_dir)).unwrap_or_default();
+        let bytes = std::fs::read(trust_file(config_dir)).unwrap_or_default();
         serde_json::from_slice(&bytes).unwrap_or_default()
     }
 
@@ -80,7 +80,7 @@ impl TrustStore {
         let mut file = options.open(&beside)?;
         let text = serde_json::to_vec_pretty(self).map_err(std::io::Error::other)?;
         let put = file.write_all(&text).and_then(|()| file.sync_all());
-        let put = put.and_then(|()| std::fs::rename(&beside, place(config_dir)));
+        let put = put.and_then(|()| std::fs::rename(&beside, trust_file(config_dir)));
         if put.is_err() {
             let _ = std::fs::remove_file(&beside);
         }
@@ -93,7 +93,7 @@ pub(crate) fn sha256(content: &[u8]) -> String {
     Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn place(config_dir: &Path) -> PathBuf {
+fn trust_file(config_dir: &Path) -> PathBuf {
     config_dir.join("trust.json")
 }
 
@@ -117,7 +117,7 @@ mod tests {
         rustix::process::umask(before);
         written.expect("written");
         let mode = |path: &Path| std::fs::metadata(path).expect("there").permissions().mode() & 0o777;
-        assert_eq!((mode(&own), mode(&place(&own))), (0o700, 0o600));
+        assert_eq!((mode(&own), mode(&trust_file(&own))), (0o700, 0o600));
     }
 
     #[test]
@@ -133,7 +133,7 @@ mod tests {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            let mode = std::fs::metadata(place(dir.path())).expect("there").permissions().mode();
+            let mode = std::fs::metadata(trust_file(dir.path())).expect("there").permissions().mode();
             assert_eq!(mode & 0o777, 0o600);
         }
         assert!(!known.holds_document(&one, "bb"), "the one is not the other");
@@ -142,7 +142,7 @@ mod tests {
         assert!(trusted.holds_document(&one, "cc") && !trusted.holds(&one, "cc") && trusted.remove(&one));
         trusted.write(dir.path()).expect("written");
         assert!(!TrustStore::read(dir.path()).holds(&one, "bb"));
-        std::fs::write(place(dir.path()), "not JSON").expect("written");
+        std::fs::write(trust_file(dir.path()), "not JSON").expect("written");
         assert!(TrustStore::read(dir.path()).folders.is_empty(), "what cannot be read trusts nothing");
         assert_eq!(std::fs::read_dir(dir.path()).expect("folder").count(), 1, "no half file stays");
     }

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// All calls of a command in one working copy together.
-pub(super) const PATIENCE: Duration = Duration::from_secs(3);
+pub(super) const TOTAL_TIMEOUT: Duration = Duration::from_secs(3);
 /// One call, so that after one that stalls there is time for what git answers at once.
 const SINGLE: Duration = Duration::from_secs(2);
 /// What takes no longer is not counted: a process that lives on calls git many times.
@@ -38,7 +38,7 @@ impl Budget {
             self.0.remove(root);
             return Some(SINGLE);
         }
-        let left = PATIENCE.saturating_sub(spent.time);
+        let left = TOTAL_TIMEOUT.saturating_sub(spent.time);
         if left < QUICK {
             spent.is_out = true;
             return None;

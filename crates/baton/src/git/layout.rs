@@ -7,14 +7,14 @@
 use std::path::{Path, PathBuf};
 
 use baton_model::id::visible;
-use baton_model::repository::{Repository, is_commit_id, is_repository_id};
+use baton_model::repository::{NAMES_NO_WORKTREE, Repository, is_commit_id, is_repository_id};
 
-use crate::repo_file::{RepoFile, SMALL};
+use crate::repo_file::{MAX_SMALL_FILE_BYTES, RepoFile};
 
 /// The longest pointer: a `.git` file, `commondir`, `gitdir`, `HEAD` or a branch.
-pub(super) const POINTER: u64 = 4096;
+pub(super) const MAX_POINTER_BYTES: u64 = 4096;
 /// The largest list of packed branches that is looked through, in bytes.
-const PACKED: u64 = 1024 * 1024;
+const MAX_PACKED_REFS_BYTES: u64 = 1024 * 1024;
 /// The setting that holds the id of a repository.
 pub(crate) const ID_KEY: &str = "baton.repositoryid";
 
@@ -39,8 +39,9 @@ pub(super) fn layout(root: &Path) -> Result<Layout, String> {
         let git = git.canonicalize().map_err(|error| format!("cannot be read: {error}"))?;
         return Ok(Layout { git_dir: git.clone(), common_dir: git });
     }
-    let text =
-        RepoFile::new(root, ".git").text(POINTER).map_err(|fault| format!("cannot be read: {fault}"))?;
+    let text = RepoFile::new(root, ".git")
+        .text(MAX_POINTER_BYTES)
+        .map_err(|fault| format!("cannot be read: {fault}"))?;
     let pointer = text.as_deref().map(str::trim).and_then(|text| text.strip_prefix("gitdir:"));
     let Some(pointer) = pointer.map(str::trim).filter(|pointer| !pointer.is_empty()) else {
         return Err("is neither a git folder nor a file that names one".into());
@@ -49,9 +50,9 @@ pub(super) fn layout(root: &Path) -> Result<Layout, String> {
     let git_dir =
         root.join(pointer).canonicalize().map_err(|_| format!("leads to {shown}, which is not there"))?;
     let elsewhere = || format!("leads to {shown}, which belongs to a working copy in another place");
-    match read(&git_dir, "commondir", POINTER) {
+    match read(&git_dir, "commondir", MAX_POINTER_BYTES) {
         Some(common) => {
-            let back = read(&git_dir, "gitdir", POINTER).ok_or_else(elsewhere)?;
+            let back = read(&git_dir, "gitdir", MAX_POINTER_BYTES).ok_or_else(elsewhere)?;
             let own = git.canonicalize().map_err(|_| elsewhere())?;
             let named = git_dir.join(back.trim()).canonicalize();
             if named.is_ok_and(|named| named == own) {
@@ -62,10 +63,15 @@ pub(super) fn layout(root: &Path) -> Result<Layout, String> {
             }
             Err(elsewhere())
         }
-        None if is_module(root, &git_dir) || is_beside(root, &git_dir) => {
+        None if is_submodule_dir(root, &git_dir)
+            || is_beside(root, &git_dir)
+            || is_named_by(root, &git_dir) =>
+        {
             Ok(Layout { common_dir: git_dir.clone(), git_dir })
         }
-        None => Err(elsewhere()),
+        // The git folder inside a working copy is that of the working copy.
+        None if git_dir.ends_with(".git") => Err(elsewhere()),
+        None => Err(format!("leads to {shown}, {NAMES_NO_WORKTREE}")),
     }
 }
 
@@ -84,13 +90,20 @@ pub(crate) fn is_own_worktree(root: &Path, folder: &Path) -> bool {
 }
 
 /// Whether a git folder is that of a submodule here: it lies in the git folder of the repository above.
-fn is_module(root: &Path, git_dir: &Path) -> bool {
+fn is_submodule_dir(root: &Path, git_dir: &Path) -> bool {
     root.ancestors().skip(1).filter(|above| above.join(".git").symlink_metadata().is_ok()).any(|above| {
         layout(above).is_ok_and(|above| {
             let inside = |folder: &Path| git_dir.starts_with(folder.join("modules"));
             inside(&above.git_dir) || inside(&above.common_dir)
         })
     })
+}
+
+/// Whether the settings of a git folder name this working copy as theirs: what `git init --separate-git-dir` makes is followed once
+/// its user has set `core.worktree`.
+fn is_named_by(root: &Path, git_dir: &Path) -> bool {
+    let named = Settings::of(git_dir).worktree.and_then(|named| git_dir.join(named).canonicalize().ok());
+    named.is_some() && named == root.canonicalize().ok()
 }
 
 /// Whether a git folder lies beside the file that names it, as a bare repository with worktrees round it.
@@ -103,10 +116,10 @@ pub(crate) fn repository(root: &Path) -> Result<Repository, String> {
     let layout = layout(root)
         .map_err(|fault| format!("{} {fault}", visible(&root.join(".git").display().to_string())))?;
     let settings = Settings::of(&layout.common_dir);
-    let head = read(&layout.git_dir, "HEAD", POINTER).unwrap_or_default();
+    let head = read(&layout.git_dir, "HEAD", MAX_POINTER_BYTES).unwrap_or_default();
     let (branch, commit) = match head.trim().strip_prefix("ref:").map(str::trim) {
         // A repository with another store of references says so in place of one: git reads it.
-        _ if is_in_table(&head) => {
+        _ if uses_reftable(&head) => {
             super::state::head(root).map(|git| (git.branch, git.commit)).unwrap_or_default()
         }
         Some(name) => {
@@ -134,12 +147,15 @@ pub(crate) fn repository(root: &Path) -> Result<Repository, String> {
 }
 
 /// The address of a remote. A path is made absolute and free of links where it leads to a folder, so that clones by different paths
-/// have one address. A relative one counts from the top folder, as git takes it.
+/// have one address. A relative one counts from the top folder, and `shop` means `shop.git` where there is no `shop`, as git takes it.
 pub(crate) fn absolute_remote(root: &Path, url: String) -> String {
     let is_relative = url.starts_with("./") || url.starts_with("../") || url == "..";
     let path = url.strip_prefix("file://").unwrap_or(&url);
-    let target =
-        if is_relative || path.starts_with('/') { root.join(path).canonicalize().ok() } else { None };
+    let folder = |path: &str| root.join(path).canonicalize().ok();
+    let target = match is_relative || path.starts_with('/') {
+        true => folder(path).or_else(|| folder(&format!("{}.git", path.trim_end_matches('/')))),
+        false => None,
+    };
     target.map_or(url, |path| path.display().to_string())
 }
 
@@ -158,22 +174,23 @@ pub(crate) fn holds_id(common_dir: &Path, id: &str) -> bool {
 
 /// The commits of a shallow repository whose parents are not in it.
 pub(super) fn cut_commits(root: &Path) -> Vec<String> {
-    let text = layout(root).ok().and_then(|layout| read(&layout.common_dir, "shallow", PACKED));
+    let text =
+        layout(root).ok().and_then(|layout| read(&layout.common_dir, "shallow", MAX_PACKED_REFS_BYTES));
     let ids = text.iter().flat_map(|text| text.lines()).map(str::trim);
     ids.filter(|id| is_commit_id(id)).map(str::to_owned).collect()
 }
 
 /// Whether references are kept in another store than files (`reftable`), by what stands in the file of the head.
-pub(crate) fn is_in_table(head: &str) -> bool {
+pub(crate) fn uses_reftable(head: &str) -> bool {
     head.trim().strip_prefix("ref:").is_some_and(|name| name.trim() == "refs/heads/.invalid")
 }
 
 /// The commit of a branch: in a file of its own, else in the list of packed ones.
 fn branch_commit(common_dir: &Path, name: &str) -> Option<String> {
-    if let Some(id) = read(common_dir, name, POINTER) {
+    if let Some(id) = read(common_dir, name, MAX_POINTER_BYTES) {
         return Some(id.trim().to_owned());
     }
-    let packed = read(common_dir, "packed-refs", PACKED)?;
+    let packed = read(common_dir, "packed-refs", MAX_PACKED_REFS_BYTES)?;
     let of =
         |line: &str| line.split_once(' ').filter(|(_, packed)| *packed == name).map(|(id, _)| id.to_owned());
     packed.lines().find_map(of)
@@ -188,12 +205,13 @@ fn read(folder: &Path, name: &str, limit: u64) -> Option<String> {
 struct Settings {
     id: Option<String>,
     remote: Option<String>,
+    worktree: Option<String>,
     is_bare: bool,
 }
 
 impl Settings {
     fn of(common_dir: &Path) -> Self {
-        read(common_dir, "config", SMALL).as_deref().map(Self::parse).unwrap_or_default()
+        read(common_dir, "config", MAX_SMALL_FILE_BYTES).as_deref().map(Self::parse).unwrap_or_default()
     }
 
     fn parse(text: &str) -> Self {
@@ -211,6 +229,7 @@ impl Settings {
             match (section.as_str(), key.trim().to_ascii_lowercase().as_str()) {
                 ("baton", "repositoryid") => settings.id = Some(value).filter(|id| is_repository_id(id)),
                 ("remote.origin", "url") if settings.remote.is_none() => settings.remote = Some(value),
+                ("core", "worktree") => settings.worktree = Some(value),
                 ("core", "bare") => settings.is_bare = matches!(value.as_str(), "true" | "yes" | "on" | "1"),
                 _ => {}
             }
@@ -239,6 +258,18 @@ fn plain(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_remote_on_the_disk_is_the_folder_that_git_takes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().canonicalize().expect("there");
+        let [plain, bare] = ["shop", "shop.git"].map(|name| root.join(name).display().to_string());
+        std::fs::create_dir(&bare).expect("made");
+        assert_eq!(absolute_remote(&root, plain.clone()), bare);
+        assert_eq!(absolute_remote(&root, "./shop/".into()), bare);
+        std::fs::create_dir(&plain).expect("made");
+        assert_eq!(absolute_remote(&root, plain.clone()), plain);
+    }
 
     #[test]
     fn settings_are_read_as_git_writes_them() {

@@ -32,7 +32,7 @@ use crate::process;
 pub(crate) use call::{Answer, Call, GitRunner};
 pub(crate) use history::{CommitInfo, commit_id, commits, commits_of_file, commits_of_lines, is_pushed};
 pub(crate) use layout::{
-    ID_KEY, absolute_remote, bare_folder, git_dir, holds_id, is_in_table, is_own_worktree, repository,
+    ID_KEY, absolute_remote, bare_folder, git_dir, holds_id, is_own_worktree, repository, uses_reftable,
 };
 pub(crate) use plumbing::Plumbing;
 pub(crate) use reflog::commits_made;
@@ -40,7 +40,7 @@ pub(crate) use state::{state, uncommitted};
 pub(crate) use transfer::transfer;
 
 /// How long git may take for a change that the user asked for.
-const PATIENCE: Duration = Duration::from_secs(10);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The longest answer that is read, in bytes.
 const LIMIT: u64 = 16 * 1024 * 1024;
 /// The memory that git may take beside the files it maps, in bytes.
@@ -116,7 +116,7 @@ pub(crate) fn user_name(folder: &Path) -> Option<String> {
     }
 }
 
-/// The same for a command that also reads files of the working copy: filters that the repository brings do not run. None where one
+/// Runs a command of git that also reads files of the working copy: filters that the repository brings do not run. None where one
 /// of them cannot be switched off.
 pub(crate) fn read_files(folder: &Path, args: &[&str]) -> Option<String> {
     let root = root(folder)?;
@@ -136,13 +136,13 @@ pub(crate) fn unanswered() -> Vec<PathBuf> {
     budget::of_process(|budget| budget.out())
 }
 
-/// The same for what the user asked for: it has a time of its own.
+/// Runs a command of git that writes because the user asked for it, with a time limit of its own.
 fn change(folder: &Path, args: &[&str]) -> Option<String> {
     let root = root(folder)?;
     if !is_its_own(&root) {
         return None;
     }
-    call(&root, args, &[], PATIENCE).ok().flatten()
+    call(&root, args, &[], WRITE_TIMEOUT).ok().flatten()
 }
 
 /// Changes the settings of a working copy's own repository, where the user asked for that.

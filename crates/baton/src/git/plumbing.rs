@@ -10,9 +10,9 @@ use super::call::{Answer, Call, GitRunner};
 use super::{bound, command, is_its_own, kill, rule_files};
 
 /// How long a call may take that reads a few small files.
-const SHORT: Duration = Duration::from_secs(5);
+const READ_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long any other may take: it goes through every file, or packs.
-const LONG: Duration = Duration::from_secs(60);
+const SCAN_TIMEOUT: Duration = Duration::from_secs(60);
 /// After which time without an answer the working copy is searched for what git may be waiting for.
 const SUSPICIOUS: Duration = Duration::from_secs(3);
 /// The subcommands that read a few small files.
@@ -38,7 +38,8 @@ impl GitRunner for Plumbing {
         let mut child = command.spawn()?;
         bound(&child);
         let is_quick = args.first().is_some_and(|name| QUICK.contains(name));
-        let waiting = Waiting { root: Some(root), patience: if is_quick { SHORT } else { LONG } };
+        let waiting =
+            Waiting { root: Some(root), patience: if is_quick { READ_TIMEOUT } else { SCAN_TIMEOUT } };
         let answer = communicate(&mut child, &call.input, waiting);
         if answer.is_err() {
             kill(&mut child);

@@ -9,7 +9,7 @@ use std::path::Path;
 use baton_model::repository::{MadeCommit, is_commit_id};
 use baton_model::time::Millis;
 
-use super::layout::{POINTER, is_in_table, layout};
+use super::layout::{MAX_POINTER_BYTES, layout, uses_reftable};
 use crate::repo_file::RepoFile;
 
 /// How much of the end of the log is read, in bytes: some hundred moves.
@@ -21,8 +21,8 @@ const MOVES: usize = 400;
 /// first. Times of the log have no fraction of a second, so that `head` alone tells what was made in the second of the instant.
 pub(crate) fn commits_made(folder: &Path, since: Millis, head: Option<&str>) -> Option<Vec<MadeCommit>> {
     let layout = layout(&super::root(folder)?).ok()?;
-    let tail = match RepoFile::new(&layout.git_dir, "HEAD").text(POINTER).ok()? {
-        Some(text) if is_in_table(&text) => of_table(folder)?,
+    let tail = match RepoFile::new(&layout.git_dir, "HEAD").text(MAX_POINTER_BYTES).ok()? {
+        Some(text) if uses_reftable(&text) => of_table(folder)?,
         _ => tail(&layout.git_dir)?,
     };
     let lines: Vec<&str> = tail.lines().collect();

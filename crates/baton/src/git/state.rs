@@ -9,7 +9,7 @@ use baton_model::project_document::is_generated;
 
 use super::layout::is_own_worktree;
 use super::{filters, is_its_own, root, run};
-use crate::repo_file::{RepoFile, SMALL};
+use crate::repo_file::{MAX_SMALL_FILE_BYTES, RepoFile};
 
 /// Branch, commit, and whether there are uncommitted changes. The last is left out where finding out would run filters
 /// that the repository brings.
@@ -82,7 +82,7 @@ fn is_registration(root: &Path, entry: &str) -> bool {
     if !is_written || path != "docs/PROJECT.md" {
         return false;
     }
-    let text = RepoFile::new(root, path).text(SMALL);
+    let text = RepoFile::new(root, path).text(MAX_SMALL_FILE_BYTES);
     text.ok().flatten().is_some_and(|text| is_generated(&text))
 }
 

@@ -12,7 +12,7 @@ use super::{FOREIGN, in_own_process_group, kill};
 use crate::process;
 
 /// How long a call may take, with the network in it.
-const PATIENCE: Duration = Duration::from_secs(120);
+const NETWORK_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Settings that win over the user's: only what reaches a remote in a plain way, and nothing beside the call.
 const SETTINGS: [&str; 10] = [
@@ -48,7 +48,7 @@ pub(crate) fn transfer(bare: &Path, args: &[&str], input: &[u8]) -> io::Result<A
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     in_own_process_group(&mut command);
     let mut child = command.spawn()?;
-    let answer = communicate(&mut child, input, Waiting { root: None, patience: PATIENCE });
+    let answer = communicate(&mut child, input, Waiting { root: None, patience: NETWORK_TIMEOUT });
     if answer.is_err() {
         kill(&mut child);
     }

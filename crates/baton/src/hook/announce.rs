@@ -20,9 +20,9 @@ use crate::install::record::digest;
 use crate::{private_file, render};
 
 /// The longest announcement, in bytes.
-const LIMIT: usize = 2_000;
+const MAX_BYTES: usize = 2_000;
 /// How many of a kind are named.
-const NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 
 /// The announcement of a project's status card, under 2 KiB; with the subjects of what waits, or without; and with the flag that
 /// the agent's tool needs to call Baton's tools, where nobody confirms calls.
@@ -40,7 +40,7 @@ pub(super) fn text(
         None => "- No baton and no hand-off waits.".to_owned(),
         Some(count) => format!("- {count}:"),
     });
-    lines.extend(waiting.iter().take(NAMED).map(|waiting| {
+    lines.extend(waiting.iter().take(MAX_NAMED).map(|waiting| {
         let to = waiting.to.as_deref().filter(|to| !to.is_empty());
         let to = to.map_or_else(String::new, |to| format!(", for {}", visible(to)));
         let (kind, id, from) = (waiting.kind.title(), visible(&waiting.id), visible(&waiting.from));
@@ -54,7 +54,7 @@ pub(super) fn text(
     lines.extend(sent(&card.sent, now, subjects));
     lines.extend(card.unread.as_ref().into_iter().flat_map(|mail| unread(mail, now, subjects)));
     let fresh = card.sessions.iter().filter(|session| session.fresh && !session.is_own);
-    let at_work: Vec<String> = fresh.take(NAMED).map(worker).collect();
+    let at_work: Vec<String> = fresh.take(MAX_NAMED).map(worker).collect();
     if !at_work.is_empty() {
         lines.push(format!("- At work: {}.", at_work.join(", ")));
     }
@@ -84,7 +84,7 @@ pub(super) fn text(
 
 fn rest(count: usize) -> Option<String> {
     count
-        .checked_sub(NAMED)
+        .checked_sub(MAX_NAMED)
         .filter(|more| *more > 0)
         .map(|more| format!("  - and {more} more: `baton status`"))
 }
@@ -100,7 +100,7 @@ fn sent(sent: &[SentHandoff], now: Millis, subjects: bool) -> Vec<String> {
         return Vec::new();
     }
     let mut lines = vec!["- Sent from here:".to_owned()];
-    lines.extend(sent.iter().take(NAMED).map(|one| {
+    lines.extend(sent.iter().take(MAX_NAMED).map(|one| {
         let (id, to) = (short(&one.handoff_id), visible(&one.to_project_id));
         let about = quotation(one.subject.as_deref(), subjects);
         let mut detail = one.clone();
@@ -119,7 +119,7 @@ fn unread(mail: &Unread, now: Millis, subjects: bool) -> Vec<String> {
         visible(&mail.identity),
         mail.total
     )];
-    lines.extend(mail.items.iter().take(NAMED).map(|one| {
+    lines.extend(mail.items.iter().take(MAX_NAMED).map(|one| {
         let about = quotation(one.subject.as_deref(), subjects);
         format!(
             "  - {} from {}{about}, {}",
@@ -168,7 +168,7 @@ fn worker(session: &View) -> String {
 
 /// The lines, as far as they fit: the first and the last always do.
 fn bounded(mut lines: Vec<String>) -> String {
-    while lines.len() > 2 && lines.iter().map(|line| line.len() + 1).sum::<usize>() > LIMIT {
+    while lines.len() > 2 && lines.iter().map(|line| line.len() + 1).sum::<usize>() > MAX_BYTES {
         lines.remove(lines.len() - 2);
     }
     lines.join("\n") + "\n"

@@ -3,7 +3,7 @@
 //! A hook runs inside another program and must not disturb it. It answers within [`BUDGET`] or prints nothing, it exits
 //! with 0, and it prints nothing that the tool does not expect. Reading a transcript may take longer, so a detached
 //! process does it. On a machine that is too busy to spawn that process, or to run this one, within the budget, the hook waits
-//! up to [`PASSING_ON`]: an event that is not passed on is lost, and an agent that is told nothing begins anew.
+//! up to [`FORWARD_TIMEOUT`]: an event that is not passed on is lost, and an agent that is told nothing begins anew.
 
 mod announce;
 mod keep;
@@ -36,9 +36,9 @@ use payload::Payload;
 const BUDGET: Duration = Duration::from_millis(300);
 /// How long one may take that has work to pass on, or that the machine is too busy to run; the shortest time limit of a tool is
 /// 1.5 s.
-const PASSING_ON: Duration = Duration::from_secs(1);
+const FORWARD_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long it waits for the tool's own words: some leave the pipe open and send none.
-const PATIENCE: Duration = Duration::from_millis(120);
+const INPUT_TIMEOUT: Duration = Duration::from_millis(120);
 /// How long it waits for the lock of the Beads file: the ledger alone has an answer, too.
 const LOCK_PATIENCE: Duration = Duration::from_millis(80);
 /// How long it does where without them there is nothing to keep.
@@ -71,7 +71,7 @@ pub(crate) fn answer(call: Call) {
     let (sender, receiver) = mpsc::channel();
     // Who supervises the agent waits for the name of its conversation.
     let passes_on = keep::keeps(&call.event) || config::is_supervised();
-    let mut budget = if passes_on { PASSING_ON } else { BUDGET };
+    let mut budget = if passes_on { FORWARD_TIMEOUT } else { BUDGET };
     thread::spawn(move || {
         let answer = respond(&call, &|first| _ = sender.send(first));
         let _ = sender.send(answer);
@@ -81,8 +81,8 @@ pub(crate) fn answer(call: Call) {
     loop {
         match receiver.recv_timeout(budget.saturating_sub(begin.elapsed())) {
             Ok(text) => answer = text,
-            Err(RecvTimeoutError::Timeout) if budget < PASSING_ON && is_starved(BUDGET) => {
-                budget = PASSING_ON
+            Err(RecvTimeoutError::Timeout) if budget < FORWARD_TIMEOUT && is_starved(BUDGET) => {
+                budget = FORWARD_TIMEOUT
             }
             Err(_) => break,
         }
@@ -108,7 +108,7 @@ fn is_starved(_: Duration) -> bool {
 /// The text for standard output, if any; `meanwhile` gets what is to be said if there is no time for more. Errors go to the
 /// log.
 fn respond(call: &Call, meanwhile: &dyn Fn(Option<String>)) -> Option<String> {
-    let patience = if keep::keeps(&call.event) { PATIENCE_OF_KEEPING } else { PATIENCE };
+    let patience = if keep::keeps(&call.event) { PATIENCE_OF_KEEPING } else { INPUT_TIMEOUT };
     let payload = Payload::read(patience);
     let config = call.config(&payload).ok()?;
     name_conversation(&payload, &config);

@@ -127,11 +127,38 @@ pub(super) async fn authenticate(
                 Err(refusal) => return too_many(1, refusal),
             };
             request.extensions_mut().insert(grant);
+            request.extensions_mut().insert(Admission { at: Instant::now(), secret: secret.clone() });
             let response = as_long_as_valid(authenticator, secret, next.run(request).await);
             until_sent(open, response)
         }
         Err(ended) => problem(&ended),
     }
+}
+
+/// When a request was let in, and on which token.
+#[derive(Clone)]
+struct Admission {
+    at: Instant,
+    secret: Option<String>,
+}
+
+/// Asks about the token again once the body is there: a client that sends its body slowly could else act on a token that was revoked or
+/// has expired in the meantime, or on none once the first one was made.
+pub(super) async fn confirm(
+    State(authenticator): State<Arc<Authenticator>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let admission = request.extensions().get::<Admission>().cloned();
+    if let Some(Admission { at, secret }) = admission
+        && at.elapsed() >= OPEN_TTL
+    {
+        match authenticator.grant(secret, request.method().is_safe()).await {
+            Ok(grant) => _ = request.extensions_mut().insert(grant),
+            Err(ended) => return problem(&ended),
+        }
+    }
+    next.run(request).await
 }
 
 fn too_many(seconds: u64, refusal: Refusal) -> Response {

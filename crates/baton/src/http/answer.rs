@@ -123,7 +123,7 @@ pub(super) fn problem(ended: &AppError) -> Response {
     problem_as(status, ended)
 }
 
-/// The same under another status.
+/// A refusal or fault as a problem of RFC 9457 under this status.
 pub(super) fn problem_as(status: StatusCode, ended: &AppError) -> Response {
     let error = ended.to_service_error();
     let (kind, title) = (format!("urn:baton:{}", error.code), error.message.clone());

@@ -30,7 +30,7 @@ use crate::live::Live;
 use crate::store_pool::Pool;
 
 /// How often the ledgers are looked at for what other processes wrote.
-const LOOK: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// Events that a slow listener may fall behind; then its stream ends, and it comes back for the rest.
 const BEHIND: usize = 4_096;
 /// How often a quiet stream shows that it lives.
@@ -75,9 +75,9 @@ impl EventHub {
     pub(super) async fn follow(self: Arc<Self>, mut heads: BTreeMap<String, i64>) {
         loop {
             tokio::select! {
-                () = self.pool.wrote() => {}
+                () = self.pool.wait_for_write() => {}
                 () = self.wait_for_change() => {}
-                () = tokio::time::sleep(LOOK) => {}
+                () = tokio::time::sleep(POLL_INTERVAL) => {}
             }
             match self.send_new(&heads).await {
                 Ok(seen) => heads = seen,
@@ -90,7 +90,7 @@ impl EventHub {
     /// without listeners.
     async fn wait_for_change(&self) {
         match &self.live {
-            Some(live) if self.listeners() > 0 => live.wrote().await,
+            Some(live) if self.listeners() > 0 => live.wait_for_write().await,
             _ => std::future::pending().await,
         }
     }
@@ -186,13 +186,13 @@ fn event(delta: &Row, is_isolated: bool) -> serde_json::Result<Event> {
 
 /// Where a listener was when it went away.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Place {
+struct EventCursor {
     project_id: String,
     seq: i64,
     millis: i64,
 }
 
-impl Place {
+impl EventCursor {
     fn read(text: &str) -> Result<Self, Refusal> {
         let mut parts = text.rsplitn(3, '/');
         let read = (|| {
@@ -213,7 +213,7 @@ impl Place {
 /// What a listener asked for.
 struct EventRequest {
     project: Option<String>,
-    from: Option<Place>,
+    from: Option<EventCursor>,
     grant: Grant,
 }
 
@@ -264,7 +264,7 @@ async fn open(
             }
         }
     }
-    request.from = last.filter(|text| !text.is_empty()).as_deref().map(Place::read).transpose()?;
+    request.from = last.filter(|text| !text.is_empty()).as_deref().map(EventCursor::read).transpose()?;
     // Listening begins before the past is read, so nothing falls between the two.
     let events = stage.events.subscribe();
     if let Some(named) = &request.project {
@@ -361,7 +361,7 @@ mod tests {
         let event = event(&delta, false).expect("an event");
         let text = String::from_utf8(event.frame.to_vec()).expect("text");
         let id = text.lines().next().and_then(|line| line.strip_prefix("id: ")).expect("an id");
-        let place = Place::read(id).expect("a place");
+        let place = EventCursor::read(id).expect("a place");
         assert_eq!((place.project_id.as_str(), place.seq), ("shop", 7));
         assert!(text.ends_with("\n\n") && text.contains("\nevent: wrap\ndata: {"), "{text}");
     }
@@ -387,7 +387,7 @@ mod tests {
     #[test]
     fn an_id_that_is_none_is_refused() {
         for text in ["7", "shop/7", "shop/x/1", "shop/1/x", ""] {
-            assert_eq!(Place::read(text).map_err(|r| r.code), Err("event_id_invalid"), "{text}");
+            assert_eq!(EventCursor::read(text).map_err(|r| r.code), Err("event_id_invalid"), "{text}");
         }
     }
 }

@@ -28,7 +28,7 @@ use crate::config::Config;
 use crate::store_pool::Pool;
 
 /// The largest body that GitHub sends. What is not about issues is only counted and compared with its signature.
-const LARGEST: usize = 25 * 1024 * 1024;
+const MAX_BODY_BYTES: usize = 25 * 1024 * 1024;
 /// Bodies received at once, and how long one waits for its turn.
 const MAX_CONCURRENT: usize = 32;
 const TURN: Duration = Duration::from_secs(2);
@@ -81,7 +81,7 @@ impl Hook {
         let no = |refusal: Refusal| problem_as(status(&refusal), &refusal.into());
         let (mut mac, signature) = proof(self.secret.as_deref(), headers).map_err(no)?;
         let is_kept = event(headers) == Some("issues");
-        let most = if is_kept { body::MAX_BODY_BYTES } else { LARGEST };
+        let most = if is_kept { body::MAX_BODY_BYTES } else { MAX_BODY_BYTES };
         if declared(headers).is_some_and(|size| size > most) {
             return Err(body::too_large(most));
         }

@@ -43,13 +43,13 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
+use crate::beads_file_service::BeadsFileService;
 use crate::config::Config;
 use crate::error::AppError;
 use crate::host::Machine;
 use crate::leadership::{self, Duties};
 use crate::live::Live;
 use crate::mcp;
-use crate::mirror::Mirror;
 use crate::relay::saga::{self, Driver};
 use crate::relay::{self, recall};
 use crate::remote::caller_of;
@@ -121,8 +121,8 @@ fn serve_with_settings(
     app.require_named_store(BeginsStore::InFolder)?;
     let machine = Arc::new(Machine::new(&app.config));
     let pool = Pool::open(&app.config.store, &machine, app.config.limits, Threads::MANY)?;
-    let mirror = Mirror::of_server(&app.config);
-    let pool = Arc::new(pool.with_mirror(mirror.clone()));
+    let mirror = BeadsFileService::of_server(&app.config);
+    let pool = Arc::new(pool.with_beads_file(mirror.clone()));
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let (leader, duties) = leadership::start(&app.config, &machine)?;
     let handle = runtime.handle();
@@ -177,7 +177,7 @@ fn start_services(
     app: &App,
     machine: &Arc<Machine>,
     duties: &Arc<Duties>,
-    (mirror, handle): (&Option<Arc<Mirror>>, &tokio::runtime::Handle),
+    (mirror, handle): (&Option<Arc<BeadsFileService>>, &tokio::runtime::Handle),
 ) -> Result<Services, AppError> {
     let mut services = Services::default();
     services.add(task_router::start(&app.config, machine, duties, (mirror.clone(), handle.clone()))?);
@@ -275,6 +275,7 @@ fn router(
                 live: live.clone(),
             }),
         )
+        .route_layer(middleware::from_fn_with_state(Arc::clone(&authenticator), access::confirm))
         .route_layer(middleware::from_fn_with_state(body::room(), body::read_body))
         // Outside of it: who may not come in is not listened to.
         .route_layer(middleware::from_fn_with_state(authenticator, access::authenticate));

@@ -11,7 +11,7 @@ use tokio::time::{Sleep, sleep};
 
 /// How long a peer may take nothing of what waits for it. Streams of events send a sign of life every 15 seconds, so a reader
 /// that has gone is noticed once its buffers are full.
-const PATIENCE: Duration = Duration::from_secs(60);
+const STALL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A stream that fails when a write makes no progress.
 pub(super) struct StallGuard<S> {
@@ -24,7 +24,7 @@ pub(super) struct StallGuard<S> {
 impl<S> StallGuard<S> {
     /// Round this stream.
     pub(super) fn new(inner: S) -> Self {
-        Self { inner, waiting: None, patience: PATIENCE }
+        Self { inner, waiting: None, patience: STALL_TIMEOUT }
     }
 
     fn watched<T>(&mut self, cx: &mut Context<'_>, progress: Poll<io::Result<T>>) -> Poll<io::Result<T>> {

@@ -12,7 +12,7 @@ use super::command::command;
 use crate::config::{Node, Redis, RedisPlace};
 
 /// How long a connection may take to be made, and an answer to come.
-const PATIENCE: Duration = Duration::from_millis(500);
+const IO_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Why Redis did not execute a command.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,13 +43,13 @@ pub(super) enum RedisConnection {
 impl RedisConnection {
     /// Connects.
     pub(super) fn open(redis: &Redis) -> Result<Self, LinkError> {
-        match &redis.place {
+        match &redis.endpoint {
             RedisPlace::Cluster(nodes) => {
                 let infos: Result<Vec<_>, _> =
                     nodes.iter().map(|node| info(redis, address(redis, node))).collect();
                 let client = ClusterClientBuilder::new(infos?)
-                    .connection_timeout(PATIENCE)
-                    .response_timeout(PATIENCE)
+                    .connection_timeout(IO_TIMEOUT)
+                    .response_timeout(IO_TIMEOUT)
                     .retries(1)
                     .build()?;
                 Ok(Self::Cluster(Box::new(client.get_connection()?)))
@@ -128,7 +128,7 @@ pub(super) fn listen(
     wait: Duration,
     mut on_message: impl FnMut(Option<String>) -> bool,
 ) -> Result<(), LinkError> {
-    let mut connection = match &redis.place {
+    let mut connection = match &redis.endpoint {
         // Any node passes on what is said to any other.
         RedisPlace::Cluster(nodes) => {
             let found = nodes.iter().map(|node| connect(info(redis, address(redis, node))?));
@@ -152,15 +152,15 @@ pub(super) fn listen(
 }
 
 fn connect(info: ConnectionInfo) -> Result<Connection, LinkError> {
-    let connection = Client::open(info)?.get_connection_with_timeout(PATIENCE)?;
-    connection.set_read_timeout(Some(PATIENCE))?;
-    connection.set_write_timeout(Some(PATIENCE))?;
+    let connection = Client::open(info)?.get_connection_with_timeout(IO_TIMEOUT)?;
+    connection.set_read_timeout(Some(IO_TIMEOUT))?;
+    connection.set_write_timeout(Some(IO_TIMEOUT))?;
     Ok(connection)
 }
 
 /// Where to connect to for a Redis that is one server.
 fn one(redis: &Redis) -> Result<ConnectionInfo, LinkError> {
-    match &redis.place {
+    match &redis.endpoint {
         RedisPlace::One(node) => info(redis, address(redis, node)),
         RedisPlace::Socket(path) => info(redis, ConnectionAddr::Unix(path.clone())),
         RedisPlace::Sentinel(sentinels, service) => master(redis, sentinels, service),
@@ -196,7 +196,7 @@ fn first<T>(found: impl Iterator<Item = Result<T, LinkError>>, none: &str) -> Re
             Ok(found) => return Ok(found),
             Err(trouble) => why = trouble,
         }
-        if begin.elapsed() > PATIENCE * 4 {
+        if begin.elapsed() > IO_TIMEOUT * 4 {
             break;
         }
     }

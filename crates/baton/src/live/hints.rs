@@ -10,28 +10,28 @@ use super::{Shared, State};
 use crate::config::Redis;
 
 /// How long one wait for a hint lasts: then it is seen whether the connection is still the right one.
-const WAIT: Duration = Duration::from_secs(1);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Starts the thread that listens.
 pub(super) fn start(redis: Redis, shared: Arc<Shared>) {
     std::thread::spawn(move || {
-        while !shared.over.load(Ordering::Relaxed) {
-            let link = shared.links.load(Ordering::Relaxed);
+        while !shared.is_stopped.load(Ordering::Relaxed) {
+            let link = shared.connections.load(Ordering::Relaxed);
             // Only while Redis answers the other thread: that one keeps the pauses.
             if link > 0 && shared.state() != State::Away {
                 let _ = listen(&redis, &shared, link);
             }
-            std::thread::sleep(WAIT / 4);
+            std::thread::sleep(WAIT_TIMEOUT / 4);
         }
     });
 }
 
 /// Listens for as long as the other thread has the connection that it had: a new one may lead to another server.
 fn listen(redis: &Redis, shared: &Shared, link: u64) -> Result<(), LinkError> {
-    connection::listen(redis, WROTE, WAIT, |hint| {
-        if hint.is_some_and(|hint| !hint.starts_with(&shared.own)) {
-            shared.woken.notify_one();
+    connection::listen(redis, WROTE, WAIT_TIMEOUT, |hint| {
+        if hint.is_some_and(|hint| !hint.starts_with(&shared.origin_mark)) {
+            shared.remote_write.notify_one();
         }
-        shared.links.load(Ordering::Relaxed) == link && !shared.over.load(Ordering::Relaxed)
+        shared.connections.load(Ordering::Relaxed) == link && !shared.is_stopped.load(Ordering::Relaxed)
     })
 }

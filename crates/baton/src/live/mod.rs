@@ -31,9 +31,9 @@ pub(crate) use connection::probe;
 use dirty_sessions::DirtySessions;
 
 /// Words that may wait for the thread; a heartbeat beyond them goes to the ledger.
-const QUEUE: usize = 8_192;
+const QUEUE_CAPACITY: usize = 8_192;
 /// For how long a process that has just begun waits for the first answer of Redis, and one that ends for its last words.
-const PATIENCE: Duration = Duration::from_millis(300);
+const START_STOP_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// The clock shared by all users of the ledger, in epoch milliseconds.
 pub(crate) type Clock = Arc<dyn Fn() -> Millis + Send + Sync>;
@@ -64,21 +64,21 @@ impl State {
 /// What the threads and their askers share.
 struct Shared {
     /// What the hints of this process are marked with, so that it does not wake itself.
-    own: String,
+    origin_mark: String,
     /// Time of the latest heartbeat by session.
-    heard: RwLock<HashMap<String, Millis>>,
+    heartbeats: RwLock<HashMap<String, Millis>>,
     state: AtomicU8,
     errors: AtomicU64,
     beats: AtomicU64,
     /// How often a connection was made.
-    links: AtomicU64,
+    connections: AtomicU64,
     /// Whether Redis was asked once, with a way to wait for it.
-    asked: (Mutex<bool>, Condvar),
+    first_probe: (Mutex<bool>, Condvar),
     /// Notified when another server publishes a write.
-    woken: Notify,
+    remote_write: Notify,
     /// Sessions whose saved state has not been sent to Redis.
     unsent: DirtySessions,
-    over: AtomicBool,
+    is_stopped: AtomicBool,
 }
 
 impl Shared {
@@ -86,16 +86,16 @@ impl Shared {
         let mut bytes = [0; 8];
         crate::clock::random(&mut bytes);
         Self {
-            own: bytes.iter().map(|b| format!("{b:02x}")).collect(),
-            heard: RwLock::default(),
+            origin_mark: bytes.iter().map(|b| format!("{b:02x}")).collect(),
+            heartbeats: RwLock::default(),
             state: AtomicU8::new(State::Away as u8),
             errors: AtomicU64::new(0),
             beats: AtomicU64::new(0),
-            links: AtomicU64::new(0),
-            asked: Default::default(),
-            woken: Notify::new(),
+            connections: AtomicU64::new(0),
+            first_probe: Default::default(),
+            remote_write: Notify::new(),
             unsent: DirtySessions::default(),
-            over: AtomicBool::new(false),
+            is_stopped: AtomicBool::new(false),
         }
     }
 
@@ -110,8 +110,9 @@ impl Shared {
     /// Records the state of Redis, and logs a change.
     fn set_state(&self, state: State, why: &str) {
         let before = self.state.swap(state as u8, Ordering::Relaxed);
-        let first = self.asked.0.lock().is_ok_and(|mut answered| !std::mem::replace(&mut *answered, true));
-        self.asked.1.notify_all();
+        let first =
+            self.first_probe.0.lock().is_ok_and(|mut answered| !std::mem::replace(&mut *answered, true));
+        self.first_probe.1.notify_all();
         if before == state as u8 && !first {
             return;
         }
@@ -133,7 +134,7 @@ impl Shared {
     }
 
     fn record_heartbeat(&self, session_id: &str, at: Millis) {
-        let Ok(mut heard) = self.heard.write() else { return };
+        let Ok(mut heard) = self.heartbeats.write() else { return };
         match heard.get_mut(session_id) {
             Some(known) => *known = at.max(*known),
             None => _ = heard.insert(session_id.to_owned(), at),
@@ -153,15 +154,15 @@ impl Live {
     pub(crate) fn start(redis: &Redis, limits: Limits, clock: Clock) -> Arc<Self> {
         let (live, words) = Self::new(redis);
         thread::start(redis.clone(), (limits, clock), Arc::clone(&live.shared), words);
-        let (answered, changed) = &live.shared.asked;
+        let (answered, changed) = &live.shared.first_probe;
         if let Ok(answered) = answered.lock() {
-            let _ = changed.wait_timeout_while(answered, PATIENCE, |answered| !*answered);
+            let _ = changed.wait_timeout_while(answered, START_STOP_TIMEOUT, |answered| !*answered);
         }
         live
     }
 
     fn new(redis: &Redis) -> (Arc<Self>, Receiver<LiveCommand>) {
-        let (words, received) = sync_channel(QUEUE);
+        let (words, received) = sync_channel(QUEUE_CAPACITY);
         (Arc::new(Self { shared: Arc::new(Shared::new()), words, redis: redis.clone() }), received)
     }
 
@@ -171,8 +172,8 @@ impl Live {
     }
 
     /// Ends when another server says that it wrote.
-    pub(crate) async fn wrote(&self) {
-        self.shared.woken.notified().await;
+    pub(crate) async fn wait_for_write(&self) {
+        self.shared.remote_write.notified().await;
     }
 
     /// How Redis is.
@@ -200,14 +201,14 @@ impl Live {
     pub(crate) fn flush(&self) {
         let (sender, heard) = sync_channel(1);
         if self.state() != State::Away && self.words.try_send(LiveCommand::Flush(sender)).is_ok() {
-            let _ = heard.recv_timeout(PATIENCE);
+            let _ = heard.recv_timeout(START_STOP_TIMEOUT);
         }
     }
 }
 
 impl CommitObserver for Live {
     fn heard_at(&self, session_id: &str) -> Option<Millis> {
-        self.shared.heard.read().ok()?.get(session_id).copied()
+        self.shared.heartbeats.read().ok()?.get(session_id).copied()
     }
 
     fn committed(&self, notes: Vec<CommitEvent>) {
@@ -226,6 +227,6 @@ impl CommitObserver for Live {
 
 impl Drop for Live {
     fn drop(&mut self) {
-        self.shared.over.store(true, Ordering::Relaxed);
+        self.shared.is_stopped.store(true, Ordering::Relaxed);
     }
 }

@@ -6,7 +6,7 @@ mod redis_server;
 
 use std::collections::BTreeMap;
 
-use baton_model::session::Place;
+use baton_model::session::ProcessLocation;
 use baton_store::state::State as Saved;
 
 use super::*;
@@ -28,7 +28,7 @@ fn session(id: &str) -> Session {
         session_id: id.into(),
         identity: "Donna".into(),
         surface: "human".into(),
-        place: Place::default(),
+        location: ProcessLocation::default(),
         started_at: 1,
         heartbeat_at: 1,
         last_verb: "session_start".into(),
@@ -38,7 +38,7 @@ fn session(id: &str) -> Session {
         picked_up_session_id: None,
         opened_by: None,
         stale_after: 0,
-        copy: None,
+        working_copy: None,
         baton_id: None,
     }
 }
@@ -88,7 +88,7 @@ fn is_heard(url: &str) {
     there.listen();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let woken = || {
-        let wait = async { tokio::time::timeout(Duration::from_millis(200), there.wrote()).await };
+        let wait = async { tokio::time::timeout(Duration::from_millis(200), there.wait_for_write()).await };
         runtime.block_on(wait).is_ok()
     };
     // The first word of a listener is its own: whatever was written before it listened.

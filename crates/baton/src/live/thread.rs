@@ -17,11 +17,11 @@ use super::{Clock, Shared, State};
 use crate::config::Redis;
 
 /// Pause between two polls of other servers' heartbeats.
-const LOOK: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// How long heartbeats gather before they are said together. Hints do not wait.
-const GATHER: Duration = Duration::from_millis(25);
+const BATCH_DELAY: Duration = Duration::from_millis(25);
 /// The most words that are said at once.
-const BATCH: usize = 512;
+const BATCH_SIZE: usize = 512;
 /// How far before the last look a look begins, in milliseconds: for what was under way.
 const OVERLAP: Millis = 2_000;
 /// How far after now it ends: what is said to be later comes from a clock that is not ours.
@@ -97,11 +97,11 @@ impl LiveThread {
             true => self.next_look.max(self.not_before()),
             false => self.not_before(),
         };
-        for _ in 0..BATCH {
+        for _ in 0..BATCH_SIZE {
             match words.recv_timeout(until.saturating_duration_since(Instant::now())) {
                 Ok(LiveCommand::Beat(beat)) => {
                     queue.beat(beat);
-                    until = until.min(Instant::now() + GATHER);
+                    until = until.min(Instant::now() + BATCH_DELAY);
                 }
                 Ok(LiveCommand::Notes(notes)) => {
                     notes.into_iter().for_each(|note| queue.note(note));
@@ -163,7 +163,7 @@ impl LiveThread {
             Some(link) => link,
             None => {
                 let link = RedisConnection::open(&self.redis)?;
-                self.shared.links.fetch_add(1, Ordering::Relaxed);
+                self.shared.connections.fetch_add(1, Ordering::Relaxed);
                 self.next_look = Instant::now();
                 link
             }
@@ -178,7 +178,8 @@ impl LiveThread {
             Ok(()) => None,
         };
         self.forget(&mut link)?;
-        let commands = queue.commands(&self.shared.own, self.limits.stale_after.max(1_000), full.is_some());
+        let commands =
+            queue.commands(&self.shared.origin_mark, self.limits.stale_after.max(1_000), full.is_some());
         link.send(&commands)?;
         self.poll(&mut link)?;
         self.link = Some(link);
@@ -194,7 +195,7 @@ impl LiveThread {
             all.extend(link.scores(&query)?.iter().map(|(session_id, _)| forget(session_id)));
         }
         // So few at once that each answer comes in time.
-        all.chunks(BATCH).try_for_each(|some| link.send(some).map(drop))
+        all.chunks(BATCH_SIZE).try_for_each(|some| link.send(some).map(drop))
     }
 
     /// Reads the heartbeats since the last poll, from all servers.
@@ -202,7 +203,7 @@ impl LiveThread {
         if Instant::now() < self.next_look {
             return Ok(());
         }
-        self.next_look = Instant::now() + LOOK;
+        self.next_look = Instant::now() + POLL_INTERVAL;
         let now = (self.clock)();
         let since =
             self.looked_at.map_or(now - self.limits.stale_after, |looked_at| looked_at.min(now) - OVERLAP);
@@ -226,7 +227,7 @@ impl LiveThread {
         let mut expires = command("PEXPIRE", HEARD);
         expires.arg(self.limits.stale_after.saturating_mul(4).max(60_000));
         link.send(&[past, expires])?;
-        if let Ok(mut heard) = self.shared.heard.write() {
+        if let Ok(mut heard) = self.shared.heartbeats.write() {
             heard.retain(|_, at| *at >= before);
         }
         Ok(())

@@ -49,7 +49,7 @@ const OF_THE_AGENT: [&str; 7] = [
 const SENDS: &str = "BATON_NOTIFY_SENDS";
 
 /// Something was written in a project.
-pub(crate) fn wrote(project_id: &str) {
+pub(crate) fn notify_write(project_id: &str) {
     if let Some(sender) = SENDER.get() {
         sender.begin(sender.folder.mark_project(project_id));
     }

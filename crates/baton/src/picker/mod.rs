@@ -16,7 +16,7 @@ use crate::error::AppError;
 use crate::screen::Screen;
 
 /// Delay without input before a preview is made: making it may take longer than typing the next letter.
-const PAUSE: Duration = Duration::from_millis(80);
+const PREVIEW_DELAY: Duration = Duration::from_millis(80);
 
 /// Whether standard input and standard error are terminals, so that the user can choose interactively.
 pub(crate) fn can_ask() -> bool {
@@ -40,7 +40,7 @@ pub(crate) fn pick(
         let size = Screen::size();
         screen.draw(size, draw::lines(&state, size.0, size.1))?;
         if let Some(wanted) = state.unseen()
-            && !event::poll(PAUSE)?
+            && !event::poll(PREVIEW_DELAY)?
         {
             state.set_preview(wanted, &preview(wanted));
             continue;

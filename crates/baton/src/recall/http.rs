@@ -8,7 +8,7 @@ use crate::bounded_body::{self, BodyError};
 use crate::error::AppError;
 
 /// The largest answer that is read.
-const LARGEST: usize = 64 * 1024 * 1024;
+const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
 
 /// Why an external service could not be used.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,7 +73,7 @@ impl Http {
         let header = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
         let after =
             header.and_then(|text| text.parse::<i64>().ok()).map(|seconds| seconds.clamp(0, 3_600) * 1_000);
-        let bytes = bounded_body::read(response, LARGEST).await.map_err(|error| match error {
+        let bytes = bounded_body::read(response, MAX_ANSWER_BYTES).await.map_err(|error| match error {
             BodyError::TooLong(_) => {
                 ServiceError::new(format!("{} answers with more than 64 MiB", self.name))
             }

@@ -34,9 +34,9 @@ pub(crate) struct ScopedQuery {
 }
 
 /// How long a search waits for those outside, all together.
-const PATIENCE: Duration = Duration::from_millis(1_500);
+const SEARCH_TIMEOUT: Duration = Duration::from_millis(1_500);
 /// How long those are left alone who did not answer: a search in that time does not wait for them again.
-const REST: Duration = Duration::from_secs(5);
+const COOL_DOWN: Duration = Duration::from_secs(5);
 
 /// The external services of the memory index: Qdrant and an embeddings endpoint.
 pub(crate) struct IndexServices {
@@ -120,11 +120,11 @@ impl IndexServices {
         if let Some(why) = self.rests() {
             return IndexResult { why: Some(why), ..IndexResult::default() };
         }
-        let answer = tokio::time::timeout(PATIENCE, self.query_index(query, projects)).await;
+        let answer = tokio::time::timeout(SEARCH_TIMEOUT, self.query_index(query, projects)).await;
         match answer {
             Ok(Ok(found)) => found,
             Ok(Err(trouble)) => self.rest(trouble.why),
-            Err(_) => self.rest(format!("no answer within {} ms", PATIENCE.as_millis())),
+            Err(_) => self.rest(format!("no answer within {} ms", SEARCH_TIMEOUT.as_millis())),
         }
     }
 
@@ -160,7 +160,7 @@ impl IndexServices {
     fn rest(&self, why: String) -> IndexResult {
         tracing::warn!(%why, "recall goes on with the ledger's text search");
         if let Ok(mut resting) = self.resting.lock() {
-            *resting = Some((Instant::now() + REST, why.clone()));
+            *resting = Some((Instant::now() + COOL_DOWN, why.clone()));
         }
         IndexResult { why: Some(why), ..IndexResult::default() }
     }

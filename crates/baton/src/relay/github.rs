@@ -4,12 +4,13 @@
 use std::time::{Duration, Instant};
 
 use baton_model::issue::{
-    Call, CallEnd, Draft, Edit, ResponseHeaders, RetryDecision, TrackerResult, advice, retry_decision,
+    Draft, Edit, ResponseHeaders, RetryDecision, TrackerCall, TrackerOutcome, TrackerResult, advice,
+    retry_decision,
 };
 use baton_model::time::rfc3339;
 
 use super::github_auth::Access;
-use super::github_http::{Answer, Http};
+use super::github_http::{Http, Response};
 use super::github_json::{Change, Comment, Issue, Label, NewComment, NewIssue, Problem, json, read};
 use crate::clock;
 use crate::config::Config;
@@ -79,33 +80,35 @@ impl GitHub {
     }
 
     /// Carries a call out. `taken` is when the step was taken under its lease.
-    pub(super) async fn ask(&self, call: &Call, taken: StepTime) -> CallEnd {
+    pub(super) async fn ask(&self, call: &TrackerCall, taken: StepTime) -> TrackerOutcome {
         let maybe = call.may_exist();
         let result = match call {
-            Call::Create(draft) => self.create(draft, taken).await,
-            Call::Find(draft) => self.find(draft).await,
-            Call::Close { repo, number, comment, reason, marker, may_exist } => {
+            TrackerCall::Create(draft) => self.create(draft, taken).await,
+            TrackerCall::Find(draft) => self.find(draft).await,
+            TrackerCall::Close { repo, number, comment, reason, marker, may_exist } => {
                 let text = format!("{comment}\n\n{marker}");
                 let known = may_exist.then_some(marker.as_str());
                 self.close(repo, *number, reason, &text, known).await.map(|()| TrackerResult::Closed)
             }
-            Call::Comment { repo, number, comment, marker, may_exist } => {
+            TrackerCall::Comment { repo, number, comment, marker, may_exist } => {
                 let text = format!("{comment}\n\n{marker}");
                 let known = may_exist.then_some(marker.as_str());
                 self.comment_once(&format!("/repos/{repo}/issues/{number}"), &text, known)
                     .await
                     .map(|()| TrackerResult::Commented)
             }
-            Call::Edit { repo, number, edit } => {
+            TrackerCall::Edit { repo, number, edit } => {
                 let path = format!("/repos/{repo}/issues/{number}");
                 self.edit(&path, edit).await.map(|()| TrackerResult::Edited)
             }
         };
         match result {
-            Ok(result) => CallEnd::Completed(result),
-            Err(Stop::Retry(why, after, unknown)) => CallEnd::Retry { why, after, unknown: unknown || maybe },
-            Err(Stop::Final(why)) => CallEnd::Final { why, unknown: maybe },
-            Err(Stop::Deleted) => CallEnd::Completed(if matches!(call, Call::Close { .. }) {
+            Ok(result) => TrackerOutcome::Completed(result),
+            Err(Stop::Retry(why, after, unknown)) => {
+                TrackerOutcome::Retry { why, after, unknown: unknown || maybe }
+            }
+            Err(Stop::Final(why)) => TrackerOutcome::Final { why, unknown: maybe },
+            Err(Stop::Deleted) => TrackerOutcome::Completed(if matches!(call, TrackerCall::Close { .. }) {
                 TrackerResult::Closed
             } else {
                 TrackerResult::Nothing
@@ -289,9 +292,9 @@ fn address(issue: &Issue) -> Option<(i64, String)> {
 
 /// What an answer means. `changes`: the call may have done something although no good answer came.
 pub(super) fn classify_answer(
-    answer: Result<Answer, super::github_http::RequestError>,
+    answer: Result<Response, super::github_http::RequestError>,
     changes: bool,
-) -> Result<Answer, Stop> {
+) -> Result<Response, Stop> {
     let answer = match answer {
         Ok(answer) => answer,
         Err(none) => return Err(Stop::Retry(none.why, none.after, changes && none.was_sent)),

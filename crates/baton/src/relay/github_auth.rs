@@ -9,7 +9,7 @@ use ring::rand::SystemRandom;
 use ring::signature::RSA_PKCS1_SHA256;
 use serde::{Deserialize, Serialize};
 
-use super::github_http::{Answer, Http, RequestError};
+use super::github_http::{Http, RequestError, Response};
 use super::github_json::{json, read};
 use crate::clock;
 use crate::config::{Config, key_pair};
@@ -60,7 +60,7 @@ fn part(value: &impl Serialize) -> String {
 }
 
 /// What stands in the place of a token: GitHub's answer to our asking for one, or none.
-pub(super) type TokenFailure = Result<Answer, RequestError>;
+pub(super) type TokenFailure = Result<Response, RequestError>;
 
 /// A GitHub App.
 pub(super) struct App {
@@ -110,8 +110,10 @@ impl App {
             None => self.find(http, path, &signed).await?,
         };
         let place = format!("/app/installations/{installation}/access_tokens");
-        let made =
-            http.raw("POST", &place, None, Duration::from_secs(4), (&signed, None)).await.map_err(Err)?;
+        let made = http
+            .send_with_token("POST", &place, None, Duration::from_secs(4), (&signed, None))
+            .await
+            .map_err(Err)?;
         let AccessToken { token, expires_at } = read(&made.body);
         match (token, expires_at.as_deref().and_then(baton_model::time::parse_rfc3339)) {
             (Some(token), Some(until)) => {
@@ -129,8 +131,10 @@ impl App {
     async fn find(&self, http: &Http, path: &str, signed: &str) -> Result<String, TokenFailure> {
         let repo: Vec<&str> = path.split('/').skip(2).take(2).collect();
         let place = format!("/repos/{}/installation", repo.join("/"));
-        let found =
-            http.raw("GET", &place, None, Duration::from_secs(4), (signed, None)).await.map_err(Err)?;
+        let found = http
+            .send_with_token("GET", &place, None, Duration::from_secs(4), (signed, None))
+            .await
+            .map_err(Err)?;
         match read::<Installation>(&found.body).id {
             Some(id) => Ok(id.to_string()),
             None if found.status >= 300 => Err(Ok(found)),

@@ -13,10 +13,10 @@ use crate::clock;
 use crate::error::AppError;
 
 /// The revision of the API that answers are read in.
-const REVISION: &str = "2022-11-28";
+const API_VERSION: &str = "2022-11-28";
 
 /// The largest answer that is read, in bytes: a page of comments takes a few megabytes.
-const LARGEST: usize = 64 * 1024 * 1024;
+const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
 
 /// How often a request follows a repository to its new place.
 const MOVES: usize = 3;
@@ -30,7 +30,7 @@ pub(super) struct Http {
 }
 
 /// What came back.
-pub(super) struct Answer {
+pub(super) struct Response {
     /// The status.
     pub status: u16,
     /// JSON; null where there is none.
@@ -97,7 +97,7 @@ impl Http {
         body: Option<&Value>,
         timeout: Duration,
         etag: Option<&str>,
-    ) -> Result<Answer, RequestError> {
+    ) -> Result<Response, RequestError> {
         if let Some(left) = self.blocked_for() {
             let after = i64::try_from(left.as_millis()).ok();
             return Err(RequestError::unsent("GitHub's rate limit is used up", after));
@@ -110,20 +110,20 @@ impl Http {
                 return Ok(answer);
             }
         };
-        let answer = self.raw(method, path, body, timeout, (&token, etag)).await?;
+        let answer = self.send_with_token(method, path, body, timeout, (&token, etag)).await?;
         self.record_rate_limit(&answer);
         Ok(answer)
     }
 
     /// Sends a request with this bearer token.
-    pub(super) async fn raw(
+    pub(super) async fn send_with_token(
         &self,
         method: &str,
         path: &str,
         body: Option<&Value>,
         timeout: Duration,
         (token, etag): (&str, Option<&str>),
-    ) -> Result<Answer, RequestError> {
+    ) -> Result<Response, RequestError> {
         let method = reqwest::Method::from_bytes(method.as_bytes()).unwrap_or_default();
         let mut address = format!("{}{path}", self.base);
         for _ in 0..MOVES {
@@ -150,18 +150,18 @@ impl Http {
             .timeout(timeout)
             .bearer_auth(token)
             .header("accept", "application/vnd.github+json")
-            .header("x-github-api-version", REVISION);
+            .header("x-github-api-version", API_VERSION);
         if let Some(body) = body {
             request = request.header("content-type", "application/json").body(body.to_string());
         }
         if let Some(etag) = etag {
             request = request.header("if-none-match", etag);
         }
-        request.send().await.map_err(|error| none(&error))
+        request.send().await.map_err(|error| send_failed(&error))
     }
 
     /// Records a rate limit, which holds for all requests of this process.
-    fn record_rate_limit(&self, answer: &Answer) {
+    fn record_rate_limit(&self, answer: &Response) {
         let marks = ResponseHeaders {
             retry_after: answer.retry_after,
             remaining: answer.remaining,
@@ -192,20 +192,20 @@ fn next_address(base: &str, address: &str, response: &reqwest::Response) -> Opti
     (next.origin() == base.origin()).then(|| next.to_string())
 }
 
-async fn answer_of(response: reqwest::Response) -> Result<Answer, RequestError> {
+async fn answer_of(response: reqwest::Response) -> Result<Response, RequestError> {
     let status = response.status().as_u16();
     let headers = response.headers().clone();
-    let text = bounded_body::read(response, LARGEST).await.map_err(|error| match error {
+    let text = bounded_body::read(response, MAX_ANSWER_BYTES).await.map_err(|error| match error {
         BodyError::TooLong(limit) => too_long(limit),
-        BodyError::Broken(error) => none(&error),
+        BodyError::Broken(error) => send_failed(&error),
     })?;
     Ok(read(status, &headers, &text))
 }
 
-fn read(status: u16, headers: &HeaderMap, text: &[u8]) -> Answer {
+fn read(status: u16, headers: &HeaderMap, text: &[u8]) -> Response {
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let number = |name: &str| header(name).and_then(|text| text.parse().ok());
-    Answer {
+    Response {
         status,
         body: serde_json::from_slice(text).unwrap_or(Value::Null),
         retry_after: number("retry-after"),
@@ -223,7 +223,7 @@ fn too_long(limit: usize) -> RequestError {
 }
 
 /// An error of the client. Only where no connection was made is it certain that nothing arrived.
-fn none(error: &reqwest::Error) -> RequestError {
+fn send_failed(error: &reqwest::Error) -> RequestError {
     let causes = std::iter::successors(Some(error as &dyn std::error::Error), |cause| cause.source());
     let cause = causes.last().map(ToString::to_string).unwrap_or_default();
     let host = error.url().and_then(|url| url.host_str()).unwrap_or("the tracker");

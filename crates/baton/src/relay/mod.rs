@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_model::duty;
-use baton_model::effect::{Action, Adapter, Effect, EffectDisposition, Outcome, after};
+use baton_model::effect::{Action, Adapter, Effect, EffectDisposition, Outcome, next_disposition};
 use baton_model::time::Millis;
 use baton_store::{Failure, FaultKind, Store, outbox};
 use tokio::runtime::Handle;
@@ -30,7 +30,7 @@ use crate::services::{Service, ServiceHandle, StopSignal};
 /// Pause between two looks at the outbox when nothing was due.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// Effects taken at one look.
-const BATCH: i64 = 16;
+const BATCH_SIZE: i64 = 16;
 
 /// How often an outcome is tried to be written down: for a good while, with a pause between.
 const RECORD_TRIES: u32 = 120;
@@ -89,7 +89,7 @@ fn sweep(
     if duties.fence(duty::RELAY).is_none() {
         return Ok(0);
     }
-    let due = store.read(|tx| Ok(outbox::due(tx, Adapter::Webhook, now(), BATCH)?))?;
+    let due = store.read(|tx| Ok(outbox::due(tx, Adapter::Webhook, now(), BATCH_SIZE)?))?;
     let mut tried = 0;
     for effect in &due {
         let project = effect.project_id.as_str();
@@ -101,7 +101,7 @@ fn sweep(
         })?;
         let Some(leased) = leased else { continue };
         let outcome = try_one(&leased);
-        let next = after(&leased, outcome, now(), jitter());
+        let next = next_disposition(&leased, outcome, now(), jitter());
         log_outcome(&leased, &next);
         record(|| store.write(&[project], |tx| Ok(outbox::close(tx, &leased, &next)?)))?;
         tried += 1;

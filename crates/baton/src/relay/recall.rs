@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use baton_model::duty;
-use baton_model::effect::{Action, Adapter, Effect, Outcome, after};
+use baton_model::effect::{Action, Adapter, Effect, Outcome, next_disposition};
 use baton_model::memory::Memory;
-use baton_ops::recall::{BATCH, text_of};
+use baton_ops::recall::{BATCH_SIZE, text_of};
 use baton_store::{Failure, Store, memory, outbox};
 use tokio::runtime::Handle;
 
@@ -28,9 +28,9 @@ use crate::services::{Service, ServiceHandle, StopSignal};
 const GROWS: i64 = 6;
 /// Timeout of one attempt against the external services: clearly less than a lease, so that no other process takes over
 /// work that is still in progress.
-const TRY: Duration = Duration::from_secs(11);
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(11);
 /// The pause after the first trouble outside; it doubles with each that follows.
-const REST: Duration = Duration::from_secs(1);
+const FIRST_RETRY_DELAY: Duration = Duration::from_secs(1);
 /// The longest such pause.
 const MAX_PAUSE: Duration = Duration::from_secs(40);
 
@@ -52,10 +52,10 @@ pub(crate) fn start(
     duties: &Arc<Duties>,
     runtime: Handle,
 ) -> Result<Option<ServiceHandle>, AppError> {
-    let Some(outside) = machine.outside()? else { return Ok(None) };
+    let Some(outside) = machine.index_services()? else { return Ok(None) };
     let store = Store::open(&config.store, clock::now())?;
     let (machine, duties) = (Arc::clone(machine), Arc::clone(duties));
-    let indexer = Indexer { store, outside, machine, duties, runtime, backoff: REST };
+    let indexer = Indexer { store, outside, machine, duties, runtime, backoff: FIRST_RETRY_DELAY };
     Ok(Some(ServiceHandle::start(indexer, Duration::ZERO)?))
 }
 
@@ -80,7 +80,7 @@ impl Service for Indexer {
             }
             Ok(SweepResult { tried: 0, .. }) => POLL_INTERVAL,
             Ok(_) => {
-                self.backoff = REST;
+                self.backoff = FIRST_RETRY_DELAY;
                 Duration::ZERO
             }
             Err(failure) => {
@@ -94,7 +94,7 @@ impl Service for Indexer {
 /// Processes due entries in a process without a server, until none is left, a service fails, or the deadline passes,
 /// which also cuts off a service that hangs. Returns the number of entries tried.
 pub(crate) fn drive(store: &mut Store, machine: &Arc<Machine>, until: Instant) -> Result<usize, AppError> {
-    let Some(outside) = machine.outside()? else { return Ok(0) };
+    let Some(outside) = machine.index_services()? else { return Ok(0) };
     let now = machine.now();
     if store.read(|tx| Ok(outbox::due(tx, Adapter::MemoryIndex, now, 1)?))?.is_empty() {
         return Ok(0);
@@ -155,7 +155,7 @@ impl Worker<'_> {
         if self.duties.is_some_and(|duties| duties.fence(duty::RELAY).is_none()) {
             return Ok(swept);
         }
-        let limit = i64::try_from(BATCH).unwrap_or(i64::MAX);
+        let limit = i64::try_from(BATCH_SIZE).unwrap_or(i64::MAX);
         let now = self.machine.now();
         let due = store.read(|tx| Ok(outbox::due(tx, Adapter::MemoryIndex, now, limit)?))?;
         let mut projects: BTreeMap<&str, Vec<&Effect>> = BTreeMap::new();
@@ -178,7 +178,7 @@ impl Worker<'_> {
         project: &str,
         effects: &[&Effect],
     ) -> Result<SweepResult, Failure> {
-        let bound = Instant::now() + TRY;
+        let bound = Instant::now() + ATTEMPT_TIMEOUT;
         let deadline = self.until.map_or(bound, |until| until.min(bound));
         let now = self.machine.now();
         let leased = store.write(&[project], |tx| {
@@ -225,7 +225,7 @@ impl Worker<'_> {
             .iter()
             .map(|effect| {
                 let counted = Effect { attempts: effect.attempts.min(GROWS), ..effect.clone() };
-                (effect, after(&counted, outcome.clone(), now, jitter))
+                (effect, next_disposition(&counted, outcome.clone(), now, jitter))
             })
             .collect();
         // All failed for the same reason: one report is enough.
@@ -305,7 +305,7 @@ fn few<'a>(effects: &'a [&'a Effect]) -> impl Iterator<Item = &'a Effect> {
     effects.iter().copied().take_while(move |effect| {
         let first = named == 0;
         named += EffectBatch::of(std::slice::from_ref(*effect)).ids.len().max(1);
-        first || named <= BATCH
+        first || named <= BATCH_SIZE
     })
 }
 
@@ -379,7 +379,9 @@ mod tests {
 
     #[test]
     fn a_try_ends_well_before_its_lease() {
-        assert!(i64::try_from(TRY.as_millis()).expect("short") + 3_000 < baton_model::effect::LEASE);
+        assert!(
+            i64::try_from(ATTEMPT_TIMEOUT.as_millis()).expect("short") + 3_000 < baton_model::effect::LEASE
+        );
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use baton_model::duty;
 use baton_model::handoff::State;
-use baton_model::session::{Limits, Place};
+use baton_model::session::{Limits, ProcessLocation};
 use baton_model::time::Millis;
 use baton_ops::handoff::{TrackerEvent, TrackerEventInput};
 use baton_ops::op::{Caller, Cx, Env};
@@ -23,11 +23,11 @@ use crate::leadership::Duties;
 use crate::services::{Service, ServiceHandle, StopSignal};
 
 /// Hand-offs taken at one look.
-const BATCH: i64 = 256;
+const BATCH_SIZE: i64 = 256;
 /// Hand-offs that a server drives side by side.
 const LANES: usize = duty::LANES.len();
 /// Pause between two looks when nothing was due.
-const PAUSE: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// How long a server keeps polling the issue of a hand-off that has ended, because it may be reopened.
 const WEEK: Millis = 7 * 86_400_000;
@@ -56,11 +56,11 @@ pub(crate) struct DriveResult {
 impl Driver {
     /// A driver of this process.
     pub(crate) fn new(config: &Config, machine: Arc<Machine>) -> Result<Self, AppError> {
-        let own = Place { machine: machine.id.clone(), process: crate::process::own() };
+        let own = ProcessLocation { machine: machine.id.clone(), process: crate::process::own() };
         Ok(Self {
             limits: config.limits,
             github: GitHub::new(config)?.map(Arc::new),
-            caller: Caller { place: own, ..Caller::default() },
+            caller: Caller { location: own, ..Caller::default() },
             machine,
             poll: config.github.poll,
         })
@@ -81,7 +81,7 @@ impl Driver {
 
     /// Ids of what may be due.
     pub(crate) fn due(&self, store: &mut Store) -> Result<Vec<String>, Failure> {
-        self.with(store, |store, env| saga::due(store, env, BATCH))
+        self.with(store, |store, env| saga::due(store, env, BATCH_SIZE))
     }
 
     /// Drives one hand-off until nothing is left to do, something has to be waited for longer than `patience`, or the time is over.
@@ -100,7 +100,7 @@ impl Driver {
             {
                 return Ok(driven);
             }
-            let own = &self.caller.place;
+            let own = &self.caller.location;
             let taken = StepTime::now();
             match self.with(store, |store, env| saga::begin(store, env, id, own))? {
                 StepStart::Finished => return Ok(DriveResult { is_over: true, has_moved: true }),
@@ -116,7 +116,7 @@ impl Driver {
                         return Ok(driven);
                     }
                 }
-                StepStart::Ask(leased) => {
+                StepStart::Call(leased) => {
                     let Some(github) = &self.github else { return Ok(driven) };
                     driven.has_moved = true;
                     let ended = runtime.block_on(github.ask(&leased.call, taken));
@@ -125,7 +125,7 @@ impl Driver {
                     let result = self.with(store, |store, env| {
                         saga::record_outcome(store, env, &leased, &ended, jitter)
                     })?;
-                    if result == saga::OutcomeReport::Late {
+                    if result == saga::OutcomeReport::LeaseLost {
                         tracing::warn!(handoff = %leased.handoff_id, "another process went on; a double is looked for");
                     }
                 }
@@ -179,7 +179,7 @@ impl Driver {
                         limits: env.limits,
                         host: env.host,
                     };
-                    baton_ops::all::run_typed::<TrackerEvent>(&input, &mut Cx { store, env })
+                    baton_ops::all::call_typed::<TrackerEvent>(&input, &mut Cx { store, env })
                 })?;
                 news += usize::from(answer.changed);
             }
@@ -265,10 +265,10 @@ impl Service for Lane {
         let goes_on = || !stop.is_set() && self.duties.fence(self.duty_id).is_some();
         match poll_lane(&self.driver, &mut self.store, &self.runtime, self.number, goes_on) {
             Ok(count) if count > 0 => Duration::ZERO,
-            Ok(_) => PAUSE,
+            Ok(_) => POLL_INTERVAL,
             Err(failure) => {
                 tracing::error!(%failure, "hand-offs cannot be driven");
-                PAUSE
+                POLL_INTERVAL
             }
         }
     }
@@ -296,7 +296,7 @@ fn poll_lane(
         }
         // Without patience: one that waits does not hold the others up.
         let until = Instant::now() + Duration::from_secs(10);
-        moved += usize::from(driver.drive(store, runtime, &id, (until, PAUSE / 10))?.has_moved);
+        moved += usize::from(driver.drive(store, runtime, &id, (until, POLL_INTERVAL / 10))?.has_moved);
     }
     Ok(moved)
 }

@@ -4,7 +4,7 @@
 use std::path::{Component, Path};
 
 use baton_model::refusal::Refusal;
-use baton_model::session::Place;
+use baton_model::session::ProcessLocation;
 use baton_ops::document::OmissionReason;
 use baton_ops::op::{Caller, Host, Operation};
 use baton_ops::session::Pickup;
@@ -62,7 +62,7 @@ pub(super) fn answer(
         Question::RoleFile { folder } if is_own(caller, folder) => json!(machine.role_file(folder)?),
         // Whether it can be read is all that the server learns.
         Question::Unseal { project_id, identity, sealed } => {
-            machine.unseal(project_id, identity, sealed)?;
+            machine.decrypt(project_id, identity, sealed)?;
             json!(true)
         }
         Question::OwnKey { project_id, identity } => match machine.own_key(project_id, identity) {
@@ -78,8 +78,8 @@ pub(super) fn answer(
 
 /// Whether a process of this machine has ended.
 fn has_ended(process: &str, machine: &Machine) -> bool {
-    let place = Place { machine: machine.id.clone(), process: process.to_owned() };
-    machine.process_gone(&place)
+    let place = ProcessLocation { machine: machine.id.clone(), process: process.to_owned() };
+    machine.has_process_ended(&place)
 }
 
 /// Fingerprints of files that are not committed; of no others.

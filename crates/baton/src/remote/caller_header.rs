@@ -3,7 +3,7 @@
 use axum::http::HeaderMap;
 use baton_model::refusal::Refusal;
 use baton_model::repository::Repository;
-use baton_model::session::Place;
+use baton_model::session::ProcessLocation;
 use baton_ops::op::Caller;
 use serde::{Deserialize, Serialize};
 
@@ -33,8 +33,8 @@ impl CallerHeader {
             project: caller.project.clone(),
             session: caller.session.clone(),
             surface: caller.surface.clone(),
-            machine: caller.place.machine.clone(),
-            process: caller.place.process.clone(),
+            machine: caller.location.machine.clone(),
+            process: caller.location.process.clone(),
             folders: caller.folders.clone(),
             git_root: caller.git_root.clone(),
             repository: caller.repository.clone(),
@@ -49,7 +49,7 @@ impl CallerHeader {
             project: self.project,
             session: self.session,
             surface: self.surface,
-            place: Place { machine: self.machine, process: self.process },
+            location: ProcessLocation { machine: self.machine, process: self.process },
             folders: self.folders,
             git_root: self.git_root,
             repository: self.repository,

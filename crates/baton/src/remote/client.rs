@@ -6,8 +6,8 @@ use std::time::Duration;
 use baton_model::refusal::{ErrorObject, Kind, Refusal};
 use baton_model::task::sealed::is_redacted;
 use baton_ops::input::InputView;
-use baton_ops::mirror::ProjectFolders;
 use baton_ops::op::{Access, Caller, Entry, Host, Operation, Retention, Site};
+use baton_ops::project_folders::ProjectFolders;
 use baton_ops::task::{Show, ShowOutput};
 use reqwest::StatusCode;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER};
@@ -31,9 +31,9 @@ use crate::runner::{self, Answer, Runner};
 /// How long a connection may take.
 const CONNECT: Duration = Duration::from_secs(5);
 /// How long an answer may take: longer than a server waits for systems outside.
-const ANSWER: Duration = Duration::from_secs(120);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(120);
 /// The largest answer that is read, in bytes: an export of a ledger, or changes of a working copy.
-const LARGEST: usize = 512 * 1024 * 1024;
+const MAX_ANSWER_BYTES: usize = 512 * 1024 * 1024;
 /// How often a request is sent again when its answer was lost, or when the server says that it is too much.
 const AGAIN: u32 = 2;
 /// How often a server may ask back in one call.
@@ -157,19 +157,19 @@ impl Remote {
         texts: &mut Vec<(String, String)>,
     ) -> Result<Value, AppError> {
         match question {
-            Question::Seal { recipients, text } if placeholder::seals(entry.name) => {
+            Question::Seal { recipients, text } if placeholder::encrypts(entry.name) => {
                 let whole = withheld.restore_placeholders(text, texts);
                 let whole = whole
                     .ok_or_else(|| self.unreadable("it wants something encrypted that it was not given"))?;
                 placeholder::check_whole(entry.name, (&call.input, text), &whole)?;
-                Ok(Value::String(self.machine.seal(recipients, &whole)?))
+                Ok(Value::String(self.machine.encrypt(recipients, &whole)?))
             }
             // Only the transcript that this very call names is read.
             Question::Transcript(spec) if InputView(&call.input).id() == Some(&spec.id) => {
                 self.read(DiskRead::Transcript(spec.clone()), caller).await
             }
             Question::Unseal { project_id, identity, sealed } => {
-                let text = self.machine.unseal(project_id, identity, sealed)?;
+                let text = self.machine.decrypt(project_id, identity, sealed)?;
                 texts.push((sealed.clone(), text));
                 Ok(Value::Bool(true))
             }
@@ -241,7 +241,7 @@ impl Remote {
         let response = request.send().await.map_err(BodyError::Broken)?;
         let status = response.status();
         let after = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
-        let body = bounded_body::read(response, LARGEST).await?;
+        let body = bounded_body::read(response, MAX_ANSWER_BYTES).await?;
         Ok((status, Duration::from_secs(after.unwrap_or(1).min(5)), body))
     }
 
@@ -350,7 +350,7 @@ fn client(server: &Server) -> Result<reqwest::Client, AppError> {
     }
     let mut builder = reqwest::Client::builder()
         .connect_timeout(CONNECT)
-        .timeout(ANSWER)
+        .timeout(ANSWER_TIMEOUT)
         // The token is for this server, not for one that it points to.
         .redirect(reqwest::redirect::Policy::none())
         .default_headers(headers)

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use baton_model::session::Limits;
-use baton_ops::mirror::{ProjectFolders, note};
 use baton_ops::op::{Caller, Cx, Env};
+use baton_ops::project_folders::{ProjectFolders, note};
 use baton_ops::transcript::{DocumentRequest, read_for_remote};
 use baton_store::{Failure, Fault, Store, Target};
 use serde_json::Value;
@@ -50,7 +50,7 @@ impl Disk {
         projects: &[ProjectFolders],
     ) -> Result<Value, AppError> {
         let mut store = self.open()?;
-        note(&mut store, &caller.place.machine, projects, clock::now())?;
+        note(&mut store, &caller.location.machine, projects, clock::now())?;
         let machine: &Machine = &self.machine;
         let env =
             Env { now: clock::now(), random: &mut clock::random, caller, limits: self.limits, host: machine };

@@ -9,7 +9,7 @@ use std::path::Path;
 use baton_model::packet::Git;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::repository::{MadeCommit, Repository};
-use baton_model::session::{Place, Session};
+use baton_model::session::{ProcessLocation, Session};
 use baton_model::time::Millis;
 use baton_ops::document::OmissionReason;
 use baton_ops::op::{Host, PathKind};
@@ -85,20 +85,20 @@ impl<'a> RemoteHost<'a> {
 }
 
 impl Host for RemoteHost<'_> {
-    fn process_gone(&self, place: &Place) -> bool {
+    fn has_process_ended(&self, place: &ProcessLocation) -> bool {
         if place.machine == self.here.id {
-            return self.here.process_gone(place);
+            return self.here.has_process_ended(place);
         }
         let is_callers =
             !place.process.is_empty() && !place.machine.is_empty() && place.machine == self.machine;
         is_callers && self.ask_for(Question::ProcessGone { process: place.process.clone() }).unwrap_or(false)
     }
 
-    fn is_callers_word(&self, place: &Place) -> bool {
+    fn is_callers_word(&self, place: &ProcessLocation) -> bool {
         place.machine != self.here.id
     }
 
-    fn transcript_env(&self) -> &baton_transcripts::Env {
+    fn transcript_env(&self) -> &baton_transcripts::TranscriptEnv {
         self.here.transcript_env()
     }
 
@@ -177,16 +177,16 @@ impl Host for RemoteHost<'_> {
         Ok(self.ask_for(Question::RoleFile { folder: folder.to_owned() }).flatten())
     }
 
-    fn seal(&self, recipients: &[String], text: &str) -> Result<String, Refusal> {
+    fn encrypt(&self, recipients: &[String], text: &str) -> Result<String, Refusal> {
         let question = Question::Seal { recipients: recipients.to_vec(), text: text.to_owned() };
         self.ask_for(question).ok_or_else(|| self.stop())
     }
 
-    fn unseal_object(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {
-        self.unseal(project_id, identity, sealed).map(|sealed| in_place_of(&sealed))
+    fn decrypt_object(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {
+        self.decrypt(project_id, identity, sealed).map(|sealed| in_place_of(&sealed))
     }
 
-    fn unseal(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {
+    fn decrypt(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {
         let question = Question::Unseal {
             project_id: project_id.to_owned(),
             identity: identity.to_owned(),
@@ -240,8 +240,8 @@ mod tests {
         Machine::new(&crate::config::of_test(vars))
     }
 
-    fn place(machine: &str) -> Place {
-        Place { machine: machine.to_owned(), process: "7:1@2".to_owned() }
+    fn place(machine: &str) -> ProcessLocation {
+        ProcessLocation { machine: machine.to_owned(), process: "7:1@2".to_owned() }
     }
 
     #[test]
@@ -249,10 +249,10 @@ mod tests {
         let here = machine();
         let host = RemoteHost::new(&here, "laptop", &[]);
         for other in ["", "phone", "server"] {
-            assert!(!host.process_gone(&place(other)), "{other}");
+            assert!(!host.has_process_ended(&place(other)), "{other}");
             assert_eq!(host.facts_required(), None, "{other}");
         }
-        assert!(!host.process_gone(&place("laptop")));
+        assert!(!host.has_process_ended(&place("laptop")));
         let wanted = host.facts_required().expect("a question");
         assert_eq!(wanted.details["questions"], json!([{ "ask": "process_gone", "process": "7:1@2" }]));
     }
@@ -267,7 +267,7 @@ mod tests {
             AnsweredQuestion { question: git, answer: json!({ "branch": "main" }) },
         ];
         let host = RemoteHost::new(&here, "laptop", &facts);
-        assert!(host.process_gone(&place("laptop")));
+        assert!(host.has_process_ended(&place("laptop")));
         assert_eq!(host.git("/srv/shop").and_then(|git| git.branch).as_deref(), Some("main"));
         assert_eq!(host.facts_required(), None);
         assert_eq!(host.git("/srv/other"), None);
@@ -281,6 +281,6 @@ mod tests {
             Question::Unseal { project_id: "p".into(), identity: "Lola".into(), sealed: "age…".into() };
         let facts = [AnsweredQuestion { question, answer: Value::Null }];
         let host = RemoteHost::new(&here, "laptop", &facts);
-        assert_eq!(host.unseal("p", "Lola", "age…").as_deref(), Ok("age…"));
+        assert_eq!(host.decrypt("p", "Lola", "age…").as_deref(), Ok("age…"));
     }
 }

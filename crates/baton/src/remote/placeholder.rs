@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::clock;
 
 /// Where the stand-in of an object stands; how the stand-in of a text begins.
-const KEPT: &str = "baton:kept";
+const MARKER: &str = "baton:kept";
 
 /// The object that takes the place of a decrypted one: who can decrypt it puts that into the answer.
 pub(super) fn in_place_of(sealed: &str) -> String {
@@ -52,13 +52,13 @@ impl WithheldText {
         let name: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         match value {
             Value::String(text) if !text.trim().is_empty() => {
-                let stand_in = padded(format!("{KEPT} {name}"), text.len());
+                let stand_in = padded(format!("{MARKER} {name}"), text.len());
                 self.all.push((stand_in.clone(), std::mem::replace(value, stand_in.into())));
             }
             Value::Object(fields) if !fields.is_empty() => {
-                let frame = json!({ KEPT: "" }).to_string().len();
+                let frame = json!({ MARKER: "" }).to_string().len();
                 let stand_in = padded(name, value.to_string().len().saturating_sub(frame));
-                let object = json!({ KEPT: stand_in });
+                let object = json!({ MARKER: stand_in });
                 self.all.push((stand_in, std::mem::replace(value, object)));
             }
             // There is nothing in it.
@@ -73,11 +73,11 @@ impl WithheldText {
     /// The text to encrypt, with all placeholders resolved. `texts` are those decrypted for this call. `None` if a
     /// placeholder is unknown here.
     pub(super) fn restore_placeholders(&self, text: &str, texts: &[(String, String)]) -> Option<String> {
-        if text.starts_with(KEPT) {
+        if text.starts_with(MARKER) {
             return self.get(text)?.as_str().map(str::to_owned);
         }
         let Ok(Value::Object(mut fields)) = serde_json::from_str(text) else { return Some(text.to_owned()) };
-        let (sealed, withheld) = (fields.shift_remove(SEALED), fields.shift_remove(KEPT));
+        let (sealed, withheld) = (fields.shift_remove(SEALED), fields.shift_remove(MARKER));
         if sealed.is_none() && withheld.is_none() {
             return Some(text.to_owned());
         }
@@ -128,7 +128,7 @@ pub(super) fn may_be_sensitive(operation: &str, input: &Map<String, Value>) -> b
 }
 
 /// Whether the server may have something encrypted in the course of this operation.
-pub(super) fn seals(operation: &str) -> bool {
+pub(super) fn encrypts(operation: &str) -> bool {
     [MailSend::NAME, MailAck::NAME].contains(&operation) || !contexts(operation).is_empty()
 }
 
@@ -142,7 +142,8 @@ pub(super) fn check_whole(
     let fields = contexts(operation);
     let (false, Ok(whole)) = (fields.is_empty(), serde_json::from_str(whole)) else { return Ok(()) };
     let text: Value = serde_json::from_str(text).unwrap_or_default();
-    let is_from = |field: &&&str| input.get(**field).is_some_and(|given| given.get(KEPT) == text.get(KEPT));
+    let is_from =
+        |field: &&&str| input.get(**field).is_some_and(|given| given.get(MARKER) == text.get(MARKER));
     let name = match fields.iter().find(is_from) {
         Some(&"handoff_instructions") => "handoff_instructions",
         // That of a task that is closed has another name in the call.

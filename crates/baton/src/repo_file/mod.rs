@@ -23,7 +23,7 @@ use portable::Dir;
 use unix::Dir;
 
 /// The largest settings, roles or project document that is read, in bytes.
-pub(crate) const SMALL: u64 = 256 * 1024;
+pub(crate) const MAX_SMALL_FILE_BYTES: u64 = 256 * 1024;
 
 /// Links that are followed in one path.
 const LINKS: usize = 16;
@@ -93,7 +93,7 @@ impl RepoFile {
         Self { root, inside }
     }
 
-    /// The same for the words of a command: a relative path does not leave the folder in which it was given by a link either.
+    /// A path in an argument of a command: a relative one does not leave the folder in which it was given by a link either.
     pub(crate) fn named_in(cwd: Option<&Path>, path: &Path) -> Self {
         let Some(cwd) = cwd else { return Self::from_user_path(path) };
         let whole = cwd.join(path);

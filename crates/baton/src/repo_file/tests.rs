@@ -48,14 +48,21 @@ fn a_link_is_followed_inside_and_never_out() {
     link("loop", "loop");
     link("/dev/zero", "zero");
     for name in ["real.md", "CLAUDE.md", "round.md", "whole.md", "docs/../real.md", "./real.md"] {
-        assert_eq!(field.file(name).text(SMALL).expect(name).as_deref(), Some("real"), "{name}");
+        assert_eq!(
+            field.file(name).text(MAX_SMALL_FILE_BYTES).expect(name).as_deref(),
+            Some("real"),
+            "{name}"
+        );
     }
     for name in ["out.md", "folder/secret", "out-and-in.md", "zero", "../away/secret", "/etc/passwd"] {
-        assert!(matches!(field.file(name).text(SMALL), Err(Fault::Outside)), "{name}");
+        assert!(matches!(field.file(name).text(MAX_SMALL_FILE_BYTES), Err(Fault::Outside)), "{name}");
         assert!(matches!(field.file(name).replace("x"), Err(Fault::Outside)), "{name}");
     }
-    assert!(field.file("loop").text(SMALL).is_err() && field.file("docs").text(SMALL).is_err());
-    assert!(field.file("none/at/all").text(SMALL).expect("not there").is_none());
+    assert!(
+        field.file("loop").text(MAX_SMALL_FILE_BYTES).is_err()
+            && field.file("docs").text(MAX_SMALL_FILE_BYTES).is_err()
+    );
+    assert!(field.file("none/at/all").text(MAX_SMALL_FILE_BYTES).expect("not there").is_none());
     assert_eq!(fs::read_to_string(field.at("away/secret")).expect("read"), "secret");
     assert_eq!(fs::read_dir(field.at("away")).expect("folder").count(), 1, "nothing is left there");
 }
@@ -68,13 +75,13 @@ fn what_is_no_regular_file_is_refused_at_once() {
     let _socket = std::os::unix::net::UnixListener::bind(field.at("repo/socket")).expect("socket");
     let begin = Instant::now();
     for name in ["pipe", "socket", "docs"] {
-        assert!(matches!(field.file(name).text(SMALL), Err(Fault::NotAFile(_))), "{name}");
+        assert!(matches!(field.file(name).text(MAX_SMALL_FILE_BYTES), Err(Fault::NotAFile(_))), "{name}");
         assert!(field.file(name).replace("x").is_err(), "{name}");
     }
     let folder = field.file("x").folder(false).expect("folder").expect("there");
     let name = std::ffi::OsString::from("x.lock");
     assert_eq!(folder.besides(), [(name.clone(), ".lock".to_owned())]);
-    assert_eq!(folder.text(&name, SMALL), None);
+    assert_eq!(folder.text(&name, MAX_SMALL_FILE_BYTES), None);
     assert!(begin.elapsed() < Duration::from_secs(5), "a FIFO holds nobody up");
 }
 
@@ -110,16 +117,21 @@ fn a_path_that_the_user_names_is_held_to_its_working_copy() {
     symlink(field.at("away"), field.at("repo/.beads")).expect("link");
     fs::create_dir(field.at("away/.git")).expect("folder");
     assert!(matches!(
-        RepoFile::from_user_path(&field.at("repo/.beads/secret")).text(SMALL),
+        RepoFile::from_user_path(&field.at("repo/.beads/secret")).text(MAX_SMALL_FILE_BYTES),
         Err(Fault::Outside)
     ));
     let own = RepoFile::from_user_path(&field.at("away/secret"));
-    assert_eq!(own.text(SMALL).expect("read").as_deref(), Some("secret"));
+    assert_eq!(own.text(MAX_SMALL_FILE_BYTES).expect("read").as_deref(), Some("secret"));
     assert_eq!(own.path(), field.at("away/secret"));
     // Outside of working copies the user's own links count.
     symlink(field.at("away"), field.at("mine")).expect("link");
     fs::remove_dir(field.at("away/.git")).expect("removed");
-    assert!(RepoFile::from_user_path(&field.at("mine/secret")).text(SMALL).expect("read").is_some());
+    assert!(
+        RepoFile::from_user_path(&field.at("mine/secret"))
+            .text(MAX_SMALL_FILE_BYTES)
+            .expect("read")
+            .is_some()
+    );
 }
 
 #[test]

@@ -12,15 +12,15 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 use super::{Pool, QueuedCall, TrySendError};
+use crate::beads_file_service::Exclusive;
 use crate::error::AppError;
-use crate::mirror::Exclusive;
 use crate::recall::ScopedQuery;
 use crate::remote::AnsweredQuestion;
 use crate::runner::{Answer, Call, Runner};
 use crate::transfer_progress::{self, SPAN};
 
 /// Pause between two looks at what the server's lanes drive.
-const LOOK: Duration = Duration::from_millis(25);
+const POLL_INTERVAL: Duration = Duration::from_millis(25);
 
 /// The way to an operation by a store's thread.
 pub(super) struct Queue<'a> {
@@ -47,7 +47,7 @@ impl Queue<'_> {
         let Ok(Progress { mut row, .. }) = Progress::deserialize(&*answer) else { return };
         let begun = Instant::now();
         while row.is_on_its_way() && begun.elapsed() < SPAN {
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
             let Some(now) = self.transfer(&row.handoff.handoff_id).await else { return };
             row = now;
             transfer_progress::renew(answer, &row);
@@ -78,7 +78,7 @@ impl Runner for Queue<'_> {
     }
 
     async fn take_turn(&mut self) -> Option<Exclusive> {
-        self.pool.mirror.as_ref()?.hold().await
+        self.pool.beads_file.as_ref()?.hold().await
     }
 
     async fn end_turn(&mut self, turn: Exclusive) {
@@ -86,23 +86,23 @@ impl Runner for Queue<'_> {
     }
 
     async fn import_beads_file(&mut self) {
-        if let Some(mirror) = &self.pool.mirror {
+        if let Some(mirror) = &self.pool.beads_file {
             mirror.import().await;
         }
     }
 
     fn tasks_changed(&mut self, _: &Answer, has_turn: bool) {
-        if let Some(mirror) = self.pool.mirror.as_ref().filter(|_| !has_turn) {
+        if let Some(mirror) = self.pool.beads_file.as_ref().filter(|_| !has_turn) {
             mirror.export();
         }
     }
 
     fn has_index(&self) -> Result<bool, AppError> {
-        Ok(self.pool.outside.is_some())
+        Ok(self.pool.index_services.is_some())
     }
 
     async fn query_index(&mut self, query: ScopedQuery, caller: Caller) -> Caller {
-        let Some(outside) = &self.pool.outside else { return caller };
+        let Some(outside) = &self.pool.index_services else { return caller };
         match Box::pin(self.pool.ask::<MemoryScope>(&query.scope, caller.clone())).await {
             Ok(scope) => outside.prepare(&query.query, &scope, caller).await,
             Err(_) => caller,
@@ -133,7 +133,7 @@ impl Runner for Queue<'_> {
         }
     }
 
-    fn wrote(&mut self) {
+    fn notify_write(&mut self) {
         if let Some(driver) = &self.pool.driver {
             driver.resume();
         }

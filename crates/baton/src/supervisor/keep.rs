@@ -3,14 +3,14 @@
 use baton_model::delta;
 use baton_ops::changes::is_presence;
 use baton_ops::ledger::{LedgerListInput, Row};
-use baton_ops::session::{Handoff, HandoffInput, Wrap, WrapInput};
+use baton_ops::session::{HandoffInput, SessionDocument, Wrap, WrapInput};
 use baton_ops::transcript::CaptureOutput;
 
 use super::Supervisor;
-use super::chain::Handover;
 use super::find_transcript::Conversation;
 use super::report::{Outcome, Report, SavedAs, Source};
 use super::stop::Stop;
+use super::tool_sequence::Handover;
 use crate::app::{App, Format};
 use crate::changes::ledger;
 use crate::error::{AppError, quote};
@@ -92,7 +92,7 @@ impl Supervisor<'_> {
             ended: true,
             ..HandoffInput::default()
         };
-        let gathered = app.run_as::<Handoff>(&self.caller, &wanted)?;
+        let gathered = app.run_as::<SessionDocument>(&self.caller, &wanted)?;
         let changes = ledger::always_or_remark(app, project.as_deref());
         let packet = Some(gathered.packet);
         let input = WrapInput { project, session, packet, changes, ..WrapInput::default() };

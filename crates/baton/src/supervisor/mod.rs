@@ -1,7 +1,6 @@
 //! An agent that a human works with, supervised: it runs in a session that was registered before, and what it did is kept
 //! when it ends, whether it thought of that or not.
 
-pub(crate) mod chain;
 mod child;
 mod evidence;
 mod find_transcript;
@@ -11,6 +10,7 @@ mod own_session;
 mod report;
 pub(crate) mod runs;
 mod stop;
+pub(crate) mod tool_sequence;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_model::time::Millis;
 use baton_ops::ledger::{LedgerList, LedgerListInput, Row};
 use baton_ops::op::Caller;
-use baton_ops::session::{End, EndInput, Handoff, HandoffInput, Heartbeat, HeartbeatInput};
+use baton_ops::session::{End, EndInput, HandoffInput, Heartbeat, HeartbeatInput, SessionDocument};
 use baton_ops::transcript::{Capture, CaptureInput, CaptureOutput};
 use baton_tools::Launcher;
 use baton_transcripts::PermissionMode;
@@ -39,7 +39,7 @@ use stop::Stop;
 
 /// So often it is looked which files the agent has open; more often at first, since one that answers a single question soon
 /// ends.
-const LOOK: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 const FIRST_LOOKS: Duration = Duration::from_millis(50);
 /// How long the first looks last.
 const BEGINNING: Millis = 10_000;
@@ -152,7 +152,7 @@ impl<'a> Supervisor<'a> {
     /// Registers the session before anything runs. It belongs to this process, which outlives the agent.
     fn begin(plan: &'a Plan, began: Millis, cwd: PathBuf, app: &mut App) -> Result<Self, AppError> {
         let mut caller = app.caller();
-        caller.place.process = process::own();
+        caller.location.process = process::own();
         caller.session = None;
         caller.surface = surface(plan, app);
         let begun = begin(plan, &caller, app)?;
@@ -202,7 +202,7 @@ impl<'a> Supervisor<'a> {
             budget: plan.budget.clone(),
             ..HandoffInput::default()
         };
-        let document = app.run_as::<Handoff>(&self.caller, &input)?;
+        let document = app.run_as::<SessionDocument>(&self.caller, &input)?;
         let (id, project) = (visible(&self.begun.baton_id), visible(&self.begun.project_id));
         let text = format!(
             "{}\n\nThis is baton {id} in project {project}, which this session holds. `baton wrap` passes it on.\n",
@@ -249,7 +249,7 @@ impl<'a> Supervisor<'a> {
         app: &mut App,
     ) -> Result<i32, AppError> {
         let beat = (app.config.limits.stale_after / 4).clamp(100, 30_000);
-        let pause = Duration::from_millis(u64::try_from(beat).unwrap_or(1_000)).min(LOOK);
+        let pause = Duration::from_millis(u64::try_from(beat).unwrap_or(1_000)).min(POLL_INTERVAL);
         let (mut beaten, mut saved_at, mut open) = (self.began, self.began, true);
         let mut search = FIRST_SEARCH;
         loop {
@@ -281,7 +281,7 @@ impl<'a> Supervisor<'a> {
         self.beat(app).is_none()
     }
 
-    /// The same; the refusal of a session that is over says who ended it.
+    /// Sends a heartbeat. Returns the refusal if the session has ended; it says who ended it.
     fn beat(&self, app: &mut App) -> Option<Refusal> {
         let (project, session) = self.own();
         let input = HeartbeatInput { project, session, ..HeartbeatInput::default() };

@@ -33,8 +33,10 @@ pub(super) fn begin(plan: &Plan, caller: &Caller, app: &mut App) -> Result<OwnSe
         });
     };
     let handoff_id = Some(id.clone()).filter(|id| !id.is_empty());
-    let picked = app
-        .run_as::<Pickup>(caller, &PickupInput { project, identity, handoff_id, ..PickupInput::default() })?;
+    let picked = app.run_as::<Pickup>(
+        caller,
+        &PickupInput { project, identity, target_id: handoff_id, ..PickupInput::default() },
+    )?;
     Ok(OwnSession {
         project_id: picked.project_id,
         identity: picked.identity,

@@ -4,9 +4,9 @@ use baton_model::id::visible;
 use baton_model::refusal::Refusal;
 use serde::Serialize;
 
-use super::chain::Handover;
 use super::find_transcript::Conversation;
 use super::stop::Stop;
+use super::tool_sequence::Handover;
 use crate::render;
 
 /// The answer.

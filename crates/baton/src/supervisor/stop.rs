@@ -33,7 +33,7 @@ impl Stop {
     pub(super) fn sentence(&self, tool: &str, code: i32) -> String {
         match self {
             Self::Limit(limit) => {
-                let again = limit.again().map(|again| format!("; {tool} {again}")).unwrap_or_default();
+                let again = limit.reset_text().map(|again| format!("; {tool} {again}")).unwrap_or_default();
                 format!("{tool} stopped at a limit: {}{again}", limit.text)
             }
             Self::Failure { text: Some(text) } => format!("{tool} stopped at a failure: {text}"),

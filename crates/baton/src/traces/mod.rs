@@ -24,11 +24,11 @@ use crate::clock;
 use crate::error::AppError;
 
 /// Spans that may wait; more are dropped.
-const QUEUE: usize = 8_192;
+const QUEUE_CAPACITY: usize = 8_192;
 /// Spans sent at once.
-const BATCH: usize = 512;
+const BATCH_SIZE: usize = 512;
 /// How long spans wait for others.
-const PAUSE: Duration = Duration::from_secs(1);
+const FLUSH_INTERVAL: Duration = Duration::from_secs(1);
 /// How long a collector may take.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -65,7 +65,7 @@ impl Tracing {
     /// Starts, if the environment names a collector. Runs inside the runtime.
     pub(crate) fn start(vars: &BTreeMap<String, String>) -> Result<Option<Self>, AppError> {
         let Some(target) = Target::read(vars)? else { return Ok(None) };
-        let (spans, waiting) = channel(QUEUE);
+        let (spans, waiting) = channel(QUEUE_CAPACITY);
         let base = u64::try_from(clock::now()).unwrap_or_default().saturating_mul(1_000_000);
         let tracer = Arc::new(Tracer { spans, dropped: AtomicU64::new(0), base, begun: Instant::now() });
         let stop = CancellationToken::new();
@@ -263,10 +263,11 @@ async fn send(target: Target, mut waiting: Receiver<Span>, stop: CancellationTok
         let mut spans = Vec::new();
         // What comes within the pause after the first goes along.
         let gathered = async {
-            waiting.recv_many(&mut spans, BATCH).await;
-            let more =
-                async { while spans.len() < BATCH && waiting.recv_many(&mut spans, BATCH).await > 0 {} };
-            let _ = tokio::time::timeout(PAUSE, more).await;
+            waiting.recv_many(&mut spans, BATCH_SIZE).await;
+            let more = async {
+                while spans.len() < BATCH_SIZE && waiting.recv_many(&mut spans, BATCH_SIZE).await > 0 {}
+            };
+            let _ = tokio::time::timeout(FLUSH_INTERVAL, more).await;
         };
         tokio::select! { () = gathered => {}, () = stop.cancelled() => {} }
         if stop.is_cancelled() {
@@ -274,7 +275,7 @@ async fn send(target: Target, mut waiting: Receiver<Span>, stop: CancellationTok
                 spans.push(span);
             }
         }
-        for part in spans.chunks(BATCH) {
+        for part in spans.chunks(BATCH_SIZE) {
             match target.post(part).await {
                 Ok(()) => warned = false,
                 Err(why) if !warned => {

@@ -128,7 +128,7 @@ impl Notice {
         let minutes = pause.as_secs().div_ceil(60);
         match self {
             Self::Limit(stop) => {
-                let again = stop.again().map(|again| format!(", {again}")).unwrap_or_default();
+                let again = stop.reset_text().map(|again| format!(", {again}")).unwrap_or_default();
                 let subject = format!("Agent {name} has hit a limit{again}");
                 let body = format!(
                     "{}\nIts tasks are given back without counting an attempt. It tries again in about {minutes} min.\n",

@@ -17,7 +17,7 @@ use baton_model::time::Millis;
 use baton_ops::message::{Delivered, DeliveredInput};
 use baton_ops::op::Caller;
 use baton_ops::session::{
-    Bundle, End, EndInput, Heartbeat, HeartbeatInput, Pickup, PickupInput, Start, StartInput,
+    End, EndInput, Heartbeat, HeartbeatInput, Pickup, PickupInput, PickupOutput, Start, StartInput,
 };
 use baton_ops::task::{self as tasks, ClaimTask, ClaimTaskInput, Show, ShowInput};
 use baton_tools::Launcher;
@@ -80,7 +80,7 @@ pub(crate) fn run(plan: &Plan, app: &mut App) -> Result<(), AppError> {
 fn caller(plan: &Plan, app: &mut App) -> Caller {
     let mut caller = app.caller();
     caller.identity = Some(plan.name.clone());
-    caller.place.process = process::own();
+    caller.location.process = process::own();
     caller.session = None;
     caller.surface = plan.launcher.map_or("worker", |launcher| launcher.tool.surface).to_owned();
     caller
@@ -221,11 +221,11 @@ impl Worker<'_> {
             let input = PickupInput {
                 project: app.project.clone(),
                 identity: Some(self.plan.name.clone()),
-                handoff_id: Some(baton),
+                target_id: Some(baton),
                 ..PickupInput::default()
             };
             match app.run_as::<Pickup>(&self.caller, &input) {
-                Ok(Bundle { session_id: Some(session_id), .. }) => return Ok(session_id),
+                Ok(PickupOutput { session_id: Some(session_id), .. }) => return Ok(session_id),
                 Ok(_) => {}
                 Err(AppError::Refused(refusal)) => {
                     app.remark(&format!("the task's baton: {}", refusal.message))

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// How much of the end is kept, in bytes.
-const KEPT: usize = 16 * 1024;
+const MAX_TAIL_BYTES: usize = 16 * 1024;
 /// How long the last words of a command that has ended are waited for: its own children may keep its output open.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
@@ -36,7 +36,7 @@ impl Tail {
                 }
                 if let Ok(mut buffer) = buffer.lock() {
                     buffer.extend(read);
-                    let over = buffer.len().saturating_sub(KEPT);
+                    let over = buffer.len().saturating_sub(MAX_TAIL_BYTES);
                     buffer.drain(..over);
                 }
             }
@@ -63,9 +63,9 @@ mod tests {
     #[test]
     fn only_the_end_of_a_long_output_is_kept() {
         let tail = Tail::default();
-        let long = format!("{}the end", "x".repeat(3 * KEPT));
+        let long = format!("{}the end", "x".repeat(3 * MAX_TAIL_BYTES));
         let stream = tail.follow(std::io::Cursor::new(long));
         let text = tail.text(&[stream]);
-        assert!(text.ends_with("the end") && text.len() == KEPT);
+        assert!(text.ends_with("the end") && text.len() == MAX_TAIL_BYTES);
     }
 }

@@ -14,7 +14,7 @@ use crate::mock_model::{Call, MockModel};
 use crate::real_agent::record_text;
 use crate::stage::{BATON, Stage, env, items, skipped};
 
-const PATIENCE: Duration = Duration::from_secs(180);
+const TIMEOUT: Duration = Duration::from_secs(180);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Cli {
@@ -137,7 +137,7 @@ impl Cli {
 fn ended(mut child: Child) {
     let begin = Instant::now();
     while child.try_wait().expect("a child of ours").is_none() {
-        if begin.elapsed() > PATIENCE {
+        if begin.elapsed() > TIMEOUT {
             let _ = child.kill();
             let _ = child.wait();
             return;

@@ -108,6 +108,46 @@ fn an_isolated_projects_transcripts_are_found_in_its_folder_and_nowhere_else() {
     ann.json(&["--project", "thesis", "transcripts", "show", "bbbbbbbb"]);
 }
 
+/// An agent that began in one project stands in another one when its hook speaks.
+#[test]
+fn what_was_done_in_an_isolated_project_is_kept_there_wherever_the_agent_stands() {
+    let stage = Stage::ready();
+    let thesis = stage.repo("thesis");
+    let ann = stage.terminal("Ann");
+    ann.within(&thesis).json(&["init", "--id", "thesis", "--isolated"]);
+    let (shop, home) = (stage.shop(), stage.root().join("home/.claude/projects/-x"));
+    for (at, (begun, stands, other)) in
+        [(&thesis, &shop, &shop), (&shop, &thesis, &thesis)].into_iter().enumerate()
+    {
+        for event in ["before-compaction", "session-end"] {
+            let id = format!("aaaaaaa{at}-{:04x}-4000-8000-000000000001", event.len());
+            let wombat = format!("the wombat{at} is here");
+            let line = |kind: &str, content: serde_json::Value| {
+                json!({
+                    "type": kind, "uuid": kind, "parentUuid": null, "sessionId": id, "cwd": begun,
+                    "timestamp": "2026-11-20T10:00:00.000Z", "message": { "role": kind, "content": content },
+                })
+            };
+            let answer = json!([{ "type": "text", "text": "fed" }]);
+            let lines = format!("{}\n{}\n", line("user", json!(wombat)), line("assistant", answer));
+            stage.file(&format!("home/.claude/projects/-x/{id}.jsonl"), lines);
+            let payload = json!({ "session_id": id, "cwd": stands, "transcript_path": home.join(format!("{id}.jsonl")) });
+            let hook = ["hook", event, "--agent", "claude"];
+            stage.bare().within(stands).feed(payload.to_string().as_bytes(), &hook).done();
+            let written = |folder: &std::path::Path| {
+                ann.within(folder).run(&["log", "export", "-"]).out.contains(&wombat)
+            };
+            // A process of its own reads the transcript.
+            let begin = std::time::Instant::now();
+            while !written(begun) {
+                assert!(begin.elapsed() < std::time::Duration::from_secs(20), "{event}: {wombat}");
+                std::thread::sleep(std::time::Duration::from_millis(50));
+            }
+            assert!(!written(other), "{event}: {wombat}");
+        }
+    }
+}
+
 /// The row of a project has columns behind the head of its chain.
 #[test]
 fn a_store_with_a_merged_project_is_copied() {

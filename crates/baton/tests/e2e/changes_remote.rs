@@ -138,6 +138,25 @@ fn a_wrap_that_is_refused_leaves_no_reference_and_a_file_holds_the_content() {
 }
 
 #[test]
+fn a_remote_of_the_settings_that_does_not_answer_keeps_no_wrap_back() {
+    let of = TwoMachines::new();
+    edited(&of);
+    let ann = of.ann().with("BATON_WRAP_CHANGES_REMOTE", "https://127.0.0.1:1/x.git");
+    ann.json(&["start"]);
+    let refused = ann.refused(5, "changes_remote_failed", &[&WRAP[..6]].concat());
+    assert!(text(&refused, "hint").contains("`--with-changes --changes-remote ledger`"), "{refused}");
+    let always = ann.with("BATON_WRAP_CHANGES", "always");
+    let refused = always.refused(5, "changes_remote_failed", &["wrap", "--summary", "s", "--next", "n"]);
+    assert!(text(&refused, "hint").contains("`--without-changes` wraps without them"), "{refused}");
+    let left = ann.json(&[&WRAP[..], &["ledger"]].concat());
+    assert_eq!((&left["changes"]["remote"], items_of(&left)), (&Value::Null, 2));
+}
+
+fn items_of(left: &Value) -> usize {
+    left["changes"]["files"].as_array().map_or(0, Vec::len)
+}
+
+#[test]
 fn a_setting_names_no_folder_as_a_remote() {
     let of = TwoMachines::new();
     edited(&of);

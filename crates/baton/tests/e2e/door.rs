@@ -14,7 +14,7 @@ use crate::mcp::client::{Client, OLDER};
 use crate::stage::{Stage, text};
 
 /// A token of this scope, and what a request shows of it.
-fn token(stage: &Stage, args: &[&str]) -> (String, String) {
+pub(crate) fn token(stage: &Stage, args: &[&str]) -> (String, String) {
     let args: Vec<&str> = ["token", "create"].iter().chain(args).copied().collect();
     let made = stage.terminal("Owner").json(&args);
     (text(&made, "token_id"), format!("Bearer {}", text(&made, "token")))

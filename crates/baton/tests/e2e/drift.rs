@@ -19,7 +19,7 @@ use crate::real_agent::Agent;
 use crate::stage::{BATON, Stage, env, items};
 
 /// How long a hook may take to come.
-const PATIENCE: Duration = Duration::from_secs(20);
+const HOOK_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The file with the hooks that `baton install` writes.
 fn hook_settings(cli: Cli) -> &'static str {
@@ -133,7 +133,7 @@ fn play(folder: &Path, cli: Cli) -> (Stage, BTreeSet<String>) {
     // A tool does not wait for the hook of the end.
     let begin = Instant::now();
     let mut found = hook_fields(cli, &log);
-    while begin.elapsed() < PATIENCE && !own_lines("hook_fields.txt", cli).is_subset(&found) {
+    while begin.elapsed() < HOOK_TIMEOUT && !own_lines("hook_fields.txt", cli).is_subset(&found) {
         thread::sleep(Duration::from_millis(100));
         found = hook_fields(cli, &log);
     }

@@ -26,7 +26,7 @@ const OUTSIDE: &str = "OUTSIDE-SECRET";
 const PRIVATE: &str = "PRIVATE-SUBJECT";
 
 /// Seconds in which a command has to end, on a machine that has much else to do.
-const PATIENCE: &str = "60";
+const TIMEOUT_SECONDS: &str = "60";
 
 pub(crate) struct Clone {
     pub stage: Stage,
@@ -111,7 +111,7 @@ impl Clone {
     pub(crate) fn give(&self, terminal: &Terminal<'_>, args: &[&str], input: &str) -> Answer {
         let mut command = terminal.program("sh");
         let script = "ulimit -v 8000000; exec timeout -k 1 \"$0\" \"$@\"";
-        command.args(["-c", script, PATIENCE, BATON]).args(args);
+        command.args(["-c", script, TIMEOUT_SECONDS, BATON]).args(args);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("baton starts");
         let mut pipe = child.stdin.take().expect("stdin");

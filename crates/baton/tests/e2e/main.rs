@@ -86,6 +86,7 @@ mod sender;
 mod server;
 mod server_lifecycle;
 mod service;
+mod slow_bodies;
 mod stage;
 mod stores;
 mod tasks;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::mcp::client::{Client, MODERN};
 use crate::stage::{Stage, items, text};
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A receiver of webhooks; what is posted to it, with the path and the headers.
 fn receiver() -> (String, Receiver<(String, String)>) {
@@ -55,7 +55,7 @@ fn notifications(stage: &Stage, lines: usize) -> Vec<Value> {
         if found.len() >= lines {
             return found;
         }
-        assert!(begin.elapsed() < PATIENCE, "not told: {found:#?}");
+        assert!(begin.elapsed() < TIMEOUT, "not told: {found:#?}");
         thread::sleep(Duration::from_millis(50));
     }
 }
@@ -181,7 +181,7 @@ fn chat_services_and_ntfy_get_their_own_forms_without_secrets_or_calls_by_name()
     let key = ["ghp_", "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"].concat();
     donna.json(&["wrap", "--summary", &format!("<!channel> @everyone the key is {key}"), "--next", "go on"]);
     let posts: Vec<(String, String)> =
-        (0..3).map(|_| received.recv_timeout(PATIENCE).expect("a post")).collect();
+        (0..3).map(|_| received.recv_timeout(TIMEOUT).expect("a post")).collect();
     let post = |path: &str| {
         let found = posts.iter().find(|(head, _)| head.starts_with(&format!("POST /{path} ")));
         found.cloned().unwrap_or_else(|| panic!("no {path}: {posts:#?}"))
@@ -218,7 +218,7 @@ fn what_cannot_be_told_is_told_the_next_time() {
     let until_failed = |has_failed: bool| {
         let begin = Instant::now();
         while lola.json(&["notify"])["last_error"].is_string() != has_failed {
-            assert!(begin.elapsed() < PATIENCE, "it never failed: {has_failed}");
+            assert!(begin.elapsed() < TIMEOUT, "it never failed: {has_failed}");
             thread::sleep(Duration::from_millis(50));
         }
     };

@@ -14,7 +14,7 @@ use crate::mock_model::{Call, MockModel};
 use crate::stage::{BATON, Stage, env, text};
 use crate::words::steady;
 
-const PATIENCE: Duration = Duration::from_secs(180);
+const TIMEOUT: Duration = Duration::from_secs(180);
 
 /// Who hands over to whom.
 pub(crate) fn pairs() -> Vec<(Cli, Cli)> {
@@ -222,7 +222,7 @@ const CLOSING: &str = "leaves one at the end of a session.";
 pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !is_so() {
-        assert!(begin.elapsed() < PATIENCE, "not in time: {what}");
+        assert!(begin.elapsed() < TIMEOUT, "not in time: {what}");
         thread::sleep(Duration::from_millis(100));
     }
 }

@@ -47,17 +47,23 @@ fn what_a_killed_backup_left_is_removed_by_the_next_one_to_that_place() {
     let (stage, _) = with_backup();
     let lola = stage.terminal("Lola");
     // No process has such a number.
-    for name in ["b.db.draft-4194305", "b.db.draft-4194305-journal", "b.db.draft-4194306-lock"] {
+    for name in
+        ["b.db.baton-draft-4194305", "b.db.baton-draft-4194305-journal", "b.db.baton-draft-4194306-lock"]
+    {
         stage.file(&format!("shop/{name}"), "");
     }
-    stage.file("shop/b.db.draft-1", "");
-    stage.file("shop/b.db.draft-of-mine", "");
+    stage.file("shop/b.db.baton-draft-1", "");
+    stage.file("shop/b.db.baton-draft-of-mine", "");
     lola.json(&["backup", "b.db"]);
     let left = fs::read_dir(stage.shop()).expect("a folder").flatten();
     let mut left: Vec<String> = left.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     left.retain(|name| name.starts_with("b.db"));
     left.sort();
-    assert_eq!(left, ["b.db", "b.db.draft-1", "b.db.draft-of-mine"], "what lives and what is no draft stays");
+    assert_eq!(
+        left,
+        ["b.db", "b.db.baton-draft-1", "b.db.baton-draft-of-mine"],
+        "what lives and what is no draft stays"
+    );
 }
 
 #[test]
@@ -235,6 +241,26 @@ fn a_restore_elsewhere_opens_nothing_that_was_taken_back_and_replaces_no_other_f
     fs::write(&thesis, "300 pages").expect("written");
     lola.refused(1, "store_foreign", &["--store", &thesis, "restore", "--yes", &backup]);
     assert_eq!(fs::read(&thesis).expect("there"), b"300 pages");
+}
+
+#[test]
+fn a_restore_over_what_cannot_be_read_says_that_revocations_are_forgotten() {
+    let stage = Stage::in_a_file("a store is restored as a file").registered();
+    let ann = stage.terminal("Ann");
+    ann.json(&["token", "create", "--name", "old"]);
+    let backup = stage.root().join("b.db").display().to_string();
+    ann.json(&["backup", &backup]);
+    assert!(!ann.text(&["restore", &backup, "--yes"]).contains("revoked since"), "the store was read");
+    let store = stage.home().join("data/baton/baton.db");
+    for side in ["-wal", "-shm"] {
+        let _ = fs::remove_file(store.with_file_name(format!("baton.db{side}")));
+    }
+    fs::write(&store, "damaged").expect("written");
+    let output = ann.text(&["restore", &backup, "--yes"]);
+    assert!(
+        output.contains("revoked since this backup are valid again: look at `baton token list`"),
+        "{output}"
+    );
 }
 
 #[test]

@@ -208,15 +208,15 @@ fn the_webhook_of_github_reads_nothing_before_all_else_is_right() {
     let signed = ("x-hub-signature-256", signature("x"));
     let signed = (signed.0, signed.1.as_str());
     let (issues, push) = (("x-github-event", "issues"), ("x-github-event", "push"));
-    const LARGEST: usize = 25 * 1024 * 1024;
-    assert_eq!(at_once(&mut begun(&unconfigured, &[local, signed, push], LARGEST)), 404);
-    assert_eq!(at_once(&mut begun(&server, &[local, push], LARGEST)), 401);
+    const MAX_BODY_BYTES: usize = 25 * 1024 * 1024;
+    assert_eq!(at_once(&mut begun(&unconfigured, &[local, signed, push], MAX_BODY_BYTES)), 404);
+    assert_eq!(at_once(&mut begun(&server, &[local, push], MAX_BODY_BYTES)), 401);
     assert_eq!(
-        at_once(&mut begun(&server, &[local, push, ("x-hub-signature-256", "sha256=00")], LARGEST)),
+        at_once(&mut begun(&server, &[local, push, ("x-hub-signature-256", "sha256=00")], MAX_BODY_BYTES)),
         401
     );
     assert_eq!(at_once(&mut begun(&server, &[("host", "evil.example"), signed, push], 10)), 403);
-    assert_eq!(at_once(&mut begun(&server, &[local, signed, push], LARGEST + 1)), 413);
+    assert_eq!(at_once(&mut begun(&server, &[local, signed, push], MAX_BODY_BYTES + 1)), 413);
     assert_eq!(at_once(&mut begun(&server, &[local, signed, issues], 3 * 1024 * 1024)), 413);
     // What is large and not about issues is compared with its signature, and not kept.
     let large = "x".repeat(3 * 1024 * 1024);

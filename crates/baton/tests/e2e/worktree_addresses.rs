@@ -132,3 +132,67 @@ fn a_waiting_baton_says_in_which_folder_it_was_left() {
     assert!(ann.text(&["batons"]).contains(&format!("in {}", beside.display())));
     assert!(ann.text(&["batons", "show", &baton]).contains(&beside.display().to_string()));
 }
+
+#[test]
+fn a_fork_that_is_kept_apart_is_known_by_its_own_remote() {
+    let stage = committed();
+    let root = stage.root();
+    let [upstream, own] = ["https://git.example.org/acme/shop.git", "https://git.example.org/me/shop.git"];
+    git(&stage, stage.shop(), &["remote", "add", "origin", upstream]);
+    let ann = stage.terminal("Ann");
+    ann.json(&["init"]);
+    git(&stage, stage.shop(), &["add", "-A"]);
+    git(&stage, stage.shop(), &["commit", "-qm", "document"]);
+    let clone = |name: &str, url: &str| {
+        git(&stage, root, &["clone", "-q", "shop", name]);
+        git(&stage, root.join(name), &["remote", "set-url", "origin", url]);
+        ann.within(root.join(name))
+    };
+    let fork = clone("fork", own);
+    fork.json(&["init", "--separate"]);
+    assert_eq!(text(&fork.json(&["project", "show"]), "vcs_remote_url"), own);
+    let document = fs::read_to_string(root.join("fork/docs/PROJECT.md")).expect("read");
+    assert!(document.contains(own) && !document.contains(upstream), "{document}");
+    let of_fork = clone("fork2", own).refused(4, "project_is_clone", &["init"]);
+    assert_eq!(of_fork["project_id"], "fork", "{of_fork}");
+    let of_shop = clone("shop2", upstream).refused(4, "project_is_clone", &["init"]);
+    assert_eq!(of_shop["project_id"], "shop", "{of_shop}");
+    assert!(!text(&of_shop, "message").contains("fork"), "{of_shop}");
+}
+
+#[test]
+fn a_git_folder_that_lies_apart_is_followed_once_its_settings_name_the_working_copy() {
+    let stage = committed();
+    let (root, ann) = (stage.root(), stage.terminal("Ann"));
+    git(&stage, root, &["init", "-q", "--separate-git-dir", "apart.git", "apart"]);
+    let there = ann.within(root.join("apart"));
+    let refusal = there.refused(3, "project_unresolved", &["init"]);
+    assert!(text(&refusal, "message").contains("whose settings name no working copy"), "{refusal}");
+    let hint = text(&refusal, "hint");
+    let command = hint.split('`').nth(1).expect("a command");
+    there.shell(command).done();
+    assert_eq!(text(&there.json(&["init"]), "project_id"), "apart");
+    there.json(&["start"]);
+    fs::write(root.join("apart/a.txt"), "a").expect("written");
+    let left = there.json(&["wrap", "--summary", "s", "--next", "n", "--with-changes"]);
+    assert_eq!(left["changes"]["files"], json!(["a.txt"]));
+    // A file that leads to it from elsewhere makes no working copy of it.
+    fs::create_dir(root.join("strange")).expect("made");
+    fs::copy(root.join("apart/.git"), root.join("strange/.git")).expect("copied");
+    ann.within(root.join("strange")).refused(3, "project_unresolved", &["status"]);
+}
+
+#[test]
+fn a_clone_in_which_a_setting_names_the_project_is_where_its_work_lies() {
+    let stage = committed();
+    let ann = stage.terminal("Ann");
+    ann.json(&["start"]);
+    ann.json(&WRAP);
+    git(&stage, stage.root(), &["clone", "-q", "shop", "clone"]);
+    let clone = stage.root().join("clone").canonicalize().expect("there");
+    let lola = stage.terminal("Lola").within(&clone).with("BATON_PROJECT", "shop");
+    lola.json(&["pickup"]);
+    fs::write(clone.join("new.txt"), "n").expect("written");
+    lola.json(&WRAP);
+    assert_eq!(lola.text(&["pickup", "--there"]).trim(), clone.display().to_string());
+}

@@ -39,6 +39,29 @@ fn another_repository_in_the_place_of_one_that_moved_is_not_taken_for_it() {
 }
 
 #[test]
+fn another_repository_where_one_lay_only_for_a_while_is_not_taken_for_it() {
+    let stage = committed();
+    let (shop, root) = (stage.shop(), stage.root().to_owned());
+    let donna = stage.terminal("Donna");
+    donna.json(&["start"]);
+    donna.json(&["wrap", "--summary", "s", "--next", "n"]);
+    let (once, twice) = (root.join("once"), root.join("twice"));
+    fs::rename(&shop, &once).expect("moved");
+    let lola = stage.terminal("Lola").within(&once);
+    assert_eq!(text(&lola.json(&["status"]), "project_id"), "shop");
+    fs::rename(&once, &twice).expect("moved");
+    fs::create_dir(&once).expect("made");
+    git(&stage, &once, &["init", "-q", "-b", "main"]);
+    git(&stage, &once, &["commit", "-q", "--allow-empty", "-m", "other"]);
+    lola.refused(3, "project_unresolved", &["pickup"]);
+    let lola = lola.within(&twice);
+    assert_eq!(text(&lola.json(&["status"]), "project_id"), "shop");
+    // It is the same one where git's settings are lost.
+    git(&stage, &twice, &["config", "--unset", "baton.repositoryid"]);
+    assert_eq!(text(&lola.json(&["status"]), "project_id"), "shop");
+}
+
+#[test]
 fn a_repository_that_lost_its_settings_is_the_same_one() {
     let stage = committed();
     let donna = stage.terminal("Donna");

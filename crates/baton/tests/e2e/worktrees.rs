@@ -58,6 +58,10 @@ fn a_worktree_is_a_place_of_its_project_wherever_it_lies() {
         &ann.within(stage.root().join("beside")).json(&["wrap", "--summary", "s", "--next", "n"]),
         "baton_id",
     );
+    // The card says where it was left; where that is here, it does not.
+    let left = format!("left in {}", stage.root().join("beside").display());
+    assert!(ann.text(&["status"]).contains(&left), "{}", ann.text(&["status"]));
+    assert!(!ann.within(stage.root().join("beside")).text(&["status"]).contains("left in"));
     let lola = stage.terminal("Lola").within(stage.root().join("far/away/deep"));
     assert_eq!(lola.json(&["pickup"])["baton"]["delta_id"], json!(baton));
 }

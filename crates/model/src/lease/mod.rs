@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::holder::Holder;
 use crate::id::is_bot;
 use crate::refusal::{Kind, Refusal};
-use crate::session::Place;
+use crate::session::ProcessLocation;
 use crate::time::{Millis, Timestamp, ago, rfc3339};
 
 /// How long a lease lasts when nothing is said: an hour.
@@ -52,7 +52,7 @@ pub struct WorktreeLocation {
 
 /// A lease on the paths that a pattern matches.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Lease {
+pub struct FileLease {
     /// The project.
     pub project_id: String,
     /// Its id.
@@ -68,7 +68,7 @@ pub struct Lease {
     /// In which session; with the session it ends.
     pub session_id: Option<String>,
     /// Where it ran when it took it; unknown of leases from before 0013 of the store.
-    pub place: Option<Place>,
+    pub location: Option<ProcessLocation>,
     /// What for.
     pub why: Option<String>,
     /// Since when.
@@ -78,9 +78,9 @@ pub struct Lease {
     /// When it was given back.
     pub released_at: Option<Millis>,
     /// The access token that took it, by its id.
-    pub bearer: Option<String>,
+    pub access_token_id: Option<String>,
     /// The working copy of its session. One without a session is not bound to any.
-    pub location: Option<WorktreeLocation>,
+    pub worktree: Option<WorktreeLocation>,
 }
 
 /// A lease as answers show it.
@@ -118,14 +118,14 @@ pub struct Row {
     pub branch: Option<String>,
 }
 
-impl Lease {
+impl FileLease {
     /// Who has it.
     pub fn holder(&self) -> Holder<'_> {
         Holder {
             identity: &self.identity,
             session_id: self.session_id.as_deref(),
-            place: self.place.as_ref(),
-            bearer: self.bearer.as_deref(),
+            location: self.location.as_ref(),
+            access_token_id: self.access_token_id.as_deref(),
         }
     }
 
@@ -148,8 +148,8 @@ impl Lease {
     /// Whether the two are held in different working copies and on different branches: what is changed there meets in a merge only.
     /// What is not known is not apart.
     pub fn is_apart(&self, other: &Self) -> bool {
-        let machine = |lease: &Self| lease.place.as_ref().map(|place| place.machine.clone());
-        let (Some(own), Some(its)) = (&self.location, &other.location) else { return false };
+        let machine = |lease: &Self| lease.location.as_ref().map(|process| process.machine.clone());
+        let (Some(own), Some(its)) = (&self.worktree, &other.worktree) else { return false };
         let is_elsewhere = own.root != its.root || machine(self) != machine(other);
         is_elsewhere && own.branch.is_some() && its.branch.is_some() && own.branch != its.branch
     }
@@ -179,7 +179,7 @@ impl Lease {
 
     /// The lease as answers show it.
     pub fn row(&self) -> Row {
-        let place = self.place.as_ref().filter(|_| is_bot(&self.identity));
+        let process = self.location.as_ref().filter(|_| is_bot(&self.identity));
         Row {
             lease_id: self.lease_id.clone(),
             pattern: self.pattern.clone(),
@@ -190,10 +190,10 @@ impl Lease {
             why: self.why.clone(),
             taken_at: Timestamp(self.taken_at),
             expires_at: Timestamp(self.expires_at),
-            process: place.map(|place| place.process.clone()),
-            machine: place.map(|place| place.machine.clone()),
-            folder: self.location.as_ref().map(|location| location.root.clone()),
-            branch: self.location.as_ref().and_then(|location| location.branch.clone()),
+            process: process.map(|process| process.process.clone()),
+            machine: process.map(|process| process.machine.clone()),
+            folder: self.worktree.as_ref().map(|location| location.root.clone()),
+            branch: self.worktree.as_ref().and_then(|location| location.branch.clone()),
         }
     }
 
@@ -213,16 +213,16 @@ impl Lease {
 /// other is held in another working copy on another branch.
 /// `is_elsewhere` says which are held by another live process of the wanted lease's name.
 pub fn admit(
-    wanted: &Lease,
-    held: &[Lease],
-    is_elsewhere: impl Fn(&Lease) -> bool,
+    wanted: &FileLease,
+    held: &[FileLease],
+    is_elsewhere: impl Fn(&FileLease) -> bool,
     now: Millis,
-) -> Result<Vec<Lease>, Refusal> {
-    let is_other = |other: &&Lease| !wanted.same_holder(other) || is_elsewhere(other);
-    let against: Vec<Lease> =
+) -> Result<Vec<FileLease>, Refusal> {
+    let is_other = |other: &&FileLease| !wanted.same_holder(other) || is_elsewhere(other);
+    let against: Vec<FileLease> =
         held.iter().filter(is_other).filter(|other| wanted.overlaps(other)).cloned().collect();
-    let is_firm = |other: &&Lease| !other.advisory && !wanted.advisory && !wanted.is_apart(other);
-    let firm: Vec<&Lease> = against.iter().filter(is_firm).collect();
+    let is_firm = |other: &&FileLease| !other.advisory && !wanted.advisory && !wanted.is_apart(other);
+    let firm: Vec<&FileLease> = against.iter().filter(is_firm).collect();
     let Some(first) = firm.first() else { return Ok(against) };
     Err(Refusal::new(
         Kind::Conflict,
@@ -242,8 +242,8 @@ pub fn admit(
 mod tests {
     use super::*;
 
-    fn lease(identity: &str, pattern: &str, mode: Mode) -> Lease {
-        Lease {
+    fn lease(identity: &str, pattern: &str, mode: Mode) -> FileLease {
+        FileLease {
             project_id: "p".into(),
             lease_id: "l".into(),
             pattern: pattern.into(),
@@ -251,19 +251,19 @@ mod tests {
             advisory: false,
             identity: identity.into(),
             session_id: None,
-            place: None,
+            location: None,
             why: Some("the parser".into()),
             taken_at: 0,
             expires_at: USUAL,
             released_at: None,
-            bearer: None,
-            location: None,
+            access_token_id: None,
+            worktree: None,
         }
     }
 
     #[test]
     fn a_lease_that_another_clock_dates_ahead_is_not_as_old_as_nothing() {
-        let text = |taken_at| Lease { taken_at, ..lease("Lola", "src/**", Mode::Exclusive) }.describe(0);
+        let text = |taken_at| FileLease { taken_at, ..lease("Lola", "src/**", Mode::Exclusive) }.describe(0);
         assert_eq!(text(7_200_000), "Lola has src/** exclusively, taken 2h ahead of this clock (the parser)");
         assert_eq!(text(-7_200_000), "Lola has src/** exclusively, taken 2h ago (the parser)");
         assert_eq!(text(30_000), "Lola has src/** exclusively, taken just now (the parser)");
@@ -271,9 +271,9 @@ mod tests {
 
     #[test]
     fn a_lease_holds_in_its_working_copy_and_on_its_branch() {
-        let at = |identity: &str, machine: &str, root: &str, branch: Option<&str>| Lease {
-            place: Some(Place { machine: machine.into(), process: String::new() }),
-            location: Some(WorktreeLocation { root: root.into(), branch: branch.map(str::to_owned) }),
+        let at = |identity: &str, machine: &str, root: &str, branch: Option<&str>| FileLease {
+            location: Some(ProcessLocation { machine: machine.into(), process: String::new() }),
+            worktree: Some(WorktreeLocation { root: root.into(), branch: branch.map(str::to_owned) }),
             ..lease(identity, "src/**", Mode::Exclusive)
         };
         let held = [at("Lola", "m", "/shop", Some("main"))];
@@ -324,9 +324,9 @@ mod tests {
     #[test]
     fn what_is_advisory_is_told_and_refuses_nobody() {
         let held = [lease("Lola", "src/**", Mode::Exclusive)];
-        let wanted = Lease { advisory: true, ..lease("Donna", "src/a.rs", Mode::Exclusive) };
+        let wanted = FileLease { advisory: true, ..lease("Donna", "src/a.rs", Mode::Exclusive) };
         assert_eq!(admit(&wanted, &held, |_| false, 0).map(|against| against.len()), Ok(1));
-        let held = [Lease { advisory: true, ..lease("Lola", "src/**", Mode::Exclusive) }];
+        let held = [FileLease { advisory: true, ..lease("Lola", "src/**", Mode::Exclusive) }];
         assert_eq!(
             admit(&lease("Donna", "src/a.rs", Mode::Exclusive), &held, |_| false, 0).map(|a| a.len()),
             Ok(1)
@@ -351,7 +351,8 @@ mod tests {
 
     #[test]
     fn two_bots_are_told_apart_by_their_sessions() {
-        let session = |id: &str| Lease { session_id: Some(id.into()), ..lease("Bot", "a", Mode::Exclusive) };
+        let session =
+            |id: &str| FileLease { session_id: Some(id.into()), ..lease("Bot", "a", Mode::Exclusive) };
         assert!(session("1").conflicts(&session("2")));
         assert!(!session("1").conflicts(&session("1")));
     }

@@ -65,7 +65,7 @@ pub fn cosine(a: &QuantizedVector, b: &QuantizedVector) -> f32 {
     near((&a.steps, a.length), (&b.steps, b.length))
 }
 
-/// The same of parts that lie in a row of many.
+/// [`cosine`] of two rows of one matrix, each with its length.
 #[allow(clippy::cast_precision_loss, reason = "a ratio need not be exact to the last bit")]
 pub(super) fn near((a, a_length): (&[i8], f32), (b, b_length): (&[i8], f32)) -> f32 {
     let lengths = a_length * b_length;

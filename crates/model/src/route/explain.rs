@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Candidate, Ineligibility, Requirements, Score, best, judge};
+use super::{CandidateAgent, Ineligibility, Requirements, Score, best, judge};
 use crate::id::identity_key;
 
 /// One agent as it was judged.
@@ -44,7 +44,7 @@ pub enum Verdict {
 }
 
 /// Every agent with its score or the reason against it: the best first, then who came nearest.
-pub fn explain(wanted: &Requirements, agents: &[Candidate]) -> Vec<Judgement> {
+pub fn explain(wanted: &Requirements, agents: &[CandidateAgent]) -> Vec<Judgement> {
     let chosen = best(wanted, agents);
     let mut judged: Vec<(Result<Score, Ineligibility>, usize)> =
         agents.iter().enumerate().map(|(at, agent)| (judge(wanted, agent), at)).collect();

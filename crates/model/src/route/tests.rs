@@ -3,8 +3,8 @@ use proptest::prelude::*;
 use super::attempts::KEPT_ATTEMPTS;
 use super::*;
 
-fn agent(name: &str, role: &str, skills: &[&str]) -> Candidate {
-    Candidate {
+fn agent(name: &str, role: &str, skills: &[&str]) -> CandidateAgent {
+    CandidateAgent {
         name: name.into(),
         roles: [role].iter().filter(|r| !r.is_empty()).map(|r| role_key(r)).collect(),
         skills: skills.iter().map(|s| (*s).to_owned()).collect(),
@@ -23,14 +23,14 @@ fn wanted(tags: &[&str]) -> Requirements {
     }
 }
 
-fn names(wanted: &Requirements, agents: &[Candidate]) -> Option<String> {
+fn names(wanted: &Requirements, agents: &[CandidateAgent]) -> Option<String> {
     best(wanted, agents).map(|at| agents[at].name.clone())
 }
 
 #[test]
 fn the_rules_come_one_after_the_other() {
     let qa = || agent("Ann", "testing-specialist", &["qa", "rust"]);
-    let check = |change: fn(&mut Candidate), expected| {
+    let check = |change: fn(&mut CandidateAgent), expected| {
         let mut candidate = qa();
         change(&mut candidate);
         assert_eq!(judge(&wanted(&["qa"]), &candidate).err(), expected);
@@ -51,11 +51,11 @@ fn skills_then_load_then_rest_then_the_name_decide() {
     let two = agent("Zoe", "testing", &["qa", "rust"]);
     let one = agent("Ann", "testing", &["qa"]);
     assert_eq!(names(&request, &[one.clone(), two.clone()]).as_deref(), Some("Zoe"));
-    let busy = Candidate { name: "Abe".into(), max_tasks: 3, open_claims: 1, ..two.clone() };
+    let busy = CandidateAgent { name: "Abe".into(), max_tasks: 3, open_claims: 1, ..two.clone() };
     assert_eq!(names(&request, &[busy, two.clone()]).as_deref(), Some("Zoe"));
-    let used = Candidate { name: "Abe".into(), last_used: 7, ..two.clone() };
+    let used = CandidateAgent { name: "Abe".into(), last_used: 7, ..two.clone() };
     assert_eq!(names(&request, &[used, two.clone()]).as_deref(), Some("Zoe"));
-    let same = Candidate { name: "Abe".into(), ..two.clone() };
+    let same = CandidateAgent { name: "Abe".into(), ..two.clone() };
     assert_eq!(names(&request, &[two, same]).as_deref(), Some("Abe"));
 }
 
@@ -152,9 +152,9 @@ fn waiting_begins_once_and_a_human_is_told_once() {
 fn why_nobody_names_what_is_missing() {
     let request = wanted(&["qa"]);
     assert_eq!(no_candidate_reason(&request, &[]), "no agent with the role testing is registered");
-    let full = Candidate { open_claims: 1, ..agent("Ann", "testing", &["qa"]) };
-    let silent = Candidate { fresh: false, ..agent("Bob", "testing", &["qa"]) };
-    let ended = Candidate { max_tasks: 0, ..agent("Cy", "testing", &["qa"]) };
+    let full = CandidateAgent { open_claims: 1, ..agent("Ann", "testing", &["qa"]) };
+    let silent = CandidateAgent { fresh: false, ..agent("Bob", "testing", &["qa"]) };
+    let ended = CandidateAgent { max_tasks: 0, ..agent("Cy", "testing", &["qa"]) };
     assert_eq!(judge(&request, &ended), Err(Ineligibility::Closed));
     assert_eq!(
         no_candidate_reason(&request, &[full, silent, ended]),
@@ -162,7 +162,7 @@ fn why_nobody_names_what_is_missing() {
     );
 }
 
-fn candidates() -> impl Strategy<Value = Vec<Candidate>> {
+fn candidates() -> impl Strategy<Value = Vec<CandidateAgent>> {
     let role = prop::sample::select(vec!["", "testing", "fixing"]);
     let skills = prop::collection::vec(prop::sample::select(vec!["qa", "rust", "web"]), 0..3);
     let one = (role, skills, 1..4i64, 0..4i64, 0..3i64, any::<bool>());
@@ -170,7 +170,7 @@ fn candidates() -> impl Strategy<Value = Vec<Candidate>> {
         let made = |(at, (role, skills, max_tasks, open_claims, last_used, fresh)): (usize, _)| {
             let skills: Vec<&str> = skills;
             let base = agent(&format!("a{at}"), role, &skills);
-            Candidate { max_tasks, open_claims, last_used, fresh, ..base }
+            CandidateAgent { max_tasks, open_claims, last_used, fresh, ..base }
         };
         all.into_iter().enumerate().map(made).collect()
     })

@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use super::{Kind, NOT_YET, Step, StepStage};
-use crate::session::Place;
+use crate::session::ProcessLocation;
 use crate::time::Millis;
 
 /// Pauses before each check, in milliseconds. The network and GitHub drop a request within minutes. A request whose sender
@@ -15,7 +15,7 @@ const PAUSES: [Millis; 5] = [60_000, 600_000, 3_600_000, 21_600_000, 86_400_000]
 const CHECKS_WITHOUT_SENDER: usize = 2;
 
 /// Schedules a check, because a request of this sender may still arrive. Without a sender, the request itself has ended.
-pub fn schedule_duplicate_check(steps: &mut Vec<Step>, sender: Option<&Place>, now: Millis) {
+pub fn schedule_duplicate_check(steps: &mut Vec<Step>, sender: Option<&ProcessLocation>, now: Millis) {
     let at = waiting(steps, now);
     if let Some(step) = steps.get_mut(at) {
         let sender = sender.map(|place| json!({ "machine": place.machine, "process": place.process }));
@@ -51,7 +51,7 @@ fn waiting(steps: &mut Vec<Step>, now: Millis) -> usize {
 pub fn record_duplicate_check(
     step: &mut Step,
     closed: &[i64],
-    is_gone: impl Fn(&Place) -> bool,
+    is_gone: impl Fn(&ProcessLocation) -> bool,
     now: Millis,
 ) {
     let before = read(step);
@@ -85,7 +85,7 @@ fn read(step: &Step) -> Value {
     text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or(Value::Null)
 }
 
-fn sender(result: &Value) -> Option<Place> {
+fn sender(result: &Value) -> Option<ProcessLocation> {
     let part = |name: &str| Some(result["sender"][name].as_str()?.to_owned());
-    Some(Place { machine: part("machine")?, process: part("process")? })
+    Some(ProcessLocation { machine: part("machine")?, process: part("process")? })
 }

@@ -1,6 +1,6 @@
 //! What an event makes of a saga's steps.
 
-use super::{Kind, NOT_YET, PLAN, Step, StepStage, wake};
+use super::{Kind, NOT_YET, PLAN, Step, StepStage, make_next_due};
 use crate::effect::FIRST_RETRY;
 use crate::handoff::Event;
 use crate::time::Millis;
@@ -54,7 +54,7 @@ pub fn push(steps: &mut Vec<Step>, kinds: &[Kind], now: Millis) {
         let no = steps.last().map_or(1, |step| step.no + 1);
         steps.push(Step::new(no, *kind, NOT_YET, now));
     }
-    wake(steps, now);
+    make_next_due(steps, now);
 }
 
 /// Adds a step that brings this text to the task's issue, once, in the order in which it came: a comment, or as JSON what changed.
@@ -91,7 +91,7 @@ fn go_on(steps: &mut [Step], now: Millis) {
         }
         step.updated_at = now;
     }
-    wake(steps, now);
+    make_next_due(steps, now);
 }
 
 /// Whether the task's issue may have been closed by a request of ours that a retry has overtaken. Answers so once for each

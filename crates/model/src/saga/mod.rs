@@ -15,7 +15,7 @@ pub use rebuild::{is_planned, rebuild};
 
 use crate::effect::{FIRST_RETRY, LEASE, MAX_PAUSE};
 use crate::handoff::State;
-use crate::session::Place;
+use crate::session::ProcessLocation;
 use crate::time::{Millis, Timestamp};
 
 /// The time of a step whose turn has not come.
@@ -161,7 +161,7 @@ pub struct Step {
     /// Counts leases, so that a late answer is known as one.
     pub fence: i64,
     /// Who tries.
-    pub holder: Place,
+    pub holder: ProcessLocation,
     /// Whether an earlier try may have done it without our knowing.
     pub is_unknown: bool,
     /// Why the last try failed.
@@ -183,7 +183,7 @@ impl Step {
             due_at,
             lease_until: 0,
             fence: 0,
-            holder: Place::default(),
+            holder: ProcessLocation::default(),
             is_unknown: false,
             last_error: None,
             result: None,
@@ -257,7 +257,7 @@ pub enum NextAttempt {
 
 /// What to do next. A running step is left alone until its lease ends or its process is gone. A check for duplicates
 /// blocks no other step, and waits itself while a task is being created.
-pub fn turn(steps: &[Step], now: Millis, is_gone: impl Fn(&Place) -> bool) -> NextAttempt {
+pub fn next_attempt(steps: &[Step], now: Millis, is_gone: impl Fn(&ProcessLocation) -> bool) -> NextAttempt {
     let first = |aside: bool| {
         let mut open = steps.iter().enumerate().filter(|(_, step)| !step.is_over());
         let (at, step) = open.find(|(_, step)| (step.kind == Kind::DuplicateCheck) == aside)?;
@@ -280,7 +280,7 @@ pub fn turn(steps: &[Step], now: Millis, is_gone: impl Fn(&Place) -> bool) -> Ne
 }
 
 /// Takes a step under a lease. Its outcome is unknown until it is settled.
-pub fn take(step: &mut Step, holder: &Place, now: Millis) {
+pub fn lease_step(step: &mut Step, holder: &ProcessLocation, now: Millis) {
     step.stage = StepStage::Running;
     step.attempts += 1;
     step.fence += 1;
@@ -325,7 +325,7 @@ pub fn record_outcome(steps: &mut [Step], at: usize, outcome: Outcome, now: Mill
             step.is_unknown = false;
             step.last_error = None;
             step.result = result;
-            wake(steps, now);
+            make_next_due(steps, now);
         }
         Outcome::Retry { why, after, unknown } => {
             let pause = pause(step.attempts, jitter);
@@ -339,7 +339,7 @@ pub fn record_outcome(steps: &mut [Step], at: usize, outcome: Outcome, now: Mill
             step.is_unknown = unknown;
             step.last_error = Some(why);
             if !PLAN.contains(&step.kind) {
-                wake(steps, now);
+                make_next_due(steps, now);
             }
         }
     }
@@ -353,7 +353,7 @@ fn pause(attempts: i64, jitter: i64) -> Millis {
 }
 
 /// The first step that is not over gets its turn; looks for doubles have times of their own.
-fn wake(steps: &mut [Step], now: Millis) {
+fn make_next_due(steps: &mut [Step], now: Millis) {
     if let Some(next) = steps.iter_mut().find(|step| !step.is_over() && step.kind != Kind::DuplicateCheck)
         && next.due_at == NOT_YET
     {

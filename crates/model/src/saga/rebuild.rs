@@ -1,6 +1,6 @@
 //! Steps of a hand-off that came without any.
 
-use super::{Kind, PLAN, Step, StepStage, is_forward, push, wake};
+use super::{Kind, PLAN, Step, StepStage, is_forward, make_next_due, push};
 use crate::handoff::{Handoff, State};
 use crate::time::Millis;
 
@@ -21,7 +21,7 @@ pub fn rebuild(steps: &mut Vec<Step>, handoff: &Handoff, now: Millis) {
         step.stage = stage(handoff, step.kind);
         step.is_unknown = step.kind == Kind::Task && step.stage != StepStage::Done;
     }
-    wake(steps, now);
+    make_next_due(steps, now);
 }
 
 fn stage(handoff: &Handoff, kind: Kind) -> StepStage {

@@ -5,20 +5,20 @@ fn kinds(steps: &[Step]) -> Vec<String> {
     steps.iter().map(|s| format!("{} {}", s.kind.as_str(), s.stage.as_str())).collect()
 }
 
-fn nobody(_: &Place) -> bool {
+fn nobody(_: &ProcessLocation) -> bool {
     false
 }
 
-fn here() -> Place {
-    Place { machine: "m".into(), process: "1".into() }
+fn here() -> ProcessLocation {
+    ProcessLocation { machine: "m".into(), process: "1".into() }
 }
 
 /// Does the steps one after the other, as many as said.
 fn after(done: usize) -> Vec<Step> {
     let mut steps = plan(0);
     for _ in 0..done {
-        let NextAttempt::Take(at) = turn(&steps, 0, nobody) else { panic!("no turn: {steps:?}") };
-        take(&mut steps[at], &here(), 0);
+        let NextAttempt::Take(at) = next_attempt(&steps, 0, nobody) else { panic!("no turn: {steps:?}") };
+        lease_step(&mut steps[at], &here(), 0);
         record_outcome(&mut steps, at, Outcome::Done(None), 0, 0);
     }
     steps
@@ -37,18 +37,18 @@ fn words_survive_being_written() {
 #[test]
 fn steps_take_turns() {
     for done in 0..4 {
-        assert_eq!(turn(&after(done), 0, nobody), NextAttempt::Take(done));
+        assert_eq!(next_attempt(&after(done), 0, nobody), NextAttempt::Take(done));
     }
-    assert_eq!(turn(&after(4), 0, nobody), NextAttempt::Finished);
+    assert_eq!(next_attempt(&after(4), 0, nobody), NextAttempt::Finished);
 }
 
 #[test]
 fn a_step_in_work_is_left_alone_until_its_lease_ends_or_its_process_is_gone() {
     let mut steps = plan(0);
-    take(&mut steps[0], &here(), 100);
-    assert_eq!(turn(&steps, 100 + LEASE - 1, nobody), NextAttempt::Held(100 + LEASE));
-    assert_eq!(turn(&steps, 100 + LEASE, nobody), NextAttempt::Take(0));
-    assert_eq!(turn(&steps, 101, |place| *place == here()), NextAttempt::Take(0));
+    lease_step(&mut steps[0], &here(), 100);
+    assert_eq!(next_attempt(&steps, 100 + LEASE - 1, nobody), NextAttempt::Held(100 + LEASE));
+    assert_eq!(next_attempt(&steps, 100 + LEASE, nobody), NextAttempt::Take(0));
+    assert_eq!(next_attempt(&steps, 101, |place| *place == here()), NextAttempt::Take(0));
     assert!(steps[0].is_unknown, "whoever takes it over has to look first");
 }
 
@@ -56,17 +56,17 @@ fn a_step_in_work_is_left_alone_until_its_lease_ends_or_its_process_is_gone() {
 fn a_failure_waits_longer_each_time_and_obeys_the_other_side() {
     let mut steps = plan(0);
     let retry = |after| Outcome::Retry { why: "503".into(), after, unknown: false };
-    take(&mut steps[0], &here(), 0);
+    lease_step(&mut steps[0], &here(), 0);
     record_outcome(&mut steps, 0, retry(None), 0, 0);
-    assert_eq!((turn(&steps, 0, nobody), steps[0].is_unknown), (NextAttempt::At(1_000), false));
-    take(&mut steps[0], &here(), 1_000);
+    assert_eq!((next_attempt(&steps, 0, nobody), steps[0].is_unknown), (NextAttempt::At(1_000), false));
+    lease_step(&mut steps[0], &here(), 1_000);
     record_outcome(&mut steps, 0, retry(None), 1_000, 999);
-    assert_eq!(turn(&steps, 1_000, nobody), NextAttempt::At(1_000 + 2_499));
+    assert_eq!(next_attempt(&steps, 1_000, nobody), NextAttempt::At(1_000 + 2_499));
     record_outcome(&mut steps, 0, retry(Some(60_000)), 0, 0);
-    assert_eq!(turn(&steps, 0, nobody), NextAttempt::At(60_000));
+    assert_eq!(next_attempt(&steps, 0, nobody), NextAttempt::At(60_000));
     steps[0].attempts = 1_000;
     record_outcome(&mut steps, 0, retry(None), 0, 0);
-    assert_eq!(turn(&steps, 0, nobody), NextAttempt::At(MAX_PAUSE), "never given up by count");
+    assert_eq!(next_attempt(&steps, 0, nobody), NextAttempt::At(MAX_PAUSE), "never given up by count");
 }
 
 #[test]
@@ -103,7 +103,10 @@ fn cancelling_undoes_in_reverse_what_was_done() {
             on_event(&mut steps, event, 5);
             assert_eq!(kinds(&steps), expected, "after {done}");
             let next = steps.iter().position(|step| !step.is_over());
-            assert_eq!(turn(&steps, 5, nobody), next.map_or(NextAttempt::Finished, NextAttempt::Take));
+            assert_eq!(
+                next_attempt(&steps, 5, nobody),
+                next.map_or(NextAttempt::Finished, NextAttempt::Take)
+            );
         }
     }
 }
@@ -111,48 +114,48 @@ fn cancelling_undoes_in_reverse_what_was_done() {
 #[test]
 fn a_task_that_may_be_there_is_looked_for_before_it_is_undone() {
     let mut steps = plan(0);
-    take(&mut steps[0], &here(), 0);
+    lease_step(&mut steps[0], &here(), 0);
     on_event(&mut steps, Event::Cancel, 5);
     assert_eq!(kinds(&steps)[..2], ["task running", "memory skipped"]);
     assert_eq!(kinds(&steps)[4], "undo_task pending");
-    assert_eq!(turn(&steps, 5, nobody), NextAttempt::Held(LEASE), "the one who tries is waited for");
-    assert_eq!(turn(&steps, LEASE, nobody), NextAttempt::Take(0));
+    assert_eq!(next_attempt(&steps, 5, nobody), NextAttempt::Held(LEASE), "the one who tries is waited for");
+    assert_eq!(next_attempt(&steps, LEASE, nobody), NextAttempt::Take(0));
 }
 
 #[test]
 fn a_final_failure_leaves_nothing_behind() {
     let mut steps = plan(0);
-    take(&mut steps[0], &here(), 0);
+    lease_step(&mut steps[0], &here(), 0);
     record_outcome(&mut steps, 0, Outcome::Final { why: "404".into(), unknown: false }, 0, 0);
     on_event(&mut steps, Event::Fail, 0);
     assert_eq!(kinds(&steps), ["task failed", "memory skipped", "session skipped", "offer skipped"]);
-    assert_eq!(turn(&steps, 0, nobody), NextAttempt::Finished);
+    assert_eq!(next_attempt(&steps, 0, nobody), NextAttempt::Finished);
 
     let mut steps = plan(0);
-    take(&mut steps[0], &here(), 0);
+    lease_step(&mut steps[0], &here(), 0);
     record_outcome(&mut steps, 0, Outcome::Final { why: "401".into(), unknown: true }, 0, 0);
     on_event(&mut steps, Event::Fail, 0);
     assert_eq!(kinds(&steps)[0], "task pending", "it is looked for");
-    assert_eq!(turn(&steps, 0, nobody), NextAttempt::At(FIRST_RETRY));
+    assert_eq!(next_attempt(&steps, 0, nobody), NextAttempt::At(FIRST_RETRY));
     assert_eq!(kinds(&steps)[4], "undo_task pending");
 }
 
 #[test]
 fn a_retry_does_again_what_failed_or_was_undone() {
     let mut steps = plan(0);
-    take(&mut steps[0], &here(), 0);
+    lease_step(&mut steps[0], &here(), 0);
     record_outcome(&mut steps, 0, Outcome::Final { why: "404".into(), unknown: false }, 0, 0);
     on_event(&mut steps, Event::Fail, 0);
     on_event(&mut steps, Event::Retry, 7);
     assert_eq!(kinds(&steps), ["task pending", "memory pending", "session pending", "offer pending"]);
-    assert_eq!((turn(&steps, 7, nobody), steps[0].is_unknown), (NextAttempt::Take(0), false));
+    assert_eq!((next_attempt(&steps, 7, nobody), steps[0].is_unknown), (NextAttempt::Take(0), false));
 
     let mut steps = after(2);
-    take(&mut steps[2], &here(), 0);
+    lease_step(&mut steps[2], &here(), 0);
     record_outcome(&mut steps, 2, Outcome::Final { why: "?".into(), unknown: false }, 0, 0);
     on_event(&mut steps, Event::Fail, 0);
     for at in 4..6 {
-        take(&mut steps[at], &here(), 0);
+        lease_step(&mut steps[at], &here(), 0);
         record_outcome(&mut steps, at, Outcome::Done(None), 0, 0);
     }
     on_event(&mut steps, Event::Retry, 7);
@@ -165,7 +168,7 @@ fn completing_reports_to_the_tracker() {
     let mut steps = after(4);
     on_event(&mut steps, Event::Complete, 9);
     assert_eq!(kinds(&steps)[4], "report pending");
-    assert_eq!(turn(&steps, 9, nobody), NextAttempt::Take(4));
+    assert_eq!(next_attempt(&steps, 9, nobody), NextAttempt::Take(4));
 }
 
 #[test]
@@ -174,9 +177,12 @@ fn what_one_who_was_overtaken_made_is_looked_for_at_once() {
     check_duplicates_now(&mut steps, 3);
     check_duplicates_now(&mut steps, 3);
     assert_eq!(kinds(&steps)[4..], ["double pending"]);
-    assert_eq!(turn(&steps, 3, nobody), NextAttempt::Take(4));
+    assert_eq!(next_attempt(&steps, 3, nobody), NextAttempt::Take(4));
     record_duplicate_check(&mut steps[4], &[7], nobody, 3);
-    assert_eq!((turn(&steps, 3, nobody), closed_duplicates(&steps[4])), (NextAttempt::Finished, vec![7]));
+    assert_eq!(
+        (next_attempt(&steps, 3, nobody), closed_duplicates(&steps[4])),
+        (NextAttempt::Finished, vec![7])
+    );
     assert_eq!(steps[4].view().doubles_closed, [7], "it is reported");
 }
 
@@ -184,9 +190,9 @@ fn what_one_who_was_overtaken_made_is_looked_for_at_once() {
 fn looks(steps: &mut [Step], gone_from: Millis) -> Vec<Millis> {
     let mut times = Vec::new();
     while let NextAttempt::OnlyDuplicateCheck(at) =
-        turn(steps, times.last().copied().unwrap_or_default(), nobody)
+        next_attempt(steps, times.last().copied().unwrap_or_default(), nobody)
     {
-        take(&mut steps[4], &here(), at);
+        lease_step(&mut steps[4], &here(), at);
         record_duplicate_check(&mut steps[4], &[], |place| place.process == "sleeper" && at >= gone_from, at);
         times.push(at);
     }
@@ -195,7 +201,7 @@ fn looks(steps: &mut [Step], gone_from: Millis) -> Vec<Millis> {
 
 #[test]
 fn what_may_still_arrive_is_looked_for_until_it_cannot() {
-    let sleeper = Place { machine: "m".into(), process: "sleeper".into() };
+    let sleeper = ProcessLocation { machine: "m".into(), process: "sleeper".into() };
     let (minute, hour) = (60_000, 3_600_000);
     let first = vec![minute, 11 * minute];
     for (sender, gone_from, expected) in [
@@ -218,20 +224,20 @@ fn what_may_still_arrive_is_looked_for_until_it_cannot() {
 #[test]
 fn a_look_for_doubles_holds_nothing_up_and_waits_while_a_task_is_made() {
     let mut steps = plan(0);
-    take(&mut steps[0], &here(), 0);
+    lease_step(&mut steps[0], &here(), 0);
     schedule_duplicate_check(&mut steps, None, 0);
     let due = 60_000;
-    assert_eq!(turn(&steps, 1, nobody), NextAttempt::Held(LEASE));
+    assert_eq!(next_attempt(&steps, 1, nobody), NextAttempt::Held(LEASE));
     steps[0].lease_until = due * 2;
-    assert_eq!(turn(&steps, due, nobody), NextAttempt::Held(due * 2), "the task is still being made");
+    assert_eq!(next_attempt(&steps, due, nobody), NextAttempt::Held(due * 2), "the task is still being made");
     record_outcome(&mut steps, 0, Outcome::Done(None), 5, 0);
     for at in 1..4 {
-        assert_eq!(turn(&steps, 5, nobody), NextAttempt::Take(at));
+        assert_eq!(next_attempt(&steps, 5, nobody), NextAttempt::Take(at));
         record_outcome(&mut steps, at, Outcome::Done(None), 5, 0);
     }
-    assert_eq!(turn(&steps, 5, nobody), NextAttempt::OnlyDuplicateCheck(due));
+    assert_eq!(next_attempt(&steps, 5, nobody), NextAttempt::OnlyDuplicateCheck(due));
     on_event(&mut steps, Event::Complete, 6);
-    assert_eq!(turn(&steps, 6, nobody), NextAttempt::Take(5), "the report goes out at once");
+    assert_eq!(next_attempt(&steps, 6, nobody), NextAttempt::Take(5), "the report goes out at once");
     record_outcome(
         &mut steps,
         5,
@@ -239,7 +245,11 @@ fn a_look_for_doubles_holds_nothing_up_and_waits_while_a_task_is_made() {
         6,
         0,
     );
-    assert_eq!(turn(&steps, due, nobody), NextAttempt::Take(4), "and while it waits, the look is taken");
+    assert_eq!(
+        next_attempt(&steps, due, nobody),
+        NextAttempt::Take(4),
+        "and while it waits, the look is taken"
+    );
 }
 
 #[test]
@@ -248,11 +258,11 @@ fn a_comment_that_is_refused_does_not_hold_up_what_follows() {
     append_event(&mut steps, Kind::Comment, "accepted", 1);
     on_event(&mut steps, Event::Complete, 2);
     assert_eq!(
-        (turn(&steps, 2, nobody), steps[4].result.as_deref()),
+        (next_attempt(&steps, 2, nobody), steps[4].result.as_deref()),
         (NextAttempt::Take(4), Some("accepted"))
     );
-    take(&mut steps[4], &here(), 2);
+    lease_step(&mut steps[4], &here(), 2);
     record_outcome(&mut steps, 4, Outcome::Final { why: "403".into(), unknown: false }, 3, 0);
-    assert_eq!((turn(&steps, 3, nobody), steps[5].due_at), (NextAttempt::Take(5), 3));
+    assert_eq!((next_attempt(&steps, 3, nobody), steps[5].due_at), (NextAttempt::Take(5), 3));
     assert!(closed_duplicates(&steps[4]).is_empty());
 }

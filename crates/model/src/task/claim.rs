@@ -7,7 +7,7 @@ use super::Task;
 use crate::holder::Holder;
 use crate::id::{identity_key, is_bot};
 use crate::refusal::{Kind, Refusal};
-use crate::session::Place;
+use crate::session::ProcessLocation;
 use crate::time::{Millis, Timestamp, rfc3339};
 
 /// How long a claim without a session lasts, in milliseconds: nothing renews it but its own writes.
@@ -24,15 +24,15 @@ pub struct Claim {
     /// Its session, if it has one.
     pub session_id: Option<String>,
     /// Where it ran when it claimed; unknown of what the router gave, and of claims from before 0013 of the store.
-    pub place: Option<Place>,
+    pub location: Option<ProcessLocation>,
     /// Every claim of a task has a higher one than the claim before.
-    pub token: i64,
+    pub fence: i64,
     /// How long the lease lasts after a sign of life, in milliseconds.
     pub lease: Millis,
     /// Until when it lasts without another sign of life.
-    pub until: Millis,
+    pub base_expiry: Millis,
     /// The access token that claimed it, by its id.
-    pub bearer: Option<String>,
+    pub access_token_id: Option<String>,
 }
 
 /// What is known of the session of a claim.
@@ -52,7 +52,7 @@ pub struct Claimant<'a> {
     /// Its session, if it has one.
     pub session_id: Option<&'a str>,
     /// Where it runs.
-    pub place: Option<&'a Place>,
+    pub location: Option<&'a ProcessLocation>,
     /// The token that came with its claim, if it says one.
     pub token: Option<i64>,
     /// It is a caller of this machine, and not the bearer of an access token.
@@ -63,13 +63,13 @@ pub struct Claimant<'a> {
 
 impl Claim {
     /// Until when the lease lasts: each heartbeat of an open session moves it on.
-    pub fn ends(&self, liveness: Option<ClaimLiveness>) -> Millis {
+    pub fn expires_at(&self, liveness: Option<ClaimLiveness>) -> Millis {
         match (&self.session_id, liveness) {
             (Some(_), Some(ClaimLiveness { open: true, heard_at })) => {
-                self.until.max(heard_at.saturating_add(self.lease))
+                self.base_expiry.max(heard_at.saturating_add(self.lease))
             }
             (Some(_), Some(ClaimLiveness { open: false, .. })) => 0,
-            _ => self.until,
+            _ => self.base_expiry,
         }
     }
 
@@ -78,8 +78,8 @@ impl Claim {
         Holder {
             identity: &self.by,
             session_id: self.session_id.as_deref(),
-            place: self.place.as_ref(),
-            bearer: self.bearer.as_deref(),
+            location: self.location.as_ref(),
+            access_token_id: self.access_token_id.as_deref(),
         }
     }
 
@@ -102,10 +102,12 @@ impl Claim {
     pub fn takes_token_of(&self, asker: &Claimant<'_>) -> bool {
         let is_its_name = identity_key(&self.by) == identity_key(asker.identity);
         let is_its_identity = is_its_name || (asker.is_local && is_bot(asker.identity));
-        let process = |place: Option<&Place>| place.is_some_and(|place| !place.process.is_empty());
-        let is_other_process = process(self.place.as_ref())
-            && process(asker.place)
-            && self.place.as_ref() != asker.place
+        let process = |location: Option<&ProcessLocation>| {
+            location.is_some_and(|location| !location.process.is_empty())
+        };
+        let is_other_process = process(self.location.as_ref())
+            && process(asker.location)
+            && self.location.as_ref() != asker.location
             && !self.is_of(asker)
             && !asker.holder_ended;
         is_its_identity && !(is_bot(&self.by) && is_other_process)
@@ -113,7 +115,7 @@ impl Claim {
 
     /// As answers show it to its holder.
     pub fn view_with_token(&self) -> View {
-        View { token: Some(self.token), ..View::from(self) }
+        View { token: Some(self.fence), ..View::from(self) }
     }
 }
 
@@ -139,21 +141,26 @@ pub struct View {
 
 impl From<&Claim> for View {
     fn from(claim: &Claim) -> Self {
-        let place = claim.place.as_ref().filter(|_| is_bot(&claim.by));
+        let location = claim.location.as_ref().filter(|_| is_bot(&claim.by));
         Self {
             by: claim.by.clone(),
             session_id: claim.session_id.clone(),
             token: None,
-            expires_at: Timestamp(claim.until),
-            process: place.map(|place| place.process.clone()),
-            machine: place.map(|place| place.machine.clone()),
+            expires_at: Timestamp(claim.base_expiry),
+            process: location.map(|location| location.process.clone()),
+            machine: location.map(|location| location.machine.clone()),
         }
     }
 }
 
 impl Claimant<'_> {
     fn holder(&self) -> Holder<'_> {
-        Holder { identity: self.identity, session_id: self.session_id, place: self.place, bearer: None }
+        Holder {
+            identity: self.identity,
+            session_id: self.session_id,
+            location: self.location,
+            access_token_id: None,
+        }
     }
 }
 
@@ -164,11 +171,11 @@ pub fn check_lease(
     liveness: Option<ClaimLiveness>,
     now: Millis,
 ) -> Result<(), Refusal> {
-    let live = task.claim.as_ref().filter(|claim| claim.ends(liveness) > now);
+    let live = task.claim.as_ref().filter(|claim| claim.expires_at(liveness) > now);
     if let Some(token) = asker.token {
         return match live {
-            Some(claim) if claim.token == token && claim.takes_token_of(asker) => Ok(()),
-            Some(claim) if claim.token == token => Err(claimed_refusal(task, claim)),
+            Some(claim) if claim.fence == token && claim.takes_token_of(asker) => Ok(()),
+            Some(claim) if claim.fence == token => Err(claimed_refusal(task, claim)),
             _ => Err(lease_lost(task, (token, asker), live)),
         };
     }
@@ -196,7 +203,7 @@ fn lease_lost(task: &Task, (token, asker): (i64, &Claimant<'_>), live: Option<&C
     .with("task_id", task.task_id.clone())
     .with("token", token);
     match live.filter(|claim| claim.is_proven_of(asker)) {
-        Some(claim) => refusal.with("current_token", claim.token),
+        Some(claim) => refusal.with("current_token", claim.fence),
         None => refusal,
     }
 }
@@ -216,9 +223,9 @@ pub fn claimed_refusal(task: &Task, claim: &Claim) -> Refusal {
 /// The refusal for a task that another live process of the same name has claimed in its session, of which it was last heard
 /// at `heard_at`.
 pub fn held_elsewhere(task: &Task, claim: &Claim, heard_at: Millis) -> Refusal {
-    let place = claim.place.as_ref().map(Place::describe).unwrap_or_default();
+    let location = claim.location.as_ref().map(ProcessLocation::describe).unwrap_or_default();
     let what = format!(
-        "is held by the other process of {}: {place}, last heard of at {},",
+        "is held by the other process of {}: {location}, last heard of at {},",
         claim.by,
         rfc3339(heard_at)
     );
@@ -231,7 +238,7 @@ fn refusal(task: &Task, claim: &Claim, what: &str, own: &str) -> Refusal {
     Refusal::new(
         Kind::Conflict,
         "task_claimed",
-        format!("task {id} {what} until {}", rfc3339(claim.until)),
+        format!("task {id} {what} until {}", rfc3339(claim.base_expiry)),
         format!(
             "take another with `baton task ready --claim`, or wait until the lease ends{own}; \
              `baton task claim {id} --force --why REASON` takes it over, and the holder is told"
@@ -242,11 +249,11 @@ fn refusal(task: &Task, claim: &Claim, what: &str, own: &str) -> Refusal {
 }
 
 fn with_place(refusal: Refusal, claim: &Claim) -> Refusal {
-    let Some(place) = &claim.place else { return refusal };
+    let Some(location) = &claim.location else { return refusal };
     refusal
         .with("holder_session_id", json!(claim.session_id))
-        .with("holder_process", place.process.clone())
-        .with("holder_machine", place.machine.clone())
+        .with("holder_process", location.process.clone())
+        .with("holder_machine", location.machine.clone())
 }
 
 #[cfg(test)]
@@ -257,11 +264,11 @@ mod tests {
         let claim = Claim {
             by: "Ann".into(),
             session_id: Some("s1".into()),
-            token: 3,
+            fence: 3,
             lease: 100,
-            until: 1_000,
-            place: None,
-            bearer: None,
+            base_expiry: 1_000,
+            location: None,
+            access_token_id: None,
         };
         Task { task_id: "a-1".into(), claim: Some(claim), claim_token: 3, ..Task::default() }
     }
@@ -276,7 +283,7 @@ mod tests {
             identity: "Ann",
             session_id: session,
             token,
-            place: None,
+            location: None,
             is_local: true,
             holder_ended: false,
         };

@@ -3,7 +3,7 @@
 use super::Task;
 use crate::id::identity_key;
 use crate::role::role_key;
-use crate::route::{Candidate, may_take};
+use crate::route::{CandidateAgent, may_take};
 
 /// What a list asks for; what is left out does not matter.
 #[derive(Debug, Clone, Default)]
@@ -37,7 +37,7 @@ pub struct Filter {
     /// This field of the metadata has this value.
     pub metadata: Option<(String, String)>,
     /// Something that this agent may be given.
-    pub able: Option<Candidate>,
+    pub able: Option<CandidateAgent>,
     /// Not one that is kept for a short time only.
     pub durable: bool,
 }

@@ -34,7 +34,7 @@ pub fn merge(known: &[Record], ours: &Record, theirs: &Record) -> (Record, Vec<C
     merge_from(known, Ancestor::Guessed, ours, theirs)
 }
 
-/// The same where it may be known that both sides were made from the last of the known versions.
+/// [`merge`], given whether both sides were made from the last of the known versions.
 pub(super) fn merge_from(
     known: &[Record],
     ancestor: Ancestor,

@@ -29,7 +29,7 @@ fn is_other_id(id: &str, to: &str) -> bool {
     id != to && check_id(to).is_ok()
 }
 
-/// The same of a line of the file.
+/// The new id in a line of the Beads file, where the task was given another one.
 pub fn row_renamed_to(row: &Map<String, Value>) -> Option<&str> {
     let text = |key: &str| row.get(key).and_then(Value::as_str);
     let (id, to) = (text("id")?, text(RENAMED_TO)?);

@@ -14,9 +14,9 @@ const HELD: [&str; 9] = [
     "crates/baton/src/cli/init.rs",
     "crates/baton/src/cli/merge_driver.rs",
     "crates/baton/src/config/repository.rs",
-    "crates/baton/src/issues_file.rs",
+    "crates/baton/src/beads_file.rs",
     "crates/baton/src/merge_driver.rs",
-    "crates/baton/src/mirror.rs",
+    "crates/baton/src/beads_file_service.rs",
 ];
 
 /// What opens, makes or follows a path.

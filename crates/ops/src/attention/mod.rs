@@ -2,7 +2,7 @@
 
 mod scan;
 mod sessions;
-mod words;
+mod text;
 
 use baton_model::attention::{AttentionItem, Reason, Section};
 use baton_model::refusal::Refusal;
@@ -126,7 +126,7 @@ impl Operation for Attention {
             let mine_next = last.filter(|_| section.is_none()).map(|last| position_of(last).to_string());
             mine.truncate(if section.is_none() { OWN } else { 0 });
             for item in items.iter_mut().chain(&mut mine) {
-                words::add(tx, env, item)?;
+                text::add(tx, env, item)?;
             }
             let counts: Vec<ReasonCount> =
                 scan.counts.iter().map(|(&reason, &count)| ReasonCount { reason, count }).collect();

@@ -6,11 +6,11 @@ use baton_model::attention::{
     AttentionItem, RETURNED_FOR, Reason, STARVING_AFTER, STUCK_AFTER, Section, SuggestedCommand,
 };
 use baton_model::id::identity_key;
-use baton_model::lease::Lease;
+use baton_model::lease::FileLease;
 use baton_model::printable::quotable;
 use baton_model::session::Session;
 use baton_model::time::{Millis, Timestamp};
-use baton_store::attention::{self as rows, MatterRow, PageRequest, Source};
+use baton_store::attention::{self as rows, AttentionRow, PageRequest, Source};
 use baton_store::{Failure, Tx, lease, session};
 
 use super::sessions::{self, QuietSession};
@@ -71,7 +71,7 @@ pub(super) struct Scan<'a, 'e> {
     /// Sessions that are at work and have written nothing for long.
     quiet: Vec<QuietSession>,
     /// Advisory leases that conflict with an earlier one: the later, and the holder of the earlier.
-    conflicts: Vec<(Lease, String)>,
+    conflicts: Vec<(FileLease, String)>,
     /// Hand-offs of the identity that looks that came back long ago, and that it has not opened since.
     returned: Vec<AttentionItem>,
 }
@@ -259,11 +259,11 @@ impl<'a, 'e> Scan<'a, 'e> {
 }
 
 impl Part {
-    fn item(&self, row: MatterRow) -> AttentionItem {
+    fn item(&self, row: AttentionRow) -> AttentionItem {
         let reason = self.fresh.filter(|_| row.since >= self.divide).unwrap_or(self.concern);
         let some = |text: String| Some(text).filter(|text| !text.is_empty());
         let detail = if self.source == Source::Question { quotable(&row.detail, DETAIL) } else { row.detail };
-        let MatterRow { project_id, id, subject, from, to, since, .. } = row;
+        let AttentionRow { project_id, id, subject, from, to, since, .. } = row;
         let (from, to) = (some(from), some(to));
         let suggestion = SuggestedCommand {
             reason,
@@ -287,7 +287,7 @@ impl Part {
     }
 }
 
-fn conflict((of, other): &(Lease, String)) -> AttentionItem {
+fn conflict((of, other): &(FileLease, String)) -> AttentionItem {
     let reason = Reason::LeaseConflict;
     let suggestion = SuggestedCommand {
         reason,
@@ -310,8 +310,8 @@ fn conflict((of, other): &(Lease, String)) -> AttentionItem {
 }
 
 /// The leases, given from the oldest on, that conflict with an earlier one, each with that one's holder.
-fn conflicts(leases: &[Lease]) -> Vec<(Lease, String)> {
-    let with_earlier = |(index, of): (usize, &Lease)| {
+fn conflicts(leases: &[FileLease]) -> Vec<(FileLease, String)> {
+    let with_earlier = |(index, of): (usize, &FileLease)| {
         let earlier = leases.iter().take(index).find(|earlier| of.conflicts(earlier))?;
         Some((of.clone(), earlier.identity.clone()))
     };

@@ -35,7 +35,7 @@ pub struct ReportInput {
     #[serde(default)]
     pub project: Option<String>,
     /// How far to look back, in days: 1 to 3650.
-    #[serde(default = "usual")]
+    #[serde(default = "default_days")]
     pub days: i64,
     /// Instruction files to look through, as the caller read them: Baton opens none by itself.
     #[serde(default)]
@@ -49,14 +49,14 @@ impl Default for ReportInput {
     fn default() -> Self {
         Self {
             project: Default::default(),
-            days: usual(),
+            days: default_days(),
             documents: Default::default(),
             commands: Default::default(),
         }
     }
 }
 
-fn usual() -> i64 {
+fn default_days() -> i64 {
     30
 }
 

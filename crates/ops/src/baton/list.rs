@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::card::addressee;
-use crate::op::{Cx, Env, Meta, Operation};
+use crate::op::{Caller, Cx, Env, Meta, Operation};
 use crate::ownership::is_at_work;
 use crate::page::{Position, page_size, row_limit};
 use crate::project::VisibleProjects;
@@ -95,6 +95,24 @@ pub struct RowLocation {
     pub branch: Option<String>,
     /// Whether it is a folder of the caller's machine.
     pub is_this_machine: bool,
+}
+
+impl RowLocation {
+    /// Where a session worked, as it last said.
+    pub(crate) fn of(env: &Env<'_>, session: &Session) -> Option<Self> {
+        let copy = session.working_copy.clone()?;
+        let is_this_machine = session.location.machine == env.caller.location.machine;
+        Some(Self { root: copy.root, branch: copy.branch, is_this_machine })
+    }
+
+    /// Whether it is the folder in which the caller works.
+    pub(crate) fn is_folder_of(&self, caller: &Caller) -> bool {
+        let is_there = match &caller.git_root {
+            Some(root) => *root == self.root,
+            None => caller.folders.contains(&self.root),
+        };
+        self.is_this_machine && is_there
+    }
 }
 
 /// Answer of `baton_list`.
@@ -227,11 +245,7 @@ fn in_hand(
 /// Where the work of a baton was left.
 pub(super) fn location(tx: &mut Tx<'_>, env: &Env<'_>, of: &Row) -> Result<Option<RowLocation>, Failure> {
     let left = session::get(tx, &of.project_id, &of.session_id)?;
-    Ok(left.and_then(|left| {
-        let copy = left.copy?;
-        let is_this_machine = left.place.machine == env.caller.place.machine;
-        Some(RowLocation { root: copy.root, branch: copy.branch, is_this_machine })
-    }))
+    Ok(left.as_ref().and_then(|left| RowLocation::of(env, left)))
 }
 
 /// A baton with its state.

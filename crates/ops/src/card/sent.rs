@@ -14,7 +14,7 @@ use crate::handoff::{Row, isolation};
 use crate::op::Env;
 
 /// The most hand-offs of a card.
-const SHOWN: usize = 50;
+const MAX_HANDOFFS: usize = 50;
 /// For how long the card shows one that has ended.
 const RECENT: Millis = 7 * 86_400_000;
 /// The most characters of a reason or a result.
@@ -59,7 +59,7 @@ pub(crate) fn sent(
 ) -> Result<Vec<SentHandoff>, Failure> {
     all.retain(|one| one.from_project_id == project_id && rank(one, env.now).is_some());
     all.sort_by_key(|one| (rank(one, env.now), Reverse(one.updated_at)));
-    all.truncate(SHOWN);
+    all.truncate(MAX_HANDOFFS);
     all.iter().map(|one| row(tx, env, one)).collect()
 }
 

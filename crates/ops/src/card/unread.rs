@@ -10,7 +10,7 @@ use crate::op::Env;
 use crate::resolve;
 
 /// The most messages that are named.
-const NAMED: usize = 5;
+const MAX_NAMED_MESSAGES: usize = 5;
 
 /// Messages that the caller has not read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,7 +68,7 @@ pub(super) fn read(
     if waiting.is_empty() {
         return Ok(None);
     }
-    let items = waiting.iter().rev().take(NAMED).map(|message| row(env, message)).collect();
+    let items = waiting.iter().rev().take(MAX_NAMED_MESSAGES).map(|message| row(env, message)).collect();
     Ok(Some(Unread { identity, total: waiting.len(), items }))
 }
 

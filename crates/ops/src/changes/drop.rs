@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{BatonChanges, find, line, refuse_others};
+use super::{BatonChanges, find, lineage, refuse_others};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
@@ -53,7 +53,7 @@ impl Operation for Drop {
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
             let stored = find(tx, env, &project_id, Some(&input.baton_id))?;
             refuse_others(env, (&stored.baton_id, &stored.identity), &identity)?;
-            line::remove_earlier(tx, &project_id, &stored)?;
+            lineage::remove_earlier(tx, &project_id, &stored)?;
             changes::remove(tx, &project_id, &stored)?;
             let dropped = BatonChanges::read(stored)?;
             let what = format!("changes of baton {} dropped", dropped.baton_id);

@@ -3,7 +3,7 @@
 
 mod attach;
 mod drop;
-mod line;
+mod lineage;
 mod part;
 mod record;
 mod show;
@@ -24,10 +24,10 @@ use crate::project::carried_here;
 use crate::resolve;
 pub use attach::{Attach, AttachInput, AttachOutput};
 pub use drop::{Drop, DropInput, DropOutput};
-pub(crate) use line::{
+pub(crate) use lineage::{
     AppliedChanges, LineChanges, after_wrap, has_earlier, note_presence, pass_on, replace, with_earlier,
 };
-pub use line::{ChangesPlace, EarlierChanges, is_presence};
+pub use lineage::{ChangesPlace, EarlierChanges, is_presence};
 pub use part::{Part, PartInput, PartOutput};
 pub use record::{Record, RecordInput, RecordOutput};
 pub use show::{Show, ShowInput, ShowOutput};

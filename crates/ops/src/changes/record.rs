@@ -4,7 +4,7 @@ use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{find, line};
+use super::{find, lineage};
 use crate::op::{Cx, Meta, Operation, Retention};
 use crate::resolve;
 use crate::session::refresh_working_copy;
@@ -58,12 +58,12 @@ impl Operation for Record {
             let named = input.session.as_deref().or(env.caller.session.as_deref());
             let mut own = match named {
                 Some(_) => Some(resolve::acting(tx, env, &project_id, named, input.identity.as_deref())?),
-                None => resolve::own_or_callers(tx, env, &project_id, &identity)?,
+                None => resolve::default_session(tx, env, &project_id, &identity)?,
             };
             let baton_id = find(tx, env, &project_id, Some(&input.baton_id))?.baton_id;
             if let Some(own) = own.as_mut().filter(|own| own.is_open()) {
                 refresh_working_copy(tx, env, own)?;
-                line::note_presence(tx, env, own, &baton_id)?;
+                lineage::note_presence(tx, env, own, &baton_id)?;
             }
             let session_id = own.map(|own| own.session_id);
             Ok(RecordOutput { project_id: project_id.clone(), session_id, baton_id })

@@ -6,7 +6,7 @@ use baton_model::holder::Holder;
 use baton_model::id::{BOT, check_identity, identity_key, is_bot, short};
 use baton_model::packet::one_line;
 use baton_model::refusal::{Kind, Refusal};
-use baton_model::session::{Place, Session};
+use baton_model::session::{ProcessLocation, Session};
 use baton_model::task::Task;
 use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, handoff, session};
@@ -14,6 +14,7 @@ use serde_json::json;
 
 use super::isolation;
 use super::steps::Plan;
+use crate::force_request::ForceRequest;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::resolve;
@@ -24,8 +25,8 @@ use crate::token_rights;
 pub(crate) struct Acceptor {
     identity: String,
     session: Option<Session>,
-    place: Option<Place>,
-    bearer: Option<String>,
+    location: Option<ProcessLocation>,
+    access_token_id: Option<String>,
 }
 
 impl Acceptor {
@@ -38,26 +39,27 @@ impl Acceptor {
             None => None,
         };
         let identity = plan.accepted_as.or_else(|| session.as_ref().map(|own| own.identity.clone()));
-        let place = plan.accepted_place.or_else(|| session.as_ref().map(|own| own.place.clone()));
-        let bearer = plan.accepted_bearer;
-        Ok(identity.map(|identity| Self { identity, session, place, bearer }))
+        let location = plan.accepted_location.or_else(|| session.as_ref().map(|own| own.location.clone()));
+        let bearer = plan.accepted_access_token;
+        Ok(identity.map(|identity| Self { identity, session, location, access_token_id: bearer }))
     }
 
     fn holder(&self) -> Holder<'_> {
         let session_id = self.session.as_ref().map(|own| own.session_id.as_str());
-        let (place, bearer) = (self.place.as_ref(), self.bearer.as_deref());
-        Holder { identity: &self.identity, session_id, place, bearer }
+        let (location, bearer) = (self.location.as_ref(), self.access_token_id.as_deref());
+        Holder { identity: &self.identity, session_id, location, access_token_id: bearer }
     }
 
     /// Whether it may still be at work: its session is fresh, or its process is known and not known to have ended.
     fn is_live(&self, env: &Env<'_>) -> bool {
         let bearer = &env.caller.grant.bearer;
-        let is_own = bearer.is_none() || self.bearer == token_rights::token_id(env);
-        let gone =
-            |place: &Place| (is_own || !env.host.is_callers_word(place)) && env.host.process_gone(place);
-        match (&self.session, &self.place) {
-            (Some(own), _) => own.is_open() && own.is_fresh(env.now, env.limits) && !gone(&own.place),
-            (None, Some(place)) => !place.process.is_empty() && !gone(place),
+        let is_own = bearer.is_none() || self.access_token_id == token_rights::token_id(env);
+        let gone = |location: &ProcessLocation| {
+            (is_own || !env.host.is_callers_word(location)) && env.host.has_process_ended(location)
+        };
+        match (&self.session, &self.location) {
+            (Some(own), _) => own.is_open() && own.is_fresh(env.now, env.limits) && !gone(&own.location),
+            (None, Some(location)) => !location.process.is_empty() && !gone(location),
             (None, None) => false,
         }
     }
@@ -72,11 +74,12 @@ impl Acceptor {
         if !is(&self.identity, identity) || !is_bot(identity) {
             return Ok(is(&self.identity, identity));
         }
-        let own = resolve::own_or_callers(tx, env, project_id, identity)?;
+        let own = resolve::default_session(tx, env, project_id, identity)?;
         let session_id = own.as_ref().map(|own| own.session_id.as_str());
         let token = token_rights::token_id(env);
         let bearer = token.as_deref();
-        let caller = Holder { identity, session_id, place: Some(&env.caller.place), bearer };
+        let caller =
+            Holder { identity, session_id, location: Some(&env.caller.location), access_token_id: bearer };
         Ok(self.holder().is_same(&caller) || !self.is_live(env))
     }
 }
@@ -187,22 +190,13 @@ pub(super) fn without_names(
     Ok(refusal_of_others(known, &holder, &holder))
 }
 
-/// With what right the task of a hand-off is ended: `why` is its reason, without which force is refused.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct TaskForce<'a> {
-    /// Force is used.
-    pub(crate) given: bool,
-    /// Why.
-    pub(crate) why: Option<&'a str>,
-}
-
 /// The task of a hand-off that another has accepted is closed by the acceptor; with force by an operator, who says why.
 pub(crate) fn require_task_acceptor(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     task: &Task,
     identity: &str,
-    force: TaskForce<'_>,
+    force: ForceRequest<'_>,
 ) -> Result<(), Failure> {
     let Some((known, holder)) = accepted_by_another(tx, env, task, identity)? else { return Ok(()) };
     if !force.given {
@@ -318,7 +312,12 @@ pub(crate) fn record_end(
         return Ok(());
     }
     let Some(holder) = Acceptor::of(tx, after)? else { return Ok(()) };
-    let ender = Holder { identity: by, session_id: None, place: Some(&env.caller.place), bearer: None };
+    let ender = Holder {
+        identity: by,
+        session_id: None,
+        location: Some(&env.caller.location),
+        access_token_id: None,
+    };
     if holder.holder().is_same(&ender) || check_identity(&holder.identity).is_err() {
         return Ok(());
     }

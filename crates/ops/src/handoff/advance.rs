@@ -270,9 +270,15 @@ fn moved(
     let result = input.result.clone().or(before.result.clone());
     let mut handoff = Handoff { state, result, updated_at: env.now, ..before };
     if state == State::Accepted {
-        let (accepted_as, accepted_place) = (Some(identity.to_owned()), Some(env.caller.place.clone()));
+        let (accepted_as, accepted_place) = (Some(identity.to_owned()), Some(env.caller.location.clone()));
         let accepted_bearer = token_rights::token_id(env);
-        handoff.plan = Plan { accepted_as, accepted_place, accepted_bearer, ..Plan::of(&handoff) }.to_text();
+        handoff.plan = Plan {
+            accepted_as,
+            accepted_location: accepted_place,
+            accepted_access_token: accepted_bearer,
+            ..Plan::of(&handoff)
+        }
+        .to_text();
     } else {
         let why = input.reason().or(input.result.as_deref());
         acceptor::record_end(tx, env, (was, &mut handoff), identity, (why, forced))?;

@@ -20,11 +20,11 @@ use super::preview::{Preview, preview};
 use super::remarks::{same_handoff, without_access};
 use super::steps::{Plan, draft, note_tags, task_of};
 use super::{Progress, Row, by_id, record};
+use crate::idempotency::request::{self, Request, Requester};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::packet_input;
 use crate::priority;
 use crate::project::{refuse_merged, require_not_merged};
-use crate::request::{self, Request, Requester};
 use crate::saga::advance;
 use crate::{project_name, resolve};
 
@@ -143,17 +143,17 @@ impl Operation for Create {
         let mut planned = plan(&input, &from, &identity, &packet, env.now)?;
         if input.dry_run {
             return store.read(|tx| {
-                let warnings = place(tx, env, &input, &mut planned)?;
+                let warnings = resolve_tracker(tx, env, &input, &mut planned)?;
                 require_not_merged(tx, &from)?;
                 Ok(CreateOutput::Preview(Box::new(preview(&planned, identity, warnings))))
             });
         }
         store.write(&[&from, &input.to_project_id], |tx| {
             if let Some(earlier) = request::answered(tx, request.as_ref())? {
-                return Ok(CreateOutput::Made(Box::new(again(tx, earlier)?)));
+                return Ok(CreateOutput::Made(Box::new(replayed(tx, earlier)?)));
             }
             let mut handoff = planned.clone();
-            let warnings = place(tx, env, &input, &mut handoff)?;
+            let warnings = resolve_tracker(tx, env, &input, &mut handoff)?;
             refuse_merged(tx, &from)?;
             resolve::beat(tx, env, &from, &identity, Self::NAME)?;
             let made = write(tx, env, handoff, warnings)?;
@@ -245,7 +245,7 @@ fn plan(input: &CreateInput, from: &str, identity: &str, packet: &str, now: i64)
 /// Resolves the tracker. Returns the warnings. What is registered for a project that the caller does not reach is not
 /// disclosed by a preview, nor by a refusal: neither its tracker nor whether there is such a project. Only the hand-off itself
 /// is refused where that project was merged: its ledger is not read any more.
-fn place(
+fn resolve_tracker(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     input: &CreateInput,
@@ -392,7 +392,7 @@ struct EarlierHandoff {
 }
 
 /// The same request again: the same hand-off, as it stands now.
-fn again(tx: &mut Tx<'_>, earlier: EarlierHandoff) -> Result<Progress, Failure> {
+fn replayed(tx: &mut Tx<'_>, earlier: EarlierHandoff) -> Result<Progress, Failure> {
     let handoff = by_id(tx, &Grant::default(), &earlier.handoff_id)?;
     let steps = handoff_step::of(tx, &handoff.handoff_id)?;
     Ok(Progress { replayed: true, ..progress(&handoff, &steps, earlier.warnings) })

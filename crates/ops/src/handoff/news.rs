@@ -12,7 +12,7 @@ use crate::card::SUBJECT;
 use crate::op::Env;
 
 /// The name under which Baton itself sends a signal: time ran out, or a step failed.
-const CLOCK: &str = "Baton";
+const SYSTEM_IDENTITY: &str = "Baton";
 
 /// Signals a transition to the sender, once: every transition is recorded in one place, which calls this.
 pub(super) fn signal_sender(
@@ -34,7 +34,7 @@ pub(super) fn signal_sender(
     let from = match by_receiver {
         true if is_named && check_identity(by).is_ok() => by,
         true => BOT,
-        false => CLOCK,
+        false => SYSTEM_IDENTITY,
     };
     let actor = match is_named {
         true => format!("{by} of {}", handoff.to_project_id),
@@ -75,7 +75,7 @@ pub(super) fn signal_move(
         message_id: env.id(),
         seq: tx.next_seq(&handoff.from_project_id)?,
         kind: "StatusUpdate".into(),
-        from_identity: CLOCK.to_owned(),
+        from_identity: SYSTEM_IDENTITY.to_owned(),
         to_identity: handoff.from_identity.clone(),
         subject: format!("{what} to {} has moved: {before} is called {now} now", handoff.to_project_id),
         body: format!("{registration}more: baton handoff show {}", handoff.handoff_id),

@@ -2,12 +2,12 @@
 
 use baton_model::delta::Kind as Delta;
 use baton_model::handoff::{Ending, Event, Handoff, LateResult, State};
-use baton_model::issue::{Call, Draft, body, comment_marker, labels, marker};
+use baton_model::issue::{Draft, TrackerCall, body, comment_marker, labels, marker};
 use baton_model::memory::Memory;
 use baton_model::packet::ValidatedPacket;
 use baton_model::refusal::Refusal;
 use baton_model::saga::{Kind, Step, is_forward};
-use baton_model::session::Place;
+use baton_model::session::ProcessLocation;
 use baton_model::task::Task;
 use baton_store::{Failure, Tx, memory, task};
 use serde::{Deserialize, Serialize};
@@ -47,11 +47,11 @@ pub(crate) struct Plan {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted_by: Option<String>,
     /// Where it was accepted: what tells one unnamed acceptor from another.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub accepted_place: Option<Place>,
+    #[serde(rename = "accepted_place", skip_serializing_if = "Option::is_none")]
+    pub accepted_location: Option<ProcessLocation>,
     /// The access token with which it was accepted, by its id.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub accepted_bearer: Option<String>,
+    #[serde(rename = "accepted_bearer", skip_serializing_if = "Option::is_none")]
+    pub accepted_access_token: Option<String>,
     /// The identity that accepted it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted_as: Option<String>,
@@ -105,18 +105,18 @@ pub(crate) fn is_outside(handoff: &Handoff, step: &Step) -> bool {
 }
 
 /// What a step asks of the tracker outside. A task that is published goes out as it is now, not as it was handed over.
-pub(crate) fn call(tx: &mut Tx<'_>, handoff: &Handoff, step: &Step) -> Result<Call, Failure> {
+pub(crate) fn call(tx: &mut Tx<'_>, handoff: &Handoff, step: &Step) -> Result<TrackerCall, Failure> {
     if step.kind == Kind::Publish {
         let draft = draft_of_task(tx, handoff)?;
-        return Ok(Call::Create(Box::new(Draft { may_exist: step.is_unknown, known: None, ..draft })));
+        return Ok(TrackerCall::Create(Box::new(Draft { may_exist: step.is_unknown, known: None, ..draft })));
     }
     Ok(call_of(handoff, step)?)
 }
 
-fn call_of(handoff: &Handoff, step: &Step) -> Result<Call, Refusal> {
+fn call_of(handoff: &Handoff, step: &Step) -> Result<TrackerCall, Refusal> {
     let repo = handoff.issues_repo.clone().unwrap_or_default();
     let id = handoff.handoff_id.as_str();
-    let close = |what: &str, reason, comment: String| Call::Close {
+    let close = |what: &str, reason, comment: String| TrackerCall::Close {
         repo: repo.clone(),
         number: handoff.issue_number.unwrap_or_default(),
         marker: content_marker(id, what, &comment),
@@ -134,7 +134,7 @@ fn call_of(handoff: &Handoff, step: &Step) -> Result<Call, Refusal> {
             let result = step.result.as_deref().or(handoff.result.as_deref()).unwrap_or("done");
             Ok(close("result", "completed", format!("This hand-off is completed: {result}")))
         }
-        Kind::Comment => Ok(Call::Comment {
+        Kind::Comment => Ok(TrackerCall::Comment {
             repo: repo.clone(),
             number: handoff.issue_number.unwrap_or_default(),
             marker: content_marker(
@@ -145,7 +145,7 @@ fn call_of(handoff: &Handoff, step: &Step) -> Result<Call, Refusal> {
             comment: step.result.clone().unwrap_or_default(),
             may_exist: step.is_unknown,
         }),
-        Kind::Edit => Ok(Call::Edit {
+        Kind::Edit => Ok(TrackerCall::Edit {
             repo,
             number: handoff.issue_number.unwrap_or_default(),
             edit: step.result.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default(),
@@ -154,7 +154,7 @@ fn call_of(handoff: &Handoff, step: &Step) -> Result<Call, Refusal> {
             let known = handoff.issue_number.filter(|_| step.kind == Kind::DuplicateCheck);
             let draft = Box::new(Draft { may_exist: step.is_unknown, known, ..draft(handoff)? });
             let forward = step.kind == Kind::Task && is_forward(handoff.state);
-            Ok(if forward { Call::Create(draft) } else { Call::Find(draft) })
+            Ok(if forward { TrackerCall::Create(draft) } else { TrackerCall::Find(draft) })
         }
     }
 }
@@ -162,7 +162,7 @@ fn call_of(handoff: &Handoff, step: &Step) -> Result<Call, Refusal> {
 /// The mark of a comment. It names the text as well: after a restore, numbers of steps are given out again, and another text
 /// under the same mark would be taken for the one that is there.
 fn content_marker(handoff_id: &str, what: &str, text: &str) -> String {
-    let digest: String = crate::request::hash(text).chars().take(12).collect();
+    let digest: String = crate::idempotency::request::hash(text).chars().take(12).collect();
     comment_marker(handoff_id, &format!("{what}-{digest}"))
 }
 
@@ -198,7 +198,7 @@ pub(crate) fn draft_of_task(tx: &mut Tx<'_>, handoff: &Handoff) -> Result<Draft,
 }
 
 /// Does a step in the ledger.
-pub(crate) fn local(
+pub(crate) fn run_local(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     handoff: &mut Handoff,
@@ -361,7 +361,7 @@ fn remember(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff) -> Result
     let body = json!({ "summary": format!("note of the hand-off: {}", handoff.subject),
         "memory_id": note.memory_id, "handoff_id": handoff.handoff_id });
     let delta = append_json(tx, env, &author, Delta::Remember, &body)?;
-    crate::memory::indexed(tx, env, &note, delta.seq)?;
+    crate::memory::enqueue_index(tx, env, &note, delta.seq)?;
     Ok(LocalStepOutcome::Done(None))
 }
 
@@ -371,7 +371,7 @@ fn withdraw(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &Handoff) -> Result<Loc
         let project = handoff.to_project_id.as_str();
         if memory::withdraw(tx, (project, id), &handoff.from_identity, Some(&why), env.now)? {
             let seq = tx.next_seq(project)?;
-            crate::memory::dropped(tx, env, project, id, seq)?;
+            crate::memory::enqueue_removal(tx, env, project, id, seq)?;
         }
     }
     Ok(LocalStepOutcome::Done(None))

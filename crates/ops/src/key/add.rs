@@ -6,7 +6,8 @@ use baton_store::key::PublicKey;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Force, ListedKey, put};
+use super::{ListedKey, check_force, put};
+use crate::force_request::ForceRequest;
 use crate::op::{Cx, Meta, Operation};
 use crate::project::require_active;
 use crate::resolve;
@@ -60,8 +61,8 @@ impl Operation for Add {
     type Output = AddOutput;
 
     fn run(input: AddInput, cx: &mut Cx<'_>) -> Result<AddOutput, Failure> {
-        let force = Force { force: input.force, why: input.why.as_deref() };
-        force.check()?;
+        let force = ForceRequest { given: input.force, why: input.why.as_deref() };
+        check_force(force)?;
         check_identity(&input.name)?;
         cx.env.host.check_key(&input.public_key)?;
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;

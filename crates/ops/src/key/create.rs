@@ -5,7 +5,8 @@ use baton_store::{Failure, key};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Force, ListedKey, listed, put};
+use super::{ListedKey, check_force, listed, put};
+use crate::force_request::ForceRequest;
 use crate::op::{Cx, Meta, Operation};
 use crate::project::require_active;
 use crate::resolve;
@@ -54,8 +55,8 @@ impl Operation for Create {
     type Output = CreateOutput;
 
     fn run(input: CreateInput, cx: &mut Cx<'_>) -> Result<CreateOutput, Failure> {
-        let force = Force { force: input.force, why: input.why.as_deref() };
-        force.check()?;
+        let force = ForceRequest { given: input.force, why: input.why.as_deref() };
+        check_force(force)?;
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let before = cx.store.read(|tx| {

@@ -14,6 +14,7 @@ use baton_store::{Failure, Tx, key};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::force_request::ForceRequest;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 pub use add::{Add, AddInput, AddOutput};
@@ -45,23 +46,15 @@ impl From<&PublicKey> for ListedKey {
     }
 }
 
-/// Whether a listed key may be replaced or removed, and why it is.
-#[derive(Clone, Copy)]
-struct Force<'a> {
-    force: bool,
-    why: Option<&'a str>,
-}
-
-impl Force<'_> {
-    fn check(&self) -> Result<(), Refusal> {
-        match (self.force, self.why) {
-            (true, Some(why)) => check_label("reason", why),
-            (true, None) => {
-                let what = "a listed key is replaced or removed by force only with a reason";
-                Err(Refusal::invalid("why_missing", what, "say --why REASON"))
-            }
-            (false, _) => Ok(()),
+/// Whether a listed key may be replaced or removed.
+fn check_force(force: ForceRequest<'_>) -> Result<(), Refusal> {
+    match (force.given, force.why) {
+        (true, Some(why)) => check_label("reason", why),
+        (true, None) => {
+            let what = "a listed key is replaced or removed by force only with a reason";
+            Err(Refusal::invalid("why_missing", what, "say --why REASON"))
         }
+        (false, _) => Ok(()),
     }
 }
 
@@ -72,12 +65,12 @@ fn put(
     env: &mut Env<'_>,
     project_id: &str,
     key: &PublicKey,
-    force: Force<'_>,
+    force: ForceRequest<'_>,
 ) -> Result<bool, Failure> {
     let before = key::get(tx, project_id, &key.identity)?;
     match &before {
         Some(known) if known.recipient == key.recipient => return Ok(false),
-        Some(known) if !force.force => return Err(listed(known).into()),
+        Some(known) if !force.given => return Err(listed(known).into()),
         _ => {}
     }
     key::put(tx, project_id, key)?;

@@ -8,7 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{Force, ListedKey, same};
+use super::{ListedKey, check_force, same};
+use crate::force_request::ForceRequest;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
@@ -55,8 +56,8 @@ impl Operation for Remove {
     type Output = RemoveOutput;
 
     fn run(input: RemoveInput, cx: &mut Cx<'_>) -> Result<RemoveOutput, Failure> {
-        let force = Force { force: input.force, why: input.why.as_deref() };
-        force.check()?;
+        let force = ForceRequest { given: input.force, why: input.why.as_deref() };
+        check_force(force)?;
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;

@@ -1,7 +1,7 @@
 //! `lease_list`: who works on which paths right now.
 
 use baton_model::id::identity_key;
-use baton_model::lease::{Lease, Row, pattern};
+use baton_model::lease::{FileLease, Row, pattern};
 use baton_store::{Failure, lease};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -52,11 +52,11 @@ impl Operation for List {
             Ok(lease::held_leases(tx, &project_id, now)?)
         })?;
         let holder = input.holder.as_deref().map(identity_key);
-        let wanted = |lease: &&Lease| {
+        let wanted = |lease: &&FileLease| {
             path.as_ref().is_none_or(|path| pattern::touches(path, &lease.pattern))
                 && holder.as_ref().is_none_or(|key| identity_key(&lease.identity) == *key)
         };
-        let items = held.iter().filter(wanted).map(Lease::row).collect();
+        let items = held.iter().filter(wanted).map(FileLease::row).collect();
         Ok(ListOutput { project_id, items, next: None })
     }
 }

@@ -3,7 +3,7 @@
 use baton_model::delta::Kind;
 use baton_model::holder::Holder;
 use baton_model::id::{check_label, visible};
-use baton_model::lease::{Lease, Row, pattern};
+use baton_model::lease::{FileLease, Row, pattern};
 use baton_model::refusal::{self, Refusal};
 use baton_store::{Failure, Tx, lease};
 use schemars::JsonSchema;
@@ -96,20 +96,20 @@ fn release(
     identity: &str,
 ) -> Result<(Vec<Row>, Vec<Row>), Failure> {
     let held = lease::held_leases(tx, project_id, env.now)?;
-    let session = resolve::own_or_callers(tx, env, project_id, identity)?;
-    let (place, token) = (env.caller.place.clone(), token_rights::token_id(env));
+    let session = resolve::default_session(tx, env, project_id, identity)?;
+    let (place, token) = (env.caller.location.clone(), token_rights::token_id(env));
     let caller = Holder {
         identity,
         session_id: session.as_ref().map(|session| session.session_id.as_str()),
-        place: Some(&place),
-        bearer: token.as_deref(),
+        location: Some(&place),
+        access_token_id: token.as_deref(),
     };
     // What another live process of the name took in its session is that process's.
     let elsewhere = held_elsewhere(env, session.as_ref(), &held);
-    let is_elsewhere = |lease: &Lease| elsewhere.contains(&lease.lease_id);
-    let is_own = |lease: &Lease| lease.holder().is_same(&caller) && !is_elsewhere(lease);
+    let is_elsewhere = |lease: &FileLease| elsewhere.contains(&lease.lease_id);
+    let is_own = |lease: &FileLease| lease.holder().is_same(&caller) && !is_elsewhere(lease);
     let lost = taken_over(tx, env, project_id, &caller)?;
-    let mut chosen: Vec<Lease> = Vec::new();
+    let mut chosen: Vec<FileLease> = Vec::new();
     if input.leases.is_empty() {
         chosen.extend(held.iter().filter(|lease| is_own(lease)).cloned());
     }
@@ -133,26 +133,26 @@ fn release(
         }
     }
     let lost = lost.iter().filter(|_| input.leases.is_empty());
-    Ok((chosen.iter().map(Lease::row).collect(), lost.map(Lease::row).collect()))
+    Ok((chosen.iter().map(FileLease::row).collect(), lost.map(FileLease::row).collect()))
 }
 
 /// The lease that is meant by an id, a prefix of one, or a pattern.
-fn lease_by_name<'a>(leases: &'a [Lease], name: &str) -> Option<&'a Lease> {
+fn lease_by_name<'a>(leases: &'a [FileLease], name: &str) -> Option<&'a FileLease> {
     let pattern = pattern::check(name).unwrap_or_default();
-    let is_prefix = |lease: &Lease| name.len() >= 4 && lease.lease_id.starts_with(name);
+    let is_prefix = |lease: &FileLease| name.len() >= 4 && lease.lease_id.starts_with(name);
     leases.iter().find(|lease| lease.pattern == pattern || is_prefix(lease))
 }
 
 /// The leases that match an id, a prefix of one, or a pattern. A pattern may be held by several; without force only the
 /// caller's own are selected.
 fn select_leases(
-    held: &[Lease],
+    held: &[FileLease],
     name: &str,
-    (is_own, is_elsewhere): (&impl Fn(&Lease) -> bool, &impl Fn(&Lease) -> bool),
+    (is_own, is_elsewhere): (&impl Fn(&FileLease) -> bool, &impl Fn(&FileLease) -> bool),
     force: bool,
-) -> Result<Vec<Lease>, Refusal> {
+) -> Result<Vec<FileLease>, Refusal> {
     let pattern = pattern::check(name).unwrap_or_default();
-    let mut found: Vec<&Lease> =
+    let mut found: Vec<&FileLease> =
         held.iter().filter(|lease| lease.lease_id == name || lease.pattern == pattern).collect();
     if found.is_empty() && name.len() >= 4 {
         found = held.iter().filter(|lease| lease.lease_id.starts_with(name)).collect();
@@ -166,10 +166,10 @@ fn select_leases(
         let hint = "`baton lease list` shows those that hold; what expired needs no release";
         return Err(Refusal::new(refusal::Kind::NotFound, "lease_unknown", what, hint));
     };
-    let mine: Vec<Lease> =
+    let mine: Vec<FileLease> =
         found.iter().filter(|lease| force || is_own(lease)).map(|lease| (*lease).clone()).collect();
     if mine.is_empty() {
-        let holder = match first.place.as_ref().filter(|_| is_elsewhere(first)) {
+        let holder = match first.location.as_ref().filter(|_| is_elsewhere(first)) {
             Some(place) => format!("the other process of {}: {}", first.identity, place.describe()),
             None => first.holder().describe(),
         };

@@ -2,19 +2,19 @@
 
 use baton_model::holder::Holder;
 use baton_model::id::{check_label, visible};
-use baton_model::lease::{Lease, MAX_DURATION, Mode, Row, USUAL, WorktreeLocation, admit, pattern};
+use baton_model::lease::{FileLease, MAX_DURATION, Mode, Row, USUAL, WorktreeLocation, admit, pattern};
 use baton_model::refusal::Refusal;
 use baton_model::session::Session;
 use baton_model::time::Millis;
-use baton_store::{Failure, Tx, lease, place};
+use baton_store::{Failure, Tx, lease, project_root};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{held_elsewhere, taken_over, with_takeover};
+use crate::idempotency::replay::{Replay, mark};
 use crate::op::{Cx, Env, Meta, Operation, PathKind};
 use crate::project::require_active;
-use crate::replay::{Replay, mark};
 use crate::session::refresh_working_copy;
 use crate::token_rights;
 use crate::{ownership, resolve};
@@ -119,9 +119,9 @@ impl Operation for Take {
         store.write(&[&project_id], |tx| {
             require_active(tx, &project_id)?;
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
-            let mut session = resolve::own_or_callers(tx, env, &project_id, &identity)?;
+            let mut session = resolve::default_session(tx, env, &project_id, &identity)?;
             // The one session of the name may be that of another live process.
-            let is_foreign = |own: &Session| ownership::is_held_elsewhere(env, own, &own.place);
+            let is_foreign = |own: &Session| ownership::is_held_elsewhere(env, own, &own.location);
             if let Some(own) = session.as_mut().filter(|own| !is_foreign(own)) {
                 refresh_working_copy(tx, env, own)?;
             }
@@ -155,7 +155,7 @@ fn replay(mut answer: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
     let held = cx.store.read(|tx| Ok(lease::held_leases(tx, &project_id, now)?))?;
     let taken = answer["items"].as_array().cloned().unwrap_or_default();
     let still = |item: &Value| held.iter().find(|lease| item["lease_id"] == lease.lease_id.as_str());
-    let items: Vec<Row> = taken.iter().filter_map(still).map(Lease::row).collect();
+    let items: Vec<Row> = taken.iter().filter_map(still).map(FileLease::row).collect();
     let over: Vec<&str> = taken
         .iter()
         .filter(|item| still(item).is_none())
@@ -213,16 +213,16 @@ fn take(
 ) -> Result<(Vec<Row>, Vec<Warning>), Failure> {
     let held = lease::held_leases(tx, request.project_id, env.now)?;
     let expired = lease::expired(tx, request.project_id, env.now)?;
-    let (place, token) = (env.caller.place.clone(), token_rights::token_id(env));
+    let (place, token) = (env.caller.location.clone(), token_rights::token_id(env));
     let caller = Holder {
         identity: request.identity,
         session_id: request.session_id.as_deref(),
-        place: Some(&place),
-        bearer: token.as_deref(),
+        location: Some(&place),
+        access_token_id: token.as_deref(),
     };
     let lost = taken_over(tx, env, request.project_id, &caller)?;
     let elsewhere = held_elsewhere(env, request.session, &held);
-    let is_elsewhere = |lease: &Lease| elsewhere.contains(&lease.lease_id);
+    let is_elsewhere = |lease: &FileLease| elsewhere.contains(&lease.lease_id);
     let (mut items, mut warnings) = (Vec::new(), Vec::new());
     for pattern in patterns {
         let wanted = renewed_or_new(env, request, pattern, held.iter().filter(|lease| !is_elsewhere(lease)));
@@ -230,7 +230,7 @@ fn take(
         let overlapping =
             admit(&wanted, &held, is_elsewhere, env.now).map_err(|refusal| with_takeover(refusal, lost))?;
         for other in overlapping {
-            let (kind, apart) = match other.location.as_ref().filter(|_| wanted.is_apart(&other)) {
+            let (kind, apart) = match other.worktree.as_ref().filter(|_| wanted.is_apart(&other)) {
                 None => (WarningKind::LeaseOverlaps, String::new()),
                 Some(WorktreeLocation { root, branch }) => {
                     let branch = branch.as_deref().map(visible).unwrap_or_default();
@@ -263,7 +263,7 @@ fn path_remark(
     project_id: &str,
     patterns: &[String],
 ) -> Result<Vec<Warning>, Failure> {
-    let roots = place::roots(tx, project_id, &env.caller.place.machine)?;
+    let roots = project_root::roots(tx, project_id, &env.caller.location.machine)?;
     // Of a project in which the caller does not stand, nothing is looked up.
     let Some(root) = env.caller.folders.iter().find(|folder| roots.contains(folder)) else {
         return Ok(Vec::new());
@@ -291,7 +291,7 @@ fn path_remark(
 /// Where a session works.
 fn location(session: &Session) -> Option<WorktreeLocation> {
     session
-        .copy
+        .working_copy
         .as_ref()
         .map(|copy| WorktreeLocation { root: copy.root.clone(), branch: copy.branch.clone() })
 }
@@ -301,9 +301,9 @@ fn renewed_or_new<'a>(
     env: &mut Env<'_>,
     request: &LeaseRequest<'_>,
     pattern: &str,
-    mut held: impl Iterator<Item = &'a Lease>,
-) -> Lease {
-    let new = Lease {
+    mut held: impl Iterator<Item = &'a FileLease>,
+) -> FileLease {
+    let new = FileLease {
         project_id: request.project_id.to_owned(),
         lease_id: env.id(),
         pattern: pattern.to_owned(),
@@ -311,18 +311,18 @@ fn renewed_or_new<'a>(
         advisory: request.input.advisory,
         identity: request.identity.to_owned(),
         session_id: request.session_id.clone(),
-        place: Some(env.caller.place.clone()),
+        location: Some(env.caller.location.clone()),
         why: request.input.why.clone(),
         taken_at: env.now,
         expires_at: env.now.saturating_add(request.span),
         released_at: None,
-        bearer: token_rights::token_id(env),
-        location: request.session.filter(|_| request.session_id.is_some()).and_then(location),
+        access_token_id: token_rights::token_id(env),
+        worktree: request.session.filter(|_| request.session_id.is_some()).and_then(location),
     };
     match held.find(|own| own.pattern == new.pattern && own.same_holder(&new)) {
         Some(own) => {
             let why = new.why.clone().or_else(|| own.why.clone());
-            Lease { lease_id: own.lease_id.clone(), taken_at: own.taken_at, why, ..new }
+            FileLease { lease_id: own.lease_id.clone(), taken_at: own.taken_at, why, ..new }
         }
         None => new,
     }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use baton_store::{Failure, FaultKind, baton, chain, copy, dump, project};
+use baton_store::{Failure, FaultKind, baton, chain, dump, ledger_transfer, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -59,7 +59,7 @@ impl Operation for StoreCheck {
         }
         if faults.0.is_empty() {
             // What none of these looks at.
-            let rest = copy::readable(store);
+            let rest = ledger_transfer::readable(store);
             faults.take("the store", rest)?;
         }
         let faults = faults.0;

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::op::Env;
 use crate::project::{CarriedBaton, carry_missing, reopen};
-use crate::session::move_baton;
+use crate::session::update_baton;
 
 /// The most entries of a project's ledger that are searched for merges.
 const MAX_ENTRIES: i64 = 1_000;
@@ -183,14 +183,14 @@ impl MergeHistory<'_> {
                 (Some(id), Some(there)) => {
                     // The older export is of a time at which it was in the other project.
                     if there.spent_by.as_ref().is_some_and(|by| work.in_newer.contains(by)) {
-                        move_baton(tx, &Baton { spent_by: None, ..there.clone() })?;
+                        update_baton(tx, &Baton { spent_by: None, ..there.clone() })?;
                     }
                     id
                 }
                 // The older export is of a time before it came there. Where it was continued there and came back, that one goes on.
                 (Some(_), None) => {
                     if is_last_of_thread(tx, last)? {
-                        move_baton(tx, &Baton { spent_by: None, ..last.clone() })?;
+                        update_baton(tx, &Baton { spent_by: None, ..last.clone() })?;
                     }
                     &last.baton_id
                 }
@@ -245,6 +245,6 @@ fn spend(tx: &mut Tx<'_>, left: &Baton, successor: &str) -> Result<Option<String
         Some(id) => session::get(tx, &left.project_id, id)?,
         None => None,
     };
-    move_baton(tx, &Baton { spent_by: Some(successor.to_owned()), ..left.clone() })?;
+    update_baton(tx, &Baton { spent_by: Some(successor.to_owned()), ..left.clone() })?;
     Ok(holder.is_some_and(|holder| holder.is_open()).then(|| left.baton_id.clone()))
 }

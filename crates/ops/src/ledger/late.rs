@@ -8,8 +8,8 @@ use baton_store::{Failure, Tx, baton, session};
 use serde_json::{Value, json};
 
 use super::{Author, append_json};
+use crate::idempotency::request::Request;
 use crate::op::Env;
-use crate::request::Request;
 use crate::session::send_signal;
 
 /// How many characters of what came too late go into the signal.

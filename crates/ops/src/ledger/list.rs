@@ -13,7 +13,7 @@ use crate::project::{export_out_of_reach, hidden_merge};
 use crate::resolve;
 
 /// Deltas that are read at once where only some of them are wanted.
-const BATCH: usize = 500;
+const BATCH_SIZE: usize = 500;
 /// Deltas that are looked at for one page.
 const MAX_SCANNED: usize = 20_000;
 
@@ -189,7 +189,7 @@ fn newest(
     // Of one kind, however much of others came since.
     let kind = input.kind.as_deref().map(Kind::from_word).filter(|kind| *kind != Kind::Other);
     let most = usize::try_from(limit(input)).unwrap_or(usize::MAX);
-    let size = if filter.is_narrow() { BATCH.max(most + 1) } else { most + 1 };
+    let size = if filter.is_narrow() { BATCH_SIZE.max(most + 1) } else { most + 1 };
     let (mut page, mut seq, mut looked) = (LedgerPage::default(), input.before.unwrap_or(i64::MAX), 0);
     loop {
         let batch = delta::page_before(tx, project_id, kind, seq, row_limit(size))?;

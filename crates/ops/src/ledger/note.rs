@@ -114,8 +114,8 @@ fn add(
         Some(_) => Some(resolve::acting(tx, env, project_id, named, input.identity.as_deref())?),
         None => {
             token_rights::require_name_available(tx, env, project_id, identity)?;
-            match resolve::own_if_any(tx, env, project_id, identity)? {
-                None => resolve::ousted_here(tx, env, project_id, identity)?,
+            match resolve::only_open_session(tx, env, project_id, identity)? {
+                None => resolve::preempted_in_process(tx, env, project_id, identity)?,
                 own => own,
             }
         }

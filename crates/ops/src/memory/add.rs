@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::idempotency::request::{self, Request, Requester};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Meta, Operation};
 use crate::project::require_active;
-use crate::request::{self, Request, Requester};
 use crate::resolve;
 
 /// Stores a memory.
@@ -35,7 +35,7 @@ pub struct AddInput {
     #[serde(default)]
     pub tags: Vec<String>,
     /// 0 to 1; 0.4 is usual.
-    #[serde(default = "usual")]
+    #[serde(default = "default_importance")]
     pub importance: f64,
     /// Makes a retry return the same memory.
     #[serde(default)]
@@ -50,7 +50,7 @@ impl Default for AddInput {
             text: Default::default(),
             kind: note(),
             tags: Default::default(),
-            importance: usual(),
+            importance: default_importance(),
             request_id: Default::default(),
         }
     }
@@ -60,7 +60,7 @@ fn note() -> String {
     "note".into()
 }
 
-fn usual() -> f64 {
+fn default_importance() -> f64 {
     0.4
 }
 
@@ -102,11 +102,11 @@ impl Operation for Add {
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
             let stored = Memory { memory_id: env.id(), ..wanted.clone() };
             memory::insert(tx, &stored)?;
-            let own = resolve::own_or_callers(tx, env, &project_id, &identity)?;
+            let own = resolve::default_session(tx, env, &project_id, &identity)?;
             let author = Author { project_id: &project_id, identity: &identity, session: own.as_ref() };
             let body = json!({ "summary": headline(&stored.text), "memory_id": stored.memory_id });
             let delta = append_json(tx, env, &author, Kind::Remember, &body)?;
-            super::indexed(tx, env, &stored, delta.seq)?;
+            super::enqueue_index(tx, env, &stored, delta.seq)?;
             let answer = View::from(&stored);
             request::keep(tx, env, request.as_ref(), &answer)?;
             Ok(answer)

@@ -10,7 +10,12 @@ use crate::op::Env;
 use crate::recall::text_of;
 
 /// A memory is there, or its text is another.
-pub(crate) fn indexed(tx: &mut Tx<'_>, env: &mut Env<'_>, memory: &Memory, seq: i64) -> Result<(), Failure> {
+pub(crate) fn enqueue_index(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    memory: &Memory,
+    seq: i64,
+) -> Result<(), Failure> {
     let setup = env.host.recall();
     match setup.endpoint {
         None => embed(tx, memory, seq)?,
@@ -24,7 +29,7 @@ pub(crate) fn indexed(tx: &mut Tx<'_>, env: &mut Env<'_>, memory: &Memory, seq: 
 }
 
 /// A memory was withdrawn.
-pub(crate) fn dropped(
+pub(crate) fn enqueue_removal(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     project_id: &str,

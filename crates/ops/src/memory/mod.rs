@@ -15,7 +15,7 @@ use baton_store::{Failure, Tx, memory};
 
 use crate::resolve;
 pub use add::{Add, AddInput, AddOutput};
-pub(crate) use index::{dropped, indexed};
+pub(crate) use index::{enqueue_index, enqueue_removal};
 pub use recall::SearchMethod;
 pub use reindex::{Reindex, ReindexInput, ReindexOutput};
 pub use scope::{MemoryScope, MemoryScopeInput, MemoryScopeOutput};

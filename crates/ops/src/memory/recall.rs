@@ -15,7 +15,7 @@ use crate::recall::{MatrixCache, nearest};
 const CANDIDATES: usize = 200;
 
 /// A memory, and how well it matches: 0 to 1.
-pub(super) struct Candidate {
+pub(super) struct ScoredMemory {
     pub(super) memory: Memory,
     pub(super) matched: f64,
 }
@@ -36,7 +36,7 @@ pub enum SearchMethod {
 
 /// What was found, in what way, and why not in a better one.
 pub(super) struct RecallResult {
-    pub(super) candidates: Vec<Candidate>,
+    pub(super) candidates: Vec<ScoredMemory>,
     pub(super) method: SearchMethod,
     pub(super) why: Option<String>,
 }
@@ -73,7 +73,7 @@ fn newest(tx: &mut Tx<'_>, projects: &[String], is_whole: bool) -> Result<Recall
     let mut candidates = Vec::new();
     for project in projects {
         let recent = memory::recent(tx, project, most_of(is_whole))?;
-        candidates.extend(recent.into_iter().map(|memory| Candidate { memory, matched: 0.0 }));
+        candidates.extend(recent.into_iter().map(|memory| ScoredMemory { memory, matched: 0.0 }));
     }
     Ok(RecallResult { candidates, method: SearchMethod::Newest, why: None })
 }
@@ -135,7 +135,7 @@ fn looked_up(
     tx: &mut Tx<'_>,
     projects: &[String],
     fused: impl Iterator<Item = ((String, String), f64)>,
-) -> Result<Vec<Candidate>, Failure> {
+) -> Result<Vec<ScoredMemory>, Failure> {
     let mut wanted: BTreeMap<String, Vec<(String, f64)>> = BTreeMap::new();
     for ((project, id), matched) in fused {
         wanted.entry(project).or_default().push((id, matched));
@@ -147,7 +147,7 @@ fn looked_up(
         for memory in memory::get_many(tx, project, &ids)? {
             if memory.withdrawn_at.is_none() {
                 let matched = scores.get(&memory.memory_id).copied().unwrap_or_default();
-                candidates.push(Candidate { memory, matched });
+                candidates.push(ScoredMemory { memory, matched });
             }
         }
     }

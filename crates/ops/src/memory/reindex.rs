@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::index::{embed, push, update_of};
 use crate::op::{Cx, Meta, Operation};
-use crate::recall::BATCH;
+use crate::recall::BATCH_SIZE;
 use crate::resolve;
 
 /// Indexes a project's memories again.
@@ -48,7 +48,7 @@ impl Operation for Reindex {
         let setup = cx.env.host.recall();
         let (begin, mut after) = (cx.env.now, String::new());
         let (mut memories, mut embedded, mut effects) = (0, 0, 0);
-        let limit = i64::try_from(BATCH).unwrap_or(i64::MAX);
+        let limit = i64::try_from(BATCH_SIZE).unwrap_or(i64::MAX);
         loop {
             let Cx { store, env } = &mut *cx;
             let from = after.clone();

@@ -7,7 +7,7 @@ use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::recall::{Candidate, SearchMethod, recall};
+use super::recall::{ScoredMemory, SearchMethod, recall};
 use super::scope::searched;
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
@@ -35,7 +35,7 @@ pub struct SearchInput {
     #[serde(default)]
     pub related: bool,
     /// The most that are returned, up to 100; 0 for every one.
-    #[serde(default = "usual")]
+    #[serde(default = "default_limit")]
     pub limit: usize,
 }
 
@@ -47,12 +47,12 @@ impl Default for SearchInput {
             kind: Default::default(),
             tags: Default::default(),
             related: Default::default(),
-            limit: usual(),
+            limit: default_limit(),
         }
     }
 }
 
-fn usual() -> usize {
+fn default_limit() -> usize {
     10
 }
 
@@ -108,7 +108,7 @@ impl Operation for Search {
             let found = recall(tx, env, cache, (&searched, &input.query, is_whole))?;
             Ok((searched, found))
         })?;
-        let mut ranked: Vec<(f64, Candidate)> = found
+        let mut ranked: Vec<(f64, ScoredMemory)> = found
             .candidates
             .into_iter()
             .filter(|c| input.kind.as_ref().is_none_or(|kind| *kind == c.memory.kind))
@@ -131,6 +131,6 @@ impl Operation for Search {
     }
 }
 
-fn row(score: f64, candidate: &Candidate) -> Row {
+fn row(score: f64, candidate: &ScoredMemory) -> Row {
     Row { memory: View::from(&candidate.memory), score: (score * 1_000.0).round() / 1_000.0 }
 }

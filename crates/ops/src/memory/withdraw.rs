@@ -62,12 +62,12 @@ impl Operation for Withdraw {
             if !memory::withdraw(tx, key, &identity, input.why.as_deref(), env.now)? {
                 return Err(withdrawn_before(&known.memory_id).into());
             }
-            let own = resolve::own_or_callers(tx, env, &project_id, &identity)?;
+            let own = resolve::default_session(tx, env, &project_id, &identity)?;
             let author = Author { project_id: &project_id, identity: &identity, session: own.as_ref() };
             let summary = format!("memory withdrawn: {}", super::add::headline(&known.text));
             let body = json!({ "summary": summary, "memory_id": known.memory_id, "why": input.why });
             let delta = append_json(tx, env, &author, Kind::Remember, &body)?;
-            super::dropped(tx, env, &project_id, &known.memory_id, delta.seq)?;
+            super::enqueue_removal(tx, env, &project_id, &known.memory_id, delta.seq)?;
             notify_author(tx, env, &known, (&identity, input.why.as_deref()))?;
             by_id(tx, &project_id, &known.memory_id)
         })?;

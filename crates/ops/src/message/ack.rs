@@ -14,7 +14,7 @@ use super::post::{Outgoing, post};
 use super::warning::Warning;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::project::merged_into;
-use crate::{resolve, seal};
+use crate::{encryption, resolve};
 
 /// The type of the signal that goes back to the sender.
 const KIND: &str = "Acknowledgment";
@@ -166,7 +166,7 @@ fn acknowledge(verb: &str, input: MailAckInput, cx: &mut Cx<'_>, find: Find) -> 
 /// was merged.
 pub(super) fn acked_at_sender(tx: &mut Tx<'_>, known: &Message, now: Millis) -> Result<(), Failure> {
     if let Some(home) = known.from_project_id.as_deref().filter(|home| *home != known.project_id) {
-        message::acked(tx, home, &known.message_id, now)?;
+        message::mark_acked(tx, home, &known.message_id, now)?;
     }
     Ok(())
 }
@@ -183,13 +183,13 @@ fn text(cx: &mut Cx<'_>, known: &Message, identity: &str, input: &MailAckInput) 
     if !input.sensitive || input.body.is_empty() {
         return Ok(Text { body: input.body.clone(), readers: None, warnings: Vec::new() });
     }
-    let about = seal::Mail {
+    let about = encryption::Mail {
         from_project: &known.project_id,
         to_project: known.from_project_id.as_deref().unwrap_or(&known.project_id),
         from: identity,
         to: &Address::Identity(known.from_identity.clone()),
     };
-    let sealed = seal::seal(cx, &about, &input.body)?;
+    let sealed = encryption::encrypt(cx, &about, &input.body)?;
     Ok(Text { body: sealed.text, readers: Some(sealed.readers), warnings: sealed.warnings })
 }
 
@@ -200,7 +200,7 @@ fn record_acknowledgement(
     identity: &str,
     (text, former): (&Text, Option<&str>),
 ) -> Result<AckOutput, Failure> {
-    let is_first = message::acked(tx, &known.project_id, &known.message_id, env.now)?;
+    let is_first = message::mark_acked(tx, &known.project_id, &known.message_id, env.now)?;
     let reply = match is_first || is_new(tx, known, &text.body)? {
         true => Some(notify_sender(tx, env, known, (text, former))?),
         false => None,

@@ -51,7 +51,7 @@ impl Operation for Delivered {
                 {
                     token_rights::require_may_be(tx, env, &project_id, &known.to_identity)?;
                 }
-                marked += usize::from(message::delivered(tx, &project_id, id, now)?);
+                marked += usize::from(message::mark_delivered(tx, &project_id, id, now)?);
             }
             Ok(marked)
         })?;

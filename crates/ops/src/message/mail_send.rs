@@ -6,7 +6,7 @@ use baton_model::message::{Address, LETTER, USUAL_ACK, View, mail_type, usual_li
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::suggest::near;
 use baton_model::time::{Millis, TEN_YEARS, rfc3339, seconds_within, within};
-use baton_store::{Failure, Tx, place, project};
+use baton_store::{Failure, Tx, project, project_root};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -14,10 +14,10 @@ use serde_json::{Map, Value, json};
 use super::post::{Outgoing, post};
 use super::reply::Destination;
 use super::{SendOutput, Warning, WarningKind, reply};
+use crate::idempotency::request::{self, Request, Requester};
 use crate::op::{Cx, Meta, Operation};
 use crate::project::{require_active, require_not_merged};
-use crate::request::{self, Request, Requester};
-use crate::{agent, resolve, roles, seal};
+use crate::{agent, encryption, resolve, roles};
 
 /// The largest body, in bytes.
 const BODY: usize = 64 * 1024;
@@ -158,7 +158,7 @@ impl Operation for MailSend {
             require_target(tx, &draft.to_project)?;
             if let Address::Identity(name) = &draft.to {
                 tx.prefetch(|tx| {
-                    drop(place::of_project(tx, &draft.to_project));
+                    drop(project_root::of_project(tx, &draft.to_project));
                     drop(agent::first_name(tx, &draft.to_project, name));
                 });
             }
@@ -270,13 +270,13 @@ fn draft(input: &MailSendInput, cx: &mut Cx<'_>) -> Result<Draft, Failure> {
         warnings: Vec::new(),
     };
     if input.sensitive {
-        let about = seal::Mail {
+        let about = encryption::Mail {
             from_project: &draft.from_project,
             to_project: &draft.to_project,
             from: &draft.from,
             to: &draft.to,
         };
-        let sealed = seal::seal(cx, &about, &draft.body)?;
+        let sealed = encryption::encrypt(cx, &about, &draft.body)?;
         (draft.body, draft.readers, draft.warnings) = (sealed.text, Some(sealed.readers), sealed.warnings);
     }
     Ok(draft)

@@ -61,7 +61,7 @@ impl Operation for Read {
             find::own(tx, &project_id, &input.message_id, &identity)
         })?;
         let text = match &found.readers {
-            Some(_) => Some(cx.env.host.unseal(&project_id, &identity, &found.body)?),
+            Some(_) => Some(cx.env.host.decrypt(&project_id, &identity, &found.body)?),
             None => None,
         };
         let Cx { store, env } = cx;

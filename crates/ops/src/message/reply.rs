@@ -116,6 +116,6 @@ pub(super) fn acknowledge(
         return Ok(());
     }
     let found = find::take(tx, found, part, identity)?;
-    message::acked(tx, project_id, &found.message_id, now)?;
+    message::mark_acked(tx, project_id, &found.message_id, now)?;
     acked_at_sender(tx, &found, now)
 }

@@ -33,7 +33,7 @@ pub struct SearchInput {
     #[serde(default)]
     pub mine: bool,
     /// At most so many; 0 for all.
-    #[serde(default = "usual")]
+    #[serde(default = "default_limit")]
     pub limit: usize,
 }
 
@@ -44,12 +44,12 @@ impl Default for SearchInput {
             identity: Default::default(),
             query: Default::default(),
             mine: Default::default(),
-            limit: usual(),
+            limit: default_limit(),
         }
     }
 }
 
-fn usual() -> usize {
+fn default_limit() -> usize {
     50
 }
 

@@ -30,7 +30,7 @@ pub struct SendInput {
     /// Identity that it is for; it may not be there yet.
     pub to: String,
     /// `TaskAssigned`, `Acknowledgment`, `StatusUpdate`, `ReviewRequested`, `ReviewCompleted`, `Question` or `Blocker`.
-    #[serde(rename = "type", default = "usual")]
+    #[serde(rename = "type", default = "default_kind")]
     pub kind: String,
     /// One line.
     pub subject: String,
@@ -52,7 +52,7 @@ impl Default for SendInput {
             project: Default::default(),
             identity: Default::default(),
             to: Default::default(),
-            kind: usual(),
+            kind: default_kind(),
             subject: Default::default(),
             body: Default::default(),
             expires_in_s: Default::default(),
@@ -61,7 +61,7 @@ impl Default for SendInput {
     }
 }
 
-fn usual() -> String {
+fn default_kind() -> String {
     "StatusUpdate".into()
 }
 

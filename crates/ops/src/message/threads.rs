@@ -10,7 +10,7 @@ use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// How many of the newest messages are looked at.
-const LOOK: i64 = 1_000;
+const MAX_SCANNED_MESSAGES: i64 = 1_000;
 
 /// Lists threads.
 pub struct Threads;
@@ -23,17 +23,17 @@ pub struct ThreadsInput {
     #[serde(default)]
     pub project: Option<String>,
     /// At most so many.
-    #[serde(default = "usual")]
+    #[serde(default = "default_limit")]
     pub limit: usize,
 }
 
 impl Default for ThreadsInput {
     fn default() -> Self {
-        Self { project: Default::default(), limit: usual() }
+        Self { project: Default::default(), limit: default_limit() }
     }
 }
 
-fn usual() -> usize {
+fn default_limit() -> usize {
     50
 }
 
@@ -84,7 +84,7 @@ impl Operation for Threads {
         let now = cx.env.now;
         let newest = cx.store.read(|tx| {
             resolve::require_project(tx, &project_id)?;
-            Ok(message::newest(tx, &project_id, i64::MAX, LOOK)?)
+            Ok(message::newest(tx, &project_id, i64::MAX, MAX_SCANNED_MESSAGES)?)
         })?;
         let mut threads: Vec<Vec<&Message>> = Vec::new();
         let mut places = std::collections::HashMap::new();
@@ -97,8 +97,8 @@ impl Operation for Threads {
                 thread.push(message);
             }
         }
-        let more =
-            threads.len() > input.limit || i64::try_from(newest.len()).is_ok_and(|count| count == LOOK);
+        let more = threads.len() > input.limit
+            || i64::try_from(newest.len()).is_ok_and(|count| count == MAX_SCANNED_MESSAGES);
         let items = threads.iter().take(input.limit).filter_map(|thread| row(thread, now)).collect();
         Ok(ThreadsOutput { project_id, items, more })
     }

@@ -9,8 +9,8 @@ use baton_store::{Failure, Tx, baton, delta, project, session};
 
 use super::import::{BatonImport, BatonImportOutput};
 use super::records::{ImportRecord, MAX_ENTRIES, receipt_of};
+use crate::idempotency::request::Request;
 use crate::op::{Env, Operation};
-use crate::request::Request;
 
 /// The refusal to have a baton wait here again while its work goes on from the file; none where nothing is known of that.
 pub(super) fn refusal(tx: &mut Tx<'_>, env: &Env<'_>, left: &Baton) -> Result<Option<Refusal>, Failure> {

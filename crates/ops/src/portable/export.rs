@@ -21,7 +21,7 @@ use crate::op::{Cx, Env, Meta, Operation, Retention};
 use crate::ownership::is_at_work;
 use crate::project::{carried_here, require_not_merged};
 use crate::resolve;
-use crate::session::{entrusted_packet, move_baton};
+use crate::session::{entrusted_packet, update_baton};
 
 /// Exports a baton.
 pub struct BatonExport;
@@ -136,7 +136,7 @@ fn export(
     };
     let author = Author { project_id, identity, session: None };
     let entry = append_json(tx, env, &author, Kind::Other, &json!(record))?;
-    move_baton(tx, &Baton { spent_by: Some(entry.delta_id), ..left })?;
+    update_baton(tx, &Baton { spent_by: Some(entry.delta_id), ..left })?;
     Ok(output)
 }
 
@@ -174,7 +174,7 @@ fn read(
         to_identity: left.to_identity.clone(),
         to_role: left.to_role.clone(),
         location: location(&from),
-        machine: from.place.machine,
+        machine: from.location.machine,
         packet: packet.value()?,
         packet_text: packet.is_text_exact_only()?.then(|| packet.text().to_owned()),
         changes: changes.map(|changes| changes.manifest),
@@ -192,7 +192,7 @@ fn read(
 }
 
 fn location(from: &Session) -> Option<FileLocation> {
-    let copy = from.copy.clone()?;
+    let copy = from.working_copy.clone()?;
     Some(FileLocation {
         root: copy.root,
         branch: copy.branch,

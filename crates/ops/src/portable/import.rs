@@ -7,7 +7,7 @@ use baton_model::id::{short, visible};
 use baton_model::packet::ValidatedPacket;
 use baton_model::refusal::{self, Refusal};
 use baton_model::repository::WorkingCopy;
-use baton_model::session::{Place, Release, ReleaseReason, Session};
+use baton_model::session::{ProcessLocation, Release, ReleaseReason, Session};
 use baton_store::{Failure, Tx, baton, delta, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,10 +16,10 @@ use serde_json::json;
 use super::continued;
 use super::import_check::{check, require_same_project};
 use super::records::{ImportRecord, ReceiptRecord, export_of};
+use crate::idempotency::request::Request;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Retention};
 use crate::project::{carried_as, merged_from, require_not_merged};
-use crate::request::Request;
 use crate::resolve;
 use crate::session::{Address, leave};
 use crate::token_rights;
@@ -352,7 +352,7 @@ fn over_session(env: &mut Env<'_>, project_id: &str, identity: &str, of: &Portab
         thread_id: of.thread_id.clone(),
         identity: identity.to_owned(),
         surface: of.surface.clone(),
-        place: Place { machine: of.machine.clone(), ..Place::default() },
+        location: ProcessLocation { machine: of.machine.clone(), ..ProcessLocation::default() },
         started_at: env.now,
         heartbeat_at: env.now,
         last_verb: BatonImport::NAME.to_owned(),
@@ -367,6 +367,6 @@ fn over_session(env: &mut Env<'_>, project_id: &str, identity: &str, of: &Portab
         opened_by: token_rights::token_id(env),
         stale_after: env.limits.stale_after,
         baton_id: None,
-        copy: of.location.as_ref().map(copy),
+        working_copy: of.location.as_ref().map(copy),
     }
 }

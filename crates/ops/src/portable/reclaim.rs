@@ -18,7 +18,7 @@ use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Meta, Operation};
 use crate::project::{carry_reclaimed, merged_from, merged_into, require_not_merged};
 use crate::resolve;
-use crate::session::move_baton;
+use crate::session::update_baton;
 
 /// Takes an exported baton back.
 pub struct BatonReclaim;
@@ -96,7 +96,7 @@ impl Operation for BatonReclaim {
             let (baton_id, summary) = (left.baton_id.clone(), left.summary.clone());
             let left = Baton { spent_by: None, ..left };
             let Some(into) = &into else {
-                move_baton(tx, &left)?;
+                update_baton(tx, &left)?;
                 return Ok(BatonReclaimOutput {
                     project_id: home.clone(),
                     baton_id,

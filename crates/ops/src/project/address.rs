@@ -4,11 +4,11 @@ use baton_model::id::visible;
 use baton_model::project::without_credentials;
 use baton_model::project_document::DocumentFields;
 use baton_model::repository::canonical_address;
-use baton_store::{Failure, Tx, place, project};
+use baton_store::{Failure, Tx, project, project_root};
 
 use super::choose::Choice;
 use super::init::InitInput;
-use crate::displaced::{is_displaced, is_place_of};
+use crate::displaced::{is_displaced, is_root_of};
 
 /// A remote that was renamed or moved, or that of another repository of the project, such as a fork that joined it.
 pub(super) struct ChangedAddress {
@@ -30,7 +30,7 @@ impl ChangedAddress {
         if chosen.is_new || input.join.is_some() || input.sync {
             return Ok(None);
         }
-        let known = project::get(tx, &chosen.place.project_id)?.and_then(|known| known.vcs_remote_url);
+        let known = project::get(tx, &chosen.root.project_id)?.and_then(|known| known.vcs_remote_url);
         let Some((before, now)) = known.zip(input.remote.as_deref().map(without_credentials)) else {
             return Ok(None);
         };
@@ -40,14 +40,15 @@ impl ChangedAddress {
         if other.is_none() || own == other || !is_as_known {
             return Ok(None);
         }
-        let here = &chosen.place;
-        let is_other = |place: &place::Place| {
+        let here = &chosen.root;
+        let is_other = |place: &project_root::ProjectRoot| {
             !place.is_worktree
                 && !is_displaced(place)
-                && !is_place_of(place, here.repository_id.as_deref(), here.common_dir.as_deref())
+                && !is_root_of(place, here.repository_id.as_deref(), here.common_dir.as_deref())
         };
         // What a document names is the user's word, also where it is not the remote of the folder.
-        let is_taken = written.is_none() && !place::of_project(tx, &here.project_id)?.iter().any(is_other);
+        let is_taken =
+            written.is_none() && !project_root::of_project(tx, &here.project_id)?.iter().any(is_other);
         Ok(Some(Self { before, now, is_taken }))
     }
 

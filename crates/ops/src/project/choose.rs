@@ -6,28 +6,26 @@ use baton_model::project::Project;
 use baton_model::project_document;
 use baton_model::refusal::{self, Refusal};
 use baton_model::repository::Repository;
-use baton_store::place::Place;
-use baton_store::{Failure, Tx, place, project, session};
+use baton_store::project_root::ProjectRoot;
+use baton_store::{Failure, Tx, project, project_root, session};
 use serde_json::json;
 
 use super::init::InitInput;
-use crate::displaced::put_place;
+use crate::displaced::put_root;
 use crate::ledger::{Author, append_json};
-use crate::locate::{
-    CallerPlace, CloneOf, Location, by_address, clone_refusal, locate, place_of, unresolved,
-};
+use crate::locate::{CallerPlace, CloneOf, Location, by_address, clone_refusal, locate, root_of, unresolved};
 use crate::op::{Cx, Env};
 use crate::resolve;
 
 /// Most names that a refusal lists.
-const NAMED: usize = 5;
+const MAX_NAMED_PROJECTS: usize = 5;
 
 /// What a registration writes.
 pub(super) struct Choice {
     /// The folder, with its project.
-    pub place: Place,
+    pub root: ProjectRoot,
     /// Places of the same repository that go along, or are gone.
-    also: Vec<Place>,
+    also: Vec<ProjectRoot>,
     /// The project that it belonged to.
     pub taken_from: Option<String>,
     /// Whether it did not belong to the project before.
@@ -39,7 +37,7 @@ pub(super) struct Choice {
 impl Choice {
     /// The projects that the registration writes into.
     pub(super) fn projects(&self) -> Vec<&str> {
-        std::iter::once(self.place.project_id.as_str()).chain(self.taken_from.as_deref()).collect()
+        std::iter::once(self.root.project_id.as_str()).chain(self.taken_from.as_deref()).collect()
     }
 }
 
@@ -54,7 +52,7 @@ pub(super) fn choose(cx: &mut Cx<'_>, input: &InitInput) -> Result<Choice, Failu
     let named = input.join.as_deref().or(input.id.as_deref()).or(caller.project.as_deref());
     let named = named.map(|name| caller.id_of(name));
     named.map_or(Ok(()), check_project)?;
-    if place_of(&here, "").is_none() {
+    if root_of(&here, "").is_none() {
         return Err(unknown_folder().into());
     }
     let host = cx.env.host;
@@ -79,17 +77,19 @@ pub(super) fn choose(cx: &mut Cx<'_>, input: &InitInput) -> Result<Choice, Failu
         Ok((project_id, location, is_founding))
     })?;
     let is_new = match &location {
-        Location::Project(own) | Location::Moved(Place { project_id: own, .. }) => *own != project_id,
+        Location::Project(own) | Location::Moved(ProjectRoot { project_id: own, .. }) => *own != project_id,
         _ => true,
     };
     let taken_from = match location {
-        Location::Project(own) | Location::Moved(Place { project_id: own, .. }) if own != project_id => {
+        Location::Project(own) | Location::Moved(ProjectRoot { project_id: own, .. })
+            if own != project_id =>
+        {
             Some(own)
         }
         _ => None,
     };
-    let place = place_of(&here, &project_id).ok_or_else(unknown_folder)?;
-    let mut chosen = Choice { place, also: Vec::new(), taken_from, is_new, is_founding };
+    let place = root_of(&here, &project_id).ok_or_else(unknown_folder)?;
+    let mut chosen = Choice { root: place, also: Vec::new(), taken_from, is_new, is_founding };
     if let Some(repository) = here.repository {
         let fresh = cx.env.id();
         cx.store.read(|tx| choose_repository_id(tx, &cx.env, (&here, repository), &mut chosen, &fresh))?;
@@ -132,7 +132,7 @@ fn unnamed_project(
     if !input.separate {
         refuse_clone(tx, input, here)?;
     }
-    let path = place_of(here, "").map(|place| place.path).unwrap_or_default();
+    let path = root_of(here, "").map(|place| place.path).unwrap_or_default();
     let name = path.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default();
     let id = slug(name).ok_or_else(|| {
         Refusal::invalid(
@@ -143,7 +143,7 @@ fn unnamed_project(
     })?;
     let known = project::get(tx, &id)?.filter(|known| !known.is_placeholder);
     // Another process may have registered this very folder since it was looked up.
-    let is_own = place::get(tx, here.machine, &path)?.is_some_and(|own| own.project_id == id);
+    let is_own = project_root::get(tx, here.machine, &path)?.is_some_and(|own| own.project_id == id);
     let is_free = known.is_none() && project::of_name(tx, &id)?.is_none();
     if is_free || is_own { Ok(id) } else { Err(name_conflict(&id).into()) }
 }
@@ -184,11 +184,11 @@ fn refuse_stranger(
 
 /// Refuses where a project was to be founded and another folder has founded it since, unless it is this very one.
 pub(super) fn refuse_overtaken(tx: &mut Tx<'_>, chosen: &Choice) -> Result<(), Failure> {
-    let place = &chosen.place;
+    let place = &chosen.root;
     if !chosen.is_founding || project::get(tx, &place.project_id)?.is_none_or(|known| known.is_placeholder) {
         return Ok(());
     }
-    let there = place::get(tx, &place.machine, &place.path)?;
+    let there = project_root::get(tx, &place.machine, &place.path)?;
     let is_own = there.is_some_and(|there| there.project_id == place.project_id);
     if is_own { Ok(()) } else { Err(name_conflict(&place.project_id).into()) }
 }
@@ -229,14 +229,14 @@ fn folder_taken(
     let open = session::open(tx, own)?;
     let mut names: Vec<String> = open.iter().map(|session| visible(&session.identity)).collect();
     names.dedup();
-    let more = names.len().saturating_sub(NAMED);
-    names.truncate(NAMED);
+    let more = names.len().saturating_sub(MAX_NAMED_PROJECTS);
+    names.truncate(MAX_NAMED_PROJECTS);
     let at_work = match (names.as_slice(), more) {
         ([], _) => String::new(),
         (names, 0) => format!(", in which {} has an open session", names.join(", ")),
         (names, more) => format!(", in which {} and {more} more have open sessions", names.join(", ")),
     };
-    let folder = place_of(here, own).map(|place| visible(&place.path)).unwrap_or_default();
+    let folder = root_of(here, own).map(|place| visible(&place.path)).unwrap_or_default();
     let what = format!("{folder} belongs to project `{own}`{at_work}");
     let verb = if project::get(tx, wanted)?.is_some() { "join" } else { "id" };
     let hint = format!(
@@ -255,25 +255,30 @@ fn choose_repository_id(
     chosen: &mut Choice,
     fresh: &str,
 ) -> Result<(), Failure> {
-    let project_id = chosen.place.project_id.clone();
+    let project_id = chosen.root.project_id.clone();
     // A worktree that was registered as a project of its own stays one: its repository may be another project's.
     if repository.is_worktree
         && let Some(git) = here.git_root
-        && place::get(tx, here.machine, git)?
+        && project_root::get(tx, here.machine, git)?
             .is_some_and(|own| !own.is_worktree && own.project_id == project_id)
         && repository.main.is_some()
     {
-        chosen.place =
-            Place { path: git.to_owned(), repository_id: None, common_dir: None, ..chosen.place.clone() };
+        chosen.root = ProjectRoot {
+            path: git.to_owned(),
+            repository_id: None,
+            common_dir: None,
+            ..chosen.root.clone()
+        };
         return Ok(());
     }
-    let known = place::of_repository(tx, here.machine, &repository.common_dir, repository.id.as_deref())?;
+    let known =
+        project_root::of_repository(tx, here.machine, &repository.common_dir, repository.id.as_deref())?;
     let own_dir = Some(repository.common_dir.as_str());
-    let (at_home, elsewhere): (Vec<Place>, Vec<Place>) = known
+    let (at_home, elsewhere): (Vec<ProjectRoot>, Vec<ProjectRoot>) = known
         .into_iter()
         .partition(|place| place.machine == here.machine && place.common_dir.as_deref() == own_dir);
     let at_home = at_home.into_iter().filter(|place| place.is_worktree);
-    chosen.also.extend(at_home.map(|place| Place { project_id: project_id.clone(), ..place }));
+    chosen.also.extend(at_home.map(|place| ProjectRoot { project_id: project_id.clone(), ..place }));
     let mut is_copy = false;
     // On another machine it may be this very folder, mounted there: it keeps its id.
     for other in elsewhere.into_iter().filter(|other| other.machine == here.machine) {
@@ -282,13 +287,13 @@ fn choose_repository_id(
             there.zip(repository.id.as_deref()).and_then(|(dir, id)| env.host.holds_repository(dir, id));
         match holds {
             // It was there, and is here now.
-            Some(false) => chosen.also.push(Place { project_id: String::new(), ..other }),
+            Some(false) => chosen.also.push(ProjectRoot { project_id: String::new(), ..other }),
             // Each copy has an id of its own, so that either may move.
             _ => is_copy = true,
         }
     }
-    if is_copy || chosen.place.repository_id.is_none() {
-        chosen.place.repository_id = Some(fresh.to_owned());
+    if is_copy || chosen.root.repository_id.is_none() {
+        chosen.root.repository_id = Some(fresh.to_owned());
     }
     Ok(())
 }
@@ -302,16 +307,15 @@ pub(super) fn record(
 ) -> Result<(), Failure> {
     for other in &chosen.also {
         if other.project_id.is_empty() {
-            place::remove(tx, &other.machine, &other.path)?;
+            project_root::remove(tx, &other.machine, &other.path)?;
         } else {
-            place::put(tx, other, env.now)?;
+            project_root::put(tx, other, env.now)?;
         }
     }
-    put_place(tx, &chosen.place, env.now)?;
+    put_root(tx, &chosen.root, env.now)?;
     let Some(from) = chosen.taken_from.as_deref() else { return Ok(()) };
-    let summary = format!("folder moved to project {}", chosen.place.project_id);
-    let body =
-        json!({ "summary": summary, "path": chosen.place.path, "project_id": chosen.place.project_id });
+    let summary = format!("folder moved to project {}", chosen.root.project_id);
+    let body = json!({ "summary": summary, "path": chosen.root.path, "project_id": chosen.root.project_id });
     let author = Author { project_id: from, identity, session: None };
     append_json(tx, env, &author, Kind::Other, &body)?;
     Ok(())

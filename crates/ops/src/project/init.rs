@@ -5,6 +5,7 @@ use baton_model::delta::Kind;
 use baton_model::project::{Project, View, without_credentials};
 use baton_model::project_document::{self, DocumentFields};
 use baton_model::refusal::{self, Refusal};
+use baton_model::repository::canonical_address;
 use baton_model::tracker::parse_issues_repo;
 use baton_store::{Failure, project};
 use schemars::JsonSchema;
@@ -15,7 +16,7 @@ use super::address::ChangedAddress;
 use super::choose::{Choice, choose, record, refuse_overtaken};
 use super::isolation::{isolated_within, keep_isolation};
 use super::merged::{merged, merged_into};
-use super::registration::{Registered, RegistrationInput};
+use super::registration::{RegisteredProject, RegistrationInput};
 use crate::ledger::{Author, append_json};
 use crate::op::{BeginsStore, Cx, Meta, Operation, Reach};
 use crate::{project_name, resolve};
@@ -141,11 +142,15 @@ impl Operation for Init {
             parse_issues_repo(&format!("{owner}/x"), None)?;
         }
         let chosen = choose(cx, &input)?;
-        let (project_id, root) = (chosen.place.project_id.clone(), chosen.place.path.clone());
+        let (project_id, root) = (chosen.root.project_id.clone(), chosen.root.path.clone());
         let address = cx.store.read(|tx| ChangedAddress::find(tx, &chosen, &input, &fields))?;
         let takes_address = address.as_ref().is_some_and(|address| address.is_taken);
         if takes_address {
             // The document is as Baton wrote it, with the address of before.
+            (fields.vcs_remote_url, fields.vcs_provider) = (None, None);
+        }
+        if input.separate && chosen.is_new && names_other_remote(&fields, input.remote.as_deref()) {
+            // A fork that is kept apart has the document of the other repository.
             (fields.vcs_remote_url, fields.vcs_provider) = (None, None);
         }
         let wanted = RegistrationInput {
@@ -159,7 +164,7 @@ impl Operation for Init {
         let registered = register(cx, &wanted, &chosen, &identity)?;
         let mut remarks = wanted.remarks(&registered);
         remarks.extend(address.as_ref().map(ChangedAddress::remark));
-        let Registered { created, project, .. } = registered;
+        let RegisteredProject { created, project, .. } = registered;
         let (document, fault) =
             match project_document::write(input.document.as_deref(), &wanted.document_view(&project)) {
                 Ok(text) => (Some(text), None),
@@ -170,7 +175,7 @@ impl Operation for Init {
         let document_fault = fault.filter(|_| !input.sync);
         let suggestion = wanted.suggestion(&project);
         let project = View::from(&project);
-        let (repository_id, taken_from) = (chosen.place.repository_id, chosen.taken_from);
+        let (repository_id, taken_from) = (chosen.root.repository_id, chosen.taken_from);
         Ok(InitOutput {
             project_id,
             created,
@@ -193,8 +198,8 @@ fn register(
     wanted: &RegistrationInput<'_>,
     chosen: &Choice,
     identity: &str,
-) -> Result<Registered, Failure> {
-    let project_id = chosen.place.project_id.as_str();
+) -> Result<RegisteredProject, Failure> {
+    let project_id = chosen.root.project_id.as_str();
     let Cx { store, env } = cx;
     store.write(&chosen.projects(), |tx| {
         if tx.merged_into(project_id).is_some()
@@ -215,7 +220,7 @@ fn register(
             registration.is_isolated = keep_isolation(tx, from, (project_id, created))?;
         }
         if !created && registration == known {
-            return Ok(Registered { created, project: known, was_isolated: None, opened: Vec::new() });
+            return Ok(RegisteredProject { created, project: known, was_isolated: None, opened: Vec::new() });
         }
         let project = Project { updated_at: env.now, ..registration };
         project::put(tx, &project)?;
@@ -227,7 +232,7 @@ fn register(
         let mut body = json!({ "summary": what, "project": project.to_json() });
         if created && let Some(commit) = env.caller.repository.as_ref().and_then(|own| own.commit.as_ref()) {
             // By it the repository is known again before an agent has worked there.
-            body["path"] = json!(chosen.place.path);
+            body["path"] = json!(chosen.root.path);
             body["commit"] = json!(commit);
         }
         append_json(tx, env, &author, Kind::Other, &body)?;
@@ -237,7 +242,7 @@ fn register(
             Vec::new()
         };
         let was_isolated = (!created).then_some(known.is_isolated);
-        Ok(Registered { created, project, was_isolated, opened })
+        Ok(RegisteredProject { created, project, was_isolated, opened })
     })
 }
 
@@ -268,6 +273,13 @@ fn document_fields(input: &InitInput, enterprise: Option<&str>) -> Result<Docume
         document.issues_github_repo.as_deref().map(|text| parse_issues_repo(text, enterprise)).transpose()?;
     document.vcs_remote_url = document.vcs_remote_url.as_deref().map(without_credentials);
     Ok(document)
+}
+
+/// Whether the document names another remote than the one that the folder has.
+fn names_other_remote(document: &DocumentFields, remote: Option<&str>) -> bool {
+    let address = |url: &str| canonical_address(&without_credentials(url));
+    let (written, own) = (document.vcs_remote_url.as_deref(), remote);
+    written.and_then(address).zip(own.and_then(address)).is_some_and(|(written, own)| written != own)
 }
 
 fn check_provider(vcs: Option<&str>) -> Result<(), Refusal> {

@@ -1,7 +1,7 @@
 //! `project_list`: every registered project.
 
 use baton_model::project::View;
-use baton_store::{Failure, place, project};
+use baton_store::{Failure, project, project_root};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -45,12 +45,12 @@ impl Operation for List {
 
     fn run(_: ListInput, cx: &mut Cx<'_>) -> Result<ListOutput, Failure> {
         let caller = cx.env.caller;
-        let inside = isolation::standing_in(cx)?;
+        let inside = isolation::isolated_project(cx)?;
         let items = cx.store.read(|tx| {
             let mut items = Vec::new();
             for project in project::list(tx)? {
                 if caller.grant.reaches(&project.project_id) {
-                    let roots = place::roots(tx, &project.project_id, &caller.place.machine)?;
+                    let roots = project_root::roots(tx, &project.project_id, &caller.location.machine)?;
                     let is_own = inside.as_ref() == Some(&project.project_id);
                     let is_outline = !is_own && (project.is_isolated || inside.is_some());
                     let shown = if is_outline { project.outline() } else { project };

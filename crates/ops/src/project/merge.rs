@@ -10,8 +10,8 @@ use baton_model::delta::Kind;
 use baton_model::id::check_project;
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::Session;
-use baton_store::place::Place;
-use baton_store::{Failure, Tx, baton, lease, place, project, request, session, task};
+use baton_store::project_root::ProjectRoot;
+use baton_store::{Failure, Tx, baton, lease, project, project_root, request, session, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -172,7 +172,7 @@ fn preview(tx: &mut Tx<'_>, env: &Env<'_>, input: &MergeInput) -> Result<MergeOu
     require_not_merged(tx, &input.into)?;
     require_no_open_handoffs(tx, &input.from)?;
     require_no_lease_conflict(tx, env, (&input.from, &input.into))?;
-    let paths = place::of_project(tx, &input.from)?.into_iter().map(|place| place.path).collect();
+    let paths = project_root::of_project(tx, &input.from)?.into_iter().map(|place| place.path).collect();
     let batons = baton::unspent(tx, &input.from, MAX_MOVED)?.into_iter();
     let mut batons: Vec<CarriedBaton> = batons
         .map(|left| CarriedBaton { from: left.baton_id, is_session: false, to: None, summary: left.summary })
@@ -227,9 +227,9 @@ fn merge(
     identity: &str,
 ) -> Result<MergeOutput, Failure> {
     let mut merged = preview(tx, env, input)?;
-    let places = place::of_project(tx, &input.from)?;
+    let places = project_root::of_project(tx, &input.from)?;
     for place in &places {
-        place::put(tx, &Place { project_id: input.into.clone(), ..place.clone() }, env.now)?;
+        project_root::put(tx, &ProjectRoot { project_id: input.into.clone(), ..place.clone() }, env.now)?;
     }
     move_mail(tx, env, (&input.from, &input.into))?;
     move_leases(tx, env, (&input.from, &input.into))?;

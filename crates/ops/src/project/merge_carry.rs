@@ -11,7 +11,7 @@ use serde_json::json;
 use super::merge::CarriedBaton;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
-use crate::session::{Address, LeaveResult, entrusted_packet, leave, move_baton};
+use crate::session::{Address, LeaveResult, entrusted_packet, leave, update_baton};
 
 /// Leaves a baton anew in another project.
 pub(super) fn carry(
@@ -38,7 +38,7 @@ pub(super) fn carry(
         None => ValidatedPacket::parse_stored(wrap.body)?,
     };
     let to = Address { identity: left.to_identity.as_deref(), role: left.to_role.as_deref() };
-    let held = carry_line(tx, env, &left, into)?;
+    let held = carry_lineage(tx, env, &left, into)?;
     let past = PastSession { before, held: held.as_ref().map(|held| held.baton_id.clone()) };
     let anew = leave_in(tx, env, (past, into), &packet, &to)?;
     crate::changes::carry(tx, (&left.project_id, &left.baton_id), (into, &anew.delta_id))?;
@@ -50,13 +50,13 @@ pub(super) fn carry(
         summary: anew.summary,
     };
     left.spent_by = Some(anew.delta_id);
-    move_baton(tx, &left)?;
+    update_baton(tx, &left)?;
     Ok(carried)
 }
 
 /// Leaves the earlier batons of a line anew whose changes no session applied: a pickup names them, and they can be applied there as
 /// before. Returns the newest of them; the next one spends it.
-fn carry_line(
+fn carry_lineage(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     left: &Baton,
@@ -85,7 +85,7 @@ fn carry_line(
 /// Marks a baton of the line as continued by the next one.
 fn spend(tx: &mut Tx<'_>, held: Option<Baton>, next: &str) -> Result<(), Failure> {
     match held {
-        Some(held) => move_baton(tx, &Baton { spent_by: Some(next.to_owned()), ..held }),
+        Some(held) => update_baton(tx, &Baton { spent_by: Some(next.to_owned()), ..held }),
         None => Ok(()),
     }
 }

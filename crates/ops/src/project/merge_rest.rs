@@ -5,7 +5,7 @@ use baton_model::agent::Agent;
 use baton_model::delta::Kind;
 use baton_model::handoff::{Handoff, State};
 use baton_model::id::short;
-use baton_model::lease::{Lease, admit};
+use baton_model::lease::{FileLease, admit};
 use baton_model::message::Message;
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::{ReleaseReason, Session};
@@ -91,13 +91,13 @@ pub(super) fn move_mail(
     for mail in &waiting_mail(tx, env, from)?.movable {
         let mut moved = Message { project_id: into.to_owned(), seq: tx.next_seq(into)?, ..mail.clone() };
         // Mail from the other project has left its sender's copy there, under the same id: that is the message from now on.
-        if !message::arrived(tx, &moved)? {
+        if !message::adopt_copy(tx, &moved)? {
             if message::get(tx, into, &mail.message_id)?.is_some() {
                 moved.message_id = env.id();
             }
             message::insert(tx, &moved)?;
         }
-        message::moved(tx, from, &mail.message_id, env.now)?;
+        message::mark_moved(tx, from, &mail.message_id, env.now)?;
     }
     Ok(())
 }
@@ -179,8 +179,8 @@ pub(super) fn move_agents(tx: &mut Tx<'_>, env: &Env<'_>, (from, into): (&str, &
     Ok(())
 }
 
-/// Ends sessions that are still open, of agents that are silent, because their folders go to another project. Each is known in the other project by the same id, so that what its
-/// agent sends later is refused with `session_released`, and kept.
+/// Ends the open sessions of silent agents, because their folders go to another project. The other project knows each by the same
+/// id, so that a later call of its agent is refused with `session_released`, and kept.
 pub(super) fn end_open(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
@@ -228,7 +228,7 @@ pub(super) fn require_no_lease_conflict(
 ) -> Result<(), Failure> {
     let held = lease::held_leases(tx, into, env.now)?;
     for one in lease::held_leases(tx, from, env.now)? {
-        let moved = Lease { project_id: into.to_owned(), session_id: None, ..one };
+        let moved = FileLease { project_id: into.to_owned(), session_id: None, ..one };
         admit(&moved, &held, |_| false, env.now).map_err(|refusal| {
             let what = format!(
                 "{} of project {from} cannot go to {into}: {}",
@@ -253,8 +253,8 @@ pub(super) fn move_leases(
 ) -> Result<usize, Failure> {
     let held = lease::held_leases(tx, from, env.now)?;
     for one in &held {
-        lease::put(tx, &Lease { project_id: into.to_owned(), session_id: None, ..one.clone() })?;
-        lease::put(tx, &Lease { released_at: Some(env.now), ..one.clone() })?;
+        lease::put(tx, &FileLease { project_id: into.to_owned(), session_id: None, ..one.clone() })?;
+        lease::put(tx, &FileLease { released_at: Some(env.now), ..one.clone() })?;
     }
     Ok(held.len())
 }

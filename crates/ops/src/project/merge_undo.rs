@@ -5,8 +5,8 @@ use baton_model::delta::Kind;
 use baton_model::packet_from_ledger::CARRIED_AS;
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::Session;
-use baton_store::place::Place;
-use baton_store::{Failure, Tx, baton, handoff, place, project, request, session};
+use baton_store::project_root::ProjectRoot;
+use baton_store::{Failure, Tx, baton, handoff, project, project_root, request, session};
 use serde_json::json;
 
 use super::merge::{CarriedBaton, MAX_MOVED, MergeInput, MergeOutput, MergeRecord, answer, busy};
@@ -17,7 +17,7 @@ use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::ownership::is_at_work;
 use crate::resolve;
-use crate::session::move_baton;
+use crate::session::update_baton;
 
 /// The merge that is to be taken back.
 pub(super) fn last_merge(tx: &mut Tx<'_>, input: &MergeInput) -> Result<MergeRecord, Failure> {
@@ -36,8 +36,8 @@ fn require_nobody_at_work(
     record: &MergeRecord,
 ) -> Result<(), Failure> {
     let is_there = |one: &Session| {
-        let root = one.copy.as_ref().map(|copy| copy.root.as_str());
-        let machine = one.place.machine.as_str();
+        let root = one.working_copy.as_ref().map(|copy| copy.root.as_str());
+        let machine = one.location.machine.as_str();
         record.places.iter().any(|(at, path)| at == machine && root.is_none_or(|root| is_inside(root, path)))
     };
     let mut open = session::open(tx, into)?;
@@ -101,9 +101,9 @@ pub(super) fn take_back(
     take_copies_back(tx, (&input.from, &input.into), &record.copies)?;
     let mut paths = Vec::new();
     for (machine, path) in &record.places {
-        let known = place::get(tx, machine, path)?.filter(|place| place.project_id == input.into);
+        let known = project_root::get(tx, machine, path)?.filter(|place| place.project_id == input.into);
         if let Some(place) = known {
-            place::put(tx, &Place { project_id: input.from.clone(), ..place }, env.now)?;
+            project_root::put(tx, &ProjectRoot { project_id: input.from.clone(), ..place }, env.now)?;
             paths.push(path.clone());
         }
     }
@@ -124,12 +124,12 @@ pub(super) fn take_back(
             Some(before) => {
                 let own = (input.from.as_str(), before.baton_id.as_str());
                 crate::changes::give_back(tx, own, (&input.into, &now.baton_id))?;
-                move_baton(tx, &Baton { spent_by: None, ..before })?;
+                update_baton(tx, &Baton { spent_by: None, ..before })?;
             }
             // What a session had saved without a wrap waits in its own project from now on: the session is over.
             None => leave_saved(tx, env, input, &carried)?,
         }
-        move_baton(tx, &now)?;
+        update_baton(tx, &now)?;
         batons.push(carried);
     }
     request::take_back(tx, &input.from, &input.into)?;

@@ -4,14 +4,14 @@ use baton_model::access::Grant;
 use baton_model::accounting::{Remark, RemarkKind};
 use baton_model::delta::Kind;
 use baton_model::refusal::{self, Refusal};
-use baton_store::{Failure, Tx, baton, delta, place, project};
+use baton_store::{Failure, Tx, baton, delta, project, project_root};
 use serde::Deserialize;
 
 use super::merge::{MAX_MOVED, MergeRecord};
 use crate::resolve;
 
 /// How many of the newest entries tell that a project was merged by an earlier version.
-const LOOKED_AT: i64 = 20;
+const MAX_SCANNED_ENTRIES: i64 = 20;
 
 /// The projects that were merged into one, by way of others too.
 pub(crate) fn merged_from(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<String>, Failure> {
@@ -47,10 +47,10 @@ fn next_hop(tx: &mut Tx<'_>, project_id: &str) -> Result<Option<String>, Failure
     if let Some(into) = noted_merge(tx, project_id)? {
         return Ok(Some(into));
     }
-    if !place::of_project(tx, project_id)?.is_empty() {
+    if !project_root::of_project(tx, project_id)?.is_empty() {
         return Ok(None);
     }
-    Ok(last_record(tx, project_id, None, LOOKED_AT)?.map(|record| record.merged_into))
+    Ok(last_record(tx, project_id, None, MAX_SCANNED_ENTRIES)?.map(|record| record.merged_into))
 }
 
 /// The merge that the project's row tells of: a write that takes the project has it at hand.

@@ -19,17 +19,17 @@ pub struct Overview;
 #[serde(deny_unknown_fields)]
 pub struct OverviewInput {
     /// At most so many projects, the last wrapped in first.
-    #[serde(default = "usual")]
+    #[serde(default = "default_limit")]
     pub limit: usize,
 }
 
 impl Default for OverviewInput {
     fn default() -> Self {
-        Self { limit: usual() }
+        Self { limit: default_limit() }
     }
 }
 
-fn usual() -> usize {
+fn default_limit() -> usize {
     60
 }
 
@@ -69,7 +69,7 @@ impl Operation for Overview {
     type Output = OverviewOutput;
 
     fn run(input: OverviewInput, cx: &mut Cx<'_>) -> Result<OverviewOutput, Failure> {
-        let inside = isolation::standing_in(cx)?;
+        let inside = isolation::isolated_project(cx)?;
         let Cx { store, env } = cx;
         store.read(|tx| {
             let mut projects = project::list(tx)?;

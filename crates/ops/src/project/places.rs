@@ -1,8 +1,8 @@
 //! `project_places`: where a project is worked on.
 
 use baton_model::session::{Session, View};
-use baton_store::place::Place;
-use baton_store::{Failure, place, session};
+use baton_store::project_root::ProjectRoot;
+use baton_store::{Failure, project_root, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use crate::op::{Cx, Env, Meta, Operation};
 use crate::{ownership, resolve};
 
 /// How many of the newest sessions of a project tell which branch a worktree had that is gone.
-const LOOKED_AT: i64 = 50;
+const MAX_SCANNED_SESSIONS: i64 = 50;
 
 /// Lists the places of a project.
 pub struct Places;
@@ -99,7 +99,7 @@ impl Operation for Places {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let (known, open) = cx.store.read(|tx| {
             resolve::require_project(tx, &project_id)?;
-            Ok((place::of_project(tx, &project_id)?, session::open(tx, &project_id)?))
+            Ok((project_root::of_project(tx, &project_id)?, session::open(tx, &project_id)?))
         })?;
         let mut items = Vec::new();
         for place in known.iter().filter(|place| !is_displaced(place)) {
@@ -109,8 +109,8 @@ impl Operation for Places {
             items.push(PlaceRow { moved_to, ..row });
         }
         for session in &open {
-            let Some(copy) = &session.copy else { continue };
-            let is_listed = |row: &PlaceRow| row.machine == session.place.machine && row.path == copy.root;
+            let Some(copy) = &session.working_copy else { continue };
+            let is_listed = |row: &PlaceRow| row.machine == session.location.machine && row.path == copy.root;
             if !items.iter().any(is_listed) {
                 items.push(session_row(&cx.env, session, &open));
             }
@@ -122,13 +122,14 @@ impl Operation for Places {
 }
 
 /// Where a worktree lies whose folder is gone: where the branch is checked out that a session had there last.
-fn moved_to(cx: &mut Cx<'_>, of: &Place, known: &[Place]) -> Result<Option<String>, Failure> {
-    let newest = cx.store.read(|tx| Ok(session::newest(tx, &of.project_id, LOOKED_AT)?))?;
+fn moved_to(cx: &mut Cx<'_>, of: &ProjectRoot, known: &[ProjectRoot]) -> Result<Option<String>, Failure> {
+    let newest = cx.store.read(|tx| Ok(session::newest(tx, &of.project_id, MAX_SCANNED_SESSIONS)?))?;
     let is_in_it = |one: &Session| {
-        one.place.machine == of.machine && one.copy.as_ref().is_some_and(|copy| copy.root == of.path)
+        one.location.machine == of.machine
+            && one.working_copy.as_ref().is_some_and(|copy| copy.root == of.path)
     };
-    let last = newest.into_iter().find(is_in_it).and_then(|one| one.copy?.branch);
-    let is_main = |place: &&Place| {
+    let last = newest.into_iter().find(is_in_it).and_then(|one| one.working_copy?.branch);
+    let is_main = |place: &&ProjectRoot| {
         !place.is_worktree && place.machine == of.machine && place.repository_id == of.repository_id
     };
     let main = known.iter().find(is_main);
@@ -136,7 +137,7 @@ fn moved_to(cx: &mut Cx<'_>, of: &Place, known: &[Place]) -> Result<Option<Strin
     Ok(found.filter(|found| known.iter().all(|place| place.path != *found)))
 }
 
-fn place_row(env: &Env<'_>, place: &Place, open: &[Session]) -> PlaceRow {
+fn place_row(env: &Env<'_>, place: &ProjectRoot, open: &[Session]) -> PlaceRow {
     let kind = if place.is_worktree { PlaceKind::Worktree } else { PlaceKind::Registered };
     let row = row(env, (&place.machine, &place.path), kind, open);
     let around = if row.is_this_machine { env.host.repository(&place.path) } else { None };
@@ -148,19 +149,20 @@ fn place_row(env: &Env<'_>, place: &Place, open: &[Session]) -> PlaceRow {
 }
 
 fn session_row(env: &Env<'_>, session: &Session, open: &[Session]) -> PlaceRow {
-    let path = session.copy.as_ref().map(|copy| copy.root.as_str()).unwrap_or_default();
-    row(env, (&session.place.machine, path), PlaceKind::Session, open)
+    let path = session.working_copy.as_ref().map(|copy| copy.root.as_str()).unwrap_or_default();
+    row(env, (&session.location.machine, path), PlaceKind::Session, open)
 }
 
 fn row(env: &Env<'_>, (machine, path): (&str, &str), kind: PlaceKind, open: &[Session]) -> PlaceRow {
-    let is_this_machine = machine == env.caller.place.machine;
+    let is_this_machine = machine == env.caller.location.machine;
     let own = |session: &&Session| {
-        session.place.machine == machine && session.copy.as_ref().is_some_and(|copy| copy.root == path)
+        session.location.machine == machine
+            && session.working_copy.as_ref().is_some_and(|copy| copy.root == path)
     };
     let sessions: Vec<&Session> = open.iter().filter(own).collect();
     let around = if is_this_machine { env.host.repository(path) } else { None };
     let now = around.filter(|(root, _)| root == path).map(|(_, repository)| repository);
-    let last = || sessions.last().and_then(|session| session.copy.as_ref());
+    let last = || sessions.last().and_then(|session| session.working_copy.as_ref());
     let (branch, commit) = match &now {
         Some(now) => (now.branch.clone(), now.commit.clone()),
         None => (last().and_then(|copy| copy.branch.clone()), last().and_then(|copy| copy.commit.clone())),

@@ -12,7 +12,7 @@ const STAYS_ISOLATED: &str = "docs/PROJECT.md says `is_isolated: false`, and the
     `baton init --sync` opens it, `baton init --isolated` writes `is_isolated: true` there";
 
 /// A registration that was written.
-pub(super) struct Registered {
+pub(super) struct RegisteredProject {
     /// Whether the project is new.
     pub created: bool,
     pub project: Project,
@@ -116,8 +116,8 @@ impl RegistrationInput<'_> {
     }
 
     /// What a person should know of the isolation that the registration decided.
-    pub(super) fn remarks(&self, registered: &Registered) -> Vec<String> {
-        let Registered { project, was_isolated, opened, .. } = registered;
+    pub(super) fn remarks(&self, registered: &RegisteredProject) -> Vec<String> {
+        let RegisteredProject { project, was_isolated, opened, .. } = registered;
         let mut remarks = Vec::new();
         if self.stays_isolated(project) {
             remarks.push(STAYS_ISOLATED.to_owned());

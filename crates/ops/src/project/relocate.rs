@@ -6,8 +6,8 @@ use baton_model::delta::Kind;
 use baton_model::id::{check_project, visible};
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::Session;
-use baton_store::place::Place;
-use baton_store::{Failure, Tx, baton, delta, place, project, session};
+use baton_store::project_root::ProjectRoot;
+use baton_store::{Failure, Tx, baton, delta, project, project_root, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -112,7 +112,7 @@ impl Operation for Split {
                     project::isolate(tx, &input.to, true)?;
                 }
                 for place in moved.all() {
-                    place::put(tx, &in_project(place, &input.to, &moved), env.now)?;
+                    project_root::put(tx, &in_project(place, &input.to, &moved), env.now)?;
                 }
                 let mut silent = session::open(tx, &from)?;
                 silent.retain(|one| moved.holds(one));
@@ -120,8 +120,8 @@ impl Operation for Split {
                 moved.batons.extend(carry_back(tx, env, (&from, &input.to), &moved)?);
                 let why = format!("its folder went to project {}", input.to);
                 end_open(tx, env, &input.to, (&identity, &why), silent)?;
-                let gone = format!("folder {} moved to project {}", moved.place.path, input.to);
-                let come = format!("folder {} came from project {from}", moved.place.path);
+                let gone = format!("folder {} moved to project {}", moved.root.path, input.to);
+                let come = format!("folder {} came from project {from}", moved.root.path);
                 note(tx, env, (&from, &identity), &gone, json!({ "paths": moved.paths() }))?;
                 note(
                     tx,
@@ -139,7 +139,7 @@ impl Operation for Split {
                 saved.iter().map(|saved| to_be_carried(tx, saved)).collect()
             })?;
         }
-        let undo = format!("baton project split {} --to {from}", moved.place.path);
+        let undo = format!("baton project split {} --to {from}", moved.root.path);
         Ok(moved.answer(Some(input.to), input.dry_run, undo))
     }
 }
@@ -160,15 +160,15 @@ impl Operation for RemovePlace {
             store.write(&[&from], |tx| {
                 refuse_busy(tx, env, &moved)?;
                 for place in moved.all() {
-                    place::remove(tx, &place.machine, &place.path)?;
+                    project_root::remove(tx, &place.machine, &place.path)?;
                 }
-                let what = format!("folder {} is no place of this project any more", moved.place.path);
+                let what = format!("folder {} is no place of this project any more", moved.root.path);
                 note(tx, env, (&from, &identity), &what, json!({ "paths": moved.paths() }))
             })?;
         } else {
             cx.store.read(|tx| refuse_busy(tx, &cx.env, &moved))?;
         }
-        let undo = format!("in {}: baton init --join {from}", moved.place.path);
+        let undo = format!("in {}: baton init --join {from}", moved.root.path);
         Ok(moved.answer(None, input.dry_run, undo))
     }
 }
@@ -242,19 +242,19 @@ pub const SPLIT_FROM: &str = "split_from";
 
 /// A place, and the worktrees of its repository that go along.
 struct PlaceGroup {
-    place: Place,
-    worktrees: Vec<Place>,
+    root: ProjectRoot,
+    worktrees: Vec<ProjectRoot>,
     /// What silent agents had saved there, as it waits in the other project.
     batons: Vec<CarriedBaton>,
 }
 
 impl PlaceGroup {
     fn project_id(&self) -> &str {
-        &self.place.project_id
+        &self.root.project_id
     }
 
-    fn all(&self) -> impl Iterator<Item = &Place> {
-        std::iter::once(&self.place).chain(&self.worktrees)
+    fn all(&self) -> impl Iterator<Item = &ProjectRoot> {
+        std::iter::once(&self.root).chain(&self.worktrees)
     }
 
     fn paths(&self) -> Vec<&str> {
@@ -263,40 +263,42 @@ impl PlaceGroup {
 
     /// Whether a session works in one of the folders.
     fn holds(&self, session: &Session) -> bool {
-        session.copy.as_ref().is_some_and(|copy| {
-            self.all().any(|place| place.machine == session.place.machine && place.path == copy.root)
+        session.working_copy.as_ref().is_some_and(|copy| {
+            self.all().any(|place| place.machine == session.location.machine && place.path == copy.root)
         })
     }
 
     fn answer(self, to: Option<String>, dry_run: bool, undo: String) -> RelocateOutput {
         let paths = self.all().map(|place| place.path.clone()).collect();
-        RelocateOutput { project_id: self.place.project_id, to, paths, batons: self.batons, dry_run, undo }
+        RelocateOutput { project_id: self.root.project_id, to, paths, batons: self.batons, dry_run, undo }
     }
 }
 
 /// A place as it stands in another project. A worktree that goes alone is registered by itself: its repository stays where it is.
-fn in_project(place: &Place, project_id: &str, moved: &PlaceGroup) -> Place {
-    let place = Place { project_id: project_id.to_owned(), ..place.clone() };
-    match moved.place.is_worktree {
-        true => Place { is_worktree: false, repository_id: None, common_dir: None, ..place },
+fn in_project(place: &ProjectRoot, project_id: &str, moved: &PlaceGroup) -> ProjectRoot {
+    let place = ProjectRoot { project_id: project_id.to_owned(), ..place.clone() };
+    match moved.root.is_worktree {
+        true => ProjectRoot { is_worktree: false, repository_id: None, common_dir: None, ..place },
         false => place,
     }
 }
 
 fn lookup(cx: &mut Cx<'_>, path: &str) -> Result<PlaceGroup, Failure> {
-    let machine = cx.env.caller.place.machine.clone();
+    let machine = cx.env.caller.location.machine.clone();
     cx.store.read(|tx| {
-        let Some(place) = place::get(tx, &machine, path)? else {
+        let Some(place) = project_root::get(tx, &machine, path)? else {
             let what = format!("{} is no place of any project on this machine", visible(path));
             let hint = "`baton project places` names those of a project";
             return Err(Refusal::new(refusal::Kind::NotFound, "place_unknown", what, hint).into());
         };
         let mut worktrees = match &place.common_dir {
-            Some(common_dir) if !place.is_worktree => place::of_repository(tx, &machine, common_dir, None)?,
+            Some(common_dir) if !place.is_worktree => {
+                project_root::of_repository(tx, &machine, common_dir, None)?
+            }
             _ => Vec::new(),
         };
         worktrees.retain(|other| other.is_worktree && other.project_id == place.project_id);
-        Ok(PlaceGroup { place, worktrees, batons: Vec::new() })
+        Ok(PlaceGroup { root: place, worktrees, batons: Vec::new() })
     })
 }
 
@@ -308,7 +310,7 @@ fn refuse_busy(tx: &mut Tx<'_>, env: &Env<'_>, moved: &PlaceGroup) -> Result<(),
     if busy.is_empty() {
         return Ok(());
     }
-    let what = format!("{} is at work in {}", busy.join(", "), visible(&moved.place.path));
+    let what = format!("{} is at work in {}", busy.join(", "), visible(&moved.root.path));
     let hint = "wait for the wrap, or end the session: `baton end --session ID --force --why REASON`";
     Err(Refusal::new(refusal::Kind::Conflict, "place_busy", what, hint).into())
 }

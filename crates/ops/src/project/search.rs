@@ -15,9 +15,9 @@ use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// How many are looked at at a time.
-const PAGE: i64 = 500;
+const PAGE_SIZE: i64 = 500;
 /// How many that hold the rarest word are looked at of each kind in a project.
-const LOOKED_AT: i64 = 20_000;
+const MAX_SCANNED: i64 = 20_000;
 
 /// Searches.
 pub struct Search;
@@ -32,17 +32,17 @@ pub struct SearchInput {
     #[serde(default)]
     pub project: Option<String>,
     /// At most so many; 0 for all.
-    #[serde(default = "usual")]
+    #[serde(default = "default_limit")]
     pub limit: usize,
 }
 
 impl Default for SearchInput {
     fn default() -> Self {
-        Self { query: Default::default(), project: Default::default(), limit: usual() }
+        Self { query: Default::default(), project: Default::default(), limit: default_limit() }
     }
 }
 
-fn usual() -> usize {
+fn default_limit() -> usize {
     200
 }
 
@@ -97,7 +97,7 @@ impl Operation for Search {
         let only = match named {
             Some(name) => Some(resolve::project_id(cx.store, &cx.env, Some(name))?),
             // Who stands in an isolated project looks into that one alone.
-            None => isolation::standing_in(cx)?,
+            None => isolation::isolated_project(cx)?,
         };
         let grant = &cx.env.caller.grant;
         let limit = if input.limit == 0 { usize::MAX } else { input.limit };
@@ -151,9 +151,9 @@ fn search_part(
 ) -> Result<bool, Failure> {
     let enough = found.len().saturating_add(limit);
     let mut cursor = Cursor::default();
-    for _ in 0..LOOKED_AT / PAGE {
-        let page = holding(tx, project_id, among, word, (&mut cursor, PAGE))?;
-        let is_last = i64::try_from(page.len()).is_ok_and(|count| count < PAGE);
+    for _ in 0..MAX_SCANNED / PAGE_SIZE {
+        let page = holding(tx, project_id, among, word, (&mut cursor, PAGE_SIZE))?;
+        let is_last = i64::try_from(page.len()).is_ok_and(|count| count < PAGE_SIZE);
         found.extend(page.into_iter().filter(&wanted));
         if is_last || found.len() > enough {
             return Ok(false);

@@ -1,7 +1,7 @@
 //! `project_show`: one project.
 
 use baton_model::project::View;
-use baton_store::{Failure, place, project};
+use baton_store::{Failure, project, project_root};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -46,10 +46,10 @@ impl Operation for Show {
 
     fn run(input: ShowInput, cx: &mut Cx<'_>) -> Result<ShowOutput, Failure> {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
-        let isolated = isolation::standing_in(cx)?;
+        let isolated = isolation::isolated_project(cx)?;
         let own = resolve::project_id(cx.store, &cx.env, None).ok();
         let caller = cx.env.caller;
-        let machine = caller.place.machine.clone();
+        let machine = caller.location.machine.clone();
         cx.store.read(|tx| {
             let project =
                 project::get(tx, &project_id)?.ok_or_else(|| resolve::unknown_project(&project_id))?;
@@ -62,7 +62,7 @@ impl Operation for Show {
                     .collect(),
             };
             let names = project::names(tx, &project_id)?;
-            let roots = place::roots(tx, &project_id, &machine)?;
+            let roots = project_root::roots(tx, &project_id, &machine)?;
             let is_inside = own.as_ref() == Some(&project_id)
                 || caller.grant.projects.as_ref().is_some_and(|reached| *reached == [project_id.as_str()]);
             let outline = !is_inside && (project.is_isolated || isolated.is_some());

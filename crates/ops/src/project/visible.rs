@@ -21,7 +21,7 @@ impl VisibleProjects {
             false => Some(resolve::project_id(cx.store, &cx.env, named)?),
             true => {
                 resolve::check_callers_project(cx.store, &cx.env)?;
-                isolation::standing_in(cx)?
+                isolation::isolated_project(cx)?
             }
         };
         let grant = &cx.env.caller.grant;

@@ -56,8 +56,8 @@ pub(super) fn pass_on(
 pub(super) fn set_acceptor(env: &Env<'_>, plan: &mut Plan, own: &Session) {
     plan.accepted_by = Some(own.session_id.clone());
     plan.accepted_as = Some(own.identity.clone());
-    plan.accepted_place = Some(own.place.clone());
-    plan.accepted_bearer = token_rights::token_id(env);
+    plan.accepted_location = Some(own.location.clone());
+    plan.accepted_access_token = token_rights::token_id(env);
 }
 
 /// The open task of a hand-off goes from its acceptor to the next one.
@@ -79,7 +79,7 @@ pub(super) fn reassign_task(
 }
 
 /// Says which hand-offs the picker of a baton answers for.
-pub(super) fn duties(accepted: &[Handoff], session_id: &str, identity: &str) -> Vec<Remark> {
+pub(super) fn accepted_remarks(accepted: &[Handoff], session_id: &str, identity: &str) -> Vec<Remark> {
     let remark = |one: &Handoff| {
         let (id, subject) = (short(&one.handoff_id), visible(&one.subject));
         let message = format!(

@@ -3,13 +3,13 @@
 
 use baton_store::{Failure, session_commit};
 
-use super::bundle_view::Bundle;
+use super::bundle_view::PickupOutput;
 use super::work_location::WorkLocation;
 use crate::changes::AppliedChanges;
 use crate::op::{Cx, Host};
 
 /// Names them where their folder is gone, and says where they are not in that folder only.
-pub(super) fn name_applied(cx: &mut Cx<'_>, bundle: &mut Bundle) -> Result<(), Failure> {
+pub(super) fn name_applied(cx: &mut Cx<'_>, bundle: &mut PickupOutput) -> Result<(), Failure> {
     let applied = std::mem::take(&mut bundle.applied_changes);
     let Some(mut location) = bundle.location.clone().filter(|place| place.is_this_machine && !place.is_here)
     else {
@@ -36,15 +36,15 @@ pub(super) fn name_applied(cx: &mut Cx<'_>, bundle: &mut Bundle) -> Result<(), F
 /// Whether changes were applied in this folder, and no session on the way of the baton committed there since.
 fn was_left_in(
     cx: &mut Cx<'_>,
-    bundle: &Bundle,
+    bundle: &PickupOutput,
     applied: &AppliedChanges,
     location: &WorkLocation,
 ) -> Result<bool, Failure> {
     let is_in_it = |root: Option<&str>| root == Some(location.copy.root.as_str());
     let mut is_left = false;
     for session in &bundle.lineage {
-        if session.place.machine != location.machine
-            || !is_in_it(session.copy.as_ref().map(|copy| copy.root.as_str()))
+        if session.location.machine != location.machine
+            || !is_in_it(session.working_copy.as_ref().map(|copy| copy.root.as_str()))
         {
             continue;
         }

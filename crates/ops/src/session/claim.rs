@@ -23,7 +23,7 @@ pub(crate) fn claim(
     spec: PickupRequest,
 ) -> Result<String, Failure> {
     let input = PickupInput {
-        handoff_id: Some(spec.baton_id),
+        target_id: Some(spec.baton_id),
         force: spec.force,
         why: spec.why,
         ..PickupInput::default()
@@ -42,7 +42,7 @@ pub(crate) fn check_unclaimed(
     spec: PickupRequest,
 ) -> Result<Option<String>, Failure> {
     let (handoff_id, force) = (Some(spec.baton_id.clone()), spec.force);
-    let input = PickupInput { handoff_id, force, why: spec.why, ..PickupInput::default() };
+    let input = PickupInput { target_id: handoff_id, force, why: spec.why, ..PickupInput::default() };
     match preview(tx, env, &input, project_id, identity) {
         Err(Failure::Refused(refusal)) if refusal.code == "baton_claimed" => return Err(refusal.into()),
         Err(Failure::Refused(_)) | Ok(_) => {}

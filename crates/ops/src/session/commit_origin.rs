@@ -18,7 +18,7 @@ use crate::{ownership, resolve};
 /// The most commits of one question.
 const MAX_COMMITS: usize = 200;
 /// The most commits of a session that an answer names.
-const NAMED: i64 = 50;
+const MAX_NAMED_COMMITS: i64 = 50;
 
 /// Reads where commits come from.
 pub struct CommitOrigin;
@@ -165,7 +165,8 @@ fn in_open_sessions(
         return Ok(());
     }
     for open in session::open(tx, project_id)? {
-        let copy = open.copy.as_ref().filter(|_| open.place.machine == env.caller.place.machine);
+        let copy =
+            open.working_copy.as_ref().filter(|_| open.location.machine == env.caller.location.machine);
         let Some(copy) = copy else { continue };
         let made = env.host.commits_made(&copy.root, open.started_at, copy.commit.as_deref());
         for commit in made.unwrap_or_default() {
@@ -203,7 +204,7 @@ fn session_of_trailer(tx: &mut Tx<'_>, project: &str, trailer: &str) -> Result<O
 }
 
 fn row(tx: &mut Tx<'_>, env: &Env<'_>, of: &Session) -> Result<OriginRow, Failure> {
-    let commits = session_commit::of(tx, &of.project_id, &of.session_id, NAMED)?;
+    let commits = session_commit::of(tx, &of.project_id, &of.session_id, MAX_NAMED_COMMITS)?;
     let left = baton::of_session(tx, &of.project_id, &of.session_id)?;
     let wrap = match &left {
         Some(left) => delta::get(tx, &of.project_id, &left.baton_id)?,

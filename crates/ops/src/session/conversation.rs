@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::entrusted::{on_top_of_sessions, sessions_of};
-use super::{Address, move_baton, send_signal};
+use super::{Address, send_signal, update_baton};
+use crate::idempotency::request::Request;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::ownership::is_at_work;
-use crate::request::Request;
 use crate::{changes, token_rights};
 
 /// Verbs that make a baton of a transcript. A session whose last verb is one of these did not wrap by itself.
@@ -114,13 +114,14 @@ pub(crate) fn of_transcript(
 ) -> Result<Conversation, Failure> {
     let mut found = conversation::get(tx, project_id, tool, native_id)?.unwrap_or_else(|| Conversation {
         project_id: project_id.to_owned(),
-        tool: tool.to_owned(),
+        tool_id: tool.to_owned(),
         native_id: native_id.to_owned(),
         ..Conversation::default()
     });
     for id in named {
         let id = baton::get(tx, project_id, id)?.map_or_else(|| id.clone(), |left| left.session_id);
-        if let Some(own) = session::get(tx, project_id, &id)?.filter(|own| token_rights::is_own(env, own)) {
+        if let Some(own) = session::get(tx, project_id, &id)?.filter(|own| token_rights::may_act_in(env, own))
+        {
             join(tx, &mut found, &own)?;
         }
     }
@@ -224,7 +225,7 @@ pub(crate) fn replacing(
 /// has its own.
 pub(crate) fn supersede(tx: &mut Tx<'_>, earlier: &EarlierBaton, next: &str) -> Result<(), Failure> {
     changes::replace(tx, &earlier.baton, next)?;
-    move_baton(tx, &Baton { spent_by: Some(next.to_owned()), ..earlier.baton.clone() })
+    update_baton(tx, &Baton { spent_by: Some(next.to_owned()), ..earlier.baton.clone() })
 }
 
 /// Keeps a packet that arrived after the baton was taken: once, as a note of the session that left the baton. Its
@@ -255,7 +256,7 @@ pub(crate) fn keep_late(
     let standing = BatonStanding { kept_delta_id: Some(note.delta_id.clone()), ..earlier.baton_standing() };
     // Two agents of one tool may have one name.
     let is_another = |holder: &Session| {
-        identity_key(&holder.identity) != identity_key(by) || holder.place != env.caller.place
+        identity_key(&holder.identity) != identity_key(by) || holder.location != env.caller.location
     };
     if let Some(holder) = earlier.holder.as_ref().filter(|holder| is_another(holder)) {
         let subject = format!("more was said about baton {}", short(&earlier.baton.baton_id));

@@ -1,5 +1,5 @@
-//! What was entrusted to sessions that did not wrap: the packet that they had taken over, and what their agents saved. A baton that is made
-//! of a transcript holds it, too, since no transcript does; and a later baton of the same conversation again.
+//! What sessions that did not wrap had in hand: the packet that they had picked up, and what their agents saved. No transcript holds
+//! it, so a baton that is made from a transcript takes it along, and so does each later baton of that conversation.
 
 use baton_model::packet::{Packet, ValidatedPacket};
 use baton_model::printable::quotable;

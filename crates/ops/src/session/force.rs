@@ -29,7 +29,7 @@ impl EndRequest<'_> {
         project_id: &str,
     ) -> Result<Session, Failure> {
         let identity = self.identity.filter(|_| self.actor().is_none());
-        resolve::meant_session(tx, env, project_id, self.session, identity)
+        resolve::select_session(tx, env, project_id, self.session, identity)
     }
 
     /// Who acts by force, where the session is another agent's; none, where it is the caller's own.

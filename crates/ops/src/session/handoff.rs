@@ -15,7 +15,7 @@ use crate::ownership::is_at_work;
 use crate::resolve;
 
 /// Makes the document of a session.
-pub struct Handoff;
+pub struct SessionDocument;
 
 /// Input of `session_handoff`.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
@@ -59,7 +59,7 @@ pub struct HandoffOutput {
     pub packet: Value,
 }
 
-impl Operation for Handoff {
+impl Operation for SessionDocument {
     const META: Meta = Meta::read(
         "session_handoff",
         "Show a session's hand-off document: what it wrapped, else what it has left so far",

@@ -94,7 +94,7 @@ fn beat(input: &HeartbeatInput, cx: &mut Cx<'_>, project_id: &str) -> Result<Hea
             return beat_here(tx, env, project_id);
         }
         let (session, who) = (input.session.as_deref(), input.identity.as_deref());
-        let own = resolve::heard_open(tx, env, project_id, session, who)?;
+        let own = resolve::open_for_heartbeat(tx, env, project_id, session, who)?;
         if !session::keep_alive(tx, &own, env.now)? {
             // Released by another connection since it was read.
             let released = resolve::session_by_id(tx, project_id, &own.session_id)?;
@@ -134,7 +134,7 @@ fn keep_beside(
             true => session::open(tx, project_id)?.into_iter().filter(|own| is_here(own, env)).collect(),
             false => {
                 let (session, who) = (input.session.as_deref(), input.identity.as_deref());
-                vec![resolve::heard_open(tx, env, project_id, session, who)?]
+                vec![resolve::open_for_heartbeat(tx, env, project_id, session, who)?]
             }
         };
         for session in &own {
@@ -157,8 +157,8 @@ fn keep_beside(
 }
 
 fn is_here(session: &Session, env: &Env<'_>) -> bool {
-    let place = &env.caller.place;
-    !place.process.is_empty() && session.place == *place && token_rights::is_own(env, session)
+    let place = &env.caller.location;
+    !place.process.is_empty() && session.location == *place && token_rights::may_act_in(env, session)
 }
 
 /// Keeps the sessions of the caller's process alive and answers with the newest of them.

@@ -8,7 +8,7 @@ use baton_model::project::LastWrap;
 use baton_model::session::Session;
 use baton_store::{Failure, Tx, baton, project};
 
-use super::move_baton;
+use super::update_baton;
 use crate::changes;
 use crate::ledger::{Author, append};
 use crate::op::Env;
@@ -78,7 +78,7 @@ pub(super) fn finish(
     let Some(waiting) = waiting.filter(|one| one.to_identity.is_none() && one.to_role.is_none()) else {
         return Ok(false);
     };
-    move_baton(tx, &Baton { spent_by: Some(baton_id.to_owned()), ..waiting })?;
+    update_baton(tx, &Baton { spent_by: Some(baton_id.to_owned()), ..waiting })?;
     Ok(true)
 }
 
@@ -87,7 +87,7 @@ pub(crate) fn spend(tx: &mut Tx<'_>, own: &Session, next: &str) -> Result<(), Fa
     spend_held(tx, own, next, true)
 }
 
-/// The same; without changes on its line nothing is looked for that might go on.
+/// Spends the baton that a session held. Without changes in its lineage nothing is looked for that might go on.
 pub(super) fn spend_held(
     tx: &mut Tx<'_>,
     own: &Session,
@@ -98,7 +98,7 @@ pub(super) fn spend_held(
     match baton::get(tx, &own.project_id, baton_id)? {
         Some(mut held) if held.holder_session_id.as_ref() == Some(&own.session_id) => {
             held.spent_by = Some(next.to_owned());
-            move_baton(tx, &held)?;
+            update_baton(tx, &held)?;
             if has_changes { changes::pass_on(tx, own, baton_id, next) } else { Ok(()) }
         }
         _ => Ok(()),

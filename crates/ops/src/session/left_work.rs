@@ -77,7 +77,7 @@ pub(super) fn prefetch_left(tx: &mut Tx<'_>, project_id: &str) {
 }
 
 /// How many sessions a remark names.
-const NAMED: usize = 3;
+const MAX_NAMED_SESSIONS: usize = 3;
 
 /// Names the sessions whose work no bare pickup brings: others wrapped since, or a baton waits.
 pub(super) fn left_beside(
@@ -126,9 +126,9 @@ fn from_session_remark(left: &[&Session]) -> Option<Remark> {
         let (name, id) = (visible(&session.identity), short(&session.session_id));
         format!("{name} left work without a baton: `baton pickup --from-session {id}` brings it")
     };
-    let mut named: Vec<String> = left.iter().take(NAMED).map(named).collect();
-    if left.len() > NAMED {
-        named.push(format!("and {} more", left.len() - NAMED));
+    let mut named: Vec<String> = left.iter().take(MAX_NAMED_SESSIONS).map(named).collect();
+    if left.len() > MAX_NAMED_SESSIONS {
+        named.push(format!("and {} more", left.len() - MAX_NAMED_SESSIONS));
     }
     let message = format!("{} (over MCP: `hd_exec` with `from_session`)", named.join("; "));
     (!left.is_empty()).then_some(Remark { kind: RemarkKind::RecoverableWork, message })

@@ -8,7 +8,6 @@ mod checkpoint;
 mod claim;
 mod commit_origin;
 pub(crate) mod conversation;
-mod copy_lookup;
 mod end;
 mod entrusted;
 mod force;
@@ -36,6 +35,7 @@ mod warning;
 mod work_location;
 mod work_search;
 mod working_copy;
+mod working_copy_lookup;
 mod wrap;
 mod wrap_accounting;
 mod wrap_packet;
@@ -46,9 +46,9 @@ use baton_model::delta::Kind;
 use baton_model::id::{is_bot, short};
 use baton_model::message::Message;
 use baton_model::refusal::Refusal;
-use baton_model::session::{Admission, RegistrationRequest, Release, ReleaseReason, Session, admit};
+use baton_model::session::{Admission, AdmissionRequest, Release, ReleaseReason, Session, admit};
 use baton_model::time::Millis;
-use baton_store::{Failure, Tx, baton, message, place, session};
+use baton_store::{Failure, Tx, baton, message, project_root, session};
 use serde_json::{Value, json};
 
 use crate::ledger::{Author, append_json};
@@ -58,14 +58,14 @@ use crate::project::require_not_merged;
 use crate::token_rights;
 pub(crate) use accepted_handoffs::abandoned;
 pub use activity::TokenUsage;
-pub use bundle_view::{Ancestor, Bundle, Context, InProgress, PickedBaton};
+pub use bundle_view::{Ancestor, Context, InProgress, PickedBaton, PickupOutput};
 pub use checkpoint::{Checkpoint, CheckpointInput, CheckpointOutput};
 pub(crate) use claim::{PickupRequest, check_unclaimed, claim};
 pub use commit_origin::{CommitOrigin, CommitOriginInput, CommitOriginOutput, OriginCommit, OriginRow};
 pub use conversation::BatonStanding;
 pub use end::{End, EndInput, EndOutput};
 pub(crate) use entrusted::on_top_of_sessions;
-pub use handoff::{Handoff, HandoffInput, HandoffOutput};
+pub use handoff::{HandoffInput, HandoffOutput, SessionDocument};
 pub use heartbeat::{Heartbeat, HeartbeatInput, HeartbeatOutput};
 pub(crate) use history::left_baton;
 pub use history::{ClaimedTask, History, HistoryInput, HistoryOutput, HistoryRow, LastCheckpoint, LeftBaton};
@@ -178,14 +178,14 @@ fn for_token(env: &Env<'_>, refusal: Refusal) -> Refusal {
 }
 
 /// What registering came to.
-pub(crate) enum RegisterResult {
+pub(crate) enum RegistrationOutcome {
     /// The caller's own open session.
     Same(Session),
     /// A session that is still to be inserted, and the sessions it replaces.
     New(Session, Vec<(Session, ReleaseReason)>),
 }
 
-impl RegisterResult {
+impl RegistrationOutcome {
     /// The identity of the session, as it was first given.
     pub(crate) fn identity(&self) -> String {
         let (Self::Same(session) | Self::New(session, _)) = self;
@@ -227,7 +227,7 @@ impl RegisterResult {
 }
 
 /// How a caller wants to register.
-pub(crate) struct Registration<'a> {
+pub(crate) struct SessionRegistration<'a> {
     pub project_id: &'a str,
     pub identity: &'a str,
     pub surface: Option<&'a str>,
@@ -239,10 +239,10 @@ pub(crate) struct Registration<'a> {
 pub(crate) fn register(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
-    request: &Registration<'_>,
-) -> Result<RegisterResult, Failure> {
+    request: &SessionRegistration<'_>,
+) -> Result<RegistrationOutcome, Failure> {
     tx.prefetch(|tx| {
-        drop(place::of_project(tx, request.project_id));
+        drop(project_root::of_project(tx, request.project_id));
         drop(session::open_of(tx, request.project_id, request.identity));
     });
     require_not_merged(tx, request.project_id)?;
@@ -251,21 +251,21 @@ pub(crate) fn register(
     }
     let open = session::open_of(tx, request.project_id, request.identity)?;
     // Of one that is at work the same-identity rule says more.
-    let is_others = |one: &Session| !token_rights::is_own(env, one) && one.is_fresh(env.now, env.limits);
+    let is_others = |one: &Session| !token_rights::may_act_in(env, one) && one.is_fresh(env.now, env.limits);
     if request.force.is_none() && !open.iter().any(is_others) {
         token_rights::require_nothing_held(tx, env, (request.project_id, request.identity), &open)?;
     }
-    let applicant = RegistrationRequest {
+    let applicant = AdmissionRequest {
         identity: request.identity,
-        place: &env.caller.place,
+        location: &env.caller.location,
         now: env.now,
         limits: env.limits,
         force: request.force,
     };
-    let is_own = |session: &Session| token_rights::is_own(env, session);
-    let has_ended = |session: &Session| has_process_ended(env, session, &session.place);
+    let is_own = |session: &Session| token_rights::may_act_in(env, session);
+    let has_ended = |session: &Session| has_process_ended(env, session, &session.location);
     match admit(&open, &applicant, has_ended, is_own).map_err(|refusal| for_token(env, refusal))? {
-        Admission::Same(session) => Ok(RegisterResult::Same(*session)),
+        Admission::Same(session) => Ok(RegistrationOutcome::Same(*session)),
         Admission::New(replaced) => {
             let session_id = env.id();
             let known = session::first_name(tx, request.project_id, request.identity)?;
@@ -275,7 +275,7 @@ pub(crate) fn register(
                 session_id,
                 identity: known.unwrap_or_else(|| request.identity.to_owned()),
                 surface: surface(request.surface, &env.caller.surface)?,
-                place: env.caller.place.clone(),
+                location: env.caller.location.clone(),
                 started_at: env.now,
                 heartbeat_at: env.now,
                 last_verb: request.verb.to_owned(),
@@ -285,39 +285,39 @@ pub(crate) fn register(
                 baton_id: None,
                 opened_by: token_rights::token_id(env),
                 stale_after: env.limits.stale_after,
-                copy: working_copy::of_caller(env),
+                working_copy: working_copy::of_caller(env),
             };
-            Ok(RegisterResult::New(session, replaced))
+            Ok(RegistrationOutcome::New(session, replaced))
         }
     }
 }
 
 /// A repeated request that registered this session before: a process that came in place of the first goes on with its session.
 /// While the first may be alive, the session stays where it is, and the retry gets the first answer and nothing else.
-pub(crate) fn again(
+pub(crate) fn resume_registered(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
-    request: &Registration<'_>,
+    request: &SessionRegistration<'_>,
     mut known: Session,
 ) -> Result<Session, Failure> {
     if !known.is_open() || is_bot(request.identity) {
         return Ok(known);
     }
     // Callers of one name and place without a known process cannot be distinguished, so they count as one.
-    if token_rights::is_own(env, &known) && known.place == env.caller.place {
+    if token_rights::may_act_in(env, &known) && known.location == env.caller.location {
         return Ok(known);
     }
-    let unforced = Registration { force: None, ..*request };
+    let unforced = SessionRegistration { force: None, ..*request };
     let registered = match register(tx, env, &unforced) {
         Err(Failure::Refused(refusal)) if refusal.code == "identity_conflict" => return Ok(known),
         other => other?,
     };
-    if let RegisterResult::New(_, replaced) = registered
+    if let RegistrationOutcome::New(_, replaced) = registered
         && replaced
             .iter()
             .any(|(old, why)| old.session_id == known.session_id && *why == ReleaseReason::Reconnect)
     {
-        known.place = env.caller.place.clone();
+        known.location = env.caller.location.clone();
         session::relocate(tx, &known)?;
     }
     Ok(known)
@@ -359,7 +359,7 @@ fn inherit_baton(tx: &mut Tx<'_>, env: &Env<'_>, old: &Session, new: &mut Sessio
     let Some(mut held) = still_held(tx, old)? else { return Ok(()) };
     held.holder_session_id = Some(new.session_id.clone());
     held.held_at = Some(env.now);
-    move_baton(tx, &held)?;
+    update_baton(tx, &held)?;
     new.baton_id = Some(held.baton_id);
     new.thread_id.clone_from(&old.thread_id);
     new.inherited_from = Some(old.session_id.clone());
@@ -368,7 +368,7 @@ fn inherit_baton(tx: &mut Tx<'_>, env: &Env<'_>, old: &Session, new: &mut Sessio
 }
 
 /// Writes who holds a baton; the version that was read must still stand.
-pub(crate) fn move_baton(tx: &mut Tx<'_>, baton: &Baton) -> Result<(), Failure> {
+pub(crate) fn update_baton(tx: &mut Tx<'_>, baton: &Baton) -> Result<(), Failure> {
     if baton::put(tx, baton)? {
         return Ok(());
     }

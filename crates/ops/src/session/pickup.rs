@@ -10,19 +10,20 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::accepted_handoffs::pass_on;
-use super::bundle_view::Bundle;
+use super::bundle_view::PickupOutput;
 use super::pickup_again::repeat_answer;
 use super::pickup_bundle;
 use super::pickup_decide::{decide, with_verb};
 use super::prior_changes::{UncommittedFiles, UncommittedMarks, note_beginning};
 use super::recovery::{name_recovered, recoverable, saved_by};
 use super::{
-    RegisterResult, Registration, Releaser, again, move_baton, notify, release, replace, working_copy,
+    RegistrationOutcome, Releaser, SessionRegistration, notify, release, replace, resume_registered,
+    update_baton, working_copy,
 };
 use super::{applied_changes, pickup_handoff, waiting_changes, work_search};
+use crate::idempotency::request::{self, Request, Requester};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
-use crate::request::{self, Request, Requester};
 use crate::resolve;
 
 /// Picks a baton up.
@@ -45,8 +46,8 @@ pub struct PickupInput {
     #[serde(default)]
     pub from_session: Option<String>,
     /// Exactly this baton or this hand-off from another project, by its id or a unique prefix of it.
-    #[serde(default)]
-    pub handoff_id: Option<String>,
+    #[serde(default, rename = "handoff_id")]
+    pub target_id: Option<String>,
     /// Take over from an active holder, predecessor or session of the same identity.
     #[serde(default)]
     pub force: bool,
@@ -97,8 +98,12 @@ pub struct PickupResult {
 
 impl PickupInput {
     /// How it registers where it names no session of its own.
-    pub(super) fn registration<'a>(&'a self, project_id: &'a str, identity: &'a str) -> Registration<'a> {
-        Registration {
+    pub(super) fn registration<'a>(
+        &'a self,
+        project_id: &'a str,
+        identity: &'a str,
+    ) -> SessionRegistration<'a> {
+        SessionRegistration {
             project_id,
             identity,
             surface: self.surface.as_deref(),
@@ -134,7 +139,7 @@ impl PickupInput {
         picked.replayed = true;
         if let (Some(id), None) = (&picked.session_id, self.session_named(env)) {
             let known = resolve::session_by_id(tx, project_id, id)?;
-            again(tx, env, &self.registration(project_id, identity), known)?;
+            resume_registered(tx, env, &self.registration(project_id, identity), known)?;
         }
         Ok(Some(picked))
     }
@@ -146,9 +151,9 @@ impl Operation for Pickup {
             .opens_session()
             .changes_tasks();
     type Input = PickupInput;
-    type Output = Bundle;
+    type Output = PickupOutput;
 
-    fn run(input: PickupInput, cx: &mut Cx<'_>) -> Result<Bundle, Failure> {
+    fn run(input: PickupInput, cx: &mut Cx<'_>) -> Result<PickupOutput, Failure> {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         if let Some(handoff) = pickup_handoff::find_handoff(cx.store, &input, &project_id)? {
@@ -166,7 +171,7 @@ impl Operation for Pickup {
             .read(|tx| pickup_bundle::read(tx, env, &project_id, &picked, (input.dry_run, input.full)))?;
         bundle.location = work_search::of_bundle(cx, &bundle, &mut files)?;
         waiting_changes::name_place(&mut bundle, cx.env.host);
-        waiting_changes::note_place(cx, &bundle)?;
+        waiting_changes::note_root(cx, &bundle)?;
         applied_changes::name_applied(cx, &mut bundle)?;
         Ok(bundle)
     }
@@ -183,17 +188,19 @@ pub(super) fn preview(
         return Err(resolve::unknown_project(project_id).into());
     }
     let decision = decide(tx, env, input, project_id, identity)?;
-    if let (Some(ClaimOutcome::Again), RegisterResult::Same(own)) = (&decision.claim, &decision.own) {
+    if let (Some(ClaimOutcome::AlreadyHeld), RegistrationOutcome::Same(own)) =
+        (&decision.claim, &decision.registration)
+    {
         return repeat_answer(tx, own, &decision);
     }
-    let recovered = decision.taken_from().or(decision.unwrapped.clone());
+    let recovered = decision.taken_from().or(decision.session_to_recover.clone());
     Ok(PickupResult {
-        identity: decision.own.identity(),
+        identity: decision.registration.identity(),
         predecessor_session_id: recovered
             .as_ref()
             .or(decision.predecessor.as_ref())
             .map(|s| s.session_id.clone()),
-        baton_id: decision.found.as_ref().map(|b| b.baton_id.clone()),
+        baton_id: decision.baton.as_ref().map(|b| b.baton_id.clone()),
         recovered_session_id: recovered.map(|s| s.session_id),
         waiting_for_others: decision.waiting_for_others,
         ..PickupResult::default()
@@ -213,16 +220,18 @@ pub(super) fn pick(
         return Ok(picked);
     }
     let decision = decide(tx, env, input, project_id, identity)?;
-    if let (Some(ClaimOutcome::Again), RegisterResult::Same(own)) = (&decision.claim, &decision.own) {
+    if let (Some(ClaimOutcome::AlreadyHeld), RegistrationOutcome::Same(own)) =
+        (&decision.claim, &decision.registration)
+    {
         session::beat(tx, own, Pickup::NAME, env.now)?;
         let mut picked = repeat_answer(tx, own, &decision)?;
         keep(tx, env, request.as_ref(), project_id, &mut picked)?;
         return Ok(picked);
     }
     let holder = decision.taken_from();
-    let (mut own, is_new) = match decision.own {
-        RegisterResult::Same(session) => (session, false),
-        RegisterResult::New(mut session, replaced) => {
+    let (mut own, is_new) = match decision.registration {
+        RegistrationOutcome::Same(session) => (session, false),
+        RegistrationOutcome::New(mut session, replaced) => {
             replace(tx, env, &mut session, replaced, input.why.as_deref())?;
             (session, true)
         }
@@ -233,7 +242,7 @@ pub(super) fn pick(
         claim: decision.claim.as_ref(),
     };
     release_yielding(tx, env, &ousted, &own, input.why.as_deref())?;
-    let recovered = match (&decision.found, &decision.unwrapped) {
+    let recovered = match (&decision.baton, &decision.session_to_recover) {
         (None, None) => recoverable(tx, env, project_id, (Some(&own.session_id), input.full))?.0,
         (None, Some(named)) => saved_by(tx, named)?,
         (Some(_), _) => Vec::new(),
@@ -241,18 +250,18 @@ pub(super) fn pick(
     for silent in &recovered {
         preempt(tx, env, silent, &own, ReleaseReason::Stale, input.why.as_deref())?;
     }
-    take(tx, env, &mut own, before.as_ref(), decision.found.as_ref())?;
-    pass_on(tx, env, &decision.accepted, before.as_ref().zip(decision.found.as_ref()), &own)?;
-    working_copy::save(tx, env, with_verb(&mut own, is_new, (&decision.found, &recovered)), is_new)?;
-    let body = pickup_body(env, (input, marks), &own, (before.as_ref(), decision.found.as_ref(), &recovered));
+    take(tx, env, &mut own, before.as_ref(), decision.baton.as_ref())?;
+    pass_on(tx, env, &decision.accepted, before.as_ref().zip(decision.baton.as_ref()), &own)?;
+    working_copy::save(tx, env, with_verb(&mut own, is_new, (&decision.baton, &recovered)), is_new)?;
+    let body = pickup_body(env, (input, marks), &own, (before.as_ref(), decision.baton.as_ref(), &recovered));
     let pickup = append_json(tx, env, &Author::session(&own), Kind::Pickup, &body)?.delta_id;
     let mut picked = PickupResult {
         session_id: Some(own.session_id),
         identity: own.identity,
         predecessor_session_id: before.map(|s| s.session_id),
         pickup_delta_id: Some(pickup),
-        baton_id: decision.found.map(|b| b.baton_id),
-        recovered_session_id: holder.or(decision.unwrapped).map(|s| s.session_id),
+        baton_id: decision.baton.map(|b| b.baton_id),
+        recovered_session_id: holder.or(decision.session_to_recover).map(|s| s.session_id),
         waiting_for_others: decision.waiting_for_others,
         started: is_new,
         ..PickupResult::default()
@@ -324,7 +333,7 @@ fn take(
     if has_it {
         return Ok(());
     }
-    move_baton(tx, &found.held_by(&own.session_id, env.now))
+    update_baton(tx, &found.held_by(&own.session_id, env.now))
 }
 
 fn pickup_body(

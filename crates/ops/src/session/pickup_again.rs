@@ -13,7 +13,7 @@ pub(super) fn repeat_answer(
     own: &Session,
     decision: &Decision,
 ) -> Result<PickupResult, Failure> {
-    let held = decision.found.as_ref();
+    let held = decision.baton.as_ref();
     let from = own.inherited_from.clone();
     Ok(PickupResult {
         session_id: Some(own.session_id.clone()),

@@ -14,7 +14,7 @@ use baton_model::time::{Millis, Timestamp};
 use baton_store::{Failure, Tx, baton, delta, handoff, message, project, session, task};
 
 use super::accepted_handoffs;
-use super::bundle_view::{Ancestor, Bundle, Context, InProgress, PickedBaton};
+use super::bundle_view::{Ancestor, Context, InProgress, PickedBaton, PickupOutput};
 use super::late_words::{late_words_remark, prefetch_late_words};
 use super::left_work::{left_beside, no_baton_text, prefetch_left};
 use super::pickup::PickupResult;
@@ -25,10 +25,10 @@ use super::work_location::shared_copy;
 use super::work_search::SESSIONS;
 use super::working_copy;
 use crate::card::{self, OpenTask};
+use crate::idempotency::replay::{self, Replay};
 use crate::message::{prefetch_reminder, remind};
 use crate::op::Env;
 use crate::portable::{prefetch_exports, waiting_elsewhere};
-use crate::replay::{self, Replay};
 use crate::{ownership, resolve};
 
 const DAY: Millis = 86_400_000;
@@ -119,7 +119,7 @@ pub(super) fn read(
     project_id: &str,
     picked: &PickupResult,
     (dry_run, full): (bool, bool),
-) -> Result<Bundle, Failure> {
+) -> Result<PickupOutput, Failure> {
     let limits = BundleLimits::of(full);
     let mut has_more = CutFields::default();
     tx.prefetch(|tx| prefetch_queries(tx, env, project_id, picked, limits));
@@ -136,7 +136,7 @@ pub(super) fn read(
     let lineage = lineage(tx, project_id, picked, limits)?;
     let roster: Vec<View> = open.iter().map(|session| ownership::view(env, session)).collect();
     let rules_reminders = reminders(tx, env, &project, (&open, &roster), (picked, recovered.as_ref()))?;
-    let mut bundle = Bundle {
+    let mut bundle = PickupOutput {
         changes: None,
         earlier_changes: Vec::new(),
         applied_changes: Vec::new(),
@@ -189,7 +189,7 @@ fn reminders(
     let mut found = card::reminders(tx, env, project, open)?;
     found.extend(remind(tx, &project.project_id, &picked.identity, env.now)?);
     let own = working_copy::of_caller(env);
-    let machine = &env.caller.place.machine;
+    let machine = &env.caller.location.machine;
     // A dry run registers no session: the caller may have one.
     let callers = match &picked.session_id {
         Some(id) => Some(id.clone()),
@@ -205,7 +205,7 @@ fn reminders(
     found.extend(left_beside(tx, env, &project.project_id, &brought)?);
     if let Some(id) = &picked.session_id {
         let accepted = handoff::accepted(tx, &project.project_id)?;
-        found.extend(accepted_handoffs::duties(&accepted, id, &picked.identity));
+        found.extend(accepted_handoffs::accepted_remarks(&accepted, id, &picked.identity));
         found.extend(accepted_handoffs::abandoned(tx, env, accepted.iter())?);
     }
     let before = picked.predecessor_session_id.as_deref();
@@ -287,7 +287,7 @@ fn prefetch_queries(
     prefetch_left(tx, project_id);
     prefetch_reminder(tx, project_id, &picked.identity, env.now);
     if let Some(from) = &picked.predecessor_session_id {
-        drop(session::chain(tx, project_id, from, limits.lineage()));
+        drop(session::predecessors(tx, project_id, from, limits.lineage()));
         prefetch_late_words(tx, project_id, from);
     }
 }
@@ -366,7 +366,7 @@ fn lineage(
     limits: &BundleLimits,
 ) -> Result<Vec<Session>, Failure> {
     match &picked.predecessor_session_id {
-        Some(from) => Ok(session::chain(tx, project_id, from, limits.lineage())?),
+        Some(from) => Ok(session::predecessors(tx, project_id, from, limits.lineage())?),
         None => Ok(Vec::new()),
     }
 }

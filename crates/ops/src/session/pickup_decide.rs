@@ -10,9 +10,9 @@ use baton_store::{Failure, Tx, agent, baton, handoff, session};
 use serde_json::{Value, json};
 
 use super::pickup::{Pickup, PickupInput};
-use super::{Heartbeat, RegisterResult, Start, accepted_handoffs, pickup_handoff, register};
+use super::{Heartbeat, RegistrationOutcome, Start, accepted_handoffs, pickup_handoff, register};
 use crate::op::{Env, Operation};
-use crate::ownership::{is_at_work, is_process_gone};
+use crate::ownership::{has_other_process_ended, is_at_work};
 use crate::portable::exported_refusal;
 use crate::project::carried_here;
 use crate::resolve;
@@ -25,16 +25,16 @@ pub(super) fn own_session(
     input: &PickupInput,
     project_id: &str,
     identity: &str,
-) -> Result<RegisterResult, Failure> {
+) -> Result<RegistrationOutcome, Failure> {
     let named = input.session.as_deref().or(env.caller.session.as_deref());
     if let Some(id) = named {
         let own = resolve::acting_open(tx, env, project_id, Some(id), input.identity.as_deref())?;
-        return Ok(RegisterResult::Same(own));
+        return Ok(RegistrationOutcome::Same(own));
     }
     if is_bot(identity)
         && let Some(own) = idle_bot(tx, env, project_id, identity)?
     {
-        return Ok(RegisterResult::Same(own));
+        return Ok(RegistrationOutcome::Same(own));
     }
     register(tx, env, &input.registration(project_id, identity))
 }
@@ -47,14 +47,14 @@ fn idle_bot(
     project_id: &str,
     identity: &str,
 ) -> Result<Option<Session>, Failure> {
-    let place = &env.caller.place;
+    let place = &env.caller.location;
     if place.process.is_empty() {
         return Ok(None);
     }
     let mut idle = session::open_of(tx, project_id, identity)?;
     idle.retain(|s| {
-        token_rights::is_own(env, s)
-            && s.place == *place
+        token_rights::may_act_in(env, s)
+            && s.location == *place
             && s.baton_id.is_none()
             && s.is_fresh(env.now, env.limits)
     });
@@ -71,7 +71,7 @@ fn find(
     from: Option<&Session>,
     roles: &[String],
 ) -> Result<(Option<Baton>, usize), Failure> {
-    if let Some(id) = &input.handoff_id {
+    if let Some(id) = &input.target_id {
         return Ok((Some(by_id(tx, project_id, id)?), 0));
     }
     if let Some(session) = from {
@@ -139,13 +139,13 @@ fn predecessor(
 
 /// The outcome of the first four steps.
 pub(super) struct Decision {
-    pub(super) own: RegisterResult,
-    pub(super) found: Option<Baton>,
+    pub(super) registration: RegistrationOutcome,
+    pub(super) baton: Option<Baton>,
     pub(super) claim: Option<ClaimOutcome>,
     pub(super) predecessor: Option<Session>,
     pub(super) predecessor_yields: Option<ReleaseReason>,
     /// The session that the call names, where no baton is left of it: what it saved is recovered.
-    pub(super) unwrapped: Option<Session>,
+    pub(super) session_to_recover: Option<Session>,
     pub(super) waiting_for_others: usize,
     /// The hand-offs that the project has accepted and not ended.
     pub(super) accepted: Vec<Handoff>,
@@ -179,7 +179,7 @@ pub(super) fn decide(
     let held = own.held_baton(tx)?;
     let (roles, accepted) = roles_and_accepted(tx, project_id, &identity)?;
     let (mut found, waiting_for_others) = find(tx, input, project_id, &identity, from.as_ref(), &roles)?;
-    if let (Some(id), None, None) = (&held, &input.handoff_id, &from) {
+    if let (Some(id), None, None) = (&held, &input.target_id, &from) {
         found = baton::get(tx, project_id, id)?;
     }
     if found.is_none() && from.is_none() && !input.force && !answers_for_one(&own, &accepted) {
@@ -189,11 +189,11 @@ pub(super) fn decide(
         identity: &identity,
         roles: &roles,
         session_id: own_id.as_deref(),
-        by_id: input.handoff_id.is_some(),
+        by_id: input.target_id.is_some(),
         force: input.force,
         now: env.now,
         limits: env.limits,
-        is_gone: &|session| is_process_gone(env, session),
+        is_gone: &|session| has_other_process_ended(env, session),
     };
     let predecessor = predecessor(tx, project_id, from.as_ref(), found.as_ref(), own_id.as_deref())?
         .filter(|session| Some(&session.session_id) != own_id.as_ref())
@@ -207,12 +207,12 @@ pub(super) fn decide(
         return Err(already_holding(held).into());
     }
     Ok(Decision {
-        own,
-        found,
+        registration: own,
+        baton: found,
         claim,
         predecessor,
         predecessor_yields: yields.flatten(),
-        unwrapped,
+        session_to_recover: unwrapped,
         waiting_for_others,
         accepted,
     })
@@ -232,10 +232,10 @@ fn roles_and_accepted(
 }
 
 /// Whether the caller's session answers for a hand-off: it asks for what it has.
-fn answers_for_one(own: &RegisterResult, accepted: &[Handoff]) -> bool {
+fn answers_for_one(own: &RegistrationOutcome, accepted: &[Handoff]) -> bool {
     match own {
-        RegisterResult::Same(session) => accepted_handoffs::is_acceptor(accepted, session),
-        RegisterResult::New(..) => false,
+        RegistrationOutcome::Same(session) => accepted_handoffs::is_acceptor(accepted, session),
+        RegistrationOutcome::New(..) => false,
     }
 }
 
@@ -243,7 +243,7 @@ fn claim_baton(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     found: &Baton,
-    own: &RegisterResult,
+    own: &RegistrationOutcome,
     picker: &Picker<'_>,
 ) -> Result<ClaimOutcome, Failure> {
     let holder = match &found.holder_session_id {
@@ -252,7 +252,7 @@ fn claim_baton(
         }
         None => None,
     };
-    match found.claim(holder.as_ref(), picker) {
+    match found.check_claim(holder.as_ref(), picker) {
         Err(refusal) if refusal.code == "baton_spent" => {
             Err(exported_refusal(tx, env, found)?.unwrap_or(refusal).into())
         }

@@ -13,14 +13,14 @@ use baton_store::{Failure, Store, Tx, baton, handoff, session, state};
 use serde_json::json;
 
 use super::accepted_handoffs;
-use super::bundle_view::Bundle;
+use super::bundle_view::PickupOutput;
 use super::pickup::{Pickup, PickupInput, PickupResult, keep, preempt};
 use super::pickup_bundle;
 use super::pickup_decide::own_session;
 use super::pickup_transfer::{facts, transfer};
 use super::prior_changes::{UncommittedFiles, UncommittedMarks, note_beginning};
 use super::recovery::recoverable;
-use super::{RegisterResult, replace, working_copy};
+use super::{RegistrationOutcome, replace, working_copy};
 use crate::handoff::acceptor::is_acceptor;
 use crate::handoff::isolation::sender_for;
 use crate::handoff::steps::Plan;
@@ -36,7 +36,7 @@ pub(super) fn find_handoff(
     input: &PickupInput,
     project_id: &str,
 ) -> Result<Option<Handoff>, Failure> {
-    let Some(id) = &input.handoff_id else { return Ok(None) };
+    let Some(id) = &input.target_id else { return Ok(None) };
     store.read(|tx| {
         if baton::get(tx, project_id, id)?.is_some() {
             return Ok(None);
@@ -103,7 +103,7 @@ pub(super) fn accept(
     cx: &mut Cx<'_>,
     known: &Handoff,
     identity: &str,
-) -> Result<Bundle, Failure> {
+) -> Result<PickupOutput, Failure> {
     let Cx { store, env } = cx;
     let project_id = known.to_project_id.clone();
     let picked = if input.dry_run {
@@ -117,7 +117,7 @@ pub(super) fn accept(
     };
     let mut bundle =
         store.read(|tx| pickup_bundle::read(tx, env, &project_id, &picked, (input.dry_run, input.full)))?;
-    let machine = env.caller.place.machine.clone();
+    let machine = env.caller.location.machine.clone();
     let facts = store.read(|tx| facts(tx, &known.handoff_id, (&machine, &env.caller.grant)))?;
     bundle.with_handoff(transfer(facts, env.host));
     Ok(bundle)
@@ -189,8 +189,8 @@ fn open_own_session(
     named: &str,
 ) -> Result<(Session, bool), Failure> {
     Ok(match own_session(tx, env, input, &handoff.to_project_id, named)? {
-        RegisterResult::Same(session) => (session, false),
-        RegisterResult::New(mut session, replaced) => {
+        RegistrationOutcome::Same(session) => (session, false),
+        RegistrationOutcome::New(mut session, replaced) => {
             take_seeded_id(tx, &mut session, handoff)?;
             replace(tx, env, &mut session, replaced, input.why.as_deref())?;
             (session, true)

@@ -4,7 +4,7 @@ use baton_model::access::Grant;
 use baton_model::handoff::Handoff;
 use baton_model::memory::View as MemoryView;
 use baton_store::state::State;
-use baton_store::{Failure, Tx, handoff_step, memory, place, session, state, task};
+use baton_store::{Failure, Tx, handoff_step, memory, project_root, session, state, task};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -126,16 +126,16 @@ pub(super) struct Facts {
 /// its folder counts for nothing.
 fn sender_root(tx: &mut Tx<'_>, handoff: &Handoff, machine: &str) -> Result<Option<String>, Failure> {
     let sender = session::last_of(tx, &handoff.from_project_id, &handoff.from_identity)?;
-    let sender = sender.filter(|sender| sender.opened_by.is_none() && sender.place.machine == machine);
-    Ok(sender.and_then(|sender| sender.copy).map(|copy| copy.root))
+    let sender = sender.filter(|sender| sender.opened_by.is_none() && sender.location.machine == machine);
+    Ok(sender.and_then(|sender| sender.working_copy).map(|copy| copy.root))
 }
 
 /// Reads them for a machine, and for a caller who reaches so much.
 pub(super) fn facts(tx: &mut Tx<'_>, id: &str, (machine, grant): (&str, &Grant)) -> Result<Facts, Failure> {
     let handoff = by_id(tx, &Grant::default(), id)?;
     let (to, from) = (handoff.to_project_id.clone(), handoff.from_project_id.clone());
-    let mut roots = place::roots(tx, &to, machine)?;
-    roots.extend(place::roots(tx, &from, machine)?);
+    let mut roots = project_root::roots(tx, &to, machine)?;
+    roots.extend(project_root::roots(tx, &from, machine)?);
     roots.extend(sender_root(tx, &handoff, machine)?.filter(|root| !roots.contains(root)));
     let found = match &handoff.task_id {
         Some(task) => task::get(tx, &to, task)?,

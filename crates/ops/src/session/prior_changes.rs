@@ -8,8 +8,8 @@ use baton_model::session::Session;
 use baton_store::{Failure, Tx, delta};
 use serde_json::{Value, json};
 
+use crate::idempotency::request::hash;
 use crate::op::{Env, Host};
-use crate::request::hash;
 
 /// The field of a beginning that holds the marks.
 const FIELD: &str = "uncommitted_before";
@@ -60,7 +60,7 @@ impl UncommittedMarks {
 
 /// Notes in the entry of a beginning where it was, and what is not committed there.
 pub(super) fn note_beginning(env: &Env<'_>, marks: &UncommittedMarks, own: &Session, body: &mut Value) {
-    let Some(copy) = &own.copy else { return };
+    let Some(copy) = &own.working_copy else { return };
     body["place"] = json!(copy);
     if env.caller.git_root.as_ref() != Some(&copy.root) {
         return;

@@ -81,7 +81,7 @@ impl Operation for Reassign {
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             let mut given = resolve::session_by_id(tx, &project_id, &input.session)?;
-            if !token_rights::is_own(env, &given) {
+            if !token_rights::may_act_in(env, &given) {
                 // Ending another caller's session needs the scope operator, as an explicit force does.
                 env.caller.grant.require(Scope::Operator)?;
             }

@@ -1,6 +1,6 @@
 //! `session_resolve`: which saved or seeded state a caller means: go on with it, choose, or begin anew.
 
-use baton_model::seed::{Candidate, StateChoice, StateRequest, View, choose};
+use baton_model::seed::{SeedCandidate, StateChoice, StateRequest, View, choose};
 use baton_store::{Failure, state};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -101,8 +101,8 @@ impl Operation for Resolve {
     }
 }
 
-fn candidate(saved: state::State) -> Candidate {
-    Candidate {
+fn candidate(saved: state::State) -> SeedCandidate {
+    SeedCandidate {
         identity: saved.identity,
         task_id: saved.task_key,
         session_id: saved.session_id,
@@ -127,7 +127,7 @@ fn answer(project_id: String, identity: String, choice: StateChoice) -> ResolveO
         StateChoice::New => {}
         StateChoice::Required(all) => {
             output.resolution = Resolution::ChoiceRequired;
-            output.candidates = all.iter().map(Candidate::view).collect();
+            output.candidates = all.iter().map(SeedCandidate::view).collect();
         }
         StateChoice::Continue(one) => {
             output.resolution = Resolution::Resume;

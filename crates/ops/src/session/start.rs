@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 use super::left_work::{left_remarks, prefetch_left};
 use super::prior_changes::{UncommittedFiles, UncommittedMarks, note_beginning};
 use super::work_location::shared_copy;
-use super::{RegisterResult, Registration, again, register, replace, working_copy};
+use super::{RegistrationOutcome, SessionRegistration, register, replace, resume_registered, working_copy};
 use crate::card::Card;
+use crate::idempotency::replay::{self, Replay};
+use crate::idempotency::request::{self, Request, Requester};
 use crate::ledger::{Author, append_json};
 use crate::message::remind;
 use crate::op::{Cx, Env, Meta, Operation};
-use crate::replay::{self, Replay};
-use crate::request::{self, Request, Requester};
 use crate::{card, resolve};
 
 /// Begins fresh work.
@@ -96,8 +96,12 @@ impl Operation for Start {
             card.reminders.extend(left);
             card.reminders.extend(remind(tx, &project_id, &begun.session.identity, env.now)?);
             let own = &begun.session;
-            let shared =
-                shared_copy(own.copy.as_ref(), &own.place.machine, Some(&own.session_id), &card.sessions);
+            let shared = shared_copy(
+                own.working_copy.as_ref(),
+                &own.location.machine,
+                Some(&own.session_id),
+                &card.sessions,
+            );
             card.reminders.extend(shared);
             Ok((card, replay))
         })?;
@@ -144,7 +148,7 @@ fn begin(
     let scope = (project_id, Start::NAME);
     let who = Requester::identity(identity);
     let request = Request::of(env, &who, scope, input.request_id.as_deref(), input)?;
-    let spec = Registration {
+    let spec = SessionRegistration {
         project_id,
         identity,
         surface: input.surface.as_deref(),
@@ -153,11 +157,11 @@ fn begin(
     };
     if let Some(first) = request::answered::<StartRecord>(tx, request.as_ref())? {
         let session = resolve::session_by_id(tx, project_id, &first.session_id)?;
-        let session = again(tx, env, &spec, session)?;
+        let session = resume_registered(tx, env, &spec, session)?;
         return Ok(SessionStart { session, delta_id: first.delta_id, resumed: true, replayed: true });
     }
     match register(tx, env, &spec)? {
-        RegisterResult::Same(mut own) => {
+        RegistrationOutcome::Same(mut own) => {
             own.heartbeat_at = env.now;
             Start::NAME.clone_into(&mut own.last_verb);
             session::put(tx, &own)?;
@@ -168,10 +172,10 @@ fn begin(
             request::keep(tx, env, request.as_ref(), &answer)?;
             Ok(SessionStart { session: own, delta_id: first, resumed: true, replayed: false })
         }
-        RegisterResult::New(mut new, replaced) => {
+        RegistrationOutcome::New(mut new, replaced) => {
             replace(tx, env, &mut new, replaced, input.why.as_deref())?;
             session::insert(tx, &new)?;
-            working_copy::note_place(tx, env, project_id)?;
+            working_copy::note_root(tx, env, project_id)?;
             let body = start_body(env, &new, (input, marks));
             let delta = append_json(tx, env, &Author::session(&new), Kind::Start, &body)?;
             let answer =

@@ -6,14 +6,14 @@ use baton_model::printable::sentence;
 use baton_store::{Failure, Tx, session};
 use serde::{Deserialize, Serialize};
 
-use super::bundle_view::Bundle;
+use super::bundle_view::PickupOutput;
 use super::pickup::PickupResult;
 use super::work_location::WorkLocation;
 use crate::changes::{BatonChanges, LineChanges, note_presence, with_earlier};
 use crate::op::{Cx, Host};
 
 /// Most files that are named.
-const NAMED: usize = 20;
+const MAX_NAMED_FILES: usize = 20;
 
 /// What was not committed where the baton was left.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,7 +72,7 @@ impl WaitingChanges {
         let files_total = manifest.files.len();
         let mut files = manifest.files;
         let held = files.iter().cloned().zip(manifest.fingerprints).collect();
-        files.truncate(NAMED);
+        files.truncate(MAX_NAMED_FILES);
         let advice =
             format!("apply them before you edit: `baton changes apply {baton_id}` in a clean working copy");
         Self {
@@ -183,7 +183,7 @@ impl WaitingChanges {
     }
 }
 
-impl Bundle {
+impl PickupOutput {
     /// Says first what waits as changes, and what became of them.
     pub fn name_changes(&mut self, changes: WaitingChanges) {
         let bare = self.changes.take().map(|before| before.sentence() + " ").unwrap_or_default();
@@ -195,7 +195,7 @@ impl Bundle {
 
 /// Says of changes that were made where the caller stands whether they are there, by what the files hold: others of the same names may
 /// have taken their place.
-pub(super) fn name_place(bundle: &mut Bundle, host: &dyn Host) {
+pub(super) fn name_place(bundle: &mut PickupOutput, host: &dyn Host) {
     let (Some(location), Some(changes)) = (&bundle.location, bundle.changes.clone()) else { return };
     if location.is_here && changes.lie_in(location) {
         let named = match changes.are_held_in(host, &location.copy.root) {
@@ -207,7 +207,7 @@ pub(super) fn name_place(bundle: &mut Bundle, host: &dyn Host) {
 }
 
 /// Notes for the wrap that the picker has the changes where it stands.
-pub(super) fn note_place(cx: &mut Cx<'_>, bundle: &Bundle) -> Result<(), Failure> {
+pub(super) fn note_root(cx: &mut Cx<'_>, bundle: &PickupOutput) -> Result<(), Failure> {
     let Some(changes) = bundle.changes.as_ref().filter(|changes| changes.is_here && !bundle.dry_run) else {
         return Ok(());
     };
@@ -223,7 +223,7 @@ pub(super) fn note_place(cx: &mut Cx<'_>, bundle: &Bundle) -> Result<(), Failure
 pub(super) fn name_changes(
     tx: &mut Tx<'_>,
     picked: &PickupResult,
-    bundle: &mut Bundle,
+    bundle: &mut PickupOutput,
 ) -> Result<(), Failure> {
     let Some(baton_id) = picked.baton_id.as_ref().filter(|_| !bundle.replay.is_over()) else { return Ok(()) };
     let LineChanges { own, earlier, applied } = with_earlier(tx, &bundle.project_id, baton_id)?;

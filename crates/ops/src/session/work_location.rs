@@ -79,6 +79,18 @@ impl WorkLocation {
         }
     }
 
+    /// Says in which working copy of the caller's repository the branch is checked out, where the advice is to check it out.
+    pub(super) fn is_checked_out_in(&mut self, folder: &str, branch: &str) {
+        let branch = visible(branch);
+        let switch = format!("`git switch {branch}`");
+        let anew = format!("`git worktree add {} {branch}`, or ", shell_word(&self.copy.root));
+        if let Some(advice) = self.advice.as_mut().filter(|advice| advice.contains(&switch)) {
+            let there = format!("checked out in {0}: `cd {0}`", shell_word(folder));
+            *advice =
+                advice.replace("`git worktree prune`, then ", "").replace(&anew, "").replace(&switch, &there);
+        }
+    }
+
     /// Adds to the advice what a baton has of what was there.
     pub(super) fn name_baton(&mut self, baton_id: &str) {
         if let Some(advice) = &mut self.advice {
@@ -181,7 +193,9 @@ fn branch_is_left(work: &WorkLocation, gone: &str, branch: &str) -> String {
     let is_worktree = work.is_this_machine && work.copy.is_worktree;
     // A prune forgets a worktree that was only moved, so that it cannot be repaired any more.
     let moved = match is_worktree {
-        true => "; if it was moved by hand, `git worktree repair NEWPATH` finds it again; otherwise",
+        true => {
+            "; if it was moved by hand, `git worktree repair NEWPATH` finds it again, unless it was pruned; otherwise"
+        }
         false => ";",
     };
     // Git takes the branch for checked out in a worktree whose folder is gone.
@@ -248,9 +262,8 @@ mod tests {
         assert_eq!(advice(&work, None, false, |_| is_left).as_deref(), Some(expected));
     }
 
-    #[test]
-    fn what_is_advised_can_be_done_where_the_caller_stands() {
-        let gone = WorkLocation {
+    fn gone() -> WorkLocation {
+        WorkLocation {
             machine: "m".into(),
             copy: WorkingCopy::default(),
             is_this_machine: true,
@@ -262,7 +275,26 @@ mod tests {
             has_commit: Some(true),
             advice: None,
             earlier: Vec::new(),
-        };
+        }
+    }
+
+    #[test]
+    fn a_branch_that_another_working_copy_has_is_not_checked_out_twice() {
+        let mut work = gone();
+        for left in [
+            "`git switch main`",
+            "`git worktree prune`, then `git worktree add '' main`, or `git switch main`",
+        ] {
+            work.advice = Some(format!("its branch main is left here: {left}; the rest"));
+            work.is_checked_out_in("/src/main copy", "main");
+            let expected = "its branch main is left here: checked out in '/src/main copy': `cd '/src/main copy'`; the rest";
+            assert_eq!(work.advice.as_deref(), Some(expected));
+        }
+    }
+
+    #[test]
+    fn what_is_advised_can_be_done_where_the_caller_stands() {
+        let gone = gone();
         let here = "its branch main is left here";
         check(
             &gone,
@@ -276,7 +308,7 @@ mod tests {
             &WorkLocation { copy: worktree, ..gone.clone() },
             Some(true),
             &format!(
-                "the folder is gone; if it was moved by hand, `git worktree repair NEWPATH` finds it again; otherwise {here}: \
+                "the folder is gone; if it was moved by hand, `git worktree repair NEWPATH` finds it again, unless it was pruned; otherwise {here}: \
                  `git worktree prune`, then `git worktree add /src/shop main`, or `git switch main`"
             ),
         );

@@ -6,19 +6,19 @@ use baton_model::repository::WorkingCopy;
 use baton_model::session::Session;
 use baton_store::{Failure, Tx, baton, changes, delta, session_commit};
 
-use super::bundle_view::Bundle;
-use super::copy_lookup::{PlaceNow, look_up};
+use super::bundle_view::PickupOutput;
 use super::prior_changes::{self, Beginning, UncommittedFiles, beginnings, is_prior};
 use super::work_location::{EarlierLocation, WorkLocation, advice};
+use super::working_copy_lookup::{PlaceNow, look_up};
 use crate::op::{Cx, Host};
 
 /// Most uncommitted files that are named.
-const NAMED: usize = 20;
+const MAX_NAMED_FILES: usize = 20;
 /// Most sessions on the way of a baton that are looked at.
 pub(super) const SESSIONS: usize = 8;
 
 /// A session on the way of a baton, and what the ledger says that it did.
-struct Candidate {
+struct CandidateSession {
     session: Session,
     /// Commits were made in its working copy while it was open.
     has_commits: bool,
@@ -29,10 +29,10 @@ struct Candidate {
     is_successor: bool,
 }
 
-impl Candidate {
+impl CandidateSession {
     /// The working copy in which it began, where it ended in another one.
     fn begun_in(&self) -> Option<WorkingCopy> {
-        let last = self.session.copy.as_ref()?;
+        let last = self.session.working_copy.as_ref()?;
         let first = self.beginnings.first().map(|begun| begun.copy.clone());
         first.filter(|copy| copy.root != last.root)
     }
@@ -45,7 +45,7 @@ impl Candidate {
 
     /// Whether it went on with another one's work and has the same checked out as when it began.
     fn has_only_looked(&self) -> bool {
-        let last = self.session.copy.as_ref();
+        let last = self.session.working_copy.as_ref();
         self.is_successor && self.beginnings.first().is_some_and(|begun| Some(&begun.copy) == last)
     }
 
@@ -67,14 +67,14 @@ struct FoundCopy {
 /// Where the work of a bundle lies, as far as the sessions on its way said so.
 pub(super) fn of_bundle(
     cx: &mut Cx<'_>,
-    bundle: &Bundle,
+    bundle: &PickupOutput,
     files: &mut UncommittedFiles,
 ) -> Result<Option<WorkLocation>, Failure> {
     let candidates = cx.store.read(|tx| candidates(tx, &bundle.lineage))?;
     let mut seen: Vec<WorkLocation> = Vec::new();
     let mut left = LeftPlaces::default();
     for of in candidates {
-        let Some(copy) = of.session.copy.clone() else { continue };
+        let Some(copy) = of.session.working_copy.clone() else { continue };
         let root = copy.root.clone();
         let found = inspect(cx, bundle, files, (&of, copy))?;
         // What was left in a folder that cannot be looked at is not known, unless its session saved nothing at all.
@@ -159,10 +159,10 @@ fn earlier_location(location: &WorkLocation) -> EarlierLocation {
 }
 
 /// The sessions that work came through, with what the ledger says of each.
-fn candidates(tx: &mut Tx<'_>, lineage: &[Session]) -> Result<Vec<Candidate>, Failure> {
+fn candidates(tx: &mut Tx<'_>, lineage: &[Session]) -> Result<Vec<CandidateSession>, Failure> {
     let looked_at = &lineage[..lineage.len().min(SESSIONS)];
     // Without a working copy there is nothing to look at.
-    let has_copy = |session: &&Session| session.copy.is_some();
+    let has_copy = |session: &&Session| session.working_copy.is_some();
     tx.prefetch(|tx| {
         for session in looked_at.iter().filter(has_copy) {
             drop(session_commit::of(tx, &session.project_id, &session.session_id, 1));
@@ -173,7 +173,7 @@ fn candidates(tx: &mut Tx<'_>, lineage: &[Session]) -> Result<Vec<Candidate>, Fa
     let mut candidates = Vec::new();
     for (depth, session) in looked_at.iter().enumerate().filter(|(_, session)| has_copy(session)) {
         let commits = session_commit::of(tx, &session.project_id, &session.session_id, 1)?;
-        candidates.push(Candidate {
+        candidates.push(CandidateSession {
             session: session.clone(),
             has_commits: !commits.is_empty(),
             beginnings: beginnings(tx, session)?,
@@ -207,14 +207,14 @@ fn has_saved(tx: &mut Tx<'_>, of: &Session) -> Result<bool, Failure> {
 /// A working copy of a session, as it is now.
 fn inspect(
     cx: &mut Cx<'_>,
-    bundle: &Bundle,
+    bundle: &PickupOutput,
     files: &mut UncommittedFiles,
-    (of, mut copy): (&Candidate, WorkingCopy),
+    (of, mut copy): (&CandidateSession, WorkingCopy),
 ) -> Result<FoundCopy, Failure> {
     let caller = cx.env.caller;
     let own_root = caller.git_root.as_ref().or(caller.folders.first());
-    let machine = &of.session.place.machine;
-    let is_this_machine = *machine == caller.place.machine;
+    let machine = &of.session.location.machine;
+    let is_this_machine = *machine == caller.location.machine;
     let host = cx.env.host;
     let PlaceNow { is_there, owner, holds_other, earlier } = match is_this_machine {
         true => look_up(cx, &bundle.project_id, of.repository_of(&copy.root), &mut copy)?,
@@ -223,6 +223,8 @@ fn inspect(
     let is_here = is_this_machine && own_root == Some(&copy.root);
     let changed = match owner {
         Some(owner) if owner == bundle.project_id && !holds_other => files.of(host, &copy.root),
+        // A clone in which only a setting names the project: the caller stands in it.
+        None if is_here && !holds_other => files.of(host, &copy.root),
         _ => None,
     };
     let has_commit = own_root.zip(copy.commit.as_deref()).and_then(|(root, commit)| {
@@ -231,7 +233,7 @@ fn inspect(
     });
     let uncommitted_total = changed.as_ref().map(Vec::len);
     let changed = changed.unwrap_or_default();
-    let uncommitted = changed.iter().take(NAMED).cloned().collect();
+    let uncommitted = changed.iter().take(MAX_NAMED_FILES).cloned().collect();
     let mut found = WorkLocation {
         machine: machine.clone(),
         is_this_machine,
@@ -250,6 +252,13 @@ fn inspect(
         host.has_commit(root, &format!("refs/heads/{branch}"))
     };
     found.advice = advice(&found, caller.repository.as_ref(), bundle.changes.is_some(), has_branch);
+    // Git checks no branch out twice.
+    let checked_out = found.copy.branch.clone().zip(own_root).and_then(|(branch, root)| {
+        Some((host.checkout_of(root, &branch).filter(|folder| folder != root)?, branch))
+    });
+    if let Some((folder, branch)) = checked_out {
+        found.is_checked_out_in(&folder, &branch);
+    }
     if let (Some(advice), Some(earlier)) = (&mut found.advice, earlier) {
         advice.push_str(&earlier);
     }

@@ -3,11 +3,11 @@
 use baton_model::project::{Project, guess_vcs, without_credentials};
 use baton_model::repository::{WorkingCopy, is_commit_id};
 use baton_model::session::Session;
-use baton_store::place::Place;
-use baton_store::{Failure, Tx, place, project, session, session_commit};
+use baton_store::project_root::ProjectRoot;
+use baton_store::{Failure, Tx, project, project_root, session, session_commit};
 
-use crate::displaced::{is_taken, put_place};
-use crate::locate::{CallerPlace, place_of};
+use crate::displaced::{is_taken, put_root};
+use crate::locate::{CallerPlace, root_of};
 use crate::op::Env;
 
 /// The most commits of a session that are noted at once.
@@ -34,19 +34,19 @@ pub(super) fn save(tx: &mut Tx<'_>, env: &Env<'_>, own: &mut Session, is_new: bo
         session::put(tx, own)?;
         refresh(tx, env, own)?;
     }
-    note_place(tx, env, &own.project_id)
+    note_root(tx, env, &own.project_id)
 }
 
 /// Writes where a session works now, if that has changed since it last said so.
 pub(crate) fn refresh(tx: &mut Tx<'_>, env: &Env<'_>, own: &mut Session) -> Result<(), Failure> {
     let now = of_caller(env);
-    if now.is_none() || now == own.copy || env.caller.place.machine != own.place.machine {
+    if now.is_none() || now == own.working_copy || env.caller.location.machine != own.location.machine {
         return Ok(());
     }
-    let before = std::mem::replace(&mut own.copy, now).and_then(|copy| copy.commit);
+    let before = std::mem::replace(&mut own.working_copy, now).and_then(|copy| copy.commit);
     session::set_copy(tx, own)?;
     note_commits(tx, env, own, before.as_deref())?;
-    note_place(tx, env, &own.project_id)
+    note_root(tx, env, &own.project_id)
 }
 
 /// Notes the commits that were made in the caller's working copy since its session began, and since it last said what is checked out.
@@ -61,29 +61,30 @@ fn note_commits(tx: &mut Tx<'_>, env: &Env<'_>, own: &Session, head: Option<&str
 
 /// Notes the caller's worktree as a place of its project, so that it is known when it is gone, and the repository of a folder that
 /// was registered before places had one. A folder of another project is not touched.
-pub(crate) fn note_place(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<(), Failure> {
+pub(crate) fn note_root(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<(), Failure> {
     let here = CallerPlace::of(env.caller);
     let (Some(repository), Some(root)) = (here.repository, here.git_root) else { return Ok(()) };
-    let known = place::get(tx, here.machine, root)?.filter(|known| !is_taken(known, root, repository));
+    let known = project_root::get(tx, here.machine, root)?.filter(|known| !is_taken(known, root, repository));
     if known.as_ref().is_some_and(|known| known.project_id == project_id) {
         note_remote(tx, env, (project_id, repository.remote.as_deref()))?;
     }
-    let main = place_of(&here, project_id);
+    let main = root_of(&here, project_id);
     if let Some(main) = main.filter(|_| !repository.is_worktree || repository.main.is_some())
-        && let Some(old) = place::get(tx, here.machine, &main.path)?
+        && let Some(old) = project_root::get(tx, here.machine, &main.path)?
         && old.project_id == project_id
         && old.common_dir.is_none()
     {
-        place::put(tx, &main, env.now)?;
+        project_root::put(tx, &main, env.now)?;
     }
     if !repository.is_worktree
         || known.is_some_and(|known| known.project_id != project_id || !known.is_worktree)
     {
         return Ok(());
     }
-    let of_it = place::of_repository(tx, here.machine, &repository.common_dir, repository.id.as_deref())?;
+    let of_it =
+        project_root::of_repository(tx, here.machine, &repository.common_dir, repository.id.as_deref())?;
     if of_it.iter().any(|place| place.project_id == project_id && place.machine == here.machine) {
-        let worktree = Place {
+        let worktree = ProjectRoot {
             project_id: project_id.to_owned(),
             machine: here.machine.to_owned(),
             path: root.to_owned(),
@@ -91,7 +92,7 @@ pub(crate) fn note_place(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Re
             common_dir: Some(repository.common_dir.clone()),
             is_worktree: true,
         };
-        put_place(tx, &worktree, env.now)?;
+        put_root(tx, &worktree, env.now)?;
     }
     Ok(())
 }

@@ -21,10 +21,10 @@ use super::wrap_packet::packet;
 use super::wrap_text::{baton_taken_warning, keep_late_wrap, whole_packet};
 use super::{Address, leave, notify, working_copy, wrap_accounting};
 use crate::changes::{ChangesPlace, EarlierChanges};
+use crate::idempotency::replay::{Replay, mark};
+use crate::idempotency::request::{self, Request, Requester};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
-use crate::replay::{Replay, mark};
-use crate::request::{self, Request, Requester};
 use crate::{card, changes, resolve};
 
 /// Ends a session and leaves a baton.
@@ -285,10 +285,10 @@ fn leave_once(
     (packet, to): (&ValidatedPacket, Address<'_>),
     again: bool,
 ) -> Result<LeftPacket, Failure> {
-    let talk = conversation::of_session(tx, &own.project_id, &own.session_id)?;
-    let earlier = match &talk {
-        Some(talk) => {
-            earlier_baton(tx, env, talk)?.filter(|before| before.baton.session_id != own.session_id)
+    let conversation = conversation::of_session(tx, &own.project_id, &own.session_id)?;
+    let earlier = match &conversation {
+        Some(conversation) => {
+            earlier_baton(tx, env, conversation)?.filter(|before| before.baton.session_id != own.session_id)
         }
         None => None,
     };
@@ -309,8 +309,8 @@ fn leave_once(
     if let Some(before) = &waiting {
         supersede(tx, before, &left.delta_id)?;
     }
-    if let Some(talk) = &talk {
-        keep(tx, env, talk, Some(&left.delta_id), (talk.bytes, talk.last_entry_at))?;
+    if let Some(conversation) = &conversation {
+        keep(tx, env, conversation, Some(&left.delta_id), (conversation.bytes, conversation.last_entry_at))?;
     }
     Ok(LeftPacket {
         baton_id: left.delta_id.clone(),
@@ -341,7 +341,7 @@ fn close_as(tx: &mut Tx<'_>, env: &mut Env<'_>, own: &mut Session, by: String) -
     crate::task::release_claims(tx, env, own, reason, None)
 }
 
-/// The same for another agent's session, without counting as a heartbeat: the ledger records the actor and the reason,
+/// Closes another agent's session, without counting as a heartbeat: the ledger records the actor and the reason,
 /// and the session's agent gets a signal.
 fn close_by_force(
     tx: &mut Tx<'_>,

@@ -8,6 +8,7 @@ use baton_model::share::SharedKind;
 use baton_model::time::Timestamp;
 use baton_store::{Failure, Tx, baton, delta};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::op::{Cx, Env};
 use crate::page::Position;
@@ -115,9 +116,20 @@ pub(super) fn view(
     Ok(SharedView { project_id, kind, object_id, title, sessions, more: next.is_some(), read_at, expires_at })
 }
 
+/// A packet that does not say in which folder of which home the session ran, and where its tool keeps it.
+fn without_folders(packet: String) -> String {
+    let Ok(mut fields) = serde_json::from_str::<Value>(&packet) else { return packet };
+    for (section, field) in [("source", "path"), ("environment", "cwd")] {
+        if let Some(section) = fields.get_mut(section).and_then(Value::as_object_mut) {
+            section.remove(field);
+        }
+    }
+    fields.to_string()
+}
+
 fn document(tx: &mut Tx<'_>, env: &Env<'_>, left: &Baton) -> Result<Option<String>, Failure> {
     let Some(wrap) = delta::get(tx, &left.project_id, &left.baton_id)? else { return Ok(None) };
-    let packet = ValidatedPacket::parse_stored(wrap.body)?;
+    let packet = ValidatedPacket::parse_stored(without_folders(wrap.body))?;
     let options = Options { preset: Preset::Standard, now_ms: Some(env.now), ..Options::default() };
     Ok(Some(render(packet.view(), &options).text))
 }

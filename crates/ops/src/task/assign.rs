@@ -52,11 +52,11 @@ pub(super) fn assign(
     wanted.claim = Some(Claim {
         by: to.to_owned(),
         session_id: None,
-        place: None,
-        token: wanted.claim_token,
+        location: None,
+        fence: wanted.claim_token,
         lease,
-        until: env.now.saturating_add(lease),
-        bearer: None,
+        base_expiry: env.now.saturating_add(lease),
+        access_token_id: None,
     });
     wanted.set_status("in_progress", env.now);
     wanted.assignee = Some(to.to_owned());
@@ -107,8 +107,8 @@ pub(super) fn message(
 /// The task that was closed last of those that this one waited for or that waited for it.
 fn previous_task(tx: &mut Tx<'_>, found: &Task) -> Result<Option<PreviousTask>, Failure> {
     let (project, id) = (&found.project_id, &found.task_id);
-    let before = dependency::of(tx, project, id)?.into_iter().map(|edge| edge.depends_on_id);
-    let beside = dependency::on(tx, project, id)?.into_iter().map(|edge| edge.task_id);
+    let before = dependency::dependencies_of(tx, project, id)?.into_iter().map(|edge| edge.depends_on_id);
+    let beside = dependency::dependents_of(tx, project, id)?.into_iter().map(|edge| edge.task_id);
     let mut last: Option<Task> = None;
     for id in before.chain(beside).collect::<Vec<_>>() {
         let closed = task::get(tx, project, &id)?.filter(|task| task.closed_at.is_some());

@@ -270,11 +270,11 @@ fn apply(
     let id = match step.clone() {
         BatchStep::Create { .. } => {
             let task = task.cloned().unwrap_or_default();
-            create::place(tx, env, author, &CreateInput::default(), task)?.task_id
+            create::insert_with_links(tx, env, author, &CreateInput::default(), task)?.task_id
         }
         BatchStep::Write { task: input, .. } => {
             let task = task.cloned().unwrap_or_default();
-            create::place(tx, env, author, &input, task)?.task_id
+            create::insert_with_links(tx, env, author, &input, task)?.task_id
         }
         BatchStep::Close { id, reason, result, force } => {
             let input = CloseInput { id, reason, result, force, ..CloseInput::default() };

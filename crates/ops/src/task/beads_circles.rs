@@ -7,8 +7,8 @@ use baton_model::task::record::{Record, kind_of};
 use baton_store::{Failure, Tx, task};
 use task::dependency;
 
+use super::beads_file::Complaint;
 use super::cycle::{self, is_replacement};
-use super::issues_file::Complaint;
 use super::readiness::line_of;
 
 /// How many circles of one import are named.
@@ -92,7 +92,7 @@ fn replacement(tx: &mut Tx<'_>, task: &Task) -> Result<Option<NamedCircle>, Fail
         let members = line.get(1..).unwrap_or_default().to_vec();
         return Ok(Some(NamedCircle { link: Link::Replacement, members, text }));
     }
-    for edge in dependency::of(tx, &task.project_id, id)? {
+    for edge in dependency::dependencies_of(tx, &task.project_id, id)? {
         let on = &edge.depends_on_id;
         if is_replacement(&edge.kind)
             && task::get(tx, &task.project_id, on)?.is_some_and(|other| other.status == DELETED)
@@ -106,7 +106,7 @@ fn replacement(tx: &mut Tx<'_>, task: &Task) -> Result<Option<NamedCircle>, Fail
 /// The closed tasks that gave way to a deleted one.
 fn gave_way_to_deleted(tx: &mut Tx<'_>, task: &Task) -> Result<Vec<NamedCircle>, Failure> {
     let mut found = Vec::new();
-    for edge in dependency::on(tx, &task.project_id, &task.task_id)? {
+    for edge in dependency::dependents_of(tx, &task.project_id, &task.task_id)? {
         let is_closed = |one: &Task| one.status == "closed";
         if is_replacement(&edge.kind)
             && task::get(tx, &task.project_id, &edge.task_id)?.as_ref().is_some_and(is_closed)

@@ -146,7 +146,7 @@ fn lines(
 
 /// A task with everything that hangs on it.
 pub(super) fn full_record(tx: &mut Tx<'_>, task: Task) -> Result<Record, Failure> {
-    let edges = dependency::of(tx, &task.project_id, &task.task_id)?;
+    let edges = dependency::dependencies_of(tx, &task.project_id, &task.task_id)?;
     let comments = comment::of(tx, &task.project_id, &task.task_id)?;
     let dependencies = edges.into_iter().map(|edge| edge.body).collect();
     Ok(Record { dependencies, comments, task, ..Record::default() })

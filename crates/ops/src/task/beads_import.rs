@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use task::{dependency, line};
 
+use super::beads_file::Complaint;
 use super::beads_memory::memory;
 use super::beads_merge::Progress;
 use super::beads_renames;
-use super::issues_file::Complaint;
 use super::line_guard::LineGuard;
 use super::readiness::refresh;
 use super::write::write;
@@ -328,7 +328,7 @@ fn note(tx: &mut Tx<'_>, env: &mut Env<'_>, author: &Author<'_>, conflict: &Conf
 fn refresh_around(tx: &mut Tx<'_>, project: &str, ids: Vec<String>) -> Result<(), Failure> {
     let mut around = std::collections::BTreeSet::new();
     for id in &ids {
-        around.extend(dependency::held_by(tx, project, id)?);
+        around.extend(dependency::blocked_by_task(tx, project, id)?);
         around.extend(task::children(tx, project, id)?.into_iter().map(|child| child.task_id));
         if let Some(parent) = task::get(tx, project, id)?.and_then(|task| task.parent_id) {
             around.extend(dependency::children_awaited(tx, project, &parent)?);

@@ -18,11 +18,11 @@ use task::line;
 
 use super::beads_circles::LinkedLines;
 use super::beads_export::{full_record, keep_line};
+use super::beads_file::{BaseLines, IssuesFile, TaskLine};
 use super::beads_import::{BeadsImportOutput, EmptiedText, Lines};
 use super::beads_renames::{RenamedLines, is_rename};
 use super::beads_rows::{insert, update};
 use super::claim_elsewhere::ClaimChange;
-use super::issues_file::{BaseLines, IssuesFile, Version};
 use super::line_guard::LineGuard;
 use super::older_lines::OlderLines;
 use super::untimed_lines::UntimedLines;
@@ -73,7 +73,7 @@ impl<'a> LineVersion<'a> {
     }
 
     /// Of a line, with what is believed of it.
-    pub(super) fn of(version: &Version, record: &'a Record, now: Millis) -> Self {
+    pub(super) fn of(version: &TaskLine, record: &'a Record, now: Millis) -> Self {
         let base = version.base(now);
         Self {
             number: version.number,
@@ -108,8 +108,8 @@ impl<'a, 'e> Progress<'a, 'e> {
 }
 
 impl Progress<'_, '_> {
-    fn take_in(&mut self, tx: &mut Tx<'_>, version: Version, is_first: bool) -> Result<(), Failure> {
-        let Version { text, record, .. } = &version;
+    fn take_in(&mut self, tx: &mut Tx<'_>, version: TaskLine, is_first: bool) -> Result<(), Failure> {
+        let TaskLine { text, record, .. } = &version;
         let project = self.project;
         let theirs = &received(record.clone(), self.now);
         let id = &theirs.task.task_id;

@@ -19,11 +19,11 @@ use serde_json::{Map, Value, json};
 use task::{comment, dependency, line};
 
 use super::beads_export::full_record;
+use super::beads_file::TaskLine;
 use super::beads_merge::{LineVersion, Progress};
 use super::beads_rows::update;
 use super::claim_elsewhere::end_words;
-use super::issues_file::Version;
-use super::lease::is_claim_live;
+use super::claim_expiry::is_claim_live;
 use super::line_guard::new_comments;
 use super::rename::{bury, redirect};
 use super::write::update_without_delta;
@@ -48,7 +48,7 @@ pub(super) fn is_rename(ours: &Task, theirs: &Task) -> bool {
 #[derive(Default)]
 pub(super) struct RenamedLines {
     /// Each with whether it is the first of its task.
-    waiting: Vec<(Version, bool)>,
+    waiting: Vec<(TaskLine, bool)>,
     /// Tasks that are new here and had another id before.
     new: Vec<String>,
     done: Vec<RenamedElsewhere>,
@@ -62,7 +62,7 @@ struct RenamedElsewhere {
 
 impl RenamedLines {
     /// Has a line wait for the rest of the file.
-    pub(super) fn put_off(&mut self, version: Version, is_first: bool) {
+    pub(super) fn put_off(&mut self, version: TaskLine, is_first: bool) {
         self.waiting.push((version, is_first));
     }
 
@@ -142,7 +142,7 @@ impl Progress<'_, '_> {
         Ok(())
     }
 
-    fn follow_rename(&mut self, tx: &mut Tx<'_>, version: &Version, is_first: bool) -> Result<(), Failure> {
+    fn follow_rename(&mut self, tx: &mut Tx<'_>, version: &TaskLine, is_first: bool) -> Result<(), Failure> {
         let theirs = &received(version.record.clone(), self.now);
         let id = &theirs.task.task_id;
         let Some(ours) = task::get(tx, self.project, id)? else { return Ok(()) };
@@ -186,7 +186,7 @@ impl Progress<'_, '_> {
         &mut self,
         tx: &mut Tx<'_>,
         ours: &Task,
-        (version, theirs): (&Version, &Record),
+        (version, theirs): (&TaskLine, &Record),
         versions: &[Record],
     ) -> Result<Option<bool>, Failure> {
         let Some(to) = successor(tx, ours)? else { return Ok(None) };
@@ -310,7 +310,7 @@ pub(super) fn redirect_all(
 ) -> Result<Vec<String>, Failure> {
     let mut named: BTreeSet<String> = BTreeSet::new();
     for id in ids {
-        let edges = dependency::of(tx, author.project_id, id)?;
+        let edges = dependency::dependencies_of(tx, author.project_id, id)?;
         named.extend(edges.into_iter().map(|edge| edge.depends_on_id));
         named.extend(task::get(tx, author.project_id, id)?.and_then(|task| task.parent_id));
         named.insert(id.clone());

@@ -21,7 +21,7 @@ use crate::resolve;
 pub struct Board;
 
 /// Tasks shown in each cell.
-const SHOWN: usize = 5;
+const MAX_CELL_TASKS: usize = 5;
 
 /// Input of `task_board`.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
@@ -109,7 +109,7 @@ impl Operation for Board {
             let mut roles: BTreeMap<(usize, String), Vec<TaskCount>> = BTreeMap::new();
             let (figures, late) = figures(tx, env, &project_id)?;
             for figure in figures {
-                roles.entry((place(&figure.role), figure.role.clone())).or_default().push(figure);
+                roles.entry((role_rank(&figure.role), figure.role.clone())).or_default().push(figure);
             }
             let row = |((_, role), figures): (&(usize, String), &Vec<TaskCount>)| {
                 row(tx, env, (&project_id, &late), role, figures)
@@ -121,7 +121,7 @@ impl Operation for Board {
 }
 
 /// The built-in roles in the order of the work, then the project's own, then none.
-fn place(role: &str) -> usize {
+fn role_rank(role: &str) -> usize {
     match IncrementStage::of(Some(role)) {
         Some(stage) => stage as usize,
         None if role.is_empty() => 9,
@@ -171,7 +171,7 @@ fn row(
         if row.counts.get(&state).copied().unwrap_or(0) == 0 {
             continue;
         }
-        let limit = if role.is_empty() { 500 } else { SHOWN };
+        let limit = if role.is_empty() { 500 } else { MAX_CELL_TASKS };
         let (mut found, _) = collect(tx, project, env, (shelf, &filter), (0, limit))?;
         if state == BoardState::Ready {
             found.extend(late.iter().filter(|task| task.readiness.ready).cloned());
@@ -185,7 +185,7 @@ fn row(
         let mine = found.iter().filter(|task| task.agent_role.as_deref().unwrap_or("") == role);
         let fresh = |task: &&Task| cells.iter().all(|cell| cell.id != task.task_id);
         let more: Vec<BoardCell> =
-            mine.filter(fresh).take(SHOWN.saturating_sub(cells.len())).map(cell).collect();
+            mine.filter(fresh).take(MAX_CELL_TASKS.saturating_sub(cells.len())).map(cell).collect();
         cells.extend(more);
     }
     Ok(row)

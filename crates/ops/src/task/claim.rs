@@ -2,7 +2,7 @@
 
 use baton_model::id::{check_label, visible};
 use baton_model::refusal::{Kind, Refusal};
-use baton_model::route::{self, Candidate};
+use baton_model::route::{self, CandidateAgent};
 use baton_model::suggest;
 use baton_model::task::claim::{Claim, MAX_LEASE, WITHOUT_SESSION, claimed_refusal};
 use baton_model::task::filter::Filter;
@@ -15,15 +15,16 @@ use serde_json::{Value, json};
 use task::TaskList;
 
 use super::answer::ClaimedTask;
-use super::claim_right::{Force, preempt, refuse_unready};
-use super::lease::{liveness, release_expired_claims};
+use super::claim_expiry::{liveness, release_expired_claims};
+use super::claim_right::{preempt, refuse_unready};
 use super::surroundings::reload_with_surroundings;
 use super::write::{answer, claimant, is_elsewhere, refuse_elsewhere, write, write_change};
 use super::{by_id_to_change, collect, secret};
-use crate::handoff::acceptor::{TaskForce, require_task_acceptor};
+use crate::force_request::ForceRequest;
+use crate::handoff::acceptor::require_task_acceptor;
+use crate::idempotency::replay::{Replay, mark};
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
-use crate::replay::{Replay, mark};
 use crate::token_rights;
 use crate::{resolve, roles};
 
@@ -113,10 +114,10 @@ fn replay(mut answer: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
         mark(&mut answer, None, &[]);
         return Ok(answer);
     };
-    let live = found.claim.as_ref().filter(|claim| claim.ends(session_liveness) > env.now);
-    if let Some(claim) = live.filter(|claim| answer["token"] == claim.token) {
+    let live = found.claim.as_ref().filter(|claim| claim.expires_at(session_liveness) > env.now);
+    if let Some(claim) = live.filter(|claim| answer["token"] == claim.fence) {
         mark(&mut answer, None, &[]);
-        answer["expires_at"] = json!(baton_model::time::rfc3339(claim.ends(session_liveness)));
+        answer["expires_at"] = json!(baton_model::time::rfc3339(claim.expires_at(session_liveness)));
         return Ok(answer);
     }
     let since = match live {
@@ -154,7 +155,7 @@ impl Operation for ClaimTask {
     }
 
     fn run(input: ClaimTaskInput, cx: &mut Cx<'_>) -> Result<ClaimTaskOutput, Failure> {
-        let lease = lease(&input)?;
+        let lease = requested_lease(&input)?;
         if let Some(why) = &input.why {
             check_label("reason", why)?;
         }
@@ -173,7 +174,7 @@ impl Operation for ClaimTask {
             }
             let claimed = match found {
                 Some(found) => {
-                    let force = Force { given: input.force, why: input.why.as_deref() };
+                    let force = ForceRequest { given: input.force, why: input.why.as_deref() };
                     let claimed = take(tx, env, author, &found, lease, force)?;
                     Some(reload_with_surroundings(tx, claimed)?)
                 }
@@ -195,8 +196,8 @@ impl Operation for ClaimTask {
                 identity: author.identity.to_owned(),
                 session_id: author.session.map(|session| session.session_id.clone()),
                 claimed: task.is_some(),
-                token: claim.as_ref().map(|claim| claim.token),
-                expires_at: claim.map(|claim| Timestamp(claim.until)),
+                token: claim.as_ref().map(|claim| claim.fence),
+                expires_at: claim.map(|claim| Timestamp(claim.base_expiry)),
                 sensitive: task.as_ref().is_some_and(sealed::is_sensitive),
                 packet,
                 task: task.map(|task| ClaimedTask::Open(Box::new(answer(&task, env, author)))),
@@ -208,12 +209,12 @@ impl Operation for ClaimTask {
 
 /// The lease that is asked for.
 #[derive(Clone, Copy)]
-struct Lease {
+struct RequestedLease {
     span: Option<i64>,
     while_alive: bool,
 }
 
-fn lease(input: &ClaimTaskInput) -> Result<Lease, Refusal> {
+fn requested_lease(input: &ClaimTaskInput) -> Result<RequestedLease, Refusal> {
     let span = match input.lease_s {
         Some(seconds) => seconds_within(seconds, MAX_LEASE).map(Some).ok_or_else(|| {
             let what = format!("a lease cannot last {seconds} seconds");
@@ -222,7 +223,7 @@ fn lease(input: &ClaimTaskInput) -> Result<Lease, Refusal> {
         }),
         None => Ok(None),
     };
-    Ok(Lease { span: span?, while_alive: input.while_alive })
+    Ok(RequestedLease { span: span?, while_alive: input.while_alive })
 }
 
 /// The task to claim: the first that the router gave to the caller, else the first ready one that matches and is
@@ -269,7 +270,7 @@ fn first(
 /// Which tasks an agent may be given.
 pub(super) enum AgentFilter {
     /// It is registered, with its roles and skills.
-    Registered(Box<Candidate>),
+    Registered(Box<CandidateAgent>),
     /// Its name says a role.
     Named(&'static str),
 }
@@ -290,7 +291,7 @@ impl AgentFilter {
             Ok(agent::get(tx, &project_id, name)?)
         })?;
         if let Some(agent) = known {
-            let able = Candidate::of(&agent, agent.capability(&roles), now, limits);
+            let able = CandidateAgent::of(&agent, agent.capability(&roles), now, limits);
             return Ok(Some(Self::Registered(Box::new(able))));
         }
         match word::role_of_agent(name) {
@@ -331,13 +332,13 @@ fn take(
     env: &mut Env<'_>,
     author: &Author<'_>,
     found: &Task,
-    wanted_lease: Lease,
-    force: Force<'_>,
+    wanted_lease: RequestedLease,
+    force: ForceRequest<'_>,
 ) -> Result<Task, Failure> {
     let session_id = author.session.map(|session| session.session_id.clone());
     let asker = claimant(env, author);
     let session_liveness = liveness(tx, env, found)?;
-    let live = found.claim.as_ref().filter(|claim| claim.ends(session_liveness) > env.now);
+    let live = found.claim.as_ref().filter(|claim| claim.expires_at(session_liveness) > env.now);
     let refused = live.and_then(|claim| match claim.is_proven_of(&asker) {
         true => refuse_elsewhere(env, author, found, claim).err(),
         false => Some(claimed_refusal(found, claim)),
@@ -349,7 +350,7 @@ fn take(
     }
     if own.is_none() && !force.given {
         refuse_unready(tx, found, author)?;
-        require_task_acceptor(tx, env, found, author.identity, TaskForce::default())?;
+        require_task_acceptor(tx, env, found, author.identity, ForceRequest::default())?;
     }
     let usual = if session_id.is_some() { env.limits.stale_after } else { WITHOUT_SESSION };
     // What the router gave lasts only until it is taken up.
@@ -364,11 +365,11 @@ fn take(
     wanted.claim = Some(Claim {
         by: author.identity.to_owned(),
         session_id,
-        place: Some(env.caller.place.clone()),
-        token: wanted.claim_token,
+        location: Some(env.caller.location.clone()),
+        fence: wanted.claim_token,
         lease,
-        until: env.now.saturating_add(promised),
-        bearer: token_rights::token_id(env),
+        base_expiry: env.now.saturating_add(promised),
+        access_token_id: token_rights::token_id(env),
     });
     route::begin(&mut wanted);
     wanted.set_status("in_progress", env.now);

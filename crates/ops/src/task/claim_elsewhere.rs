@@ -10,7 +10,7 @@ use baton_model::task::claim::Claim;
 use baton_store::{Failure, Tx, message, task};
 use serde_json::json;
 
-use super::lease::liveness;
+use super::claim_expiry::liveness;
 use super::write::update_without_delta;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
@@ -67,12 +67,12 @@ impl ClaimChange {
         if let Some((_, message_id)) =
             route::last_sent(&self.before).filter(|_| route::is_waiting(&self.before))
         {
-            message::recall(tx, author.project_id, message_id, env.now)?;
+            message::retract(tx, author.project_id, message_id, env.now)?;
         }
         if self.assignee.is_some() && self.after.is_open() {
             self.remember_holder(tx, author.project_id, env.now)?;
         }
-        if self.claim.ends(session_liveness) <= env.now {
+        if self.claim.expires_at(session_liveness) <= env.now {
             return Ok(());
         }
         let (id, holder) = (&self.before.task_id, self.claim.holder().describe());

@@ -13,15 +13,6 @@ use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::session::send_signal;
 
-/// With what right a task is claimed.
-#[derive(Clone, Copy)]
-pub(super) struct Force<'a> {
-    /// Force is used.
-    pub(super) given: bool,
-    /// Why.
-    pub(super) why: Option<&'a str>,
-}
-
 /// Writes down that a live claim is taken over, and tells its holder why.
 pub(super) fn preempt(
     tx: &mut Tx<'_>,

@@ -16,7 +16,8 @@ use super::comment::LateComment;
 use super::secret::{self, Secret, TaskWrite};
 use super::write::{answer, change, check_and_renew_lease, reload, write};
 use super::{by_id, by_id_to_change, comment, follow_up, readiness};
-use crate::handoff::acceptor::{TaskForce, require_task_acceptor};
+use crate::force_request::ForceRequest;
+use crate::handoff::acceptor::require_task_acceptor;
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::session::send_signal;
@@ -118,7 +119,7 @@ impl Operation for Close {
     const META: Meta = Meta::write("task_close", "Close a task with its result, and set off what follows")
         .changes_tasks()
         .follows_tasks()
-        .seals(&["context"]);
+        .encrypts(&["context"]);
     type Input = CloseInput;
     type Output = CloseOutput;
 
@@ -165,7 +166,7 @@ pub(super) fn attempt(
     if !known.is_open() {
         return closed_before(tx, env, author, &known, (outcome, input, secret));
     }
-    let force = TaskForce { given: input.force, why: input.reason.as_deref() };
+    let force = ForceRequest { given: input.force, why: input.reason.as_deref() };
     require_task_acceptor(tx, env, &known, author.identity, force)?;
     if !input.force {
         refuse_held(tx, &known)?;
@@ -301,14 +302,14 @@ pub(super) fn close(
     };
     wanted.result = Some(outcome.word().to_owned());
     (wanted.claim, wanted.pending_type, wanted.woken) = (None, None, false);
-    let candidates = dependency::held_by(tx, author.project_id, &known.task_id)?;
+    let candidates = dependency::blocked_by_task(tx, author.project_id, &known.task_id)?;
     let was_ready = ready(tx, author.project_id, &candidates)?;
     let what = format!("is now {} ({})", wanted.status, outcome.word());
     let closed = change(tx, env, author, known, wanted, &what)?;
     notify_assignee(tx, env, author, (known, &closed))?;
     if let Some((_, message_id)) = route::last_sent(known) {
         // Its assignment asks for nothing any more: delivered later, it would come back as work.
-        message::delivered(tx, author.project_id, message_id, env.now)?;
+        message::mark_delivered(tx, author.project_id, message_id, env.now)?;
     }
     let steps = follow_up::set_off(tx, env, author, &closed, outcome)?;
     crate::handoff::task_end::task_closed(tx, env, &closed)?;

@@ -46,7 +46,7 @@ pub struct CreateInput {
     #[serde(default)]
     pub notes: Option<String>,
     /// 0 (now) to 4 (some day).
-    #[serde(default = "usual")]
+    #[serde(default = "default_priority")]
     pub priority: i64,
     /// `task`, `bug`, `feature`, `epic`, `chore`, … or a word of your own.
     #[serde(default = "task_type")]
@@ -108,7 +108,7 @@ impl Default for CreateInput {
             design: Default::default(),
             acceptance_criteria: Default::default(),
             notes: Default::default(),
-            priority: usual(),
+            priority: default_priority(),
             issue_type: task_type(),
             assignee: Default::default(),
             agent_role: Default::default(),
@@ -129,7 +129,7 @@ impl Default for CreateInput {
     }
 }
 
-fn usual() -> i64 {
+fn default_priority() -> i64 {
     2
 }
 
@@ -150,7 +150,7 @@ impl Operation for Create {
         .changes_tasks()
         .exclusive()
         .follows_tasks()
-        .seals(&["agent_context", "handoff_instructions"]);
+        .encrypts(&["agent_context", "handoff_instructions"]);
     type Input = CreateInput;
     type Output = CreateOutput;
 
@@ -161,7 +161,7 @@ impl Operation for Create {
         }
         let request = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
         let task = write(cx, request, |tx, env, author| {
-            let made = place(tx, env, author, &input, made.clone())?;
+            let made = insert_with_links(tx, env, author, &input, made.clone())?;
             Ok(answer(&made, env, author))
         })?;
         Ok(CreateOutput { task })
@@ -181,7 +181,7 @@ pub(super) fn checked(input: &CreateInput, project: Option<&str>, cx: &mut Cx<'_
 }
 
 /// Gives a checked task its id, and writes it down with its parent and what it depends on.
-pub(super) fn place(
+pub(super) fn insert_with_links(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     author: &Author<'_>,

@@ -34,7 +34,10 @@ pub(super) fn check_parent(tx: &mut Tx<'_>, project: &str, child: &str, parent: 
         return Err(circle(&line).into());
     }
     for ancestor in line {
-        for edge in dependency::of(tx, project, &ancestor)?.into_iter().filter(|edge| edge.gate.is_some()) {
+        for edge in dependency::dependencies_of(tx, project, &ancestor)?
+            .into_iter()
+            .filter(|edge| edge.gate.is_some())
+        {
             let on = &edge.depends_on_id;
             if is_within(tx, project, on, &ancestor)? || is_within(tx, project, on, child)? {
                 continue;
@@ -75,7 +78,7 @@ fn replaced_by(tx: &mut Tx<'_>, project: &str, from: &str, to: &str) -> Result<O
         if task::get(tx, project, &last)?.is_none_or(|task| task.is_open()) {
             return Ok(None);
         }
-        let edges = dependency::of(tx, project, &last)?;
+        let edges = dependency::dependencies_of(tx, project, &last)?;
         let gave_way = edges.into_iter().find(|edge| {
             let on = &edge.depends_on_id;
             is_replacement(&edge.kind) && (on == to || !line.contains(on))
@@ -155,7 +158,7 @@ fn way(previous: &BTreeMap<String, String>, from: &str, to: String) -> Vec<Strin
 fn waits_for(tx: &mut Tx<'_>, project: &str, id: &str) -> Result<Vec<String>, Failure> {
     let mut found = Vec::new();
     for (depth, one) in line_of(tx, project, id)?.into_iter().enumerate() {
-        for edge in dependency::of(tx, project, &one)? {
+        for edge in dependency::dependencies_of(tx, project, &one)? {
             let Some(gate) = edge.gate else { continue };
             if depth > 0 && is_within(tx, project, &edge.depends_on_id, &one)? {
                 continue;

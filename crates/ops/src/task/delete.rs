@@ -109,7 +109,7 @@ pub(super) fn open_handoff(tx: &mut Tx<'_>, known: &Task) -> Result<Option<Hando
 /// Refuses a task that open ones depend on or are parts of.
 fn refuse_needed(tx: &mut Tx<'_>, known: &Task) -> Result<(), Failure> {
     let mut by: Vec<String> = Vec::new();
-    for edge in dependency::on(tx, &known.project_id, &known.task_id)? {
+    for edge in dependency::dependents_of(tx, &known.project_id, &known.task_id)? {
         let is_held = edge.gate.is_some() || edge.kind == "parent-child";
         if is_held && task::get(tx, &known.project_id, &edge.task_id)?.is_some_and(|task| task.is_open()) {
             by.push(edge.task_id);

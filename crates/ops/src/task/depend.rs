@@ -132,7 +132,7 @@ pub(super) fn attempt(
     let from = by_id_to_change(tx, author.project_id, &input.id)?;
     let (status, on) = if input.remove {
         let on = removed_target(tx, &from, &input.on)?;
-        let edges = dependency::of(tx, &from.project_id, &from.task_id)?;
+        let edges = dependency::dependencies_of(tx, &from.project_id, &from.task_id)?;
         let between = edges.iter().filter(|edge| edge.depends_on_id == on);
         if between.into_iter().any(|edge| edge.gate.is_some() || edge.kind == "parent-child") {
             require_free(tx, env, author, &from)?;
@@ -168,7 +168,7 @@ pub(super) fn require_free(
 
 /// What a dependency that is to go depends on: its target may be gone itself.
 fn removed_target(tx: &mut Tx<'_>, from: &Task, on: &str) -> Result<String, Failure> {
-    let edges = dependency::of(tx, &from.project_id, &from.task_id)?;
+    let edges = dependency::dependencies_of(tx, &from.project_id, &from.task_id)?;
     if edges.iter().any(|edge| edge.depends_on_id == on) {
         return Ok(on.to_owned());
     }
@@ -235,7 +235,7 @@ pub(super) fn link(
         // A JSON text inside JSON: so other trackers keep it.
         put("metadata", json!(json!(request.metadata).to_string()));
     }
-    let edges = dependency::of(tx, project, &from.task_id)?;
+    let edges = dependency::dependencies_of(tx, project, &from.task_id)?;
     if edges.iter().any(|edge| edge.depends_on_id == on && edge.kind == request.kind) {
         // It was opened again since: what gives way to it may have done so meanwhile.
         if cycle::is_replacement(&request.kind) {
@@ -300,7 +300,7 @@ pub(super) fn unlink(
     on: &str,
     kind: &str,
 ) -> Result<DependencyChange, Failure> {
-    let edges = dependency::of(tx, &from.project_id, &from.task_id)?;
+    let edges = dependency::dependencies_of(tx, &from.project_id, &from.task_id)?;
     let of_kind = edges.iter().any(|edge| edge.depends_on_id == on && edge.kind == kind);
     let mut removed = Vec::new();
     for edge in edges.iter().filter(|edge| edge.depends_on_id == on && (edge.kind == kind || !of_kind)) {
@@ -337,7 +337,7 @@ pub(super) fn set_parent(
         "" => None,
         id => Some(by_id_to_change(tx, author.project_id, id)?.task_id),
     };
-    let edges = dependency::of(tx, &task.project_id, &task.task_id)?;
+    let edges = dependency::dependencies_of(tx, &task.project_id, &task.task_id)?;
     for edge in edges.iter().filter(|edge| edge.kind == "parent-child") {
         if Some(&edge.depends_on_id) != wanted.as_ref() {
             unlink(tx, env, author, task, &edge.depends_on_id, "parent-child")?;
@@ -356,8 +356,8 @@ pub(super) fn unlink_all(
     author: &Author<'_>,
     known: &Task,
 ) -> Result<Vec<RemovedDependency>, Failure> {
-    let mut edges = dependency::of(tx, &known.project_id, &known.task_id)?;
-    edges.extend(dependency::on(tx, &known.project_id, &known.task_id)?);
+    let mut edges = dependency::dependencies_of(tx, &known.project_id, &known.task_id)?;
+    edges.extend(dependency::dependents_of(tx, &known.project_id, &known.task_id)?);
     for edge in &edges {
         if let Some(from) = task::get(tx, &known.project_id, &edge.task_id)? {
             unlink(tx, env, author, &from, &edge.depends_on_id, &edge.kind)?;
@@ -379,7 +379,7 @@ pub(super) fn moved(
     (from, entries): (&Task, Vec<String>),
     what: &str,
 ) -> Result<(), Failure> {
-    let edges = dependency::of(tx, &from.project_id, &from.task_id)?;
+    let edges = dependency::dependencies_of(tx, &from.project_id, &from.task_id)?;
     let bodies: Vec<_> = edges.into_iter().map(|edge| edge.body).collect();
     let parent_id = parent_of(&from.task_id, &bodies);
     let known = super::write::reload(tx, from.clone())?;

@@ -4,7 +4,7 @@ use baton_model::task::Task;
 use baton_store::{Failure, Tx, task};
 use task::count::{self, TaskCount};
 
-use super::lease::overdue;
+use super::claim_expiry::expired_pairs;
 use crate::op::Env;
 
 /// The figures of a project, and its tasks whose lease has run out: they are counted as free.
@@ -16,7 +16,7 @@ pub(super) fn figures(
     let mut figures = count::figures(tx, project_id, env.now)?;
     let mut late = Vec::new();
     if figures.iter().any(|figure| figure.status == "in_progress") {
-        for (known, task) in overdue(tx, env, project_id)? {
+        for (known, task) in expired_pairs(tx, env, project_id)? {
             add(&mut figures, &of(&known, env.now), -1);
             add(&mut figures, &of(&task, env.now), 1);
             late.push(task);
@@ -33,7 +33,7 @@ pub(super) fn leave_out_ephemeral(
     figures: &mut Vec<TaskCount>,
 ) -> Result<(), Failure> {
     for task in task::marked_ephemeral(tx, project_id)?.into_iter().filter(Task::is_ephemeral) {
-        let task = super::as_it_stands(tx, env, task)?;
+        let task = super::with_expiry_applied(tx, env, task)?;
         add(figures, &of(&task, env.now), -1);
     }
     Ok(())

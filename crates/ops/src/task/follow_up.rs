@@ -23,7 +23,7 @@ use crate::session::send_signal;
 
 /// Whether something else happens after a failure of the task than after its success.
 pub(super) fn depends_on_result(tx: &mut Tx<'_>, known: &Task) -> Result<bool, Failure> {
-    let edges = dependency::on(tx, &known.project_id, &known.task_id)?;
+    let edges = dependency::dependents_of(tx, &known.project_id, &known.task_id)?;
     for edge in edges {
         if matches!(edge.gate, Some(Gate::Passed | Gate::Failed))
             && task::get(tx, &known.project_id, &edge.task_id)?.is_some_and(|task| task.is_open())
@@ -254,11 +254,11 @@ fn of_stage(
 }
 
 fn targets(tx: &mut Tx<'_>, of: &Task, kind: &str) -> Result<Vec<String>, Failure> {
-    let edges = dependency::of(tx, &of.project_id, &of.task_id)?;
+    let edges = dependency::dependencies_of(tx, &of.project_id, &of.task_id)?;
     Ok(edges.into_iter().filter(|edge| edge.kind == kind).map(|edge| edge.depends_on_id).collect())
 }
 
 fn waiting(tx: &mut Tx<'_>, project: &str, on: &str, kind: &str) -> Result<Vec<String>, Failure> {
-    let edges = dependency::on(tx, project, on)?;
+    let edges = dependency::dependents_of(tx, project, on)?;
     Ok(edges.into_iter().filter(|edge| edge.kind == kind).map(|edge| edge.task_id).collect())
 }

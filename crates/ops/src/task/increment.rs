@@ -36,7 +36,7 @@ pub struct IncrementInput {
     #[serde(default)]
     pub description: String,
     /// 0 (now) to 4 (some day), of all four.
-    #[serde(default = "usual")]
+    #[serde(default = "default_priority")]
     pub priority: i64,
     /// The task that all four are a part of.
     #[serde(default)]
@@ -71,7 +71,7 @@ impl Default for IncrementInput {
             identity: Default::default(),
             title: Default::default(),
             description: Default::default(),
-            priority: usual(),
+            priority: default_priority(),
             parent: Default::default(),
             after: Default::default(),
             estimated_duration: two_hours(),
@@ -84,7 +84,7 @@ impl Default for IncrementInput {
     }
 }
 
-fn usual() -> i64 {
+fn default_priority() -> i64 {
     2
 }
 
@@ -120,7 +120,7 @@ impl Operation for Increment {
     )
     .changes_tasks()
     .follows_tasks()
-    .seals(&["handoff_instructions"]);
+    .encrypts(&["handoff_instructions"]);
     type Input = IncrementInput;
     type Output = IncrementOutput;
 

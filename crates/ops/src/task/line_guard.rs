@@ -11,8 +11,8 @@ use baton_model::task::{Task, sealed};
 use baton_store::{Failure, Tx};
 use serde_json::{Map, Value};
 
+use super::claim_expiry::is_claim_live;
 use super::delete::open_handoff;
-use super::lease::is_claim_live;
 use crate::handoff::acceptor::is_handed_to_another;
 use crate::op::Env;
 

@@ -174,7 +174,7 @@ fn filter(input: &ListInput) -> Filter {
 /// Tasks as lists show them.
 pub(super) fn rows(tx: &mut Tx<'_>, found: &[Task], detail: bool) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::with_capacity(found.len());
-    for tasks in found.chunks(task::MANY) {
+    for tasks in found.chunks(task::BATCH_SIZE) {
         let first = rows.len();
         rows.extend(tasks.iter().map(|task| Row { task: View::from(task), ..Row::default() }));
         if detail {
@@ -188,7 +188,7 @@ pub(super) fn rows(tx: &mut Tx<'_>, found: &[Task], detail: bool) -> Result<Vec<
 fn count_edges(tx: &mut Tx<'_>, tasks: &[Task], rows: &mut [Row]) -> Result<(), Failure> {
     let Some(Task { project_id, .. }) = tasks.first() else { return Ok(()) };
     let ids: Vec<&str> = tasks.iter().map(|task| task.task_id.as_str()).collect();
-    let mut edges = dependency::of_many(tx, project_id, &ids)?;
+    let mut edges = dependency::dependencies_of_many(tx, project_id, &ids)?;
     let dependents = dependency::count_on_many(tx, project_id, &ids)?;
     let comments = comment::count_many(tx, project_id, &ids)?;
     for (row, id) in rows.iter_mut().zip(ids) {

@@ -2,7 +2,7 @@
 
 use baton_model::task::conflict::Conflict;
 
-use super::issues_file::Complaint;
+use super::beads_file::Complaint;
 
 /// Lines that are older than what the ledger has, and say what it never had.
 #[derive(Default)]

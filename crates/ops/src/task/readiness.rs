@@ -20,7 +20,7 @@ pub(crate) fn update_readiness(tx: &mut Tx<'_>, before: Option<&Task>, after: &T
     let mut queue = vec![after.task_id.clone()];
     let effect = |task: &Task| (task.is_settled(), task.is_open(), task.result.clone());
     if before.map(effect) != Some(effect(after)) {
-        queue.extend(dependency::held_by(tx, project, &after.task_id)?);
+        queue.extend(dependency::blocked_by_task(tx, project, &after.task_id)?);
         if let Some(parent) = &after.parent_id {
             queue.extend(dependency::children_awaited(tx, project, parent)?);
         }
@@ -104,7 +104,7 @@ fn work_out(tx: &mut Tx<'_>, found: &Task) -> Result<Readiness, Failure> {
 /// The dependencies of a task that hold it back now.
 pub(crate) fn holding(tx: &mut Tx<'_>, found: &Task) -> Result<Vec<Dependency>, Failure> {
     let mut holding = Vec::new();
-    for edge in dependency::of(tx, &found.project_id, &found.task_id)? {
+    for edge in dependency::dependencies_of(tx, &found.project_id, &found.task_id)? {
         if let Some(gate) = edge.gate
             && holds(tx, found, gate, &edge.depends_on_id)?
         {

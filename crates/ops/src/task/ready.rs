@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use task::TaskList;
 
 use super::claim::{AgentFilter, claim_filter};
-use super::lease::{as_it_stands, overdue};
+use super::claim_expiry::{expired_pairs, with_expiry_applied};
 use super::list::{Row, rows};
 use super::{at_most, by_id, collect};
 use crate::op::{Caller, Cx, Env, Meta, Operation};
@@ -157,7 +157,7 @@ struct Query<'a> {
 impl Query<'_> {
     fn page(&self, tx: &mut Tx<'_>, env: &Env<'_>, window: Window) -> Result<(Vec<Task>, bool), Failure> {
         // Leases that ran out are given back by the next claim; until then they are ready all the same.
-        let overdue = overdue(tx, env, self.project_id)?;
+        let overdue = expired_pairs(tx, env, self.project_id)?;
         let is_overdue = |task: &Task| overdue.iter().any(|(_, late)| late.task_id == task.task_id);
         let late = overdue.iter().map(|(_, task)| task.clone());
         let late = late.filter(|task| task.readiness.ready && self.filter.takes(task));
@@ -165,7 +165,7 @@ impl Query<'_> {
         let (mut own, mut late): (Vec<Task>, Vec<Task>) = late.partition(is_own);
         if let Some(owner) = self.owner {
             for task in task::ready_of(tx, self.project_id, owner, self.until)? {
-                let task = as_it_stands(tx, env, task)?;
+                let task = with_expiry_applied(tx, env, task)?;
                 own.extend(Some(task).filter(|task| self.filter.takes(task)));
             }
         }

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::answer::TaskAnswer;
+use super::claim_expiry::release;
 use super::comment::LateComment;
-use super::lease::free;
 use super::write::{answer, check_and_renew_lease, reload, write};
 use super::{by_id_to_change, comment};
 use crate::ledger::{Author, append_json};
@@ -94,7 +94,7 @@ fn attempt(
     if let Some(pause) = input.retry_after_ms.filter(|pause| *pause > 0) {
         known.defer_until = Some(env.now.saturating_add(pause.min(TEN_YEARS)));
     }
-    let after = free(tx, &known, (!input.untried).then_some(why), env.now)?;
+    let after = release(tx, &known, (!input.untried).then_some(why), env.now)?;
     let body = json!({
         "summary": format!("task {} is free again: {why}", after.task_id), "task_id": after.task_id,
     });

@@ -98,10 +98,11 @@ fn copy(
     known: &Task,
     id: &str,
 ) -> Result<Task, Failure> {
-    let mut edges: Vec<Map<String, Value>> = dependency::of(tx, &known.project_id, &known.task_id)?
-        .into_iter()
-        .map(|edge| with(edge.body, "issue_id", id))
-        .collect();
+    let mut edges: Vec<Map<String, Value>> =
+        dependency::dependencies_of(tx, &known.project_id, &known.task_id)?
+            .into_iter()
+            .map(|edge| with(edge.body, "issue_id", id))
+            .collect();
     // A part that is one by its id alone says so from now on.
     let parent = known.parent_id.as_deref().filter(|parent| implied_parent(&known.task_id) == Some(parent));
     let is_part = edges.iter().any(|edge| edge.get("type") == Some(&json!("parent-child")));
@@ -153,7 +154,7 @@ pub(super) fn redirect(
 ) -> Result<Vec<String>, Failure> {
     let what = format!("names {} in place of {}", new.task_id, old.task_id);
     let mut changed = Vec::new();
-    for edge in dependency::on(tx, &old.project_id, &old.task_id)? {
+    for edge in dependency::dependents_of(tx, &old.project_id, &old.task_id)? {
         let Some(from) = task::get(tx, &old.project_id, &edge.task_id)? else { continue };
         dependency::delete(tx, &from, &old.task_id, &edge.kind)?;
         let mut entries = vec![entry::dependency(&edge.kind, &old.task_id)];
@@ -168,7 +169,7 @@ pub(super) fn redirect(
     // A deleted or renamed part is one by its id alone: its line stays as it is.
     let is_part = |part: &Task| part.task_id != new.task_id && part.status != "tombstone";
     for part in parts.into_iter().filter(is_part) {
-        let place = dependency::of(tx, &part.project_id, &part.task_id)?.len();
+        let place = dependency::dependencies_of(tx, &part.project_id, &part.task_id)?.len();
         let edge = part_of(&part.task_id, &new.task_id, (author, env.now));
         dependency::insert(tx, &part, i64::try_from(place).unwrap_or(i64::MAX), &edge)?;
         let entries = vec![entry::dependency("parent-child", &new.task_id)];

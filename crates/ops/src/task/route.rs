@@ -7,7 +7,7 @@ use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::lease::{release_expired_claims, run_out};
+use super::claim_expiry::{expired_claims, release_expired_claims};
 use super::route_plan::{PassRequest, Step, plan};
 use super::route_row::{Assignment, BlockedTask, RoutedTask, StepEffect, WaitState, WaitingTask};
 use super::route_step::{block, offer_to_agent, wait};
@@ -200,7 +200,7 @@ fn take_back(cx: &mut Cx<'_>, project_id: &str, name: &str) -> Result<Vec<String
     let env = &cx.env;
     let late = cx.store.read(|tx| {
         resolve::require_project(tx, project_id)?;
-        run_out(tx, env, project_id)
+        expired_claims(tx, env, project_id)
     })?;
     if late.is_empty() {
         return Ok(Vec::new());

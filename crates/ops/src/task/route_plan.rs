@@ -6,7 +6,7 @@ use baton_model::agent::Agent;
 use baton_model::handoff_message::Kind;
 use baton_model::id::identity_key;
 use baton_model::role::{Roles, role_key};
-use baton_model::route::{self, Candidate, Judgement, Policy, Requirements};
+use baton_model::route::{self, CandidateAgent, Judgement, Policy, Requirements};
 use baton_model::task::Task;
 use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, agent, message, task};
@@ -74,7 +74,7 @@ pub(super) fn plan(
         return Ok(made);
     }
     // A pass that finds nothing to do looks at no agent.
-    let mut agents: Option<Vec<Candidate>> = None;
+    let mut agents: Option<Vec<CandidateAgent>> = None;
     let (mut given, mut waiting, mut last) = (0, 0, None);
     loop {
         let tasks = task::page(tx, project_id, TaskList::Ready(env.now), last.as_ref(), PAGE)?;
@@ -145,7 +145,12 @@ fn unready(task: &Task, now: i64) -> Option<String> {
     (!task.readiness.ready).then(|| "it is not of a kind that agents work on".to_owned())
 }
 
-fn scores(ask: &PassRequest<'_>, task: &Task, agents: &[Candidate], (now, policy): (i64, &Policy)) -> Scores {
+fn scores(
+    ask: &PassRequest<'_>,
+    task: &Task,
+    agents: &[CandidateAgent],
+    (now, policy): (i64, &Policy),
+) -> Scores {
     let wanted = Requirements::of(task, now, policy).filter(|_| ask.explain)?;
     Some(route::explain(&wanted, agents))
 }
@@ -153,7 +158,7 @@ fn scores(ask: &PassRequest<'_>, task: &Task, agents: &[Candidate], (now, policy
 /// What happens to a ready task; an agent that gets it has one more from then on.
 fn decide(
     found: Task,
-    agents: &mut [Candidate],
+    agents: &mut [CandidateAgent],
     ask: &PassRequest<'_>,
     when: (i64, &Policy),
 ) -> Option<Step> {
@@ -198,7 +203,7 @@ fn candidates(
     env: &Env<'_>,
     project_id: &str,
     roles: &Roles,
-) -> Result<Vec<Candidate>, Failure> {
+) -> Result<Vec<CandidateAgent>, Failure> {
     let claims = claims(tx, project_id)?;
     let mut used: BTreeMap<String, i64> = BTreeMap::new();
     for (to, seq, kind) in message::receivers(tx, project_id, LOOKED_BACK)? {
@@ -208,10 +213,10 @@ fn candidates(
     }
     let candidate = |agent: Agent| {
         let key = identity_key(&agent.identity);
-        Candidate {
+        CandidateAgent {
             open_claims: claims.get(&key).copied().unwrap_or_default(),
             last_used: used.get(&key).copied().unwrap_or_default(),
-            ..Candidate::of(&agent, agent.capability(roles), env.now, env.limits)
+            ..CandidateAgent::of(&agent, agent.capability(roles), env.now, env.limits)
         }
     };
     Ok(agent::list(tx, project_id)?.into_iter().map(candidate).collect())

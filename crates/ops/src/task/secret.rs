@@ -27,7 +27,7 @@ pub(super) struct Secret {
 }
 
 impl Secret {
-    /// The same with what the caller gave, encrypted by itself.
+    /// Encrypts the contexts of a task, and what the caller gave by itself.
     pub(super) fn with_given(
         self,
         cx: &mut Cx<'_>,
@@ -36,7 +36,7 @@ impl Secret {
     ) -> Result<Self, Failure> {
         let project_id = resolve::project_id(cx.store, &cx.env, project)?;
         let (recipients, readers) = readers(cx, &project_id)?;
-        let text = cx.env.host.seal(&recipients, &json!(given).to_string())?;
+        let text = cx.env.host.encrypt(&recipients, &json!(given).to_string())?;
         Ok(Self { given: Some(Encrypted { text, readers }), ..self })
     }
 
@@ -88,24 +88,24 @@ pub(super) fn changed(
     let mut plain = known.clone();
     open(cx.env.host, &mut plain, &identity)?;
     change(&mut plain);
-    let after = seal(cx, &project_id, &plain)?;
+    let after = encrypt_contexts(cx, &project_id, &plain)?;
     Ok(Some(Secret { before: contexts(&known), after, given: None }))
 }
 
 /// Encrypts the contexts of a new task.
 pub(super) fn fresh(cx: &mut Cx<'_>, project: Option<&str>, task: &mut Task) -> Result<(), Failure> {
     let project_id = resolve::project_id(cx.store, &cx.env, project)?;
-    (task.agent_context, task.handoff_instructions) = seal(cx, &project_id, task)?;
+    (task.agent_context, task.handoff_instructions) = encrypt_contexts(cx, &project_id, task)?;
     Ok(())
 }
 
 /// Encrypts for every key that is listed.
-fn seal(cx: &mut Cx<'_>, project_id: &str, plain: &Task) -> Result<Contexts, Failure> {
+fn encrypt_contexts(cx: &mut Cx<'_>, project_id: &str, plain: &Task) -> Result<Contexts, Failure> {
     plain.check_unsealed()?;
     let (recipients, readers) = readers(cx, project_id)?;
     let host = cx.env.host;
     let one = |context: &Map<String, Value>| -> Result<Map<String, Value>, Refusal> {
-        Ok(sealed::object(&host.seal(&recipients, &json!(context).to_string())?, &readers))
+        Ok(sealed::object(&host.encrypt(&recipients, &json!(context).to_string())?, &readers))
     };
     // The first says that the task is sensitive, even while it is empty; an empty second one says nothing.
     let instructions = match plain.handoff_instructions.is_empty() {
@@ -132,7 +132,7 @@ pub(super) fn open(host: &dyn Host, task: &mut Task, identity: &str) -> Result<(
     let project_id = task.project_id.clone();
     for context in [&mut task.agent_context, &mut task.handoff_instructions] {
         if let Some(text) = sealed::text(context) {
-            *context = sealed::opened(context, &host.unseal_object(&project_id, identity, text)?)?;
+            *context = sealed::opened(context, &host.decrypt_object(&project_id, identity, text)?)?;
         }
     }
     Ok(())

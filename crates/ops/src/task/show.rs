@@ -13,7 +13,7 @@ use task::{comment, dependency};
 use super::answer::{LinkTarget, LinkedTask};
 use super::surroundings::surroundings;
 use super::write::row;
-use super::{as_it_stands, by_id, secret};
+use super::{by_id, secret, with_expiry_applied};
 use crate::op::{Cx, Env, Host, Meta, Operation};
 use crate::resolve;
 use crate::token_rights;
@@ -114,7 +114,7 @@ impl Operation for Show {
         store.read(|tx| {
             resolve::require_project(tx, &project_id)?;
             let found = by_id(tx, &project_id, &input.id)?;
-            let mut found = as_it_stands(tx, env, found)?;
+            let mut found = with_expiry_applied(tx, env, found)?;
             let sensitive = sealed::is_sensitive(&found);
             if let Some(reader) = reader.as_deref().filter(|_| sensitive)
                 && token_rights::require_name_available(tx, env, &project_id, reader).is_ok()
@@ -157,7 +157,7 @@ fn open_comment(host: &dyn Host, comment: &mut Comment, project_id: &str, reader
     let Some(Value::String(text)) = comment.0.get_mut("text") else { return };
     if sealed::is_encrypted(text) {
         let reader = reader.filter(|name| readers.iter().any(|known| known.eq_ignore_ascii_case(name)));
-        let plain = reader.and_then(|name| host.unseal(project_id, name, text).ok());
+        let plain = reader.and_then(|name| host.decrypt(project_id, name, text).ok());
         *text = plain.unwrap_or_else(|| format!("(encrypted for {})", readers.join(", ")));
     }
 }
@@ -174,7 +174,7 @@ fn row_for(env: &Env<'_>, found: &Task, reader: Option<&str>) -> View {
     let asker = Claimant {
         identity,
         session_id: caller.session.as_deref(),
-        place: Some(&caller.place),
+        location: Some(&caller.location),
         token: None,
         is_local: bearer.is_none(),
         holder_ended: false,
@@ -224,9 +224,14 @@ fn links(
     full: bool,
 ) -> Result<(), Failure> {
     let (project, id) = (&found.project_id, &found.task_id);
-    let on =
-        dependency::of(tx, project, id)?.into_iter().map(|edge| (edge.depends_on_id, edge.kind)).collect();
-    let by = dependency::on(tx, project, id)?.into_iter().map(|edge| (edge.task_id, edge.kind)).collect();
+    let on = dependency::dependencies_of(tx, project, id)?
+        .into_iter()
+        .map(|edge| (edge.depends_on_id, edge.kind))
+        .collect();
+    let by = dependency::dependents_of(tx, project, id)?
+        .into_iter()
+        .map(|edge| (edge.task_id, edge.kind))
+        .collect();
     shown.dependencies = linked(tx, env, (project, on), full)?;
     shown.dependents = linked(tx, env, (project, by), full)?;
     let mut comments = comment::of(tx, project, id)?;
@@ -252,7 +257,7 @@ fn linked(
     let mut rows = Vec::with_capacity(ids.len());
     for (id, kind) in ids {
         let other = task::get(tx, project, &id)?;
-        let other = other.map(|other| as_it_stands(tx, env, other)).transpose()?;
+        let other = other.map(|other| with_expiry_applied(tx, env, other)).transpose()?;
         let task = match other {
             Some(other) if full => LinkTarget::Whole(Box::new(View::from(&other))),
             Some(other) => LinkTarget::Head {

@@ -103,8 +103,8 @@ fn walk(tx: &mut Tx<'_>, project: &str, root: String, input: &TreeInput) -> Resu
         let found = task::get(tx, project, &id)?;
         let edges = match (fresh && found.is_some() && depth < input.depth, input.up) {
             (false, _) => Vec::new(),
-            (true, false) => dependency::of(tx, project, &id)?,
-            (true, true) => dependency::on(tx, project, &id)?,
+            (true, false) => dependency::dependencies_of(tx, project, &id)?,
+            (true, true) => dependency::dependents_of(tx, project, &id)?,
         };
         rows.push(TreeRow {
             id,

@@ -4,7 +4,7 @@ use baton_model::id::visible;
 use baton_model::task::conflict::Conflict;
 use serde_json::Value;
 
-use super::issues_file::Complaint;
+use super::beads_file::Complaint;
 
 /// How many removals are named one by one.
 const MAX_NAMED: usize = 20;

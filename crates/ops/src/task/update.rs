@@ -15,7 +15,8 @@ use super::depend::{check_no_parent, set_parent};
 use super::secret::{self, Secret, TaskWrite};
 use super::write::{answer, change, check_and_renew_lease, reload, write};
 use super::{by_id_to_change, close, comment, follow_up, instant};
-use crate::handoff::acceptor::{TaskForce, require_task_acceptor};
+use crate::force_request::ForceRequest;
+use crate::handoff::acceptor::require_task_acceptor;
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::roles;
@@ -133,7 +134,7 @@ impl Operation for Update {
     const META: Meta = Meta::write("task_update", "Change a task; what is left out stays")
         .changes_tasks()
         .follows_tasks()
-        .seals(&["agent_context", "handoff_instructions"]);
+        .encrypts(&["agent_context", "handoff_instructions"]);
     type Input = UpdateInput;
     type Output = UpdateOutput;
 
@@ -177,7 +178,7 @@ pub(super) fn attempt(
         secret.put(&known, &mut wanted)?;
     }
     if input.status.is_some() || input.assignee.is_some() || !wanted.is_open() {
-        require_task_acceptor(tx, env, &known, author.identity, TaskForce::default())?;
+        require_task_acceptor(tx, env, &known, author.identity, ForceRequest::default())?;
     }
     let mut task = if known.is_open() && !wanted.is_open() {
         close::close(tx, env, author, &known, wanted, None)?.0

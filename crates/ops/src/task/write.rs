@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::answer::TaskAnswer;
 use super::claim_elsewhere::refuse_previous;
-use super::lease::liveness;
+use super::claim_expiry::liveness;
 use super::readiness;
 use crate::handoff::edit::task_changed;
 use crate::ledger::{Author, append_json};
@@ -33,7 +33,7 @@ pub(super) fn change(
     if is_changed { reload(tx, after) } else { Ok(after) }
 }
 
-/// The same for a caller that reloads the task itself.
+/// Writes a changed task with its delta, for a caller that reloads the task itself.
 pub(super) fn write_change(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
@@ -139,14 +139,14 @@ pub(super) fn check_and_renew_lease(
     let asker = Claimant { holder_ended, ..asker };
     let liveness = liveness(tx, env, known)?;
     check_lease(known, &asker, liveness, env.now)?;
-    let Some(live) = known.claim.as_ref().filter(|claim| claim.ends(liveness) > env.now) else {
+    let Some(live) = known.claim.as_ref().filter(|claim| claim.expires_at(liveness) > env.now) else {
         return Ok(refuse_previous(known, author.identity)?);
     };
     if token.is_none() {
         refuse_elsewhere(env, author, known, live)?;
     }
     if let Some(claim) = known.claim.as_mut() {
-        claim.until = claim.until.max(env.now.saturating_add(claim.lease));
+        claim.base_expiry = claim.base_expiry.max(env.now.saturating_add(claim.lease));
     }
     Ok(())
 }
@@ -156,7 +156,7 @@ pub(super) fn claimant<'a>(env: &'a Env<'_>, author: &'a Author<'_>) -> Claimant
     Claimant {
         identity: author.identity,
         session_id: author.session.map(|session| session.session_id.as_str()),
-        place: Some(&env.caller.place),
+        location: Some(&env.caller.location),
         token: None,
         is_local: env.caller.grant.bearer.is_none(),
         holder_ended: false,
@@ -168,7 +168,7 @@ pub(super) fn claimant<'a>(env: &'a Env<'_>, author: &'a Author<'_>) -> Claimant
 fn has_holder_ended(env: &Env<'_>, known: &Task, asker: &Claimant<'_>) -> bool {
     known.claim.as_ref().is_some_and(|claim| {
         let is_own = asker.is_local || claim.by == asker.identity;
-        is_own && claim.place.as_ref().is_some_and(|place| env.host.process_gone(place))
+        is_own && claim.location.as_ref().is_some_and(|place| env.host.has_process_ended(place))
     })
 }
 
@@ -188,7 +188,7 @@ pub(super) fn refuse_elsewhere(
 /// Whether a claim is held by another live process of the session's identity.
 pub(super) fn is_elsewhere(env: &Env<'_>, own: &Session, claim: &Claim) -> bool {
     let in_it = claim.session_id.as_ref() == Some(&own.session_id);
-    in_it && claim.place.as_ref().is_some_and(|place| ownership::is_held_elsewhere(env, own, place))
+    in_it && claim.location.as_ref().is_some_and(|place| ownership::is_held_elsewhere(env, own, place))
 }
 
 /// A write to a project's tasks: resolves who asks, takes the project, and counts as a sign of life.
@@ -203,7 +203,7 @@ pub(super) fn write<T>(
     store.write(&[&project_id], |tx| {
         resolve::require(tx, &project_id)?;
         resolve::beat(tx, env, &project_id, &identity, verb)?;
-        let own = resolve::own_or_callers(tx, env, &project_id, &identity)?;
+        let own = resolve::default_session(tx, env, &project_id, &identity)?;
         f(tx, env, &Author { project_id: &project_id, identity: &identity, session: own.as_ref() })
     })
 }

@@ -11,21 +11,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::capture_end::end_of_caller;
+use super::capture_end::{end_of_caller, registered_here};
 use super::conversation_home::ConversationHome;
 use super::find::FoundTranscript;
 use super::idle::{hands_nothing_over, refuse_idle};
 use super::import::{extent, load_conversation as known_conversation};
 use super::read::{DocumentRequest, read};
+use crate::idempotency::request::Request;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
-use crate::request::Request;
 use crate::resolve;
 use crate::session::conversation::{self, BatonStanding};
 use crate::token_rights;
 
 /// For how long after a checkpoint a compaction makes no other.
-const PAUSE: Millis = 300_000;
+const CHECKPOINT_INTERVAL: Millis = 300_000;
 
 /// Captures a transcript.
 pub struct Capture;
@@ -85,7 +85,7 @@ impl Operation for Capture {
 
     fn run(input: CaptureInput, cx: &mut Cx<'_>) -> Result<CaptureOutput, Failure> {
         baton_model::id::check_label("event", &input.event)?;
-        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
+        let mut project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         cx.store.read(|tx| resolve::require_project(tx, &project_id))?;
         let found = read(cx, &DocumentRequest::of(&input.id, input.agent.as_deref()));
         let found = found.and_then(|(transcript, packet)| {
@@ -102,8 +102,11 @@ impl Operation for Capture {
             read => read?,
         };
         let home = ConversationHome::of_running(cx, &project_id, &transcript)?;
-        let project_id = home.project_id().to_owned();
+        let stood_in = std::mem::replace(&mut project_id, home.project_id().to_owned());
         let Cx { store, env } = cx;
+        if input.over && stood_in != project_id {
+            store.write(&[&stood_in], |tx| end_of_caller(tx, env, &stood_in, &input.event))?;
+        }
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             home.adopt(tx)?;
@@ -138,7 +141,7 @@ impl CaptureJob<'_> {
         let request = Request::of_content(project_id, Capture::NAME, &self.key());
         let known: Option<CaptureOutput> = request.answered(tx)?;
         let mut talk = known_conversation(tx, env, project_id, self.meant)?;
-        let place = match self.place(tx, env, project_id)? {
+        let place = match self.resolve_target(tx, env, project_id)? {
             CaptureTarget::None => self.named_session(tx, env, &talk)?,
             found => found,
         };
@@ -185,7 +188,7 @@ impl CaptureJob<'_> {
         }
         let deltas = baton_store::delta::of_session(tx, &own.project_id, &own.session_id)?;
         let last = deltas.iter().rev().find(|delta| delta.kind == Kind::Checkpoint);
-        Ok(last.is_some_and(|last| env.now.saturating_sub(last.created_at) < PAUSE))
+        Ok(last.is_some_and(|last| env.now.saturating_sub(last.created_at) < CHECKPOINT_INTERVAL))
     }
 
     /// Records a failure even if another hook kept the work first: the two run concurrently.
@@ -223,18 +226,23 @@ impl CaptureJob<'_> {
         format!("{how}:{id}:{}:{}", header.bytes, header.updated_at_ms.unwrap_or_default() % 1_000_000)
     }
 
-    fn place(&self, tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<CaptureTarget, Failure> {
-        let place = &env.caller.place;
+    fn resolve_target(
+        &self,
+        tx: &mut Tx<'_>,
+        env: &Env<'_>,
+        project_id: &str,
+    ) -> Result<CaptureTarget, Failure> {
+        let place = &env.caller.location;
         if let Some(id) = &env.caller.session {
             let own = resolve::session_by_id(tx, project_id, id)?;
-            token_rights::require_own(env, &own)?;
+            token_rights::require_access(env, &own)?;
             return Ok(if own.is_open() { CaptureTarget::Open(own) } else { self.over(own) });
         }
         if place.process.is_empty() {
             return Ok(CaptureTarget::None);
         }
         let (mut captured, mut own) = (Vec::new(), Vec::new());
-        let is_here = |one: &Session| one.place == *place && token_rights::is_own(env, one);
+        let is_here = |one: &Session| one.location == *place && token_rights::may_act_in(env, one);
         for open in session::open(tx, project_id)?.into_iter().filter(is_here) {
             if registered_here(tx, &open)? { captured.push(open) } else { own.push(open) }
         }
@@ -285,7 +293,7 @@ impl CaptureJob<'_> {
             session_id,
             identity: if taken { BOT.to_owned() } else { named },
             surface: surface.unwrap_or_else(|| self.meant.surface().to_owned()),
-            place: env.caller.place.clone(),
+            location: env.caller.location.clone(),
             started_at: env.now,
             heartbeat_at: env.now,
             last_verb: Capture::NAME.to_owned(),
@@ -295,7 +303,7 @@ impl CaptureJob<'_> {
             opened_by: token_rights::token_id(env),
             stale_after: env.limits.stale_after,
             baton_id: None,
-            copy: self.meant.working_copy(env.host),
+            working_copy: self.meant.working_copy(env.host),
         };
         session::insert(tx, &own)?;
         let body = json!({
@@ -357,7 +365,7 @@ impl CaptureJob<'_> {
         // One that began before the conversation is another agent's.
         let began = self.meant.header.created_at_ms.unwrap_or_default();
         let is_near =
-            |own: &Session| own.place.machine == env.caller.place.machine && own.started_at >= began;
+            |own: &Session| own.location.machine == env.caller.location.machine && own.started_at >= began;
         let is_it = |own: &Session| is_near(own) && (own.is_open() || own.last_verb != Capture::NAME);
         let own = session::get(tx, &talk.project_id, id)?.filter(is_it);
         Ok(own.map_or(CaptureTarget::None, |own| {
@@ -390,11 +398,4 @@ impl CaptureJob<'_> {
             standing: None,
         }
     }
-}
-
-/// Whether a session was registered by a capture, and not by its agent.
-pub(super) fn registered_here(tx: &mut Tx<'_>, own: &Session) -> Result<bool, Failure> {
-    let first = baton_store::delta::of_session(tx, &own.project_id, &own.session_id)?.into_iter().next();
-    let body = first.and_then(|first| serde_json::from_str::<Value>(&first.body).ok());
-    Ok(body.is_some_and(|body| body["captured"] == true))
 }

@@ -2,8 +2,9 @@
 
 use baton_model::session::{ReleaseReason, Session};
 use baton_store::{Failure, Tx, session};
+use serde_json::Value;
 
-use super::capture::{Capture, CaptureJob, registered_here};
+use super::capture::{Capture, CaptureJob};
 use crate::op::{Env, Operation};
 use crate::resolve;
 use crate::session::{Releaser, refresh_working_copy, release};
@@ -35,7 +36,7 @@ pub(super) fn end_of_caller(
     let own = match &env.caller.session {
         Some(id) => {
             let own = resolve::session_by_id(tx, project_id, id)?;
-            token_rights::require_own(env, &own)?;
+            token_rights::require_access(env, &own)?;
             Some(own).filter(Session::is_open)
         }
         None => {
@@ -48,12 +49,12 @@ pub(super) fn end_of_caller(
 
 /// The caller's open sessions; none where its process is unknown.
 fn sessions_here(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Vec<Session>, Failure> {
-    let place = &env.caller.place;
+    let place = &env.caller.location;
     if place.process.is_empty() {
         return Ok(Vec::new());
     }
     let mut open = session::open(tx, project_id)?;
-    open.retain(|open| open.place == *place && token_rights::is_own(env, open));
+    open.retain(|open| open.location == *place && token_rights::may_act_in(env, open));
     Ok(open)
 }
 
@@ -68,4 +69,11 @@ pub(super) fn end(tx: &mut Tx<'_>, env: &mut Env<'_>, own: &mut Session, event: 
         successor: None,
     };
     release(tx, env, own, &by)
+}
+
+/// Whether a session was registered by a capture, and not by its agent.
+pub(super) fn registered_here(tx: &mut Tx<'_>, own: &Session) -> Result<bool, Failure> {
+    let first = baton_store::delta::of_session(tx, &own.project_id, &own.session_id)?.into_iter().next();
+    let body = first.and_then(|first| serde_json::from_str::<Value>(&first.body).ok());
+    Ok(body.is_some_and(|body| body["captured"] == true))
 }

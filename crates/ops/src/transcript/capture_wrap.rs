@@ -5,7 +5,8 @@ use baton_model::conversation::{ArrivalAction, Conversation, Origin, Progress, a
 use baton_model::session::Session;
 use baton_store::{Failure, Tx, session};
 
-use super::capture::{Capture, CaptureJob, CaptureOutput, registered_here};
+use super::capture::{Capture, CaptureJob, CaptureOutput};
+use super::capture_end::registered_here;
 use super::import::extent;
 use super::progress::progress;
 use crate::op::{Env, Operation};

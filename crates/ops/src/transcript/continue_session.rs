@@ -175,7 +175,7 @@ fn keep_copy(
     let Some(written) = written else { return Ok(()) };
     let copy = Conversation {
         project_id: left.project_id.clone(),
-        tool: written.agent.clone(),
+        tool_id: written.agent.clone(),
         native_id: written.id.clone(),
         session_id: session_id.map(str::to_owned),
         ..Conversation::default()
@@ -203,7 +203,10 @@ fn project_of(cx: &mut Cx<'_>, named: Option<&str>, transcript: &FoundTranscript
 fn release_the_gone(tx: &mut Tx<'_>, env: &mut Env<'_>, held: &Baton, by: &str) -> Result<(), Failure> {
     let Some(id) = &held.holder_session_id else { return Ok(()) };
     let Some(mut holder) = session::get(tx, &held.project_id, id)? else { return Ok(()) };
-    if holder.is_open() && token_rights::is_own(env, &holder) && env.host.process_gone(&holder.place) {
+    if holder.is_open()
+        && token_rights::may_act_in(env, &holder)
+        && env.host.has_process_ended(&holder.location)
+    {
         let why = Some("its process has ended");
         let by = Releaser { identity: by, reason: ReleaseReason::Stale, why, successor: None };
         release(tx, env, &mut holder, &by)?;

@@ -5,6 +5,7 @@ use baton_model::conversation::Conversation;
 use baton_store::{Failure, Tx, conversation, session};
 
 use super::find::FoundTranscript;
+use super::isolation::View;
 use crate::op::{Cx, Env};
 use crate::project::{are_separated, carried_as};
 
@@ -27,21 +28,24 @@ impl ConversationHome {
         store.read(|tx| look_up(tx, env, project_id, transcript))
     }
 
-    /// The same for an agent that may be at work: if it has a session in this project, what it does is kept there, wherever the
-    /// conversation began.
+    /// The home of the conversation of an agent that may be at work: if it has a session in this project, what it does is kept there,
+    /// wherever the conversation began. What was done in an isolated project's folder stays in that project, wherever the agent
+    /// stands by now.
     pub(super) fn of_running(
         cx: &mut Cx<'_>,
         project_id: &str,
         transcript: &FoundTranscript,
     ) -> Result<Self, Failure> {
+        let view = View::of(cx, Some(project_id))?;
+        let project_id = &view.keeper(project_id, transcript)?;
         let Cx { store, env } = cx;
-        let place = &env.caller.place;
+        let place = &env.caller.location;
         store.read(|tx| {
             let is_here = env.caller.session.is_some()
                 || !place.process.is_empty()
-                    && session::open(tx, project_id)?.iter().any(|open| open.place == *place);
+                    && session::open(tx, project_id)?.iter().any(|open| open.location == *place);
             match is_here {
-                true => Ok(Self::Project(project_id.to_owned())),
+                true => Ok(Self::Project(project_id.clone())),
                 false => look_up(tx, env, project_id, transcript),
             }
         })
@@ -58,7 +62,7 @@ impl ConversationHome {
     /// Writes down what was carried over, unless another caller did so meanwhile.
     pub(super) fn adopt(&self, tx: &mut Tx<'_>) -> Result<(), Failure> {
         let Self::Carried(known) = self else { return Ok(()) };
-        match conversation::get(tx, &known.project_id, &known.tool, &known.native_id)? {
+        match conversation::get(tx, &known.project_id, &known.tool_id, &known.native_id)? {
             Some(_) => Ok(()),
             None => Ok(conversation::put(tx, known)?),
         }

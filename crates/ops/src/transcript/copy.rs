@@ -1,6 +1,6 @@
 //! `transcript_copy`: a session of this project without secrets, as it is pushed to the ledger.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use baton_model::id::visible;
 use baton_model::refusal::{self, Refusal};
@@ -9,6 +9,7 @@ use baton_store::Failure;
 use baton_transcripts::Header;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::copy_file::{FORMAT, TranscriptCopy, VERSION};
 use super::document::packet;
@@ -68,8 +69,8 @@ impl Operation for Copy {
             version: VERSION,
             mode: baton_transcripts::permission_mode(transcript.format, &transcript.path),
             sessions: own_sessions(&transcript).ids,
-            packet: packet.text().to_owned(),
-            events: events(cx, &transcript)?.items,
+            packet: packet_without_folder(packet.text()),
+            events: events_without_folder(events(cx, &transcript)?.items),
             header: without_folder(transcript.header),
             is_encrypted: false,
         };
@@ -81,6 +82,29 @@ impl Operation for Copy {
 fn without_folder(header: Header) -> Header {
     let path = header.path.file_name().map(PathBuf::from).unwrap_or_default();
     Header { path, ..header }
+}
+
+/// A packet whose source is the name of a file alone.
+fn packet_without_folder(text: &str) -> String {
+    let Ok(mut fields) = serde_json::from_str::<Value>(text) else { return text.to_owned() };
+    if let Some(path) = fields.pointer_mut("/source/path") {
+        *path = name_of(path);
+    }
+    fields.to_string()
+}
+
+/// The first event is the header, which names the file of the tool.
+fn events_without_folder(mut events: Vec<Value>) -> Vec<Value> {
+    if let Some(path) = events.first_mut().and_then(|first| first.get_mut("path")) {
+        *path = name_of(path);
+    }
+    events
+}
+
+fn name_of(path: &Value) -> Value {
+    path.as_str()
+        .and_then(|path| Path::new(path).file_name())
+        .map_or(Value::Null, |name| name.to_string_lossy().into())
 }
 
 /// Refuses a session of another project's folder, which this project may not read, and one that was pushed before.

@@ -62,8 +62,8 @@ impl TranscriptCopy {
 
     /// The copy as a transcript that was found.
     pub(super) fn into_transcript(mut self, path: &Path) -> Result<FoundTranscript, Refusal> {
-        let format = by_id(&self.header.agent).ok_or_else(|| {
-            let what = format!("there is no tool `{}`", visible(&self.header.agent));
+        let format = by_id(&self.header.tool_id).ok_or_else(|| {
+            let what = format!("there is no tool `{}`", visible(&self.header.tool_id));
             Refusal::invalid("agent_unknown", what, "use the version of Baton that pushed it")
         })?;
         let sessions = std::mem::take(&mut self.sessions);

@@ -146,7 +146,7 @@ impl Operation for Doctor {
             Ok(())
         })?;
         for (header, checked) in headers.iter().zip(check(&headers, THREADS)) {
-            rows.of(&header.agent).add(header, checked);
+            rows.of(&header.tool_id).add(header, checked);
         }
         let here = resolve::project_id(cx.store, &cx.env, input.project.as_deref()).ok();
         Ok(DoctorOutput { project_id: here.or(input.project), since: Timestamp(since), items: rows.finish() })

@@ -101,7 +101,7 @@ impl Operation for Document {
         Ok(DocumentOutput {
             left_out: left_out.collect(),
             id: transcript.header.id,
-            agent: transcript.header.agent,
+            agent: transcript.header.tool_id,
             path: transcript.path.display().to_string(),
             document: document.text,
             tokens: document.tokens_estimated,

@@ -189,7 +189,7 @@ impl<'a> From<&'a PlanItem> for TodoItem<'a> {
 }
 
 /// A call that has not ended yet: where its event stands, and what it would change.
-struct OpenTranscript {
+struct PendingCall {
     at: usize,
     edits: Vec<Edit>,
 }
@@ -197,7 +197,7 @@ struct OpenTranscript {
 struct EventStream {
     source: String,
     items: Vec<Value>,
-    open: HashMap<(Option<String>, String), OpenTranscript>,
+    open: HashMap<(Option<String>, String), PendingCall>,
 }
 
 impl EventStream {
@@ -216,8 +216,8 @@ impl EventStream {
             EventKind::ProviderError(text) => EventBody::ProviderError { text: text.as_ref().into() },
             EventKind::Plan(items) => EventBody::Todo { items: items.iter().map(TodoItem::from).collect() },
             EventKind::Call(call) => {
-                let key = (event.agent.as_deref().map(str::to_owned), call.id.to_string());
-                self.open.insert(key, OpenTranscript { at: self.items.len(), edits: call.edits.clone() });
+                let key = (event.subagent.as_deref().map(str::to_owned), call.id.to_string());
+                self.open.insert(key, PendingCall { at: self.items.len(), edits: call.edits.clone() });
                 EventBody::ToolCall(ToolCall {
                     tool: call.name.as_ref().into(),
                     category: call.category.name().into(),
@@ -241,7 +241,7 @@ impl EventStream {
 
     /// What a call came to is written where the call stands; what it changed follows as events of their own.
     fn end(&mut self, event: &Event<'_>, outcome: &Outcome<'_>) {
-        let key = (event.agent.as_deref().map(str::to_owned), outcome.id.to_string());
+        let key = (event.subagent.as_deref().map(str::to_owned), outcome.id.to_string());
         let mut edits = outcome.edits.clone();
         if let Some(open) = self.open.get_mut(&key)
             && let Some(row) = self.items.get_mut(open.at)
@@ -249,7 +249,7 @@ impl EventStream {
             row["ok"] = json!(outcome.ok);
             row["exit_code"] = json!(outcome.exit_code);
             row["result"] = json!(outcome.output);
-            row["ended"] = json!({ "line": event.place.line, "at": event.at_ms.map(rfc3339) });
+            row["ended"] = json!({ "line": event.position.line, "at": event.at_ms.map(rfc3339) });
             let planned = std::mem::take(&mut open.edits);
             if edits.is_empty() {
                 edits = planned;
@@ -272,14 +272,14 @@ impl EventStream {
     }
 
     fn stamp(&self, row: &mut Value, event: &Event<'_>) {
-        let line = event.place.line;
-        row["place"] = match &event.agent {
+        let line = event.position.line;
+        row["place"] = match &event.subagent {
             Some(agent) => json!(format!("{}/{agent}#{line}", self.source)),
             None => json!(format!("{}#{line}", self.source)),
         };
         row["line"] = json!(line);
-        row["offset"] = json!(event.place.offset);
+        row["offset"] = json!(event.position.offset);
         row["at"] = json!(event.at_ms.map(rfc3339));
-        row["subagent"] = json!(event.agent);
+        row["subagent"] = json!(event.subagent);
     }
 }

@@ -8,7 +8,7 @@ use baton_model::refusal::{self, Refusal};
 use baton_model::repository::WorkingCopy;
 use baton_model::time::{Millis, ago, rfc3339};
 use baton_store::transcript::{self, CachedHeader};
-use baton_store::{Failure, Store, place};
+use baton_store::{Failure, Store, project_root};
 use baton_transcripts::{
     Brief, Filter, Header, HeaderCache, SessionListing, Stamp, TranscriptFile, TranscriptReader,
     by_id as format_by_id, detect,
@@ -111,7 +111,7 @@ pub(super) fn list(
     filter: &Filter,
     choose: impl FnOnce(&mut Vec<SessionListing>) -> Result<(), Refusal>,
 ) -> Result<Vec<Header>, Failure> {
-    let machine = cx.env.caller.place.machine.clone();
+    let machine = cx.env.caller.location.machine.clone();
     let cache = StoreCache::load(cx.store, &machine)?;
     let folders = registered(cx)?;
     let mut listed = baton_transcripts::browse(&places(&cx.env, &folders), filter, &cache, THREADS);
@@ -126,13 +126,13 @@ pub(super) fn list(
 
 /// The folders of every project on this machine.
 pub(super) fn registered(cx: &mut Cx<'_>) -> Result<Vec<String>, Failure> {
-    let machine = cx.env.caller.place.machine.clone();
-    cx.store.read(|tx| Ok(place::every_root(tx, &machine)?))
+    let machine = cx.env.caller.location.machine.clone();
+    cx.store.read(|tx| Ok(project_root::every_root(tx, &machine)?))
 }
 
 /// Where transcripts are looked for: the machine's places, and since some tools keep them with the work, the caller's own
 /// folder and those of projects. A caller over a socket has no folder here.
-pub(super) fn places(env: &Env<'_>, projects: &[String]) -> baton_transcripts::Env {
+pub(super) fn places(env: &Env<'_>, projects: &[String]) -> baton_transcripts::TranscriptEnv {
     let mut places = env.host.transcript_env().clone();
     let nobody = Caller::default();
     let caller = if env.host.is_served() { &nobody } else { env.caller };
@@ -243,7 +243,7 @@ pub(super) fn find(
         Ok(())
     })?;
     let header = chosen.into_iter().next().ok_or_else(|| unknown(wanted))?;
-    let format = format_by_id(&header.agent).ok_or_else(|| unknown(wanted))?;
+    let format = format_by_id(&header.tool_id).ok_or_else(|| unknown(wanted))?;
     Ok(FoundTranscript {
         path: header.path.clone(),
         key: header.key.clone(),
@@ -291,7 +291,9 @@ fn project_folders(cx: &mut Cx<'_>) -> Result<(Vec<String>, Option<String>), Fai
         caller.git_root.iter().chain(caller.folders.first()).take(1).cloned().collect();
     let own = crate::resolve::project_id(cx.store, &cx.env, None).ok();
     if let Some(project_id) = &own {
-        here.extend(cx.store.read(|tx| Ok(place::folders(tx, project_id, &caller.place.machine)?))?);
+        here.extend(
+            cx.store.read(|tx| Ok(project_root::folders(tx, project_id, &caller.location.machine)?))?,
+        );
     }
     Ok((here, own))
 }

@@ -18,11 +18,11 @@ use super::over_session::over_session;
 use super::progress::progress;
 use super::read::{DocumentRequest, read};
 use super::same_conversation::{self, SessionMatch};
+use crate::idempotency::request::Request;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
 use crate::ownership::is_at_work;
 use crate::project::require_not_merged;
-use crate::request::Request;
 use crate::resolve;
 use crate::session::conversation::{self, BatonStanding, EarlierBaton};
 use crate::session::{Address, leave, on_top_of_sessions, spend};
@@ -286,7 +286,8 @@ impl ImportJob<'_> {
     ) -> Result<Option<Session>, Failure> {
         let Some(id) = &known.session_id else { return Ok(None) };
         let own = session::get(tx, self.project_id, id)?;
-        Ok(own.filter(|own| !own.has_wrapped() && !is_at_work(env, own) && token_rights::is_own(env, own)))
+        Ok(own
+            .filter(|own| !own.has_wrapped() && !is_at_work(env, own) && token_rights::may_act_in(env, own)))
     }
 
     fn leave(

@@ -15,7 +15,7 @@ use super::find::{THREADS, places};
 use crate::op::{Env, Host};
 
 /// Bytes of transcripts between two commits: what an interrupted run loses at most, and how long another one waits.
-const BATCH: u64 = 32 * 1024 * 1024;
+const COMMIT_BYTES: u64 = 32 * 1024 * 1024;
 
 /// What a refresh did.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -109,7 +109,7 @@ fn batch(changed: &[(String, TranscriptFile)]) -> usize {
     let fits = changed.iter().take_while(|(_, one)| {
         let before = bytes;
         bytes += one.stamp.size.max(16 * 1024);
-        before < BATCH
+        before < COMMIT_BYTES
     });
     fits.count().max(1)
 }
@@ -143,7 +143,7 @@ fn remove_gone(
         let mut removed = 0;
         for one in &gone {
             // Another process may have been here since we looked, and given the number to another session.
-            if let Some(still) = search::one(tx, &one.name)? {
+            if let Some(still) = search::find_by_name(tx, &one.name)? {
                 search::forget(tx, &still)?;
                 removed += 1;
             }
@@ -155,7 +155,7 @@ fn remove_gone(
 
 /// Reads a session anew and writes what differs. A session that grew keeps its passages up to where it grew.
 fn update(tx: &mut Tx<'_>, name: &str, found: &TranscriptFile, home: &str) -> Result<(), Fault> {
-    let before = search::one(tx, name)?;
+    let before = search::find_by_name(tx, name)?;
     // Another process may have read it since we looked.
     if before.as_ref().and_then(stamp) == Some(found.stamp) {
         return Ok(());
@@ -193,7 +193,7 @@ fn write_passages(
             return;
         }
         let write = || {
-            if place < count && search::mark(tx, number, place)? == Some(passage.mark) {
+            if place < count && search::passage_line(tx, number, place)? == Some(passage.mark) {
                 return Ok(());
             }
             // From the first difference on the old ones go.
@@ -213,7 +213,7 @@ fn write_passages(
 fn about(number: i64, header: &Header) -> SearchScope {
     SearchScope {
         number,
-        agent: header.agent.clone(),
+        agent: header.tool_id.clone(),
         cwd: clean(header.cwd.as_deref().unwrap_or_default()),
         updated_at: header.updated_at_ms.unwrap_or(0),
     }

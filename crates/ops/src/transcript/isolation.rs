@@ -9,8 +9,9 @@ use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
 use baton_model::refusal::{Kind, Refusal};
-use baton_store::{Failure, place, project};
+use baton_store::{Failure, project, project_root};
 
+use super::find::FoundTranscript;
 use crate::op::{Cx, Host};
 use crate::resolve;
 
@@ -21,7 +22,7 @@ pub(super) struct View<'a> {
     own_is_isolated: bool,
     /// The project of each registered folder, and whether it is isolated.
     owners: HashMap<String, Owner>,
-    /// The same by the common git folder of a repository.
+    /// The owner by the common git folder of a repository.
     repositories: HashMap<String, Owner>,
     host: &'a dyn Host,
     /// Owners that were looked up, by folder.
@@ -37,9 +38,10 @@ impl<'a> View<'a> {
     pub(super) fn of(cx: &mut Cx<'a>, named: Option<&str>) -> Result<Self, Failure> {
         // Over a socket the transcripts are the server's, and the caller's machine is another or unknown. Of the same
         // folder on several machines, an isolated project's counts.
-        let machine = (!cx.env.host.is_served()).then(|| cx.env.caller.place.machine.clone());
-        let (folders, isolated) =
-            cx.store.read(|tx| Ok((place::owners(tx, machine.as_deref())?, project::isolated(tx)?)))?;
+        let machine = (!cx.env.host.is_served()).then(|| cx.env.caller.location.machine.clone());
+        let (folders, isolated) = cx
+            .store
+            .read(|tx| Ok((project_root::owners(tx, machine.as_deref())?, project::isolated(tx)?)))?;
         let (mut owners, mut repositories) = (HashMap::new(), HashMap::new());
         for folder in folders {
             let owner = (folder.project_id, folder.is_isolated);
@@ -71,6 +73,17 @@ impl<'a> View<'a> {
             Some((owner, _)) if self.own.as_ref() == Some(&owner) => true,
             Some((_, is_isolated)) => !is_isolated && !self.own_is_isolated,
             None => !self.own_is_isolated,
+        }
+    }
+
+    /// The project that keeps what a session did that worked in this folder: the call's own, unless one of the two is isolated and the
+    /// other is not it. A refusal: such a session worked in the folder of no project.
+    pub(super) fn keeper(&self, own: &str, transcript: &FoundTranscript) -> Result<String, Refusal> {
+        let cwd = transcript.header.cwd.as_deref();
+        match self.owner(cwd) {
+            _ if self.shows(cwd) => Ok(own.to_owned()),
+            Some((owner, _)) => Ok(owner),
+            None => Err(self.refusal(&transcript.header.id, cwd)),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use baton_store::{Failure, place};
+use baton_store::{Failure, project_root};
 use baton_transcripts::{Filter, SessionListing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -62,9 +62,9 @@ impl Operation for List {
     fn run(input: ListInput, cx: &mut Cx<'_>) -> Result<ListOutput, Failure> {
         let agents = agent_ids(&input.agents)?;
         let filter = Filter { agents, since_ms: input.since_ms, ..Filter::default() };
-        let machine = cx.env.caller.place.machine.clone();
+        let machine = cx.env.caller.location.machine.clone();
         let known = match &input.project {
-            Some(name) => cx.store.read(|tx| Ok(place::folders(tx, name, &machine)?))?,
+            Some(name) => cx.store.read(|tx| Ok(project_root::folders(tx, name, &machine)?))?,
             None => cx.env.caller.git_root.iter().cloned().collect(),
         };
         let own = match &input.project {
@@ -97,7 +97,7 @@ impl Operation for List {
         let host = cx.env.host;
         let items = headers.into_iter().map(|header| Row {
             here: is_here(header.cwd.as_deref()),
-            is_open: host.is_conversation_open(&header.agent, &header.id),
+            is_open: host.is_conversation_open(&header.tool_id, &header.id),
             ..Row::from(header)
         });
         let items = items.collect();

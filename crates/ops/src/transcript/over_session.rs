@@ -1,6 +1,6 @@
 //! The session of an imported conversation: it was over before the ledger heard of it.
 
-use baton_model::session::{Place, Release, ReleaseReason, Session};
+use baton_model::session::{ProcessLocation, Release, ReleaseReason, Session};
 
 use super::Import;
 use super::find::FoundTranscript;
@@ -21,7 +21,7 @@ pub(super) fn over_session(
         session_id,
         identity: identity.to_owned(),
         surface: transcript.surface().to_owned(),
-        place: Place::default(),
+        location: ProcessLocation::default(),
         started_at: env.now,
         heartbeat_at: env.now,
         last_verb: Import::NAME.to_owned(),
@@ -36,6 +36,6 @@ pub(super) fn over_session(
         opened_by: token_rights::token_id(env),
         stale_after: env.limits.stale_after,
         baton_id: None,
-        copy: transcript.working_copy(env.host),
+        working_copy: transcript.working_copy(env.host),
     }
 }

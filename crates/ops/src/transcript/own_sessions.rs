@@ -50,7 +50,7 @@ pub(super) fn own_sessions(transcript: &FoundTranscript) -> OwnSessions {
 
 /// Takes an event in; of each call of Baton it is known whether it wraps.
 fn take(event: &Event<'_>, calls: &mut HashMap<String, bool>, found: &mut OwnSessions) {
-    if event.agent.is_some() {
+    if event.subagent.is_some() {
         return;
     }
     match &event.what {
@@ -59,7 +59,7 @@ fn take(event: &Event<'_>, calls: &mut HashMap<String, bool>, found: &mut OwnSes
             let Some(is_wrap) = calls.get(outcome.id.as_ref()) else { return };
             let Some(id) = id_in(&outcome.output) else { return };
             if *is_wrap {
-                found.wrapped_line = Some(event.place.line);
+                found.wrapped_line = Some(event.position.line);
             }
             if !found.ids.contains(&id) {
                 found.ids.push(id);

@@ -28,7 +28,7 @@ pub(super) fn add_reset(packet: &mut Packet) {
     let at = stop["at"].as_str().and_then(parse_rfc3339).unwrap_or_default();
     // A person reads the time of the clock in the provider's words.
     let read = ProviderStop::read(stop["text"].as_str().unwrap_or_default(), at, &|_| None);
-    if let Some(again) = read.again() {
+    if let Some(again) = read.reset_text() {
         stop["again"] = json!(again);
     }
     stop["text"] = json!(read.text);
@@ -39,7 +39,7 @@ pub(crate) fn stopped(packet: &Packet) -> Option<Stopped> {
     quoted(packet.metadata.get(FIELD)?)
 }
 
-/// The same of the text of an entry: a capture has its packet in a field, a wrap is one.
+/// With what the agent was stopped, by the body of a delta: a capture has its packet in a field, a wrap is one.
 pub(crate) fn stopped_in(body: &str) -> Option<Stopped> {
     if !body.contains(FIELD) {
         return None;

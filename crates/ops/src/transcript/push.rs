@@ -188,7 +188,7 @@ fn own(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, ids: &[String]) -> Resu
     for id in ids {
         let of_baton = baton::get(tx, project_id, id)?.map(|left| left.session_id);
         let own = session::get(tx, project_id, of_baton.as_ref().unwrap_or(id))?;
-        if own.is_some_and(|own| token_rights::is_own(env, &own)) {
+        if own.is_some_and(|own| token_rights::may_act_in(env, &own)) {
             found.push(id.clone());
         }
     }

@@ -112,8 +112,11 @@ fn parse_remote_read(read: Value) -> Result<(FoundTranscript, ValidatedPacket), 
         |what: String| Refusal::invalid("transcript_unreadable", what, "use the same version on both sides");
     let read: Read = serde_json::from_value(read)
         .map_err(|error| refusal(format!("what was read of the transcript is malformed: {error}")))?;
-    let Some(format) = by_id(&read.header.agent) else {
-        return Err(refusal(format!("there is no tool `{}`", baton_model::id::visible(&read.header.agent))));
+    let Some(format) = by_id(&read.header.tool_id) else {
+        return Err(refusal(format!(
+            "there is no tool `{}`",
+            baton_model::id::visible(&read.header.tool_id)
+        )));
     };
     let header = read.header;
     let (path, key) = (header.path.clone(), header.key.clone());

@@ -51,7 +51,7 @@ impl From<Header> for Row {
     fn from(header: Header) -> Self {
         Self {
             id: header.id,
-            agent: header.agent,
+            agent: header.tool_id,
             path: header.path.to_string_lossy().into_owned(),
             key: header.key,
             cwd: header.cwd,

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use baton_model::session::Session;
 use baton_model::time::Millis;
-use baton_store::{Failure, Tx, conversation, place, session};
+use baton_store::{Failure, Tx, conversation, project_root, session};
 use baton_tools::{by_name, has_surface};
 use baton_transcripts::Filter;
 
-use super::capture::registered_here;
+use super::capture_end::registered_here;
 use super::find::{FoundTranscript, list};
 use crate::op::{Cx, Env};
 use crate::session::conversation::FROM_TRANSCRIPT;
@@ -60,11 +60,11 @@ pub(super) fn likeness(
     env: &Env<'_>,
     (project_id, transcript, is_alone): (&str, &FoundTranscript, bool),
 ) -> Result<SessionMatch, Failure> {
-    let machine = &env.caller.place.machine;
+    let machine = &env.caller.location.machine;
     let (Some((from, to)), Some(cwd)) = (span(transcript), &transcript.header.cwd) else {
         return Ok(SessionMatch::Unclear(Vec::new()));
     };
-    let roots = place::folders(tx, project_id, machine)?;
+    let roots = project_root::folders(tx, project_id, machine)?;
     if machine.is_empty() || !roots.iter().any(|root| Path::new(cwd).starts_with(root)) {
         return Ok(SessionMatch::Unclear(Vec::new()));
     }
@@ -74,14 +74,14 @@ pub(super) fn likeness(
     for own in session::newest(tx, project_id, NEWEST)? {
         let tool = has_surface(transcript.format.id(), &own.surface);
         let is_unnamed = by_name(&own.surface).is_none()
-            && own.copy.as_ref().is_some_and(|copy| Path::new(cwd).starts_with(&copy.root));
+            && own.working_copy.as_ref().is_some_and(|copy| Path::new(cwd).starts_with(&copy.root));
         // One that was begun before the conversation, or lives on without it, is of another.
         let during = own.started_at >= from && own.started_at <= to;
         let own_words = !FROM_TRANSCRIPT.contains(&own.last_verb.as_str());
         if (tool || is_unnamed)
             && during
             && own_words
-            && own.place.machine == *machine
+            && own.location.machine == *machine
             && !registered_here(tx, &own)?
             && conversation::of_session(tx, project_id, &own.session_id)?.is_none()
         {

@@ -6,7 +6,7 @@ use std::path::Path;
 use baton_model::query::check_query;
 use baton_model::refusal::Refusal;
 use baton_store::search::{self, Hit};
-use baton_store::{Failure, Fault, Tx, place};
+use baton_store::{Failure, Fault, Tx, project_root};
 use baton_transcripts::Header;
 use baton_transcripts::search::{Query, entries, snippet};
 use schemars::JsonSchema;
@@ -201,8 +201,8 @@ fn search(
 /// The folders of the project that is named; the name itself where it is a folder.
 pub(super) fn roots(project: Option<&str>, cx: &mut Cx<'_>) -> Result<Option<Vec<String>>, Failure> {
     let Some(name) = project else { return Ok(None) };
-    let machine = cx.env.caller.place.machine.clone();
-    let known = cx.store.read(|tx| Ok(place::folders(tx, name, &machine)?))?;
+    let machine = cx.env.caller.location.machine.clone();
+    let known = cx.store.read(|tx| Ok(project_root::folders(tx, name, &machine)?))?;
     Ok(Some(if known.is_empty() { vec![name.to_owned()] } else { known }))
 }
 
@@ -226,7 +226,7 @@ fn candidate_ids(
             && is_in(&one.cwd)
             && view.shows(Some(&one.cwd))
     };
-    Ok(Some(search::about(tx)?.into_iter().filter(matches).map(|one| one.number).collect()))
+    Ok(Some(search::scopes(tx)?.into_iter().filter(matches).map(|one| one.number).collect()))
 }
 
 /// Sessions with a passage in which the whole query occurs, the best first.
@@ -304,7 +304,7 @@ fn item(tx: &mut Tx<'_>, query: &Query, one: &RankedSession) -> Result<MatchingS
     let (role, text) = shown.map(|shown| (shown.role, shown.text)).unzip();
     Ok(MatchingSession {
         transcript: Row::from(&header),
-        place: format!("{}:{}#{line}", header.agent, header.id),
+        place: format!("{}:{}#{line}", header.tool_id, header.id),
         line,
         role,
         snippet: text,

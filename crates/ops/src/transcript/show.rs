@@ -157,9 +157,9 @@ fn row(event: &Event<'_>) -> Option<Message> {
     Some(Message {
         role,
         text,
-        line: event.place.line,
+        line: event.position.line,
         at: event.at_ms.map(Timestamp),
-        subagent: event.agent.as_deref().map(str::to_owned),
+        subagent: event.subagent.as_deref().map(str::to_owned),
     })
 }
 

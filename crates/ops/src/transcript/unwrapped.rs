@@ -14,9 +14,9 @@ const LOOK_BACK: Millis = 7 * 86_400_000;
 /// For so long after its last entry, the newest conversation of the caller's tool may be the caller's own.
 const OWN: Millis = 120_000;
 /// The most conversations that are looked at.
-const NEWEST: i64 = 20;
+const MAX_SCANNED: i64 = 20;
 /// The most that are named.
-const NAMED: usize = 3;
+const MAX_NAMED: usize = 3;
 
 /// Who asks for the conversations that left no baton.
 #[derive(Debug, Default)]
@@ -37,7 +37,7 @@ impl UnwrappedQuery<'_> {
         ListInput {
             project: Some(project_id.to_owned()),
             since_ms: Some(self.now.saturating_sub(LOOK_BACK)),
-            limit: Some(NEWEST),
+            limit: Some(MAX_SCANNED),
             ..ListInput::default()
         }
     }
@@ -59,10 +59,10 @@ impl UnwrappedQuery<'_> {
             unwrapped.items.iter().any(is_it) && !self.has_session(row, card)
         };
         let (open, left): (Vec<&Row>, Vec<&Row>) = rows.iter().filter(is_asked).partition(|row| row.is_open);
-        let left: Vec<&Row> = left.into_iter().filter(|row| !is_idle_row(row)).take(NAMED).collect();
+        let left: Vec<&Row> = left.into_iter().filter(|row| !is_idle_row(row)).take(MAX_NAMED).collect();
         let mut remarks = Vec::new();
         if !open.is_empty() {
-            let named: Vec<String> = open.iter().take(NAMED).map(|row| self.describe(row)).collect();
+            let named: Vec<String> = open.iter().take(MAX_NAMED).map(|row| self.describe(row)).collect();
             let message = format!(
                 "open in this project without a session of Baton: {}; what is done there is kept when it ends",
                 named.join("; ")

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use baton_store::copy::survey;
 use baton_store::export_file::Writer;
+use baton_store::ledger_transfer::survey;
 use baton_store::{Store, Target};
 use serde_json::{Value, json};
 

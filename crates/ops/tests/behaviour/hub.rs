@@ -1,6 +1,6 @@
 //! GitHub as the saga sees it: issues by number, and what goes wrong.
 
-use baton_model::issue::{Call, CallEnd, Draft, Edit, TrackerResult};
+use baton_model::issue::{Draft, Edit, TrackerCall, TrackerOutcome, TrackerResult};
 
 /// Issues by repository, as GitHub would hold them; and what goes wrong.
 #[derive(Default)]
@@ -28,30 +28,30 @@ impl Hub {
     }
 
     /// What the adapter promises: look first where an earlier try may have worked.
-    pub(crate) fn ask(&mut self, call: &Call) -> CallEnd {
-        let retry = |unknown| CallEnd::Retry { why: "no answer".into(), after: None, unknown };
+    pub(crate) fn ask(&mut self, call: &TrackerCall) -> TrackerOutcome {
+        let retry = |unknown| TrackerOutcome::Retry { why: "no answer".into(), after: None, unknown };
         let maybe = call.may_exist();
         if self.refuse {
-            return CallEnd::Final { why: "404: no such repository".into(), unknown: maybe };
+            return TrackerOutcome::Final { why: "404: no such repository".into(), unknown: maybe };
         }
         if self.fail > 0 {
             self.fail -= 1;
             return retry(maybe);
         }
         let result = match call {
-            Call::Create(draft) => self.create(draft),
-            Call::Find(draft) => self.find(draft),
-            Call::Close { number, comment, reason, marker, .. } => {
+            TrackerCall::Create(draft) => self.create(draft),
+            TrackerCall::Find(draft) => self.find(draft),
+            TrackerCall::Close { number, comment, reason, marker, .. } => {
                 self.close(*number, comment, reason, marker)
             }
-            Call::Comment { number, comment, marker, .. } => self.say(*number, comment, marker),
-            Call::Edit { number, edit, .. } => self.edit(*number, edit),
+            TrackerCall::Comment { number, comment, marker, .. } => self.say(*number, comment, marker),
+            TrackerCall::Edit { number, edit, .. } => self.edit(*number, edit),
         };
         if self.lose > 0 {
             self.lose -= 1;
             return retry(true);
         }
-        CallEnd::Completed(result)
+        TrackerOutcome::Completed(result)
     }
 
     fn create(&mut self, draft: &Draft) -> TrackerResult {

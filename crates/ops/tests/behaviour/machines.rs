@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex};
 
 use baton_model::packet::Git;
 use baton_model::refusal::{Kind, Refusal};
-use baton_model::session::{Place, Session};
+use baton_model::session::{ProcessLocation, Session};
 use baton_ops::document::OmissionReason;
 use baton_ops::op::{Host, PathKind};
 use baton_store::{CommitEvent, CommitObserver};
 
 /// A machine with transcripts on it and a place for caches.
 pub(crate) struct Home {
-    pub env: baton_transcripts::Env,
+    pub env: baton_transcripts::TranscriptEnv,
     /// Where caches lie.
     pub caches: std::path::PathBuf,
     pub _dir: tempfile::TempDir,
@@ -115,7 +115,7 @@ impl Host for Machines {
         true
     }
 
-    fn process_gone(&self, place: &Place) -> bool {
+    fn has_process_ended(&self, place: &ProcessLocation) -> bool {
         self.ended.contains(&place.process)
     }
 
@@ -123,12 +123,12 @@ impl Host for Machines {
         self.home.as_ref().map(|home| home.caches.as_path())
     }
 
-    fn transcript_env(&self) -> &baton_transcripts::Env {
+    fn transcript_env(&self) -> &baton_transcripts::TranscriptEnv {
         if let Some(home) = &self.home {
             return &home.env;
         }
-        static NOWHERE: std::sync::LazyLock<baton_transcripts::Env> =
-            std::sync::LazyLock::new(|| baton_transcripts::Env {
+        static NOWHERE: std::sync::LazyLock<baton_transcripts::TranscriptEnv> =
+            std::sync::LazyLock::new(|| baton_transcripts::TranscriptEnv {
                 home: "/nowhere".into(),
                 vars: std::collections::BTreeMap::new(),
                 os: baton_transcripts::Os::Linux,
@@ -190,13 +190,13 @@ impl Host for Machines {
     }
 
     /// Names the readers and scrambles the text: enough to see where plain text would stand.
-    fn seal(&self, recipients: &[String], text: &str) -> Result<String, Refusal> {
+    fn encrypt(&self, recipients: &[String], text: &str) -> Result<String, Refusal> {
         let scrambled: Vec<String> = text.bytes().map(|byte| format!("{:02x}", byte ^ 0x55)).collect();
         let head = "-----BEGIN AGE ENCRYPTED FILE-----";
         Ok(format!("{head} for {}: {}", recipients.join(" "), scrambled.concat()))
     }
 
-    fn unseal(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {
+    fn decrypt(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {
         let refusal = |code| Refusal::new(Kind::Refused, code, "no", "no");
         let key = self.own_key(project_id, identity)?.ok_or_else(|| refusal("key_missing"))?;
         let (head, text) = sealed.split_once(": ").ok_or_else(|| refusal("sealed_damaged"))?;

@@ -1,8 +1,8 @@
 //! The saga of a hand-off whose task lives in GitHub: whatever fails, and wherever, there is one issue, one note and one seeded
 //! session, or none of them.
 
-use baton_model::issue::CallEnd;
-use baton_model::session::Place;
+use baton_model::issue::TrackerOutcome;
+use baton_model::session::ProcessLocation;
 use baton_ops::op::Env;
 use baton_ops::saga::{self, LeasedStep, OutcomeReport, StepStart};
 use baton_store::Failure;
@@ -12,8 +12,8 @@ use crate::hub::Hub;
 use crate::world::{Agent, World, agent, column, list, text};
 
 /// A process that drives.
-pub(crate) fn driver(name: &str) -> Place {
-    Place { machine: "m1".into(), process: name.into() }
+pub(crate) fn driver(name: &str) -> ProcessLocation {
+    ProcessLocation { machine: "m1".into(), process: name.into() }
 }
 
 fn with_env<T>(w: &mut World, f: impl FnOnce(&mut baton_store::Store, &mut Env<'_>) -> T) -> T {
@@ -23,19 +23,23 @@ fn with_env<T>(w: &mut World, f: impl FnOnce(&mut baton_store::Store, &mut Env<'
     f(store, &mut Env { now: *now, random: &mut random, caller: &who.0, limits: *limits, host: machines })
 }
 
-pub(crate) fn begin(w: &mut World, id: &str, own: &Place) -> Result<StepStart, Failure> {
+pub(crate) fn begin(w: &mut World, id: &str, own: &ProcessLocation) -> Result<StepStart, Failure> {
     with_env(w, |store, env| saga::begin(store, env, id, own))
 }
 
-pub(crate) fn tell(w: &mut World, leased: &LeasedStep, ended: &CallEnd) -> Result<OutcomeReport, Failure> {
+pub(crate) fn tell(
+    w: &mut World,
+    leased: &LeasedStep,
+    ended: &TrackerOutcome,
+) -> Result<OutcomeReport, Failure> {
     with_env(w, |store, env| saga::record_outcome(store, env, leased, ended, 0))
 }
 
 /// Takes the step whose turn it is.
 #[track_caller]
-pub(crate) fn lease(w: &mut World, id: &str, own: &Place) -> Box<LeasedStep> {
+pub(crate) fn lease(w: &mut World, id: &str, own: &ProcessLocation) -> Box<LeasedStep> {
     match begin(w, id, own).expect("begun") {
-        StepStart::Ask(leased) => leased,
+        StepStart::Call(leased) => leased,
         other => panic!("nothing to ask: {other:?}"),
     }
 }
@@ -46,9 +50,9 @@ pub(crate) fn drive(w: &mut World, hub: &mut Hub, id: &str) {
         match begin(w, id, &driver("d")).expect("begun") {
             StepStart::Finished | StepStart::OnlyDuplicateCheck => return,
             StepStart::Wait(at) | StepStart::Held(at) => w.now = at,
-            StepStart::Ask(leased) => {
+            StepStart::Call(leased) => {
                 let ended = hub.ask(&leased.call);
-                assert_eq!(tell(w, &leased, &ended).expect("told"), OutcomeReport::Settled);
+                assert_eq!(tell(w, &leased, &ended).expect("told"), OutcomeReport::Recorded);
             }
         }
     }
@@ -496,5 +500,5 @@ fn closes_by(w: &mut World, verb: &str, close: Value) {
 
 /// Drives what needs nobody outside.
 fn drive_once(w: &mut World, id: &str) {
-    assert!(!matches!(begin(w, id, &driver("d")).expect("begun"), StepStart::Ask(_)));
+    assert!(!matches!(begin(w, id, &driver("d")).expect("begun"), StepStart::Call(_)));
 }

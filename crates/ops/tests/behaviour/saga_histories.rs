@@ -1,7 +1,7 @@
 //! Histories of driving: broken at every step, and with processes that die, are overtaken and wake up again.
 
 use baton_model::handoff::State;
-use baton_model::issue::CallEnd;
+use baton_model::issue::TrackerOutcome;
 use baton_ops::saga::{LeasedStep, StepStart};
 use baton_store::handoff;
 use serde_json::json;
@@ -53,7 +53,7 @@ fn drive_failing(w: &mut World, hub: &mut Hub, id: &str) -> bool {
             Err(_) => return true,
             Ok(StepStart::Finished | StepStart::OnlyDuplicateCheck) => return false,
             Ok(StepStart::Wait(at) | StepStart::Held(at)) => w.now = at,
-            Ok(StepStart::Ask(leased)) => {
+            Ok(StepStart::Call(leased)) => {
                 let ended = hub.ask(&leased.call);
                 if tell(w, &leased, &ended).is_err() {
                     return true;
@@ -69,7 +69,7 @@ fn random_history(w: &mut World, seed: u64) {
     let mut dice = Dice(seed);
     let mut hub = Hub::default();
     let id = text(&w.ok(&sender(), "handoff_create", handoff_input()), "handoff_id");
-    let mut paused: Vec<(Box<LeasedStep>, Option<CallEnd>)> = Vec::new();
+    let mut paused: Vec<(Box<LeasedStep>, Option<TrackerOutcome>)> = Vec::new();
     for round in 0..20 {
         (hub.lose, hub.fail, hub.refuse) =
             (u32::from(dice.below(3) == 0), u32::from(dice.below(4) == 0), dice.below(12) == 0);
@@ -80,7 +80,7 @@ fn random_history(w: &mut World, seed: u64) {
             2 => w.advance(1_000 << dice.below(6)),
             _ => {}
         }
-        if let Ok(StepStart::Ask(leased)) = begin(w, &id, &own) {
+        if let Ok(StepStart::Call(leased)) = begin(w, &id, &own) {
             let ended = (dice.below(3) > 0).then(|| hub.ask(&leased.call));
             match dice.below(3) {
                 0 => w.kill(&agent("x").process(&own.process)),
@@ -114,7 +114,7 @@ fn random_history(w: &mut World, seed: u64) {
 }
 
 /// A process goes on after a pause: it asks if it has not yet, tells, and clears up if it was overtaken.
-fn wake(w: &mut World, hub: &mut Hub, (leased, ended): (Box<LeasedStep>, Option<CallEnd>)) {
+fn wake(w: &mut World, hub: &mut Hub, (leased, ended): (Box<LeasedStep>, Option<TrackerOutcome>)) {
     let ended = ended.unwrap_or_else(|| hub.ask(&leased.call));
     tell(w, &leased, &ended).expect("told");
 }

@@ -1,6 +1,6 @@
 //! Requests to a tracker that arrive late, or whose sender was overtaken: there is one issue in the end.
 
-use baton_model::session::Place;
+use baton_model::session::ProcessLocation;
 use baton_ops::saga::{LeasedStep, OutcomeReport, StepStart};
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use crate::world::{World, agent, list, text};
 fn next(w: &mut World, id: &str) -> Box<LeasedStep> {
     loop {
         match begin(w, id, &driver("d")).expect("begun") {
-            StepStart::Ask(leased) => return leased,
+            StepStart::Call(leased) => return leased,
             StepStart::Wait(at) | StepStart::Held(at) => w.now = at,
             other => panic!("nothing to ask: {other:?}"),
         }
@@ -36,7 +36,7 @@ on_every_backend! {
         drive(w, &mut hub, &id);
         let late = hub.ask(&paused.call);
         assert_eq!(hub.open(), 2, "the paused one made a second");
-        assert_eq!(tell(w, &paused, &late).expect("told"), OutcomeReport::Late);
+        assert_eq!(tell(w, &paused, &late).expect("told"), OutcomeReport::LeaseLost);
         drive(w, &mut hub, &id);
         assert_eq!((hub.open(), hub.issues[1].reason.as_deref()), (1, Some("duplicate")));
         assert_eq!(show(w, &id)["task"]["id"], "gh-o/r-1");
@@ -45,7 +45,7 @@ on_every_backend! {
     fn one_who_is_killed_after_sending_leaves_no_double_either(w) {
         // On another machine: nobody can know that it is gone, and it tells nothing.
         let (id, mut hub) = (create(w), Hub::default());
-        let asleep = lease(w, &id, &Place { machine: "m9".into(), process: "asleep".into() });
+        let asleep = lease(w, &id, &ProcessLocation { machine: "m9".into(), process: "asleep".into() });
         w.advance(15_000);
         drive(w, &mut hub, &id);
         assert_eq!(show(w, &id)["state"], "offered");

@@ -390,7 +390,7 @@ on_every_backend! {
         w.once(&me, create, json!({ "title": "pay" }), "k1").expect("made");
         let begun = w.ok(&me, "session_start", json!({ "request_id": "mine" }));
         w.advance(86_400_001);
-        assert_eq!(baton_ops::once::forget(&mut w.store, w.now).expect("forgotten"), 1);
+        assert_eq!(baton_ops::idempotency::forget(&mut w.store, w.now).expect("forgotten"), 1);
         let again = w.ok(&me, "session_start", json!({ "request_id": "mine" }));
         assert_eq!(again["delta_id"], begun["delta_id"]);
     }

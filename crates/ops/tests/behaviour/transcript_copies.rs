@@ -229,6 +229,9 @@ on_every_backend! {
         let copied = w.ok(&agent("Ann").project("a"), "transcript_copy", json!({ "id": "aaaaaaaa-1" }));
         assert_eq!((&copied["project_id"], &copied["copy"]["header"]["id"]), (&json!("a"), &json!("aaaaaaaa-1")));
         assert!(!copied.to_string().contains("AKIAQWERTYUIOPASDFGH") && copied.to_string().contains("in the cart"), "{copied:#}");
+        // Of the tool's file only the name goes along.
+        assert_eq!(copied["copy"]["events"][0]["path"], "aaaaaaaa-1.jsonl", "{copied:#}");
+        assert!(!copied.to_string().contains(".claude/projects"), "{copied:#}");
         w.no(&agent("Ann").project("a"), "transcript_copy", json!({ "id": "cccccccc-3" }), "transcript_elsewhere");
         w.no(&agent("Ann").project("a"), "transcript_copy", json!({ "id": "bbbbbbbb-2" }), "project_isolated");
         w.no(&agent("Ann").project("p"), "transcript_copy", json!({ "id": "aaaaaaaa-1" }), "transcript_elsewhere");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use baton_model::session::{Limits, Place};
+use baton_model::session::{Limits, ProcessLocation};
 use baton_ops::op::{Caller, Cx, Entry, Env};
 use baton_store::{Failure, Store};
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ pub(crate) fn agent(identity: &str) -> Agent {
         identity: Some(identity.to_owned()),
         project: Some("p".to_owned()),
         surface: "codex".to_owned(),
-        place: Place { machine: "m1".to_owned(), process: format!("{identity} 1") },
+        location: ProcessLocation { machine: "m1".to_owned(), process: format!("{identity} 1") },
         ..Caller::default()
     })
 }
@@ -31,13 +31,13 @@ pub(crate) fn agent(identity: &str) -> Agent {
 impl Agent {
     /// The same agent in another process.
     pub(crate) fn process(mut self, process: &str) -> Self {
-        process.clone_into(&mut self.0.place.process);
+        process.clone_into(&mut self.0.location.process);
         self
     }
 
     /// The same agent on another machine.
     pub(crate) fn machine(mut self, machine: &str) -> Self {
-        machine.clone_into(&mut self.0.place.machine);
+        machine.clone_into(&mut self.0.location.machine);
         self
     }
 
@@ -162,7 +162,7 @@ impl World {
     /// Gives the machine a home directory of its own, empty, and a place for caches.
     pub(crate) fn settle(&mut self) -> &Home {
         let dir = tempfile::tempdir().expect("a temporary folder");
-        let env = baton_transcripts::Env { home: dir.path().join("home"), ..Default::default() };
+        let env = baton_transcripts::TranscriptEnv { home: dir.path().join("home"), ..Default::default() };
         self.machines.home.insert(Home { env, caches: dir.path().join("caches"), _dir: dir })
     }
 
@@ -173,7 +173,7 @@ impl World {
 
     /// The agent's process ends.
     pub(crate) fn kill(&mut self, who: &Agent) {
-        self.machines.ended.insert(who.0.place.process.clone());
+        self.machines.ended.insert(who.0.location.process.clone());
     }
 
     /// What an operation answers; a fault of the store fails the test.
@@ -193,7 +193,7 @@ impl World {
         let Self { store, dice, now, limits, machines, .. } = self;
         let mut random = |bytes: &mut [u8]| dice.fill(bytes);
         let env = Env { now: *now, random: &mut random, caller: &who.0, limits: *limits, host: machines };
-        told(entry.name, baton_ops::once::run(entry, input, key, &mut Cx { store, env }))
+        told(entry.name, baton_ops::idempotency::run(entry, input, key, &mut Cx { store, env }))
     }
 
     #[track_caller]

@@ -122,7 +122,7 @@ fn any_word(text: &str) -> (usize, usize) {
     (capitals, capitals + tail.find(|c| !is_small(c)).unwrap_or(tail.len()))
 }
 
-/// The same of a word in ASCII, as nearly all are; none where a letter of another script may follow.
+/// [`any_word`] of a word in ASCII, as nearly all are; none where a letter of another script may follow.
 fn ascii_word(text: &str) -> Option<(usize, usize)> {
     let bytes = text.as_bytes();
     let capitals = bytes.iter().take_while(|byte| byte.is_ascii_uppercase()).count();

@@ -325,7 +325,7 @@ impl ValidatedPacket {
         Self::read(text)
     }
 
-    /// The same of text of any size.
+    /// Reads a packet of any size.
     fn read(text: String) -> Result<Self, Refusal> {
         if text.contains("\\u0000") && serde_json::from_str::<Value>(&text).is_ok_and(|v| has_nul(&v)) {
             return Err(invalid("the packet holds a NUL character", "remove it: no tool can show it"));

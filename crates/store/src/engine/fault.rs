@@ -200,7 +200,7 @@ fn advice(kind: FaultKind) -> Option<(&'static str, Kind, &'static str)> {
     })
 }
 
-/// The same, of what only a database server can do to us.
+/// The code, kind and advice of a fault that only a database server has.
 fn advice_of_server(kind: FaultKind) -> Option<(&'static str, Kind, &'static str)> {
     Some(match kind {
         FaultKind::Unreachable => (

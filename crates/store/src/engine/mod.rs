@@ -21,7 +21,7 @@ use std::path::Path;
 
 pub use commit_observer::{CommitEvent, CommitObserver};
 pub use fault::{Failure, Fault, FaultKind};
-pub use sqlite::restore;
+pub use sqlite::{DRAFT_MARK, restore};
 pub use store::Store;
 pub use target::Target;
 pub use tx::Tx;

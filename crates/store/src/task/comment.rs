@@ -30,7 +30,7 @@ pub fn count(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Result<i64, Fa
     tx.query_one(COUNT, params![project_id, task_id])?.reader().int()
 }
 
-/// How many each of up to [`MANY`](super::MANY) tasks has; those without any are left out.
+/// How many each of up to [`MANY`](super::BATCH_SIZE) tasks has; those without any are left out.
 pub fn count_many(
     tx: &mut Tx<'_>,
     project_id: &str,

@@ -66,17 +66,17 @@ fn read(row: Row) -> Result<Dependency, Fault> {
 }
 
 /// What a task depends on, in its order.
-pub fn of(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Result<Vec<Dependency>, Fault> {
+pub fn dependencies_of(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Result<Vec<Dependency>, Fault> {
     tx.query(OF, params![project_id, task_id])?.into_iter().map(read).collect()
 }
 
 /// What depends on a task.
-pub fn on(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Result<Vec<Dependency>, Fault> {
+pub fn dependents_of(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Result<Vec<Dependency>, Fault> {
     tx.query(ON, params![project_id, task_id])?.into_iter().map(read).collect()
 }
 
-/// What each of up to [`MANY`](super::MANY) tasks depends on, by their ids, in its order.
-pub fn of_many(
+/// What each of up to [`MANY`](super::BATCH_SIZE) tasks depends on, by their ids, in its order.
+pub fn dependencies_of_many(
     tx: &mut Tx<'_>,
     project_id: &str,
     task_ids: &[&str],
@@ -89,7 +89,7 @@ pub fn of_many(
     Ok(found)
 }
 
-/// How many dependencies there are on each of up to [`MANY`](super::MANY) tasks; none is left out.
+/// How many dependencies there are on each of up to [`MANY`](super::BATCH_SIZE) tasks; none is left out.
 pub fn count_on_many(
     tx: &mut Tx<'_>,
     project_id: &str,
@@ -99,7 +99,7 @@ pub fn count_on_many(
 }
 
 /// Ids of the tasks that this one may hold back.
-pub fn held_by(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Result<Vec<String>, Fault> {
+pub fn blocked_by_task(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Result<Vec<String>, Fault> {
     tx.query(HELD_BY, params![project_id, task_id])?.into_iter().map(|row| row.reader().text()).collect()
 }
 

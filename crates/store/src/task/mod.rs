@@ -1,6 +1,6 @@
 //! Tasks. What hangs on them has modules of its own.
 
-/// The places of [`MANY`] ids in a statement, after the project's.
+/// The places of [`BATCH_SIZE`] ids in a statement, after the project's.
 macro_rules! many {
     () => {
         "($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, \
@@ -17,7 +17,7 @@ pub mod line;
 use std::collections::HashMap;
 
 use baton_model::id::identity_key;
-use baton_model::session::Place;
+use baton_model::session::ProcessLocation;
 use baton_model::task::claim::Claim;
 use baton_model::task::clock::Clocks;
 use baton_model::task::{Readiness, Task};
@@ -27,13 +27,13 @@ use crate::engine::{Fault, Row, Tx};
 use crate::{Value, json, params};
 
 /// How many tasks a statement that is asked for several takes at once.
-pub const MANY: usize = 32;
+pub const BATCH_SIZE: usize = 32;
 
-/// The parameters of a statement about at most [`MANY`] tasks; the last id stands in the places that are left.
+/// The parameters of a statement about at most [`BATCH_SIZE`] tasks; the last id stands in the places that are left.
 fn many_params(project_id: &str, task_ids: &[&str]) -> Vec<Value> {
-    debug_assert!(task_ids.len() <= MANY, "{} ids at once", task_ids.len());
+    debug_assert!(task_ids.len() <= BATCH_SIZE, "{} ids at once", task_ids.len());
     let last = task_ids.last().copied().unwrap_or_default();
-    let ids = task_ids.iter().copied().chain(std::iter::repeat(last)).take(MANY);
+    let ids = task_ids.iter().copied().chain(std::iter::repeat(last)).take(BATCH_SIZE);
     std::iter::once(project_id).chain(ids).map(Value::from).collect()
 }
 
@@ -135,9 +135,15 @@ fn read(row: Row) -> Result<Task, Fault> {
         ..Task::default()
     };
     task.claim = match (r.opt_text()?, r.opt_text()?, r.opt_int()?, r.opt_int()?) {
-        (Some(by), session_id, Some(lease), Some(until)) => {
-            Some(Claim { by, session_id, token: task.claim_token, lease, until, place: None, bearer: None })
-        }
+        (Some(by), session_id, Some(lease), Some(until)) => Some(Claim {
+            by,
+            session_id,
+            fence: task.claim_token,
+            lease,
+            base_expiry: until,
+            location: None,
+            access_token_id: None,
+        }),
         _ => None,
     };
     task.readiness =
@@ -145,8 +151,8 @@ fn read(row: Row) -> Result<Task, Fault> {
     task.clocks = Clocks::from_json(&json::read(&r.text()?)?).unwrap_or_default();
     let (machine, process, bearer) = (r.opt_text()?, r.opt_text()?, r.opt_text()?);
     if let Some(claim) = &mut task.claim {
-        claim.place = machine.zip(process).map(|(machine, process)| Place { machine, process });
-        claim.bearer = bearer;
+        claim.location = machine.zip(process).map(|(machine, process)| ProcessLocation { machine, process });
+        claim.access_token_id = bearer;
     }
     Ok(task)
 }
@@ -306,7 +312,7 @@ pub fn put(tx: &mut Tx<'_>, task: &Task) -> Result<(), Fault> {
 
 fn columns(task: &Task) -> Vec<Value> {
     let claim = task.claim.clone();
-    let place = task.claim.as_ref().and_then(|claim| claim.place.as_ref());
+    let place = task.claim.as_ref().and_then(|claim| claim.location.as_ref());
     params![
         &task.title,
         &task.description,
@@ -337,11 +343,11 @@ fn columns(task: &Task) -> Vec<Value> {
         claim.as_ref().map(|c| c.by.clone()),
         claim.as_ref().and_then(|c| c.session_id.clone()),
         claim.as_ref().map(|c| c.lease),
-        claim.as_ref().map(|c| c.until),
+        claim.as_ref().map(|c| c.base_expiry),
         json::write(&task.clocks.to_json()),
         place.map(|place| place.machine.clone()),
         place.map(|place| place.process.clone()),
-        claim.as_ref().and_then(|c| c.bearer.clone()),
+        claim.as_ref().and_then(|c| c.access_token_id.clone()),
     ]
     .to_vec()
 }

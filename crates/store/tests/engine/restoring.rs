@@ -37,7 +37,7 @@ impl Stage {
 
     fn restore(&self, from: &Path) -> Result<Option<ReplacedStore>, Fault> {
         let go_on = &mut |_| Ok(());
-        StagedRestore::build(from, &self.store(), false, NOW, go_on)?.place(NOW, &mut |_| Ok(()))
+        StagedRestore::build(from, &self.store(), false, NOW, go_on)?.install(NOW, &mut |_| Ok(()))
     }
 
     /// Names of everything beside the store and the backup.
@@ -91,7 +91,7 @@ fn other_process() {
             };
             let draft =
                 StagedRestore::build(Path::new(backup), Path::new(store), false, NOW, &mut steps).unwrap();
-            draft.place(NOW, &mut steps).unwrap();
+            draft.install(NOW, &mut steps).unwrap();
         }
         ref other => panic!("{other:?}"),
     }
@@ -123,10 +123,14 @@ fn a_restore_killed_after_any_step_leaves_the_old_store_or_the_new_one() {
         assert_eq!(rows(&backup), NEW, "{step:?}");
         // Nothing stands in the way of doing it again, and what the first one left is swept away.
         let later = StagedRestore::build(&backup, &store, false, NOW, &mut |_| Ok(())).unwrap();
-        let previous = later.place(NOW + 1, &mut |_| Ok(())).unwrap().unwrap();
+        let previous = later.install(NOW + 1, &mut |_| Ok(())).unwrap().unwrap();
         assert_eq!(rows(&store), NEW, "{step:?}");
         assert_eq!(rows(&previous.path), found, "{step:?}");
-        assert!(!stage.left_over().iter().any(|name| name.contains(".draft-")), "{:?}", stage.left_over());
+        assert!(
+            !stage.left_over().iter().any(|name| name.contains(".baton-draft-")),
+            "{:?}",
+            stage.left_over()
+        );
     }
     let swapped = seen.iter().filter(|(_, new)| *new).count();
     assert_eq!(swapped, 2, "new from the swap on: {seen:?}");
@@ -141,7 +145,7 @@ fn a_restore_that_fails_at_any_step_leaves_the_old_store_or_the_new_one() {
             _ => Ok(()),
         };
         let restored = StagedRestore::build(&stage.backup(), &stage.store(), false, NOW, &mut full)
-            .and_then(|draft| draft.place(NOW, &mut full));
+            .and_then(|draft| draft.install(NOW, &mut full));
         assert_eq!(restored.unwrap_err().kind, FaultKind::Full);
         let is_new = matches!(failing, Step::Swapped | Step::Settled);
         assert_eq!(rows(&stage.store()), if is_new { &NEW[..] } else { &OLD[..] }, "{failing:?}");
@@ -164,7 +168,7 @@ fn what_was_there_is_kept_and_can_be_restored() {
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600, "{}", file.display());
     }
     StagedRestore::build(&previous.path, &stage.store(), false, NOW, &mut |_| Ok(()))
-        .and_then(|draft| draft.place(NOW + 1, &mut |_| Ok(())))
+        .and_then(|draft| draft.install(NOW + 1, &mut |_| Ok(())))
         .unwrap();
     assert_eq!(rows(&stage.store()), OLD);
     assert_eq!(rows(&previous.path), OLD);
@@ -209,7 +213,7 @@ fn refused(what: &str, make: impl Fn(&Stage) -> PathBuf, kind: FaultKind) {
     assert_eq!(rows(&stage.store()), OLD, "{what}");
     let left = stage.left_over();
     assert!(
-        !left.iter().any(|name| name.contains(".before-") || name.contains(".draft-")),
+        !left.iter().any(|name| name.contains(".before-") || name.contains(".baton-draft-")),
         "{what}: {left:?}"
     );
 }
@@ -302,7 +306,7 @@ fn a_lone_main_file_is_taken_where_that_is_asked_for() {
     fs::copy(stage.store(), &lone).unwrap();
     drop(store);
     let draft = StagedRestore::build(&lone, &stage.store(), true, NOW, &mut |_| Ok(())).unwrap();
-    draft.place(NOW, &mut |_| Ok(())).unwrap();
+    draft.install(NOW, &mut |_| Ok(())).unwrap();
     assert_eq!(rows(&stage.store()), OLD, "without what was in the log");
 }
 
@@ -341,7 +345,7 @@ fn a_link_to_a_store_stays_a_link() {
     let link = stage.dir.path().join("link.db");
     std::os::unix::fs::symlink(stage.store(), &link).unwrap();
     let draft = StagedRestore::build(&stage.backup(), &link, false, NOW, &mut |_| Ok(())).unwrap();
-    draft.place(NOW, &mut |_| Ok(())).unwrap();
+    draft.install(NOW, &mut |_| Ok(())).unwrap();
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     assert_eq!(rows(&stage.store()), NEW);
 }

@@ -76,7 +76,7 @@ pub(crate) static TOOL: Tool = Tool {
         tried: "",
         note: "",
     }),
-    native: Some(Native { tried: "2.1.197", records, place, resume: None }),
+    native: Some(Native { tried: "2.1.197", records, target: native_target, resume: None }),
 };
 
 fn hooks(places: &Places, settings: &Path) -> Vec<InstallEntry> {
@@ -116,7 +116,7 @@ fn records(session: &Session) -> Vec<Value> {
     lines
 }
 
-fn place(session: &Session, places: &SessionPlaces<'_>) -> Result<NativeTarget, Refusal> {
+fn native_target(session: &Session, places: &SessionPlaces<'_>) -> Result<NativeTarget, Refusal> {
     let root = places.tools.dir_or_home("CLAUDE_CONFIG_DIR", ".claude");
     let named = places.tools.vars.get("CLAUDE_CODE_PROJECT_DIR_NAME").filter(|name| !name.is_empty());
     let folder = named.cloned().unwrap_or_else(|| session.slug());

@@ -76,7 +76,7 @@ pub(crate) static TOOL: Tool = Tool {
         tried: "",
         note: "",
     }),
-    native: Some(Native { tried: "yes", records, place, resume: None }),
+    native: Some(Native { tried: "yes", records, target: native_target, resume: None }),
 };
 
 /// The version whose form this is. Without a version the tool takes no rollout.
@@ -103,7 +103,7 @@ fn records(session: &Session) -> Vec<Value> {
     lines
 }
 
-fn place(session: &Session, places: &SessionPlaces<'_>) -> Result<NativeTarget, Refusal> {
+fn native_target(session: &Session, places: &SessionPlaces<'_>) -> Result<NativeTarget, Refusal> {
     let root = places.tools.dir_or_home("CODEX_HOME", ".codex");
     let at = session.at(0);
     let day = at[..10].replace('-', "/");

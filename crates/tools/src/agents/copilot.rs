@@ -54,7 +54,7 @@ pub(crate) static TOOL: Tool = Tool {
         tried: "",
         note: "",
     }),
-    native: Some(Native { tried: "", records, place, resume: None }),
+    native: Some(Native { tried: "", records, target: native_target, resume: None }),
 };
 
 fn hooks(places: &Places) -> String {
@@ -94,7 +94,7 @@ fn records(session: &Session) -> Vec<Value> {
     lines
 }
 
-fn place(session: &Session, places: &SessionPlaces<'_>) -> Result<NativeTarget, Refusal> {
+fn native_target(session: &Session, places: &SessionPlaces<'_>) -> Result<NativeTarget, Refusal> {
     let root = places.tools.dir_or_home("COPILOT_HOME", ".copilot");
     let folder = root.join("session-state").join(&session.id);
     let branch =

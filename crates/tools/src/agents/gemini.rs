@@ -79,7 +79,7 @@ pub(crate) static TOOL: Tool = Tool {
     native: Some(Native {
         tried: "yes",
         records,
-        place,
+        target: native_target,
         resume: Some(NativeResume {
             words: &["--session-file", "{id}", "{mode}", "{folder:--include-directories}", "{prompt:-i}"],
             headless: &[
@@ -113,6 +113,6 @@ fn records(session: &Session) -> Vec<Value> {
     lines
 }
 
-fn place(session: &Session, places: &SessionPlaces<'_>) -> Result<NativeTarget, Refusal> {
+fn native_target(session: &Session, places: &SessionPlaces<'_>) -> Result<NativeTarget, Refusal> {
     Ok(NativeTarget { main: places.own.join(format!("{}.jsonl", session.id)), beside: Vec::new() })
 }

@@ -45,7 +45,7 @@ pub(crate) static TOOL: Tool = Tool {
         tried: "",
         note: "",
     }),
-    native: Some(Native { tried: "", records, place, resume: None }),
+    native: Some(Native { tried: "", records, target: native_target, resume: None }),
 };
 
 fn folder(places: &Places) -> PathBuf {
@@ -67,7 +67,7 @@ fn records(session: &Session) -> Vec<Value> {
     lines
 }
 
-fn place(session: &Session, places: &SessionPlaces<'_>) -> Result<NativeTarget, Refusal> {
+fn native_target(session: &Session, places: &SessionPlaces<'_>) -> Result<NativeTarget, Refusal> {
     let root = places.tools.dir_or_home("PI_CODING_AGENT_DIR", ".pi/agent");
     let folder = format!("--{}--", session.cwd().trim_start_matches('/').replace(['/', '\\', ':'], "-"));
     let name = format!("{}_{}.jsonl", session.at(0).replace([':', '.'], "-"), session.id);

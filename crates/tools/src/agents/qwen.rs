@@ -56,7 +56,7 @@ pub(crate) static TOOL: Tool = Tool {
         tried: "",
         note: "",
     }),
-    native: Some(Native { tried: "", records, place, resume: None }),
+    native: Some(Native { tried: "", records, target: native_target, resume: None }),
 };
 
 fn records(session: &Session) -> Vec<Value> {
@@ -71,7 +71,7 @@ fn records(session: &Session) -> Vec<Value> {
     session.chain().into_iter().enumerate().map(line).collect()
 }
 
-fn place(session: &Session, places: &SessionPlaces<'_>) -> Result<NativeTarget, Refusal> {
+fn native_target(session: &Session, places: &SessionPlaces<'_>) -> Result<NativeTarget, Refusal> {
     let root = places.tools.dir_or_home("QWEN_HOME", ".qwen");
     let chats = root.join("projects").join(session.slug()).join("chats");
     Ok(NativeTarget { main: chats.join(format!("{}.jsonl", session.id)), beside: Vec::new() })

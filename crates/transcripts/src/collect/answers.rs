@@ -3,7 +3,7 @@
 use baton_packet::packet::Decision;
 
 use super::prose::topic;
-use super::{Collector, Location, Sentence, StandingDecision};
+use super::{Collector, Sentence, SourceRef, StandingDecision};
 use crate::shared::words::one_line;
 
 /// Beginnings of results that hold answers.
@@ -14,7 +14,7 @@ const MAX_ANSWER: usize = 1000;
 
 impl Collector<'_> {
     /// A call that asks the user returned: each answer is a decision.
-    pub(super) fn answered_by_user(&mut self, output: &str, at: &Location) {
+    pub(super) fn answered_by_user(&mut self, output: &str, at: &SourceRef) {
         let output = self.cleaner.clean_text(output);
         for (question, answer) in answers(&output) {
             let (question, answer) = (one_line(question, MAX_QUESTION), one_line(answer, MAX_ANSWER));

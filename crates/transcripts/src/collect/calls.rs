@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::Location;
+use super::SourceRef;
 use super::capped::BoundedList;
 use super::check_filter::is_trial;
 use super::checks::{Checks, LineOutcome};
@@ -51,7 +51,7 @@ const MAX_JUDGED: usize = 64 * 1024;
 pub(super) struct Changes {
     pub edits: Vec<Edit>,
     pub by_git: Vec<TreeEvent>,
-    pub at: Location,
+    pub at: SourceRef,
 }
 
 /// All calls of a session.
@@ -121,7 +121,7 @@ impl Calls {
     pub(super) fn begin(
         &mut self,
         call: &Call<'_>,
-        at: &Location,
+        at: &SourceRef,
         at_ms: Option<i64>,
         root: Option<&str>,
         cleaner: &mut Cleaner<'_>,
@@ -151,7 +151,7 @@ impl Calls {
     pub(super) fn end(
         &mut self,
         outcome: &Outcome<'_>,
-        at: &Location,
+        at: &SourceRef,
         at_ms: Option<i64>,
         cleaner: &mut Cleaner<'_>,
     ) -> Option<Changes> {
@@ -219,7 +219,7 @@ impl Calls {
     }
 
     /// The call that this outcome ends: its kind, and the call on one line.
-    pub(super) fn label_of(&self, outcome: &Outcome<'_>, at: &Location) -> Option<(Category, String)> {
+    pub(super) fn label_of(&self, outcome: &Outcome<'_>, at: &SourceRef) -> Option<(Category, String)> {
         let key = key(&outcome.id, at);
         self.open.iter().rev().find(|open| open.key == key).map(|open| (open.category.clone(), open.label()))
     }
@@ -375,7 +375,7 @@ fn succeeded(outcome: &Outcome<'_>) -> bool {
 }
 
 /// Ids are unique within one agent's transcript only.
-fn key(id: &str, at: &Location) -> String {
+fn key(id: &str, at: &SourceRef) -> String {
     format!("{}/{id}", at.agent.as_deref().unwrap_or_default())
 }
 

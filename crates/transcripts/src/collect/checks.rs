@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::Location;
+use super::SourceRef;
 use super::chain_outcome::{LineEnd, OK, StepOutcome, outcomes};
 use super::check_filter::is_work;
 use super::coverage::covers;
@@ -45,7 +45,7 @@ pub(super) struct Check {
     /// What is known in place of a code.
     pub note: Option<String>,
     /// Place of the last run.
-    pub at: Location,
+    pub at: SourceRef,
     state: CheckState,
     /// What makes two steps the same.
     key: String,
@@ -121,7 +121,7 @@ pub(super) struct LineOutcome<'a> {
 
 impl Checks {
     /// A command line ended; what is known of its steps that ran through a pipe is told apart.
-    pub(super) fn ran(&mut self, line: &str, ended: LineOutcome<'_>, at: &Location) {
+    pub(super) fn ran(&mut self, line: &str, ended: LineOutcome<'_>, at: &SourceRef) {
         self.runs += 1;
         let steps = chain(line);
         if puts_aside_and_back(line) {
@@ -171,7 +171,7 @@ impl Checks {
         text: &str,
         (exit_code, note): StepOutcome,
         state: CheckState,
-        (at, folder): (&Location, Option<&str>),
+        (at, folder): (&SourceRef, Option<&str>),
     ) {
         if text.chars().count() > MAX_COMMAND {
             return;
@@ -200,7 +200,7 @@ impl Checks {
     }
 
     /// Whether every step of a command line that failed there has passed since.
-    pub(super) fn passed_since(&self, line: &str, at: &Location) -> bool {
+    pub(super) fn passed_since(&self, line: &str, at: &SourceRef) -> bool {
         let steps = work_steps(line);
         !steps.is_empty() && steps.iter().all(|step| self.has_passed(step, at))
     }
@@ -217,7 +217,7 @@ impl Checks {
     }
 
     /// Whether the last state of every step of a command line that failed there is told by that run or a later one.
-    pub(super) fn cover(&self, line: &str, at: &Location) -> bool {
+    pub(super) fn cover(&self, line: &str, at: &SourceRef) -> bool {
         let steps = work_steps(line);
         let is_covered = |step: &Step| {
             let key = bare(&step.text);
@@ -236,7 +236,7 @@ impl Checks {
 
     /// Whether the step that failed by its output there has passed since: the only one with a pipe, behind steps that passed,
     /// since it would not have run otherwise.
-    pub(super) fn piped_step_passed_since(&self, line: &str, at: &Location) -> bool {
+    pub(super) fn piped_step_passed_since(&self, line: &str, at: &SourceRef) -> bool {
         let all_joined = chain(line).iter().all(|step| matches!(step.joint, "" | "&&"));
         let mut piped =
             work_steps(line).into_iter().filter(|step| pipe(&step.text, Importance::Some).is_some());
@@ -245,7 +245,7 @@ impl Checks {
     }
 
     /// The steps of a command line that failed there which have not passed since; the whole line where none has.
-    pub(super) fn still_failing(&self, line: &str, at: &Location) -> String {
+    pub(super) fn still_failing(&self, line: &str, at: &SourceRef) -> String {
         let steps = work_steps(line);
         let failing: Vec<&str> =
             steps.iter().filter(|step| !self.has_passed(step, at)).map(|step| step.text.as_str()).collect();
@@ -256,7 +256,7 @@ impl Checks {
         }
     }
 
-    fn has_passed(&self, step: &Step, at: &Location) -> bool {
+    fn has_passed(&self, step: &Step, at: &SourceRef) -> bool {
         let same = |check: &&Check| check.key == bare(&step.text);
         // A run of which it is not known how it ended takes nothing back.
         let good = |check: &Check| {
@@ -402,7 +402,7 @@ mod tests {
     fn states(runs: &[(&str, i64)]) -> Vec<(String, Option<i64>, Option<String>)> {
         let mut checks = Checks::default();
         for (line, code) in runs {
-            checks.ran(line, ended(*code), &Location::default());
+            checks.ran(line, ended(*code), &SourceRef::default());
         }
         checks.list.into_iter().map(|check| (check.command, check.exit_code, check.note)).collect()
     }
@@ -436,7 +436,7 @@ mod tests {
     #[test]
     fn a_chain_is_made_good_step_by_step() {
         let mut checks = Checks::default();
-        let at = |line| Location { line, agent: None };
+        let at = |line| SourceRef { line, agent: None };
         checks.ran("make a && make b", ended(1), &at(1));
         checks.ran("make a", ended(0), &at(2));
         assert!(!checks.passed_since("make a && make b", &at(1)));

@@ -2,7 +2,7 @@
 
 use baton_packet::packet::is_source;
 
-use super::Location;
+use super::SourceRef;
 use super::calls::{Calls, Open};
 use super::capped::BoundedList;
 use super::clean::Cleaner;
@@ -21,7 +21,7 @@ const MAX_OUTPUT: usize = 4096;
 struct FailedEdit {
     path: String,
     reason: String,
-    at: Location,
+    at: SourceRef,
 }
 
 /// Files whose last edit failed.
@@ -35,7 +35,7 @@ impl FailedEdits {
     }
 
     /// An edit of a file failed; `output` is what the tool said.
-    pub(super) fn failed(&mut self, path: &str, output: &str, at: &Location) {
+    pub(super) fn failed(&mut self, path: &str, output: &str, at: &SourceRef) {
         self.changed(path);
         self.0.push(FailedEdit { path: path.to_owned(), reason: reason(output), at: at.clone() });
     }
@@ -51,7 +51,7 @@ impl FailedEdits {
     }
 
     /// One line on the files that were not changed since a line, and where the last of them failed.
-    pub(super) fn line_since(&self, since: u64, answer: Option<&str>) -> Option<(String, &Location)> {
+    pub(super) fn line_since(&self, since: u64, answer: Option<&str>) -> Option<(String, &SourceRef)> {
         let late: Vec<&FailedEdit> = self.0.iter().rev().filter(|edit| edit.at.line >= since).collect();
         let last = late.first()?;
         let mut names: Vec<String> =

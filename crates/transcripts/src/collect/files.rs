@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::Location;
+use super::SourceRef;
 use super::files_tree::History;
 use super::net_lines::NetLines;
 use crate::event::{Change, Edit, FileLines};
@@ -35,7 +35,7 @@ pub(super) struct FileState {
     /// The last edit.
     pub diff: Option<String>,
     /// Place of the last edit.
-    pub at: Location,
+    pub at: SourceRef,
 }
 
 /// What a tool told of a whole file.
@@ -85,7 +85,7 @@ pub(super) struct Files {
 
 impl Files {
     /// Adds a change that took place; that of a folder is one of the files in it that are known.
-    pub(super) fn apply(&mut self, edit: &Edit, root: Option<&str>, at: &Location) {
+    pub(super) fn apply(&mut self, edit: &Edit, root: Option<&str>, at: &SourceRef) {
         if !edit.path.ends_with('/') {
             return self.apply_to_file(edit, root, at);
         }
@@ -116,7 +116,7 @@ impl Files {
         gone.map(|file| file.path.as_str())
     }
 
-    fn apply_to_file(&mut self, edit: &Edit, root: Option<&str>, at: &Location) {
+    fn apply_to_file(&mut self, edit: &Edit, root: Option<&str>, at: &SourceRef) {
         let from = edit.from.as_deref().map(|from| relative(from, root));
         let before = from.as_deref().and_then(|from| self.index.remove(from));
         let path = relative(&edit.path, root);
@@ -161,7 +161,7 @@ impl Files {
     }
 
     /// A file takes the place of another one: what was done to it was done to what lies there now.
-    fn replace(&mut self, there: usize, before: usize, at: &Location) {
+    fn replace(&mut self, there: usize, before: usize, at: &SourceRef) {
         let Some(moved) = self.list.get_mut(before) else { return };
         let gone = FileState { path: String::new(), ..FileState::new("", moved.change, &moved.at) };
         let moved = std::mem::replace(moved, gone);
@@ -211,7 +211,7 @@ impl Files {
 }
 
 impl FileState {
-    fn new(path: &str, change: Change, at: &Location) -> Self {
+    fn new(path: &str, change: Change, at: &SourceRef) -> Self {
         Self {
             path: path.to_owned(),
             change,
@@ -249,7 +249,7 @@ impl FileState {
         self.at = later.at;
     }
 
-    fn add(&mut self, edit: &Edit, at: &Location) {
+    fn add(&mut self, edit: &Edit, at: &SourceRef) {
         if self.whole.add(edit, self.net.has_edits()) {
             self.net.forget();
         }
@@ -294,7 +294,7 @@ mod tests {
 
     fn check(edits: &[Edit]) -> Vec<FileEvent> {
         let mut files = Files::default();
-        edits.iter().for_each(|edit| files.apply(edit, Some("/w/p"), &Location::default()));
+        edits.iter().for_each(|edit| files.apply(edit, Some("/w/p"), &SourceRef::default()));
         files
             .into_vec()
             .into_iter()
@@ -370,11 +370,11 @@ mod tests {
     #[test]
     fn a_root_that_is_known_late_names_what_came_before_and_makes_one_file_of_two_names() {
         let mut files = Files::default();
-        files.apply(&Edit::replaced("/w/p/a.rs", "x", "y"), None, &Location::default());
-        files.apply(&Edit::replaced("a.rs", "y", "z"), None, &Location::default());
-        files.apply(&Edit::bare("/w/other/b.rs", Change::Deleted), None, &Location::default());
+        files.apply(&Edit::replaced("/w/p/a.rs", "x", "y"), None, &SourceRef::default());
+        files.apply(&Edit::replaced("a.rs", "y", "z"), None, &SourceRef::default());
+        files.apply(&Edit::bare("/w/other/b.rs", Change::Deleted), None, &SourceRef::default());
         files.rebase("/w/p");
-        files.apply(&Edit::replaced("/w/p/a.rs", "z", ""), Some("/w/p"), &Location::default());
+        files.apply(&Edit::replaced("/w/p/a.rs", "z", ""), Some("/w/p"), &SourceRef::default());
         let changes: Vec<FileEvent> = files
             .into_vec()
             .into_iter()

@@ -1,6 +1,6 @@
 //! What git did to the files that a session changed.
 
-use super::Location;
+use super::SourceRef;
 use super::files::{FileState, Files, WholeFile, relative};
 use super::net_lines::NetLines;
 use super::work_tree::TreeEvent;
@@ -31,7 +31,7 @@ pub(super) struct History {
 
 impl Files {
     /// Git did this.
-    pub(super) fn tree_event(&mut self, event: TreeEvent, root: Option<&str>, at: &Location) {
+    pub(super) fn tree_event(&mut self, event: TreeEvent, root: Option<&str>, at: &SourceRef) {
         match event {
             TreeEvent::Staged(paths) => {
                 self.files_at(&paths, root).for_each(|file| file.is_staged = true);
@@ -167,7 +167,7 @@ impl Files {
         }
     }
 
-    fn changed_by_commit(&mut self, edit: &Edit, root: Option<&str>, at: &Location) {
+    fn changed_by_commit(&mut self, edit: &Edit, root: Option<&str>, at: &SourceRef) {
         let has = |files: &mut Self, path: &str| files.row_at(path).is_some();
         // What a command line told already, by another name or in two steps.
         if edit.from.as_deref().is_some_and(|from| self.is_gone(from)) || self.is_gone(&edit.path) {
@@ -238,7 +238,7 @@ mod tests {
     /// The files of a session of edits (`path`, old and new text) and commands of git that went well.
     fn files(steps: &[(&str, &str, &str)]) -> Vec<FileEvent> {
         let mut files = Files::default();
-        let at = Location::default();
+        let at = SourceRef::default();
         for (what, old, new) in steps {
             if what.starts_with("git ") {
                 for event in tree_events(what, old, true) {

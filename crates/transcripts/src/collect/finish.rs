@@ -20,7 +20,7 @@ use super::paragraph::{RequestProgress, paragraph};
 use super::resolution::{LastFailure, passed_since};
 use super::steps::{chain, without_settings};
 use super::touched::{MAX_READ, TouchedFile, TouchedFiles};
-use super::{Collector, Location, MAX_COMPACTION, Sentence, StandingDecision, compaction, fit};
+use super::{Collector, MAX_COMPACTION, Sentence, SourceRef, StandingDecision, compaction, fit};
 use crate::event::{Change, PlanItem as PlanStep};
 use crate::report::Report;
 use crate::shared::plan::SKIPPED;
@@ -156,7 +156,7 @@ impl Collector<'_> {
         let stems: HashSet<String> = self.calls.touched.paths().filter_map(stem).collect();
         searched.retain(|(name, _)| !stems.contains(name));
         searched.sort_by_key(|(name, _)| !is_named(name));
-        let text = |(name, at): &(String, Location)| Text { text: name.clone(), at: label.at(at) };
+        let text = |(name, at): &(String, SourceRef)| Text { text: name.clone(), at: label.at(at) };
         summary.searched = searched.into_iter().map(text).collect();
         let tallies = std::mem::take(&mut self.calls.tallies).into_iter();
         summary.tool_activity = tallies

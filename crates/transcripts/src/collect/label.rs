@@ -5,7 +5,7 @@ use baton_packet::packet::{Attempt, Command, Text};
 use super::calls::Run;
 use super::chain_outcome::OK;
 use super::checks::Check;
-use super::{Location, Sentence};
+use super::{Sentence, SourceRef};
 use crate::shared::words::one_line;
 
 /// Names places in the transcript.
@@ -22,7 +22,7 @@ impl Label {
     }
 
     /// A place, as a field of the packet has it.
-    pub(super) fn at(&self, at: &Location) -> Option<String> {
+    pub(super) fn at(&self, at: &SourceRef) -> Option<String> {
         Some(match &at.agent {
             Some(agent) => format!("{}:{}/{agent}#{}", self.agent, self.id, at.line),
             // What stands in a file beside the transcript has no line in it.

@@ -118,7 +118,7 @@ pub fn summarize_session(
 
 /// Where a fact stands: the line, and the sub-agent in whose transcript it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Location {
+pub(crate) struct SourceRef {
     line: u64,
     agent: Option<String>,
 }
@@ -127,7 +127,7 @@ pub(crate) struct Location {
 #[derive(Debug, Clone)]
 struct Sentence {
     text: String,
-    at: Location,
+    at: SourceRef,
 }
 
 /// A call that came back.
@@ -144,7 +144,7 @@ struct DoneCall {
 #[derive(Debug)]
 struct StandingDecision {
     decision: Decision,
-    at: Location,
+    at: SourceRef,
     /// The things that it names.
     named: Vec<String>,
     /// Who said it.
@@ -190,12 +190,12 @@ pub struct Collector<'r> {
     /// Whether it said anything after it.
     replied: bool,
     /// The last call and its id, if nothing was said after it.
-    at_work: Option<(Location, String)>,
-    interrupted: Option<Location>,
+    at_work: Option<(SourceRef, String)>,
+    interrupted: Option<SourceRef>,
     /// What the provider refused a request with, and when, if the agent did nothing after it.
     provider_stop: Option<(String, Option<i64>)>,
     plan: Vec<PlanItem>,
-    plan_at: Location,
+    plan_at: SourceRef,
     proposed: Option<ProposedPlan>,
     compactions: u64,
     compaction: Option<Sentence>,
@@ -212,8 +212,8 @@ pub struct Collector<'r> {
     decisions: BoundedList<StandingDecision>,
     /// How many decisions were taken back by later ones.
     superseded: u64,
-    questions: BoundedList<(String, Location)>,
-    attempts: BoundedList<(Attempt, Location)>,
+    questions: BoundedList<(String, SourceRef)>,
+    attempts: BoundedList<(Attempt, SourceRef)>,
     recent: BoundedList<(&'static str, Sentence)>,
     remarks: Remarks,
     calls: Calls,
@@ -249,7 +249,7 @@ impl<'r> Collector<'r> {
             interrupted: None,
             provider_stop: None,
             plan: Vec::new(),
-            plan_at: Location::default(),
+            plan_at: SourceRef::default(),
             proposed: None,
             compactions: 0,
             compaction: None,
@@ -272,7 +272,7 @@ impl<'r> Collector<'r> {
 
     /// Takes an event in.
     pub fn event(&mut self, event: &Event<'_>) {
-        let at = Location { line: event.place.line, agent: event.agent.as_deref().map(str::to_owned) };
+        let at = SourceRef { line: event.position.line, agent: event.subagent.as_deref().map(str::to_owned) };
         let main = at.agent.is_none();
         if main {
             self.started_ms = self.started_ms.or(event.at_ms);
@@ -325,7 +325,7 @@ impl<'r> Collector<'r> {
     }
 
     /// A call was answered, by the user or by a sub-agent.
-    fn answered_call(&mut self, kind: &Category, call: &str, outcome: &Outcome<'_>, at: &Location) {
+    fn answered_call(&mut self, kind: &Category, call: &str, outcome: &Outcome<'_>, at: &SourceRef) {
         if *kind == Category::Ask {
             return self.answered_by_user(&outcome.output, at);
         }
@@ -348,7 +348,7 @@ impl<'r> Collector<'r> {
     }
 
     /// What is said on the main line.
-    fn collect_message(&mut self, what: &EventKind<'_>, at: Location) {
+    fn collect_message(&mut self, what: &EventKind<'_>, at: SourceRef) {
         match what {
             EventKind::Session(session) => self.session(session),
             EventKind::User(text) => self.user(text, at),

@@ -6,7 +6,7 @@ use super::calls::Open;
 use super::coverage::core;
 use super::label::Label;
 use super::resolution::LastFailure;
-use super::{Collector, Location, Sentence, prose};
+use super::{Collector, Sentence, SourceRef, prose};
 use crate::event::Category;
 use crate::shared::shell::is_test;
 use crate::shared::words::one_line;
@@ -49,7 +49,7 @@ impl Collector<'_> {
 
     pub(super) fn open_loops(&self, open: &[Open], label: &Label) -> Vec<Text> {
         let mut loops = Vec::new();
-        let mut add = |text: String, at: &Location| loops.push(Text { text, at: label.at(at) });
+        let mut add = |text: String, at: &SourceRef| loops.push(Text { text, at: label.at(at) });
         if let Some(LastFailure { run, .. }) = &self.calls.failure {
             let failed = || run.note.clone().unwrap_or_else(|| "failed".to_owned());
             let code = run.exit_code.map_or_else(failed, |code| format!("ended with exit code {code}"));
@@ -106,8 +106,8 @@ impl Collector<'_> {
     }
 
     /// What was put aside, then what the last answer asks, if the user has said nothing since.
-    fn open_questions(&self) -> Vec<(String, &Location)> {
-        let mut all: Vec<(String, &Location)> =
+    fn open_questions(&self) -> Vec<(String, &SourceRef)> {
+        let mut all: Vec<(String, &SourceRef)> =
             self.questions.iter().map(|(question, at)| (question.clone(), at)).collect();
         if let Some(answer) = self.last_answer.as_ref().filter(|_| self.replied) {
             for question in prose::asked_at_the_end(&answer.text) {
@@ -120,7 +120,7 @@ impl Collector<'_> {
     }
 
     /// What was done last about a request of which the agent has said nothing yet: it may be all that was asked for.
-    fn done_unsaid(&self) -> Option<(String, &Location)> {
+    fn done_unsaid(&self) -> Option<(String, &SourceRef)> {
         let done = self.last_done.as_ref().filter(|_| !self.replied && self.calls.failure.is_none())?;
         // Commands and edits are told by what came of them.
         let is_told = !matches!(done.category, Category::Other | Category::Mcp(_));

@@ -1,6 +1,6 @@
 //! A call that has not ended.
 
-use super::Location;
+use super::SourceRef;
 use super::importance::Importance;
 use super::run::Run;
 use crate::event::{Category, Edit, TYPED_COMMAND};
@@ -24,7 +24,7 @@ pub(super) struct Open {
     /// The lines that it reads of its file.
     pub lines: Option<String>,
     /// Its place.
-    pub at: Location,
+    pub at: SourceRef,
     /// Its time.
     pub at_ms: Option<i64>,
     /// How much it matters.

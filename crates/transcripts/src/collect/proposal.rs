@@ -4,7 +4,7 @@ use baton_packet::packet::{FileChange, Packet, Proposal};
 
 use super::files::relative;
 use super::label::Label;
-use super::{Collector, Location};
+use super::{Collector, SourceRef};
 use crate::event::{Call, Category, Outcome};
 
 const MAX_TEXT: usize = 8 * 1024;
@@ -17,7 +17,7 @@ pub(super) struct ProposedPlan {
     /// The plan, cleaned.
     text: String,
     files: Vec<String>,
-    at: Location,
+    at: SourceRef,
     /// Id of the call that asks the user for approval.
     asked: Option<String>,
     approved: Option<bool>,
@@ -27,7 +27,7 @@ pub(super) struct ProposedPlan {
 
 impl Collector<'_> {
     /// A call of the main line that may put a plan before the user.
-    pub(super) fn proposal(&mut self, call: &Call<'_>, at: &Location) {
+    pub(super) fn proposal(&mut self, call: &Call<'_>, at: &SourceRef) {
         let Some(text) = call.proposal.as_deref() else { return };
         let asks = call.category == Category::Task;
         if text.trim().is_empty() {

@@ -1,7 +1,7 @@
 //! What else was said: passages that no rule has classed, the weightiest of them, in their order.
 
 use super::prose::{Passage, speaks_of};
-use super::{Location, Sentence};
+use super::{Sentence, SourceRef};
 
 /// How many passages of each side are kept, so that memory does not grow with the session.
 const MAX_OF_USER: usize = 60;
@@ -42,7 +42,7 @@ pub(super) struct Remarks {
 impl Remarks {
     /// Adds the passages of one message of the user. A word or two after a question of the agent is added to the
     /// question.
-    pub(super) fn user(&mut self, message: &str, passages: Vec<Passage>, at: &Location) {
+    pub(super) fn user(&mut self, message: &str, passages: Vec<Passage>, at: &SourceRef) {
         let question_nth = self.asked.take();
         let short = message.trim();
         if passages.is_empty() && !short.is_empty() && short.len() <= MAX_SHORT_ANSWER {
@@ -57,7 +57,7 @@ impl Remarks {
     }
 
     /// Passages of one message of the agent.
-    pub(super) fn agent(&mut self, message: &str, mut passages: Vec<Passage>, at: &Location) {
+    pub(super) fn agent(&mut self, message: &str, mut passages: Vec<Passage>, at: &SourceRef) {
         lighten(&mut passages);
         for passage in passages {
             self.add("assistant", passage, at);
@@ -68,7 +68,7 @@ impl Remarks {
     }
 
     /// What was classed, and of which something was also said in words that no rule knows: the two must stand together.
-    pub(super) fn attach(&mut self, role: &'static str, passage: Passage, at: &Location) {
+    pub(super) fn attach(&mut self, role: &'static str, passage: Passage, at: &SourceRef) {
         let nth = 0;
         let entry = TimedRemark {
             role,
@@ -80,7 +80,7 @@ impl Remarks {
     }
 
     /// The user's answer with its question takes the place of what the agent said where it asked.
-    pub(super) fn settle(&mut self, asked_at: Option<&Location>, passage: Passage, at: &Location) {
+    pub(super) fn settle(&mut self, asked_at: Option<&SourceRef>, passage: Passage, at: &SourceRef) {
         self.asked = None;
         self.agent.retain(|entry| entry.is_settled() || Some(&entry.said.at) != asked_at);
         self.attach("user", passage, at);
@@ -91,7 +91,7 @@ impl Remarks {
         self.agent.iter().any(|entry| speaks_of(&entry.said.text, named))
     }
 
-    fn add(&mut self, role: &'static str, passage: Passage, at: &Location) {
+    fn add(&mut self, role: &'static str, passage: Passage, at: &SourceRef) {
         self.count += 1;
         let sentence = Sentence { text: passage.text, at: at.clone() };
         self.push(TimedRemark { role, said: sentence, weight: passage.weight, nth: self.count });
@@ -144,8 +144,8 @@ mod tests {
         vec![Passage { text: text.to_owned(), weight }]
     }
 
-    fn at(line: u64) -> Location {
-        Location { line, agent: None }
+    fn at(line: u64) -> SourceRef {
+        SourceRef { line, agent: None }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use baton_packet::packet::{Attempt, Decision};
 
 use super::prose::{self, PacketWords, Passage};
-use super::{Collector, DoneCall, Location, MAX_ANSWER, MAX_MESSAGE, Sentence, StandingDecision};
+use super::{Collector, DoneCall, MAX_ANSWER, MAX_MESSAGE, Sentence, SourceRef, StandingDecision};
 use crate::event::{Category, Outcome};
 use crate::shared::words::{clip, clip_middle, one_line};
 
@@ -18,7 +18,7 @@ const MAX_NAMED: usize = 4;
 const LAST_STEPS: usize = 2;
 
 impl Collector<'_> {
-    pub(super) fn assistant(&mut self, text: &str, at: Location) {
+    pub(super) fn assistant(&mut self, text: &str, at: SourceRef) {
         self.provider_stop = None;
         let whole = self.cleaner.clean_text(without_thinking(text));
         if whole.trim().is_empty() {
@@ -64,7 +64,7 @@ impl Collector<'_> {
     }
 
     /// Notes what work a command of git threw away.
-    pub(super) fn taken_back(&mut self, command: &str, at: &Location) {
+    pub(super) fn taken_back(&mut self, command: &str, at: &SourceRef) {
         let lost = std::mem::take(&mut self.files.taken_back);
         if lost.is_empty() || at.agent.is_some() {
             return;
@@ -88,7 +88,7 @@ impl Collector<'_> {
         &mut self,
         call: Option<&(Category, String)>,
         outcome: &Outcome<'_>,
-        at: &Location,
+        at: &SourceRef,
     ) {
         if let Some((category, call)) = call {
             self.last_done = Some(DoneCall {
@@ -101,7 +101,7 @@ impl Collector<'_> {
     }
 
     /// Keeps decisions and gives their words; a later one about the same things takes the place of an earlier one.
-    pub(super) fn decide(&mut self, role: &'static str, text: &str, at: &Location) -> Vec<PacketWords> {
+    pub(super) fn decide(&mut self, role: &'static str, text: &str, at: &SourceRef) -> Vec<PacketWords> {
         let mut recorded = Vec::new();
         for found in prose::decisions(text) {
             let before = self.decisions.iter().count();
@@ -124,7 +124,7 @@ impl Collector<'_> {
 
     /// Takes back the decisions that the user speaks of later in other words, since they may no longer hold: each
     /// becomes a remark before those words. Returns whether there was one.
-    pub(super) fn reopen(&mut self, words: &str, at: &Location) -> bool {
+    pub(super) fn reopen(&mut self, words: &str, at: &SourceRef) -> bool {
         let same = |known: &StandingDecision| known.at != *at && prose::speaks_of(words, &known.named);
         let mut found = false;
         while let Some(held) = self.decisions.take(same) {

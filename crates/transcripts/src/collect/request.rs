@@ -3,7 +3,7 @@
 use super::builtin::is_builtin;
 use super::prose::{self, PacketWords, Passage};
 use super::request_weight::{self, RequestWeight, request_weight};
-use super::{Collector, Location, MAX_ORDER, Sentence, StandingDecision};
+use super::{Collector, MAX_ORDER, Sentence, SourceRef, StandingDecision};
 use crate::shared::words::{clip, has_phrase, is_item, one_line};
 
 const MAX_REQUEST: usize = 8 * 1024;
@@ -31,7 +31,7 @@ const FULL_WORDS: usize = 10;
 
 impl Collector<'_> {
     /// A message of the user.
-    pub(super) fn user(&mut self, text: &str, at: Location) {
+    pub(super) fn user(&mut self, text: &str, at: SourceRef) {
         let whole = self.cleaner.clean_text(text);
         let mended = self.calls.failure.take_if(|failure| failure.is_resolved_by_word(&whole));
         mended.iter().for_each(|failure| self.calls.mended(failure, None));
@@ -77,7 +77,7 @@ impl Collector<'_> {
 
     /// Keeps a short answer with the question to which it is the answer, in place of what the agent offered there. Whether the
     /// words are one.
-    fn answered_question(&mut self, words: &str, at: &Location) -> bool {
+    fn answered_question(&mut self, words: &str, at: &SourceRef) -> bool {
         let Some(question) = self.question_before().filter(|_| words.len() <= MAX_ANSWER_WORDS) else {
             return false;
         };
@@ -97,7 +97,7 @@ impl Collector<'_> {
     }
 
     /// What the user says while rejecting a call; it is told with the call, which it is about.
-    pub(super) fn rejected(&mut self, words: &str, call: Option<&str>, at: Location) {
+    pub(super) fn rejected(&mut self, words: &str, call: Option<&str>, at: SourceRef) {
         let before = self.last_request.clone().filter(|request| !prose::only_questions(&request.text));
         let before = before.or_else(|| self.full_request.clone());
         // One rejection after another corrects one request.
@@ -114,7 +114,7 @@ impl Collector<'_> {
 
     /// Takes back what the agent decided since the user spoke before, where he corrects it: what it names is in his words
     /// too, or he rejects it as a whole.
-    fn take_back(&mut self, words: &str, at: &Location, all: bool) {
+    fn take_back(&mut self, words: &str, at: &SourceRef, all: bool) {
         // Questions may stand between what was asked for and the word that throws out what came of it.
         let asked_at = self.full_request.as_ref().map_or(self.spoke_at, |request| request.at.line);
         let since = if all { self.spoke_at.min(asked_at) } else { self.spoke_at };

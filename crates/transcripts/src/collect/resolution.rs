@@ -1,7 +1,7 @@
 //! What ends a failure besides a later success of the same command: more tests that hold it, a git step that was done again,
 //! another way where the call itself was wrong, the user's word, the removal of what failed.
 
-use super::Location;
+use super::SourceRef;
 use super::calls::Calls;
 use super::check_filter::is_inline;
 use super::checks::Checks;
@@ -121,7 +121,7 @@ impl Calls {
         let open = |run: &&Run| {
             run.ok == Some(false) || (run.ok.is_none() && run.exit_code.is_none() && run.note.is_some())
         };
-        let mut mended: Vec<(Location, String)> = Vec::new();
+        let mut mended: Vec<(SourceRef, String)> = Vec::new();
         for run in all.iter().copied().filter(open) {
             let later = || all.iter().filter(|other| other.at.line > run.at.line);
             // Runs of one command are told together.

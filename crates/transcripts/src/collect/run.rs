@@ -1,6 +1,6 @@
 //! A command that ended.
 
-use super::Location;
+use super::SourceRef;
 use super::importance::Importance;
 
 /// A command that ended.
@@ -15,7 +15,7 @@ pub(super) struct Run {
     /// The last line of what a failing command said.
     pub note: Option<String>,
     /// Its place.
-    pub at: Location,
+    pub at: SourceRef,
     /// How much it matters.
     pub worth: Importance,
     /// Whether it failed and was made good since.

@@ -1,6 +1,6 @@
 //! Names that a session had to do with: those that it searched for and those that its edits define, the latest first.
 
-use super::Location;
+use super::SourceRef;
 
 /// How many names are kept.
 const MAX_NAMES: usize = 80;
@@ -55,12 +55,12 @@ const COMMON: &[&str] = &[
 
 /// Names in the order of their last search, the latest last.
 #[derive(Debug, Default)]
-pub(super) struct SearchedNames(Vec<(String, Location)>);
+pub(super) struct SearchedNames(Vec<(String, SourceRef)>);
 
 impl SearchedNames {
     /// A search for this pattern, a regular expression or a glob, and what it printed. A name that was not found is none of the
     /// code; where only files or a count were printed, the one name of a pattern was found.
-    pub(super) fn add(&mut self, pattern: &str, printed: &str, at: &Location) {
+    pub(super) fn add(&mut self, pattern: &str, printed: &str, at: &SourceRef) {
         let names = names(pattern);
         let is_only = names.len() == 1 && has_matches(printed);
         for name in names {
@@ -73,7 +73,7 @@ impl SearchedNames {
     }
 
     /// The names that the lines of an edit define; one whose definition it takes away is gone.
-    pub(super) fn defined_in(&mut self, diff: &str, at: &Location) {
+    pub(super) fn defined_in(&mut self, diff: &str, at: &SourceRef) {
         let with = |mark: char| {
             diff.lines().filter(move |line| line.starts_with(mark)).take(MAX_LINES).filter_map(definition)
         };
@@ -88,11 +88,11 @@ impl SearchedNames {
     }
 
     /// The names, the latest first. Plain words, which many files hold, are none.
-    pub(super) fn latest_first(&self) -> impl Iterator<Item = &(String, Location)> {
+    pub(super) fn latest_first(&self) -> impl Iterator<Item = &(String, SourceRef)> {
         self.0.iter().rev().filter(|(name, _)| is_compound(name))
     }
 
-    fn put(&mut self, name: String, at: &Location) {
+    fn put(&mut self, name: String, at: &SourceRef) {
         self.0.retain(|(known, _)| *known != name);
         self.0.push((name, at.clone()));
         let excess = self.0.len().saturating_sub(MAX_NAMES);
@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(names(r"func\s+(\w+) *ParseUser\(|\bload_session\b"), ["ParseUser", "load_session"]);
         let mut searched = SearchedNames::default();
         for pattern in ["alphaOne|betaTwo", "gammaThree|FAIL|session", "alphaOne"] {
-            searched.add(pattern, pattern, &Location::default());
+            searched.add(pattern, pattern, &SourceRef::default());
         }
         assert_eq!(order(&searched), ["alphaOne", "gammaThree", "betaTwo"], "plain words are no names");
     }
@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn a_name_that_an_edit_defines_is_known_until_one_takes_it_away() {
         let mut names = SearchedNames::default();
-        let at = Location::default();
+        let at = SourceRef::default();
         names.defined_in("+func (s *Store) LoadAll(x int) {\n-func Gone() {\n+  return funcs", &at);
         names.defined_in("+    pub(crate) fn save_all<T>(x: T) {\n+// a type of it", &at);
         assert_eq!(order(&names), ["save_all", "LoadAll"]);
@@ -216,10 +216,10 @@ mod tests {
     #[test]
     fn a_name_that_was_searched_for_and_not_found_is_none() {
         let mut names = SearchedNames::default();
-        names.add("loadUser|load_all", "src/a.rs:7: fn load_all()", &Location::default());
-        names.add("saveUser", "No matches found", &Location::default());
-        names.add("drop_user", "Found 2 files\nsrc/a.rs\nsrc/b.rs", &Location::default());
-        names.add("drop_one|drop_two", "Found 2 files\nsrc/a.rs\nsrc/b.rs", &Location::default());
+        names.add("loadUser|load_all", "src/a.rs:7: fn load_all()", &SourceRef::default());
+        names.add("saveUser", "No matches found", &SourceRef::default());
+        names.add("drop_user", "Found 2 files\nsrc/a.rs\nsrc/b.rs", &SourceRef::default());
+        names.add("drop_one|drop_two", "Found 2 files\nsrc/a.rs\nsrc/b.rs", &SourceRef::default());
         let order: Vec<&str> = names.latest_first().map(|(name, _)| name.as_str()).collect();
         assert_eq!(order, ["drop_user", "load_all"]);
     }

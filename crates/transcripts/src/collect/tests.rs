@@ -5,7 +5,7 @@ use std::path::Path;
 use baton_packet::packet::Text;
 
 use super::*;
-use crate::event::{Call, Edit, Outcome, Place};
+use crate::event::{Call, Edit, Outcome, SourcePosition};
 use crate::report::Report;
 
 /// A session told event by event, one a line.
@@ -71,8 +71,8 @@ impl SessionScript {
         let options = Options { home: Some("/home/you".to_owned()), ..Options::default() };
         let mut collector = Collector::new(&options, None);
         for (line, what) in (1..).zip(self.0) {
-            let place = Place { line, offset: 0 };
-            collector.event(&Event { place, at_ms: None, agent: None, what });
+            let place = SourcePosition { line, offset: 0 };
+            collector.event(&Event { position: place, at_ms: None, subagent: None, what });
         }
         collector.finish("claude", Path::new("x.jsonl"), Report::default())
     }
@@ -137,8 +137,8 @@ fn a_session_that_was_cut_off_at_work_says_so() {
         let SessionScript(events) =
             SessionScript::new().user("Rename it").agent("Renamed.").edit("a", "a.rs");
         for what in events.into_iter().take(if ended { 4 } else { 3 }) {
-            let place = Place { line: 2, offset: 0 };
-            collector.event(&Event { place, at_ms: None, agent: None, what });
+            let place = SourcePosition { line: 2, offset: 0 };
+            collector.event(&Event { position: place, at_ms: None, subagent: None, what });
         }
         collector.finish("gemini", Path::new("x.json"), Report::default()).next_steps.len()
     };
@@ -214,8 +214,13 @@ fn a_plan_from_beside_the_transcript_has_no_line_in_it() {
     let options = Options::default();
     let mut collector = Collector::new(&options, None);
     let item = PlanItem { title: "Ship it".into(), status: "pending".into(), id: None };
-    let place = Place::default();
-    collector.event(&Event { place, at_ms: None, agent: None, what: EventKind::Plan(vec![item]) });
+    let place = SourcePosition::default();
+    collector.event(&Event {
+        position: place,
+        at_ms: None,
+        subagent: None,
+        what: EventKind::Plan(vec![item]),
+    });
     let summary = collector.finish("qwen", Path::new("y.jsonl"), Report::default());
     assert_eq!(summary.pending_tasks[0].at.as_deref(), Some("qwen:y"));
 }

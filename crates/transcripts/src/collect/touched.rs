@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::Location;
+use super::SourceRef;
 use super::files::relative;
 use super::importance::steps;
 
@@ -21,7 +21,7 @@ pub(super) struct TouchedFile {
     /// Numbers of the calls that touched it, oldest first.
     calls: Vec<u64>,
     /// Place of the last read, if it was read.
-    pub read_at: Option<Location>,
+    pub read_at: Option<SourceRef>,
     /// The lines read last, such as `120-180`, where only a part was read.
     pub lines: Option<String>,
 }
@@ -42,7 +42,7 @@ impl TouchedFiles {
     }
 
     /// A file was read.
-    pub(super) fn read(&mut self, path: &str, lines: Option<String>, at: &Location) {
+    pub(super) fn read(&mut self, path: &str, lines: Option<String>, at: &SourceRef) {
         if let Some(file) = self.touch(path) {
             file.read_at = Some(at.clone());
             file.lines = lines;
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn what_was_touched_last_and_often_matters_most() {
         let mut files = TouchedFiles::default();
-        let here = Location::default();
+        let here = SourceRef::default();
         for path in ["old", "often", "often", "often", "last"] {
             for _ in 0..10 {
                 files.call();

@@ -5,13 +5,13 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use crate::event::{Event, EventKind, Place, Session};
+use crate::event::{Event, EventKind, Session, SourcePosition};
 use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
-use crate::places::Env;
+use crate::places::TranscriptEnv;
 use crate::report::Report;
 use crate::shared::chunk::{self, entries};
-use crate::shared::emit::{CallEnd, EventEmitter};
+use crate::shared::emit::{EventEmitter, ToolCallEnd};
 use crate::shared::json::Json;
 use crate::shared::{call, heading, plan, sidecar};
 
@@ -28,7 +28,7 @@ impl TranscriptReader for Antigravity {
         ID
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
+    fn find(&self, env: &TranscriptEnv, found: &mut dyn FnMut(TranscriptFile)) {
         for home in HOMES {
             for session in entries(&env.home.join(home).join("brain")) {
                 let logs = session.path().join(".system_generated").join("logs");
@@ -72,7 +72,7 @@ impl TranscriptReader for Antigravity {
         let tasks = brain(path).map(|brain| sidecar::text(&brain.join("task.md"))).unwrap_or_default();
         let plan = plan::checklist(&tasks);
         if !plan.is_empty() {
-            (emitter.place, emitter.at_ms) = (Place::default(), None);
+            (emitter.position, emitter.at_ms) = (SourcePosition::default(), None);
             emitter.plan(Some(plan));
         }
         emitter.finish()
@@ -172,7 +172,7 @@ fn step(emitter: &mut EventEmitter<'_>, json: &Json<'_>, placed: &mut bool) {
 }
 
 fn tool(emitter: &mut EventEmitter<'_>, one: &Json<'_>, at: usize, placed: &mut bool) {
-    let (raw, id) = (one.get("args"), format!("step {}/{at}", emitter.place.line));
+    let (raw, id) = (one.get("args"), format!("step {}/{at}", emitter.position.line));
     let args = unpacked(raw);
     if let Some(cwd) = args.get("Cwd").str().filter(|_| !*placed) {
         *placed = true;
@@ -197,5 +197,5 @@ fn result(emitter: &mut EventEmitter<'_>, json: &Json<'_>, content: &str) {
     let failed = matches!(json.get("status").str(), Some("ERROR" | "FAILED" | "CANCELED"));
     let is_error = content.starts_with("Error") || content.contains("Encountered error in step execution");
     let ok = Some(!failed && !is_error);
-    emitter.end_call(CallEnd { id: &id, ok, output: Cow::Borrowed(content), ..CallEnd::default() });
+    emitter.end_call(ToolCallEnd { id: &id, ok, output: Cow::Borrowed(content), ..ToolCallEnd::default() });
 }

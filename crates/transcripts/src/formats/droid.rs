@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::event::{Event, Session, Usage};
 use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
-use crate::places::Env;
+use crate::places::TranscriptEnv;
 use crate::report::Report;
 use crate::shared::blocks;
 use crate::shared::chain::Links;
@@ -34,7 +34,7 @@ impl TranscriptReader for Droid {
         ID
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
+    fn find(&self, env: &TranscriptEnv, found: &mut dyn FnMut(TranscriptFile)) {
         let is_session = |entry: &&DirEntry| entry.path().extension().is_some_and(|end| end == "jsonl");
         let top = entries(&env.home.join(".factory/sessions"));
         // Early versions had no directory for a project.

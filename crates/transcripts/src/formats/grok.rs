@@ -8,10 +8,10 @@ use std::path::Path;
 use crate::event::{Call, Category, Change, Edit, Event, Session};
 use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
-use crate::places::Env;
+use crate::places::TranscriptEnv;
 use crate::report::Report;
 use crate::shared::chunk::{self, entries};
-use crate::shared::emit::{CallEnd, EventEmitter, Speaker};
+use crate::shared::emit::{EventEmitter, Speaker, ToolCallEnd};
 use crate::shared::json::{Json, join};
 use crate::shared::{call, heading, plan, sidecar};
 
@@ -28,7 +28,7 @@ impl TranscriptReader for Grok {
         ID
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
+    fn find(&self, env: &TranscriptEnv, found: &mut dyn FnMut(TranscriptFile)) {
         for project in entries(&env.dir_or_home("GROK_HOME", ".grok").join("sessions")) {
             let files = entries(&project.path()).into_iter().map(|entry| entry.path().join(UPDATES));
             files.filter_map(|path| TranscriptFile::at(ID, &path)).for_each(&mut *found);
@@ -193,7 +193,7 @@ fn end(emitter: &mut EventEmitter<'_>, update: &Json<'_>) {
     };
     let code = raw.get("exit_code").int().or_else(|| raw.get("exitCode").int());
     let edits = if ok { parts.iter().filter_map(diff).collect() } else { Vec::new() };
-    emitter.end_call(CallEnd {
+    emitter.end_call(ToolCallEnd {
         id: update.get("toolCallId").str().unwrap_or_default(),
         ok: Some(ok),
         code,

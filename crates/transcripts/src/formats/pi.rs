@@ -7,11 +7,11 @@ use std::path::Path;
 use crate::event::{Event, EventKind, Session, Usage};
 use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
-use crate::places::Env;
+use crate::places::TranscriptEnv;
 use crate::report::Report;
 use crate::shared::chain::Links;
 use crate::shared::chunk::{self, entries};
-use crate::shared::emit::{CallEnd, EventEmitter};
+use crate::shared::emit::{EventEmitter, ToolCallEnd};
 use crate::shared::json::Json;
 use crate::shared::typed::TypedCommand;
 use crate::shared::{call, heading};
@@ -32,7 +32,7 @@ impl TranscriptReader for Pi {
         ID
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
+    fn find(&self, env: &TranscriptEnv, found: &mut dyn FnMut(TranscriptFile)) {
         let roots = [env.dir_or_home("PI_CODING_AGENT_DIR", ".pi/agent"), env.home.join(".omp/agent")];
         for root in roots {
             for project in entries(&root.join("sessions")) {
@@ -136,11 +136,11 @@ fn message(emitter: &mut EventEmitter<'_>, message: &Json<'_>, json: &Json<'_>) 
     match message.get("role").str().unwrap_or_default() {
         "user" => emitter.user(&message.get("content").text()),
         "assistant" => assistant(emitter, message),
-        "toolResult" => emitter.end_call(CallEnd {
+        "toolResult" => emitter.end_call(ToolCallEnd {
             id: message.get("toolCallId").str().unwrap_or_default(),
             ok: Some(!message.get("isError").is_true()),
             output: message.get("content").text(),
-            ..CallEnd::default()
+            ..ToolCallEnd::default()
         }),
         "bashExecution" => typed(emitter, message, json),
         "compactionSummary" => emitter.compaction(message.get("summary").str().unwrap_or_default()),
@@ -183,7 +183,7 @@ fn assistant(emitter: &mut EventEmitter<'_>, message: &Json<'_>) {
 fn typed(emitter: &mut EventEmitter<'_>, message: &Json<'_>, json: &Json<'_>) {
     let id = format!(
         "typed-{}",
-        json.get("id").str().map_or_else(|| emitter.place.line.to_string(), str::to_owned)
+        json.get("id").str().map_or_else(|| emitter.position.line.to_string(), str::to_owned)
     );
     let output = message.get("output").text();
     let command = TypedCommand {

@@ -7,10 +7,10 @@ use std::path::Path;
 use crate::event::{Event, Session, Usage};
 use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
-use crate::places::Env;
+use crate::places::TranscriptEnv;
 use crate::report::Report;
 use crate::shared::chunk::{self, entries};
-use crate::shared::emit::{CallEnd, EventEmitter};
+use crate::shared::emit::{EventEmitter, ToolCallEnd};
 use crate::shared::json::Json;
 use crate::shared::{call, heading, sidecar};
 
@@ -27,7 +27,7 @@ impl TranscriptReader for Vibe {
         ID
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
+    fn find(&self, env: &TranscriptEnv, found: &mut dyn FnMut(TranscriptFile)) {
         let sessions = env.dir_or_home("VIBE_HOME", ".vibe").join("logs/session");
         for session in entries(&sessions) {
             TranscriptFile::at(ID, &session.path().join(MESSAGES)).into_iter().for_each(&mut *found);
@@ -178,7 +178,7 @@ fn result(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
         None => (!is_shell).then_some(true),
     };
     let id = json.get("tool_call_id").str().unwrap_or_default();
-    emitter.end_call(CallEnd { id, ok, code, output, edits: Vec::new() });
+    emitter.end_call(ToolCallEnd { id, ok, code, output, edits: Vec::new() });
 }
 
 /// What a command printed on both streams.

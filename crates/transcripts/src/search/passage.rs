@@ -12,9 +12,9 @@ use crate::shared::diff::MAX_DIFF;
 use crate::shared::words::clip;
 
 /// A passage is closed when its text is this long.
-const SIZE: usize = 8 * 1024;
+const PASSAGE_BYTES: usize = 8 * 1024;
 /// No more of a single message or output is searched: half from its beginning, half from its end.
-const LARGEST: usize = 1024 * 1024;
+const MAX_SEARCHED_BYTES: usize = 1024 * 1024;
 /// How much of the piece before is among the words of the next one, so that a phrase across the cut is found.
 const OVERLAP: usize = 160;
 /// Separator between entries, which no query can contain: a phrase never matches across two entries.
@@ -36,7 +36,7 @@ pub struct Passage {
 /// A message, call or result in a passage, or a part of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Its line in the transcript, see [`crate::event::Place`].
+    /// Its line in the transcript, see [`crate::event::SourcePosition`].
     pub line: u64,
     /// `user`, `assistant`, `thinking`, `call`, `result`, `summary` or `plan`.
     pub role: String,
@@ -51,7 +51,7 @@ pub fn passages(found: &TranscriptFile, home: Option<&str>, sink: &mut dyn FnMut
     let mut builder = Builder { sink, text: String::new(), words: String::new() };
     let report = format.read_session(&found.path, found.key.as_deref(), &mut |event| {
         if let Some((role, text)) = message_text(event) {
-            builder.entry(event.place.line, role, &cleaner.clean_text(&bounded(text)));
+            builder.entry(event.position.line, role, &cleaner.clean_text(&bounded(text)));
         }
     });
     builder.close();
@@ -60,7 +60,7 @@ pub fn passages(found: &TranscriptFile, home: Option<&str>, sink: &mut dyn FnMut
 
 /// The entries of a passage; none of one that is damaged.
 pub fn entries(packed: &[u8]) -> Vec<Entry> {
-    let text = zstd::bulk::decompress(packed, 16 * SIZE).unwrap_or_default();
+    let text = zstd::bulk::decompress(packed, 16 * PASSAGE_BYTES).unwrap_or_default();
     let text = String::from_utf8(text).unwrap_or_default();
     let entry = |part: &str| {
         let (head, text) = part.split_once('\n')?;
@@ -80,13 +80,13 @@ impl Builder<'_> {
     fn entry(&mut self, line: u64, role: &str, text: &str) {
         let (mut rest, mut before) = (text.trim(), "");
         while !rest.is_empty() {
-            let (piece, after) = rest.split_at(cut(rest, SIZE));
+            let (piece, after) = rest.split_at(cut(rest, PASSAGE_BYTES));
             let _ = writeln!(self.text, "{MARK}{line} {role}");
             self.text.push_str(piece);
             self.words.push_str(&words(&format!("{} {piece}", last(before, OVERLAP))));
             self.words.push_str(BETWEEN);
             (before, rest) = (piece, after);
-            if self.text.len() >= SIZE {
+            if self.text.len() >= PASSAGE_BYTES {
                 self.close();
             }
         }
@@ -170,11 +170,11 @@ fn changes(text: &mut String, edits: &[Edit]) {
 }
 
 fn bounded(text: String) -> String {
-    if text.len() <= LARGEST {
+    if text.len() <= MAX_SEARCHED_BYTES {
         return text;
     }
-    let begin = (0..=LARGEST / 2).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    format!("{}\n… {}", &text[..begin], last(&text, LARGEST / 2))
+    let begin = (0..=MAX_SEARCHED_BYTES / 2).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    format!("{}\n… {}", &text[..begin], last(&text, MAX_SEARCHED_BYTES / 2))
 }
 
 #[cfg(test)]
@@ -204,7 +204,7 @@ mod tests {
     fn a_long_text_is_cut_between_words_and_a_phrase_across_the_cut_is_found() {
         let text = (0..5_000).map(|n| format!("word{n} ")).collect::<String>();
         let all = built(&[(1, &text)]);
-        assert!(all.len() > 3 && all.iter().all(|p| p.words.len() < 2 * SIZE), "{}", all.len());
+        assert!(all.len() > 3 && all.iter().all(|p| p.words.len() < 2 * PASSAGE_BYTES), "{}", all.len());
         for pair in all.windows(2) {
             let end = entries(&pair[0].packed).pop().map(|entry| entry.text).unwrap_or_default();
             let last = end.split_whitespace().last().unwrap_or_default().to_owned();
@@ -234,7 +234,9 @@ mod tests {
 
     #[test]
     fn of_a_giant_both_ends_are_searched() {
-        let giant = bounded(format!("begin {} end", "x ".repeat(LARGEST)));
-        assert!(giant.len() <= LARGEST + 10 && giant.starts_with("begin") && giant.ends_with("end"));
+        let giant = bounded(format!("begin {} end", "x ".repeat(MAX_SEARCHED_BYTES)));
+        assert!(
+            giant.len() <= MAX_SEARCHED_BYTES + 10 && giant.starts_with("begin") && giant.ends_with("end")
+        );
     }
 }

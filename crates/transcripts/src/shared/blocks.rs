@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::event::Edit;
 use crate::shared::call;
-use crate::shared::emit::{CallEnd, EventEmitter};
+use crate::shared::emit::{EventEmitter, ToolCallEnd};
 use crate::shared::json::Json;
 
 /// Emits the blocks of an agent's message; a plain string is a block of text.
@@ -16,7 +16,7 @@ pub(crate) fn assistant(emitter: &mut EventEmitter<'_>, content: &Json<'_>) {
             Some("thinking") => emitter.thinking(block.get("thinking").str().unwrap_or_default()),
             Some("tool_use") => {
                 // Some transcripts give calls no ids.
-                let nameless = format!("line {}/{at}", emitter.place.line);
+                let nameless = format!("line {}/{at}", emitter.position.line);
                 let (name, args) = (block.get("name").str().unwrap_or_default(), block.get("input"));
                 emitter.call(call::call(block.get("id").str().unwrap_or(&nameless), name, args));
                 emitter.plan(call::plan(name, args));
@@ -33,7 +33,7 @@ pub(crate) fn results(emitter: &mut EventEmitter<'_>, content: &Json<'_>) {
         let id = block.get("tool_use_id").str().map(str::to_owned).or_else(oldest).unwrap_or_default();
         let output = block.get("content").text();
         let failed = block.get("is_error").is_true() || output.trim_start().starts_with("<tool_use_error>");
-        emitter.end_call(CallEnd {
+        emitter.end_call(ToolCallEnd {
             id: &id,
             ok: Some(!failed),
             code: None,

@@ -19,7 +19,7 @@ use crate::shared::reverse::{BitSet, ReverseLines};
 /// How often a chain may be mended before everything further up is taken.
 const MAX_MENDS: usize = 16;
 /// After this many entries it is clear whether a file links its lines at all.
-const ENOUGH: usize = 64;
+const MIN_ENTRIES: usize = 64;
 
 /// How a format links its lines.
 #[derive(Debug, Clone, Copy)]
@@ -223,7 +223,9 @@ impl Tracer {
     }
 
     fn is_looking(&self) -> bool {
-        self.want != ScanTarget::Nothing || !self.preserved.is_empty() || self.links + self.roots < ENOUGH
+        self.want != ScanTarget::Nothing
+            || !self.preserved.is_empty()
+            || self.links + self.roots < MIN_ENTRIES
     }
 
     /// Whether this line is part of the conversation; if so, its parent is looked for from now on.

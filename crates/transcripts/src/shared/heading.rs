@@ -128,7 +128,7 @@ pub(crate) fn of_whole(
     let mut header = found.header();
     let mut last = None;
     let report = read(&mut |event| {
-        if event.agent.is_none() {
+        if event.subagent.is_none() {
             update(&mut header, event);
             last = event.at_ms.or(last);
         }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::{ErrorKind, Read};
 
-use crate::event::Place;
+use crate::event::SourcePosition;
 use crate::report::{Complaints, kind};
 use crate::shared::json::{Fault, Json};
 
@@ -15,7 +15,7 @@ const FIRST_BUFFER: usize = 128 * 1024;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Line<'a> {
     /// Where it stands.
-    pub place: Place,
+    pub position: SourcePosition,
     /// Its bytes; none if it was too long to keep.
     pub bytes: Option<&'a [u8]>,
     /// Whether a line end follows.
@@ -29,7 +29,7 @@ pub(crate) struct Lines<R> {
     buffer: Vec<u8>,
     start: usize,
     end: usize,
-    next: Place,
+    next: SourcePosition,
     eof: bool,
     failed: bool,
 }
@@ -37,7 +37,7 @@ pub(crate) struct Lines<R> {
 impl<R: Read> Lines<R> {
     /// Lines of a reader that stands at the beginning of a file.
     pub(crate) fn new(reader: R) -> Self {
-        let next = Place { line: 1, offset: 0 };
+        let next = SourcePosition { line: 1, offset: 0 };
         Self { reader, buffer: vec![0; FIRST_BUFFER], start: 0, end: 0, next, eof: false, failed: false }
     }
 
@@ -76,7 +76,7 @@ impl<R: Read> Lines<R> {
         self.start = if ended { end + 1 } else { end };
         self.next.line += 1;
         self.next.offset += (self.start - from) as u64;
-        Line { place, bytes: Some(trim(&self.buffer[from..end], place.line == 1)), ended }
+        Line { position: place, bytes: Some(trim(&self.buffer[from..end], place.line == 1)), ended }
     }
 
     /// Drops the rest of a line that is too long.
@@ -94,7 +94,7 @@ impl<R: Read> Lines<R> {
                 self.fill();
             }
         }
-        Line { place, bytes: None, ended }
+        Line { position: place, bytes: None, ended }
     }
 
     /// Reads more, moving what is held to the front and growing where that is not enough.
@@ -133,19 +133,19 @@ pub(crate) fn leading_type(bytes: &[u8]) -> Option<&str> {
 /// is empty or was skipped.
 pub(crate) fn text<'a>(line: &Line<'a>, complaints: &mut Complaints) -> Option<Cow<'a, str>> {
     let Some(bytes) = line.bytes else {
-        complaints.add(kind::OVERSIZED, line.place.line);
+        complaints.add(kind::OVERSIZED, line.position.line);
         return None;
     };
     // Checking whole lines is several times as fast as looking for what to replace, which few lines need.
     let mut text = match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => {
-            complaints.add(kind::INVALID_UTF8, line.place.line);
+            complaints.add(kind::INVALID_UTF8, line.position.line);
             String::from_utf8_lossy(bytes)
         }
     };
     if memchr::memchr(0, text.as_bytes()).is_some() {
-        complaints.add(kind::NUL_BYTES, line.place.line);
+        complaints.add(kind::NUL_BYTES, line.position.line);
         text = Cow::Owned(text.replace('\0', "").trim().to_owned());
     }
     (!text.is_empty()).then_some(text)
@@ -162,7 +162,7 @@ fn fault_of(fault: Fault, line: &Line<'_>, complaints: &mut Complaints) {
         Fault::Cut if !line.ended => kind::TRUNCATED,
         _ => kind::BAD_LINE,
     };
-    complaints.add(kind, line.place.line);
+    complaints.add(kind, line.position.line);
 }
 
 #[cfg(test)]
@@ -174,7 +174,7 @@ mod tests {
         let mut all = Vec::new();
         while let Some(line) = lines.next_line() {
             let text = line.bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned());
-            all.push((line.place.line, line.place.offset, text, line.ended));
+            all.push((line.position.line, line.position.offset, text, line.ended));
         }
         all
     }
@@ -202,7 +202,7 @@ mod tests {
         let mut lines = Lines::new(bytes.as_slice());
         let mut seen = Vec::new();
         while let Some(line) = lines.next_line() {
-            seen.push((line.place.line, line.bytes.map(<[u8]>::len)));
+            seen.push((line.position.line, line.bytes.map(<[u8]>::len)));
         }
         assert_eq!(seen, [(1, Some(1)), (2, None), (3, Some(1))]);
         assert!(lines.buffer.len() <= MAX_LINE + FIRST_BUFFER);

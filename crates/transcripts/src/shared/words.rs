@@ -115,7 +115,7 @@ pub(crate) fn has_phrase(text: &str, phrase: &str) -> bool {
         .any(|at| text.as_bytes()[at..].starts_with(phrase.as_bytes()) && is_apart(text, at, phrase))
 }
 
-/// The same for a text of many lines.
+/// [`has_phrase`] for a text of many lines.
 pub(crate) fn has_long_phrase(text: &str, phrase: &str) -> bool {
     memchr::memmem::find_iter(text.as_bytes(), phrase).any(|at| is_apart(text, at, phrase))
 }

@@ -1,4 +1,4 @@
-use baton_transcripts::Env;
+use baton_transcripts::TranscriptEnv;
 use serde_json::json;
 
 use super::damage::check_as;
@@ -41,7 +41,7 @@ fn every_chat_is_listed_from_known_projects_only() {
     let shop = home.path().join("shop");
     std::fs::create_dir_all(&shop).expect("dir");
     std::fs::copy(sample(NORMAL), shop.join(".aider.chat.history.md")).expect("copy");
-    let mut env = Env { home: home.path().to_owned(), ..Env::default() };
+    let mut env = TranscriptEnv { home: home.path().to_owned(), ..TranscriptEnv::default() };
     assert_eq!(listed(&env, "aider"), []);
     env.folders.push(shop.clone());
     let headers = listed(&env, "aider");

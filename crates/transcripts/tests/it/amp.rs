@@ -1,4 +1,4 @@
-use baton_transcripts::Env;
+use baton_transcripts::TranscriptEnv;
 use serde_json::json;
 
 use super::damage::check_as;
@@ -46,7 +46,7 @@ fn threads_are_listed_by_their_titles() {
     let dir = home.path().join(".local/share/amp/threads");
     std::fs::create_dir_all(&dir).expect("dir");
     std::fs::copy(sample(NORMAL), dir.join("T-1.json")).expect("copy");
-    let headers = listed(&Env { home: home.path().to_owned(), ..Env::default() }, "amp");
+    let headers = listed(&TranscriptEnv { home: home.path().to_owned(), ..TranscriptEnv::default() }, "amp");
     assert_eq!(headers[0].title.as_deref(), Some("Round prices"));
     assert_eq!(headers[0].cwd.as_deref(), Some("/home/you/my shop"));
 }

@@ -53,7 +53,7 @@ fn read(entries: &[Entry<'_>]) -> Vec<String> {
     let path = write(dir.path(), entries);
     let mut seen = Vec::new();
     by_id("claude").expect("known").read(&path, &mut |event| match &event.what {
-        _ if event.agent.is_some() => {}
+        _ if event.subagent.is_some() => {}
         EventKind::Call(call) => seen.push(format!(">{}", call.id)),
         EventKind::Outcome(outcome) => seen.push(format!("<{}", outcome.id)),
         EventKind::User(text) | EventKind::Assistant(text) => seen.push(text.to_string()),

@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-use baton_transcripts::Env;
+use baton_transcripts::TranscriptEnv;
 use serde_json::json;
 
 use super::damage::check_as;
@@ -141,7 +141,7 @@ fn every_editor_and_the_command_line_are_looked_through() {
         copy(&sample(&format!("{name}/globalStorage")), &user.join("globalStorage"));
     }
     copy(&sample("cline/sessions"), &home.path().join(".cline/data/sessions"));
-    let env = Env { home: home.path().to_owned(), ..Env::default() };
+    let env = TranscriptEnv { home: home.path().to_owned(), ..TranscriptEnv::default() };
     let cline = listed(&env, "cline");
     assert_eq!(cline.len(), 2);
     let session = cline.iter().find(|one| one.id == "1795000000000_abcde").expect("listed");

@@ -1,4 +1,4 @@
-use baton_transcripts::Env;
+use baton_transcripts::TranscriptEnv;
 use serde_json::json;
 
 use super::databases::{Database, listed};
@@ -46,16 +46,16 @@ fn a_view_without_end_ends() {
     )
     .expect("a view");
     drop(db);
-    let env = Env { folders: vec![dir.path().to_owned()], ..Env::default() };
+    let env = TranscriptEnv { folders: vec![dir.path().to_owned()], ..TranscriptEnv::default() };
     assert!(listed(&env, "crush").len() <= 1, "a listing comes to an end, and gives out no made-up sessions");
 }
 
 #[test]
 fn crush_is_found_in_known_projects_and_by_its_own_list() {
     let made = Database::new("crush/normal.sql", PLACE);
-    let env = Env { home: made.home().to_owned(), ..Env::default() };
+    let env = TranscriptEnv { home: made.home().to_owned(), ..TranscriptEnv::default() };
     assert_eq!(listed(&env, "crush"), []);
-    let inside = Env { folders: vec![made.home().join("shop/src")], ..env.clone() };
+    let inside = TranscriptEnv { folders: vec![made.home().join("shop/src")], ..env.clone() };
     let headers = listed(&inside, "crush");
     assert_eq!(headers.len(), 2);
     let main = headers.iter().find(|header| header.id == NORMAL).expect("listed");
@@ -97,7 +97,11 @@ fn a_damaged_crush_session_gives_what_is_whole_and_an_empty_one_says_so() {
         &packet,
         &[("/requests/first/text", json!("Clean up the logs")), ("/metadata/complaints/0/count", json!(2))],
     );
-    let env = Env { home: made.home().to_owned(), folders: vec![made.home().join("shop")], ..Env::default() };
+    let env = TranscriptEnv {
+        home: made.home().to_owned(),
+        folders: vec![made.home().join("shop")],
+        ..TranscriptEnv::default()
+    };
     let empty = listed(&env, "crush").into_iter().find(|header| header.id == "s4").expect("listed");
     assert_eq!(empty.complaints[0].kind, "no_conversation");
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use baton_transcripts::report::kind;
-use baton_transcripts::{Env, Filter, Header, TranscriptFile, by_id, list};
+use baton_transcripts::{Filter, Header, TranscriptEnv, TranscriptFile, by_id, list};
 use proptest::prelude::*;
 use rusqlite::Connection;
 
@@ -39,13 +39,13 @@ impl Database {
 
     /// Everything that a listing of this format finds with the database's folder as home.
     pub(crate) fn list(&self, format: &str) -> Vec<Header> {
-        let env = Env { home: self.home().to_owned(), ..Env::default() };
+        let env = TranscriptEnv { home: self.home().to_owned(), ..TranscriptEnv::default() };
         listed(&env, format)
     }
 }
 
 /// Everything of a format.
-pub(crate) fn listed(env: &Env, format: &str) -> Vec<Header> {
+pub(crate) fn listed(env: &TranscriptEnv, format: &str) -> Vec<Header> {
     let filter =
         Filter { agents: vec![format.to_owned()], empty: true, subagents: true, ..Filter::default() };
     list(env, &filter, &(), 2)
@@ -101,7 +101,7 @@ fn a_locked_database_is_a_complaint_and_not_an_empty_list() {
 #[test]
 fn what_is_no_database_is_a_complaint_and_what_is_missing_is_nothing() {
     let home = tempfile::tempdir().expect("dir");
-    let env = Env { home: home.path().to_owned(), ..Env::default() };
+    let env = TranscriptEnv { home: home.path().to_owned(), ..TranscriptEnv::default() };
     assert_eq!(listed(&env, "opencode"), []);
     let path = home.path().join(".local/share/opencode/opencode.db");
     std::fs::create_dir_all(path.parent().expect("parent")).expect("dir");
@@ -115,7 +115,7 @@ fn what_is_no_database_is_a_complaint_and_what_is_missing_is_nothing() {
 fn a_change_in_the_log_changes_the_stamp_of_every_session() {
     let made = Database::new("opencode/normal.sql", ".local/share/opencode/opencode.db");
     let stamps = || {
-        let env = Env { home: made.home().to_owned(), ..Env::default() };
+        let env = TranscriptEnv { home: made.home().to_owned(), ..TranscriptEnv::default() };
         let mut found = Vec::new();
         by_id("opencode")
             .expect("known")
@@ -134,8 +134,10 @@ fn a_change_in_the_log_changes_the_stamp_of_every_session() {
 #[test]
 fn the_sessions_of_a_database_do_not_share_a_place_in_the_cache() {
     let made = Database::new("opencode/normal.sql", ".local/share/opencode/opencode.db");
-    let (env, cache) =
-        (Env { home: made.home().to_owned(), ..Env::default() }, super::listing::Kept::default());
+    let (env, cache) = (
+        TranscriptEnv { home: made.home().to_owned(), ..TranscriptEnv::default() },
+        super::listing::Kept::default(),
+    );
     let filter = Filter { subagents: true, ..Filter::default() };
     let first = list(&env, &filter, &cache, 1);
     assert_eq!(first.len(), 2);

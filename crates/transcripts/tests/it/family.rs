@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use baton_transcripts::{ALL, Env, Filter, Header, Os, by_id, detect, list};
+use baton_transcripts::{ALL, Filter, Header, Os, TranscriptEnv, by_id, detect, list};
 
 use super::{packet, sample};
 
@@ -180,11 +180,15 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-fn listed(case: &Case, change: impl FnOnce(&mut Env)) -> Vec<Header> {
+fn listed(case: &Case, change: impl FnOnce(&mut TranscriptEnv)) -> Vec<Header> {
     let home = tempfile::tempdir().expect("dir");
     case.put.iter().for_each(|(from, to)| copy(&sample(from), &home.path().join(to)));
-    let mut env =
-        Env { home: home.path().to_owned(), vars: BTreeMap::new(), os: Os::Linux, ..Env::default() };
+    let mut env = TranscriptEnv {
+        home: home.path().to_owned(),
+        vars: BTreeMap::new(),
+        os: Os::Linux,
+        ..TranscriptEnv::default()
+    };
     change(&mut env);
     list(&env, &Filter { agents: vec![case.format.to_owned()], ..Filter::default() }, &(), 1)
 }
@@ -210,8 +214,12 @@ fn header_and_packet_name_the_same_session_and_directory() {
     for case in CASES {
         let home = tempfile::tempdir().expect("dir");
         case.put.iter().for_each(|(from, to)| copy(&sample(from), &home.path().join(to)));
-        let env =
-            Env { home: home.path().to_owned(), vars: BTreeMap::new(), os: Os::MacOs, ..Env::default() };
+        let env = TranscriptEnv {
+            home: home.path().to_owned(),
+            vars: BTreeMap::new(),
+            os: Os::MacOs,
+            ..TranscriptEnv::default()
+        };
         let filter = Filter { agents: vec![case.format.to_owned()], ..Filter::default() };
         let headers = list(&env, &filter, &(), 1);
         let packet = packet(&headers[0].path);

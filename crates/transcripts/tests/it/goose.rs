@@ -1,4 +1,4 @@
-use baton_transcripts::Env;
+use baton_transcripts::TranscriptEnv;
 use serde_json::json;
 
 use super::damage::check_as;
@@ -46,7 +46,7 @@ fn goose_sessions_are_listed_from_the_database_and_old_files_once() {
     assert!(headers.iter().any(|header| header.id == "20261118_2" && header.subagent));
     let old = headers.iter().find(|header| header.id == "20250724_1").expect("listed");
     assert_eq!(old.first_prompt.as_deref(), Some("Sort the imports"));
-    let mut moved = Env { home: "/nowhere".into(), ..Env::default() };
+    let mut moved = TranscriptEnv { home: "/nowhere".into(), ..TranscriptEnv::default() };
     let root = made.home().join(".local/share/goose");
     std::fs::create_dir_all(root.join("data")).expect("dir");
     std::fs::rename(root.join("sessions"), root.join("data/sessions")).expect("move");

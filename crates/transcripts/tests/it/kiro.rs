@@ -1,4 +1,4 @@
-use baton_transcripts::Env;
+use baton_transcripts::TranscriptEnv;
 use serde_json::json;
 
 use super::damage::check_as;
@@ -99,7 +99,7 @@ fn all_four_stores_are_listed() {
     let editor = ".config/Kiro/User/globalStorage/kiro.kiroagent/workspace-sessions/x";
     put(EDITOR, &format!("{editor}/e1.json"));
     put(&EDITOR.replace("e1", "sessions"), &format!("{editor}/sessions.json"));
-    let headers = listed(&Env { home: made.home().to_owned(), ..Env::default() }, "kiro");
+    let headers = listed(&TranscriptEnv { home: made.home().to_owned(), ..TranscriptEnv::default() }, "kiro");
     let mut titles: Vec<_> = headers.iter().filter_map(|header| header.title.as_deref()).collect();
     titles.sort_unstable();
     assert_eq!(

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use baton_transcripts::{Env, Filter, Header, HeaderCache, Os, Stamp, TranscriptFile, list};
+use baton_transcripts::{Filter, Header, HeaderCache, Os, Stamp, TranscriptEnv, TranscriptFile, list};
 
 use super::sample;
 
@@ -38,8 +38,13 @@ impl Home {
         self.0.path().join(at)
     }
 
-    fn env(&self) -> Env {
-        Env { home: self.0.path().to_owned(), vars: BTreeMap::new(), os: Os::Linux, ..Env::default() }
+    fn env(&self) -> TranscriptEnv {
+        TranscriptEnv {
+            home: self.0.path().to_owned(),
+            vars: BTreeMap::new(),
+            os: Os::Linux,
+            ..TranscriptEnv::default()
+        }
     }
 }
 
@@ -145,7 +150,7 @@ fn the_tools_own_variables_say_where_files_are() {
     env.vars.insert("CLAUDE_CONFIG_DIR".into(), "/nowhere".into());
     env.vars.insert("CODEX_HOME".into(), home.path(".codex").to_string_lossy().into_owned());
     assert_eq!(
-        list(&env, &Filter::default(), &(), 1).iter().filter(|header| header.agent == "claude").count(),
+        list(&env, &Filter::default(), &(), 1).iter().filter(|header| header.tool_id == "claude").count(),
         0
     );
     assert_eq!(list(&env, &Filter::default(), &(), 1).len(), 2);

@@ -22,7 +22,7 @@ use mutate::Dice;
 use seeds::Seed;
 
 /// Longer than this for a file of a few hundred KiB is a loop that grows with its square.
-const PATIENCE: Duration = Duration::from_secs(5);
+const FILE_TIMEOUT: Duration = Duration::from_secs(5);
 
 fn main() -> anyhow::Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -76,7 +76,7 @@ fn one(
         let (outcome, took) = read(format, &made.path, made.key.as_deref());
         tried += 1;
         slowest = slowest.max(took);
-        let why = outcome.err().or_else(|| (took > PATIENCE).then(|| format!("took {took:?}")));
+        let why = outcome.err().or_else(|| (took > FILE_TIMEOUT).then(|| format!("took {took:?}")));
         if let Some(why) = why {
             broken += 1;
             let saved = keep(format.id(), &made.path, broken)?;

@@ -42,7 +42,7 @@ Before you stop: close what is done, give back what is not, and write down what 
 `baton wrap` hands your session over.
 ";
 
-/// The same for an agent that has the tools of the MCP server.
+/// What `bd prime` tells an agent that has the tools of the MCP server.
 pub(super) const PRIME_FOR_MCP: &str = "\
 # Issues
 
@@ -196,20 +196,20 @@ pub(super) const NOT_IN_GIT: &str =
     "issues are not in git yet: write `[tasks]` and `mirror = true` into .baton.toml";
 
 #[derive(Serialize)]
-struct Place {
+struct LedgerPaths {
     path: String,
     prefix: String,
     database_path: String,
 }
 
-pub(super) fn place(out: &mut Out<'_>) -> Result<(), AppError> {
+pub(super) fn where_ledger_is(out: &mut Out<'_>) -> Result<(), AppError> {
     let prefix = project(out)?;
     let path =
-        super::file::issues_file(out).parent().map(|path| path.display().to_string()).unwrap_or_default();
-    if out.app.config.tasks_mirror.is_none() && !std::path::Path::new(&path).is_dir() {
+        super::file::beads_file(out).parent().map(|path| path.display().to_string()).unwrap_or_default();
+    if out.app.config.beads_file.is_none() && !std::path::Path::new(&path).is_dir() {
         out.remark(NOT_IN_GIT);
     }
-    let answer = Place { path, prefix, database_path: out.app.config.ledger() };
+    let answer = LedgerPaths { path, prefix, database_path: out.app.config.ledger() };
     out.print(&answer, |it| {
         let [path, prefix, store] = [&it.path, &it.prefix, &it.database_path].map(|text| visible(text));
         format!("{path}\n  prefix: {prefix}\n  store: {store}\n")

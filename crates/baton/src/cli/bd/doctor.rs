@@ -8,7 +8,7 @@ use baton_ops::task::{self as tasks, CyclesInput, StatsInput};
 use serde::Serialize;
 
 use super::args::{Area, Doctor};
-use super::file::issues_file;
+use super::file::beads_file;
 use super::list::Selection;
 use super::{Out, about, duplicates, graph, report};
 use crate::cli::beads;
@@ -150,8 +150,8 @@ fn check(area: Area, out: &mut Out<'_>) -> Result<Check, AppError> {
 
 /// How the file stands.
 fn file(out: &mut Out<'_>) -> Check {
-    let is_mirrored = out.app.config.tasks_mirror.is_some();
-    let path = issues_file(out);
+    let is_mirrored = out.app.config.beads_file.is_some();
+    let path = beads_file(out);
     match (is_mirrored, path.is_file()) {
         (true, true) => Check::ok("Issues File", format!("commands keep {} in step", path.display())),
         (true, false) => Check {
@@ -166,8 +166,8 @@ fn file(out: &mut Out<'_>) -> Check {
 
 /// Brings the file in step where it is to be kept so; what was done, or would be.
 fn mend(is_dry: bool, out: &mut Out<'_>) -> Result<Vec<String>, AppError> {
-    let path = issues_file(out);
-    if out.app.config.tasks_mirror.is_none() || path.is_file() {
+    let path = beads_file(out);
+    if out.app.config.beads_file.is_none() || path.is_file() {
         return Ok(Vec::new());
     }
     let path = path.display().to_string();

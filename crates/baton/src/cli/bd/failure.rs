@@ -131,7 +131,7 @@ pub(super) fn fail(ended: &AppError, json: bool, envelope: bool) -> Result<(), A
     fail_with(Map::new(), ended, (json, envelope))
 }
 
-/// The same with more fields.
+/// Prints an error in Beads' shape with these fields besides.
 fn fail_with(
     mut fields: Map<String, Value>,
     ended: &AppError,

@@ -13,8 +13,8 @@ use crate::cli::beads;
 use crate::error::AppError;
 
 /// The file of issues of this folder's repository.
-pub(super) fn issues_file(out: &mut Out<'_>) -> PathBuf {
-    if let Some(mirror) = &out.app.config.tasks_mirror {
+pub(super) fn beads_file(out: &mut Out<'_>) -> PathBuf {
+    if let Some(mirror) = &out.app.config.beads_file {
         return mirror.path();
     }
     let caller = out.app.caller();
@@ -66,7 +66,7 @@ struct Imported {
 
 pub(super) fn import(path: Option<String>, dry_run: bool, out: &mut Out<'_>) -> Result<(), AppError> {
     let actor = out.identity();
-    let source = path.unwrap_or_else(|| issues_file(out).display().to_string());
+    let source = path.unwrap_or_else(|| beads_file(out).display().to_string());
     let given = match source.as_str() {
         "-" => {
             let mut file = tempfile::Builder::new().prefix("bd-").tempfile().map_err(anyhow::Error::from)?;
@@ -77,7 +77,7 @@ pub(super) fn import(path: Option<String>, dry_run: bool, out: &mut Out<'_>) -> 
     };
     let path = given.as_ref().map_or_else(|| source.clone(), |file| file.path().display().to_string());
     // The lines of the mirrored file have the ids that every clone knows.
-    let is_mirror = out.app.config.tasks_mirror.as_ref().is_some_and(|own| own.path() == Path::new(&path));
+    let is_mirror = out.app.config.beads_file.as_ref().is_some_and(|own| own.path() == Path::new(&path));
     let named = if is_mirror { None } else { nameless::with_ids(&path, out)? };
     let path = named.as_ref().map_or(path, |file| file.path().display().to_string());
     let done = beads::import(out.app, &path, actor.as_deref(), dry_run)?;

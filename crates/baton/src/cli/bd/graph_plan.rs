@@ -67,7 +67,7 @@ struct Node {
 }
 
 /// Fields of a node that are kept as they are.
-const KEPT: [&str; 11] = [
+const KEPT_FIELDS: [&str; 11] = [
     "spec_id",
     "owner",
     "ephemeral",
@@ -114,12 +114,12 @@ impl Node {
     }
 
     fn unknown(&self) -> impl Iterator<Item = &String> {
-        self.rest.keys().filter(|field| !KEPT.contains(&field.as_str()))
+        self.rest.keys().filter(|field| !KEPT_FIELDS.contains(&field.as_str()))
     }
 
     fn input(&self) -> CreateInput {
         let rest = self.rest.iter().filter(|(field, value)| {
-            KEPT.contains(&field.as_str()) && !value.is_null() && **value != json!(false)
+            KEPT_FIELDS.contains(&field.as_str()) && !value.is_null() && **value != json!(false)
         });
         let mut extra: Map<String, Value> =
             rest.map(|(field, value)| (field.clone(), value.clone())).collect();

@@ -18,7 +18,7 @@ use super::{Out, remove, shape, view};
 use crate::error::AppError;
 
 /// After so long without a change a short-lived issue is old: a day, in milliseconds.
-const OLD: i64 = 86_400_000;
+const OLD_AFTER_MS: i64 = 86_400_000;
 
 pub(super) fn molecule(verb: MolVerb, out: &mut Out<'_>) -> Result<(), AppError> {
     match verb {
@@ -347,7 +347,7 @@ fn wisp_of(row: Row, now: i64) -> Wisp {
     let task = shape::issue(row.task);
     Wisp {
         line: shape::line(&task),
-        old: now.saturating_sub(task.updated_at.0) > OLD,
+        old: now.saturating_sub(task.updated_at.0) > OLD_AFTER_MS,
         id: task.id,
         title: task.title,
         status: task.status,

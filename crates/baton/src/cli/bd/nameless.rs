@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 use tempfile::NamedTempFile;
 
 use super::{Out, about};
+use crate::beads_file::FileLines;
 use crate::cli::beads;
 use crate::clock;
 use crate::error::AppError;
-use crate::issues_file::FileLines;
 
 /// The most characters of a project's id with which the ids of its issues begin.
 const PREFIX: usize = 24;

@@ -51,7 +51,7 @@ const IN_STEP: &str = "No git hook is written: every command keeps the Beads fil
 const NOT_IN_STEP: &str = "No git hook is written, and nothing keeps the Beads file in step yet: write `[tasks]` and `mirror = true` into .baton.toml, or call `bd sync` before each commit.";
 
 pub(super) fn hooks(verb: HooksVerb, out: &mut Out<'_>) -> Result<(), AppError> {
-    let in_step = out.app.config.tasks_mirror.is_some();
+    let in_step = out.app.config.beads_file.is_some();
     let message = if in_step { IN_STEP } else { NOT_IN_STEP };
     let (message, changes) = match verb {
         HooksVerb::Install { .. } => (message, merge_driver::change(out.app, Some(true))?),
@@ -78,7 +78,7 @@ pub(super) fn hooks(verb: HooksVerb, out: &mut Out<'_>) -> Result<(), AppError> 
 /// The settings that have a value, by the names of Beads.
 fn settings(out: &mut Out<'_>) -> Result<Map<String, serde_json::Value>, AppError> {
     let project = about::project(out)?;
-    let mirror = out.app.config.tasks_mirror.as_ref().map(|file| file.path().display().to_string());
+    let mirror = out.app.config.beads_file.as_ref().map(|file| file.path().display().to_string());
     let actor = out.acting_name()?;
     let mut all = Map::new();
     let mut set = |key: &str, value: String| all.insert(key.to_owned(), json!(value));

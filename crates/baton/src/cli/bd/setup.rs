@@ -9,7 +9,7 @@ use baton_ops::task as tasks;
 use serde::Serialize;
 
 use super::args::{Dolt, Prime, Setup, Sync};
-use super::file::{Included, export, import, issues_file};
+use super::file::{Included, beads_file, export, import};
 use super::{Out, about, doctor, human, memory, settings};
 use crate::app::LOCK_PATIENCE_AT_BEGINNING;
 use crate::cli::beads;
@@ -33,7 +33,7 @@ pub(super) fn run(verb: Setup, out: &mut Out<'_>) -> Result<(), AppError> {
         Setup::Import { input, path, dry_run } => import(input.or(path), dry_run, out),
         Setup::Sync(args) => sync(&args, out),
         Setup::Dolt { verb } => match verb {
-            Dolt::Status => about::place(out),
+            Dolt::Status => about::where_ledger_is(out),
             Dolt::Pull | Dolt::Push | Dolt::Commit { .. } => sync(&Sync::default(), out),
         },
         Setup::Hooks { verb } => settings::hooks(verb, out),
@@ -42,7 +42,7 @@ pub(super) fn run(verb: Setup, out: &mut Out<'_>) -> Result<(), AppError> {
         Setup::Version => about::version(out),
         Setup::Info { whats_new: true, .. } => about::whats_new(out),
         Setup::Info { schema, .. } => about::info(schema, out),
-        Setup::Where => about::place(out),
+        Setup::Where => about::where_ledger_is(out),
         Setup::Ping => about::ping(out),
         Setup::Prime(args) => prime(&args, out),
         Setup::Onboard => out.text(about::ONBOARD),
@@ -73,7 +73,7 @@ fn init(prefix: Option<String>, from: Option<String>, out: &mut Out<'_>) -> Resu
     let remote = out.app.config.cwd.as_deref().and_then(git::remote);
     let input = InitInput { id: prefix, remote, identity: out.identity(), ..InitInput::default() };
     let made = out.app.run::<Init>(&input).map_err(one_project_per_repository)?;
-    let file = from.as_ref().map_or_else(|| issues_file(out), PathBuf::from);
+    let file = from.as_ref().map_or_else(|| beads_file(out), PathBuf::from);
     let imported = match from.is_some() || file.is_file() {
         true => {
             let actor = out.identity();
@@ -92,7 +92,7 @@ fn init(prefix: Option<String>, from: Option<String>, out: &mut Out<'_>) -> Resu
         };
         format!("✓ Project {} is registered\n{issues}", visible(&made.project_id))
     })?;
-    if out.app.config.tasks_mirror.is_some() {
+    if out.app.config.beads_file.is_some() {
         return Ok(());
     }
     if !file.is_file() {
@@ -132,7 +132,7 @@ fn preview(out: &mut Out<'_>) -> Result<(), AppError> {
         Some(known) => Some(known.project.project_id),
         None => prefix_of_issues(out)?,
     };
-    let file = issues_file(out);
+    let file = beads_file(out);
     let issues_file = file.is_file().then(|| file.display().to_string());
     out.print(&Preview { prefix, issues_file, dry_run: true }, |it| {
         let prefix = it.prefix.as_deref().unwrap_or("the name of the folder");
@@ -197,7 +197,7 @@ const MAX_PRIME: u64 = 64 * 1024;
 
 /// The prefix that most issues of the file have, for a folder that has no project yet; none where it is another repository's.
 fn prefix_of_issues(out: &mut Out<'_>) -> Result<Option<String>, AppError> {
-    let file = issues_file(out);
+    let file = beads_file(out);
     if !file.is_file() || out.app.run::<ProjectShow>(&ProjectShowInput::default()).is_ok() {
         return Ok(None);
     }
@@ -259,7 +259,7 @@ struct Synced {
 /// Takes in what the file has, then writes it, as far as the options ask for it. git carries it to others. The file is never written
 /// before it is read: what others have put there would be lost.
 fn sync(args: &Sync, out: &mut Out<'_>) -> Result<(), AppError> {
-    let file = issues_file(out);
+    let file = beads_file(out);
     let path = file.display().to_string();
     let (is_dry, only_reads) = (args.dry_run || args.status, args.import_only);
     let actor = out.identity();

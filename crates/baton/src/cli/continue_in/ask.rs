@@ -69,7 +69,7 @@ fn is_interactive(app: &App) -> bool {
 }
 
 /// A line of the picker.
-enum Candidate {
+enum PickerEntry {
     /// A session of this machine.
     Local(Row),
     /// One that was pushed to the project.
@@ -88,17 +88,19 @@ fn choose(args: &Args, app: &mut App) -> Result<Choice, AppError> {
         )
         .into());
     }
-    app.drawing = true;
+    app.is_full_screen = true;
     let mut preview = |at: usize| match candidates.get(at) {
-        Some(Candidate::Local(row)) => about(row, app),
-        Some(Candidate::Copy(copy)) => about_copy(copy, app),
+        Some(PickerEntry::Local(row)) => about(row, app),
+        Some(PickerEntry::Copy(copy)) => about_copy(copy, app),
         None => String::new(),
     };
     let chosen = picker::pick("continue", candidates.iter().map(item).collect(), &mut preview);
-    app.drawing = false;
+    app.is_full_screen = false;
     match candidates.into_iter().nth(chosen?).ok_or(AppError::Interrupted)? {
-        Candidate::Local(row) => Ok(Choice::Named { id: visible(&row.id), agent: Some(visible(&row.agent)) }),
-        Candidate::Copy(CopyRow { manifest, .. }) => {
+        PickerEntry::Local(row) => {
+            Ok(Choice::Named { id: visible(&row.id), agent: Some(visible(&row.agent)) })
+        }
+        PickerEntry::Copy(CopyRow { manifest, .. }) => {
             Ok(Choice::Copy { id: manifest.transcript_id, agent: manifest.agent })
         }
     }
@@ -106,7 +108,7 @@ fn choose(args: &Args, app: &mut App) -> Result<Choice, AppError> {
 
 /// Sessions of this folder first, so that Enter does not take one of another folder; then what was pushed to its project and is
 /// not on this machine.
-fn candidates(args: &Args, app: &mut App) -> Result<Vec<Candidate>, AppError> {
+fn candidates(args: &Args, app: &mut App) -> Result<Vec<PickerEntry>, AppError> {
     let agents = args.agent.iter().cloned().collect();
     let listed = app.run::<List>(&ListInput { agents, ..ListInput::default() })?;
     let here = app.caller().git_root.or(app.caller().folders.first().cloned()).map(PathBuf::from);
@@ -120,9 +122,9 @@ fn candidates(args: &Args, app: &mut App) -> Result<Vec<Candidate>, AppError> {
     };
     copies.retain(|copy| !listed.items.iter().any(|row| is_of(copy, row)));
     let (own, others): (Vec<Row>, Vec<Row>) = listed.items.into_iter().partition(is_here);
-    let own = own.into_iter().map(Candidate::Local);
-    let copies = copies.into_iter().map(Candidate::Copy);
-    Ok(own.chain(copies).chain(others.into_iter().map(Candidate::Local)).collect())
+    let own = own.into_iter().map(PickerEntry::Local);
+    let copies = copies.into_iter().map(PickerEntry::Copy);
+    Ok(own.chain(copies).chain(others.into_iter().map(PickerEntry::Local)).collect())
 }
 
 /// What was pushed to the project of this folder. Where that cannot be asked for, the sessions of this machine can still be chosen.
@@ -139,11 +141,11 @@ fn copies(args: &Args, app: &mut App) -> Result<Vec<CopyRow>, AppError> {
     }
 }
 
-fn item(candidate: &Candidate) -> Item {
+fn item(candidate: &PickerEntry) -> Item {
     let text = |text: &Option<String>| text.as_deref().map(visible).unwrap_or_default();
     let title = |title: String| title.chars().take(60).collect();
     match candidate {
-        Candidate::Local(row) => Item {
+        PickerEntry::Local(row) => Item {
             columns: vec![
                 title(text(&row.title)),
                 visible(&row.agent),
@@ -152,7 +154,7 @@ fn item(candidate: &Candidate) -> Item {
             ],
             words: format!("{} {}", text(&row.cwd), visible(&row.id)),
         },
-        Candidate::Copy(CopyRow { identity, pushed_at, manifest }) => Item {
+        PickerEntry::Copy(CopyRow { identity, pushed_at, manifest }) => Item {
             columns: vec![
                 match &manifest.readers {
                     Some(_) => "(encrypted)".to_owned(),

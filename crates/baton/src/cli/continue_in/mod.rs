@@ -228,9 +228,10 @@ fn record(
     app: &mut App,
 ) -> Result<ContinueOutput, AppError> {
     let caller = app.caller();
-    let mut place = caller.place.clone();
+    let mut place = caller.location.clone();
     place.process = process::own();
-    let becoming = Caller { session: None, surface: plan.launcher.tool.surface.to_owned(), place, ..caller };
+    let becoming =
+        Caller { session: None, surface: plan.launcher.tool.surface.to_owned(), location: place, ..caller };
     let input = ContinueInput {
         project: app.project.clone(),
         identity: args.who.identity.clone(),

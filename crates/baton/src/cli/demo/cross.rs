@@ -152,7 +152,7 @@ fn receive(cast: &mut DemoWorld, story: &mut Story, id: &str) -> Result<(), AppE
 }
 
 fn pickup_of(id: &str) -> PickupInput {
-    PickupInput { handoff_id: Some(id.to_owned()), ..PickupInput::default() }
+    PickupInput { target_id: Some(id.to_owned()), ..PickupInput::default() }
 }
 
 fn completion_of(id: &str) -> AdvanceInput {

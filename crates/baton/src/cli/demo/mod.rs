@@ -11,7 +11,7 @@ use baton_model::delta;
 use baton_model::id::visible;
 use baton_ops::ledger::{LedgerList, LedgerListInput};
 use baton_ops::project::{Init, InitInput};
-use baton_ops::session::{Bundle, Pickup, PickupInput, Status, StatusInput};
+use baton_ops::session::{Pickup, PickupInput, PickupOutput, Status, StatusInput};
 use baton_ops::transcript::{self, Document, DocumentInput, Import, ImportInput, ImportOutput, ListInput};
 use serde::Serialize;
 use serde_json::Value;
@@ -281,7 +281,7 @@ fn too_late(stage: &DemoHome, app: &App) -> String {
 /// Compares what was picked up with what the ledger holds.
 fn packet_is_whole(
     imported: &ImportOutput,
-    picked: &Bundle,
+    picked: &PickupOutput,
     app: &mut App,
 ) -> Result<&'static str, AppError> {
     let kind = Some(delta::Kind::Wrap.as_str().to_owned());

@@ -88,7 +88,7 @@ pub(crate) fn report(app: &mut App) -> Result<Option<Report>, AppError> {
     })?;
     let mut report =
         Report { embedder, memories, without_vector, to_do, trouble, embeddings: None, qdrant: None };
-    let Some(outside) = app.machine.outside()? else { return Ok(Some(report)) };
+    let Some(outside) = app.machine.index_services()? else { return Ok(Some(report)) };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     if outside.has_endpoint() {
         report.embeddings = Some(match runtime.block_on(outside.embed(&["baton".to_owned()])) {
@@ -160,7 +160,7 @@ impl Report {
 
 /// Throws the collection away, so that it can be filled anew.
 pub(crate) fn drop_collection(app: &App) -> Result<(), AppError> {
-    let outside = app.machine.outside()?;
+    let outside = app.machine.index_services()?;
     let Some(qdrant) = outside.as_ref().and_then(|outside| outside.qdrant()) else {
         let what = "no Qdrant is set, so there is no collection to make anew";
         let hint = "set BATON_QDRANT_URL, or leave --fresh away";

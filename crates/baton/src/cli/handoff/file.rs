@@ -107,7 +107,10 @@ pub(super) fn export(args: Export, app: &mut App) -> Result<(), AppError> {
     let changes_parts = changes_parts(&preview, app)?;
     let transcript = transcript(args.transcript.as_deref(), app)?;
     let protection = protection(&args, &preview.project_id, app)?;
-    let Some(file) = args.output.filter(|_| !args.dry_run) else { return show(&preview, None, app) };
+    let Some(file) = args.output.filter(|_| !args.dry_run) else {
+        remark_unpushed(&preview.baton, app);
+        return show(&preview, None, app);
+    };
     input.dry_run = false;
     input.baton_id = Some(preview.baton.baton_id.clone());
     input.project = Some(preview.project_id.clone());

@@ -272,7 +272,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             let project = app.project.clone();
             let input =
                 HandoffInput { project, session: session_id, budget, preset, ..HandoffInput::default() };
-            let made = app.run::<session::Handoff>(&input)?;
+            let made = app.run::<session::SessionDocument>(&input)?;
             // The document keeps its lines; foreign text in it is fenced already.
             app.show(&made, |made| format!("{}\n", made.document))
         }

@@ -2,13 +2,13 @@
 
 use baton_model::id::{short, visible};
 use baton_model::refusal::{Kind, Refusal};
-use baton_ops::session::{Bundle, WaitingChanges, WorkLocation};
+use baton_ops::session::{PickupOutput, WaitingChanges, WorkLocation};
 
 use crate::app::App;
 use crate::error::AppError;
 
 /// Prints the folder alone; refused where there is none to go to.
-pub(super) fn print(app: &mut App, bundle: Bundle) -> Result<(), AppError> {
+pub(super) fn print(app: &mut App, bundle: PickupOutput) -> Result<(), AppError> {
     let Some(work) = bundle.location else {
         let what = "the session that left this work did not say in which folder it worked";
         return Err(Refusal::new(

@@ -10,7 +10,7 @@ use baton_model::id::visible;
 use baton_model::packet::ValidatedPacket;
 use baton_model::printable::is_hidden;
 use baton_model::refusal::{Kind, Refusal};
-use baton_ops::session::Bundle;
+use baton_ops::session::PickupOutput;
 use serde::Serialize;
 
 use crate::app::App;
@@ -56,7 +56,7 @@ pub(super) fn refuse_remote(app: &App) -> Result<(), AppError> {
 }
 
 /// Runs the test command of what was picked up in the working directory.
-pub(super) fn verify(bundle: &Bundle, time: Duration, app: &App) -> Result<Verification, AppError> {
+pub(super) fn verify(bundle: &PickupOutput, time: Duration, app: &App) -> Result<Verification, AppError> {
     let not_run = |command, why| Ok(Verification { command, not_run: Some(why), ..Verification::default() });
     if bundle.handoff.is_some() {
         return not_run(None, "it came from another project: read its test command and run it yourself");

@@ -13,7 +13,7 @@ use crate::error::AppError;
 
 /// A deed that asks for something first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verb {
+pub(super) enum ActionKind {
     PickUp,
     Reassign,
     Answer,
@@ -22,7 +22,7 @@ pub(super) enum Verb {
     Claim,
 }
 
-impl Verb {
+impl ActionKind {
     /// What a letter means for a target.
     pub(super) fn of(letter: char, target: &Target) -> Option<Self> {
         match (letter, target) {
@@ -89,12 +89,12 @@ pub(super) struct Undo {
 
 /// Something to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Deed {
-    Do { verb: Verb, target: Target, values: Vec<String> },
+pub(super) enum Action {
+    Do { verb: ActionKind, target: Target, values: Vec<String> },
     Undo(Undo),
 }
 
-impl Deed {
+impl Action {
     /// The name under which it is done.
     pub(super) fn identity(&self) -> Option<&String> {
         match self {
@@ -105,46 +105,46 @@ impl Deed {
 }
 
 /// Does it; what to say, and how it is taken back.
-pub(super) fn run(app: &mut App, deed: &Deed) -> Result<(String, Option<Undo>), AppError> {
+pub(super) fn run(app: &mut App, deed: &Action) -> Result<(String, Option<Undo>), AppError> {
     let (verb, target, values) = match deed {
-        Deed::Do { verb, target, values } => (*verb, target, values),
-        Deed::Undo(undo) => return take_back(app, undo).map(|message| (message, None)),
+        Action::Do { verb, target, values } => (*verb, target, values),
+        Action::Undo(undo) => return take_back(app, undo).map(|message| (message, None)),
     };
     let identity = values.first().cloned();
     let second = || values.get(1).cloned().unwrap_or_default();
     let message = match (verb, target) {
-        (Verb::PickUp, Target::Baton { project_id, id }) => {
+        (ActionKind::PickUp, Target::Baton { project_id, id }) => {
             return pick_up(app, identity, (Some(project_id), id));
         }
-        (Verb::PickUp, Target::Handoff { id, .. }) => return pick_up(app, identity, (None, id)),
-        (Verb::Reassign, Target::Session { project_id, id }) => {
+        (ActionKind::PickUp, Target::Handoff { id, .. }) => return pick_up(app, identity, (None, id)),
+        (ActionKind::Reassign, Target::Session { project_id, id }) => {
             let (project, to) = (Some(project_id.clone()), second());
             let input = ReassignInput { project, identity, session: id.clone(), to, why: None };
             format!("the baton waits for {}", visible(&app.run::<Reassign>(&input)?.to))
         }
-        (Verb::Answer, Target::Message { project_id, id, .. }) => {
+        (ActionKind::Answer, Target::Message { project_id, id, .. }) => {
             let (project, reply_to) = (Some(project_id.clone()), Some(id.clone()));
             let input =
                 MailSendInput { project, identity, reply_to, body: second(), ..MailSendInput::default() };
             app.run::<MailSend>(&input)?;
             "sent".to_owned()
         }
-        (Verb::Acknowledge, Target::Message { project_id, id, .. }) => {
+        (ActionKind::Acknowledge, Target::Message { project_id, id, .. }) => {
             let (project, message_id) = (Some(project_id.clone()), id.clone());
             let input = MailAckInput { project, identity, message_id, ..MailAckInput::default() };
             format!("{} is told", visible(&app.run::<MailAck>(&input)?.to))
         }
-        (Verb::Retry, Target::Handoff { id, .. }) => {
+        (ActionKind::Retry, Target::Handoff { id, .. }) => {
             let progress = app.run::<Retry>(&RetryInput { id: id.clone(), identity, repo: None })?;
             format!("the hand-off is {}", progress.row.handoff.state.as_str())
         }
-        (Verb::Claim, Target::Task { project_id, id }) => {
+        (ActionKind::Claim, Target::Task { project_id, id }) => {
             let (project, id) = (Some(project_id.clone()), Some(id.clone()));
             let input = ClaimTaskInput { project, identity, id, ..ClaimTaskInput::default() };
             app.run::<ClaimTask>(&input)?;
             "claimed".to_owned()
         }
-        // A key means something only for the targets that `Verb::of` names.
+        // A key means something only for the targets that `ActionKind::of` names.
         _ => String::new(),
     };
     Ok((message, None))
@@ -156,7 +156,12 @@ fn pick_up(
     (project_id, id): (Option<&String>, &str),
 ) -> Result<(String, Option<Undo>), AppError> {
     let handoff_id = Some(id.to_owned());
-    let input = PickupInput { project: project_id.cloned(), identity, handoff_id, ..PickupInput::default() };
+    let input = PickupInput {
+        project: project_id.cloned(),
+        identity,
+        target_id: handoff_id,
+        ..PickupInput::default()
+    };
     let taken = app.run::<Pickup>(&input)?;
     let identity = taken.identity.clone();
     let message = format!("{} holds the baton", visible(&identity));

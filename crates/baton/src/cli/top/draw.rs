@@ -1,6 +1,6 @@
 //! `baton top` as lines of text. What counts is said by words and marks, and by colours only besides.
 
-use super::act::Verb;
+use super::act::ActionKind;
 use super::state::{Detail, Prompt, Row, State, View};
 use crate::cells::{cells, cut, fit, wrap};
 
@@ -150,7 +150,7 @@ impl Pen {
             Some(detail) => Some(&detail.target),
             None => state.row().map(|row| &row.target),
         };
-        let hints = target.map(Verb::hints).filter(|hints| !hints.is_empty());
+        let hints = target.map(ActionKind::hints).filter(|hints| !hints.is_empty());
         hints.map_or_else(|| KEYS.to_owned(), |hints| format!("{hints} · {KEYS}"))
     }
 }

@@ -4,7 +4,7 @@ mod keys;
 
 use baton_model::handoff;
 
-use super::act::{Deed, Undo, Verb};
+use super::act::{Action, ActionKind, Undo};
 
 /// A list that can be looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,7 +113,7 @@ pub(super) struct Detail {
 /// A deed that asks for something first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Prompt {
-    pub verb: Verb,
+    pub verb: ActionKind,
     pub target: Target,
     /// What is asked, and what was typed.
     pub fields: Vec<(&'static str, String)>,
@@ -140,13 +140,13 @@ pub(super) enum Key {
 
 /// What a key came to.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum KeyEffect {
     Stay,
     Quit,
     /// The ledger is to be read.
     Look,
     Open(Target),
-    Act(Deed),
+    Act(Action),
 }
 
 /// The whole state.
@@ -212,7 +212,7 @@ impl State {
     }
 
     /// Takes what a deed came to. The name under which it was done is remembered from then on.
-    pub(super) fn finish(&mut self, deed: &Deed, message: String, undo: Option<Undo>) {
+    pub(super) fn finish(&mut self, deed: &Action, message: String, undo: Option<Undo>) {
         if let Some(identity) = deed.identity() {
             identity.clone_into(&mut self.identity);
         }

@@ -54,7 +54,7 @@ pub(crate) fn write_session(
         now,
         make_id: new_id,
     };
-    let written = (native.place)(&session, places)?;
+    let written = (native.target)(&session, places)?;
     let lines: String = (native.records)(&session).iter().map(|record| format!("{record}\n")).collect();
     let mut files = Vec::new();
     for (path, content) in written.beside.iter().map(|(p, c)| (p, c)).chain([(&written.main, &lines)]) {

@@ -13,7 +13,7 @@ use super::{EarlyStop, GROWS, Worker};
 use crate::recall::ServiceError;
 
 /// Texts that are embedded at once, at a first try. A model that was too slow for them is asked for half at the next.
-const BATCH: usize = 32;
+const BATCH_SIZE: usize = 32;
 /// What every model has a vector for.
 const PROBE: &str = "-";
 
@@ -114,7 +114,7 @@ impl Worker<'_> {
 
 /// How many texts are embedded at once at this try.
 fn batch(tries: i64) -> usize {
-    BATCH >> tries.clamp(1, GROWS).abs_diff(1)
+    BATCH_SIZE >> tries.clamp(1, GROWS).abs_diff(1)
 }
 
 /// Whether fewer or other texts could have been embedded: too long, too many, too slow. Keys, addresses and quotas are the same

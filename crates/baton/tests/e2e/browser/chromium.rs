@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use crate::stage::env;
 
 /// How long anything may take before the test says that it did not come. The machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(15);
+const TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The running browser, with a profile of its own.
 pub(super) struct Chromium {
@@ -100,7 +100,7 @@ impl Chromium {
         self.pipe.borrow_mut().write_all(&bytes).expect("the browser listens");
         let begin = Instant::now();
         loop {
-            let left = PATIENCE.checked_sub(begin.elapsed()).unwrap_or_default();
+            let left = TIMEOUT.checked_sub(begin.elapsed()).unwrap_or_default();
             let Ok(mut heard) = self.heard.recv_timeout(left) else {
                 panic!("the browser does not answer to {method} {params}")
             };
@@ -142,7 +142,7 @@ pub(super) fn eventually<T>(what: impl Fn() -> String, mut look: impl FnMut() ->
         if let Some(found) = look() {
             return found;
         }
-        assert!(begin.elapsed() < PATIENCE, "{}", what());
+        assert!(begin.elapsed() < TIMEOUT, "{}", what());
         std::thread::sleep(Duration::from_millis(25));
     }
 }

@@ -32,9 +32,11 @@ impl<'a> Tab<'a> {
         let attached = browser.call(None, "Target.attachToTarget", &attach);
         let session = attached["sessionId"].as_str().expect("session").to_owned();
         let tab = Self { browser, session, base: format!("http://{server}/") };
-        for domain in ["Page", "Runtime", "Log", "Network", "Performance"] {
+        for domain in ["Page", "Runtime", "Log", "Network"] {
             tab.call(&format!("{domain}.enable"), &json!({}));
         }
+        // Processor time of the thread: what waits for a core on a busy machine is not at work.
+        tab.call("Performance.enable", &json!({ "timeDomain": "threadTicks" }));
         tab.look(look);
         tab.call("Page.navigate", &json!({ "url": format!("{}#/{place}", tab.base) }));
         tab.settled();
@@ -212,7 +214,7 @@ impl<'a> Tab<'a> {
         over.iter().map(bytes).map(|bytes| format!("{bytes:.0}").parse::<i64>().unwrap_or_default()).sum()
     }
 
-    /// How long the main thread of the page has worked, in seconds.
+    /// How long the main thread of the page has worked, in seconds of processor time.
     pub(super) fn busy_seconds(&self) -> f64 {
         let metrics = self.call("Performance.getMetrics", &json!({}));
         let all = metrics["metrics"].as_array().cloned().unwrap_or_default();

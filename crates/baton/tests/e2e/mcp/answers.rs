@@ -1,6 +1,6 @@
 //! Answers: every action of every tool, long ones, resources, prompts, completion.
 
-use baton_mcp::table::{REST, TOOLS};
+use baton_mcp::table::{READ_MORE, TOOLS};
 use serde_json::{Value, json};
 
 use super::client::{Client, ERAS, MODERN, OLDER};
@@ -38,7 +38,7 @@ fn every_action_of_every_tool_answers_in_its_frame() {
     for tool in TOOLS.iter().filter(|tool| !["session_wrap", "handoff_create"].contains(&tool.name)) {
         // An action before, such as `reassign`, may have ended the session.
         client.done("session_start", json!({}));
-        for action in tool.actions.iter().filter(|action| action.operation != REST) {
+        for action in tool.actions.iter().filter(|action| action.operation != READ_MORE) {
             let mut input = arguments(action.name, &ids);
             // The schema is merged: an action takes only what is its own.
             let schema: Value =

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::stage::Terminal;
 
 /// How long an answer may take before the test is given up.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(crate) const MODERN: &str = "2026-07-28";
 pub(crate) const OLDER: [&str; 2] = ["2025-11-25", "2025-06-18"];
@@ -164,7 +164,7 @@ impl Client {
 
     fn next(&self) -> Value {
         let Wire::Pipe { lines, .. } = &self.wire else { panic!("no pipe") };
-        lines.recv_timeout(PATIENCE).expect("the server says something")
+        lines.recv_timeout(TIMEOUT).expect("the server says something")
     }
 
     fn take(&mut self, message: Value) {
@@ -324,7 +324,7 @@ pub(crate) fn stream(address: &str, headers: &[(&str, String)], body: &[u8]) -> 
 
 fn request(method: &str, address: &str, headers: &[(&str, String)], body: &[u8]) -> TcpStream {
     let mut stream = TcpStream::connect(address).expect("the server listens");
-    stream.set_read_timeout(Some(PATIENCE)).expect("timeout");
+    stream.set_read_timeout(Some(TIMEOUT)).expect("timeout");
     let mut head =
         format!("{method} /mcp HTTP/1.1\r\nconnection: close\r\ncontent-length: {}\r\n", body.len());
     if !headers.iter().any(|(name, _)| *name == "host") {

@@ -41,7 +41,7 @@ pub fn without_deletion(mut record: Record, to: &Task) -> Record {
     record
 }
 
-/// The same of a line of the file.
+/// A line of the Beads file, likewise without the deletion.
 pub fn row_without_deletion(row: Map<String, Value>, to: &Map<String, Value>) -> Map<String, Value> {
     match (read(&row), read(to)) {
         (Ok(record), Ok(to)) if record.task.status == "tombstone" => {

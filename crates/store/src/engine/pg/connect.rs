@@ -81,7 +81,7 @@ impl Connector {
     }
 
     /// Gets back to a server that was there a moment ago: one that restarts is waited for, though not twice in a row.
-    pub(super) fn again(&mut self) -> Result<PipelinedConnection, Fault> {
+    pub(super) fn reconnect(&mut self) -> Result<PipelinedConnection, Fault> {
         let pauses = if self.is_exhausted { &[][..] } else { &PAUSES };
         let mut answer = self.connect();
         for pause in pauses {

@@ -80,7 +80,7 @@ impl Postgres {
 
     fn reconnect(&mut self) -> Result<(), Fault> {
         self.statements.clear();
-        self.line = self.dial.again()?;
+        self.line = self.dial.reconnect()?;
         Ok(())
     }
 }

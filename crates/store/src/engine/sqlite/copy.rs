@@ -28,7 +28,7 @@ pub(super) fn write_copy(conn: &Connection, to: &Path) -> Result<(), Fault> {
     sync_folder(to)
 }
 
-/// The same into a new file that is not open elsewhere; on an error the partial file is left.
+/// Writes a copy into a new file that is not open elsewhere; on an error the partial file is left.
 pub(super) fn write_draft(conn: &Connection, draft: &Path) -> Result<(), Fault> {
     let Some(target) = draft.to_str() else {
         let message = format!("cannot write to {}: the path is not UTF-8", draft.display());
@@ -63,9 +63,13 @@ fn write_id(path: &Path) -> io::Result<()> {
     file.write_all(&u32::try_from(APPLICATION_ID).unwrap_or_default().to_be_bytes())
 }
 
+/// What stands between the name of a file and the number of the process that writes it. No backup is given such a name: it would be
+/// removed as a draft.
+pub const DRAFT_MARK: &str = ".baton-draft-";
+
 /// Where a file is written before it has its name.
 pub(super) fn draft_of(path: &Path) -> PathBuf {
-    sibling_path(path, &format!(".draft-{}", std::process::id()))
+    sibling_path(path, &format!("{DRAFT_MARK}{}", std::process::id()))
 }
 
 /// What SQLite and Baton keep beside a database, by the end of its name.
@@ -79,7 +83,7 @@ fn folder_of(path: &Path) -> &Path {
 /// Removes drafts of processes that are gone, and what is left beside them: a backup or restore that was killed leaves some.
 pub(super) fn sweep(store: &Path) {
     let Some(name) = store.file_name() else { return };
-    let prefix = format!("{}.draft-", name.to_string_lossy());
+    let prefix = format!("{}{DRAFT_MARK}", name.to_string_lossy());
     if !Path::new("/proc/self").exists() {
         return;
     }

@@ -14,7 +14,7 @@ use super::{error, open};
 use crate::engine::fault::{Fault, FaultKind};
 
 /// How long a writer waits for the others.
-const PATIENCE: Duration = Duration::from_secs(10);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The lock on the side file of one database.
 pub(super) struct WriterLock {
@@ -27,7 +27,7 @@ pub(super) struct WriterLock {
 impl WriterLock {
     /// The lock of a database; nothing is opened yet.
     pub(super) fn for_database(database: &Path) -> Self {
-        Self { database: database.to_owned(), file: None, held: false, patience: PATIENCE }
+        Self { database: database.to_owned(), file: None, held: false, patience: LOCK_TIMEOUT }
     }
 
     /// Waits for the lock. Where there can be none (the file system has no locks, or the side file may not be made), the
@@ -105,7 +105,7 @@ mod tests {
         let fault = second.acquire().unwrap_err();
         assert_eq!(fault.kind, FaultKind::Busy);
         first.release();
-        second.patience = PATIENCE;
+        second.patience = LOCK_TIMEOUT;
         second.acquire().unwrap();
         second.release();
         first.acquire().unwrap();

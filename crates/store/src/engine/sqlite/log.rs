@@ -23,8 +23,8 @@ pub(super) const LIMIT: u64 = 4 * 1024 * 1024;
 /// How many writes of a connection try to mark a new log while a reader is in the way.
 pub(super) const MARKS: u32 = 3;
 /// How often one of them looks whether the reader has gone, and how long it waits in between.
-const LOOKS: u32 = 5;
-const PAUSE: Duration = Duration::from_millis(1);
+const MAX_POLLS: u32 = 5;
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 impl Sqlite {
     /// Marks the file where the log is about to begin. Called under the writers' lock, outside of a transaction, before a
@@ -61,10 +61,10 @@ impl Sqlite {
         self.unsettled = true;
         self.set_id(MARK)?;
         let mut is_marked = self.write_back()?;
-        for _ in 0..LOOKS {
+        for _ in 0..MAX_POLLS {
             if !is_marked {
                 // Reads are short.
-                std::thread::sleep(PAUSE);
+                std::thread::sleep(POLL_INTERVAL);
                 is_marked = self.write_back()?;
             }
         }
@@ -114,7 +114,7 @@ impl Sqlite {
 
     /// The fault of a file whose log is missing.
     pub(super) fn incomplete(&self) -> Fault {
-        incomplete(&self.place())
+        incomplete(&self.path_text())
     }
 }
 

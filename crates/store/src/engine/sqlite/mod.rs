@@ -1,6 +1,7 @@
 //! SQLite: a file that several processes share, or memory.
 
 mod copy;
+pub use copy::DRAFT_MARK;
 mod error;
 mod lock;
 mod log;
@@ -41,7 +42,7 @@ pub(crate) struct Sqlite {
     access: OpenMode,
     lock: Option<WriterLock>,
     /// Set when the file is opened as one that does not change: what it looked like then.
-    frozen: Option<Stamp>,
+    immutable_stamp: Option<Stamp>,
     /// Whether the journal is known to be a write-ahead log, and the file to be marked.
     wal: bool,
     /// Whether the mark was found where the store's own id should be, as a process leaves it that was killed.
@@ -63,7 +64,7 @@ impl Sqlite {
             location: None,
             access: OpenMode::Create,
             lock: None,
-            frozen: None,
+            immutable_stamp: None,
             wal: true,
             unsettled: false,
             marks_left: log::MARKS,
@@ -84,14 +85,14 @@ impl Sqlite {
                 lock: Some(WriterLock::for_database(&location.real)),
                 location: Some(location),
                 access,
-                frozen,
+                immutable_stamp: frozen,
                 wal: false,
                 unsettled: false,
                 marks_left: log::MARKS,
                 fold_at: log::LIMIT,
                 durable: true,
             };
-            match store.check_place() {
+            match store.check_not_moved() {
                 Ok(()) => return Ok(store),
                 // It was replaced while it was opened.
                 Err(_) if tries < OPENINGS => tries += 1,
@@ -100,14 +101,16 @@ impl Sqlite {
         }
     }
 
-    fn place(&self) -> String {
+    fn path_text(&self) -> String {
         self.location.as_ref().map_or_else(|| ":memory:".to_owned(), |at| at.given.display().to_string())
     }
 
     /// Refuses to work on a file that has been moved or replaced at its path: a write to it would be lost.
-    fn check_place(&self) -> Result<(), Fault> {
+    fn check_not_moved(&self) -> Result<(), Fault> {
         match &self.location {
-            Some(location) if self.frozen.is_none() && location.has_moved() => Err(location.replaced()),
+            Some(location) if self.immutable_stamp.is_none() && location.has_moved() => {
+                Err(location.replaced())
+            }
             _ => Ok(()),
         }
     }
@@ -118,7 +121,7 @@ impl Sqlite {
     }
 
     fn fault(&self, sql: Option<&str>, error: rusqlite::Error) -> Fault {
-        error::fault(&self.place(), sql, error)
+        error::fault(&self.path_text(), sql, error)
     }
 
     /// A prepared statement. Builds for development check the order of its parameters each time, others leave that to the
@@ -154,36 +157,39 @@ impl Sqlite {
             (log::MARK | 0, 0, 0) => Ok(None),
             (log::MARK, version, _) => Ok(Some(version)),
             _ => {
-                let message = format!("{} is the database of another program, not a store", self.place());
+                let message = format!("{} is the database of another program, not a store", self.path_text());
                 Err(Fault::new(FaultKind::CannotOpen, message))
             }
         }
     }
 
     fn begin_read(&mut self) -> Result<(), Fault> {
-        if let (Some(seen), Some(location)) = (&self.frozen, &self.location)
+        if let (Some(seen), Some(location)) = (&self.immutable_stamp, &self.location)
             && *seen != Stamp::of(&location.real)
         {
             let location = Location::of(&location.given)?;
             let (conn, frozen) = open::file(&location.real, self.access)?;
-            (self.conn, self.frozen, self.location) = (conn, frozen, Some(location));
+            (self.conn, self.immutable_stamp, self.location) = (conn, frozen, Some(location));
         }
-        self.check_place()?;
+        self.check_not_moved()?;
         self.run("BEGIN")
     }
 
     fn begin_write(&mut self, durable: bool) -> Result<(), Fault> {
-        if self.access == OpenMode::ReadOnly || self.frozen.is_some() {
-            let reason =
-                if self.frozen.is_some() { "its directory is read-only" } else { "opened for reading" };
-            let message = format!("cannot write to {}: {reason}", self.place());
+        if self.access == OpenMode::ReadOnly || self.immutable_stamp.is_some() {
+            let reason = if self.immutable_stamp.is_some() {
+                "its directory is read-only"
+            } else {
+                "opened for reading"
+            };
+            let message = format!("cannot write to {}: {reason}", self.path_text());
             return Err(Fault::new(FaultKind::ReadOnly, message));
         }
         if let Some(lock) = &mut self.lock {
             lock.acquire()?;
         }
         // Under the lock, which a restore holds while it puts another file in the store's place.
-        self.check_place().inspect_err(|_| self.unlock())?;
+        self.check_not_moved().inspect_err(|_| self.unlock())?;
         self.begin_locked(durable).inspect_err(|_| self.unlock())
     }
 
@@ -254,7 +260,7 @@ impl Engine for Sqlite {
         }
         // Without a check of the lock the file may have been moved during the transaction: then the write would be
         // lost.
-        let committed = committed.and_then(|()| self.check_place());
+        let committed = committed.and_then(|()| self.check_not_moved());
         if committed.is_ok() {
             self.fold_long_log();
         }
@@ -335,7 +341,7 @@ impl Engine for Sqlite {
     }
 
     fn may_stay_open(&self) -> bool {
-        self.log_size() < LONG_LOG || self.check_place().is_err()
+        self.log_size() < LONG_LOG || self.check_not_moved().is_err()
     }
 
     fn backup(&mut self, to: &Path) -> Result<(), Fault> {
@@ -346,7 +352,7 @@ impl Engine for Sqlite {
 impl Drop for Sqlite {
     fn drop(&mut self) {
         // Closing the last connection deletes the log by its name, and by now that may be the log of another store.
-        if self.check_place().is_err() {
+        if self.check_not_moved().is_err() {
             let _ = self.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
         }
     }

@@ -132,10 +132,10 @@ pub(super) fn prepare(path: &Path, access: OpenMode) -> Result<(), Fault> {
         Ok(meta) if meta.is_dir() => unopenable(format!("{shown} is a directory, not a store")),
         // Opening a pipe waits for its other end, and a device has none.
         Ok(meta) if !meta.is_file() => unopenable(format!("{shown} is no regular file")),
-        Ok(meta) if meta.len() == 0 && is_bereft(path) => Err(bereft(path)),
+        Ok(meta) if meta.len() == 0 && has_orphaned_log(path) => Err(orphaned_log(path)),
         Ok(_) => Ok(()),
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(error::io_fault("cannot open", path, e)),
-        Err(_) if is_bereft(path) => Err(bereft(path)),
+        Err(_) if has_orphaned_log(path) => Err(orphaned_log(path)),
         Err(_) if access != OpenMode::Create => unopenable(format!("there is no store at {shown}")),
         Err(_) => create(path).map_err(|e| error::io_fault("cannot create", path, e)),
     }
@@ -173,11 +173,11 @@ fn foreign_content(path: &Path) -> Option<&'static str> {
 }
 
 /// Whether there is a log whose store is gone: SQLite would delete it when it makes a new store.
-fn is_bereft(path: &Path) -> bool {
+fn has_orphaned_log(path: &Path) -> bool {
     log_size(path) > 0 && std::fs::metadata(path).map_or(0, |meta| meta.len()) == 0
 }
 
-fn bereft(path: &Path) -> Fault {
+fn orphaned_log(path: &Path) -> Fault {
     let message = format!("{0} is gone or empty, and its log is still there: {0}-wal", path.display());
     Fault::new(FaultKind::Incomplete, message)
 }
@@ -209,12 +209,12 @@ pub(super) fn file(path: &Path, access: OpenMode) -> Result<(Connection, Option<
         Err(e) => error::fault(&path.display().to_string(), None, e),
     };
     match fault.kind {
-        FaultKind::CannotOpen | FaultKind::ReadOnly => frozen(path, access, fault),
+        FaultKind::CannotOpen | FaultKind::ReadOnly => open_immutable(path, access, fault),
         _ => Err(fault),
     }
 }
 
-fn frozen(path: &Path, access: OpenMode, fault: Fault) -> Result<(Connection, Option<Stamp>), Fault> {
+fn open_immutable(path: &Path, access: OpenMode, fault: Fault) -> Result<(Connection, Option<Stamp>), Fault> {
     let Some(uri) = path.to_str().map(immutable_uri) else { return Err(fault) };
     let stamp = Stamp::of(path);
     if log_size(path) > 0 {

@@ -23,7 +23,7 @@ use crate::engine::{OpenMode, Store, Target};
 use crate::migrate::{self, MIGRATIONS};
 
 /// How long the store's other users may take to leave.
-const PATIENCE: Duration = Duration::from_secs(2);
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(2);
 /// What a store consists of, by what is added to its name.
 const PARTS: [&str; 3] = ["", "-wal", "-journal"];
 
@@ -127,7 +127,7 @@ impl StagedRestore {
     }
 
     /// Puts it in the store's place, and keeps what was there under a name with this time in it.
-    pub fn place(mut self, now_ms: i64, observer: Observer<'_>) -> Result<Option<ReplacedStore>, Fault> {
+    pub fn install(mut self, now_ms: i64, observer: Observer<'_>) -> Result<Option<ReplacedStore>, Fault> {
         self.flush()?;
         let mut lock = WriterLock::for_database(&self.store);
         lock.acquire()?;
@@ -243,7 +243,7 @@ impl ExclusiveConnection {
         let taken = Connection::open_with_flags(store, flags).and_then(|conn| {
             // What cannot be read is kept as it is, its log too.
             conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-            conn.busy_timeout(PATIENCE)?;
+            conn.busy_timeout(LEAVE_TIMEOUT)?;
             // Before the first look into the file: with it, not even a reader of it gets in.
             conn.execute_batch(
                 "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL; BEGIN EXCLUSIVE",

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::event::Event;
 use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
-use crate::places::Env;
+use crate::places::TranscriptEnv;
 use crate::report::Report;
 use crate::shared::heading;
 
@@ -26,7 +26,7 @@ impl TranscriptReader for Aider {
         ID
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
+    fn find(&self, env: &TranscriptEnv, found: &mut dyn FnMut(TranscriptFile)) {
         for path in files(env) {
             let Some(file) = TranscriptFile::at(ID, &path) else { continue };
             match chats::starts(&path) {
@@ -65,10 +65,13 @@ impl TranscriptReader for Aider {
 }
 
 /// The files in known projects; a variable may name another file, in every project or anywhere.
-fn files(env: &Env) -> BTreeSet<PathBuf> {
+fn files(env: &TranscriptEnv) -> BTreeSet<PathBuf> {
     let Some(name) = env.dir("AIDER_CHAT_HISTORY_FILE") else {
         let own = env.folders.iter().map(|folder| (folder, folder.join(NAME)));
-        return own.filter(|(folder, path)| Env::is_in(folder, path)).map(|(_, path)| path).collect();
+        return own
+            .filter(|(folder, path)| TranscriptEnv::is_in(folder, path))
+            .map(|(_, path)| path)
+            .collect();
     };
     let folders = env.folders.iter().map(|folder| folder.join(&name));
     folders.chain(name.is_absolute().then(|| name.clone())).filter(|path| path.is_file()).collect()

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::event::Event;
 use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
-use crate::places::Env;
+use crate::places::TranscriptEnv;
 use crate::report::Report;
 use crate::shared::chunk::entries;
 use crate::shared::heading;
@@ -23,7 +23,7 @@ impl TranscriptReader for Amp {
         ID
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
+    fn find(&self, env: &TranscriptEnv, found: &mut dyn FnMut(TranscriptFile)) {
         for entry in entries(&env.xdg_data_dir().join("amp/threads")) {
             if entry.path().extension().is_some_and(|end| end == "json") {
                 TranscriptFile::entry(ID, &entry).into_iter().for_each(&mut *found);

@@ -16,7 +16,7 @@ use crate::event::Event;
 use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
 use crate::permission_mode::{LineMode, PermissionMode, field};
-use crate::places::Env;
+use crate::places::TranscriptEnv;
 use crate::report::Report;
 use crate::shared::chunk::{self, entries};
 use crate::shared::json::Json;
@@ -32,7 +32,7 @@ impl TranscriptReader for Claude {
         ID
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
+    fn find(&self, env: &TranscriptEnv, found: &mut dyn FnMut(TranscriptFile)) {
         let projects = env.dir_or_home("CLAUDE_CONFIG_DIR", ".claude").join("projects");
         for project in unsorted(&projects) {
             let sessions = unsorted(&project.path()).filter(|entry| is_session(&entry.file_name()));

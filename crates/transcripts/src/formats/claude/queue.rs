@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use crate::event::Place;
+use crate::event::SourcePosition;
 use crate::shared::json::Json;
 use crate::shared::time;
 
@@ -16,7 +16,7 @@ pub(super) struct QueuedPrompt {
     /// Its text as the user typed it.
     pub text: String,
     /// The line on which it was taken up; that on which it was queued, where it was not taken up.
-    pub place: Place,
+    pub position: SourcePosition,
     pub at_ms: Option<i64>,
     /// Whether a message with the same words was met.
     is_recorded: bool,
@@ -33,19 +33,19 @@ pub(super) struct PromptQueue {
 impl PromptQueue {
     /// A `queue-operation` line. `remove` hands a prompt to the agent at work, `dequeue` begins a turn with it, `popAll`
     /// gives it back to the user's editor.
-    pub(super) fn operation(&mut self, json: &Json<'_>, place: Place) {
+    pub(super) fn operation(&mut self, json: &Json<'_>, place: SourcePosition) {
         let text = json.get("content").text();
         let at_ms = json.get("timestamp").str().and_then(time::parse);
         match json.get("operation").str() {
             Some("enqueue") if self.waiting.len() < MAX_WAITING && !text.trim().is_empty() => {
                 let text = text.into_owned();
-                self.waiting.push_back(QueuedPrompt { text, place, at_ms, is_recorded: false });
+                self.waiting.push_back(QueuedPrompt { text, position: place, at_ms, is_recorded: false });
             }
             Some("dequeue" | "remove") => {
                 let named = self.waiting.iter().position(|prompt| is_same(&prompt.text, &text));
                 let prompt = self.waiting.remove(named.unwrap_or(0));
                 let prompt = prompt.filter(|prompt| !prompt.is_recorded);
-                self.taken.extend(prompt.map(|prompt| QueuedPrompt { place, at_ms, ..prompt }));
+                self.taken.extend(prompt.map(|prompt| QueuedPrompt { position: place, at_ms, ..prompt }));
             }
             Some("popAll" | "clear") => self.waiting.clear(),
             _ => {}

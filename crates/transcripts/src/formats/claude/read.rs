@@ -10,7 +10,7 @@ use super::line::{self, Kind, is_interruption, is_summary, kind_of, own_words, s
 use super::queue::PromptQueue;
 use super::{is_subagent, subagents, tools};
 use crate::event::{
-    Call, Category, Event, EventKind, Outcome, Place, PlanItem, Session, TYPED_COMMAND, Usage,
+    Call, Category, Event, EventKind, Outcome, PlanItem, Session, SourcePosition, TYPED_COMMAND, Usage,
 };
 use crate::format::Output;
 use crate::report::{Report, kind};
@@ -104,7 +104,7 @@ impl Reader<'_> {
             return self.progress(line);
         }
         let leading = line.bytes.and_then(leading_type).map(kind_of);
-        let off = !chain.contains(line.place.line);
+        let off = !chain.contains(line.position.line);
         let side =
             || line.bytes.is_some_and(|bytes| memchr::memmem::find(bytes, b"\"isSidechain\":true").is_some());
         if leading == Some(Kind::Talk) && !side() {
@@ -118,9 +118,9 @@ impl Reader<'_> {
         let name = json.get("type").str().or_else(|| json.at(&["message", "role"]).str()).unwrap_or_default();
         let side = json.get("isSidechain").is_true();
         match kind_of(name) {
-            Kind::Unknown => self.out.complaints.add_unknown_type(name, line.place.line),
-            Kind::About if self.is_on_chain => self.queue.operation(&json, line.place),
-            Kind::Talk if side || !off => self.record(name, &json, line.place),
+            Kind::Unknown => self.out.complaints.add_unknown_type(name, line.position.line),
+            Kind::About if self.is_on_chain => self.queue.operation(&json, line.position),
+            Kind::Talk if side || !off => self.record(name, &json, line.position),
             Kind::About | Kind::Talk | Kind::Ignored => {}
         }
     }
@@ -135,12 +135,12 @@ impl Reader<'_> {
         let (Some(agent), Some(name), true) = (agent, record.get("type").str(), is_progress) else { return };
         if !self.own_files.iter().any(|known| known == agent) {
             let own = self.agent.replace(agent.to_owned());
-            self.record(name, record, line.place);
+            self.record(name, record, line.position);
             self.agent = own;
         }
     }
 
-    fn record(&mut self, name: &str, json: &Json<'_>, place: Place) {
+    fn record(&mut self, name: &str, json: &Json<'_>, place: SourcePosition) {
         self.session(json, place);
         match name {
             "user" => self.user(json, place),
@@ -155,11 +155,11 @@ impl Reader<'_> {
         }
     }
 
-    fn send(&mut self, json: &Json<'_>, place: Place, what: EventKind<'_>) {
+    fn send(&mut self, json: &Json<'_>, place: SourcePosition, what: EventKind<'_>) {
         let side = self.is_side(json).then(|| json.get("agentId").str().unwrap_or("sidechain"));
         let agent = self.agent.as_deref().or(side).map(|agent| Cow::Owned(agent.to_owned()));
         let at_ms = json.get("timestamp").str().and_then(time::parse);
-        self.out.send(&Event { place, at_ms, agent, what });
+        self.out.send(&Event { position: place, at_ms, subagent: agent, what });
     }
 
     fn is_side(&self, json: &Json<'_>) -> bool {
@@ -167,7 +167,7 @@ impl Reader<'_> {
     }
 
     /// Emits the session's fields that have changed since the last call.
-    fn session(&mut self, json: &Json<'_>, place: Place) {
+    fn session(&mut self, json: &Json<'_>, place: SourcePosition) {
         let field = |seen: &Option<Cow<'static, str>>, value: Option<&str>| {
             value.filter(|value| seen.as_deref() != Some(value)).map(|value| Cow::Owned(value.to_owned()))
         };
@@ -194,7 +194,7 @@ impl Reader<'_> {
         self.send(json, place, EventKind::Session(news));
     }
 
-    fn user(&mut self, json: &Json<'_>, place: Place) {
+    fn user(&mut self, json: &Json<'_>, place: SourcePosition) {
         let content = json.at(&["message", "content"]);
         for result in content.items().iter().filter(|block| block.get("type").str() == Some("tool_result")) {
             let outcome = tools::outcome(result, json.get("toolUseResult"));
@@ -237,7 +237,7 @@ impl Reader<'_> {
         }
     }
 
-    fn typed_command(&mut self, json: &Json<'_>, place: Place, command: &str) {
+    fn typed_command(&mut self, json: &Json<'_>, place: SourcePosition, command: &str) {
         let id = format!("typed-{}", place.line);
         self.send(
             json,
@@ -257,7 +257,7 @@ impl Reader<'_> {
     fn late_outcome(
         &mut self,
         json: &Json<'_>,
-        place: Place,
+        position: SourcePosition,
         id: &str,
         code: Option<i64>,
         ok: Option<bool>,
@@ -265,7 +265,7 @@ impl Reader<'_> {
     ) {
         self.send(
             json,
-            place,
+            position,
             EventKind::Outcome(Outcome {
                 id: Cow::Borrowed(id),
                 ok: code.map(|code| code == 0).or(ok),
@@ -276,7 +276,7 @@ impl Reader<'_> {
         );
     }
 
-    fn assistant(&mut self, json: &Json<'_>, place: Place) {
+    fn assistant(&mut self, json: &Json<'_>, place: SourcePosition) {
         let message = json.get("message");
         if self.is_synthetic(json, place) {
             return;
@@ -305,12 +305,17 @@ impl Reader<'_> {
     }
 
     /// A sub-agent has a list of its own, but ticks off the tasks of the session.
-    fn change_plan(&mut self, json: &Json<'_>, block: &Json<'_>, place: Place) {
+    fn change_plan(&mut self, json: &Json<'_>, block: &Json<'_>, place: SourcePosition) {
         let by_subagent = self.agent.is_some() || self.is_side(json);
         if by_subagent {
             if tools::tick_off(&mut self.plan, block) {
                 let at_ms = json.get("timestamp").str().and_then(time::parse);
-                self.out.send(&Event { place, at_ms, agent: None, what: EventKind::Plan(self.plan.clone()) });
+                self.out.send(&Event {
+                    position: place,
+                    at_ms,
+                    subagent: None,
+                    what: EventKind::Plan(self.plan.clone()),
+                });
             }
         } else if tools::change_plan(&mut self.plan, block) {
             self.send(json, place, EventKind::Plan(self.plan.clone()));
@@ -319,7 +324,7 @@ impl Reader<'_> {
 
     /// Whether no model wrote a line: then it is an error of the provider, or stands where nothing was asked. Conversations that
     /// came from another tool name no model either; their words are an agent's.
-    fn is_synthetic(&mut self, json: &Json<'_>, place: Place) -> bool {
+    fn is_synthetic(&mut self, json: &Json<'_>, place: SourcePosition) -> bool {
         let is_error = json.get("isApiErrorMessage").is_true();
         if !is_error && json.at(&["message", "model"]).str() != Some("<synthetic>") {
             return false;
@@ -333,7 +338,7 @@ impl Reader<'_> {
     }
 
     /// Adds the usage of a message once, however many lines the message has.
-    fn count_usage(&mut self, json: &Json<'_>, place: Place) {
+    fn count_usage(&mut self, json: &Json<'_>, place: SourcePosition) {
         let (message, id) = (json.get("message"), json.at(&["message", "id"]).str());
         let usage = tools::usage(message.get("usage"));
         let (Some(id), true) = (id, usage != Usage::default()) else { return };
@@ -348,7 +353,7 @@ impl Reader<'_> {
         self.send(json, place, EventKind::Usage(self.usage));
     }
 
-    fn attachment(&mut self, attachment: &Json<'_>, json: &Json<'_>, place: Place) {
+    fn attachment(&mut self, attachment: &Json<'_>, json: &Json<'_>, place: SourcePosition) {
         match attachment.get("type").str() {
             Some("queued_command") => {
                 let prompt = attachment.get("prompt").text();
@@ -376,11 +381,11 @@ impl Reader<'_> {
         }
         for prompt in prompts.iter().filter(|prompt| !prompt.is_command()) {
             if let Some(own) = own_words(&prompt.text) {
-                let (place, at_ms) = (prompt.place, prompt.at_ms);
+                let (place, at_ms) = (prompt.position, prompt.at_ms);
                 self.out.send(&Event {
-                    place,
+                    position: place,
                     at_ms,
-                    agent: None,
+                    subagent: None,
                     what: EventKind::User(Cow::Borrowed(own)),
                 });
             }

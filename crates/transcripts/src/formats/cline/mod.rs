@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use crate::event::Event;
 use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
-use crate::places::Env;
+use crate::places::TranscriptEnv;
 use crate::report::Report;
 use crate::shared::chunk::entries;
 use crate::shared::heading;
@@ -45,7 +45,7 @@ impl TranscriptReader for Cline {
         self.id
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
+    fn find(&self, env: &TranscriptEnv, found: &mut dyn FnMut(TranscriptFile)) {
         for editor in env.editor_dirs() {
             for task in entries(&editor.join("globalStorage").join(self.extension).join("tasks")) {
                 let files = [SHOWN, SENT].map(|name| task.path().join(name));
@@ -97,7 +97,7 @@ impl TranscriptReader for Cline {
 }
 
 /// Where the command line of Cline keeps its sessions.
-fn sessions_dir(env: &Env) -> PathBuf {
+fn sessions_dir(env: &TranscriptEnv) -> PathBuf {
     let home = || env.dir_or_home("CLINE_DIR", ".cline").join("data");
     env.dir("CLINE_SESSION_DATA_DIR")
         .unwrap_or_else(|| env.dir("CLINE_DATA_DIR").unwrap_or_else(home).join("sessions"))

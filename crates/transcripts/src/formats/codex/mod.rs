@@ -17,7 +17,7 @@ use crate::event::Event;
 use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
 use crate::permission_mode::{LineMode, PermissionMode, field};
-use crate::places::Env;
+use crate::places::TranscriptEnv;
 use crate::report::Report;
 use crate::shared::chunk;
 use crate::shared::json::Json;
@@ -35,7 +35,7 @@ impl TranscriptReader for Codex {
         ID
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
+    fn find(&self, env: &TranscriptEnv, found: &mut dyn FnMut(TranscriptFile)) {
         let root = env.dir_or_home("CODEX_HOME", ".codex");
         for part in ["sessions", "archived_sessions"] {
             walk(&root.join(part), MAX_DEPTH, found);

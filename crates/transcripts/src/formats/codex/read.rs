@@ -10,7 +10,7 @@ use super::items;
 use super::line;
 use super::scan::{Scan, scan};
 use super::script::{Progress, Script, printed};
-use crate::event::{Call, Category, Event, EventKind, Outcome, Place, Session, TYPED_COMMAND};
+use crate::event::{Call, Category, Event, EventKind, Outcome, Session, SourcePosition, TYPED_COMMAND};
 use crate::format::Output;
 use crate::report::{Report, kind};
 use crate::shared::chunk;
@@ -24,7 +24,7 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
         out: Output::new(sink),
         scan: Scan::default(),
         met: false,
-        place: Place::default(),
+        position: SourcePosition::default(),
         at_ms: None,
         waiting: VecDeque::new(),
         called: HashSet::new(),
@@ -41,7 +41,7 @@ struct Reader<'s> {
     scan: Scan,
     /// Whether the session has introduced itself. A fork repeats the introduction of its origin; the first counts.
     met: bool,
-    place: Place,
+    position: SourcePosition,
     at_ms: Option<i64>,
     /// Imported calls without a result, oldest first.
     waiting: VecDeque<String>,
@@ -69,12 +69,12 @@ impl Reader<'_> {
 
     fn line(&mut self, line: &Line<'_>) {
         let ignored = line.bytes.and_then(line::leading_type).is_some_and(line::is_ignored);
-        if ignored || self.scan.is_dropped(line.place.line) {
+        if ignored || self.scan.is_dropped(line.position.line) {
             return;
         }
         let Some(text) = lines::text(line, &mut self.out.complaints) else { return };
         let Some(json) = lines::value(&text, line, &mut self.out.complaints) else { return };
-        (self.place, self.at_ms) = (line.place, json.get("timestamp").str().and_then(time::parse));
+        (self.position, self.at_ms) = (line.position, json.get("timestamp").str().and_then(time::parse));
         self.record(&json);
     }
 
@@ -90,12 +90,12 @@ impl Reader<'_> {
             name if line::is_bare(name) => self.item(json),
             name if line::is_ignored(name) || json.get("record_type").str() == Some("state") => {}
             "" if json.get("id").str().is_some() && !json.get("timestamp").is_null() => self.meta(json),
-            name => self.out.complaints.add_unknown_type(name, self.place.line),
+            name => self.out.complaints.add_unknown_type(name, self.position.line),
         }
     }
 
     fn send(&mut self, what: EventKind<'_>) {
-        self.out.send(&Event { place: self.place, at_ms: self.at_ms, agent: None, what });
+        self.out.send(&Event { position: self.position, at_ms: self.at_ms, subagent: None, what });
     }
 
     fn meta(&mut self, meta: &Json<'_>) {
@@ -132,7 +132,7 @@ impl Reader<'_> {
             "function_call_output" | "custom_tool_call_output" => self.output(item),
             "web_search_call" => self.web_search(item),
             name if line::is_ignored_item(name) => {}
-            name => self.out.complaints.add_unknown_type(name, self.place.line),
+            name => self.out.complaints.add_unknown_type(name, self.position.line),
         }
     }
 
@@ -169,7 +169,7 @@ impl Reader<'_> {
                 Piece::Words(words) => self.send(EventKind::Assistant(words.into())),
                 Piece::Call { name, args } => {
                     let Ok(args) = Json::parse(&args) else { continue };
-                    let id = format!("imported-{}/{nth}", self.place.line);
+                    let id = format!("imported-{}/{nth}", self.position.line);
                     self.send(EventKind::Call(call::call(&id, name, &args)));
                     self.waiting.push_back(id.clone());
                 }
@@ -192,7 +192,7 @@ impl Reader<'_> {
     fn typed(&mut self, content: &Json<'_>) {
         let text = content.text();
         let Some(typed) = typed::in_message(&text) else { return };
-        let id = format!("typed-{}", self.place.line);
+        let id = format!("typed-{}", self.position.line);
         self.send(EventKind::Call(Call {
             id: Cow::Borrowed(&id),
             name: Cow::Borrowed(TYPED_COMMAND),
@@ -234,7 +234,7 @@ impl Reader<'_> {
     }
 
     fn custom_call(&mut self, item: &Json<'_>) {
-        let Some(script) = Script::of(item, self.place, self.at_ms) else {
+        let Some(script) = Script::of(item, self.position, self.at_ms) else {
             return self.call(items::custom_call(item));
         };
         self.flush_script();
@@ -266,8 +266,13 @@ impl Reader<'_> {
     fn flush_script(&mut self) {
         let Some(script) = self.script.take().filter(|script| !script.has_items) else { return };
         self.called.insert(script.id.clone());
-        let (place, at_ms) = (script.place, script.at_ms);
-        self.out.send(&Event { place, at_ms, agent: None, what: EventKind::Call(script.call()) });
+        let (place, at_ms) = (script.position, script.at_ms);
+        self.out.send(&Event {
+            position: place,
+            at_ms,
+            subagent: None,
+            what: EventKind::Call(script.call()),
+        });
     }
 
     fn web_search(&mut self, item: &Json<'_>) {

@@ -57,13 +57,13 @@ fn dropped(path: &Path, items: bool) -> std::io::Result<Vec<RangeInclusive<u64>>
     let mut lines = Lines::new(chunk::open(path)?);
     while let Some(line) = lines.next_line() {
         match mark(&line, items) {
-            LineKind::Prompt => turns.push(line.place.line),
+            LineKind::Prompt => turns.push(line.position.line),
             LineKind::Rollback(count) => {
                 let keep = turns.len().saturating_sub(count);
                 if let Some(first) = turns.drain(keep..).next() {
                     // A rollback may reach over an earlier one.
                     dropped.retain(|range: &RangeInclusive<u64>| *range.start() < first);
-                    dropped.push(first..=line.place.line);
+                    dropped.push(first..=line.position.line);
                 }
             }
             LineKind::None => {}

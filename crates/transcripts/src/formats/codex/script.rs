@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::event::{Call, Category, Place};
+use crate::event::{Call, Category, SourcePosition};
 use crate::shared::json::Json;
 
 /// The tool that runs a program.
@@ -15,7 +15,7 @@ const NAMESPACE: &str = "functions";
 pub(super) struct Script {
     pub(super) id: String,
     source: String,
-    pub(super) place: Place,
+    pub(super) position: SourcePosition,
     pub(super) at_ms: Option<i64>,
     /// Whether an item tells of a call that it made.
     pub(super) has_items: bool,
@@ -23,14 +23,14 @@ pub(super) struct Script {
 
 impl Script {
     /// The program of a `custom_tool_call`, if it is one.
-    pub(super) fn of(item: &Json<'_>, place: Place, at_ms: Option<i64>) -> Option<Self> {
+    pub(super) fn of(item: &Json<'_>, place: SourcePosition, at_ms: Option<i64>) -> Option<Self> {
         let foreign = item.get("namespace").str().is_some_and(|space| space != NAMESPACE);
         if item.get("name").str() != Some(TOOL) || foreign {
             return None;
         }
         let id = item.first(&["call_id", "id"])?.to_owned();
         let source = item.get("input").str()?.to_owned();
-        Some(Self { id, source, place, at_ms, has_items: false })
+        Some(Self { id, source, position: place, at_ms, has_items: false })
     }
 
     /// The call, for a program that called no tool or that failed between two calls.

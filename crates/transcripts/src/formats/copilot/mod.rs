@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::event::Event;
 use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
-use crate::places::Env;
+use crate::places::TranscriptEnv;
 use crate::report::Report;
 use crate::shared::chunk::{self, entries};
 use crate::shared::json::Json;
@@ -25,7 +25,7 @@ impl TranscriptReader for Copilot {
         ID
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
+    fn find(&self, env: &TranscriptEnv, found: &mut dyn FnMut(TranscriptFile)) {
         let root = env.dir_or_home("COPILOT_HOME", ".copilot");
         for entry in entries(&root.join("session-state")) {
             // Early versions had no directory for a session.

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use crate::event::{Change, Edit, Event, EventKind, Place, Session, Usage};
+use crate::event::{Change, Edit, Event, EventKind, Session, SourcePosition, Usage};
 use crate::report::Report;
-use crate::shared::emit::{CallEnd, EventEmitter};
+use crate::shared::emit::{EventEmitter, ToolCallEnd};
 use crate::shared::json::Json;
 use crate::shared::{call, plan, sidecar};
 
@@ -17,7 +17,7 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     emitter.each_line(path, &mut |emitter, json| record(emitter, json, &mut state, &facts));
     let plan = plan::checklist(&sidecar::text(&path.with_file_name("plan.md")));
     if !state.planned && !plan.is_empty() {
-        (emitter.place, emitter.at_ms, emitter.agent) = (Place::default(), None, None);
+        (emitter.position, emitter.at_ms, emitter.agent) = (SourcePosition::default(), None, None);
         emitter.plan(Some(plan));
     }
     emitter.finish()
@@ -126,7 +126,7 @@ fn tool(emitter: &mut EventEmitter<'_>, id: &Json<'_>, name: &Json<'_>, raw: &Js
 }
 
 /// How a call ended. A command that exits with another code than 0 is a success to the tool.
-fn call_end<'a>(emitter: &EventEmitter<'_>, data: &'a Json<'a>) -> CallEnd<'a> {
+fn call_end<'a>(emitter: &EventEmitter<'_>, data: &'a Json<'a>) -> ToolCallEnd<'a> {
     let ok = match data.get("success") {
         Json::Bool(ok) => Some(*ok),
         _ => None,
@@ -137,7 +137,7 @@ fn call_end<'a>(emitter: &EventEmitter<'_>, data: &'a Json<'a>) -> CallEnd<'a> {
     let id = data.get("toolCallId").str().unwrap_or_default();
     let path = emitter.open(id).and_then(|open| open.path.as_deref()).filter(|_| ok == Some(true));
     let edits = changed(path, result.get("detailedContent").str().unwrap_or_default());
-    CallEnd {
+    ToolCallEnd {
         id,
         ok,
         code: data.at(&["shellExecution", "exitCode"]).int(),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::event::Event;
 use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
-use crate::places::{Env, Os};
+use crate::places::{Os, TranscriptEnv};
 use crate::report::Report;
 use crate::shared::json::Json;
 use crate::shared::json_file;
@@ -26,7 +26,7 @@ impl TranscriptReader for Crush {
         ID
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
+    fn find(&self, env: &TranscriptEnv, found: &mut dyn FnMut(TranscriptFile)) {
         for database in databases(env) {
             sqlite::crush::SESSIONS.find(ID, &database, found);
         }
@@ -51,7 +51,7 @@ impl TranscriptReader for Crush {
 }
 
 /// The databases of all projects that Crush or the caller knows; Crush itself looks upwards from where it is started.
-fn databases(env: &Env) -> BTreeSet<PathBuf> {
+fn databases(env: &TranscriptEnv) -> BTreeSet<PathBuf> {
     let data = match env.os {
         Os::Windows => env.dir_or_home("LOCALAPPDATA", "AppData/Local"),
         Os::Linux | Os::MacOs => env.xdg_data_dir(),
@@ -64,6 +64,6 @@ fn databases(env: &Env) -> BTreeSet<PathBuf> {
     });
     let above = env.folders.iter().flat_map(|folder| folder.ancestors());
     let above = above.map(|folder| (folder, folder.join(".crush/crush.db")));
-    let above = above.filter(|(folder, path)| Env::is_in(folder, path)).map(|(_, path)| path);
+    let above = above.filter(|(folder, path)| TranscriptEnv::is_in(folder, path)).map(|(_, path)| path);
     listed.filter(|path| path.is_file()).chain(above).collect()
 }

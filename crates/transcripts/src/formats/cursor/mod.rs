@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::event::Event;
 use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
-use crate::places::Env;
+use crate::places::TranscriptEnv;
 use crate::report::Report;
 use crate::shared::chunk;
 use crate::sqlite;
@@ -25,7 +25,7 @@ impl TranscriptReader for Cursor {
         ID
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
+    fn find(&self, env: &TranscriptEnv, found: &mut dyn FnMut(TranscriptFile)) {
         transcript::find(env, found);
         database::find(env, found);
     }

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use super::ID;
 use crate::event::{Event, EventKind, Session};
 use crate::header::{Header, TranscriptFile};
-use crate::places::Env;
+use crate::places::TranscriptEnv;
 use crate::report::Report;
 use crate::shared::blocks;
 use crate::shared::chunk::{self, entries};
-use crate::shared::emit::{CallEnd, EventEmitter};
+use crate::shared::emit::{EventEmitter, ToolCallEnd};
 use crate::shared::heading;
 use crate::shared::json::Json;
 
@@ -31,7 +31,7 @@ const INJECTED: &[&str] = &[
 ];
 
 /// Gives out every transcript.
-pub(super) fn find(env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
+pub(super) fn find(env: &TranscriptEnv, found: &mut dyn FnMut(TranscriptFile)) {
     let root = env.dir_or_home("CURSOR_CONFIG_DIR", ".cursor");
     for project in entries(&root.join("projects")) {
         for entry in entries(&project.path().join("agent-transcripts")) {
@@ -144,7 +144,7 @@ fn record(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
 fn close(emitter: &mut EventEmitter<'_>) {
     while let Some(open) = emitter.waiting() {
         let id = open.id.clone();
-        emitter.end_call(CallEnd { id: &id, ..CallEnd::default() });
+        emitter.end_call(ToolCallEnd { id: &id, ..ToolCallEnd::default() });
     }
 }
 

@@ -10,7 +10,7 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::path::Path;
 
-use crate::event::Place;
+use crate::event::SourcePosition;
 use crate::report::{Complaints, kind};
 use crate::shared::document;
 use crate::shared::json::Json;
@@ -23,7 +23,7 @@ pub(super) const MAX_DOCUMENT: u64 = 64 * 1024 * 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Slot {
     /// Its line and offset.
-    pub place: Place,
+    pub position: SourcePosition,
     /// Its length in bytes.
     pub len: usize,
     /// Whether the user said it.
@@ -105,7 +105,7 @@ impl OrderedMessages {
 
     /// Puts the messages of a list that stands at `from` in this text, in place of those before; after a compaction
     /// those before are still what happened.
-    fn reset(&mut self, text: &str, from: usize, whole: Place) {
+    fn reset(&mut self, text: &str, from: usize, whole: SourcePosition) {
         let bytes = text.as_bytes();
         let list = document::elements(bytes, from);
         let compacted = list.iter().any(|range| text[range.clone()].contains("<state_snapshot>"));
@@ -118,11 +118,14 @@ impl OrderedMessages {
             line += memchr::memchr_iter(b'\n', &bytes[counted..range.start]).count() as u64;
             counted = range.start;
             let Ok(message) = Json::parse(&text[range.clone()]) else { continue };
-            let place = Place { line, offset: whole.offset + range.start as u64 };
+            let place = SourcePosition { line, offset: whole.offset + range.start as u64 };
             if self.is_resumed && message.get("id").str().is_some_and(|id| self.index.contains_key(id)) {
                 continue;
             }
-            self.put(message.get("id").str(), Slot { place, len: range.len(), by_user: is_users(&message) });
+            self.put(
+                message.get("id").str(),
+                Slot { position: place, len: range.len(), by_user: is_users(&message) },
+            );
         }
         unanswered.into_iter().for_each(|(id, slot)| self.put(Some(&id), slot));
     }
@@ -180,7 +183,7 @@ fn record(line: &Line<'_>, folded: &mut OrderedMessages, complaints: &mut Compla
     let Some(text) = lines::text(line, complaints) else { return };
     let Some(json) = lines::value(&text, line, complaints) else { return };
     let len = line.bytes.map_or(0, <[u8]>::len);
-    let slot = Slot { place: line.place, len, by_user: is_users(&json) };
+    let slot = Slot { position: line.position, len, by_user: is_users(&json) };
     if let Some(id) = json.get("$rewindTo").str() {
         folded.rewind(id);
     } else if !json.get("$set").is_null() {
@@ -191,7 +194,7 @@ fn record(line: &Line<'_>, folded: &mut OrderedMessages, complaints: &mut Compla
         folded.about.take(json.get("$set"));
         let list = document::field(text.as_bytes(), 0, "$set");
         if let Some(from) = list.and_then(|set| document::field(text.as_bytes(), set, "messages")) {
-            folded.reset(&text, from, line.place);
+            folded.reset(&text, from, line.position);
         }
     } else if json.get("id").str().is_some() || !json.get("type").is_null() {
         folded.add(json.get("id").str(), slot);
@@ -200,11 +203,11 @@ fn record(line: &Line<'_>, folded: &mut OrderedMessages, complaints: &mut Compla
         folded.about.take(&json);
         let list = document::field(text.as_bytes(), 0, "messages")
             .filter(|_| !json.get("messages").items().is_empty());
-        list.into_iter().for_each(|from| folded.reset(&text, from, line.place));
+        list.into_iter().for_each(|from| folded.reset(&text, from, line.position));
     } else {
         // A record of no type is an instruction, which its first field names.
         let name = json.fields().iter().map(|(name, _)| name.as_ref()).find(|name| name.starts_with('$'));
-        complaints.add_unknown_type(name.unwrap_or_default(), line.place.line);
+        complaints.add_unknown_type(name.unwrap_or_default(), line.position.line);
     }
 }
 
@@ -244,7 +247,7 @@ fn read_file(path: &Path, size: u64, complaints: &mut Complaints) -> io::Result<
         Json::parse(&object).into_iter().for_each(|json| folded.about.take(&json));
     }
     if let Some(from) = document::field(bytes, 0, "messages") {
-        folded.reset(&text, from, Place { line: 1, offset: 0 });
+        folded.reset(&text, from, SourcePosition { line: 1, offset: 0 });
     }
     Ok(folded)
 }

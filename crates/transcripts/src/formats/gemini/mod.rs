@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use crate::event::Event;
 use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
-use crate::places::Env;
+use crate::places::TranscriptEnv;
 use crate::report::Report;
 use crate::shared::chunk::{self, entries};
 use crate::shared::json::Json;
@@ -31,7 +31,7 @@ impl TranscriptReader for Gemini {
         ID
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
+    fn find(&self, env: &TranscriptEnv, found: &mut dyn FnMut(TranscriptFile)) {
         // The variable names the directory in which `.gemini` lies.
         let root = env.dir("GEMINI_CLI_HOME").unwrap_or_else(|| env.home.clone()).join(".gemini");
         for project in entries(&root.join("tmp")) {

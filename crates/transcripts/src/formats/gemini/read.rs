@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::fold::{OrderedMessages, Slot, fold};
 use super::{message, project_root, subagents};
-use crate::event::{Event, Place, Session};
+use crate::event::{Event, Session, SourcePosition};
 use crate::report::{Complaints, Report, kind};
 use crate::shared::document;
 use crate::shared::emit::EventEmitter;
@@ -35,7 +35,7 @@ fn file(emitter: &mut EventEmitter<'_>, path: &Path) -> io::Result<OrderedMessag
     emitter.merge(complaints);
     let folded = folded?;
     emitter.count(folded.lines, folded.bytes);
-    emitter.place = Place { line: 1, offset: 0 };
+    emitter.position = SourcePosition { line: 1, offset: 0 };
     emitter.at_ms = folded.about.started_ms;
     let cwd = project_root(path).or_else(|| folded.about.cwd.clone());
     emitter.session(Session {
@@ -50,7 +50,7 @@ fn file(emitter: &mut EventEmitter<'_>, path: &Path) -> io::Result<OrderedMessag
         let text = String::from_utf8_lossy(&bytes);
         let text = if text.contains('\0') { Cow::Owned(text.replace('\0', "")) } else { text };
         let json = Json::parse(&text).unwrap_or(Json::Null);
-        emitter.goto(slot.place, &json);
+        emitter.goto(slot.position, &json);
         if json.is_null() {
             emitter.complain(kind::BAD_LINE);
             continue;
@@ -62,7 +62,7 @@ fn file(emitter: &mut EventEmitter<'_>, path: &Path) -> io::Result<OrderedMessag
 
 fn load(file: &mut File, slot: Slot, bytes: &mut Vec<u8>) -> io::Result<()> {
     bytes.clear();
-    file.seek(SeekFrom::Start(slot.place.offset))?;
+    file.seek(SeekFrom::Start(slot.position.offset))?;
     // The place is that of the line, the length that of the message: blanks may stand before it.
     file.take(slot.len as u64 + BLANKS).read_to_end(bytes)?;
     let end = document::value_end(bytes, 0).unwrap_or(slot.len);

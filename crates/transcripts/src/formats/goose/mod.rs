@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::event::Event;
 use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
-use crate::places::{Env, Os};
+use crate::places::{Os, TranscriptEnv};
 use crate::report::Report;
 use crate::shared::chunk;
 use crate::shared::json::Json;
@@ -25,7 +25,7 @@ impl TranscriptReader for Goose {
         ID
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
+    fn find(&self, env: &TranscriptEnv, found: &mut dyn FnMut(TranscriptFile)) {
         let sessions = data_dir(env).join("sessions");
         let mut in_database = std::collections::HashSet::new();
         sqlite::goose::SESSIONS.find(ID, &sessions.join("sessions.db"), &mut |one| {
@@ -65,7 +65,7 @@ impl TranscriptReader for Goose {
     }
 }
 
-fn data_dir(env: &Env) -> PathBuf {
+fn data_dir(env: &TranscriptEnv) -> PathBuf {
     let usual = || match env.os {
         Os::Linux | Os::MacOs => env.xdg_data_dir().join("goose"),
         Os::Windows => env.data_dir().join("Block/goose/data"),

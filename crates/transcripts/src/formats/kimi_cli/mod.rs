@@ -10,7 +10,7 @@ use std::path::Path;
 use crate::event::Event;
 use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
-use crate::places::Env;
+use crate::places::TranscriptEnv;
 use crate::report::Report;
 use crate::shared::chunk::{self, entries};
 use crate::shared::json::Json;
@@ -27,7 +27,7 @@ impl TranscriptReader for KimiCli {
         ID
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
+    fn find(&self, env: &TranscriptEnv, found: &mut dyn FnMut(TranscriptFile)) {
         let root = env.dir_or_home("KIMI_SHARE_DIR", ".kimi");
         for project in entries(&root.join("sessions")) {
             let files = entries(&project.path()).into_iter().map(|entry| entry.path().join("context.jsonl"));

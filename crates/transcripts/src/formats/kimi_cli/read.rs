@@ -5,9 +5,9 @@ use std::fs::File;
 use std::path::Path;
 
 use super::{session_id, work_dir};
-use crate::event::{Event, Place, Session, Usage};
+use crate::event::{Event, Session, SourcePosition, Usage};
 use crate::report::Report;
-use crate::shared::emit::{CallEnd, EventEmitter};
+use crate::shared::emit::{EventEmitter, ToolCallEnd};
 use crate::shared::json::Json;
 use crate::shared::lines::Lines;
 use crate::shared::{call, chunk, plan, shell, sidecar};
@@ -34,7 +34,7 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
         }
         record(emitter, json);
     });
-    (emitter.place, emitter.at_ms) = (Place::default(), wire.last_ms);
+    (emitter.position, emitter.at_ms) = (SourcePosition::default(), wire.last_ms);
     let state = sidecar::text(&path.with_file_name("state.json"));
     emitter.plan(plan::of(sidecar::json(&state).get("todos")));
     emitter.spend(spent(path));
@@ -97,7 +97,7 @@ fn result(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
     let (ok, code) = (if head.is_empty() { None } else { Some(!failed) }, shell::told_exit(head));
     let output = if rest.trim().is_empty() { head } else { rest };
     let id = json.get("tool_call_id").str().unwrap_or_default();
-    emitter.end_call(CallEnd { id, ok, code, output: Cow::Borrowed(output), edits: Vec::new() });
+    emitter.end_call(ToolCallEnd { id, ok, code, output: Cow::Borrowed(output), edits: Vec::new() });
 }
 
 /// When the log of the user interface begins and ends; the transcript itself has no times.

@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::event::Event;
 use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
-use crate::places::Env;
+use crate::places::TranscriptEnv;
 use crate::report::Report;
 use crate::shared::chunk::{self, entries};
 use crate::shared::heading;
@@ -26,7 +26,7 @@ impl TranscriptReader for Kiro {
         ID
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
+    fn find(&self, env: &TranscriptEnv, found: &mut dyn FnMut(TranscriptFile)) {
         for name in ["kiro-cli", "amazon-q"] {
             let database = env.data_dir().join(name).join("data.sqlite3");
             sqlite::find(ID, &database, sqlite::kiro::conversations, found);

@@ -11,7 +11,7 @@ use std::path::Path;
 use crate::event::Event;
 use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
-use crate::places::Env;
+use crate::places::TranscriptEnv;
 use crate::report::Report;
 use crate::shared::chunk::entries;
 use crate::sqlite;
@@ -34,7 +34,7 @@ impl TranscriptReader for OpenCode {
         self.id
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
+    fn find(&self, env: &TranscriptEnv, found: &mut dyn FnMut(TranscriptFile)) {
         let root = env.xdg_data_dir().join(self.name);
         let mut in_database = std::collections::HashSet::new();
         let database = root.join(format!("{}.db", self.name));

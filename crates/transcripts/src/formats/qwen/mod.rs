@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::event::Event;
 use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
-use crate::places::Env;
+use crate::places::TranscriptEnv;
 use crate::report::Report;
 use crate::shared::chunk::{self, entries};
 use crate::shared::heading;
@@ -25,7 +25,7 @@ impl TranscriptReader for Qwen {
         ID
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
+    fn find(&self, env: &TranscriptEnv, found: &mut dyn FnMut(TranscriptFile)) {
         let root = env.dir_or_home("QWEN_HOME", ".qwen");
         for project in entries(&root.join("projects")) {
             let chats = entries(&project.path().join("chats"));

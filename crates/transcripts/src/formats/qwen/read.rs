@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::todos;
-use crate::event::{Event, Place, Session, Usage};
+use crate::event::{Event, Session, SourcePosition, Usage};
 use crate::formats::gemini::message;
 use crate::report::Report;
 use crate::shared::chain::Links;
@@ -22,7 +22,7 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     emitter.each_linked(path, LINKS, &mut |emitter, json| record(emitter, json, &mut planned));
     if !planned && let Some(path) = todos(path) {
         let text = sidecar::text(&path);
-        (emitter.place, emitter.at_ms, emitter.agent) = (Place::default(), None, None);
+        (emitter.position, emitter.at_ms, emitter.agent) = (SourcePosition::default(), None, None);
         emitter.plan(plan::of(sidecar::json(&text).get("todos")));
     }
     emitter.finish()

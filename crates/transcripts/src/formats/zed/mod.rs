@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::event::Event;
 use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
-use crate::places::{Env, Os};
+use crate::places::{Os, TranscriptEnv};
 use crate::report::Report;
 use crate::sqlite;
 
@@ -23,7 +23,7 @@ impl TranscriptReader for Zed {
         ID
     }
 
-    fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
+    fn find(&self, env: &TranscriptEnv, found: &mut dyn FnMut(TranscriptFile)) {
         sqlite::zed::THREADS.find(ID, &data_dir(env).join("threads/threads.db"), found);
     }
 
@@ -45,7 +45,7 @@ impl TranscriptReader for Zed {
     }
 }
 
-fn data_dir(env: &Env) -> PathBuf {
+fn data_dir(env: &TranscriptEnv) -> PathBuf {
     match env.os {
         Os::Linux => env.xdg_data_dir().join("zed"),
         Os::MacOs => env.data_dir().join("Zed"),

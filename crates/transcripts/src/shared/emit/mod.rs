@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use crate::event::{
-    Call, Category, Edit, Event, EventKind, Outcome, Place, PlanItem, Session, TYPED_COMMAND, Usage,
+    Call, Category, Edit, Event, EventKind, Outcome, PlanItem, Session, SourcePosition, TYPED_COMMAND, Usage,
 };
 use crate::format::Output;
 use crate::report::Report;
@@ -21,7 +21,7 @@ const MAX_OPEN: usize = 256;
 pub(crate) struct EventEmitter<'s> {
     out: Output<'s>,
     /// Where the record stands that is read.
-    pub place: Place,
+    pub position: SourcePosition,
     /// Its time.
     pub at_ms: Option<i64>,
     /// The sub-agent whose transcript is read.
@@ -50,7 +50,7 @@ struct PartialText {
     who: Speaker,
     key: String,
     text: String,
-    place: Place,
+    position: SourcePosition,
     at_ms: Option<i64>,
 }
 
@@ -67,7 +67,7 @@ pub(crate) struct Open {
 
 /// How a call ended, as far as its format says.
 #[derive(Debug, Default)]
-pub(crate) struct CallEnd<'a> {
+pub(crate) struct ToolCallEnd<'a> {
     /// Id of the call.
     pub id: &'a str,
     /// Whether it succeeded.
@@ -85,7 +85,7 @@ impl<'s> EventEmitter<'s> {
     pub(crate) fn new(sink: &'s mut dyn FnMut(&Event<'_>)) -> Self {
         Self {
             out: Output::new(sink),
-            place: Place::default(),
+            position: SourcePosition::default(),
             at_ms: None,
             agent: None,
             seen: Session::default(),
@@ -103,15 +103,15 @@ impl<'s> EventEmitter<'s> {
     }
 
     /// Begins to count the records of a sub-agent's own session, and gives back where the count stood.
-    pub(crate) fn enter(&mut self, agent: &str) -> (Option<String>, Place) {
+    pub(crate) fn enter(&mut self, agent: &str) -> (Option<String>, SourcePosition) {
         self.flush();
-        (self.agent.replace(agent.to_owned()), std::mem::take(&mut self.place))
+        (self.agent.replace(agent.to_owned()), std::mem::take(&mut self.position))
     }
 
     /// Goes on where the count stood.
-    pub(crate) fn leave(&mut self, outer: (Option<String>, Place)) {
+    pub(crate) fn leave(&mut self, outer: (Option<String>, SourcePosition)) {
         self.flush();
-        (self.agent, self.place) = outer;
+        (self.agent, self.position) = outer;
     }
 
     /// Adds a piece of text; consecutive pieces of one speaker and key are merged.
@@ -122,9 +122,14 @@ impl<'s> EventEmitter<'s> {
             Some(open) => open.text.push_str(text),
             None => {
                 self.flush();
-                let (place, at_ms) = (self.place, self.at_ms);
-                self.pieces =
-                    Some(PartialText { who, key: key.to_owned(), text: text.to_owned(), place, at_ms });
+                let (place, at_ms) = (self.position, self.at_ms);
+                self.pieces = Some(PartialText {
+                    who,
+                    key: key.to_owned(),
+                    text: text.to_owned(),
+                    position: place,
+                    at_ms,
+                });
             }
         }
     }
@@ -132,27 +137,27 @@ impl<'s> EventEmitter<'s> {
     /// Emits the pending text, merged from pieces.
     fn flush(&mut self) {
         let Some(message) = self.pieces.take() else { return };
-        let now = (self.place, self.at_ms);
-        (self.place, self.at_ms) = (message.place, message.at_ms);
+        let now = (self.position, self.at_ms);
+        (self.position, self.at_ms) = (message.position, message.at_ms);
         match message.who {
             Speaker::User => self.user(&message.text),
             Speaker::Assistant => self.assistant(&message.text),
             Speaker::Thinking => self.thinking(&message.text),
         }
-        (self.place, self.at_ms) = now;
+        (self.position, self.at_ms) = now;
     }
 
     /// Tells an event.
     pub(crate) fn send(&mut self, what: EventKind<'_>) {
         self.flush();
         let agent = self.agent.as_deref().map(|agent| Cow::Owned(agent.to_owned()));
-        self.out.send(&Event { place: self.place, at_ms: self.at_ms, agent, what });
+        self.out.send(&Event { position: self.position, at_ms: self.at_ms, subagent: agent, what });
     }
 
     /// Emits a message of the user, unless a tool wrote all of it; a command that the user ran becomes a call.
     pub(crate) fn user(&mut self, text: &str) {
         if let Some(command) = typed::in_message(text) {
-            let id = format!("typed-{}", self.place.line);
+            let id = format!("typed-{}", self.position.line);
             return self.typed(&id, &command, None);
         }
         let own = harness::own_words(text);
@@ -171,7 +176,7 @@ impl<'s> EventEmitter<'s> {
             ..Call::default()
         });
         let output = Cow::Borrowed(command.output);
-        self.end_call(CallEnd { id, ok, code: command.code, output, edits: Vec::new() });
+        self.end_call(ToolCallEnd { id, ok, code: command.code, output, edits: Vec::new() });
     }
 
     /// Emits a message of the agent, unless it is blank.
@@ -250,7 +255,7 @@ impl<'s> EventEmitter<'s> {
     }
 
     /// Emits the outcome of a call. An exit code is looked for in the output of commands only.
-    pub(crate) fn end_call(&mut self, ended: CallEnd<'_>) {
+    pub(crate) fn end_call(&mut self, ended: ToolCallEnd<'_>) {
         let at = self.open.iter().rposition(|open| open.id == ended.id);
         let open = at.and_then(|at| self.open.remove(at));
         let shell = open.is_some_and(|open| open.category == Category::Shell);

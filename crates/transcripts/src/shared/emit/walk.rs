@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use super::EventEmitter;
-use crate::event::Place;
+use crate::event::SourcePosition;
 use crate::report::{Complaints, kind};
 use crate::shared::chain::{self, Chain, Links};
 use crate::shared::json::{Fault, Json};
@@ -53,8 +53,8 @@ impl<'s> EventEmitter<'s> {
             self.out.report.lines += 1;
             let Some(text) = lines::text(&line, &mut self.out.complaints) else { continue };
             let Some(json) = lines::value(&text, &line, &mut self.out.complaints) else { continue };
-            if chain.contains(line.place.line) || !is_link(&json) {
-                self.goto(line.place, &json);
+            if chain.contains(line.position.line) || !is_link(&json) {
+                self.goto(line.position, &json);
                 work(self, &json);
             }
         }
@@ -63,9 +63,9 @@ impl<'s> EventEmitter<'s> {
     }
 
     /// Takes place and time of a record.
-    pub(crate) fn goto(&mut self, place: Place, json: &Json<'_>) {
+    pub(crate) fn goto(&mut self, place: SourcePosition, json: &Json<'_>) {
         let time = ["timestamp", "time", "created_at"].iter().find_map(|key| json.get(key).time());
-        (self.place, self.at_ms) = (place, time);
+        (self.position, self.at_ms) = (place, time);
     }
 
     /// Counts what was read where a format has no lines.
@@ -88,19 +88,19 @@ impl<'s> EventEmitter<'s> {
 
     /// Complains about the record that is read.
     pub(crate) fn complain(&mut self, kind: &str) {
-        self.out.complaints.add(kind, self.place.line);
+        self.out.complaints.add(kind, self.position.line);
     }
 
     /// Complains that the record that is read, or a part of it, is of a type of this name, which is not known.
     pub(crate) fn unknown_type(&mut self, name: &str) {
-        self.out.complaints.add_unknown_type(name, self.place.line);
+        self.out.complaints.add_unknown_type(name, self.position.line);
     }
 
     /// Goes to the next record, of so many bytes.
     pub(crate) fn record(&mut self, bytes: usize, at_ms: Option<i64>) {
         self.flush();
         self.count(1, bytes as u64);
-        self.place.line += 1;
+        self.position.line += 1;
         self.at_ms = at_ms;
     }
 
@@ -123,7 +123,7 @@ impl<'s> EventEmitter<'s> {
     /// Goes to a line of this number, of so many bytes.
     pub(crate) fn line(&mut self, number: u64, bytes: usize) {
         self.flush();
-        self.place.line = number;
+        self.position.line = number;
         self.count(u64::from(bytes > 0), bytes as u64);
     }
 

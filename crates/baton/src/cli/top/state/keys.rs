@@ -1,13 +1,13 @@
 //! What a key means in a list, in a thing that is shown, in a filter and in a prompt.
 
-use super::super::act::{Deed, Verb};
-use super::{Key, Listing, Prompt, State, Step, Target, View};
+use super::super::act::{Action, ActionKind};
+use super::{Key, KeyEffect, Listing, Prompt, State, Target, View};
 
 impl State {
     /// Takes a key.
-    pub(in super::super) fn press(&mut self, key: Key) -> Step {
+    pub(in super::super) fn press(&mut self, key: Key) -> KeyEffect {
         if matches!(key, Key::Interrupt) {
-            return Step::Quit;
+            return KeyEffect::Quit;
         }
         if self.prompt.is_some() {
             return self.press_in_prompt(key);
@@ -18,18 +18,18 @@ impl State {
         self.message.clear();
         if self.is_help {
             self.is_help = false;
-            return Step::Stay;
+            return KeyEffect::Stay;
         }
         if self.detail.is_some() { self.press_in_detail(key) } else { self.press_in_list(key) }
     }
 
-    fn press_in_list(&mut self, key: Key) -> Step {
+    fn press_in_list(&mut self, key: Key) -> KeyEffect {
         let at = self.at();
         let last = self.matching_rows().len().saturating_sub(1);
         match key {
             Key::Down | Key::Letter('j') if at >= last && self.listing.is_more => {
                 self.pages += 1;
-                return Step::Look;
+                return KeyEffect::Look;
             }
             Key::Down | Key::Letter('j') => self.select(at + 1),
             Key::Up | Key::Letter('k') => self.select(at.saturating_sub(1)),
@@ -41,18 +41,18 @@ impl State {
             Key::Previous | Key::Letter('h') => return self.turn(self.view.neighbour(View::ALL.len() - 1)),
             Key::Enter => return self.enter(),
             Key::Leave if !self.filter.is_empty() => self.filter.clear(),
-            Key::Leave | Key::Letter('q') => return Step::Quit,
+            Key::Leave | Key::Letter('q') => return KeyEffect::Quit,
             Key::Letter(letter) => {
                 let target = self.row().map(|row| row.target.clone());
                 return self.letter(letter, target);
             }
             Key::Back | Key::Interrupt => {}
         }
-        Step::Stay
+        KeyEffect::Stay
     }
 
     /// Keys that do the same in a list and in a thing that is shown.
-    fn letter(&mut self, letter: char, target: Option<Target>) -> Step {
+    fn letter(&mut self, letter: char, target: Option<Target>) -> KeyEffect {
         match letter {
             '1'..='7' => {
                 let at = letter.to_digit(10).and_then(|digit| usize::try_from(digit).ok()).unwrap_or(1);
@@ -64,40 +64,42 @@ impl State {
             }
             '/' => self.is_filtering = self.detail.is_none(),
             'f' => self.is_following = !self.is_following,
-            'R' => return Step::Look,
+            'R' => return KeyEffect::Look,
             '?' => self.is_help = true,
-            'u' => return self.undo.take().map_or(Step::Stay, |undo| Step::Act(Deed::Undo(undo))),
+            'u' => {
+                return self.undo.take().map_or(KeyEffect::Stay, |undo| KeyEffect::Act(Action::Undo(undo)));
+            }
             _ => {
-                let verb = target.as_ref().and_then(|target| Verb::of(letter, target));
+                let verb = target.as_ref().and_then(|target| ActionKind::of(letter, target));
                 if let (Some(verb), Some(target)) = (verb, target) {
                     self.prompt = Some(Prompt { fields: verb.fields(&self.identity), verb, target, at: 0 });
                 }
             }
         }
-        Step::Stay
+        KeyEffect::Stay
     }
 
-    fn turn(&mut self, view: View) -> Step {
+    fn turn(&mut self, view: View) -> KeyEffect {
         (self.view, self.pages, self.selected, self.detail) = (view, 1, None, None);
         self.filter.clear();
         self.listing = Listing::default();
-        Step::Look
+        KeyEffect::Look
     }
 
-    fn enter(&mut self) -> Step {
+    fn enter(&mut self) -> KeyEffect {
         match self.row().map(|row| row.target.clone()) {
-            None => Step::Stay,
+            None => KeyEffect::Stay,
             Some(Target::Project { id }) => {
                 self.scope = Some(id);
                 self.turn(View::Inbox)
             }
-            Some(target) => Step::Open(target),
+            Some(target) => KeyEffect::Open(target),
         }
     }
 
-    fn press_in_detail(&mut self, key: Key) -> Step {
+    fn press_in_detail(&mut self, key: Key) -> KeyEffect {
         let height = self.height;
-        let Some(detail) = &mut self.detail else { return Step::Stay };
+        let Some(detail) = &mut self.detail else { return KeyEffect::Stay };
         let last = detail.lines.len().saturating_sub(1);
         match key {
             Key::Down | Key::Letter('j') => detail.top = (detail.top + 1).min(last),
@@ -113,10 +115,10 @@ impl State {
             }
             Key::Enter | Key::Next | Key::Interrupt => {}
         }
-        Step::Stay
+        KeyEffect::Stay
     }
 
-    fn press_in_filter(&mut self, key: Key) -> Step {
+    fn press_in_filter(&mut self, key: Key) -> KeyEffect {
         match key {
             Key::Letter(c) => self.filter.push(c),
             Key::Back => _ = self.filter.pop(),
@@ -129,17 +131,17 @@ impl State {
             Key::Up => self.select(self.at().saturating_sub(1)),
             _ => {}
         }
-        Step::Stay
+        KeyEffect::Stay
     }
 
-    fn press_in_prompt(&mut self, key: Key) -> Step {
-        let Some(mut prompt) = self.prompt.take() else { return Step::Stay };
+    fn press_in_prompt(&mut self, key: Key) -> KeyEffect {
+        let Some(mut prompt) = self.prompt.take() else { return KeyEffect::Stay };
         let last = prompt.fields.len().saturating_sub(1);
         let field = prompt.fields.get_mut(prompt.at).map(|(_, value)| value);
         match (key, field) {
             (Key::Leave, _) => {
                 self.message = "nothing was done".to_owned();
-                return Step::Stay;
+                return KeyEffect::Stay;
             }
             (Key::Letter(c), Some(value)) => value.push(c),
             (Key::Back, Some(value)) => _ = value.pop(),
@@ -149,13 +151,13 @@ impl State {
             (Key::Enter, _) if prompt.at == last => {
                 let values: Vec<String> =
                     prompt.fields.iter().map(|(_, value)| value.trim().to_owned()).collect();
-                return Step::Act(Deed::Do { verb: prompt.verb, target: prompt.target, values });
+                return KeyEffect::Act(Action::Do { verb: prompt.verb, target: prompt.target, values });
             }
             (Key::Enter | Key::Next | Key::Down, _) => prompt.at = (prompt.at + 1).min(last),
             (Key::Previous | Key::Up, _) => prompt.at = prompt.at.saturating_sub(1),
             _ => {}
         }
         self.prompt = Some(prompt);
-        Step::Stay
+        KeyEffect::Stay
     }
 }

@@ -31,8 +31,8 @@ fn state(keys: &[&str]) -> State {
     state
 }
 
-fn typed(state: &mut State, text: &str) -> Step {
-    text.chars().fold(Step::Stay, |_, letter| state.press(Key::Letter(letter)))
+fn typed(state: &mut State, text: &str) -> KeyEffect {
+    text.chars().fold(KeyEffect::Stay, |_, letter| state.press(Key::Letter(letter)))
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn the_row_that_is_meant_stays_so_whatever_comes_and_goes() {
     assert_eq!(state.row().map(|row| row.key.as_str()), Some("c"), "the next one where it is gone");
     state.take(listing(&[]));
     assert_eq!(state.row(), None);
-    assert_eq!(state.press(Key::Enter), Step::Stay);
+    assert_eq!(state.press(Key::Enter), KeyEffect::Stay);
 }
 
 #[test]
@@ -55,16 +55,19 @@ fn a_baton_is_picked_up_with_three_keys_and_nothing_happens_without_a_name() {
     typed(&mut state, "jp");
     let deed = state.press(Key::Enter);
     let target = Target::Baton { project_id: "shop".into(), id: "b".into() };
-    assert_eq!(deed, Step::Act(Deed::Do { verb: Verb::PickUp, target, values: vec!["Ann".into()] }));
+    assert_eq!(
+        deed,
+        KeyEffect::Act(Action::Do { verb: ActionKind::PickUp, target, values: vec!["Ann".into()] })
+    );
     typed(&mut state, "p");
     for _ in 0..3 {
         state.press(Key::Back);
     }
-    assert_eq!(state.press(Key::Enter), Step::Stay);
+    assert_eq!(state.press(Key::Enter), KeyEffect::Stay);
     assert!(state.prompt.is_some() && state.message.contains("empty"), "{}", state.message);
     state.press(Key::Leave);
     assert!(state.prompt.is_none());
-    assert_eq!(typed(&mut state, "rtac"), Step::Stay, "no key of another target");
+    assert_eq!(typed(&mut state, "rtac"), KeyEffect::Stay, "no key of another target");
     assert!(state.prompt.is_none());
 }
 
@@ -72,8 +75,8 @@ fn a_baton_is_picked_up_with_three_keys_and_nothing_happens_without_a_name() {
 fn the_end_of_a_page_leads_to_the_next() {
     let mut state = state(&["a", "b"]);
     state.listing.is_more = true;
-    assert_eq!(typed(&mut state, "j"), Step::Stay);
-    assert_eq!((typed(&mut state, "j"), state.pages), (Step::Look, 2));
+    assert_eq!(typed(&mut state, "j"), KeyEffect::Stay);
+    assert_eq!((typed(&mut state, "j"), state.pages), (KeyEffect::Look, 2));
 }
 
 #[test]
@@ -83,22 +86,22 @@ fn the_filter_narrows_and_is_left_again() {
     assert_eq!(state.matching_rows().len(), 1);
     state.press(Key::Enter);
     assert_eq!(state.row().map(|row| row.key.as_str()), Some("beta"), "what is found is meant");
-    assert_eq!((state.press(Key::Leave), state.matching_rows().len()), (Step::Stay, 2));
-    assert_eq!(state.press(Key::Leave), Step::Quit);
+    assert_eq!((state.press(Key::Leave), state.matching_rows().len()), (KeyEffect::Stay, 2));
+    assert_eq!(state.press(Key::Leave), KeyEffect::Quit);
 }
 
 #[test]
 fn a_project_narrows_every_view_until_zero() {
     let mut state = state(&[]);
-    assert_eq!((typed(&mut state, "7"), state.view), (Step::Look, View::Projects));
+    assert_eq!((typed(&mut state, "7"), state.view), (KeyEffect::Look, View::Projects));
     let of = Row { target: Target::Project { id: "depot".into() }, ..row("depot", "") };
     state.take(Listing { rows: vec![of], ..listing(&[]) });
-    assert_eq!((state.press(Key::Enter), state.view), (Step::Look, View::Inbox));
+    assert_eq!((state.press(Key::Enter), state.view), (KeyEffect::Look, View::Inbox));
     assert_eq!(state.scope.as_deref(), Some("depot"));
     typed(&mut state, "0");
     assert_eq!(state.scope, None);
-    assert_eq!((state.press(Key::Previous), state.view), (Step::Look, View::Projects));
-    assert_eq!((state.press(Key::Next), state.view), (Step::Look, View::Inbox));
+    assert_eq!((state.press(Key::Previous), state.view), (KeyEffect::Look, View::Projects));
+    assert_eq!((state.press(Key::Next), state.view), (KeyEffect::Look, View::Inbox));
 }
 
 #[test]
@@ -172,7 +175,7 @@ fn a_row_offers_nothing_that_would_be_refused() {
 #[test]
 fn a_conflict_of_leases_can_be_opened() {
     let paths = Target::Paths { project_id: "p".into(), pattern: "src/**".into() };
-    assert_eq!(about(paths.clone()).press(Key::Enter), Step::Open(paths));
+    assert_eq!(about(paths.clone()).press(Key::Enter), KeyEffect::Open(paths));
 }
 
 #[test]
@@ -180,7 +183,7 @@ fn a_name_is_remembered_once_its_deed_was_done() {
     let mut state = State::new(None, None);
     state.take(listing(&["a"]));
     typed(&mut state, "pnot a name");
-    let Step::Act(deed) = state.press(Key::Enter) else { panic!("nothing is done") };
+    let KeyEffect::Act(deed) = state.press(Key::Enter) else { panic!("nothing is done") };
     state.set_message("`not a name` is not an identity".to_owned());
     typed(&mut state, "p");
     assert_eq!(state.prompt.as_ref().map(|prompt| prompt.fields[0].1.as_str()), Some(""));

@@ -13,13 +13,13 @@ use std::path::{Path, PathBuf};
 use super::ID;
 use crate::event::Event;
 use crate::header::{Header, TranscriptFile};
-use crate::places::Env;
+use crate::places::TranscriptEnv;
 use crate::report::Report;
 use crate::shared::chunk::entries;
 use crate::sqlite;
 
 /// Gives out the conversations in the databases of the editor and of the command line.
-pub(super) fn find(env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
+pub(super) fn find(env: &TranscriptEnv, found: &mut dyn FnMut(TranscriptFile)) {
     for user in editor_dirs(env) {
         let database = user.join("globalStorage/state.vscdb");
         sqlite::find(ID, &database, ide::conversations, found);
@@ -58,6 +58,6 @@ pub(super) fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'
     }
 }
 
-fn editor_dirs(env: &Env) -> [PathBuf; 2] {
+fn editor_dirs(env: &TranscriptEnv) -> [PathBuf; 2] {
     [env.config_dir().join("Cursor/User"), env.home.join(".cursor-server/data/User")]
 }

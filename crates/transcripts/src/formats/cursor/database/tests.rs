@@ -37,7 +37,7 @@ fn check(packet: &Value, wanted: &[(&str, Value)]) {
 }
 
 fn found(home: &Path) -> Vec<Header> {
-    let env = Env { home: home.to_owned(), ..Env::default() };
+    let env = TranscriptEnv { home: home.to_owned(), ..TranscriptEnv::default() };
     let mut all = Vec::new();
     Cursor.find(&env, &mut |one| all.push(Cursor.header(&one)));
     all

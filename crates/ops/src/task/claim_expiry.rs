@@ -23,7 +23,7 @@ pub(super) fn liveness(
 ) -> Result<Option<ClaimLiveness>, Failure> {
     let Some(claim) = &task.claim else { return Ok(None) };
     let gone = ClaimLiveness { open: false, heard_at: 0 };
-    let heard = |s: &Session| match (s.is_open(), is_gone(env, s)) {
+    let heard = |s: &Session| match (s.is_open(), has_process_ended(env, s)) {
         (true, false) => ClaimLiveness { open: true, heard_at: s.heartbeat_at },
         // What was promised until a time holds until then; heartbeats that cannot come any more make it no longer.
         (true, true) => ClaimLiveness { open: true, heard_at: Millis::MIN },
@@ -46,18 +46,18 @@ pub(super) fn liveness(
 /// Whether the claim of a task still holds.
 pub(crate) fn is_claim_live(tx: &mut Tx<'_>, env: &Env<'_>, task: &Task) -> Result<bool, Failure> {
     let liveness = liveness(tx, env, task)?;
-    Ok(task.claim.as_ref().is_some_and(|claim| claim.ends(liveness) > env.now))
+    Ok(task.claim.as_ref().is_some_and(|claim| claim.expires_at(liveness) > env.now))
 }
 
 /// The tasks whose lease has run out. A claim ends before its date only with its session, so that of all other claims nothing
 /// has to be read.
-pub(super) fn run_out(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Vec<Task>, Failure> {
+pub(super) fn expired_claims(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Vec<Task>, Failure> {
     let mut found = Vec::new();
     let (holders, over) = task::expiring_claims(tx, project_id, env.now)?;
     for id in &over {
         let Some(task) = task::get(tx, project_id, id)? else { continue };
         let session_liveness = liveness(tx, env, &task)?;
-        if task.claim.as_ref().is_some_and(|claim| claim.ends(session_liveness) <= env.now) {
+        if task.claim.as_ref().is_some_and(|claim| claim.expires_at(session_liveness) <= env.now) {
             found.push(task);
         }
     }
@@ -68,7 +68,8 @@ pub(super) fn run_out(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Resul
         }
         let held = task::claimed_in(tx, project_id, holder)?;
         found.extend(
-            held.into_iter().filter(|task| task.claim.as_ref().is_some_and(|claim| claim.until > env.now)),
+            held.into_iter()
+                .filter(|task| task.claim.as_ref().is_some_and(|claim| claim.base_expiry > env.now)),
         );
     }
     found.sort_by(|a, b| a.task_id.cmp(&b.task_id));
@@ -77,7 +78,7 @@ pub(super) fn run_out(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Resul
 
 /// The task after its claim has ended: open again, with its holder recorded as `previous_agent`, and with its message
 /// queued to be sent again. A `why` counts as a failed attempt.
-pub(super) fn freed(task: &Task, why: Option<&str>, now: i64) -> Task {
+pub(super) fn released(task: &Task, why: Option<&str>, now: i64) -> Task {
     let mut free = Task { claim: None, updated_at: now, ..task.clone() };
     free.previous_agent = task.claim.as_ref().map(|claim| claim.by.clone()).or(free.previous_agent);
     if let Some(why) = why {
@@ -96,21 +97,21 @@ pub(super) fn freed(task: &Task, why: Option<&str>, now: i64) -> Task {
 }
 
 /// Why a task whose lease ran out is free again: the process that renewed it ended, or its time was over.
-fn run_out_reason(tx: &mut Tx<'_>, env: &Env<'_>, task: &Task) -> Result<String, Failure> {
+fn expiry_reason(tx: &mut Tx<'_>, env: &Env<'_>, task: &Task) -> Result<String, Failure> {
     let by = task.claim.as_ref().map_or("", |claim| claim.by.as_str());
     let session = match task.claim.as_ref().and_then(|claim| claim.session_id.as_ref()) {
         Some(id) => session::get(tx, &task.project_id, id)?,
         None => None,
     };
-    Ok(match session.is_some_and(|session| session.is_open() && is_gone(env, &session)) {
+    Ok(match session.is_some_and(|session| session.is_open() && has_process_ended(env, &session)) {
         true => format!("the process of {by} ended"),
         false => format!("the lease of {by} ran out"),
     })
 }
 
 /// Whether the process of a session is known to have ended. What the client of a token says of the processes of others counts for nothing.
-fn is_gone(env: &Env<'_>, session: &Session) -> bool {
-    token_rights::is_own(env, session) && env.host.process_gone(&session.place)
+fn has_process_ended(env: &Env<'_>, session: &Session) -> bool {
+    token_rights::may_act_in(env, session) && env.host.has_process_ended(&session.location)
 }
 
 /// Whether a lease that ran out ends the work of a session: work that was begun, by a process that is not heard of any more.
@@ -120,8 +121,8 @@ fn is_death(task: &Task) -> bool {
 }
 
 /// The task after its lease has run out.
-fn after_run_out(task: &Task, why: &str, now: Millis) -> Task {
-    let mut after = freed(task, Some(why), now);
+fn after_expiry(task: &Task, why: &str, now: Millis) -> Task {
+    let mut after = released(task, Some(why), now);
     if is_death(task) {
         route::mark_death(&mut after);
     }
@@ -130,37 +131,37 @@ fn after_run_out(task: &Task, why: &str, now: Millis) -> Task {
 
 /// A task as the next claim leaves it: one whose lease has run out is free again. Every read shows it so, whether or not the ledger
 /// says it already.
-pub(crate) fn as_it_stands(tx: &mut Tx<'_>, env: &Env<'_>, task: Task) -> Result<Task, Failure> {
+pub(crate) fn with_expiry_applied(tx: &mut Tx<'_>, env: &Env<'_>, task: Task) -> Result<Task, Failure> {
     if task.claim.is_none() || is_claim_live(tx, env, &task)? {
         return Ok(task);
     }
-    let why = run_out_reason(tx, env, &task)?;
-    let mut after = Task { updated_at: task.updated_at, ..after_run_out(&task, &why, env.now) };
+    let why = expiry_reason(tx, env, &task)?;
+    let mut after = Task { updated_at: task.updated_at, ..after_expiry(&task, &why, env.now) };
     after.readiness.ready = after.status == "open" && !after.readiness.blocked && after.is_work();
     Ok(after)
 }
 
 /// The tasks whose lease has run out, each as the ledger has it and as it stands.
-pub(super) fn overdue(
+pub(super) fn expired_pairs(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     project_id: &str,
 ) -> Result<Vec<(Task, Task)>, Failure> {
     let mut found = Vec::new();
-    for task in run_out(tx, env, project_id)? {
-        found.push((task.clone(), as_it_stands(tx, env, task)?));
+    for task in expired_claims(tx, env, project_id)? {
+        found.push((task.clone(), with_expiry_applied(tx, env, task)?));
     }
     Ok(found)
 }
 
 /// Frees a task. A message about it that its agent has not read yet is taken back: the next agent gets one of its own.
-pub(super) fn free(tx: &mut Tx<'_>, task: &Task, why: Option<&str>, now: i64) -> Result<Task, Failure> {
-    write_freed(tx, task, freed(task, why, now))
+pub(super) fn release(tx: &mut Tx<'_>, task: &Task, why: Option<&str>, now: i64) -> Result<Task, Failure> {
+    write_released(tx, task, released(task, why, now))
 }
 
-fn write_freed(tx: &mut Tx<'_>, task: &Task, after: Task) -> Result<Task, Failure> {
+fn write_released(tx: &mut Tx<'_>, task: &Task, after: Task) -> Result<Task, Failure> {
     if let Some((_, message_id)) = route::last_sent(task) {
-        message::recall(tx, &task.project_id, message_id, after.updated_at)?;
+        message::retract(tx, &task.project_id, message_id, after.updated_at)?;
     }
     update_without_delta(tx, task, &after)?;
     Ok(after)
@@ -173,9 +174,9 @@ pub(super) fn release_expired_claims(
     author: &Author<'_>,
 ) -> Result<Vec<Task>, Failure> {
     let mut given = Vec::new();
-    for task in run_out(tx, env, author.project_id)? {
-        let why = run_out_reason(tx, env, &task)?;
-        given.push(write_freed(tx, &task, after_run_out(&task, &why, env.now))?);
+    for task in expired_claims(tx, env, author.project_id)? {
+        let why = expiry_reason(tx, env, &task)?;
+        given.push(write_released(tx, &task, after_expiry(&task, &why, env.now))?);
         let body = json!({
             "summary": format!("task {} is free again: {why}", task.task_id), "task_id": task.task_id,
         });
@@ -200,7 +201,7 @@ pub(crate) fn release_claims(
             update_without_delta(tx, &task, &updated)?;
             continue;
         }
-        free(tx, &task, None, env.now)?;
+        release(tx, &task, None, env.now)?;
         let body = json!({
             "summary": format!("task {} is free again: the session of {} ended", task.task_id, ended.identity),
             "task_id": task.task_id,

@@ -10,20 +10,20 @@ use tokio::sync::oneshot;
 
 use crate::app::{App, Format};
 use crate::beads::{self, Direction};
+use crate::beads_file::mark;
 use crate::config::Config;
 use crate::error::AppError;
-use crate::issues_file::mark;
 use crate::repo_file::RepoFile;
 
 /// Pause between two looks of a server: what changes meanwhile is written together.
-const PAUSE: Duration = Duration::from_secs(1);
+const WRITE_INTERVAL: Duration = Duration::from_secs(1);
 /// How long a question about tasks waits for the file to be taken in.
-const PATIENCE: Duration = Duration::from_secs(5);
+const IMPORT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A running mirror.
-pub(crate) struct Mirror {
+pub(crate) struct BeadsFileService {
     file: RepoFile,
-    asks: Mutex<Option<Sender<MirrorRequest>>>,
+    asks: Mutex<Option<Sender<FileRequest>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
     /// The file as it was looked at last.
     seen: Arc<Mutex<String>>,
@@ -33,7 +33,7 @@ pub(crate) struct Mirror {
 const MAX_TURN: Duration = Duration::from_secs(30);
 
 /// What the thread is asked for.
-enum MirrorRequest {
+enum FileRequest {
     /// Look at the file now; the sender, if any, is notified when it is done.
     Look(Option<oneshot::Sender<()>>),
     /// A look after which no other process writes the file until an operation is done.
@@ -55,7 +55,7 @@ impl Exclusive {
         let (done, wait) = oneshot::channel();
         if self.0.send(done).is_ok() {
             // The mirror thread reports errors itself.
-            let _ = tokio::time::timeout(PATIENCE, wait).await;
+            let _ = tokio::time::timeout(IMPORT_TIMEOUT, wait).await;
         }
     }
 }
@@ -64,10 +64,10 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Mirror {
+impl BeadsFileService {
     /// The mirror of a server, where the settings name a file.
     pub(crate) fn of_server(config: &Config) -> Option<Arc<Self>> {
-        Self::start(config, Some(PAUSE))
+        Self::start(config, Some(WRITE_INTERVAL))
     }
 
     /// The mirror of a process with one client, which looks when its client asks.
@@ -76,11 +76,11 @@ impl Mirror {
     }
 
     fn start(config: &Config, pause: Option<Duration>) -> Option<Arc<Self>> {
-        let file = config.tasks_mirror.clone().filter(|_| !matches!(config.store, Target::Memory))?;
+        let file = config.beads_file.clone().filter(|_| !matches!(config.store, Target::Memory))?;
         let config = config.clone();
         let (asks, requests) = channel();
         let seen = Arc::new(Mutex::new(String::new()));
-        let keeper = MirrorThread {
+        let keeper = FileThread {
             file: file.clone(),
             seen: Arc::clone(&seen),
             reported: String::new(),
@@ -98,26 +98,26 @@ impl Mirror {
             _ => return,
         }
         let (done, wait) = oneshot::channel();
-        self.ask(MirrorRequest::Look(Some(done)));
+        self.ask(FileRequest::Look(Some(done)));
         // The mirror thread reports errors itself; the answer comes from the ledger in any case.
-        let _ = tokio::time::timeout(PATIENCE, wait).await;
+        let _ = tokio::time::timeout(IMPORT_TIMEOUT, wait).await;
     }
 
     /// The turn at the file, for an operation that only one ledger may carry out at a time.
     pub(crate) async fn hold(&self) -> Option<Exclusive> {
         let ((begun, wait), (end, over)) = (oneshot::channel(), channel());
-        self.ask(MirrorRequest::Hold(ExclusiveHold { begun, over }));
+        self.ask(FileRequest::Hold(ExclusiveHold { begun, over }));
         // Without the turn what the ledger has is gone by.
-        tokio::time::timeout(PATIENCE, wait).await.ok()?.ok()?;
+        tokio::time::timeout(IMPORT_TIMEOUT, wait).await.ok()?.ok()?;
         Some(Exclusive(end))
     }
 
     /// After an operation that may have changed tasks: writes the file, without waiting.
     pub(crate) fn export(&self) {
-        self.ask(MirrorRequest::Look(None));
+        self.ask(FileRequest::Look(None));
     }
 
-    fn ask(&self, ask: MirrorRequest) {
+    fn ask(&self, ask: FileRequest) {
         if let Some(asks) = lock(&self.asks).as_ref() {
             // It has ended: so has the process.
             let _ = asks.send(ask);
@@ -135,17 +135,17 @@ impl Mirror {
     }
 }
 
-struct MirrorThread {
+struct FileThread {
     file: RepoFile,
     seen: Arc<Mutex<String>>,
     /// What went wrong last: the same is reported once.
     reported: String,
-    asked: Receiver<MirrorRequest>,
+    asked: Receiver<FileRequest>,
     /// The interval between two looks on the thread's own account.
     pause: Option<Duration>,
 }
 
-impl MirrorThread {
+impl FileThread {
     fn run(mut self, mut app: App) {
         // A server sees to the file by itself. A client that only reads leaves it as it is.
         let mut writes = self.pause.is_some();
@@ -154,9 +154,9 @@ impl MirrorThread {
             let (mut waiting, mut holds) = (Vec::new(), Vec::new());
             for ask in std::iter::once(ask).chain(self.asked.try_iter()) {
                 match ask {
-                    MirrorRequest::Look(Some(done)) => waiting.push(done),
-                    MirrorRequest::Look(None) => writes = true,
-                    MirrorRequest::Hold(hold) => holds.push(hold),
+                    FileRequest::Look(Some(done)) => waiting.push(done),
+                    FileRequest::Look(None) => writes = true,
+                    FileRequest::Hold(hold) => holds.push(hold),
                 }
             }
             if !waiting.is_empty() || holds.is_empty() {
@@ -178,11 +178,11 @@ impl MirrorThread {
     }
 
     /// Waits for the next look; none when the process ends.
-    fn next(&self) -> Option<MirrorRequest> {
+    fn next(&self) -> Option<FileRequest> {
         let Some(pause) = self.pause else { return self.asked.recv().ok() };
         match self.asked.recv_timeout(pause) {
             Ok(ask) => Some(ask),
-            Err(RecvTimeoutError::Timeout) => Some(MirrorRequest::Look(None)),
+            Err(RecvTimeoutError::Timeout) => Some(FileRequest::Look(None)),
             Err(RecvTimeoutError::Disconnected) => None,
         }
     }
@@ -233,7 +233,7 @@ impl MirrorThread {
 
 fn step(app: &mut App, file: &RepoFile, direction: Direction) -> Result<Vec<String>, AppError> {
     match beads::own_project(app) {
-        Some(project) => beads::mirror(app, &project, file, direction),
+        Some(project) => beads::sync_beads_file(app, &project, file, direction),
         // Its folder is not registered, or not any more.
         None => Ok(Vec::new()),
     }

@@ -60,10 +60,10 @@ pub(crate) fn of_session(
 
 /// Where a session of a name goes on, if another process may be at work in it.
 fn other_process(env: &Env<'_>, known: &Session) -> Option<String> {
-    ownership::is_held_elsewhere(env, known, &known.place).then(|| {
+    ownership::is_held_elsewhere(env, known, &known.location).then(|| {
         format!(
             "its session goes on in {}, which is not known to have ended; if you are that agent, set BATON_SESSION={}",
-            known.place.describe(),
+            known.location.describe(),
             known.session_id
         )
     })

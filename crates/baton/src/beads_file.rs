@@ -8,16 +8,16 @@ use std::time::{Duration, UNIX_EPOCH};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::task::conflict::Conflict;
 
+use crate::beads_file_note::BeadsFileNote;
 use crate::error::AppError;
 use crate::file_lock::LockFault;
-use crate::mirror_note::MirrorNote;
 use crate::raw_lines::{LineSelection, RawLines};
 use crate::repo_file::{Fault, Folder, RepoFile};
 
 /// The code of the refusal where another process holds the lock.
 pub(crate) const LOCKED: &str = "beads_locked";
 /// The largest file that is read, in bytes.
-const LARGEST: u64 = 4 * 1024 * 1024 * 1024;
+const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 /// The longest line of it, in bytes: one line is held in memory.
 const MAX_LINE_BYTES: u64 = 16 * 1024 * 1024;
 /// The longest line that is carried over unread, in bytes: what is longer was not made by any tool.
@@ -31,7 +31,7 @@ pub(crate) struct FileTurn {
     _lock: File,
     path: PathBuf,
     folder: Folder,
-    note: MirrorNote,
+    note: BeadsFileNote,
     noted: String,
 }
 
@@ -52,7 +52,7 @@ impl FileTurn {
         let missing = || Fault::Io(std::io::ErrorKind::NotFound.into());
         let folder = file.folder(true).and_then(|folder| folder.ok_or_else(missing));
         let folder = folder.map_err(|fault| outside(&path, "written", &fault))?;
-        let note = MirrorNote::of(&path, data_dir).map_err(|error| outside(&path, "noted", &error))?;
+        let note = BeadsFileNote::of(&path, data_dir).map_err(|error| outside(&path, "noted", &error))?;
         // Where folders cannot be locked, a file in the data folder is.
         let lock = match folder.lock(patience) {
             Err(LockFault::Io(_)) => note.lock(patience),
@@ -107,7 +107,7 @@ impl FileTurn {
         &mut self,
         store: &str,
         seq: i64,
-        version: &Version,
+        version: &FileVersion,
         unreadable: usize,
     ) -> Result<(), Refusal> {
         let mut text = note(Some(&version.mark), store, seq);
@@ -145,9 +145,9 @@ impl FileTurn {
         self.meta().map_or(0, |meta| meta.len())
     }
 
-    /// What the file is now. It is taken before the file is read and given to [`Turn::replace`].
-    pub(crate) fn version(&self) -> Option<Version> {
-        self.folder.file().ok().flatten().as_ref().map(Version::of)
+    /// What the file is now. It is taken before the file is read and given to [`FileTurn::replace`].
+    pub(crate) fn version(&self) -> Option<FileVersion> {
+        self.folder.file().ok().flatten().as_ref().map(FileVersion::of)
     }
 
     /// Puts what is written in place of the file: a new file under a name of its own, flushed, then renamed. When the writer
@@ -155,7 +155,7 @@ impl FileTurn {
     /// which know nothing of turns, have written it in the meantime.
     pub(crate) fn replace(
         &self,
-        read: Option<&Version>,
+        read: Option<&FileVersion>,
         write: impl FnOnce(&mut dyn Write) -> Result<bool, AppError>,
     ) -> Result<ReplaceResult, AppError> {
         self.sweep();
@@ -181,7 +181,7 @@ impl FileTurn {
                 Ok(read.map_or(ReplaceResult::Overtaken, |read| ReplaceResult::Is(read.clone())))
             }
             (true, false) => {
-                let written = Version::of(&draft.file);
+                let written = FileVersion::of(&draft.file);
                 self.folder.put(&draft).map_err(|fault| failed(&fault))?;
                 Ok(ReplaceResult::Is(written))
             }
@@ -205,13 +205,13 @@ impl FileTurn {
 
 /// Which file this is, and what it was when it was looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Version {
+pub(crate) struct FileVersion {
     mark: String,
     /// Who replaces a file makes another one, also within one tick of the clock.
     number: u64,
 }
 
-impl Version {
+impl FileVersion {
     fn of(file: &File) -> Self {
         #[cfg(unix)]
         let number = file.metadata().map_or(0, |meta| std::os::unix::fs::MetadataExt::ino(&meta));
@@ -225,7 +225,7 @@ impl Version {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ReplaceResult {
     /// It is this version now: the new one, or the one that was read where nothing was to be changed.
-    Is(Version),
+    Is(FileVersion),
     /// Another program has written it since it was read; it is as that left it.
     Overtaken,
 }
@@ -255,8 +255,8 @@ impl FileLines {
 
     fn of(path: &Path, file: File) -> Result<Self, Refusal> {
         let bytes = file.metadata().map_err(|error| outside(path, "read", &error))?.len();
-        if bytes > LARGEST {
-            return Err(outside(path, "read", &Fault::TooLarge(LARGEST)));
+        if bytes > MAX_FILE_BYTES {
+            return Err(outside(path, "read", &Fault::TooLarge(MAX_FILE_BYTES)));
         }
         Ok(Self { path: path.to_owned(), file: BufReader::new(file), number: 0 })
     }

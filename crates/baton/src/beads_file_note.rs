@@ -12,9 +12,9 @@ use crate::file_lock::{LockFault, lock_within};
 use crate::private_file;
 
 /// The place of a note.
-pub(crate) struct MirrorNote(PathBuf);
+pub(crate) struct BeadsFileNote(PathBuf);
 
-impl MirrorNote {
+impl BeadsFileNote {
     /// Of the file at this path, whatever name leads to its folder.
     pub(crate) fn of(file: &Path, data_dir: &Path) -> io::Result<Self> {
         let notes = data_dir.join("mirrors");

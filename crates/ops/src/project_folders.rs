@@ -3,8 +3,8 @@
 
 use baton_model::id::check_project;
 use baton_model::time::Millis;
-use baton_store::place::Place;
-use baton_store::{Failure, Store, place, project};
+use baton_store::project_root::ProjectRoot;
+use baton_store::{Failure, Store, project, project_root};
 
 /// A project and its folders on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub fn note(
         for known in projects {
             let noted = project::get(tx, &known.project_id)?.map(|project| project.is_isolated);
             if noted != Some(known.is_isolated)
-                || place::folders(tx, &known.project_id, machine)? != known.roots
+                || project_root::folders(tx, &known.project_id, machine)? != known.roots
             {
                 fresh.push(known);
             }
@@ -45,13 +45,13 @@ pub fn note(
             project::create(tx, &known.project_id, false, now)?;
             project::isolate(tx, &known.project_id, known.is_isolated)?;
             for root in &known.roots {
-                let place = Place {
+                let place = ProjectRoot {
                     project_id: known.project_id.clone(),
                     machine: machine.to_owned(),
                     path: root.clone(),
-                    ..Place::default()
+                    ..ProjectRoot::default()
                 };
-                place::put(tx, &place, now)?;
+                project_root::put(tx, &place, now)?;
             }
         }
         Ok(())

@@ -2,11 +2,11 @@
 
 use baton_model::id::visible;
 use baton_model::repository::{Repository, WorkingCopy};
-use baton_store::place::Place;
-use baton_store::{Failure, place};
+use baton_store::project_root::ProjectRoot;
+use baton_store::{Failure, project_root};
 
 use crate::caller_project;
-use crate::displaced::{is_displaced, is_place_of};
+use crate::displaced::{is_displaced, is_root_of};
 use crate::op::{Cx, Host, PathKind};
 
 /// What is known of the folder in which work was left, on the caller's machine.
@@ -30,7 +30,7 @@ pub(super) fn look_up(
     repository_id: Option<&str>,
     copy: &mut WorkingCopy,
 ) -> Result<PlaceNow, Failure> {
-    let (host, machine) = (cx.env.host, &cx.env.caller.place.machine);
+    let (host, machine) = (cx.env.host, &cx.env.caller.location.machine);
     let is_there = host.has_folder(&copy.root);
     // No other folder is looked into than one of the project.
     let owner = match is_there {
@@ -38,7 +38,7 @@ pub(super) fn look_up(
         _ => None,
     };
     let is_own = owner.as_deref() == Some(project_id);
-    let known = cx.store.read(|tx| Ok(place::of_project(tx, project_id)?))?;
+    let known = cx.store.read(|tx| Ok(project_root::of_project(tx, project_id)?))?;
     let known = known.iter().find(|place| place.machine == *machine && place.path == copy.root);
     let holds_other = is_there == Some(true) && is_another(copy, host, is_own, known);
     let switched = if is_there == Some(true) && is_own { other_branch(copy, host) } else { None };
@@ -60,7 +60,7 @@ pub(super) fn look_up(
 
 /// Whether a folder holds another repository than the one in which work was left, or none of its own. `is_own`: it belongs to the
 /// project of that work. `known`: what the ledger noted of it then.
-fn is_another(copy: &WorkingCopy, host: &dyn Host, is_own: bool, known: Option<&Place>) -> bool {
+fn is_another(copy: &WorkingCopy, host: &dyn Host, is_own: bool, known: Option<&ProjectRoot>) -> bool {
     if copy.branch.is_none() && copy.commit.is_none() {
         return false;
     }
@@ -70,7 +70,7 @@ fn is_another(copy: &WorkingCopy, host: &dyn Host, is_own: bool, known: Option<&
             !now.is_worktree
                 || known
                     .filter(|known| known.is_worktree)
-                    .is_some_and(|known| !is_place_of(known, now.id.as_deref(), Some(&now.common_dir)))
+                    .is_some_and(|known| !is_root_of(known, now.id.as_deref(), Some(&now.common_dir)))
         }
         Some((root, now)) if root == copy.root => copy.commit.as_deref().is_some_and(|commit| {
             !is_own
@@ -97,9 +97,9 @@ fn moved_to(
     copy: &WorkingCopy,
 ) -> Result<Option<String>, Failure> {
     let (caller, host) = (cx.env.caller, cx.env.host);
-    let mut places = cx.store.read(|tx| Ok(place::of_project(tx, project_id)?))?;
-    places.retain(|place| place.machine == caller.place.machine && !is_displaced(place));
-    if let Some(main) = repository_id.and_then(|id| noted_place(host, id, &places)) {
+    let mut places = cx.store.read(|tx| Ok(project_root::of_project(tx, project_id)?))?;
+    places.retain(|place| place.machine == caller.location.machine && !is_displaced(place));
+    if let Some(main) = repository_id.and_then(|id| noted_root(host, id, &places)) {
         if !copy.is_worktree {
             return Ok(Some(main.path.clone()));
         }
@@ -113,7 +113,7 @@ fn moved_to(
             Some((root.to_owned(), own.main.clone()))
         }
         Some((own, root)) => host.checkout_of(root, branch).map(|found| (found, own.main.clone())),
-        None => main_place(copy, &places).and_then(|main| {
+        None => main_root(copy, &places).and_then(|main| {
             host.checkout_of(&main.path, branch).map(|found| (found, Some(main.path.clone())))
         }),
     };
@@ -126,7 +126,7 @@ fn moved_to(
 }
 
 /// The registered folder in which the repository with this id lies.
-fn noted_place<'a>(host: &dyn Host, id: &str, places: &'a [Place]) -> Option<&'a Place> {
+fn noted_root<'a>(host: &dyn Host, id: &str, places: &'a [ProjectRoot]) -> Option<&'a ProjectRoot> {
     let of_it =
         places.iter().filter(|place| !place.is_worktree && place.repository_id.as_deref() == Some(id));
     let mut found = of_it.filter(|place| {
@@ -138,22 +138,22 @@ fn noted_place<'a>(host: &dyn Host, id: &str, places: &'a [Place]) -> Option<&'a
 
 /// Whether a working copy that is not in its folder may be one of this repository: the ledger says so, or knows no other repository
 /// of the project on this machine.
-fn may_be_of(own: &Repository, copy: &WorkingCopy, places: &[Place]) -> bool {
+fn may_be_of(own: &Repository, copy: &WorkingCopy, places: &[ProjectRoot]) -> bool {
     let known = places.iter().find(|place| place.path == copy.root && place.common_dir.is_some());
     match known {
-        Some(known) => is_place_of(known, own.id.as_deref(), Some(&own.common_dir)),
+        Some(known) => is_root_of(known, own.id.as_deref(), Some(&own.common_dir)),
         None => {
             let mut roots = places.iter().filter(|place| !place.is_worktree && place.common_dir.is_some());
-            roots.all(|place| is_place_of(place, own.id.as_deref(), Some(&own.common_dir)))
+            roots.all(|place| is_root_of(place, own.id.as_deref(), Some(&own.common_dir)))
         }
     }
 }
 
 /// The registered folder of the repository of a worktree.
-fn main_place<'a>(copy: &WorkingCopy, places: &'a [Place]) -> Option<&'a Place> {
+fn main_root<'a>(copy: &WorkingCopy, places: &'a [ProjectRoot]) -> Option<&'a ProjectRoot> {
     let of = places.iter().find(|place| place.path == copy.root && place.is_worktree)?;
-    let is_main = |place: &&Place| {
-        !place.is_worktree && is_place_of(place, of.repository_id.as_deref(), of.common_dir.as_deref())
+    let is_main = |place: &&ProjectRoot| {
+        !place.is_worktree && is_root_of(place, of.repository_id.as_deref(), of.common_dir.as_deref())
     };
     places.iter().find(is_main)
 }

@@ -6,8 +6,8 @@ use baton_store::{Failure, Fault, FaultKind, Store, project};
 use serde_json::Value;
 
 use crate::handoff::{self, Advance};
+use crate::idempotency::request::{Request, Requester};
 use crate::op::{Access, Cx, Entry, Operation, Retention, authorize};
-use crate::request::{Request, Requester};
 use crate::{project_name, resolve};
 
 /// For how long an answer is kept for a retry, in milliseconds: a day.
@@ -39,14 +39,14 @@ pub fn run(entry: &Entry, mut input: Value, key: &str, cx: &mut Cx<'_>) -> Resul
     loop {
         match in_batch(cx, |cx| pending.answer(input.clone(), cx)) {
             // All of it is one transaction, and it did not happen.
-            Err(Failure::Fault(fault)) if passes(fault.kind) && tries < TRIES => tries += 1,
+            Err(Failure::Fault(fault)) if passes(fault.kind) && tries < MAX_ATTEMPTS => tries += 1,
             answer => return answer,
         }
     }
 }
 
 /// How often a request is run again after its transaction was lost.
-const TRIES: u32 = 5;
+const MAX_ATTEMPTS: u32 = 5;
 
 fn passes(kind: FaultKind) -> bool {
     matches!(kind, FaultKind::Unreachable | FaultKind::Retry)
@@ -98,7 +98,7 @@ impl<'a> KeyedRequest<'a> {
 
     fn answer(&self, input: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
         if let Some(answer) = self.earlier_answer(cx)? {
-            return self.again(answer, input, cx);
+            return self.replay(answer, input, cx);
         }
         let answer = (self.entry.run)(input, cx)?;
         self.keep(cx, &answer)?;
@@ -122,7 +122,7 @@ impl<'a> KeyedRequest<'a> {
         })
     }
 
-    fn again(&self, answer: Value, input: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
+    fn replay(&self, answer: Value, input: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
         let field = match self.entry.retention {
             Retention::Without(field) => field,
             Retention::Only(_) => return self.done_again(&answer, input, cx),

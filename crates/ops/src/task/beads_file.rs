@@ -48,8 +48,8 @@ struct Conflict {
     /// Where it begins.
     number: usize,
     section: Section,
-    versions: Vec<Version>,
-    bases: Vec<Version>,
+    versions: Vec<TaskLine>,
+    bases: Vec<TaskLine>,
 }
 
 /// The part of a conflict that is read.
@@ -62,7 +62,7 @@ enum Section {
 }
 
 /// A task as a line of the file has it.
-pub(super) struct Version {
+pub(super) struct TaskLine {
     /// The number of the line, from 1.
     pub(super) number: usize,
     /// The line.
@@ -75,7 +75,7 @@ pub(super) struct Version {
     bases: Vec<String>,
 }
 
-impl Version {
+impl TaskLine {
     /// The id of its task, if it is one side of a conflict in which git has not left what both sides began from.
     pub(super) fn without_base(&self) -> Option<&str> {
         (self.is_side() && self.bases.is_empty()).then_some(&self.record.task.task_id)
@@ -119,7 +119,7 @@ pub(super) struct BaseLines(Option<HashMap<String, String>>);
 
 impl BaseLines {
     /// Gives a version its base, if it is one side of a conflict and git still has the version that both sides began from.
-    pub(super) fn add_to(&mut self, version: Version, read: Option<&dyn Fn() -> Vec<String>>) -> Version {
+    pub(super) fn add_to(&mut self, version: TaskLine, read: Option<&dyn Fn() -> Vec<String>>) -> TaskLine {
         let (Some(id), Some(read)) = (version.without_base(), read) else { return version };
         let by_id = |line: String| {
             let id = object(0, &line).ok()?.get("id")?.as_str()?.to_owned();
@@ -148,7 +148,7 @@ impl IssuesFile {
     }
 
     /// The tasks that the next line completes: its own outside a conflict, and all of a conflict at its end.
-    pub(super) fn read(&mut self, text: &str) -> Result<Vec<Version>, Refusal> {
+    pub(super) fn read(&mut self, text: &str) -> Result<Vec<TaskLine>, Refusal> {
         self.number += 1;
         let text = text.trim_start_matches('\u{feff}').trim();
         if text.is_empty() {
@@ -205,7 +205,7 @@ impl IssuesFile {
         }
     }
 
-    fn mark(&mut self, mark: &str) -> Result<Vec<Version>, Refusal> {
+    fn mark(&mut self, mark: &str) -> Result<Vec<TaskLine>, Refusal> {
         let stray = || bad(self.number, "", "is a conflict marker where none can be");
         let section = self.conflict.as_ref().map(|conflict| conflict.section);
         let next = match (mark, section) {
@@ -227,7 +227,7 @@ impl IssuesFile {
     }
 
     /// The task that a line is; nothing for one that is none.
-    fn task(&mut self, text: &str) -> Result<Option<Version>, Refusal> {
+    fn task(&mut self, text: &str) -> Result<Option<TaskLine>, Refusal> {
         let number = self.number;
         let row = object(number, text)?;
         if let Some(kind) = row.get("_type").and_then(Value::as_str).filter(|kind| *kind != "issue") {
@@ -258,14 +258,14 @@ impl IssuesFile {
                 unreadable: false,
             });
         }
-        Ok(Some(Version { number, text: text.to_owned(), record, siblings: Vec::new(), bases: Vec::new() }))
+        Ok(Some(TaskLine { number, text: text.to_owned(), record, siblings: Vec::new(), bases: Vec::new() }))
     }
 }
 
 impl Conflict {
     /// The versions of both sides, each with those that stand beside it.
-    fn versions(self) -> Vec<Version> {
-        let by_id = |versions: &[Version]| {
+    fn versions(self) -> Vec<TaskLine> {
+        let by_id = |versions: &[TaskLine]| {
             let mut lines: HashMap<String, Vec<String>> = HashMap::new();
             for version in versions {
                 lines.entry(version.record.task.task_id.clone()).or_default().push(version.text.clone());

@@ -8,13 +8,13 @@ use crate::op::Env;
 use crate::transcript::provider_stop;
 
 /// The most entries of a session among which its last words are looked for.
-const LOOKED_AT: i64 = 20;
+const MAX_SCANNED_ENTRIES: i64 = 20;
 
 /// Adds the words of a matter that its row does not have.
 pub(super) fn add(tx: &mut Tx<'_>, env: &Env<'_>, item: &mut AttentionItem) -> Result<(), Failure> {
     let stop = match item.reason {
         Reason::SessionSilent | Reason::SessionQuiet => {
-            let entries = delta::newest_of_session(tx, &item.project_id, &item.id, LOOKED_AT)?;
+            let entries = delta::newest_of_session(tx, &item.project_id, &item.id, MAX_SCANNED_ENTRIES)?;
             item.subject = last_words(tx, item, &entries)?;
             stop_of_session(&entries)
         }

@@ -19,7 +19,7 @@ use crate::error::AppError;
 use crate::{picker, render};
 
 /// How often a question on the terminal looks for a signal.
-const PAUSE: Duration = Duration::from_millis(50);
+const SIGNAL_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A tool that goes on, and where it lies.
 pub(crate) struct Link {
@@ -160,7 +160,7 @@ fn ask(what: &str, usual: bool, signals: &mut Signals) -> io::Result<bool> {
         match receiver.recv_timeout(Duration::ZERO) {
             Ok(line) => return Ok(line?.is_some_and(|line| is_yes(&line, usual))),
             Err(RecvTimeoutError::Disconnected) => return Ok(false),
-            Err(RecvTimeoutError::Timeout) if signals.is_end_requested(PAUSE) => {
+            Err(RecvTimeoutError::Timeout) if signals.is_end_requested(SIGNAL_POLL_INTERVAL) => {
                 writeln!(err)?;
                 return Ok(false);
             }

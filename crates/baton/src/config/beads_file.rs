@@ -21,18 +21,18 @@ pub(super) fn file(
         "true" => {
             let root = || cwd.and_then(git::root).or_else(|| cwd.map(Path::to_path_buf));
             return match in_repository {
-                Some(file) => Some(file.mirror(USUAL_MIRROR)),
-                None => root().map(|root| RepoFile::new(&root, USUAL_MIRROR)),
+                Some(file) => Some(file.beads_file(DEFAULT_FILE)),
+                None => root().map(|root| RepoFile::new(&root, DEFAULT_FILE)),
             };
         }
         path => path,
     };
     if let Some(file) = in_repository {
-        return Some(file.mirror(path));
+        return Some(file.beads_file(path));
     }
     let folder = Some(origin).filter(|file| file.is_absolute()).and_then(Path::parent).or(cwd);
     Some(RepoFile::from_user_path(&folder.map_or_else(|| PathBuf::from(path), |folder| folder.join(path))))
 }
 
 /// Where Beads keeps its file, from the root of a working copy.
-const USUAL_MIRROR: &str = ".beads/issues.jsonl";
+const DEFAULT_FILE: &str = ".beads/issues.jsonl";

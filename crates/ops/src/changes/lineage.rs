@@ -4,7 +4,7 @@ use baton_model::baton::Baton;
 use baton_model::delta::{Kind, Row};
 use baton_model::id::{short, visible};
 use baton_model::session::Session;
-use baton_store::changes::{LineBaton, StoredChanges};
+use baton_store::changes::{LineageBaton, StoredChanges};
 use baton_store::{Failure, Tx, changes, delta};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -176,7 +176,7 @@ pub(crate) fn with_earlier(
     project_id: &str,
     baton_id: &str,
 ) -> Result<LineChanges, Failure> {
-    let line = changes::line(tx, project_id, baton_id, MAX_ANCESTORS)?;
+    let line = changes::lineage(tx, project_id, baton_id, MAX_ANCESTORS)?;
     let own = line.first().and_then(|first| first.changes.clone()).map(BatonChanges::read).transpose()?;
     let (mut earlier, mut applied) = (Vec::new(), Vec::new());
     for (stored, sessions) in earlier_changes(tx, project_id, &line)? {
@@ -191,7 +191,7 @@ pub(crate) fn with_earlier(
 /// Whether the baton that a session holds, or one before it on its line, has changes.
 pub(crate) fn has_earlier(tx: &mut Tx<'_>, own: &Session) -> Result<bool, Failure> {
     let Some(held) = &own.baton_id else { return Ok(false) };
-    Ok(changes::line(tx, &own.project_id, held, MAX_ANCESTORS)?.iter().any(|link| link.changes.is_some()))
+    Ok(changes::lineage(tx, &own.project_id, held, MAX_ANCESTORS)?.iter().any(|link| link.changes.is_some()))
 }
 
 /// What became of the changes that a session's baton came with, now that it has left the next one. `captured`: the next one
@@ -203,7 +203,7 @@ pub(crate) fn after_wrap(
     captured: bool,
 ) -> Result<Vec<EarlierChanges>, Failure> {
     let Some(held) = own.baton_id.as_deref().filter(|held| *held != next) else { return Ok(Vec::new()) };
-    let line = changes::line(tx, &own.project_id, next, MAX_ANCESTORS)?;
+    let line = changes::lineage(tx, &own.project_id, next, MAX_ANCESTORS)?;
     let mut found = Vec::new();
     let mut of_held = None;
     if let [next, before, ..] = line.as_slice()
@@ -228,7 +228,7 @@ pub(crate) fn after_wrap(
 fn earlier_changes<'a>(
     tx: &mut Tx<'_>,
     project_id: &str,
-    line: &'a [LineBaton],
+    line: &'a [LineageBaton],
 ) -> Result<Vec<(&'a StoredChanges, Vec<String>)>, Failure> {
     let mut found: Vec<(&StoredChanges, Vec<String>)> = Vec::new();
     let newest = line.first().and_then(|first| first.changes.as_ref());
@@ -255,7 +255,7 @@ pub(super) fn remove_earlier(
     project_id: &str,
     dropped: &StoredChanges,
 ) -> Result<(), Failure> {
-    for link in changes::line(tx, project_id, &dropped.baton_id, MAX_ANCESTORS)? {
+    for link in changes::lineage(tx, project_id, &dropped.baton_id, MAX_ANCESTORS)? {
         if let Some(same) = link.changes.filter(|stored| stored.content_hash == dropped.content_hash) {
             changes::remove(tx, project_id, &same)?;
         }

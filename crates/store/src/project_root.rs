@@ -32,7 +32,7 @@ crate::sql! {
 
 /// A folder of a machine that belongs to a project.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct ProjectRoot {
     /// The project.
     pub project_id: String,
     /// The machine.
@@ -47,9 +47,9 @@ pub struct Place {
     pub is_worktree: bool,
 }
 
-fn read(row: Row) -> Result<Place, Fault> {
+fn read(row: Row) -> Result<ProjectRoot, Fault> {
     let mut r = row.reader();
-    Ok(Place {
+    Ok(ProjectRoot {
         project_id: r.text()?,
         machine: r.text()?,
         path: r.text()?,
@@ -60,7 +60,7 @@ fn read(row: Row) -> Result<Place, Fault> {
 }
 
 /// Writes a place; a folder belongs to one project.
-pub fn put(tx: &mut Tx<'_>, place: &Place, now: Millis) -> Result<(), Fault> {
+pub fn put(tx: &mut Tx<'_>, place: &ProjectRoot, now: Millis) -> Result<(), Fault> {
     tx.execute_deferred(
         PUT,
         params![
@@ -77,7 +77,7 @@ pub fn put(tx: &mut Tx<'_>, place: &Place, now: Millis) -> Result<(), Fault> {
 }
 
 /// The place with this very path.
-pub fn get(tx: &mut Tx<'_>, machine: &str, path: &str) -> Result<Option<Place>, Fault> {
+pub fn get(tx: &mut Tx<'_>, machine: &str, path: &str) -> Result<Option<ProjectRoot>, Fault> {
     tx.query_opt(GET, params![machine, path])?.map(read).transpose()
 }
 
@@ -92,14 +92,14 @@ pub fn of_repository(
     machine: &str,
     common_dir: &str,
     id: Option<&str>,
-) -> Result<Vec<Place>, Fault> {
+) -> Result<Vec<ProjectRoot>, Fault> {
     // No repository has an empty id.
     let rows = tx.query(OF_REPOSITORY, params![machine, common_dir, id.unwrap_or_default()])?;
     rows.into_iter().map(read).collect()
 }
 
 /// Every place of a project.
-pub fn of_project(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Place>, Fault> {
+pub fn of_project(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<ProjectRoot>, Fault> {
     tx.query(OF_PROJECT, params![project_id])?.into_iter().map(read).collect()
 }
 

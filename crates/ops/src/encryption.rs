@@ -18,7 +18,7 @@ pub(crate) struct Mail<'a> {
 }
 
 /// What came out.
-pub(crate) struct SealResult {
+pub(crate) struct EncryptedText {
     pub(crate) text: String,
     /// Who can read it.
     pub(crate) readers: Vec<String>,
@@ -26,7 +26,7 @@ pub(crate) struct SealResult {
 }
 
 /// Encrypts a text for its receivers and its sender.
-pub(crate) fn seal(cx: &mut Cx<'_>, mail: &Mail<'_>, text: &str) -> Result<SealResult, Failure> {
+pub(crate) fn encrypt(cx: &mut Cx<'_>, mail: &Mail<'_>, text: &str) -> Result<EncryptedText, Failure> {
     let (mut keys, own) =
         cx.store.read(|tx| Ok((of_receivers(tx, mail)?, key::get(tx, mail.from_project, mail.from)?)))?;
     if keys.is_empty() {
@@ -54,7 +54,7 @@ pub(crate) fn seal(cx: &mut Cx<'_>, mail: &Mail<'_>, text: &str) -> Result<SealR
             readers.push(key.identity);
         }
     }
-    Ok(SealResult { text: cx.env.host.seal(&recipients, text)?, readers, warnings })
+    Ok(EncryptedText { text: cx.env.host.encrypt(&recipients, text)?, readers, warnings })
 }
 
 /// The listed keys of a receiver, or of every agent with the role.

@@ -50,8 +50,8 @@ impl<'a> Requester<'a> {
             parts.push(("token", bearer.token_id.as_str()));
         }
         if is_bot(self.identity) {
-            parts.push(("machine", caller.place.machine.as_str()));
-            parts.push(("process", caller.place.process.as_str()));
+            parts.push(("machine", caller.location.machine.as_str()));
+            parts.push(("process", caller.location.process.as_str()));
             parts.push(("session", self.session.unwrap_or_default()));
         }
         parts.retain(|(_, value)| !value.is_empty());
@@ -111,19 +111,19 @@ impl Request {
         Self { key, fingerprint: String::new(), kept_for: None }
     }
 
-    /// The same for content that is too long for a key: its hash is the key.
+    /// A request whose key is the hash of its content, which is too long for one.
     pub(crate) fn of_hash(project_id: &str, verb: &'static str, content: &Value) -> Self {
         let mut content = content.clone();
         sort(&mut content);
         Self::of_content(project_id, verb, &hash(&content.to_string()))
     }
 
-    /// The same request, whose answer is forgotten after a time.
+    /// This request, with an answer that is forgotten after a time.
     pub(crate) fn kept_for(self, span: Millis) -> Self {
         Self { kept_for: Some(span), ..self }
     }
 
-    /// The same request under no project: where one was kept that made its project.
+    /// This request under no project: where one was kept that made its project.
     pub(crate) fn outside(&self) -> Self {
         let key = Key { project_id: String::new(), ..self.key.clone() };
         Self { key, ..self.clone() }
@@ -146,7 +146,7 @@ impl Request {
         Ok(request::put(tx, &self.key, &self.stored(now, answer)?, now)?)
     }
 
-    /// The same where no project's row is in hand; false when it was answered meanwhile.
+    /// Keeps the answer where no project's row is in hand; false when it was answered meanwhile.
     pub(crate) fn keep_first(
         &self,
         tx: &mut Tx<'_>,
@@ -241,7 +241,7 @@ pub(crate) fn hash(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use baton_model::access::{Bearer, Grant};
-    use baton_model::session::Place;
+    use baton_model::session::ProcessLocation;
     use serde_json::json;
 
     use super::*;
@@ -249,7 +249,7 @@ mod tests {
     fn caller(process: &str, token: Option<&str>) -> Caller {
         let bearer = token.map(|id| Bearer { token_id: id.into(), name: "ci".into(), identities: None });
         Caller {
-            place: Place { machine: "m".into(), process: process.into() },
+            location: ProcessLocation { machine: "m".into(), process: process.into() },
             grant: Grant { bearer, ..Grant::default() },
             ..Caller::default()
         }

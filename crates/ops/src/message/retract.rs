@@ -11,7 +11,7 @@ use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
 /// Takes a signal back.
-pub struct Recall;
+pub struct Retract;
 
 /// Input of `signal_recall`.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
@@ -38,7 +38,7 @@ pub struct RecallOutput {
     pub message_id: String,
 }
 
-impl Operation for Recall {
+impl Operation for Retract {
     const META: Meta = Meta::write("signal_recall", "Take a signal back before it is delivered");
     type Input = RecallInput;
     type Output = RecallOutput;
@@ -64,11 +64,11 @@ impl Operation for Recall {
             }
             // Where it lies decides; the sender's copy of what went to another project follows.
             let lies_in = far.as_deref().unwrap_or(&project_id);
-            if !message::recall(tx, lies_in, &message_id, env.now)? {
+            if !message::retract(tx, lies_in, &message_id, env.now)? {
                 return Err(delivered().into());
             }
             if far.is_some() {
-                message::recall(tx, &project_id, &message_id, env.now)?;
+                message::retract(tx, &project_id, &message_id, env.now)?;
             }
             Ok(())
         })?;
