@@ -46,16 +46,27 @@ pub(super) enum WholeFile {
     Untouched,
     /// Its lines before the first edit and after the last one.
     Known(FileLines, FileLines),
+    /// Its lines before the first edit; git put it back into an earlier state since, which the next edit tells.
+    Restored(FileLines),
     /// Not all of it was told.
     Lost,
 }
 
 impl WholeFile {
+    /// Git put the file back into an earlier state.
+    pub(super) fn restore(&mut self) {
+        *self = match std::mem::replace(self, Self::Lost) {
+            Self::Known(first, _) | Self::Restored(first) => Self::Restored(first),
+            Self::Untouched | Self::Lost => Self::Lost,
+        };
+    }
+
     /// One more edit. Whether somebody else changed the file since the last one.
     fn add(&mut self, edit: &Edit, has_edits: bool) -> bool {
         let whole = match (&edit.whole, std::mem::replace(self, Self::Lost)) {
             (Some(_), Self::Untouched) if has_edits => return false,
             (Some(both), Self::Untouched) => both.clone(),
+            (Some((_, after)), Self::Restored(first)) => (first, after.clone()),
             (Some((before, after)), Self::Known(first, last)) => {
                 if !last.is_same_but_for_space(before) {
                     return true;
@@ -288,6 +299,7 @@ pub(super) fn relative(path: &str, root: Option<&str>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::work_tree::TreeEvent;
     use super::*;
 
     type FileEvent = (String, Change, Option<(u64, u64)>);
@@ -326,6 +338,13 @@ mod tests {
         assert_eq!(check(&moved), modified(Some((2, 2))));
         let formatted = [edit("a", "a\nb"), edit("a\n  b", "a\n  b\nc")];
         assert_eq!(check(&formatted), modified(Some((2, 0))), "a formatter is no other hand");
+        let mut files = Files::default();
+        let at = SourceRef::default();
+        files.apply(&edit("a", "a\nb"), None, &at);
+        files.tree_event(TreeEvent::Restored(Vec::new()), None, &at);
+        files.apply(&edit("a", "c"), None, &at);
+        let lines: Vec<_> = files.into_vec().iter().map(FileState::lines).collect();
+        assert_eq!(lines, [Some((1, 1))], "git took the first edit back");
         let merged = [edit("a", "a\nb"), edit("a\nb\ntheirs", "a\nb\ntheirs\nc")];
         assert_eq!(check(&merged), modified(None), "what somebody else added is not known");
     }

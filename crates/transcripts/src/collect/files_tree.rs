@@ -1,7 +1,7 @@
 //! What git did to the files that a session changed.
 
 use super::SourceRef;
-use super::files::{FileState, Files, WholeFile, relative};
+use super::files::{FileState, Files, relative};
 use super::net_lines::NetLines;
 use super::work_tree::TreeEvent;
 use crate::event::{Change, Edit};
@@ -127,6 +127,7 @@ impl Files {
     fn unstash(&mut self) {
         for stashed in self.history.stashes.pop().flatten().unwrap_or_default() {
             let Some(file) = self.row_at(&stashed.path) else { continue };
+            file.whole.restore();
             if file.net == file.base {
                 (file.net, file.diff) = (stashed.net, stashed.diff);
                 file.is_undone = file.net.is_nothing() && file.is_undone;
@@ -219,7 +220,8 @@ impl FileState {
             return self.net.forget();
         }
         if self.net != self.base {
-            (self.diff, self.whole) = (None, WholeFile::Lost);
+            self.diff = None;
+            self.whole.restore();
         }
         self.net = self.base.clone();
         if self.net.is_nothing() && matches!(self.change, Change::Modified | Change::Deleted) {

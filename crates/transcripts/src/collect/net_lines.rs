@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::event::Edit;
+use crate::event::{Change, Edit};
 use crate::shared::diff::count;
 
 /// Lines added and removed so far.
@@ -28,7 +28,11 @@ pub(super) struct NetLines {
 impl NetLines {
     /// One more edit.
     pub(super) fn add(&mut self, edit: &Edit) {
-        let (Some(added), Some(removed)) = (edit.added, edit.removed) else { return };
+        let (Some(added), Some(removed)) = (edit.added, edit.removed) else {
+            // A file that a command wrote over or edited in place.
+            self.is_unknown |= matches!(edit.change, Change::Modified | Change::Created);
+            return;
+        };
         // What is written as a whole takes the place of what was edited before.
         self.is_over_unknown |= edit.is_whole && self.edits > 0;
         let by_sums = if edit.is_whole { added as i64 } else { self.own + added as i64 - removed as i64 };
@@ -115,7 +119,7 @@ fn takes_conflict_mark(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Change, FileLines};
+    use crate::event::FileLines;
 
     fn figures(edits: &[Edit], is_own: bool) -> Option<(u64, u64)> {
         let mut net = NetLines::default();
@@ -158,6 +162,14 @@ mod tests {
         let whole = Some((FileLines::of("1\n4"), FileLines::of("1\n5\n4")));
         let edit = Edit { whole, ..Edit::replaced("a.rs", "1", "1\n5") };
         assert_eq!(figures(&[written, edit], true), Some((3, 0)));
+    }
+
+    #[test]
+    fn a_file_that_a_command_changed_has_no_figures() {
+        let written = Edit::new_text("a.rs", Change::Created, "1\n2");
+        let by_sed = Edit::bare("a.rs", Change::Modified);
+        assert_eq!(figures(&[written, by_sed.clone()], true), None);
+        assert_eq!(figures(&[by_sed, Edit::replaced("a.rs", "a", "b")], false), None);
     }
 
     #[test]

@@ -108,7 +108,7 @@ fn result_edits(detail: &Json<'_>) -> Vec<Edit> {
         (true, Some(content)) => vec![Edit::new_text(path, Change::Created, content)],
         (true, None) => vec![Edit::bare(path, Change::Created)],
         _ if !hunks.items().is_empty() => {
-            let whole = detail.get("originalFile").str().and_then(|before| file_states(before, hunks));
+            let whole = detail.get("originalFile").str().and_then(|before| file_states(before, detail));
             let edit = Edit::with_diff(path, Change::Modified, &diff::structured(hunks));
             vec![Edit { whole, ..edit }]
         }
@@ -116,8 +116,21 @@ fn result_edits(detail: &Json<'_>) -> Vec<Edit> {
     }
 }
 
-/// The lines of a file before and after a change given as hunks.
-fn file_states(before: &str, hunks: &Json<'_>) -> Option<(FileLines, FileLines)> {
+/// The lines of a file before and after a change. The hunks hold blanks for tabs, so the texts that were replaced come first.
+fn file_states(before: &str, detail: &Json<'_>) -> Option<(FileLines, FileLines)> {
+    let text = |key| detail.get(key).str();
+    let new = text("newString").unwrap_or_default();
+    let after = match (text("content"), text("oldString").filter(|old| before.contains(*old))) {
+        (Some(content), _) => FileLines::of(content),
+        (None, Some(old)) if detail.get("replaceAll").is_true() => FileLines::of(&before.replace(old, new)),
+        (None, Some(old)) => FileLines::of(&before.replacen(old, new, 1)),
+        (None, None) => patched(before, detail.get("structuredPatch"))?,
+    };
+    Some((FileLines::of(before), after))
+}
+
+/// The lines of a text with hunks carried out on it.
+fn patched(before: &str, hunks: &Json<'_>) -> Option<FileLines> {
     let old: Vec<&str> = before.lines().collect();
     let (mut after, mut at) = (Vec::with_capacity(old.len()), 0);
     for hunk in hunks.items() {
@@ -137,7 +150,7 @@ fn file_states(before: &str, hunks: &Json<'_>) -> Option<(FileLines, FileLines)>
         }
     }
     after.extend(old.get(at..)?);
-    Some((FileLines::of(before), FileLines::of_lines(after.into_iter())))
+    Some(FileLines::of_lines(after.into_iter()))
 }
 
 /// Token use of one message.
@@ -246,4 +259,23 @@ pub(super) fn name_created_task(plan: &mut [PlanItem], detail: &Json<'_>) -> boo
         _ => return false,
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_edit_tells_the_file_before_and_after_it_with_its_tabs() {
+        let states =
+            |detail: &str| file_states("a\n\tb\nc", &Json::parse(detail).expect("valid")).expect("states");
+        let hunk =
+            r#"[{"oldStart":1,"oldLines":3,"newStart":1,"newLines":3,"lines":[" a","-  b","+  d"," c"]}]"#;
+        let texts = format!(r#"{{"oldString":"\tb","newString":"\td","structuredPatch":{hunk}}}"#);
+        assert_eq!(states(&texts).1, FileLines::of("a\n\td\nc"));
+        let only_hunks = format!(r#"{{"structuredPatch":{hunk}}}"#);
+        let (before, after) = states(&only_hunks);
+        assert_eq!((before.changes_to(&after), after.count()), (Some((1, 1)), 3));
+        assert_eq!(states(r#"{"content":"x"}"#).1, FileLines::of("x"));
+    }
 }
