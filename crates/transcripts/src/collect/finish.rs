@@ -138,7 +138,10 @@ impl Collector<'_> {
         summary.failed_attempts.extend(by_subagents.map(|run| label.attempt(run, &run.command)));
         let dropped = self.calls.checks.drop_what_others_tell();
         let checks = &self.calls.checks;
+        let of_no_use =
+            |run: &&Run| run.ok == Some(false) && (is_wrong_call(run) || self.found_another_way(run));
         let mattered = self.calls.commands.iter().filter(|run| !checks.tell_without(run, &dropped));
+        let mattered = mattered.filter(|run| !of_no_use(run));
         summary.commands = mattered.map(|run| label.command(run)).collect();
         summary.checks = std::mem::take(&mut self.calls.checks)
             .in_order()

@@ -91,7 +91,9 @@ pub(crate) fn ends_by_announcing(text: &str) -> bool {
 /// Whether a message is one step among many: short, and it says what comes next.
 pub(crate) fn is_step(text: &str) -> bool {
     let announced = || text.lines().flat_map(sentences).any(announces);
-    let is_short = text.len() <= MAX_STEP_BYTES && !text.contains('?') && !text.lines().any(is_item);
+    // A question that the agent puts to itself is a step: `Let me see: does it end there?`
+    let asks = text.lines().flat_map(sentences).any(|one| one.ends_with('?') && !announces(one));
+    let is_short = text.len() <= MAX_STEP_BYTES && !asks && !text.lines().any(is_item);
     only_announces(text) || (is_short && announced())
 }
 
@@ -184,6 +186,7 @@ mod tests {
             "All clean. Now commit, push, then reply to the thread.",
             "One comment from Copilot. Let me read the full comment.",
             "I need to fix lint issues in `list`.",
+            "Now let me check the hook: does the session end there?",
         ] {
             assert!(is_step(text), "{text}");
         }

@@ -48,6 +48,11 @@ const FINDS: &[&str] = &[
     "here is my plan",
     "here's the plan",
     "my plan",
+    "the fix is",
+    "the solution is",
+    "this would",
+    "that would",
+    "why this",
     "you're right",
 ];
 /// The longest lead-in of a list, in bytes.
