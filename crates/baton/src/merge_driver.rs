@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use baton_model::lossless_json::require_lossless;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::task::conflict::Conflict;
 use baton_model::task::line::merge_lines;
@@ -199,9 +200,17 @@ fn merge_all(base: Option<&Map<String, Value>>, lines: &[&Line]) -> Result<(Stri
         merged = line;
         conflicts.extend(found);
     }
-    let same = lines.iter().find(|line| line.row == merged);
-    let text = same.map_or_else(|| Value::Object(merged).to_string(), |line| line.text.clone());
-    Ok((text, conflicts))
+    if let Some(same) = lines.iter().find(|line| line.row == merged) {
+        return Ok((same.text.clone(), conflicts));
+    }
+    // The line is written anew, without what was lost when the others were read.
+    for line in lines {
+        require_lossless(line.text.as_bytes()).map_err(|error| {
+            let message = format!("a line of {}: {error}", merged.get("id").unwrap_or(&Value::Null));
+            Refusal::invalid("beads_unmergeable", message, "mend the line, then merge again")
+        })?;
+    }
+    Ok((Value::Object(merged).to_string(), conflicts))
 }
 
 /// What a repository says about the driver.
@@ -342,6 +351,19 @@ mod tests {
         assert_eq!((&first["notes"], &first["labels"][0]), (&Value::from("n"), &Value::from("l")));
         assert_eq!(format!("{}\n", lines[1]), odd);
         assert!(lines[2].contains("\"e\"") && lines[3].contains("memory"), "{text}");
+    }
+
+    #[test]
+    fn a_line_of_which_something_would_be_lost_is_written_anew_by_no_merge() {
+        let large = r#","metadata":{"n":123456789012345678901234567890}"#;
+        let twice = r#","metadata":{"n":1,"n":2}"#;
+        for (more, why) in [(large, "64 bits"), (twice, "given twice")] {
+            let [base, notes, labels] = [(1, ""), (2, r#","notes":"n""#), (3, r#","labels":["l"]"#)]
+                .map(|(at, field)| line("a", at, &format!("{more}{field}")));
+            let refusal = merged(&base, &notes, &labels).map(|(text, _)| text).expect_err(more);
+            assert!(refusal.message.contains(why), "{}", refusal.message);
+            assert_eq!(merged(&base, &base, &labels).expect("one side alone").0, labels);
+        }
     }
 
     #[test]

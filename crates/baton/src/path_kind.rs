@@ -30,7 +30,7 @@ pub(crate) fn of(folder: &str, pattern: &str) -> Option<PathKind> {
 
 /// What a path names that is no regular file: to open some of these waits for a writer, or reads without an end. Nothing where
 /// there is nothing, which opening it says.
-fn irregular(path: &Path) -> Option<&'static str> {
+pub(crate) fn irregular(path: &Path) -> Option<&'static str> {
     let kind = std::fs::metadata(path).ok()?.file_type();
     #[cfg(unix)]
     {

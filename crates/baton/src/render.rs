@@ -28,7 +28,7 @@ pub(crate) fn short_id(full: &str) -> String {
 }
 
 /// How long ago something was.
-pub(crate) fn since(at: Timestamp) -> String {
+pub(crate) fn time_ago(at: Timestamp) -> String {
     ago(clock::now(), at.0)
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn card(card: &Card) -> String {
     text.push_str(&section("open tasks", &card.tasks.iter().map(open_task_row).collect::<Vec<_>>()));
     if let Some(last) = &card.last_wrap {
         let (by, summary) = (visible(&last.last_wrapped_by), visible(&last.last_wrapped_summary));
-        text.push_str(&format!("last wrap\n  {} by {by}: {summary}\n", since(last.last_wrapped_at)));
+        text.push_str(&format!("last wrap\n  {} by {by}: {summary}\n", time_ago(last.last_wrapped_at)));
     }
     if card.sessions.is_empty() && card.handoffs.is_empty() && card.sent.is_empty() {
         text.push_str("nobody is at work, and no baton and no hand-off waits\n");
@@ -153,7 +153,7 @@ fn session_row(session: &View) -> Vec<String> {
         format!("{dot} {}", visible(&session.identity)),
         visible(&session.surface),
         short_id(&session.session_id),
-        format!("{} {}", activity(&session.last_verb), since(session.last_heartbeat)),
+        format!("{} {}", activity(&session.last_verb), time_ago(session.last_heartbeat)),
         mark.to_owned(),
         session.copy.as_ref().map(|copy| format!("in {}", copy.describe())).unwrap_or_default(),
     ]
@@ -178,7 +178,7 @@ fn waiting_row(waiting: &Waiting) -> Vec<String> {
         waiting_state(waiting),
         waiting.subject.as_deref().map(quotation).unwrap_or_default(),
         format!("from {}", visible(&waiting.from)),
-        since(waiting.created_at),
+        time_ago(waiting.created_at),
         [
             to,
             waiting.kept.then(|| match &waiting.stopped {

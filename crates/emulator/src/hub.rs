@@ -133,7 +133,7 @@ impl Hub {
     }
 
     /// The number of a repository that had this name.
-    pub(crate) fn moved(&self, repo: &str) -> Option<usize> {
+    pub(crate) fn renamed_repository(&self, repo: &str) -> Option<usize> {
         self.moved.iter().position(|(from, _)| from == repo)
     }
 

@@ -37,7 +37,7 @@ pub(crate) fn answer(request: &Request, hub: &mut Hub, token: Option<&str>, base
         }
         (method, ["repos", owner, name, rest @ ..]) => {
             let repo = format!("{owner}/{name}");
-            if let Some(number) = hub.moved(&repo) {
+            if let Some(number) = hub.renamed_repository(&repo) {
                 let mut away = refused(301, None);
                 let place = format!("{base}/repositories/{number}/{}", rest.join("/"));
                 away.headers.push(("location", place));

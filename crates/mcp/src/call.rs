@@ -277,7 +277,7 @@ impl Server {
                     "give token, field and from",
                 )
             })
-            .and_then(|wanted| self.shared.kept.rest(owner, &wanted, call.detail.limit()));
+            .and_then(|wanted| self.shared.kept.read_more(owner, &wanted, call.detail.limit()));
         match read {
             Err(refusal) => result(refused(refusal), true).into(),
             Ok(part) => {

@@ -87,7 +87,7 @@ fn is_last_and_empty(listed: &handoff::ListOutput) -> bool {
 }
 
 fn after_start(started: &session::StartOutput) -> String {
-    match waiting(&started.card.handoffs) {
+    match waiting_text(&started.card.handoffs) {
         Some(count) => {
             format!(
                 "You are registered. {count} (see handoffs): if you are to continue one, call hd_exec; else begin."
@@ -137,7 +137,7 @@ fn after_create(created: &handoff::CreateOutput) -> String {
 }
 
 /// How many batons and hand-offs wait, in words; none where none does. A baton that is held and a hand-off that is accepted do not wait.
-fn waiting(all: &[Waiting]) -> Option<String> {
+fn waiting_text(all: &[Waiting]) -> Option<String> {
     let is_held = |one: &&Waiting| {
         matches!(one.state, WaitingState::Baton(BatonState::Held) | WaitingState::Handoff(State::Accepted))
     };
@@ -272,7 +272,7 @@ mod tests {
             let row = json!({ "id": "i", "kind": kind, "state": state, "from": "Ann", "to": null, "created_at": at });
             serde_json::from_value(row).expect("something that waits")
         };
-        let count = |all: &[Waiting]| waiting(all);
+        let count = |all: &[Waiting]| waiting_text(all);
         let both = [one("baton", "open"), one("handoff", "offered"), one("baton", "open")];
         assert_eq!(count(&both).as_deref(), Some("2 batons and 1 hand-off wait"));
         assert_eq!(count(&[one("handoff", "offered")]).as_deref(), Some("1 hand-off waits"));

@@ -58,10 +58,10 @@ const PROMPTS: &[BuiltPrompt] = &[
 
 /// The prompts, in fixed order.
 pub(crate) fn list() -> Vec<Prompt> {
-    PROMPTS.iter().map(listed).collect()
+    PROMPTS.iter().map(prompt_listing).collect()
 }
 
-fn listed(made: &BuiltPrompt) -> Prompt {
+fn prompt_listing(made: &BuiltPrompt) -> Prompt {
     let argument = |(name, doc): &(&'static str, &str)| {
         PromptArgument::new(*name).with_description(*doc).with_required(made.required.contains(name))
     };

@@ -204,7 +204,7 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Transport<RoleServer> for Connectio
         &mut self,
         item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        let answered = answered(&item);
+        let answered = answered_request(&item);
         let (server, hand) = (self.server.clone(), Arc::clone(&self.hand));
         // In a task of its own: a line that was begun is written completely, even if the caller is cancelled.
         let sent = tokio::spawn(write(Arc::clone(&self.output), item));
@@ -267,7 +267,7 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Connection<W> {
 }
 
 /// The request that a message answers.
-fn answered(message: &TxJsonRpcMessage<RoleServer>) -> Option<RequestId> {
+fn answered_request(message: &TxJsonRpcMessage<RoleServer>) -> Option<RequestId> {
     match message {
         JsonRpcMessage::Response(response) => Some(response.id.clone()),
         JsonRpcMessage::Error(error) => error.id.clone(),

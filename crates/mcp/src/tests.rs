@@ -156,7 +156,7 @@ fn whole(cache: &AnswerCache, field: &str) -> Value {
     let mut from = Some(0);
     while let Some(at) = from {
         let part = cache
-            .rest(
+            .read_more(
                 &AnswerOwner::Local,
                 &PageInput { token: "t".into(), field: field.into(), from: at },
                 12_000,

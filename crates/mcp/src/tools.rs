@@ -46,10 +46,10 @@ pub(crate) fn list(offer: &ToolSet) -> Vec<Listed> {
     let output = Arc::new(schema::output());
     let offered =
         TOOLS.iter().map(|tool| (tool, offer.actions(tool))).filter(|(_, actions)| !actions.is_empty());
-    offered.map(|(tool, actions)| listed(tool, &actions, &output)).collect()
+    offered.map(|(tool, actions)| tool_listing(tool, &actions, &output)).collect()
 }
 
-fn listed(
+fn tool_listing(
     tool: &Tool,
     actions: &[&'static Action],
     output: &Arc<serde_json::Map<String, serde_json::Value>>,

@@ -198,7 +198,7 @@ impl AnswerCache {
     }
 
     /// The part that was asked for, as much of it as fits, or what is wrong with the question.
-    pub(crate) fn rest(
+    pub(crate) fn read_more(
         &self,
         owner: &AnswerOwner,
         wanted: &PageInput,
@@ -289,7 +289,7 @@ mod tests {
         let mut at = Some(from);
         while let Some(from) = at {
             let wanted = PageInput { token: "t".into(), field: field.into(), from };
-            let part = cache.rest(&AnswerOwner::Local, &wanted, 3_000).expect("kept");
+            let part = cache.read_more(&AnswerOwner::Local, &wanted, 3_000).expect("kept");
             assert!(size(&part) < 3_000);
             at = part["next"].as_u64().map(|next| usize::try_from(next).expect("small"));
             parts.push(part["value"].clone());
@@ -341,7 +341,7 @@ mod tests {
         let cache = AnswerCache::default();
         cache.keep(&AnswerOwner::Local, "t".into(), answer.clone());
         let part = cache
-            .rest(
+            .read_more(
                 &AnswerOwner::Local,
                 &PageInput { token: "t".into(), field: "/items".into(), from: 0 },
                 3_000,
@@ -360,7 +360,7 @@ mod tests {
             let cache = AnswerCache::default();
             cache.keep(&AnswerOwner::Local, "t".into(), json!({ "items": items }));
             let wanted = PageInput { token: "t".into(), field: "/items".into(), from: 0 };
-            let part = cache.rest(&AnswerOwner::Local, &wanted, 3_000).expect("kept");
+            let part = cache.read_more(&AnswerOwner::Local, &wanted, 3_000).expect("kept");
             let is_list = part["field"] == "/items" && part["value"][0] == items[0];
             assert!(is_list || part["read_instead"][0]["field"] == "/items/0", "{length}: {part:#}");
         }
@@ -368,7 +368,7 @@ mod tests {
 
     #[test]
     fn an_answer_that_is_gone_says_so() {
-        let refused = AnswerCache::default().rest(
+        let refused = AnswerCache::default().read_more(
             &AnswerOwner::Local,
             &PageInput { token: "t".into(), field: String::new(), from: 0 },
             3_000,
@@ -382,9 +382,9 @@ mod tests {
         let owner = AnswerOwner::Token("one".into());
         cache.keep(&owner, "t".into(), json!({ "items": ["secret"] }));
         let wanted = PageInput { token: "t".into(), field: "/items".into(), from: 0 };
-        assert!(cache.rest(&owner, &wanted, 3_000).is_ok());
+        assert!(cache.read_more(&owner, &wanted, 3_000).is_ok());
         for other in [AnswerOwner::Token("two".into()), AnswerOwner::Local, AnswerOwner::Unknown] {
-            assert_eq!(cache.rest(&other, &wanted, 3_000).expect_err("not theirs").code, "rest_gone");
+            assert_eq!(cache.read_more(&other, &wanted, 3_000).expect_err("not theirs").code, "rest_gone");
         }
     }
 }

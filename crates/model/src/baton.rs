@@ -153,8 +153,8 @@ impl Baton {
     ) -> Result<ClaimOutcome, Refusal> {
         match &self.spent_by {
             Some(_) if self.is_finished() && (picker.by_id || picker.force) => {}
-            Some(_) if self.is_finished() => return Err(self.finished()),
-            Some(next) => return Err(self.spent(next)),
+            Some(_) if self.is_finished() => return Err(self.finished_refusal()),
+            Some(next) => return Err(self.spent_refusal(next)),
             None => {}
         }
         if let (Some(holder), Some(own)) = (holder, picker.session_id)
@@ -193,7 +193,7 @@ impl Baton {
         }
     }
 
-    fn finished(&self) -> Refusal {
+    fn finished_refusal(&self) -> Refusal {
         Refusal::new(
             Kind::Conflict,
             "baton_finished",
@@ -203,7 +203,7 @@ impl Baton {
         .with("baton_id", self.baton_id.clone())
     }
 
-    fn spent(&self, next: &str) -> Refusal {
+    fn spent_refusal(&self, next: &str) -> Refusal {
         Refusal::new(
             Kind::Conflict,
             "baton_spent",

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::changes::Manifest;
+use crate::lossless_json;
 use crate::packet::ValidatedPacket;
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
@@ -133,7 +134,7 @@ impl BatonFile {
     /// Reads the text of a file.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         let value: Value =
-            serde_json::from_str(text).map_err(|error| invalid(&format!("is damaged: {error}")))?;
+            lossless_json::read(text.as_bytes()).map_err(|error| invalid(&format!("is damaged: {error}")))?;
         if value["format"] != FORMAT {
             return Err(invalid("is none that Baton wrote"));
         }
@@ -173,6 +174,16 @@ mod tests {
             changes_parts: Vec::new(),
             transcript: Vec::new(),
         })
+    }
+
+    #[test]
+    fn a_file_of_which_something_would_be_lost_is_refused() {
+        let text = file().to_string();
+        for (more, why) in [("\"n\":123456789012345678901", "64 bits"), ("\"n\":1,\"n\":2", "given twice")] {
+            let altered = text.replacen("\"summary\"", &format!("{more},\"summary\""), 1);
+            let refusal = BatonFile::parse(&altered).expect_err(more);
+            assert!(refusal.message.contains(why), "{}", refusal.message);
+        }
     }
 
     #[test]

@@ -205,8 +205,7 @@ impl Delta {
         ];
         let text = fields.into_iter().find_map(Value::as_str);
         // What came too late is what such a note is about.
-        let late =
-            text.filter(|_| self.body.contains("\"late_")).and_then(|_| brief_words(&self.body_json()));
+        let late = text.filter(|_| self.body.contains("\"late_")).and_then(|_| brief_text(&self.body_json()));
         text.map(|text| crate::packet::one_line(late.as_deref().unwrap_or(text))).unwrap_or_default()
     }
 
@@ -218,18 +217,18 @@ impl Delta {
 
 impl Row {
     /// Its words in full, where it has any and the body is here.
-    pub fn words(&self) -> Option<String> {
-        words(self.body.as_ref()?)
+    pub fn full_text(&self) -> Option<String> {
+        full_text_of(self.body.as_ref()?)
     }
 }
 
 /// What a body says in full: its text or what was decided and why, and of a late call everything that it carried.
-pub fn words(body: &Value) -> Option<String> {
+pub fn full_text_of(body: &Value) -> Option<String> {
     let text = |name: &str| body.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
     let why = text("why").map(|why| format!(" ({why})")).unwrap_or_default();
     let sentence = text("text").or_else(|| text("what")).map(|sentence| format!("{sentence}{why}"));
     let late = ["late_checkpoint", "late_note", "late_packet", "late_reason"];
-    let carried = late.into_iter().find_map(|name| body.get(name)).map(carried);
+    let carried = late.into_iter().find_map(|name| body.get(name)).map(carried_text);
     match (sentence, carried) {
         (Some(sentence), Some(carried)) => Some(format!("{sentence}: {carried}")),
         (sentence, carried) => sentence.or(carried),
@@ -237,16 +236,16 @@ pub fn words(body: &Value) -> Option<String> {
 }
 
 /// What a body says in brief: of a late packet its summary and its next steps.
-pub fn brief_words(body: &Value) -> Option<String> {
-    let packet = body.get("late_packet").and_then(Value::as_str).and_then(packet_words);
+pub fn brief_text(body: &Value) -> Option<String> {
+    let packet = body.get("late_packet").and_then(Value::as_str).and_then(packet_text);
     match (packet, body.get("text").and_then(Value::as_str)) {
         (Some(packet), Some(text)) => Some(format!("{text}: {packet}")),
-        _ => words(body),
+        _ => full_text_of(body),
     }
 }
 
 /// What a late call carried: a text as it is, a note in its words, and anything more than that as JSON.
-fn carried(late: &Value) -> String {
+fn carried_text(late: &Value) -> String {
     let is_summary =
         |fields: &Map<String, Value>| fields.iter().all(|(key, value)| key == "summary" || value.is_null());
     match late {
@@ -254,12 +253,12 @@ fn carried(late: &Value) -> String {
         Value::Object(fields) if is_summary(fields) => {
             late["summary"].as_str().unwrap_or_default().to_owned()
         }
-        _ => words(late).unwrap_or_else(|| late.to_string()),
+        _ => full_text_of(late).unwrap_or_else(|| late.to_string()),
     }
 }
 
 /// The summary of a packet and its next steps, where a text is one.
-fn packet_words(text: &str) -> Option<String> {
+fn packet_text(text: &str) -> Option<String> {
     let packet = ValidatedPacket::parse_stored(text.to_owned()).ok()?;
     let view = packet.view();
     let next: Vec<&str> = view.next_steps.iter().map(|step| step.text.as_str()).collect();
@@ -313,11 +312,11 @@ mod tests {
             (json!({ "text": "late", "late_reason": "tired" }), Some("late: tired")),
             (json!({ "reason": "stale" }), None),
         ] {
-            assert_eq!(words(&body).as_deref(), expected, "{body}");
+            assert_eq!(full_text_of(&body).as_deref(), expected, "{body}");
         }
         let packet = json!({ "summary": "s", "next_steps": ["a", "b"] }).to_string();
         let late = json!({ "text": "late", "late_packet": packet });
-        assert_eq!(brief_words(&late).as_deref(), Some("late: s; next: a; b"));
+        assert_eq!(brief_text(&late).as_deref(), Some("late: s; next: a; b"));
     }
 
     #[test]

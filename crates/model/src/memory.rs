@@ -157,7 +157,7 @@ pub fn score(matched: f64, memory: &Memory, now: Millis) -> f64 {
 }
 
 /// The words of a question, in lower case, each once.
-pub fn words(query: &str) -> Vec<String> {
+pub fn query_words(query: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for word in query.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()) {
         let word = word.to_lowercase();
@@ -205,8 +205,8 @@ mod tests {
 
     #[test]
     fn a_question_is_words() {
-        assert_eq!(words("Why \"NOT\" Redis* (v7)? not"), ["why", "not", "redis", "v7"]);
-        assert_eq!(words("!?"), Vec::<String>::new());
+        assert_eq!(query_words("Why \"NOT\" Redis* (v7)? not"), ["why", "not", "redis", "v7"]);
+        assert_eq!(query_words("!?"), Vec::<String>::new());
     }
 
     #[test]

@@ -34,7 +34,7 @@ fn offset(text: &str, now: Millis, direction: Direction) -> Option<Millis> {
     } else {
         (lower.as_str(), direction)
     };
-    let span = parse_span(span).or_else(|| words(span)).filter(|span| *span <= TEN_YEARS)?;
+    let span = parse_span(span).or_else(|| parse_spelled_span(span)).filter(|span| *span <= TEN_YEARS)?;
     match direction {
         Direction::Ahead => now.checked_add(span),
         Direction::Back => now.checked_sub(span),
@@ -42,7 +42,7 @@ fn offset(text: &str, now: Millis, direction: Direction) -> Option<Millis> {
 }
 
 /// A span in words, such as `3 days`.
-fn words(text: &str) -> Option<Millis> {
+fn parse_spelled_span(text: &str) -> Option<Millis> {
     let (number, unit) = text.split_once(' ')?;
     let unit = match unit.trim().trim_end_matches('s') {
         "minute" | "min" => "m",

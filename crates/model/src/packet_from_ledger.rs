@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::delta::{Delta, Kind, words};
+use crate::delta::{Delta, Kind, full_text_of};
 use crate::packet::{Decision, Packet, Party, Text, ValidatedPacket};
 use crate::refusal::Refusal;
 use crate::session::Session;
@@ -112,7 +112,7 @@ fn own_packet(session: &Session, deltas: &[Delta]) -> Packet {
         session_id: Some(session.session_id.clone()),
         created_at: deltas.last().map(|last| rfc3339(last.created_at)),
         decisions: decided.chain(captured.decisions.clone()).collect(),
-        open_loops: of(Kind::Note, open_words).chain(captured.open_loops.clone()).collect(),
+        open_loops: of(Kind::Note, open_text).chain(captured.open_loops.clone()).collect(),
         known_issues: of(Kind::Note, words_of_stop).chain(captured.known_issues.clone()).collect(),
         work_completed: of(Kind::Checkpoint, |delta| text_of(delta, "summary")).collect(),
         ..captured
@@ -128,7 +128,7 @@ fn is_stop(delta: &Delta) -> bool {
     body.get("tags").and_then(Value::as_array).is_some_and(|tags| tags.iter().any(|tag| tag == STOP_TAG))
 }
 
-fn open_words(delta: &Delta) -> Option<String> {
+fn open_text(delta: &Delta) -> Option<String> {
     words_of(delta).filter(|_| !is_stop(delta))
 }
 
@@ -137,7 +137,7 @@ fn words_of_stop(delta: &Delta) -> Option<String> {
 }
 
 fn words_of(delta: &Delta) -> Option<String> {
-    words(&serde_json::from_str(&delta.body).ok()?)
+    full_text_of(&serde_json::from_str(&delta.body).ok()?)
 }
 
 /// What a hook captured out of the agent's transcript at a checkpoint: files, commands, failures, the user's words.

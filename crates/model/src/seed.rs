@@ -157,7 +157,7 @@ pub fn choose(request: &StateRequest<'_>, mut candidates: Vec<SeedCandidate>) ->
     if !request.resume && !request.said.is_some_and(wants_to_go_on) {
         return StateChoice::New;
     }
-    let words = crate::memory::words(request.said.unwrap_or_default());
+    let words = crate::memory::query_words(request.said.unwrap_or_default());
     candidates.sort_by_key(|c| {
         (!mine(c), std::cmp::Reverse(matching(c, &words)), -c.updated_at, c.session_id.clone())
     });
@@ -174,14 +174,14 @@ fn wants_to_go_on(text: &str) -> bool {
     const PHRASES: [&str; 7] =
         ["pick up", "go on", "where we left", "where i left", "where you left", "keep going", "left off"];
     let lower = text.to_lowercase();
-    crate::memory::words(text).iter().any(|word| WORDS.contains(&word.as_str()))
+    crate::memory::query_words(text).iter().any(|word| WORDS.contains(&word.as_str()))
         || PHRASES.iter().any(|phrase| lower.contains(phrase))
 }
 
 /// How many words of a question stand in the next action or the task.
 fn matching(candidate: &SeedCandidate, words: &[String]) -> usize {
     let action = candidate.state.get("next_action").map(Value::to_string).unwrap_or_default();
-    let known = crate::memory::words(&format!("{action} {}", candidate.task_id));
+    let known = crate::memory::query_words(&format!("{action} {}", candidate.task_id));
     words.iter().filter(|word| known.contains(word)).count()
 }
 

@@ -97,7 +97,7 @@ pub fn seconds_within(seconds: i64, longest: Millis) -> Option<Millis> {
 }
 
 /// The bounds of such a span, as a hint says them: `give 1 second to 24 hours (86400 seconds)`.
-pub fn within(longest: Millis) -> String {
+pub fn bounds_hint(longest: Millis) -> String {
     let hours = longest / 3_600_000;
     let words = if hours > 48 { format!("{} days", hours / 24) } else { format!("{hours} hours") };
     format!("give 1 second to {words} ({} seconds)", longest / 1_000)
@@ -114,8 +114,8 @@ mod tests {
         for wrong in [0, -1, TEN_YEARS / 1_000 + 1, i64::MAX, i64::MIN] {
             assert_eq!(seconds_within(wrong, TEN_YEARS), None, "{wrong}");
         }
-        assert_eq!(within(86_400_000), "give 1 second to 24 hours (86400 seconds)");
-        assert_eq!(within(TEN_YEARS), "give 1 second to 3650 days (315360000 seconds)");
+        assert_eq!(bounds_hint(86_400_000), "give 1 second to 24 hours (86400 seconds)");
+        assert_eq!(bounds_hint(TEN_YEARS), "give 1 second to 3650 days (315360000 seconds)");
     }
 
     #[test]

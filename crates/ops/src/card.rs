@@ -291,10 +291,10 @@ pub(crate) fn read_with(
     let open_tasks = task::open(tx, project_id, MAX_SHOWN)?;
     let tasks = open_tasks.into_iter().map(|task| crate::task::with_expiry_applied(tx, env, task));
     let mut tasks = tasks.collect::<Result<Vec<_>, _>>()?;
-    crate::handoff::without_words(tx, env, project_id, &mut tasks)?;
+    crate::handoff::without_sender_text(tx, env, project_id, &mut tasks)?;
     let all: Vec<_> =
         handoffs::of_project(tx, project_id)?.into_iter().map(|one| one.as_of(env.now)).collect();
-    let waiting = waiting(tx, env, project_id, &all)?;
+    let waiting = waiting_work(tx, env, project_id, &all)?;
     let mut reminders = reminders(tx, env, &project, &open)?;
     let accepted =
         all.iter().filter(|one| one.to_project_id == project_id && one.state == handoff::State::Accepted);
@@ -313,7 +313,7 @@ pub(crate) fn read_with(
 }
 
 /// What waits in a project: its batons, and hand-offs from other projects.
-fn waiting(
+fn waiting_work(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     project_id: &str,

@@ -110,7 +110,7 @@ pub(crate) fn is_replaced(
 /// The folders of a project as they were registered, each with the commit that was checked out.
 fn registrations(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<(String, String)>, Failure> {
     let mut found = Vec::new();
-    for entry in delta::after(tx, project_id, 0, MAX_SCANNED_ENTRIES)? {
+    for entry in delta::after_seq(tx, project_id, 0, MAX_SCANNED_ENTRIES)? {
         let body = serde_json::from_str::<serde_json::Value>(&entry.body).unwrap_or_default();
         if entry.kind == DeltaKind::Other
             && let (Some(path), Some(commit)) = (body["path"].as_str(), body["commit"].as_str())

@@ -85,7 +85,7 @@ fn normalize(input: &mut Value, schema: &Value) -> Result<(), Refusal> {
         }
         if name == "priority" && value.is_string() {
             let Some(number) = priority::number(value) else {
-                let what = format!("`priority` is {}, and that is no priority", shown(value));
+                let what = format!("`priority` is {}, and that is no priority", shortened(value));
                 return Err(Refusal::invalid("priority_invalid", what, priority::HINT));
             };
             *value = json!(number);
@@ -125,7 +125,7 @@ fn refusal(path: &str, error: &str, input: &Value, schema: &Value) -> Refusal {
         Ok(at) => value.get(at),
         Err(_) => value.get(step),
     });
-    let given = given.map_or_else(|| "something else".to_owned(), shown);
+    let given = given.map_or_else(|| "something else".to_owned(), shortened);
     let property = &schema["properties"][steps.clone().next().unwrap_or_default()];
     let is_inner = steps.count() > 1;
     let expected = match is_inner {
@@ -160,7 +160,7 @@ fn quoted<'a>(error: &'a str, begin: &str) -> Option<&'a str> {
 }
 
 /// What came, shortened.
-fn shown(value: &Value) -> String {
+fn shortened(value: &Value) -> String {
     let text = baton_model::id::visible(&value.to_string());
     if text.chars().count() <= MAX_SHOWN_CHARS {
         return text;

@@ -72,7 +72,7 @@ impl VectorCache {
         if self.embedder != embedder {
             *self = Self { embedder: embedder.to_owned(), ..Self::default() };
         }
-        for row in vector::since(tx, project_id, self.seen)? {
+        for row in vector::changed_since(tx, project_id, self.seen)? {
             self.seen = self.seen.max(Some(row.seq));
             match row.packed.filter(|_| row.embedder == embedder) {
                 Some(packed) => self.matrix.put(&row.memory_id, &packed),

@@ -291,8 +291,8 @@ fn apply_outcome(
             if !matches!(kind, Kind::Publish | Kind::Comment | Kind::Edit) {
                 handoff.last_error = handoff.last_error.take().filter(|_| handoff.state == State::Failed);
             }
-            let result = (!closed(response).is_empty())
-                .then(|| json!({ "doubles_closed": closed(response) }).to_string());
+            let result = (!closed_duplicates(response).is_empty())
+                .then(|| json!({ "doubles_closed": closed_duplicates(response) }).to_string());
             saga::record_outcome(steps, at, Outcome::Done(result), env.now, jitter);
             if looked && *response == TrackerResult::Nothing {
                 steps[at].stage = StepStage::Skipped;
@@ -339,7 +339,7 @@ fn finish_duplicate_check(
     let host = env.host;
     saga::record_duplicate_check(
         &mut steps[at],
-        closed(result),
+        closed_duplicates(result),
         |place| has_process_ended(host, place),
         env.now,
     );
@@ -351,7 +351,7 @@ fn finish_duplicate_check(
 }
 
 /// The doubles that a call has closed.
-fn closed(result: &TrackerResult) -> &[i64] {
+fn closed_duplicates(result: &TrackerResult) -> &[i64] {
     match result {
         TrackerResult::Issue { duplicates, .. } => duplicates,
         _ => &[],
@@ -391,11 +391,7 @@ fn is_being_published(steps: &[Step]) -> bool {
 }
 
 /// An issue carries the marker of a hand-off and is not the known one: it is looked at soon.
-pub(crate) fn schedule_duplicate_check(
-    tx: &mut Tx<'_>,
-    env: &Env<'_>,
-    handoff_id: &str,
-) -> Result<(), Failure> {
+pub(crate) fn plan_duplicate_check(tx: &mut Tx<'_>, env: &Env<'_>, handoff_id: &str) -> Result<(), Failure> {
     let before = handoff_step::of(tx, handoff_id)?;
     let mut steps = before.clone();
     saga::check_duplicates_now(&mut steps, env.now);

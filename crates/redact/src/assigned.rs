@@ -127,9 +127,8 @@ pub(crate) fn value(text: &str, hit: Range<usize>, class: SecretClass, word: &mu
         let span = span.start..end;
         let followed = bytes.get(end).copied().unwrap_or(b' ');
         let field = Field { text, name: name_start..name_end, value: span.clone(), quoted, tight };
-        if !short && is_secret(&text[span.clone()], class, ValueContext { followed, ..context })
-            || field.is_secret()
-        {
+        let judged = ValueContext { followed, ..context };
+        if !short && is_secret(&text[span.clone()], class, judged) || field.is_secret() {
             return Some(span.start..whole);
         }
         if !data_only {

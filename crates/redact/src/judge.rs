@@ -3,8 +3,9 @@
 use crate::class::SecretClass;
 use crate::entropy::{bits, looks_random};
 use crate::exact::is_source;
-use crate::naming::{is_file, is_member, is_path, is_phrase, is_type, is_usage};
+use crate::naming::{is_file, is_member, is_path, is_type, is_usage};
 use crate::noise::{is_noise, is_pattern};
+use crate::phrase::is_phrase;
 use crate::plain::{is_literal, is_placeholder, is_random_behind_sign, is_word};
 use crate::state_words;
 

@@ -30,6 +30,7 @@ mod pair_value;
 mod pairs;
 mod patterns;
 mod pem;
+mod phrase;
 mod plain;
 mod prose;
 mod rules;

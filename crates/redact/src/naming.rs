@@ -1,7 +1,5 @@
 //! What a value is when it is no secret: the name of a type, of a symbol or of a file, a word of a usage text.
 
-use crate::entropy::bits;
-
 /// Numbers that names of algorithms and types hold.
 const SIZES: &[&str] = &[
     "1", "2", "3", "4", "5", "6", "8", "10", "11", "16", "32", "36", "58", "64", "85", "128", "224", "256",
@@ -263,86 +261,4 @@ pub(crate) fn is_member(value: &str) -> bool {
 pub(crate) fn is_usage(value: &str) -> bool {
     let word = value.trim_end_matches(['.', ':', '?', '!', ',']);
     USAGE.contains(&word.to_ascii_lowercase().as_str())
-}
-
-/// Words of a text that describes a passphrase, or where it is.
-const SPEECH: &[&str] = &[
-    "the",
-    "your",
-    "you",
-    "must",
-    "should",
-    "enter",
-    "please",
-    "with",
-    "for",
-    "and",
-    "not",
-    "new",
-    "this",
-    "that",
-    "is",
-    "are",
-    "was",
-    "of",
-    "to",
-    "in",
-    "on",
-    "be",
-    "has",
-    "have",
-    "from",
-    "at",
-    "least",
-    "most",
-    "more",
-    "than",
-    "min",
-    "max",
-    "one",
-    "only",
-    "use",
-    "type",
-    "repeat",
-    "confirm",
-    "forgot",
-    "wrong",
-    "invalid",
-    "missing",
-    "empty",
-    "password",
-    "passwords",
-    "passphrase",
-    "character",
-    "characters",
-    "chars",
-    "digit",
-    "digits",
-    "letters",
-    "letter",
-    "word",
-    "words",
-    "value",
-    "field",
-    "user",
-    "account",
-    "login",
-    "base64",
-    "text",
-    "hash",
-    "hashed",
-];
-
-/// Whether words in quotes are a passphrase: a part of one is written with a digit or a sign, or all are plain words.
-pub(crate) fn is_phrase(value: &str) -> bool {
-    let words = || value.split_whitespace().map(|word| word.trim_matches([',', '.', ';', ':', '!', '-']));
-    if words().any(|word| SPEECH.contains(&word.to_ascii_lowercase().as_str())) {
-        return false;
-    }
-    let mixed = |word: &str| {
-        let digits = word.bytes().filter(u8::is_ascii_digit).count();
-        word.len() >= 4 && digits > 0 && digits < word.len() && bits(word) >= 1.9 && !is_type(word)
-    };
-    let plain = |word: &str| word.len() >= 3 && word.bytes().all(|byte| byte.is_ascii_lowercase());
-    words().any(mixed) || words().count() >= 4 && words().all(plain)
 }

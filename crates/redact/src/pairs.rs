@@ -11,9 +11,10 @@ use crate::class::SecretClass;
 use crate::exact::{is_exact, is_reference};
 use crate::extent::{floor, line_before};
 use crate::names::{Kind, kind_of};
-use crate::naming::{is_file, is_path, is_phrase, is_symbol, is_type, is_usage};
+use crate::naming::{is_file, is_path, is_symbol, is_type, is_usage};
 use crate::noise::is_noise;
 use crate::pair_value::{Extent, ValueSpan};
+use crate::phrase::is_phrase;
 use crate::plain::{is_literal, is_varied};
 use crate::state_words::{is_known, is_plain_word};
 

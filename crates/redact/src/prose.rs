@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::noise::is_noise;
+use crate::phrase::is_phrase;
 use crate::plain::{is_literal, is_varied};
 
 /// So far behind the word a sentence is looked at.
@@ -70,7 +71,7 @@ fn value_after(line: &str, at: usize, verb: &str) -> Option<Range<usize>> {
             line[start..].find(close).or_else(|| (open == '„').then(|| line[start..].find('“')).flatten())?;
         let value = &line[start..start + len];
         let words = value.split_whitespace().count();
-        let sentence = words > 1 && value.contains(['.', ',', '?', '(']);
+        let sentence = words > 1 && value.contains(['.', ',', '?', '(']) && !is_phrase(value);
         return (is_word
             && value.len() >= 4
             && is_literal(value)

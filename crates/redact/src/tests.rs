@@ -4,6 +4,7 @@ mod glued;
 mod kinds;
 mod named;
 mod own;
+mod phrases;
 mod places;
 mod providers;
 mod tails;

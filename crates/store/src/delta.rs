@@ -142,7 +142,7 @@ pub fn newest(tx: &mut Tx<'_>, project_id: &str, since: Millis, limit: i64) -> R
 }
 
 /// The deltas after a number, oldest first: a reader that polls with its cursor never skips one.
-pub fn after(tx: &mut Tx<'_>, project_id: &str, seq: i64, limit: i64) -> Result<Vec<Delta>, Fault> {
+pub fn after_seq(tx: &mut Tx<'_>, project_id: &str, seq: i64, limit: i64) -> Result<Vec<Delta>, Fault> {
     read_all(tx.query(AFTER, params![project_id, seq, limit])?)
 }
 

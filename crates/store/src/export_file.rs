@@ -4,6 +4,7 @@
 //!
 //! The sums have no secret key: they find damage, not forgery.
 
+use baton_model::lossless_json;
 use serde_json::{Map, Value as Json};
 use sha2::{Digest, Sha256};
 
@@ -99,8 +100,8 @@ pub fn read<'a>(lines: impl IntoIterator<Item = &'a str>) -> Result<Vec<Numbered
                 "is not the line that was written here: it was altered, or one before it is missing, doubled or moved",
             ));
         }
-        let object: Map<String, Json> =
-            serde_json::from_str(&plain).map_err(|error| flaw(&format!("is not a JSON object: {error}")))?;
+        let object: Map<String, Json> = lossless_json::read(plain.as_bytes())
+            .map_err(|error| flaw(&format!("is not a JSON object: {error}")))?;
         let kind = object.get("_type").and_then(Json::as_str);
         match (&header, kind) {
             (None, Some("export")) => {
@@ -162,7 +163,7 @@ fn check_end(
 pub fn salvage<'a>(lines: impl IntoIterator<Item = &'a str>) -> Result<Vec<NumberedLine>, FileError> {
     let mut content = Vec::new();
     for (index, line) in lines.into_iter().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let read = serde_json::from_str::<Map<String, Json>>(line);
+        let read = lossless_json::read::<Map<String, Json>>(line.as_bytes());
         let mut object = read.map_err(|error| FileError::Line {
             number: index + 1,
             what: format!("is not a JSON object: {error}"),
@@ -293,6 +294,12 @@ mod tests {
         let old = ["{\"seq\":1,\"project_id\":\"p\"}", "{\"_type\":\"project\",\"project_id\":\"p\"}"];
         assert_eq!(read(old), Err(FileError::Unverifiable));
         assert_eq!(salvage(old).expect("readable").len(), 2);
+        for (line, why) in
+            [("{\"a\":1,\"a\":2}", "given twice"), ("{\"a\":123456789012345678901}", "64 bits")]
+        {
+            let Err(FileError::Line { number: 1, what }) = salvage([line]) else { panic!("{line}") };
+            assert!(what.contains(why), "{what}");
+        }
         assert_eq!(
             read([]),
             Err(FileError::Line {

@@ -180,7 +180,7 @@ fn walk(
     let no_project = String::new();
     for part in parts() {
         match part.by {
-            RowSelection::Whole => each(&part, tx.query(part.select, params![])?, &mut f)?,
+            RowSelection::Whole => for_each_row(&part, tx.query(part.select, params![])?, &mut f)?,
             RowSelection::Project => {
                 let outside = (part.name == "request").then_some(&no_project);
                 for project in projects.iter().chain(outside) {
@@ -192,7 +192,7 @@ fn walk(
                         };
                         rows.retain(|row| handoffs.insert(key(row)));
                     }
-                    each(&part, rows, &mut f)?;
+                    for_each_row(&part, rows, &mut f)?;
                 }
             }
             RowSelection::Page => {
@@ -205,7 +205,7 @@ fn walk(
     Ok(())
 }
 
-fn each(
+fn for_each_row(
     part: &CopiedTable,
     rows: Vec<Row>,
     f: &mut impl FnMut(&CopiedTable, Vec<Value>) -> Result<(), Failure>,
@@ -227,7 +227,7 @@ fn pages(
             Some(Value::Int(seq)) => after = *seq,
             _ => return Ok(()),
         }
-        each(part, rows, f)?;
+        for_each_row(part, rows, f)?;
     }
 }
 

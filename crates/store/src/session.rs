@@ -124,17 +124,17 @@ fn read_session(tx: &Tx<'_>, row: Row) -> Result<Session, Fault> {
     Ok(session)
 }
 
-fn one(tx: &mut Tx<'_>, sql: &'static str, params: &[Value]) -> Result<Option<Session>, Fault> {
+fn query_session(tx: &mut Tx<'_>, sql: &'static str, params: &[Value]) -> Result<Option<Session>, Fault> {
     tx.query_opt(sql, params)?.map(|row| read_session(tx, row)).transpose()
 }
 
-fn many(tx: &mut Tx<'_>, sql: &'static str, params: &[Value]) -> Result<Vec<Session>, Fault> {
+fn query_sessions(tx: &mut Tx<'_>, sql: &'static str, params: &[Value]) -> Result<Vec<Session>, Fault> {
     tx.query(sql, params)?.into_iter().map(|row| read_session(tx, row)).collect()
 }
 
 /// One session.
 pub fn get(tx: &mut Tx<'_>, project_id: &str, session_id: &str) -> Result<Option<Session>, Fault> {
-    one(tx, GET, params![project_id, session_id])
+    query_session(tx, GET, params![project_id, session_id])
 }
 
 /// Writes where a session runs: its agent came back in another process.
@@ -157,17 +157,17 @@ pub fn set_copy(tx: &mut Tx<'_>, session: &Session) -> Result<(), Fault> {
 
 /// The sessions that were not released, oldest first.
 pub fn open(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Session>, Fault> {
-    many(tx, OPEN, params![project_id])
+    query_sessions(tx, OPEN, params![project_id])
 }
 
 /// The sessions that left the newest unspent batons of a project.
 pub fn left_unspent(tx: &mut Tx<'_>, project_id: &str, limit: i64) -> Result<Vec<Session>, Fault> {
-    many(tx, LEFT_UNSPENT, params![project_id, limit])
+    query_sessions(tx, LEFT_UNSPENT, params![project_id, limit])
 }
 
 /// The sessions of all projects that were not released, oldest first within their project.
 pub fn open_everywhere(tx: &mut Tx<'_>) -> Result<Vec<Session>, Fault> {
-    many(tx, EVERYWHERE_OPEN, params![])
+    query_sessions(tx, EVERYWHERE_OPEN, params![])
 }
 
 /// Where an open session stands in their list: silent ones first, then who saved longest ago.
@@ -208,7 +208,7 @@ pub fn older(
     before: (Millis, &str),
     limit: i64,
 ) -> Result<Vec<Session>, Fault> {
-    many(tx, OLDER, params![project_id, before.0, before.1, limit])
+    query_sessions(tx, OLDER, params![project_id, before.0, before.1, limit])
 }
 
 /// The identity's sessions that were not released, oldest first.
@@ -222,7 +222,7 @@ pub fn open_of(tx: &mut Tx<'_>, project_id: &str, identity: &str) -> Result<Vec<
 
 /// The newest sessions, released or not, newest first.
 pub fn newest(tx: &mut Tx<'_>, project_id: &str, limit: i64) -> Result<Vec<Session>, Fault> {
-    many(tx, NEWEST_OF, params![project_id, limit])
+    query_sessions(tx, NEWEST_OF, params![project_id, limit])
 }
 
 /// The newest session that the identity had in this process, released or not.
@@ -233,17 +233,17 @@ pub fn last_at(
     place: &ProcessLocation,
 ) -> Result<Option<Session>, Fault> {
     let params = params![project_id, identity_key(identity), &place.machine, &place.process];
-    one(tx, LAST_AT, params)
+    query_session(tx, LAST_AT, params)
 }
 
 /// The newest sessions that began in this process, in whichever project, released or not, newest first.
 pub fn of_process(tx: &mut Tx<'_>, place: &ProcessLocation) -> Result<Vec<Session>, Fault> {
-    many(tx, OF_PROCESS, params![&place.machine, &place.process])
+    query_sessions(tx, OF_PROCESS, params![&place.machine, &place.process])
 }
 
 /// The newest session of the identity, released or not.
 pub fn last_of(tx: &mut Tx<'_>, project_id: &str, identity: &str) -> Result<Option<Session>, Fault> {
-    one(tx, LAST_OF, params![project_id, identity_key(identity)])
+    query_session(tx, LAST_OF, params![project_id, identity_key(identity)])
 }
 
 /// The identity as it was first given in this project.
@@ -265,7 +265,7 @@ pub fn predecessors(
     from: &str,
     limit: i64,
 ) -> Result<Vec<Session>, Fault> {
-    many(tx, CHAIN, params![project_id, from, limit])
+    query_sessions(tx, CHAIN, params![project_id, from, limit])
 }
 
 /// Records a heartbeat without a verb. Returns whether the session is still open.
@@ -286,7 +286,7 @@ pub fn persisted_heartbeat(
 
 /// Open sessions of all projects with their last heartbeat before an instant, not marked as stale yet.
 pub fn unmarked(tx: &mut Tx<'_>, heard_before: Millis, limit: i64) -> Result<Vec<Session>, Fault> {
-    many(tx, UNMARKED, params![heard_before, limit])
+    query_sessions(tx, UNMARKED, params![heard_before, limit])
 }
 
 /// Marks a session as stale, if it is still open and had no heartbeat since; its next verb clears the mark. No decision
@@ -319,7 +319,7 @@ pub fn outcomes(
 
 /// The sessions that began since an instant, and those before it that are still open, oldest first.
 pub fn started_since(tx: &mut Tx<'_>, project_id: &str, since: Millis) -> Result<Vec<Session>, Fault> {
-    many(tx, BEGUN, params![project_id, since])
+    query_sessions(tx, BEGUN, params![project_id, since])
 }
 
 /// The newest sessions of a thread before a place in time, the newest first.
@@ -329,7 +329,7 @@ pub fn of_thread(
     (at, id): (Millis, &str),
     limit: i64,
 ) -> Result<Vec<Session>, Fault> {
-    many(tx, OF_THREAD, params![project_id, thread_id, at, id, limit])
+    query_sessions(tx, OF_THREAD, params![project_id, thread_id, at, id, limit])
 }
 
 /// Every identity that had a session in the project.

@@ -88,7 +88,7 @@ pub fn revoke(tx: &mut Tx<'_>, token_id: &str, now: Millis) -> Result<bool, Faul
 }
 
 /// Whether there is a token that was not revoked: then a server requires one of every caller.
-pub fn any(tx: &mut Tx<'_>) -> Result<bool, Fault> {
+pub fn any_active(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     let row = tx.query_opt(ANY, params![])?;
     Ok(match row {
         Some(row) => row.reader().int()? > 0,

@@ -64,7 +64,7 @@ pub fn get(tx: &mut Tx<'_>, project_id: &str, memory_id: &str) -> Result<Option<
 }
 
 /// Every vector of a project that changed after this number, those that were taken away as well; without one, all.
-pub fn since(tx: &mut Tx<'_>, project_id: &str, after: Option<i64>) -> Result<Vec<Vector>, Fault> {
+pub fn changed_since(tx: &mut Tx<'_>, project_id: &str, after: Option<i64>) -> Result<Vec<Vector>, Fault> {
     let rows = match after {
         Some(seq) => tx.query(SINCE, params![project_id, seq])?,
         None => tx.query(OF_PROJECT, params![project_id])?,

@@ -8,7 +8,7 @@ use std::time::UNIX_EPOCH;
 use serde::{Deserialize, Serialize};
 
 use crate::report::Complaint;
-use crate::shared::words::one_line;
+use crate::shared::words::unclean_line;
 
 /// A transcript as a listing shows it. It can be kept as JSON and used as long as its [`Stamp`] is unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -154,15 +154,15 @@ impl Stamp {
 
 impl TranscriptFile {
     /// A file of a format, unless it cannot be looked at.
-    pub fn at(agent: &'static str, path: &Path) -> Option<Self> {
+    pub fn from_path(agent: &'static str, path: &Path) -> Option<Self> {
         let meta = std::fs::metadata(path).ok().filter(Metadata::is_file)?;
         Some(Self { agent, path: path.to_owned(), key: None, stamp: Stamp::of(&meta) })
     }
 
-    /// An entry of a directory, unless it is no file. Cheaper than [`Found::at`]: its path is not resolved again.
+    /// An entry of a directory, unless it is no file. Cheaper than [`Found::from_path`]: its path is not resolved again.
     pub fn entry(agent: &'static str, entry: &DirEntry) -> Option<Self> {
         if entry.file_type().ok()?.is_symlink() {
-            return Self::at(agent, &entry.path());
+            return Self::from_path(agent, &entry.path());
         }
         let meta = entry.metadata().ok().filter(Metadata::is_file)?;
         Some(Self { agent, path: entry.path(), key: None, stamp: Stamp::of(&meta) })
@@ -205,9 +205,9 @@ impl Header {
 
     /// Takes the first prompt, which is the title where the tool gave none.
     pub(crate) fn set_first_prompt(&mut self, prompt: &str) {
-        let line = one_line(prompt, 300);
+        let line = unclean_line(prompt, 300);
         if !line.is_empty() && self.first_prompt.is_none() {
-            self.title = self.title.take().or_else(|| Some(one_line(prompt, 120)));
+            self.title = self.title.take().or_else(|| Some(unclean_line(prompt, 120)));
             self.first_prompt = Some(line);
         }
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use baton_model::changes::{LeftOut, Manifest, PART_BYTES};
+use baton_model::changes::{LeftOut, Manifest, PART_BYTES, RemoteContent};
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::changes::{
     Attach, AttachInput, Part, PartInput, Record, RecordInput, Show, ShowInput, ShowOutput, Upload,
@@ -157,6 +157,32 @@ pub(crate) fn discard(app: &App, manifest: &Manifest) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// Removes references that no baton has any more. Where a remote does not answer, one stays with a note, by which `baton doctor` names
+/// it; a remark says so.
+pub(crate) fn remove_unnamed(
+    app: &App,
+    project: Option<&str>,
+    unnamed: &[RemoteContent],
+) -> Result<(), Refusal> {
+    for copy in unnamed {
+        let root = root(app)?;
+        let remote = ChangesRemote::by_address(&root, &copy.address);
+        let url = remote.as_ref().map_or(copy.address.clone(), ChangesRemote::shown_url);
+        let owner = Owner { root: &root, project, ledger: &app.config.ledger() };
+        let data_dir = &app.config.data_dir;
+        let note = PushNote::of_given_up(url, copy.reference.clone(), &owner);
+        note.write(data_dir);
+        match remote.and_then(|remote| remote.remove(&scratch(data_dir)?, &copy.reference)) {
+            Ok(()) => PushNote::forget(data_dir, &copy.reference),
+            Err(refusal) => app.remark(&format!(
+                "earlier changes are still in the remote, where no baton names them: {}; `baton doctor` has the command that removes them",
+                refusal.message
+            )),
+        }
+    }
+    Ok(())
+}
+
 /// Uploads the content to the ledger.
 fn upload(app: &mut App, project: Option<&str>, copy: &CapturedCopy) -> Result<(), AppError> {
     for (part, content) in (0..).zip(parts(&copy.content)) {
@@ -234,8 +260,9 @@ pub(crate) fn attach_kept(app: &mut App, captured: &CaptureOutput) -> Result<(),
     };
     let Some(copy) = copy else { return Ok(()) };
     let input = AttachInput { project, baton_id, changes: copy.manifest, replace: true };
-    app.run::<Attach>(&input)?;
+    let attached = app.run::<Attach>(&input)?;
     confirm(&app.config.data_dir, Some(&input.changes));
+    remove_unnamed(app, input.project.as_deref(), &attached.unnamed)?;
     Ok(())
 }
 

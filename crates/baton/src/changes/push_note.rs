@@ -1,5 +1,6 @@
 //! Notes of references that were pushed into a remote and that no baton in the ledger names yet. A process that is killed between the
-//! two leaves its note, which says which reference no baton names.
+//! two leaves its note, which says which reference no baton names; and so does one whose baton gives a reference up while the remote
+//! does not answer.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,6 +25,9 @@ pub(crate) struct PushNote {
     /// The ledger whose baton was to have them, as people name it: another one knows nothing of them.
     #[serde(default)]
     pub ledger: Option<String>,
+    /// A baton had the reference, and has other changes or none now.
+    #[serde(default)]
+    pub is_given_up: bool,
     /// The fingerprint of the process that pushes.
     process: String,
 }
@@ -33,7 +37,12 @@ impl PushNote {
     pub(super) fn new(url: String, reference: String, owner: &Owner<'_>) -> Self {
         let (root, project) = (Some(owner.root.to_owned()), owner.project.map(str::to_owned));
         let ledger = Some(owner.ledger.to_owned());
-        Self { url, reference, root, project, ledger, process: process::own() }
+        Self { url, reference, root, project, ledger, is_given_up: false, process: process::own() }
+    }
+
+    /// A reference that a baton had, out of a working copy of its project.
+    pub(super) fn of_given_up(url: String, reference: String, owner: &Owner<'_>) -> Self {
+        Self { is_given_up: true, ..Self::new(url, reference, owner) }
     }
 
     /// Writes the note. The push goes on without one where that fails.

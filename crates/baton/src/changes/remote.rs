@@ -65,6 +65,11 @@ impl ChangesRemote {
         Ok(Self { url, address: address.to_owned() })
     }
 
+    /// The address as git takes it, without a password.
+    pub(super) fn shown_url(&self) -> String {
+        without_credentials(&self.url)
+    }
+
     /// Puts a content there under a name of its own.
     pub(super) fn push(
         &self,
@@ -83,7 +88,7 @@ impl ChangesRemote {
         let reference = format!("{REFERENCES}{}-{random}", hash.get(..16).unwrap_or(hash));
         let target = format!("{commit}:{reference}");
         // It stays until a baton names the reference, or the reference is known not to be there.
-        PushNote::new(without_credentials(&self.url), reference.clone(), owner).write(data_dir);
+        PushNote::new(self.shown_url(), reference.clone(), owner).write(data_dir);
         let args = ["push", "--quiet", "--no-verify", "--no-signed", &self.url, &target];
         if let Err(refusal) = self.run(&bare, &args, b"") {
             if !self.has(&bare, &reference).is_ok_and(|is_there| is_there) {

@@ -110,7 +110,7 @@ fn row(row: &Row) -> Vec<String> {
             join_visible(&agent.roles),
             join_visible(&agent.skills),
             optional_text(agent.program.as_ref()),
-            render::since(agent.last_seen),
+            render::time_ago(agent.last_seen),
         ],
         Row::Stranger { name, state } => vec![visible(name), state.as_str().to_owned()],
     }

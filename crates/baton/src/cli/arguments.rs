@@ -7,7 +7,7 @@ use baton_model::refusal::Refusal;
 use crate::error::AppError;
 
 /// The instant that a span such as `30m` or `7d` reaches back to.
-pub(super) fn since(reach: Option<&str>) -> Result<Option<i64>, Refusal> {
+pub(super) fn earliest_instant(reach: Option<&str>) -> Result<Option<i64>, Refusal> {
     let Some(text) = reach else { return Ok(None) };
     Ok(Some(crate::clock::now().saturating_sub(span(text)?)))
 }

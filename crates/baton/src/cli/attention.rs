@@ -77,7 +77,7 @@ pub(super) fn row(matter: &AttentionItem) -> Vec<String> {
     let words = words.into_iter().flatten().filter(|text| !text.is_empty()).map(|text| visible(text));
     vec![
         matter.reason.title().to_owned(),
-        render::since(matter.since),
+        render::time_ago(matter.since),
         visible(&matter.project_id),
         people,
         visible(&matter.help),

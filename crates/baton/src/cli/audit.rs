@@ -227,7 +227,7 @@ fn unwrapped_row(row: &UnwrappedRow) -> Vec<String> {
     vec![
         visible(&row.identity),
         render::short_id(&row.session_id),
-        format!("{how}, last heard of {}", render::since(row.last_heartbeat)),
+        format!("{how}, last heard of {}", render::time_ago(row.last_heartbeat)),
         holds.to_owned(),
     ]
 }
@@ -237,7 +237,7 @@ fn overdue_row(message: &Message) -> Vec<String> {
         visible(&message.kind),
         format!("{} → {}", visible(&message.from), visible(&message.to)),
         visible(&message.subject),
-        format!("due {}", message.ack_by.map(render::since).unwrap_or_default()),
+        format!("due {}", message.ack_by.map(render::time_ago).unwrap_or_default()),
     ]
 }
 
@@ -249,7 +249,7 @@ fn forced_row(row: &ForcedRow) -> Vec<String> {
     };
     let why = row.why.as_deref().filter(|why| !why.is_empty());
     vec![
-        render::since(row.at),
+        render::time_ago(row.at),
         row.who.as_deref().map(visible).unwrap_or_default(),
         what,
         why.map_or_else(|| "no reason given".to_owned(), |why| format!("\"{}\"", visible(why))),

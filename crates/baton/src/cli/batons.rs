@@ -50,7 +50,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let project = app.project.clone();
     if let Some(Verb::Show { id }) = args.verb {
         let shown = app.run::<Show>(&ShowInput { id, project })?;
-        return app.show(&shown, one);
+        return app.show(&shown, baton_text);
     }
     let ListArgs { state, to, all, limit, cursor } = args.list;
     let listed = app.run::<List>(&ListInput { project, all, state, to, limit, cursor })?;
@@ -72,14 +72,14 @@ fn row(row: &Row) -> Vec<String> {
         visible(&row.project_id),
         format!("from {}", visible(&row.from)),
         row.to.as_deref().map(|to| format!("for {}", visible(to))).unwrap_or_default(),
-        render::since(row.created_at),
+        render::time_ago(row.created_at),
         if row.has_changes { "with changes".to_owned() } else { String::new() },
         row.location.as_ref().map(render::location).unwrap_or_default(),
         visible(&row.summary),
     ]
 }
 
-fn one(shown: &ShowOutput) -> String {
+fn baton_text(shown: &ShowOutput) -> String {
     let packet = shown.packet.as_deref().map(render::block).unwrap_or_default();
     format!("{}\n{packet}\n", facts(shown))
 }

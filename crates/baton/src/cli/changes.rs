@@ -6,7 +6,8 @@ use baton_model::changes::{Manifest, UnfinishedOperation};
 use baton_model::id::{short, visible};
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::changes::{
-    Attach, AttachInput, BatonChanges, Drop, DropInput, EarlierChanges, RecordInput, Show, ShowInput,
+    Attach, AttachInput, BatonChanges, Drop, DropInput, DropOutput, EarlierChanges, RecordInput, Show,
+    ShowInput,
 };
 use serde_json::json;
 
@@ -122,25 +123,36 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             if ledger::root(app).is_ok() {
                 ledger::settle_here(app)?.sentence().iter().for_each(|sentence| app.remark(sentence));
             }
-            if !leave_remote {
-                let baton_id = Some(baton.clone());
-                let input = ShowInput { project: project.clone(), baton_id, ..ShowInput::default() };
-                let shown = app.run::<Show>(&input)?;
-                match shown.shared_with.as_slice() {
-                    [] => ledger::discard(app, &shown.changes.manifest)?,
-                    others => app.remark(&format!(
-                        "the changes stay in the remote: they are also those of {}",
-                        batons(others)
-                    )),
-                }
-            }
             let input = DropInput { project, identity: who.identity, baton_id: baton };
-            let dropped = app.run::<Drop>(&input)?;
+            let dropped = if leave_remote { app.run::<Drop>(&input)? } else { drop_everywhere(&input, app)? };
             app.show(&dropped, |dropped| {
                 format!("dropped: the changes of baton {}\n", visible(&dropped.changes.baton_id))
             })
         }
     }
+}
+
+/// Drops changes in the ledger, and in the remote where no other baton has them. One that does not answer refuses before anything is
+/// done.
+fn drop_everywhere(input: &DropInput, app: &mut App) -> Result<DropOutput, AppError> {
+    let (project, baton_id) = (input.project.clone(), Some(input.baton_id.clone()));
+    let shown = app.run::<Show>(&ShowInput { project, baton_id, ..ShowInput::default() })?;
+    let own = shown.changes.manifest.remote.as_ref();
+    if shown.shared_with.is_empty() {
+        ledger::discard(app, &shown.changes.manifest)?;
+    }
+    let dropped = app.run::<Drop>(input)?;
+    let is_unnamed = own.is_some_and(|own| dropped.unnamed.contains(own));
+    if !shown.shared_with.is_empty() && !is_unnamed {
+        app.remark(&format!(
+            "the changes stay in the remote: they are also those of {}",
+            batons(&shown.shared_with)
+        ));
+    }
+    let mut unnamed = dropped.unnamed.clone();
+    unnamed.retain(|copy| !shown.shared_with.is_empty() || Some(copy) != own);
+    ledger::remove_unnamed(app, input.project.as_deref(), &unnamed)?;
+    Ok(dropped)
 }
 
 /// `baton 0199…, baton 019a…`.
@@ -196,6 +208,7 @@ fn keep((baton_id, replace): (String, bool), remote: Option<&str>, app: &mut App
     }
     let attached = attached?;
     ledger::confirm(&app.config.data_dir, Some(&input.changes));
+    ledger::remove_unnamed(app, input.project.as_deref(), &attached.unnamed)?;
     app.show(&attached, |attached| list(&attached.changes))
 }
 

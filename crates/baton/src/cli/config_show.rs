@@ -56,7 +56,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         };
         settings.set(key, value, from);
     }
-    let (repository, trusted) = (trust::report(app), trust::listed(app));
+    let (repository, trusted) = (trust::report(app), trust::trusted_files(app));
     let answer = ConfigAnswer { settings, faults: SettingFault::list(app), repository, trusted };
     app.show(&answer, |answer| {
         let row = |(key, setting): &(&str, Setting)| {

@@ -96,7 +96,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         redis,
         tools: tool_report::report(&install::places(app, Scope::User)?, &app.config.ledger()),
         repository: trust::report(app),
-        trusted: trust::listed(app),
+        trusted: trust::trusted_files(app),
         // Of a store with damage in it as much is said as can be read.
         worktrees: worktrees::find(app).unwrap_or_default(),
         handoffs: handoffs::stuck(app),

@@ -87,12 +87,12 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         Verb::Create { who, force: ForceArgs { force, why } } => {
             let input = CreateInput { project, identity: who.identity, force, why };
             let made = app.run::<Create>(&input)?;
-            app.show(&made, |made| listed(&made.key, made.listed_now))
+            app.show(&made, |made| listed_text(&made.key, made.listed_now))
         }
         Verb::Add { name, public_key, who, force: ForceArgs { force, why } } => {
             let input = AddInput { project, identity: who.identity, name, public_key, force, why };
             let added = app.run::<Add>(&input)?;
-            app.show(&added, |added| listed(&added.key, added.listed_now))
+            app.show(&added, |added| listed_text(&added.key, added.listed_now))
         }
         Verb::List => {
             let keys = app.run::<List>(&ListInput { project, name: None })?;
@@ -124,7 +124,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     }
 }
 
-fn listed(key: &ListedKey, now: bool) -> String {
+fn listed_text(key: &ListedKey, now: bool) -> String {
     let how = if now { "listed" } else { "listed already" };
     format!("{how}: {}\n{}\n", visible(&key.name), visible(&key.public_key))
 }
@@ -134,7 +134,7 @@ fn row(row: &Row) -> Vec<String> {
     vec![
         visible(&key.name),
         visible(&key.public_key),
-        format!("listed by {} {}", visible(&key.added_by), render::since(key.added_at)),
+        format!("listed by {} {}", visible(&key.added_by), render::time_ago(key.added_at)),
         if row.here { "private half here".to_owned() } else { String::new() },
     ]
 }

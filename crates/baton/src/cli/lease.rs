@@ -123,7 +123,7 @@ pub(super) fn table(leases: &[Row]) -> String {
             visible(&lease.pattern),
             format!("{}{advisory}", lease.mode.as_str()),
             visible(&lease.holder),
-            format!("taken {}", render::since(lease.taken_at)),
+            format!("taken {}", render::time_ago(lease.taken_at)),
             format!("until {}", rfc3339(lease.expires_at.0)),
         ];
         row.extend(is_placed.then(|| location(lease)));

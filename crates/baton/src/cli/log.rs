@@ -259,7 +259,7 @@ fn lines(file: &str, unverified: bool) -> Result<Vec<String>, AppError> {
 }
 
 fn read(args: Read, app: &mut App) -> Result<(), AppError> {
-    let since = super::since(args.since.as_deref())?;
+    let since = super::earliest_instant(args.since.as_deref())?;
     if let Some(commit) = &args.commit {
         return print_of_commit(&args, commit, since, app);
     }

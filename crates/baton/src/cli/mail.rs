@@ -246,7 +246,7 @@ fn row(InboxRow { message, overdue, .. }: &InboxRow) -> Vec<String> {
         visible(&message.message_id),
         visible(&message.kind),
         format!("from {}", sender(message)),
-        render::since(message.created_at),
+        render::time_ago(message.created_at),
         visible(&message.subject),
         marks.join(", "),
     ]
@@ -264,7 +264,7 @@ fn search_text(answer: &SearchOutput) -> String {
             visible(&message.message_id),
             sender(message),
             receiver(message),
-            render::since(message.created_at),
+            render::time_ago(message.created_at),
             visible(&message.subject)
         ));
         text.push_str(&render::quoted(row.excerpt.as_deref().unwrap_or_default()));
@@ -288,7 +288,7 @@ fn message_text(message: &View, taken: bool) -> String {
         visible(&message.message_id),
         sender(message),
         receiver(message),
-        render::since(message.created_at),
+        render::time_ago(message.created_at),
         visible(&message.subject),
     );
     if taken {
@@ -296,7 +296,7 @@ fn message_text(message: &View, taken: bool) -> String {
         text.push_str(&format!("  it was for role {role} and is yours now\n"));
     }
     match (message.ack_by, message.acked_at) {
-        (_, Some(at)) => text.push_str(&format!("  acknowledged {}\n", render::since(at))),
+        (_, Some(at)) => text.push_str(&format!("  acknowledged {}\n", render::time_ago(at))),
         (Some(by), None) => text.push_str(&format!(
             "  to be acknowledged by {}: `baton mail ack {}`\n",
             rfc3339(by.0),

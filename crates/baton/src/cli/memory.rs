@@ -199,6 +199,6 @@ fn row(row: &Row) -> Vec<String> {
         render::short_id(&memory.memory_id),
         visible(&memory.kind),
         visible(first),
-        render::since(memory.created_at),
+        render::time_ago(memory.created_at),
     ]
 }

@@ -78,7 +78,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use crate::app::{App, Format};
 use crate::config;
 use crate::error::AppError;
-use arguments::{priority, read_input, seconds, seconds_of_a_day, since, span};
+use arguments::{earliest_instant, priority, read_input, seconds, seconds_of_a_day, span};
 
 /// The hand-off layer for coding agents: one leaves a packet, exactly one picks it up
 #[derive(Parser)]
@@ -290,7 +290,7 @@ const UNREAD: i32 = 141;
 
 /// Runs the command line and returns the exit code.
 pub(crate) fn main() -> i32 {
-    let cli = match Cli::try_parse_from(words()) {
+    let cli = match Cli::try_parse_from(arguments()) {
         Ok(cli) => cli,
         Err(error) => return usage::usage(&usage::in_full(error)),
     };
@@ -311,7 +311,7 @@ pub(crate) fn main() -> i32 {
 }
 
 /// The words of the call. A binary that is called by the name `bd` speaks as `baton bd` does.
-fn words() -> Vec<std::ffi::OsString> {
+fn arguments() -> Vec<std::ffi::OsString> {
     let mut words: Vec<std::ffi::OsString> = std::env::args_os().collect();
     let name =
         words.first().and_then(|name| std::path::Path::new(name).file_stem().map(std::ffi::OsStr::to_owned));

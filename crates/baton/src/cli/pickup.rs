@@ -190,7 +190,7 @@ fn transfer_text(transfer: &Transfer) -> String {
         visible(&handoff.handoff_id),
         visible(&handoff.from_project_id),
         visible(&handoff.from_identity),
-        render::since(handoff.created_at),
+        render::time_ago(handoff.created_at),
         visible(&handoff.subject)
     );
     let rows: Vec<Vec<String>> = transfer
@@ -308,7 +308,7 @@ fn note_text(entry: &delta::Row) -> Option<String> {
 /// The packet as a document: another agent's words, shown as such.
 fn baton_text(baton: &PickedBaton) -> String {
     let (id, from) = (visible(&baton.delta_id), visible(&baton.agent_identity));
-    let left = render::since(baton.created_at);
+    let left = render::time_ago(baton.created_at);
     let origin = if baton.kept { ", kept automatically: its agent did not wrap" } else { "" };
     format!("baton {id} from {from}, {left}{origin}\n\n{}\n\n", render::packet(&baton.body))
 }

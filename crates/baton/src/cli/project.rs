@@ -145,7 +145,7 @@ fn row(row: &Row) -> Vec<String> {
         visible(&project.title()),
         text(&project.vcs_provider),
         text(&project.phase),
-        project.last_wrap.as_ref().map(|last| render::since(last.last_wrapped_at)).unwrap_or_default(),
+        project.last_wrap.as_ref().map(|last| render::time_ago(last.last_wrapped_at)).unwrap_or_default(),
     ]
 }
 

@@ -178,7 +178,7 @@ fn show(report: &Report) -> String {
         let commit = &row.commit;
         let id = commit.id.get(..7).unwrap_or_default();
         let (subject, author) = (visible(&commit.subject), visible(&commit.author));
-        let _ = writeln!(text, "{id}  {subject}  ({author}, {})", render::since(row.committed_at));
+        let _ = writeln!(text, "{id}  {subject}  ({author}, {})", render::time_ago(row.committed_at));
         if commit.is_cut {
             text.push_str(CUT);
         }
@@ -199,7 +199,7 @@ fn session_lines(row: &OriginRow) -> String {
         visible(&session.identity),
         visible(&session.surface),
         render::short_id(&session.session_id),
-        render::since(session.started_at)
+        render::time_ago(session.started_at)
     );
     let mut add = |what: &str, value: &str| {
         let _ = writeln!(text, "    {what}: {}", visible(&one_line(value)));

@@ -56,6 +56,6 @@ fn row(candidate: &View) -> Vec<String> {
         visible(&candidate.identity),
         visible(&candidate.task_id),
         visible(candidate.next_action()),
-        render::since(candidate.updated_at),
+        render::time_ago(candidate.updated_at),
     ]
 }

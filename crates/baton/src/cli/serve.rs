@@ -34,7 +34,7 @@ pub(super) struct Args {
 
 impl Args {
     /// The words of a command line with these options; files are named so that they are found from everywhere.
-    pub(super) fn words(&self, cwd: Option<&Path>) -> Vec<String> {
+    pub(super) fn arguments(&self, cwd: Option<&Path>) -> Vec<String> {
         let file =
             |path: &Path| cwd.map_or_else(|| path.to_owned(), |cwd| cwd.join(path)).display().to_string();
         let mut words = vec!["serve".to_owned(), "--listen".to_owned(), self.listen.clone()];

@@ -187,7 +187,7 @@ fn service_command(system: bool, serve: &serve::Args, app: &App) -> Result<Servi
     };
     Ok(ServiceCommand {
         program: own.display().to_string(),
-        arguments: serve.words(config.cwd.as_deref()),
+        arguments: serve.arguments(config.cwd.as_deref()),
         environment: folders.iter().filter_map(given).collect(),
     })
 }

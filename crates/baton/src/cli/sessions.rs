@@ -61,7 +61,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     match args.verb {
         Some(Verb::Show { session_id }) => {
             let shown = app.run::<Show>(&ShowInput { session: session_id, project })?;
-            return app.show(&shown, one);
+            return app.show(&shown, session_text);
         }
         Some(Verb::Thread { id, limit, cursor }) => {
             let shown = app.run::<thread::Show>(&thread::ShowInput { id, project, limit, cursor })?;
@@ -135,24 +135,24 @@ pub(super) fn row(row: &HistoryRow) -> Vec<String> {
         visible(&session.identity),
         visible(&session.surface),
         state.to_owned(),
-        render::since(session.last_heartbeat),
-        words(row),
+        render::time_ago(session.last_heartbeat),
+        summary(row),
     ]
 }
 
 /// What it said last: what it left, else its last checkpoint, with its tasks.
-fn words(row: &HistoryRow) -> String {
+fn summary(row: &HistoryRow) -> String {
     let left = row.left.as_ref().map(|left| visible(&left.summary));
     let last = row.last_checkpoint.as_ref().map(|last| visible(&last.summary));
     let tasks = row.tasks.iter().map(|task| format!("[{}] {}", visible(&task.id), visible(&task.title)));
     left.into_iter().chain(last).chain(tasks).collect::<Vec<_>>().join(" · ")
 }
 
-pub(super) fn one(shown: &ShowOutput) -> String {
+pub(super) fn session_text(shown: &ShowOutput) -> String {
     let mut text = render::table(&[row(&shown.row)]);
     if shown.way.len() > 1 {
         let way = shown.way.iter().map(|one| {
-            vec![render::short_id(&one.session_id), visible(&one.identity), render::since(one.started_at)]
+            vec![render::short_id(&one.session_id), visible(&one.identity), render::time_ago(one.started_at)]
         });
         text.push_str(&render::section("the way of its work", &way.collect::<Vec<_>>()));
     }

@@ -170,7 +170,7 @@ fn row(of: &ShareRow) -> Vec<String> {
         state.to_owned(),
         format!("{} {}", of.kind.as_str(), render::short_id(&of.object_id)),
         format!("by {}", visible(&of.created_by)),
-        render::since(of.created_at),
+        render::time_ago(of.created_at),
         format!("until {}", rfc3339(of.expires_at.0)),
     ]
 }

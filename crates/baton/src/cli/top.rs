@@ -70,12 +70,12 @@ fn watch(app: &mut App, state: &mut State, screen: &mut Screen, every: Duration)
             KeyEffect::Look => due = look(app, state, every),
             KeyEffect::Open(target) => match data::detail(app, &target) {
                 Ok(detail) => state.show(detail),
-                Err(error) => state.set_message(data::words(&error)),
+                Err(error) => state.set_message(data::error_line(&error)),
             },
             KeyEffect::Act(deed) => {
                 match act::run(app, &deed) {
                     Ok((message, undo)) => state.finish(&deed, message, undo),
-                    Err(error) => state.set_message(data::words(&error)),
+                    Err(error) => state.set_message(data::error_line(&error)),
                 }
                 due = look(app, state, every);
             }
@@ -94,7 +94,7 @@ fn look(app: &mut App, state: &mut State, every: Duration) -> Instant {
     let begin = Instant::now();
     match data::listing(app, state) {
         Ok(listing) => state.take(listing),
-        Err(error) => state.set_message(data::words(&error)),
+        Err(error) => state.set_message(data::error_line(&error)),
     }
     Instant::now() + every.max(begin.elapsed() * COST_FACTOR)
 }

@@ -127,7 +127,7 @@ fn show_or_fetch(input: ShowInput, app: &mut App) -> Result<ShowOutput, AppError
 }
 
 fn list(options: List, app: &mut App) -> Result<(), AppError> {
-    let since_ms = super::since(options.since.as_deref())?;
+    let since_ms = super::earliest_instant(options.since.as_deref())?;
     let (project, limit) = (app.project.clone(), Some(options.n));
     let listed = app.run::<ops::List>(&ListInput { agents: options.agents, project, since_ms, limit })?;
     app.show(&listed, |listed| match listed.items.as_slice() {
@@ -148,7 +148,7 @@ fn search(options: Search, app: &mut App) -> Result<(), AppError> {
         query: options.query.join(" "),
         agents: options.agents,
         project: app.project.clone(),
-        since_ms: super::since(options.since.as_deref())?,
+        since_ms: super::earliest_instant(options.since.as_deref())?,
         limit: Some(options.n),
         no_refresh: options.no_refresh,
     };
@@ -166,7 +166,7 @@ fn search(options: Search, app: &mut App) -> Result<(), AppError> {
 fn search_text(answer: &SearchOutput) -> String {
     let mut text = String::new();
     for item in &answer.items {
-        let (place, age) = (visible(&item.place), item.transcript.updated_at.map(render::since));
+        let (place, age) = (visible(&item.place), item.transcript.updated_at.map(render::time_ago));
         text.push_str(&format!("{place}  {}  {}\n", age.unwrap_or_default(), title(&item.transcript)));
         let [role, snippet] = [&item.role, &item.snippet].map(|part| part.as_deref().unwrap_or_default());
         text.push_str(&format!("    {}: {}\n", visible(role), visible(snippet)));
@@ -202,7 +202,7 @@ fn row(transcript: &Row) -> Vec<String> {
     vec![
         render::short_id(&transcript.id),
         visible(&transcript.agent),
-        transcript.updated_at.map(render::since).unwrap_or_default(),
+        transcript.updated_at.map(render::time_ago).unwrap_or_default(),
         transcript.cwd.as_deref().map(folder).unwrap_or_default(),
         transcript.branch.as_deref().map(visible).unwrap_or_default(),
         title(transcript),

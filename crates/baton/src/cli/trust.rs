@@ -270,7 +270,7 @@ impl TrustState {
 }
 
 /// Every trusted file, and whether it is still the one that was trusted.
-pub(super) fn listed(app: &App) -> Vec<TrustedFile> {
+pub(super) fn trusted_files(app: &App) -> Vec<TrustedFile> {
     let config_dir = &app.config.config_dir;
     let settings = |entry: &Entry| {
         let now = RepositoryFile::of(&entry.folder, config_dir)
@@ -308,7 +308,7 @@ struct Listed {
 }
 
 fn list(app: &mut App) -> Result<(), AppError> {
-    app.show(&Listed { items: listed(app) }, |listed| {
+    app.show(&Listed { items: trusted_files(app) }, |listed| {
         let row = |row: &TrustedFile| vec![visible(&row.folder), row.state.as_str().to_owned()];
         match listed.items.as_slice() {
             [] => "no repository's settings are trusted\n".to_owned(),

@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write};
 use baton_model::printable;
 use serde_json::json;
 
-use super::{command, help, words};
+use super::{arguments, command, help};
 use crate::app::Format;
 use crate::error::{AppError, quote};
 use crate::render;
@@ -19,7 +19,7 @@ pub(super) fn in_full(error: clap::Error) -> clap::Error {
     if !matches!(error.kind(), DisplayHelp | DisplayHelpOnMissingArgumentOrSubcommand) {
         return error;
     }
-    help::grouped(command()).try_get_matches_from(words()).err().unwrap_or(error)
+    help::grouped(command()).try_get_matches_from(arguments()).err().unwrap_or(error)
 }
 
 /// Adds to the error of an unknown verb of `baton config` where settings are written: it has no verb for that.

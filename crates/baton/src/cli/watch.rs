@@ -36,7 +36,7 @@ pub(super) fn run(app: &mut App) -> Result<(), AppError> {
 }
 
 /// Looks until it ends, and hands over what was there before and what is there now.
-fn each(
+fn poll(
     app: &mut App,
     runtime: &Runtime,
     mut show: impl FnMut(&App, Option<&StatusOutput>, &StatusOutput) -> std::io::Result<()>,
@@ -62,7 +62,7 @@ fn each(
 }
 
 fn screen(app: &mut App, runtime: &Runtime) -> Result<(), AppError> {
-    each(app, runtime, |app, _, now| {
+    poll(app, runtime, |app, _, now| {
         let text = format!("{}\n{} · Ctrl-C ends\n", render::card(&now.card), rfc3339(clock::now()));
         put(&frame(&render::for_terminal(&text, app.color)))
     })
@@ -76,7 +76,7 @@ fn frame(text: &str) -> String {
 
 fn lines(app: &mut App, runtime: &Runtime) -> Result<(), AppError> {
     let is_text = app.format == Format::Text;
-    each(app, runtime, |_, before, now| {
+    poll(app, runtime, |_, before, now| {
         let changes = match before {
             None => vec![first(now)],
             Some(before) => changes(&before.card, &now.card),

@@ -58,9 +58,9 @@ impl fmt::Display for Redis {
             Endpoint::One(node) => write!(f, "redis{s}://{user}{node}{database}"),
             Endpoint::Socket(path) => write!(f, "unix://{}", path.display()),
             Endpoint::Sentinel(nodes, service) => {
-                write!(f, "redis{s}+sentinel://{user}{}/{service}{database}", listed(nodes))
+                write!(f, "redis{s}+sentinel://{user}{}/{service}{database}", join_nodes(nodes))
             }
-            Endpoint::Cluster(nodes) => write!(f, "redis{s}+cluster://{user}{}", listed(nodes)),
+            Endpoint::Cluster(nodes) => write!(f, "redis{s}+cluster://{user}{}", join_nodes(nodes)),
         }
     }
 }
@@ -80,7 +80,7 @@ impl fmt::Display for Node {
     }
 }
 
-fn listed(nodes: &[Node]) -> String {
+fn join_nodes(nodes: &[Node]) -> String {
     nodes.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 

@@ -49,7 +49,7 @@ pub(super) fn text(
         let about = quotation(waiting.subject.as_deref(), subjects);
         format!("  - {kind} {id}{about} from {from}{to}{}{origin}", age(waiting.created_at))
     }));
-    lines.extend(rest(waiting.len()));
+    lines.extend(more_line(waiting.len()));
     lines.extend(how_to_accept(&waiting));
     lines.extend(sent(&card.sent, now, subjects));
     lines.extend(card.unread.as_ref().into_iter().flat_map(|mail| unread(mail, now, subjects)));
@@ -82,7 +82,7 @@ pub(super) fn text(
     bounded(lines)
 }
 
-fn rest(count: usize) -> Option<String> {
+fn more_line(count: usize) -> Option<String> {
     count
         .checked_sub(MAX_NAMED)
         .filter(|more| *more > 0)
@@ -109,7 +109,7 @@ fn sent(sent: &[SentHandoff], now: Millis, subjects: bool) -> Vec<String> {
         let detail = detail.map(|text| format!(": {text}")).unwrap_or_default();
         format!("  - {} {id}{about} to {to}, {}{detail}", one.state.as_str(), ago(now, one.updated_at.0))
     }));
-    lines.extend(rest(sent.len()));
+    lines.extend(more_line(sent.len()));
     lines
 }
 

@@ -167,7 +167,7 @@ fn announcement(
     }
     let mut app = app(config.clone());
     if config.server.is_none() {
-        app.lend(opened(config)?);
+        app.lend(open_store(config)?);
     }
     let mut status = match app.run::<Status>(&StatusInput::default()) {
         Ok(status) => status,
@@ -192,7 +192,7 @@ fn announcement(
     Ok(announced(&status))
 }
 
-fn opened(config: &Config) -> Result<Store, AppError> {
+fn open_store(config: &Config) -> Result<Store, AppError> {
     Ok(match Store::open_read_only(&config.store) {
         Ok(store) => store,
         // One of an older version is brought up to date, as by any command.

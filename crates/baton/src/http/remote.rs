@@ -8,6 +8,7 @@ use axum::extract::{Extension, Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use baton_model::access::Grant;
+use baton_model::lossless_json;
 use baton_model::refusal::Refusal;
 use baton_ops::op::{Access, Caller, Site};
 use serde_json::Value;
@@ -39,7 +40,7 @@ async fn run(
     headers: &HeaderMap,
     body: &[u8],
 ) -> Result<Value, AppError> {
-    let call: Call = serde_json::from_slice(body).map_err(|error| {
+    let call: Call = lossless_json::read(body).map_err(|error| {
         let what = format!("the body is no call: {error}");
         Refusal::invalid("body_invalid", what, "send an object with input, caller and facts")
     })?;

@@ -10,6 +10,7 @@ use axum::response::Response;
 use axum::routing::{MethodFilter, on};
 use axum::{Router, body::Body};
 use baton_model::access::Grant;
+use baton_model::lossless_json;
 use baton_model::refusal::Refusal;
 use baton_ops::all;
 use baton_ops::answer::AnswerView;
@@ -113,7 +114,8 @@ impl ParamType {
                 _ => Err(refusal("true or false")),
             },
             Self::List => Ok(text.split(',').filter(|one| !one.is_empty()).map(Value::from).collect()),
-            Self::Json => Ok(serde_json::from_str(text).unwrap_or_else(|_| text.into())),
+            // A number that would be rounded is a text.
+            Self::Json => Ok(lossless_json::read(text.as_bytes()).unwrap_or_else(|_| text.into())),
         }
     }
 }

@@ -54,7 +54,7 @@ impl RedisConnection {
                     .build()?;
                 Ok(Self::Cluster(Box::new(client.get_connection()?)))
             }
-            _ => Ok(Self::One(Box::new(connect(one(redis)?)?))),
+            _ => Ok(Self::One(Box::new(connect(single_server(redis)?)?))),
         }
     }
 
@@ -132,9 +132,9 @@ pub(super) fn listen(
         // Any node passes on what is said to any other.
         RedisPlace::Cluster(nodes) => {
             let found = nodes.iter().map(|node| connect(info(redis, address(redis, node))?));
-            first(found, "no node of the cluster answers")?
+            first_reachable(found, "no node of the cluster answers")?
         }
-        _ => connect(one(redis)?)?,
+        _ => connect(single_server(redis)?)?,
     };
     let mut listener = connection.as_pubsub();
     listener.subscribe(channel)?;
@@ -159,7 +159,7 @@ fn connect(info: ConnectionInfo) -> Result<Connection, LinkError> {
 }
 
 /// Where to connect to for a Redis that is one server.
-fn one(redis: &Redis) -> Result<ConnectionInfo, LinkError> {
+fn single_server(redis: &Redis) -> Result<ConnectionInfo, LinkError> {
     match &redis.endpoint {
         RedisPlace::One(node) => info(redis, address(redis, node)),
         RedisPlace::Socket(path) => info(redis, ConnectionAddr::Unix(path.clone())),
@@ -184,11 +184,11 @@ fn master(redis: &Redis, sentinels: &[Node], service: &str) -> Result<Connection
             _ => Err(LinkError::Away("the master that the Sentinel names is none (yet)".to_owned())),
         }
     });
-    first(found, "no Sentinel answers")
+    first_reachable(found, "no Sentinel answers")
 }
 
 /// The first that there is, else the last reason why there is none.
-fn first<T>(found: impl Iterator<Item = Result<T, LinkError>>, none: &str) -> Result<T, LinkError> {
+fn first_reachable<T>(found: impl Iterator<Item = Result<T, LinkError>>, none: &str) -> Result<T, LinkError> {
     let mut why = LinkError::Away(none.to_owned());
     let begin = Instant::now();
     for one in found {

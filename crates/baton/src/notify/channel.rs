@@ -62,12 +62,12 @@ impl Channel {
                 }
             }
             Self::Slack => {
-                let text = format!("*{}*\n{}", escaped(&one.title), escaped(&one.text));
+                let text = without_mentions(&format!("*{}*\n{}", escaped(&one.title), escaped(&one.text)));
                 client.post(settings.slack.as_deref().unwrap_or_default()).json(&json!({ "text": text }))
             }
             _ => {
-                let text: String =
-                    format!("**{}**\n{}", one.title, one.text).chars().take(MAX_MESSAGE_CHARS).collect();
+                let text = without_mentions(&format!("**{}**\n{}", one.title, one.text));
+                let text: String = text.chars().take(MAX_MESSAGE_CHARS).collect();
                 // Mentions that an agent wrote notify no member of the chat.
                 let body = json!({ "content": text, "allowed_mentions": { "parse": [] } });
                 client.post(settings.discord.as_deref().unwrap_or_default()).json(&body)
@@ -107,6 +107,21 @@ fn client() -> Result<reqwest::Client, String> {
 /// Slack reads names, links and calls to everybody between these signs.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// The text with a space of no width behind each `@` that begins a word: Mattermost and others call whoever is named behind one in plain
+/// text. An address of mail stays as it is.
+fn without_mentions(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut before = ' ';
+    for c in text.chars() {
+        out.push(c);
+        if c == '@' && !before.is_alphanumeric() {
+            out.push('\u{200b}');
+        }
+        before = c;
+    }
+    out
 }
 
 fn desktop(one: &Notification) -> Result<(), String> {
@@ -154,5 +169,19 @@ fn finish(mut command: Command, input: Option<String>) -> Result<(), String> {
             }
             None => std::thread::sleep(Duration::from_millis(20)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_called_by_name_and_an_address_of_mail_stays() {
+        let text = "@channel @all, (@here) “@lola” <@123> .@everyone _@a @@b: ann@example.org";
+        let broken = without_mentions(text);
+        let calls = broken.match_indices('@').filter(|(at, _)| !broken[at + 1..].starts_with('\u{200b}'));
+        assert_eq!(calls.map(|(at, _)| &broken[at..]).collect::<Vec<_>>(), ["@example.org"]);
+        assert_eq!(broken.replace('\u{200b}', ""), text);
     }
 }

@@ -69,7 +69,7 @@ fn new_rows(app: &mut App, project_id: &str, at: i64, memory: &mut Memory) -> Re
 }
 
 /// Everything that waits in a project, on all pages.
-fn waiting(app: &mut App, project_id: &str) -> Result<Vec<AttentionItem>, AppError> {
+fn waiting_items(app: &mut App, project_id: &str) -> Result<Vec<AttentionItem>, AppError> {
     let mut input = AttentionInput {
         project: Some(project_id.to_owned()),
         waiting: true,
@@ -90,7 +90,7 @@ fn waiting(app: &mut App, project_id: &str) -> Result<Vec<AttentionItem>, AppErr
 /// The batons among these entries that still wait and are not addressed to another identity.
 fn batons(app: &mut App, project_id: &str, rows: &[Row]) -> Result<Vec<Notification>, AppError> {
     let me = app.config.notify.me.clone();
-    let waiting = waiting(app, project_id)?;
+    let waiting = waiting_items(app, project_id)?;
     let is_mine = |to: &Option<String>| match (to, &me) {
         (Some(to), Some(me)) if !to.contains(':') => identity_key(to) == identity_key(me),
         _ => true,

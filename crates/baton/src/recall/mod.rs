@@ -106,7 +106,7 @@ impl IndexServices {
     pub(crate) fn scope_query(input: &Value) -> Option<ScopedQuery> {
         // What is wrong with the input is said by the search itself.
         let SearchInput { project, related, query, .. } = SearchInput::deserialize(input).ok()?;
-        let asks = check_query(&query).is_ok() && !baton_model::memory::words(&query).is_empty();
+        let asks = check_query(&query).is_ok() && !baton_model::memory::query_words(&query).is_empty();
         asks.then_some(ScopedQuery { query, scope: MemoryScopeInput { project, related } })
     }
 
@@ -123,8 +123,8 @@ impl IndexServices {
         let answer = tokio::time::timeout(SEARCH_TIMEOUT, self.query_index(query, projects)).await;
         match answer {
             Ok(Ok(found)) => found,
-            Ok(Err(trouble)) => self.rest(trouble.why),
-            Err(_) => self.rest(format!("no answer within {} ms", SEARCH_TIMEOUT.as_millis())),
+            Ok(Err(trouble)) => self.start_cool_down(trouble.why),
+            Err(_) => self.start_cool_down(format!("no answer within {} ms", SEARCH_TIMEOUT.as_millis())),
         }
     }
 
@@ -157,7 +157,7 @@ impl IndexServices {
         (Instant::now() < *until).then(|| why.clone())
     }
 
-    fn rest(&self, why: String) -> IndexResult {
+    fn start_cool_down(&self, why: String) -> IndexResult {
         tracing::warn!(%why, "recall goes on with the ledger's text search");
         if let Ok(mut resting) = self.resting.lock() {
             *resting = Some((Instant::now() + COOL_DOWN, why.clone()));

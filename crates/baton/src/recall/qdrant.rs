@@ -1,6 +1,6 @@
 //! Qdrant, by its REST API: one collection, a point for each memory with a vector of its words and one of what it is about.
 //!
-//! Which projects a call concerns goes through [`within`] alone, and no call that reads or deletes points goes without it.
+//! Which projects a call concerns goes through [`project_filter`] alone, and no call that reads or deletes points goes without it.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -102,7 +102,7 @@ impl Qdrant {
 
     async fn delete_where(&self, project_id: &str, which: Condition<'_>) -> Result<(), ServiceError> {
         let project = [project_id.to_owned()];
-        let filter = within(&project, vec![which]);
+        let filter = project_filter(&project, vec![which]);
         match self.call::<Written>("POST", "/points/delete?wait=true", &Deletion { filter }).await {
             // Where there is no collection there is nothing to take out.
             Err(trouble) if trouble.status == Some(404) => Ok(()),
@@ -112,7 +112,7 @@ impl Qdrant {
 
     /// How many points there are of these projects.
     pub(crate) async fn count(&self, projects: &[String]) -> Result<i64, ServiceError> {
-        let body = Counting { filter: within(projects, Vec::new()), exact: true };
+        let body = Counting { filter: project_filter(projects, Vec::new()), exact: true };
         match self.call::<CountResult>("POST", "/points/count", &body).await {
             Err(trouble) if trouble.status == Some(404) => Ok(0),
             answer => answer?.map(|counted| counted.count).ok_or_else(|| odd("a count that is no number")),
@@ -129,14 +129,14 @@ impl Qdrant {
     ) -> Result<Vec<(String, String, f64)>, ServiceError> {
         let mut rankings = Vec::new();
         if !words.indices.is_empty() {
-            let (query, filter) = (Query::Sparse(words.into()), within(projects, Vec::new()));
+            let (query, filter) = (Query::Sparse(words.into()), project_filter(projects, Vec::new()));
             rankings.push(Prefetch { query, using: WORDS, filter, limit: LIMIT, score_threshold: None });
         }
         if let Some((embedder, vector, floor)) =
             about.filter(|(_, vector, _)| vector.iter().any(|v| *v != 0.0))
         {
             let own = Condition { key: "embedder", test: Test::Match(Match::Value(embedder)) };
-            let (query, filter) = (Query::Dense(vector), within(projects, vec![own]));
+            let (query, filter) = (Query::Dense(vector), project_filter(projects, vec![own]));
             rankings.push(Prefetch { query, using: ABOUT, filter, limit: LIMIT, score_threshold: floor });
         }
         if rankings.is_empty() || projects.is_empty() {
@@ -145,7 +145,7 @@ impl Qdrant {
         let body = Search {
             prefetch: rankings,
             query: Fusion { fusion: "rrf" },
-            filter: within(projects, Vec::new()),
+            filter: project_filter(projects, Vec::new()),
             limit: LIMIT,
             with_payload: ["project_id", "memory_id"],
         };
@@ -273,7 +273,7 @@ impl Qdrant {
 }
 
 /// The filter of every call: these projects and no other, and what else is wanted.
-fn within<'a>(projects: &'a [String], more: Vec<Condition<'a>>) -> Filter<'a> {
+fn project_filter<'a>(projects: &'a [String], more: Vec<Condition<'a>>) -> Filter<'a> {
     let mut must = vec![Condition { key: "project_id", test: Test::Match(Match::Any(projects)) }];
     must.extend(more);
     Filter { must }
@@ -315,7 +315,7 @@ mod tests {
     #[test]
     fn a_filter_always_begins_with_the_projects() {
         let projects = ["p".to_owned()];
-        let filter = within(&projects, vec![Condition { key: "at", test: Test::Range { lt: 1 } }]);
+        let filter = project_filter(&projects, vec![Condition { key: "at", test: Test::Range { lt: 1 } }]);
         let expected = json!({ "must": [
             { "key": "project_id", "match": { "any": ["p"] } }, { "key": "at", "range": { "lt": 1 } },
         ] });

@@ -19,6 +19,7 @@ use super::answers::answer;
 use super::caller_header::CallerHeader;
 use super::disk::{Disk, DiskRead};
 use super::facts::{AnsweredQuestion, FACTS_REQUIRED};
+use super::fitted::fitted;
 use super::placeholder::{self, WithheldText, reveal};
 use super::question::Question;
 use crate::bounded_body::{self, BodyError};
@@ -92,7 +93,7 @@ impl Remote {
                 Err(AppError::Refused(refusal)) if refusal.code == FACTS_REQUIRED => questions(&refusal),
                 Ok(mut answer) => {
                     texts.iter().for_each(|(sealed, text)| reveal(&mut answer, sealed, text));
-                    return Ok(answer);
+                    return Ok(fitted(entry.name, answer));
                 }
                 Err(ended) => return Err(ended),
             };

@@ -8,6 +8,7 @@ mod caller_header;
 mod client;
 mod disk;
 mod facts;
+mod fitted;
 mod placeholder;
 mod question;
 

@@ -4,7 +4,7 @@ use baton_model::handoff::State;
 use baton_model::id::visible;
 use baton_ops::card::{SentHandoff, Unread};
 
-use super::{quotation, short_id, since};
+use super::{quotation, short_id, time_ago};
 
 /// The hand-offs that the project sent, a line each; nothing where there are none.
 pub(crate) fn section(sent: &[SentHandoff]) -> String {
@@ -17,7 +17,7 @@ fn row(one: &SentHandoff) -> Vec<String> {
         one.state.as_str().to_owned(),
         one.subject.as_deref().map(quotation).unwrap_or_default(),
         format!("to {}", visible(&one.to_project_id)),
-        since(one.updated_at),
+        time_ago(one.updated_at),
         detail(one),
     ]
 }
@@ -44,7 +44,7 @@ pub(super) fn unread(unread: Option<&Unread>) -> String {
                 visible(&one.kind),
                 format!("from {}", visible(&one.from)),
                 one.subject.as_deref().map(quotation).unwrap_or_default(),
-                since(one.created_at),
+                time_ago(one.created_at),
             ]
         })
         .collect();

@@ -221,7 +221,7 @@ impl Folder {
     pub(crate) fn begin(&self) -> Result<Draft, Fault> {
         let mut random = [0; 8];
         crate::clock::random(&mut random);
-        let name = with(&self.name, &format!(".{:016x}.tmp", u64::from_le_bytes(random)));
+        let name = with_ending(&self.name, &format!(".{:016x}.tmp", u64::from_le_bytes(random)));
         let old = self.file()?;
         let file = self.dir.make(&name)?;
         if let Some(old) = old {
@@ -245,7 +245,7 @@ impl Folder {
     }
 }
 
-fn with(name: &OsStr, ending: &str) -> OsString {
+fn with_ending(name: &OsStr, ending: &str) -> OsString {
     let mut name = name.to_owned();
     name.push(ending);
     name

@@ -2,6 +2,7 @@
 
 use std::process::ExitStatus;
 
+use baton_model::lossless_json;
 use baton_model::task::closing::IncrementStage;
 use baton_ops::task::CloseResult;
 use serde::Deserialize;
@@ -151,7 +152,7 @@ impl Outcome {
 }
 
 fn read(text: &str) -> Result<Report, String> {
-    serde_json::from_str(text).map_err(|error| error.to_string())
+    lossless_json::read(text.as_bytes()).map_err(|error| error.to_string())
 }
 
 #[cfg(all(test, unix))]
@@ -222,5 +223,19 @@ mod tests {
         );
         let malformed = check(0, Some("{\"result\":\"pass\",\n \"contex\":{}}"), "fixing");
         assert!(malformed.contains("contex") && malformed.contains("line 2"), "{malformed}");
+    }
+
+    #[test]
+    fn a_report_of_which_something_would_be_lost_is_not_taken() {
+        for (report, why) in [
+            (r#"{"result":"fail","context":{"a":1,"a":2}}"#, "the key \"a\" is given twice"),
+            (r#"{"result":"pass","context":{"n":123456789012345678901234567890}}"#, "has more than 64 bits"),
+        ] {
+            let shown = check(0, Some(report), "testing");
+            assert!(
+                shown.starts_with("failed: its BATON_RESULT cannot be read") && shown.contains(why),
+                "{shown}"
+            );
+        }
     }
 }

@@ -96,7 +96,10 @@ impl Worker<'_> {
             match is_recorded {
                 true => drop(fs::remove_file(file)),
                 false => {
-                    private_file::restrict(file)?;
+                    // What a link leads to is not the worker's to change.
+                    if fs::symlink_metadata(file).is_ok_and(|meta| meta.is_file()) {
+                        private_file::restrict(file)?;
+                    }
                     app.remark(&format!(
                         "{}: not all that the command wrote is recorded; it is kept in {}",
                         visible(&held.task_id),

@@ -1,7 +1,7 @@
 //! A command on one task: its files, its group of processes, its end.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus, Stdio};
 use std::thread::JoinHandle;
@@ -19,6 +19,7 @@ use super::tail::Tail;
 use crate::clock;
 use crate::error::AppError;
 use crate::launch;
+use crate::path_kind;
 use crate::time_zone;
 
 /// Time for a command to exit after it was asked to, before it is killed.
@@ -134,23 +135,12 @@ impl Command {
 
     /// The end of its output, without secrets.
     pub(super) fn last_output(&self) -> String {
-        let text = self.tail.text(&self.streams);
-        let lines: Vec<&str> = text.lines().collect();
-        let end = lines.get(lines.len().saturating_sub(OUTPUT_LINES)..).unwrap_or_default().join("\n");
-        let clean = baton_redact::shared().redact(&printable(&end)).text.into_owned();
-        let over = clean.chars().count().saturating_sub(OUTPUT_CHARS);
-        clean.chars().skip(over).collect()
+        end_of_output(&self.tail.text(&self.streams))
     }
 
     /// What it wrote as its result, if it wrote anything.
     pub(super) fn result(&self) -> Option<Result<String, String>> {
-        match fs::metadata(&self.result) {
-            Err(_) => None,
-            Ok(meta) if meta.len() > MAX_RESULT_BYTES => {
-                Some(Err(format!("it has more than {MAX_RESULT_BYTES} bytes")))
-            }
-            Ok(_) => Some(fs::read_to_string(&self.result).map_err(|error| error.to_string())),
-        }
+        fs::metadata(&self.result).ok().map(|_| read_result(&self.result))
     }
 
     /// Removes the packet. Returns the file of its result, if it wrote one: it is removed once all of it is recorded.
@@ -158,6 +148,36 @@ impl Command {
         let _ = fs::remove_file(&self.handoff);
         fs::metadata(&self.result).is_ok().then_some(self.result)
     }
+}
+
+/// The last lines of an output, without secrets. They go before it is cut: the sign of one may stand in a line that is cut off.
+fn end_of_output(output: &str) -> String {
+    let clean = printable(output);
+    let clean = baton_redact::shared().redact(&clean).text;
+    let lines: Vec<&str> = clean.lines().collect();
+    let end = lines.get(lines.len().saturating_sub(OUTPUT_LINES)..).unwrap_or_default().join("\n");
+    let over = end.chars().count().saturating_sub(OUTPUT_CHARS);
+    end.chars().skip(over).collect()
+}
+
+/// The text of a file of results. What is no regular file (a pipe, a link to a device) may have no end, and is not opened.
+fn read_result(path: &Path) -> Result<String, String> {
+    if let Some(kind) = path_kind::irregular(path) {
+        return Err(format!("it is {kind}, and no regular file"));
+    }
+    let mut text = String::new();
+    let read =
+        fs::File::open(path).and_then(|file| file.take(MAX_RESULT_BYTES + 1).read_to_string(&mut text));
+    match read {
+        // A character may be cut in two where the reading ends.
+        _ if fs::metadata(path).is_ok_and(|meta| meta.len() > MAX_RESULT_BYTES) => Err(too_large()),
+        Ok(read) if read as u64 > MAX_RESULT_BYTES => Err(too_large()),
+        read => read.map(|_| text).map_err(|error| error.to_string()),
+    }
+}
+
+fn too_large() -> String {
+    format!("it has more than {MAX_RESULT_BYTES} bytes")
 }
 
 /// Refuses a program that is not there, before a task is claimed for it. Where the system looks for more than this does, the start
@@ -235,5 +255,41 @@ impl Stop {
         self.runtime.block_on(async {
             tokio::select! { _ = tokio::signal::ctrl_c() => true, () = tokio::time::sleep(pause) => false }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_whose_sign_is_cut_off_is_not_in_the_end_of_the_output() {
+        let lines = |count: usize| (0..count).map(|line| format!("line {line}\n")).collect::<String>();
+        let value = format!("\"client_secret\":\n   \"plainwordVnine\"\n{}", lines(OUTPUT_LINES - 1));
+        let shown = end_of_output(&value);
+        assert!(!shown.contains("plainword") && shown.ends_with("line 38"), "{shown}");
+        let key: String = (0..60).map(|at| format!("{}{at:02}\n", "MIIEowIBAAKCAQEA7x".repeat(3))).collect();
+        let begin = ["-----BEGIN RSA ", "PRIVATE KEY-----\n"].concat();
+        let shown = end_of_output(&format!("{begin}{key}"));
+        assert_eq!(shown.trim(), "[redacted:private-key]");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_of_results_that_has_no_end_is_not_read() {
+        let root = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| root.path().join(name);
+        assert!(std::process::Command::new("mkfifo").arg(at("pipe")).status().expect("runs").success());
+        std::os::unix::fs::symlink("/dev/zero", at("zero")).expect("linked");
+        fs::create_dir(at("folder")).expect("made");
+        fs::write(at("large"), "x".repeat(1024 * 1024 + 1)).expect("written");
+        fs::write(at("result"), "{}").expect("written");
+        let read = |name: &str| read_result(&at(name));
+        for (name, why) in
+            [("pipe", "a pipe"), ("zero", "a device"), ("folder", "a folder"), ("large", "1048576")]
+        {
+            assert!(read(name).is_err_and(|error| error.contains(why)), "{name}");
+        }
+        assert_eq!(read("result"), Ok("{}".to_owned()));
     }
 }

@@ -5,8 +5,9 @@ use std::io::{Read, Write};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// How much of the end is kept, in bytes.
-const MAX_TAIL_BYTES: usize = 16 * 1024;
+/// How much of the end is kept, in bytes: more than the longest secret (64 KiB of a private key) beside all that is shown, so that
+/// the sign of a secret is there where its end is.
+const MAX_TAIL_BYTES: usize = 128 * 1024;
 /// How long the last words of a command that has ended are waited for: its own children may keep its output open.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 

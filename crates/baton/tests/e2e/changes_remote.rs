@@ -59,6 +59,53 @@ fn changes_that_another_baton_has_too_stay_in_the_remote() {
 }
 
 #[test]
+fn changes_that_were_passed_on_go_from_the_remote_with_the_last_baton_that_has_them() {
+    let of = TwoMachines::new();
+    let first = text(&wrapped(&of, "origin"), "baton_id");
+    let donna = of.donna();
+    donna.json(&["pickup"]);
+    let second = text(&donna.json(&["wrap", "--summary", "looked", "--next", "finish"]), "baton_id");
+    let dropped = of.ann().run(&["changes", "drop", &second]).done();
+    assert!(!dropped.err.contains("stay in the remote"), "{}", dropped.err);
+    of.ann().refused(3, "changes_none", &["changes", "show", &first]);
+    assert_eq!(references(&of), [""; 0]);
+}
+
+#[test]
+fn replaced_changes_are_gone_from_the_remote_or_named_by_the_doctor() {
+    let of = TwoMachines::new();
+    let ann = of.ann();
+    let baton = text(&wrapped(&of, "origin"), "baton_id");
+    let keep = |text: &str, remote: &str| {
+        of.laptop.file("shop/a.txt", text);
+        ann.run(&["changes", "keep", &baton, "--replace", "--changes-remote", remote]).done()
+    };
+    let answer = keep("second\n", "origin");
+    let [reference] = references(&of).try_into().expect("one");
+    let name = reference.rsplit(['\t', ' ']).next().unwrap_or_default();
+    assert!(answer.out.contains(name) && answer.err.is_empty(), "{} {} {reference}", answer.out, answer.err);
+    // The same content under another reference replaces it, too.
+    keep("second\n", "origin");
+    assert!(!references(&of).contains(&reference) && references(&of).len() == 1, "{:?}", references(&of));
+    let (there, away) = bare(&of);
+    fs::rename(&there, &away).expect("moved");
+    let answer = keep("third\n", "ledger");
+    assert!(answer.err.contains("`baton doctor` has the command"), "{}", answer.err);
+    let output = ann.text(&["doctor"]);
+    assert!(output.contains("may still have the reference of changes that were replaced"), "{output}");
+    fs::rename(&away, &there).expect("moved");
+    let found = ann.json(&["doctor"])["interrupted_pushes"].clone();
+    assert_eq!((&found[0]["is_there"], &found[0]["is_named"]), (&json!(true), &json!(false)), "{found:#}");
+    ann.shell(&text(&found[0], "remove")).done();
+    assert_eq!((references(&of), &ann.json(&["doctor"])["interrupted_pushes"]), (Vec::new(), &Value::Null));
+    // Into the ledger, where the remote answers.
+    let baton = text(&wrapped(&of, "origin"), "baton_id");
+    of.laptop.file("shop/a.txt", "fourth\n");
+    ann.json(&["changes", "keep", &baton, "--replace"]);
+    assert_eq!((references(&of).len(), note_of(&of)), (0, None));
+}
+
+#[test]
 fn changes_in_a_remote_arrive_and_go_with_a_drop() {
     let of = TwoMachines::new();
     // A hook of the repository takes no part.

@@ -95,6 +95,34 @@ fn what_comes_too_late_for_a_sensitive_task_is_kept_encrypted_by_a_server() {
     }
 }
 
+/// What is encrypted is cut by a budget only after it was decrypted.
+#[test]
+fn a_reader_gets_the_same_of_a_sensitive_task_through_a_server_as_with_a_store() {
+    let answers = [Stage::local(), Stage::remote(&[])].map(|stage| {
+        stage.terminal("Lola").json(&["init"]);
+        let (lola, tess) = (stage.terminal("Lola"), stage.terminal("Tess"));
+        for who in [&lola, &tess] {
+            who.json(&["agent", "register", "--role", "testing"]);
+            who.json(&["key", "create"]);
+        }
+        let long = json!({ "vault": "VAULT", "steps": "s".repeat(900), "also": "a".repeat(300) }).to_string();
+        let context = json!({ "work_completed": "WORK", "logs": "l".repeat(700) }).to_string();
+        let options = ["--agent-role", "testing", "--sensitive", "--handoff-instructions", &long];
+        let create = ["task", "create", "keys", "--id", "shop-keys", "--agent-context", &context];
+        lola.json(&[&create[..], &options].concat());
+        let shown = tess.json(&["task", "show", "shop-keys"]);
+        let claimed = tess.json(&["task", "claim", "shop-keys"]);
+        let fields = ["handoff_instructions", "agent_context", "left_out"];
+        let pick = |from: &serde_json::Value| fields.map(|field| from[field].clone());
+        assert!(claimed["packet"].to_string().len() <= 1024, "{claimed:#}");
+        (pick(&shown), claimed["packet"].clone())
+    });
+    let [here, there] = answers;
+    assert_eq!(here, there);
+    let text = json!(there.1).to_string();
+    assert!(text.contains("VAULT") && text.contains("WORK") && !text.contains("baton:"), "{text}");
+}
+
 /// What encrypting adds counts for nobody; what is too much for one who has the store is too much here.
 #[test]
 fn a_long_sensitive_context_is_changed_through_a_server_as_with_a_store() {

@@ -334,6 +334,11 @@ fn all_that_a_command_wrote_is_recorded_or_kept_in_a_file_that_is_named() {
     assert!(task.contains("R1") && kept_file(&warned) == large, "{warned}");
     let (_, warned) = run("echo '{\"result\":\"passed\",\"reason\":\"R1\"}' > $BATON_RESULT");
     assert!(kept_file(&warned).contains("passed"), "{warned}");
+    // Something would be lost of it, or it has no end.
+    let (_, warned) = run("echo '{\"context\":{\"a\":1,\"a\":2}}' > $BATON_RESULT");
+    assert!(kept_file(&warned).contains("\"a\":2"), "{warned}");
+    let (task, warned) = run("mkfifo $BATON_RESULT");
+    assert!(task.contains("it is a pipe") && warned.contains("it is kept in "), "{task} {warned}");
 }
 
 #[test]

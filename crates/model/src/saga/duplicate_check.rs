@@ -16,7 +16,7 @@ const CHECKS_WITHOUT_SENDER: usize = 2;
 
 /// Schedules a check, because a request of this sender may still arrive. Without a sender, the request itself has ended.
 pub fn schedule_duplicate_check(steps: &mut Vec<Step>, sender: Option<&ProcessLocation>, now: Millis) {
-    let at = waiting(steps, now);
+    let at = pending_check(steps, now);
     if let Some(step) = steps.get_mut(at) {
         let sender = sender.map(|place| json!({ "machine": place.machine, "process": place.process }));
         // A check that is due sooner stays so.
@@ -30,7 +30,7 @@ pub fn schedule_duplicate_check(steps: &mut Vec<Step>, sender: Option<&ProcessLo
 
 /// Makes the check due at once: a sender whose step another one had taken over has returned, and may have created a task.
 pub fn check_duplicates_now(steps: &mut Vec<Step>, now: Millis) {
-    let at = waiting(steps, now);
+    let at = pending_check(steps, now);
     if let Some(step) = steps.get_mut(at) {
         step.due_at = now;
         step.updated_at = now;
@@ -38,7 +38,7 @@ pub fn check_duplicates_now(steps: &mut Vec<Step>, now: Millis) {
 }
 
 /// Index of the pending check; adds one where there is none.
-fn waiting(steps: &mut Vec<Step>, now: Millis) -> usize {
+fn pending_check(steps: &mut Vec<Step>, now: Millis) -> usize {
     let waits = |step: &Step| step.kind == Kind::DuplicateCheck && step.stage == StepStage::Pending;
     steps.iter().position(waits).unwrap_or_else(|| {
         let no = steps.last().map_or(1, |step| step.no + 1);

@@ -2,6 +2,7 @@
 
 mod allot;
 mod fit;
+mod unfitted;
 
 use serde_json::{Map, Value, json};
 
@@ -12,6 +13,7 @@ use super::{Task, is_empty, sealed};
 use crate::handoff_message::Kind;
 use crate::handoff_message::build::field_order;
 use crate::route::{self, last_sent, message_kind};
+pub use unfitted::Unfitted;
 
 /// The budget of a role in bytes: 2 KiB to build or to mend, 1 KiB to test, half of one to approve.
 pub fn budget_of(role: Option<&str>) -> usize {
@@ -38,19 +40,21 @@ pub struct Surroundings {
 /// failed, instructions and context, as far as the budget in bytes of JSON goes. What did not fit is named under `left_out`;
 /// `task_show` with `full` has all of it.
 pub fn packet(task: &Task, beside: &Surroundings, budget: usize) -> Value {
-    let values = Values::of(task, beside);
-    let parts = values.parts();
+    Values::of(task, beside).packet(budget)
+}
+
+fn fill(parts: &[Part<'_>], budget: usize) -> Value {
     let mut reserve = 0;
     // Names of what is left out take a part of the budget, and may leave out more.
     for _ in 0..3 {
-        let filled = PacketFields::of(&parts, budget.saturating_sub(reserve));
+        let filled = PacketFields::of(parts, budget.saturating_sub(reserve));
         let names = filled.names_len();
         if names <= reserve {
             return filled.close(budget);
         }
         reserve = names.min(budget / 6);
     }
-    PacketFields::of(&parts, budget.saturating_sub(reserve)).close(budget)
+    PacketFields::of(parts, budget.saturating_sub(reserve)).close(budget)
 }
 
 /// Whether an agent cannot do without a part.
@@ -88,66 +92,91 @@ impl Part<'_> {
     }
 }
 
+/// Fields that are shown before the two objects.
+const BEFORE: [(&str, Rank); 10] = [
+    ("id", Rank::Head),
+    ("title", Rank::Needed),
+    ("agent_role", Rank::Head),
+    ("type", Rank::Head),
+    ("previous_agent", Rank::Head),
+    ("attempts", Rank::Head),
+    ("acceptance_criteria", Rank::Needed),
+    ("description", Rank::Needed),
+    ("what_to_build", Rank::Needed),
+    ("failed_attempts", Rank::Needed),
+];
+/// Fields that are shown behind them.
+const BEHIND: [(&str, Rank); 3] =
+    [("design", Rank::Other), ("notes", Rank::Other), ("comments", Rank::Other)];
+
 /// All that can be said.
 struct Values {
-    fields: Vec<(&'static str, Value, Rank)>,
+    /// What is beside the two objects.
+    fields: Map<String, Value>,
     instructions: Map<String, Value>,
     context: Map<String, Value>,
-    /// Fields of both objects that every receiver of this kind of message needs.
-    order: Vec<&'static str>,
-    beside: Vec<(&'static str, Value, Rank)>,
+    /// The kind of message, which says what every receiver needs of both objects.
+    kind: Kind,
 }
 
 impl Values {
     fn of(task: &Task, beside: &Surroundings) -> Self {
         let word = task.pending_type.as_deref().or(last_sent(task).map(|(kind, _)| kind));
         let kind = word.and_then(Kind::from_word).unwrap_or_else(|| message_kind(task));
-        let mut context = sealed::redacted_view(&task.agent_context);
-        if task.previous_agent.is_some() {
+        let extra = |key: &str| task.extra.get(key).cloned().unwrap_or_default();
+        let to_build = beside.what_to_build.as_ref().filter(|_| task.description.is_empty());
+        let comments = beside.comments.iter().rev().map(comment).collect();
+        let fields = [
+            ("id", json!(task.task_id)),
+            ("title", json!(task.title)),
+            ("agent_role", json!(task.agent_role)),
+            ("type", json!(word)),
+            ("previous_agent", json!(task.previous_agent)),
+            ("attempts", json!(task.attempts)),
+            ("acceptance_criteria", extra("acceptance_criteria")),
+            ("description", json!(task.description)),
+            ("what_to_build", json!(to_build)),
+            ("failed_attempts", json!(failures(task))),
+            ("design", extra("design")),
+            ("notes", extra("notes")),
+            ("comments", Value::Array(comments)),
+        ];
+        let fields = fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        let instructions = sealed::redacted_view(&task.handoff_instructions);
+        Self::new(fields, instructions, sealed::redacted_view(&task.agent_context), kind)
+    }
+
+    fn new(
+        fields: Map<String, Value>,
+        instructions: Map<String, Value>,
+        mut context: Map<String, Value>,
+        kind: Kind,
+    ) -> Self {
+        if fields.get("previous_agent").is_some_and(|name| !name.is_null()) {
             // Said above.
             context.shift_remove("previous_agent");
         }
-        let extra = |key: &str| task.extra.get(key).cloned().unwrap_or_default();
-        let to_build = beside.what_to_build.as_ref().filter(|_| task.description.is_empty());
-        let fields = vec![
-            ("id", json!(task.task_id), Rank::Head),
-            ("title", json!(task.title), Rank::Needed),
-            ("agent_role", json!(task.agent_role), Rank::Head),
-            ("type", json!(word), Rank::Head),
-            ("previous_agent", json!(task.previous_agent), Rank::Head),
-            ("attempts", json!(task.attempts), Rank::Head),
-            ("acceptance_criteria", extra("acceptance_criteria"), Rank::Needed),
-            ("description", json!(task.description), Rank::Needed),
-            ("what_to_build", json!(to_build), Rank::Needed),
-            ("failed_attempts", json!(failures(task)), Rank::Needed),
-        ];
-        let comments = beside.comments.iter().rev().map(comment).collect();
-        Self {
-            fields,
-            instructions: sealed::redacted_view(&task.handoff_instructions),
-            context,
-            order: field_order(kind).collect(),
-            beside: vec![
-                ("design", extra("design"), Rank::Other),
-                ("notes", extra("notes"), Rank::Other),
-                ("comments", Value::Array(comments), Rank::Other),
-            ],
-        }
+        Self { fields, instructions, context, kind }
+    }
+
+    /// As much of it as goes into a budget.
+    fn packet(&self, budget: usize) -> Value {
+        fill(&self.parts(), budget)
     }
 
     /// The parts in the order in which they are shown.
     fn parts(&self) -> Vec<Part<'_>> {
-        let single = |(name, value, rank): &'_ (&'static str, Value, Rank)| {
-            (!is_empty(value)).then_some((*name, *rank))
+        // Fields of both objects that every receiver of this kind of message needs.
+        let order: Vec<&str> = field_order(self.kind).collect();
+        let single = |(name, rank): &(&'static str, Rank)| {
+            let value = self.fields.get(*name).filter(|value| !is_empty(value))?;
+            Some(part(None, name, value, *rank))
         };
-        let mut parts = Vec::new();
-        for field in &self.fields {
-            parts.extend(single(field).map(|(name, rank)| part(None, name, &field.1, rank)));
-        }
+        let mut parts: Vec<Part<'_>> = BEFORE.iter().filter_map(single).collect();
         for (object, fields) in
             [("handoff_instructions", &self.instructions), ("agent_context", &self.context)]
         {
-            let place = |name: &str| self.order.iter().position(|known| *known == name);
+            let place = |name: &str| order.iter().position(|known| *known == name);
             let mut fields: Vec<_> = fields.iter().collect();
             fields.sort_by_key(|(name, value)| (place(name).unwrap_or(usize::MAX), value.to_string().len()));
             parts.extend(fields.into_iter().map(|(name, value)| {
@@ -155,9 +184,7 @@ impl Values {
                 part(Some(object), name, value, rank)
             }));
         }
-        for field in &self.beside {
-            parts.extend(single(field).map(|(name, rank)| part(None, name, &field.1, rank)));
-        }
+        parts.extend(BEHIND.iter().filter_map(single));
         parts
     }
 }

@@ -42,7 +42,7 @@ impl Side {
         }
     }
 
-    fn other(self) -> Self {
+    fn opposite(self) -> Self {
         match self {
             Self::Ours => Self::Theirs,
             Self::Theirs => Self::Ours,
@@ -54,7 +54,7 @@ impl Conflict {
     /// The same, seen from the other side.
     pub fn swap(&mut self) {
         std::mem::swap(&mut self.ours, &mut self.theirs);
-        self.kept = self.kept.other();
+        self.kept = self.kept.opposite();
     }
 
     /// The value of a side.
@@ -67,7 +67,7 @@ impl Conflict {
 
     /// One sentence: what was kept, and what was not.
     pub fn summary(&self) -> String {
-        let other = self.kept.other();
+        let other = self.kept.opposite();
         format!(
             "{} {} was changed on both sides: {} {} is kept, {} was {}",
             visible(&self.id),

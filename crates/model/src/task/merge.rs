@@ -50,7 +50,7 @@ pub(super) fn merge_from(
     text::note_replaced(&mut merged, &mine, &incoming, their_clocks);
     let mut conflicts = conflicts(&ours.task.task_id, known.last(), &mine, &incoming, &kept_theirs);
     conflicts.retain(|conflict| !texts.contains_key(conflict.field.as_str()));
-    for conflict in put_back(&known, &mine, theirs, &kept_theirs) {
+    for conflict in reverted_changes(&known, &mine, theirs, &kept_theirs) {
         if conflicts.iter().all(|other| other.field != conflict.field) {
             conflicts.push(conflict);
         }
@@ -202,7 +202,7 @@ fn join(ours: &State, incoming: &LineContent, texts: &BTreeMap<&str, Value>) -> 
             Status::Theirs(stamp) if goes_with_status(name) => {
                 Some((incoming.entries.get(name), stamp.max(our.1)))
             }
-            _ => incoming.about(name),
+            _ => incoming.entry(name),
         };
         let (value, stamp) = match (their, status) {
             (None, _) => our,
@@ -250,7 +250,7 @@ impl Status {
         if our.0 == incoming.entries.get("status") {
             return Self::Same;
         }
-        match incoming.about("status") {
+        match incoming.entry("status") {
             Some(their) if order("status", our, their).is_gt() => Self::Theirs(their.1),
             _ => Self::Ours,
         }
@@ -260,7 +260,7 @@ impl Status {
     fn of_result(ours: &State, incoming: &LineContent) -> Self {
         let (status, our) = (Self::of(ours, incoming), ours.clocks.of("status"));
         let is_closed = ours.entries.get("status").is_some_and(|value| value == "closed");
-        match (status, incoming.about("status")) {
+        match (status, incoming.entry("status")) {
             (Self::Same, Some((_, their))) if is_closed && our.is_seen && their.is_seen => {
                 match their.at.cmp(&our.at) {
                     Ordering::Greater => Self::Theirs(their),
@@ -308,7 +308,12 @@ fn conflicts(
 
 /// Changes of the ledger that a line without our object in its metadata brings back to an earlier value. Its writer has taken them
 /// back, or was never shown them: the line does not say which.
-fn put_back(known: &[Version<'_>], ours: &State, theirs: &Record, theirs_kept: &[String]) -> Vec<Conflict> {
+fn reverted_changes(
+    known: &[Version<'_>],
+    ours: &State,
+    theirs: &Record,
+    theirs_kept: &[String],
+) -> Vec<Conflict> {
     if theirs.stamp.is_some() || theirs.coverage.has_own() {
         return Vec::new();
     }

@@ -50,7 +50,7 @@ impl LineContent {
     }
 
     /// What it says about an entry.
-    pub(super) fn about(&self, name: &str) -> Option<(Option<&Value>, Stamp)> {
+    pub(super) fn entry(&self, name: &str) -> Option<(Option<&Value>, Stamp)> {
         if let Some(fact) = self.facts.get(name) {
             return Some((fact.value.as_ref(), fact.stamp));
         }
@@ -104,7 +104,7 @@ pub(super) fn reading(known: &[Version<'_>], ancestor: Ancestor, ours: &State, l
         return origin(version, known, ours, &line);
     }
     if let Some(base) = base(known, &line) {
-        return since(base, known, ours, &line);
+        return content_since(base, known, ours, &line);
     }
     match line.record.stamp {
         Some(_) if is_own => dated(known, ours, &line),
@@ -153,7 +153,7 @@ fn newest<'a, 'b>(known: &'b [Version<'a>], line: &Version<'_>) -> Option<&'b Ve
 ///
 /// Where its time has not moved it may as well be what another clone wrote, whose change happens to have the same time as the one
 /// here: it is no later than its clocks say for an entry that the ledger has changed since.
-fn since(base: &Version<'_>, known: &[Version<'_>], ours: &State, line: &Version<'_>) -> LineContent {
+fn content_since(base: &Version<'_>, known: &[Version<'_>], ours: &State, line: &Version<'_>) -> LineContent {
     let mut reading = LineContent::from(base, line);
     let has_moved = line.at() != base.at();
     // Made from this version or an earlier one that is not known any more: what it lacks may have come later, and what was there
@@ -188,7 +188,7 @@ fn since(base: &Version<'_>, known: &[Version<'_>], ours: &State, line: &Version
 /// A line that comes after the version that was made from it: it says in what that one was changed. What the ledger has changed
 /// since is later.
 fn origin(version: &Version<'_>, known: &[Version<'_>], ours: &State, line: &Version<'_>) -> LineContent {
-    let mut reading = since(line, known, ours, version);
+    let mut reading = content_since(line, known, ours, version);
     reading.facts.retain(|name, fact| ours.entries.get(name) == fact.value.as_ref());
     // A comment changes no clock: the line may have one that the version was made without.
     for (name, value) in line.entries.iter().filter(|(name, _)| entry::is_comment(name)) {

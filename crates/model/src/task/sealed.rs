@@ -140,7 +140,7 @@ pub fn is_redacted(context: &Map<String, Value>) -> bool {
 }
 
 /// The plain context: what was decrypted, with what stands beside the encrypted text. What is no JSON object is refused.
-pub fn opened(context: &Map<String, Value>, plain: &str) -> Result<Map<String, Value>, Refusal> {
+pub fn with_plain_text(context: &Map<String, Value>, plain: &str) -> Result<Map<String, Value>, Refusal> {
     let mut whole: Map<String, Value> = serde_json::from_str(plain).map_err(|error| {
         let what = format!("what was encrypted is no JSON object: {error}");
         Refusal::new(Kind::Refused, "sealed_damaged", what, "write the context anew")
@@ -192,11 +192,11 @@ mod tests {
         let mut context = sealed(&["Ann"]);
         context.insert("failure".into(), json!("boom"));
         assert_eq!(json!(redacted_view(&context)), json!({ "sealed_for": ["Ann"], "failure": "boom" }));
-        let whole = opened(&context, r#"{"work_completed": "x"}"#).expect("an object");
+        let whole = with_plain_text(&context, r#"{"work_completed": "x"}"#).expect("an object");
         assert_eq!(json!(whole), json!({ "work_completed": "x", "failure": "boom" }));
-        let shadowed = opened(&context, r#"{"failure": "none"}"#).expect("an object");
+        let shadowed = with_plain_text(&context, r#"{"failure": "none"}"#).expect("an object");
         assert_eq!(json!(shadowed), json!({ "failure": "none", "failure (not encrypted)": "boom" }));
-        assert_eq!(opened(&context, "[1]").map_err(|refusal| refusal.code), Err("sealed_damaged"));
+        assert_eq!(with_plain_text(&context, "[1]").map_err(|refusal| refusal.code), Err("sealed_damaged"));
         assert_eq!(redacted_view(&sealed_like()), sealed_like());
     }
 }

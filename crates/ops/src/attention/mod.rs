@@ -110,7 +110,7 @@ impl Operation for Attention {
             scan.count(tx)?;
             // Pages of all sections are read by who wants nothing apart.
             let is_apart = section.is_some() || input.cursor.is_none();
-            let mut mine = if is_apart { scan.mine(tx)? } else { Vec::new() };
+            let mut mine = if is_apart { scan.own_items(tx)? } else { Vec::new() };
             let sections = scan.sections(&mine);
             let mut items = match section {
                 None => scan.page(tx, &position, "", limit + 1)?,

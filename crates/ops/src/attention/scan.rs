@@ -180,7 +180,7 @@ impl<'a, 'e> Scan<'a, 'e> {
     }
 
     /// What is for the identity that looks, or its own, the oldest first.
-    pub(super) fn mine(&self, tx: &mut Tx<'_>) -> Result<Vec<AttentionItem>, Failure> {
+    pub(super) fn own_items(&self, tx: &mut Tx<'_>) -> Result<Vec<AttentionItem>, Failure> {
         match self.viewer.as_str() {
             "" => Ok(Vec::new()),
             key => self.page(tx, &Position::oldest(), key, MOST_OWN),

@@ -15,7 +15,7 @@ pub(super) fn add(tx: &mut Tx<'_>, env: &Env<'_>, item: &mut AttentionItem) -> R
     let stop = match item.reason {
         Reason::SessionSilent | Reason::SessionQuiet => {
             let entries = delta::newest_of_session(tx, &item.project_id, &item.id, MAX_SCANNED_ENTRIES)?;
-            item.subject = last_words(tx, item, &entries)?;
+            item.subject = last_text(tx, item, &entries)?;
             stop_of_session(&entries)
         }
         Reason::BatonStarving | Reason::BatonWaiting => {
@@ -25,7 +25,7 @@ pub(super) fn add(tx: &mut Tx<'_>, env: &Env<'_>, item: &mut AttentionItem) -> R
         _ => None,
     };
     if let Some(stop) = stop {
-        let summary = std::mem::replace(&mut item.subject, provider_stop::in_words(&stop, env.now));
+        let summary = std::mem::replace(&mut item.subject, provider_stop::stop_text(&stop, env.now));
         item.detail = item.detail.take().or(Some(summary)).filter(|text| !text.is_empty());
     }
     Ok(())
@@ -39,7 +39,7 @@ fn stop_of_session(newest: &[Delta]) -> Option<provider_stop::Stopped> {
 }
 
 /// What a session said last: its last checkpoint, else its last entry with words, else the task that it has claimed.
-fn last_words(tx: &mut Tx<'_>, item: &AttentionItem, newest: &[Delta]) -> Result<String, Failure> {
+fn last_text(tx: &mut Tx<'_>, item: &AttentionItem, newest: &[Delta]) -> Result<String, Failure> {
     let (project_id, session_id) = (&item.project_id, &item.id);
     if let Some(last) = delta::last_of_session(tx, project_id, session_id, Kind::Checkpoint)? {
         return Ok(last.headline());

@@ -1,7 +1,7 @@
 //! `changes_attach`: give a baton the changes of the working copy in which it was left.
 
 use baton_model::baton::Baton;
-use baton_model::changes::Manifest;
+use baton_model::changes::{Manifest, RemoteContent};
 use baton_model::delta::Kind;
 use baton_model::id::{short, visible};
 use baton_model::refusal::{self, Refusal};
@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{BatonChanges, attach, none, of_baton, refuse_others};
+use super::{BatonChanges, attach, none, of_baton, refuse_others, unnamed};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Meta, Operation, Retention};
 use crate::resolve;
@@ -41,6 +41,9 @@ pub struct AttachOutput {
     pub project_id: String,
     /// The changes.
     pub changes: BatonChanges,
+    /// References in remotes that were replaced, and that no baton of the project has any more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unnamed: Vec<RemoteContent>,
 }
 
 impl Operation for Attach {
@@ -52,7 +55,7 @@ impl Operation for Attach {
     fn run(input: AttachInput, cx: &mut Cx<'_>) -> Result<AttachOutput, Failure> {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let Cx { store, env } = cx;
-        let changes = store.write(&[&project_id], |tx| {
+        let (changes, unnamed) = store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             let id = match baton::by_prefix(tx, &project_id, &input.baton_id)?.as_slice() {
                 [one] => one.clone(),
@@ -69,9 +72,11 @@ impl Operation for Attach {
             }
             let identity = resolve::identity(env.caller, None)?;
             refuse_others(env, (&left.baton_id, &left.identity), &identity)?;
-            let before = of_baton(tx, &project_id, &left.baton_id)?
-                .filter(|before| before.manifest.content_hash != input.changes.content_hash);
-            if let Some(before) = before {
+            let before = of_baton(tx, &project_id, &left.baton_id)?;
+            let given_up = before.as_ref().and_then(|before| before.manifest.remote.clone());
+            let is_other =
+                |before: &BatonChanges| before.manifest.content_hash != input.changes.content_hash;
+            if let Some(before) = before.filter(is_other) {
                 if !input.replace {
                     return Err(present(&before).into());
                 }
@@ -81,10 +86,12 @@ impl Operation for Attach {
                 append_json(tx, env, &author, Kind::Other, &body)?;
             }
             attach(tx, env, (&project_id, &left.identity), &left.baton_id, &input.changes)?;
-            of_baton(tx, &project_id, &left.baton_id)?
-                .ok_or_else(|| none(format!("baton {} has no changes", left.baton_id)).into())
+            let changes = of_baton(tx, &project_id, &left.baton_id)?
+                .ok_or_else(|| none(format!("baton {} has no changes", left.baton_id)))?;
+            let unnamed = unnamed(tx, &project_id, given_up)?;
+            Ok((changes, unnamed))
         })?;
-        Ok(AttachOutput { project_id, changes })
+        Ok(AttachOutput { project_id, changes, unnamed })
     }
 }
 

@@ -1,12 +1,13 @@
 //! `changes_drop`: remove the changes of a baton from the ledger.
 
+use baton_model::changes::RemoteContent;
 use baton_model::delta::Kind;
 use baton_store::{Failure, changes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{BatonChanges, find, lineage, refuse_others};
+use super::{BatonChanges, find, lineage, refuse_others, unnamed};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
@@ -37,6 +38,9 @@ pub struct DropOutput {
     pub identity: String,
     /// The changes.
     pub changes: BatonChanges,
+    /// References in remotes that no baton of the project has any more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unnamed: Vec<RemoteContent>,
 }
 
 impl Operation for Drop {
@@ -48,12 +52,12 @@ impl Operation for Drop {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
-        let changes = store.write(&[&project_id], |tx| {
+        let (changes, unnamed) = store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
             let stored = find(tx, env, &project_id, Some(&input.baton_id))?;
             refuse_others(env, (&stored.baton_id, &stored.identity), &identity)?;
-            lineage::remove_earlier(tx, &project_id, &stored)?;
+            let earlier = lineage::remove_earlier(tx, &project_id, &stored)?;
             changes::remove(tx, &project_id, &stored)?;
             let dropped = BatonChanges::read(stored)?;
             let what = format!("changes of baton {} dropped", dropped.baton_id);
@@ -61,8 +65,10 @@ impl Operation for Drop {
                 "content_hash": dropped.manifest.content_hash });
             let author = Author { project_id: &project_id, identity: &identity, session: None };
             append_json(tx, env, &author, Kind::Other, &body)?;
-            Ok(dropped)
+            let given_up = earlier.into_iter().chain(dropped.manifest.remote.clone());
+            let unnamed = unnamed(tx, &project_id, given_up)?;
+            Ok((dropped, unnamed))
         })?;
-        Ok(DropOutput { project_id, identity, changes })
+        Ok(DropOutput { project_id, identity, changes, unnamed })
     }
 }

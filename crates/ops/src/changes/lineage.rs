@@ -1,6 +1,7 @@
 //! Changes along the line of a baton: a wrap passes on what its session did not apply, and answers name what stayed behind.
 
 use baton_model::baton::Baton;
+use baton_model::changes::RemoteContent;
 use baton_model::delta::{Kind, Row};
 use baton_model::id::{short, visible};
 use baton_model::session::Session;
@@ -249,16 +250,18 @@ fn earlier_changes<'a>(
     Ok(found)
 }
 
-/// Removes the same content from the batons before one: it was passed on from there.
+/// Removes the same content from the batons before one: it was passed on from there. Returns where they had it in remotes.
 pub(super) fn remove_earlier(
     tx: &mut Tx<'_>,
     project_id: &str,
     dropped: &StoredChanges,
-) -> Result<(), Failure> {
+) -> Result<Vec<RemoteContent>, Failure> {
+    let mut remotes = Vec::new();
     for link in changes::lineage(tx, project_id, &dropped.baton_id, MAX_ANCESTORS)? {
         if let Some(same) = link.changes.filter(|stored| stored.content_hash == dropped.content_hash) {
             changes::remove(tx, project_id, &same)?;
+            remotes.extend(BatonChanges::read(same)?.manifest.remote);
         }
     }
-    Ok(())
+    Ok(remotes)
 }

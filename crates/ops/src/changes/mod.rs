@@ -9,7 +9,7 @@ mod record;
 mod show;
 mod upload;
 
-use baton_model::changes::{Manifest, invalid};
+use baton_model::changes::{Manifest, RemoteContent, invalid};
 use baton_model::id::{identity_key, short, visible};
 use baton_model::refusal::{self, Refusal};
 use baton_model::time::Timestamp;
@@ -105,6 +105,21 @@ pub(crate) fn attach(
     }
     changes::put(tx, project_id, &stored)?;
     Ok(CHANGES.remove_unused(tx, project_id, env.now - content::UNUSED)?)
+}
+
+/// Those of the references in remotes that no baton of the project has any more.
+fn unnamed(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    given_up: impl IntoIterator<Item = RemoteContent>,
+) -> Result<Vec<RemoteContent>, Failure> {
+    let mut unnamed = Vec::new();
+    for remote in given_up {
+        if !unnamed.contains(&remote) && show::of_reference(tx, project_id, &remote.reference)?.is_empty() {
+            unnamed.push(remote);
+        }
+    }
+    Ok(unnamed)
 }
 
 /// Copies the changes of a baton that was left anew in another project.

@@ -71,7 +71,11 @@ impl Operation for Show {
 }
 
 /// The changes of all batons that are kept under a reference of a remote, whose name begins with the hash of their content.
-fn of_reference(tx: &mut Tx<'_>, project_id: &str, reference: &str) -> Result<Vec<BatonChanges>, Failure> {
+pub(super) fn of_reference(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    reference: &str,
+) -> Result<Vec<BatonChanges>, Failure> {
     let name = reference.strip_prefix(REFERENCES).unwrap_or_default();
     let hash = name.split('-').next().unwrap_or_default();
     let mut found = Vec::new();

@@ -120,7 +120,7 @@ impl Operation for Advance {
                 }
                 Err(fault) => return Err(fault),
             };
-            moved(tx, env, &input, before, (&identity, forced))
+            advance_state(tx, env, &input, before, (&identity, forced))
         })?;
         let (handoff, steps, was_done) = match outcome {
             Outcome::Moved(handoff, steps) => (handoff, steps, false),
@@ -258,7 +258,7 @@ fn late(
     Ok(Outcome::Late(no.with("kept_delta_id", delta_id).with("ended", json!(ended))))
 }
 
-fn moved(
+fn advance_state(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     input: &AdvanceInput,

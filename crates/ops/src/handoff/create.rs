@@ -149,7 +149,7 @@ impl Operation for Create {
             });
         }
         store.write(&[&from, &input.to_project_id], |tx| {
-            if let Some(earlier) = request::answered(tx, request.as_ref())? {
+            if let Some(earlier) = request::earlier_answer_of(tx, request.as_ref())? {
                 return Ok(CreateOutput::Made(Box::new(replayed(tx, earlier)?)));
             }
             let mut handoff = planned.clone();

@@ -122,7 +122,7 @@ pub(crate) fn record(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &Handoff, by: 
 
 /// Removes the sender's text from tasks whose transfer has not been accepted yet: until then it is announced by id,
 /// subject, sender and age only.
-pub(crate) fn without_words(
+pub(crate) fn without_sender_text(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     project_id: &str,

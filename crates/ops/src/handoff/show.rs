@@ -176,7 +176,7 @@ fn find_baton(
     let holder = holder.map(|holder| holder.identity);
     Ok(Some(ShowOutput {
         project_id: project_id.to_owned(),
-        handoff: HandoffOrBaton::Baton(Box::new(described(found, state, holder))),
+        handoff: HandoffOrBaton::Baton(Box::new(baton_row(found, state, holder))),
         packet,
         description: None,
         links: Map::new(),
@@ -185,7 +185,7 @@ fn find_baton(
     }))
 }
 
-fn described(found: Baton, state: State, holder: Option<String>) -> BatonRow {
+fn baton_row(found: Baton, state: State, holder: Option<String>) -> BatonRow {
     BatonRow {
         handoff_id: found.baton_id,
         kind: WaitingKind::Baton,

@@ -16,7 +16,7 @@ use super::steps::{Plan, close_row, task_of};
 use super::{Row, acceptor, edit, moved, record};
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
-use crate::saga::{apply_event, comment_on_issue, schedule_duplicate_check};
+use crate::saga::{apply_event, comment_on_issue, plan_duplicate_check};
 use crate::task::{insert as insert_task, update_without_delta};
 
 /// The longest comment that is brought to an issue, in characters: GitHub takes 65,536 with what we add.
@@ -235,7 +235,7 @@ fn unknown(cx: &mut Cx<'_>, repo: &str, input: &TrackerEventInput) -> Result<Tra
     let Cx { store, env } = cx;
     let known = store.read(|tx| Ok(handoff::get(tx, id)?))?;
     let projects = known.map(|known| (known.from_project_id, known.to_project_id)).unwrap_or_default();
-    store.write(&[&projects.0, &projects.1], |tx| schedule_duplicate_check(tx, env, id))?;
+    store.write(&[&projects.0, &projects.1], |tx| plan_duplicate_check(tx, env, id))?;
     Ok(TrackerEventOutput { changed: true, handoff: None })
 }
 

@@ -130,7 +130,7 @@ impl Request {
     }
 
     /// The answer that was given before.
-    pub(crate) fn answered<T: DeserializeOwned>(&self, tx: &mut Tx<'_>) -> Result<Option<T>, Failure> {
+    pub(crate) fn earlier_answer<T: DeserializeOwned>(&self, tx: &mut Tx<'_>) -> Result<Option<T>, Failure> {
         let Some(stored) = request::get(tx, &self.key)? else { return Ok(None) };
         if stored.fingerprint != self.fingerprint {
             return Err(self.mismatch().into());
@@ -191,11 +191,11 @@ impl Request {
 }
 
 /// The answer to the same request before, where the request has a key.
-pub(crate) fn answered<T: DeserializeOwned>(
+pub(crate) fn earlier_answer_of<T: DeserializeOwned>(
     tx: &mut Tx<'_>,
     request: Option<&Request>,
 ) -> Result<Option<T>, Failure> {
-    request.map_or(Ok(None), |request| request.answered(tx))
+    request.map_or(Ok(None), |request| request.earlier_answer(tx))
 }
 
 /// Keeps the answer, where the request has a key.

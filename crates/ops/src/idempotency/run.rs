@@ -111,13 +111,13 @@ impl<'a> KeyedRequest<'a> {
         let projects: Vec<&str> = self.project_id.as_deref().into_iter().collect();
         cx.store.write(&projects, |tx| {
             let own = match &self.project_id {
-                Some(_) => self.request.answered(tx)?,
+                Some(_) => self.request.earlier_answer(tx)?,
                 None => None,
             };
             // One that made its project was kept before there was any.
             match own {
                 Some(own) => Ok(Some(own)),
-                None => self.request.outside().answered(tx),
+                None => self.request.outside().earlier_answer(tx),
             }
         })
     }

@@ -5,7 +5,7 @@ use baton_store::{Failure, key};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ListedKey, check_force, listed, put};
+use super::{ListedKey, check_force, key_listed_refusal, put};
 use crate::force_request::ForceRequest;
 use crate::op::{Cx, Meta, Operation};
 use crate::project::require_active;
@@ -66,7 +66,7 @@ impl Operation for Create {
         let own = cx.env.host.own_key(&project_id, &identity)?;
         // No key is made that could not be listed.
         if let Some(known) = before.filter(|known| own.as_ref() != Some(&known.recipient) && !input.force) {
-            return Err(listed(&known).into());
+            return Err(key_listed_refusal(&known).into());
         }
         let recipient = match own {
             Some(own) => own,

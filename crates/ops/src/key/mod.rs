@@ -70,7 +70,7 @@ fn put(
     let before = key::get(tx, project_id, &key.identity)?;
     match &before {
         Some(known) if known.recipient == key.recipient => return Ok(false),
-        Some(known) if !force.given => return Err(listed(known).into()),
+        Some(known) if !force.given => return Err(key_listed_refusal(known).into()),
         _ => {}
     }
     key::put(tx, project_id, key)?;
@@ -83,7 +83,7 @@ fn put(
     Ok(true)
 }
 
-fn listed(known: &PublicKey) -> Refusal {
+fn key_listed_refusal(known: &PublicKey) -> Refusal {
     Refusal::new(
         refusal::Kind::Conflict,
         "key_listed",

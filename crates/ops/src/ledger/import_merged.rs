@@ -28,7 +28,7 @@ struct MergeEntry {
 
 impl MergeEntry {
     /// The other project; none in an entry about something else.
-    fn other(&self) -> Option<String> {
+    fn other_project(&self) -> Option<String> {
         self.merged_into.as_ref().or(self.merged_from.as_ref()).or(self.merge_undone.as_ref()).cloned()
     }
 }
@@ -47,7 +47,7 @@ pub(super) fn tied<'a>(
     entries: impl Iterator<Item = &'a str>,
 ) -> Result<BTreeSet<String>, Failure> {
     let own = entries.filter_map(|body| serde_json::from_str::<MergeEntry>(body).ok());
-    let mut tied: BTreeSet<String> = own.filter_map(|entry| entry.other()).collect();
+    let mut tied: BTreeSet<String> = own.filter_map(|entry| entry.other_project()).collect();
     let mut there = BTreeSet::new();
     for known in project::list(tx)? {
         if !entries_about(tx, &known.project_id, imported)?.is_empty() {
@@ -110,7 +110,7 @@ fn entries_about(tx: &mut Tx<'_>, project_id: &str, other: &str) -> Result<Vec<P
     let mut found = Vec::new();
     for entry in delta::newest_kind(tx, project_id, Kind::Other, MAX_ENTRIES)? {
         let Ok(entry) = serde_json::from_str::<MergeEntry>(&entry.body) else { continue };
-        if entry.other().as_deref() != Some(other) {
+        if entry.other_project().as_deref() != Some(other) {
             continue;
         }
         let MergeEntry { merged_into, merged_from, batons, .. } = entry;

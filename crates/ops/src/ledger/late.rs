@@ -1,6 +1,6 @@
 //! Late calls: what an agent sends to a session that was released is refused, and kept as a note.
 
-use baton_model::delta::{Kind, brief_words};
+use baton_model::delta::{Kind, brief_text};
 use baton_model::id::{check_identity, identity_key, short, visible};
 use baton_model::refusal::Refusal;
 use baton_model::session::{Session, session_released};
@@ -26,7 +26,7 @@ pub(crate) fn keep_late_note(
 ) -> Result<Refusal, Failure> {
     let content = json!([&released.session_id, content]);
     let once = Request::of_hash(&released.project_id, "late_note", &content);
-    let delta_id = match once.answered::<String>(tx)? {
+    let delta_id = match once.earlier_answer::<String>(tx)? {
         Some(earlier) => earlier,
         None => {
             let note = append_json(tx, env, &Author::session(released), Kind::Note, body)?;
@@ -61,7 +61,7 @@ fn tell_successor(
         |next: &String| identity_key(next) != identity_key(from) && check_identity(next).is_ok();
     let Some(next) = next.filter(is_sendable) else { return Ok(()) };
     let subject = format!("{} sent more after its session was over", visible(from));
-    let text = brief_words(body).unwrap_or_default();
+    let text = brief_text(body).unwrap_or_default();
     // A signal holds 64 KiB; the ledger has all of it.
     let (text, rest) = match text.char_indices().nth(MAX_TOLD) {
         Some((end, _)) => (&text[..end], "…"),

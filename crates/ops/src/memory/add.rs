@@ -95,7 +95,7 @@ impl Operation for Add {
         let (who, scope) = (Requester::of(env, &identity), (project_id.as_str(), Self::NAME));
         let request = Request::of(env, &who, scope, input.request_id.as_deref(), &input)?;
         let memory = store.write(&[&project_id], |tx| {
-            if let Some(known) = request::answered(tx, request.as_ref())? {
+            if let Some(known) = request::earlier_answer_of(tx, request.as_ref())? {
                 return Ok(known);
             }
             require_active(tx, &project_id)?;

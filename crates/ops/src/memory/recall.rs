@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-use baton_model::memory::{Memory, words};
+use baton_model::memory::{Memory, query_words};
 use baton_model::recall::{QuantizedVector, fuse, hashing};
 use baton_store::{Failure, Tx, memory, search_memory};
 
@@ -53,12 +53,12 @@ pub(super) fn recall(
     cache: Option<&MatrixCache>,
     (projects, query, is_whole): (&[String], &str, bool),
 ) -> Result<RecallResult, Failure> {
-    let words = words(query);
+    let words = query_words(query);
     if words.is_empty() {
         return newest(tx, projects, is_whole);
     }
     let (method, why, second) = add_index_hits(tx, env, cache, (projects, query))?;
-    let text = by_words(tx, projects, &words, is_whole)?;
+    let text = search_text(tx, projects, &words, is_whole)?;
     let fused = fuse(&[text, second]);
     let most = if is_whole { usize::MAX } else { CANDIDATES * projects.len() };
     Ok(RecallResult { candidates: looked_up(tx, projects, fused.into_iter().take(most))?, method, why })
@@ -79,7 +79,7 @@ fn newest(tx: &mut Tx<'_>, projects: &[String], is_whole: bool) -> Result<Recall
 }
 
 #[allow(clippy::cast_precision_loss, reason = "weights are small")]
-fn by_words(
+fn search_text(
     tx: &mut Tx<'_>,
     projects: &[String],
     words: &[String],

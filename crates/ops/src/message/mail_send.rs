@@ -2,10 +2,11 @@
 
 use baton_model::handoff_message::{self, Envelope, Kind as HandoffKind, Urgency};
 use baton_model::id::is_bot;
+use baton_model::lossless_json;
 use baton_model::message::{Address, LETTER, USUAL_ACK, View, mail_type, usual_life};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::suggest::near;
-use baton_model::time::{Millis, TEN_YEARS, rfc3339, seconds_within, within};
+use baton_model::time::{Millis, TEN_YEARS, bounds_hint, rfc3339, seconds_within};
 use baton_store::{Failure, Tx, project, project_root};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -151,7 +152,7 @@ impl Operation for MailSend {
         let request = Request::of(env, &who, scope, input.request_id.as_deref(), &input)?;
         store.write(&taken, |tx| {
             resolve::require(tx, &draft.from_project)?;
-            if let Some(answer) = request::answered::<SendOutput>(tx, request.as_ref())? {
+            if let Some(answer) = request::earlier_answer_of::<SendOutput>(tx, request.as_ref())? {
                 return Ok(sent_before(answer, input.sensitive));
             }
             resolve::beat(tx, env, &draft.from_project, &draft.from, Self::NAME)?;
@@ -219,7 +220,7 @@ pub(super) fn seconds(given: Option<i64>, what: &str) -> Result<Option<Millis>, 
     match given {
         Some(seconds) => seconds_within(seconds, TEN_YEARS).map(Some).ok_or_else(|| {
             let what = format!("it cannot {what} within {seconds} seconds");
-            Refusal::invalid("message_invalid", what, within(TEN_YEARS))
+            Refusal::invalid("message_invalid", what, bounds_hint(TEN_YEARS))
         }),
         None => Ok(None),
     }
@@ -253,7 +254,7 @@ fn draft(input: &MailSendInput, cx: &mut Cx<'_>) -> Result<Draft, Failure> {
     let (own_subject, body, urgency) = text(input, kind, &envelope)?;
     let of_reply = reply.as_ref().map(|reply| reply.subject.clone());
     let subject = input.subject.clone().or(own_subject).or(of_reply).unwrap_or_default();
-    check_words(&subject, &body)?;
+    check_text(&subject, &body)?;
     let mut draft = Draft {
         from_project,
         to_project,
@@ -297,7 +298,7 @@ fn text(input: &MailSendInput, kind: &'static str, envelope: &Envelope<'_>) -> R
     };
     let content = match &input.content {
         Some(content) => content.clone(),
-        None => serde_json::from_str(&input.body).map_err(|error| {
+        None => lossless_json::read(input.body.as_bytes()).map_err(|error| {
             let what = format!("the {kind} is not a JSON object: {error}");
             let hint = format!("`baton mail schema {kind}` shows the fields");
             Refusal::invalid("content_invalid", what, hint).with("path", "")
@@ -311,7 +312,7 @@ fn text(input: &MailSendInput, kind: &'static str, envelope: &Envelope<'_>) -> R
 }
 
 /// Refuses a subject or a body that cannot be stored and shown.
-pub(super) fn check_words(subject: &str, body: &str) -> Result<(), Refusal> {
+pub(super) fn check_text(subject: &str, body: &str) -> Result<(), Refusal> {
     let (what, hint) = if subject.trim().is_empty() {
         ("the subject is missing", "say in one line what it is about: --subject TEXT".to_owned())
     } else if subject.len() > 500 {

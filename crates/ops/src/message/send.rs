@@ -128,7 +128,7 @@ fn later(now: Millis, seconds: i64) -> Millis {
 fn check(input: &SendInput) -> Result<&'static str, Refusal> {
     check_identity(&input.to)?;
     let kind = signal_type(&input.kind)?;
-    super::mail_send::check_words(&input.subject, &input.body)?;
+    super::mail_send::check_text(&input.subject, &input.body)?;
     if let Some(seconds) = input.ack_by_s {
         check_to_be_acknowledged(kind)?;
         super::mail_send::seconds(Some(seconds), "be acknowledged")?;

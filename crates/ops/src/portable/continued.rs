@@ -70,7 +70,7 @@ fn imported(tx: &mut Tx<'_>, env: &Env<'_>, left: &Baton) -> Result<Continuation
     for known in project::list(tx)? {
         let id = &known.project_id;
         let once = Request::of_content(id, BatonImport::NAME, &left.baton_id);
-        let Some(there) = once.answered::<BatonImportOutput>(tx)? else { continue };
+        let Some(there) = once.earlier_answer::<BatonImportOutput>(tx)? else { continue };
         let Some(there) = baton::get(tx, id, &there.baton_id)? else { continue };
         if !env.caller.grant.reaches(id) {
             return Ok(Some(("it was imported elsewhere".to_owned(), None)));

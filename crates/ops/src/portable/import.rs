@@ -137,7 +137,7 @@ fn note_receipts(
     for receipt in &of.receipts {
         let Some(left) = baton::get(tx, author.project_id, &receipt.baton_id)? else { continue };
         let once = Request::of_content(author.project_id, "baton_receipt", &receipt.baton_id);
-        if export_of(tx, &left)?.is_none() || once.answered::<Receipt>(tx)?.is_some() {
+        if export_of(tx, &left)?.is_none() || once.earlier_answer::<Receipt>(tx)?.is_some() {
             continue;
         }
         let summary = format!(
@@ -238,7 +238,7 @@ fn earlier_import(
     (packet, again): (&ValidatedPacket, bool),
 ) -> Result<(Request, Option<BatonImportOutput>), Failure> {
     let once = Request::of_content(project_id, BatonImport::NAME, &of.baton_id);
-    let before = once.answered::<BatonImportOutput>(tx)?;
+    let before = once.earlier_answer::<BatonImportOutput>(tx)?;
     let Some(other) = &before else { return Ok((once, None)) };
     if !differs(tx, other, of, packet)? {
         return Ok((once, before));
@@ -248,7 +248,7 @@ fn earlier_import(
     }
     let content = format!("{} {}", of.baton_id, packet.text());
     let once = Request::of_content(project_id, BatonImport::NAME, &content);
-    let before = once.answered(tx)?;
+    let before = once.earlier_answer(tx)?;
     Ok((once, before))
 }
 

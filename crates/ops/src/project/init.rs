@@ -145,12 +145,9 @@ impl Operation for Init {
         let (project_id, root) = (chosen.root.project_id.clone(), chosen.root.path.clone());
         let address = cx.store.read(|tx| ChangedAddress::find(tx, &chosen, &input, &fields))?;
         let takes_address = address.as_ref().is_some_and(|address| address.is_taken);
-        if takes_address {
-            // The document is as Baton wrote it, with the address of before.
-            (fields.vcs_remote_url, fields.vcs_provider) = (None, None);
-        }
-        if input.separate && chosen.is_new && names_other_remote(&fields, input.remote.as_deref()) {
-            // A fork that is kept apart has the document of the other repository.
+        let is_fork = input.separate && chosen.is_new && names_other_remote(&fields, input.remote.as_deref());
+        if takes_address || is_fork {
+            // The document has the address of before, or that of the repository from which a fork that is kept apart came.
             (fields.vcs_remote_url, fields.vcs_provider) = (None, None);
         }
         let wanted = RegistrationInput {

@@ -91,7 +91,7 @@ fn spend(tx: &mut Tx<'_>, held: Option<Baton>, next: &str) -> Result<(), Failure
 }
 
 /// What would be carried of a session that never wrapped, for a preview.
-pub(super) fn to_be_carried(tx: &mut Tx<'_>, saved: &Session) -> Result<CarriedBaton, Failure> {
+pub(super) fn preview_carried(tx: &mut Tx<'_>, saved: &Session) -> Result<CarriedBaton, Failure> {
     let summary = entrusted_packet(tx, saved)?.map(|whole| whole.view().summary.clone()).unwrap_or_default();
     Ok(CarriedBaton { from: saved.session_id.clone(), is_session: true, to: None, summary })
 }

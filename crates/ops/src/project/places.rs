@@ -105,7 +105,7 @@ impl Operation for Places {
         for place in known.iter().filter(|place| !is_displaced(place)) {
             let row = place_row(&cx.env, place, &open);
             let is_gone = row.is_there == Some(false) && place.is_worktree;
-            let moved_to = if is_gone { moved_to(cx, place, &known)? } else { None };
+            let moved_to = if is_gone { new_folder(cx, place, &known)? } else { None };
             items.push(PlaceRow { moved_to, ..row });
         }
         for session in &open {
@@ -122,7 +122,7 @@ impl Operation for Places {
 }
 
 /// Where a worktree lies whose folder is gone: where the branch is checked out that a session had there last.
-fn moved_to(cx: &mut Cx<'_>, of: &ProjectRoot, known: &[ProjectRoot]) -> Result<Option<String>, Failure> {
+fn new_folder(cx: &mut Cx<'_>, of: &ProjectRoot, known: &[ProjectRoot]) -> Result<Option<String>, Failure> {
     let newest = cx.store.read(|tx| Ok(session::newest(tx, &of.project_id, MAX_SCANNED_SESSIONS)?))?;
     let is_in_it = |one: &Session| {
         one.location.machine == of.machine

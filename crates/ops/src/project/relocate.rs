@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::isolation::keep_isolation;
 use super::merge::{CarriedBaton, MAX_MOVED};
-use super::merge_carry::{carry, carry_saved, to_be_carried};
+use super::merge_carry::{carry, carry_saved, preview_carried};
 use super::merge_rest::end_open;
 use super::merge_undo::note_carried;
 use super::merged::{refuse_merged, require_not_merged};
@@ -136,7 +136,7 @@ impl Operation for Split {
                 refuse_busy(tx, &cx.env, &moved)?;
                 let saved = left_there(tx, &cx.env, &from, &moved)?;
                 keep_isolation(tx, &from, (&input.to, false))?;
-                saved.iter().map(|saved| to_be_carried(tx, saved)).collect()
+                saved.iter().map(|saved| preview_carried(tx, saved)).collect()
             })?;
         }
         let undo = format!("baton project split {} --to {from}", moved.root.path);

@@ -94,7 +94,7 @@ pub(super) fn accepted_remarks(accepted: &[Handoff], session_id: &str, identity:
 pub(super) fn when_ended(accepted: &[Handoff], ended: &Session, forced: bool) -> Vec<Remark> {
     let acceptor = if forced { visible(&ended.identity) } else { "you".to_owned() };
     let why = format!("which {acceptor} accepted, has no result");
-    of_session(accepted, &ended.session_id, &ended.identity).map(|one| to_be_taken_over(one, &why)).collect()
+    of_session(accepted, &ended.session_id, &ended.identity).map(|one| takeover_remark(one, &why)).collect()
 }
 
 /// The accepted hand-offs of a project whose acceptor is at work no more.
@@ -107,13 +107,13 @@ pub(crate) fn abandoned<'a>(
     for one in accepted {
         if is_abandoned(tx, env, one)? {
             let by = Plan::of(one).accepted_as.map_or_else(|| "an agent".to_owned(), |name| visible(&name));
-            found.push(to_be_taken_over(one, &format!("which {by} accepted, has nobody at work on it")));
+            found.push(takeover_remark(one, &format!("which {by} accepted, has nobody at work on it")));
         }
     }
     Ok(found)
 }
 
-fn to_be_taken_over(one: &Handoff, why: &str) -> Remark {
+fn takeover_remark(one: &Handoff, why: &str) -> Remark {
     let (id, subject) = (short(&one.handoff_id), visible(&one.subject));
     let message = format!(
         "hand-off {id} (“{subject}”), {why}: `baton pickup --handoff {id}` goes on with it, `baton handoff decline {id} --why REASON` \

@@ -39,7 +39,7 @@ impl TokenUsage {
 pub(super) fn prefetch(tx: &mut Tx<'_>, sessions: &[Session], now: Millis) {
     tx.prefetch(|tx| {
         for of in sessions.iter().filter(|of| of.is_open()) {
-            drop(delta::activity(tx, (&of.project_id, &of.session_id), since(now), SPAN));
+            drop(delta::activity(tx, (&of.project_id, &of.session_id), activity_start(now), SPAN));
             drop(delta::with_usage(tx, &of.project_id, &of.session_id));
         }
     });
@@ -48,7 +48,7 @@ pub(super) fn prefetch(tx: &mut Tx<'_>, sessions: &[Session], now: Millis) {
 /// How many entries it wrote in each of the last twelve hours, the earliest first.
 pub(super) fn activity(tx: &mut Tx<'_>, of: &Session, now: Millis) -> Result<Vec<u32>, Fault> {
     let mut counts = vec![0; SPANS];
-    for (span, count) in delta::activity(tx, (&of.project_id, &of.session_id), since(now), SPAN)? {
+    for (span, count) in delta::activity(tx, (&of.project_id, &of.session_id), activity_start(now), SPAN)? {
         // What a clock that is ahead wrote counts as the newest.
         let at = usize::try_from(span).unwrap_or_default().min(SPANS - 1);
         if let Some(slot) = counts.get_mut(at) {
@@ -58,7 +58,7 @@ pub(super) fn activity(tx: &mut Tx<'_>, of: &Session, now: Millis) -> Result<Vec
     Ok(counts)
 }
 
-fn since(now: Millis) -> Millis {
+fn activity_start(now: Millis) -> Millis {
     now.saturating_sub(SPAN.saturating_mul(SPANS as Millis)).saturating_add(1)
 }
 

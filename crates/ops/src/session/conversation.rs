@@ -239,7 +239,7 @@ pub(crate) fn keep_late(
 ) -> Result<BatonStanding, Failure> {
     let project_id = earlier.baton.project_id.clone();
     let once = Request::of_content(&project_id, "conversation", key);
-    if let Some(standing) = once.answered::<BatonStanding>(tx)? {
+    if let Some(standing) = once.earlier_answer::<BatonStanding>(tx)? {
         return Ok(BatonStanding { kept_delta_id: standing.kept_delta_id, ..earlier.baton_standing() });
     }
     let left_in = session::get(tx, &project_id, &earlier.baton.session_id)?;

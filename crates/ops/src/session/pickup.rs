@@ -128,14 +128,16 @@ impl PickupInput {
     }
 
     /// What the same request picked up before.
-    pub(super) fn answered(
+    pub(super) fn earlier_answer(
         &self,
         tx: &mut Tx<'_>,
         env: &mut Env<'_>,
         request: Option<&Request>,
         (project_id, identity): (&str, &str),
     ) -> Result<Option<PickupResult>, Failure> {
-        let Some(mut picked) = request::answered::<PickupResult>(tx, request)? else { return Ok(None) };
+        let Some(mut picked) = request::earlier_answer_of::<PickupResult>(tx, request)? else {
+            return Ok(None);
+        };
         picked.replayed = true;
         if let (Some(id), None) = (&picked.session_id, self.session_named(env)) {
             let known = resolve::session_by_id(tx, project_id, id)?;
@@ -188,9 +190,7 @@ pub(super) fn preview(
         return Err(resolve::unknown_project(project_id).into());
     }
     let decision = decide(tx, env, input, project_id, identity)?;
-    if let (Some(ClaimOutcome::AlreadyHeld), RegistrationOutcome::Same(own)) =
-        (&decision.claim, &decision.registration)
-    {
+    if let Some(own) = decision.holding_session() {
         return repeat_answer(tx, own, &decision);
     }
     let recovered = decision.taken_from().or(decision.session_to_recover.clone());
@@ -216,13 +216,11 @@ pub(super) fn pick(
 ) -> Result<PickupResult, Failure> {
     resolve::require(tx, project_id)?;
     let request = input.request(env, project_id, identity)?;
-    if let Some(picked) = input.answered(tx, env, request.as_ref(), (project_id, identity))? {
+    if let Some(picked) = input.earlier_answer(tx, env, request.as_ref(), (project_id, identity))? {
         return Ok(picked);
     }
     let decision = decide(tx, env, input, project_id, identity)?;
-    if let (Some(ClaimOutcome::AlreadyHeld), RegistrationOutcome::Same(own)) =
-        (&decision.claim, &decision.registration)
-    {
+    if let Some(own) = decision.holding_session() {
         session::beat(tx, own, Pickup::NAME, env.now)?;
         let mut picked = repeat_answer(tx, own, &decision)?;
         keep(tx, env, request.as_ref(), project_id, &mut picked)?;

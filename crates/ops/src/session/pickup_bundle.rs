@@ -126,7 +126,7 @@ pub(super) fn read(
     let (baton, focus) = read_baton(tx, project_id, picked)?;
     let open = session::open(tx, project_id)?;
     let mut tasks = task::open(tx, project_id, limits.tasks_read())?;
-    crate::handoff::without_words(tx, env, project_id, &mut tasks)?;
+    crate::handoff::without_sender_text(tx, env, project_id, &mut tasks)?;
     let adrs = delta::newest_kind(tx, project_id, Kind::Decision, rows(limits.decisions))?;
     let recent = recent_entries(tx, env, project_id, (limits, full))?;
     let replay = replay_of(tx, env, project_id, picked)?;

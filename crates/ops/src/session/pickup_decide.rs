@@ -152,6 +152,14 @@ pub(super) struct Decision {
 }
 
 impl Decision {
+    /// The caller's own open session, where it holds the baton already.
+    pub(super) fn holding_session(&self) -> Option<&Session> {
+        match (&self.claim, &self.registration) {
+            (Some(ClaimOutcome::AlreadyHeld), RegistrationOutcome::Same(own)) => Some(own),
+            _ => None,
+        }
+    }
+
     /// The holder that the baton is taken from, dead or by force.
     pub(super) fn taken_from(&self) -> Option<Session> {
         match &self.claim {

@@ -133,7 +133,7 @@ fn take(
     let mut handoff = by_id(tx, &Grant::default(), id)?;
     let project_id = handoff.to_project_id.clone();
     let request = input.request(env, &project_id, named)?;
-    if let Some(picked) = input.answered(tx, env, request.as_ref(), (&project_id, named))? {
+    if let Some(picked) = input.earlier_answer(tx, env, request.as_ref(), (&project_id, named))? {
         return Ok(picked);
     }
     let (mut own, is_new) = open_own_session(tx, env, input, &handoff, named)?;

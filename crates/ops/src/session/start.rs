@@ -155,7 +155,7 @@ fn begin(
         verb: Start::NAME,
         force: input.force.then_some(ReleaseReason::Operator),
     };
-    if let Some(first) = request::answered::<StartRecord>(tx, request.as_ref())? {
+    if let Some(first) = request::earlier_answer_of::<StartRecord>(tx, request.as_ref())? {
         let session = resolve::session_by_id(tx, project_id, &first.session_id)?;
         let session = resume_registered(tx, env, &spec, session)?;
         return Ok(SessionStart { session, delta_id: first.delta_id, resumed: true, replayed: true });

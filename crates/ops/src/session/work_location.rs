@@ -262,7 +262,7 @@ mod tests {
         assert_eq!(advice(&work, None, false, |_| is_left).as_deref(), Some(expected));
     }
 
-    fn gone() -> WorkLocation {
+    fn not_found() -> WorkLocation {
         WorkLocation {
             machine: "m".into(),
             copy: WorkingCopy::default(),
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn a_branch_that_another_working_copy_has_is_not_checked_out_twice() {
-        let mut work = gone();
+        let mut work = not_found();
         for left in [
             "`git switch main`",
             "`git worktree prune`, then `git worktree add '' main`, or `git switch main`",
@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     fn what_is_advised_can_be_done_where_the_caller_stands() {
-        let gone = gone();
+        let gone = not_found();
         let here = "its branch main is left here";
         check(
             &gone,

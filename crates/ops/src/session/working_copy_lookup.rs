@@ -46,7 +46,7 @@ pub(super) fn look_up(
     if is_there != Some(false) && !holds_other && switched.is_none() {
         return Ok(now);
     }
-    let Some(moved) = moved_to(cx, project_id, repository_id, copy)?.filter(|moved| *moved != copy.root)
+    let Some(moved) = find_moved(cx, project_id, repository_id, copy)?.filter(|moved| *moved != copy.root)
     else {
         return Ok(PlaceNow { is_there: Some(switched.is_some() && !holds_other), ..now });
     };
@@ -90,7 +90,7 @@ fn other_branch(copy: &WorkingCopy, host: &dyn Host) -> Option<String> {
 }
 
 /// Where a working copy lies that was moved: where its repository was noted since, or where its branch is checked out in its repository.
-fn moved_to(
+fn find_moved(
     cx: &mut Cx<'_>,
     project_id: &str,
     repository_id: Option<&str>,

@@ -180,7 +180,7 @@ fn wrap(
     // A retry captures anew, when more may have changed.
     let body = WrapInput { changes: None, ..input.clone() };
     let request = Request::of(env, &who, (project_id, Wrap::NAME), input.request_id.as_deref(), &body)?;
-    if let Some(answer) = request::answered::<WrapOutput>(tx, request.as_ref())? {
+    if let Some(answer) = request::earlier_answer_of::<WrapOutput>(tx, request.as_ref())? {
         return Ok(WrapResult::Wrapped(Box::new(WrapOutput { replay: Replay::of(None), ..answer })));
     }
     let end = EndRequest {

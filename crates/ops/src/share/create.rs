@@ -3,7 +3,7 @@
 use baton_model::access::Scope;
 use baton_model::refusal::Refusal;
 use baton_model::share::{MAX_SHARE, Share, ShareRow, USUAL};
-use baton_model::time::{seconds_within, within};
+use baton_model::time::{bounds_hint, seconds_within};
 use baton_store::{Failure, share};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -82,5 +82,5 @@ impl Operation for Create {
 
 fn too_long(seconds: i64) -> Refusal {
     let what = format!("a share cannot last {} days", seconds / 86_400);
-    Refusal::invalid("expiry_invalid", what, within(MAX_SHARE))
+    Refusal::invalid("expiry_invalid", what, bounds_hint(MAX_SHARE))
 }

@@ -68,7 +68,7 @@ pub(super) struct LineVersion<'a> {
 
 impl<'a> LineVersion<'a> {
     /// What the ledger has under another id.
-    pub(super) fn moved(record: &'a Record) -> Self {
+    pub(super) fn under_other_id(record: &'a Record) -> Self {
         Self { number: 0, is_side: false, is_moved: true, is_own: true, base: None, record }
     }
 

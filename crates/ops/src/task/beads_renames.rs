@@ -22,7 +22,7 @@ use super::beads_export::full_record;
 use super::beads_file::TaskLine;
 use super::beads_merge::{LineVersion, Progress};
 use super::beads_rows::update;
-use super::claim_elsewhere::end_words;
+use super::claim_elsewhere::ending;
 use super::claim_expiry::is_claim_live;
 use super::line_guard::new_comments;
 use super::rename::{bury, redirect};
@@ -87,7 +87,7 @@ impl RenamedLines {
             let Some(claim) = &before.claim else { continue };
             if is_claim_live(tx, env, before)? && check_identity(&claim.by).is_ok() {
                 let subject = format!("task {}, which you have claimed, is called {to} now", before.task_id);
-                let ended = task::get(tx, author.project_id, to)?.as_ref().and_then(end_words);
+                let ended = task::get(tx, author.project_id, to)?.as_ref().and_then(ending);
                 let body = match &ended {
                     None => "the Beads file says so; go on with the new id".to_owned(),
                     Some((word, why)) => format!("another ledger {word} it: {why}"),
@@ -236,7 +236,7 @@ impl Progress<'_, '_> {
         let versions: Vec<Record> = versions.iter().map(|version| under_id(version.clone(), to)).collect();
         let record = full_record(tx, ours.clone())?;
         let moved = without_deletion(ledger_version_under_id(record, to), to);
-        self.merge_moved(tx, to, &LineVersion::moved(&moved), &versions)
+        self.merge_moved(tx, to, &LineVersion::under_other_id(&moved), &versions)
     }
 
     /// Both sides have renamed one task: the name that comes last stays, and the work of the other goes on under it. One that was
@@ -259,7 +259,7 @@ impl Progress<'_, '_> {
         };
         let record = full_record(tx, other.clone())?;
         let moved = ledger_version_under_id(record, &stays);
-        self.merge_moved(tx, &stays, &LineVersion::moved(&moved), &[])?;
+        self.merge_moved(tx, &stays, &LineVersion::under_other_id(&moved), &[])?;
         bury(tx, (&other, &stays.task_id), (self.guard.identity, self.now))?;
         self.move_claim(tx, &other, &stays)?;
         self.output.ids.push(other.task_id.clone());

@@ -4,10 +4,11 @@ use baton_model::id::{check_label, visible};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::route::{self, CandidateAgent};
 use baton_model::suggest;
+use baton_model::task::bounded::Unfitted;
 use baton_model::task::claim::{Claim, MAX_LEASE, WITHOUT_SESSION, claimed_refusal};
 use baton_model::task::filter::Filter;
 use baton_model::task::{Task, bounded, sealed, word};
-use baton_model::time::{Timestamp, seconds_within, within};
+use baton_model::time::{Timestamp, bounds_hint, seconds_within};
 use baton_store::{Failure, Tx, agent, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -100,6 +101,15 @@ pub struct ClaimTaskOutput {
     pub replay: Replay,
 }
 
+impl ClaimTaskOutput {
+    /// Applies the budget of the packet where the server left that to the client, which has decrypted it.
+    pub fn fit(&mut self) {
+        if let Some(unfitted) = self.packet.as_ref().and_then(Unfitted::read) {
+            self.packet = Some(unfitted.packet());
+        }
+    }
+}
+
 /// What became of a claim that was answered before: the task as it is, and nothing of it that another one has now.
 fn replay(mut answer: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
     let text = |field: &Value| field.as_str().unwrap_or_default().to_owned();
@@ -187,7 +197,10 @@ impl Operation for ClaimTask {
                     ..task.clone()
                 };
                 let budget = input.budget.unwrap_or_else(|| bounded::budget_of(task.agent_role.as_deref()));
-                bounded::packet(&readable, around, budget)
+                match Unfitted::of(&readable, around, budget) {
+                    Some(unfitted) => unfitted.in_place(),
+                    None => bounded::packet(&readable, around, budget),
+                }
             });
             let task = claimed.map(|(task, _)| task);
             let claim = task.as_ref().and_then(|task| task.claim.clone());
@@ -218,7 +231,7 @@ fn requested_lease(input: &ClaimTaskInput) -> Result<RequestedLease, Refusal> {
     let span = match input.lease_s {
         Some(seconds) => seconds_within(seconds, MAX_LEASE).map(Some).ok_or_else(|| {
             let what = format!("a lease cannot last {seconds} seconds");
-            let hint = format!("{}; every sign of life makes it longer", within(MAX_LEASE));
+            let hint = format!("{}; every sign of life makes it longer", bounds_hint(MAX_LEASE));
             Refusal::invalid("lease_invalid", what, hint)
         }),
         None => Ok(None),

@@ -29,7 +29,7 @@ fn other_assignee<'a>(claim: &Claim, task: &'a Task) -> Option<&'a str> {
 }
 
 /// How a task was ended, as a verb, and why: by a line of the file, or before. None of one that is open.
-pub(super) fn end_words(task: &Task) -> Option<(&'static str, String)> {
+pub(super) fn ending(task: &Task) -> Option<(&'static str, String)> {
     let (word, why) = match task.status.as_str() {
         "closed" => ("closed", task.close_reason.as_deref()),
         "tombstone" => ("deleted", task.text("delete_reason")),
@@ -77,7 +77,7 @@ impl ClaimChange {
         }
         let (id, holder) = (&self.before.task_id, self.claim.holder().describe());
         let by = self.new_holder();
-        let (what, why) = self.words();
+        let (what, why) = self.summary_and_reason();
         let body = json!({
             "text": format!("{what} from {holder}: {why}"), "task_id": id, "why": why,
             "released_by": by.unwrap_or(author.identity), "released_from": self.claim.by,
@@ -97,9 +97,9 @@ impl ClaimChange {
     }
 
     /// What happened, and why.
-    fn words(&self) -> (String, String) {
+    fn summary_and_reason(&self) -> (String, String) {
         let id = &self.before.task_id;
-        if let Some((word, why)) = end_words(&self.after) {
+        if let Some((word, why)) = ending(&self.after) {
             return (format!("another ledger {word} task {id}"), why);
         }
         match (self.new_holder(), &self.assignee) {

@@ -122,7 +122,7 @@ fn refuse_needed(tx: &mut Tx<'_>, known: &Task) -> Result<(), Failure> {
     if by.is_empty() {
         return Ok(());
     }
-    let what = format!("{} on task {}", depend_words(&by), known.task_id);
+    let what = format!("{} on task {}", dependents_clause(&by), known.task_id);
     let hint = format!(
         "delete those first; `baton task delete {} --force` leaves them without the dependency",
         known.task_id
@@ -133,7 +133,7 @@ fn refuse_needed(tx: &mut Tx<'_>, known: &Task) -> Result<(), Failure> {
         .into())
 }
 
-fn depend_words(by: &[String]) -> String {
+fn dependents_clause(by: &[String]) -> String {
     match by {
         [one] => format!("{one} depends"),
         several => format!("{} depend", several.join(", ")),

@@ -247,7 +247,7 @@ pub(super) fn link(
     let place = edges.iter().map(|edge| edge.place + 1).max().unwrap_or(0);
     dependency::insert(tx, from, place, &body)?;
     let entries = vec![entry::dependency(&request.kind, &on)];
-    moved(tx, env, author, (from, entries), &format!("depends on {on} ({})", request.kind))?;
+    touch_dependencies(tx, env, author, (from, entries), &format!("depends on {on} ({})", request.kind))?;
     Ok((DependencyChange::Added, on))
 }
 
@@ -313,7 +313,7 @@ pub(super) fn unlink(
         let hint = format!("`baton task show {}` lists what it depends on", from.task_id);
         return Err(Refusal::new(Kind::NotFound, "dependency_unknown", what, hint).into());
     }
-    moved(tx, env, author, (from, removed), &format!("does not depend on {on} any more"))?;
+    touch_dependencies(tx, env, author, (from, removed), &format!("does not depend on {on} any more"))?;
     Ok(DependencyChange::Removed)
 }
 
@@ -372,7 +372,7 @@ pub(super) fn unlink_all(
 }
 
 /// The task has changed by what hangs on it, which its clocks remember. `entries`: the names of what came or went.
-pub(super) fn moved(
+pub(super) fn touch_dependencies(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     author: &Author<'_>,

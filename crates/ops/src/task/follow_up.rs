@@ -189,7 +189,7 @@ pub(super) fn increment_of(tx: &mut Tx<'_>, of: &Task) -> Result<IncrementTasks,
     let project = &of.project_id;
     let mut tasks = IncrementTasks::default();
     let test = match IncrementStage::of(of.agent_role.as_deref()) {
-        Some(IncrementStage::Implementation) => waiting(tx, project, &of.task_id, "blocks")?,
+        Some(IncrementStage::Implementation) => waiting_tasks(tx, project, &of.task_id, "blocks")?,
         Some(IncrementStage::Fixing) => targets(tx, of, "conditional-blocks")?,
         Some(IncrementStage::Verification) => targets(tx, of, "blocks")?,
         Some(IncrementStage::Testing) | None => vec![of.task_id.clone()],
@@ -199,8 +199,8 @@ pub(super) fn increment_of(tx: &mut Tx<'_>, of: &Task) -> Result<IncrementTasks,
         return Ok(tasks);
     };
     let mut beside = targets(tx, &test, "blocks")?;
-    beside.extend(waiting(tx, project, &test.task_id, "conditional-blocks")?);
-    beside.extend(waiting(tx, project, &test.task_id, "blocks")?);
+    beside.extend(waiting_tasks(tx, project, &test.task_id, "conditional-blocks")?);
+    beside.extend(waiting_tasks(tx, project, &test.task_id, "blocks")?);
     for id in beside {
         if let Some(task) = task::get(tx, project, &id)? {
             tasks.put(task);
@@ -226,12 +226,12 @@ fn companion_tasks(
         (IncrementStage::Verification, _) => {
             let mut found = Vec::new();
             for test in targets(tx, closed, "blocks")? {
-                found.extend(waiting(tx, project, &test, "conditional-blocks")?);
+                found.extend(waiting_tasks(tx, project, &test, "conditional-blocks")?);
             }
             found
         }
-        (_, IncrementStage::Fixing) => waiting(tx, project, &closed.task_id, "conditional-blocks")?,
-        _ => waiting(tx, project, &closed.task_id, "blocks")?,
+        (_, IncrementStage::Fixing) => waiting_tasks(tx, project, &closed.task_id, "conditional-blocks")?,
+        _ => waiting_tasks(tx, project, &closed.task_id, "blocks")?,
     };
     of_stage(tx, project, ids, step.stage)
 }
@@ -258,7 +258,7 @@ fn targets(tx: &mut Tx<'_>, of: &Task, kind: &str) -> Result<Vec<String>, Failur
     Ok(edges.into_iter().filter(|edge| edge.kind == kind).map(|edge| edge.depends_on_id).collect())
 }
 
-fn waiting(tx: &mut Tx<'_>, project: &str, on: &str, kind: &str) -> Result<Vec<String>, Failure> {
+fn waiting_tasks(tx: &mut Tx<'_>, project: &str, on: &str, kind: &str) -> Result<Vec<String>, Failure> {
     let edges = dependency::dependents_of(tx, project, on)?;
     Ok(edges.into_iter().filter(|edge| edge.kind == kind).map(|edge| edge.task_id).collect())
 }

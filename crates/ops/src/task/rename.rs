@@ -16,7 +16,7 @@ use super::answer::TaskAnswer;
 use super::beads_renames::successor;
 use super::create::{id_taken, raise_counter};
 use super::delete::{refuse_handed, tombstone};
-use super::depend::moved;
+use super::depend::touch_dependencies;
 use super::write::{answer, check_and_renew_lease, reload, update_without_delta, write};
 use super::{by_id_to_change, readiness};
 use crate::ledger::{Author, append_json};
@@ -101,7 +101,7 @@ fn copy(
     let mut edges: Vec<Map<String, Value>> =
         dependency::dependencies_of(tx, &known.project_id, &known.task_id)?
             .into_iter()
-            .map(|edge| with(edge.body, "issue_id", id))
+            .map(|edge| with_id(edge.body, "issue_id", id))
             .collect();
     // A part that is one by its id alone says so from now on.
     let parent = known.parent_id.as_deref().filter(|parent| implied_parent(&known.task_id) == Some(parent));
@@ -121,7 +121,7 @@ fn copy(
         dependency::insert(tx, &task, place, edge)?;
     }
     for (place, body) in (0..).zip(comment::of(tx, &known.project_id, &known.task_id)?) {
-        comment::insert(tx, &task, place, &with(body, "issue_id", id))?;
+        comment::insert(tx, &task, place, &with_id(body, "issue_id", id))?;
     }
     readiness::update_readiness(tx, None, &task)?;
     let body = json!({ "summary": format!("task {} is now {id}", known.task_id), "task_id": id });
@@ -129,7 +129,7 @@ fn copy(
     Ok(task)
 }
 
-fn with(mut body: Map<String, Value>, key: &str, id: &str) -> Map<String, Value> {
+fn with_id(mut body: Map<String, Value>, key: &str, id: &str) -> Map<String, Value> {
     body.insert(key.to_owned(), json!(id));
     body
 }
@@ -159,10 +159,10 @@ pub(super) fn redirect(
         dependency::delete(tx, &from, &old.task_id, &edge.kind)?;
         let mut entries = vec![entry::dependency(&edge.kind, &old.task_id)];
         if from.task_id != new.task_id {
-            dependency::insert(tx, &from, edge.place, &with(edge.body, "depends_on_id", &new.task_id))?;
+            dependency::insert(tx, &from, edge.place, &with_id(edge.body, "depends_on_id", &new.task_id))?;
             entries.push(entry::dependency(&edge.kind, &new.task_id));
         }
-        moved(tx, env, author, (&from, entries), &what)?;
+        touch_dependencies(tx, env, author, (&from, entries), &what)?;
         changed.push(from.task_id);
     }
     let parts = task::children(tx, &old.project_id, &old.task_id)?;
@@ -173,7 +173,7 @@ pub(super) fn redirect(
         let edge = part_of(&part.task_id, &new.task_id, (author, env.now));
         dependency::insert(tx, &part, i64::try_from(place).unwrap_or(i64::MAX), &edge)?;
         let entries = vec![entry::dependency("parent-child", &new.task_id)];
-        moved(tx, env, author, (&part, entries), &what)?;
+        touch_dependencies(tx, env, author, (&part, entries), &what)?;
         changed.push(part.task_id);
     }
     changed.sort();

@@ -2,7 +2,7 @@
 
 use baton_model::refusal::Refusal;
 use baton_model::route::{self, Policy};
-use baton_model::time::{TEN_YEARS, seconds_within, within};
+use baton_model::time::{TEN_YEARS, bounds_hint, seconds_within};
 use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -173,7 +173,7 @@ fn policy(input: &RouteInput) -> Result<Policy, Refusal> {
         Some(0) => Ok(0),
         Some(n) => seconds_within(n, TEN_YEARS).ok_or_else(|| {
             let what = format!("{n} is no number of seconds to wait");
-            Refusal::invalid("route_invalid", what, format!("{}, or 0", within(TEN_YEARS)))
+            Refusal::invalid("route_invalid", what, format!("{}, or 0", bounds_hint(TEN_YEARS)))
         }),
         None => Ok(usual),
     };

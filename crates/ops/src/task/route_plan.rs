@@ -70,7 +70,7 @@ pub(super) fn plan(
     };
     let mut made = Plan { steps: Vec::new(), not_begun, more: false };
     if let Some(id) = ask.id {
-        made.steps.extend(one(tx, env, project_id, (id, ask), (roles, policy))?);
+        made.steps.extend(plan_for_task(tx, env, project_id, (id, ask), (roles, policy))?);
         return Ok(made);
     }
     // A pass that finds nothing to do looks at no agent.
@@ -107,7 +107,7 @@ pub(super) fn plan(
 }
 
 /// What happens to the one task that was asked for by its id.
-fn one(
+fn plan_for_task(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     project_id: &str,

@@ -18,7 +18,7 @@ use crate::op::Env;
 use crate::resolve;
 
 /// The current row of the task, if it can still be assigned as planned.
-fn still(tx: &mut Tx<'_>, env: &Env<'_>, planned: &Task) -> Result<Option<Task>, Failure> {
+fn still_assignable(tx: &mut Tx<'_>, env: &Env<'_>, planned: &Task) -> Result<Option<Task>, Failure> {
     let found = task::get(tx, &planned.project_id, &planned.task_id)?;
     Ok(found.filter(|task| {
         task.readiness.ready
@@ -36,7 +36,7 @@ pub(super) fn offer_to_agent(
     planned: &Task,
     (to, max_tasks): (&str, i64),
 ) -> Result<Option<StepEffect>, Failure> {
-    let Some(found) = still(tx, env, planned)? else { return Ok(None) };
+    let Some(found) = still_assignable(tx, env, planned)? else { return Ok(None) };
     let has = claims(tx, author.project_id)?.get(&identity_key(to)).copied().unwrap_or_default();
     if has >= max_tasks {
         return Ok(None);
@@ -67,7 +67,7 @@ pub(super) fn wait(
     planned: &Task,
     (why, tell): (&str, Option<&Policy>),
 ) -> Result<Option<StepEffect>, Failure> {
-    let Some(found) = still(tx, env, planned)? else { return Ok(None) };
+    let Some(found) = still_assignable(tx, env, planned)? else { return Ok(None) };
     let mut after = found.clone();
     route::queue(&mut after, why, tell.is_some(), env.now);
     match tell {
@@ -90,7 +90,7 @@ pub(super) fn block(
     planned: &Task,
     policy: &Policy,
 ) -> Result<Option<StepEffect>, Failure> {
-    let Some(found) = still(tx, env, planned)? else { return Ok(None) };
+    let Some(found) = still_assignable(tx, env, planned)? else { return Ok(None) };
     let why = route::spent_reason(&found);
     let mut after = found.clone();
     route::give_up(&mut after, &why, policy, env.now);

@@ -132,7 +132,7 @@ pub(super) fn open(host: &dyn Host, task: &mut Task, identity: &str) -> Result<(
     let project_id = task.project_id.clone();
     for context in [&mut task.agent_context, &mut task.handoff_instructions] {
         if let Some(text) = sealed::text(context) {
-            *context = sealed::opened(context, &host.decrypt_object(&project_id, identity, text)?)?;
+            *context = sealed::with_plain_text(context, &host.decrypt_object(&project_id, identity, text)?)?;
         }
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! `task_show`: one task; within the budget of its role, or in full.
 
-use baton_model::task::bounded::Surroundings;
+use baton_model::task::bounded::{Surroundings, Unfitted};
 use baton_model::task::claim::Claimant;
 use baton_model::task::view::{Comment, Fields, View};
 use baton_model::task::{Task, bounded, sealed};
@@ -75,6 +75,18 @@ pub struct ShowOutput {
     /// Of an epic: whether all of them are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epic_closeable: Option<bool>,
+    /// The budget is the client's to apply, which has decrypted the contexts.
+    #[serde(rename = "baton:unfitted", skip_serializing_if = "Option::is_none")]
+    pub unfitted: Option<Box<Unfitted>>,
+}
+
+impl ShowOutput {
+    /// Applies the budget where the server left that to the client, which has decrypted the contexts.
+    pub fn fit(&mut self) {
+        if let Some(unfitted) = self.unfitted.take() {
+            bound(self, &unfitted.packet(), unfitted.budget);
+        }
+    }
 }
 
 impl<'de> Deserialize<'de> for ShowOutput {
@@ -90,6 +102,7 @@ impl<'de> Deserialize<'de> for ShowOutput {
             epic_total_children: fields.take("epic_total_children"),
             epic_closed_children: fields.take("epic_closed_children"),
             epic_closeable: fields.take("epic_closeable"),
+            unfitted: fields.take("baton:unfitted"),
             task: fields.into_view()?,
         })
     }
@@ -133,7 +146,10 @@ impl Operation for Show {
                 let budget = input.budget.unwrap_or_else(|| bounded::budget_of(found.agent_role.as_deref()));
                 // Comments are shown beside it.
                 let beside = Surroundings { comments: Vec::new(), ..surroundings(tx, &found)? };
-                bound(&mut shown, &found, &beside, budget);
+                match Unfitted::of(&found, &beside, budget) {
+                    Some(unfitted) => shown.unfitted = Some(Box::new(unfitted)),
+                    None => bound(&mut shown, &bounded::packet(&found, &beside, budget), budget),
+                }
             }
             links(tx, env, &found, &mut shown, input.full)?;
             let reader = reader
@@ -186,8 +202,7 @@ fn row_for(env: &Env<'_>, found: &Task, reader: Option<&str>) -> View {
 const IN_PACKET: [&str; 4] = ["acceptance_criteria", "what_to_build", "design", "notes"];
 
 /// Replaces the texts and contexts by what the budget leaves of them; what is left out is named.
-fn bound(shown: &mut ShowOutput, found: &Task, beside: &Surroundings, budget: usize) {
-    let packet = bounded::packet(found, beside, budget);
+fn bound(shown: &mut ShowOutput, packet: &Value, budget: usize) {
     let text = |key: &str| packet[key].as_str().unwrap_or_default().to_owned();
     let context = |key: &str| packet[key].as_object().cloned();
     let task = &mut shown.task;
@@ -204,16 +219,16 @@ fn bound(shown: &mut ShowOutput, found: &Task, beside: &Surroundings, budget: us
     let left = packet["left_out"].as_array().into_iter().flatten().filter_map(Value::as_str);
     shown.left_out = left.filter(|left| !left.ends_with("failed_attempts")).map(str::to_owned).collect();
     let mut room = budget.saturating_sub(packet.to_string().len());
-    for (key, value) in &found.extra {
+    task.rest.retain(|key, value| {
         let size = value.to_string().len();
-        if IN_PACKET.contains(&key.as_str()) {
-        } else if size > room && size > 64 {
-            task.rest.shift_remove(key);
+        let is_left_out = size > room && size > 64 && !IN_PACKET.contains(&key.as_str());
+        if is_left_out {
             shown.left_out.push(key.clone());
-        } else {
+        } else if !IN_PACKET.contains(&key.as_str()) {
             room = room.saturating_sub(size);
         }
-    }
+        !is_left_out
+    });
 }
 
 fn links(

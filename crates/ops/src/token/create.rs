@@ -3,7 +3,7 @@
 use baton_model::access::{Bearer, Grant, Scope, Token, TokenRow};
 use baton_model::id::{check_identity, check_label, identity_key, visible};
 use baton_model::refusal::{Kind, Refusal};
-use baton_model::time::{Millis, TEN_YEARS, seconds_within, within};
+use baton_model::time::{Millis, TEN_YEARS, bounds_hint, seconds_within};
 use baton_store::{Failure, Tx, project, token};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -70,7 +70,7 @@ impl Operation for Create {
             && seconds_within(seconds, TEN_YEARS).is_none()
         {
             let what = format!("a token cannot last {seconds} seconds");
-            let hint = format!("{}, or nothing for one without an end", within(TEN_YEARS));
+            let hint = format!("{}, or nothing for one without an end", bounds_hint(TEN_YEARS));
             return Err(Refusal::invalid("expiry_invalid", what, hint).into());
         }
         let now = cx.env.now;

@@ -139,9 +139,9 @@ enum CaptureTarget {
 impl CaptureJob<'_> {
     fn keep(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, project_id: &str) -> Result<CaptureOutput, Failure> {
         let request = Request::of_content(project_id, Capture::NAME, &self.key());
-        let known: Option<CaptureOutput> = request.answered(tx)?;
+        let known: Option<CaptureOutput> = request.earlier_answer(tx)?;
         let mut talk = known_conversation(tx, env, project_id, self.meant)?;
-        let place = match self.resolve_target(tx, env, project_id)? {
+        let place = match self.target(tx, env, project_id)? {
             CaptureTarget::None => self.named_session(tx, env, &talk)?,
             found => found,
         };
@@ -199,12 +199,12 @@ impl CaptureJob<'_> {
         output: CaptureOutput,
     ) -> Result<CaptureOutput, Failure> {
         let told_once = Request::of_content(&output.project_id, Capture::NAME, &format!("f{}", self.key()));
-        if self.input.event != "failure" || told_once.answered::<CaptureOutput>(tx)?.is_some() {
+        if self.input.event != "failure" || told_once.earlier_answer::<CaptureOutput>(tx)?.is_some() {
             return Ok(output);
         }
         let mut failure = output;
         let request = Request::of_content(&failure.project_id, Capture::NAME, &self.key());
-        if failure.delta_id.is_none() && request.answered::<CaptureOutput>(tx)?.is_some() {
+        if failure.delta_id.is_none() && request.earlier_answer::<CaptureOutput>(tx)?.is_some() {
             let own = resolve::session_by_id(tx, &failure.project_id, &failure.session_id)?;
             let body = json!({
                 "text": "the agent stopped at a failure or a limit; what it had done was kept already",
@@ -226,12 +226,7 @@ impl CaptureJob<'_> {
         format!("{how}:{id}:{}:{}", header.bytes, header.updated_at_ms.unwrap_or_default() % 1_000_000)
     }
 
-    fn resolve_target(
-        &self,
-        tx: &mut Tx<'_>,
-        env: &Env<'_>,
-        project_id: &str,
-    ) -> Result<CaptureTarget, Failure> {
+    fn target(&self, tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<CaptureTarget, Failure> {
         let place = &env.caller.location;
         if let Some(id) = &env.caller.session {
             let own = resolve::session_by_id(tx, project_id, id)?;

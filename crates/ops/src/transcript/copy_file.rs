@@ -6,6 +6,7 @@ use std::io::Read;
 use std::path::Path;
 
 use baton_model::id::visible;
+use baton_model::lossless_json;
 use baton_model::refusal::{Kind, Refusal};
 use baton_transcripts::{Header, PermissionMode, by_id};
 use serde::{Deserialize, Serialize};
@@ -52,7 +53,7 @@ impl TranscriptCopy {
             let hint = "have it pushed anew: `baton transcripts push`";
             Refusal::invalid("transcript_copy_invalid", format!("{shown}: {what}"), hint)
         };
-        let copy: Self = serde_json::from_str(text).map_err(|error| damaged(error.to_string()))?;
+        let copy: Self = lossless_json::read(text.as_bytes()).map_err(|error| damaged(error.to_string()))?;
         if copy.format != FORMAT || copy.version != VERSION {
             let what = format!("it is of version {}, and this program reads version {VERSION}", copy.version);
             return Err(damaged(what));

@@ -270,7 +270,8 @@ fn by_path(path: &Path, agent: Option<&str>) -> Result<FoundTranscript, Refusal>
             "say which tool wrote it with --agent",
         )
     })?;
-    let found = TranscriptFile::at(format.id(), path).ok_or_else(|| unknown(&path.display().to_string()))?;
+    let found =
+        TranscriptFile::from_path(format.id(), path).ok_or_else(|| unknown(&path.display().to_string()))?;
     let header =
         baton_transcripts::header(&found, &()).ok_or_else(|| unknown(&path.display().to_string()))?;
     Ok(FoundTranscript {

@@ -267,7 +267,7 @@ impl ImportJob<'_> {
     ) -> Result<ImportOutput, Failure> {
         let request = Request::of_content(self.project_id, Import::NAME, &key(self.meant));
         if !self.again
-            && let Some(before) = request.answered::<ImportOutput>(tx)?
+            && let Some(before) = request.earlier_answer::<ImportOutput>(tx)?
         {
             conversation::keep(tx, env, known, Some(&before.baton_id), extent(self.meant))?;
             let of_before = Conversation { baton_id: Some(before.baton_id.clone()), ..known.clone() };

@@ -167,7 +167,7 @@ fn update(tx: &mut Tx<'_>, name: &str, found: &TranscriptFile, home: &str) -> Re
     let old = before.map_or(0, |one| one.passages);
     let header = baton_transcripts::header(found, &()).unwrap_or_else(|| found.header());
     let passages = write_passages(tx, number, old, found, home)?;
-    let about = about(number, &header);
+    let about = search_scope(number, &header);
     let session = IndexedTranscript {
         number,
         name: name.to_owned(),
@@ -210,7 +210,7 @@ fn write_passages(
     }
 }
 
-fn about(number: i64, header: &Header) -> SearchScope {
+fn search_scope(number: i64, header: &Header) -> SearchScope {
     SearchScope {
         number,
         agent: header.tool_id.clone(),

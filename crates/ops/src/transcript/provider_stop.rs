@@ -50,7 +50,7 @@ pub(crate) fn stopped_in(body: &str) -> Option<Stopped> {
 }
 
 /// With what an agent was stopped, in the words of a list: `stopped at its limit, again at 03:00 UTC`.
-pub(crate) fn in_words(stop: &Stopped, now: Millis) -> String {
+pub(crate) fn stop_text(stop: &Stopped, now: Millis) -> String {
     let today = rfc3339(now).get(..10).map(|day| format!("again at {day} ")).unwrap_or_default();
     let short = |again: &str| again.strip_prefix(&today).map(|time| format!("again at {time}"));
     match &stop.again {

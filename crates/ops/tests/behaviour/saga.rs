@@ -27,12 +27,8 @@ pub(crate) fn begin(w: &mut World, id: &str, own: &ProcessLocation) -> Result<St
     with_env(w, |store, env| saga::begin(store, env, id, own))
 }
 
-pub(crate) fn tell(
-    w: &mut World,
-    leased: &LeasedStep,
-    ended: &TrackerOutcome,
-) -> Result<OutcomeReport, Failure> {
-    with_env(w, |store, env| saga::record_outcome(store, env, leased, ended, 0))
+pub(crate) fn tell(w: &mut World, step: &LeasedStep, end: &TrackerOutcome) -> Result<OutcomeReport, Failure> {
+    with_env(w, |store, env| saga::record_outcome(store, env, step, end, 0))
 }
 
 /// Takes the step whose turn it is.

@@ -63,7 +63,7 @@ fn groups<'a>(cx: &RenderContext, passed: &[&'a Command]) -> Vec<(String, Vec<&'
         passed.iter().copied().partition(|check| is_stale(check));
     for check in fresh.into_iter().chain(stale) {
         let word = passed_word(check).unwrap_or_default();
-        let word = word.to_owned() + staleness::word(cx.packet, check.at.as_deref());
+        let word = word.to_owned() + staleness::staleness_note(cx.packet, check.at.as_deref());
         match groups.iter_mut().find(|(known, _)| *known == word) {
             Some((_, group)) => group.push(check),
             None => groups.push((word, vec![check])),
@@ -120,8 +120,11 @@ fn line(cx: &RenderContext, check: &Command, limit: usize) -> String {
         (_, None) => String::new(),
     };
     let at = check.at.as_deref();
-    let stale =
-        if check.exit_code.is_some() || !note.is_empty() { staleness::word(cx.packet, at) } else { "" };
+    let stale = if check.exit_code.is_some() || !note.is_empty() {
+        staleness::staleness_note(cx.packet, at)
+    } else {
+        ""
+    };
     format!("- {command}{}{note}{stale}{}\n", outcome(check.exit_code), cx.mark(at))
 }
 

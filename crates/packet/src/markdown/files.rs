@@ -37,7 +37,7 @@ pub(super) fn files(cx: &RenderContext, out: &mut Vec<Entry>) {
     listed.sort_by_key(|file| Reverse((file.weight, place::line_of(file.at.as_deref()))));
     folders(out, &listed, named);
     if !one_by_one {
-        moved(cx, out);
+        moved_files(cx, out);
         diffs(cx, out);
     }
 }
@@ -117,11 +117,11 @@ fn file_line(cx: &RenderContext, file: &FileChange, limit: usize) -> String {
 
 /// Whether the word for what was done to a file needs nothing beside it, as a rename does.
 fn is_plain(file: &FileChange) -> bool {
-    word(file).is_some()
+    change_label(file).is_some()
 }
 
 /// What was done, in a word; who did it is told where there is space for a line.
-fn word(file: &FileChange) -> Option<&str> {
+fn change_label(file: &FileChange) -> Option<&str> {
     let change = file.change.as_deref().unwrap_or("modified");
     let word = change.split(" (by ").next().unwrap_or(change);
     matches!(word, "modified" | "created" | "deleted" | "read" | "planned").then_some(word)
@@ -129,11 +129,11 @@ fn word(file: &FileChange) -> Option<&str> {
 
 /// Whether nothing was done to it but reading, or not even that.
 fn is_read(file: &FileChange) -> bool {
-    matches!(word(file), Some("read" | "planned"))
+    matches!(change_label(file), Some("read" | "planned"))
 }
 
 /// Files with more to be said of them than a word; those that went from one folder to another share a line.
-fn moved(cx: &RenderContext, out: &mut Vec<Entry>) {
+fn moved_files(cx: &RenderContext, out: &mut Vec<Entry>) {
     let mut moves: Vec<(Option<Way>, Vec<&FileChange>)> = Vec::new();
     for file in cx.packet.files_modified.iter().filter(|file| !is_plain(file)) {
         let way = way(file);
@@ -221,7 +221,7 @@ fn folders(out: &mut Vec<Entry>, listed: &[&FileChange], named: usize) {
 fn folder_line(folder: &str, files: &[&FileChange], detail: bool) -> String {
     let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
     for file in files {
-        let how = word(file).unwrap_or("modified");
+        let how = change_label(file).unwrap_or("modified");
         let name = name(file, how, detail);
         match groups.iter_mut().find(|(known, _)| *known == how) {
             Some((_, names)) => names.push(name),

@@ -361,7 +361,7 @@ fn entries(cx: &RenderContext) -> Vec<Entry> {
         files::searched,
         remarks::remarks,
         work::turns,
-        work::other,
+        work::other_fields,
         place::provenance,
         session::losses,
     ];

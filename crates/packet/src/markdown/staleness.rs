@@ -6,7 +6,7 @@ use crate::packet::Packet;
 pub(super) const BEFORE_CHANGES: &str = ", before the last changes";
 
 /// The words for a run at this place, or nothing where no source file was changed after it.
-pub(super) fn word(packet: &Packet, at: Option<&str>) -> &'static str {
+pub(super) fn staleness_note(packet: &Packet, at: Option<&str>) -> &'static str {
     if is_stale(packet, at) { BEFORE_CHANGES } else { "" }
 }
 

@@ -219,7 +219,7 @@ fn failed(cx: &RenderContext, failure: &Failure) -> Entry {
         format!(
             "- **Last failure**{}{}: {command}{}{}\n",
             cx.mark(failure.at.as_deref()),
-            staleness::word(cx.packet, failure.at.as_deref()),
+            staleness::staleness_note(cx.packet, failure.at.as_deref()),
             outcome(failure.exit_code),
             checks::word_of_pipe(cx, failure)
         )

@@ -120,7 +120,7 @@ fn is_told_at(text: Option<&Text>, turn: &Message, role: &str) -> bool {
 }
 
 /// The environment, the sender's metadata, and fields that this version does not know.
-pub(super) fn other(cx: &RenderContext, out: &mut Vec<Entry>) {
+pub(super) fn other_fields(cx: &RenderContext, out: &mut Vec<Entry>) {
     let environment = cx.packet.environment.as_ref().and_then(session::rest_of);
     let environment = environment.iter().map(|value| ("environment", value));
     let untold = cx.packet.metadata.iter().filter(|(key, value)| !session::is_told(key, value));

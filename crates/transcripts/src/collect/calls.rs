@@ -28,7 +28,7 @@ use super::touched::{TouchedFiles, read_by, searched_by};
 use super::work_tree::{TreeEvent, tree_events};
 use crate::event::{Call, Category, Change, Edit, Outcome};
 use crate::shared::shell;
-use crate::shared::words::{clip, one_line};
+use crate::shared::words::{clip_unclean, one_line};
 
 /// What is told of a call that never ended.
 pub(super) const NO_OUTCOME: &str = "no outcome";
@@ -126,7 +126,7 @@ impl Calls {
         root: Option<&str>,
         cleaner: &mut Cleaner<'_>,
     ) {
-        match &at.agent {
+        match &at.subagent {
             Some(agent) => *self.subagents.entry(agent.clone()).or_insert(0) += 1,
             None => self.tallies.entry(call.category.clone()).or_default().count += 1,
         }
@@ -172,7 +172,7 @@ impl Calls {
         if self.ended.len() > MAX_ENDED {
             self.ended.pop_front();
         }
-        if open.at.agent.is_none() {
+        if open.at.subagent.is_none() {
             let took = open.at_ms.zip(at_ms).map(|(from, to)| to - from);
             let stopped = Stopped::of(outcome);
             let piped = self.piped(&open, outcome, cleaner).filter(|_| stopped.is_none());
@@ -197,10 +197,10 @@ impl Calls {
         self.note_subagent(&open, outcome, cleaner);
         let edits = edits_of(&mut open, outcome);
         self.note_edits(&open, ok, &edits, &outcome.output, cleaner);
-        if open.at.agent.is_none() && ok != Some(false) {
+        if open.at.subagent.is_none() && ok != Some(false) {
             self.note_use(&open, outcome, &edits, cleaner);
         }
-        let is_command = open.at.agent.is_none() && open.category == Category::Shell;
+        let is_command = open.at.subagent.is_none() && open.category == Category::Shell;
         let by_git = match is_command {
             true => tree_events(&open.target, &outcome.output, ok != Some(false)),
             false => Vec::new(),
@@ -211,7 +211,7 @@ impl Calls {
 
     /// Notes how a command of a sub-agent ended.
     fn note_subagent(&mut self, open: &Open, outcome: &Outcome<'_>, cleaner: &mut Cleaner<'_>) {
-        let is_command = open.at.agent.is_some() && open.category == Category::Shell;
+        let is_command = open.at.subagent.is_some() && open.category == Category::Shell;
         if is_command && Stopped::of(outcome).is_none() {
             let run = open.run(outcome.exit_code, outcome.ok, None);
             self.subagent_failures.ran(run, &outcome.output, cleaner);
@@ -231,7 +231,7 @@ impl Calls {
         for edit in edits.iter().filter(|edit| !edit.path.ends_with('/')) {
             self.touched.touch(&relative(&cleaner.clean_text(&edit.path), root));
             if let Some(diff) = &edit.diff {
-                self.searched.defined_in(&cleaner.clean_text(&clip(diff, MAX_JUDGED)), &open.at);
+                self.searched.defined_in(&cleaner.clean_text(&clip_unclean(diff, MAX_JUDGED)), &open.at);
             }
         }
         match open.category {
@@ -256,7 +256,7 @@ impl Calls {
     /// The calls that never ended.
     pub(super) fn still_open(&mut self) -> Vec<Open> {
         let open = std::mem::replace(&mut self.open, BoundedList::new(MAX_OPEN)).into_vec();
-        for call in open.iter().filter(|call| call.at.agent.is_none()) {
+        for call in open.iter().filter(|call| call.at.subagent.is_none()) {
             let word = if call.answered { "exit code unknown" } else { NO_OUTCOME };
             self.tally(call, word, false, None);
             if call.category == Category::Shell && !call.target.is_empty() {
@@ -376,7 +376,7 @@ fn succeeded(outcome: &Outcome<'_>) -> bool {
 
 /// Ids are unique within one agent's transcript only.
 fn key(id: &str, at: &SourceRef) -> String {
-    format!("{}/{id}", at.agent.as_deref().unwrap_or_default())
+    format!("{}/{id}", at.subagent.as_deref().unwrap_or_default())
 }
 
 fn outcome_word(category: &Category, ok: Option<bool>, exit_code: Option<i64>) -> String {

@@ -221,7 +221,7 @@ impl Checks {
         let steps = work_steps(line);
         let is_covered = |step: &Step| {
             let key = bare(&step.text);
-            let since = |check: &Check| check.at.line >= at.line && check.at.agent == at.agent;
+            let since = |check: &Check| check.at.line >= at.line && check.at.subagent == at.subagent;
             self.list.iter().any(|check| check.key == key && since(check))
         };
         !steps.is_empty() && steps.iter().all(is_covered)
@@ -436,7 +436,7 @@ mod tests {
     #[test]
     fn a_chain_is_made_good_step_by_step() {
         let mut checks = Checks::default();
-        let at = |line| SourceRef { line, agent: None };
+        let at = |line| SourceRef { line, subagent: None };
         checks.ran("make a && make b", ended(1), &at(1));
         checks.ran("make a", ended(0), &at(2));
         assert!(!checks.passed_since("make a && make b", &at(1)));

@@ -86,13 +86,13 @@ impl Calls {
             paths.iter().for_each(|path| self.failed_edits.changed(path));
             // A path that is still absolute lies outside the project.
             let inside = |path: &String| root.is_none() || !path.starts_with(['/', '~']);
-            if open.at.agent.is_none() && paths.iter().any(inside) {
+            if open.at.subagent.is_none() && paths.iter().any(inside) {
                 self.git.changed(paths.iter().cloned());
             }
-            if open.at.agent.is_none() && paths.iter().any(|path| is_source(path)) {
+            if open.at.subagent.is_none() && paths.iter().any(|path| is_source(path)) {
                 self.checks.source_changed();
             }
-        } else if open.at.agent.is_none() && matches!(open.category, Category::Edit | Category::Write) {
+        } else if open.at.subagent.is_none() && matches!(open.category, Category::Edit | Category::Write) {
             let text = cleaner.text(output, MAX_OUTPUT);
             paths.iter().for_each(|path| self.failed_edits.failed(path, &text, &open.at));
         }

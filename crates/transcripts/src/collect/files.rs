@@ -7,7 +7,7 @@ use super::files_tree::History;
 use super::net_lines::NetLines;
 use crate::event::{Change, Edit, FileLines};
 use crate::shared::diff::MAX_DIFF;
-use crate::shared::words::clip;
+use crate::shared::words::clip_unclean;
 
 const MAX_FILES: usize = 500;
 
@@ -158,7 +158,7 @@ impl Files {
         };
         self.index.insert(path.clone(), slot);
         if let Some(file) = self.list.get_mut(slot) {
-            file.change = if known.is_some() { after(file.change, edit.change) } else { edit.change };
+            file.change = if known.is_some() { combined(file.change, edit.change) } else { edit.change };
             file.from = file.from.take().or(from);
             file.path = path;
             file.is_undone = false;
@@ -253,7 +253,7 @@ impl FileState {
 
     /// What was done to the file later.
     fn then(&mut self, later: Self) {
-        self.change = after(self.change, later.change);
+        self.change = combined(self.change, later.change);
         self.whole = WholeFile::Lost;
         self.net.join(&later.net);
         self.diff = later.diff.or(self.diff.take()).filter(|_| later.change != Change::Deleted);
@@ -266,10 +266,10 @@ impl FileState {
         }
         self.net.add(edit);
         // An edit on the main line outranks what a sub-agent, read after it, may have done before.
-        if self.at.agent.is_none() && at.agent.is_some() && self.diff.is_some() {
+        if self.at.subagent.is_none() && at.subagent.is_some() && self.diff.is_some() {
             return;
         }
-        self.diff = edit.diff.as_deref().map(|diff| clip(diff, MAX_DIFF)).or(self.diff.take());
+        self.diff = edit.diff.as_deref().map(|diff| clip_unclean(diff, MAX_DIFF)).or(self.diff.take());
         if edit.change == Change::Deleted {
             self.diff = None;
         }
@@ -278,7 +278,7 @@ impl FileState {
 }
 
 /// What two changes of one file amount to.
-fn after(first: Change, then: Change) -> Change {
+fn combined(first: Change, then: Change) -> Change {
     match (first, then) {
         (_, Change::Deleted) => Change::Deleted,
         (Change::Deleted, _) => Change::Modified,

@@ -361,7 +361,7 @@ fn change(file: &FileState, clean: impl FnOnce(&str) -> String) -> String {
         (Some(from), Change::Renamed) => format!("renamed from {}", clean(from)),
         _ => file.change.name().to_owned(),
     };
-    match &file.at.agent {
+    match &file.at.subagent {
         Some(agent) => format!("{what} (by sub-agent {agent})"),
         None => what,
     }

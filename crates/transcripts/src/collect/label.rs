@@ -23,7 +23,7 @@ impl Label {
 
     /// A place, as a field of the packet has it.
     pub(super) fn at(&self, at: &SourceRef) -> Option<String> {
-        Some(match &at.agent {
+        Some(match &at.subagent {
             Some(agent) => format!("{}:{}/{agent}#{}", self.agent, self.id, at.line),
             // What stands in a file beside the transcript has no line in it.
             None if at.line == 0 => format!("{}:{}", self.agent, self.id),
@@ -66,7 +66,7 @@ impl Label {
         let parts: Vec<String> = [code, run.note.clone()].into_iter().flatten().collect();
         let why_failed = (!parts.is_empty()).then(|| parts.join(": "));
         let agent =
-            run.at.agent.as_deref().map(|agent| format!(" (by sub-agent {agent})")).unwrap_or_default();
+            run.at.subagent.as_deref().map(|agent| format!(" (by sub-agent {agent})")).unwrap_or_default();
         Attempt { tried: format!("`{}`{agent}", one_line(failing, 300)), why_failed, at: self.at(&run.at) }
     }
 }

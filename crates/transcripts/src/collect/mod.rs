@@ -120,7 +120,7 @@ pub fn summarize_session(
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct SourceRef {
     line: u64,
-    agent: Option<String>,
+    subagent: Option<String>,
 }
 
 /// A sentence and its place.
@@ -272,8 +272,9 @@ impl<'r> Collector<'r> {
 
     /// Takes an event in.
     pub fn event(&mut self, event: &Event<'_>) {
-        let at = SourceRef { line: event.position.line, agent: event.subagent.as_deref().map(str::to_owned) };
-        let main = at.agent.is_none();
+        let at =
+            SourceRef { line: event.position.line, subagent: event.subagent.as_deref().map(str::to_owned) };
+        let main = at.subagent.is_none();
         if main {
             self.started_ms = self.started_ms.or(event.at_ms);
             self.last_ms = event.at_ms.or(self.last_ms);

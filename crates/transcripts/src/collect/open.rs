@@ -63,7 +63,7 @@ impl Collector<'_> {
             let runs_on = call.answered && !is_test(&call.target);
             let is_recent = call.at.line >= since || !worked_since(call.at.line);
             let matters = matches!(call.category, Category::Shell | Category::Task) && is_recent;
-            call.at.agent.is_none()
+            call.at.subagent.is_none()
                 && !call.is_typed()
                 && !looks
                 && (runs_on || matters || call.category == Category::Ask || call.at.line >= since)

@@ -87,7 +87,7 @@ impl Remarks {
     }
 
     /// Whether something that the agent said is about the matter of a decision.
-    pub(super) fn about(&self, named: &[String]) -> bool {
+    pub(super) fn is_about(&self, named: &[String]) -> bool {
         self.agent.iter().any(|entry| speaks_of(&entry.said.text, named))
     }
 
@@ -145,7 +145,7 @@ mod tests {
     }
 
     fn at(line: u64) -> SourceRef {
-        SourceRef { line, agent: None }
+        SourceRef { line, subagent: None }
     }
 
     #[test]

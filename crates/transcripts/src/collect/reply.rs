@@ -5,7 +5,7 @@ use baton_packet::packet::{Attempt, Decision};
 use super::prose::{self, PacketWords, Passage};
 use super::{Collector, DoneCall, MAX_ANSWER, MAX_MESSAGE, Sentence, SourceRef, StandingDecision};
 use crate::event::{Category, Outcome};
-use crate::shared::words::{clip, clip_middle, one_line};
+use crate::shared::words::{clip, clip_middle, clip_unclean, one_line};
 
 /// After so many steps that were only announced, what was said before them is not the end.
 const MANY_STEPS: usize = 3;
@@ -66,7 +66,7 @@ impl Collector<'_> {
     /// Notes what work a command of git threw away.
     pub(super) fn taken_back(&mut self, command: &str, at: &SourceRef) {
         let lost = std::mem::take(&mut self.files.taken_back);
-        if lost.is_empty() || at.agent.is_some() {
+        if lost.is_empty() || at.subagent.is_some() {
             return;
         }
         let mut names: Vec<String> =
@@ -95,7 +95,7 @@ impl Collector<'_> {
                 call: Sentence { text: call.clone(), at: at.clone() },
                 category: category.clone(),
                 succeeded: outcome.ok == Some(true),
-                result: self.cleaner.text(&clip(&outcome.output, MAX_RESULT), MAX_RESULT),
+                result: self.cleaner.text(&clip_unclean(&outcome.output, MAX_RESULT), MAX_RESULT),
             });
         }
     }
@@ -110,7 +110,7 @@ impl Collector<'_> {
             // What was said of it before, in words of no rule or of other rules, must not stand without this.
             let named = prose::topic(&found.what);
             let reopened = role == "user" && self.reopen(&found.what, at);
-            if reopened || self.remarks.about(&named) {
+            if reopened || self.remarks.is_about(&named) {
                 let passage = Passage { text: found.what.clone(), weight: u8::MAX };
                 self.remarks.attach(role, passage, at);
             }

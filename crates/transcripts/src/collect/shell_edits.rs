@@ -17,7 +17,7 @@ pub(super) fn edits(command: &str) -> Vec<Edit> {
     let mut found = Vec::new();
     let mut folders = Folders::default();
     for step in line.lines().flat_map(|line| line.split("&&")).flat_map(|step| step.split(';')) {
-        let words = words(step);
+        let words = unquoted_words(step);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         if folders.follow(&words) {
             continue;
@@ -204,7 +204,7 @@ fn is_file(path: &str) -> bool {
 }
 
 /// The words of a step, quotes taken off.
-fn words(step: &str) -> Vec<String> {
+fn unquoted_words(step: &str) -> Vec<String> {
     let mut all = Vec::new();
     let mut word = String::new();
     let (mut quote, mut inside) = (None, false);

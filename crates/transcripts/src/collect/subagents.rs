@@ -21,7 +21,9 @@ impl SubagentFailures {
     /// A command of a sub-agent ended.
     pub(super) fn ran(&mut self, run: Run, output: &str, cleaner: &mut Cleaner<'_>) {
         let failed = run.ok == Some(false) && !only_answers(&run.command, run.exit_code);
-        self.runs.retain(|known| known.at.agent != run.at.agent || !makes_good(&known.command, &run.command));
+        self.runs.retain(|known| {
+            known.at.subagent != run.at.subagent || !makes_good(&known.command, &run.command)
+        });
         if failed && self.runs.len() < MAX_FAILURES {
             let tail = cleaner.tail(output, MAX_TAIL);
             let note = error_line(&tail).map(|line| one_line(line, 160));

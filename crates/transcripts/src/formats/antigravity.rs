@@ -32,8 +32,8 @@ impl TranscriptReader for Antigravity {
         for home in HOMES {
             for session in entries(&env.home.join(home).join("brain")) {
                 let logs = session.path().join(".system_generated").join("logs");
-                let full = TranscriptFile::at(ID, &logs.join("transcript_full.jsonl"));
-                full.or_else(|| TranscriptFile::at(ID, &logs.join("transcript.jsonl")))
+                let full = TranscriptFile::from_path(ID, &logs.join("transcript_full.jsonl"));
+                full.or_else(|| TranscriptFile::from_path(ID, &logs.join("transcript.jsonl")))
                     .into_iter()
                     .for_each(&mut *found);
             }
@@ -109,7 +109,7 @@ fn read_header_line(json: &Json<'_>, header: &mut Header) {
         Role::Agent => header.empty = false,
         _ => {}
     }
-    let cwd = json.get("tool_calls").items().iter().find_map(|one| one.at(&["args", "Cwd"]).str());
+    let cwd = json.get("tool_calls").items().iter().find_map(|one| one.at_path(&["args", "Cwd"]).str());
     heading::keep(&mut header.cwd, cwd.map(|cwd| cwd.trim_matches('"')));
 }
 

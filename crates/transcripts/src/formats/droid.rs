@@ -66,7 +66,7 @@ impl TranscriptReader for Droid {
         let settings = sidecar::json(&text);
         emitter
             .session(Session { model: settings.get("model").str().map(Cow::Borrowed), ..Session::default() });
-        let count = |key| settings.at(&["tokenUsage", key]).count();
+        let count = |key| settings.at_path(&["tokenUsage", key]).count();
         emitter.spend(Usage {
             input: count("inputTokens"),
             cache_read: count("cacheReadTokens"),

@@ -31,7 +31,7 @@ impl TranscriptReader for Grok {
     fn find(&self, env: &TranscriptEnv, found: &mut dyn FnMut(TranscriptFile)) {
         for project in entries(&env.dir_or_home("GROK_HOME", ".grok").join("sessions")) {
             let files = entries(&project.path()).into_iter().map(|entry| entry.path().join(UPDATES));
-            files.filter_map(|path| TranscriptFile::at(ID, &path)).for_each(&mut *found);
+            files.filter_map(|path| TranscriptFile::from_path(ID, &path)).for_each(&mut *found);
         }
     }
 
@@ -39,7 +39,7 @@ impl TranscriptReader for Grok {
         chunk::lines(head).take(20).any(|line| {
             let text = String::from_utf8_lossy(line);
             Json::parse(&text)
-                .is_ok_and(|json| json.at(&["params", "update", "sessionUpdate"]).str().is_some())
+                .is_ok_and(|json| json.at_path(&["params", "update", "sessionUpdate"]).str().is_some())
         })
     }
 
@@ -54,8 +54,9 @@ impl TranscriptReader for Grok {
         let text = summary(&found.path);
         let about = sidecar::json(&text);
         let fact = |json: &Json<'_>| json.str().map(str::to_owned);
-        header.id = fact(about.at(&["info", "id"])).or_else(|| dir_name(&found.path)).unwrap_or(header.id);
-        header.cwd = fact(about.at(&["info", "cwd"]));
+        header.id =
+            fact(about.at_path(&["info", "id"])).or_else(|| dir_name(&found.path)).unwrap_or(header.id);
+        header.cwd = fact(about.at_path(&["info", "cwd"]));
         header.title =
             about.first(&["generated_title", "session_summary"]).map(str::to_owned).or(header.title);
         header.model = about.first(&["current_model_id", "model"]).map(str::to_owned).or(header.model);
@@ -71,7 +72,7 @@ impl TranscriptReader for Grok {
             if !std::mem::replace(&mut reported, true) {
                 session(emitter, path);
             }
-            update(emitter, json.at(&["params", "update"]), json.at(&["params", "_meta"]));
+            update(emitter, json.at_path(&["params", "update"]), json.at_path(&["params", "_meta"]));
         });
         emitter.finish()
     }
@@ -88,11 +89,11 @@ fn dir_name(path: &Path) -> Option<String> {
 }
 
 fn read_header_line(json: &Json<'_>, header: &mut Header) {
-    let update = json.at(&["params", "update"]);
+    let update = json.at_path(&["params", "update"]);
     heading::time(header, json.get("timestamp"));
     match update.get("sessionUpdate").str() {
         Some("user_message_chunk") => {
-            heading::prompt(header, update.at(&["content", "text"]).str().unwrap_or_default())
+            heading::prompt(header, update.at_path(&["content", "text"]).str().unwrap_or_default())
         }
         Some("agent_message_chunk" | "tool_call") => header.empty = false,
         _ => {}
@@ -106,9 +107,9 @@ fn first_prompt(path: &Path) -> Option<String> {
     for line in chunk::lines(&head) {
         let text = String::from_utf8_lossy(line);
         let json = Json::parse(&text).unwrap_or(Json::Null);
-        let update = json.at(&["params", "update"]);
+        let update = json.at_path(&["params", "update"]);
         if update.get("sessionUpdate").str() == Some("user_message_chunk") {
-            prompt.push_str(update.at(&["content", "text"]).str().unwrap_or_default());
+            prompt.push_str(update.at_path(&["content", "text"]).str().unwrap_or_default());
         } else if !prompt.is_empty() {
             break;
         }
@@ -121,8 +122,8 @@ fn session(emitter: &mut EventEmitter<'_>, path: &Path) {
     let about = sidecar::json(&text);
     let field = |value: Option<&str>| value.map(|text| Cow::Owned(text.to_owned()));
     emitter.session(Session {
-        id: field(about.at(&["info", "id"]).str()).or_else(|| dir_name(path).map(Cow::Owned)),
-        cwd: field(about.at(&["info", "cwd"]).str()),
+        id: field(about.at_path(&["info", "id"]).str()).or_else(|| dir_name(path).map(Cow::Owned)),
+        cwd: field(about.at_path(&["info", "cwd"]).str()),
         model: field(about.first(&["current_model_id", "model"])),
         ..Session::default()
     });
@@ -132,7 +133,7 @@ fn update(emitter: &mut EventEmitter<'_>, update: &Json<'_>, outer: &Json<'_>) {
     let meta = if update.get("_meta").is_null() { outer } else { update.get("_meta") };
     let index = meta.get("promptIndex").int().map(|index| index.to_string());
     let key = meta.get("promptId").str().map(str::to_owned).or(index).unwrap_or_default();
-    let text = || update.at(&["content", "text"]).str().unwrap_or_default();
+    let text = || update.at_path(&["content", "text"]).str().unwrap_or_default();
     match update.get("sessionUpdate").str().unwrap_or_default() {
         "user_message_chunk" => emitter.piece(Speaker::User, &key, text()),
         "agent_message_chunk" => emitter.piece(Speaker::Assistant, &key, text()),
@@ -155,7 +156,8 @@ fn update(emitter: &mut EventEmitter<'_>, update: &Json<'_>, outer: &Json<'_>) {
 fn begin(emitter: &mut EventEmitter<'_>, update: &Json<'_>) {
     let id = update.get("toolCallId").str().unwrap_or_default();
     let (args, title) = (update.get("rawInput"), update.get("title").str().unwrap_or_default());
-    let name = args.get("name").str().or_else(|| update.at(&["_meta", "toolName"]).str()).unwrap_or(title);
+    let name =
+        args.get("name").str().or_else(|| update.at_path(&["_meta", "toolName"]).str()).unwrap_or(title);
     let mut one = call::call(id, name, args);
     if one.category == Category::Other {
         one = by_kind(id, title, update);
@@ -184,7 +186,7 @@ fn end(emitter: &mut EventEmitter<'_>, update: &Json<'_>) {
         _ => return,
     };
     let parts = update.get("content").items();
-    let text = join(parts.iter().filter_map(|part| part.at(&["content", "text"]).str()));
+    let text = join(parts.iter().filter_map(|part| part.at_path(&["content", "text"]).str()));
     let raw = update.get("rawOutput");
     let output = if text.is_empty() {
         Cow::Borrowed(raw.first(&["output", "stdout", "error"]).or(raw.str()).unwrap_or_default())

@@ -165,7 +165,7 @@ fn assistant(emitter: &mut EventEmitter<'_>, message: &Json<'_>) {
             _ => {}
         }
     }
-    let count = |key| message.at(&["usage", key]).count();
+    let count = |key| message.at_path(&["usage", key]).count();
     emitter.spend(Usage {
         input: count("input"),
         cache_read: count("cacheRead"),

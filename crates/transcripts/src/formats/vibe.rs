@@ -30,9 +30,9 @@ impl TranscriptReader for Vibe {
     fn find(&self, env: &TranscriptEnv, found: &mut dyn FnMut(TranscriptFile)) {
         let sessions = env.dir_or_home("VIBE_HOME", ".vibe").join("logs/session");
         for session in entries(&sessions) {
-            TranscriptFile::at(ID, &session.path().join(MESSAGES)).into_iter().for_each(&mut *found);
+            TranscriptFile::from_path(ID, &session.path().join(MESSAGES)).into_iter().for_each(&mut *found);
             for agent in entries(&session.path().join("agents")) {
-                TranscriptFile::at(ID, &agent.path().join(MESSAGES)).into_iter().for_each(&mut *found);
+                TranscriptFile::from_path(ID, &agent.path().join(MESSAGES)).into_iter().for_each(&mut *found);
             }
         }
     }
@@ -55,9 +55,9 @@ impl TranscriptReader for Vibe {
         let meta = sidecar::json(&text);
         let fact = |json: &Json<'_>| json.str().map(str::to_owned);
         header.id = fact(meta.get("session_id")).or_else(|| dir_name(&found.path)).unwrap_or(header.id);
-        header.cwd = fact(meta.at(&["environment", "working_directory"]));
+        header.cwd = fact(meta.at_path(&["environment", "working_directory"]));
         header.title = fact(meta.get("title")).or(header.title);
-        header.model = fact(meta.at(&["config", "active_model"]));
+        header.model = fact(meta.at_path(&["config", "active_model"]));
         header.branch = fact(meta.get("git_branch"));
         header.created_at_ms = meta.get("start_time").time();
         header.updated_at_ms = meta.get("end_time").time().or(header.updated_at_ms);
@@ -103,10 +103,10 @@ fn session(meta: &Json<'_>, path: &Path) -> Session<'static> {
     let fact = |json: &Json<'_>| json.str().map(|text| Cow::Owned(text.to_owned()));
     Session {
         id: fact(meta.get("session_id")).or_else(|| dir_name(path).map(Cow::Owned)),
-        cwd: fact(meta.at(&["environment", "working_directory"])),
+        cwd: fact(meta.at_path(&["environment", "working_directory"])),
         branch: fact(meta.get("git_branch")),
         commit: fact(meta.get("git_commit")),
-        model: fact(meta.at(&["config", "active_model"])),
+        model: fact(meta.at_path(&["config", "active_model"])),
         ..Session::default()
     }
 }

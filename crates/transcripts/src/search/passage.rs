@@ -9,7 +9,7 @@ use crate::format::by_id;
 use crate::header::TranscriptFile;
 use crate::report::Report;
 use crate::shared::diff::MAX_DIFF;
-use crate::shared::words::clip;
+use crate::shared::words::clip_unclean;
 
 /// A passage is closed when its text is this long.
 const PASSAGE_BYTES: usize = 8 * 1024;
@@ -51,7 +51,7 @@ pub fn passages(found: &TranscriptFile, home: Option<&str>, sink: &mut dyn FnMut
     let mut builder = Builder { sink, text: String::new(), words: String::new() };
     let report = format.read_session(&found.path, found.key.as_deref(), &mut |event| {
         if let Some((role, text)) = message_text(event) {
-            builder.entry(event.position.line, role, &cleaner.clean_text(&bounded(text)));
+            builder.entry(event.position.line, role, &bounded(cleaner.clean_text(&text)));
         }
     });
     builder.close();
@@ -164,7 +164,7 @@ fn outcome_text(outcome: &Outcome<'_>) -> String {
 
 fn changes(text: &mut String, edits: &[Edit]) {
     for edit in edits {
-        let diff = clip(edit.diff.as_deref().unwrap_or_default(), MAX_DIFF);
+        let diff = clip_unclean(edit.diff.as_deref().unwrap_or_default(), MAX_DIFF);
         let _ = write!(text, "\n{}\n{diff}", edit.path);
     }
 }

@@ -260,7 +260,7 @@ impl Tracer {
     }
 
     fn follow(&mut self, entry: &Entry<'_>) {
-        let preserved = entry.compact_metadata.0.at(&["preservedMessages", "uuids"]);
+        let preserved = entry.compact_metadata.0.at_path(&["preservedMessages", "uuids"]);
         self.preserved.extend(preserved.items().iter().filter_map(Json::str).map(str::to_owned));
         if self.want == ScanTarget::Rest {
             return;

@@ -2,7 +2,7 @@
 
 use crate::event::{Change, Edit};
 use crate::shared::json::Json;
-use crate::shared::words::clip;
+use crate::shared::words::clip_unclean;
 
 /// No more of a diff is shown.
 pub(crate) const MAX_DIFF: usize = 4096;
@@ -18,7 +18,7 @@ impl Edit {
     /// A change given as the body of a diff.
     pub fn with_diff(path: &str, change: Change, body: &str) -> Self {
         let (added, removed) = count(body);
-        let diff = (!body.is_empty()).then(|| clip(body.trim_end_matches('\n'), MAX_COUNTED));
+        let diff = (!body.is_empty()).then(|| clip_unclean(body.trim_end_matches('\n'), MAX_COUNTED));
         Self { added: Some(added), removed: Some(removed), diff, ..Self::bare(path, change) }
     }
 

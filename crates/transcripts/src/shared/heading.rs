@@ -8,7 +8,7 @@ use crate::header::{Header, TranscriptFile};
 use crate::report::{Complaint, Report, kind};
 use crate::shared::chunk;
 use crate::shared::json::Json;
-use crate::shared::words::one_line;
+use crate::shared::words::unclean_line;
 
 const HEAD: usize = 32 * 1024;
 const WIDEST: usize = 4 * 1024 * 1024;
@@ -62,7 +62,7 @@ fn fill(header: &mut Header, found: &TranscriptFile, look: HeaderScan) -> io::Re
     let tail = chunk::last_lines(&mut file, found.stamp.size, head.len() as u64, (TAIL, WIDEST), has_end)?;
     last(header, &[&tail, &head], look);
     header.title =
-        header.title.take().or_else(|| header.first_prompt.clone()).map(|text| one_line(&text, TITLE));
+        header.title.take().or_else(|| header.first_prompt.clone()).map(|text| unclean_line(&text, TITLE));
     Ok(())
 }
 
@@ -116,7 +116,7 @@ pub(crate) fn time(header: &mut Header, time: &Json<'_>) {
 pub(crate) fn prompt(header: &mut Header, text: &str) {
     if !text.trim().is_empty() {
         header.empty = false;
-        header.first_prompt = header.first_prompt.take().or_else(|| Some(one_line(text, PROMPT)));
+        header.first_prompt = header.first_prompt.take().or_else(|| Some(unclean_line(text, PROMPT)));
     }
 }
 

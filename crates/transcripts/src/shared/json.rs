@@ -66,7 +66,7 @@ impl<'a> Json<'a> {
     }
 
     /// A field of a field.
-    pub(crate) fn at(&self, path: &[&str]) -> &Json<'a> {
+    pub(crate) fn at_path(&self, path: &[&str]) -> &Json<'a> {
         path.iter().fold(self, |value, key| value.get(key))
     }
 
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn what_is_missing_or_of_another_type_is_nothing() {
         let json = Json::parse(r#"{"a":[1,2.5,null],"signature":{"b":1}}"#).expect("valid");
-        assert_eq!(json.at(&["a", "b", "c"]), &Json::Null);
+        assert_eq!(json.at_path(&["a", "b", "c"]), &Json::Null);
         assert_eq!(json.get("a").str(), None);
         assert_eq!(json.get("a").items().len(), 3);
         assert!(json.get("signature").is_null());

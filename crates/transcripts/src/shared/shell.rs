@@ -57,28 +57,28 @@ fn exit_line(line: &str) -> Option<i64> {
 /// `Command failed with exit code: 2.` or `[Process exited with code 2]`.
 pub(crate) fn told_exit(text: &str) -> Option<i64> {
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
-    lines().rev().take(4).find_map(exit_words).or_else(|| lines().take(2).find_map(exit_words))
+    lines().rev().take(4).find_map(exit_code).or_else(|| lines().take(2).find_map(exit_code))
 }
 
 /// The output without the words that [`told_exit`] read: what the command itself said last is more telling.
 pub(crate) fn without_exit(text: &str) -> &str {
     let text = text.trim_end();
     let (rest, last) = text.rsplit_once('\n').unwrap_or(("", text));
-    if exit_words(last.trim()).is_some() {
+    if exit_code(last.trim()).is_some() {
         return rest.trim_end();
     }
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
-    if exit_words(first.trim()).is_some() { rest.trim_start_matches('\n') } else { text }
+    if exit_code(first.trim()).is_some() { rest.trim_start_matches('\n') } else { text }
 }
 
 /// What the command itself printed: without the lines in which the tool tells this exit code or announces the output.
 pub(crate) fn bare_output(text: &str, code: i64) -> &str {
     let is_frame = |line: &str| {
         let line = line.trim();
-        let exit_code = line.strip_prefix("<exited with exit code ").and_then(|rest| rest.strip_suffix('>'));
+        let status = line.strip_prefix("<exited with exit code ").and_then(|rest| rest.strip_suffix('>'));
         matches!(line, "" | "Output:" | "Command output:")
-            || exit_words(line) == Some(code)
-            || exit_code.and_then(|number| number.parse().ok()) == Some(code)
+            || exit_code(line) == Some(code)
+            || status.and_then(|number| number.parse().ok()) == Some(code)
     };
     let mut text = text;
     while let Some((first, rest)) = text.split_once('\n').filter(|(first, _)| is_frame(first)) {
@@ -92,7 +92,7 @@ pub(crate) fn bare_output(text: &str, code: i64) -> &str {
     if is_frame(text) { "" } else { text }
 }
 
-fn exit_words(line: &str) -> Option<i64> {
+fn exit_code(line: &str) -> Option<i64> {
     const MARKS: &[&str] = &["exit code", "exited with code", "exit status"];
     let lower = line.to_ascii_lowercase();
     let (at, mark) = MARKS.iter().find_map(|mark| Some((lower.rfind(mark)?, mark)))?;

@@ -1,5 +1,7 @@
 //! Pieces of prose: sentences, single lines, text cut to a size that says what was cut.
 
+use std::borrow::Cow;
+
 /// At most `max` bytes of the beginning; what is left out is said.
 pub(crate) fn clip(text: &str, max: usize) -> String {
     if text.len() <= max {
@@ -7,6 +9,32 @@ pub(crate) fn clip(text: &str, max: usize) -> String {
     }
     let end = (0..=max).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     format!("{}… [{} bytes left out]", &text[..end], text.len() - end)
+}
+
+/// How far behind a cut a secret is looked for that begins before it.
+const MARGIN: usize = 8 * 1024;
+
+/// The beginning of a text without its secrets, with more than `max` bytes of it: they go before it is cut, else what is left of one
+/// that was cut in two is not known for one.
+fn without_secrets(text: &str, max: usize) -> (Cow<'_, str>, usize) {
+    let end = (0..=text.len().min(max + MARGIN)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    (baton_redact::shared().redact(&text[..end]).text, text.len() - end)
+}
+
+/// [`clip`] of a text that was not cleaned yet.
+pub(crate) fn clip_unclean(text: &str, max: usize) -> String {
+    if text.len() <= max {
+        return text.to_owned();
+    }
+    let (clean, beyond) = without_secrets(text, max);
+    let end = (0..=clean.len().min(max)).rev().find(|at| clean.is_char_boundary(*at)).unwrap_or(0);
+    format!("{}… [{} bytes left out]", &clean[..end], clean.len() - end + beyond)
+}
+
+/// [`one_line`] of a text that was not cleaned yet.
+pub(crate) fn unclean_line(text: &str, max: usize) -> String {
+    // A character has at most four bytes.
+    one_line(&without_secrets(text, max * 4).0, max)
 }
 
 /// At most `max` bytes of the end, from the beginning of a line where there is one; what is left out is said.

@@ -78,7 +78,7 @@ pub(crate) fn check_session(format: &str, path: &Path, key: Option<&str>) -> Rep
     assert!(report.events <= events);
     let found = TranscriptFile {
         key: key.map(str::to_owned),
-        ..TranscriptFile::at(format.id(), path).expect("found")
+        ..TranscriptFile::from_path(format.id(), path).expect("found")
     };
     let header = format.header(&found);
     assert!(!header.empty || !header.complaints.is_empty());

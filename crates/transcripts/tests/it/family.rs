@@ -256,7 +256,7 @@ fn a_session_without_a_conversation_says_so() {
         let report = format.read(&sample(name), &mut |_| {});
         assert!(report.is_empty(), "{name}: {report:?}");
         assert!(report.complaints.iter().any(|one| one.kind == "no_conversation"), "{name}: {report:?}");
-        let found = baton_transcripts::TranscriptFile::at(format.id(), &sample(name)).expect("found");
+        let found = baton_transcripts::TranscriptFile::from_path(format.id(), &sample(name)).expect("found");
         let header = format.header(&found);
         assert!(header.empty && header.complaints[0].kind == "no_conversation", "{name}: {header:#?}");
     }

@@ -426,7 +426,7 @@ fn a_title_is_never_that_of_another_session() {
         let summary = json!({"type": "summary", "summary": "Of a session", "leafUuid": leaf});
         let user = json!({"type": "user", "uuid": "u0", "sessionId": "x", "message": {"role": "user", "content": "Port it"}});
         std::fs::write(&path, format!("{summary}\n{user}\n")).expect("write");
-        let found = baton_transcripts::TranscriptFile::at("claude", &path).expect("a file");
+        let found = baton_transcripts::TranscriptFile::from_path("claude", &path).expect("a file");
         baton_transcripts::by_id("claude").expect("known").header(&found).title
     };
     assert_eq!(line("elsewhere").as_deref(), Some("Port it"));

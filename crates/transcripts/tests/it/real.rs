@@ -217,7 +217,7 @@ fn what_other_projects_can_read_is_read_here_too() {
         assert_eq!(format.map(|format| format.id()), Some(*id), "{name}");
         let report = format.map(|format| format.read(&path, &mut |_| {})).expect("known");
         assert!(report.events >= *events, "{name}: {report:?}");
-        let found = baton_transcripts::TranscriptFile::at(id, &path).expect("found");
+        let found = baton_transcripts::TranscriptFile::from_path(id, &path).expect("found");
         let header = format.expect("known").header(&found);
         assert!(!header.empty && header.first_prompt.is_some(), "{name}: {header:#?}");
     }

@@ -296,8 +296,8 @@ fn what_grok_wrote_down_in_pieces_is_one_message_at_the_place_of_the_first() {
             ("/commands/0/command", json!("cargo test")),
         ],
     );
-    let found =
-        baton_transcripts::TranscriptFile::at("grok", &sample("grok/interrupted.jsonl")).expect("found");
+    let found = baton_transcripts::TranscriptFile::from_path("grok", &sample("grok/interrupted.jsonl"))
+        .expect("found");
     let header = baton_transcripts::by_id("grok").expect("known").header(&found);
     assert_eq!(header.first_prompt.as_deref(), Some("Port the parser"));
 }

@@ -122,7 +122,9 @@ fn check(format: &'static dyn TranscriptReader, path: &Path, key: Option<&str>) 
     if report.events == 0 && !report.complaints.iter().any(|one| one.kind == kind::EMPTY) {
         return Err("an empty success".into());
     }
-    let Some(found) = TranscriptFile::at(format.id(), path) else { return Err("the file is gone".into()) };
+    let Some(found) = TranscriptFile::from_path(format.id(), path) else {
+        return Err("the file is gone".into());
+    };
     let found = TranscriptFile { key: key.map(str::to_owned), ..found };
     let header = format.header(&found);
     if header.empty && header.complaints.is_empty() {

@@ -64,10 +64,10 @@ fn comments_usage() -> AppError {
 }
 
 fn list_comments(id: &str, out: &mut Out<'_>) -> Result<(), AppError> {
-    let mut found = shown(id, out)?;
+    let mut found = show_task(id, out)?;
     // What was said about it is with the id that it has now.
     if let Some(to) = found.task.other_text("renamed_to") {
-        found = shown(&to, out)?;
+        found = show_task(&to, out)?;
     }
     let id = found.task.id.clone();
     out.print(&found.comments, |all| {
@@ -84,7 +84,7 @@ fn list_comments(id: &str, out: &mut Out<'_>) -> Result<(), AppError> {
 }
 
 /// A task with everything.
-pub(super) fn shown(id: &str, out: &mut Out<'_>) -> Result<tasks::ShowOutput, AppError> {
+pub(super) fn show_task(id: &str, out: &mut Out<'_>) -> Result<tasks::ShowOutput, AppError> {
     let input = ShowInput { project: out.project(), id: id.to_owned(), full: true, ..ShowInput::default() };
     out.app.run::<tasks::Show>(&input)
 }
@@ -102,12 +102,12 @@ pub(super) fn label(verb: LabelVerb, out: &mut Out<'_>) -> Result<(), AppError> 
         LabelVerb::Add { words } => relabel(&words, LabelAct::Add, out),
         LabelVerb::Remove { words } => relabel(&words, LabelAct::Remove, out),
         LabelVerb::List { id } => {
-            let labels = shown(&id, out)?.task.labels;
+            let labels = show_task(&id, out)?.task.labels;
             out.print(&labels, |all| all.iter().map(|label| format!("{}\n", visible(label))).collect())
         }
         LabelVerb::ListAll => list_labels(out),
         LabelVerb::Propagate { id, label } => {
-            let parent = shown(&id, out)?.task.id;
+            let parent = show_task(&id, out)?.task.id;
             let mut parts = Selection::all(out);
             parts.ledger.parent = Some(parent);
             let (parts, _) = parts.find(out)?;
@@ -135,10 +135,10 @@ fn list_labels(out: &mut Out<'_>) -> Result<(), AppError> {
 fn count_ids(words: &[String], act: LabelAct, out: &mut Out<'_>) -> Result<usize, AppError> {
     let Some((first, rest)) = words.split_first() else { return Ok(0) };
     let Some((last, between)) = rest.split_last() else { return Ok(1) };
-    let first = shown(first, out)?.task.id;
+    let first = show_task(first, out)?.task.id;
     let mut count = 1;
     for word in between {
-        match shown(word, out) {
+        match show_task(word, out) {
             Ok(_) => count += 1,
             Err(AppError::Refused(refusal))
                 if refusal.code == "task_unknown" && !looks_like_id(word, &first) =>
@@ -154,7 +154,7 @@ fn count_ids(words: &[String], act: LabelAct, out: &mut Out<'_>) -> Result<usize
         }
     }
     // A label that was given to an issue by mistake can be removed.
-    if act == LabelAct::Add && shown(last, out).is_ok_and(|found| found.task.id == *last) {
+    if act == LabelAct::Add && show_task(last, out).is_ok_and(|found| found.task.id == *last) {
         let what = format!("{} is an issue, and no label is given", visible(last));
         return Err(Refusal::invalid("usage", what, "bd label add ID LABEL").into());
     }
@@ -284,7 +284,7 @@ struct StateChange {
 pub(super) fn state(words: &[String], out: &mut Out<'_>) -> Result<(), AppError> {
     match words {
         [list, id] if list == "list" => {
-            let task = shown(id, out)?.task;
+            let task = show_task(id, out)?.task;
             let states = States { states: states(&task.labels), issue_id: task.id };
             out.print(&states, |all| {
                 let line =
@@ -293,7 +293,7 @@ pub(super) fn state(words: &[String], out: &mut Out<'_>) -> Result<(), AppError>
             })
         }
         [id, dimension] => {
-            let task = shown(id, out)?.task;
+            let task = show_task(id, out)?.task;
             let value = states(&task.labels).remove(dimension);
             let state = State { issue_id: task.id, dimension: dimension.clone(), value };
             out.print(&state, |state| {
@@ -318,7 +318,7 @@ pub(super) fn set_state(
         let what = format!("`{}` is not DIMENSION=VALUE", visible(state));
         return Err(Refusal::invalid("usage", what, "bd set-state ID mode=degraded").into());
     };
-    let task = shown(id, out)?.task;
+    let task = show_task(id, out)?.task;
     let before = format!("{dimension}:");
     let label = format!("{before}{value}");
     let is_older = |known: &&String| known.starts_with(&before) && **known != label;

@@ -120,7 +120,7 @@ fn parse(text: &str) -> Result<Vec<Line>, Refusal> {
         if text.is_empty() || text.starts_with('#') {
             continue;
         }
-        let words = words(text);
+        let words = split_words(text);
         let step = words.as_deref().and_then(step).ok_or_else(|| {
             let what = format!("line {} is not understood: `{}`; nothing was written", at + 1, visible(text));
             Refusal::invalid("batch_invalid", what, GRAMMAR)
@@ -132,7 +132,7 @@ fn parse(text: &str) -> Result<Vec<Line>, Refusal> {
 
 /// The words of a line. A text in double quotes is one word; a backslash in it takes the next character as it is. None: a quote
 /// is not closed.
-fn words(line: &str) -> Option<Vec<String>> {
+fn split_words(line: &str) -> Option<Vec<String>> {
     let (mut words, mut word, mut is_quoted) = (Vec::new(), None::<String>, false);
     let mut characters = line.chars();
     while let Some(c) = characters.next() {
@@ -207,13 +207,13 @@ mod tests {
 
     #[test]
     fn a_line_is_split_at_blanks_and_quotes_hold_it_together() {
-        let words = |line| words(line).unwrap_or_default();
+        let words = |line| split_words(line).unwrap_or_default();
         assert_eq!(words("close a-1  Don't do it"), ["close", "a-1", "Don't", "do", "it"]);
         assert_eq!(
             words(r#"update a-1 title="say \"hi\"" status=open"#),
             ["update", "a-1", "title=say \"hi\"", "status=open"]
         );
-        assert!(super::words("close a-1 \"open").is_none());
+        assert!(super::split_words("close a-1 \"open").is_none());
     }
 
     #[test]
@@ -224,7 +224,7 @@ mod tests {
         for line in
             ["", "create task 9 t", "create task", "dep add a", "dep add a b c d", "update a-1", "drop a"]
         {
-            assert!(words(line).as_deref().and_then(step).is_none(), "{line}");
+            assert!(split_words(line).as_deref().and_then(step).is_none(), "{line}");
         }
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn blocked_issues(
         tasks::BlockedInput { project: out.project(), limit: Some(0), ..tasks::BlockedInput::default() };
     let mut found = out.app.run::<tasks::Blocked>(&input)?.items;
     if let Some(parent) = parent {
-        let parent = super::annotate::shown(&parent, out)?.task.id;
+        let parent = super::annotate::show_task(&parent, out)?.task.id;
         let below = format!("{parent}.");
         let is_part = |task: &View| task.parent.as_ref() == Some(&parent) || task.id.starts_with(&below);
         found.retain(|row| is_part(&row.task));

@@ -12,7 +12,7 @@ use baton_ops::task as tasks;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::annotate::shown;
+use super::annotate::show_task;
 use super::args::{Create, KeptFields, TextFiles, Update};
 use super::{EachIssue, Out, graph_plan, plan, report, select, settings, shape, write};
 use crate::cli::read_input;
@@ -214,7 +214,7 @@ fn created(mut args: Create, out: &Out<'_>) -> Result<tasks::CreateInput, AppErr
 
 /// A part has the labels of the whole.
 fn inherit_labels(input: &mut tasks::CreateInput, parent: &str, out: &mut Out<'_>) -> Result<(), AppError> {
-    for label in shown(parent, out)?.task.labels {
+    for label in show_task(parent, out)?.task.labels {
         if !input.labels.contains(&label) {
             input.labels.push(label);
         }

@@ -5,7 +5,7 @@ use baton_ops::task as tasks;
 use serde::Serialize;
 use serde_json::json;
 
-use super::annotate::shown;
+use super::annotate::show_task;
 use super::args::Close;
 use super::change::{claim, unchanged};
 use super::shape::{self, ClosedIssue};
@@ -61,7 +61,7 @@ fn split_reason(args: &mut Close, out: &mut Out<'_>) {
     }
     let is_text = last.contains(char::is_whitespace);
     let is_word = !last.contains(|c: char| c.is_ascii_digit() || matches!(c, '-' | '.' | '_'));
-    if is_text || (is_word && shown(last, out).is_err()) {
+    if is_text || (is_word && show_task(last, out).is_err()) {
         args.reason.extend(args.ids.pop());
     }
 }
@@ -153,7 +153,7 @@ fn answer_with(
     if args.suggest_next && !unblocked.is_empty() {
         let mut next = Vec::new();
         for id in &unblocked {
-            let found = shown(id, out)?;
+            let found = show_task(id, out)?;
             next.push(tasks::ShowOutput { task: shape::issue(found.task), ..found });
         }
         return Ok(Closed::Suggested { closed, unblocked: next });
@@ -187,7 +187,7 @@ pub(super) fn reopen(ids: Vec<String>, reason: Option<String>, out: &mut Out<'_>
     let mut open_already = Vec::new();
     let reopened = EachIssue::try_all(&ids, out, |id, out| {
         let (project, identity) = (out.project(), out.identity());
-        if shown(id, out)?.task.status == "open" {
+        if show_task(id, out)?.task.status == "open" {
             out.remark(&format!("{} is open already", visible(id)));
             open_already.push(id.clone());
         }

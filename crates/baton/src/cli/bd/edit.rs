@@ -6,7 +6,7 @@ use std::process::Command;
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::task as tasks;
 
-use super::annotate::shown;
+use super::annotate::show_task;
 use super::change::{print_updated, unchanged};
 use super::{Out, shape};
 use crate::error::AppError;
@@ -22,7 +22,7 @@ pub(super) enum Field {
 }
 
 pub(super) fn edit(id: &str, field: Field, out: &mut Out<'_>) -> Result<(), AppError> {
-    let task = shown(id, out)?.task;
+    let task = show_task(id, out)?.task;
     let other = |key: &str| task.other_text(key).unwrap_or_default();
     let before = match field {
         Field::Title => task.title.clone(),

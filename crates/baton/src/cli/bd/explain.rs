@@ -9,7 +9,7 @@ use baton_model::task::view::View;
 use baton_ops::task as tasks;
 use serde::Serialize;
 
-use super::annotate::shown;
+use super::annotate::show_task;
 use super::blocked::blocked_issues;
 use super::list::{self, ReadyFilters, Selection, lines};
 use super::{Out, shape};
@@ -89,7 +89,7 @@ fn blocked(
             blocked_by.push(blocker.clone());
             continue;
         }
-        let blocker = match shown(id, out) {
+        let blocker = match show_task(id, out) {
             Ok(found) => {
                 let View { title, status, priority, .. } = found.task;
                 Blocker { id: id.clone(), title: Some(title), status: Some(status), priority: Some(priority) }

@@ -112,7 +112,7 @@ fn command_of_bd(command: &str) -> Option<String> {
 }
 
 /// Message and hint of an error.
-fn words(ended: &AppError) -> [String; 2] {
+fn message_and_hint(ended: &AppError) -> [String; 2] {
     let (message, hint) = ended.to_error().map(|error| (error.message, error.hint)).unwrap_or_default();
     [message, hint].map(|text| in_words_of_bd(&text))
 }
@@ -120,7 +120,7 @@ fn words(ended: &AppError) -> [String; 2] {
 /// Prints an error for people, quiet or not; of one of several issues with its id.
 pub(super) fn print_error(ended: &AppError, id: Option<&str>) -> Result<(), AppError> {
     use std::io::Write;
-    let [message, hint] = words(ended);
+    let [message, hint] = message_and_hint(ended);
     let id = id.map(|id| format!("{}: ", quote(id))).unwrap_or_default();
     Ok(writeln!(std::io::stderr(), "Error: {id}{}\nHint: {}", quote(&message), quote(&hint))?)
 }
@@ -140,7 +140,7 @@ fn fail_with(
     use std::io::Write;
     print_error(ended, None)?;
     if json {
-        let [message, hint] = words(ended);
+        let [message, hint] = message_and_hint(ended);
         let code = ended.to_error().map(|error| error.code);
         let error = [("error", json!(message)), ("hint", json!(hint)), ("code", json!(code))];
         fields.extend(error.map(|(key, value)| (key.to_owned(), value)));

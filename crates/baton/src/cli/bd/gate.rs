@@ -8,7 +8,7 @@ use baton_ops::task as tasks;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::annotate::shown;
+use super::annotate::show_task;
 use super::args::{Arrangement, GateVerb};
 use super::list::{Selection, print};
 use super::shape::ClosedIssue;
@@ -48,7 +48,7 @@ struct Gate {
 }
 
 fn create(args: Gate, out: &mut Out<'_>) -> Result<(), AppError> {
-    let waiting = shown(&args.blocks, out)?.task;
+    let waiting = show_task(&args.blocks, out)?.task;
     let mut extra = Map::new();
     extra.insert("await_type".to_owned(), json!(args.kind));
     extra.extend(args.await_id.iter().map(|id| ("await_id".to_owned(), json!(id))));
@@ -75,7 +75,7 @@ fn create(args: Gate, out: &mut Out<'_>) -> Result<(), AppError> {
 
 /// An issue that is a gate.
 fn gate(id: &str, out: &mut Out<'_>) -> Result<tasks::ShowOutput, AppError> {
-    let found = shown(id, out)?;
+    let found = show_task(id, out)?;
     if found.task.issue_type == GATE {
         return Ok(found);
     }
@@ -94,10 +94,10 @@ fn gates(all: bool, out: &mut Out<'_>) -> Result<Vec<tasks::Row>, AppError> {
 fn list(id: Option<String>, all: bool, limit: Option<u32>, out: &mut Out<'_>) -> Result<(), AppError> {
     let mut found = gates(all, out)?;
     if let Some(id) = id {
-        let needed = shown(&id, out)?.dependencies;
+        let needed = show_task(&id, out)?.dependencies;
         found.retain(|row| needed.iter().any(|other| shape::linked_id(other) == row.task.id));
     }
-    let most = most(limit, 50);
+    let most = limit_or_unlimited(limit, 50);
     let more = found.len() > most;
     found.truncate(most);
     print(found, more, &Arrangement::default(), out)
@@ -131,7 +131,7 @@ fn check(kind: Option<&str>, limit: Option<u32>, dry_run: bool, out: &mut Out<'_
     let now = crate::clock::now();
     let (mut over, mut unasked, mut timeless) = (Vec::new(), Vec::new(), Vec::new());
     let mut open = gates(false, out)?;
-    open.truncate(most(limit, 0));
+    open.truncate(limit_or_unlimited(limit, 0));
     let checked = open.len();
     for row in open {
         let awaits = row.task.other_text("await_type").unwrap_or_else(|| "human".to_owned());
@@ -216,7 +216,7 @@ struct Checked {
 }
 
 /// A limit of which 0 means none.
-fn most(limit: Option<u32>, usual: u32) -> usize {
+fn limit_or_unlimited(limit: Option<u32>, usual: u32) -> usize {
     match limit.unwrap_or(usual) {
         0 => usize::MAX,
         limit => usize::try_from(limit).unwrap_or(usize::MAX),

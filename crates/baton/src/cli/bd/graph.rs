@@ -10,7 +10,7 @@ use baton_ops::task::{self as tasks, Row, TreeRow};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::annotate::shown;
+use super::annotate::show_task;
 use super::list::{Selection, lines};
 use super::{Out, shape};
 use crate::error::AppError;
@@ -181,7 +181,7 @@ pub(super) fn graph(id: Option<String>, look: Look, out: &mut Out<'_>) -> Result
     let layers = Layers::of(issues);
     match id {
         Some(id) => {
-            let id = shown(&id, out)?.task.id;
+            let id = show_task(&id, out)?.task.id;
             let graph = Graph::of(&id, &layers, dependencies);
             out.print(&graph, |_| layers.text())
         }
@@ -302,7 +302,7 @@ fn components<'a>(layers: &'a Layers, edges: &'a [Map<String, Value>]) -> Vec<Co
 
 /// An issue with its parts and what it is linked with.
 fn around(id: &str, out: &mut Out<'_>) -> Result<Vec<Row>, AppError> {
-    let found = shown(id, out)?;
+    let found = show_task(id, out)?;
     let linked =
         found.dependencies.iter().chain(&found.dependents).map(|other| shape::linked_id(other).to_owned());
     let mut ids: BTreeSet<String> = linked.collect();

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use baton_model::id::visible;
+use baton_model::lossless_json;
 use baton_model::refusal::Refusal;
 use baton_ops::task::{BatchStep, CreateInput};
 use serde::{Deserialize, Serialize};
@@ -157,8 +158,8 @@ struct Planned {
 
 /// Creates the issues of a plan: `{"nodes": [{"key", "title", …}], "edges": [{"from_key", "to_key", "type"}]}`.
 pub(super) fn create(text: &str, dry_run: bool, out: &mut Out<'_>) -> Result<(), AppError> {
-    let plan: Plan =
-        serde_json::from_str(text).map_err(|error| invalid(&format!("it cannot be read: {error}")))?;
+    let plan: Plan = lossless_json::read(text.as_bytes())
+        .map_err(|error| invalid(&format!("it cannot be read: {error}")))?;
     remark_unknown(&plan, out);
     let order = check(&plan, out)?;
     if dry_run {

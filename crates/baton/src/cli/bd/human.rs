@@ -4,7 +4,7 @@ use baton_model::id::visible;
 use baton_ops::task::{self as tasks, CommentInput};
 use serde::Serialize;
 
-use super::annotate::shown;
+use super::annotate::show_task;
 use super::args::HumanVerb;
 use super::list::Selection;
 use super::{Out, close};
@@ -35,7 +35,7 @@ pub(super) fn run(verb: HumanVerb, out: &mut Out<'_>) -> Result<(), AppError> {
                     baton_model::refusal::Refusal::invalid("usage", "an answer is needed", hint).into()
                 );
             }
-            let id = waiting(&id, out)?;
+            let id = check_is_waiting(&id, out)?;
             let text = format!("Response: {text}");
             let (project, identity) = (out.project(), out.identity());
             out.app.run::<tasks::Comment>(&CommentInput { project, identity, id: id.clone(), text })?;
@@ -43,7 +43,7 @@ pub(super) fn run(verb: HumanVerb, out: &mut Out<'_>) -> Result<(), AppError> {
         }
         HumanVerb::Dismiss { id, words, reason } => {
             let reason = reason.unwrap_or_else(|| words.join(" "));
-            let id = waiting(&id, out)?;
+            let id = check_is_waiting(&id, out)?;
             let reason = match reason.trim() {
                 "" => DISMISSED.to_owned(),
                 reason => format!("{DISMISSED}: {reason}"),
@@ -78,8 +78,8 @@ fn labelled(out: &Out<'_>) -> Selection {
 }
 
 /// The id of an issue that is to be answered; a remark where it has not the label.
-fn waiting(id: &str, out: &mut Out<'_>) -> Result<String, AppError> {
-    let task = shown(id, out)?.task;
+fn check_is_waiting(id: &str, out: &mut Out<'_>) -> Result<String, AppError> {
+    let task = show_task(id, out)?.task;
     if !task.labels.iter().any(|label| label == LABEL) {
         out.remark(&format!("{} does not have the label `{LABEL}`", visible(&task.id)));
     }

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use baton_model::id::visible;
+use baton_model::lossless_json;
 use baton_model::refusal::Refusal;
 use baton_model::task::view::View;
 use baton_ops::task::{self as tasks, BatchResult, DependencyChange, LinkedTask};
 use serde::{Deserialize, Serialize};
 
-use super::annotate::shown;
+use super::annotate::show_task;
 use super::args::Dep;
 use super::list::{Selection, lines};
 use super::{Out, batch, graph, shape};
@@ -69,7 +70,7 @@ pub(super) fn dep(
             link(&id.unwrap_or_default(), &on, &kind, out)
         }
         Some(Dep::Remove { id, on }) => {
-            let found = shown(&id, out)?.dependencies;
+            let found = show_task(&id, out)?.dependencies;
             let kind = found.iter().find(|other| shape::linked_id(other) == on);
             let kind = kind.map_or_else(blocks, |other| other.dependency_type.clone());
             let removed = depend(&id, &on, &kind, true, out)?;
@@ -146,7 +147,7 @@ fn add_from_file(path: &str, out: &mut Out<'_>) -> Result<(), AppError> {
     let text = read_input(path)?;
     let (mut edges, mut numbers) = (Vec::new(), Vec::new());
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let edge: Edge = serde_json::from_str(line).map_err(|error| {
+        let edge: Edge = lossless_json::read(line.as_bytes()).map_err(|error| {
             let what = format!("line {} is no dependency: {error}", number + 1);
             let hint = "write {\"from\": \"ID\", \"to\": \"ID\", \"type\": \"blocks\"}";
             Refusal::invalid("json_invalid", what, hint)
@@ -164,7 +165,7 @@ fn add_from_file(path: &str, out: &mut Out<'_>) -> Result<(), AppError> {
 fn list(ids: &[String], up: bool, kind: Option<&str>, out: &mut Out<'_>) -> Result<(), AppError> {
     let mut issues: Vec<LinkedTask> = Vec::new();
     for id in ids {
-        let found = shown(id, out)?;
+        let found = show_task(id, out)?;
         let others = if up { found.dependents } else { found.dependencies };
         let wanted = others.into_iter().filter(|other| kind.is_none_or(|kind| other.dependency_type == kind));
         issues.extend(wanted.map(shape::linked));

@@ -135,7 +135,7 @@ pub(super) fn print(
     let issues: Vec<Row> = items.into_iter().map(|row| Row { task: shape::issue(row.task), ..row }).collect();
     if look.long && !out.json {
         for row in &issues {
-            let found = super::annotate::shown(&row.task.id, out)?;
+            let found = super::annotate::show_task(&row.task.id, out)?;
             out.text(&task::details(&shape::details(found)))?;
         }
     } else if look.tree {
@@ -166,7 +166,7 @@ pub(super) struct List {
 }
 
 pub(super) fn list(args: List, out: &mut Out<'_>) -> Result<(), AppError> {
-    let conditions = select::more(&args.more)?;
+    let conditions = select::filter_conditions(&args.more)?;
     let has_wisp_type = args.filters.wisp_type.is_some();
     if args.ready {
         let filters = ReadyFilters { unassigned: args.more.no_assignee, ..ReadyFilters::default() };

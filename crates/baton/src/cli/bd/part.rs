@@ -5,7 +5,7 @@ use baton_model::task::view::View;
 use baton_ops::task::{self as tasks, Row};
 use serde::Serialize;
 
-use super::annotate::shown;
+use super::annotate::show_task;
 use super::args::EpicVerb;
 use super::list::{ReadyFilters, Selection, lines, ready_issues};
 use super::shape::ClosedIssue;
@@ -59,7 +59,7 @@ pub(super) fn ready_parts(epic: &str, out: &mut Out<'_>) -> Result<Vec<String>, 
 
 /// Progress of one issue.
 pub(super) fn progress_of(id: &str, out: &mut Out<'_>) -> Result<(Progress, Vec<Row>), AppError> {
-    let epic = shown(id, out)?.task;
+    let epic = show_task(id, out)?.task;
     let mut parts = Selection::all(out);
     parts.ledger.parent = Some(epic.id.clone());
     let (parts, _) = parts.find(out)?;

@@ -6,7 +6,7 @@ use baton_model::task::view::View;
 use baton_model::task::word::priority;
 use baton_ops::task::{BatchStep, CreateInput};
 
-use super::annotate::shown;
+use super::annotate::show_task;
 use super::{Out, batch, shape};
 use crate::error::AppError;
 
@@ -33,7 +33,7 @@ pub(super) fn from_markdown(text: &str, dry_run: bool, out: &mut Out<'_>) -> Res
         |at: usize| titles.get(at).map(|title| format!("`## {}`", visible(title))).unwrap_or_default();
     let mut made = Vec::with_capacity(titles.len());
     for done in batch::carry_out(steps, place, out)? {
-        made.push(shape::issue(shown(&done.id, out)?.task));
+        made.push(shape::issue(show_task(&done.id, out)?.task));
     }
     print_made(&made, out)
 }

@@ -8,7 +8,7 @@ use baton_ops::task as tasks;
 use serde::Serialize;
 use serde_json::json;
 
-use super::annotate::shown;
+use super::annotate::show_task;
 use super::args::Delete;
 use super::list::Selection;
 use super::{Out, shape};
@@ -155,7 +155,7 @@ fn doomed(
         if found.contains_key(&id) {
             continue;
         }
-        let issue = shown(&id, out)?;
+        let issue = show_task(&id, out)?;
         let mut needed_by: BTreeSet<String> = issue
             .dependents
             .iter()
@@ -169,7 +169,7 @@ fn doomed(
         needed_by.extend(parts.iter().filter(|row| is_open(row)).map(|row| row.task.id.clone()));
         let mut open = Vec::new();
         for other in needed_by {
-            if cascade || !matches!(shown(&other, out)?.task.status.as_str(), "closed" | "tombstone") {
+            if cascade || !matches!(show_task(&other, out)?.task.status.as_str(), "closed" | "tombstone") {
                 open.push(other);
             }
         }

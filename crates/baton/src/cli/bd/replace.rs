@@ -7,7 +7,7 @@ use baton_ops::task::{BatchStep, Row};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::annotate::shown;
+use super::annotate::show_task;
 use super::list::Selection;
 use super::{Out, batch};
 use crate::error::AppError;
@@ -59,8 +59,8 @@ impl Replaced {
 
 /// Closes an issue in favour of another, which has to be there.
 pub(super) fn replaced(id: &str, other: &str, how: Replacement, out: &mut Out<'_>) -> Result<(), AppError> {
-    let other = shown(other, out)?.task.id;
-    let id = shown(id, out)?.task.id;
+    let other = show_task(other, out)?.task.id;
+    let id = show_task(id, out)?.task.id;
     if id == other {
         let what = "an issue cannot give way to itself";
         return Err(Refusal::new(Kind::Refused, "task_cycle", what, "name the issue that stays").into());

@@ -7,7 +7,7 @@ use baton_ops::ledger::{LedgerList, LedgerListInput};
 use serde::Serialize;
 
 use super::Out;
-use super::annotate::shown;
+use super::annotate::show_task;
 use super::args::{Arrangement, Filters, SortKey};
 use super::list::Selection;
 use super::select::{Condition, Field, Relation, Test};
@@ -84,7 +84,7 @@ pub(super) fn lint(
         let status = status.or_else(|| Some("open".to_owned()));
         selection.with_status(status).find(out)?.0.into_iter().map(|row| row.task).collect()
     } else {
-        ids.iter().map(|id| shown(id, out).map(|found| found.task)).collect::<Result<_, _>>()?
+        ids.iter().map(|id| show_task(id, out).map(|found| found.task)).collect::<Result<_, _>>()?
     };
     let results: Vec<LintFinding> = issues
         .into_iter()
@@ -183,7 +183,7 @@ struct Change {
 }
 
 pub(super) fn history(id: &str, limit: Option<u32>, out: &mut Out<'_>) -> Result<(), AppError> {
-    let id = shown(id, out)?.task.id;
+    let id = show_task(id, out)?.task.id;
     let mut input = LedgerListInput {
         project: out.project(),
         kind: Some(baton_model::delta::Kind::Other.as_str().to_owned()),

@@ -3,7 +3,7 @@
 use baton_model::refusal::Refusal;
 use baton_ops::task as tasks;
 
-use super::annotate::shown;
+use super::annotate::show_task;
 use super::args::{Arrangement, View};
 use super::count::{Grouping, count, stats};
 use super::list::{self, ReadyFilters, Selection, lines};
@@ -20,7 +20,7 @@ pub(super) fn run(verb: View, out: &mut Out<'_>) -> Result<(), AppError> {
         }
         View::Children { id, look, sort } => {
             let look = Arrangement { sort, ..look };
-            let parent = shown(&id, out)?.task.id;
+            let parent = show_task(&id, out)?.task.id;
             let mut selection = Selection::all(out);
             selection.ledger.parent = Some(parent);
             Selection { look, ..selection }.print(out)
@@ -86,7 +86,7 @@ fn run_report(verb: View, out: &mut Out<'_>) -> Result<(), AppError> {
         }
         View::Search { words, query, filters, more, look, sort, status } => {
             let look = Arrangement { sort, ..look };
-            let conditions = select::more(&more)?;
+            let conditions = select::filter_conditions(&more)?;
             let durable = list::hides_ephemeral(&more, filters.wisp_type.is_some());
             let mut selection = Selection::new(*filters, look, out)?.and(conditions);
             selection.ledger.durable = durable;
@@ -108,7 +108,7 @@ fn run_report(verb: View, out: &mut Out<'_>) -> Result<(), AppError> {
                 (by_assignee, Grouping::Assignee),
                 (by_label, Grouping::Label),
             ])?;
-            let conditions = select::more(&more)?;
+            let conditions = select::filter_conditions(&more)?;
             let durable = list::hides_ephemeral(&more, filters.wisp_type.is_some());
             let mut selection = Selection::new(*filters, Arrangement::default(), out)?.and(conditions);
             selection.ledger.durable = durable;

@@ -5,7 +5,7 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_ops::task as tasks;
 use serde_json::Value;
 
-use super::annotate::shown;
+use super::annotate::show_task;
 use super::args::Work;
 use super::change::{check_type, claim, create, deadline, increment, print_updated, unchanged, update};
 use super::close::{close, reopen};
@@ -134,7 +134,7 @@ fn unclaim(ids: &[String], reason: Option<&str>, force: bool, out: &mut Out<'_>)
             ..tasks::ReleaseInput::default()
         };
         out.app.run::<tasks::Release>(&input)?;
-        Ok(shape::unclaimed(shown(id, out)?.task))
+        Ok(shape::unclaimed(show_task(id, out)?.task))
     })?;
     let line = |issue: &tasks::ClaimedTask| format!("✓ Unclaimed {}\n", visible(shape::claimed_id(issue)));
     released.print(out, |released| out.print(released, |all| all.iter().map(line).collect()))
@@ -144,7 +144,7 @@ fn unclaim(ids: &[String], reason: Option<&str>, force: bool, out: &mut Out<'_>)
 fn heartbeat(ids: &[String], out: &mut Out<'_>) -> Result<(), AppError> {
     let mut renewed = Vec::new();
     for id in ids {
-        let task = shown(id, out)?.task;
+        let task = show_task(id, out)?.task;
         if task.status != "in_progress" {
             let what = format!("{} is {}, not in progress", visible(&task.id), visible(&task.status));
             return Err(

@@ -90,7 +90,7 @@ fn choose(args: &Args, app: &mut App) -> Result<Choice, AppError> {
     }
     app.is_full_screen = true;
     let mut preview = |at: usize| match candidates.get(at) {
-        Some(PickerEntry::Local(row)) => about(row, app),
+        Some(PickerEntry::Local(row)) => preview(row, app),
         Some(PickerEntry::Copy(copy)) => about_copy(copy, app),
         None => String::new(),
     };
@@ -149,7 +149,7 @@ fn item(candidate: &PickerEntry) -> Item {
             columns: vec![
                 title(text(&row.title)),
                 visible(&row.agent),
-                row.updated_at.map(render::since).unwrap_or_default(),
+                row.updated_at.map(render::time_ago).unwrap_or_default(),
                 text(&row.branch),
             ],
             words: format!("{} {}", text(&row.cwd), visible(&row.id)),
@@ -161,7 +161,7 @@ fn item(candidate: &PickerEntry) -> Item {
                     None => title(text(&manifest.title)),
                 },
                 visible(&manifest.agent),
-                render::since(manifest.updated_at.unwrap_or(*pushed_at)),
+                render::time_ago(manifest.updated_at.unwrap_or(*pushed_at)),
                 text(&manifest.branch),
                 format!("pushed by {}", visible(identity)),
             ],
@@ -180,7 +180,7 @@ fn about_copy(copy: &CopyRow, app: &mut App) -> String {
     let known = format!(
         "pushed by {}{machine}, {}\nin {}\nid {}\n",
         visible(&copy.identity),
-        render::since(copy.pushed_at),
+        render::time_ago(copy.pushed_at),
         manifest.cwd.as_deref().map(visible).unwrap_or_default(),
         visible(&manifest.transcript_id)
     );
@@ -192,7 +192,7 @@ fn about_copy(copy: &CopyRow, app: &mut App) -> String {
 }
 
 /// What is known of a session, and the beginning of the document that it would become.
-fn about(row: &Row, app: &mut App) -> String {
+fn preview(row: &Row, app: &mut App) -> String {
     let line = |name: &str, text: Option<&str>| match text {
         None | Some("") => String::new(),
         Some(text) => format!("{name} {}\n", visible(text)),

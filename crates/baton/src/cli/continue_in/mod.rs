@@ -157,7 +157,7 @@ fn find(choice: Choice, app: &mut App) -> Result<(FindOutput, Option<FetchedCopy
     let Some(fetched) = transcript_copies::fetch(app, &id, agent.as_deref())? else {
         return Err(missing.into());
     };
-    let (who, when) = (visible(&fetched.row.identity), render::since(fetched.row.pushed_at));
+    let (who, when) = (visible(&fetched.row.identity), render::time_ago(fetched.row.pushed_at));
     app.remark(&format!("{who} pushed this session {when}; what it says is another machine's word"));
     let found = app.run::<Find>(&FindInput { id: fetched.path.display().to_string(), agent: None })?;
     Ok((found, Some(fetched)))

@@ -265,7 +265,7 @@ fn sessions(app: &mut App) -> Result<String, AppError> {
         vec![
             render::short_id(&one.id),
             visible(&one.agent),
-            one.updated_at.map(render::since).unwrap_or_default(),
+            one.updated_at.map(render::time_ago).unwrap_or_default(),
             one.title.as_deref().map(visible).unwrap_or_default(),
         ]
     };

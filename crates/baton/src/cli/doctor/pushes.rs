@@ -1,4 +1,5 @@
-//! What `baton doctor` says of changes in a remote whose wrap was killed: a reference may be left there that no baton names.
+//! What `baton doctor` says of changes in a remote whose wrap was killed, or that were replaced or dropped while the remote did not
+//! answer: a reference may be left there that no baton names.
 
 use baton_model::id::visible;
 use baton_model::shell::shell_word;
@@ -10,7 +11,7 @@ use crate::changes::{PushNote, is_in_remote};
 use crate::config::Config;
 use crate::error::AppError;
 
-/// A reference that a killed wrap may have left in a remote.
+/// A reference that may be left in a remote.
 #[derive(Serialize)]
 pub(super) struct InterruptedPush {
     url: String,
@@ -24,6 +25,9 @@ pub(super) struct InterruptedPush {
     /// The ledger whose baton may have it, where that is another one than this command works on.
     #[serde(skip_serializing_if = "Option::is_none")]
     ledger: Option<String>,
+    /// A baton had it and gave it up.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_given_up: bool,
     /// The command that removes it.
     remove: String,
 }
@@ -31,7 +35,16 @@ pub(super) struct InterruptedPush {
 impl InterruptedPush {
     /// What a person reads of it.
     pub(super) fn text(&self) -> String {
-        let left = if self.is_there.is_some() { "left" } else { "may have left" };
+        let left = match (self.is_given_up, self.is_there.is_some()) {
+            (false, true) => {
+                "a wrap that kept uncommitted changes in a remote was killed and left a reference there"
+            }
+            (false, false) => {
+                "a wrap that kept uncommitted changes in a remote was killed and may have left a reference there"
+            }
+            (true, true) => "a remote still has the reference of changes that were replaced or dropped",
+            (true, false) => "a remote may still have the reference of changes that were replaced or dropped",
+        };
         let remove = visible(&self.remove);
         let next = match (&self.ledger, self.is_named) {
             (Some(ledger), _) => format!(
@@ -44,9 +57,7 @@ impl InterruptedPush {
                 "; unless a baton has it (`baton changes show BATON` says where its changes are kept), remove it with `{remove}`"
             ),
         };
-        format!(
-            "a wrap that kept uncommitted changes in a remote was killed and {left} a reference there{next}\n"
-        )
+        format!("{left}{next}\n")
     }
 }
 
@@ -65,9 +76,9 @@ pub(super) fn interrupted(app: &App) -> Vec<InterruptedPush> {
             let _ = std::fs::remove_file(file);
             continue;
         }
-        let PushNote { url, reference, .. } = note;
+        let PushNote { url, reference, is_given_up, .. } = note;
         let remove = format!("git push {} :{reference}", shell_word(&url));
-        found.push(InterruptedPush { url, reference, is_there, is_named, ledger, remove });
+        found.push(InterruptedPush { url, reference, is_there, is_named, ledger, is_given_up, remove });
     }
     found
 }

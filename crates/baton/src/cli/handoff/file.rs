@@ -323,7 +323,7 @@ pub(super) fn reclaim(args: Reclaim, app: &mut App) -> Result<(), AppError> {
 
 fn receipt(receipt: &Receipt) -> String {
     let (id, by) = (short(&receipt.baton_id), visible(&receipt.picked_up_by));
-    format!("  baton {id}: {by} picked it up elsewhere, {}\n", render::since(receipt.picked_up_at))
+    format!("  baton {id}: {by} picked it up elsewhere, {}\n", render::time_ago(receipt.picked_up_at))
 }
 
 /// What a file holds, decrypted where it is encrypted.

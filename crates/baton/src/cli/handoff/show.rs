@@ -16,7 +16,7 @@ pub(in crate::cli) fn text(shown: &ShowOutput) -> String {
     match &shown.handoff {
         HandoffOrBaton::Baton(baton) => format!("{}{packet}", render::table(&[baton_row(baton)])),
         HandoffOrBaton::Handoff(one) => {
-            format!("{}{}{packet}", head(one, shown), words(shown))
+            format!("{}{}{packet}", head(one, shown), sender_text(shown))
         }
     }
 }
@@ -45,7 +45,7 @@ fn head(one: &Row, shown: &ShowOutput) -> String {
     let links: Vec<Vec<String>> = shown
         .links
         .iter()
-        .flat_map(|(name, value)| each(value).into_iter().map(|one| vec![visible(name), visible(&one)]))
+        .flat_map(|(name, value)| link_texts(value).into_iter().map(|one| vec![visible(name), visible(&one)]))
         .collect();
     let steps: Vec<Vec<String>> = {
         let reason = handoff.last_error.as_deref();
@@ -80,7 +80,7 @@ fn next(state: State, id: &str) -> Option<String> {
 }
 
 /// The texts of a link: several of one name are a list.
-fn each(value: &Value) -> Vec<String> {
+fn link_texts(value: &Value) -> Vec<String> {
     match value {
         Value::Array(values) => values.iter().map(plain).collect(),
         one => vec![plain(one)],
@@ -88,7 +88,7 @@ fn each(value: &Value) -> Vec<String> {
 }
 
 /// The words that came with it: each in a block that shows where it ends.
-fn words(shown: &ShowOutput) -> String {
+fn sender_text(shown: &ShowOutput) -> String {
     let note = shown.note.as_ref().map(|note| note.text.as_str());
     [("description", shown.description.as_deref()), ("note", note)]
         .into_iter()
@@ -102,6 +102,6 @@ fn baton_row(baton: &BatonRow) -> Vec<String> {
         baton.state.as_str().to_owned(),
         format!("{} → {}", visible(&baton.from_project_id), visible(&baton.to_project_id)),
         visible(&baton.subject),
-        render::since(baton.created_at),
+        render::time_ago(baton.created_at),
     ]
 }

@@ -29,7 +29,7 @@ pub(super) fn recovered_text(recovered: &Recovered) -> String {
         text.push_str(&format!("its state:\n{}", part(&format!("{state:#}"), &mut has_more)));
     }
     let entries: Vec<(&Row, String)> =
-        recovered.deltas.iter().filter_map(|row| Some((row, words(row)?))).collect();
+        recovered.deltas.iter().filter_map(|row| Some((row, entry_text(row)?))).collect();
     let first = entries.len().saturating_sub(MAX_ENTRIES);
     has_more |= first > 0 || checkpoints(recovered) > 1;
     for (row, words) in &entries[first..] {
@@ -45,7 +45,7 @@ pub(super) fn recovered_text(recovered: &Recovered) -> String {
 
 /// Whether an entry is something that was saved or said.
 fn is_left(row: &Row) -> bool {
-    row.kind == Kind::Checkpoint || words(row).is_some()
+    row.kind == Kind::Checkpoint || entry_text(row).is_some()
 }
 
 /// The sessions that saved or said something.
@@ -62,10 +62,10 @@ fn holders(recovered: &Recovered) -> String {
 }
 
 /// What an entry says, unless it is shown elsewhere or tells only that something happened.
-fn words(row: &Row) -> Option<String> {
+fn entry_text(row: &Row) -> Option<String> {
     let is_word =
         [Kind::Note, Kind::Decision, Kind::Remember, Kind::Research, Kind::Methodology].contains(&row.kind);
-    if is_word { row.words() } else { None }
+    if is_word { row.full_text() } else { None }
 }
 
 fn checkpoints(recovered: &Recovered) -> usize {

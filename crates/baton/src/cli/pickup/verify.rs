@@ -11,6 +11,7 @@ use baton_model::packet::ValidatedPacket;
 use baton_model::printable::is_hidden;
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::session::PickupOutput;
+use baton_transcripts::printable;
 use serde::Serialize;
 
 use crate::app::App;
@@ -136,7 +137,9 @@ fn run(command: String, time: Duration) -> Verification {
 
 /// The last lines of an output, without what hides on a terminal or could be a secret.
 fn last_lines(output: &str) -> Vec<String> {
-    let cleaned = baton_redact::shared().redact(output);
+    // Colours within a name would hide a secret.
+    let output = printable(output);
+    let cleaned = baton_redact::shared().redact(&output);
     let mut chars = 0;
     let lines = cleaned.text.lines().rev().map(|line| visible(line.trim_end()));
     let lines = lines.filter(|line| !line.is_empty()).take(LAST_LINES).take_while(|line| {

@@ -7,7 +7,7 @@ use baton_ops::task as ops;
 
 use super::super::{ActingIdentity, seconds};
 use super::fields::{Fields, object};
-use super::{each, overview, query};
+use super::{overview, query, run_for_each};
 use crate::app::App;
 use crate::error::AppError;
 
@@ -178,7 +178,7 @@ pub(super) struct Release {
 
 pub(super) fn release(release: Release, app: &mut App) -> Result<(), AppError> {
     let project = app.project.clone();
-    each::<ops::Release>(
+    run_for_each::<ops::Release>(
         app,
         &release.ids,
         |released| query::line(&released.task.view),
@@ -281,10 +281,10 @@ pub(super) struct Close {
 pub(super) fn close(close: Close, app: &mut App) -> Result<(), AppError> {
     let context = object("--context", close.context.as_deref())?.unwrap_or_default();
     let project = app.project.clone();
-    each::<ops::Close>(
+    run_for_each::<ops::Close>(
         app,
         &close.ids,
-        query::closed,
+        query::closed_text,
         |closed| &closed.task.view,
         |id| ops::CloseInput {
             project: project.clone(),
@@ -376,5 +376,5 @@ pub(super) fn reopen(
         reason: reason.cloned(),
     };
     let line = |reopened: &ops::ReopenOutput| query::line(&reopened.task.view);
-    each::<ops::Reopen>(app, ids, line, |reopened| &reopened.task.view, input)
+    run_for_each::<ops::Reopen>(app, ids, line, |reopened| &reopened.task.view, input)
 }

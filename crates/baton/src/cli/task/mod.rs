@@ -11,14 +11,14 @@ use baton_ops::op::Operation;
 use baton_ops::task as ops;
 use serde::Serialize;
 
-pub(super) use query::one as shown;
+pub(super) use query::task_text as shown;
 
 use super::ActingIdentity;
 use crate::app::App;
 use crate::error::AppError;
 pub(super) use fields::{Fields, object};
 pub(super) use overview::{cycles, figures, tree};
-pub(super) use query::{follow_ups, one as details};
+pub(super) use query::{follow_ups, task_text as details};
 
 /// Create, find, claim, change and close tasks; shows the board by default
 #[derive(clap::Args)]
@@ -141,7 +141,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         Some(Verb::Show { id, full, budget, who }) => {
             let input = ops::ShowInput { project, identity: who.identity, id, full, budget };
             let shown = app.run::<ops::Show>(&input)?;
-            app.show(&shown, query::one)
+            app.show(&shown, query::task_text)
         }
         Some(Verb::Claim(claim)) => change::claim(claim, app),
         Some(Verb::Release(release)) => change::release(release, app),
@@ -181,7 +181,7 @@ struct Answers<'a, T> {
 }
 
 /// Runs an operation for each of several tasks; one gives its own answer, several give a list.
-fn each<O: Operation>(
+fn run_for_each<O: Operation>(
     app: &mut App,
     ids: &[String],
     text: fn(&O::Output) -> String,

@@ -249,7 +249,7 @@ pub(crate) fn follow_ups(steps: &[ops::FollowUp]) -> String {
 }
 
 /// A closed task with what it led to.
-pub(super) fn closed(closed: &ops::CloseOutput) -> String {
+pub(super) fn closed_text(closed: &ops::CloseOutput) -> String {
     let mut text = line(&closed.task.view) + &follow_ups(&closed.set_off);
     if closed.was_closed {
         let result = closed.task.view.result.as_deref().unwrap_or("pass");
@@ -264,12 +264,12 @@ pub(super) fn closed(closed: &ops::CloseOutput) -> String {
 }
 
 /// One task with everything that the answer has of it.
-pub(crate) fn one(found: &ops::ShowOutput) -> String {
+pub(crate) fn task_text(found: &ops::ShowOutput) -> String {
     let task = &found.task;
     let mut out = line(task);
     out.push_str(&render::section("facts", &facts(task)));
     let failed = task.failed_attempts().into_iter().map(|attempt| {
-        let at = attempt.at.map(|at| render::since(Timestamp(at))).unwrap_or_default();
+        let at = attempt.at.map(|at| render::time_ago(Timestamp(at))).unwrap_or_default();
         vec![visible(&attempt.by), at, visible(&attempt.why)]
     });
     out.push_str(&render::section("failed attempts", &failed.collect::<Vec<_>>()));
@@ -349,7 +349,7 @@ fn links(found: &ops::ShowOutput) -> String {
         text.push_str(&render::section(name, &others.iter().map(linked).collect::<Vec<_>>()));
     }
     for comment in &found.comments {
-        let at = parse_rfc3339(comment.created_at()).map(|at| render::since(Timestamp(at)));
+        let at = parse_rfc3339(comment.created_at()).map(|at| render::time_ago(Timestamp(at)));
         let head = format!("{} {}", visible(comment.author()), at.unwrap_or_default());
         text.push_str(&format!("comment by {head}\n{}", render::quoted(comment.text())));
     }

@@ -3,7 +3,7 @@
 use baton_model::id::visible;
 use baton_ops::task as ops;
 
-use super::each;
+use super::run_for_each;
 use crate::app::App;
 use crate::error::AppError;
 
@@ -17,7 +17,7 @@ pub(super) fn delete(ids: &[String], input: &ops::DeleteInput, app: &mut App) ->
         reason: input.reason.clone(),
         force: input.force,
     };
-    each::<ops::Delete>(app, ids, deleted, |deleted| &deleted.task.view, input)
+    run_for_each::<ops::Delete>(app, ids, deleted, |deleted| &deleted.task.view, input)
 }
 
 fn deleted(done: &ops::DeleteOutput) -> String {

@@ -23,7 +23,7 @@ pub(super) fn blocks(counts: &[u32]) -> String {
 }
 
 /// Its words with what it holds and used.
-pub(super) fn about(of: &HistoryRow, words: String) -> String {
+pub(super) fn usage_line(of: &HistoryRow, words: String) -> String {
     let baton = of.session.baton_id.as_ref().map(|_| "holds a baton".to_owned());
     let used = of.tokens.map(|tokens| format!("{} tokens", brief(tokens)));
     let parts = [Some(words).filter(|words| !words.is_empty()), baton, used];

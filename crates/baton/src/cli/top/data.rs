@@ -21,7 +21,7 @@ use crate::render;
 const PAGE: i64 = 100;
 
 /// An error in one line.
-pub(super) fn words(error: &AppError) -> String {
+pub(super) fn error_line(error: &AppError) -> String {
     error.text().lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" · ")
 }
 
@@ -260,7 +260,7 @@ fn agent(of: &session::HistoryRow, project_id: Option<&str>) -> Row {
             activity::blocks(&of.activity),
             words.clone(),
         ],
-        about: [activity::about(of, words), help],
+        about: [activity::usage_line(of, words), help],
         target: Target::Session { project_id, id },
     }
 }
@@ -273,7 +273,7 @@ fn baton_row(of: &baton::Row) -> Row {
         key: id.clone(),
         cells: vec![
             of.state.as_str().to_owned(),
-            render::since(of.created_at),
+            render::time_ago(of.created_at),
             visible(&project_id),
             visible(&of.from),
             of.to.as_deref().map(visible).unwrap_or_default(),
@@ -294,7 +294,7 @@ fn handoff_row(of: &handoff::Row) -> Row {
         key: view.handoff_id.clone(),
         cells: vec![
             view.state.as_str().to_owned(),
-            render::since(view.created_at),
+            render::time_ago(view.created_at),
             visible(&view.from_project_id),
             visible(&view.to_project_id),
             words.clone(),
@@ -330,7 +330,7 @@ fn thread_row(of: &message::ThreadRow, project_id: &str) -> Row {
         key: of.thread_id.clone(),
         cells: vec![
             if of.waiting > 0 { of.waiting.to_string() } else { String::new() },
-            render::since(of.last_at),
+            render::time_ago(of.last_at),
             people.join(", "),
             subject.clone(),
         ],
@@ -358,7 +358,7 @@ pub(super) fn detail(app: &mut App, target: &Target) -> Result<Detail, AppError>
             let input = session::ShowInput { session: id.clone(), project: project.clone() };
             let shown = app.run::<session::Show>(&input)?;
             let document = document(app, project, id)?;
-            ("session", format!("{}\n{document}", sessions::one(&shown)))
+            ("session", format!("{}\n{document}", sessions::session_text(&shown)))
         }
         Target::Handoff { id, .. } => {
             let input = handoff::ShowInput { id: id.clone(), ..handoff::ShowInput::default() };

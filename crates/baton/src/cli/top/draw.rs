@@ -102,7 +102,7 @@ impl Pen {
         let widths = widths(&found, state.listing.columns, self.width.saturating_sub(2));
         let names: Vec<String> = state.listing.columns.iter().map(|name| (*name).to_owned()).collect();
         lines.push(self.styled(DIM, &format!("  {}", aligned(&names, &widths))));
-        let at = state.at();
+        let at = state.selected_index();
         let from = at.saturating_sub(height.saturating_sub(1));
         for (place, row) in found.iter().enumerate().skip(from).take(height) {
             let text = aligned(&row.cells, &widths);

@@ -199,7 +199,7 @@ impl State {
 
     /// Takes what a look gave. The row that is meant stays so, wherever it stands now; where it is gone, the next one is.
     pub(super) fn take(&mut self, listing: Listing) {
-        let at = self.at();
+        let at = self.selected_index();
         self.listing = listing;
         let is_there = |key: &String| self.listing.rows.iter().any(|row| row.key == *key);
         if !self.selected.as_ref().is_some_and(is_there) {
@@ -237,14 +237,14 @@ impl State {
     }
 
     /// The place of the row that is meant among those that are found.
-    pub(super) fn at(&self) -> usize {
+    pub(super) fn selected_index(&self) -> usize {
         let found = self.matching_rows();
         found.iter().position(|row| Some(&row.key) == self.selected.as_ref()).unwrap_or_default()
     }
 
     /// The row that is meant.
     pub(super) fn row(&self) -> Option<&Row> {
-        self.matching_rows().get(self.at()).copied()
+        self.matching_rows().get(self.selected_index()).copied()
     }
 
     fn select(&mut self, at: usize) {

@@ -28,7 +28,7 @@ pub(super) struct Doctor {
 
 pub(super) fn doctor(args: Doctor, app: &mut App) -> Result<(), AppError> {
     let Doctor { agents, since, limit } = args;
-    let since_ms = super::super::since(Some(&since))?;
+    let since_ms = super::super::earliest_instant(Some(&since))?;
     let input = DoctorInput { agents, project: app.project.clone(), since_ms, limit: Some(limit) };
     let report = app.run::<Operation>(&input)?;
     app.show(&report, text)

@@ -85,7 +85,7 @@ pub(super) fn push(args: Push, app: &mut App) -> Result<(), AppError> {
             "pushed: session {id} of {} to project {project}{again}\n{}  elsewhere: baton continue {} --native --in TOOL\n  \
              back: baton transcripts withdraw {id}\n",
             visible(&manifest.agent),
-            about(manifest),
+            copy_label(manifest),
             visible(&manifest.transcript_id)
         )
     })
@@ -100,11 +100,11 @@ fn preview(project_id: &str, manifest: &CopyManifest, app: &mut App) -> Result<(
         let (id, agent) = (render::short_id(&manifest.transcript_id), visible(&manifest.agent));
         let refused = "  it would be refused: the project takes no sessions before `baton project set --transcripts yes`\n";
         let refused = if is_taken { "" } else { refused };
-        format!("nothing was pushed: session {id} of {agent} would be\n{}{refused}", about(manifest))
+        format!("nothing was pushed: session {id} of {agent} would be\n{}{refused}", copy_label(manifest))
     })
 }
 
-fn about(manifest: &CopyManifest) -> String {
+fn copy_label(manifest: &CopyManifest) -> String {
     let readers = match &manifest.readers {
         None => "not encrypted: whoever reads the project can read it".to_owned(),
         Some(names) => {
@@ -135,7 +135,7 @@ fn row(copy: &CopyRow) -> Vec<String> {
         render::short_id(&manifest.transcript_id),
         visible(&manifest.agent),
         visible(&copy.identity),
-        render::since(copy.pushed_at),
+        render::time_ago(copy.pushed_at),
         text(&manifest.branch),
         title,
     ]

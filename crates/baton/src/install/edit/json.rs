@@ -26,7 +26,7 @@ pub(crate) fn set(text: &str, path: &[&str], key: &str, value: &Value) -> Result
 
 fn set_text(text: &str, path: &[&str], key: &str, value: &Value) -> Result<EditResult, EditError> {
     let root = document(text)?;
-    let known = root.as_ref().and_then(|root| root.at(path)?.at(&[key]));
+    let known = root.as_ref().and_then(|root| root.node_at(path)?.node_at(&[key]));
     if let Some(known) = known {
         let mut new = text.to_owned();
         if known.value(text) != *value {
@@ -44,7 +44,7 @@ fn set_text(text: &str, path: &[&str], key: &str, value: &Value) -> Result<EditR
 /// Adds a value to the end of the list at `path`, unless an equal one is in it.
 pub(crate) fn push(text: &str, path: &[&str], value: &Value) -> Result<EditResult, EditError> {
     let root = document(text)?;
-    let list = root.as_ref().and_then(|root| root.at(path));
+    let list = root.as_ref().and_then(|root| root.node_at(path));
     if list.is_some_and(|list| list.items().iter().any(|item| item.value.value(text) == *value)) {
         return Ok(EditResult { text: text.to_owned(), made: Vec::new() });
     }
@@ -58,7 +58,7 @@ pub(crate) fn push(text: &str, path: &[&str], value: &Value) -> Result<EditResul
 
 /// The value at the end of a path, if there is one.
 pub(crate) fn get(text: &str, path: &[&str]) -> Result<Option<Value>, EditError> {
-    Ok(document(text)?.and_then(|root| root.at(path).map(|node| node.value(text))))
+    Ok(document(text)?.and_then(|root| root.node_at(path).map(|node| node.value(text))))
 }
 
 /// Removes a member, and the objects around it that `made` names and that are empty then.
@@ -69,7 +69,7 @@ pub(crate) fn unset(
     made: &CreatedParents<'_>,
 ) -> Result<String, EditError> {
     let Some(root) = document(text)? else { return Ok(text.to_owned()) };
-    let Some(holder) = root.at(path) else { return Ok(text.to_owned()) };
+    let Some(holder) = root.node_at(path) else { return Ok(text.to_owned()) };
     let Some(at) = holder.position(key) else { return Ok(text.to_owned()) };
     let less = without(text, holder, at);
     verify(text, &less, path, |holder| _ = holder.as_object_mut().and_then(|o| o.shift_remove(key)))?;
@@ -86,7 +86,7 @@ pub(crate) fn pull(
     let mut text = text.to_owned();
     loop {
         let Some(root) = document(&text)? else { return Ok(text) };
-        let Some(list) = root.at(path).filter(|list| list.is_list(&text)) else { return Ok(text) };
+        let Some(list) = root.node_at(path).filter(|list| list.is_list(&text)) else { return Ok(text) };
         let Some(at) = list.items().iter().rposition(|item| is_ours(&item.value.value(&text))) else {
             return Ok(text);
         };
@@ -131,7 +131,7 @@ fn put(
     value: &Value,
 ) -> Result<EditResult, EditError> {
     let depth =
-        (0..=path.len()).rev().find(|depth| root.is_some_and(|root| root.at(&path[..*depth]).is_some()));
+        (0..=path.len()).rev().find(|depth| root.is_some_and(|root| root.node_at(&path[..*depth]).is_some()));
     let look = FileStyle::of(text, root);
     let wrap = |missing: &[&str]| {
         let inner = key.map_or_else(|| json!([value]), |key| json!({ key: value }));
@@ -145,7 +145,7 @@ fn put(
         let new = format!("{mark}{}{end}{blank}", look.write(&wrap(path), ""));
         return Ok(EditResult { text: new, made: made(0).collect() });
     };
-    let Some(holder) = root.at(&path[..depth]) else {
+    let Some(holder) = root.node_at(&path[..depth]) else {
         return Err(EditError::of_whole_file("a holder is missing"));
     };
     let item = match path.get(depth) {
@@ -287,7 +287,7 @@ fn prune(mut text: String, path: &[&str], made: &CreatedParents<'_>) -> Result<S
     for depth in (0..=path.len()).rev() {
         let Some(root) = document(&text)? else { break };
         let here = &path[..depth];
-        let Some(holder) = root.at(here) else { break };
+        let Some(holder) = root.node_at(here) else { break };
         let inner = &text[holder.span.start + 1..holder.span.end - 1];
         if !holder.items().is_empty() || !inner.trim().is_empty() || !made(here) {
             break;
@@ -298,7 +298,7 @@ fn prune(mut text: String, path: &[&str], made: &CreatedParents<'_>) -> Result<S
             text = format!("{}{rest}", &text[..root.span.start]);
             break;
         };
-        let Some(parent) = root.at(around) else { break };
+        let Some(parent) = root.node_at(around) else { break };
         let Some(at) = parent.position(key) else { break };
         text = without(&text, parent, at);
     }

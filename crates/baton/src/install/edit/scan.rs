@@ -58,7 +58,7 @@ impl Node {
     }
 
     /// The value at the end of a path of keys.
-    pub(super) fn at<K: AsRef<str>>(&self, path: &[K]) -> Option<&Node> {
+    pub(super) fn node_at<K: AsRef<str>>(&self, path: &[K]) -> Option<&Node> {
         path.iter().try_fold(self, |node, key| {
             node.position(key.as_ref()).and_then(|at| node.items().get(at)).map(|item| &item.value)
         })

@@ -41,7 +41,7 @@ pub(super) fn remove(files: &[PathBuf]) {
 /// Reads a written session as any transcript is read: it must be what was meant. Tells how far it reaches.
 pub(super) fn verify(agent: &str, path: &Path, expected: &Session) -> Result<ConversationExtent, String> {
     let format = by_id(agent).ok_or("its format is not read")?;
-    let found = TranscriptFile::at(format.id(), path).ok_or("the file is not there")?;
+    let found = TranscriptFile::from_path(format.id(), path).ok_or("the file is not there")?;
     let read = header(&found, &()).ok_or("it has no header")?;
     if read.id != expected.id {
         return Err(format!("its id is {}", read.id));

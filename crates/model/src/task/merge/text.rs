@@ -21,7 +21,7 @@ pub(super) fn joined(
 ) -> BTreeMap<&'static str, Value> {
     let mut found = BTreeMap::new();
     for name in TEXTS {
-        let Some((Some(Value::String(their)), their_stamp)) = incoming.about(name) else { continue };
+        let Some((Some(Value::String(their)), their_stamp)) = incoming.entry(name) else { continue };
         let Some(Value::String(our)) = ours.entries.get(name) else { continue };
         let our_stamp = stamp_of(&ours.clocks, name, true);
         // Where one was made from the other, what it lacks was taken away.
@@ -50,7 +50,7 @@ pub(super) fn note_replaced(merged: &mut State, ours: &State, incoming: &LineCon
     merged.clocks.join_replaced(&ours.clocks);
     merged.clocks.join_replaced(their_clocks);
     for name in TEXTS {
-        let Some((their, _)) = incoming.about(name) else { continue };
+        let Some((their, _)) = incoming.entry(name) else { continue };
         let our = ours.entries.get(name);
         if our == their {
             continue;

@@ -1,7 +1,7 @@
 //! Failed attempts, as the agent reports them.
 
 use super::decisions::reason;
-use super::{List, Lowered, MAX_SENTENCE, announces, any, begins, lowered, paragraphs};
+use super::{List, Lowered, MAX_SENTENCE, announces, begins, has, lowered, paragraphs};
 use crate::shared::words::has_phrase;
 
 /// Sentences in which the agent says that something did not work, with the reason where it gives one. A sentence that
@@ -182,20 +182,20 @@ fn failed(lower: &Lowered) -> bool {
         "a step",
         "a job",
     ];
-    if lower.ends_with('?') || begins(lower, OTHER) || any(lower, List::Good) {
+    if lower.ends_with('?') || begins(lower, OTHER) || has(lower, List::Good) {
         return false;
     }
     let reasoned = [" because ", " since ", " as ", ": ", "; ", " – ", " — ", ", "]
         .iter()
         .any(|sign| lower.contains(sign));
     let tried = tries(lower);
-    any(lower, List::Failed)
-        || (any(lower, List::FailedWithReason) && (tried || points_back(lower) || gerund(lower)) && reasoned)
-        || (tried && (any(lower, List::But) || lower.contains('→')))
+    has(lower, List::Failed)
+        || (has(lower, List::FailedWithReason) && (tried || points_back(lower) || gerund(lower)) && reasoned)
+        || (tried && (has(lower, List::But) || lower.contains('→')))
 }
 
 fn tries(lower: &Lowered) -> bool {
-    any(lower, List::Try)
+    has(lower, List::Try)
 }
 
 fn points_back(lower: &str) -> bool {
@@ -220,7 +220,7 @@ fn points_back(lower: &str) -> bool {
 /// `Caching the table failed: …` is an attempt, `The login failed: …` a fault.
 fn gerund(lower: &Lowered) -> bool {
     let first = lower.trim_start_matches(['*', '`', ' ', '"']).split_whitespace().next().unwrap_or_default();
-    (first.len() > 5 && first.ends_with("ing")) || any(lower, List::Ways) || with_gerund(lower)
+    (first.len() > 5 && first.ends_with("ing")) || has(lower, List::Ways) || with_gerund(lower)
 }
 
 /// `A second pass of caching failed`: a gerund soon after the beginning.

@@ -1,7 +1,7 @@
 //! What the user insists on.
 
 use super::pasted::{self, Origin};
-use super::{List, Lowered, MAX_SENTENCE, any, begins, lowered};
+use super::{List, Lowered, MAX_SENTENCE, begins, has, lowered};
 use crate::shared::words::{sentences, unmarked};
 
 /// A sentence in which the user insists on something.
@@ -42,30 +42,30 @@ fn is_issue_title(lower: &str) -> bool {
 
 fn insists(lower: &Lowered) -> bool {
     // `Don't fix anything, but just look`: how far one question goes.
-    let is_for_this_once = any(lower, List::JustLook) && any(lower, List::Refrain);
+    let is_for_this_once = has(lower, List::JustLook) && has(lower, List::Refrain);
     if is_for_this_once || is_issue_title(lower) {
         return false;
     }
-    if lower.contains('?') || any(lower, List::Talk) || begins(lower, TALK_STARTS) {
+    if lower.contains('?') || has(lower, List::Talk) || begins(lower, TALK_STARTS) {
         return false;
     }
     // `I don't think so` is a statement, `I don't want you to` a command.
-    if any(lower, List::Refuse) && !any(lower, List::RefuseToHave) {
+    if has(lower, List::Refuse) && !has(lower, List::RefuseToHave) {
         return false;
     }
     if is_for_one_thing(lower) {
         return false;
     }
     let words = lower.split_whitespace().count();
-    let left = any(lower, List::Stay) && any(lower, List::AsItIs);
+    let left = has(lower, List::Stay) && has(lower, List::AsItIs);
     let starts = begins(lower, STARTS) || (begins(lower, &["no", "only"]) && rules_out(lower));
-    words > 2 && (any(lower, List::Insistence) || left || starts)
+    words > 2 && (has(lower, List::Insistence) || left || starts)
 }
 
 /// Whether a sentence that insists is about one thing at one time: an order, a request, a report of a fault, the answer to
 /// one proposal.
 fn is_for_one_thing(lower: &Lowered) -> bool {
-    let forbids = any(lower, List::Forbid);
+    let forbids = has(lower, List::Forbid);
     let asks =
         begins(lower, &["can we", "can you", "could we", "could you", "you can", "you may", "feel free"]);
     let answers =
@@ -73,13 +73,13 @@ fn is_for_one_thing(lower: &Lowered) -> bool {
     // `Should be dimmer`: of what the user looks at. `This must be short`: of what was said before.
     let looks_at = begins(lower, &["should", "needs to be", "has to be", "but once", "but when"]);
     let refers = begins(lower, &["this", "that", "these", "those", "it"]) && !forbids;
-    let standing = any(lower, List::Standing);
+    let standing = has(lower, List::Standing);
     if asks || (answers && !forbids) || ((looks_at || refers) && !standing) {
         return true;
     }
     // `Make sure the menu has tooltips as well`
-    let orders = any(lower, List::Order) && !any(lower, List::Command);
-    (orders && !forbids && !standing) || any(lower, List::Report)
+    let orders = has(lower, List::Order) && !has(lower, List::Command);
+    (orders && !forbids && !standing) || has(lower, List::Report)
 }
 
 /// Words that ask for one thing to be done where nothing else in the sentence makes it a rule.
@@ -172,7 +172,7 @@ pub(super) const REPORT: &[&str] = &[
 fn rules_out(lower: &Lowered) -> bool {
     const COUNTS: &[&str] =
         &["only one", "only two", "only three", "only a", "only the", "only some", "only in"];
-    !lower.contains(':') && !begins(lower, COUNTS) && !any(lower, List::GoOn)
+    !lower.contains(':') && !begins(lower, COUNTS) && !has(lower, List::GoOn)
 }
 
 /// With these, `no …` and `only …` talk of the work and rule nothing out.

@@ -1,6 +1,6 @@
 //! What was decided, why, and what was not chosen.
 
-use super::{List, Lowered, MAX_SENTENCE, any, begins, lowered, paragraphs};
+use super::{List, Lowered, MAX_SENTENCE, begins, has, lowered, paragraphs};
 use crate::shared::words::has_phrase;
 
 /// A decision in the words of the transcript.
@@ -255,13 +255,13 @@ const ACT_STARTS: &[&str] = &[
 
 /// An item of a list that says what to do or what was done, or names one candidate of several, and no reason for it.
 fn is_listed_step(lower: &Lowered) -> bool {
-    !any(lower, List::Decide) && !BECAUSE.iter().any(|word| lower.contains(word)) && !any(lower, List::Act)
+    !has(lower, List::Decide) && !BECAUSE.iter().any(|word| lower.contains(word)) && !has(lower, List::Act)
 }
 
 /// `Use the new reader instead of the old one:`, before the code that does so; `To summarize the decision: …`, which tells
 /// what it is about.
 fn leads_on(lower: &Lowered) -> bool {
-    let work = lower.trim_end_matches(['*', '_', ' ']).ends_with(':') && !any(lower, List::Decide);
+    let work = lower.trim_end_matches(['*', '_', ' ']).ends_with(':') && !has(lower, List::Decide);
     let titled = lower.split_once(':').is_some_and(|(title, _)| title.contains("decision"));
     (work && !titled) || begins(lower, &["to summarize", "to sum up", "in summary"])
 }
@@ -286,23 +286,23 @@ fn decides(lower: &Lowered) -> bool {
     if leads_on(lower) || lower.contains(" should now ") {
         return false;
     }
-    let goes_on = any(lower, List::GoesOn);
+    let goes_on = has(lower, List::GoesOn);
     // `User decided to split up`: a scenario that is described.
-    if any(lower, List::UserDecides) {
+    if has(lower, List::UserDecides) {
         return false;
     }
     // What another suggests is told, not decided.
-    let reports = any(lower, List::Reports);
-    if lower.ends_with('?') || begins(lower, OTHER) || goes_on || (reports && !any(lower, List::Decide)) {
+    let reports = has(lower, List::Reports);
+    if lower.ends_with('?') || begins(lower, OTHER) || goes_on || (reports && !has(lower, List::Decide)) {
         return false;
     }
-    let chose_over = any(lower, List::Choose) && any(lower, List::Over);
-    let compared = any(lower, List::Compare) && any(lower, List::Win);
-    let set_against = any(lower, List::Against) || (sets_aside(lower) && gives_reason(lower));
-    let begun = begins(lower, DECIDE) || any(lower, List::Decide);
-    let acts = any(lower, List::Act) || begins(lower, ACT_STARTS);
-    let lets = begins(lower, &["let's", "we'll", "i'll"]) && any(lower, List::Instead);
-    let better = any(lower, List::Better) && gives_reason(lower);
+    let chose_over = has(lower, List::Choose) && has(lower, List::Over);
+    let compared = has(lower, List::Compare) && has(lower, List::Win);
+    let set_against = has(lower, List::Against) || (sets_aside(lower) && gives_reason(lower));
+    let begun = begins(lower, DECIDE) || has(lower, List::Decide);
+    let acts = has(lower, List::Act) || begins(lower, ACT_STARTS);
+    let lets = begins(lower, &["let's", "we'll", "i'll"]) && has(lower, List::Instead);
+    let better = has(lower, List::Better) && gives_reason(lower);
     // `Redis rather than files, because …`: what opens a sentence, against something, with a reason.
     let opens = gives_reason(lower)
         && AGAINST
@@ -334,7 +334,7 @@ fn sets_aside(lower: &str) -> bool {
 
 /// `Redis it is`, `rejected X because …`.
 fn idiom(lower: &Lowered) -> bool {
-    let rejects = any(lower, List::Reject) && gives_reason(lower);
+    let rejects = has(lower, List::Reject) && gives_reason(lower);
     rejects || (lower.contains(" it is") && gives_reason(lower) && sets_aside(lower))
 }
 
@@ -375,7 +375,7 @@ fn explains(decision: &str, next: &str) -> bool {
         _ => &decision,
     };
     let bare = !BECAUSE.iter().chain(SIGNS).any(|word| reason.contains(word));
-    begins(&next, REASONS) || any(&next, List::Options) || (bare && !begins(&next, GOES_ON))
+    begins(&next, REASONS) || has(&next, List::Options) || (bare && !begins(&next, GOES_ON))
 }
 
 /// What follows `because` and its like.

@@ -36,7 +36,7 @@ pub(super) use steps::{announced, next_steps};
 pub(super) use topic::{same_matter, speaks_of, topic};
 
 use crate::shared::words::{is_item, sentences};
-use phrases::{List, Lowered, any, lowered};
+use phrases::{List, Lowered, has, lowered};
 
 /// Longer sentences are pasted text, not speech.
 const MAX_SENTENCE: usize = 400;

@@ -86,7 +86,7 @@ pub(super) fn lowered(sentence: &str) -> Lowered {
 }
 
 /// Whether a phrase of the list stands in the sentence.
-pub(super) fn any(lower: &Lowered, list: List) -> bool {
+pub(super) fn has(lower: &Lowered, list: List) -> bool {
     static INDEX: OnceLock<PhraseIndex> = OnceLock::new();
     let find = || INDEX.get_or_init(|| PhraseIndex::new(PHRASES)).find(&lower.text);
     lower.found.get_or_init(find) & (1 << list as u64) != 0

@@ -1,6 +1,6 @@
 //! What was asked and not answered.
 
-use super::{List, Lowered, MAX_SENTENCE, any, begins, lowered};
+use super::{List, Lowered, MAX_SENTENCE, begins, has, lowered};
 use crate::shared::words::{has_phrase, is_item, sentences, unmarked};
 
 /// Words of a question that is left open on purpose.
@@ -101,7 +101,7 @@ pub(super) const ASK: &[&str] = &[
 /// Questions that the agent puts aside in the middle of the work.
 pub(crate) fn put_aside(text: &str) -> Vec<String> {
     let is_listed = |lower: &Lowered| {
-        any(lower, List::Open) || begins(lower, &["question", "decide whether", "please decide"])
+        has(lower, List::Open) || begins(lower, &["question", "decide whether", "please decide"])
     };
     questions(text, &|lower| is_listed(lower) && !checks(lower))
 }
@@ -111,8 +111,8 @@ pub(crate) fn asked_at_the_end(text: &str) -> Vec<String> {
     questions(text, &|lower| {
         // `(whether it is old or new)` qualifies, and asks nothing.
         let wonders = lower.contains("whether ") && !lower.contains("(whether ");
-        let asks = lower.ends_with('?') || any(lower, List::Ask) || wonders;
-        (asks || any(lower, List::Open)) && !checks(lower)
+        let asks = lower.ends_with('?') || has(lower, List::Ask) || wonders;
+        (asks || has(lower, List::Open)) && !checks(lower)
     })
 }
 
@@ -180,7 +180,7 @@ pub(super) const CHECKS: &[&str] = &[
 /// The agent finds it out by itself.
 fn checks(lower: &Lowered) -> bool {
     const STARTS: &[&str] = &["let me", "now let me", "i'll check", "i will check", "now i'll"];
-    begins(lower, STARTS) || begins(lower, CHECKS) || any(lower, List::Checks)
+    begins(lower, STARTS) || begins(lower, CHECKS) || has(lower, List::Checks)
 }
 
 /// Sentences that ask; below a heading of questions every item is one.

@@ -1,6 +1,6 @@
 //! What the agent names as remaining.
 
-use super::{List, Lowered, any, begins, lowered};
+use super::{List, Lowered, begins, has, lowered};
 use crate::shared::words::{is_item, sentences, unmarked};
 
 /// What the agent names as remaining: the rest of the sentence after `Remaining:` and its like, or the list below it.
@@ -132,7 +132,7 @@ fn is_plan(lower: &Lowered) -> bool {
     ];
     !lower.ends_with('?')
         && !lower.contains("whether")
-        && (begins(lower, STARTS) || any(lower, List::Remaining))
+        && (begins(lower, STARTS) || has(lower, List::Remaining))
 }
 
 /// What an answer ends by announcing, as in `Let me check the exports:`: the session stopped before it was done.
@@ -151,6 +151,6 @@ pub(crate) fn announced(text: &str) -> Option<&str> {
     ];
     let last = sentences(text).into_iter().next_back()?;
     let lower = lowered(last);
-    let polite = any(&lower, List::Waits);
+    let polite = has(&lower, List::Waits);
     (!polite && !lower.ends_with('?') && begins(&lower, STARTS)).then(|| last.trim_end_matches([':', '.']))
 }

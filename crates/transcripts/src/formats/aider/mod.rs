@@ -28,7 +28,7 @@ impl TranscriptReader for Aider {
 
     fn find(&self, env: &TranscriptEnv, found: &mut dyn FnMut(TranscriptFile)) {
         for path in files(env) {
-            let Some(file) = TranscriptFile::at(ID, &path) else { continue };
+            let Some(file) = TranscriptFile::from_path(ID, &path) else { continue };
             match chats::starts(&path) {
                 Ok(starts) => starts
                     .into_iter()

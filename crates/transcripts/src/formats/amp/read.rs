@@ -11,19 +11,22 @@ use crate::shared::json::Json;
 use crate::shared::shell;
 use crate::shared::time;
 use crate::shared::uri;
-use crate::shared::words::one_line;
+use crate::shared::words::unclean_line;
 
 /// Reads a thread, and gives out its title.
 pub(super) fn read(path: &Path, title: &mut Option<String>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut reader = Reader { emitter: EventEmitter::new(sink), kinds: Vec::new(), used: false };
     let text = reader.emitter.document(path);
     let doc = Json::parse(&text).unwrap_or(Json::Null);
-    *title = doc.get("title").str().map(|title| one_line(title, 120));
+    *title = doc.get("title").str().map(|title| unclean_line(title, 120));
     reader.facts(&doc);
     for message in doc.get("messages").items() {
-        let sent = message.at(&["meta", "sentAt"]).int().or(message.at(&["usage", "timestamp"]).int());
+        let sent =
+            message.at_path(&["meta", "sentAt"]).int().or(message.at_path(&["usage", "timestamp"]).int());
         let at_ms = sent.or(message.get("createdAt").int()).map(time::millis);
-        reader.emitter.record(0, at_ms.or(message.at(&["usage", "timestamp"]).str().and_then(time::parse)));
+        reader
+            .emitter
+            .record(0, at_ms.or(message.at_path(&["usage", "timestamp"]).str().and_then(time::parse)));
         reader.message(message);
     }
     reader.ledger(&doc);
@@ -40,7 +43,7 @@ struct Reader<'s> {
 
 impl Reader<'_> {
     fn facts(&mut self, doc: &Json<'_>) {
-        let first = doc.at(&["env", "initial"]);
+        let first = doc.at_path(&["env", "initial"]);
         let tree = first.get("trees").items().first().unwrap_or(&Json::Null);
         let tags = first.get("tags").items().iter().filter_map(Json::str);
         let model = tags.filter_map(|tag| tag.strip_prefix("model:")).next_back();
@@ -58,7 +61,7 @@ impl Reader<'_> {
 
     fn message(&mut self, message: &Json<'_>) {
         let user = message.get("role").str() == Some("user");
-        self.emitter.model(message.at(&["usage", "model"]).str());
+        self.emitter.model(message.at_path(&["usage", "model"]).str());
         for block in message.get("content").items() {
             self.block(block, user);
         }
@@ -68,7 +71,7 @@ impl Reader<'_> {
         let usage = usage(message.get("usage"));
         self.used |= usage != Usage::default();
         self.emitter.spend(usage);
-        if message.at(&["state", "type"]).str() == Some("cancelled") {
+        if message.at_path(&["state", "type"]).str() == Some("cancelled") {
             self.emitter.send(EventKind::Interrupted);
         }
     }
@@ -81,8 +84,11 @@ impl Reader<'_> {
             "text" => self.emitter.assistant(text),
             "thinking" => self.emitter.thinking(block.get("thinking").str().unwrap_or_default()),
             "summary" => {
-                let summary =
-                    block.at(&["summary", "summary"]).str().or(block.get("summary").str()).unwrap_or(text);
+                let summary = block
+                    .at_path(&["summary", "summary"])
+                    .str()
+                    .or(block.get("summary").str())
+                    .unwrap_or(text);
                 self.emitter.send(EventKind::Compaction(Cow::Borrowed(summary)));
             }
             "tool_use" => self.call(block),
@@ -111,7 +117,7 @@ impl Reader<'_> {
             Some("in-progress" | "queued" | "blocked-on-user") => return,
             _ => false,
         };
-        let error = run.at(&["error", "message"]).str().or(run.get("error").str());
+        let error = run.at_path(&["error", "message"]).str().or(run.get("error").str());
         let output = error.or(result.str()).or(result.first(&["output", "diff", "text"])).unwrap_or_default();
         let status = result.get("exitCode").int().or_else(|| shell::told_exit(output));
         let exit_code = status.filter(|_| shell);
@@ -130,7 +136,7 @@ impl Reader<'_> {
         if self.used {
             return;
         }
-        for event in doc.at(&["usageLedger", "events"]).items() {
+        for event in doc.at_path(&["usageLedger", "events"]).items() {
             let tokens = event.get("tokens");
             let (input, output) = (tokens.get("input").count(), tokens.get("output").count());
             self.emitter.model(event.get("model").str());

@@ -12,7 +12,7 @@ use crate::shared::chunk;
 use crate::shared::json::Json;
 use crate::shared::lines::leading_type;
 use crate::shared::time;
-use crate::shared::words::one_line;
+use crate::shared::words::unclean_line;
 
 const HEAD: usize = 32 * 1024;
 const WIDEST: usize = 4 * 1024 * 1024;
@@ -53,8 +53,8 @@ fn fill(header: &mut Header, found: &TranscriptFile) -> io::Result<()> {
     let title = titles(&tail, &chunks).or_else(|| titles(&read, &chunks));
     let end = TailFacts::of(&tail).or(TailFacts::of(&read));
     header.empty = !start.talk && end.model.is_none() && end.branch.is_none();
-    header.title = title.or_else(|| start.prompt.as_deref().map(|text| one_line(text, TITLE)));
-    header.first_prompt = start.prompt.map(|text| one_line(&text, PROMPT));
+    header.title = title.or_else(|| start.prompt.as_deref().map(|text| unclean_line(text, TITLE)));
+    header.first_prompt = start.prompt.map(|text| unclean_line(&text, PROMPT));
     header.id = start.id.unwrap_or_else(|| std::mem::take(&mut header.id));
     header.cwd = start.cwd;
     header.created_at_ms = start.at_ms;
@@ -101,7 +101,7 @@ impl HeadFacts {
         let real =
             kind == Some("user") && !json.get("isMeta").is_true() && !json.get("isCompactSummary").is_true();
         if real && !json.get("isSidechain").is_true() {
-            let text = json.at(&["message", "content"]).text();
+            let text = json.at_path(&["message", "content"]).text();
             let own = line::own_words(&text).filter(|own| !is_summary(own) && !line::is_foreign(json));
             self.prompt = own.map(str::to_owned);
         }
@@ -121,7 +121,9 @@ fn title(chunk: &[u8], kind: &str, field: &str, all: &[&[u8]]) -> Option<String>
     named.into_iter().find_map(|line| {
         let text = String::from_utf8_lossy(line);
         let json = Json::parse(&text).ok()?;
-        json.first(&[field, "title"]).filter(|_| !is_foreign(&json, all)).map(|text| one_line(text, TITLE))
+        json.first(&[field, "title"])
+            .filter(|_| !is_foreign(&json, all))
+            .map(|text| unclean_line(text, TITLE))
     })
 }
 
@@ -152,7 +154,7 @@ impl TailFacts {
             let Ok(json) = Json::parse(&text) else { continue };
             end.at_ms = end.at_ms.or_else(|| json.get("timestamp").str().and_then(time::parse));
             end.branch = end.branch.take().or_else(|| json.get("gitBranch").str().map(str::to_owned));
-            let model = json.at(&["message", "model"]).str().filter(|model| !model.starts_with('<'));
+            let model = json.at_path(&["message", "model"]).str().filter(|model| !model.starts_with('<'));
             end.model = end.model.take().or_else(|| model.map(str::to_owned));
             if end.at_ms.is_some() && end.branch.is_some() && end.model.is_some() {
                 break;

@@ -77,7 +77,7 @@ pub(super) fn own_words(text: &str) -> Option<&str> {
 
 /// Whether a line comes from something other than the user, such as a channel or another agent.
 pub(super) fn is_foreign(json: &Json<'_>) -> bool {
-    json.at(&["origin", "kind"]).str().is_some_and(|kind| kind != "human")
+    json.at_path(&["origin", "kind"]).str().is_some_and(|kind| kind != "human")
 }
 
 /// The command that the user ran in the tool: `<bash-input>git status</bash-input>`.

@@ -74,7 +74,7 @@ fn line_mode(line: &[u8]) -> Option<PermissionMode> {
 /// A turn. Other tools that link their lines alike keep the words of a turn in other fields.
 fn is_talk(json: &Json<'_>) -> bool {
     let turn = matches!(json.get("type").str(), Some("user" | "assistant"));
-    turn && !json.at(&["message", "content"]).is_null() && json.get("payload").is_null()
+    turn && !json.at_path(&["message", "content"]).is_null() && json.get("payload").is_null()
 }
 
 /// A line about a session, of a type that only this tool writes.

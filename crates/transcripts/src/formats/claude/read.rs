@@ -31,7 +31,7 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut reader = Reader {
         out: Output::new(sink),
         own: is_subagent(path),
-        agent: None,
+        subagent: None,
         seen: Session::default(),
         plan: Vec::new(),
         recent: VecDeque::new(),
@@ -47,7 +47,7 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     }
     reader.unrecorded_prompts(true);
     for (id, path) in subagents(path) {
-        reader.agent = Some(id);
+        reader.subagent = Some(id);
         if reader.file(&path, false).is_err() {
             reader.out.complaints.add(kind::UNREADABLE, 0);
         }
@@ -60,7 +60,7 @@ struct Reader<'s> {
     /// Whether a sub-agent's transcript is read for its own sake: then its line is the main line.
     own: bool,
     /// The sub-agent whose file is read.
-    agent: Option<String>,
+    subagent: Option<String>,
     /// Facts already emitted.
     seen: Session<'static>,
     plan: Vec<PlanItem>,
@@ -115,7 +115,8 @@ impl Reader<'_> {
         }
         let Some(text) = lines::text(line, &mut self.out.complaints) else { return };
         let Some(json) = lines::value(&text, line, &mut self.out.complaints) else { return };
-        let name = json.get("type").str().or_else(|| json.at(&["message", "role"]).str()).unwrap_or_default();
+        let name =
+            json.get("type").str().or_else(|| json.at_path(&["message", "role"]).str()).unwrap_or_default();
         let side = json.get("isSidechain").is_true();
         match kind_of(name) {
             Kind::Unknown => self.out.complaints.add_unknown_type(name, line.position.line),
@@ -134,9 +135,9 @@ impl Reader<'_> {
         let is_progress = data.get("type").str() == Some("agent_progress");
         let (Some(agent), Some(name), true) = (agent, record.get("type").str(), is_progress) else { return };
         if !self.own_files.iter().any(|known| known == agent) {
-            let own = self.agent.replace(agent.to_owned());
+            let own = self.subagent.replace(agent.to_owned());
             self.record(name, record, line.position);
-            self.agent = own;
+            self.subagent = own;
         }
     }
 
@@ -145,7 +146,7 @@ impl Reader<'_> {
         match name {
             "user" => self.user(json, place),
             "assistant" => {
-                if self.agent.is_none() && !self.is_side(json) {
+                if self.subagent.is_none() && !self.is_side(json) {
                     self.unrecorded_prompts(false);
                 }
                 self.assistant(json, place);
@@ -157,7 +158,7 @@ impl Reader<'_> {
 
     fn send(&mut self, json: &Json<'_>, place: SourcePosition, what: EventKind<'_>) {
         let side = self.is_side(json).then(|| json.get("agentId").str().unwrap_or("sidechain"));
-        let agent = self.agent.as_deref().or(side).map(|agent| Cow::Owned(agent.to_owned()));
+        let agent = self.subagent.as_deref().or(side).map(|agent| Cow::Owned(agent.to_owned()));
         let at_ms = json.get("timestamp").str().and_then(time::parse);
         self.out.send(&Event { position: place, at_ms, subagent: agent, what });
     }
@@ -172,9 +173,9 @@ impl Reader<'_> {
             value.filter(|value| seen.as_deref() != Some(value)).map(|value| Cow::Owned(value.to_owned()))
         };
         let model = json
-            .at(&["message", "model"])
+            .at_path(&["message", "model"])
             .str()
-            .or_else(|| json.at(&["attachment", "identity", "modelId"]).str());
+            .or_else(|| json.at_path(&["attachment", "identity", "modelId"]).str());
         let news = Session {
             id: field(&self.seen.id, json.get("sessionId").str().filter(|_| self.seen.id.is_none())),
             cwd: field(&self.seen.cwd, json.get("cwd").str()),
@@ -183,7 +184,7 @@ impl Reader<'_> {
             model: field(&self.seen.model, model.filter(|model| !model.starts_with('<'))),
             version: field(&self.seen.version, json.get("version").str()),
         };
-        if news == Session::default() || self.agent.is_some() || self.is_side(json) {
+        if news == Session::default() || self.subagent.is_some() || self.is_side(json) {
             return;
         }
         self.seen.id = news.id.clone().or(self.seen.id.take());
@@ -195,16 +196,16 @@ impl Reader<'_> {
     }
 
     fn user(&mut self, json: &Json<'_>, place: SourcePosition) {
-        let content = json.at(&["message", "content"]);
+        let content = json.at_path(&["message", "content"]);
         for result in content.items().iter().filter(|block| block.get("type").str() == Some("tool_result")) {
             let outcome = tools::outcome(result, json.get("toolUseResult"));
-            if let Some(task) = json.at(&["toolUseResult", "backgroundTaskId"]).str() {
+            if let Some(task) = json.at_path(&["toolUseResult", "backgroundTaskId"]).str() {
                 self.background.truncate(MAX_BACKGROUND - 1);
                 self.background.push_front((task.to_owned(), outcome.id.clone().into_owned()));
             }
             self.send(json, place, EventKind::Outcome(outcome));
             let detail = json.get("toolUseResult");
-            let is_own = self.agent.is_none() && !self.is_side(json);
+            let is_own = self.subagent.is_none() && !self.is_side(json);
             if tools::name_created_task(&mut self.plan, detail)
                 || is_own && tools::take_task_list(&mut self.plan, detail)
             {
@@ -306,7 +307,7 @@ impl Reader<'_> {
 
     /// A sub-agent has a list of its own, but ticks off the tasks of the session.
     fn change_plan(&mut self, json: &Json<'_>, block: &Json<'_>, place: SourcePosition) {
-        let by_subagent = self.agent.is_some() || self.is_side(json);
+        let by_subagent = self.subagent.is_some() || self.is_side(json);
         if by_subagent {
             if tools::tick_off(&mut self.plan, block) {
                 let at_ms = json.get("timestamp").str().and_then(time::parse);
@@ -326,10 +327,10 @@ impl Reader<'_> {
     /// came from another tool name no model either; their words are an agent's.
     fn is_synthetic(&mut self, json: &Json<'_>, place: SourcePosition) -> bool {
         let is_error = json.get("isApiErrorMessage").is_true();
-        if !is_error && json.at(&["message", "model"]).str() != Some("<synthetic>") {
+        if !is_error && json.at_path(&["message", "model"]).str() != Some("<synthetic>") {
             return false;
         }
-        let text = json.at(&["message", "content"]).text();
+        let text = json.at_path(&["message", "content"]).text();
         if is_error || ERRORS.iter().any(|start| text.starts_with(start)) {
             self.send(json, place, EventKind::ProviderError(text));
             return true;
@@ -339,7 +340,7 @@ impl Reader<'_> {
 
     /// Adds the usage of a message once, however many lines the message has.
     fn count_usage(&mut self, json: &Json<'_>, place: SourcePosition) {
-        let (message, id) = (json.get("message"), json.at(&["message", "id"]).str());
+        let (message, id) = (json.get("message"), json.at_path(&["message", "id"]).str());
         let usage = tools::usage(message.get("usage"));
         let (Some(id), true) = (id, usage != Usage::default()) else { return };
         let known =

@@ -249,7 +249,7 @@ pub(super) fn take_task_list(plan: &mut Vec<PlanItem>, detail: &Json<'_>) -> boo
 
 /// Takes over the id that the tool gave to the task created last.
 pub(super) fn name_created_task(plan: &mut [PlanItem], detail: &Json<'_>) -> bool {
-    let (id, subject) = (detail.at(&["task", "id"]).str(), detail.at(&["task", "subject"]).str());
+    let (id, subject) = (detail.at_path(&["task", "id"]).str(), detail.at_path(&["task", "subject"]).str());
     let (Some(id), Some(subject)) = (id, subject) else { return false };
     let is_named = |item: &&mut PlanItem| {
         item.title.strip_prefix(subject).is_some_and(|rest| rest.is_empty() || rest.starts_with(SEPARATOR))

@@ -23,14 +23,18 @@ pub(super) struct Messages {
 impl Messages {
     /// A message.
     pub(super) fn message(&mut self, emitter: &mut EventEmitter<'_>, message: &Json<'_>) {
-        let model = message.at(&["modelInfo", "id"]).str().or(message.at(&["modelInfo", "modelId"]).str());
+        let model =
+            message.at_path(&["modelInfo", "id"]).str().or(message.at_path(&["modelInfo", "modelId"]).str());
         emitter.model(model);
         let content = message.get("content");
         let folded = message.get("isSummary").is_true()
-            || matches!(message.at(&["metadata", "kind"]).str(), Some("compaction" | "compaction_summary"));
+            || matches!(
+                message.at_path(&["metadata", "kind"]).str(),
+                Some("compaction" | "compaction_summary")
+            );
         let user = message.get("role").str() == Some("user");
         if folded {
-            return match message.at(&["metadata", "summary"]).str() {
+            return match message.at_path(&["metadata", "summary"]).str() {
                 Some(summary) => emitter.send(EventKind::Compaction(Cow::Borrowed(summary))),
                 None => self.folded(emitter, content, user),
             };

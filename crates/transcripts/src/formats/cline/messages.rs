@@ -52,7 +52,7 @@ impl MessageReader {
             "checkpoint_created" | "checkpoint_saved" => {}
             _ => {
                 self.close(emitter);
-                emitter.model(entry.at(&["modelInfo", "modelId"]).str());
+                emitter.model(entry.at_path(&["modelInfo", "modelId"]).str());
                 self.entry(emitter, kind, text, entry);
             }
         }
@@ -91,7 +91,7 @@ impl MessageReader {
             "api_req_failed" => emitter.provider_error(text),
             "task_progress" => emitter.plan(plan::checklist(text)),
             "condense_context" | "summarize_task" => {
-                let summary = entry.at(&["contextCondense", "summary"]).str().unwrap_or(text);
+                let summary = entry.at_path(&["contextCondense", "summary"]).str().unwrap_or(text);
                 emitter.send(EventKind::Compaction(Cow::Borrowed(summary)));
             }
             _ => {}

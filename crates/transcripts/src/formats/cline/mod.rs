@@ -51,7 +51,7 @@ impl TranscriptReader for Cline {
                 let files = [SHOWN, SENT].map(|name| task.path().join(name));
                 files
                     .iter()
-                    .find_map(|path| TranscriptFile::at(self.id, path))
+                    .find_map(|path| TranscriptFile::from_path(self.id, path))
                     .into_iter()
                     .for_each(&mut *found);
             }
@@ -60,7 +60,7 @@ impl TranscriptReader for Cline {
             for session in entries(&sessions_dir(env)) {
                 let name = session.file_name();
                 let path = session.path().join(format!("{}.messages.json", name.to_string_lossy()));
-                TranscriptFile::at(self.id, &path).into_iter().for_each(&mut *found);
+                TranscriptFile::from_path(self.id, &path).into_iter().for_each(&mut *found);
             }
         }
     }

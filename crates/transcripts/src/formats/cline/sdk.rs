@@ -10,7 +10,7 @@ use crate::shared::emit::EventEmitter;
 use crate::shared::json::Json;
 use crate::shared::json_file;
 use crate::shared::time;
-use crate::shared::words::one_line;
+use crate::shared::words::unclean_line;
 
 const END: &str = ".messages.json";
 
@@ -29,7 +29,7 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let manifest = manifest(path);
     let about = Json::parse(&manifest).unwrap_or(Json::Null);
     let field = |value: Option<&str>| value.map(|text| Cow::Owned(text.to_owned()));
-    let git = about.at(&["metadata", "git"]);
+    let git = about.at_path(&["metadata", "git"]);
     emitter.at_ms = about.first(&["started_at", "created_at"]).and_then(time::parse);
     emitter.session(Session {
         id: field(about.get("session_id").str().or(doc.get("sessionId").str())),
@@ -51,7 +51,7 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
 pub(super) fn title(path: &Path) -> Option<String> {
     let text = manifest(path);
     let json = Json::parse(&text).ok()?;
-    json.at(&["metadata", "title"]).str().map(|title| one_line(title, 120))
+    json.at_path(&["metadata", "title"]).str().map(|title| unclean_line(title, 120))
 }
 
 fn manifest(path: &Path) -> String {

@@ -9,7 +9,7 @@ use crate::report::{Complaint, kind};
 use crate::shared::chunk;
 use crate::shared::json::Json;
 use crate::shared::time;
-use crate::shared::words::one_line;
+use crate::shared::words::unclean_line;
 
 const HEAD: usize = 64 * 1024;
 const WIDEST: usize = 4 * 1024 * 1024;
@@ -52,7 +52,7 @@ fn fill(header: &mut Header, found: &TranscriptFile) -> io::Result<()> {
             break;
         }
     }
-    header.title = header.first_prompt.as_deref().map(|text| one_line(text, 120));
+    header.title = header.first_prompt.as_deref().map(|text| unclean_line(text, 120));
     Ok(())
 }
 
@@ -83,10 +83,10 @@ fn take(slot: &mut Option<String>, value: &Json<'_>) {
 fn meta(meta: &Json<'_>, json: &Json<'_>, header: &mut Header) {
     header.id = meta.first(&["id", "session_id"]).map_or(std::mem::take(&mut header.id), str::to_owned);
     header.created_at_ms = json.first(&["timestamp"]).or(meta.get("timestamp").str()).and_then(time::parse);
-    header.subagent = !meta.at(&["source", "subagent"]).is_null();
+    header.subagent = !meta.at_path(&["source", "subagent"]).is_null();
     take(&mut header.cwd, meta.get("cwd"));
-    take(&mut header.branch, meta.at(&["git", "branch"]));
-    take(&mut header.repo, meta.at(&["git", "repository_url"]));
+    take(&mut header.branch, meta.at_path(&["git", "branch"]));
+    take(&mut header.repo, meta.at_path(&["git", "repository_url"]));
 }
 
 fn message(item: &Json<'_>, header: &mut Header) {
@@ -111,7 +111,7 @@ fn event(event: &Json<'_>, header: &mut Header) {
 
 fn prompt(text: Option<String>, header: &mut Header) {
     if let Some(text) = text.filter(|_| header.first_prompt.is_none()) {
-        header.first_prompt = Some(one_line(&text, 300));
+        header.first_prompt = Some(unclean_line(&text, 300));
         header.empty = false;
     }
 }
@@ -127,7 +127,7 @@ fn last(chunk: &[u8], header: &mut Header, packed: bool) -> bool {
     if let Some(line) = context {
         let text = String::from_utf8_lossy(line);
         let json = Json::parse(&text).unwrap_or(Json::Null);
-        take(&mut header.model, json.at(&["payload", "model"]));
+        take(&mut header.model, json.at_path(&["payload", "model"]));
     }
     found.is_some()
 }

@@ -110,7 +110,7 @@ fn unwrap(text: &str) -> (Option<i64>, String) {
         && let Ok(json) = Json::parse(text)
         && let Json::Str(output) = json.get("output")
     {
-        return (json.at(&["metadata", "exit_code"]).int(), output.clone().into_owned());
+        return (json.at_path(&["metadata", "exit_code"]).int(), output.clone().into_owned());
     }
     let (code, output) = shell::unwrap_output(text);
     (code, output.to_owned())
@@ -158,7 +158,7 @@ pub(super) fn completed<'a>(item: &'a Json<'a>) -> Option<Outcome<'a>> {
     };
     let output = match item.first(&["aggregated_output", "stdout"]) {
         Some(output) => Cow::Borrowed(output),
-        None => item.at(&["result", "content"]).text(),
+        None => item.at_path(&["result", "content"]).text(),
     };
     let id = Cow::Borrowed(item.get("id").str()?);
     Some(Outcome { id, ok, exit_code, output, edits })

@@ -106,8 +106,8 @@ impl Reader<'_> {
         self.send(EventKind::Session(Session {
             id: meta.first(&["id", "session_id"]).map(|id| Cow::Owned(id.to_owned())),
             cwd: field(meta.get("cwd")),
-            branch: field(meta.at(&["git", "branch"])),
-            commit: field(meta.at(&["git", "commit_hash"])),
+            branch: field(meta.at_path(&["git", "branch"])),
+            commit: field(meta.at_path(&["git", "commit_hash"])),
             model: field(meta.get("model")),
             version: field(meta.get("cli_version")),
         }));
@@ -278,7 +278,7 @@ impl Reader<'_> {
     fn web_search(&mut self, item: &Json<'_>) {
         let id = item.first(&["call_id", "id"]).unwrap_or("web_search");
         let query =
-            item.at(&["action", "query"]).str().or_else(|| item.get("query").str()).unwrap_or_default();
+            item.at_path(&["action", "query"]).str().or_else(|| item.get("query").str()).unwrap_or_default();
         self.send(EventKind::Call(crate::event::Call {
             id: Cow::Borrowed(id),
             name: Cow::Borrowed("web_search"),
@@ -306,7 +306,7 @@ impl Reader<'_> {
                     .into_iter()
                     .for_each(|text| self.send(EventKind::Assistant(Cow::Borrowed(text))));
             }
-            "token_count" => self.usage(event.at(&["info", "total_token_usage"])),
+            "token_count" => self.usage(event.at_path(&["info", "total_token_usage"])),
             "turn_aborted" => self.send(EventKind::Interrupted),
             "error" | "stream_error" => self.provider_error(event),
             // Where a turn ended with an error, it is said here and, in 0.169, nowhere else.
@@ -320,7 +320,7 @@ impl Reader<'_> {
     }
 
     fn provider_error(&mut self, event: &Json<'_>) {
-        let message = event.get("message").str().or_else(|| event.at(&["error", "message"]).str());
+        let message = event.get("message").str().or_else(|| event.at_path(&["error", "message"]).str());
         if let Some(text) = message.filter(|text| !text.trim().is_empty()) {
             self.send(EventKind::ProviderError(Cow::Borrowed(text)));
         }

@@ -33,7 +33,7 @@ impl TranscriptReader for Copilot {
             let one = if flat {
                 TranscriptFile::entry(ID, &entry)
             } else {
-                TranscriptFile::at(ID, &entry.path().join("events.jsonl"))
+                TranscriptFile::from_path(ID, &entry.path().join("events.jsonl"))
             };
             one.into_iter().for_each(&mut *found);
         }

@@ -17,7 +17,7 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     emitter.each_line(path, &mut |emitter, json| record(emitter, json, &mut state, &facts));
     let plan = plan::checklist(&sidecar::text(&path.with_file_name("plan.md")));
     if !state.planned && !plan.is_empty() {
-        (emitter.position, emitter.at_ms, emitter.agent) = (SourcePosition::default(), None, None);
+        (emitter.position, emitter.at_ms, emitter.subagent) = (SourcePosition::default(), None, None);
         emitter.plan(Some(plan));
     }
     emitter.finish()
@@ -37,7 +37,7 @@ pub(super) fn is_main(data: &Json<'_>) -> bool {
 
 fn record(emitter: &mut EventEmitter<'_>, json: &Json<'_>, state: &mut State, facts: &str) {
     let (name, data) = (json.get("type").str().unwrap_or_default(), json.get("data"));
-    emitter.agent = data.first(&["agentId", "parentToolCallId"]).map(str::to_owned);
+    emitter.subagent = data.first(&["agentId", "parentToolCallId"]).map(str::to_owned);
     match name {
         "session.start" | "session.resume" => session(emitter, data, facts),
         "session.model_change" => model(emitter, data.get("newModel")),
@@ -140,7 +140,7 @@ fn call_end<'a>(emitter: &EventEmitter<'_>, data: &'a Json<'a>) -> ToolCallEnd<'
     ToolCallEnd {
         id,
         ok,
-        code: data.at(&["shellExecution", "exitCode"]).int(),
+        code: data.at_path(&["shellExecution", "exitCode"]).int(),
         output: Cow::Borrowed(output),
         edits,
     }
@@ -179,7 +179,7 @@ fn usage(usage: &Json<'_>) -> Usage {
 
 /// The sums by model that stand at the end.
 fn totals(emitter: &mut EventEmitter<'_>, data: &Json<'_>) {
-    let metrics = data.at(&["accountingSnapshot", "modelMetrics"]);
+    let metrics = data.at_path(&["accountingSnapshot", "modelMetrics"]);
     let metrics = if metrics.is_null() { data.get("modelMetrics") } else { metrics };
     for (_, one) in metrics.fields() {
         emitter.spend(usage(one.get("usage")));

@@ -34,7 +34,7 @@ pub(super) fn header(found: &TranscriptFile) -> Header {
             header.model = header.model.take().or(message.model);
             if let (true, Cell::Text(text)) = (message.role == "user", &message.parts) {
                 let parts = Json::parse(text).unwrap_or(Json::Null);
-                let first = parts.items().iter().find_map(|part| part.at(&["data", "text"]).str());
+                let first = parts.items().iter().find_map(|part| part.at_path(&["data", "text"]).str());
                 first.into_iter().for_each(|text| header.set_first_prompt(text));
             }
             header.first_prompt.is_none() || header.model.is_none()
@@ -57,19 +57,19 @@ fn session(
     depth: usize,
 ) -> Result<(), Fault> {
     let Some(row) = table::session(db, id)? else { return Ok(()) };
-    if emitter.agent.is_none() {
+    if emitter.subagent.is_none() {
         emitter.at_ms = row.created_ms;
         let (id, cwd) = (Some(Cow::Borrowed(row.id.as_str())), folder(path).map(Cow::Owned));
         emitter.session(Session { id, cwd, ..Session::default() });
     }
-    let placed = folder(path).is_some() || emitter.agent.is_some();
+    let placed = folder(path).is_some() || emitter.subagent.is_some();
     let mut parts = Parts::new(placed);
     table::messages(db, id, &mut |one| {
         message(emitter, &mut parts, &one);
         true
     })?;
     let todos = row.todos.unwrap_or_default();
-    if emitter.agent.is_none() {
+    if emitter.subagent.is_none() {
         emitter.plan(Json::parse(&todos).map(|list| plan::items(&list)).unwrap_or_default());
         let count = |tokens: Option<i64>| tokens.and_then(|count| u64::try_from(count).ok()).unwrap_or(0);
         emitter.spend(Usage { input: count(row.tokens.0), output: count(row.tokens.1), ..Usage::default() });
@@ -84,10 +84,11 @@ fn session(
 
 fn message(emitter: &mut EventEmitter<'_>, parts: &mut Parts, message: &Message) {
     let Some(json) = emitter.stored(&message.parts, message.created_ms) else { return };
-    emitter
-        .model(message.model.as_deref().filter(|_| message.role == "assistant" && emitter.agent.is_none()));
+    emitter.model(
+        message.model.as_deref().filter(|_| message.role == "assistant" && emitter.subagent.is_none()),
+    );
     if message.is_summary {
-        let texts = json.items().iter().filter_map(|part| part.at(&["data", "text"]).str());
+        let texts = json.items().iter().filter_map(|part| part.at_path(&["data", "text"]).str());
         let summary = texts.collect::<Vec<_>>().join("\n");
         return emitter.send(EventKind::Compaction(Cow::Owned(summary)));
     }

@@ -38,7 +38,8 @@ pub(super) fn find(env: &TranscriptEnv, found: &mut dyn FnMut(TranscriptFile)) {
             let name = entry.file_name();
             let flat = Path::new(&name).extension().is_some_and(|end| end == "jsonl");
             let own = entry.path().join(&name).with_extension("jsonl");
-            let one = if flat { TranscriptFile::entry(ID, &entry) } else { TranscriptFile::at(ID, &own) };
+            let one =
+                if flat { TranscriptFile::entry(ID, &entry) } else { TranscriptFile::from_path(ID, &own) };
             one.into_iter().for_each(&mut *found);
         }
     }
@@ -51,7 +52,7 @@ pub(super) fn sniff(head: &[u8]) -> bool {
         let json = Json::parse(&text).unwrap_or(Json::Null);
         let speaks = matches!(json.get("role").str(), Some("user" | "assistant"));
         let bare = json.get("type").is_null() && json.get("id").is_null() && json.get("timestamp").is_null();
-        speaks && bare && matches!(json.at(&["message", "content"]), Json::Arr(_))
+        speaks && bare && matches!(json.at_path(&["message", "content"]), Json::Arr(_))
     })
 }
 
@@ -63,8 +64,8 @@ pub(super) fn header(found: &TranscriptFile) -> Header {
 }
 
 fn read_header_line(json: &Json<'_>, header: &mut Header) {
-    let content = json.at(&["message", "content"]);
-    heading::keep(&mut header.model, json.at(&["message", "model"]).str());
+    let content = json.at_path(&["message", "content"]);
+    heading::keep(&mut header.model, json.at_path(&["message", "model"]).str());
     match json.get("role").str() {
         Some("user") => {
             heading::keep(&mut header.cwd, workspace(&content.text()));
@@ -113,7 +114,7 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
 }
 
 fn record(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
-    let content = json.at(&["message", "content"]);
+    let content = json.at_path(&["message", "content"]);
     match (json.get("role").str(), json.get("type").str()) {
         (Some("user" | "tool"), _) => {
             blocks::results(emitter, content);

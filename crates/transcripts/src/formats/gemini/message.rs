@@ -99,7 +99,7 @@ fn tool(emitter: &mut EventEmitter<'_>, one: &Json<'_>, nameless: &str) {
     let at_ms = emitter.at_ms;
     emitter.at_ms = one.get("timestamp").time().or(at_ms);
     emitter.call(call::call(id, name, args));
-    emitter.plan(plan::of(one.at(&["resultDisplay", "todos"])).or_else(|| call::plan(name, args)));
+    emitter.plan(plan::of(one.at_path(&["resultDisplay", "todos"])).or_else(|| call::plan(name, args)));
     let ok = match one.get("status").str() {
         Some("success") => Some(true),
         Some("error" | "cancelled" | "failed") => Some(false),
@@ -117,7 +117,7 @@ fn tool(emitter: &mut EventEmitter<'_>, one: &Json<'_>, nameless: &str) {
 
 /// What a call returned to the model.
 fn response<'a>(result: &'a Json<'a>) -> Cow<'a, str> {
-    let items = result.items().iter().map(|item| item.at(&["functionResponse", "response"]));
+    let items = result.items().iter().map(|item| item.at_path(&["functionResponse", "response"]));
     let texts = items.filter_map(|response| response.first(&["output", "error"]));
     let text = join(texts);
     if text.is_empty() { result.text() } else { text }

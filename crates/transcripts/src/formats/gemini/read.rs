@@ -22,7 +22,7 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let id = main.as_ref().ok().and_then(|folded| folded.about.id.clone()).unwrap_or_default();
     emitter.check(main.map(drop));
     for (agent, path) in subagents(path, &id) {
-        emitter.agent = Some(agent);
+        emitter.subagent = Some(agent);
         let done = file(&mut emitter, &path).map(drop);
         emitter.check(done);
     }

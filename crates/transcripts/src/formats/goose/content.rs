@@ -38,7 +38,7 @@ impl Content {
 
     fn call(&mut self, emitter: &mut EventEmitter<'_>, part: &Json<'_>) {
         let id = part.get("id").str().unwrap_or_default();
-        let call = match part.at(&["toolCall", "value"]) {
+        let call = match part.at_path(&["toolCall", "value"]) {
             Json::Null => part.get("toolCall"),
             value => value,
         };
@@ -63,7 +63,7 @@ impl Content {
         let refused = result.get("status").str() == Some("error") || !result.get("error").is_null();
         let failed = refused || value.get("isError").is_true();
         let shell = category == Category::Shell;
-        let reported = value.at(&["structuredContent", "exit_code"]).int();
+        let reported = value.at_path(&["structuredContent", "exit_code"]).int();
         let exit_code = if shell { reported.or_else(|| shell::told_exit(&text)) } else { None };
         let ok = match exit_code {
             Some(code) => Some(code == 0),
@@ -76,7 +76,7 @@ impl Content {
 /// The text of a result, without the copy that is meant for the user.
 fn own_text<'a>(content: &'a Json<'a>) -> Cow<'a, str> {
     let for_model = |part: &&Json<'_>| {
-        let audience = part.at(&["annotations", "audience"]).items();
+        let audience = part.at_path(&["annotations", "audience"]).items();
         audience.is_empty() || audience.iter().any(|who| who.str() == Some("assistant"))
     };
     let parts = content.items().iter().filter(for_model);

@@ -33,7 +33,7 @@ impl TranscriptReader for Kimi {
             let wires = entries(&project.path())
                 .into_iter()
                 .map(|one| one.path().join("agents").join("main").join(WIRE));
-            wires.filter_map(|path| TranscriptFile::at(ID, &path)).for_each(&mut *found);
+            wires.filter_map(|path| TranscriptFile::from_path(ID, &path)).for_each(&mut *found);
         }
     }
 
@@ -76,7 +76,7 @@ fn read_header_line(json: &Json<'_>, header: &mut Header) {
                 _ => {}
             }
         }
-        "context.append_loop_event" => header.empty &= json.at(&["event", "part"]).is_null(),
+        "context.append_loop_event" => header.empty &= json.at_path(&["event", "part"]).is_null(),
         _ => {}
     }
 }

@@ -55,7 +55,7 @@ pub(super) fn is_own(name: &str) -> bool {
 
 /// Whether a message was written by the user.
 pub(super) fn is_prompt(message: &Json<'_>) -> bool {
-    let origin = message.at(&["origin", "kind"]).str().unwrap_or("user");
+    let origin = message.at_path(&["origin", "kind"]).str().unwrap_or("user");
     let text = message.get("content").text();
     origin == "user"
         && !text.trim_start().starts_with("<system-reminder>")
@@ -187,7 +187,7 @@ fn tool(emitter: &mut EventEmitter<'_>, one: &Json<'_>, raw: &Json<'_>) {
 
 fn usage(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
     emitter.session(Session { model: json.get("model").str().map(Cow::Borrowed), ..Session::default() });
-    let count = |key| json.at(&["usage", key]).count();
+    let count = |key| json.at_path(&["usage", key]).count();
     emitter.spend(Usage {
         input: count("inputOther"),
         cache_read: count("inputCacheRead"),

@@ -31,7 +31,7 @@ impl TranscriptReader for KimiCli {
         let root = env.dir_or_home("KIMI_SHARE_DIR", ".kimi");
         for project in entries(&root.join("sessions")) {
             let files = entries(&project.path()).into_iter().map(|entry| entry.path().join("context.jsonl"));
-            files.filter_map(|path| TranscriptFile::at(ID, &path)).for_each(&mut *found);
+            files.filter_map(|path| TranscriptFile::from_path(ID, &path)).for_each(&mut *found);
         }
     }
 
@@ -46,7 +46,7 @@ impl TranscriptReader for KimiCli {
 
     fn header(&self, found: &TranscriptFile) -> Header {
         if let Some(context) =
-            wire::context_beside(&found.path).and_then(|path| TranscriptFile::at(ID, &path))
+            wire::context_beside(&found.path).and_then(|path| TranscriptFile::from_path(ID, &path))
         {
             return self.header(&context);
         }
@@ -72,9 +72,9 @@ impl TranscriptReader for KimiCli {
 
 fn read_header_line(json: &Json<'_>, header: &mut Header) {
     if wire::is_record(json) {
-        let input = json.at(&["message", "payload", "user_input"]);
+        let input = json.at_path(&["message", "payload", "user_input"]);
         heading::time(header, json.get("timestamp"));
-        header.empty &= json.at(&["message", "type"]).str() != Some("ContentPart");
+        header.empty &= json.at_path(&["message", "type"]).str() != Some("ContentPart");
         if !input.is_null() {
             heading::prompt(header, &input.text());
         }

@@ -143,7 +143,7 @@ fn spent(context: &Path) -> Usage {
         let usage = line.bytes.filter(|bytes| memchr::memmem::find(bytes, b"\"token_usage\"").is_some());
         let text = String::from_utf8_lossy(usage.unwrap_or_default());
         let Ok(json) = Json::parse(&text) else { continue };
-        let count = |key| json.at(&["message", "payload", "token_usage", key]).count();
+        let count = |key| json.at_path(&["message", "payload", "token_usage", key]).count();
         total.input = total.input.saturating_add(count("input_other"));
         total.cache_read = total.cache_read.saturating_add(count("input_cache_read"));
         total.cache_write = total.cache_write.saturating_add(count("input_cache_creation"));

@@ -18,7 +18,7 @@ pub(super) fn context_beside(path: &Path) -> Option<PathBuf> {
 
 /// Whether a record is one of this log.
 pub(super) fn is_record(json: &Json<'_>) -> bool {
-    let kind = json.at(&["message", "type"]).str();
+    let kind = json.at_path(&["message", "type"]).str();
     json.get("timestamp").time().is_some() && kind.is_some_and(|kind| KINDS.contains(&kind))
 }
 

@@ -53,7 +53,7 @@ fn conversation(emitter: &mut EventEmitter<'_>, row: &Conversation, key: &str) {
     let (text, fault) = crate::shared::json_file::mended(text.to_owned());
     fault.into_iter().for_each(|fault| emitter.complain(fault));
     let json = Json::parse(&text).unwrap_or(Json::Null);
-    let model = json.at(&["model_info", "model_id"]).str().or(json.get("model").str());
+    let model = json.at_path(&["model_info", "model_id"]).str().or(json.get("model").str());
     emitter.session(Session {
         id: Some(Cow::Borrowed(json.get("conversation_id").str().unwrap_or(key))),
         cwd: row.directory.as_deref().map(Cow::Borrowed),

@@ -9,7 +9,7 @@ use crate::shared::emit::EventEmitter;
 use crate::shared::json::Json;
 use crate::shared::json_file;
 use crate::shared::time;
-use crate::shared::words::one_line;
+use crate::shared::words::unclean_line;
 
 /// Whether a file is a session and not the list of them.
 pub(super) fn is_session(path: &Path) -> bool {
@@ -23,7 +23,7 @@ pub(super) fn title(path: &Path) -> Option<String> {
         return None;
     }
     let (text, _) = json_file::mended(json_file::text(path).ok()?);
-    Json::parse(&text).ok()?.get("title").str().map(|title| one_line(title, 120))
+    Json::parse(&text).ok()?.get("title").str().map(|title| unclean_line(title, 120))
 }
 
 /// Reads a session.

@@ -12,7 +12,7 @@ use crate::shared::json::Json;
 use crate::shared::json_file;
 use crate::shared::shell;
 use crate::shared::time;
-use crate::shared::words::one_line;
+use crate::shared::words::unclean_line;
 
 /// The file of the later layout.
 pub(super) const NAME: &str = "messages.jsonl";
@@ -21,24 +21,26 @@ pub(super) const NAME: &str = "messages.jsonl";
 pub(super) fn is_ours(line: &str) -> bool {
     let json = Json::parse(line).unwrap_or(Json::Null);
     let classic = matches!(json.get("kind").str(), Some("Prompt" | "AssistantMessage" | "ToolResults"));
-    let later = matches!(json.at(&["payload", "type"]).str(), Some("user" | "assistant" | "usage_summary"));
+    let later =
+        matches!(json.at_path(&["payload", "type"]).str(), Some("user" | "assistant" | "usage_summary"));
     (classic && matches!(json.get("data"), Json::Obj(_))) || (later && json.get("type").is_null())
 }
 
 /// The title beside a session.
 pub(super) fn title(path: &Path) -> Option<String> {
-    let text = about(path);
-    Json::parse(&text).ok()?.get("title").str().map(|title| one_line(title, 120))
+    let text = sidecar_text(path);
+    Json::parse(&text).ok()?.get("title").str().map(|title| unclean_line(title, 120))
 }
 
 /// Reads a session.
 pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut emitter = EventEmitter::new(sink);
-    let text = about(path);
+    let text = sidecar_text(path);
     let about = Json::parse(&text).unwrap_or(Json::Null);
     let folder = about.get("cwd").str().or_else(|| about.get("workspacePaths").items().first()?.str());
     let state = about.get("session_state");
-    let model = state.at(&["rts_model_state", "model_info", "model_id"]).str().or(about.get("model").str());
+    let model =
+        state.at_path(&["rts_model_state", "model_info", "model_id"]).str().or(about.get("model").str());
     emitter.at_ms = about.first(&["created_at", "createdAt"]).and_then(time::lenient);
     emitter.session(Session {
         id: about.first(&["session_id", "id"]).map(Cow::Borrowed),
@@ -57,7 +59,7 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     emitter.finish()
 }
 
-fn about(path: &Path) -> String {
+fn sidecar_text(path: &Path) -> String {
     let beside: PathBuf = match path.file_name().is_some_and(|name| name == NAME) {
         true => path.with_file_name("session.json"),
         false => path.with_extension("json"),
@@ -67,7 +69,7 @@ fn about(path: &Path) -> String {
 
 fn classic(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
     let data = json.get("data");
-    let at = data.at(&["meta", "timestamp"]);
+    let at = data.at_path(&["meta", "timestamp"]);
     emitter.at_ms = at.int().map(time::millis).or(at.str().and_then(time::lenient)).or(emitter.at_ms);
     let parts = data.get("content").items();
     match json.get("kind").str().unwrap_or_default() {

@@ -36,7 +36,7 @@ impl TranscriptReader for Kiro {
                 let path = entry.path();
                 let file = if path.is_dir() { path.join(lines::NAME) } else { path };
                 if file.extension().is_some_and(|end| end == "jsonl") {
-                    TranscriptFile::at(ID, &file).into_iter().for_each(&mut *found);
+                    TranscriptFile::from_path(ID, &file).into_iter().for_each(&mut *found);
                 }
             }
         }

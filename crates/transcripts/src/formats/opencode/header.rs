@@ -44,7 +44,7 @@ fn fill(store: &Store, id: &str, header: &mut Header) -> Result<(), Fault> {
         header.empty = false;
         let Cell::Text(text) = message.data else { return true };
         let Ok(info) = Json::parse(&text) else { return true };
-        let model = info.get("modelID").str().or(info.at(&["model", "modelID"]).str());
+        let model = info.get("modelID").str().or(info.at_path(&["model", "modelID"]).str());
         header.model = header.model.take().or_else(|| model.map(str::to_owned));
         if info.get("role").str() == Some("user") {
             prompt = first_text(store, &message.id);

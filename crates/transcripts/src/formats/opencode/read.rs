@@ -83,7 +83,7 @@ impl Reader<'_> {
             }
         }
         self.changes();
-        if undone.is_none() && self.emitter.agent.is_none() {
+        if undone.is_none() && self.emitter.subagent.is_none() {
             let todos = store.todos(id)?;
             self.emitter.plan(todos);
         }
@@ -107,12 +107,12 @@ impl Reader<'_> {
         self.begin(&session);
         let undone = undone(info.get("revert"));
         for message in doc.get("messages").items() {
-            let id = message.at(&["info", "id"]).str().unwrap_or_default();
+            let id = message.at_path(&["info", "id"]).str().unwrap_or_default();
             let here = undone.as_ref().filter(|undone| undone.message == id);
             if here.is_some_and(|undone| undone.part.is_none()) {
                 break;
             }
-            self.emitter.record(0, message.at(&["info", "time", "created"]).int());
+            self.emitter.record(0, message.at_path(&["info", "time", "created"]).int());
             let parts: Vec<(&str, &Json<'_>)> = message
                 .get("parts")
                 .items()
@@ -129,7 +129,7 @@ impl Reader<'_> {
 
     /// Tells about the session; gives back from where on it was undone.
     fn begin(&mut self, session: &Session) -> Option<RevertPoint> {
-        if self.emitter.agent.is_none() {
+        if self.emitter.subagent.is_none() {
             self.emitter.at_ms = session.created_ms;
             let field = |value: &Option<String>| value.clone().map(Cow::Owned);
             self.emitter.session(crate::event::Session {
@@ -153,7 +153,7 @@ impl Reader<'_> {
         let bytes = records.iter().chain([message]).map(|record| record.data.len()).sum();
         self.emitter.record(bytes, message.created_ms);
         let info = self.emitter.value(&message.data).unwrap_or(Json::Null);
-        let created = info.at(&["time", "created"]).int();
+        let created = info.at_path(&["time", "created"]).int();
         self.emitter.at_ms = self.emitter.at_ms.or(created);
         let values: Vec<(&str, Json<'_>)> = records
             .iter()
@@ -170,7 +170,7 @@ impl Reader<'_> {
         if info.get("role").str() == Some("user") {
             let texts: Vec<&str> = parts.filter_map(own_text).collect();
             self.emitter.user(&texts.join("\n"));
-            let diffs = info.at(&["summary", "diffs"]).items();
+            let diffs = info.at_path(&["summary", "diffs"]).items();
             self.loose.extend(diffs.iter().filter_map(tools::file));
             return;
         }
@@ -178,12 +178,12 @@ impl Reader<'_> {
         self.emitter.model(info.get("modelID").str());
         parts.for_each(|part| self.part(part));
         self.emitter.spend(tools::usage(info.get("tokens")));
-        match info.at(&["error", "name"]).str() {
+        match info.at_path(&["error", "name"]).str() {
             None => {}
             Some("MessageAbortedError") => self.emitter.send(EventKind::Interrupted),
             Some(name) => {
                 let message =
-                    info.at(&["error", "data", "message"]).str().filter(|text| !text.trim().is_empty());
+                    info.at_path(&["error", "data", "message"]).str().filter(|text| !text.trim().is_empty());
                 self.emitter.provider_error(message.unwrap_or(name));
             }
         }
@@ -211,9 +211,9 @@ impl Reader<'_> {
         let call = tools::call(part);
         let outcome = tools::outcome(part, &call);
         let message_ms = self.emitter.at_ms;
-        let time = part.at(&["state", "time"]);
+        let time = part.at_path(&["state", "time"]);
         self.emitter.at_ms = time.get("start").int().or(message_ms);
-        self.emitter.call_with(call, part.at(&["state", "input"]));
+        self.emitter.call_with(call, part.at_path(&["state", "input"]));
         if let Some(outcome) = outcome {
             self.emitter.at_ms = time.get("end").int().or(self.emitter.at_ms);
             self.edited.extend(outcome.edits.iter().map(|edit| edit.path.clone()));

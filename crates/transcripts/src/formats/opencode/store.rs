@@ -125,8 +125,8 @@ pub(super) fn session(json: &Json<'_>) -> Session {
         model: None,
         revert: None,
         branch: None,
-        created_ms: json.at(&["time", "created"]).int(),
-        updated_ms: json.at(&["time", "updated"]).int(),
+        created_ms: json.at_path(&["time", "created"]).int(),
+        updated_ms: json.at_path(&["time", "updated"]).int(),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::shared::shell;
 /// The call in a tool part.
 pub(super) fn call<'a>(part: &'a Json<'a>) -> Call<'a> {
     let id = part.first(&["callID", "id"]).unwrap_or_default();
-    call::call(id, part.get("tool").str().unwrap_or_default(), part.at(&["state", "input"]))
+    call::call(id, part.get("tool").str().unwrap_or_default(), part.at_path(&["state", "input"]))
 }
 
 /// How it ended, if it did.
@@ -22,7 +22,7 @@ pub(super) fn outcome<'a>(part: &'a Json<'a>, call: &Call<'a>) -> Option<Outcome
         Some("error") => false,
         _ => return None,
     };
-    let exit_code = match (&call.category, state.at(&["metadata", "exit"]).int()) {
+    let exit_code = match (&call.category, state.at_path(&["metadata", "exit"]).int()) {
         (Category::Shell, None) => shell::told_exit(state.get("output").str().unwrap_or_default()),
         (_, code) => code,
     };
@@ -84,8 +84,8 @@ pub(super) fn file(file: &Json<'_>) -> Option<Edit> {
 pub(super) fn usage(tokens: &Json<'_>) -> Usage {
     Usage {
         input: tokens.get("input").count(),
-        cache_read: tokens.at(&["cache", "read"]).count(),
-        cache_write: tokens.at(&["cache", "write"]).count(),
+        cache_read: tokens.at_path(&["cache", "read"]).count(),
+        cache_write: tokens.at_path(&["cache", "write"]).count(),
         output: tokens.get("output").count().saturating_add(tokens.get("reasoning").count()),
     }
 }

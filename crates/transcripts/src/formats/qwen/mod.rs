@@ -39,7 +39,8 @@ impl TranscriptReader for Qwen {
         chunk::lines(head).take(40).any(|line| {
             let text = String::from_utf8_lossy(line);
             let json = Json::parse(&text).unwrap_or(Json::Null);
-            json.get("sessionId").str().is_some() && matches!(json.at(&["message", "parts"]), Json::Arr(_))
+            json.get("sessionId").str().is_some()
+                && matches!(json.at_path(&["message", "parts"]), Json::Arr(_))
         })
     }
 

@@ -22,7 +22,7 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     emitter.each_linked(path, LINKS, &mut |emitter, json| record(emitter, json, &mut planned));
     if !planned && let Some(path) = todos(path) {
         let text = sidecar::text(&path);
-        (emitter.position, emitter.at_ms, emitter.agent) = (SourcePosition::default(), None, None);
+        (emitter.position, emitter.at_ms, emitter.subagent) = (SourcePosition::default(), None, None);
         emitter.plan(plan::of(sidecar::json(&text).get("todos")));
     }
     emitter.finish()
@@ -30,7 +30,7 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
 
 fn record(emitter: &mut EventEmitter<'_>, json: &Json<'_>, planned: &mut bool) {
     let agent = json.get("agentId").str().or(is_side(json).then_some("sidechain"));
-    emitter.agent = agent.map(str::to_owned);
+    emitter.subagent = agent.map(str::to_owned);
     let field = |key| json.get(key).str().map(Cow::Borrowed);
     emitter.session(Session {
         id: field("sessionId"),
@@ -59,14 +59,14 @@ pub(super) fn prompt<'a>(json: &'a Json<'a>) -> Cow<'a, str> {
     if !matches!(json.get("subtype").str(), None | Some("mid_turn_user_message")) {
         return Cow::Borrowed("");
     }
-    match json.at(&["systemPayload", "displayText"]).str() {
+    match json.at_path(&["systemPayload", "displayText"]).str() {
         Some(shown) => Cow::Borrowed(shown),
-        None => message::prompt(json.at(&["message", "parts"])),
+        None => message::prompt(json.at_path(&["message", "parts"])),
     }
 }
 
 fn assistant(emitter: &mut EventEmitter<'_>, json: &Json<'_>, planned: &mut bool) {
-    for (at, part) in json.at(&["message", "parts"]).items().iter().enumerate() {
+    for (at, part) in json.at_path(&["message", "parts"]).items().iter().enumerate() {
         match (part.get("text").str(), part.get("functionCall")) {
             (Some(text), _) if part.get("thought").is_true() => emitter.thinking(text),
             (Some(text), _) => emitter.assistant(text),
@@ -87,14 +87,14 @@ fn assistant(emitter: &mut EventEmitter<'_>, json: &Json<'_>, planned: &mut bool
 
 fn results(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
     let result = json.get("toolCallResult");
-    let parts = json.at(&["message", "parts"]).items().iter().map(|part| part.get("functionResponse"));
+    let parts = json.at_path(&["message", "parts"]).items().iter().map(|part| part.get("functionResponse"));
     for response in parts.filter(|response| !response.is_null()) {
         let id = response.get("id").str().or(result.get("callId").str()).unwrap_or_default();
         let output = response.get("response").first(&["output", "error"]).unwrap_or_default();
         let ok = match result.get("status").str() {
             Some("success") => Some(true),
             Some(_) => Some(false),
-            None => Some(response.at(&["response", "error"]).is_null()),
+            None => Some(response.at_path(&["response", "error"]).is_null()),
         };
         let ended = message::call_end(emitter, id, ok, output, result.get("resultDisplay"));
         emitter.end_call(ended);
@@ -102,14 +102,14 @@ fn results(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
 }
 
 fn system(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
-    let event = json.at(&["systemPayload", "uiEvent"]);
+    let event = json.at_path(&["systemPayload", "uiEvent"]);
     if event.get("event.name").str().is_some_and(|name| name.ends_with("api_error")) {
         return emitter.provider_error(event.first(&["error_message", "error"]).unwrap_or_default());
     }
     if json.get("subtype").str() != Some("chat_compression") {
         return;
     }
-    let history = json.at(&["systemPayload", "compressedHistory"]).items();
+    let history = json.at_path(&["systemPayload", "compressedHistory"]).items();
     let summary =
         history.iter().map(|one| one.get("parts").text()).find(|text| text.contains("<state_snapshot>"));
     let message =

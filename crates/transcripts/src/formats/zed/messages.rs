@@ -12,7 +12,8 @@ use crate::shared::shell;
 /// A message; `root` is the name of the project's folder, with which Zed begins its paths.
 pub(super) fn message(emitter: &mut EventEmitter<'_>, message: &Json<'_>, root: &str) {
     if let Json::Obj(_) = message.get("User") {
-        let texts = message.at(&["User", "content"]).items().iter().filter_map(|part| part.get("Text").str());
+        let texts =
+            message.at_path(&["User", "content"]).items().iter().filter_map(|part| part.get("Text").str());
         let text = crate::shared::json::join(texts);
         return emitter.user(&text);
     }
@@ -123,7 +124,7 @@ fn outcome<'a>(id: &'a str, category: &Category, requested: &[Edit], result: &'a
     // A command that went well is shown without a code.
     let exit_code = if shell { shell::told_exit(&text).or((!failed).then_some(0)) } else { None };
     let ok = Some(exit_code.map_or(!failed, |code| code == 0));
-    let diff = result.at(&["output", "diff"]).str();
+    let diff = result.at_path(&["output", "diff"]).str();
     let text = if shell { unfenced(text) } else { text };
     let edits = match (requested, diff) {
         ([edit], Some(diff)) if !failed => {
@@ -146,7 +147,7 @@ fn unfenced(text: Cow<'_, str>) -> Cow<'_, str> {
 /// The summary that was made of a thread to be quoted elsewhere.
 pub(super) fn summary(emitter: &mut EventEmitter<'_>, thread: &Json<'_>) {
     for message in thread.get("messages").items() {
-        if let Some(text) = message.at(&["Compaction", "summary"]).str() {
+        if let Some(text) = message.at_path(&["Compaction", "summary"]).str() {
             emitter.send(EventKind::Compaction(Cow::Borrowed(text)));
         }
     }

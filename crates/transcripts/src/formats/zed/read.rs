@@ -52,7 +52,7 @@ fn thread(emitter: &mut EventEmitter<'_>, db: &Db, id: &str, depth: usize) -> Re
     let json = Json::parse(&text).unwrap_or(Json::Null);
     let cwd = folder(&row, &json);
     let root = cwd.as_deref().and_then(|cwd| cwd.rsplit(['/', '\\']).next()).unwrap_or_default().to_owned();
-    if emitter.agent.is_none() {
+    if emitter.subagent.is_none() {
         facts(emitter, &row, &json, cwd);
     }
     for (at, message) in json.get("messages").items().iter().enumerate() {
@@ -62,7 +62,7 @@ fn thread(emitter: &mut EventEmitter<'_>, db: &Db, id: &str, depth: usize) -> Re
     }
     messages::summary(emitter, &json);
     emitter.at_ms = row.updated_ms;
-    if emitter.agent.is_none() {
+    if emitter.subagent.is_none() {
         // Nothing new but the time.
         emitter.send(EventKind::Session(Session::default()));
     }
@@ -76,7 +76,7 @@ fn thread(emitter: &mut EventEmitter<'_>, db: &Db, id: &str, depth: usize) -> Re
 }
 
 fn facts(emitter: &mut EventEmitter<'_>, row: &Thread, json: &Json<'_>, cwd: Option<String>) {
-    let tree = json.at(&["initial_project_snapshot", "worktree_snapshots"]).items().first();
+    let tree = json.at_path(&["initial_project_snapshot", "worktree_snapshots"]).items().first();
     let git = tree.map_or(&Json::Null, |tree| tree.get("git_state"));
     emitter.at_ms = row.created_ms;
     emitter.session(Session {
@@ -84,14 +84,14 @@ fn facts(emitter: &mut EventEmitter<'_>, row: &Thread, json: &Json<'_>, cwd: Opt
         cwd: cwd.map(Cow::Owned),
         branch: git.get("current_branch").str().map(Cow::Borrowed),
         commit: git.get("head_sha").str().map(Cow::Borrowed),
-        model: json.at(&["model", "model"]).str().map(Cow::Borrowed),
+        model: json.at_path(&["model", "model"]).str().map(Cow::Borrowed),
         version: None,
     });
 }
 
 fn folder(row: &Thread, json: &Json<'_>) -> Option<String> {
     let listed = row.folders.as_deref().and_then(|folders| folders.lines().next()).map(str::to_owned);
-    let tree = json.at(&["initial_project_snapshot", "worktree_snapshots"]).items().first();
+    let tree = json.at_path(&["initial_project_snapshot", "worktree_snapshots"]).items().first();
     listed.or_else(|| tree?.first(&["worktree_path", "abs_path"]).map(str::to_owned))
 }
 

@@ -25,7 +25,7 @@ pub(crate) struct EventEmitter<'s> {
     /// Its time.
     pub at_ms: Option<i64>,
     /// The sub-agent whose transcript is read.
-    pub agent: Option<String>,
+    pub subagent: Option<String>,
     seen: Session<'static>,
     usage: Usage,
     plan: Vec<PlanItem>,
@@ -87,7 +87,7 @@ impl<'s> EventEmitter<'s> {
             out: Output::new(sink),
             position: SourcePosition::default(),
             at_ms: None,
-            agent: None,
+            subagent: None,
             seen: Session::default(),
             usage: Usage::default(),
             plan: Vec::new(),
@@ -99,19 +99,19 @@ impl<'s> EventEmitter<'s> {
     /// Goes over to a sub-agent, for good.
     pub(crate) fn switch(&mut self, agent: String) {
         self.flush();
-        self.agent = Some(agent);
+        self.subagent = Some(agent);
     }
 
     /// Begins to count the records of a sub-agent's own session, and gives back where the count stood.
     pub(crate) fn enter(&mut self, agent: &str) -> (Option<String>, SourcePosition) {
         self.flush();
-        (self.agent.replace(agent.to_owned()), std::mem::take(&mut self.position))
+        (self.subagent.replace(agent.to_owned()), std::mem::take(&mut self.position))
     }
 
     /// Goes on where the count stood.
     pub(crate) fn leave(&mut self, outer: (Option<String>, SourcePosition)) {
         self.flush();
-        (self.agent, self.position) = outer;
+        (self.subagent, self.position) = outer;
     }
 
     /// Adds a piece of text; consecutive pieces of one speaker and key are merged.
@@ -150,7 +150,7 @@ impl<'s> EventEmitter<'s> {
     /// Tells an event.
     pub(crate) fn send(&mut self, what: EventKind<'_>) {
         self.flush();
-        let agent = self.agent.as_deref().map(|agent| Cow::Owned(agent.to_owned()));
+        let agent = self.subagent.as_deref().map(|agent| Cow::Owned(agent.to_owned()));
         self.out.send(&Event { position: self.position, at_ms: self.at_ms, subagent: agent, what });
     }
 
@@ -211,7 +211,7 @@ impl<'s> EventEmitter<'s> {
     pub(crate) fn plan(&mut self, items: impl Into<Option<Vec<PlanItem>>>) {
         let news = items.into().filter(|items| !items.is_empty() && *items != self.plan);
         if let Some(items) = news {
-            if self.agent.is_none() {
+            if self.subagent.is_none() {
                 self.plan.clone_from(&items);
             }
             self.send(EventKind::Plan(items));
@@ -277,7 +277,7 @@ impl<'s> EventEmitter<'s> {
 
     /// Emits the session's facts that are new.
     pub(crate) fn session(&mut self, news: Session<'_>) {
-        if self.agent.is_some() {
+        if self.subagent.is_some() {
             return;
         }
         let fresh = |seen: &mut Option<Cow<'static, str>>, new: Option<Cow<'_, str>>| {
@@ -306,7 +306,7 @@ impl<'s> EventEmitter<'s> {
 
     /// Adds tokens used on the main line, and emits the total.
     pub(crate) fn spend(&mut self, more: Usage) {
-        if self.agent.is_none() && more != Usage::default() {
+        if self.subagent.is_none() && more != Usage::default() {
             self.usage = self.usage.plus(more);
             self.send(EventKind::Usage(self.usage));
         }

@@ -73,7 +73,7 @@ enum LineStatus {
 }
 
 /// The words of a line, quotation marks understood.
-fn words(line: &str) -> Vec<String> {
+fn split_words(line: &str) -> Vec<String> {
     let (mut words, mut quote, mut open) = (Vec::new(), None, false);
     for c in line.chars() {
         if c == ' ' && quote.is_none() {
@@ -101,7 +101,7 @@ fn fate(line: &str) -> LineStatus {
 }
 
 fn parsed(line: &str) -> LineStatus {
-    let given = words(line);
+    let given = split_words(line);
     let words = given.get(1..).unwrap_or_default();
     let (refusal, is_error) = match Bd::try_parse_from(&given) {
         Ok(bd) => match unsupported(&bd, words) {
@@ -118,7 +118,7 @@ fn parsed(line: &str) -> LineStatus {
 }
 
 fn is_maintenance(line: &str) -> bool {
-    let given = words(line);
+    let given = split_words(line);
     let mut verbs = given.iter().skip(1).map(String::as_str).filter(|word| !word.starts_with('-'));
     match verbs.next() {
         Some("dolt") => !verbs.next().is_some_and(|verb| DOLT_OF_EVERY_DAY.contains(&verb)),

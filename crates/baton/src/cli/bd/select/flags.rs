@@ -72,7 +72,7 @@ pub(in crate::cli::bd) fn key_value(option: &str, given: &str) -> Refusal {
 }
 
 /// The conditions of the further filters.
-pub(in crate::cli::bd) fn more(filters: &MoreFilters) -> Result<Vec<Condition>, Refusal> {
+pub(in crate::cli::bd) fn filter_conditions(filters: &MoreFilters) -> Result<Vec<Condition>, Refusal> {
     let mut found = texts(filters);
     found.extend(times(filters)?);
     let at = |relation, bound: Option<i64>| {

@@ -34,7 +34,7 @@ enum Operator {
 pub(in crate::cli::bd) fn parse(text: &str) -> Result<Condition, Refusal> {
     let tokens = tokens(text)?;
     let mut parser = Parser { tokens: &tokens, depth: 0 };
-    let condition = parser.any()?;
+    let condition = parser.parse_or()?;
     match parser.tokens.first() {
         None => Ok(condition),
         Some(_) => Err(invalid("a word stands after the end of the expression")),
@@ -53,33 +53,33 @@ impl Parser<'_> {
         Some(first.clone())
     }
 
-    fn any(&mut self) -> Result<Condition, Refusal> {
-        let mut parts = vec![self.all()?];
+    fn parse_or(&mut self) -> Result<Condition, Refusal> {
+        let mut parts = vec![self.parse_and()?];
         while self.tokens.first() == Some(&Token::Or) {
             self.take();
-            parts.push(self.all()?);
+            parts.push(self.parse_and()?);
         }
         Ok(if parts.len() == 1 { parts.remove(0) } else { Condition::Any(parts) })
     }
 
-    fn all(&mut self) -> Result<Condition, Refusal> {
-        let mut parts = vec![self.one()?];
+    fn parse_and(&mut self) -> Result<Condition, Refusal> {
+        let mut parts = vec![self.parse_condition()?];
         while self.tokens.first() == Some(&Token::And) {
             self.take();
-            parts.push(self.one()?);
+            parts.push(self.parse_condition()?);
         }
         Ok(if parts.len() == 1 { parts.remove(0) } else { Condition::All(parts) })
     }
 
-    fn one(&mut self) -> Result<Condition, Refusal> {
+    fn parse_condition(&mut self) -> Result<Condition, Refusal> {
         self.depth += 1;
         if self.depth > DEEPEST {
             return Err(invalid("it is nested too deep"));
         }
         let found = match self.take() {
-            Some(Token::Not) => Condition::Not(Box::new(self.one()?)),
+            Some(Token::Not) => Condition::Not(Box::new(self.parse_condition()?)),
             Some(Token::Open) => {
-                let inner = self.any()?;
+                let inner = self.parse_or()?;
                 if self.take() != Some(Token::Close) {
                     return Err(invalid("a parenthesis is not closed"));
                 }

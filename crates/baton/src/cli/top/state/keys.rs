@@ -24,7 +24,7 @@ impl State {
     }
 
     fn press_in_list(&mut self, key: Key) -> KeyEffect {
-        let at = self.at();
+        let at = self.selected_index();
         let last = self.matching_rows().len().saturating_sub(1);
         match key {
             Key::Down | Key::Letter('j') if at >= last && self.listing.is_more => {
@@ -127,8 +127,8 @@ impl State {
                 self.is_filtering = false;
             }
             Key::Enter => self.is_filtering = false,
-            Key::Down => self.select(self.at() + 1),
-            Key::Up => self.select(self.at().saturating_sub(1)),
+            Key::Down => self.select(self.selected_index() + 1),
+            Key::Up => self.select(self.selected_index().saturating_sub(1)),
             _ => {}
         }
         KeyEffect::Stay

@@ -41,7 +41,7 @@ fn the_row_that_is_meant_stays_so_whatever_comes_and_goes() {
     state.press(Key::Down);
     assert_eq!(state.row().map(|row| row.key.as_str()), Some("b"));
     state.take(listing(&["x", "y", "a", "b", "c"]));
-    assert_eq!((state.at(), state.row().map(|row| row.key.as_str())), (3, Some("b")));
+    assert_eq!((state.selected_index(), state.row().map(|row| row.key.as_str())), (3, Some("b")));
     state.take(listing(&["x", "y", "a", "c"]));
     assert_eq!(state.row().map(|row| row.key.as_str()), Some("c"), "the next one where it is gone");
     state.take(listing(&[]));

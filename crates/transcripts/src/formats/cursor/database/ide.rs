@@ -14,7 +14,7 @@ use crate::shared::json::Json;
 use crate::shared::json_file;
 use crate::shared::plan;
 use crate::shared::time;
-use crate::shared::words::one_line;
+use crate::shared::words::unclean_line;
 use crate::sqlite::{self, Cell, Db, Fault, cursor as table};
 
 /// Every conversation with the time of its last change.
@@ -36,7 +36,7 @@ pub(super) fn header(found: &TranscriptFile) -> Header {
     let key = header.id.as_str();
     let text = sqlite::open(&found.path).and_then(|db| composer(&db, key)).ok().flatten().unwrap_or_default();
     let json = Json::parse(&text).unwrap_or(Json::Null);
-    header.title = json.get("name").str().map(|name| one_line(name, 120)).or(header.title);
+    header.title = json.get("name").str().map(|name| unclean_line(name, 120)).or(header.title);
     header.created_at_ms = json.get("createdAt").int().map(time::millis).or(header.created_at_ms);
     header.updated_at_ms = updated(&json).or(header.updated_at_ms);
     header.cwd = header.cwd.take().or_else(|| folder(&found.path, &header.id));
@@ -68,8 +68,8 @@ fn conversation(emitter: &mut EventEmitter<'_>, db: &Db, path: &Path, id: &str) 
     let Some(json) = emitter.json(&text) else { return Ok(()) };
     emitter.at_ms = json.get("createdAt").int().map(time::millis);
     let cwd = folder(path, id).map(Cow::Owned);
-    let model = json.at(&["modelConfig", "modelName"]).str().filter(|model| *model != "default");
-    let branch = json.get("createdOnBranch").str().or(json.at(&["activeBranch", "branchName"]).str());
+    let model = json.at_path(&["modelConfig", "modelName"]).str().filter(|model| *model != "default");
+    let branch = json.get("createdOnBranch").str().or(json.at_path(&["activeBranch", "branchName"]).str());
     emitter.session(Session {
         id: Some(Cow::Borrowed(id)),
         cwd,
@@ -96,7 +96,7 @@ fn conversation(emitter: &mut EventEmitter<'_>, db: &Db, path: &Path, id: &str) 
         }
     }
     emitter.plan(plan::items(json.get("todos")));
-    let summary = json.at(&["latestConversationSummary", "summary", "summary"]).str();
+    let summary = json.at_path(&["latestConversationSummary", "summary", "summary"]).str();
     summary.into_iter().for_each(|text| emitter.send(EventKind::Compaction(Cow::Borrowed(text))));
     if json.get("status").str() == Some("aborted") {
         emitter.send(EventKind::Interrupted);
@@ -106,7 +106,7 @@ fn conversation(emitter: &mut EventEmitter<'_>, db: &Db, path: &Path, id: &str) 
 
 fn bubble(emitter: &mut EventEmitter<'_>, bubble: &Json<'_>) {
     let at = bubble.get("createdAt");
-    let start = bubble.at(&["timingInfo", "clientStartTime"]).int();
+    let start = bubble.at_path(&["timingInfo", "clientStartTime"]).int();
     let at_ms = at.int().map(time::millis).or(at.str().and_then(time::parse)).or(start.map(time::millis));
     emitter.at_ms = at_ms.or(emitter.at_ms);
     if let Some(folder) = bubble.get("workspaceProjectDir").str() {
@@ -116,8 +116,9 @@ fn bubble(emitter: &mut EventEmitter<'_>, bubble: &Json<'_>) {
     match bubble.get("type").int() {
         Some(1) => emitter.user(&tools::own(text)),
         _ => {
-            emitter.model(bubble.at(&["modelInfo", "modelName"]).str().filter(|model| *model != "default"));
-            emitter.thinking(bubble.at(&["thinking", "text"]).str().unwrap_or_default());
+            emitter
+                .model(bubble.at_path(&["modelInfo", "modelName"]).str().filter(|model| *model != "default"));
+            emitter.thinking(bubble.at_path(&["thinking", "text"]).str().unwrap_or_default());
             emitter.assistant(text);
             tools::former(
                 emitter,

@@ -12,7 +12,7 @@ use crate::shared::emit::EventEmitter;
 use crate::shared::heading;
 use crate::shared::json::Json;
 use crate::shared::time;
-use crate::shared::words::one_line;
+use crate::shared::words::unclean_line;
 use crate::sqlite::{self, Db, Fault, cursor as table};
 
 /// A tree is not deeper than this, and has not more nodes.
@@ -30,12 +30,13 @@ pub(super) fn is_store(path: &Path) -> bool {
 /// Reads a header.
 pub(super) fn header(found: &TranscriptFile) -> Header {
     let mut header = heading::of_whole(found, |sink| read(&found.path, sink));
-    let about = sqlite::open(&found.path).and_then(|db| about(&db)).ok().flatten().unwrap_or_default();
+    let about =
+        sqlite::open(&found.path).and_then(|db| chat_metadata(&db)).ok().flatten().unwrap_or_default();
     let json = Json::parse(&about).unwrap_or(Json::Null);
     let folder = found.path.parent().and_then(Path::file_name).and_then(|name| name.to_str());
     header.id = folder.map_or(std::mem::take(&mut header.id), str::to_owned);
     let name = json.get("name").str().filter(|name| *name != "New Agent");
-    header.title = name.map(|name| one_line(name, 120)).or(header.title);
+    header.title = name.map(|name| unclean_line(name, 120)).or(header.title);
     header.updated_at_ms = Some(found.stamp.mtime_ms());
     header
 }
@@ -50,7 +51,7 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
 }
 
 fn chat(emitter: &mut EventEmitter<'_>, db: &Db) -> Result<(), Fault> {
-    let Some(text) = about(db)? else { return Ok(()) };
+    let Some(text) = chat_metadata(db)? else { return Ok(()) };
     let Some(about) = emitter.json(&text) else { return Ok(()) };
     emitter.at_ms = about.get("createdAt").int().map(time::millis);
     emitter.session(Session {
@@ -114,7 +115,7 @@ fn children(data: &[u8]) -> Vec<String> {
 }
 
 /// What the database says of its chat, out of its hexadecimal digits.
-fn about(db: &Db) -> Result<Option<String>, Fault> {
+fn chat_metadata(db: &Db) -> Result<Option<String>, Fault> {
     let Some(bytes) = table::meta(db)? else { return Ok(None) };
     if bytes.trim_ascii_start().starts_with(b"{") {
         return Ok(Some(String::from_utf8_lossy(&bytes).into_owned()));

@@ -47,7 +47,7 @@ pub(super) fn former(emitter: &mut EventEmitter<'_>, data: &Json<'_>, fallback_i
 /// The change as the editor made it: pieces of a diff.
 fn changed(result: &Json<'_>, requested: &[Edit]) -> Vec<Edit> {
     let [edit] = requested else { return Vec::new() };
-    let chunks = result.at(&["diff", "chunks"]).items().iter();
+    let chunks = result.at_path(&["diff", "chunks"]).items().iter();
     let body: Vec<&str> = chunks.filter_map(|chunk| chunk.get("diffString").str()).collect();
     let change = if result.get("isNewFile").is_true() { Change::Created } else { edit.change };
     match body.is_empty() {
