@@ -89,6 +89,24 @@ pub fn identity_key(name: &str) -> String {
     name.to_ascii_lowercase()
 }
 
+/// The name of an actor whom another tool calls by any text: of what is no letter, digit, `.`, `_` or `-`, each becomes `-`.
+pub fn actor_name(text: &str) -> String {
+    Some(plain_name(text)).filter(|name| !name.is_empty()).unwrap_or_else(|| BOT.to_owned())
+}
+
+fn plain_name(text: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
+    let name: String = text.chars().map(plain).take(64).collect();
+    name.trim_start_matches(|c: char| !c.is_ascii_alphanumeric()).to_owned()
+}
+
+/// The form under which an assignee is compared with an identity: a file may name them by any text (`Ann Bee` for `Ann-Bee`).
+pub fn assignee_key(name: &str) -> String {
+    let plain = plain_name(name);
+    // A token has no other name, and a name without any letter that is kept is nobody else's.
+    identity_key(if name.starts_with(TOKEN) || plain.is_empty() { name } else { &plain })
+}
+
 /// Whether this is a name that may be active any number of times: `Bot`, or that of a token.
 pub fn is_bot(name: &str) -> bool {
     name.eq_ignore_ascii_case(BOT) || name.starts_with(TOKEN)

@@ -10,7 +10,7 @@ pub use self::attempts::{attempts, failed, mark_death};
 use self::attempts::{deaths, failed_by};
 use crate::agent::{Agent, Capability};
 use crate::handoff_message::Kind;
-use crate::id::identity_key;
+use crate::id::{assignee_key, identity_key};
 use crate::role::role_key;
 use crate::session::Limits;
 use crate::task::{Task, sealed};
@@ -175,7 +175,7 @@ impl Ineligibility {
 /// Judges one agent: the first rule that it does not meet, or how well it fits.
 pub fn judge(wanted: &Requirements, agent: &CandidateAgent) -> Result<Score, Ineligibility> {
     let same = |name: &str| identity_key(name) == identity_key(&agent.name);
-    if wanted.meant_for.as_deref().is_some_and(|name| !same(name)) {
+    if wanted.meant_for.as_deref().is_some_and(|name| assignee_key(name) != assignee_key(&agent.name)) {
         return Err(Ineligibility::MeantForAnother);
     }
     let generalist = agent.roles.is_empty();

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+pub use crate::line_diff::FileLines;
+
 /// Where an event stands in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SourcePosition {
@@ -149,6 +151,8 @@ pub struct Edit {
     pub diff: Option<String>,
     /// Whether all that the file holds was written.
     pub is_whole: bool,
+    /// The lines of the file before and after it, where the tool tells them.
+    pub whole: Option<(FileLines, FileLines)>,
 }
 
 /// What was done to a file.

@@ -9,6 +9,7 @@ pub mod event;
 mod format;
 mod formats;
 mod header;
+mod line_diff;
 mod list;
 mod permission_mode;
 mod places;

@@ -21,6 +21,7 @@ mod beads_day;
 mod beads_field;
 mod beads_file;
 mod beads_git;
+mod beads_habits;
 mod beads_lock;
 mod beads_options;
 mod beads_renames;

@@ -46,7 +46,7 @@ pub(super) fn fields(kind: Kind) -> &'static [&'static str] {
             "estimated_duration",
         ],
         Kind::VerificationRequest => {
-            &["test_results", "test_command", "files_modified", "estimated_duration"]
+            &["test_results", "previous_failures", "files_modified", "test_command", "estimated_duration"]
         }
     }
 }

@@ -32,6 +32,8 @@ const FAILURES: usize = 3;
 pub struct Surroundings {
     /// The description of the increment's implementation, for a task that says nothing itself.
     pub what_to_build: Option<String>,
+    /// When the increment counts as done, for a task that does not say it itself.
+    pub acceptance_criteria: Option<String>,
     /// What was said about the task, oldest first, each as the interchange file has it.
     pub comments: Vec<Map<String, Value>>,
 }
@@ -52,7 +54,7 @@ fn fill(parts: &[Part<'_>], budget: usize) -> Value {
         if names <= reserve {
             return filled.close(budget);
         }
-        reserve = names.min(budget / 6);
+        reserve = names.min(budget / 8);
     }
     PacketFields::of(parts, budget.saturating_sub(reserve)).close(budget)
 }
@@ -124,6 +126,10 @@ impl Values {
         let word = task.pending_type.as_deref().or(last_sent(task).map(|(kind, _)| kind));
         let kind = word.and_then(Kind::from_word).unwrap_or_else(|| message_kind(task));
         let extra = |key: &str| task.extra.get(key).cloned().unwrap_or_default();
+        let criteria = match extra("acceptance_criteria") {
+            own if is_empty(&own) => json!(beside.acceptance_criteria),
+            own => own,
+        };
         let to_build = beside.what_to_build.as_ref().filter(|_| task.description.is_empty());
         let comments = beside.comments.iter().rev().map(comment).collect();
         let fields = [
@@ -133,7 +139,7 @@ impl Values {
             ("type", json!(word)),
             ("previous_agent", json!(task.previous_agent)),
             ("attempts", json!(task.attempts)),
-            ("acceptance_criteria", extra("acceptance_criteria")),
+            ("acceptance_criteria", criteria),
             ("description", json!(task.description)),
             ("what_to_build", json!(to_build)),
             ("failed_attempts", json!(failures(task))),
@@ -177,7 +183,7 @@ impl Values {
             [("handoff_instructions", &self.instructions), ("agent_context", &self.context)]
         {
             let place = |name: &str| order.iter().position(|known| *known == name);
-            let mut fields: Vec<_> = fields.iter().collect();
+            let mut fields: Vec<_> = fields.iter().filter(|(_, value)| !is_empty(value)).collect();
             fields.sort_by_key(|(name, value)| (place(name).unwrap_or(usize::MAX), value.to_string().len()));
             parts.extend(fields.into_iter().map(|(name, value)| {
                 let rank = if place(name).is_some() { Rank::Needed } else { Rank::Other };
@@ -294,7 +300,7 @@ impl PacketFields {
             if self.fields.len() <= 1 || whole.to_string().len() <= budget {
                 return whole;
             }
-            if named > 1 {
+            if named > 0 {
                 named -= 1;
                 continue;
             }

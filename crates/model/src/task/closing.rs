@@ -1,11 +1,13 @@
 //! What closing a task sets off: one table.
 
 mod carried;
+mod cleared;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 pub use carried::{IncrementTasks, refresh};
+pub use cleared::clear_failures;
 
 use super::Task;
 use crate::role::role_key;

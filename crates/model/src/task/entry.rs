@@ -131,6 +131,11 @@ pub(super) fn field(entry: &str) -> &str {
     entry.strip_prefix(PLAIN).unwrap_or(entry)
 }
 
+/// The entry of a field of the agent's context.
+pub fn of_context(field: &str) -> String {
+    format!("metadata/{OWN}/agent_context/{field}")
+}
+
 /// Whether the entry is a member of a set.
 pub(super) fn is_member(entry: &str) -> bool {
     SETS.iter().any(|(_, begin)| entry.starts_with(begin))

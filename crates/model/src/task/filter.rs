@@ -1,7 +1,7 @@
 //! Which tasks a list shows.
 
 use super::Task;
-use crate::id::identity_key;
+use crate::id::assignee_key;
 use crate::role::role_key;
 use crate::route::{CandidateAgent, may_take};
 
@@ -81,7 +81,7 @@ impl Filter {
                 &self.agent_role.as_deref().map(role_key),
                 task.agent_role.as_deref().map(role_key).as_deref(),
             )
-            && is(&self.assignee, task.assignee.as_deref())
+            && self.assignee.as_deref().is_none_or(|name| is_assigned_to(task, name))
             && !self.other_than.as_deref().is_some_and(|name| is_assigned_to(task, name))
             && !(self.unassigned && task.assignee.is_some())
             && !(self.durable && task.is_ephemeral())
@@ -100,7 +100,7 @@ impl Filter {
 
 /// Whether a task is assigned to an identity.
 pub fn is_assigned_to(task: &Task, identity: &str) -> bool {
-    task.assignee.as_deref().is_some_and(|name| identity_key(name) == identity_key(identity))
+    task.assignee.as_deref().is_some_and(|name| assignee_key(name) == assignee_key(identity))
 }
 
 fn has_metadata(task: &Task, key: &str, value: &str) -> bool {
@@ -150,5 +150,21 @@ mod tests {
         assert!(!takes(|f| f.words = vec!["lexer".into(), "parser".into()]));
         assert!(takes(|f| f.unassigned = true));
         assert!(!takes(|f| f.assignee = Some("Ann".into())));
+    }
+
+    #[test]
+    fn an_assignee_is_found_by_the_name_in_a_file_and_by_the_one_that_is_kept_here() {
+        for (assignee, wanted, is_found) in [
+            ("Ann Bee", "Ann-Bee", true),
+            ("Ann Bee", "Ann Bee", true),
+            ("Ann-Bee", "Ann Bee", true),
+            ("beads/crew/wolf", "beads-crew-wolf", true),
+            ("Ann Bee", "Ann", false),
+            ("token:7", "token-7", false),
+        ] {
+            let task = Task { assignee: Some(assignee.into()), ..Task::default() };
+            let filter = Filter { assignee: Some(wanted.into()), ..Filter::default() };
+            assert_eq!(filter.takes(&task), is_found, "{assignee} as {wanted}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use baton_model::route::{self, CandidateAgent};
 use baton_model::suggest;
 use baton_model::task::bounded::Unfitted;
 use baton_model::task::claim::{Claim, MAX_LEASE, WITHOUT_SESSION, claimed_refusal};
-use baton_model::task::filter::Filter;
+use baton_model::task::filter::{Filter, is_assigned_to};
 use baton_model::task::{Task, bounded, sealed, word};
 use baton_model::time::{Timestamp, bounds_hint, seconds_within};
 use baton_store::{Failure, Tx, agent, task};
@@ -17,7 +17,7 @@ use task::TaskList;
 
 use super::answer::ClaimedTask;
 use super::claim_expiry::{liveness, release_expired_claims};
-use super::claim_right::{preempt, refuse_unready};
+use super::claim_right::{preempt, refuse_closed, refuse_unready};
 use super::surroundings::reload_with_surroundings;
 use super::write::{answer, claimant, is_elsewhere, refuse_elsewhere, write, write_change};
 use super::{by_id_to_change, collect, secret};
@@ -267,7 +267,7 @@ fn first(
             collect(tx, author.project_id, env, (TaskList::Ready(env.now), &filter), (after, 50))?;
         let free = |task: &&Task| {
             task.assignee.as_deref().is_none_or(|name| {
-                name.eq_ignore_ascii_case(author.identity) || Some(name) == input.for_agent.as_deref()
+                is_assigned_to(task, author.identity) || Some(name) == input.for_agent.as_deref()
             }) && sealed::check_reader(task, author.identity).is_ok()
         };
         if let Some(task) = found.iter().find(free) {
@@ -360,6 +360,9 @@ fn take(
     if let (Some(claim), Some(refusal)) = (live, refused) {
         let Some(why) = force.why.filter(|_| force.given) else { return Err(refusal.into()) };
         preempt(tx, env, author, found, claim, why)?;
+    }
+    if own.is_none() {
+        refuse_closed(found)?;
     }
     if own.is_none() && !force.given {
         refuse_unready(tx, found, author)?;

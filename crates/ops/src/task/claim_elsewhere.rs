@@ -2,7 +2,7 @@
 //! or took it back.
 
 use baton_model::delta::Kind;
-use baton_model::id::{check_identity, identity_key};
+use baton_model::id::{assignee_key, check_identity};
 use baton_model::refusal::{self, Refusal};
 use baton_model::route;
 use baton_model::task::Task;
@@ -25,7 +25,7 @@ pub(super) fn stays(claim: &Claim, known: &Task, after: &Task) -> bool {
 
 /// The assignee of a task, where that is another than the holder of the claim.
 fn other_assignee<'a>(claim: &Claim, task: &'a Task) -> Option<&'a str> {
-    task.assignee.as_deref().filter(|name| identity_key(name) != identity_key(&claim.by))
+    task.assignee.as_deref().filter(|name| assignee_key(name) != assignee_key(&claim.by))
 }
 
 /// How a task was ended, as a verb, and why: by a line of the file, or before. None of one that is open.
@@ -130,7 +130,7 @@ impl ClaimChange {
 
 /// Refuses an agent whose task another ledger has given to another: this ledger has no claim of it, but it is in progress there.
 pub(super) fn refuse_previous(known: &Task, identity: &str) -> Result<(), Refusal> {
-    let is_its = |name: &str| identity_key(name) == identity_key(identity);
+    let is_its = |name: &str| assignee_key(name) == assignee_key(identity);
     let Some(name) = known.assignee.as_deref().filter(|name| !is_its(name)) else { return Ok(()) };
     let is_previous = known.previous_agent.as_deref().is_some_and(is_its);
     if known.claim.is_some() || known.status != "in_progress" || !is_previous {

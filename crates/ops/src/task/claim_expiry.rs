@@ -80,7 +80,9 @@ pub(super) fn expired_claims(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -
 /// queued to be sent again. A `why` counts as a failed attempt.
 pub(super) fn released(task: &Task, why: Option<&str>, now: i64) -> Task {
     let mut free = Task { claim: None, updated_at: now, ..task.clone() };
-    free.previous_agent = task.claim.as_ref().map(|claim| claim.by.clone()).or(free.previous_agent);
+    let assignee = task.assignee.clone().filter(|_| task.status == "in_progress");
+    let holder = task.claim.as_ref().map(|claim| claim.by.clone()).or(assignee);
+    free.previous_agent = holder.or(free.previous_agent);
     if let Some(why) = why {
         let by = free.previous_agent.clone().unwrap_or_default();
         route::failed(&mut free, &by, why, now);

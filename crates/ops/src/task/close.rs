@@ -1,9 +1,9 @@
 //! `task_close`: close a task with a result, and set off what follows from that.
 
-use baton_model::id::{check_identity, identity_key};
+use baton_model::id::{assignee_key, check_identity};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::route;
-use baton_model::task::closing::{FollowerAction, Outcome};
+use baton_model::task::closing::{FollowerAction, Outcome, clear_failures};
 use baton_model::task::{Task, check_context, patch, reason, sealed};
 use baton_store::{Failure, Tx, message, task};
 use schemars::JsonSchema;
@@ -242,7 +242,7 @@ fn notify_assignee(
     let worked_on = known.status == "in_progress" || known.claim.is_some();
     let by = known.claim.as_ref().map(|claim| &claim.by).or(known.assignee.as_ref());
     let Some(name) = by.filter(|name| worked_on && check_identity(name).is_ok()) else { return Ok(()) };
-    if identity_key(name) == identity_key(author.identity) {
+    if assignee_key(name) == assignee_key(author.identity) {
         return Ok(());
     }
     let subject = format!("{} closed task {}, which you work on", author.identity, closed.task_id);
@@ -300,6 +300,9 @@ pub(super) fn close(
         None if follow_up::depends_on_result(tx, known)? => return Err(result_needed(known).into()),
         None => Outcome::Pass,
     };
+    if outcome == Outcome::Pass {
+        clear_failures(known, &mut wanted);
+    }
     wanted.result = Some(outcome.word().to_owned());
     (wanted.claim, wanted.pending_type, wanted.woken) = (None, None, false);
     let candidates = dependency::blocked_by_task(tx, author.project_id, &known.task_id)?;

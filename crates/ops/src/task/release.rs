@@ -1,7 +1,10 @@
 //! `task_release`: give a task back that its agent could not do.
 
 use baton_model::delta::Kind;
+use baton_model::id::visible;
 use baton_model::refusal::{self, Refusal};
+use baton_model::task::Task;
+use baton_model::task::filter::is_assigned_to;
 use baton_model::time::TEN_YEARS;
 use baton_store::{Failure, Tx};
 use schemars::JsonSchema;
@@ -9,9 +12,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::answer::TaskAnswer;
-use super::claim_expiry::release;
+use super::claim_expiry::{is_claim_live, release};
+use super::claim_right::announce_loss;
 use super::comment::LateComment;
-use super::write::{answer, check_and_renew_lease, reload, write};
+use super::write::{answer, check_and_renew_lease, claimant, reload, write};
 use super::{by_id_to_change, comment};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
@@ -43,6 +47,9 @@ pub struct ReleaseInput {
     /// Do not offer it again before so many milliseconds have passed.
     #[serde(default)]
     pub retry_after_ms: Option<i64>,
+    /// With `why`: give it back although another agent has it. The attempt is that agent's, who is told.
+    #[serde(default)]
+    pub force: bool,
 }
 
 /// Answer of `task_release`: the task as it is now.
@@ -80,16 +87,12 @@ fn attempt(
     input: &ReleaseInput,
 ) -> Result<ReleaseOutput, Failure> {
     let mut known = by_id_to_change(tx, author.project_id, &input.id)?;
-    check_and_renew_lease(tx, env, author, &mut known, input.token)?;
-    if known.claim.is_none() {
-        return Err(Refusal::new(
-            refusal::Kind::Conflict,
-            "task_not_claimed",
-            format!("nobody has claimed task {}", known.task_id),
-            "there is nothing to give back",
-        )
-        .into());
+    if input.force {
+        take_back(tx, env, author, &known, input.why.as_deref())?;
+    } else {
+        check_and_renew_lease(tx, env, author, &mut known, input.token)?;
     }
+    refuse_unheld(&known, author, input.force)?;
     let why = input.why.as_deref().unwrap_or("it was given back");
     if let Some(pause) = input.retry_after_ms.filter(|pause| *pause > 0) {
         known.defer_until = Some(env.now.saturating_add(pause.min(TEN_YEARS)));
@@ -100,4 +103,49 @@ fn attempt(
     });
     append_json(tx, env, author, Kind::Other, &body)?;
     Ok(ReleaseOutput { task: answer(&reload(tx, after)?, env, author) })
+}
+
+/// Tells the holder of a live claim, where that is another agent, that the task is taken back.
+fn take_back(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    known: &Task,
+    why: Option<&str>,
+) -> Result<(), Failure> {
+    let Some(why) = why.filter(|why| !why.trim().is_empty()) else {
+        let what = "a task is taken back from another agent only with a reason, which it is told";
+        return Err(Refusal::invalid("why_missing", what, "say --why REASON").into());
+    };
+    let asker = claimant(env, author);
+    match &known.claim {
+        Some(claim) if !claim.is_of(&asker) && is_claim_live(tx, env, known)? => {
+            announce_loss(tx, env, author, (known, claim), ("back", why))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses what nobody has. What another tool has put in progress has no lease here: its assignee gives it back, and others do so by
+/// force.
+fn refuse_unheld(known: &Task, author: &Author<'_>, forced: bool) -> Result<(), Refusal> {
+    let id = &known.task_id;
+    let assignee = known.assignee.as_deref().filter(|_| known.status == "in_progress");
+    match assignee {
+        _ if known.claim.is_some() => Ok(()),
+        Some(_) if forced || is_assigned_to(known, author.identity) => Ok(()),
+        Some(name) => {
+            let what = format!("task {id} is in progress with {}, without a lease here", visible(name));
+            let hint = format!("`baton task release {id} --force --why REASON` gives it back");
+            Err(Refusal::new(refusal::Kind::Conflict, "task_claimed", what, hint)
+                .with("task_id", id.clone())
+                .with("holder", name.to_owned()))
+        }
+        None => Err(Refusal::new(
+            refusal::Kind::Conflict,
+            "task_not_claimed",
+            format!("nobody has claimed task {id}"),
+            "there is nothing to give back",
+        )),
+    }
 }

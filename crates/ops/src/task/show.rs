@@ -7,11 +7,11 @@ use baton_model::task::{Task, bounded, sealed};
 use baton_store::{Failure, Tx, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use task::{comment, dependency};
 
 use super::answer::{LinkTarget, LinkedTask};
-use super::surroundings::surroundings;
+use super::surroundings::of_increment;
 use super::write::row;
 use super::{by_id, secret, with_expiry_applied};
 use crate::op::{Cx, Env, Host, Meta, Operation};
@@ -142,10 +142,12 @@ impl Operation for Show {
                 sensitive: sensitive.then_some(true),
                 ..ShowOutput::default()
             };
-            if !input.full {
+            // Comments are shown beside it.
+            let beside = of_increment(tx, &found)?;
+            if input.full {
+                add_of_increment(&mut shown.task, beside);
+            } else {
                 let budget = input.budget.unwrap_or_else(|| bounded::budget_of(found.agent_role.as_deref()));
-                // Comments are shown beside it.
-                let beside = Surroundings { comments: Vec::new(), ..surroundings(tx, &found)? };
                 match Unfitted::of(&found, &beside, budget) {
                     Some(unfitted) => shown.unfitted = Some(Box::new(unfitted)),
                     None => bound(&mut shown, &bounded::packet(&found, &beside, budget), budget),
@@ -200,6 +202,15 @@ fn row_for(env: &Env<'_>, found: &Task, reader: Option<&str>) -> View {
 
 /// Fields beside the columns of a task that a packet has.
 const IN_PACKET: [&str; 4] = ["acceptance_criteria", "what_to_build", "design", "notes"];
+
+/// Puts to a task what its increment says in its place.
+fn add_of_increment(task: &mut View, beside: Surroundings) {
+    let texts =
+        [("what_to_build", beside.what_to_build), ("acceptance_criteria", beside.acceptance_criteria)];
+    for (key, text) in texts {
+        task.rest.extend(text.map(|text| (key.to_owned(), json!(text))));
+    }
+}
 
 /// Replaces the texts and contexts by what the budget leaves of them; what is left out is named.
 fn bound(shown: &mut ShowOutput, packet: &Value, budget: usize) {

@@ -306,6 +306,15 @@ fn extras(task: &mut Task, input: &UpdateInput, now: i64) -> Result<(), Refusal>
                 patch::merge(&mut merged, new);
                 Value::Object(merged)
             }
+            // Of what is not there, nothing can be taken away.
+            (known, Value::Object(new)) if input.merge => {
+                let mut merged = Map::new();
+                patch::merge(&mut merged, new);
+                if known.is_none() && merged.is_empty() {
+                    continue;
+                }
+                Value::Object(merged)
+            }
             _ => value.clone(),
         };
         put(&mut task.extra, key, merged);

@@ -36,6 +36,51 @@ on_every_backend! {
         assert_eq!((&given["description"], &given["what_to_build"]), (&json!("Run it twice"), &Value::Null));
     }
 
+    fn every_role_of_an_increment_is_told_when_it_is_done(w) {
+        let made = w.ok(&agent("Ann"), "task_increment", input_of("Login"));
+        w.ok(&agent("Ann"), "task_update", json!({ "id": made["implementation_id"], "acceptance_criteria": "a wrong password is refused" }));
+        let stages = [("implementation_id", "pass"), ("test_id", "fail"), ("fix_id", "pass"), ("test_id", "pass"), ("verify_id", "pass")];
+        for (key, result) in stages {
+            let given = packet(w, "Bo", &made[key]);
+            assert_eq!(given["acceptance_criteria"], "a wrong password is refused", "{key}: {given:#}");
+            for full in [false, true] {
+                let shown = w.ok(&agent("Ann"), "task_show", json!({ "id": made[key], "full": full }));
+                assert_eq!(shown["acceptance_criteria"], "a wrong password is refused", "{key}, {full}: {shown:#}");
+            }
+            close(w, "Bo", &made[key], result, json!({}));
+        }
+        // A task with criteria of its own says those.
+        w.ok(&agent("Ann"), "task_update", json!({ "id": made["verify_id"], "acceptance_criteria": "approved by Cy" }));
+        let shown = w.ok(&agent("Ann"), "task_show", json!({ "id": made["verify_id"] }));
+        assert_eq!(shown["acceptance_criteria"], "approved by Cy", "{shown:#}");
+    }
+
+    fn what_passed_clears_what_an_attempt_before_it_left(w) {
+        for (log_of_the_attempt, log_of_the_pass) in [(true, false), (true, true), (false, true)] {
+            let made = w.ok(&agent("Ann"), "task_increment", input_of("Login"));
+            close(w, "Bo", &made["implementation_id"], "pass", json!({}));
+            packet(w, "Tess", &made["test_id"]);
+            if log_of_the_attempt {
+                let context = json!({ "error_logs": "panicked at connection refused" });
+                w.ok(&agent("Tess"), "task_update", json!({ "id": made["test_id"], "agent_context": context, "merge": true }));
+            }
+            w.advance(1_000);
+            w.ok(&agent("Tess"), "task_release", json!({ "id": made["test_id"], "why": "exit status: 9" }));
+            let given = packet(w, "Tia", &made["test_id"]);
+            assert_eq!(given["agent_context"]["error_logs"].is_string(), log_of_the_attempt, "it is told until then: {given:#}");
+            w.advance(1_000);
+            if log_of_the_pass {
+                let context = json!({ "error_logs": "a warning" });
+                w.ok(&agent("Tia"), "task_update", json!({ "id": made["test_id"], "agent_context": context, "merge": true }));
+            }
+            close(w, "Tia", &made["test_id"], "pass", json!({}));
+            let given = packet(w, "Vera", &made["verify_id"]);
+            let wanted = if log_of_the_pass { json!("a warning") } else { Value::Null };
+            assert_eq!(given["agent_context"]["error_logs"], wanted, "{given:#}");
+            close(w, "Vera", &made["verify_id"], "pass", json!({}));
+        }
+    }
+
     fn design_notes_and_comments_reach_the_agent_or_are_named(w) {
         let made = w.ok(&agent("Ann"), "task_create", json!({ "title": "t", "agent_role": "implementation" }));
         w.ok(&agent("Ann"), "task_update", json!({ "id": made["id"], "design": "one pass", "notes": "mind the BOM" }));

@@ -111,7 +111,8 @@ pub(super) fn word_of_pipe(cx: &RenderContext, failure: &Failure) -> String {
 
 fn line(cx: &RenderContext, check: &Command, limit: usize) -> String {
     let command = shown(&check.command, limit);
-    let note = check.note.as_deref().map(|note| quote::prose(&cut::head(note, limit)));
+    let note =
+        check.note.as_deref().map(|note| quote::prose(&cut::head(note, limit.saturating_add(limit / 2))));
     let note = note.filter(|note| !note.is_empty());
     let note = match (check.exit_code, note) {
         (Some(_), Some(note)) => format!(": {note}"),

@@ -9,7 +9,63 @@ pub(super) fn head(text: &str, limit: usize) -> String {
     let sentence = head.char_indices().rev().filter(|(at, c)| ends_sentence(*c, &text[at + c.len_utf8()..]));
     let stop = sentence.map(|(at, c)| at + c.len_utf8()).next().filter(good);
     let at = stop.or_else(|| head.rfind(char::is_whitespace).filter(good)).unwrap_or(hard);
-    format!("{} …", head[..at].trim_end())
+    format!("{} …", without_opening(without_heading(&head[..at], &text[at..]).trim_end()))
+}
+
+/// A cut text without a last line that is the heading of the list which was cut off: short, whole, and without a stop.
+fn without_heading<'t>(text: &'t str, rest: &str) -> &'t str {
+    let is_whole = text.ends_with('\n') || rest.starts_with('\n');
+    let next = rest.trim_start();
+    let numbered = next.starts_with(|c: char| c.is_ascii_digit())
+        && next.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(['.', ')']);
+    let leads_to_list = next.starts_with(['-', '*', '•']) || numbered;
+    match text.trim_end().rsplit_once('\n') {
+        Some((before, last))
+            if is_whole
+                && leads_to_list
+                && last.chars().count() <= MAX_HEADING
+                && !last.trim_start().starts_with(['-', '*', '•'])
+                && !last.trim_end().ends_with(['.', '!', '?', '…'])
+                && !before.trim().is_empty() =>
+        {
+            before
+        }
+        _ => text,
+    }
+}
+
+/// A longer line is no heading.
+const MAX_HEADING: usize = 60;
+
+/// A cut text without last lines that only lead to what was cut off: a heading, the number of an item, a line with a colon at its
+/// end, the head of a table.
+fn without_opening(text: &str) -> &str {
+    let mut text = text;
+    while let Some((before, last)) = text.rsplit_once('\n') {
+        let line = last.trim();
+        let in_table = line.starts_with('|')
+            && !before.trim_end().rsplit('\n').next().unwrap_or_default().trim().starts_with('|');
+        let bold = line.starts_with("**")
+            && line.trim_end_matches(':').ends_with("**")
+            && line.matches("**").count() == 2;
+        let number = line.trim_end_matches(['.', ')']);
+        let marker = number.len() < line.len()
+            && number.len() <= 3
+            && number.bytes().all(|byte| byte.is_ascii_digit());
+        let opens = line.is_empty()
+            || matches!(line, "-" | "*" | "•")
+            || marker
+            || bold
+            || in_table
+            || line.starts_with('#')
+            || line.ends_with(':')
+            || line.starts_with("```");
+        if !opens || before.trim().is_empty() {
+            break;
+        }
+        text = before.trim_end();
+    }
+    text
 }
 
 /// The beginning and the end of a text: what it claims, and what it concludes. Each is cut at a paragraph, sentence or word.

@@ -170,13 +170,27 @@ fn done_count(cx: &RenderContext, done: &[&PlanItem], all: usize) -> Option<Entr
     let mark = cx.mark(done.last().and_then(|item| item.at.as_deref()));
     let rank = if cx.is_small() { rank::DECISION } else { rank::PLAN };
     let named = |limit| {
-        let names: Vec<String> = done.iter().map(|item| title(item, limit)).collect();
+        let names: Vec<String> = done.iter().map(|item| subject(item, limit)).collect();
         format!("- {count}: {}{mark}\n", names.join("; "))
     };
     let entry = Entry::new(Section::Pending, "finished tasks");
     let entry = entry.form(rank, Some("names of finished tasks"), format!("- {count}{mark}\n"));
     Some(entry.lengths(&[(rank::PLAN, 60)], rank::WHOLE, named))
 }
+
+/// The title of an item; of a long one with a description behind it, `Write the tests: in …`, what stands before that.
+fn subject(item: &PlanItem, limit: usize) -> String {
+    let short = item.title.split_once(": ").filter(|(subject, _)| {
+        item.title.chars().count() > limit && subject.split_whitespace().count() >= SUBJECT_WORDS
+    });
+    match short {
+        Some((subject, _)) => title(&PlanItem { title: subject.to_owned(), ..item.clone() }, limit),
+        None => title(item, limit),
+    }
+}
+
+/// Fewer words before a colon are no subject: `Part 2: …`.
+const SUBJECT_WORDS: usize = 4;
 
 fn title(item: &PlanItem, limit: usize) -> String {
     let id = item.id.as_deref().map(|id| quote::code(&cut::middle(id, 60)) + " ").unwrap_or_default();
@@ -191,6 +205,11 @@ fn checkbox(item: &PlanItem, state: &str) -> String {
     }
 }
 
+/// Whether an item is neither done nor skipped.
+pub(super) fn is_open(item: &PlanItem) -> bool {
+    !matches!(state(&item.status), "done" | "skipped")
+}
+
 /// The sender's word for the state of an item as one of `done`, `in progress`, `open`, or `other`.
 pub(super) fn state(word: &str) -> &'static str {
     match word.trim().to_lowercase().replace(['-', ' '], "_").as_str() {
@@ -199,6 +218,7 @@ pub(super) fn state(word: &str) -> &'static str {
             "in progress"
         }
         "pending" | "open" | "todo" | "to_do" | "not_started" | "new" | "" => "open",
+        "skipped" | "cancelled" | "canceled" | "deferred" => "skipped",
         _ => "other",
     }
 }

@@ -377,7 +377,7 @@ pub const HEADLINE_CHARS: usize = 160;
 
 /// One line for a status card: `claude: summary · 3 files · 2 open · last failure exit 101`.
 pub fn headline(packet: &Packet) -> String {
-    let open = packet.pending_tasks.iter().filter(|item| facts::state(&item.status) != "done").count();
+    let open = packet.pending_tasks.iter().filter(|item| facts::is_open(item)).count();
     let count = |count: usize, one: &str, many: &str| match count {
         0 => String::new(),
         1 => format!(" · 1 {one}"),

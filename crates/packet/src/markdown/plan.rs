@@ -1,6 +1,6 @@
 //! The plan in prose that the agent put before the user last.
 
-use super::section::{Entry, Section, rank};
+use super::section::{Entry, SHORTENED, Section, rank};
 use super::{RenderContext, cut, place, quote};
 use crate::packet::{Packet, Proposal};
 
@@ -16,9 +16,23 @@ pub(super) fn proposal(cx: &RenderContext, out: &mut Vec<Entry>) {
     let show = |limit| format!("- {state}{mark}:\n{}", quote::quote("  ", &cut::head(&proposal.text, limit)));
     let lengths = match next {
         true => [(rank::STOPPED, 120), (rank::LAST_TURN, 700), (rank::ANSWER, 2000)],
-        false => [(rank::ANSWER, 160), (rank::DETAIL, 700), (rank::DIFF, 2000)],
+        false => return out.push(carried_out(&state, &mark, proposal)),
     };
     out.push(Entry::new(Section::Plan, "plans").lengths(&lengths, rank::WHOLE, show));
+}
+
+/// A plan that work followed: its title, and all of it only where there is no limit.
+fn carried_out(state: &str, mark: &str, proposal: &Proposal) -> Entry {
+    let title =
+        proposal.text.lines().map(|line| line.trim_start_matches(['#', ' '])).find(|line| !line.is_empty());
+    let title = quote::prose(&cut::head(title.unwrap_or_default(), 160));
+    let whole = format!("- {state}{mark}:\n{}", quote::quote("  ", &proposal.text));
+    let entry = Entry::new(Section::Plan, "plans");
+    entry.form(rank::ANSWER, Some(SHORTENED), format!("- {state}: “{title}”{mark}\n")).form(
+        rank::WHOLE,
+        None,
+        whole,
+    )
 }
 
 /// The plan, where it is what comes next: it stands after the list of tasks, the
@@ -42,6 +56,6 @@ fn state(proposal: &Proposal) -> String {
     match proposal.changes_since {
         0 => format!("{approved}; no file was changed since"),
         1 => format!("{approved}; one change of a file followed"),
-        many => format!("{approved}; {many} changes of files followed"),
+        _ => format!("{approved}; changes of files followed"),
     }
 }

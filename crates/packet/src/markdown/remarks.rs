@@ -15,18 +15,33 @@ pub(super) fn remarks(cx: &RenderContext, out: &mut Vec<Entry>) {
         let in_a_turn = packet.recent_messages.iter().any(|turn| tells(turn, remark));
         !remark.text.trim().is_empty() && !in_a_turn && !told_at_the_start(packet, remark)
     };
-    for remark in packet.remarks.iter().filter(new) {
+    let (requests, other): (Vec<&Remark>, Vec<&Remark>) =
+        packet.remarks.iter().filter(new).partition(|remark| is_request(remark));
+    let lists = [(Section::Asked, requests, ASKED_CHARS), (Section::Remarks, other, REMARK_CHARS)];
+    for (section, remark, chars) in lists
+        .into_iter()
+        .flat_map(|(section, list, chars)| list.into_iter().map(move |remark| (section, remark, chars)))
+    {
         let mark = cx.mark(remark.at.as_deref());
-        let who = if of_user(remark) { "**user:** " } else { "" };
+        let who = if remark.role == "user" { "**user:** " } else { "" };
         let show = |limit| format!("- {who}{}{mark}\n", quote::prose(&cut::head(&remark.text, limit)));
         let (rank, order) = value(remark);
-        let entry = Entry::new(Section::Remarks, REMARKS).order(order);
-        out.push(entry.lengths(&[(rank, 330)], rank::WHOLE, show));
+        let entry = Entry::new(section, REMARKS).order(order);
+        out.push(entry.lengths(&[(rank, chars)], rank::WHOLE, show));
     }
 }
 
+/// What is shown of an earlier request and of another remark, in characters.
+const ASKED_CHARS: usize = 200;
+const REMARK_CHARS: usize = 330;
+
+/// Whether it is a request that the agent has worked on since.
+fn is_request(remark: &Remark) -> bool {
+    remark.role == "request"
+}
+
 fn of_user(remark: &Remark) -> bool {
-    remark.role == "user"
+    matches!(remark.role.as_str(), "user" | "request")
 }
 
 /// Rank of a remark, and its order among those of that rank.

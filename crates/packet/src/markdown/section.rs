@@ -22,6 +22,7 @@ pub(super) enum Section {
     Activity,
     References,
     Searched,
+    Asked,
     Remarks,
     Turns,
     Diffs,
@@ -30,7 +31,7 @@ pub(super) enum Section {
 }
 
 impl Section {
-    pub(super) const ALL: [Self; 24] = [
+    pub(super) const ALL: [Self; 25] = [
         Self::Overview,
         Self::Summary,
         Self::Start,
@@ -50,6 +51,7 @@ impl Section {
         Self::Activity,
         Self::References,
         Self::Searched,
+        Self::Asked,
         Self::Remarks,
         Self::Turns,
         Self::Diffs,
@@ -79,6 +81,7 @@ impl Section {
             Self::Activity => "Tool Activity",
             Self::References => "References",
             Self::Searched => "Names",
+            Self::Asked => "Earlier Requests",
             Self::Remarks => "Also Said in the Conversation",
             Self::Turns => "Recent Turns",
             Self::Diffs => "Last Edits",
@@ -91,12 +94,16 @@ impl Section {
     pub(super) fn head(self) -> String {
         let opening = match self {
             Self::Overview => "| Field | Value |\n|-------|-------|\n",
+            Self::Asked => WORKED_ON,
             Self::Remarks => UNSORTED,
             _ => "",
         };
         format!("\n## {}\n\n{opening}", self.title())
     }
 }
+
+/// What a reader has to know of requests before the last one.
+const WORKED_ON: &str = "*Oldest first. The agent has answered or worked on each since: none of them is open by being listed here.*\n\n";
 
 /// What a reader has to know of remarks.
 const UNSORTED: &str = "*Not sorted, oldest first: what comes later may take back what comes before, here or above. Without a \

@@ -67,10 +67,13 @@ pub(super) fn earlier_sessions(cx: &RenderContext, out: &mut Vec<Entry>) {
         Some(count @ 2..) => format!(", the last of {count} times"),
         _ => String::new(),
     };
+    // What was open then was worked on since.
+    let open =
+        if compaction["work_went_on"].as_bool() == Some(true) { ", without what was open then" } else { "" };
     let mark = cx.mark(compaction["at"].as_str());
     let show = |limit| {
         let text = quote::quote("  ", &cut::head(summary, limit));
-        format!("- **The agent's own summary when its context was compacted{times}**{mark}:\n{text}")
+        format!("- **The agent's own summary when its context was compacted{times}**{open}{mark}:\n{text}")
     };
     let lengths = [(rank::CLEAR, 320), (rank::DIFF, 1000)];
     out.push(Entry::new(Section::Earlier, "summaries").lengths(&lengths, rank::WHOLE_PROSE, show));

@@ -89,7 +89,7 @@ pub(super) fn start(cx: &RenderContext, out: &mut Vec<Entry>) {
         &users(cx, label),
         last,
         cut::head,
-        [(rank::STOPPED, 140), (rank::GIST, 320), (rank::CLEAR, 1000)],
+        &[(rank::STOPPED, 140), (rank::GIST, 320), (rank::CLEAR, 1000)],
     );
     if let Some(failure) = &cx.packet.last_failure {
         out.push(failed(cx, failure));
@@ -99,12 +99,12 @@ pub(super) fn start(cx: &RenderContext, out: &mut Vec<Entry>) {
         line(cx.packet.last_answer.as_ref()).zip(line(last)).is_some_and(|(answer, last)| answer < last);
     let label = if before { "Last answer, before that request" } else { "Last answer" };
     let sure = if cx.is_small() { rank::GIST } else { rank::STOPPED };
-    let answer = [(sure, 120), (rank::LAST_TURN, 320), (rank::ANSWER, 1000)];
-    passage(cx, out, label, cx.packet.last_answer.as_ref(), cut::ends, answer);
+    let answer = [(sure, 120), (rank::LAST_TURN, 320), (rank::ANSWER, 1000), (rank::USER_REMARK, 2000)];
+    passage(cx, out, label, cx.packet.last_answer.as_ref(), cut::ends, &answer);
     let first = first.filter(|first| last.is_none_or(|last| last.text.trim() != first.text.trim()));
     let early = if is_made_of_facts(cx.packet) { rank::STOPPED } else { rank::PLAN };
     let lengths = [(early, 160), (rank::PLAN, 320), (rank::CLEAR, 1000)];
-    passage(cx, out, &users(cx, "First request"), first, cut::head, lengths);
+    passage(cx, out, &users(cx, "First request"), first, cut::head, &lengths);
 }
 
 /// Says whose words follow, where there is space for it; that they are quoted shows in any case.
@@ -195,7 +195,7 @@ fn passage(
     label: &str,
     text: Option<&Text>,
     cut: fn(&str, usize) -> String,
-    lengths: [(u8, usize); 3],
+    lengths: &[(u8, usize)],
 ) {
     let Some(text) = text.filter(|text| !text.text.trim().is_empty()) else { return };
     let mark = cx.mark(text.at.as_deref());
@@ -206,7 +206,7 @@ fn passage(
         format!("- **{label}**{mark}:\n{}", quote::quote("  ", &text))
     };
     let entry = Entry::new(Section::Start, "messages");
-    out.push(entry.lengths(&lengths, rank::WHOLE, show));
+    out.push(entry.lengths(lengths, rank::WHOLE, show));
 }
 
 fn without_blank_lines(text: &str) -> String {

@@ -4,22 +4,21 @@ use serde_json::Value;
 
 use super::section::{Entry, SHORTENED, Section, rank};
 use super::{RenderContext, cut, quote, remarks, session};
-use crate::packet::{Message, ToolActivity};
+use crate::packet::{Message, Text, ToolActivity};
 
 /// Tool calls by category, with the most telling ones.
 pub(super) fn activity(cx: &RenderContext, out: &mut Vec<Entry>) {
     for tools in &cx.packet.tool_activity {
         // What commands came to is told by the checks.
-        let listed = tools.category == "shell" && !cx.packet.checks.is_empty();
-        let bare = ToolActivity { samples: Vec::new(), ..tools.clone() };
-        let tools = if listed { &bare } else { tools };
+        if tools.category == "shell" && !cx.packet.checks.is_empty() {
+            continue;
+        }
+        // A count alone says nothing of the work.
         let entry = Entry::new(Section::Activity, "tool categories");
-        let lacks = if tools.samples.is_empty() { SHORTENED } else { "tool samples" };
-        let entry = entry.form(rank::DIFF, Some(lacks), activity_line(tools, 0, 60)).form(
-            rank::TURN,
-            Some(SHORTENED),
-            activity_line(tools, 3, 100),
-        );
+        let entry = match tools.samples.is_empty() {
+            true => entry,
+            false => entry.form(rank::TURN, Some(SHORTENED), activity_line(tools, 3, 100)),
+        };
         out.push(entry.form(rank::WHOLE_PROSE, None, activity_line(tools, usize::MAX, usize::MAX)));
     }
 }
@@ -98,10 +97,26 @@ fn shown_above(cx: &RenderContext, turn: &Message) -> Option<&'static str> {
     match turn.text.trim().is_empty() {
         true => None,
         false if same(last) || of_last => Some("the last request"),
+        false
+            if is_told_at(
+                cx.packet.requests.as_ref().and_then(|requests| requests.first.as_ref()),
+                turn,
+                "user",
+            ) =>
+        {
+            Some("the first request")
+        }
+        false if is_told_at(answer, turn, "assistant") => Some("the last answer"),
         false if same(answer) && here(answer) => Some("the last answer"),
         false if same(answer) => Some("the same words as the last answer"),
         false => None,
     }
+}
+
+/// Whether a turn is this message, however much of either is kept.
+fn is_told_at(text: Option<&Text>, turn: &Message, role: &str) -> bool {
+    let same_place = text.is_some_and(|text| text.at.is_some() && text.at == turn.at);
+    same_place && turn.role == role
 }
 
 /// The environment, the sender's metadata, and fields that this version does not know.

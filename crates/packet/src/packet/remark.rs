@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Something that was said and belongs to no other field.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Remark {
-    /// `user` or `assistant`.
+    /// `user` or `assistant`; `request` for what the user asked for and the agent has worked on since.
     #[serde(default)]
     pub role: String,
     /// What was said.

@@ -11,6 +11,7 @@ use super::coverage::makes_good;
 use super::error_line::error_line;
 use super::failed_edits::FailedEdits;
 use super::files::relative;
+use super::forge_checks::forge_checks;
 use super::git::GitState;
 use super::importance::{Importance, importance, only_answers};
 use super::miscall::is_miscall;
@@ -27,8 +28,10 @@ use super::touched::{TouchedFiles, read_by, searched_by};
 use super::work_tree::{TreeEvent, tree_events};
 use crate::event::{Call, Category, Change, Edit, Outcome};
 use crate::shared::shell;
-use crate::shared::words::one_line;
+use crate::shared::words::{clip_unclean, one_line};
 
+/// What is told of a call that never ended.
+pub(super) const NO_OUTCOME: &str = "no outcome";
 /// Beside a command that the agent did not run.
 const BY_USER: &str = "run by the user";
 const MAX_OPEN: usize = 256;
@@ -228,7 +231,7 @@ impl Calls {
         for edit in edits.iter().filter(|edit| !edit.path.ends_with('/')) {
             self.touched.touch(&relative(&cleaner.clean_text(&edit.path), root));
             if let Some(diff) = &edit.diff {
-                self.searched.defined_in(&cleaner.clean_text(diff), &open.at);
+                self.searched.defined_in(&cleaner.clean_text(&clip_unclean(diff, MAX_JUDGED)), &open.at);
             }
         }
         match open.category {
@@ -254,7 +257,7 @@ impl Calls {
     pub(super) fn still_open(&mut self) -> Vec<Open> {
         let open = std::mem::replace(&mut self.open, BoundedList::new(MAX_OPEN)).into_vec();
         for call in open.iter().filter(|call| call.at.subagent.is_none()) {
-            let word = if call.answered { "exit code unknown" } else { "no outcome" };
+            let word = if call.answered { "exit code unknown" } else { NO_OUTCOME };
             self.tally(call, word, false, None);
             if call.category == Category::Shell && !call.target.is_empty() {
                 let note = if call.is_typed() { format!("{BY_USER}; {word}") } else { word.to_owned() };
@@ -312,7 +315,8 @@ impl Calls {
             exit_code.map_or(outcome.output.as_ref(), |code| shell::bare_output(&outcome.output, code));
         let tail = if failed { cleaner.tail(reported, MAX_TAIL) } else { String::new() };
         let line = piped.and_then(|_| piped::failing_line(&tail)).or_else(|| error_line(&tail));
-        let error = line.map(|line| one_line(line, 160));
+        let of_forge = forge_checks(&open.target, &outcome.output);
+        let error = of_forge.or_else(|| line.map(|line| one_line(line, 160)));
         let by_user = open.is_typed().then(|| BY_USER.to_owned());
         let parts = [by_user, piped.and_then(PipeEnd::word), error.clone()];
         let note = parts.into_iter().flatten().reduce(|all, part| format!("{all}: {part}"));

@@ -7,6 +7,7 @@ use super::chain_outcome::{LineEnd, OK, StepOutcome, outcomes};
 use super::check_filter::is_work;
 use super::coverage::covers;
 use super::importance::{Importance, importance};
+use super::past_runs::puts_aside_and_back;
 use super::piped::{PipeEnd, ran_no_tests};
 use super::pipes::pipe;
 use super::run::Run;
@@ -17,7 +18,9 @@ use crate::shared::words::one_line;
 const MAX_CHECKS: usize = 60;
 const MAX_COMMAND: usize = 240;
 /// So much of an error and of a command is told where both stand in one remark.
-const MAX_BEFORE: usize = 60;
+const MAX_BEFORE: usize = 80;
+/// After so many changes of source files a failure is one of the past where other checks pass.
+const MANY_EDITS: u64 = 10;
 
 /// How the last run of a check stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,6 +124,9 @@ impl Checks {
     pub(super) fn ran(&mut self, line: &str, ended: LineOutcome<'_>, at: &SourceRef) {
         self.runs += 1;
         let steps = chain(line);
+        if puts_aside_and_back(line) {
+            return;
+        }
         if ended.is_miscall {
             self.void.extend(steps.iter().map(|step| bare(&step.text).to_owned()));
             return;
@@ -274,7 +280,7 @@ impl Checks {
             let tests = tests.filter(|other| other.worth == Importance::Test && other.edits > check.edits);
             let last = tests.max_by_key(|other| other.at.line).filter(|_| check.worth == Importance::Test);
             if let Some(test) = last {
-                let before = check.note.as_deref().map(|note| format!("{}; ", one_line(note, MAX_BEFORE)));
+                let before = check.note.as_deref().map(|note| format!("{}; ", short_note(note)));
                 let test = one_line(&test.command, MAX_BEFORE);
                 check.note = Some(format!("{}`{test}` passed later", before.unwrap_or_default()));
             }
@@ -291,6 +297,17 @@ impl Checks {
             let mut others = all.iter().filter(|other| other.key != check.key);
             match check.state {
                 CheckState::Covered => false,
+                // So much was changed since, and what was run then passed, that it tells of another state.
+                CheckState::Failed
+                    if check.worth == Importance::Work && edits >= check.edits + MANY_EDITS =>
+                {
+                    let passed_since = |other: &Check| {
+                        other.state == CheckState::Passed
+                            && other.edits >= check.edits + MANY_EDITS
+                            && other.worth >= Importance::Work
+                    };
+                    !others.any(passed_since)
+                }
                 CheckState::Passed => !others.any(|other| {
                     other.state == CheckState::Passed
                         && check.is_covered_by(other)
@@ -298,6 +315,7 @@ impl Checks {
                 }),
                 CheckState::Unknown if check.note.is_some() => {
                     check.edits == edits
+                        && check.worth >= Importance::Work
                         && !others.any(|other| other.state != CheckState::Unknown && of_one_program(other))
                 }
                 _ => true,
@@ -337,6 +355,14 @@ impl Checks {
         self.list.sort_by_key(|check| std::cmp::Reverse(worth(check)));
         self.list
     }
+}
+
+/// What is known of a failed check, where more follows: of what an output shows, that itself.
+fn short_note(note: &str) -> String {
+    let by_output = note.split_once("the output shows a failure: ");
+    let failure = by_output
+        .map(|(_, failure)| format!("the output shows a failure: {}", one_line(failure, MAX_BEFORE)));
+    failure.unwrap_or_else(|| one_line(note, MAX_BEFORE))
 }
 
 /// Program and verb of a step.

@@ -32,7 +32,7 @@ pub(super) fn bare(text: &str) -> String {
     while let Some(inside) = AROUND.iter().find_map(|tag| inside(bare, tag)) {
         bare = inside.trim();
     }
-    if bare.is_empty() { text.trim().to_owned() } else { state_first(without_analysis(bare)) }
+    if bare.is_empty() { text.trim().to_owned() } else { without_analysis(bare).to_owned() }
 }
 
 /// The summary behind the analysis that led to it, which only goes through the conversation.
@@ -45,12 +45,92 @@ fn without_analysis(text: &str) -> &str {
     summary.strip_suffix("</summary>").unwrap_or(summary).trim()
 }
 
+/// Titles of the sections that say what is to be done now: once something was done they are of the past.
+const OPEN: &[&str] = &[
+    "pending",
+    "current work",
+    "current task",
+    "current state",
+    "current status",
+    "current plan",
+    "current_plan",
+    "current focus",
+    "task_state",
+    "next step",
+    "next action",
+    "next_step",
+    "remaining",
+    "in progress",
+    "in-progress",
+    "blocked",
+    "to do",
+    "todo",
+    "outstanding",
+    "immediate",
+    "what's left",
+    "what is left",
+];
+/// Titles of the sections that hold whatever was done since, in the order of their use.
+const LASTING: &[&str] = &[
+    "request",
+    "goal",
+    "intent",
+    "objective",
+    "constraint",
+    "preference",
+    "instruction",
+    "decision",
+    "user message",
+    "feedback",
+    "error",
+    "problem",
+    "knowledge",
+    "critical",
+];
 /// Titles of the sections that say where the work stands, in the order of their use.
 const STATE: &[&str] =
     &["pending task", "current work", "current state", "next step", "remaining", "user message", "error"];
 
-/// A summary in numbered sections, those first that say where the work stands: the beginning is what small documents show.
-fn state_first(text: &str) -> String {
+/// A summary as it is told: what was to be done then only where nothing was done since. The beginning is what small documents
+/// show.
+pub(super) fn as_of_now(summary: &str, work_went_on: bool) -> String {
+    if !work_went_on {
+        return in_order(summary, STATE, 2);
+    }
+    let text = without_open_tags(summary);
+    let (before, sections) = sections(&text);
+    if sections.is_empty() {
+        return text;
+    }
+    let says_something = |section: &&str| {
+        let first = section.lines().next().unwrap_or_default();
+        section.lines().nth(1).is_some()
+            || first.split_once(": ").is_some_and(|(_, text)| !text.trim().is_empty())
+    };
+    let lasts = |section: &&str| !has_title(section, OPEN) && says_something(section);
+    let lasting: Vec<&str> = sections.into_iter().filter(lasts).collect();
+    let text = [vec![before], lasting].concat().join("\n\n");
+    in_order(text.trim(), LASTING, 1)
+}
+
+/// A summary in sections, those with these titles first, if so many have one.
+fn in_order(text: &str, titles: &[&str], least: usize) -> String {
+    let (before, mut sections) = sections(text);
+    let rank = |section: &&str| {
+        let title = title(section);
+        titles.iter().position(|word| title.contains(word)).unwrap_or(titles.len())
+    };
+    if sections.iter().filter(|section| rank(section) < titles.len()).count() < least {
+        return text.to_owned();
+    }
+    sections.sort_by_key(rank);
+    sections.push(before);
+    sections.retain(|section| !section.is_empty());
+    sections.join("\n\n")
+}
+
+/// What stands before the first section, and the sections.
+fn sections(text: &str) -> (&str, Vec<&str>) {
     let starts: Vec<usize> = text
         .split_inclusive('\n')
         .scan(0, |at, line| {
@@ -62,20 +142,32 @@ fn state_first(text: &str) -> String {
         .map(|(start, _)| start)
         .collect();
     let ends = starts.iter().skip(1).copied().chain([text.len()]);
-    let mut sections: Vec<&str> =
-        starts.iter().zip(ends).map(|(from, to)| text[*from..to].trim_end()).collect();
-    let rank = |section: &&str| {
-        let title = section.lines().next().unwrap_or_default().to_lowercase();
-        STATE.iter().position(|word| title.contains(word)).unwrap_or(STATE.len())
-    };
-    if sections.iter().filter(|section| rank(section) < STATE.len()).count() < 2 {
-        return text.to_owned();
+    let sections = starts.iter().zip(ends).map(|(from, to)| text[*from..to].trim_end()).collect();
+    (text[..starts.first().copied().unwrap_or(text.len())].trim(), sections)
+}
+
+fn title(section: &str) -> String {
+    let line = section.lines().next().unwrap_or_default().to_lowercase();
+    line.split_once(": ").map_or(line.clone(), |(title, _)| title.to_owned())
+}
+
+fn has_title(section: &str, titles: &[&str]) -> bool {
+    let title = title(section);
+    titles.iter().any(|word| title.contains(word))
+}
+
+/// The text without the parts between tags, `<current_plan>…</current_plan>`, that say what is to be done.
+fn without_open_tags(text: &str) -> String {
+    let mut text = text.to_owned();
+    for tag in OPEN.iter().filter(|tag| tag.contains('_')) {
+        let (begin, end) = (format!("<{tag}>"), format!("</{tag}>"));
+        if let (Some(from), Some(to)) = (text.find(&begin), text.find(&end))
+            && from < to
+        {
+            text.replace_range(from..to + end.len(), "");
+        }
     }
-    sections.sort_by_key(rank);
-    let before = text[..starts[0]].trim();
-    sections.insert(sections.len(), before);
-    sections.retain(|section| !section.is_empty());
-    sections.join("\n\n")
+    text.trim().to_owned()
 }
 
 /// `7. Pending Tasks:`, `## Current Work`
@@ -86,7 +178,7 @@ fn is_section(line: &str) -> bool {
             && number.bytes().all(|byte| byte.is_ascii_digit())
             && title.trim_end_matches('*').contains(':')
     });
-    (numbered && !line.starts_with(' ')) || line.starts_with("## ")
+    (numbered && !line.starts_with(' ')) || line.starts_with("## ") || line.starts_with("### ")
 }
 
 /// The line without the sentences of the tool at its beginning. Where one does not end on the line, all of it goes.
@@ -141,11 +233,26 @@ Analysis:\nLet me analyze the conversation chronologically:\n1. **First**: the u
 1. Primary Request and Intent:\n   Port it.\n\n6. All user messages:\n   - \"Port it\"\n\n\
 7. Pending Tasks:\n   - The lexer\n\n8. Current Work:\n   The parser.\n";
         assert_eq!(
-            bare(summary),
+            as_of_now(&bare(summary), false),
             "7. Pending Tasks:\n   - The lexer\n\n8. Current Work:\n   The parser.\n\n\
 6. All user messages:\n   - \"Port it\"\n\n1. Primary Request and Intent:\n   Port it."
         );
-        assert_eq!(bare("1. One:\nx\n2. Two:\ny"), "1. One:\nx\n2. Two:\ny");
+        assert_eq!(as_of_now("1. One:\nx\n2. Two:\ny", false), "1. One:\nx\n2. Two:\ny");
+        assert_eq!(
+            as_of_now(&bare(summary), true),
+            "1. Primary Request and Intent:\n   Port it.\n\n6. All user messages:\n   - \"Port it\"",
+            "what was to be done was done since"
+        );
+    }
+
+    #[test]
+    fn what_was_to_be_done_goes_from_summaries_of_any_shape_once_something_was_done() {
+        let summary = "## Goal\nPort it\n\n## Progress\n### Done\n- lexer\n### In Progress\n- parser\n\n## Next Steps\n1. docs";
+        assert_eq!(as_of_now(summary, true), "## Goal\nPort it\n\n### Done\n- lexer");
+        let tags = "<overall_goal>Port it</overall_goal>\n<current_plan>1. docs</current_plan>";
+        assert_eq!(as_of_now(tags, true), "<overall_goal>Port it</overall_goal>");
+        assert_eq!(as_of_now("Half ported.", true), "Half ported.");
+        assert_eq!(as_of_now("8. Current Work:\n   The parser.", true), "");
     }
 
     #[test]

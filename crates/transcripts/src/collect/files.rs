@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::SourceRef;
 use super::files_tree::History;
 use super::net_lines::NetLines;
-use crate::event::{Change, Edit};
+use crate::event::{Change, Edit, FileLines};
 use crate::shared::diff::MAX_DIFF;
 use crate::shared::words::clip_unclean;
 
@@ -24,6 +24,8 @@ pub(super) struct FileState {
     pub net: NetLines,
     /// The same at the last commit.
     pub base: NetLines,
+    /// The file before the first edit and after the last one, where the tool told all of it.
+    pub whole: WholeFile,
     /// Whether it goes into the next commit.
     pub is_staged: bool,
     /// Whether it was in a commit of this session; absent where that is not known.
@@ -36,6 +38,48 @@ pub(super) struct FileState {
     pub at: SourceRef,
 }
 
+/// What a tool told of a whole file.
+#[derive(Debug, Default)]
+pub(super) enum WholeFile {
+    /// Nothing was done to it.
+    #[default]
+    Untouched,
+    /// Its lines before the first edit and after the last one.
+    Known(FileLines, FileLines),
+    /// Its lines before the first edit; git put it back into an earlier state since, which the next edit tells.
+    Restored(FileLines),
+    /// Not all of it was told.
+    Lost,
+}
+
+impl WholeFile {
+    /// Git put the file back into an earlier state.
+    pub(super) fn restore(&mut self) {
+        *self = match std::mem::replace(self, Self::Lost) {
+            Self::Known(first, _) | Self::Restored(first) => Self::Restored(first),
+            Self::Untouched | Self::Lost => Self::Lost,
+        };
+    }
+
+    /// One more edit. Whether somebody else changed the file since the last one.
+    fn add(&mut self, edit: &Edit, has_edits: bool) -> bool {
+        let whole = match (&edit.whole, std::mem::replace(self, Self::Lost)) {
+            (Some(_), Self::Untouched) if has_edits => return false,
+            (Some(both), Self::Untouched) => both.clone(),
+            (Some((_, after)), Self::Restored(first)) => (first, after.clone()),
+            (Some((before, after)), Self::Known(first, last)) => {
+                if !last.is_same_but_for_space(before) {
+                    return true;
+                }
+                (first, after.clone())
+            }
+            _ => return false,
+        };
+        *self = Self::Known(whole.0, whole.1);
+        false
+    }
+}
+
 /// Changed files, in the order in which they were first changed.
 #[derive(Debug, Default)]
 pub(super) struct Files {
@@ -46,6 +90,8 @@ pub(super) struct Files {
     /// Paths at which there is nothing any more.
     gone: HashSet<String>,
     pub(super) history: History,
+    /// Files whose changes git took back before they were committed, since this was asked last.
+    pub(super) taken_back: Vec<String>,
 }
 
 impl Files {
@@ -183,6 +229,7 @@ impl FileState {
             from: None,
             net: NetLines::default(),
             base: NetLines::default(),
+            whole: WholeFile::default(),
             is_staged: false,
             is_committed: Some(false),
             is_undone: false,
@@ -197,18 +244,26 @@ impl FileState {
         if self.change == Change::Deleted {
             return None;
         }
-        self.net.figures(self.change == Change::Created)
+        let is_own = self.change == Change::Created;
+        match &self.whole {
+            WholeFile::Known(first, last) if !is_own && !self.net.is_unknown() => first.changes_to(last),
+            _ => self.net.figures(is_own),
+        }
     }
 
     /// What was done to the file later.
     fn then(&mut self, later: Self) {
         self.change = combined(self.change, later.change);
+        self.whole = WholeFile::Lost;
         self.net.join(&later.net);
         self.diff = later.diff.or(self.diff.take()).filter(|_| later.change != Change::Deleted);
         self.at = later.at;
     }
 
     fn add(&mut self, edit: &Edit, at: &SourceRef) {
+        if self.whole.add(edit, self.net.has_edits()) {
+            self.net.forget();
+        }
         self.net.add(edit);
         // An edit on the main line outranks what a sub-agent, read after it, may have done before.
         if self.at.subagent.is_none() && at.subagent.is_some() && self.diff.is_some() {
@@ -244,6 +299,7 @@ pub(super) fn relative(path: &str, root: Option<&str>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::work_tree::TreeEvent;
     use super::*;
 
     type FileEvent = (String, Change, Option<(u64, u64)>);
@@ -269,6 +325,28 @@ mod tests {
             Edit::replaced("./a.rs", "z", ""),
         ];
         assert_eq!(check(&edits), [("a.rs".to_owned(), Change::Created, Some((1, 0)))]);
+    }
+
+    #[test]
+    fn a_file_that_the_tool_tells_whole_is_counted_from_its_first_to_its_last_state() {
+        let edit = |old: &str, new: &str| {
+            let whole = Some((FileLines::of(old), FileLines::of(new)));
+            Edit { whole, ..Edit::replaced("a.rs", old, new) }
+        };
+        let modified = |lines| [("a.rs".to_owned(), Change::Modified, lines)];
+        let moved = [edit("fn a\n}\nfn b\n}", "fn b\n}\nfn a\n}")];
+        assert_eq!(check(&moved), modified(Some((2, 2))));
+        let formatted = [edit("a", "a\nb"), edit("a\n  b", "a\n  b\nc")];
+        assert_eq!(check(&formatted), modified(Some((2, 0))), "a formatter is no other hand");
+        let mut files = Files::default();
+        let at = SourceRef::default();
+        files.apply(&edit("a", "a\nb"), None, &at);
+        files.tree_event(TreeEvent::Restored(Vec::new()), None, &at);
+        files.apply(&edit("a", "c"), None, &at);
+        let lines: Vec<_> = files.into_vec().iter().map(FileState::lines).collect();
+        assert_eq!(lines, [Some((1, 1))], "git took the first edit back");
+        let merged = [edit("a", "a\nb"), edit("a\nb\ntheirs", "a\nb\ntheirs\nc")];
+        assert_eq!(check(&merged), modified(None), "what somebody else added is not known");
     }
 
     #[test]

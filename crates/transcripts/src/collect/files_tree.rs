@@ -37,11 +37,19 @@ impl Files {
                 self.files_at(&paths, root).for_each(|file| file.is_staged = true);
             }
             TreeEvent::Committed { all, amends } => self.commit(all, amends),
-            TreeEvent::Restored(paths) => self.files_at(&paths, root).for_each(FileState::restore),
-            TreeEvent::Reset { commits } => self.reset(commits),
+            TreeEvent::Restored(paths) => {
+                let lost: Vec<String> = self.files_at(&paths, root).filter_map(FileState::loses).collect();
+                self.taken_back.extend(lost);
+                self.files_at(&paths, root).for_each(FileState::restore);
+            }
+            TreeEvent::Reset { commits } => {
+                let lost: Vec<String> = self.rows().iter_mut().filter_map(FileState::loses).collect();
+                self.taken_back.extend(lost);
+                self.reset(commits);
+            }
             TreeEvent::Stashed { all } => self.stash(all),
             TreeEvent::Unstashed => self.unstash(),
-            TreeEvent::StashDropped => _ = self.history.stashes.pop(),
+            TreeEvent::StashDropped => self.drop_stash(),
             TreeEvent::New(path) => self.is_new(&path),
             TreeEvent::Changed(edit) => self.changed_by_commit(&edit, root, at),
         }
@@ -119,6 +127,7 @@ impl Files {
     fn unstash(&mut self) {
         for stashed in self.history.stashes.pop().flatten().unwrap_or_default() {
             let Some(file) = self.row_at(&stashed.path) else { continue };
+            file.whole.restore();
             if file.net == file.base {
                 (file.net, file.diff) = (stashed.net, stashed.diff);
                 file.is_undone = file.net.is_nothing() && file.is_undone;
@@ -126,6 +135,15 @@ impl Files {
                 file.net.forget();
                 file.is_undone = false;
             }
+        }
+    }
+
+    fn drop_stash(&mut self) {
+        for stashed in self.history.stashes.pop().flatten().unwrap_or_default() {
+            let is_lost = self
+                .row_at(&stashed.path)
+                .is_some_and(|file| file.net == file.base && stashed.net != file.base);
+            self.taken_back.extend(is_lost.then_some(stashed.path));
         }
     }
 
@@ -186,6 +204,13 @@ impl FileState {
         self.change == Change::Created && self.is_committed == Some(false) && !self.is_staged
     }
 
+    /// The path, where changes that are in no commit are lost when git restores the file.
+    fn loses(&mut self) -> Option<String> {
+        let is_kept =
+            self.is_untracked() || self.path.is_empty() || self.is_staged || self.is_committed.is_none();
+        (!is_kept && self.net != self.base).then(|| self.path.clone())
+    }
+
     /// What was done since the last commit is gone.
     fn restore(&mut self) {
         if self.is_untracked() || self.path.is_empty() {
@@ -196,6 +221,7 @@ impl FileState {
         }
         if self.net != self.base {
             self.diff = None;
+            self.whole.restore();
         }
         self.net = self.base.clone();
         if self.net.is_nothing() && matches!(self.change, Change::Modified | Change::Deleted) {

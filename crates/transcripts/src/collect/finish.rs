@@ -1,9 +1,10 @@
 //! The packet out of what was gathered.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use baton_packet::packet::{
-    Attempt, Decision, Failure, FileChange, Git, Message, Packet, Party, PlanItem, Remark, Requests, Text,
+    Attempt, Decision, Failure, FileChange, Git, Message, Packet, Party, PlanItem, Requests, Text,
     ToolActivity,
 };
 use serde_json::{Map, Value, json};
@@ -14,14 +15,17 @@ use super::coverage::{core, makes_good};
 use super::files::FileState;
 use super::importance::{Importance, only_answers};
 use super::label::Label;
+use super::miscall::names_wrong_call;
 use super::paragraph::{RequestProgress, paragraph};
-use super::remarks::TimedRemark;
 use super::resolution::{LastFailure, passed_since};
+use super::steps::{chain, without_settings};
 use super::touched::{MAX_READ, TouchedFile, TouchedFiles};
-use super::{Collector, Sentence, SourceRef, StandingDecision, fit, prose};
-use crate::event::Change;
+use super::{Collector, MAX_COMPACTION, Sentence, SourceRef, StandingDecision, compaction, fit};
+use crate::event::{Change, PlanItem as PlanStep};
 use crate::report::Report;
+use crate::shared::plan::SKIPPED;
 use crate::shared::time;
+use crate::shared::words::clip;
 
 /// A plan that so many lines and requests came after is one of the past.
 const STALE_LINES: u64 = 300;
@@ -54,7 +58,7 @@ impl Collector<'_> {
             session_id: Some(id),
             created_at: self.last_ms.map(time::format),
             requests: Some(self.requests(&label)),
-            last_answer: self.answer_to_tell().map(|sentence| label.text(sentence)),
+            last_answer: self.answer_to_tell().map(|sentence| label.text(&sentence)),
             next_steps: self.next_steps(&label),
             open_loops: self.open_loops(&open, &label),
             git: Some(self.git()),
@@ -77,16 +81,27 @@ impl Collector<'_> {
         Requests { first: text(&self.first_request), last: text(&self.request_to_tell()) }
     }
 
+    /// How many lines ago the plan was set, where it is one of the past.
+    fn age_of_stale_plan(&self) -> Option<u64> {
+        let age = self.last_line.saturating_sub(self.plan_at.line);
+        Some(age).filter(|age| *age >= STALE_LINES && self.requests_since_plan >= STALE_REQUESTS)
+    }
+
+    /// Whether something of the plan is left to do.
+    pub(super) fn has_open_plan(&self) -> bool {
+        let is_open = |item: &PlanStep| !matches!(item.status.as_str(), "completed" | SKIPPED);
+        self.age_of_stale_plan().is_none() && self.plan.iter().any(is_open)
+    }
+
     fn plan(&mut self, summary: &mut Packet, label: &Label) {
         let at = label.at(&self.plan_at);
-        let age = self.last_line.saturating_sub(self.plan_at.line);
-        let stale = Some(age).filter(|age| *age >= STALE_LINES && self.requests_since_plan >= STALE_REQUESTS);
+        let stale = self.age_of_stale_plan();
         for item in &self.plan {
             let title = self.cleaner.text(&item.title, 600);
             if item.status == "completed" {
                 summary.work_completed.push(Text { text: title.clone(), at: at.clone() });
             }
-            let open = item.status != "completed";
+            let open = !matches!(item.status.as_str(), "completed" | SKIPPED);
             let status = match stale.filter(|_| open) {
                 Some(lines) => format!("open {lines} lines before the end"),
                 None => item.status.clone(),
@@ -98,6 +113,7 @@ impl Collector<'_> {
     fn calls_into(&mut self, summary: &mut Packet, label: &Label, left_out: &mut Map<String, Value>) {
         let looked = self.calls.keep_what_mattered();
         self.calls.drop_what_was_mended();
+        self.calls.drop_past_runs(self.spoke_at, &self.threw_away_at);
         let test = self.calls.last_test();
         summary.test_command = test.map(|run| run.command.clone());
         summary.test_status =
@@ -122,7 +138,10 @@ impl Collector<'_> {
         summary.failed_attempts.extend(by_subagents.map(|run| label.attempt(run, &run.command)));
         let dropped = self.calls.checks.drop_what_others_tell();
         let checks = &self.calls.checks;
+        let of_no_use =
+            |run: &&Run| run.ok == Some(false) && (is_wrong_call(run) || self.found_another_way(run));
         let mattered = self.calls.commands.iter().filter(|run| !checks.tell_without(run, &dropped));
+        let mattered = mattered.filter(|run| !of_no_use(run));
         summary.commands = mattered.map(|run| label.command(run)).collect();
         summary.checks = std::mem::take(&mut self.calls.checks)
             .in_order()
@@ -130,9 +149,15 @@ impl Collector<'_> {
             .map(|check| label.check(check))
             .collect();
         // What the last words name comes first.
-        let last_words = [self.last_request.as_ref(), self.full_request.as_ref(), self.answer_to_tell()];
+        let answer = self.answer_to_tell();
+        let last_words = [self.last_request.as_ref(), self.full_request.as_ref(), answer.as_ref()];
         let is_named = |name: &str| last_words.iter().flatten().any(|sentence| sentence.text.contains(name));
         let mut searched: Vec<_> = self.calls.searched.latest_first().collect();
+        // The name of a file is told by its path.
+        let stem =
+            |path: &str| path.rsplit('/').next().and_then(|file| file.split('.').next()).map(str::to_owned);
+        let stems: HashSet<String> = self.calls.touched.paths().filter_map(stem).collect();
+        searched.retain(|(name, _)| !stems.contains(name));
         searched.sort_by_key(|(name, _)| !is_named(name));
         let text = |(name, at): &(String, SourceRef)| Text { text: name.clone(), at: label.at(at) };
         summary.searched = searched.into_iter().map(text).collect();
@@ -156,10 +181,30 @@ impl Collector<'_> {
             && !run.command.starts_with("git ")
             && !only_answers(&run.command, run.exit_code)
             && !is_trial(&run.command)
+            && !is_wrong_call(run)
+            && !self.found_another_way(run)
             && self.calls.commands.iter().filter(later).count() == 0
             && !run.mended
             && !passed_since(&self.calls.checks, run)
             && !self.calls.checks.cover(&run.command, &run.at)
+    }
+
+    /// Whether a later run of the same program with other arguments went well, where it is no check whose failure stays.
+    fn found_another_way(&self, run: &Run) -> bool {
+        // `echo x | shop --print` tries the same program.
+        let programs = |run: &Run| -> Vec<String> {
+            let steps = chain(&run.command).into_iter().map(|step| step.text);
+            let parts = steps.flat_map(|step| step.split(" | ").map(str::to_owned).collect::<Vec<_>>());
+            let first = |part: String| {
+                without_settings(&part).split_whitespace().take(2).collect::<Vec<_>>().join(" ")
+            };
+            parts.map(first).filter(|words| words.contains(' ')).collect()
+        };
+        let wanted = programs(run);
+        let mut later =
+            self.calls.commands.iter().filter(|other| other.at.line > run.at.line && other.ok == Some(true));
+        run.worth == Importance::Some
+            && later.any(|other| programs(other).iter().any(|one| wanted.contains(one)))
     }
 
     fn prose_into(&mut self, summary: &mut Packet, label: &Label, left_out: &mut Map<String, Value>) {
@@ -170,55 +215,21 @@ impl Collector<'_> {
         note(left_out, "failed_attempts", self.attempts.left_out);
         note(left_out, "remarks", self.remarks.left_out);
         note(left_out, "messages", self.recent.left_out);
-        summary.constraints = self.constraints.iter().map(|sentence| label.text(sentence)).collect();
+        let standing = self.constraints.iter().filter(|sentence| !self.is_lifted(sentence));
+        summary.constraints = standing.map(|sentence| label.text(sentence)).collect();
         let decision = |held: &StandingDecision| Decision { at: label.at(&held.at), ..held.decision.clone() };
         summary.decisions = self.decisions.iter().map(decision).collect();
         let attempts =
             self.attempts.iter().map(|(attempt, at)| Attempt { at: label.at(at), ..attempt.clone() });
         summary.failed_attempts.extend(attempts);
-        summary.remarks = self.remarks(summary, label);
-        // What was announced last is the next step, where an earlier answer is told.
-        let answer_line = self.answer_to_tell().map(|answer| answer.at.line);
-        self.recent.pop_if(|(role, last)| {
-            *role == "assistant" && prose::only_narrates(&last.text) && Some(last.at.line) != answer_line
-        });
+        summary.remarks = self.also_said(summary, label);
+        self.keep_telling_turns();
         let message = |(role, sentence): &(&str, Sentence)| Message {
             role: (*role).to_owned(),
             text: sentence.text.clone(),
             at: label.at(&sentence.at),
         };
         summary.recent_messages = self.recent.iter().map(message).collect();
-    }
-
-    /// What else was said, but for what became a question or a step at the end, and for what first and last request and
-    /// last answer tell anyway.
-    fn remarks(&self, summary: &Packet, label: &Label) -> Vec<Remark> {
-        let listed = |text: &str| {
-            summary.open_loops.iter().chain(&summary.next_steps).any(|item| item.text.contains(text))
-        };
-        const SHORT: usize = 1000;
-        let whole = [&self.first_request, &self.last_request, &self.last_answer];
-        let quoted = |entry: &TimedRemark| {
-            whole
-                .into_iter()
-                .flatten()
-                .any(|sentence| sentence.at == entry.said.at && sentence.text.len() <= SHORT)
-        };
-        let remark = |entry: &TimedRemark| Remark {
-            role: entry.role.to_owned(),
-            text: entry.said.text.clone(),
-            weight: entry.weight.into(),
-            at: label.at(&entry.said.at),
-        };
-        let all = self.remarks.in_order().into_iter();
-        let passed = self.calls.last_test().filter(|run| run.ok == Some(true)).map_or(0, |run| run.at.line);
-        let old = |entry: &TimedRemark| {
-            let line = entry.said.at.line;
-            let answered = line < self.spoke_at && prose::only_questions(&entry.said.text);
-            let repaired = line < passed && prose::tells_of_failing_tests(&entry.said.text);
-            answered || repaired
-        };
-        all.filter(|entry| !listed(&entry.said.text) && !quoted(entry) && !old(entry)).map(remark).collect()
     }
 
     fn files_into(&mut self, summary: &mut Packet, label: &Label, left_out: &mut Map<String, Value>) {
@@ -292,14 +303,7 @@ impl Collector<'_> {
         put("tokens", self.usage.map_or(Value::Null, |usage| json!({
             "input": usage.input, "cache_read": usage.cache_read, "cache_write": usage.cache_write, "output": usage.output,
         })));
-        put(
-            "compaction",
-            self.compaction.as_ref().map_or(Value::Null, |sentence| {
-                json!({
-                    "count": self.compactions, "summary": sentence.text, "at": label.at(&sentence.at),
-                })
-            }),
-        );
+        put("compaction", self.compaction(label));
         let stop = self.provider_stop.take();
         put(
             "provider_stop",
@@ -312,6 +316,26 @@ impl Collector<'_> {
         put("left_out", Value::Object(left_out));
         map
     }
+}
+
+impl Collector<'_> {
+    /// The summary by which the session went on when its context was full.
+    fn compaction(&self, label: &Label) -> Value {
+        let Some(sentence) = &self.compaction else { return Value::Null };
+        let text = compaction::as_of_now(&sentence.text, self.work_went_on);
+        let mut value = json!({
+            "count": self.compactions, "summary": clip(&text, MAX_COMPACTION), "at": label.at(&sentence.at),
+        });
+        if self.work_went_on {
+            value["work_went_on"] = json!(true);
+        }
+        value
+    }
+}
+
+/// Whether a command failed by an option that its program does not know.
+fn is_wrong_call(run: &Run) -> bool {
+    run.note.as_deref().is_some_and(|note| names_wrong_call(note) && !note.contains("not found"))
 }
 
 fn note(left_out: &mut Map<String, Value>, what: &str, count: u64) {

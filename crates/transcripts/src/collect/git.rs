@@ -1,5 +1,7 @@
 //! What commands tell about the working copy: the branch, the last commit, whether something is not committed.
 
+use baton_packet::packet::is_source;
+
 use super::steps::{git_words, plain_steps};
 
 /// The working copy as the commands of a session showed it.
@@ -143,7 +145,10 @@ impl GitState {
             self.dirty = Some(true);
         } else if has("Untracked files") || !short.is_empty() {
             // Files that the session did not make are no work that waits for a commit.
-            self.dirty = self.made_any_of(&untracked()).then_some(true);
+            // Of notes and plans it is not known whether they are to be committed at all.
+            let source: Vec<String> =
+                untracked().into_iter().filter(|path| path.ends_with('/') || is_source(path)).collect();
+            self.dirty = self.made_any_of(&source).then_some(true);
         }
     }
 

@@ -220,6 +220,13 @@ pub(super) fn importance(command: &str) -> Importance {
 }
 
 fn step_worth(step: &str) -> Importance {
+    const BEFORE: &[&str] = &["do", "then", "else", "if", "while", "until"];
+    if let Some((_, rest)) = step.trim().split_once(' ').filter(|(word, _)| BEFORE.contains(word)) {
+        return step_worth(rest);
+    }
+    if matches!(step.split_whitespace().next(), Some("done" | "fi" | "for" | "read")) {
+        return Importance::Look;
+    }
     // `id=$(gh pr view --json id)` is worth what the command in it is.
     if keeps_an_answer(step) {
         let inner = step

@@ -1,5 +1,6 @@
 //! From events to a hand-off packet, without a model: the same transcript gives the same packet.
 
+mod also_said;
 mod answers;
 mod builtin;
 mod calls;
@@ -16,6 +17,7 @@ mod files;
 mod files_tree;
 mod finish;
 mod fit;
+mod forge_checks;
 mod git;
 mod importance;
 mod label;
@@ -24,6 +26,7 @@ mod net_lines;
 mod open;
 mod open_call;
 mod paragraph;
+mod past_runs;
 mod piped;
 mod pipes;
 mod proposal;
@@ -85,9 +88,14 @@ impl Default for Options {
 const SUBAGENT_TOOLS: &[&str] = &["Task ", "Agent ", "task ", "subagent "];
 /// A report of a sub-agent weighs as much as the heaviest words of the agent's own.
 const REPORT_WEIGHT: u8 = 60;
+/// How many short messages of the user are kept, and how long one may be, in bytes.
+const MAX_ORDERS: usize = 200;
+const MAX_ORDER: usize = 200;
 const MAX_ANSWER: usize = 6 * 1024;
 const MAX_MESSAGE: usize = 1536;
 const MAX_COMPACTION: usize = 8 * 1024;
+/// So much of a summary is read, before what is of the past is left out.
+const MAX_COMPACTION_READ: usize = 128 * 1024;
 const MAX_PROVIDER_ERROR: usize = 400;
 
 /// Reads a transcript and sums it up.
@@ -128,6 +136,8 @@ struct DoneCall {
     call: Sentence,
     category: Category,
     succeeded: bool,
+    /// How what it returned begins.
+    result: String,
 }
 
 /// A decision that holds so far.
@@ -156,6 +166,8 @@ pub struct Collector<'r> {
     last_request: Option<Sentence>,
     /// The last request that says by itself what it wants.
     full_request: Option<Sentence>,
+    /// The request that the user's last words correct, which were said while a call was rejected.
+    corrected: Option<Sentence>,
     /// Whether nothing but a greeting was asked for so far.
     only_courtesy: bool,
     /// The user's word that the work goes on, where it came after the last request.
@@ -167,6 +179,10 @@ pub struct Collector<'r> {
     last_answer: Option<Sentence>,
     /// The last answer that says more than what comes next.
     full_answer: Option<Sentence>,
+    /// What it only announced since.
+    announced: Vec<Sentence>,
+    /// What it said last since the last request that does not end by saying what comes next.
+    finding: Option<Sentence>,
     /// The last call that ended, if nothing was said after it.
     last_done: Option<DoneCall>,
     /// Whether the agent did anything after the last request.
@@ -183,8 +199,16 @@ pub struct Collector<'r> {
     proposed: Option<ProposedPlan>,
     compactions: u64,
     compaction: Option<Sentence>,
+    /// Whether anything was asked for or done since the last summary.
+    work_went_on: bool,
+    /// The line of the last change of a file.
+    changed_at: u64,
+    /// The lines of commands that threw work away.
+    threw_away_at: Vec<u64>,
     usage: Option<Usage>,
     constraints: BoundedList<Sentence>,
+    /// Short messages of the user.
+    orders: BoundedList<Sentence>,
     decisions: BoundedList<StandingDecision>,
     /// How many decisions were taken back by later ones.
     superseded: u64,
@@ -209,12 +233,15 @@ impl<'r> Collector<'r> {
             first_request: None,
             last_request: None,
             full_request: None,
+            corrected: None,
             only_courtesy: false,
             go_on: None,
             spoke_at: 0,
             requests_since_plan: 0,
             last_answer: None,
             full_answer: None,
+            announced: Vec::new(),
+            finding: None,
             last_done: None,
             answered: true,
             replied: true,
@@ -226,8 +253,12 @@ impl<'r> Collector<'r> {
             proposed: None,
             compactions: 0,
             compaction: None,
+            work_went_on: false,
+            changed_at: 0,
+            threw_away_at: Vec::new(),
             usage: None,
             constraints: BoundedList::new(40),
+            orders: BoundedList::new(MAX_ORDERS),
             decisions: BoundedList::new(40),
             superseded: 0,
             questions: BoundedList::new(20),
@@ -256,6 +287,7 @@ impl<'r> Collector<'r> {
                 if main && call.name != TYPED_COMMAND {
                     self.proposal(call, &at);
                     self.provider_stop = None;
+                    self.work_went_on |= !matches!(call.category, Category::Read | Category::Search);
                     (self.answered, self.interrupted) = (true, None);
                     // Who ends by ticking off the plan is not at work.
                     let works = call.category != Category::Task;
@@ -266,10 +298,15 @@ impl<'r> Collector<'r> {
                 self.came_back(&outcome.id);
                 let call = self.calls.label_of(outcome, &at);
                 let changed = self.calls.end(outcome, &at, event.at_ms, &mut self.cleaner);
+                let command = call.as_ref().map(|(_, call)| call.clone()).unwrap_or_default();
                 let Changes { edits, by_git, at: began } = changed.unwrap_or_default();
                 let root = self.root.as_deref();
                 edits.iter().for_each(|edit| self.files.apply(edit, root, &began));
                 by_git.into_iter().for_each(|event| self.files.tree_event(event, root, &began));
+                self.taken_back(&command, &began);
+                if main && !edits.is_empty() {
+                    self.changed_at = at.line;
+                }
                 if main {
                     self.proposal_ended(outcome, edits.len() as u64);
                     self.note_end(call.as_ref(), outcome, &at);
@@ -322,8 +359,8 @@ impl<'r> Collector<'r> {
             }
             EventKind::Compaction(text) => {
                 self.compactions += 1;
-                self.compaction =
-                    Some(Sentence { text: self.cleaner.text(&compaction::bare(text), MAX_COMPACTION), at });
+                let text = self.cleaner.text(&compaction::bare(text), MAX_COMPACTION_READ);
+                (self.compaction, self.work_went_on) = (Some(Sentence { text, at }), false);
             }
             EventKind::Usage(usage) => self.usage = Some(*usage),
             EventKind::Interrupted => self.interrupted = Some(at),

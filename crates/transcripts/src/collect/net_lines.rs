@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::event::Edit;
+use crate::event::{Change, Edit};
 use crate::shared::diff::count;
 
 /// Lines added and removed so far.
@@ -19,6 +19,8 @@ pub(super) struct NetLines {
     is_over_unknown: bool,
     /// Whether nothing is known of some edit.
     is_unknown: bool,
+    /// Whether a line that many places have, such as `}`, was counted against another.
+    is_doubtful: bool,
     /// How many edits there were.
     edits: u64,
 }
@@ -26,13 +28,22 @@ pub(super) struct NetLines {
 impl NetLines {
     /// One more edit.
     pub(super) fn add(&mut self, edit: &Edit) {
-        let (Some(added), Some(removed)) = (edit.added, edit.removed) else { return };
+        let (Some(added), Some(removed)) = (edit.added, edit.removed) else {
+            // A file that a command wrote over or edited in place.
+            self.is_unknown |= matches!(edit.change, Change::Modified | Change::Created);
+            return;
+        };
         // What is written as a whole takes the place of what was edited before.
         self.is_over_unknown |= edit.is_whole && self.edits > 0;
-        self.own = if edit.is_whole { added as i64 } else { self.own + added as i64 - removed as i64 };
+        let by_sums = if edit.is_whole { added as i64 } else { self.own + added as i64 - removed as i64 };
+        self.own = edit.whole.as_ref().map_or(by_sums, |(_, after)| after.count() as i64);
         self.edits += 1;
         match edit.diff.as_deref().filter(|diff| count(diff) == (added, removed)) {
-            Some(diff) => diff.lines().for_each(|line| self.add_line(line)),
+            Some(diff) => {
+                // What stood between the marks of a conflict was no line of either side's file.
+                self.is_unknown |= diff.lines().any(takes_conflict_mark);
+                diff.lines().for_each(|line| self.add_line(line));
+            }
             None => self.sums = (self.sums.0 + added, self.sums.1 + removed),
         }
     }
@@ -46,7 +57,10 @@ impl NetLines {
         };
         let mut hasher = DefaultHasher::new();
         line[1..].hash(&mut hasher);
-        *self.lines.entry(hasher.finish()).or_insert(0) += step;
+        let times = self.lines.entry(hasher.finish()).or_insert(0);
+        let tells = line.contains(char::is_alphanumeric);
+        self.is_doubtful |= !tells && *times * step < 0;
+        *times += step;
     }
 
     /// The edits of another row of the same file.
@@ -59,11 +73,22 @@ impl NetLines {
         self.edits += later.edits;
         self.is_over_unknown |= later.is_over_unknown;
         self.is_unknown |= later.is_unknown;
+        self.is_doubtful |= later.is_doubtful;
     }
 
     /// Says that it is not known what is left of the edits.
     pub(super) fn forget(&mut self) {
         self.is_unknown = true;
+    }
+
+    /// Whether it is not known what is left of the edits.
+    pub(super) fn is_unknown(&self) -> bool {
+        self.is_unknown
+    }
+
+    /// Whether there was an edit.
+    pub(super) fn has_edits(&self) -> bool {
+        self.edits > 0
     }
 
     /// Whether nothing is left of all edits.
@@ -73,7 +98,9 @@ impl NetLines {
 
     /// Lines added and removed; of a file that the session made, all that it has were added.
     pub(super) fn figures(&self, is_own: bool) -> Option<(u64, u64)> {
-        if self.is_unknown || self.edits == 0 || (self.is_over_unknown && !is_own) {
+        let is_summed_up = self.sums != (0, 0) && self.edits > 1;
+        let is_unsure = (self.is_over_unknown || is_summed_up || self.is_doubtful) && !is_own;
+        if self.is_unknown || self.edits == 0 || is_unsure {
             return None;
         }
         let sum = |sign: i64| -> u64 {
@@ -84,10 +111,15 @@ impl NetLines {
     }
 }
 
+/// Whether a line of a diff takes out a mark that git put round a conflict.
+fn takes_conflict_mark(line: &str) -> bool {
+    line.starts_with("-<<<<<<< ") || line.starts_with("->>>>>>> ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Change;
+    use crate::event::FileLines;
 
     fn figures(edits: &[Edit], is_own: bool) -> Option<(u64, u64)> {
         let mut net = NetLines::default();
@@ -108,10 +140,43 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_whose_lines_are_not_known_counts_with_its_sums() {
+    fn an_edit_whose_lines_are_not_known_counts_with_its_sums_where_it_is_the_only_one() {
         let long =
             Edit { diff: Some("+a".to_owned()), added: Some(900), removed: Some(3), ..Edit::default() };
-        assert_eq!(figures(&[long.clone(), Edit::replaced("a", "x", "y")], false), Some((901, 4)));
+        assert_eq!(figures(&[long.clone(), Edit::replaced("a", "x", "y")], false), None);
+        assert_eq!(figures(std::slice::from_ref(&long), false), Some((900, 3)));
         assert_eq!(figures(&[long], true), Some((897, 0)));
+    }
+
+    #[test]
+    fn long_edits_cancel_each_other_too() {
+        let many: String = (0..900).map(|line| format!("line {line} of a long file\n")).collect();
+        let edits = [Edit::replaced("a.rs", "x", &many), Edit::replaced("a.rs", &many, "y")];
+        assert_eq!(figures(&edits, false), Some((1, 1)));
+    }
+
+    #[test]
+    fn the_lines_of_a_file_are_those_that_the_tool_counts() {
+        let written = Edit::new_text("a.rs", Change::Created, "1\n2\n3\n4");
+        // A formatter took two of them out before this edit.
+        let whole = Some((FileLines::of("1\n4"), FileLines::of("1\n5\n4")));
+        let edit = Edit { whole, ..Edit::replaced("a.rs", "1", "1\n5") };
+        assert_eq!(figures(&[written, edit], true), Some((3, 0)));
+    }
+
+    #[test]
+    fn a_file_that_a_command_changed_has_no_figures() {
+        let written = Edit::new_text("a.rs", Change::Created, "1\n2");
+        let by_sed = Edit::bare("a.rs", Change::Modified);
+        assert_eq!(figures(&[written, by_sed.clone()], true), None);
+        assert_eq!(figures(&[by_sed, Edit::replaced("a.rs", "a", "b")], false), None);
+    }
+
+    #[test]
+    fn a_conflict_that_was_resolved_has_no_figures() {
+        let conflict = "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> main";
+        assert_eq!(figures(&[Edit::replaced("a.rs", conflict, "b")], false), None);
+        let heading = Edit::replaced("a.md", "Title\n=======", "Title");
+        assert_eq!(figures(&[heading], false), Some((0, 1)), "an underline is no mark of a conflict");
     }
 }

@@ -15,6 +15,7 @@ const MAX_LOOPS: usize = 20;
 /// After so many commands, one that never came back is no matter of the present.
 const MANY_COMMANDS: usize = 5;
 /// The next step where the last thing that happened was a call.
+const GO_ON: &str = "go on with the last request";
 const CUT_OFF: &str = "go on with the last request: the session ended while the agent was at work on it";
 
 impl Collector<'_> {
@@ -22,16 +23,20 @@ impl Collector<'_> {
     pub(super) fn next_steps(&self, label: &Label) -> Vec<Text> {
         let unanswered = self.last_request.iter().filter(|_| !self.replied);
         let mut steps: Vec<Text> = match self.go_on.as_ref().filter(|_| !self.replied) {
+            None if self.done_unsaid().is_some() => {
+                self.done_unsaid().map(|(text, at)| Text { text, at: label.at(at) }).into_iter().collect()
+            }
             Some(word) => vec![Text { text: go_on(word), at: label.at(&word.at) }],
             None => unanswered.filter_map(|_| self.request_to_tell()).map(|one| label.text(&one)).collect(),
         };
         if let Some(answer) = &self.last_answer {
             let named = prose::next_steps(&answer.text).into_iter();
             steps.extend(named.map(|text| Text { text: text.to_owned(), at: label.at(&answer.at) }));
-            if steps.is_empty() && self.plan.iter().all(|item| item.status == "completed") {
+            if steps.is_empty() && !self.has_open_plan() {
                 // Whoever did something since did what was announced.
                 let announced = prose::announced(&answer.text).filter(|_| self.last_done.is_none());
-                steps.extend(announced.map(|text| Text { text: text.to_owned(), at: label.at(&answer.at) }));
+                let announced = announced.map(|text| format!("{GO_ON}; the agent said last: “{text}”"));
+                steps.extend(announced.map(|text| Text { text, at: label.at(&answer.at) }));
                 let cut_off =
                     self.at_work.iter().filter(|_| steps.is_empty() && self.calls.failure.is_none());
                 let cut_off: Vec<Text> =
@@ -91,9 +96,6 @@ impl Collector<'_> {
         if let Some((line, at)) = self.calls.failed_edits.line_since(request, answer) {
             add(line, at);
         }
-        if let Some((text, at)) = self.done_unsaid() {
-            add(text, at);
-        }
         if let Some(at) = &self.interrupted {
             add("The user stopped the agent here.".to_owned(), at);
         }
@@ -121,11 +123,14 @@ impl Collector<'_> {
     fn done_unsaid(&self) -> Option<(String, &SourceRef)> {
         let done = self.last_done.as_ref().filter(|_| !self.replied && self.calls.failure.is_none())?;
         // Commands and edits are told by what came of them.
-        let is_told = done.category != Category::Other;
+        let is_told = !matches!(done.category, Category::Other | Category::Mcp(_));
         let is_since = self.last_request.as_ref().is_some_and(|request| request.at.line < done.call.at.line);
         let call = one_line(&done.call.text, 120);
+        let result = one_line(&done.result, 120);
+        let result = if result.is_empty() { result } else { format!(", and gave “{result}”") };
         (is_since && !is_told && done.succeeded).then(|| {
-            (format!("`{call}` succeeded after the last request; nothing was said of it yet"), &done.call.at)
+            let text = format!("tell the user, then go on: `{call}` succeeded after the last request{result}; nothing was said of it yet");
+            (text, &done.call.at)
         })
     }
 }

@@ -3,6 +3,7 @@
 use baton_packet::packet::Packet;
 
 use super::Collector;
+use crate::shared::plan::SKIPPED;
 use crate::shared::words::{is_item, one_line, unmarked};
 
 /// How far the last request has got.
@@ -65,7 +66,11 @@ pub(super) fn paragraph(summary: &Packet, standing: RequestProgress) -> String {
         let code = failure.exit_code.map(|code| format!(" with exit code {code}")).unwrap_or_default();
         parts.push(format!("Last failure: `{}`{code}.", one_line(&failure.command, 120)));
     }
-    let open = summary.pending_tasks.iter().filter(|task| task.status != "completed").count();
+    let open = summary
+        .pending_tasks
+        .iter()
+        .filter(|task| !matches!(task.status.as_str(), "completed" | SKIPPED))
+        .count();
     if open > 0 {
         parts.push(format!("Plan: {open} of {} items open.", summary.pending_tasks.len()));
     }

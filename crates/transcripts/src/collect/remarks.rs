@@ -20,6 +20,13 @@ pub(super) struct TimedRemark {
     nth: u64,
 }
 
+impl TimedRemark {
+    /// Whether it was kept because something else needs it beside it, or is an answer with its question.
+    pub(super) fn is_settled(&self) -> bool {
+        self.weight == u8::MAX
+    }
+}
+
 /// The weightiest passages of either side.
 #[derive(Debug, Default)]
 pub(super) struct Remarks {
@@ -70,6 +77,13 @@ impl Remarks {
             nth,
         };
         self.push(entry);
+    }
+
+    /// The user's answer with its question takes the place of what the agent said where it asked.
+    pub(super) fn settle(&mut self, asked_at: Option<&SourceRef>, passage: Passage, at: &SourceRef) {
+        self.asked = None;
+        self.agent.retain(|entry| entry.is_settled() || Some(&entry.said.at) != asked_at);
+        self.attach("user", passage, at);
     }
 
     /// Whether something that the agent said is about the matter of a decision.

@@ -5,12 +5,25 @@ use baton_packet::packet::{Attempt, Decision};
 use super::prose::{self, PacketWords, Passage};
 use super::{Collector, DoneCall, MAX_ANSWER, MAX_MESSAGE, Sentence, SourceRef, StandingDecision};
 use crate::event::{Category, Outcome};
-use crate::shared::words::{clip, clip_middle};
+use crate::shared::words::{clip, clip_middle, clip_unclean, one_line};
+
+/// After so many steps that were only announced, what was said before them is not the end.
+const MANY_STEPS: usize = 3;
+/// So much is kept of what a call returned, in bytes.
+const MAX_RESULT: usize = 400;
+/// How much of a command is told that threw work away, in characters, and how many of the files are named.
+const MAX_COMMAND: usize = 120;
+const MAX_NAMED: usize = 4;
+/// How many of them are told.
+const LAST_STEPS: usize = 2;
 
 impl Collector<'_> {
     pub(super) fn assistant(&mut self, text: &str, at: SourceRef) {
         self.provider_stop = None;
-        let whole = self.cleaner.clean_text(text);
+        let whole = self.cleaner.clean_text(without_thinking(text));
+        if whole.trim().is_empty() {
+            return;
+        }
         let mut recorded = self.decide("assistant", &whole, &at);
         for (tried, why_failed) in prose::attempts(&whole) {
             recorded.push(PacketWords::new(&tried, why_failed.is_some()));
@@ -23,19 +36,51 @@ impl Collector<'_> {
         self.remarks.agent(&whole, prose::passages(&whole, &recorded), &at);
         let answer = Sentence { text: clip_middle(whole.trim(), MAX_ANSWER), at };
         self.remember("assistant", answer.clone());
-        if !prose::only_announces(&answer.text) {
+        if prose::only_announces(&answer.text) {
+            self.announced.push(answer.clone());
+        } else {
+            self.announced.clear();
             self.full_answer = Some(answer.clone());
+        }
+        if !prose::ends_by_announcing(&answer.text) {
+            self.finding = Some(answer.clone());
         }
         self.last_answer = Some(answer);
         self.last_done = None;
         (self.answered, self.replied, self.interrupted, self.at_work) = (true, true, None, None);
     }
 
-    /// What the agent said last that says more than what comes next, else what it said last.
-    pub(super) fn answer_to_tell(&self) -> Option<&Sentence> {
+    /// What the agent said last that says more than what comes next, else what it said last. Where it announced step after step
+    /// since, its last steps stand behind what it had found out before them.
+    pub(super) fn answer_to_tell(&self) -> Option<Sentence> {
         let last = self.last_answer.as_ref()?;
-        let full = self.full_answer.as_ref().filter(|_| prose::only_announces(&last.text));
-        Some(full.unwrap_or(last))
+        if self.announced.len() < MANY_STEPS {
+            let full = self.full_answer.as_ref().filter(|_| prose::only_announces(&last.text));
+            return Some(full.unwrap_or(last).clone());
+        }
+        let steps = &self.announced[self.announced.len() - LAST_STEPS..];
+        let texts: Vec<&str> = self.finding.iter().chain(steps).map(|one| one.text.as_str()).collect();
+        Some(Sentence { text: texts.join("\n\n"), at: last.at.clone() })
+    }
+
+    /// Notes what work a command of git threw away.
+    pub(super) fn taken_back(&mut self, command: &str, at: &SourceRef) {
+        let lost = std::mem::take(&mut self.files.taken_back);
+        if lost.is_empty() || at.subagent.is_some() {
+            return;
+        }
+        let mut names: Vec<String> =
+            lost.iter().take(MAX_NAMED).map(|path| format!("`{}`", self.cleaner.clean_text(path))).collect();
+        if lost.len() > MAX_NAMED {
+            names.push(format!("{} more", lost.len() - MAX_NAMED));
+        }
+        let names = names.join(", ");
+        let tried = format!(
+            "`{}` threw away changes that were in no commit, of {names}",
+            one_line(command, MAX_COMMAND)
+        );
+        self.attempts.push((Attempt { tried, why_failed: None, at: None }, at.clone()));
+        self.threw_away_at.push(at.line);
     }
 
     /// A call of the main line ended.
@@ -50,6 +95,7 @@ impl Collector<'_> {
                 call: Sentence { text: call.clone(), at: at.clone() },
                 category: category.clone(),
                 succeeded: outcome.ok == Some(true),
+                result: self.cleaner.text(&clip_unclean(&outcome.output, MAX_RESULT), MAX_RESULT),
             });
         }
     }
@@ -92,9 +138,19 @@ impl Collector<'_> {
     pub(super) fn remember(&mut self, role: &'static str, sentence: Sentence) {
         // What was announced is out of date where the agent speaks again.
         if role == "assistant" {
-            self.recent.pop_if(|(role, before)| *role == "assistant" && prose::only_narrates(&before.text));
+            self.recent.pop_if(|(role, before)| *role == "assistant" && prose::is_step(&before.text));
         }
         let text = clip(&sentence.text, MAX_MESSAGE);
         self.recent.push((role, Sentence { text, at: sentence.at }));
     }
+}
+
+/// What an agent says without the thoughts that some models write before it, between tags.
+fn without_thinking(text: &str) -> &str {
+    let inside = ["<thinking>", "<think>"].iter().find_map(|tag| text.trim_start().strip_prefix(tag));
+    let Some(inside) = inside else { return text };
+    ["</thinking>", "</think>"]
+        .iter()
+        .find_map(|tag| inside.split_once(tag))
+        .map_or(inside, |(_, speech)| speech)
 }

@@ -3,7 +3,7 @@
 use super::builtin::is_builtin;
 use super::prose::{self, PacketWords, Passage};
 use super::request_weight::{self, RequestWeight, request_weight};
-use super::{Collector, Sentence, SourceRef, StandingDecision};
+use super::{Collector, MAX_ORDER, Sentence, SourceRef, StandingDecision};
 use crate::shared::words::{clip, has_phrase, is_item, one_line};
 
 const MAX_REQUEST: usize = 8 * 1024;
@@ -13,8 +13,15 @@ const MAX_QUESTION: usize = 300;
 /// The longest heading that is told with what stands under it, in characters.
 const MAX_HEADING: usize = 80;
 
+/// The longest answer that is kept with its question, in bytes, and the fewest words of one that chooses no option.
+const MAX_ANSWER_WORDS: usize = 200;
+const MIN_ANSWER_WORDS: usize = 3;
+
 /// Words that let the work go on and agree to what was offered.
 const AGREES: &[&str] = &["go ahead", "proceed", "start", "begin"];
+/// Between the user's words and the question or the offer of the agent to which they were said.
+const ANSWERS: &str = " — the answer to the agent's question";
+const AGREED: &str = " — said to the agent's words";
 /// Fewer words than these offer nothing.
 const MIN_OFFER: usize = 4;
 /// A request of so few words says little without what was asked for before it.
@@ -30,6 +37,9 @@ impl Collector<'_> {
         mended.iter().for_each(|failure| self.calls.mended(failure, None));
         if let Some(answer) = self.last_answer.as_ref().map(|answer| answer.at.clone()) {
             self.questions.retain(|(question, at)| *at != answer || !prose::is_put_to_the_user(question));
+        }
+        if whole.len() <= MAX_ORDER {
+            self.orders.push(Sentence { text: whole.clone(), at: at.clone() });
         }
         let mut recorded = Vec::new();
         let own = without_command(&whole);
@@ -50,7 +60,12 @@ impl Collector<'_> {
             self.remember("user", Sentence { text: whole.trim().to_owned(), at });
             return;
         }
-        let passages = prose::users_passages(own, &recorded);
+        if self.answered_question(&whole, &at) {
+            let message = Sentence { text: clip(whole.trim(), MAX_REQUEST), at };
+            self.remember("user", message.clone());
+            return self.request(message);
+        }
+        let passages = prose::users_passages(&prose::typed(own), &recorded);
         for passage in passages.iter().filter(|passage| !prose::only_asks(&passage.text)) {
             self.reopen(&passage.text, &at);
         }
@@ -60,9 +75,35 @@ impl Collector<'_> {
         self.request(message);
     }
 
+    /// Keeps a short answer with the question to which it is the answer, in place of what the agent offered there. Whether the
+    /// words are one.
+    fn answered_question(&mut self, words: &str, at: &SourceRef) -> bool {
+        let Some(question) = self.question_before().filter(|_| words.len() <= MAX_ANSWER_WORDS) else {
+            return false;
+        };
+        let answer = self.last_answer.as_ref();
+        let option = answer.and_then(|answer| picked(&answer.text, words));
+        let tells = prose::is_telling_answer(&question, words);
+        if option.is_none() && (!tells || words.split_whitespace().count() < MIN_ANSWER_WORDS) {
+            return false;
+        }
+        let asked_at = answer.map(|answer| answer.at.clone());
+        let option =
+            option.map(|option| format!(" → {}", one_line(&option, MAX_QUESTION))).unwrap_or_default();
+        let question = one_line(&question, MAX_QUESTION);
+        let text = format!("{question}{option} — the user: “{}”", one_line(words, MAX_ANSWER_WORDS));
+        self.remarks.settle(asked_at.as_ref(), Passage { text, weight: u8::MAX }, at);
+        true
+    }
+
     /// What the user says while rejecting a call; it is told with the call, which it is about.
     pub(super) fn rejected(&mut self, words: &str, call: Option<&str>, at: SourceRef) {
+        let before = self.last_request.clone().filter(|request| !prose::only_questions(&request.text));
+        let before = before.or_else(|| self.full_request.clone());
+        // One rejection after another corrects one request.
+        let corrected = self.corrected.take().or(before);
         self.user(words, at.clone());
+        self.corrected = corrected;
         let Some(call) = call.filter(|call| !call.is_empty()) else { return };
         let scope =
             format!(" — said by the user, who rejected this call: `{}`", one_line(call, MAX_QUESTION));
@@ -123,6 +164,9 @@ impl Collector<'_> {
             (RequestWeight::GoOn | RequestWeight::Consent, None, _) => self.go_on = Some(sentence),
         }
         self.spoke_at = line;
+        self.work_went_on = true;
+        self.announced.clear();
+        self.finding = None;
         (self.answered, self.replied, self.interrupted, self.at_work) = (false, false, None, None);
     }
 
@@ -134,10 +178,15 @@ impl Collector<'_> {
         if self.first_request.as_ref().is_none_or(replaces) {
             self.first_request = Some(request.clone());
         }
-        if request.text.split_whitespace().count() >= FULL_WORDS && !prose::only_questions(&request.text) {
+        // What a word agrees to is the agent's.
+        let own = [ANSWERS, AGREED]
+            .iter()
+            .fold(request.text.as_str(), |text, mark| text.split_once(mark).map_or(text, |(own, _)| own));
+        if own.split_whitespace().count() >= FULL_WORDS && !prose::only_questions(own) {
             self.full_request = Some(request.clone());
         }
         self.go_on = None;
+        self.corrected = self.corrected.take().filter(|_| prose::only_questions(&request.text));
         self.requests_since_plan += 1;
         self.last_request = Some(request);
     }
@@ -145,8 +194,8 @@ impl Collector<'_> {
     /// The last request; one of a few words, such as `commit this`, with the last before it that says more.
     pub(super) fn request_to_tell(&self) -> Option<Sentence> {
         let last = self.last_request.as_ref()?;
-        let before = self.full_request.as_ref();
-        let before = before.filter(|full| points_back(&last.text) && full.at.line < last.at.line);
+        let before = self.full_request.as_ref().filter(|_| points_back(&last.text));
+        let before = self.corrected.as_ref().or(before).filter(|full| full.at.line < last.at.line);
         let Some(before) = before else { return Some(last.clone()) };
         let text = format!("{} — asked for before it: “{}”", last.text, one_line(&before.text, MAX_QUESTION));
         Some(Sentence { text, at: last.at.clone() })
@@ -208,9 +257,23 @@ fn offered(answer: &str, words: &str) -> Option<String> {
 
 /// The items of an answer that the user's words name by number.
 fn picked(answer: &str, words: &str) -> Option<String> {
-    let picks = request_weight::picks(words);
-    let lines = answer.lines().map(str::trim);
-    let picked: Vec<&str> = lines.filter(|line| picks.iter().any(|pick| is_option(line, pick))).collect();
+    let mut picks = request_weight::picks(words);
+    if picks.is_empty() && words.len() <= MAX_ANSWER_WORDS {
+        // `I think 2 is the right approach.`
+        let apart = |c: char| c.is_whitespace() || matches!(c, ',' | '.' | ')' | ':' | ';');
+        picks = words
+            .split(apart)
+            .filter(|word| word.len() == 1 && word.bytes().all(|byte| byte.is_ascii_digit()))
+            .map(str::to_owned)
+            .collect();
+    }
+    // An answer may number more than once; what is offered stands last.
+    let lines: Vec<&str> = answer.lines().map(str::trim).collect();
+    let named = |pick: &String| lines.iter().rposition(|line| is_option(line, pick));
+    let mut places: Vec<usize> = picks.iter().filter_map(named).collect();
+    places.sort_unstable();
+    places.dedup();
+    let picked: Vec<&str> = places.into_iter().map(|at| lines[at].trim_start_matches(['#', ' '])).collect();
     (!picked.is_empty()).then(|| picked.join(" / "))
 }
 
@@ -231,15 +294,10 @@ fn is_option(line: &str, pick: &str) -> bool {
 
 fn consent_to(sentence: Sentence, proposal: &str) -> Sentence {
     let proposal = one_line(proposal, MAX_QUESTION);
-    Sentence {
-        text: format!("{} — said to the agent's words: “{proposal}”", sentence.text), at: sentence.at
-    }
+    Sentence { text: format!("{}{AGREED}: “{proposal}”", sentence.text), at: sentence.at }
 }
 
 fn answer_to(sentence: Sentence, question: &str) -> Sentence {
     let question = one_line(question, MAX_QUESTION);
-    Sentence {
-        text: format!("{} — the answer to the agent's question: “{question}”", sentence.text),
-        at: sentence.at,
-    }
+    Sentence { text: format!("{}{ANSWERS}: “{question}”", sentence.text), at: sentence.at }
 }

@@ -7,7 +7,7 @@ use super::check_filter::is_inline;
 use super::checks::Checks;
 use super::coverage::makes_good;
 use super::importance::{Importance, importance};
-use super::miscall::is_miscall;
+use super::miscall::{is_miscall, names_wrong_call};
 use super::piped::keeps_the_end;
 use super::pipes::piped_steps;
 use super::run::Run;
@@ -107,8 +107,12 @@ impl Calls {
         let passed = self.failure.take_if(|LastFailure { run, .. }| pushed || passed_since(checks, run));
         passed.iter().for_each(|failure| self.mended(failure, None));
         // What only looked is no work that waits to be mended once something was said after it.
-        self.failure
-            .take_if(|LastFailure { run, .. }| run.worth == Importance::Look && run.at.line < said_at);
+        self.failure.take_if(|LastFailure { run, output, .. }| {
+            let unknown_option =
+                output.lines().any(|line| names_wrong_call(line) && !line.contains("not found"));
+            let looks = run.worth == Importance::Look || (unknown_option && run.worth <= Importance::Some);
+            looks && run.at.line < said_at
+        });
     }
 
     /// Forgets the runs that failed, or did not take place, and were made good by a later one.

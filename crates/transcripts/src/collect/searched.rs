@@ -64,7 +64,9 @@ impl SearchedNames {
         let names = names(pattern);
         let is_only = names.len() == 1 && has_matches(printed);
         for name in names {
-            if is_only || memchr::memmem::find(printed.as_bytes(), name.as_bytes()).is_some() {
+            // What stands in the output only as a part of longer names is none.
+            let is_shown = memchr::memmem::find(printed.as_bytes(), name.as_bytes()).is_some();
+            if (is_only && !is_shown) || is_name_in(printed, &name) {
                 self.put(name, at);
             }
         }
@@ -75,7 +77,10 @@ impl SearchedNames {
         let with = |mark: char| {
             diff.lines().filter(move |line| line.starts_with(mark)).take(MAX_LINES).filter_map(definition)
         };
-        let removed: Vec<&str> = with('-').collect();
+        let lines = |mark: char| diff.lines().filter(move |line| line.starts_with(mark)).take(MAX_LINES);
+        let added: Vec<&str> = with('+').chain(lines('+').filter_map(constant)).collect();
+        let mut removed: Vec<&str> = with('-').chain(lines('-').filter_map(constant)).collect();
+        removed.retain(|name| !added.contains(name));
         self.0.retain(|(known, _)| !removed.contains(&known.as_str()));
         for name in with('+') {
             self.put(name.to_owned(), at);
@@ -95,6 +100,13 @@ impl SearchedNames {
     }
 }
 
+/// Whether a name stands somewhere by itself.
+fn is_name_in(text: &str, name: &str) -> bool {
+    let goes_on = |c: char| c.is_alphanumeric() || c == '_';
+    memchr::memmem::find_iter(text.as_bytes(), name.as_bytes())
+        .any(|at| !text[..at].ends_with(goes_on) && !text[at + name.len()..].starts_with(goes_on))
+}
+
 /// Whether a search printed something else than that there is nothing.
 fn has_matches(printed: &str) -> bool {
     let first = printed.trim_start().lines().next().unwrap_or_default().to_lowercase();
@@ -106,6 +118,18 @@ fn has_matches(printed: &str) -> bool {
 fn is_compound(name: &str) -> bool {
     let has_lower = name.chars().any(char::is_lowercase);
     name.trim_matches('_').contains('_') || (has_lower && name.chars().skip(1).any(char::is_uppercase))
+}
+
+/// The constant or variable that a line defines: `-const claudeDir = ".claude"`, `-    static MAX: usize`.
+fn constant(line: &str) -> Option<&str> {
+    const KEYWORDS: &[&str] = &["const", "var", "let", "static", "val", "mod"];
+    let words = line.get(1..)?.trim_start();
+    let words =
+        ["export ", "pub "].iter().fold(words, |words, before| words.strip_prefix(before).unwrap_or(words));
+    let rest =
+        KEYWORDS.iter().find_map(|keyword| words.strip_prefix(keyword)?.strip_prefix(' '))?.trim_start();
+    let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+    rest.get(..end).filter(|name| name.chars().count() >= MIN_CHARS)
 }
 
 /// The name that a line defines: `+func (s *Store) Load(`, `+    def load(self)`, `+pub(crate) fn load<T>(`.

@@ -7,6 +7,8 @@ use super::clean::Cleaner;
 use crate::event::{Event, EventKind};
 use crate::format::TranscriptReader;
 use crate::report::Report;
+use crate::shared::diff::MAX_DIFF;
+use crate::shared::words::clip;
 
 /// Reads a transcript, giving its events out with secrets and home directory taken out of everything that is said.
 pub fn show(
@@ -58,7 +60,7 @@ fn cleaned<'a>(event: &Event<'a>, cleaner: &mut Cleaner<'_>) -> Event<'a> {
     };
     for edit in edits {
         edit.path = cleaner.clean_text(&edit.path);
-        edit.diff = edit.diff.as_deref().map(|diff| cleaner.clean_text(diff));
+        edit.diff = edit.diff.as_deref().map(|diff| clip(&cleaner.clean_text(diff), MAX_DIFF));
     }
     event
 }

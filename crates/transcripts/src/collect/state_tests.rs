@@ -37,26 +37,40 @@ fn what_was_announced_and_then_done_is_not_what_comes_next() {
             .user("Rebase it")
             .agent("Rebase completed. Let me verify everything still works.")
     };
-    assert_eq!(texts(&script().summary().next_steps), ["Let me verify everything still works"]);
+    assert_eq!(texts(&script().summary().next_steps), [ANNOUNCED]);
     assert_eq!(
         texts(&script().call("a", Category::Shell, "make test").summary().next_steps),
-        ["Let me verify everything still works"],
+        [ANNOUNCED],
         "it is at work on it"
     );
     assert_eq!(texts(&script().run("a", "make test", 0, "ok").summary().next_steps), [CUT_OFF]);
 }
 
+const ANNOUNCED: &str =
+    "go on with the last request; the agent said last: “Let me verify everything still works”";
 const CUT_OFF: &str = "go on with the last request: the session ended while the agent was at work on it";
 
 #[test]
 fn a_request_that_was_carried_out_in_silence_says_so() {
     let script = |category| {
         let script = SessionScript::new().user("Create the issue in the project Troy");
-        script.call("a", category, "create_issue Author").ended("a", 0, "#228").summary().open_loops
+        script.call("a", category, "create_issue Author").ended("a", 0, "#228").summary().next_steps
     };
-    let line = "`create_issue Author` succeeded after the last request; nothing was said of it yet";
-    assert!(texts(&script(Category::Other)).iter().any(|open| open.ends_with(&line[1..])));
-    assert_eq!(texts(&script(Category::Shell)), [""; 0], "what came of a command is told");
+    for category in [Category::Other, Category::Mcp("linear".to_owned())] {
+        let steps = script(category);
+        let text = &steps[0].text;
+        assert!(
+            text.starts_with("tell the user, then go on: `")
+                && text.contains("create_issue Author` succeeded after"),
+            "{text}"
+        );
+        assert!(text.ends_with(", and gave “#228”; nothing was said of it yet"), "{text}");
+    }
+    assert_eq!(
+        texts(&script(Category::Shell)),
+        ["Create the issue in the project Troy"],
+        "a command is told itself"
+    );
 }
 
 #[test]
@@ -146,4 +160,131 @@ fn what_the_user_throws_out_is_no_decision() {
     };
     assert_eq!(script("wait, wtf this doesn't look right to me? why would we queue"), 0);
     assert_eq!(script("Nice, now the docs of that please"), 1);
+}
+
+#[test]
+fn where_step_after_step_was_only_announced_the_last_finding_and_the_last_steps_are_the_answer() {
+    let summary = SessionScript::new()
+        .user("Find out why the job does not run")
+        .agent("The cause is the clock: `phase` is refreshed by every commit.")
+        .run("a", "ls", 0, "x")
+        .agent("This is in `run`. I should update it to use the new function:")
+        .edit("b", "run.go")
+        .agent("Now update the tests:")
+        .edit("c", "run_test.go")
+        .agent("Now run them:")
+        .run("d", "make test", 0, "ok")
+        .agent("All green. Let me clean up the stale file:")
+        .run("e", "rm x.json", 0, "")
+        .agent("Now let me commit:")
+        .summary();
+    let wanted = "The cause is the clock: `phase` is refreshed by every commit.\n\nAll green. Let me clean up the stale file:\n\n\
+                  Now let me commit:";
+    assert_eq!(text(&summary.last_answer), wanted);
+}
+
+#[test]
+fn words_that_correct_a_call_are_told_with_the_request_that_it_was_made_for() {
+    let rejection = "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, \
+                the user said:\nNo, take it from the file";
+    let request = "Make a plan to fix the path of the session file only for the second agent";
+    let script = SessionScript::new()
+        .user(request)
+        .agent("Here it is.")
+        .user("which file is that?")
+        .agent("The first one.")
+        .run("a", "plan", 1, rejection)
+        .run("b", "plan again", 1, rejection);
+    let last = last_request(script);
+    assert!(
+        last.starts_with("No, take it from the file")
+            && last.ends_with(&format!("asked for before it: “{request}”")),
+        "{last}"
+    );
+}
+
+#[test]
+fn a_short_answer_stands_with_the_question_and_the_option_that_it_picks() {
+    let remarks = |answer: &'static str| {
+        let summary = SessionScript::new()
+            .user("Type the ids of the checkpoints")
+            .agent("Two ways:\n1. cast them, since the source is trusted\n2. parse them, because the source may be wrong\n\nWhich one?")
+            .user(answer)
+            .edit("a", "id.go")
+            .agent("Done.")
+            .user("Now the docs of the ids please")
+            .agent("Done, too.")
+            .summary();
+        summary.remarks.into_iter().map(|remark| remark.text).collect::<Vec<_>>()
+    };
+    let picked = "Which one? → 2. parse them, because the source may be wrong — the user: “let's try 2”";
+    assert!(remarks("let's try 2").iter().any(|text| text == picked), "{:?}", remarks("let's try 2"));
+    assert!(
+        !remarks("let's try 2").iter().any(|text| text.contains("cast them")),
+        "an option that was not chosen"
+    );
+    let limits = "Which one? — the user: “the second, but not in the tests”";
+    assert!(remarks("the second, but not in the tests").iter().any(|text| text == limits));
+}
+
+#[test]
+fn what_was_seen_before_the_last_change_is_not_also_said_and_what_was_asked_for_is_a_request_of_the_past() {
+    let summary = SessionScript::new()
+        .user("Fix the build of the reader")
+        .agent("The issue is that `Load` never closes the file, so the lock stays. Let me fix it.")
+        .edit("a", "load.go")
+        .agent("Writes were slow, so the index had to go.")
+        .user("This looks odd since the message names no file. Can we name it there?")
+        .edit("b", "message.go")
+        .agent("Done.")
+        .user("Now write the documentation of the reader and its two levels")
+        .edit("c", "docs.md")
+        .agent("Written.")
+        .summary();
+    let all: Vec<(&str, &str)> =
+        summary.remarks.iter().map(|one| (one.role.as_str(), one.text.as_str())).collect();
+    let wanted = [
+        ("assistant", "Writes were slow, so the index had to go."),
+        ("request", "This looks odd since the message names no file. Can we name it there?"),
+    ];
+    assert_eq!(all, wanted);
+}
+
+#[test]
+fn an_order_lifts_what_was_forbidden_for_the_moment() {
+    let rules = |last: &'static str| {
+        let summary = SessionScript::new()
+            .user("Write the plan to a file, don't commit.")
+            .agent("Written.")
+            .user(last)
+            .summary();
+        summary.constraints.len()
+    };
+    assert_eq!((rules("commit this"), rules("what does the plan say of the commit?")), (0, 1));
+}
+
+#[test]
+fn a_summary_of_a_full_context_tells_nothing_of_what_was_open_once_work_went_on() {
+    let summary = "1. Primary Request and Intent:\n   Port it.\n\n7. Pending Tasks:\n   - The lexer";
+    let script = || {
+        let script = SessionScript::new().user("Port it");
+        script.add(EventKind::Compaction(summary.into()))
+    };
+    let summary_of = |script: SessionScript| script.summary().metadata["compaction"]["summary"].to_string();
+    assert!(summary_of(script()).contains("The lexer"), "nothing was done since");
+    let after = summary_of(script().edit("a", "lexer.rs"));
+    assert!(after.contains("Port it.") && !after.contains("The lexer"), "{after}");
+}
+
+#[test]
+fn work_that_git_threw_away_is_a_failed_attempt() {
+    let summary = SessionScript::new()
+        .user("Is the lint ours?")
+        .edit("a", "review.go")
+        .run("b", "git checkout -- review.go other.go", 0, "")
+        .agent("Gone.")
+        .summary();
+    let tried: Vec<&str> = summary.failed_attempts.iter().map(|one| one.tried.as_str()).collect();
+    assert_eq!(tried.len(), 1, "{tried:?}");
+    assert!(tried[0].ends_with("threw away changes that were in no commit, of `review.go`"), "{tried:?}");
 }

@@ -29,6 +29,8 @@ const ABORTED: &[&str] = &[
     "Command aborted",
     "Command was aborted",
 ];
+/// What is told of a call that the tool did not start.
+pub(super) const NEVER_RAN_WORD: &str = "did not run";
 const NEVER_RAN: &str = "Sibling tool call errored";
 /// What stands before the user's own words in a rejection.
 const WORDS_FOLLOW: &[&str] = &["the user said:", "reason for the rejection:"];
@@ -58,7 +60,7 @@ impl Stopped {
         match self {
             Self::Rejected => "rejected by the user, did not run",
             Self::Aborted => "stopped before it ended",
-            Self::NeverRan => "did not run",
+            Self::NeverRan => NEVER_RAN_WORD,
         }
     }
 }

@@ -40,7 +40,8 @@ fn what_the_user_says_in_a_rejection_is_a_request_and_a_constraint() {
     let summary = SessionScript::new().user("Add a cache").run("a", "mise run test:ci", 1, SAID).summary();
     let words = "don't run CI or integration tests, too slow.";
     let last = summary.requests.and_then(|requests| requests.last).expect("request");
-    assert_eq!(last.text, format!("{words} — said by the user, who rejected this call: `mise run test:ci`"));
+    let call = "said by the user, who rejected this call: `mise run test:ci`";
+    assert_eq!(last.text, format!("{words} — {call} — asked for before it: “Add a cache”"));
     assert_eq!(last.at.as_deref(), Some("claude:x#3"));
     assert_eq!(texts(&summary.constraints).len(), 1, "{:?}", summary.constraints);
     let reason = "The user doesn't want to proceed with this tool use. The user provided the following reason for the \

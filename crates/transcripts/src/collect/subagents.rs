@@ -4,8 +4,9 @@ use super::clean::Cleaner;
 use super::coverage::makes_good;
 use super::error_line::error_line;
 use super::importance::only_answers;
+use super::prose;
 use super::run::Run;
-use crate::shared::words::one_line;
+use crate::shared::words::{one_line, sentences};
 
 const MAX_FAILURES: usize = 20;
 const MAX_TAIL: usize = 4096;
@@ -40,10 +41,33 @@ impl SubagentFailures {
 pub(super) fn report(task: &str, output: &str) -> Option<String> {
     const MAX_TASK: usize = 80;
     const MAX_REPORT: usize = 300;
+    let output = without_opening(output);
     let speech = output.lines().map(str::trim).filter(|line| !line.is_empty() && !is_frame(line));
     let text = speech.map(|line| line.trim_start_matches(['#', ' '])).collect::<Vec<_>>().join(" ");
     let report = one_line(&text, MAX_REPORT);
-    (!report.is_empty()).then(|| format!("Sub-agent “{}” reported: {report}", one_line(task, MAX_TASK)))
+    (!report.is_empty()).then(|| format!("{REPORT} “{}” reported: {report}", one_line(task, MAX_TASK)))
+}
+
+/// What stands before the task whose report follows.
+pub(super) const REPORT: &str = "Sub-agent";
+
+/// A report without the sentences in which a sub-agent says that it reports: `Perfect! Now I have enough. Let me write it.`
+fn without_opening(output: &str) -> &str {
+    let mut rest = output.trim_start();
+    loop {
+        let line = rest.lines().next().unwrap_or_default();
+        let Some(first) = sentences(line).first().copied() else { return rest };
+        let short = first.split_whitespace().count() <= 2 && first.ends_with(['!', '.']);
+        if !(short || prose::announces(first)) || line.starts_with('#') {
+            return rest;
+        }
+        let Some(at) = rest.find(first) else { return rest };
+        let left = rest[at + first.len()..].trim_start();
+        if left.is_empty() {
+            return rest;
+        }
+        rest = left;
+    }
 }
 
 /// Whether a line is the tool's and not the sub-agent's.
@@ -74,5 +98,7 @@ mod tests {
             Some("Sub-agent “Look at the lexer” reported: Findings The lexer drops BOMs.")
         );
         assert_eq!(report("x", "\n"), None);
+        let opening = "Perfect! Now I have enough. Let me write it down:\n\nThe lexer drops BOMs.";
+        assert_eq!(report("x", opening).as_deref(), Some("Sub-agent “x” reported: The lexer drops BOMs."));
     }
 }

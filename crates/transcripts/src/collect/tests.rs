@@ -62,7 +62,7 @@ impl SessionScript {
         self.call(id, Category::Edit, path).ended(id, 0, "")
     }
 
-    fn add(mut self, what: EventKind<'static>) -> Self {
+    pub(super) fn add(mut self, what: EventKind<'static>) -> Self {
         self.0.push(what);
         self
     }

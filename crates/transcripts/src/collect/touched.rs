@@ -88,6 +88,11 @@ impl TouchedFiles {
         (file.calls.iter().map(recent).sum::<f64>() * 100.0) as i64
     }
 
+    /// The paths of all of them.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.list.iter().map(|file| file.path.as_str())
+    }
+
     /// Files that were read, those that matter most first.
     pub(super) fn read_files(&self) -> Vec<&TouchedFile> {
         let mut read: Vec<&TouchedFile> = self.list.iter().filter(|file| file.read_at.is_some()).collect();

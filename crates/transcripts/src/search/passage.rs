@@ -8,6 +8,8 @@ use crate::event::{Call, Edit, Event, EventKind, Outcome};
 use crate::format::by_id;
 use crate::header::TranscriptFile;
 use crate::report::Report;
+use crate::shared::diff::MAX_DIFF;
+use crate::shared::words::clip_unclean;
 
 /// A passage is closed when its text is this long.
 const PASSAGE_BYTES: usize = 8 * 1024;
@@ -162,7 +164,8 @@ fn outcome_text(outcome: &Outcome<'_>) -> String {
 
 fn changes(text: &mut String, edits: &[Edit]) {
     for edit in edits {
-        let _ = write!(text, "\n{}\n{}", edit.path, edit.diff.as_deref().unwrap_or_default());
+        let diff = clip_unclean(edit.diff.as_deref().unwrap_or_default(), MAX_DIFF);
+        let _ = write!(text, "\n{}\n{diff}", edit.path);
     }
 }
 

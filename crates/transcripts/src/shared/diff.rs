@@ -4,8 +4,10 @@ use crate::event::{Change, Edit};
 use crate::shared::json::Json;
 use crate::shared::words::clip_unclean;
 
-/// No more of a diff is kept.
+/// No more of a diff is shown.
 pub(crate) const MAX_DIFF: usize = 4096;
+/// No more of a diff is read: its lines are counted against those of other edits.
+const MAX_COUNTED: usize = 1024 * 1024;
 
 impl Edit {
     /// A change of a path whose content is not known.
@@ -16,7 +18,7 @@ impl Edit {
     /// A change given as the body of a diff.
     pub fn with_diff(path: &str, change: Change, body: &str) -> Self {
         let (added, removed) = count(body);
-        let diff = (!body.is_empty()).then(|| clip_unclean(body.trim_end_matches('\n'), MAX_DIFF));
+        let diff = (!body.is_empty()).then(|| clip_unclean(body.trim_end_matches('\n'), MAX_COUNTED));
         Self { added: Some(added), removed: Some(removed), diff, ..Self::bare(path, change) }
     }
 

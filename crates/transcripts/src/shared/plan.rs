@@ -3,6 +3,28 @@
 use crate::event::PlanItem;
 use crate::shared::json::Json;
 
+/// The state of an item that was ticked off without being done.
+pub(crate) const SKIPPED: &str = "skipped";
+
+/// Whether a note by which an item is ticked off says that it was not done: `SKIPPED: too little gain`.
+pub(crate) fn says_skipped(note: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "skipped",
+        "skipping",
+        "cancelled",
+        "canceled",
+        "deferred",
+        "dropped",
+        "not done",
+        "won't do",
+        "obsolete",
+    ];
+    let lower = note.trim_start_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    WORDS
+        .iter()
+        .any(|word| lower.strip_prefix(word).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric)))
+}
+
 /// The plan that a list or a text holds; none if there is no item in it.
 pub(crate) fn of(value: &Json<'_>) -> Option<Vec<PlanItem>> {
     let items = match value {

@@ -8,7 +8,7 @@ use baton_ops::task::{self as tasks, BatchResult, BatchStep};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{Out, identity};
+use super::{Out, identity, link};
 use crate::cli::read_input;
 use crate::error::AppError;
 
@@ -125,6 +125,12 @@ fn parse(text: &str) -> Result<Vec<Line>, Refusal> {
             let what = format!("line {} is not understood: `{}`; nothing was written", at + 1, visible(text));
             Refusal::invalid("batch_invalid", what, GRAMMAR)
         })?;
+        if let BatchStep::Depend { on, kind, remove: false, .. } = &step
+            && let Some(refusal) = link::external_refusal(on, kind)
+        {
+            let message = format!("line {}: {}; nothing was written", at + 1, refusal.message);
+            return Err(Refusal { message, ..refusal });
+        }
         lines.push(Line { number: at + 1, text: text.to_owned(), step });
     }
     Ok(lines)

@@ -1,6 +1,7 @@
 //! Issues are closed and opened again.
 
 use baton_model::id::visible;
+use baton_model::refusal::{Kind, Refusal};
 use baton_ops::task as tasks;
 use serde::Serialize;
 use serde_json::json;
@@ -9,7 +10,7 @@ use super::annotate::show_task;
 use super::args::Close;
 use super::change::{claim, unchanged};
 use super::shape::{self, ClosedIssue};
-use super::{EachIssue, Out};
+use super::{EachIssue, Out, gate};
 use crate::cli::{read_input, task};
 use crate::error::AppError;
 
@@ -73,6 +74,16 @@ pub(super) fn close(mut args: Close, out: &mut Out<'_>) -> Result<(), AppError> 
     let reasons = reasons(&args)?;
     let (mut closed, mut unblocked, mut failed) = (Vec::new(), Vec::new(), None);
     for (id, reason) in args.ids.iter().zip(reasons) {
+        if !args.force
+            && let Err(refusal) = refuse_kept(id, out)
+        {
+            if args.ids.len() < 2 {
+                return Err(refusal);
+            }
+            super::print_error(&refusal, Some(id))?;
+            failed = Some(refusal);
+            continue;
+        }
         let input = tasks::CloseInput {
             project: out.project(),
             identity: out.identity(),
@@ -110,6 +121,27 @@ pub(super) fn close(mut args: Close, out: &mut Out<'_>) -> Result<(), AppError> 
     out.print(&payload, Closed::text)
 }
 
+/// Refuses a pinned issue, and a gate whose condition is not met.
+fn refuse_kept(id: &str, out: &mut Out<'_>) -> Result<(), AppError> {
+    let Ok(tasks::ShowOutput { task, .. }) = show_task(id, out) else { return Ok(()) };
+    let name = visible(&task.id);
+    if task.status == "pinned" {
+        let hint = format!(
+            "`bd update {name} --status open` unpins it; `bd close {name} --force` closes it as it is"
+        );
+        return Err(Refusal::new(Kind::Refused, "task_pinned", format!("{name} is pinned"), hint).into());
+    }
+    if task.issue_type != gate::GATE || task.status == "closed" {
+        return Ok(());
+    }
+    let Some(awaited) = gate::unmet(&task, out)? else { return Ok(()) };
+    let what = format!("{name} is a gate that waits for {}", visible(&awaited));
+    let hint = format!(
+        "`bd gate resolve {name}` opens it when that is done; `bd close {name} --force` closes it all the same"
+    );
+    Err(Refusal::new(Kind::Refused, "gate_unmet", what, hint).into())
+}
+
 /// Closes issues for one reason.
 pub(super) fn close_with(ids: &[String], reason: &str, out: &mut Out<'_>) -> Result<(), AppError> {
     close(Close { ids: ids.to_vec(), reason: vec![reason.to_owned()], ..Close::default() }, out)
@@ -125,7 +157,7 @@ fn reasons(args: &Close) -> Result<Vec<Option<String>>, AppError> {
         [] => Ok(vec![None; args.ids.len()]),
         [one] => Ok(vec![Some(one.clone()); args.ids.len()]),
         several if several.len() == args.ids.len() => Ok(several.iter().cloned().map(Some).collect()),
-        several => Err(baton_model::refusal::Refusal::invalid(
+        several => Err(Refusal::invalid(
             "usage",
             format!("{} reasons are given for {} issues", several.len(), args.ids.len()),
             "give --reason once for all of them, or once for each",
@@ -187,8 +219,13 @@ pub(super) fn reopen(ids: Vec<String>, reason: Option<String>, out: &mut Out<'_>
     let mut open_already = Vec::new();
     let reopened = EachIssue::try_all(&ids, out, |id, out| {
         let (project, identity) = (out.project(), out.identity());
-        if show_task(id, out)?.task.status == "open" {
-            out.remark(&format!("{} is open already", visible(id)));
+        let status = show_task(id, out)?.task.status;
+        if !matches!(status.as_str(), "closed" | "deferred") {
+            let what = match status.as_str() {
+                "open" => "open already".to_owned(),
+                other => format!("not closed (status: {})", visible(other)),
+            };
+            out.remark(&format!("{} is {what}", visible(id)));
             open_already.push(id.clone());
         }
         let input = tasks::ReopenInput { project, identity, id: id.clone(), reason: reason.clone() };

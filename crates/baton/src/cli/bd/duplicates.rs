@@ -145,7 +145,8 @@ fn merge(group: &Group, out: &mut Out<'_>) -> Result<MergeResult, AppError> {
     Ok(MergeResult { target, sources, linked: closed.clone(), closed, reparented, errors })
 }
 
-/// Open issues with the same title and texts; the one with the most connections stays.
+/// Open issues with the same title, texts and status; the one with the most connections stays, of those that somebody has claimed one
+/// of them.
 fn groups(out: &mut Out<'_>) -> Result<Vec<Group>, AppError> {
     let filters = Filters { limit: Some(0), ..Filters::default() };
     let (issues, _) = Selection::new(filters, Arrangement::default(), out)?.find(out)?;
@@ -154,11 +155,13 @@ fn groups(out: &mut Out<'_>) -> Result<Vec<Group>, AppError> {
         true => Selection::all(out).find(out)?.0.iter().map(Texts::of).collect(),
         false => Vec::new(),
     };
-    let mut groups: BTreeMap<[String; 4], Vec<Row>> = BTreeMap::new();
+    let mut groups: BTreeMap<[String; 5], Vec<Row>> = BTreeMap::new();
     for row in issues {
         let other = |key: &str| row.task.other_text(key).unwrap_or_default();
         let (design, criteria) = (other("design"), other("acceptance_criteria"));
-        let key = [row.task.title.clone(), row.task.description.clone(), design, criteria];
+        // What somebody works on gives way to nothing that is idle.
+        let status = row.task.status.clone();
+        let key = [row.task.title.clone(), row.task.description.clone(), design, criteria, status];
         groups.entry(key).or_default().push(row);
     }
     Ok(groups
@@ -219,8 +222,12 @@ fn group(title: String, rows: Vec<Row>, texts: &[Texts]) -> Group {
             is_merge_target,
         }
     };
+    let claimed: BTreeSet<String> =
+        rows.iter().filter(|row| row.task.claim.is_some()).map(|row| row.task.id.clone()).collect();
     let mut issues: Vec<Duplicate> = rows.into_iter().map(duplicate).collect();
-    issues.sort_by(|a, b| b.weight.cmp(&a.weight).then_with(|| a.id.cmp(&b.id)));
+    issues.sort_by_key(|issue| {
+        (!claimed.contains(&issue.id), std::cmp::Reverse(issue.weight), issue.id.clone())
+    });
     if let Some(first) = issues.first_mut() {
         first.is_merge_target = true;
     }

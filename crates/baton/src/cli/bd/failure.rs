@@ -4,8 +4,8 @@ use baton_model::id::visible;
 use baton_model::refusal::Refusal;
 use serde_json::{Map, Value, json};
 
-use super::args::{Bd, Command, Setup};
-use super::{Out, options, reference, settings};
+use super::args::{Bd, Command, Dep, Relation, Setup, Work};
+use super::{Out, gate, link, options, reference, settings};
 use crate::error::{AppError, quote};
 
 /// What is wrong with the words of a call, whole: a verb of Beads that is not here says what to use.
@@ -22,6 +22,16 @@ pub(super) fn misused(error: &clap::Error, words: &[String]) -> Refusal {
         }
         if let Some(refusal) = group.and_then(|group| reference::nested_refusal(group, name)) {
             return refusal;
+        }
+        // A verb two groups down; below `wisp` any other name is that of a template, unless it is a slip.
+        let before = words.iter().take_while(|word| *word != name).filter(|word| !word.starts_with('-'));
+        let is_slip = error.get(ContextKind::SuggestedSubcommand).is_some();
+        if let Some("wisp") = before.last().map(String::as_str) {
+            let wisp = |verb| reference::nested_refusal("wisp", verb);
+            let template = if is_slip { None } else { wisp("create") };
+            if let Some(refusal) = wisp(name).or(template) {
+                return refusal;
+            }
         }
     }
     let bare: Vec<&str> =
@@ -61,6 +71,20 @@ pub(super) fn misused(error: &clap::Error, words: &[String]) -> Refusal {
 pub(super) fn unsupported(bd: &Bd, words: &[String]) -> Option<Refusal> {
     match &bd.command {
         Command::Setup(Setup::Config { verb }) => settings::refusal(verb),
+        Command::Relation(Relation::Gate { verb }) => gate::refusal(verb),
+        Command::Relation(Relation::Link { on, kind, .. }) => link::external_refusal(on, kind),
+        Command::Relation(Relation::Dep {
+            verb: Some(Dep::Add { on, blocked_by, depends_on, kind, .. }),
+            ..
+        }) => {
+            let on = on.as_ref().or(blocked_by.as_ref()).or(depends_on.as_ref())?;
+            link::external_refusal(on, kind)
+        }
+        Command::Work(Work::Create(args)) => args.deps.iter().find_map(|dep| {
+            let at = dep.find("external:")?;
+            let kind = dep[..at].trim_end_matches(':');
+            link::external_refusal(&dep[at..], if kind.is_empty() { "blocks" } else { kind })
+        }),
         // Before the verb the option is one of every command, and means something else.
         Command::Setup(Setup::Import { .. }) => {
             let after = words.iter().skip_while(|word| *word != "import");
@@ -71,13 +95,20 @@ pub(super) fn unsupported(bd: &Bd, words: &[String]) -> Option<Refusal> {
     }
 }
 
-/// A text that names commands of `baton task` in backquotes, with those of `bd` in their place where there is the same one.
+/// A text that names commands of `baton` in backquotes, with those of `bd` in their place where there is the same one.
 pub(super) fn in_words_of_bd(text: &str) -> String {
-    let part = |(at, part): (usize, &str)| match part.strip_prefix("baton task ").filter(|_| at % 2 == 1) {
-        Some(command) => command_of_bd(command).unwrap_or_else(|| part.to_owned()),
-        None => part.to_owned(),
+    let part = |(at, part): (usize, &str)| {
+        let command = part.strip_prefix("baton ").filter(|_| at % 2 == 1);
+        let of_bd = command.and_then(|command| match command.strip_prefix("task ") {
+            Some(command) => command_of_bd(command),
+            None if command == "init" => Some("bd init".to_owned()),
+            None => command.strip_prefix("import beads ").map(|file| format!("bd import {file}")),
+        });
+        of_bd.unwrap_or_else(|| part.to_owned())
     };
-    text.split('`').enumerate().map(part).collect::<Vec<String>>().join("`")
+    let text = text.split('`').enumerate().map(part).collect::<Vec<String>>().join("`");
+    // The option has another name there.
+    text.replace("say --project ID", "name its folder: `bd -C DIR`")
 }
 
 /// The command of `bd` that does what this one of `baton task` does.
@@ -103,6 +134,7 @@ fn command_of_bd(command: &str) -> Option<String> {
     match (verb, rest.split_once(" --force")) {
         // There a claim is given back before it is taken.
         ("claim", Some((id, _))) => Some(format!("bd unclaim {id} --force --reason REASON")),
+        ("release", Some((id, _))) => Some(format!("bd unclaim {id} --force --reason REASON")),
         ("release", None) => Some(format!("bd unclaim {rest}")),
         // The other options of a claim are not there.
         ("claim", None) if rest.contains("--") => None,
@@ -174,6 +206,18 @@ mod tests {
             ("`baton task claim a-1` or `baton task list`", "`bd update a-1 --claim` or `bd list`"),
             ("`baton task claim a-1 --lease SPAN`", "`baton task claim a-1 --lease SPAN`"),
             ("`baton task release a-1`, baton task list", "`bd unclaim a-1`, baton task list"),
+            (
+                "`baton task release a-1 --force --why REASON` gives it back",
+                "`bd unclaim a-1 --force --reason REASON` gives it back",
+            ),
+            (
+                "run `baton init` in the repository, or say --project ID",
+                "run `bd init` in the repository, or name its folder: `bd -C DIR`",
+            ),
+            (
+                "`baton import beads .beads/issues.jsonl`, `baton init --merge-driver`",
+                "`bd import .beads/issues.jsonl`, `baton init --merge-driver`",
+            ),
         ] {
             assert_eq!(super::in_words_of_bd(ours), theirs);
         }

@@ -28,7 +28,9 @@ pub(super) fn run(verb: GateVerb, out: &mut Out<'_>) -> Result<(), AppError> {
         GateVerb::List { id, all, limit } => list(id, all, limit, out),
         GateVerb::Show { id } => {
             let found = gate(&id, out)?;
-            out.print(&[shape::details(found)], |all| all.iter().map(task::details).collect())
+            let awaits = awaited(&found.task).map(|text| format!("waits for\n  {}\n", visible(&text)));
+            let awaits = awaits.unwrap_or_default();
+            out.print(&[shape::details(found)], |all| all.iter().map(task::details).chain([awaits]).collect())
         }
         GateVerb::Resolve { id, reason } => {
             let id = gate(&id, out)?.task.id;
@@ -126,44 +128,113 @@ fn close_gates(ids: &[String], reason: &str, out: &mut Out<'_>) -> Result<Vec<Cl
     Ok(closed)
 }
 
-/// Closes the timers that have run out. What GitHub knows is asked for by nobody: a remark names those gates.
+/// What a gate waits for, by its type and the id that it names.
+fn awaited(gate: &View) -> Option<String> {
+    let kind = gate.other_text("await_type")?;
+    Some(match gate.other_text("await_id") {
+        Some(id) => format!("{kind} {id}"),
+        None => kind,
+    })
+}
+
+/// How it stands with what a gate waits for.
+enum GateState {
+    /// It is there, or the time is over.
+    Met(&'static str),
+    /// Not yet; of a gate for a person, that person has not closed it.
+    Waiting,
+    /// A timer without a span.
+    Timeless,
+    /// GitHub knows it, which is not asked.
+    OfGitHub,
+    /// An issue that is not here.
+    Elsewhere,
+}
+
+fn state(gate: &View, out: &mut Out<'_>) -> Result<GateState, AppError> {
+    let kind = gate.other_text("await_type").unwrap_or_default();
+    Ok(match kind.as_str() {
+        "timer" => match due(gate) {
+            Some(due) if due <= crate::clock::now() => GateState::Met("the time is over"),
+            Some(_) => GateState::Waiting,
+            None => GateState::Timeless,
+        },
+        "bead" => {
+            let id = gate.other_text("await_id").unwrap_or_default();
+            // Beads writes the rig of the issue before it.
+            let id = id.rsplit(':').next().unwrap_or_default();
+            match show_task(id, out) {
+                Ok(found) if found.task.status == "closed" => GateState::Met("the issue is closed"),
+                Ok(_) => GateState::Waiting,
+                Err(AppError::Refused(_)) => GateState::Elsewhere,
+                Err(ended) => return Err(ended),
+            }
+        }
+        kind if kind.starts_with("gh:") => GateState::OfGitHub,
+        _ => GateState::Waiting,
+    })
+}
+
+/// What a gate still waits for, where that is not for whoever closes it to say.
+pub(super) fn unmet(gate: &View, out: &mut Out<'_>) -> Result<Option<String>, AppError> {
+    let kind = gate.other_text("await_type").unwrap_or_default();
+    let is_of_person = matches!(kind.as_str(), "" | "human");
+    Ok(match state(gate, out)? {
+        GateState::Met(_) => None,
+        _ if is_of_person => None,
+        _ => awaited(gate),
+    })
+}
+
+/// What there is to say of a look at gates that GitHub alone could open.
+pub(super) fn refusal(verb: &GateVerb) -> Option<Refusal> {
+    let GateVerb::Check { kind: Some(kind), .. } = verb else { return None };
+    kind.starts_with("gh").then(|| {
+        let what = format!("`bd gate check --type {}` asks GitHub; Baton does not", visible(kind));
+        let hint = "use instead: `bd gate resolve ID` when the run or pull request is done; `bd gate list` names the gates";
+        Refusal::invalid("not_supported", what, hint)
+    })
+}
+
+/// Closes the timers that have run out, and the gates whose issue is closed. What GitHub knows is asked for by nobody: a remark
+/// names those gates.
 fn check(kind: Option<&str>, limit: Option<u32>, dry_run: bool, out: &mut Out<'_>) -> Result<(), AppError> {
-    let now = crate::clock::now();
-    let (mut over, mut unasked, mut timeless) = (Vec::new(), Vec::new(), Vec::new());
     let mut open = gates(false, out)?;
     open.truncate(limit_or_unlimited(limit, 0));
     let checked = open.len();
+    let (mut over, mut unasked, mut timeless, mut elsewhere) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for row in open {
         let awaits = row.task.other_text("await_type").unwrap_or_else(|| "human".to_owned());
         let wanted = kind
             .is_none_or(|kind| kind == "all" || awaits == kind || awaits.starts_with(&format!("{kind}:")));
-        match awaits.as_str() {
-            "timer" if wanted => match due(&row.task) {
-                Some(due) if due <= now => over.push(row),
-                Some(_) => {}
-                None => timeless.push(row.task.id),
-            },
-            other if wanted && other.starts_with("gh:") => unasked.push(row.task.id),
-            _ => {}
+        if !wanted {
+            continue;
+        }
+        match state(&row.task, out)? {
+            GateState::Met(why) => over.push((row.task.id, why)),
+            GateState::Waiting => {}
+            GateState::Timeless => timeless.push(row.task.id),
+            GateState::OfGitHub => unasked.push(row.task.id),
+            GateState::Elsewhere => elsewhere.push(row.task.id),
         }
     }
-    if !unasked.is_empty() {
-        out.remark(&format!(
-            "GitHub is not asked; close these when their run or pull request is done: bd gate resolve {}",
-            visible(&unasked.join(", "))
-        ));
+    for (ids, what) in [
+        (unasked, "GitHub is not asked; close these when their run or pull request is done"),
+        (timeless, "these timers do not say how long, and open by hand only"),
+        (elsewhere, "the issues that these wait for are not here; close them when they are done"),
+    ] {
+        if !ids.is_empty() {
+            out.remark(&format!("{what}: bd gate resolve {}", visible(&ids.join(", "))));
+        }
     }
-    if !timeless.is_empty() {
-        out.remark(&format!(
-            "these timers do not say how long, and open by hand only: bd gate resolve {}",
-            visible(&timeless.join(", "))
-        ));
-    }
-    let ids: Vec<String> = over.into_iter().map(|row| row.task.id).collect();
-    let (checked, resolved, escalated, errors) = (checked, ids.len(), 0, 0);
     if !dry_run {
-        close_gates(&ids, "the time is over", out)?;
+        for (id, why) in &over {
+            close_gates(std::slice::from_ref(id), why, out)?;
+        }
     }
+    let ids: Vec<String> = over.into_iter().map(|(id, _)| id).collect();
+    let (resolved, escalated, errors) = (ids.len(), 0, 0);
     let answer = Checked { checked, resolved, escalated, errors, dry_run, ids };
     out.print(&answer, |found| {
         let word = if found.dry_run { "would be resolved" } else { "is resolved" };

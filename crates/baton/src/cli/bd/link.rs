@@ -113,6 +113,18 @@ fn print_link(link: &Link, word: &str, out: &mut Out<'_>) -> Result<(), AppError
     })
 }
 
+/// What there is to say of a dependency on what another repository is to publish: nothing here would notice that.
+pub(super) fn external_refusal(on: &str, kind: &str) -> Option<Refusal> {
+    let holds_back =
+        matches!(kind, "blocks" | "blocked-by" | "conditional-blocks" | "waits-for" | "parent-child");
+    (on.starts_with("external:") && holds_back).then(|| {
+        let what = format!("`{}` is of another repository, and nothing here notices when it is shipped", visible(on));
+        let hint = "use instead: `bd gate create --blocks ID --reason TEXT` holds the issue back until `bd gate resolve`; \
+             `baton handoff create` asks the other repository for it and tells you its end";
+        Refusal::invalid("not_supported", what, hint)
+    })
+}
+
 /// `bd link`, `bd dep add`.
 pub(super) fn link(id: &str, on: &str, kind: &str, out: &mut Out<'_>) -> Result<(), AppError> {
     let added = depend(id, on, kind, false, out)?;
@@ -128,13 +140,31 @@ pub(super) fn relate(id: &str, other: &str, out: &mut Out<'_>) -> Result<(), App
 /// Links two issues in both directions, or takes both links away; the link of the first.
 fn both_ways(id: &str, other: &str, remove: bool, out: &mut Out<'_>) -> Result<Link, AppError> {
     let kind = "relates-to";
-    let steps = vec![batch::depend(other, id, kind, remove), batch::depend(id, other, kind, remove)];
+    let mut ways = vec![(other, id), (id, other)];
+    if remove {
+        // The link may stand on one side only.
+        let stands = [is_linked(other, id, out)?, is_linked(id, other, out)?];
+        if stands.contains(&true) {
+            let mut stands = stands.into_iter();
+            ways.retain(|_| stands.next() == Some(true));
+        }
+    }
+    let steps = ways.into_iter().map(|(from, to)| batch::depend(from, to, kind, remove)).collect();
     let done = batch::carry_out(steps, |_| String::new(), out)?;
     let edge = Edge { from: id.to_owned(), to: other.to_owned(), kind: kind.to_owned() };
     Ok(match done.into_iter().next_back() {
         Some(done) => Link::new(edge, done),
         None => Link::unchanged(edge),
     })
+}
+
+/// Whether an issue has a link to another that holds nothing back.
+fn is_linked(id: &str, to: &str, out: &mut Out<'_>) -> Result<bool, AppError> {
+    let to = show_task(to, out)?.task.id;
+    let mut links = show_task(id, out)?.dependencies.into_iter();
+    Ok(links.any(|other| {
+        shape::linked_id(&other) == to && matches!(other.dependency_type.as_str(), "relates-to" | "related")
+    }))
 }
 
 pub(super) fn unrelate(id: &str, other: &str, out: &mut Out<'_>) -> Result<(), AppError> {
@@ -152,6 +182,10 @@ fn add_from_file(path: &str, out: &mut Out<'_>) -> Result<(), AppError> {
             let hint = "write {\"from\": \"ID\", \"to\": \"ID\", \"type\": \"blocks\"}";
             Refusal::invalid("json_invalid", what, hint)
         })?;
+        if let Some(refusal) = external_refusal(&edge.to, &edge.kind) {
+            let message = format!("line {}: {}; nothing was written", number + 1, refusal.message);
+            return Err(Refusal { message, ..refusal }.into());
+        }
         edges.push(edge);
         numbers.push(number + 1);
     }

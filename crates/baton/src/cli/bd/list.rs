@@ -13,6 +13,9 @@ use crate::error::AppError;
 /// How many issues a list shows when nothing is said.
 const USUAL: u32 = 50;
 
+/// How many of those that can be worked on are shown when nothing is said.
+const USUAL_READY: u32 = 100;
+
 /// What is asked of the ledger, and what is looked at here.
 pub(super) struct Selection {
     /// The filters that the ledger knows.
@@ -95,17 +98,17 @@ impl Selection {
         self.ledger.limit = if plain { self.limit.map(i64::from) } else { Some(0) };
         let found = out.app.run::<tasks::List>(&self.ledger)?;
         let more = found.next.is_some();
-        Ok(self.pick(found.items, more))
+        Ok(self.pick(found.items, more, USUAL))
     }
 
     /// Of these issues those that the conditions take, in order, and whether there are more.
-    fn pick(&self, mut items: Vec<Row>, more: bool) -> (Vec<Row>, bool) {
+    fn pick(&self, mut items: Vec<Row>, more: bool, usual: u32) -> (Vec<Row>, bool) {
         if self.is_plain() {
             return (items, more);
         }
         items.retain(|row| self.conditions.iter().all(|condition| condition.holds(&row.task)));
         select::sort(&mut items, self.look.sort, self.look.reverse, crate::clock::now());
-        let limit = match self.limit.unwrap_or(USUAL) {
+        let limit = match self.limit.unwrap_or(usual) {
             0 => usize::MAX,
             limit => usize::try_from(limit).unwrap_or(usize::MAX),
         };
@@ -246,7 +249,7 @@ pub(super) fn ready_issues(
         ..tasks::ReadyInput::default()
     };
     let found = out.app.run::<tasks::Ready>(&input)?;
-    Ok(selection.pick(found.items, found.next.is_some()))
+    Ok(selection.pick(found.items, found.next.is_some(), USUAL_READY))
 }
 
 pub(super) fn ready(

@@ -11,6 +11,7 @@ mod blocked;
 mod change;
 mod close;
 mod count;
+mod deferral;
 mod doctor;
 mod duplicates;
 mod each;
@@ -189,13 +190,7 @@ fn person(app: &mut App) -> Option<String> {
 
 /// An actor may be any text there; here it is a name of letters, digits, `.`, `_` and `-`.
 fn identity(actor: &str) -> String {
-    let name: String = actor
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' })
-        .take(64)
-        .collect();
-    let name = name.trim_start_matches(|c: char| !c.is_ascii_alphanumeric());
-    if name.is_empty() { baton_model::id::BOT.to_owned() } else { name.to_owned() }
+    baton_model::id::actor_name(actor)
 }
 
 impl Out<'_> {

@@ -311,7 +311,7 @@ pub(super) fn wisp(verb: Option<WispVerb>, out: &mut Out<'_>) -> Result<(), AppE
             let answer = Wisps { count: wisps.len(), old_count, wisps };
             out.print(&answer, |all| lines(all.wisps.iter().map(|wisp| wisp.line.clone())))
         }
-        WispVerb::Gc { age, all, closed, force, dry_run } => {
+        WispVerb::Gc { age, all, closed, force, dry_run, exclude_type } => {
             let Some(span) = parse_span(&age) else {
                 let what = format!("`{}` is not a span of time", visible(&age));
                 return Err(Refusal::invalid("span_invalid", what, "write it as 30m, 24h or 7d").into());
@@ -322,6 +322,7 @@ pub(super) fn wisp(verb: Option<WispVerb>, out: &mut Out<'_>) -> Result<(), AppE
                 true => row.task.status == "closed",
                 false => row.task.updated_at.0 < before,
             });
+            found.retain(|row| !exclude_type.contains(&row.task.issue_type));
             let ids: Vec<String> = found.into_iter().map(|row| row.task.id).collect();
             if ids.is_empty() {
                 return out.print(&Wisps { wisps: Vec::new(), count: 0, old_count: 0 }, |_| {

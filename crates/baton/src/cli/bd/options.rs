@@ -5,10 +5,16 @@ use baton_model::refusal::Refusal;
 /// Options of verbs that work, which do not: verb (and the one below it), option, what it is for, what to use in its place.
 pub(super) const OPTIONS: &[(&str, &str, &str, &str)] = &[
     (
+        "config show",
+        "--source",
+        "shows the settings of one source",
+        "`baton config show`, which names the source of each",
+    ),
+    (
         "doctor",
         "--clean",
-        "deletes issues of tests",
-        "`bd doctor --check pollution`, then `bd delete ID --force`",
+        "deletes issues of tests, and with --check=artifacts files of earlier versions of Beads",
+        "`bd doctor --check pollution`, then `bd delete ID --force`; Baton leaves no files beside .beads/issues.jsonl, `git clean -n .beads` names those of others",
     ),
     (
         "doctor",
@@ -69,6 +75,14 @@ pub(super) const OPTIONS: &[(&str, &str, &str, &str)] = &[
     ),
     ("orphans", "--fix", "closes them", "`bd close ID --reason TEXT` for each that is done"),
     ("show", "--thread", "shows a conversation", "`bd show ID --refs` and `bd comments ID`"),
+    (
+        "export",
+        "--exclude-owner",
+        "leaves out the issues of an owner",
+        "`bd query 'NOT owner=NAME' -n 0 --json`",
+    ),
+    ("info", "--thanks", "names the authors of Beads", "they are at github.com/gastownhall/beads"),
+    ("show", "--watch", "shows an issue again when it changes", "`watch -n 2 bd show ID`"),
     ("export", "--status", "exports issues of one status", "`bd list --status STATUS --limit 0 --json`"),
     (
         "import",
@@ -110,6 +124,11 @@ pub(super) fn option_refusal(verb: &[&str], option: &str) -> Option<Refusal> {
         verb.first().copied() == words.next() && words.next().is_none_or(|word| verb.get(1) == Some(&word))
     };
     let option = if option == "-w" { "--watch" } else { option };
+    if option == "--global" {
+        let what = "`bd --global` takes the database of the user; Baton does not have it";
+        let hint = "use instead: one ledger has the issues of all your repositories: `bd -C FOLDER list`";
+        return Some(Refusal::invalid("not_supported", what, hint));
+    }
     let (name, _, purpose, instead) =
         OPTIONS.iter().find(|(known, name, ..)| *name == option && is_verb(known))?;
     let what = format!("`bd {name} {option}` {purpose}; Baton does not have it");

@@ -66,7 +66,7 @@ pub(super) const VERBS: &[Verb] = &[
     works("close", "closes issues"),
     works("comment", "adds a comment"),
     works("comments", "lists or adds comments"),
-    unsupported_verb("compact", "shortens old issues", COMPACT),
+    unsupported_verb("compact", "squashes the commits of the database", NO_DATABASE),
     works("completion", "prints shell completions"),
     works("config", "shows settings"),
     unsupported_verb(
@@ -95,7 +95,7 @@ pub(super) const VERBS: &[Verb] = &[
     unsupported_verb("detect-pollution", "finds test issues", "`bd list --title-contains test`"),
     unsupported_verb("diff", "compares two states", "`git diff .beads/issues.jsonl` or `baton log`"),
     works("doctor", "checks that all is well"),
-    works("dolt", "moves the database"),
+    works("dolt", "writes the file for git (`push`, `commit`) and says where it is"),
     works("duplicate", "closes an issue as a duplicate"),
     works("duplicates", "finds issues with the same content"),
     works("edit", "opens a field in an editor"),
@@ -104,6 +104,11 @@ pub(super) const VERBS: &[Verb] = &[
     unsupported_verb("federation", "synchronises with peers", "`baton serve` and a token for each peer"),
     unsupported_verb(
         "find-duplicates",
+        "finds issues that mean the same",
+        "`bd search WORDS` or `baton memory search`",
+    ),
+    unsupported_verb(
+        "find-dups",
         "finds issues that mean the same",
         "`bd search WORDS` or `baton memory search`",
     ),
@@ -206,6 +211,7 @@ pub(super) const VERBS: &[Verb] = &[
     unsupported_verb("rules", "tends rules of agents", "keep them in `AGENTS.md`"),
     works("search", "finds issues by words"),
     unsupported_verb("serve", "serves issues over HTTP", "`baton serve`"),
+    unsupported_verb("set", "keeps a value by its name", "`bd kv set NAME VALUE`"),
     works("set-state", "sets a state of an issue"),
     unsupported_verb("setup", "registers with coding agents", "`baton install`"),
     unsupported_verb("ship", "publishes a capability", LABELS),
@@ -251,6 +257,7 @@ const NESTED: &[(&str, &str, &str, &str)] = &[
     ("config", "validate", "checks the settings", "`baton config show` names what cannot be read"),
     ("dolt", "clean-databases", "drops databases of tests", NO_DATABASE),
     ("dolt", "killall", "ends database servers", NO_DATABASE),
+    ("dolt", "pull", "fetches the issues of others", "`git pull`, which brings the file; then `bd ready`"),
     ("dolt", "remote", "manages database remotes", GIT_CARRIES),
     ("dolt", "set", "sets up the database server", NO_DATABASE),
     (
@@ -273,6 +280,7 @@ const NESTED: &[(&str, &str, &str, &str)] = &[
         "renews the git hooks",
         "Baton writes no git hooks; `bd hooks list` shows how git treats the file",
     ),
+    ("migrate", "issues", "moves issues to another repository", NO_TRACKER),
     (
         "migrate",
         "sync",
@@ -285,6 +293,7 @@ const NESTED: &[(&str, &str, &str, &str)] = &[
         "joins two molecules",
         "`bd dep add B A`, so that B follows A; as a part of it: `bd update B --parent A`",
     ),
+    ("mol", "catalog", "lists templates", NO_FORMULA),
     ("mol", "distill", "makes a template of an epic", NO_FORMULA),
     ("mol", "last-activity", "shows when a molecule changed", "`bd list --parent ID --sort updated -n 1`"),
     ("mol", "pour", "creates issues from a template", NO_FORMULA),

@@ -202,6 +202,7 @@ pub(super) fn is_custom_type(word: &str, out: &mut Out<'_>) -> Result<bool, AppE
 /// Says where a setting is changed.
 fn unsettable(key: &str) -> Refusal {
     let hint = match key {
+        "import.path" => "`bd import FILE` names the file with the call",
         "export.auto" | "export.path" | "no-db" => {
             "write `[tasks]` and `mirror = true`, or `mirror = \"PATH\"`, into .baton.toml"
         }

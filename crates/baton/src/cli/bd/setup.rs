@@ -34,7 +34,7 @@ pub(super) fn run(verb: Setup, out: &mut Out<'_>) -> Result<(), AppError> {
         Setup::Sync(args) => sync(&args, out),
         Setup::Dolt { verb } => match verb {
             Dolt::Status => about::where_ledger_is(out),
-            Dolt::Pull | Dolt::Push | Dolt::Commit { .. } => sync(&Sync::default(), out),
+            Dolt::Push | Dolt::Commit { .. } => sync(&Sync::default(), out),
         },
         Setup::Hooks { verb } => settings::hooks(verb, out),
         Setup::Config { verb } => settings::config(verb, out),
@@ -169,7 +169,8 @@ fn prime(args: &Prime, out: &mut Out<'_>) -> Result<(), AppError> {
     if args.export {
         return out.text(&text);
     }
-    let remembered = memory::remembered(out);
+    let remembered =
+        if args.no_memories { String::new() } else { memory::remembered(args.max_memories, out) };
     let text = if args.memories_only { remembered } else { format!("{text}{remembered}") };
     if !args.hook_json {
         return out.text(&text);

@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use super::annotate::show_task;
 use super::args::Work;
-use super::change::{check_type, claim, create, deadline, increment, print_updated, unchanged, update};
+use super::change::{check_type, claim, create, increment, print_updated, unchanged, update};
 use super::close::{close, reopen};
 use super::replace::{self, Replacement};
-use super::{EachIssue, Out, batch, edit, remove, shape, write};
+use super::{EachIssue, Out, batch, deferral, edit, remove, shape, write};
 use crate::error::AppError;
 
 pub(super) fn run(verb: Work, out: &mut Out<'_>) -> Result<(), AppError> {
@@ -61,25 +61,8 @@ fn run_shortcut(verb: Work, out: &mut Out<'_>) -> Result<(), AppError> {
             let text = text.read("note")?;
             change(&[id], |input| input.append_notes = Some(text.clone()), out)
         }
-        Work::Defer { ids, until, reason } => {
-            if let Some(until) = &until {
-                deadline(until)?;
-            }
-            let note = reason.map(|reason| format!("deferred: {reason}"));
-            let defer = |input: &mut tasks::UpdateInput| {
-                input.status = Some("deferred".to_owned());
-                input.defer.clone_from(&until);
-                input.append_notes.clone_from(&note);
-            };
-            change(&ids, defer, out)
-        }
-        Work::Undefer { ids } => {
-            let undefer = |input: &mut tasks::UpdateInput| {
-                input.status = Some("open".to_owned());
-                input.defer = Some(String::new());
-            };
-            change(&ids, undefer, out)
-        }
+        Work::Defer { ids, until, reason } => deferral::defer(&ids, until.as_deref(), reason.as_deref(), out),
+        Work::Undefer { ids } => deferral::undefer(&ids, out),
         Work::Edit { id, title, design, notes, acceptance, .. } => {
             let field = match (title, design, notes, acceptance) {
                 (true, ..) => edit::Field::Title,
@@ -121,16 +104,13 @@ fn change(ids: &[String], set: impl Fn(&mut tasks::UpdateInput), out: &mut Out<'
 
 fn unclaim(ids: &[String], reason: Option<&str>, force: bool, out: &mut Out<'_>) -> Result<(), AppError> {
     let released = EachIssue::try_all(ids, out, |id, out| {
-        if force {
-            let why = Some(reason.unwrap_or("given back by force").to_owned());
-            let input = tasks::ClaimTaskInput { force, why, ..claim(Some(id.clone()), out) };
-            out.app.run::<tasks::ClaimTask>(&input)?;
-        }
+        let reason = reason.or(force.then_some("given back by force"));
         let input = tasks::ReleaseInput {
             project: out.project(),
             identity: out.identity(),
             id: id.clone(),
             why: reason.map(str::to_owned),
+            force,
             ..tasks::ReleaseInput::default()
         };
         out.app.run::<tasks::Release>(&input)?;

@@ -174,6 +174,9 @@ pub(super) struct Release {
     /// Token of the claim; refused if the lease has been lost
     #[arg(long, value_name = "N")]
     token: Option<i64>,
+    /// Give it back even if another agent has it; with --why, which that agent is told
+    #[arg(long)]
+    force: bool,
 }
 
 pub(super) fn release(release: Release, app: &mut App) -> Result<(), AppError> {
@@ -189,6 +192,7 @@ pub(super) fn release(release: Release, app: &mut App) -> Result<(), AppError> {
             id: id.to_owned(),
             token: release.token,
             untried: release.why.is_none(),
+            force: release.force,
             why: release.why.clone(),
             ..ops::ReleaseInput::default()
         },

@@ -25,7 +25,7 @@ pub(super) fn allot(parts: &[Part], room: usize) -> Vec<Option<usize>> {
         allotted.fill(None);
         shortest_first(parts, &others, reserve, &mut allotted);
         let room_for_needed = left(&allotted);
-        share(parts, needed.clone(), room_for_needed, &mut allotted);
+        share(parts, &needed, room_for_needed, &mut allotted);
         let is_shown = |at: &usize| allotted[*at].is_some_and(|size| fit(parts[*at].value, size).is_some());
         if needed.iter().all(is_shown) {
             break;
@@ -54,46 +54,36 @@ fn shortest_first(parts: &[Part], places: &[usize], mut room: usize, allotted: &
     }
 }
 
-/// A fair share for each: no part is cut below what another one gets, but a list that shows its first entry may take more.
-fn share(parts: &[Part<'_>], mut places: Vec<usize>, room: usize, allotted: &mut [Option<usize>]) {
-    let mut dropped = Vec::new();
-    while let Some(worst) = unfit(parts, &places, room) {
-        dropped.push(places.remove(worst));
-    }
-    // One that was left out for a longer one has room again.
-    dropped.sort_by_key(|at| parts[*at].size());
-    for at in dropped {
-        places.push(at);
-        if unfit(parts, &places, room).is_some() {
-            places.pop();
-        }
-    }
+/// A fair share for each: no part is cut below what another one gets, but each is shown with its least, the first ones before those
+/// that come later where there is no room for all. One whose least takes more than a third of the room comes last.
+fn share(parts: &[Part<'_>], places: &[usize], room: usize, allotted: &mut [Option<usize>]) {
+    let mut places = places.to_vec();
+    places.sort_by_key(|at| minimum(&parts[*at]) > room / 3);
+    let mut used = 0;
+    places.retain(|at| {
+        let cost = minimum(&parts[*at]) + parts[*at].overhead;
+        let is_shown = used + cost <= room;
+        used += if is_shown { cost } else { 0 };
+        is_shown
+    });
     let sizes = shown_sizes(parts, &places, room);
     for (at, size) in places.into_iter().zip(sizes) {
         allotted[at] = Some(size);
     }
 }
 
-/// The last of those that their share is too small for.
-fn unfit(parts: &[Part<'_>], places: &[usize], room: usize) -> Option<usize> {
-    let sizes = shown_sizes(parts, places, room);
-    places.iter().zip(sizes).rposition(|(at, shown)| {
-        let part = &parts[*at];
-        part.size() > shown && (shown < least(part.value) || !can_be_cut(part.value))
-    })
+/// The bytes below which a part is not shown.
+fn minimum(part: &Part<'_>) -> usize {
+    if can_be_cut(part.value) { least(part.value).min(part.size()) } else { part.size() }
 }
 
 /// The bytes that each of the parts gets, so that all of them fit.
 fn shown_sizes(parts: &[Part<'_>], places: &[usize], room: usize) -> Vec<usize> {
     let overhead: usize = places.iter().map(|at| parts[*at].overhead).sum();
     let room = room.saturating_sub(overhead);
-    let mut floors: Vec<usize> = places.iter().map(|at| floor(&parts[*at], room)).collect();
-    if floors.iter().sum::<usize>() > room {
-        floors.fill(0);
-    }
     let of = |level: usize| {
-        let sizes = places.iter().zip(&floors);
-        sizes.map(|(at, floor)| parts[*at].size().min(level.max(*floor))).collect::<Vec<usize>>()
+        let size = |at: &usize| parts[*at].size().min(level.max(minimum(&parts[*at])));
+        places.iter().map(size).collect::<Vec<usize>>()
     };
     // The highest level at which all of them fit.
     let (mut fits, mut over) = (0, room + 1);
@@ -105,10 +95,4 @@ fn shown_sizes(parts: &[Part<'_>], places: &[usize], room: usize) -> Vec<usize> 
         }
     }
     of(fits)
-}
-
-/// The bytes below which a part is not cut: those of its first entry, unless that takes more than a third of the room.
-fn floor(part: &Part<'_>, room: usize) -> usize {
-    let least = least(part.value);
-    if can_be_cut(part.value) && least <= room / 3 { least.min(part.size()) } else { 0 }
 }

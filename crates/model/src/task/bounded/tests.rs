@@ -139,3 +139,57 @@ proptest! {
         }
     }
 }
+
+/// A verification that comes after another one, as a worker gets it.
+fn second_verification(what_to_build: &str, context: Value) -> Value {
+    let mut task = Task { previous_agent: Some("tess".into()), ..with_role("verification") };
+    (task.task_id, task.title) = ("bd-pqof".into(), "VERIFY: Login".into());
+    task.pending_type = Some("verification_request".into());
+    task.agent_context = serde_json::from_value(context).expect("object");
+    let beside = Surroundings {
+        what_to_build: Some(what_to_build.to_owned()),
+        acceptance_criteria: Some("a wrong password is refused".to_owned()),
+        ..Surroundings::default()
+    };
+    let packet = packet(&task, &beside, budget_of(task.agent_role.as_deref()));
+    assert!(packet.to_string().len() <= 512, "{packet:#}");
+    packet
+}
+
+#[test]
+fn a_verification_is_told_its_own_objection_and_the_files_before_all_that_was_put_beside() {
+    let files = json!([
+        { "path": "droids/orchestrator.md:465-480", "by": "implementation-specialist-GreenLake" },
+        { "path": "src/auth.rs", "by": "fred" }, { "path": "README.md", "by": "fred" },
+    ]);
+    let first = second_verification(
+        "Build the login page",
+        json!({
+            "summary": "MCP client registration added to orchestrator; then fixed: docs written", "test_results": "all 9 pass",
+            "test_command": "./test-orchestrator-mcp.sh", "files_modified": files, "known_issues": [], "coverage": "97%",
+            "previous_failures": ["docs missing in README", "2 of 9 tests failed: test_login: expected 200 got 401"],
+            "implementation_notes": "Graceful degradation tested, works when MCP unavailable",
+            "previous_fix": "token is sent now", "test_attempts": 1, "root_cause": "token missing",
+        }),
+    );
+    let context = &first["agent_context"];
+    assert_eq!(context["previous_failures"][0], "docs missing in README", "{first:#}");
+    let begins = |found: &Value, with: &str| found.as_str().is_some_and(|text| text.starts_with(with));
+    assert!(begins(&context["files_modified"][0]["path"], "droids/"), "{first:#}");
+    assert_eq!(first["acceptance_criteria"], "a wrong password is refused", "{first:#}");
+    assert_eq!(context.get("known_issues"), None, "what is empty takes no room: {first:#}");
+    let objection = "docs missing in README: neither the login page nor the refusal of a wrong password is described there, and the link is dead";
+    let second = second_verification(
+        "",
+        json!({
+            "summary": "built inc 5; then fixed: fixed inc 5, turn 1", "test_results": "all 12 pass", "test_command": "./test-5.sh",
+            "files_modified": [
+                { "path": "src/inc5.rs:1-90", "by": "impl" }, { "path": "src/lib.rs", "by": "impl" }, { "path": "README.md", "by": "fred" },
+            ],
+            "previous_failures": [objection], "coverage": "97%",
+        }),
+    );
+    let context = &second["agent_context"];
+    assert!(begins(&context["previous_failures"][0], "docs missing in README"), "{second:#}");
+    assert!(context["files_modified"][0] != Value::Null, "{second:#}");
+}

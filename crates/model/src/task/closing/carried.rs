@@ -7,7 +7,8 @@ use super::{FollowerAction, IncrementStage, Outcome, Step};
 use crate::task::{Task, check_context, sealed};
 
 /// Fields of a context that describe a failure.
-const FAILURE_FIELDS: [&str; 4] = ["failure", "failure_details", "error_logs", "reproduction_steps"];
+pub(super) const FAILURE_FIELDS: [&str; 4] =
+    ["failure", "failure_details", "error_logs", "reproduction_steps"];
 
 /// The field that names what a context had no room for, and the task that has it.
 const IN_OTHER_TASKS: &str = "in_other_tasks";

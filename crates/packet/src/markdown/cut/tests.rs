@@ -7,6 +7,11 @@ fn a_head_ends_at_a_sentence_or_a_word() {
     check("One sentence here. Another one follows", 25, "One sentence here. …");
     check("no sentence in this text at all", 20, "no sentence in this …");
     check("あいうえおかきくけこ。さしす", 12, "あいうえおかきくけこ。 …");
+    check("Two parts:\n\n1. The long first part", 24, "Two parts:\n\n1. The long …");
+    check("It is done.\n\n1. Theverylongfirstpart", 17, "It is done. …");
+    check("It is done.\n\nWhat I added\n- a\n- b and more", 26, "It is done. …");
+    check("It is done.\n\n## What I added to it", 30, "It is done. …");
+    check("It is done.\n\nTwo parts:\n\n1. Theverylong", 30, "It is done. …");
     check("unbrokenunbrokenunbroken", 10, "unbrokenun …");
 }
 

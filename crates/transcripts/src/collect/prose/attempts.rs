@@ -1,7 +1,8 @@
 //! Failed attempts, as the agent reports them.
 
 use super::decisions::reason;
-use super::{List, Lowered, MAX_SENTENCE, begins, has, lowered, paragraphs};
+use super::{List, Lowered, MAX_SENTENCE, announces, begins, has, lowered, paragraphs};
+use crate::shared::words::has_phrase;
 
 /// Sentences in which the agent says that something did not work, with the reason where it gives one. A sentence that
 /// only says `that failed` comes with the one before it.
@@ -11,7 +12,15 @@ pub(crate) fn attempts(text: &str) -> Vec<(String, Option<String>)> {
         let mut before: Option<&str> = None;
         for sentence in line.sentences {
             let lower = lowered(sentence);
-            if sentence.len() <= MAX_SENTENCE && failed(&lower) {
+            // What was found and mended, and what is done in its place, is no attempt.
+            let names_nothing = points_back(&lower)
+                && sentence.split_whitespace().count() < MIN_WORDS
+                && !before.is_some_and(|before| tries(&lowered(before)));
+            let is_finding = announces(sentence)
+                || begins(&lower, FINDINGS)
+                || ["i'll", "which fails", "that fails"].iter().any(|words| has_phrase(&lower, words))
+                || names_nothing;
+            if sentence.len() <= MAX_SENTENCE && !is_finding && failed(&lower) {
                 let what = match before.filter(|before| points_back(&lower) && tries(&lowered(before))) {
                     Some(before) => format!("{before} {sentence}"),
                     None => sentence.to_owned(),
@@ -23,6 +32,21 @@ pub(crate) fn attempts(text: &str) -> Vec<(String, Option<String>)> {
     }
     all
 }
+
+/// A sentence of fewer words that points back names nothing: `That won't work due to newlines.`
+const MIN_WORDS: usize = 8;
+/// Beginnings of sentences that tell of a fault, and of a slip with a tool.
+const FINDINGS: &[&str] = &[
+    "the issue is",
+    "now the issue is",
+    "the problem is",
+    "now the problem is",
+    "the bug is",
+    "the root cause",
+    "root cause",
+    "the sed",
+    "the awk",
+];
 
 /// Words of failure that need no more.
 pub(super) const FAILED: &[&str] = &[

@@ -6,8 +6,10 @@
 mod attempts;
 mod constraints;
 mod decisions;
+mod lifted;
 mod narration;
 mod passages;
+mod passing;
 mod pasted;
 mod phrases;
 mod questions;
@@ -20,8 +22,12 @@ pub(super) use constraints::constraints;
 #[cfg(test)]
 use decisions::DecisionText;
 pub(super) use decisions::{corrects, decisions, rejects_all};
-pub(super) use narration::{only_announces, only_narrates};
+pub(super) use lifted::{forbidden_for_now, orders};
+pub(super) use narration::{announces, ends_by_announcing, is_step, only_announces};
 pub(super) use passages::{PacketWords, Passage, passages, users_passages};
+pub(super) use passing::{
+    asks_for_one_thing, finds_or_plans, is_of_the_moment, is_telling_answer, names_code,
+};
 pub(super) use pasted::typed;
 pub(super) use questions::{
     asked_at_the_end, is_put_to_the_user, only_asks, only_questions, put_aside, tells_of_failing_tests,

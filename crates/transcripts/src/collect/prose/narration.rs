@@ -5,8 +5,8 @@ use crate::shared::words::{is_item, sentences};
 
 /// A longer message has content.
 const MAX_BYTES: usize = 320;
-/// A sentence of so few words beside an announcement reports a step, as in `Tests pass. Let me commit.`
-const MAX_STEP_WORDS: usize = 7;
+/// A longer message that ends with a step has told something before it.
+const MAX_STEP_BYTES: usize = 480;
 
 /// Beginnings of sentences that announce.
 const STARTS: &[&str] = &[
@@ -27,6 +27,7 @@ const STARTS: &[&str] = &[
     "now i'll",
     "now i need",
     "now i will",
+    "now i have",
     "now the",
     "next, i'll",
     "next i'll",
@@ -81,9 +82,19 @@ pub(crate) fn only_announces(text: &str) -> bool {
     })
 }
 
-/// Whether a message among many is not worth its place: beside what it announces it reports a step at most.
-pub(crate) fn only_narrates(text: &str) -> bool {
-    is_made_of(text, &|sentence| sentence.split_whitespace().count() <= MAX_STEP_WORDS)
+/// Whether a message ends by saying what the agent does next, which the messages after it tell better.
+pub(crate) fn ends_by_announcing(text: &str) -> bool {
+    let last = text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
+    !is_item(last) && sentences(last).last().is_none_or(|sentence| announces(sentence))
+}
+
+/// Whether a message is one step among many: short, and it says what comes next.
+pub(crate) fn is_step(text: &str) -> bool {
+    let announced = || text.lines().flat_map(sentences).any(announces);
+    // A question that the agent puts to itself is a step: `Let me see: does it end there?`
+    let asks = text.lines().flat_map(sentences).any(|one| one.ends_with('?') && !announces(one));
+    let is_short = text.len() <= MAX_STEP_BYTES && !asks && !text.lines().any(is_item);
+    only_announces(text) || (is_short && announced())
 }
 
 /// Whether a message has no words, or ends by announcing and has beside that nothing but what is `spare`.
@@ -101,44 +112,58 @@ fn is_made_of(text: &str, spare: &dyn Fn(&str) -> bool) -> bool {
 }
 
 /// Whether a sentence announces what the agent does next.
-fn announces(sentence: &str) -> bool {
+pub(crate) fn announces(sentence: &str) -> bool {
     let lower = lowered(sentence.trim());
-    lower.ends_with(':') || begins(&lower, STARTS) || orders_itself(&lower)
+    let asks = begins(&lower, &["let me know", "let's see what you"]);
+    lower.ends_with(':') || (begins(&lower, STARTS) && !asks) || orders_itself(&lower)
 }
 
 /// `Now commit and push.` `Now it works` and `Next is the lexer` report.
 fn orders_itself(lower: &str) -> bool {
-    const VERBS: &[&str] = &[
-        "add",
-        "build",
-        "check",
-        "clean",
-        "commit",
-        "create",
-        "delete",
-        "find",
-        "fix",
-        "implement",
-        "look",
-        "make",
-        "move",
-        "push",
-        "read",
-        "refactor",
-        "remove",
-        "rename",
-        "reply",
-        "run",
-        "see",
-        "test",
-        "update",
-        "use",
-        "verify",
-        "write",
+    const REPORTS: &[&str] = &[
+        "it",
+        "the",
+        "that",
+        "this",
+        "these",
+        "those",
+        "they",
+        "we",
+        "you",
+        "all",
+        "there",
+        "everything",
+        "both",
+        "i",
+        "is",
+        "are",
+        "tests",
+        "only",
+        "every",
+        "each",
+        "no",
+        "nothing",
+        "a",
+        "an",
+        "when",
+        "if",
+        "what",
+        "with",
+        "in",
+        "on",
+        "for",
+        "works",
+        "passes",
+        "your",
+        "our",
+        "its",
     ];
     let rest =
         ["now ", "next ", "now, ", "next, ", "then "].iter().find_map(|start| lower.strip_prefix(start));
-    rest.is_some_and(|rest| begins(rest, VERBS))
+    let first = rest.and_then(|rest| rest.split_whitespace().next());
+    first
+        .map(|word| word.trim_end_matches([',', ';', '.']))
+        .is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_lowercase()) && !REPORTS.contains(&word))
 }
 
 #[cfg(test)]
@@ -161,8 +186,9 @@ mod tests {
             "All clean. Now commit, push, then reply to the thread.",
             "One comment from Copilot. Let me read the full comment.",
             "I need to fix lint issues in `list`.",
+            "Now let me check the hook: does the session end there?",
         ] {
-            assert!(only_narrates(text), "{text}");
+            assert!(is_step(text), "{text}");
         }
         for text in [
             "The cache is stale because the key lacks the branch. Let me fix that.",
@@ -172,7 +198,8 @@ mod tests {
             "All tests pass.",
             "Let me explain:\n- one\n- two",
         ] {
-            assert!(!only_announces(text) && !only_narrates(text), "{text}");
+            let finds = text.ends_with("fix that.");
+            assert!(!only_announces(text) && is_step(text) == finds, "{text}");
         }
         assert!(!only_announces("Rebase completed. Let me verify everything."));
     }

@@ -57,7 +57,9 @@ pub(crate) fn passages(text: &str, recorded: &[PacketWords]) -> Vec<Passage> {
             Block::List { lead, items } => list(lead, &items, recorded, &mut all),
         }
     }
-    all.retain(|passage| passage.weight >= LEAST && passage.text.split(' ').nth(2).is_some());
+    all.retain(|passage| {
+        passage.weight >= LEAST && passage.text.split(' ').nth(2).is_some() && !only_leads(&passage.text)
+    });
     all.truncate(MAX_PASSAGES);
     all
 }
@@ -82,7 +84,8 @@ pub(crate) fn users_passages(text: &str, recorded: &[PacketWords]) -> Vec<Passag
         weighs || (statement.len() == text.len() && says_much(text))
     };
     let news = counts(&joined(&new).text);
-    passages.into_iter().filter(|passage| news && counts(&passage.text)).take(MAX_PASSAGES).collect()
+    let tells = |passage: &Passage| news && counts(&passage.text) && !only_leads(&passage.text);
+    passages.into_iter().filter(tells).take(MAX_PASSAGES).collect()
 }
 
 /// A line of prose, or a list with the line that leads to it.
@@ -121,6 +124,13 @@ fn leads(line: &str, last: &str) -> bool {
     let line = line.trim();
     let heading = line.starts_with('#') || (line.starts_with("**") && line.ends_with("**"));
     last.len() <= MAX_LEAD && (heading || last.trim_end_matches('*').ends_with(':'))
+}
+
+/// Whether a passage leads to something that does not stand in it: a colon at its end, a heading.
+fn only_leads(text: &str) -> bool {
+    let bare = text.trim_end_matches(['*', '_', ' ']);
+    let bold = text.strip_prefix("**").and_then(|rest| rest.strip_suffix("**"));
+    bare.ends_with(':') || bold.is_some_and(|inside| !inside.contains("**"))
 }
 
 /// Whether there is more to it than to `ok, go on`. Some languages have no spaces between their words.
@@ -335,7 +345,7 @@ mod tests {
         assert_eq!(texts(&users_passages(text, &[])), [text.replace('\n', " ")]);
         let pasted =
             format!("Have a look at this please:\n```\n{}```\n", "error: no such file\n".repeat(200));
-        assert_eq!(texts(&users_passages(&pasted, &[])), ["Have a look at this please:"]);
+        assert_eq!(users_passages(&pasted, &[]), [], "what it leads to is not told");
     }
 
     #[test]

@@ -146,7 +146,9 @@ pub(crate) fn only_asks(text: &str) -> bool {
 
 /// Whether the words of a user are questions and nothing else: once the talk went on they are answered.
 pub(crate) fn only_questions(text: &str) -> bool {
-    let all = sentences(text);
+    let mut all = sentences(text);
+    // A smiley behind a question is no sentence.
+    all.retain(|one| one.contains(char::is_alphanumeric));
     !all.is_empty() && all.iter().all(|one| one.trim_end().ends_with('?')) && !text.contains('—')
 }
 

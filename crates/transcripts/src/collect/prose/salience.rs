@@ -22,6 +22,10 @@ pub(super) struct Salience {
     pub sum: u8,
     /// Whether it says that all is well, or thinks aloud: frequent, and covered elsewhere.
     pub passing: bool,
+    /// Whether it tells of a choice.
+    pub choice: bool,
+    /// Whether it sets one thing against another.
+    pub compare: bool,
 }
 
 /// Kinds of signs, each counted once.
@@ -73,7 +77,8 @@ impl SignCounts {
             (self.mark, 5),
         ];
         let sum: u8 = all.iter().filter(|(has, _)| *has).map(|(_, worth)| worth).sum();
-        Salience { sum: if self.passing { sum.saturating_sub(10) } else { sum }, passing: self.passing }
+        let sum = if self.passing { sum.saturating_sub(10) } else { sum };
+        Salience { sum, passing: self.passing, choice: self.choice, compare: self.compare }
     }
 
     /// Takes a word in and gives it back, for the next one.

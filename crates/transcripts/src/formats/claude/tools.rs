@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::event::{Call, Change, Edit, Outcome, PlanItem, Usage};
+use crate::event::{Call, Change, Edit, FileLines, Outcome, PlanItem, Usage};
 use crate::shared::json::Json;
+use crate::shared::plan as plan_words;
 use crate::shared::{call, diff, plan, shell, tool};
 
 /// A `tool_use` block.
@@ -107,10 +108,49 @@ fn result_edits(detail: &Json<'_>) -> Vec<Edit> {
         (true, Some(content)) => vec![Edit::new_text(path, Change::Created, content)],
         (true, None) => vec![Edit::bare(path, Change::Created)],
         _ if !hunks.items().is_empty() => {
-            vec![Edit::with_diff(path, Change::Modified, &diff::structured(hunks))]
+            let whole = detail.get("originalFile").str().and_then(|before| file_states(before, detail));
+            let edit = Edit::with_diff(path, Change::Modified, &diff::structured(hunks));
+            vec![Edit { whole, ..edit }]
         }
         _ => Vec::new(),
     }
+}
+
+/// The lines of a file before and after a change. The hunks hold blanks for tabs, so the texts that were replaced come first.
+fn file_states(before: &str, detail: &Json<'_>) -> Option<(FileLines, FileLines)> {
+    let text = |key| detail.get(key).str();
+    let new = text("newString").unwrap_or_default();
+    let after = match (text("content"), text("oldString").filter(|old| before.contains(*old))) {
+        (Some(content), _) => FileLines::of(content),
+        (None, Some(old)) if detail.get("replaceAll").is_true() => FileLines::of(&before.replace(old, new)),
+        (None, Some(old)) => FileLines::of(&before.replacen(old, new, 1)),
+        (None, None) => patched(before, detail.get("structuredPatch"))?,
+    };
+    Some((FileLines::of(before), after))
+}
+
+/// The lines of a text with hunks carried out on it.
+fn patched(before: &str, hunks: &Json<'_>) -> Option<FileLines> {
+    let old: Vec<&str> = before.lines().collect();
+    let (mut after, mut at) = (Vec::with_capacity(old.len()), 0);
+    for hunk in hunks.items() {
+        let start = (hunk.get("oldStart").count() as usize).saturating_sub(1).max(at);
+        after.extend(old.get(at..start)?);
+        at = start;
+        for line in hunk.get("lines").items().iter().filter_map(Json::str) {
+            match line.as_bytes().first() {
+                Some(b'+') => after.push(&line[1..]),
+                Some(b'-') => at += 1,
+                Some(b'\\') => {}
+                _ => {
+                    after.push(*old.get(at)?);
+                    at += 1;
+                }
+            }
+        }
+    }
+    after.extend(old.get(at..)?);
+    Some(FileLines::of_lines(after.into_iter()))
 }
 
 /// Token use of one message.
@@ -166,6 +206,9 @@ fn update_task(plan: &mut Vec<PlanItem>, input: &Json<'_>) -> bool {
     let Some(at) = plan.iter().position(|item| item.id.is_some() && item.id == id) else { return false };
     match input.get("status").str() {
         Some("deleted") => drop(plan.remove(at)),
+        Some("completed") if input.get("description").str().is_some_and(plan_words::says_skipped) => {
+            plan[at].status = plan_words::SKIPPED.to_owned();
+        }
         Some(status) => plan[at].status = status.to_owned(),
         None => {}
     }
@@ -216,4 +259,23 @@ pub(super) fn name_created_task(plan: &mut [PlanItem], detail: &Json<'_>) -> boo
         _ => return false,
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_edit_tells_the_file_before_and_after_it_with_its_tabs() {
+        let states =
+            |detail: &str| file_states("a\n\tb\nc", &Json::parse(detail).expect("valid")).expect("states");
+        let hunk =
+            r#"[{"oldStart":1,"oldLines":3,"newStart":1,"newLines":3,"lines":[" a","-  b","+  d"," c"]}]"#;
+        let texts = format!(r#"{{"oldString":"\tb","newString":"\td","structuredPatch":{hunk}}}"#);
+        assert_eq!(states(&texts).1, FileLines::of("a\n\td\nc"));
+        let only_hunks = format!(r#"{{"structuredPatch":{hunk}}}"#);
+        let (before, after) = states(&only_hunks);
+        assert_eq!((before.changes_to(&after), after.count()), (Some((1, 1)), 3));
+        assert_eq!(states(r#"{"content":"x"}"#).1, FileLines::of("x"));
+    }
 }

@@ -161,8 +161,8 @@ pub(in crate::cli::bd) enum GateVerb {
         /// Issue that waits
         #[arg(long, value_name = "ID")]
         blocks: String,
-        /// What it waits for: human, timer, gh:run or gh:pr
-        #[arg(long = "type", short = 't', default_value = "human", value_parser = ["human", "timer", "gh:run", "gh:pr"])]
+        /// What it waits for: human, timer, bead, gh:run or gh:pr
+        #[arg(long = "type", short = 't', default_value = "human", value_parser = ["human", "timer", "bead", "gh:run", "gh:pr"])]
         kind: String,
         /// Reason
         #[arg(long, short, allow_hyphen_values = true)]
@@ -170,7 +170,7 @@ pub(in crate::cli::bd) enum GateVerb {
         /// How long a timer waits, such as 2h
         #[arg(long, value_name = "SPAN")]
         timeout: Option<String>,
-        /// Run or pull request
+        /// Issue, run or pull request
         #[arg(long, value_name = "ID")]
         await_id: Option<String>,
     },
@@ -198,7 +198,7 @@ pub(in crate::cli::bd) enum GateVerb {
         #[arg(long, short, allow_hyphen_values = true)]
         reason: Option<String>,
     },
-    /// Close the timers that have run out
+    /// Close the timers that have run out, and the gates whose issue is closed
     Check {
         /// Only gates of this type
         #[arg(long = "type", short = 't')]
@@ -326,8 +326,6 @@ pub(in crate::cli::bd) enum HumanVerb {
 
 #[derive(Subcommand)]
 pub(in crate::cli::bd) enum Dolt {
-    /// Take in what the file has
-    Pull,
     /// Write the file
     Push,
     /// Write the file

@@ -94,6 +94,9 @@ pub(in crate::cli::bd) enum WispVerb {
         /// Show what would go
         #[arg(long)]
         dry_run: bool,
+        /// Not those of these types, separated by commas
+        #[arg(long, value_name = "TYPES", value_delimiter = ',')]
+        exclude_type: Vec<String>,
     },
     /// Show an issue and its parts
     Show {

@@ -81,6 +81,9 @@ pub(in crate::cli::bd) struct InitIgnored {
     /// Accepted and ignored: nothing is asked
     #[arg(long, alias = "yes", hide = true)]
     pub non_interactive: bool,
+    /// Accepted and ignored: a folder that is registered stays as it is
+    #[arg(long, hide = true)]
+    pub init_if_missing: bool,
     /// Accepted and ignored: there is one kind of ledger
     #[arg(long, hide = true, value_name = "KIND")]
     pub backend: Option<String>,
@@ -167,6 +170,12 @@ pub(in crate::cli::bd) struct Prime {
     /// Print the memories only
     #[arg(long)]
     pub memories_only: bool,
+    /// Print no memories
+    #[arg(long, conflicts_with = "memories_only")]
+    pub no_memories: bool,
+    /// Maximum number of memories; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub max_memories: usize,
     /// Print the whole text, whatever --mcp says
     #[arg(long)]
     pub full: bool,

@@ -1,5 +1,6 @@
 //! A condition on the fields of an issue.
 
+use baton_model::id::assignee_key;
 use baton_model::task::view::View;
 use baton_model::time::{Millis, parse_rfc3339};
 use serde_json::Value;
@@ -132,6 +133,10 @@ impl Field {
             ) => matches!(test, Test::Empty) && self.time(issue).is_none(),
             (Self::Priority, _) => text_passes(test, &issue.priority.to_string()),
             (Self::Id, Test::Is(wanted)) => issue.id == *wanted,
+            (Self::Assignee, Test::Is(wanted)) => {
+                let found = issue.assignee.as_deref();
+                found.is_some_and(|name| assignee_key(name) == assignee_key(wanted))
+            }
             _ => text_passes(test, &self.text(issue)),
         }
     }

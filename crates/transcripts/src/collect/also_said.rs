@@ -1,0 +1,116 @@
+//! Which of the things that were said still tell something at the end.
+
+use baton_packet::packet::{Packet, Remark};
+
+use super::label::Label;
+use super::remarks::TimedRemark;
+use super::request_weight::{RequestWeight, request_weight};
+use super::{Collector, Sentence, prose, subagents};
+
+/// A message that the document shows whole, in bytes.
+const SHORT: usize = 1000;
+/// Words of the agent, and an earlier request of the user, that are shorter say too little by themselves.
+const MIN_WORDS: usize = 6;
+const MIN_REQUEST_WORDS: usize = 8;
+
+impl Collector<'_> {
+    /// What else was said, but for what became a question or a step at the end, for what first and last request and last answer
+    /// tell anyway, and for what work that was done since has made a thing of the past.
+    pub(super) fn also_said(&self, summary: &Packet, label: &Label) -> Vec<Remark> {
+        let remark = |entry: &TimedRemark| Remark {
+            role: self.role_of(entry).to_owned(),
+            text: entry.said.text.clone(),
+            weight: entry.weight.into(),
+            at: label.at(&entry.said.at),
+        };
+        let all = self.remarks.in_order().into_iter();
+        let telling =
+            all.filter(|entry| !is_listed(summary, entry) && !self.is_quoted(entry) && !self.is_past(entry));
+        telling.map(remark).collect()
+    }
+
+    /// Whose words they are; what the user asked for before work that was done since is a request of the past.
+    fn role_of(&self, entry: &TimedRemark) -> &'static str {
+        let asks =
+            || self.was_followed(entry) && !entry.is_settled() && prose::asks_for_one_thing(&entry.said.text);
+        if entry.role == "user" && asks() { "request" } else { entry.role }
+    }
+
+    /// Whether a file was changed since.
+    fn was_followed(&self, entry: &TimedRemark) -> bool {
+        entry.said.at.line < self.changed_at
+    }
+
+    fn is_quoted(&self, entry: &TimedRemark) -> bool {
+        let whole = [&self.first_request, &self.last_request, &self.last_answer];
+        let holds = |one: &Sentence| one.at == entry.said.at && one.text.len() <= SHORT;
+        whole.into_iter().flatten().any(holds)
+    }
+
+    /// Whether words tell of what was so at their time only, or nothing by themselves.
+    fn is_past(&self, entry: &TimedRemark) -> bool {
+        let (line, text) = (entry.said.at.line, entry.said.text.as_str());
+        let (words, followed) = (text.split_whitespace().count(), self.was_followed(entry));
+        let passed = self.calls.last_test().filter(|run| run.ok == Some(true)).map_or(0, |run| run.at.line);
+        let repaired = line < passed && prose::tells_of_failing_tests(text);
+        let answered = line < self.spoke_at && prose::only_questions(text);
+        let by_role = match (entry.role, entry.is_settled()) {
+            ("user", true) => false,
+            ("user", false) if prose::asks_for_one_thing(text) => followed && words < MIN_REQUEST_WORDS,
+            ("user", false) => followed && prose::names_code(text),
+            (_, true) => followed && prose::finds_or_plans(text),
+            (_, false) => {
+                let asks = text.contains("? ") || text.ends_with('?');
+                let is_report = text.starts_with(subagents::REPORT);
+                words < MIN_WORDS
+                    || (asks && line < self.spoke_at)
+                    || (followed && (is_report || prose::is_of_the_moment(text)))
+            }
+        };
+        answered || repaired || by_role
+    }
+
+    /// Leaves out of the last turns what was announced and then done, and the user's words that only let the work go on.
+    pub(super) fn keep_telling_turns(&mut self) {
+        let answer_line = self.answer_to_tell().map(|answer| answer.at.line);
+        let last_users = self.recent.iter().rev().filter(|(role, _)| *role == "user").nth(1);
+        let late = last_users.map_or(0, |(_, sentence)| sentence.at.line);
+        let unanswered = self.unanswered_turns();
+        self.recent.retain(|(role, turn)| match *role {
+            "assistant" => !prose::is_step(&turn.text) || Some(turn.at.line) == answer_line,
+            _ => turn.at.line >= late || !(says_nothing(&turn.text) || unanswered.contains(&turn.at.line)),
+        });
+    }
+
+    /// The lines of questions of the user behind which the answer is not among the last turns.
+    fn unanswered_turns(&self) -> Vec<u64> {
+        let telling =
+            |(role, turn): &&(&'static str, Sentence)| *role == "user" || !prose::is_step(&turn.text);
+        let turns: Vec<_> = self.recent.iter().filter(telling).collect();
+        let is_lost = |pair: &&[&(&'static str, Sentence)]| {
+            pair[0].0 == "user" && pair[1].0 == "user" && prose::only_questions(&pair[0].1.text)
+        };
+        turns.windows(2).filter(is_lost).map(|pair| pair[0].1.at.line).collect()
+    }
+
+    /// Whether the user asked later for what a sentence forbids once: `don't commit` and then `commit this`.
+    pub(super) fn is_lifted(&self, constraint: &Sentence) -> bool {
+        let Some(verb) = prose::forbidden_for_now(&constraint.text) else { return false };
+        let later = self.orders.iter().filter(|order| order.at.line > constraint.at.line);
+        later.into_iter().any(|order| prose::orders(&order.text, verb))
+    }
+}
+
+/// Whether it is among the questions and steps at the end, or is a decision.
+fn is_listed(summary: &Packet, entry: &TimedRemark) -> bool {
+    let text = entry.said.text.as_str();
+    let items = summary.open_loops.iter().chain(&summary.next_steps).map(|item| &item.text);
+    items.chain(summary.decisions.iter().map(|decision| &decision.what)).any(|item| item.contains(text))
+}
+
+/// Whether the user's words only let the work go on, or are the name of a command.
+fn says_nothing(text: &str) -> bool {
+    let weight = request_weight(text);
+    matches!(weight, RequestWeight::GoOn | RequestWeight::Courtesy | RequestWeight::Praise)
+        || text.split_whitespace().nth(1).is_none()
+}
