@@ -70,11 +70,6 @@ const ALLOWED: &[Circle] = &[
     },
     Circle {
         krate: "redact",
-        modules: &["entropy", "naming"],
-        reason: "a random text is one unless its name says otherwise, and a name is one unless it is random",
-    },
-    Circle {
-        krate: "redact",
         modules: &["patterns", "table"],
         reason: "the table is data of the patterns' type",
     },

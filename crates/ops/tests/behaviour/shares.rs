@@ -20,8 +20,8 @@ fn worked(world: &mut World) -> (String, String) {
     );
     let packet = json!({
         "summary": "Prices are rounded",
-        "source": { "agent": "claude", "path": "/home/lola/.claude/projects/-shop/s.jsonl" },
-        "environment": { "cwd": "/home/lola/shop" },
+        "source": { "agent": "claude", "path": "/home/you/.claude/projects/-shop/s.jsonl" },
+        "environment": { "cwd": "/home/you/shop" },
         "requests": { "first": "Round the prices" },
         "files_modified": [{ "path": "src/price.rs", "change": "modified" }],
         "checks": [{ "command": format!("TOKEN={KEY} cargo test"), "exit_code": 101 }],
@@ -120,7 +120,7 @@ on_every_backend! {
             let words = shown.to_string();
             assert!(!words.contains(KEY) && words.contains("[redacted:"), "{shown:#}");
             assert!(!words.contains("m1"), "the machine is nobody's business: {shown:#}");
-            assert!(!words.contains("/home/lola"), "nor are folders: {shown:#}");
+            assert!(!words.contains("/home/you"), "nor are folders: {shown:#}");
         }
         let listed = world.ok(&ann, "share_list", json!({}));
         assert_eq!(list(&listed["items"]).len(), 2);
