@@ -103,7 +103,7 @@ pub(crate) fn is_replaced(
     let lacks = |(_, commit): &(String, String)| host.has_commit(root, commit) == Some(false);
     Ok(match known.iter().find(|(folder, _)| *folder == place.path) {
         Some(last) => lacks(last),
-        None => known.iter().all(lacks),
+        None => !known.is_empty() && known.iter().all(lacks),
     })
 }
 

@@ -35,6 +35,7 @@ pub mod search;
 pub mod search_memory;
 pub mod session;
 pub mod session_commit;
+mod session_heartbeat;
 pub mod share;
 pub mod state;
 pub mod task;
@@ -78,6 +79,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("request", request::ALL),
         ("session", session::ALL),
         ("session_commit", session_commit::ALL),
+        ("session_heartbeat", session_heartbeat::ALL),
         ("share", share::ALL),
         ("state", state::ALL),
         ("task", task::ALL),

@@ -7,6 +7,7 @@ use baton_model::time::Millis;
 
 use crate::engine::{CommitEvent, Fault, Row, Tx, Value};
 use crate::params;
+pub use crate::session_heartbeat::{beat, keep_alive, mark_stale, persisted_heartbeat};
 
 /// The columns that the row reader takes, in its order.
 macro_rules! columns {
@@ -47,18 +48,10 @@ crate::sql! {
     LAST_OF = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND identity_key = $2
         ORDER BY started_at DESC, session_id DESC LIMIT 1");
     FIRST_NAME = "SELECT identity FROM session WHERE project_id = $1 AND identity_key = $2 ORDER BY started_at, session_id LIMIT 1";
-    BEAT = "UPDATE session SET heartbeat_at = $1, last_verb = $2, stale_at = NULL
-        WHERE project_id = $3 AND session_id = $4 AND released_at IS NULL";
     RELOCATE = "UPDATE session SET machine_id = $1, process = $2 WHERE project_id = $3 AND session_id = $4";
     SET_COPY = "UPDATE session SET copy_root = $1, copy_branch = $2, copy_commit = $3, copy_is_worktree = $4
         WHERE project_id = $5 AND session_id = $6";
-    KEEP_ALIVE = "UPDATE session SET heartbeat_at = $1, stale_at = NULL
-        WHERE project_id = $2 AND session_id = $3 AND released_at IS NULL";
     UNMARKED = concat!("SELECT ", columns!(), " FROM session WHERE released_at IS NULL AND stale_at IS NULL AND heartbeat_at < $1 ORDER BY project_id, session_id LIMIT $2");
-    KEPT = "SELECT s.heartbeat_at, (SELECT MIN(t.claim_lease) FROM task t WHERE t.project_id = s.project_id
-        AND t.claim_session_id = s.session_id AND t.claim_until > 0) FROM session s WHERE s.project_id = $1 AND s.session_id = $2";
-    MARK_STALE = "UPDATE session SET stale_at = $1 WHERE project_id = $2 AND session_id = $3 AND released_at IS NULL
-        AND stale_at IS NULL AND heartbeat_at < $4";
     OUTCOMES = "SELECT release_reason, COUNT(*) FROM session WHERE project_id = $1 AND started_at >= $2
         AND release_reason IS NOT NULL GROUP BY release_reason ORDER BY release_reason";
     BEGUN = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND (started_at >= $2 OR released_at IS NULL) ORDER BY started_at, session_id");
@@ -252,12 +245,6 @@ pub fn first_name(tx: &mut Tx<'_>, project_id: &str, identity: &str) -> Result<O
     row.map(|row| row.reader().text()).transpose()
 }
 
-/// Records a heartbeat of a session, unless it was released.
-pub fn beat(tx: &mut Tx<'_>, session: &Session, verb: &str, now: Millis) -> Result<(), Fault> {
-    tx.execute_deferred(BEAT, params![now, verb, &session.project_id, &session.session_id])?;
-    Ok(())
-}
-
 /// A session and those that it inherited from, nearest first, at most `limit`.
 pub fn predecessors(
     tx: &mut Tx<'_>,
@@ -268,37 +255,9 @@ pub fn predecessors(
     query_sessions(tx, CHAIN, params![project_id, from, limit])
 }
 
-/// Records a heartbeat without a verb. Returns whether the session is still open.
-pub fn keep_alive(tx: &mut Tx<'_>, session: &Session, now: Millis) -> Result<bool, Fault> {
-    Ok(tx.execute(KEEP_ALIVE, params![now, &session.project_id, &session.session_id])? == 1)
-}
-
-/// Time of the persisted heartbeat of a session, and the shortest lease of the tasks that it has claimed.
-pub fn persisted_heartbeat(
-    tx: &mut Tx<'_>,
-    project_id: &str,
-    session_id: &str,
-) -> Result<(Millis, Option<Millis>), Fault> {
-    let row = tx.query_one(KEPT, params![project_id, session_id])?;
-    let mut r = row.reader();
-    Ok((r.int()?, r.opt_int()?))
-}
-
 /// Open sessions of all projects with their last heartbeat before an instant, not marked as stale yet.
 pub fn unmarked(tx: &mut Tx<'_>, heard_before: Millis, limit: i64) -> Result<Vec<Session>, Fault> {
     query_sessions(tx, UNMARKED, params![heard_before, limit])
-}
-
-/// Marks a session as stale, if it is still open and had no heartbeat since; its next verb clears the mark. No decision
-/// depends on the mark: whether a session is stale is judged by its last heartbeat.
-pub fn mark_stale(
-    tx: &mut Tx<'_>,
-    session: &Session,
-    heard_before: Millis,
-    now: Millis,
-) -> Result<bool, Fault> {
-    let params = params![now, &session.project_id, &session.session_id, heard_before];
-    Ok(tx.execute(MARK_STALE, params)? == 1)
 }
 
 /// How many of the sessions that began since an instant were released for which reason.

@@ -22,6 +22,7 @@ use super::facts::{AnsweredQuestion, FACTS_REQUIRED};
 use super::fitted::fitted;
 use super::placeholder::{self, WithheldText, reveal};
 use super::question::Question;
+use super::server_fault::{unreachable, unreadable};
 use crate::bounded_body::{self, BodyError};
 use crate::clock;
 use crate::config::{Config, Server};
@@ -105,7 +106,7 @@ impl Remote {
                 call.facts.push(AnsweredQuestion { question, answer });
             }
         }
-        Err(self.unreadable("it asks on and on").into())
+        Err(unreadable(&self.server, "it asks on and on").into())
     }
 
     /// Keeps back what is sensitive in a call. What the server has to see goes over TLS only, or stays on this machine.
@@ -138,8 +139,8 @@ impl Remote {
         let call = Call { input, caller: CallerHeader::of(caller), facts: Vec::new() };
         match self.post(Show::NAME, &call, None).await {
             Ok(task) => {
-                let shown =
-                    ShowOutput::deserialize(&task).map_err(|error| self.unreadable(&error.to_string()))?;
+                let shown = ShowOutput::deserialize(&task)
+                    .map_err(|error| unreadable(&self.server, &error.to_string()))?;
                 let contexts = [&shown.task.agent_context, &shown.task.handoff_instructions];
                 Ok(contexts.into_iter().flatten().any(is_redacted))
             }
@@ -160,8 +161,9 @@ impl Remote {
         match question {
             Question::Seal { recipients, text } if placeholder::encrypts(entry.name) => {
                 let whole = withheld.restore_placeholders(text, texts);
-                let whole = whole
-                    .ok_or_else(|| self.unreadable("it wants something encrypted that it was not given"))?;
+                let whole = whole.ok_or_else(|| {
+                    unreadable(&self.server, "it wants something encrypted that it was not given")
+                })?;
                 placeholder::check_whole(entry.name, (&call.input, text), &whole)?;
                 Ok(Value::String(self.machine.encrypt(recipients, &whole)?))
             }
@@ -223,11 +225,11 @@ impl Remote {
                 }
                 Err(BodyError::Broken(error)) => {
                     let may_be_written = key.is_some() && (was_sent || !error.is_connect());
-                    return Err(self.unreachable(&error, may_be_written).into());
+                    return Err(unreachable(&self.server, &error, may_be_written).into());
                 }
                 Err(BodyError::TooLong(limit)) => {
                     let why = format!("it answers with more than {} MiB", limit >> 20);
-                    return Err(self.unreadable(&why).into());
+                    return Err(unreadable(&self.server, &why).into());
                 }
             };
             tries += 1;
@@ -249,15 +251,17 @@ impl Remote {
     /// The answer, or the server's own "no", as if it had been said here.
     fn understood(&self, status: StatusCode, body: &[u8]) -> Result<Value, AppError> {
         let Ok(value) = serde_json::from_slice::<Value>(body) else {
-            return Err(self
-                .unreadable(&format!("it answers {status} with something that is no JSON"))
-                .into());
+            return Err(unreadable(
+                &self.server,
+                &format!("it answers {status} with something that is no JSON"),
+            )
+            .into());
         };
         if status.is_success() {
             return Ok(value);
         }
         let Ok(ErrorObject { code, message, hint, details }) = serde_json::from_value(value) else {
-            return Err(self.unreadable(&format!("it answers {status} and does not say why")).into());
+            return Err(unreadable(&self.server, &format!("it answers {status} and does not say why")).into());
         };
         if status == StatusCode::INTERNAL_SERVER_ERROR {
             return Err(anyhow::anyhow!("{} says: {message}", self.server.url).into());
@@ -290,44 +294,6 @@ impl Remote {
         let leaked: &'static str = String::leak(code.to_owned());
         known.push(leaked);
         leaked
-    }
-
-    /// What is said of a server that does not answer. `may_be_written`: whether it may have received a call that writes.
-    fn unreachable(&self, error: &reqwest::Error, may_be_written: bool) -> Refusal {
-        let url = &self.server.url;
-        let causes = std::iter::successors(Some(error as &dyn std::error::Error), |e| e.source());
-        let cause = causes.last().map(ToString::to_string).unwrap_or_default();
-        let cause = if error.is_timeout() { "no answer in time".to_owned() } else { cause };
-        if cause.contains("certificate") || cause.contains("UnknownIssuer") {
-            let what = format!("{url} shows a certificate that is not believed: {cause}");
-            let hint = "name the certificate of its authority, as PEM, in BATON_SERVER_CA";
-            return Refusal::new(Kind::Outside, "server_untrusted", what, hint);
-        }
-        if self.server.is_secure() && cause.contains("InvalidContentType") {
-            let what = format!("{url} speaks http, not https: what answers there is not encrypted");
-            let plain = url.replacen("https://", "http://", 1);
-            let hint = format!("write it as {plain}, or have it serve with `--tls-cert` and `--tls-key`");
-            return Refusal::new(Kind::Outside, "server_unreachable", what, hint);
-        }
-        if may_be_written {
-            let what = format!("{url} got the call, and its answer did not come: {cause}");
-            let hint = "what you asked for may be done: look with `baton status` and `baton log` before you repeat it";
-            return Refusal::new(Kind::Outside, "server_unreachable", what, hint);
-        }
-        let what = format!("{url} cannot be reached: {cause}");
-        let hint =
-            "see that `baton serve` runs there; without BATON_SERVER the store of this machine is used";
-        Refusal::new(Kind::Outside, "server_unreachable", what, hint)
-    }
-
-    fn unreadable(&self, why: &str) -> Refusal {
-        let what = format!("{} is no server of Baton, or one of another version: {why}", self.server.url);
-        Refusal::new(
-            Kind::Outside,
-            "server_unreadable",
-            what,
-            "check BATON_SERVER, and `baton --version` on both sides",
-        )
     }
 }
 

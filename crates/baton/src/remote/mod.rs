@@ -11,6 +11,7 @@ mod facts;
 mod fitted;
 mod placeholder;
 mod question;
+mod server_fault;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -112,7 +112,7 @@ fn an_attempt_that_another_takes_back_is_that_of_the_agent_that_had_it() {
     assert_eq!((&found["previous_agent"], &found["status"]), (&json!("w1"), &json!("open")));
     let inbox = stage.terminal("w1").run(&["mail", "inbox"]).done().out;
     assert!(inbox.contains(&format!("boss took task {id} back")), "{inbox}");
-    ann.refused(2, "why_missing", &["task", "release", &id, "--force"]);
+    ann.refused(1, "why_missing", &["task", "release", &id, "--force"]);
 }
 
 #[test]

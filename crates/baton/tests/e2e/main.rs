@@ -78,6 +78,7 @@ mod redis_server;
 mod remote;
 mod remote_claims;
 mod remote_sensitive;
+mod restored_tokens;
 mod restores;
 mod run;
 mod run_chain;
