@@ -70,7 +70,7 @@ pub(crate) fn sync(
 ) -> Result<(BeadsImportOutput, Exported), AppError> {
     let (mut turn, path) = (app.file_turn(file)?, file.path());
     let mut taken = BeadsImportOutput::default();
-    let project = app.project.clone();
+    let project = app.project.clone().or_else(|| own_project(app));
     let base = || conflict_base(&path);
     let request = ImportRequest {
         project: project.as_deref(),
@@ -144,13 +144,15 @@ fn overtaken(path: &Path) -> Refusal {
     )
 }
 
-/// The project of the working directory, whose file it is.
+/// The project of the working directory, whose file it is. What a variable or a setting names counts only where the folder belongs to
+/// no project: the tasks of another one never get into its file, nor the other way.
 pub(crate) fn own_project(app: &mut App) -> Option<String> {
-    let mut caller = app.caller();
-    // Not what the command line names: that may be another project.
-    caller.project.clone_from(&app.config.project);
-    let input = BeadsExportInput { only_seq: true, ..BeadsExportInput::default() };
-    Some(app.run_as::<BeadsExport>(&caller, &input).ok()?.project_id)
+    app.folder_project().or_else(|| {
+        let named = app.config.project.clone()?;
+        let input = of_project(Some(&named));
+        let input = BeadsExportInput { only_seq: true, ..input };
+        Some(app.run::<BeadsExport>(&input).ok()?.project_id)
+    })
 }
 
 /// What there is to say about a file that was brought in step.

@@ -12,7 +12,7 @@ use baton_store::{Failure, Store, Tx, handoff, handoff_step};
 use serde_json::json;
 
 use crate::handoff::steps::{self, LocalStepOutcome, close_row};
-use crate::handoff::{by_id, record, register_ends, tracker};
+use crate::handoff::{by_id, record, register_ends, task_end, tracker};
 use crate::op::{Env, Host};
 
 /// Who acts when time does.
@@ -75,7 +75,8 @@ pub(crate) fn expire_overdue(store: &mut Store, env: &mut Env<'_>, handoff: &Han
 fn expire(store: &mut Store, env: &mut Env<'_>, id: &str) -> Result<(), Failure> {
     let known = store.read(|tx| by_id(tx, &Grant::default(), id))?;
     store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
-        let before = by_id(tx, &Grant::default(), id)?;
+        let mut before = by_id(tx, &Grant::default(), id)?;
+        task_end::end_if_closed(tx, env, &mut before)?;
         let Ok(state) = before.state.advance(Event::Expire) else { return Ok(()) };
         let mut after = Handoff { state, updated_at: env.now, ..before };
         after.result = Some(EXPIRED.to_owned());

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use baton_model::refusal::Refusal;
-use baton_ops::op::Operation;
-use baton_ops::task::{BeadsImport, BeadsImportInput, BeadsImportOutput};
+use baton_ops::op::{Caller, Operation};
+use baton_ops::task::{BeadsExport, BeadsExportInput, BeadsImport, BeadsImportInput, BeadsImportOutput};
 use baton_ops::{ImportRequest, Lines};
 
 use super::App;
@@ -55,6 +55,13 @@ impl App {
         let direction = if written.is_some() { beads::Direction::Both } else { beads::Direction::Import };
         let done = beads::sync_beads_file(self, &project, &file, direction);
         self.report_sync(&file, done);
+    }
+
+    /// The project to which the working directory belongs, whatever a variable, a setting or the command line names.
+    pub(crate) fn folder_project(&mut self) -> Option<String> {
+        let caller = Caller { project: None, ..self.caller() };
+        let input = BeadsExportInput { only_seq: true, ..BeadsExportInput::default() };
+        Some(self.run_as::<BeadsExport>(&caller, &input).ok()?.project_id)
     }
 
     /// The turn at a Beads file. After a wait that was given up, later ones only try, until one succeeds: a command waits once.

@@ -14,6 +14,7 @@ use baton_ops::ledger::{Note, NoteInput};
 use baton_ops::session::{ApplyOutcome, Status, StatusInput, WrapInput};
 use baton_ops::transcript::CaptureOutput;
 
+use super::owner::other_owner;
 use super::push_note::Owner;
 use super::remote::ChangesRemote;
 use super::{
@@ -203,6 +204,9 @@ pub(crate) fn always(app: &mut App, project: Option<&str>) -> Result<Option<Capt
     }
     // A project need not be in git.
     let Ok(root) = root(app) else { return Ok(None) };
+    if other_owner(app, project).is_some() {
+        return Ok(None);
+    }
     let mut copy = capture_copy(app, &root)?;
     if let Some(copy) = &mut copy {
         keep(app, project, copy, None)?;

@@ -17,6 +17,7 @@ mod interrupted;
 mod journal;
 pub(crate) mod ledger;
 mod line_ends;
+mod owner;
 mod plumbing;
 mod push_note;
 mod recovery;
@@ -40,6 +41,7 @@ pub(crate) use content::hash as content_hash;
 pub(crate) use interrupted::{Leftover, recover, settle};
 #[cfg(test)]
 pub(crate) use journal::Step;
+pub(crate) use owner::require_own_files;
 pub(crate) use push_note::PushNote;
 pub(crate) use recovery::{Recovered, Recovery};
 pub(crate) use remote::is_in_remote;

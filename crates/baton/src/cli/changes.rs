@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::ActingIdentity;
 use crate::app::App;
-use crate::changes::ledger;
+use crate::changes::{ledger, require_own_files};
 use crate::error::AppError;
 use crate::render;
 
@@ -196,6 +196,7 @@ fn apply(baton: Option<&str>, app: &mut App) -> Result<(), AppError> {
 fn keep((baton_id, replace): (String, bool), remote: Option<&str>, app: &mut App) -> Result<(), AppError> {
     let project = app.project.clone();
     let root = ledger::root(app)?;
+    require_own_files(app, project.as_deref())?;
     let Some(mut copy) = ledger::capture_copy(app, &root)? else {
         let what = "everything is committed here: there is nothing to keep";
         return Err(Refusal::new(Kind::NotFound, "changes_none", what, "look at `git status`").into());

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use super::{ActingIdentity, read_input};
 use crate::app::App;
 use crate::changes::ledger::{self, CapturedCopy};
+use crate::changes::require_own_files;
 use crate::config::ChangesMode;
 use crate::error::AppError;
 use crate::{git, render};
@@ -178,6 +179,7 @@ fn changes(args: &Args, app: &mut App) -> Result<Option<CapturedCopy>, AppError>
         true => refusal,
         false => Refusal { hint: "leave `--with-changes` out: what lies here stays".to_owned(), ..refusal },
     })?;
+    require_own_files(app, project.as_deref())?;
     let Some(mut copy) = ledger::capture_copy(app, &root)? else { return Ok(None) };
     ledger::keep(app, project.as_deref(), &mut copy, args.changes_remote.as_deref())?;
     Ok(Some(copy))

@@ -269,7 +269,7 @@ mod tests {
         let shown = end_of_output(&value);
         assert!(!shown.contains("plainword") && shown.ends_with("line 38"), "{shown}");
         let key: String = (0..60).map(|at| format!("{}{at:02}\n", "MIIEowIBAAKCAQEA7x".repeat(3))).collect();
-        let begin = ["-----BEGIN RSA ", "PRIVATE KEY-----\n"].concat();
+        let begin = format!("-----BEGIN {} KEY-----\n", "RSA PRIVATE");
         let shown = end_of_output(&format!("{begin}{key}"));
         assert_eq!(shown.trim(), "[redacted:private-key]");
     }

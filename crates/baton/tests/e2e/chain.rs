@@ -148,6 +148,67 @@ fn what_was_done_in_an_isolated_project_is_kept_there_wherever_the_agent_stands(
     }
 }
 
+/// A clone in which only a variable names the isolated project keeps what its agents did there.
+#[test]
+fn a_clone_of_an_isolated_project_that_a_variable_ties_keeps_its_sessions() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann");
+    ann.within(stage.repo("vault")).json(&["init", "--id", "vault", "--isolated"]);
+    let clone = stage.repo("clone");
+    let id = "aaaaaaaa-aaaa-4000-8000-000000000009";
+    let line = |kind: &str, content: serde_json::Value| {
+        json!({
+            "type": kind, "uuid": kind, "parentUuid": null, "sessionId": id, "cwd": clone,
+            "timestamp": "2026-11-20T10:00:00.000Z", "message": { "role": kind, "content": content },
+        })
+    };
+    let answer = json!([{ "type": "text", "text": "fed" }]);
+    let lines = format!("{}\n{}\n", line("user", json!("the wombat is here")), line("assistant", answer));
+    let file = stage.file(&format!("home/.claude/projects/-x/{id}.jsonl"), lines);
+    let tied = stage.bare().within(&clone).with("BATON_PROJECT", "vault");
+    for payload in [
+        json!({ "session_id": id, "cwd": clone }),
+        json!({ "session_id": id, "cwd": clone, "transcript_path": file }),
+    ] {
+        tied.feed(payload.to_string().as_bytes(), &["hook", "session-end", "--agent", "claude"]).done();
+    }
+    let begin = std::time::Instant::now();
+    let ledger = || ann.with("BATON_PROJECT", "vault").within(&clone).run(&["log", "export", "-"]).out;
+    while !ledger().contains("the wombat is here") {
+        assert!(begin.elapsed() < std::time::Duration::from_secs(20), "{}", ledger());
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let listed = items(&ann.with("BATON_PROJECT", "vault").within(&clone).json(&["transcripts", "list"]));
+    assert_eq!(listed.len(), 1, "{listed:#?}");
+}
+
+/// A variable names another project than that of the folder.
+#[test]
+fn a_variable_gives_a_folders_files_to_no_other_project() {
+    let stage = Stage::ready();
+    let vault = stage.repo("vault");
+    let ann = stage.terminal("Ann");
+    ann.within(&vault).json(&["init", "--id", "vault", "--isolated"]);
+    ann.within(&vault).json(&["task", "create", "VAULT-SECRET"]);
+    stage.file("shop/.baton.toml", "[tasks]\nmirror = true\n");
+    ann.json(&["task", "create", "of the shop"]);
+    let strange = ann.with("BATON_PROJECT", "vault");
+    for args in [&["task", "list"][..], &["start", "--as", "Eve"], &["bd", "ready"], &["bd", "sync"]] {
+        strange.run(args);
+    }
+    let file = std::fs::read_to_string(stage.shop().join(".beads/issues.jsonl")).expect("the file");
+    assert!(file.contains("of the shop") && !file.contains("VAULT-SECRET"), "{file}");
+    let tasks = ann.within(&vault).json(&["task", "list"]).to_string();
+    assert!(!tasks.contains("of the shop"), "{tasks}");
+    // Nor do files that are not committed go with a baton of the other project.
+    stage.file("shop/a.txt", "mine");
+    let wrap = ["wrap", "--as", "Eve", "--summary", "s", "--next", "n"];
+    let refused = strange.refused(3, "place_elsewhere", &[&wrap[..], &["--with-changes"]].concat());
+    assert!(text(&refused, "message").contains("those of project shop"), "{refused}");
+    let left = strange.with("BATON_WRAP_CHANGES", "always").json(&wrap);
+    assert_eq!(left["changes"], serde_json::Value::Null, "{left}");
+}
+
 /// The row of a project has columns behind the head of its chain.
 #[test]
 fn a_store_with_a_merged_project_is_copied() {

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::steps::{Plan, close_row};
+use super::task_end::end_if_closed;
 use super::{Row, acceptor, by_id, isolation, record, sender};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
@@ -102,7 +103,8 @@ impl Operation for Advance {
         let Cx { store, env } = cx;
         expire_overdue(store, env, &known)?;
         let outcome = store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
-            let before = by_id(tx, &env.caller.grant, &known.handoff_id)?;
+            let mut before = by_id(tx, &env.caller.grant, &known.handoff_id)?;
+            end_if_closed(tx, env, &mut before)?;
             for project_id in [&known.from_project_id, &known.to_project_id] {
                 resolve::beat(tx, env, project_id, &identity, Self::NAME)?;
             }

@@ -10,6 +10,7 @@ use baton_store::{Failure, Tx, handoff, handoff_step, task};
 use super::steps::{LocalStepOutcome, Plan};
 use super::{acceptor, record};
 use crate::op::Env;
+use crate::saga::apply_event;
 use crate::task::successor;
 
 /// After the receiver has closed the task through Baton: queues a step that completes the transfer in both projects.
@@ -29,6 +30,24 @@ fn queue(tx: &mut Tx<'_>, env: &Env<'_>, known: &Handoff) -> Result<(), Failure>
     let mut steps = before.clone();
     saga::push(&mut steps, &[Kind::Closed], env.now);
     Ok(handoff_step::put(tx, &known.handoff_id, &before, &steps)?)
+}
+
+/// Ends a hand-off whose task was closed before its step has run: what is asked for in between does not overtake the close that was
+/// acknowledged.
+pub(crate) fn end_if_closed(tx: &mut Tx<'_>, env: &mut Env<'_>, known: &mut Handoff) -> Result<(), Failure> {
+    let is_queued = |step: &Step| step.kind == Kind::Closed && !Step::is_over(step);
+    if !matches!(known.state, State::Offered | State::Accepted)
+        || !handoff_step::of(tx, &known.handoff_id)?.iter().any(is_queued)
+    {
+        return Ok(());
+    }
+    let was = known.state;
+    end(tx, env, known)?;
+    match known.state {
+        state if state == was => Ok(()),
+        State::Declined => apply_event(tx, env, known, Event::Decline),
+        _ => apply_event(tx, env, known, Event::Complete),
+    }
 }
 
 /// After lines of a file were taken in: every hand-off that has not ended names its task as it is called now, and one whose task has

@@ -115,7 +115,12 @@ fn take_back(
 ) -> Result<(), Failure> {
     let Some(why) = why.filter(|why| !why.trim().is_empty()) else {
         let what = "a task is taken back from another agent only with a reason, which it is told";
-        return Err(Refusal::invalid("why_missing", what, "say --why REASON").into());
+        return Err(Refusal::invalid(
+            "why_missing",
+            what,
+            "say why: `baton task release ID --force --why REASON`",
+        )
+        .into());
     };
     let asker = claimant(env, author);
     match &known.claim {

@@ -24,6 +24,9 @@ pub(super) struct View<'a> {
     owners: HashMap<String, Owner>,
     /// The owner by the common git folder of a repository.
     repositories: HashMap<String, Owner>,
+    /// The working copy in which the call is made, where it belongs to no project and only a setting names one: its sessions are that
+    /// one's.
+    named_copy: Option<(PathBuf, Owner)>,
     host: &'a dyn Host,
     /// Owners that were looked up, by folder.
     known: RefCell<HashMap<String, Option<Owner>>>,
@@ -55,8 +58,17 @@ impl<'a> View<'a> {
             None => resolve::project_id(cx.store, &cx.env, None).ok(),
         };
         let own_is_isolated = own.as_ref().is_some_and(|own| isolated.contains(own));
-        let (host, known) = (cx.env.host, RefCell::default());
-        Ok(Self { own, own_is_isolated, owners, repositories, host, known })
+        let (host, known, named_copy) = (cx.env.host, RefCell::default(), None);
+        let mut view = Self { own, own_is_isolated, owners, repositories, named_copy, host, known };
+        let caller = cx.env.caller;
+        let root = caller.git_root.as_ref().or(caller.folders.first()).filter(|_| !host.is_served());
+        if let (Some(root), Some(own), true) = (root, &view.own, caller.project.is_some())
+            && view.owner(Some(root)).is_none()
+        {
+            view.named_copy = Some((PathBuf::from(root), (own.clone(), own_is_isolated)));
+            view.known = RefCell::default();
+        }
+        Ok(view)
     }
 
     /// Whether every transcript is shown.
@@ -141,7 +153,9 @@ impl<'a> View<'a> {
             let known = || self.repositories.get(&repository.common_dir).or_else(|| self.owners.get(main?));
             is_outside.then(known).flatten()
         });
-        by_repository.or(near.map(|(_, owner)| owner)).cloned()
+        let found = by_repository.or(near.map(|(_, owner)| owner)).cloned();
+        let is_below = |(root, _): &&(PathBuf, Owner)| real.as_deref().unwrap_or(&plain).starts_with(root);
+        found.or_else(|| Some(self.named_copy.as_ref().filter(is_below)?.1.clone()))
     }
 }
 

@@ -180,6 +180,17 @@ on_every_backend! {
         assert_eq!((heard["identity"].clone(), heard["body"]["handoff"]["result"].clone()), (json!("Donna"), json!("merged as 12")));
     }
 
+    fn a_close_of_the_task_is_not_overtaken_by_an_answer_that_comes_before_its_step_has_run(w) {
+        for (who, action) in [(receiver(), "decline"), (sender(), "cancel"), (receiver(), "accept")] {
+            let id = create(w);
+            let task = task(w, &id)["id"].clone();
+            w.ok(&receiver(), "task_close", json!({ "id": task, "reason": "the endpoint is there", "result": "pass" }));
+            let answer = json!({ "id": id, "action": action, "result": "not ours" });
+            let refused = w.no(&who, "handoff_advance", answer, "handoff_state");
+            assert!(refused["message"].to_string().contains("completed"), "{action}: {refused:#}");
+        }
+    }
+
     fn a_token_acts_only_for_the_end_that_it_reaches(w) {
         let of = |who: &Agent, project: &str, scope| {
             let mut token = agent(&who.0.identity.clone().unwrap_or_default()).process("").project(project);

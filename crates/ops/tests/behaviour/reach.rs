@@ -148,7 +148,7 @@ const MACHINE: &[&str] = &[
 
 /// What an operation may ask of the machine, and what a caller over a socket gets.
 const QUESTIONS: &[(&str, &str)] = &[
-    ("process_gone", "of processes of the server's own machine that registered a session"),
+    ("has_process_ended", "of processes of the server's own machine that registered a session"),
     ("is_callers_word", "that it is so of what a client says of a machine that is not the server's"),
     ("is_conversation_open", "nothing"),
     ("transcript_env", "where the server's user keeps transcripts: only for callers that reach all projects"),
@@ -169,9 +169,9 @@ const QUESTIONS: &[(&str, &str)] = &[
     ("cache_dir", "the index of transcripts: only for callers that reach all projects"),
     ("progress", "nothing"),
     ("role_file", "nothing: the built-in roles apply"),
-    ("seal", "encryption for listed keys, which reads no private one"),
-    ("unseal", "nothing, unless the caller may do everything"),
-    ("unseal_object", "the same as unseal"),
+    ("encrypt", "encryption for listed keys, which reads no private one"),
+    ("decrypt", "nothing, unless the caller may do everything"),
+    ("decrypt_object", "the same as decrypt"),
     ("own_key", "nothing, unless the caller may do everything"),
     ("make_key", "nothing, unless the caller may do everything"),
     ("transcript", "what a client of ours has read on its own machine"),

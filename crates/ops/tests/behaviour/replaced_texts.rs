@@ -26,7 +26,6 @@ on_every_backend! {
             ("task_reopen", json!({})),
             ("task_update", json!({ "status": "open" })),
             ("task_update", json!({ "status": "in_progress" })),
-            ("task_claim", json!({ "force": true })),
         ];
         for (at, (verb, mut input)) in reopening.into_iter().enumerate() {
             let id = w.ok(&agent("Ann"), "task_create", json!({ "title": verb }))["id"].clone();

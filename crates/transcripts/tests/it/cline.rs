@@ -118,7 +118,7 @@ fn an_answer_that_was_never_finished_is_kept() {
     let packet = packet_of("kilo_code", &task(KILO), None);
     assert_eq!(
         column(&packet, "recent_messages", "text"),
-        ["Add a health endpoint", "I'll add it", "use port 8080", "I'll use po"]
+        ["Add a health endpoint", "use port 8080", "I'll use po"]
     );
     check(&packet, &[("/last_failure/exit_code", json!(7)), ("/source/agent", json!("kilo_code"))]);
     insta::assert_snapshot!("kilo-code", shown(packet));

@@ -20,7 +20,7 @@ fn a_claude_session_gives_all_nine_kinds_of_facts() {
             ("/test_status", json!("pass")),
             ("/files_modified/0/path", json!("cart.py")),
             ("/files_modified/0/change", json!("modified")),
-            ("/files_modified/0/lines", json!("+1 -1")),
+            ("/files_modified/0/lines", json!(null)),
             ("/files_modified/1/path", json!("tests/test_cents.py")),
             ("/files_modified/1/change", json!("created")),
             ("/files_modified/2", json!(null)),
@@ -148,7 +148,8 @@ fn tasks_are_folded_and_a_sub_agent_is_told_apart() {
             ("/requests/last/text", json!("stop, not yet")),
         ],
     );
-    assert_eq!(column(&packet, "commands", "command"), ["cargo publish"]);
+    // The user refused it: it never ran, and is asked about.
+    assert_eq!(column(&packet, "commands", "command"), [""; 0]);
     assert_eq!(column(&packet, "next_steps", "text"), ["stop, not yet"]);
     assert!(column(&packet, "open_loops", "text")[0].contains("cargo publish"));
     let messages = column(&packet, "recent_messages", "text");
