@@ -120,10 +120,10 @@ fn require_own(
     }
     let cwd = transcript.header.cwd.as_deref();
     let view = View::of(cx, Some(project_id))?;
-    if view.is_of(cwd, project_id) {
+    if view.is_registered(cwd, Some(project_id)) {
         return Ok(());
     }
-    let is_callers = !view.is_of_any(cwd) && cwd.is_some_and(|cwd| is_callers_copy(cx, cwd));
+    let is_callers = !view.is_registered(cwd, None) && cwd.is_some_and(|cwd| is_callers_copy(cx, cwd));
     let own = cx.env.caller.repository.as_ref().and_then(|own| own.remote.as_deref());
     let address = remote.and_then(canonical_address);
     if is_callers && address.is_some() && own.and_then(canonical_address) == address {

@@ -63,10 +63,9 @@ impl<'a> View<'a> {
         let caller = cx.env.caller;
         let root = caller.git_root.as_ref().or(caller.folders.first()).filter(|_| !host.is_served());
         if let (Some(root), Some(own), true) = (root, &view.own, caller.project.is_some())
-            && view.owner(Some(root)).is_none()
+            && view.registered(Some(root)).is_none()
         {
             view.named_copy = Some((PathBuf::from(root), (own.clone(), own_is_isolated)));
-            view.known = RefCell::default();
         }
         Ok(view)
     }
@@ -122,13 +121,23 @@ impl<'a> View<'a> {
         self.owner(cwd).is_some_and(|(owner, _)| owner == project_id)
     }
 
-    /// Whether a session that worked in this folder belongs to a project at all.
-    pub(super) fn is_of_any(&self, cwd: Option<&str>) -> bool {
-        self.owner(cwd).is_some()
+    /// Whether the folder in which a session worked is registered to a project, or to any.
+    pub(super) fn is_registered(&self, cwd: Option<&str>, project_id: Option<&str>) -> bool {
+        self.registered(cwd).is_some_and(|(owner, _)| project_id.is_none_or(|project_id| owner == project_id))
     }
 
-    /// The project of a folder that a transcript names: of the real one, where links and `..` lead elsewhere.
+    /// The project of a folder that a transcript names; of the caller's own working copy also one that a setting names.
     fn owner(&self, cwd: Option<&str>) -> Option<Owner> {
+        self.registered(cwd).or_else(|| {
+            let (root, owner) = self.named_copy.as_ref()?;
+            let plain = without_dots(Path::new(cwd?));
+            let real = plain.canonicalize().unwrap_or(plain);
+            real.starts_with(root).then(|| owner.clone())
+        })
+    }
+
+    /// The project to which the folder that a transcript names is registered: of the real one, where links and `..` lead elsewhere.
+    fn registered(&self, cwd: Option<&str>) -> Option<Owner> {
         let cwd = cwd?;
         if let Some(known) = self.known.borrow().get(cwd) {
             return known.clone();
@@ -153,9 +162,7 @@ impl<'a> View<'a> {
             let known = || self.repositories.get(&repository.common_dir).or_else(|| self.owners.get(main?));
             is_outside.then(known).flatten()
         });
-        let found = by_repository.or(near.map(|(_, owner)| owner)).cloned();
-        let is_below = |(root, _): &&(PathBuf, Owner)| real.as_deref().unwrap_or(&plain).starts_with(root);
-        found.or_else(|| Some(self.named_copy.as_ref().filter(is_below)?.1.clone()))
+        by_repository.or(near.map(|(_, owner)| owner)).cloned()
     }
 }
 
