@@ -101,7 +101,9 @@ impl RowLocation {
     /// Where a session worked, as it last said.
     pub(crate) fn of(env: &Env<'_>, session: &Session) -> Option<Self> {
         let copy = session.working_copy.clone()?;
-        let is_this_machine = session.location.machine == env.caller.location.machine;
+        // What was imported from a transcript names no machine.
+        let machine = &session.location.machine;
+        let is_this_machine = machine.is_empty() || *machine == env.caller.location.machine;
         Some(Self { root: copy.root, branch: copy.branch, is_this_machine })
     }
 
