@@ -17,6 +17,8 @@ use super::claim_right::announce_loss;
 use super::comment::LateComment;
 use super::write::{answer, check_and_renew_lease, claimant, reload, write};
 use super::{by_id_to_change, comment};
+use crate::force_request::ForceRequest;
+use crate::handoff::acceptor::require_task_acceptor;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
 
@@ -122,6 +124,8 @@ fn take_back(
         )
         .into());
     };
+    let force = ForceRequest { given: true, why: Some(why) };
+    require_task_acceptor(tx, env, known, author.identity, force)?;
     let asker = claimant(env, author);
     match &known.claim {
         Some(claim) if !claim.is_of(&asker) && is_claim_live(tx, env, known)? => {
@@ -131,7 +135,7 @@ fn take_back(
     }
 }
 
-/// Refuses what nobody has. What another tool has put in progress has no lease here: its assignee gives it back, and others do so by
+/// Refuses a task without a claim. What another tool has put in progress has no lease here: its assignee gives it back, and others do so by
 /// force.
 fn refuse_unheld(known: &Task, author: &Author<'_>, forced: bool) -> Result<(), Refusal> {
     let id = &known.task_id;

@@ -58,6 +58,14 @@ fn held(w: &mut World) -> Vec<String> {
 }
 
 on_every_backend! {
+    fn the_task_of_an_accepted_handoff_is_taken_back_from_its_acceptor_by_no_write_token(w) {
+        let (id, task) = offered(w);
+        w.ok(&at_q(agent("Cas")), "handoff_advance", advance(&id, "accept"));
+        let force = json!({ "id": task, "force": true, "why": "I want it" });
+        w.no_trace(&at_q(bearing("Dan")), "task_release", force.clone(), "scope_missing");
+        assert_eq!(w.ok(&at_q(agent("Dan")), "task_release", force)["status"], "open");
+    }
+
     fn a_handoff_that_one_unnamed_process_accepted_is_not_ended_by_another(w) {
         let (id, task) = offered(w);
         let (one, two) = (at_q(bot("one")), at_q(bot("two")));
