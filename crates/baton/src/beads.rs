@@ -62,12 +62,30 @@ fn is_same(one: &Path, other: &Path) -> bool {
     real(one) == real(other)
 }
 
+/// Refuses to write the tasks of another project into the file of this folder.
+fn require_own_file(app: &mut App, file: &RepoFile, named: Option<String>) -> Result<(), AppError> {
+    let is_configured = app.config.beads_file.as_ref().is_some_and(|own| is_same(&own.path(), &file.path()));
+    let (Some(named), true) = (named, is_configured) else { return Ok(()) };
+    let wanted = head(app, Some(&named))?.project_id;
+    match app.folder_project().filter(|own| *own != wanted) {
+        None => Ok(()),
+        Some(own) => {
+            let (path, own, wanted) = (file.path(), visible(&own), visible(&wanted));
+            let what = format!("{} is the file of project {own}, and not of {wanted}", path.display());
+            let hint =
+                format!("name project {own}, or another file: `baton --project {wanted} export beads FILE`");
+            Err(Refusal::new(Kind::NotFound, "place_elsewhere", what, hint).into())
+        }
+    }
+}
+
 /// Takes the tasks of a file in and writes it, with nothing between: also a file in which git has left a conflict.
 pub(crate) fn sync(
     app: &mut App,
     file: &RepoFile,
     identity: Option<&str>,
 ) -> Result<(BeadsImportOutput, Exported), AppError> {
+    require_own_file(app, file, app.project.clone())?;
     let (mut turn, path) = (app.file_turn(file)?, file.path());
     let mut taken = BeadsImportOutput::default();
     let project = app.project.clone().or_else(|| own_project(app));
@@ -115,6 +133,7 @@ pub(crate) struct Exported {
 
 /// Writes the tasks to a file that holds nothing else.
 pub(crate) fn export(app: &mut App, file: &RepoFile) -> Result<Exported, AppError> {
+    require_own_file(app, file, app.project.clone().or_else(|| app.config.project.clone()))?;
     let (mut turn, path) = (app.file_turn(file)?, file.path());
     for _ in 0..MAX_ATTEMPTS {
         let version = turn.version();
