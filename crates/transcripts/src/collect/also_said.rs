@@ -29,11 +29,14 @@ impl Collector<'_> {
         telling.map(remark).collect()
     }
 
-    /// Whose words they are; what the user asked for before work that was done since is a request of the past.
+    /// Whose words they are; what the user asked for, or said of the code, before work that was done since is of the past.
     fn role_of(&self, entry: &TimedRemark) -> &'static str {
-        let asks =
-            || self.was_followed(entry) && !entry.is_settled() && prose::asks_for_one_thing(&entry.said.text);
-        if entry.role == "user" && asks() { "request" } else { entry.role }
+        let text = &entry.said.text;
+        let is_earlier = || {
+            let is_passing = prose::asks_for_one_thing(text) || prose::names_code(text);
+            self.was_followed(entry) && !entry.is_settled() && is_passing
+        };
+        if entry.role == "user" && is_earlier() { "request" } else { entry.role }
     }
 
     /// Whether a file was changed since.
@@ -57,7 +60,8 @@ impl Collector<'_> {
         let by_role = match (entry.role, entry.is_settled()) {
             ("user", true) => false,
             ("user", false) if prose::asks_for_one_thing(text) => followed && words < MIN_REQUEST_WORDS,
-            ("user", false) => followed && prose::names_code(text),
+            // What the user states is told, whatever was done since.
+            ("user", false) => false,
             (_, true) => followed && prose::finds_or_plans(text),
             (_, false) => {
                 let asks = text.contains("? ") || text.ends_with('?');
