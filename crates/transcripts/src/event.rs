@@ -1,8 +1,7 @@
 //! The one shape into which every transcript is read: a stream of events, borrowed from the line they stand on.
 
 use std::borrow::Cow;
-
-pub use crate::line_diff::FileLines;
+use std::sync::Arc;
 
 /// Where an event stands in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -151,8 +150,17 @@ pub struct Edit {
     pub diff: Option<String>,
     /// Whether all that the file holds was written.
     pub is_whole: bool,
-    /// The lines of the file before and after it, where the tool tells them.
-    pub whole: Option<(FileLines, FileLines)>,
+    /// The file before and after it, where the tool tells both.
+    pub whole: Option<Arc<FileStates>>,
+}
+
+/// A file before and after a change.
+#[derive(Debug, PartialEq, Eq)]
+pub struct FileStates {
+    /// Its text before.
+    pub before: String,
+    /// Its text after.
+    pub after: String,
 }
 
 /// What was done to a file.

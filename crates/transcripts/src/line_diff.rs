@@ -2,86 +2,54 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// More differences are not counted out.
-const MAX_DIFFERENCES: usize = 4000;
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
+/// The most lines of both texts, without the ones that they share at both ends, whose differences are counted. The work grows with the
+/// square of it where all differ.
+const MAX_LINES: usize = 8000;
 
 /// The lines of a text by their hashes.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FileLines {
-    lines: Vec<u64>,
-    /// All that is no white space.
-    ink: u64,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FileLines(Vec<u64>);
+
+/// Whether two texts differ in nothing but white space, as where a formatter ran.
+pub(crate) fn is_same_but_for_space(one: &str, other: &str) -> bool {
+    let ink = |text: &'_ str| text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect::<Vec<u8>>();
+    ink(one) == ink(other)
 }
 
 impl FileLines {
     /// The lines of a text.
     pub(crate) fn of(text: &str) -> Self {
-        Self::of_lines(text.lines())
-    }
-
-    /// The same of lines one by one.
-    pub(crate) fn of_lines<'t>(lines: impl Iterator<Item = &'t str>) -> Self {
-        let mut ink = DefaultHasher::new();
-        let hash = |line: &'t str| {
-            line.split_whitespace().for_each(|word| ink.write(word.as_bytes()));
+        let hash = |line: &str| {
             let mut hasher = DefaultHasher::new();
             line.hash(&mut hasher);
             hasher.finish()
         };
-        let lines = lines.map(hash).collect();
-        Self { lines, ink: ink.finish() }
+        Self(text.lines().map(hash).collect())
     }
 
-    /// How many lines there are.
-    pub(crate) fn count(&self) -> u64 {
-        self.lines.len() as u64
-    }
-
-    /// Whether two texts differ in nothing but white space, as where a formatter ran.
-    pub(crate) fn is_same_but_for_space(&self, other: &Self) -> bool {
-        self.ink == other.ink
-    }
-
-    /// Lines added and removed from this text to the other; nothing where they are too different.
+    /// Lines added and removed from this text to the other; nothing where too many lines stand between their first and last
+    /// difference.
     pub(crate) fn changes_to(&self, other: &Self) -> Option<(u64, u64)> {
-        let (mut old, mut new) = (self.lines.as_slice(), other.lines.as_slice());
+        let (mut old, mut new) = (self.0.as_slice(), other.0.as_slice());
         let front = old.iter().zip(new).take_while(|(one, other)| one == other).count();
         (old, new) = (&old[front..], &new[front..]);
         let back = old.iter().rev().zip(new.iter().rev()).take_while(|(one, other)| one == other).count();
         (old, new) = (&old[..old.len() - back], &new[..new.len() - back]);
-        let all = shortest_script(old, new)?;
-        // Added and removed lines are the script together, and what the new text is longer by.
-        let removed = (all + old.len()).checked_sub(new.len())? / 2;
-        Some(((all - removed) as u64, removed as u64))
-    }
-}
-
-/// The least number of lines to take out and put in (Myers, forwards only).
-fn shortest_script(old: &[u64], new: &[u64]) -> Option<usize> {
-    let (long, wide) = (old.len() as isize, new.len() as isize);
-    let most = (old.len() + new.len()).min(MAX_DIFFERENCES);
-    let middle = most as isize + 1;
-    let mut reached = vec![0_isize; 2 * most + 3];
-    for steps in 0..=most as isize {
-        for diagonal in (-steps..=steps).step_by(2) {
-            let (below, above) =
-                (reached[(middle + diagonal - 1) as usize], reached[(middle + diagonal + 1) as usize]);
-            let down = diagonal == -steps || (diagonal != steps && below < above);
-            let mut x = if down { above } else { below + 1 };
-            while x < long
-                && x - diagonal < wide
-                && x - diagonal >= 0
-                && old[x as usize] == new[(x - diagonal) as usize]
-            {
-                x += 1;
-            }
-            reached[(middle + diagonal) as usize] = x;
-            if x >= long && x - diagonal >= wide {
-                return Some(steps as usize);
-            }
+        if old.len() + new.len() > MAX_LINES {
+            return None;
         }
+        let count = |(added, removed), op: DiffOp| match op {
+            DiffOp::Equal { .. } => (added, removed),
+            DiffOp::Delete { old_len, .. } => (added, removed + old_len),
+            DiffOp::Insert { new_len, .. } => (added + new_len, removed),
+            DiffOp::Replace { old_len, new_len, .. } => (added + new_len, removed + old_len),
+        };
+        let operations = capture_diff_slices(Algorithm::Myers, old, new);
+        let (added, removed) = operations.into_iter().fold((0, 0), count);
+        Some((added as u64, removed as u64))
     }
-    None
 }
 
 #[cfg(test)]
@@ -89,7 +57,7 @@ mod tests {
     use super::*;
 
     fn changes(old: &str, new: &str) -> Option<(u64, u64)> {
-        let lines = |text: &str| FileLines::of_lines(text.split_terminator(' '));
+        let lines = |text: &str| FileLines::of(&text.replace(' ', "\n"));
         lines(old).changes_to(&lines(new))
     }
 
@@ -106,7 +74,7 @@ mod tests {
 
     #[test]
     fn white_space_is_no_difference_of_ink() {
-        let (one, other) = (FileLines::of("a  b\nc"), FileLines::of("a b\n\n  c"));
-        assert!(one.is_same_but_for_space(&other) && one != other);
+        assert!(is_same_but_for_space("a  b\nc", "a b\n\n  c"));
+        assert!(!is_same_but_for_space("a b", "a c"));
     }
 }

@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use super::SourceRef;
 use super::files_tree::History;
 use super::net_lines::NetLines;
-use crate::event::{Change, Edit, FileLines};
+use crate::event::{Change, Edit};
+use crate::line_diff::{FileLines, is_same_but_for_space};
 use crate::shared::diff::MAX_DIFF;
 use crate::shared::words::clip_unclean;
 
@@ -44,8 +45,8 @@ pub(super) enum WholeFile {
     /// Nothing was done to it.
     #[default]
     Untouched,
-    /// Its lines before the first edit and after the last one.
-    Known(FileLines, FileLines),
+    /// Its lines before the first edit, and its text after the last one.
+    Known(FileLines, String),
     /// Its lines before the first edit; git put it back into an earlier state since, which the next edit tells.
     Restored(FileLines),
     /// Not all of it was told.
@@ -61,21 +62,21 @@ impl WholeFile {
         };
     }
 
-    /// One more edit. Whether somebody else changed the file since the last one.
+    /// One more edit. Returns whether the file was changed from outside since the last one.
     fn add(&mut self, edit: &Edit, has_edits: bool) -> bool {
-        let whole = match (&edit.whole, std::mem::replace(self, Self::Lost)) {
-            (Some(_), Self::Untouched) if has_edits => return false,
-            (Some(both), Self::Untouched) => both.clone(),
-            (Some((_, after)), Self::Restored(first)) => (first, after.clone()),
-            (Some((before, after)), Self::Known(first, last)) => {
-                if !last.is_same_but_for_space(before) {
-                    return true;
-                }
-                (first, after.clone())
-            }
-            _ => return false,
+        let state = std::mem::replace(self, Self::Lost);
+        let Some(whole) = &edit.whole else { return false };
+        let first = match state {
+            Self::Untouched if has_edits => return false,
+            Self::Untouched => FileLines::of(&whole.before),
+            Self::Restored(first) => first,
+            Self::Known(first, last) if last == whole.before => first,
+            // A formatter ran in between.
+            Self::Known(first, last) if is_same_but_for_space(&last, &whole.before) => first,
+            Self::Known(..) => return true,
+            Self::Lost => return false,
         };
-        *self = Self::Known(whole.0, whole.1);
+        *self = Self::Known(first, whole.after.clone());
         false
     }
 }
@@ -246,7 +247,9 @@ impl FileState {
         }
         let is_own = self.change == Change::Created;
         match &self.whole {
-            WholeFile::Known(first, last) if !is_own && !self.net.is_unknown() => first.changes_to(last),
+            WholeFile::Known(first, last) if !is_own && !self.net.is_unknown() => {
+                first.changes_to(&FileLines::of(last))
+            }
             _ => self.net.figures(is_own),
         }
     }
@@ -299,8 +302,11 @@ pub(super) fn relative(path: &str, root: Option<&str>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::super::work_tree::TreeEvent;
     use super::*;
+    use crate::event::FileStates;
 
     type FileEvent = (String, Change, Option<(u64, u64)>);
 
@@ -330,7 +336,7 @@ mod tests {
     #[test]
     fn a_file_that_the_tool_tells_whole_is_counted_from_its_first_to_its_last_state() {
         let edit = |old: &str, new: &str| {
-            let whole = Some((FileLines::of(old), FileLines::of(new)));
+            let whole = Some(Arc::new(FileStates { before: old.to_owned(), after: new.to_owned() }));
             Edit { whole, ..Edit::replaced("a.rs", old, new) }
         };
         let modified = |lines| [("a.rs".to_owned(), Change::Modified, lines)];

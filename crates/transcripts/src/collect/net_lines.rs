@@ -36,7 +36,7 @@ impl NetLines {
         // What is written as a whole takes the place of what was edited before.
         self.is_over_unknown |= edit.is_whole && self.edits > 0;
         let by_sums = if edit.is_whole { added as i64 } else { self.own + added as i64 - removed as i64 };
-        self.own = edit.whole.as_ref().map_or(by_sums, |(_, after)| after.count() as i64);
+        self.own = edit.whole.as_ref().map_or(by_sums, |whole| whole.after.lines().count() as i64);
         self.edits += 1;
         match edit.diff.as_deref().filter(|diff| count(diff) == (added, removed)) {
             Some(diff) => {
@@ -118,8 +118,10 @@ fn takes_conflict_mark(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
-    use crate::event::FileLines;
+    use crate::event::FileStates;
 
     fn figures(edits: &[Edit], is_own: bool) -> Option<(u64, u64)> {
         let mut net = NetLines::default();
@@ -159,7 +161,7 @@ mod tests {
     fn the_lines_of_a_file_are_those_that_the_tool_counts() {
         let written = Edit::new_text("a.rs", Change::Created, "1\n2\n3\n4");
         // A formatter took two of them out before this edit.
-        let whole = Some((FileLines::of("1\n4"), FileLines::of("1\n5\n4")));
+        let whole = Some(Arc::new(FileStates { before: "1\n4".to_owned(), after: "1\n5\n4".to_owned() }));
         let edit = Edit { whole, ..Edit::replaced("a.rs", "1", "1\n5") };
         assert_eq!(figures(&[written, edit], true), Some((3, 0)));
     }

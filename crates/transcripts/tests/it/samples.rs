@@ -20,7 +20,7 @@ fn a_claude_session_gives_all_nine_kinds_of_facts() {
             ("/test_status", json!("pass")),
             ("/files_modified/0/path", json!("cart.py")),
             ("/files_modified/0/change", json!("modified")),
-            ("/files_modified/0/lines", json!(null)),
+            ("/files_modified/0/lines", json!("+1 -1")),
             ("/files_modified/1/path", json!("tests/test_cents.py")),
             ("/files_modified/1/change", json!("created")),
             ("/files_modified/2", json!(null)),

@@ -1,8 +1,9 @@
 //! Tool calls of Claude Code and their results.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use crate::event::{Call, Change, Edit, FileLines, Outcome, PlanItem, Usage};
+use crate::event::{Call, Change, Edit, FileStates, Outcome, PlanItem, Usage};
 use crate::shared::json::Json;
 use crate::shared::plan as plan_words;
 use crate::shared::{call, diff, plan, shell, tool};
@@ -110,27 +111,27 @@ fn result_edits(detail: &Json<'_>) -> Vec<Edit> {
         _ if !hunks.items().is_empty() => {
             let whole = detail.get("originalFile").str().and_then(|before| file_states(before, detail));
             let edit = Edit::with_diff(path, Change::Modified, &diff::structured(hunks));
-            vec![Edit { whole, ..edit }]
+            vec![Edit { whole: whole.map(Arc::new), ..edit }]
         }
         _ => Vec::new(),
     }
 }
 
-/// The lines of a file before and after a change. The hunks hold blanks for tabs, so the texts that were replaced come first.
-fn file_states(before: &str, detail: &Json<'_>) -> Option<(FileLines, FileLines)> {
+/// A file before and after a change. The hunks hold blanks for tabs, so the texts that were replaced come first.
+fn file_states(before: &str, detail: &Json<'_>) -> Option<FileStates> {
     let text = |key| detail.get(key).str();
     let new = text("newString").unwrap_or_default();
     let after = match (text("content"), text("oldString").filter(|old| before.contains(*old))) {
-        (Some(content), _) => FileLines::of(content),
-        (None, Some(old)) if detail.get("replaceAll").is_true() => FileLines::of(&before.replace(old, new)),
-        (None, Some(old)) => FileLines::of(&before.replacen(old, new, 1)),
+        (Some(content), _) => content.to_owned(),
+        (None, Some(old)) if detail.get("replaceAll").is_true() => before.replace(old, new),
+        (None, Some(old)) => before.replacen(old, new, 1),
         (None, None) => patched(before, detail.get("structuredPatch"))?,
     };
-    Some((FileLines::of(before), after))
+    Some(FileStates { before: before.to_owned(), after })
 }
 
-/// The lines of a text with hunks carried out on it.
-fn patched(before: &str, hunks: &Json<'_>) -> Option<FileLines> {
+/// A text with hunks carried out on it.
+fn patched(before: &str, hunks: &Json<'_>) -> Option<String> {
     let old: Vec<&str> = before.lines().collect();
     let (mut after, mut at) = (Vec::with_capacity(old.len()), 0);
     for hunk in hunks.items() {
@@ -150,7 +151,7 @@ fn patched(before: &str, hunks: &Json<'_>) -> Option<FileLines> {
         }
     }
     after.extend(old.get(at..)?);
-    Some(FileLines::of_lines(after.into_iter()))
+    Some(after.join("\n"))
 }
 
 /// Token use of one message.
@@ -272,10 +273,9 @@ mod tests {
         let hunk =
             r#"[{"oldStart":1,"oldLines":3,"newStart":1,"newLines":3,"lines":[" a","-  b","+  d"," c"]}]"#;
         let texts = format!(r#"{{"oldString":"\tb","newString":"\td","structuredPatch":{hunk}}}"#);
-        assert_eq!(states(&texts).1, FileLines::of("a\n\td\nc"));
+        assert_eq!(states(&texts).after, "a\n\td\nc");
         let only_hunks = format!(r#"{{"structuredPatch":{hunk}}}"#);
-        let (before, after) = states(&only_hunks);
-        assert_eq!((before.changes_to(&after), after.count()), (Some((1, 1)), 3));
-        assert_eq!(states(r#"{"content":"x"}"#).1, FileLines::of("x"));
+        assert_eq!(states(&only_hunks).after, "a\n  d\nc");
+        assert_eq!(states(r#"{"content":"x"}"#).after, "x");
     }
 }
