@@ -21,7 +21,7 @@ pub(crate) fn token(stage: &Stage, args: &[&str]) -> (String, String) {
 }
 
 /// Waits until something is so.
-fn soon(what: &str, mut is_so: impl FnMut() -> bool) {
+pub(crate) fn soon(what: &str, mut is_so: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !is_so() {
         assert!(begin.elapsed() < Duration::from_secs(20), "{what}");

@@ -55,6 +55,7 @@ mod hooks;
 mod hostile;
 mod http;
 mod install;
+mod isolated_folders;
 mod journey;
 mod journeys;
 mod kill;
