@@ -103,7 +103,7 @@ fn plain_name(text: &str) -> String {
 /// The form under which an assignee is compared with an identity: a file may name them by any text (`Ann Bee` for `Ann-Bee`).
 pub fn assignee_key(name: &str) -> String {
     let plain = plain_name(name);
-    // A token has no other name, and a name without any letter that is kept is nobody else's.
+    // A token acts under its own name only, and a name of which no letter is left equals no other name.
     identity_key(if name.starts_with(TOKEN) || plain.is_empty() { name } else { &plain })
 }
 

@@ -36,7 +36,7 @@ fn is_mixed(word: &str) -> bool {
     word.len() >= 4 && digits > 0 && digits < word.len() && bits(word) >= 1.9 && !is_type(word)
 }
 
-/// Whether words follow each other that only somebody who wants to keep them in mind puts so.
+/// Whether words are written as a passphrase of words is, and as no label or sentence is.
 fn is_chain(words: &[&str]) -> bool {
     const MIN_LETTERS: usize = 10;
     let is_number = |word: &str| word.len() >= 2 && word.bytes().all(|byte| byte.is_ascii_digit());

@@ -161,7 +161,7 @@ pub(crate) static SHAPES: &[TokenShape] = &[
     shape("stripe-key", "whsec_", base64, 24, ANY),
     shape("npm-token", "npm_", alnum, 36, 36),
     shape("baton-token", "baton_", hex, 64, 64),
-    // The secret in the address of a share, which opens a baton or a thread to whoever has it.
+    // The secret in the address of a share, which opens a baton or a thread without a token.
     shape("baton-share", "share_", hex, 64, 64),
     shape("pypi-token", "pypi-", url, 50, ANY),
     shape("rubygems-token", "rubygems_", hex, 48, 48),

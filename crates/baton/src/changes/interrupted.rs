@@ -24,7 +24,7 @@ pub(crate) struct StableWorkingCopy {
     _lock: Option<Lock>,
 }
 
-/// Finishes an interrupted application before a working copy is read. Nothing is written where nobody ever applied anything.
+/// Finishes an interrupted application before a working copy is read. A working copy in which no changes were ever applied is not written to.
 pub(crate) fn settle(git: &dyn GitRunner, root: &Path) -> Result<StableWorkingCopy, Fault> {
     let repo = Repo::open(git, root)?;
     let has = |name: &str| repo.git_dir.join(name).symlink_metadata().is_ok();

@@ -109,7 +109,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// The text with a space of no width behind each `@` that begins a word: Mattermost and others call whoever is named behind one in plain
+/// The text with a space of no width behind each `@` that begins a word: Mattermost and others notify the person who is named behind one in plain
 /// text. An address of mail stays as it is.
 fn without_mentions(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

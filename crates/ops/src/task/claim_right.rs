@@ -26,7 +26,7 @@ pub(super) fn preempt(
     announce_loss(tx, env, author, (found, claim), ("over", why))
 }
 
-/// Writes down that a task is taken from whoever claims it, and tells them why. The word says where it goes: over, or back.
+/// Records that a task is taken from its claimant, and sends the reason to that agent. The word says where it goes: over, or back.
 pub(super) fn announce_loss(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,

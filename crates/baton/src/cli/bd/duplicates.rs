@@ -145,8 +145,8 @@ fn merge(group: &Group, out: &mut Out<'_>) -> Result<MergeResult, AppError> {
     Ok(MergeResult { target, sources, linked: closed.clone(), closed, reparented, errors })
 }
 
-/// Open issues with the same title, texts and status; the one with the most connections stays, of those that somebody has claimed one
-/// of them.
+/// Open issues with the same title, texts and status; the one with the most connections stays, and one that is
+/// claimed before one that is not.
 fn groups(out: &mut Out<'_>) -> Result<Vec<Group>, AppError> {
     let filters = Filters { limit: Some(0), ..Filters::default() };
     let (issues, _) = Selection::new(filters, Arrangement::default(), out)?.find(out)?;
@@ -159,7 +159,7 @@ fn groups(out: &mut Out<'_>) -> Result<Vec<Group>, AppError> {
     for row in issues {
         let other = |key: &str| row.task.other_text(key).unwrap_or_default();
         let (design, criteria) = (other("design"), other("acceptance_criteria"));
-        // What somebody works on gives way to nothing that is idle.
+        // An issue in progress is no duplicate of an open one.
         let status = row.task.status.clone();
         let key = [row.task.title.clone(), row.task.description.clone(), design, criteria, status];
         groups.entry(key).or_default().push(row);

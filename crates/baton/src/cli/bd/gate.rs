@@ -175,7 +175,7 @@ fn state(gate: &View, out: &mut Out<'_>) -> Result<GateState, AppError> {
     })
 }
 
-/// What a gate still waits for, where that is not for whoever closes it to say.
+/// What a gate still waits for; nothing of a gate that waits for a person, whose closing is the condition.
 pub(super) fn unmet(gate: &View, out: &mut Out<'_>) -> Result<Option<String>, AppError> {
     let kind = gate.other_text("await_type").unwrap_or_default();
     let is_of_person = matches!(kind.as_str(), "" | "human");
@@ -196,8 +196,8 @@ pub(super) fn refusal(verb: &GateVerb) -> Option<Refusal> {
     })
 }
 
-/// Closes the timers that have run out, and the gates whose issue is closed. What GitHub knows is asked for by nobody: a remark
-/// names those gates.
+/// Closes the timers that have run out, and the gates whose issue is closed. GitHub is not asked: a remark names the gates that
+/// wait for it.
 fn check(kind: Option<&str>, limit: Option<u32>, dry_run: bool, out: &mut Out<'_>) -> Result<(), AppError> {
     let mut open = gates(false, out)?;
     open.truncate(limit_or_unlimited(limit, 0));
