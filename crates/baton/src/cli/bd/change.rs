@@ -244,7 +244,7 @@ pub(super) fn update(args: Update, out: &mut Out<'_>) -> Result<(), AppError> {
     if let Some(status) = args.status.as_deref().filter(|_| !args.force) {
         settings::check_status(status)?;
     }
-    let (ids, claims, silent) = (args.ids.clone(), args.claim, args.silent);
+    let (ids, claims, silent, forced) = (args.ids.clone(), args.claim, args.silent, args.force);
     if !args.force {
         check_type(args.fields.issue_type(), out)?;
     }
@@ -254,11 +254,24 @@ pub(super) fn update(args: Update, out: &mut Out<'_>) -> Result<(), AppError> {
         return out.print(&Vec::<Value>::new(), |_| "No updates specified\n".to_owned());
     }
     let only_claims = claims && is_unchanged;
+    let closes_by_force = forced && input.status.as_deref() == Some("closed");
     let updated = EachIssue::try_all(&ids, out, |id, out| {
         let mut issue = None;
         if claims {
             let claimed = out.app.run::<tasks::ClaimTask>(&claim(Some(id.clone()), out))?;
             issue = claimed.task.map(shape::claimed);
+        }
+        if closes_by_force {
+            let (project, identity, reason) = (out.project(), out.identity(), input.close_reason.clone());
+            let close = tasks::CloseInput {
+                project,
+                identity,
+                id: id.clone(),
+                reason,
+                force: true,
+                ..Default::default()
+            };
+            out.app.run::<tasks::Close>(&close)?;
         }
         if !only_claims {
             let (project, identity) = (out.project(), out.identity());

@@ -25,11 +25,6 @@ pub(in crate::cli::bd) fn assigned_to(name: &str) -> Condition {
     Condition::Any(vec![is(name.to_owned()), is(identity(name))])
 }
 
-/// Every issue that is not a gate.
-pub(in crate::cli::bd) fn no_gates() -> Condition {
-    Condition::Not(Box::new(Condition::Field(Field::Type, Test::Is("gate".to_owned()))))
-}
-
 /// The conditions of the common filters that the ledger's own list does not know.
 pub(in crate::cli::bd) fn filtered(filters: &Filters) -> Result<Vec<Condition>, Refusal> {
     let mut found = Vec::new();
