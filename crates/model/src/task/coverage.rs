@@ -93,7 +93,7 @@ pub struct Coverage {
     /// The names of its fields.
     fields: Option<BTreeSet<String>>,
     /// What every task has, or a closed one, and the line lacks.
-    unsaid: BTreeSet<&'static str>,
+    missing: BTreeSet<&'static str>,
 }
 
 impl Coverage {
@@ -107,12 +107,12 @@ impl Coverage {
             },
             _ => Metadata::Absent,
         };
-        Self { metadata, fields: Some(line.keys().cloned().collect()), unsaid: unsaid(line) }
+        Self { metadata, fields: Some(line.keys().cloned().collect()), missing: missing_fields(line) }
     }
 
     /// Whether the line says nothing about an entry that no line takes away: it lacks a field that every task has, or a closed one.
-    pub(super) fn is_unsaid(&self, name: &str) -> bool {
-        self.unsaid.contains(name)
+    pub(super) fn is_missing(&self, name: &str) -> bool {
+        self.missing.contains(name)
     }
 
     /// Whether its writer knows, or has kept, what only Baton writes.
@@ -128,7 +128,7 @@ impl Coverage {
     /// Whether an entry that the line does not have was taken away.
     pub(super) fn includes(&self, name: &str) -> bool {
         // Baton removes an entry of its own with a time in its clocks; a line without it says nothing.
-        if is_own(name) || self.is_unsaid(name) {
+        if is_own(name) || self.is_missing(name) {
             return false;
         }
         if name.starts_with("metadata/") {
@@ -144,24 +144,24 @@ impl Coverage {
 }
 
 /// The fields that a line lacks although its task has them. When it was closed is a fact of every task that is not open.
-fn unsaid(line: &Map<String, Value>) -> BTreeSet<&'static str> {
+fn missing_fields(line: &Map<String, Value>) -> BTreeSet<&'static str> {
     let is_said = |name: &str| match line.get(name) {
         None | Some(Value::Null) => false,
         Some(Value::String(text)) => !text.is_empty(),
         Some(_) => true,
     };
-    let mut unsaid: BTreeSet<&'static str> = LASTING.into_iter().filter(|name| !is_said(name)).collect();
+    let mut missing: BTreeSet<&'static str> = LASTING.into_iter().filter(|name| !is_said(name)).collect();
     let status = line.get("status").and_then(Value::as_str).unwrap_or_default();
     if ["", "closed", "deleted", "tombstone"].contains(&status) && !is_said("closed_at") {
-        unsaid.insert("closed_at");
+        missing.insert("closed_at");
     }
-    unsaid
+    missing
 }
 
 /// Whether a line says where its task stands.
 pub(super) fn has_state(line: &Map<String, Value>) -> bool {
-    let unsaid = unsaid(line);
-    !["issue_type", "priority", "status"].iter().any(|name| unsaid.contains(name))
+    let missing = missing_fields(line);
+    !["issue_type", "priority", "status"].iter().any(|name| missing.contains(name))
 }
 
 /// Whether every tool writes an entry, unless there is none.

@@ -68,7 +68,7 @@ pub(super) fn merge_from(
 
 /// A line that does not say when its task was created, with the time that is known. One without any time says nothing of when it was made.
 fn dated_as(ours: &Record, line: &Record) -> Option<Record> {
-    let is_needed = line.coverage.is_unsaid("created_at") && line.task.updated_at > 0;
+    let is_needed = line.coverage.is_missing("created_at") && line.task.updated_at > 0;
     is_needed.then(|| {
         let mut dated = line.clone();
         dated.task.created_at = ours.task.created_at;
@@ -125,7 +125,7 @@ pub fn adopt_at(line: &Record, now: Millis) -> Record {
     if task.updated_at == 0 {
         task.updated_at = Some(task.created_at).filter(|at| *at > 0).unwrap_or(now);
     }
-    if line.coverage.is_unsaid("created_at") {
+    if line.coverage.is_missing("created_at") {
         task.created_at = task.updated_at;
     }
     adopt(&record)

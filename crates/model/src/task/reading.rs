@@ -57,7 +57,7 @@ impl LineContent {
             return Some((fact.value.as_ref(), fact.stamp));
         }
         // Of what not every tool writes, the line may have been begun by one that left it out.
-        let is_core = coverage::is_core(name) && !self.coverage.is_unsaid(name);
+        let is_core = coverage::is_core(name) && !self.coverage.is_missing(name);
         let is_said = self.is_whole && is_core && !entry::is_comment(name);
         let at = self.floor.filter(|_| is_said)?;
         Some((None, Stamp { is_seen: false, at }))
@@ -87,9 +87,9 @@ impl LineContent {
     /// What a line lacks although its clocks name it was taken away, at that time or after it.
     fn mark_removed(&mut self, line: &Version<'_>) {
         let clocks = &line.record.task.clocks.entries;
-        let is_unsaid = |name: &str| line.record.coverage.is_unsaid(name);
+        let is_missing = |name: &str| line.record.coverage.is_missing(name);
         let removed = clocks.iter().filter(|(name, _)| !line.entries.contains_key(*name));
-        for (name, at) in removed.filter(|(name, _)| !is_unsaid(name)) {
+        for (name, at) in removed.filter(|(name, _)| !is_missing(name)) {
             self.insert(name, None, true, *at);
         }
     }

@@ -17,7 +17,7 @@ impl<'a> Version<'a> {
     /// Of a record: what its line says.
     pub(super) fn of(record: &'a Record) -> Self {
         let mut entries = entries(record);
-        entries.retain(|name, _| !record.coverage.is_unsaid(name));
+        entries.retain(|name, _| !record.coverage.is_missing(name));
         Self { record, entries }
     }
 

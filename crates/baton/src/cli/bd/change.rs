@@ -199,17 +199,16 @@ fn created(mut args: Create, out: &Out<'_>) -> Result<tasks::CreateInput, AppErr
     }
     if let Some(spawner) = args.waits_for {
         input.deps.push(format!("waits-for:{spawner}"));
-        if args.waits_for_gate != "all-children" {
-            return Err(Refusal::invalid(
-                "not_supported",
-                "a new issue waits for all parts here",
-                "create it without --waits-for-gate, or have it depend on one part: bd dep add ID PART",
-            )
-            .into());
-        }
     }
     input.extra.extend(args.kept.extra()?);
     Ok(input)
+}
+
+/// What there is to say of an issue that is to wait for one of several parts.
+pub(super) fn refusal(args: &Create) -> Option<Refusal> {
+    let hint = "create it without --waits-for-gate, or have it depend on one part: `bd dep add ID PART`";
+    let what = "a new issue waits for all parts here";
+    (args.waits_for_gate == "any-children").then(|| Refusal::invalid("not_supported", what, hint))
 }
 
 /// A part has the labels of the whole.

@@ -20,7 +20,7 @@ pub fn untimed_removals(known: &[Record], merged: &Record, theirs: &Record) -> V
     let entries = entry::entries(merged);
     let is_removed = |name: &&String| {
         let coverage = &theirs.coverage;
-        let is_covered = entry::is_comment(name) || coverage.includes(name) || coverage.is_unsaid(name);
+        let is_covered = entry::is_comment(name) || coverage.includes(name) || coverage.is_missing(name);
         !line.entries.contains_key(*name) && is_covered && entries.contains_key(*name)
     };
     let removal = |name: &String| Conflict {

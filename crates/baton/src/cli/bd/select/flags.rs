@@ -88,7 +88,9 @@ pub(in crate::cli::bd) fn filter_conditions(filters: &MoreFilters) -> Result<Vec
         found.push(Condition::Field(Field::Pinned, Test::Flag(filters.pinned)));
     }
     if filters.deferred {
-        found.push(Condition::Not(Box::new(Condition::Field(Field::Deferred, Test::Empty))));
+        let has_time = Condition::Not(Box::new(Condition::Field(Field::Deferred, Test::Empty)));
+        let without = Condition::Field(Field::Status, Test::Is("deferred".to_owned()));
+        found.push(Condition::Any(vec![has_time, without]));
     }
     if filters.overdue {
         let now = crate::clock::now();
