@@ -12,7 +12,7 @@ use baton_store::{Failure, Store, Tx, handoff, handoff_step};
 use serde_json::json;
 
 use crate::handoff::steps::{self, LocalStepOutcome, close_row};
-use crate::handoff::{by_id, record, register_ends, task_end, tracker};
+use crate::handoff::{by_id, claimant, record, register_ends, task_end, tracker};
 use crate::op::{Env, Host};
 
 /// Who acts when time does.
@@ -78,6 +78,10 @@ fn expire(store: &mut Store, env: &mut Env<'_>, id: &str) -> Result<(), Failure>
         let mut before = by_id(tx, &Grant::default(), id)?;
         task_end::end_if_closed(tx, env, &mut before)?;
         let Ok(state) = before.state.advance(Event::Expire) else { return Ok(()) };
+        // Who works on its task has taken it.
+        if claimant::held_task(tx, env, &before)?.is_some() {
+            return Ok(());
+        }
         let mut after = Handoff { state, updated_at: env.now, ..before };
         after.result = Some(EXPIRED.to_owned());
         record(tx, env, &after, SYSTEM_IDENTITY)?;

@@ -2,6 +2,7 @@
 
 pub(crate) mod acceptor;
 mod advance;
+pub(crate) mod claimant;
 mod create;
 pub(crate) mod edit;
 pub(crate) mod isolation;
