@@ -11,12 +11,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::expiry::expire_overdue;
 use super::steps::{Plan, close_row};
 use super::task_end::end_if_closed;
 use super::{Row, acceptor, by_id, claimant, isolation, record, sender};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
-use crate::saga::{apply_event, comment_on_issue, expire_overdue};
+use crate::saga::{apply_event, comment_on_issue};
 use crate::token_rights;
 
 /// Moves a hand-off on.

@@ -23,13 +23,13 @@ use super::recovery::{name_recovered, recoverable, saved_by};
 use super::{RegistrationOutcome, replace, working_copy};
 use crate::handoff::acceptor::is_acceptor;
 use crate::handoff::claimant::require_unheld;
+use crate::handoff::expiry::expire_overdue;
 use crate::handoff::isolation::sender_for;
 use crate::handoff::steps::Plan;
 use crate::handoff::{by_id, record, with_id};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Operation};
 use crate::ownership::is_at_work;
-use crate::saga::expire_overdue;
 
 /// The hand-off that is meant, if the id names one to this project and not a baton.
 pub(super) fn find_handoff(
