@@ -30,6 +30,8 @@ on_every_backend! {
 
     fn a_namesake_of_the_senders_project_marks_nothing(w) {
         w.register("q");
+        w.start(&agent("Donna").project("q"));
+        w.end(&agent("Donna").project("q"));
         let input = json!({ "to": "Donna", "to_project": "q", "subject": "for the Donna of q", "body": "b" });
         let id = text(&w.ok(&agent("Lola"), "mail_send", input), "message_id");
         assert_eq!(deliver(w, &id), 0);
