@@ -51,7 +51,9 @@ pub(super) fn misused(error: &clap::Error, words: &[String]) -> Refusal {
         if let Some(tip) = line.strip_prefix("tip: ") {
             // It names the first letters of what was written, and not the text.
             let tip = match tip.starts_with("to pass '") {
-                true => "there is no such option; a text that begins with a hyphen stands behind `--`, after all options",
+                true => {
+                    "there is no such option; a text that begins with a hyphen stands behind `--`, after all options"
+                }
                 false => tip,
             };
             hint.push_str(tip);
