@@ -56,7 +56,7 @@ fn one_of_several_issues_that_is_refused_is_named_and_keeps_no_other_back() {
             args.push("l");
         }
         let answer = bd(&ann, &args);
-        assert_eq!(answer.code, 1, "{verb:?}: {answer:?}");
+        assert_eq!(answer.code, 0, "{verb:?}: {answer:?}");
         assert!(answer.err.contains(&taken) && answer.out.contains(&free), "{verb:?}: {answer:?}");
         assert_eq!(bd_json(&ann, &["show", &free])[0][key], value, "{verb:?}");
     }
@@ -69,7 +69,7 @@ fn what_is_refused_of_several_issues_is_one_document_of_json() {
     let id = made(&ann, "one");
     let answer = bd(&ann, &["update", "nope", &id, "-p", "1", "--json"]);
     let done: Value = serde_json::from_str(&answer.out).expect("one document");
-    assert_eq!((answer.code, &done[0]["id"]), (1, &json!(id)), "{answer:?}");
+    assert_eq!((answer.code, &done[0]["id"]), (0, &json!(id)), "{answer:?}");
     assert!(!bd(&ann, &["update", "nope", &id, "-p", "1"]).err.contains("Error: \n"));
 }
 

@@ -73,8 +73,6 @@ fn an_option_may_be_given_twice_and_beside_one_of_the_same_meaning() {
     assert_eq!(titles(&both), ["alpha beta"], "both hold");
     for args in [
         &["sync", "--no-push", "--no-pull"][..],
-        &["init", "--agents-file", "A.md", "--agents-profile", "full"],
-        &["init", "--server", "--shared-server"],
         &["list", "--tree", "--pretty"],
         &["list", "--json", "--json"],
         &["list", "--type", "bug", "--type", "task"],

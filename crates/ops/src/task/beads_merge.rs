@@ -207,11 +207,10 @@ impl Progress<'_, '_> {
         let mut passed = ignored_changes(known, &merged, theirs);
         passed.retain(|passed| conflicts.iter().all(|conflict| conflict.field != passed.field));
         self.older.add(version.number, &passed);
-        let mut is_whole = passed.is_empty();
+        let is_whole = passed.is_empty();
         if !version.is_side && !version.is_moved {
             let mut removals = untimed_removals(known, &merged, theirs);
             removals.retain(|removal| passed.iter().all(|one| one.field != removal.field.replace('/', ".")));
-            is_whole &= removals.is_empty();
             self.untimed.add(version.number, &removals);
         }
         if version.is_side {

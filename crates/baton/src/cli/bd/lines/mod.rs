@@ -21,7 +21,9 @@ const DOCUMENTS: [(&str, &str); 6] = [
 
 /// Verbs that keep the database, its server and its copies, or that connect it with other trackers and tools: they are for the
 /// person who runs an installation, and no agent calls them in its day.
-const MAINTENANCE: [&str; 34] = [
+const MAINTENANCE: [&str; 36] = [
+    "config",
+    "init",
     "admin",
     "ado",
     "backup",
