@@ -10,6 +10,7 @@ const LEFT_OUT: [(&str, &str); 6] = [
     ("delta", "the ledger is exported row by row in its own shape"),
     ("memory_words", "an index, filled when a memory is written"),
     ("outbox", "what was to be done outside is not done again from a copy"),
+    ("conversation_project", "transcripts belong to one machine, and so does where their hooks spoke"),
     ("project_root", "a folder belongs to one machine; `baton init` registers it there"),
     ("share", "an address belongs to the server that answers it; a copy of the store takes it along"),
 ];
