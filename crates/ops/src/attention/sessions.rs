@@ -56,5 +56,6 @@ fn item(reason: Reason, of: &Session, since: Millis, detail: Option<String>) -> 
         to: None,
         since: Timestamp(since),
         detail,
+        blocked: false,
     }
 }
