@@ -22,10 +22,12 @@ use crate::raw_lines::{LineSelection, RawLines};
 use crate::repo_file::RepoFile;
 
 mod conflict_base;
+mod owner;
 mod turn;
 mod unseen;
 
 use conflict_base::conflict_base;
+use owner::{require_own_file, require_single_project};
 pub(crate) use turn::{Direction, ExclusiveTurn, sync_beads_file};
 use unseen::{unseen, would_lose};
 
@@ -60,23 +62,6 @@ pub(crate) fn import(
 fn is_same(one: &Path, other: &Path) -> bool {
     let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     real(one) == real(other)
-}
-
-/// Refuses to write the tasks of another project into the file of this folder.
-fn require_own_file(app: &mut App, file: &RepoFile, named: Option<String>) -> Result<(), AppError> {
-    let is_configured = app.config.beads_file.as_ref().is_some_and(|own| is_same(&own.path(), &file.path()));
-    let (Some(named), true) = (named, is_configured) else { return Ok(()) };
-    let wanted = head(app, Some(&named))?.project_id;
-    match app.folder_project().filter(|own| *own != wanted) {
-        None => Ok(()),
-        Some(own) => {
-            let (path, own, wanted) = (file.path(), visible(&own), visible(&wanted));
-            let what = format!("{} is the file of project {own}, and not of {wanted}", path.display());
-            let hint =
-                format!("name project {own}, or another file: `baton --project {wanted} export beads FILE`");
-            Err(Refusal::new(Kind::NotFound, "place_elsewhere", what, hint).into())
-        }
-    }
 }
 
 /// Takes the tasks of a file in and writes it, with nothing between: also a file in which git has left a conflict.
@@ -191,6 +176,7 @@ fn sync_file(
     (path, direction): (&Path, Direction),
 ) -> Result<Vec<String>, AppError> {
     let mut findings = Findings::default();
+    require_single_project(app, project, turn, path)?;
     record_resolutions(app, project, turn)?;
     for _ in 0..MAX_ATTEMPTS {
         if step(app, project, turn, (path, direction), &mut findings)? {

@@ -81,6 +81,16 @@ impl FileTurn {
         self.noted_seq().is_some_and(|seq| self.is_current(store, seq))
     }
 
+    /// The project with which the file is in step, where that was noted.
+    pub(crate) fn project(&self) -> Option<String> {
+        self.note.project()
+    }
+
+    /// Notes the project with which the file is in step.
+    pub(crate) fn set_project(&self, project: &str) -> Result<(), Refusal> {
+        self.note.set_project(project).map_err(|error| outside(&self.path, "noted", &error))
+    }
+
     /// What git's merge driver has settled in the file and the ledger has not said yet.
     pub(crate) fn settled(&self) -> Vec<Conflict> {
         self.note.settled()

@@ -43,6 +43,20 @@ impl BeadsFileNote {
         private_file::write(&self.0, text.as_bytes())
     }
 
+    /// The project with which a file outside of its repository is in step.
+    pub(crate) fn project(&self) -> Option<String> {
+        fs::read_to_string(self.project_path()).ok().filter(|id| !id.is_empty())
+    }
+
+    /// Notes that project.
+    pub(crate) fn set_project(&self, project: &str) -> io::Result<()> {
+        private_file::write(&self.project_path(), project.as_bytes())
+    }
+
+    fn project_path(&self) -> PathBuf {
+        self.0.with_extension("project")
+    }
+
     /// Adds what git's merge driver has settled in the file, for the ledger to say.
     pub(crate) fn add_settled(&self, conflicts: &[Conflict]) -> io::Result<()> {
         let mut all = self.settled();

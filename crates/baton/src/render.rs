@@ -129,7 +129,7 @@ fn activity(verb: &str) -> String {
         transcript::Capture::NAME => "saved by a hook",
         transcript::Import::NAME => "imported",
         handoff::Create::NAME => "handed work over",
-        handoff::Advance::NAME => "answered a hand-off",
+        handoff::Advance::NAME => "moved a hand-off on",
         handoff::Retry::NAME => "retried a hand-off",
         task::ClaimTask::NAME => "claimed a task",
         task::Close::NAME => "closed a task",

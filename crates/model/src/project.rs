@@ -82,10 +82,21 @@ impl Project {
         Self { merged_into: self.merged_into.filter(|into| reaches(into)), ..self }
     }
 
-    /// The same without what was said in it.
+    /// The same without what was said in it and where that is posted to.
     #[must_use]
     pub fn outline(self) -> Self {
-        Self { phase: None, focus: Vec::new(), last_wrap: None, ..self }
+        Self { phase: None, focus: Vec::new(), last_wrap: None, webhook_url: None, ..self }
+    }
+
+    /// The same with the host of the webhook alone: the path of an address is what many receivers know the sender by.
+    #[must_use]
+    pub fn without_webhook_path(self) -> Self {
+        let host = |url: String| {
+            let after_scheme = url.find("://").map_or(0, |at| at + 3);
+            let end = url[after_scheme..].find(['/', '?', '#']).map_or(url.len(), |at| after_scheme + at);
+            if end == url.len() { url } else { format!("{}/…", &url[..end]) }
+        };
+        Self { webhook_url: self.webhook_url.map(host), ..self }
     }
 }
 

@@ -2,7 +2,7 @@
 //! tracker, sends it outside of any transaction, and reports the outcome here.
 
 use baton_model::access::Grant;
-use baton_model::handoff::{EXPIRED, Event, Handoff, State};
+use baton_model::handoff::{Event, Handoff, State};
 use baton_model::id::short;
 use baton_model::issue::{TrackerCall, TrackerOutcome, TrackerResult};
 use baton_model::saga::{self, Kind, Outcome, Step, StepStage};
@@ -11,12 +11,12 @@ use baton_model::time::Millis;
 use baton_store::{Failure, Store, Tx, handoff, handoff_step};
 use serde_json::json;
 
-use crate::handoff::steps::{self, LocalStepOutcome, close_row};
-use crate::handoff::{by_id, record, register_ends, task_end, tracker};
+use crate::handoff::steps::{self, LocalStepOutcome};
+use crate::handoff::{by_id, expiry, record, register_ends, tracker};
 use crate::op::{Env, Host};
 
 /// Who acts when time does.
-const SYSTEM_IDENTITY: &str = "Baton";
+pub(crate) const SYSTEM_IDENTITY: &str = "Baton";
 
 /// A step under a lease, and its request to the outside.
 #[derive(Debug, Clone)]
@@ -59,31 +59,9 @@ pub fn due(store: &mut Store, env: &mut Env<'_>, limit: i64) -> Result<Vec<Strin
     let now = env.now;
     let expired = store.read(|tx| Ok(handoff::expired(tx, now, limit)?))?;
     for id in expired {
-        expire(store, env, &id)?;
+        expiry::expire(store, env, &id)?;
     }
     store.read(|tx| Ok(handoff_step::due(tx, now, limit)?))
-}
-
-/// Expires a hand-off that is past its deadline, before anybody answers it: no server may be running that does so in time.
-pub(crate) fn expire_overdue(store: &mut Store, env: &mut Env<'_>, handoff: &Handoff) -> Result<(), Failure> {
-    match handoff.expires_at {
-        Some(deadline) if deadline <= env.now => expire(store, env, &handoff.handoff_id),
-        _ => Ok(()),
-    }
-}
-
-fn expire(store: &mut Store, env: &mut Env<'_>, id: &str) -> Result<(), Failure> {
-    let known = store.read(|tx| by_id(tx, &Grant::default(), id))?;
-    store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
-        let mut before = by_id(tx, &Grant::default(), id)?;
-        task_end::end_if_closed(tx, env, &mut before)?;
-        let Ok(state) = before.state.advance(Event::Expire) else { return Ok(()) };
-        let mut after = Handoff { state, updated_at: env.now, ..before };
-        after.result = Some(EXPIRED.to_owned());
-        record(tx, env, &after, SYSTEM_IDENTITY)?;
-        apply_event(tx, env, &mut after, Event::Expire)?;
-        close_row(tx, env, &after)
-    })
 }
 
 /// Applies an event to the state: adds the steps that follow, and runs those that need no external service at once.

@@ -150,7 +150,7 @@ pub(crate) fn require_may_be(
     require_name_available(tx, env, project_id, name)
 }
 
-/// Refuses to write the key of a registered agent, also while it is away: whoever has the key reads what is sent to that agent.
+/// Refuses what an unbound token may not do in the name of a known agent, also while it is away: write its key, mark its mail.
 pub(crate) fn require_unregistered(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -162,6 +162,20 @@ pub(crate) fn require_unregistered(
         Some(_) => Err(name_taken(bearer, name, "is known here").into()),
         None => Ok(()),
     }
+}
+
+/// Refuses to mark the mail of a known agent, also while it is away, for a token that opened no session under its name.
+pub(crate) fn require_mailbox(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    name: &str,
+) -> Result<(), Failure> {
+    require_may_be(tx, env, project_id, name)?;
+    if session::open_of(tx, project_id, name)?.iter().any(|own| may_act_in(env, own)) {
+        return Ok(());
+    }
+    require_unregistered(tx, env, project_id, name)
 }
 
 /// Whether the caller may act as this name for good: the local user, a token bound to identities, or an unbound one's own actor.

@@ -6,10 +6,10 @@ use crate::class::SecretClass;
 use crate::exact::is_exact;
 use crate::extent::{self, Site, is_end, line_end};
 use crate::fields::Field;
-use crate::judge::{ValueContext, is_secret};
+use crate::judge::{MatchContext, is_secret};
 use crate::literal::{NameWord, literal, scheme};
 use crate::names::{Kind, kind_of};
-use crate::noise::{is_noise, is_signed};
+use crate::noise::{has_odd_separator, is_random_token};
 use crate::plain::is_literal;
 use crate::{arguments, block_scalar, boundary, element, header, pairs, prose, setting};
 
@@ -106,7 +106,7 @@ pub(crate) fn value(text: &str, hit: Range<usize>, class: SecretClass, word: &mu
     let at = at + scheme(bytes, at).max(header::scheme(text, name, at));
     let (span, quoted) = literal(text, at, word)?;
     let site = if quoted { Site::Inside } else { extent::site(text, name_start) };
-    let context = ValueContext {
+    let context = MatchContext {
         header: is_header(name) && is_end(&bytes[span.end..]),
         whole: (named || name_end <= hit.end + 1) && !is_fault(name),
         line: site == Site::Line,
@@ -127,7 +127,7 @@ pub(crate) fn value(text: &str, hit: Range<usize>, class: SecretClass, word: &mu
         let span = span.start..end;
         let followed = bytes.get(end).copied().unwrap_or(b' ');
         let field = Field { text, name: name_start..name_end, value: span.clone(), quoted, tight };
-        let judged = ValueContext { followed, ..context };
+        let judged = MatchContext { followed, ..context };
         if !short && is_secret(&text[span.clone()], class, judged) || field.is_secret() {
             return Some(span.start..whole);
         }
@@ -139,9 +139,9 @@ pub(crate) fn value(text: &str, hit: Range<usize>, class: SecretClass, word: &mu
 }
 
 /// What the name and what stands before it say about the value.
-fn value_context(text: &str, name_start: usize, name: &str, tight: bool, quoted: bool) -> ValueContext {
+fn value_context(text: &str, name_start: usize, name: &str, tight: bool, quoted: bool) -> MatchContext {
     let flag = name.starts_with("--");
-    ValueContext {
+    MatchContext {
         env: tight && is_env(name) || is_set(text, name_start, name),
         given: flag || is_parameter(text.as_bytes(), name_start),
         property: !quoted && extent::property(text, name_start).is_some(),
@@ -161,7 +161,7 @@ fn whole_name(bytes: &[u8], hit: &Range<usize>) -> Range<usize> {
 }
 
 /// The end of a value that is a secret, of which `span` is the first word.
-fn end_of_value(text: &str, site: Site, span: &Range<usize>, data: Span, context: ValueContext) -> usize {
+fn end_of_value(text: &str, site: Site, span: &Range<usize>, data: Span, context: MatchContext) -> usize {
     if context.quoted {
         return span.end;
     }
@@ -178,7 +178,7 @@ fn value_apart(text: &str, name: Range<usize>, class: SecretClass, whole: bool) 
 }
 
 /// Whether a bare value can only be a secret: chance made it, and nothing else stands in its line.
-fn is_noisy(text: &str, data: Range<usize>, context: ValueContext, header: bool, named: bool) -> bool {
+fn is_noisy(text: &str, data: Range<usize>, context: MatchContext, header: bool, named: bool) -> bool {
     let rest = &text.as_bytes()[data.end..];
     let value = &text[data];
     if named && (context.given || header && is_end(rest)) && is_exact(value) {
@@ -187,7 +187,7 @@ fn is_noisy(text: &str, data: Range<usize>, context: ValueContext, header: bool,
     let own = context.env || context.given;
     let line = context.line || context.property || header;
     let alone = own || line && (is_end(rest) || rest.starts_with(b" #"));
-    alone && context.whole && (is_noise(value) || context.line && is_signed(value))
+    alone && context.whole && (is_random_token(value) || context.line && has_odd_separator(value))
 }
 
 /// Whether the name says something about a secret, such as its length, and not the secret.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::naming::{is_file, is_path};
-use crate::noise::is_noise;
+use crate::noise::is_random_token;
 use crate::plain::{is_literal, is_varied};
 
 /// A program and the option whose value is secret.
@@ -175,7 +175,7 @@ impl Command {
         let named = text[word.clone()].strip_prefix("token=").map_or(0, |_| "token=".len());
         let span = self.secret(text, word.start + named..word.end)?;
         let value = &text[span.clone()];
-        (value.len() >= 6 && is_varied(value) && !is_path(value) && !is_file(value) || is_noise(value))
+        (value.len() >= 6 && is_varied(value) && !is_path(value) && !is_file(value) || is_random_token(value))
             .then_some(span)
     }
 

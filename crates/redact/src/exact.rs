@@ -5,7 +5,7 @@
 
 use crate::entropy::looks_random;
 use crate::naming::{is_file, is_path, is_symbol, is_usage};
-use crate::noise::{is_choppy, is_mail, is_noise, is_pattern};
+use crate::noise::{is_choppy, is_mail, is_pattern, is_random_token};
 use crate::plain::{is_literal, is_placeholder, is_random_behind_sign, is_varied, is_word};
 use crate::state_words::{is_known, is_plain_word};
 
@@ -27,10 +27,10 @@ const PAIRED: &[(char, char)] = &[('<', '>'), ('{', '}'), ('[', ']'), ('(', ')')
 pub(crate) fn is_exact(value: &str) -> bool {
     let end = (0..=value.len().min(JUDGED)).rev().find(|end| value.is_char_boundary(*end)).unwrap_or(0);
     let value = &value[..end];
-    if value.len() < 5 || value.bytes().any(|byte| byte.is_ascii_whitespace()) || is_reference(value) {
+    if value.len() < 5 || value.bytes().any(|byte| byte.is_ascii_whitespace()) || is_bare_reference(value) {
         return false;
     }
-    if is_chance(value) || is_signed(value) {
+    if is_random(value) || has_inner_punctuation(value) {
         return true;
     }
     // Signs of code may stand behind a word, and a lone bracket before one.
@@ -43,22 +43,22 @@ pub(crate) fn is_exact(value: &str) -> bool {
 }
 
 /// Whether chance put these letters, digits and signs together.
-pub(crate) fn is_chance(value: &str) -> bool {
+pub(crate) fn is_random(value: &str) -> bool {
     let core = value.trim_matches(|c: char| c.is_ascii_punctuation());
     if core.len() < MIN || is_file(value) || is_path(value) || is_pattern(value) || is_word(value) {
         return false;
     }
-    is_noise(value)
-        || is_noise(core)
+    is_random_token(value)
+        || is_random_token(core)
         || is_random_behind_sign(value)
         || is_varied(core) && !is_symbol(core)
         || is_choppy(core)
         || looks_random(core)
-        || turns_often(core)
+        || has_alternating_case(core)
 }
 
 /// Letters and digits with a sign within that no name has.
-fn is_signed(value: &str) -> bool {
+fn has_inner_punctuation(value: &str) -> bool {
     let core = value.trim_matches(|c: char| c.is_ascii_punctuation());
     let closed = [('<', '>'), ('(', ')'), ('[', ']'), ('{', '}')]
         .iter()
@@ -73,7 +73,7 @@ fn is_signed(value: &str) -> bool {
 }
 
 /// Letters without digits whose case turns too often for a name.
-fn turns_often(value: &str) -> bool {
+fn has_alternating_case(value: &str) -> bool {
     let letters = value.bytes().filter(u8::is_ascii_alphabetic).count();
     let pairs = value.as_bytes().windows(2);
     let turns = pairs.filter(|pair| {
@@ -86,7 +86,7 @@ fn turns_often(value: &str) -> bool {
 /// Whether the value says where a secret is: `vault:secret/data/app`, `arn:aws:…`.
 pub(crate) fn is_source(value: &str) -> bool {
     let starts = |part: &&str| value.get(..part.len()).is_some_and(|head| head.eq_ignore_ascii_case(part));
-    SOURCES.iter().find(|part| starts(part)).is_some_and(|part| !is_chance(&value[part.len()..]))
+    SOURCES.iter().find(|part| starts(part)).is_some_and(|part| !is_random(&value[part.len()..]))
 }
 
 /// Whether this is the name of a variable of the environment.
@@ -97,7 +97,7 @@ fn is_variable(name: &str) -> bool {
 }
 
 /// Whether a variable, a template, an address or a placeholder stands here.
-pub(crate) fn is_reference(value: &str) -> bool {
+pub(crate) fn is_bare_reference(value: &str) -> bool {
     let inner =
         |open: &char, close: &char| value.strip_prefix(*open).and_then(|rest| rest.strip_suffix(*close));
     let name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':' | b'/');
@@ -107,8 +107,8 @@ pub(crate) fn is_reference(value: &str) -> bool {
         || value.contains("%s") && !is_random_behind_sign(value)
         || is_source(value)
         || is_placeholder(value)
-        || inner(&'%', &'%').is_some_and(|rest| is_name(rest) && !is_chance(rest))
-        || PAIRED.iter().any(|(open, close)| inner(open, close).is_some_and(|rest| !is_chance(rest)))
-        || variable.is_some_and(|rest| is_name(rest) && (!is_chance(rest) || is_variable(rest)))
+        || inner(&'%', &'%').is_some_and(|rest| is_name(rest) && !is_random(rest))
+        || PAIRED.iter().any(|(open, close)| inner(open, close).is_some_and(|rest| !is_random(rest)))
+        || variable.is_some_and(|rest| is_name(rest) && (!is_random(rest) || is_variable(rest)))
         || value.bytes().all(|byte| byte == value.as_bytes()[0])
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::entropy::bits;
 use crate::extent::{is_end, line_before, line_end, open_quote};
-use crate::noise::is_noise;
+use crate::noise::is_random_token;
 use crate::plain::{is_literal, is_varied};
 
 /// What a header with cookies begins with.
@@ -72,5 +72,5 @@ fn is_cookie(name: &str, value: &str) -> bool {
     let opens = OPENS.iter().any(|part| lower.contains(part));
     let code = bare.contains([' ', '(', '{', '<', '$']) || !is_literal(bare);
     let varied = bare.len() >= 8 && is_varied(bare) && !bare.contains([' ', '(', '{', '<']);
-    varied || is_noise(bare) || opens && !code && bare.len() >= 8 && bits(bare) >= 2.5
+    varied || is_random_token(bare) || opens && !code && bare.len() >= 8 && bits(bare) >= 2.5
 }

@@ -4,7 +4,7 @@ use crate::class::SecretClass;
 use crate::entropy::{bits, looks_random};
 use crate::exact::is_source;
 use crate::naming::{is_file, is_member, is_path, is_type, is_usage};
-use crate::noise::{is_noise, is_pattern};
+use crate::noise::{is_pattern, is_random_token};
 use crate::phrase::is_phrase;
 use crate::plain::{is_literal, is_placeholder, is_random_behind_sign, is_word};
 use crate::state_words;
@@ -14,7 +14,7 @@ const JUDGED: usize = 512;
 
 /// What the surroundings say about a value.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct ValueContext {
+pub(crate) struct MatchContext {
     /// The name is one of the environment.
     pub env: bool,
     /// It is an option of a command, or a parameter of an address or a connection.
@@ -36,18 +36,18 @@ pub(crate) struct ValueContext {
 }
 
 /// Whether this value of a name of this class is a secret.
-pub(crate) fn is_secret(value: &str, class: SecretClass, context: ValueContext) -> bool {
+pub(crate) fn is_secret(value: &str, class: SecretClass, context: MatchContext) -> bool {
     let end = (0..=value.len().min(JUDGED)).rev().find(|end| value.is_char_boundary(*end)).unwrap_or(0);
     let (len, value) = (value.len(), &value[..end]);
     if class == SecretClass::Password && context.env && is_rooted(value) {
         return true;
     }
-    if context.quoted && is_closed(context.followed) && is_noise(value)
+    if context.quoted && is_closed(context.followed) && is_random_token(value)
         || class == SecretClass::Password && context.env && is_numbered(value)
     {
         return true;
     }
-    if is_reference(value, context) {
+    if is_template_reference(value, context) {
         return false;
     }
     if value.bytes().any(|byte| byte.is_ascii_whitespace()) {
@@ -76,21 +76,24 @@ pub(crate) fn is_secret(value: &str, class: SecretClass, context: ValueContext) 
         _ if exact && context.property => varied || plain() && state_words::is_plain_word(value),
         _ if exact => is_literal(value) && (len >= 6 || context.whole) && !is_file(value),
         (SecretClass::Token, false, _) if context.header && context.whole => {
-            len >= 8 && (varied && !is_wordy(value) || plain() && state_words::is_plain_word(value))
+            len >= 8 && (varied && !is_made_of_words(value) || plain() && state_words::is_plain_word(value))
         }
         (SecretClass::Token, false, _) if (context.given || context.property) && context.whole => {
-            varied && len >= 8 && !is_wordy(value)
+            varied && len >= 8 && !is_made_of_words(value)
         }
         (SecretClass::Password, _, true) => {
             varied && !is_file(value)
-                || is_scrambled(value)
+                || is_alternating_case_only(value)
                 || value.bytes().any(|byte| matches!(byte, b'!' | b'@' | b'#' | b'%' | b'^' | b'*' | b'?'))
         }
         (SecretClass::Password, _, false) => varied && is_written_out(value, context),
         (SecretClass::Token, true, _) => letters && len >= 8 && (varied || len >= 16),
-        (SecretClass::Token, _, true) => varied && len >= 8 && !is_wordy(value) && !is_file(value),
+        (SecretClass::Token, _, true) => varied && len >= 8 && !is_made_of_words(value) && !is_file(value),
         (SecretClass::Token, _, false) => {
-            (varied || is_scrambled(value)) && len >= 16 && !is_wordy(value) && !is_file(value)
+            (varied || is_alternating_case_only(value))
+                && len >= 16
+                && !is_made_of_words(value)
+                && !is_file(value)
         }
     }
 }
@@ -113,7 +116,7 @@ fn is_numbered(value: &str) -> bool {
 }
 
 /// Whether a bare value is no name of anything that a program holds.
-fn is_written_out(value: &str, context: ValueContext) -> bool {
+fn is_written_out(value: &str, context: MatchContext) -> bool {
     if is_type(value) || is_path(value) || is_file(value) {
         return false;
     }
@@ -138,7 +141,7 @@ fn is_spoken(value: &str) -> bool {
 }
 
 /// A variable, a call, a path, an address or a placeholder stands here, not the secret itself.
-fn is_reference(value: &str, context: ValueContext) -> bool {
+fn is_template_reference(value: &str, context: MatchContext) -> bool {
     let code =
         !context.quoted && (matches!(context.followed, b'(' | b'<' | b'[' | b'{') || value.contains("::"));
     let begins = value.starts_with(['$', '%', '*', '/', '.', '~', '&', '#']) && !is_random_behind_sign(value);
@@ -155,7 +158,7 @@ fn is_reference(value: &str, context: ValueContext) -> bool {
 }
 
 /// Letters whose case turns too often for a name: chance without digits.
-fn is_scrambled(value: &str) -> bool {
+fn is_alternating_case_only(value: &str) -> bool {
     let letters = value.len() >= 10 && value.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let turns = value
         .as_bytes()
@@ -165,7 +168,7 @@ fn is_scrambled(value: &str) -> bool {
 }
 
 /// Made of words: runs of letters of one case are long, as in names and slugs, not short as chance makes them.
-fn is_wordy(value: &str) -> bool {
+fn is_made_of_words(value: &str) -> bool {
     if looks_random(value) {
         return false;
     }

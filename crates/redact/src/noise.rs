@@ -9,12 +9,12 @@ const MIN: usize = 8;
 const JUDGED: usize = 512;
 
 /// Whether only chance, or somebody who wants to look so, puts these signs together.
-pub(crate) fn is_noise(value: &str) -> bool {
+pub(crate) fn is_random_token(value: &str) -> bool {
     let end = (0..=value.len().min(JUDGED)).rev().find(|end| value.is_char_boundary(*end)).unwrap_or(0);
     let value = &value[..end];
     let plain = value.len() < MIN || value.bytes().any(|byte| byte.is_ascii_whitespace()) || !is_mixed(value);
     !plain
-        && (is_odd(value) || is_choppy(value) || !is_symbol(value) && !is_words(value))
+        && (is_odd(value) || is_choppy(value) || !is_symbol(value) && !is_words_and_separators(value))
         && !is_word(value)
         && !is_path(value)
         && !is_file(value)
@@ -24,7 +24,7 @@ pub(crate) fn is_noise(value: &str) -> bool {
 }
 
 /// Whether a short word has a sign within that neither code nor language puts there.
-pub(crate) fn is_signed(value: &str) -> bool {
+pub(crate) fn has_odd_separator(value: &str) -> bool {
     (5..=64).contains(&value.len())
         && has_sign_within(value)
         && !value.contains(['(', '[', '{', '<', '/', ',', '=', '"', '\'', '`', '|'])
@@ -90,7 +90,7 @@ fn is_odd(value: &str) -> bool {
 }
 
 /// Whether signs stand between words and names: `env:APP_SECRET`.
-fn is_words(value: &str) -> bool {
+fn is_words_and_separators(value: &str) -> bool {
     let words = || value.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let is_word = |word: &str| {
         let humps = word

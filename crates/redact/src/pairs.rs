@@ -8,11 +8,11 @@ use regex_automata::meta::Regex;
 use regex_automata::{Anchored, Input};
 
 use crate::class::SecretClass;
-use crate::exact::{is_exact, is_reference};
+use crate::exact::{is_bare_reference, is_exact};
 use crate::extent::{floor, line_before};
 use crate::names::{Kind, kind_of};
 use crate::naming::{is_file, is_path, is_symbol, is_type, is_usage};
-use crate::noise::is_noise;
+use crate::noise::is_random_token;
 use crate::pair_value::{Extent, ValueSpan};
 use crate::phrase::is_phrase;
 use crate::plain::{is_literal, is_varied};
@@ -287,10 +287,10 @@ impl ValueEvidence {
 
     fn is_secret(&self, value: &str) -> bool {
         let value = value.trim();
-        if is_noise(value) || self.sure && self.named && is_exact(value) {
+        if is_random_token(value) || self.sure && self.named && is_exact(value) {
             return true;
         }
-        if is_reference(value) {
+        if is_bare_reference(value) {
             return false;
         }
         if self.sure && self.env && value.len() >= 12 && is_varied(value) && !is_sentence(value) {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::noise::is_noise;
+use crate::noise::is_random_token;
 use crate::phrase::is_phrase;
 use crate::plain::{is_literal, is_varied};
 
@@ -82,7 +82,9 @@ fn value_after(line: &str, at: usize, verb: &str) -> Option<Range<usize>> {
     }
     let word = rest.split(|c: char| c.is_whitespace()).next()?;
     let bare = word.trim_end_matches(['.', ',', ';', ':', '!', '?', ')', '"', '\'', '`', '*']);
-    let made = is_noise(bare) && !bare.contains(['"', '\'']) && (bare.len() == word.len() || is_noise(word));
+    let made = is_random_token(bare)
+        && !bare.contains(['"', '\''])
+        && (bare.len() == word.len() || is_random_token(word));
     (made || is_password(bare)).then(|| at..at + bare.len())
 }
 

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::exact::{is_chance, is_exact};
+use crate::exact::{is_exact, is_random};
 use crate::extent::{SETTERS, floor, is_end, line_before, line_end, open_quote};
 use crate::naming::is_type;
 
@@ -41,7 +41,7 @@ pub(crate) fn value(text: &str, name: Range<usize>) -> Option<Range<usize>> {
     let at = name.end + text[name.end..].find(sign)? + 1;
     let at = at + usize::from(sign == ':' && bytes.get(at) == Some(&b'='));
     let start = at + bytes[at..].iter().take(8).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-    let context = ValueContext {
+    let context = MatchContext {
         text,
         prefix,
         sign,
@@ -67,7 +67,7 @@ fn braced(text: &str, start: usize, own: &str) -> Option<Range<usize>> {
     let filled =
         !own.to_ascii_lowercase().contains("driver={") || fields.contains("={") || fields.contains("{{");
     let ends = is_end(rest.as_bytes()) || rest.starts_with(';');
-    let secret = if filled { is_chance(value) } else { is_exact(value) };
+    let secret = if filled { is_random(value) } else { is_exact(value) };
     (ends && secret).then(|| start + 1..start + 1 + value.len())
 }
 
@@ -101,7 +101,7 @@ fn is_end_of_line(rest: &[u8]) -> bool {
 }
 
 /// What the surroundings of a value say about it.
-struct ValueContext<'t> {
+struct MatchContext<'t> {
     text: &'t str,
     prefix: Prefix,
     sign: char,
@@ -114,7 +114,7 @@ struct ValueContext<'t> {
     line: usize,
 }
 
-impl ValueContext<'_> {
+impl MatchContext<'_> {
     /// Where the value ends, if nothing but an end, a remark or another word of the command follows.
     fn end(&self, start: usize, open: Option<u8>) -> Option<usize> {
         let bytes = self.text.as_bytes();
@@ -145,7 +145,7 @@ impl ValueContext<'_> {
         let bracketed = [('(', ')'), ('[', ']'), ('{', '}'), ('<', '>')]
             .iter()
             .any(|(open, close)| value.find(*open) < value.rfind(*close) && value.contains(*open));
-        if bracketed && !crate::noise::is_noise(value) || is_list(value) {
+        if bracketed && !crate::noise::is_random_token(value) || is_list(value) {
             return false;
         }
         // A comma, a semicolon or a bracket at the end is mostly of code.
@@ -162,7 +162,7 @@ impl ValueContext<'_> {
             return is_exact(value);
         }
         let code = value.contains(['(', '[', '{', '<', '.', ',', ';', '|', '=']);
-        !code && !is_type(value) && is_chance(value)
+        !code && !is_type(value) && is_random(value)
     }
 
     fn is_env(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use crate::encoded::user_and_password;
 use crate::naming::{is_path, is_symbol, is_type};
-use crate::noise::{is_noise, is_pattern, is_signed};
+use crate::noise::{has_odd_separator, is_pattern, is_random_token};
 use crate::patterns::Pattern;
 use crate::plain::{credential, is_literal, is_placeholder, is_varied, not_a_word};
 
@@ -28,9 +28,9 @@ fn either(secret: &str) -> bool {
 }
 
 /// A sign within that no word has, or chance.
-fn is_signed_or_noise(secret: &str) -> bool {
+fn has_odd_separator_or_is_random(secret: &str) -> bool {
     let signs = secret.bytes().any(|byte| !byte.is_ascii_alphanumeric() && !b"._~+/-=".contains(&byte));
-    signs && (is_noise(secret) || is_signed(secret))
+    signs && (is_random_token(secret) || has_odd_separator(secret))
 }
 
 /// A user's name that chance made.
@@ -140,7 +140,7 @@ pub(crate) static TABLE: &[Pattern] = &[
     pattern(
         "bearer-token",
         "bearer ",
-        is_signed_or_noise,
+        has_odd_separator_or_is_random,
         r#"(?i:bearer) +([^\s"'`\\<{\[$%(][^\s"'`\\]{5,})"#,
     ),
     pattern("basic-auth", "basic ", either, r"(?i:basic) +([A-Za-z0-9+/]{8,}={0,2})"),

@@ -75,15 +75,15 @@ pub(crate) fn apply(
     Ok(Applied { is_merge: target.is_merge, files, was_there: false })
 }
 
-/// Whether a working copy holds just what applying the changes would make of it, and whether that takes a merge.
+/// Whether a working copy holds just what applying the changes would make of it, and whether that takes a merge. Untracked files of its
+/// own count for nothing.
 fn is_applied(git: &dyn GitRunner, root: &Path, temporary: &Path, changes: &Changes) -> Option<bool> {
-    let own = super::capture(git, root, temporary, Limits::default()).ok()?;
     let mut repo = Repo::open(git, root).ok()?;
-    repo.set_renormalized(own.base != changes.base);
+    repo.set_renormalized(repo.head().ok()? != changes.base);
     let dir = scratch_folder::folder_in(temporary).ok()?;
     let target = Target::of(&repo, changes, dir.path()).ok()?;
-    let is_same = own.index_tree == target.index_tree && own.worktree_tree == target.worktree_tree;
-    is_same.then_some(target.is_merge)
+    let is_there = target.is_index_there(dir.path()).ok()? && target.is_worktree_there(dir.path()).ok()?;
+    is_there.then_some(target.is_merge)
 }
 
 /// Refuses where a file would be overwritten whose changes git does not show, or where git would not show what is applied.
@@ -206,6 +206,41 @@ impl<'a> Target<'a> {
             index_tree = merge(repo, &scratch, base, head, &changes.index_commit)?;
         }
         Ok(Self { repo, scratch, head, head_tree, index_tree, worktree_tree, is_merge })
+    }
+
+    /// Whether the repository's index is that of the changes.
+    fn is_index_there(&self, dir: &Path) -> Result<bool, Fault> {
+        let own = dir.join("own");
+        fs::create_dir(&own).map_err(fault("create", &own))?;
+        let scratch =
+            Scratch { index: Some(copy_index(self.repo, &own)?), objects: self.scratch.objects.clone() };
+        Ok(self.repo.line(&scratch, &["write-tree"], b"")? == self.index_tree)
+    }
+
+    /// Whether every file of the changes' working tree lies in the working copy as it is there, and none that they delete.
+    fn is_worktree_there(&self, dir: &Path) -> Result<bool, Fault> {
+        let index = dir.join("present");
+        let scratch = Scratch { index: Some(index), objects: self.scratch.objects.clone() };
+        self.repo.run(&scratch, &["read-tree", &self.worktree_tree], b"")?;
+        let args = [
+            "status",
+            "--porcelain=v1",
+            "-z",
+            "--untracked-files=no",
+            "--ignore-submodules=all",
+            "--no-renames",
+        ];
+        let status = self.repo.run(&scratch, &args, b"")?;
+        if items(&status).any(|item| item.get(1).is_some_and(|unstaged| *unstaged != b' ')) {
+            return Ok(false);
+        }
+        for entry in self.repo.diff(&self.scratch, &self.index_tree, &self.worktree_tree)? {
+            let is_deleted = entry.mode == "000000" && entry.old_mode != SUBMODULE;
+            if is_deleted && metadata(&self.repo.root, &entry.path)?.is_some_and(|meta| !meta.is_dir()) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// What lies at each path now, and what shall.

@@ -20,7 +20,7 @@ use crate::render;
 /// Show, apply or drop the uncommitted changes that go with a baton
 ///
 /// `baton wrap --with-changes` takes along what is not committed, `baton pickup --apply` puts it into the working copy of
-/// the next agent. BATON is the id of a baton or a unique prefix of one; it defaults to the one that you hold, else to the newest with
+/// the next agent. BATON is the id of a baton or a unique prefix of one; for show, diff and apply it defaults to the one that you hold, else to the newest with
 /// changes.
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -46,7 +46,7 @@ enum Verb {
     },
     /// Put them into this working copy, all or none
     ///
-    /// The working copy must have no changes of its own. At the same commit it is then equal to the one in which they were
+    /// Tracked files must have no changes of their own; an untracked one matters only where a file of the changes goes. At the same commit it is then equal to the one in which they were
     /// captured, the index apart from the files; at another commit they are merged, and conflicts are named before anything
     /// is written.
     Apply {
@@ -182,7 +182,11 @@ fn apply(baton: Option<&str>, app: &mut App) -> Result<(), AppError> {
         "files": applied.files, "was_there": applied.was_there, "left_out": shown.changes.manifest.left_out,
     });
     app.show(&answer, |_| {
-        let merged = if applied.is_merge { ", merged into the commit that is checked out" } else { "" };
+        let merged = if applied.is_merge {
+            ", merged into the commit that is checked out here, which is another one than theirs"
+        } else {
+            ""
+        };
         let files: Vec<Vec<String>> = applied.files.iter().map(|file| vec![visible(file)]).collect();
         let baton = visible(&shown.changes.baton_id);
         let head = match applied.was_there {

@@ -11,12 +11,15 @@ const TABLE: &str = include_str!("help/errors.toml");
 #[serde(deny_unknown_fields)]
 struct ErrorCode {
     kind: ErrorKind,
+    /// Kinds that it has in other places.
+    #[serde(default)]
+    also: Vec<ErrorKind>,
     happened: String,
     action: String,
 }
 
 /// The kind of a refusal, as the table names it; it decides the exit code.
-#[derive(Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum ErrorKind {
     Refused,
@@ -31,6 +34,17 @@ enum ErrorKind {
 }
 
 impl ErrorKind {
+    #[cfg(test)]
+    const ALL: [Self; 7] = [
+        Self::Refused,
+        Self::Invalid,
+        Self::NotFound,
+        Self::Unauthorized,
+        Self::Forbidden,
+        Self::Conflict,
+        Self::Outside,
+    ];
+
     fn exit_code(self) -> u8 {
         match self {
             Self::Refused | Self::Invalid | Self::Unauthorized | Self::Forbidden => 1,
@@ -47,6 +61,13 @@ impl ErrorCode {
     fn text(&self) -> String {
         format!("{}\n\nWhat to do: {}", self.happened, self.action)
     }
+
+    /// With which exit codes a command ends by it.
+    fn exit_codes(&self) -> String {
+        let kinds = std::iter::once(&self.kind).chain(&self.also);
+        let codes: Vec<String> = kinds.map(|kind| kind.exit_code().to_string()).collect();
+        codes.join(" or ")
+    }
 }
 
 fn table() -> BTreeMap<String, ErrorCode> {
@@ -57,7 +78,7 @@ fn table() -> BTreeMap<String, ErrorCode> {
 pub(super) fn help(code: &str) -> Option<String> {
     let table = table();
     let known = table.get(code)?;
-    Some(format!("{code} (exit code {})\n\n{}\n", known.kind.exit_code(), known.text()))
+    Some(format!("{code} (exit code {})\n\n{}\n", known.exit_codes(), known.text()))
 }
 
 /// All codes.
@@ -76,7 +97,7 @@ pub(super) fn page() -> String {
     );
     for (code, known) in table() {
         let paragraph = known.text();
-        text.push_str(&format!("\n## `{code}`\n\n{paragraph} Exit code {}.\n", known.kind.exit_code()));
+        text.push_str(&format!("\n## `{code}`\n\n{paragraph} Exit code {}.\n", known.exit_codes()));
     }
     text
 }
@@ -123,12 +144,36 @@ mod tests {
     const KINDS: [&str; 7] =
         ["Refused", "Invalid", "NotFound", "Unauthorized", "Forbidden", "Conflict", "Outside"];
 
-    /// The literals where a refusal takes its code: after its kind, or first where it is malformed input.
-    fn codes(text: &str) -> BTreeSet<&str> {
-        let malformed = text.split("Refusal::invalid(").skip(1);
+    /// The literals where a refusal takes its code, each with its kind: after that, or first where it is malformed input.
+    fn codes_by_kind(text: &str) -> BTreeSet<(&str, &str)> {
+        let malformed = text.split("Refusal::invalid(").skip(1).map(|rest| ("Invalid", rest));
         let after_kind = text.split("Kind::").skip(1).filter_map(|rest| rest.split_once(','));
-        let after_kind = after_kind.filter(|(kind, _)| KINDS.contains(kind)).map(|(_, rest)| rest);
-        malformed.chain(after_kind).filter_map(literal).collect()
+        let after_kind = after_kind.filter(|(kind, _)| KINDS.contains(kind));
+        malformed.chain(after_kind).filter_map(|(kind, rest)| Some((literal(rest)?, kind))).collect()
+    }
+
+    fn codes(text: &str) -> BTreeSet<&str> {
+        codes_by_kind(text).into_iter().map(|(code, _)| code).collect()
+    }
+
+    /// The command line's `bd` ends as Beads does, with 1, whatever the kind.
+    const AS_BEADS: [&str; 2] = ["usage", "task_closed"];
+
+    #[test]
+    fn a_code_ends_with_the_exit_codes_that_the_table_names() {
+        let (text, table) = (production(), table());
+        let name = |kind: ErrorKind| format!("{kind:?}");
+        let mut wrong = Vec::new();
+        for (code, kind) in codes_by_kind(&text).into_iter().filter(|(code, _)| !AS_BEADS.contains(code)) {
+            let Some(known) = table.get(code) else { continue };
+            let exits: Vec<u8> =
+                std::iter::once(&known.kind).chain(&known.also).map(|kind| kind.exit_code()).collect();
+            let own = ErrorKind::ALL.into_iter().find(|own| name(*own) == kind).expect("a kind of a refusal");
+            if !exits.contains(&own.exit_code()) {
+                wrong.push(format!("{code}: {kind}"));
+            }
+        }
+        assert!(wrong.is_empty(), "name these in crates/baton/src/cli/help/errors.toml: {wrong:#?}");
     }
 
     #[test]

@@ -90,7 +90,7 @@ fn named_launcher(name: &str) -> Result<Launcher, Refusal> {
         let known: Vec<&str> = launchers().map(|one| one.tool.id).collect();
         let what = format!("`{}` is no tool that can be started by its name", baton_model::id::visible(name));
         let hint = format!("use one of {}, or give the command after --", known.join(", "));
-        Refusal::invalid("target_unknown", what, hint)
+        Refusal::invalid("tool_unknown", what, hint)
     })
 }
 

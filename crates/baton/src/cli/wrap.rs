@@ -54,8 +54,8 @@ pub(super) struct Args {
     /// Leave what is not committed here, whatever [wrap] changes says, and say nothing of it
     #[arg(long, conflicts_with = "with_changes")]
     without_changes: bool,
-    /// Keep them as a reference in this git remote, by name or address; `ledger`: in the ledger, whatever is set
-    #[arg(long, value_name = "REMOTE", requires = "with_changes")]
+    /// Take them along as a reference in this git remote, by name or address; `ledger`: in the ledger, whatever is set
+    #[arg(long, value_name = "REMOTE", conflicts_with_all = ["force", "without_changes"])]
     changes_remote: Option<String>,
     /// Leave a baton even if one made from this session's transcript was already taken
     #[arg(long)]
@@ -71,10 +71,17 @@ pub(super) struct Args {
     request_id: Option<String>,
 }
 
+impl Args {
+    /// Whether the call takes along what is not committed: who says where to keep it means it to go along.
+    fn takes_changes(&self) -> bool {
+        self.with_changes || self.changes_remote.is_some()
+    }
+}
+
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let packet = args.packet.as_deref().map(read_input).transpose()?;
     let (copy, without_changes) = (changes(&args, app)?, args.without_changes);
-    let is_clean = args.with_changes && copy.is_none();
+    let is_clean = args.takes_changes() && copy.is_none();
     let wrapped = app.run::<Wrap>(&WrapInput {
         project: app.project.clone(),
         session: app.session.clone(),
@@ -169,7 +176,7 @@ fn changes(args: &Args, app: &mut App) -> Result<Option<CapturedCopy>, AppError>
     if args.without_changes {
         return Ok(None);
     }
-    if !args.with_changes {
+    if !args.takes_changes() {
         // The work of another agent or project has its changes elsewhere.
         let is_elsewhere = args.force || project.is_some();
         return if is_elsewhere { Ok(None) } else { ledger::always(app, None).map_err(with_way_on) };

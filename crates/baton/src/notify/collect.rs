@@ -10,6 +10,7 @@ use baton_model::printable::quotable;
 use baton_ops::attention::{Attention, AttentionInput};
 use baton_ops::ledger::{LedgerList, LedgerListInput};
 use baton_ops::message::{Inbox, InboxInput};
+use baton_ops::project::{Show, ShowInput};
 
 use crate::app::App;
 use crate::error::AppError;
@@ -27,19 +28,44 @@ pub(super) fn collect(
     memory: &mut Memory,
 ) -> Result<Vec<Notification>, AppError> {
     let topics = app.config.notify.topics.clone();
-    let mut found: Vec<Notification> = marks.limits.iter().map(of_limit).collect();
+    let limits = marks.limits.iter().map(|mark| of_limit(app, mark));
+    let mut found = limits.collect::<Result<Vec<Notification>, AppError>>()?;
     for (project_id, at) in &marks.projects {
         let rows = new_rows(app, project_id, *at, memory)?;
+        let place = &Source { project_id, is_isolated: is_isolated(app, project_id)? };
         if rows.iter().any(|row| row.kind == Kind::Wrap) {
-            found.extend(batons(app, project_id, &rows)?);
+            found.extend(batons(app, place, &rows)?);
         }
-        found.extend(rows.iter().filter_map(|row| of_row(project_id, row)));
+        found.extend(rows.iter().filter_map(|row| of_row(place, row)));
         if topics.contains(&Topic::Question) {
-            found.extend(questions(app, project_id)?);
+            found.extend(questions(app, place)?);
         }
     }
     found.retain(|one| topics.contains(&one.topic) && !memory.is_sent(&one.key));
     Ok(found)
+}
+
+/// The project that a notification is about.
+struct Source<'a> {
+    project_id: &'a str,
+    is_isolated: bool,
+}
+
+impl Source<'_> {
+    /// The text of a notification. The words of an isolated project leave it by no chat: there the command says where to read them.
+    fn text(&self, words: &str, command: &str) -> String {
+        if self.is_isolated { command.to_owned() } else { format!("{words}. {command}") }
+    }
+}
+
+fn is_isolated(app: &mut App, project_id: &str) -> Result<bool, AppError> {
+    let input = ShowInput { project: Some(project_id.to_owned()) };
+    match app.run::<Show>(&input) {
+        Ok(shown) => Ok(shown.project.is_isolated),
+        // It was removed since: nothing of it is told.
+        Err(AppError::Refused(_)) => Ok(true),
+        Err(ended) => Err(ended),
+    }
 }
 
 /// The entries of a project's ledger that were not looked at; of one that is new here, those since its mark.
@@ -88,7 +114,8 @@ fn waiting_items(app: &mut App, project_id: &str) -> Result<Vec<AttentionItem>, 
 }
 
 /// The batons among these entries that still wait and are not addressed to another identity.
-fn batons(app: &mut App, project_id: &str, rows: &[Row]) -> Result<Vec<Notification>, AppError> {
+fn batons(app: &mut App, place: &Source<'_>, rows: &[Row]) -> Result<Vec<Notification>, AppError> {
+    let project_id = place.project_id;
     let me = app.config.notify.me.clone();
     let waiting = waiting_items(app, project_id)?;
     let is_mine = |to: &Option<String>| match (to, &me) {
@@ -106,38 +133,41 @@ fn batons(app: &mut App, project_id: &str, rows: &[Row]) -> Result<Vec<Notificat
             project_id: project_id.to_owned(),
             key: format!("baton:{}", item.id),
             title: format!("A baton waits in {}", visible(project_id)),
-            text: format!(
-                "“{}” from {}. `{}`",
-                quotable(&item.subject, SUBJECT),
-                item.from.as_deref().map_or_else(|| "an agent".to_owned(), visible),
-                item.help
+            text: place.text(
+                &format!(
+                    "“{}” from {}",
+                    quotable(&item.subject, SUBJECT),
+                    item.from.as_deref().map_or_else(|| "an agent".to_owned(), visible)
+                ),
+                &format!("`{}`", item.help),
             ),
         })
         .collect())
 }
 
 /// What an entry says of a hand-off between projects, or of an agent that stopped.
-fn of_row(project_id: &str, row: &Row) -> Option<Notification> {
+fn of_row(place: &Source<'_>, row: &Row) -> Option<Notification> {
     match row.kind {
-        Kind::Handoff => of_handoff(project_id, &row.fields().handoff?, &row.identity),
+        Kind::Handoff => of_handoff(place, &row.fields().handoff?, &row.identity),
         Kind::Note => {
             let BodyFields { text, tags, .. } = row.fields();
             let is_stop = tags.iter().any(|tag| tag == STOP_TAG);
-            Some(limit(project_id, &row.delta_id, "An agent", &text.filter(|_| is_stop)?))
+            Some(limit(place, &row.delta_id, "An agent", &text.filter(|_| is_stop)?))
         }
         _ => None,
     }
 }
 
-fn of_handoff(project_id: &str, handoff: &View, by: &str) -> Option<Notification> {
+fn of_handoff(place: &Source<'_>, handoff: &View, by: &str) -> Option<Notification> {
+    let project_id = place.project_id;
     let subject = quotable(&handoff.subject, SUBJECT);
     let (from, to) = (visible(&handoff.from_project_id), visible(&handoff.to_project_id));
     let id = short(&handoff.handoff_id);
     let is_sender = project_id == handoff.from_project_id;
     let (title, text) = match handoff.state {
         State::Offered if project_id == handoff.to_project_id => {
-            let text = format!("“{subject}” from {from}. `baton pickup --handoff {id} --project {to}`");
-            (format!("Work for {to} waits"), text)
+            let command = format!("`baton pickup --handoff {id} --project {to}`");
+            (format!("Work for {to} waits"), place.text(&format!("“{subject}” from {from}"), &command))
         }
         State::Accepted | State::Completed | State::Declined | State::Expired | State::Failed
             if is_sender =>
@@ -148,7 +178,7 @@ fn of_handoff(project_id: &str, handoff: &View, by: &str) -> Option<Notification
             let by = if by.is_empty() { String::new() } else { format!(" by {}", visible(by)) };
             (
                 format!("Your hand-off to {to} is {state}"),
-                format!("“{subject}”{by}{why}. `baton handoff show {id}`"),
+                place.text(&format!("“{subject}”{by}{why}"), &format!("`baton handoff show {id}`")),
             )
         }
         _ => return None,
@@ -162,22 +192,24 @@ fn of_handoff(project_id: &str, handoff: &View, by: &str) -> Option<Notification
     })
 }
 
-fn of_limit(mark: &LimitMark) -> Notification {
-    limit(&mark.project_id, &mark.key, &mark.tool, &mark.text)
+fn of_limit(app: &mut App, mark: &LimitMark) -> Result<Notification, AppError> {
+    let place = Source { project_id: &mark.project_id, is_isolated: is_isolated(app, &mark.project_id)? };
+    Ok(limit(&place, &mark.key, &mark.tool, &mark.text))
 }
 
-fn limit(project_id: &str, key: &str, tool: &str, text: &str) -> Notification {
+fn limit(place: &Source<'_>, key: &str, tool: &str, text: &str) -> Notification {
     Notification {
         topic: Topic::Limit,
-        project_id: project_id.to_owned(),
+        project_id: place.project_id.to_owned(),
         key: format!("limit:{key}"),
-        title: format!("{} stopped in {}", visible(tool), visible(project_id)),
-        text: format!("{}. `baton continue` goes on in another tool", quotable(text, 2 * SUBJECT)),
+        title: format!("{} stopped in {}", visible(tool), visible(place.project_id)),
+        text: place.text(&quotable(text, 2 * SUBJECT), "`baton continue` goes on in another tool"),
     }
 }
 
 /// Messages to the user that want an answer. Without `notify.me` there are none.
-fn questions(app: &mut App, project_id: &str) -> Result<Vec<Notification>, AppError> {
+fn questions(app: &mut App, place: &Source<'_>) -> Result<Vec<Notification>, AppError> {
+    let project_id = place.project_id;
     let Some(me) = app.config.notify.me.clone() else { return Ok(Vec::new()) };
     let input =
         InboxInput { project: Some(project_id.to_owned()), identity: Some(me), ..InboxInput::default() };
@@ -193,10 +225,9 @@ fn questions(app: &mut App, project_id: &str) -> Result<Vec<Notification>, AppEr
             project_id: project_id.to_owned(),
             key: format!("question:{}", row.message.message_id),
             title: format!("{} asks you in {}", visible(&row.message.from), visible(project_id)),
-            text: format!(
-                "“{}”. `baton mail read {} --project {project_id}`",
-                quotable(&row.message.subject, SUBJECT),
-                short(&row.message.message_id)
+            text: place.text(
+                &format!("“{}”", quotable(&row.message.subject, SUBJECT)),
+                &format!("`baton mail read {} --project {project_id}`", short(&row.message.message_id)),
             ),
         })
         .collect())

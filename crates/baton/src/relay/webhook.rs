@@ -51,10 +51,11 @@ impl Webhook {
         }
         match request.body(body).send().await {
             Ok(response) => outcome(response.status().as_u16(), retry_after(&response)),
+            // The path of the address is a secret of many receivers.
             Err(error) if error.is_builder() => {
-                Outcome::Final { why: format!("the URL is not usable: {error}") }
+                Outcome::Final { why: format!("the URL is not usable: {}", error.without_url()) }
             }
-            Err(error) => Outcome::Retry { why: error.to_string(), after: None },
+            Err(error) => Outcome::Retry { why: causes(error.without_url()), after: None },
         }
     }
 
@@ -65,6 +66,11 @@ impl Webhook {
         let digest = mac.finalize().into_bytes();
         Some(digest.iter().fold("sha256=".to_owned(), |text, byte| format!("{text}{byte:02x}")))
     }
+}
+
+/// An error with what it comes from: without its address it says little by itself.
+fn causes(error: reqwest::Error) -> String {
+    format!("{:#}", anyhow::Error::from(error))
 }
 
 fn retry_after(response: &reqwest::Response) -> Option<i64> {

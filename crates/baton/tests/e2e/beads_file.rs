@@ -275,3 +275,30 @@ fn a_store_that_went_back_takes_in_what_the_file_has() {
     assert_eq!(titles(lola.json(&["task", "list"])), 2, "a new store takes the file in");
     assert_eq!(fs::read_to_string(&file).expect("the file").lines().count(), 2);
 }
+
+#[test]
+fn a_file_of_the_users_own_settings_holds_the_tasks_of_one_project() {
+    let stage = Stage::ready();
+    let vault = stage.repo("vault");
+    let ann = stage.terminal("Ann");
+    ann.within(&vault).json(&["init", "--id", "vault", "--isolated"]);
+    let file = stage.root().join("issues.jsonl");
+    stage.file("home/config/baton/config.toml", format!("[tasks]\nmirror = \"{}\"\n", file.display()));
+    ann.within(&vault).run(&["task", "create", "VAULT SECRET"]).done();
+    let there = ann.run(&["task", "create", "SHOP1"]).done();
+    assert!(
+        there.err.contains("is in step with project vault, and so not with shop")
+            && there.err.contains("mirror = true"),
+        "{}",
+        there.err
+    );
+    let titles =
+        |answer: &Answer| answer.out.matches("SHOP1").count() + 2 * answer.out.matches("VAULT").count();
+    assert_eq!(titles(&ann.run(&["task", "list"]).done()), 1);
+    assert_eq!(titles(&ann.within(&vault).run(&["task", "list"]).done()), 2);
+    assert!(!fs::read_to_string(&file).expect("written").contains("SHOP1"));
+    // A file that was moved away begins anew.
+    fs::remove_file(&file).expect("removed");
+    ann.run(&["task", "create", "SHOP2"]).done();
+    assert!(fs::read_to_string(&file).expect("written").contains("SHOP2"));
+}

@@ -356,7 +356,7 @@ fn what_cannot_be_continued_is_refused_before_anything_is_written() {
     lola.set("PATH", "/nowhere");
     let missing = lola.refused(1, "tool_not_installed", &["continue", NORMAL, "--in", "codex"]);
     assert!(text(&missing, "hint").contains("npm install"), "{missing}");
-    lola.refused(1, "target_unknown", &["continue", NORMAL, "--in", "clippy", "--print"]);
+    lola.refused(1, "tool_unknown", &["continue", NORMAL, "--in", "clippy", "--print"]);
     lola.refused(1, "target_without_terminal", &["continue", NORMAL, "--in", "zed", "--print"]);
     lola.refused(1, "target_without_prompt", &["continue", NORMAL, "--in", "kimi-cli", "--print"]);
     lola.refused(1, "target_needed", &["continue", NORMAL]);

@@ -98,6 +98,24 @@ fn a_baton_that_waits_is_told_once_and_one_that_was_taken_is_not() {
 }
 
 #[test]
+fn words_of_an_isolated_project_are_told_over_no_way() {
+    let stage = Stage::ready();
+    let vault = stage.repo("vault");
+    stage.terminal("Setup").within(&vault).json(&["init", "--id", "vault", "--isolated"]);
+    set_up(&stage, &by_command(&stage));
+    let vic = stage.terminal("Vic").within(&vault);
+    vic.json(&["start"]);
+    vic.json(&["wrap", "--summary", "the key lies in the safe", "--next", "open it"]);
+    let first = notifications(&stage, 1);
+    vic.json(&["signal", "send", "--to", "Lola", "--type", "Question", "which safe?"]);
+    let all = notifications(&stage, 2);
+    assert!(text(&first[0], "title").contains("A baton waits in vault"), "{all:#?}");
+    assert!(text(&all[1], "text").contains("baton mail read"), "{all:#?}");
+    let words = json!(all).to_string();
+    assert!(!words.contains("safe"), "{words}");
+}
+
+#[test]
 fn both_ends_of_a_hand_off_hear_what_concerns_them() {
     let stage = Stage::ready();
     stage.repo("lib");

@@ -158,7 +158,7 @@ fn an_agent_that_cannot_be_started_leaves_no_session_open() {
     donna.run(&["--json", "run", "--", "no-such-agent"]).refused(5, "command_unstartable");
     donna.refused(1, "tool_not_installed", &["run", "--agent", "crush"]);
     donna.refused(1, "command_missing", &["run"]);
-    donna.refused(1, "target_unknown", &["run", "--agent", "vim"]);
+    donna.refused(1, "tool_unknown", &["run", "--agent", "vim"]);
     let crush = agent(&stage, "crush", "", "true");
     crush.refused(1, "mode_unsupported", &["run", "--agent", "crush", "--mode", "plan"]);
     assert_eq!(kinds(&stage), ["start", "release"]);

@@ -172,7 +172,7 @@ fn an_agent_that_wraps_and_fails_hands_on_its_own_baton() {
 fn a_chain_that_cannot_go_on_is_refused_before_it_begins() {
     let stage = Stage::ready();
     let donna = agent(&stage, "claude", "Round the prices", "exit 1");
-    donna.refused(1, "target_unknown", &["run", "--agent", "claude", "--then", "vim"]);
+    donna.refused(1, "tool_unknown", &["run", "--agent", "claude", "--then", "vim"]);
     donna.refused(1, "tool_not_installed", &["run", "--agent", "claude", "--then", "crush"]);
     follower(&stage, "crush", 0);
     donna.refused(1, "mode_unsupported", &["run", "--agent", "claude", "--mode", "plan", "--then", "crush"]);

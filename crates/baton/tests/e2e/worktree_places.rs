@@ -283,6 +283,23 @@ fn a_worktree_in_which_another_branch_is_checked_out_by_now_is_still_the_place()
 }
 
 #[test]
+fn files_that_were_left_where_another_branch_is_by_now_are_named_with_their_folder() {
+    let stage = committed();
+    let (one, two) = (worktree(&stage, "one", "one"), worktree(&stage, "two", "two"));
+    let donna = stage.terminal("Donna").within(&one);
+    donna.json(&["start"]);
+    fs::write(one.join("new.py"), "half").expect("written");
+    donna.json(&["wrap", "--summary", "half of it", "--next", "n", "--without-changes"]);
+    git(&stage, &one, &["switch", "-q", "-c", "parked"]);
+    git(&stage, &two, &["switch", "-q", "one"]);
+    for folder in [&two, &stage.shop()] {
+        let shown = stage.terminal("Lola").within(folder).run(&["pickup", "--dry-run"]).done().out;
+        let left = format!("left earlier and not committed in {}", one.display());
+        assert!(shown.contains(&left) && shown.contains("new.py"), "{shown}");
+    }
+}
+
+#[test]
 fn a_clone_of_a_remote_that_is_a_path_is_known_by_it() {
     let stage = committed();
     let root = stage.root().to_owned();

@@ -43,6 +43,9 @@ pub struct View {
     /// The identity that accepted it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted_by: Option<String>,
+    /// When it was accepted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accepted_at: Option<String>,
     /// Who ended it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Ending>,
@@ -114,6 +117,7 @@ pub struct LateResult {
 struct ViewFields {
     url: Option<String>,
     accepted_as: Option<String>,
+    accepted_at: Option<String>,
     ended: Option<Ending>,
     late_results: Vec<LateResult>,
 }
@@ -150,7 +154,7 @@ impl Handoff {
 
 impl From<&Handoff> for View {
     fn from(handoff: &Handoff) -> Self {
-        let ViewFields { url, accepted_as, ended, late_results } = handoff.view_fields();
+        let ViewFields { url, accepted_as, accepted_at, ended, late_results } = handoff.view_fields();
         Self {
             handoff_id: handoff.handoff_id.clone(),
             state: handoff.state,
@@ -169,6 +173,7 @@ impl From<&Handoff> for View {
             created_at: Timestamp(handoff.created_at),
             updated_at: Timestamp(handoff.updated_at),
             accepted_by: accepted_as,
+            accepted_at,
             ended,
             late_results,
         }

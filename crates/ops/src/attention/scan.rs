@@ -249,6 +249,7 @@ impl<'a, 'e> Scan<'a, 'e> {
         found.retain(|item| place(item) > (after.at, after.id.clone()));
         found.sort_by_key(place);
         found.truncate(limit);
+        sessions::name_handoffs(tx, &mut found)?;
         Ok(found)
     }
 

@@ -1,9 +1,16 @@
 //! Sessions that need a look: those whose agent is not heard of, and those whose agent is at work and says nothing.
 
+use std::collections::BTreeMap;
+
 use baton_model::attention::{AttentionItem, QUIET_AFTER, Reason, SuggestedCommand};
+use baton_model::handoff::Handoff;
+use baton_model::id::short;
+use baton_model::packet::one_line;
 use baton_model::session::Session;
 use baton_model::time::{Millis, Timestamp};
-use baton_store::{Failure, Tx, delta};
+use baton_store::{Failure, Tx, delta, handoff};
+
+use crate::handoff::steps::Plan;
 
 /// A session that is at work and has written nothing for long.
 pub(super) struct QuietSession {
@@ -41,6 +48,26 @@ impl QuietSession {
 pub(super) fn silent_item(of: &Session) -> AttentionItem {
     let detail = of.baton_id.as_ref().map(|_| "holds a baton".to_owned());
     item(Reason::SessionSilent, of, of.heartbeat_at, detail)
+}
+
+/// Names the hand-off that a silent session had accepted: who takes that over gets the session's work with it, and can answer.
+pub(super) fn name_handoffs(tx: &mut Tx<'_>, items: &mut [AttentionItem]) -> Result<(), Failure> {
+    let mut accepted: BTreeMap<String, Vec<Handoff>> = BTreeMap::new();
+    for item in items.iter_mut().filter(|item| item.reason == Reason::SessionSilent) {
+        if !accepted.contains_key(&item.project_id) {
+            accepted.insert(item.project_id.clone(), handoff::accepted(tx, &item.project_id)?);
+        }
+        let of_project = accepted.get(&item.project_id).into_iter().flatten();
+        let own = of_project.map(|one| (Plan::of(one), one));
+        let own = own.filter(|(plan, _)| plan.accepted_by.as_ref() == Some(&item.id));
+        // Of several the most urgent one.
+        if let Some((plan, one)) = own.min_by_key(|(plan, _)| plan.priority) {
+            let (id, urgent) = (short(&one.handoff_id), if plan.priority == 0 { "critical " } else { "" });
+            item.help = format!("baton pickup --handoff {id} --project {}", item.project_id);
+            item.detail = Some(format!("had accepted {urgent}hand-off {id} “{}”", one_line(&one.subject)));
+        }
+    }
+    Ok(())
 }
 
 fn item(reason: Reason, of: &Session, since: Millis, detail: Option<String>) -> AttentionItem {

@@ -2,16 +2,11 @@
 
 use baton_model::attention::{AttentionItem, Reason, reopen_command};
 use baton_model::delta::{Delta, Kind};
-use baton_model::handoff::View;
-use baton_model::id::identity_key;
-use baton_store::{Failure, Tx, delta, handoff, task};
+use baton_store::{Failure, Tx, delta, task};
 
-use crate::handoff::steps::Plan;
 use crate::op::Env;
 use crate::transcript::provider_stop;
 
-/// The priority of a critical hand-off.
-const CRITICAL: i64 = 0;
 /// The most entries of a session among which its last words are looked for.
 const MAX_SCANNED_ENTRIES: i64 = 20;
 
@@ -33,9 +28,6 @@ pub(super) fn add(tx: &mut Tx<'_>, env: &Env<'_>, item: &mut AttentionItem) -> R
         }
         _ => None,
     };
-    if item.reason == Reason::SessionSilent {
-        add_critical(tx, item)?;
-    }
     if let Some(stop) = stop {
         let summary = std::mem::replace(&mut item.subject, provider_stop::stop_text(&stop, env.now));
         item.detail = item.detail.take().or(Some(summary)).filter(|text| !text.is_empty());
@@ -51,21 +43,6 @@ fn add_status(tx: &mut Tx<'_>, item: &mut AttentionItem) -> Result<(), Failure> 
         item.help = reopen_command(&item.project_id, &item.id);
         let detail = item.detail.take().map(|detail| format!("{detail}, now blocked"));
         item.detail = detail.or_else(|| Some("blocked".to_owned()));
-    }
-    Ok(())
-}
-
-/// Names the critical hand-offs that an agent accepted before it fell silent.
-fn add_critical(tx: &mut Tx<'_>, item: &mut AttentionItem) -> Result<(), Failure> {
-    let who = item.from.as_deref().map(identity_key).unwrap_or_default();
-    for held in handoff::accepted(tx, &item.project_id)? {
-        let plan = Plan::of(&held);
-        let by = View::from(&held).accepted_by;
-        if plan.priority == CRITICAL && by.is_some_and(|by| identity_key(&by) == who) {
-            let text = format!("holds the critical hand-off “{}” of {}", held.subject, held.from_identity);
-            item.detail =
-                Some(item.detail.take().map_or_else(|| text.clone(), |one| format!("{one}; {text}")));
-        }
     }
     Ok(())
 }

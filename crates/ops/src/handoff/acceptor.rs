@@ -12,8 +12,8 @@ use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, handoff, session};
 use serde_json::json;
 
-use super::isolation;
 use super::steps::Plan;
+use super::{claimant, isolation};
 use crate::force_request::ForceRequest;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
@@ -308,8 +308,9 @@ pub(crate) fn record_end(
     plan.ended =
         Some(Ending { by: by.to_owned(), at: rfc3339(env.now), why: why.clone(), forced: forced.clone() });
     after.plan = plan.to_text();
+    let reason = forced.or(why);
     if was != State::Accepted {
-        return Ok(());
+        return claimant::announce_end(tx, env, after, by, reason.as_deref());
     }
     let Some(holder) = Acceptor::of(tx, after)? else { return Ok(()) };
     let ender = Holder {
@@ -321,6 +322,17 @@ pub(crate) fn record_end(
     if holder.holder().is_same(&ender) || check_identity(&holder.identity).is_err() {
         return Ok(());
     }
+    announce_end(tx, env, after, (&holder.identity, "which you accepted"), (by, reason.as_deref()))
+}
+
+/// Tells an agent, which has to do with a hand-off as the relation says, that another ended it.
+pub(super) fn announce_end(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    after: &Handoff,
+    (receiver, relation): (&str, &str),
+    (by, why): (&str, Option<&str>),
+) -> Result<(), Failure> {
     let ending = isolation::ending_project(after);
     // Somebody of a project that is kept apart has no name here.
     let is_named = ending == after.to_project_id || !isolation::is_separated(tx, after)?;
@@ -328,17 +340,12 @@ pub(crate) fn record_end(
         true => (by, by.to_owned()),
         false => (BOT, isolation::project_label(ending)),
     };
-    let subject = format!(
-        "hand-off {}, which you accepted, is {} by {by}",
-        short(&after.handoff_id),
-        after.state.as_str()
-    );
+    let (id, state) = (&after.handoff_id, after.state.as_str());
+    let subject = format!("hand-off {}, {relation}, is {state} by {by}", short(id));
     let text = format!(
-        "{}\n\n{}: {}\nWhat you have done until now is kept if you give it as its result: baton handoff complete {} --result TEXT",
+        "{}\n\n{state}: {}\nWhat you have done until now is kept if you give it as its result: baton handoff complete {id} --result TEXT",
         after.subject,
-        after.state.as_str(),
-        forced.or(why).unwrap_or_else(|| "no reason was given".to_owned()),
-        after.handoff_id,
+        why.unwrap_or("no reason was given"),
     );
-    send_signal(tx, env, (&after.to_project_id, from, &holder.identity), (&subject, &text))
+    send_signal(tx, env, (&after.to_project_id, from, receiver), (&subject, &text))
 }

@@ -5,17 +5,19 @@ use baton_model::id::{identity_key, is_bot};
 use baton_model::refusal::Refusal;
 use baton_model::saga::Step;
 use baton_model::task::Task;
+use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, handoff, handoff_step, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::expiry::expire_overdue;
 use super::steps::{Plan, close_row};
 use super::task_end::end_if_closed;
-use super::{Row, acceptor, by_id, isolation, record, sender};
+use super::{Row, acceptor, by_id, claimant, isolation, record, sender};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
-use crate::saga::{apply_event, comment_on_issue, expire_overdue};
+use crate::saga::{apply_event, comment_on_issue};
 use crate::token_rights;
 
 /// Moves a hand-off on.
@@ -106,7 +108,13 @@ impl Operation for Advance {
             let mut before = by_id(tx, &env.caller.grant, &known.handoff_id)?;
             end_if_closed(tx, env, &mut before)?;
             for project_id in [&known.from_project_id, &known.to_project_id] {
-                resolve::beat(tx, env, project_id, &identity, Self::NAME)?;
+                match resolve::beat(tx, env, project_id, &identity, Self::NAME) {
+                    // Another has ended its session; what it did until then is kept.
+                    Err(Failure::Refused(no)) if no.code == RELEASED => {
+                        return late(tx, env, (&input, &before, &identity), (no, here.as_deref()));
+                    }
+                    beat => beat?,
+                }
             }
             if let Some(reason) = reason_afterwards(env, &input, &before, &identity)? {
                 return add_reason(tx, env, before, &identity, reason);
@@ -230,11 +238,18 @@ fn may(
     let (event, force) = (event(input.action), (input.force, input.why.as_deref()));
     super::require_reach(&env.caller.grant, acting_project(before, input.action))?;
     before.state.advance(event).map_err(|no| super::with_id(no, &before.handoff_id))?;
+    let is_free = before.state != State::Accepted && !input.force;
+    if is_free && matches!(event, Event::Accept | Event::Decline) {
+        claimant::require_unheld(tx, env, before, identity)?;
+    }
     match event {
         Event::Cancel => sender::require_sender(tx, env, before, (identity, here), force),
         _ => acceptor::require_acceptor(tx, env, before, (identity, event), force),
     }
 }
+
+/// The code of the refusal for a caller whose session was ended by another.
+const RELEASED: &str = "session_released";
 
 /// A result or reason that comes when the hand-off is over, or from one who did not accept it, is not lost with the refusal.
 fn late(
@@ -244,7 +259,7 @@ fn late(
     (no, here): (Refusal, Option<&str>),
 ) -> Result<Outcome, Failure> {
     let is_end = matches!(input.action, Action::Complete | Action::Decline);
-    let is_late = matches!(no.code, "handoff_state" | "handoff_not_yours")
+    let is_late = matches!(no.code, "handoff_state" | "handoff_not_yours" | RELEASED)
         && !matches!(before.state, State::Planned | State::Pending | State::Offered | State::Failed);
     let Some(result) = input.result.as_deref().filter(|text| is_end && is_late && !text.trim().is_empty())
     else {
@@ -276,6 +291,7 @@ fn advance_state(
         let accepted_bearer = token_rights::token_id(env);
         handoff.plan = Plan {
             accepted_as,
+            accepted_at: Some(rfc3339(env.now)),
             accepted_location: accepted_place,
             accepted_access_token: accepted_bearer,
             ..Plan::of(&handoff)

@@ -2,8 +2,10 @@
 
 pub(crate) mod acceptor;
 mod advance;
+pub(crate) mod claimant;
 mod create;
 pub(crate) mod edit;
+pub(crate) mod expiry;
 pub(crate) mod isolation;
 mod list;
 mod mark_seen;

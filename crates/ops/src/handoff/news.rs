@@ -77,7 +77,7 @@ pub(super) fn signal_move(
         kind: "StatusUpdate".into(),
         from_identity: SYSTEM_IDENTITY.to_owned(),
         to_identity: handoff.from_identity.clone(),
-        subject: format!("{what} to {} has moved: {before} is called {now} now", handoff.to_project_id),
+        subject: format!("{before} is called {now} now: {what} to {} follows", handoff.to_project_id),
         body: format!("{registration}more: baton handoff show {}", handoff.handoff_id),
         created_at: env.now,
         ..Message::default()
@@ -112,7 +112,7 @@ fn body(handoff: &Handoff) -> String {
             "mend what it names, then: baton handoff retry {id}\nor take it back: baton handoff cancel {id}"
         ),
         State::Expired => format!(
-            "leave it anew: baton handoff create --to {} --subject {}\nmore: baton handoff show {id}",
+            "its description and all else: baton handoff show {id}\nleave it anew with these: baton handoff create --to {} --subject {} --description …",
             handoff.to_project_id,
             shell_word(&handoff.subject)
         ),

@@ -55,6 +55,9 @@ pub(crate) struct Plan {
     /// The identity that accepted it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted_as: Option<String>,
+    /// When it was accepted by that one, as RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accepted_at: Option<String>,
     /// Who ended it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<Ending>,

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::ledger::{Author, append_json, keep_late_note};
 use crate::op::{Cx, Env, Meta, Operation};
+use crate::ownership;
 use crate::project::require_not_merged;
 use crate::resolve;
 use crate::token_rights;
@@ -114,7 +115,9 @@ fn add(
         Some(_) => Some(resolve::acting(tx, env, project_id, named, input.identity.as_deref())?),
         None => {
             token_rights::require_name_available(tx, env, project_id, identity)?;
-            match resolve::only_open_session(tx, env, project_id, identity)? {
+            let own = resolve::only_open_session(tx, env, project_id, identity)?;
+            // What another live process of the name says is not of that session.
+            match own.filter(|own| !ownership::is_held_elsewhere(env, own, &own.location)) {
                 None => resolve::preempted_in_process(tx, env, project_id, identity)?,
                 own => own,
             }

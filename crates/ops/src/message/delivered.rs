@@ -45,11 +45,14 @@ impl Operation for Delivered {
             resolve::require(tx, &project_id)?;
             let mut marked = 0;
             for id in &input.message_ids {
+                let Some(known) = message::get(tx, &project_id, id)? else { continue };
+                // The copy of its sender is no mailbox: the message is marked in the project that it went to.
+                if known.to_project_id.is_some() {
+                    continue;
+                }
                 // What is marked is gone for its receiver: that is for the receiver to do.
-                if let (Some(_), Some(known)) = (&env.caller.grant.bearer, message::get(tx, &project_id, id)?)
-                    && !known.waits_for_role()
-                {
-                    token_rights::require_may_be(tx, env, &project_id, &known.to_identity)?;
+                if env.caller.grant.bearer.is_some() && !known.waits_for_role() {
+                    token_rights::require_mailbox(tx, env, &project_id, &known.to_identity)?;
                 }
                 marked += usize::from(message::mark_delivered(tx, &project_id, id, now)?);
             }

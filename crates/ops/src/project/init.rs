@@ -161,6 +161,7 @@ impl Operation for Init {
         let registered = register(cx, &wanted, &chosen, &identity)?;
         let mut remarks = wanted.remarks(&registered);
         remarks.extend(address.as_ref().map(ChangedAddress::remark));
+        remarks.extend(registered.sync_remark(input.sync));
         let RegisteredProject { created, project, .. } = registered;
         let (document, fault) =
             match project_document::write(input.document.as_deref(), &wanted.document_view(&project)) {

@@ -27,7 +27,7 @@ pub struct Row {
 }
 
 /// Answer of `project_list`: registrations, each with its folders on the caller's machine. Of an isolated project there is no
-/// phase, focus or last wrap outside of it, nor of others inside.
+/// phase, focus, webhook or last wrap outside of it, nor of others inside.
 #[derive(Serialize, Deserialize)]
 pub struct ListOutput {
     /// The project.
@@ -50,11 +50,14 @@ impl Operation for List {
             let mut items = Vec::new();
             for project in project::list(tx)? {
                 if caller.grant.reaches(&project.project_id) {
-                    let roots = project_root::roots(tx, &project.project_id, &caller.location.machine)?;
                     let is_own = inside.as_ref() == Some(&project.project_id);
                     let is_outline = !is_own && (project.is_isolated || inside.is_some());
+                    let roots = match is_outline && caller.grant.bearer.is_some() {
+                        true => Vec::new(),
+                        false => project_root::roots(tx, &project.project_id, &caller.location.machine)?,
+                    };
                     let shown = if is_outline { project.outline() } else { project };
-                    let shown = shown.named_for(|id| caller.grant.reaches(id));
+                    let shown = isolation::shown_to(&caller.grant, shown);
                     items.push(Row { project: View::from(&shown), roots });
                 }
             }

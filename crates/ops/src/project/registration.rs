@@ -22,6 +22,17 @@ pub(super) struct RegisteredProject {
     pub opened: Vec<String>,
 }
 
+impl RegisteredProject {
+    /// What became of the document where it was to be taken over: nothing where that was not asked for, or the project is new.
+    pub(super) fn sync_remark(&self, is_sync: bool) -> Option<String> {
+        let text = match self.was_isolated {
+            Some(_) => "the registration is now as docs/PROJECT.md says; `baton project show` has it",
+            None => "docs/PROJECT.md says nothing else than the registration: nothing changed",
+        };
+        (is_sync && !self.created).then(|| text.to_owned())
+    }
+}
+
 /// What a registration is made of, beside what is known.
 pub(super) struct RegistrationInput<'a> {
     pub input: &'a InitInput,

@@ -34,7 +34,7 @@ pub struct ShowOutput {
     pub roots: Vec<String>,
     /// Related projects.
     pub related: Vec<RelatedProject>,
-    /// Asked from outside of an isolated project, or from one of another: phase, focus and last wrap are left out.
+    /// Asked from outside of an isolated project, or from one of another: phase, focus, webhook and last wrap are left out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub outline: bool,
 }
@@ -67,7 +67,7 @@ impl Operation for Show {
                 || caller.grant.projects.as_ref().is_some_and(|reached| *reached == [project_id.as_str()]);
             let outline = !is_inside && (project.is_isolated || isolated.is_some());
             let shown = if outline { project.outline() } else { project };
-            let shown = shown.named_for(|id| caller.grant.reaches(id));
+            let shown = isolation::shown_to(&caller.grant, shown);
             Ok(ShowOutput { project: View::from(&shown), names, roots, related, outline })
         })
     }

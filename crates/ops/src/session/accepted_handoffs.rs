@@ -6,6 +6,7 @@ use baton_model::handoff::Handoff;
 use baton_model::id::{identity_key, is_bot, short, visible};
 use baton_model::session::Session;
 use baton_model::task::Task;
+use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, handoff, task};
 
 use super::pickup_handoff::is_abandoned;
@@ -56,6 +57,7 @@ pub(super) fn pass_on(
 pub(super) fn set_acceptor(env: &Env<'_>, plan: &mut Plan, own: &Session) {
     plan.accepted_by = Some(own.session_id.clone());
     plan.accepted_as = Some(own.identity.clone());
+    plan.accepted_at = Some(rfc3339(env.now));
     plan.accepted_location = Some(own.location.clone());
     plan.accepted_access_token = token_rights::token_id(env);
 }
@@ -116,8 +118,8 @@ pub(crate) fn abandoned<'a>(
 fn takeover_remark(one: &Handoff, why: &str) -> Remark {
     let (id, subject) = (short(&one.handoff_id), visible(&one.subject));
     let message = format!(
-        "hand-off {id} (“{subject}”), {why}: `baton pickup --handoff {id}` goes on with it, `baton handoff decline {id} --why REASON` \
-         returns it"
+        "hand-off {id} (“{subject}”), {why}: `baton pickup --handoff {id}` goes on with it; to return it, pick it up and then say \
+         `baton handoff decline {id} --why REASON`"
     );
     Remark { kind: RemarkKind::AcceptedHandoff, message }
 }

@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use baton_model::accounting::{Remark, RemarkKind};
 use baton_model::delta::Kind;
 use baton_model::id::{identity_key, short, visible};
+use baton_model::packet_from_ledger::is_left_unwrapped;
 use baton_model::session::{Release, ReleaseReason, Session};
-use baton_store::{Failure, Tx, delta, session};
+use baton_store::{Failure, Tx, baton, delta, session};
 
 use super::pickup::PickupResult;
-use super::recovery::{BRIEF, FULL, Recovered, recoverable_among, recovered_by, saved_by};
+use super::recovery::{BRIEF, FULL, Recovered, holders, left_by, recoverable_among, recovered_by, saved_by};
 use crate::card::Card;
 use crate::op::Env;
 use crate::ownership::is_at_work;
@@ -69,6 +70,24 @@ fn recoverable_remark(sessions: &[Session]) -> Option<Remark> {
         names.join(", ")
     );
     (!names.is_empty()).then_some(Remark { kind: RemarkKind::RecoverableWork, message })
+}
+
+/// Says to a session which came by a baton with its name that earlier holders saved something since.
+pub(super) fn inherited_remark(tx: &mut Tx<'_>, own: &Session) -> Result<Option<Remark>, Failure> {
+    let (Some(baton_id), Some(before)) = (&own.baton_id, &own.inherited_from) else { return Ok(None) };
+    let left = baton::get(tx, &own.project_id, baton_id)?.map(|baton| baton.session_id);
+    let mut has_saved = false;
+    for holder in holders(tx, (&own.project_id, baton_id), before)? {
+        let is_holder = left.as_ref() != Some(&holder.session_id);
+        has_saved |= is_holder && is_left_unwrapped(&left_by(tx, &holder)?);
+    }
+    let message = format!(
+        "you hold baton {}, and your session {} of before saved something since: `baton pickup` (over MCP: `hd_exec`) brings both, \
+         the latter as `recovered`",
+        short(baton_id),
+        short(before)
+    );
+    Ok(has_saved.then_some(Remark { kind: RemarkKind::RecoverableWork, message }))
 }
 
 /// The question of these remarks that depends on no other answer.

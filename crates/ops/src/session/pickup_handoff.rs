@@ -19,16 +19,17 @@ use super::pickup_bundle;
 use super::pickup_decide::own_session;
 use super::pickup_transfer::{facts, transfer};
 use super::prior_changes::{UncommittedFiles, UncommittedMarks, note_beginning};
-use super::recovery::recoverable;
+use super::recovery::{name_recovered, recoverable, saved_by};
 use super::{RegistrationOutcome, replace, working_copy};
 use crate::handoff::acceptor::is_acceptor;
+use crate::handoff::claimant::require_unheld;
+use crate::handoff::expiry::expire_overdue;
 use crate::handoff::isolation::sender_for;
 use crate::handoff::steps::Plan;
 use crate::handoff::{by_id, record, with_id};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Operation};
 use crate::ownership::is_at_work;
-use crate::saga::expire_overdue;
 
 /// The hand-off that is meant, if the id names one to this project and not a baton.
 pub(super) fn find_handoff(
@@ -160,6 +161,7 @@ fn take(
         if let Some(before) = &abandoned {
             take_over(tx, env, (&handoff, before), &own, input)?;
         } else if !is_acceptor {
+            require_unheld(tx, env, &handoff, &own.identity)?;
             handoff.state = match handoff.state.advance(Event::Accept) {
                 Ok(state) => state,
                 Err(refusal) => return Err(accepted_refusal(tx, &handoff, &plan, refusal)?.into()),
@@ -174,7 +176,11 @@ fn take(
             crate::handoff::begin_task(tx, env, &handoff, &own.identity)?;
         }
         claim(tx, env, &handoff, &own)?;
-        picked.pickup_delta_id = Some(note_pickup(tx, env, marks, (&handoff, &own))?);
+        let brought = match &abandoned {
+            Some(before) => saved_by(tx, before)?,
+            None => Vec::new(),
+        };
+        picked.pickup_delta_id = Some(note_pickup(tx, env, marks, (&handoff, &own, &brought))?);
     }
     keep(tx, env, request.as_ref(), &project_id, &mut picked)?;
     Ok(picked)
@@ -257,19 +263,20 @@ fn take_over(
     accepted_handoffs::reassign_task(tx, env, handoff, &before.identity, own)
 }
 
-/// Writes the pickup into the ledger; returns its entry.
+/// Writes the pickup into the ledger, with the sessions whose work it brings; returns its entry.
 fn note_pickup(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     marks: &UncommittedMarks,
-    (handoff, own): (&Handoff, &Session),
+    (handoff, own, brought): (&Handoff, &Session, &[Session]),
 ) -> Result<String, Failure> {
-    let mut body = json!({
+    let body = json!({
         "handoff_id": handoff.handoff_id,
         "from_project_id": sender_for(handoff, None),
         "picker_identity": own.identity,
         "picked_up_at": rfc3339(env.now),
     });
+    let mut body = name_recovered(body, brought);
     note_beginning(env, marks, own, &mut body);
     Ok(append_json(tx, env, &Author::session(own), Kind::Pickup, &body)?.delta_id)
 }

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 
 use baton_model::delta::{Delta, Kind, Row};
+use baton_model::handoff::State;
 use baton_model::id::identity_key;
 use baton_model::packet::ValidatedPacket;
 use baton_model::packet_from_ledger::is_left_unwrapped;
 use baton_model::session::{ReleaseReason, Session};
-use baton_store::{Failure, Tx, baton, conversation, delta, session, task};
+use baton_store::{Failure, Tx, baton, conversation, delta, handoff, session, task};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -132,7 +133,7 @@ pub(super) fn recoverable_among(
     Ok((sessions, has_more))
 }
 
-/// The sessions whose work another one brought without a baton and is at work on now.
+/// The sessions whose work another one brought without a baton and is at work on now, or brought with a hand-off that is completed.
 fn carried_on(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -142,13 +143,27 @@ fn carried_on(
     let mut found = Vec::new();
     for pickup in delta::newest_kind(tx, project_id, Kind::Pickup, FULL.looked_at)? {
         let picker = pickup.session_id.clone().filter(|id| Some(id.as_str()) != own);
+        let for_handoff = handoff_of(&pickup);
         let (Some(picker), brought) = (picker, recovered_by(&[pickup])) else { continue };
+        if brought.is_empty() {
+            continue;
+        }
         let is_live = |by: Session| by.is_open() && is_at_work(env, &by);
-        if !brought.is_empty() && session::get(tx, project_id, &picker)?.is_some_and(is_live) {
+        let is_completed = match &for_handoff {
+            Some(id) => handoff::get(tx, id)?.is_some_and(|of| of.state == State::Completed),
+            None => false,
+        };
+        if is_completed || session::get(tx, project_id, &picker)?.is_some_and(is_live) {
             found.extend(brought);
         }
     }
     Ok(found)
+}
+
+/// The hand-off with which a pickup took over what its acceptor had saved.
+fn handoff_of(pickup: &Delta) -> Option<String> {
+    let body = serde_json::from_str::<Value>(&pickup.body).ok()?;
+    Some(body.get("handoff_id")?.as_str()?.to_owned())
 }
 
 /// The session that a pickup names, where it saved or said something that no baton carries.

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::left_work::{left_remarks, prefetch_left};
+use super::left_work::{inherited_remark, left_remarks, prefetch_left};
 use super::prior_changes::{UncommittedFiles, UncommittedMarks, note_beginning};
 use super::work_location::shared_copy;
 use super::{RegistrationOutcome, SessionRegistration, register, replace, resume_registered, working_copy};
@@ -94,6 +94,7 @@ impl Operation for Start {
             let mut card = card::read_with(tx, env, whose, |tx| prefetch_left(tx, &project_id))?;
             let left = left_remarks(tx, env, &project_id, &card)?;
             card.reminders.extend(left);
+            card.reminders.extend(inherited_remark(tx, &begun.session)?);
             card.reminders.extend(remind(tx, &project_id, &begun.session.identity, env.now)?);
             let own = &begun.session;
             let shared = shared_copy(

@@ -141,6 +141,19 @@ impl WaitingChanges {
         self.fate() + &begun.collect::<String>()
     }
 
+    /// That they stand on another commit than they were made on, and on which.
+    fn merge_text(&self) -> String {
+        let branch = self.branch.as_deref().map(|branch| format!("branch {} at ", visible(branch)));
+        let made_on = self.base.as_deref().map(|base| {
+            let base = visible(base.get(..12).unwrap_or(base));
+            format!(" (they were made on {}{base})", branch.unwrap_or_default())
+        });
+        format!(
+            ", merged into the commit that is checked out here, which is another one than theirs{}",
+            made_on.unwrap_or_default()
+        )
+    }
+
     /// What became of them.
     fn fate(&self) -> String {
         let count = match self.files_total {
@@ -156,7 +169,7 @@ impl WaitingChanges {
         }
         match &self.outcome {
             Some(ApplyOutcome { applied: true, merged, .. }) => {
-                let merged = if *merged { ", merged into the commit that is checked out" } else { "" };
+                let merged = if *merged { self.merge_text() } else { String::new() };
                 format!(
                     "The uncommitted changes of this baton ({count}) are in your working copy now{merged}."
                 )

@@ -99,8 +99,11 @@ pub(super) fn of_bundle(
         }
     }
     let Some(mut found) = seen.get(left.first()).cloned() else { return Ok(None) };
-    found.earlier =
-        left.uncommitted_elsewhere().filter_map(|at| seen.get(at)).map(earlier_location).collect();
+    for earlier in left.uncommitted_elsewhere().filter_map(|at| seen.get(at)).map(earlier_location) {
+        if !found.earlier.iter().any(|known| known.copy.root == earlier.copy.root) {
+            found.earlier.push(earlier);
+        }
+    }
     Ok(Some(found))
 }
 
@@ -204,6 +207,17 @@ fn has_saved(tx: &mut Tx<'_>, of: &Session) -> Result<bool, Failure> {
     Ok(false)
 }
 
+/// What is not committed in the folder in which work was left, although its branch is checked out in another one by now.
+fn uncommitted_in(
+    host: &dyn Host,
+    files: &mut UncommittedFiles,
+    copy: WorkingCopy,
+) -> Option<EarlierLocation> {
+    let changed = files.of(host, &copy.root).filter(|changed| !changed.is_empty())?;
+    let uncommitted = changed.iter().take(MAX_NAMED_FILES).cloned().collect();
+    Some(EarlierLocation { copy, uncommitted, uncommitted_total: changed.len() })
+}
+
 /// A working copy of a session, as it is now.
 fn inspect(
     cx: &mut Cx<'_>,
@@ -216,6 +230,7 @@ fn inspect(
     let machine = &of.session.location.machine;
     let is_this_machine = *machine == caller.location.machine;
     let host = cx.env.host;
+    let begun_in = copy.clone();
     let PlaceNow { is_there, owner, holds_other, earlier } = match is_this_machine {
         true => look_up(cx, &bundle.project_id, of.repository_of(&copy.root), &mut copy)?,
         false => PlaceNow::default(),
@@ -227,6 +242,7 @@ fn inspect(
         None if is_here && !holds_other => files.of(host, &copy.root),
         _ => None,
     };
+    let left_behind = earlier.as_ref().and_then(|_| uncommitted_in(host, files, begun_in));
     let has_commit = own_root.zip(copy.commit.as_deref()).and_then(|(root, commit)| {
         let own = caller.repository.as_ref().and_then(|own| own.commit.as_deref());
         if own == Some(commit) { Some(true) } else { host.has_commit(root, commit) }
@@ -245,7 +261,7 @@ fn inspect(
         uncommitted_total,
         has_commit,
         advice: None,
-        earlier: Vec::new(),
+        earlier: left_behind.into_iter().collect(),
     };
     let has_branch = |branch: &str| {
         let root = own_root?;

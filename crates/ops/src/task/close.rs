@@ -14,7 +14,7 @@ use task::dependency;
 use super::answer::TaskAnswer;
 use super::comment::LateComment;
 use super::secret::{self, Secret, TaskWrite};
-use super::write::{answer, change, check_and_renew_lease, reload, write};
+use super::write::{TaskRequest, answer, change, check_and_renew_lease, reload, write_or_keep};
 use super::{by_id, by_id_to_change, comment, follow_up, readiness};
 use crate::force_request::ForceRequest;
 use crate::handoff::acceptor::require_task_acceptor;
@@ -134,18 +134,12 @@ impl Operation for Close {
                 secret.map(|secret| secret.with_given(cx, project, &input.context)).transpose()?
             }
         };
-        let done = write(cx, (project, identity, Self::NAME), |tx, env, author| {
-            match attempt(tx, env, author, &input, secret.as_ref()) {
-                Ok(output) => Ok(Ok(output)),
-                Err(refusal) => {
-                    let known = by_id(tx, author.project_id, &input.id).ok();
-                    let words = known.map(|known| late_comment(&input, &known, secret.as_ref()));
-                    comment::keep_late(tx, env, author, (&input.id, &words.unwrap_or_default()), refusal)
-                        .map(Err)
-                }
-            }
-        })?;
-        done.map_err(Failure::from)
+        let wanted = TaskRequest { project, identity, verb: Self::NAME, id: &input.id };
+        let words = |tx: &mut Tx<'_>, author: &Author<'_>| {
+            let known = by_id(tx, author.project_id, &input.id).ok();
+            known.map(|known| late_comment(&input, &known, secret.as_ref())).unwrap_or_default()
+        };
+        write_or_keep(cx, &wanted, words, |tx, env, author| attempt(tx, env, author, &input, secret.as_ref()))
     }
 }
 

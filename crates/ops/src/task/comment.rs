@@ -116,8 +116,8 @@ pub(super) fn add_comment(
     Ok(body)
 }
 
-/// Codes of refusals by which a task is not, or no longer, the caller's to end.
-const TOO_LATE: [&str; 7] = [
+/// Codes of refusals by which a task is not, or no longer, the caller's to end, or the caller's session was ended by another.
+const TOO_LATE: [&str; 8] = [
     "task_claimed",
     "lease_lost",
     "task_closed",
@@ -125,6 +125,7 @@ const TOO_LATE: [&str; 7] = [
     "handoff_not_yours",
     "task_renamed",
     "task_deleted",
+    "session_released",
 ];
 
 /// An encrypted text, and who can read it.

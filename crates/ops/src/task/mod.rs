@@ -91,7 +91,7 @@ pub use show::{Show, ShowInput, ShowOutput};
 pub use stats::{Stats, StatsInput, StatsOutput, TaskFigures};
 pub use tree::{Tree, TreeInput, TreeOutput, TreeRow};
 pub use update::{Update, UpdateInput, UpdateOutput};
-pub(crate) use write::update_without_delta;
+pub(crate) use write::{require_unheld, update_without_delta};
 
 /// The task named by an id, a unique prefix of one, or the part of an id after the project's name.
 pub(crate) fn by_id(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Result<Task, Failure> {

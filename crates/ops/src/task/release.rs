@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::answer::TaskAnswer;
+use super::by_id_to_change;
 use super::claim_expiry::{is_claim_live, release};
 use super::claim_right::announce_loss;
 use super::comment::LateComment;
-use super::write::{answer, check_and_renew_lease, claimant, reload, write};
-use super::{by_id_to_change, comment};
+use super::write::{TaskRequest, answer, check_and_renew_lease, claimant, reload, write_or_keep};
 use crate::force_request::ForceRequest;
 use crate::handoff::acceptor::require_task_acceptor;
 use crate::ledger::{Author, append_json};
@@ -70,15 +70,10 @@ impl Operation for Release {
     type Output = ReleaseOutput;
 
     fn run(input: ReleaseInput, cx: &mut Cx<'_>) -> Result<ReleaseOutput, Failure> {
-        let request = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
-        let done = write(cx, request, |tx, env, author| match attempt(tx, env, author, &input) {
-            Ok(output) => Ok(Ok(output)),
-            Err(refusal) => {
-                let words = LateComment::reason(input.why.as_deref(), false);
-                comment::keep_late(tx, env, author, (&input.id, &words), refusal).map(Err)
-            }
-        })?;
-        done.map_err(Failure::from)
+        let (project, identity) = (input.project.as_deref(), input.identity.as_deref());
+        let wanted = TaskRequest { project, identity, verb: Self::NAME, id: &input.id };
+        let words = |_: &mut Tx<'_>, _: &Author<'_>| LateComment::reason(input.why.as_deref(), false);
+        write_or_keep(cx, &wanted, words, |tx, env, author| attempt(tx, env, author, &input))
     }
 }
 

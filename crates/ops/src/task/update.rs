@@ -13,8 +13,8 @@ use super::answer::TaskAnswer;
 use super::comment::LateComment;
 use super::depend::{check_no_parent, set_parent};
 use super::secret::{self, Secret, TaskWrite};
-use super::write::{answer, change, check_and_renew_lease, reload, write};
-use super::{by_id_to_change, close, comment, follow_up, instant};
+use super::write::{TaskRequest, answer, change, check_and_renew_lease, reload, write_or_keep};
+use super::{by_id_to_change, close, follow_up, instant};
 use crate::force_request::ForceRequest;
 use crate::handoff::acceptor::require_task_acceptor;
 use crate::ledger::Author;
@@ -147,16 +147,13 @@ impl Operation for Update {
         }
         roles::check(cx, input.project.as_deref(), input.agent_role.as_deref())?;
         let secret = secret(cx, &input)?;
-        let request = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
-        let done =
-            write(cx, request, |tx, env, author| match attempt(tx, env, author, &input, secret.as_ref()) {
-                Ok(task) => Ok(Ok(task)),
-                Err(refusal) => {
-                    let words = LateComment::reason(input.close_reason.as_deref(), true);
-                    comment::keep_late(tx, env, author, (&input.id, &words), refusal).map(Err)
-                }
-            })?;
-        Ok(UpdateOutput { task: done? })
+        let (project, identity) = (input.project.as_deref(), input.identity.as_deref());
+        let wanted = TaskRequest { project, identity, verb: Self::NAME, id: &input.id };
+        let words = |_: &mut Tx<'_>, _: &Author<'_>| LateComment::reason(input.close_reason.as_deref(), true);
+        let task = write_or_keep(cx, &wanted, words, |tx, env, author| {
+            attempt(tx, env, author, &input, secret.as_ref())
+        })?;
+        Ok(UpdateOutput { task })
     }
 }
 

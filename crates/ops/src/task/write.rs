@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 use super::answer::TaskAnswer;
 use super::claim_elsewhere::refuse_previous;
 use super::claim_expiry::liveness;
+use super::comment::{LateComment, keep_late};
 use super::readiness;
 use crate::handoff::edit::task_changed;
 use crate::ledger::{Author, append_json};
@@ -151,6 +152,17 @@ pub(super) fn check_and_renew_lease(
     Ok(())
 }
 
+/// Refuses what would take a task from another agent that holds it under a live claim.
+pub(crate) fn require_unheld(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    author: &Author<'_>,
+    known: &Task,
+) -> Result<(), Failure> {
+    let liveness = liveness(tx, env, known)?;
+    Ok(check_lease(known, &claimant(env, author), liveness, env.now)?)
+}
+
 /// Who asks for a claim, without a token.
 pub(super) fn claimant<'a>(env: &'a Env<'_>, author: &'a Author<'_>) -> Claimant<'a> {
     Claimant {
@@ -206,6 +218,50 @@ pub(super) fn write<T>(
         let own = resolve::default_session(tx, env, &project_id, &identity)?;
         f(tx, env, &Author { project_id: &project_id, identity: &identity, session: own.as_ref() })
     })
+}
+
+/// What a caller asks for who says something at the end of its work.
+pub(super) struct TaskRequest<'a> {
+    pub(super) project: Option<&'a str>,
+    pub(super) identity: Option<&'a str>,
+    pub(super) verb: &'static str,
+    /// The task.
+    pub(super) id: &'a str,
+}
+
+/// A write to a task whose words are kept beside a refusal that comes too late for them: the task is another's by now, or over, or
+/// another has ended the caller's session.
+pub(super) fn write_or_keep<T>(
+    cx: &mut Cx<'_>,
+    wanted: &TaskRequest<'_>,
+    words: impl Fn(&mut Tx<'_>, &Author<'_>) -> LateComment,
+    mut attempt: impl FnMut(&mut Tx<'_>, &mut Env<'_>, &Author<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let project_id = resolve::project_id(cx.store, &cx.env, wanted.project)?;
+    let identity = resolve::identity(cx.env.caller, wanted.identity)?;
+    let Cx { store, env } = cx;
+    let done = store.write(&[&project_id], |tx| {
+        resolve::require(tx, &project_id)?;
+        let own = resolve::beat(tx, env, &project_id, &identity, wanted.verb)
+            .and_then(|()| resolve::default_session(tx, env, &project_id, &identity));
+        let (session, ousted) = match own {
+            Ok(own) => (own, None),
+            Err(failure) => (None, Some(failure)),
+        };
+        let author = Author { project_id: &project_id, identity: &identity, session: session.as_ref() };
+        let done = match ousted {
+            None => attempt(tx, env, &author),
+            Some(failure) => Err(failure),
+        };
+        match done {
+            Ok(output) => Ok(Ok(output)),
+            Err(failure) => {
+                let words = words(tx, &author);
+                keep_late(tx, env, &author, (wanted.id, &words), failure).map(Err)
+            }
+        }
+    })?;
+    done.map_err(Failure::from)
 }
 
 /// A task as this caller sees it: the token of its claim is shown to the holder of the claim only.

@@ -127,7 +127,7 @@ on_every_backend! {
         world.advance(600_001);
         let shown = world.ok(&agent("Ann"), "attention_list", json!({ "reason": "session_silent" }));
         let told = text(&shown["items"][0], "detail");
-        assert!(told.ends_with("holds the critical hand-off “Stop the leak” of Ann"), "{shown:#}");
+        assert!(told.starts_with("had accepted critical hand-off ") && told.ends_with("“Stop the leak”"), "{shown:#}");
     }
 
     fn a_reply_acknowledges_and_only_that_of_its_receiver(world) {

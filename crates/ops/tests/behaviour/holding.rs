@@ -58,6 +58,65 @@ fn held(w: &mut World) -> Vec<String> {
 }
 
 on_every_backend! {
+    fn what_an_acceptor_saved_goes_to_the_one_who_took_the_handoff_over(w) {
+        let (id, _) = offered(w);
+        let (zed, ben, cleo) = (at_q(agent("Zed")), at_q(agent("Ben")), at_q(agent("Cleo")));
+        w.ok(&zed, "hd_exec", json!({ "handoff_id": id }));
+        w.checkpoint(&zed, "api half");
+        w.kill(&zed);
+        let silent = w.ok(&ben, "attention", json!({ "project": "q", "reason": "session_silent" }));
+        assert!(text(&silent["items"][0], "help").starts_with("baton pickup --handoff "), "{silent:#}");
+        let taken = w.ok(&ben, "hd_exec", json!({ "handoff_id": id }));
+        assert!(taken["recovered"].to_string().contains("api half"), "{taken:#}");
+        let left = |w: &mut World| {
+            let begun = w.ok(&cleo, "session_start", json!({}));
+            w.ok(&cleo, "session_end", json!({}));
+            begun["rules_reminders"].to_string().contains("left work")
+        };
+        assert!(!left(w), "Ben works on it");
+        assert!(!w.pickup(&cleo)["recovered"].to_string().contains("api half"), "and nobody else gets it");
+        w.ok(&cleo, "session_end", json!({}));
+        w.ok(&ben, "handoff_advance", end(&id, "complete", "merged"));
+        w.ok(&ben, "session_end", json!({}));
+        assert!(!left(w), "it went into the result");
+    }
+
+    fn a_handoff_whose_task_an_agent_holds_is_not_taken_from_it(w) {
+        let (id, task) = offered(w);
+        let (cas, dan) = (at_q(agent("Cas")), at_q(agent("Dan")));
+        w.ok(&cas, "task_claim", json!({ "id": task }));
+        w.no_trace(&dan, "handoff_advance", advance(&id, "accept"), "task_claimed");
+        w.no_trace(&dan, "handoff_advance", end(&id, "decline", "no time"), "task_claimed");
+        let refusal = w.no(&dan, "hd_exec", json!({ "handoff_id": id }), "task_claimed");
+        assert!(text(&refusal, "hint").contains("--force"), "{refusal:#}");
+        w.ok(&cas, "handoff_advance", advance(&id, "accept"));
+        assert_eq!(w.ok(&cas, "handoff_advance", end(&id, "complete", "merged"))["state"], "completed");
+    }
+
+    fn who_holds_the_task_of_a_handoff_hears_that_its_sender_took_it_back(w) {
+        let (id, task) = offered(w);
+        let cas = at_q(agent("Cas"));
+        w.ok(&cas, "task_claim", json!({ "id": task }));
+        w.ok(&agent("Lola"), "handoff_advance", json!({ "id": id, "action": "cancel", "why": "not needed" }));
+        let heard = w.pending(&cas);
+        assert!(text(&heard[0], "subject").contains(&format!("task {task} you had claimed")), "{heard:#?}");
+        assert!(text(&heard[0], "body").contains("not needed"), "{heard:#?}");
+        let refusal = w.no(&cas, "handoff_advance", end(&id, "complete", "half of it"), "handoff_state");
+        assert!(refusal["kept_delta_id"].is_string(), "{refusal:#}");
+    }
+
+    fn a_handoff_does_not_expire_while_an_agent_holds_its_task(w) {
+        w.register("q");
+        let wanted = json!({ "to_project_id": "q", "subject": "add an endpoint", "expires_in": "1m" });
+        let id = text(&w.ok(&agent("Lola"), "handoff_create", wanted), "handoff_id");
+        let cas = at_q(agent("Cas"));
+        let shown = w.ok(&cas, "handoff_show", json!({ "id": id }));
+        w.ok(&cas, "task_claim", json!({ "id": shown["task"]["id"] }));
+        w.advance(120_000);
+        w.ok(&cas, "handoff_advance", advance(&id, "accept"));
+        assert_eq!(w.ok(&cas, "handoff_advance", end(&id, "complete", "merged"))["state"], "completed");
+    }
+
     fn the_task_of_an_accepted_handoff_is_taken_back_from_its_acceptor_by_no_write_token(w) {
         let (id, task) = offered(w);
         w.ok(&at_q(agent("Cas")), "handoff_advance", advance(&id, "accept"));

@@ -1,5 +1,6 @@
 //! Projects: registered, changed, found from the working directory, never guessed.
 
+use baton_model::access::{Bearer, Grant, Scope};
 use serde_json::{Value, json};
 
 use crate::world::{Agent, World, agent, column, list, text};
@@ -120,6 +121,17 @@ on_every_backend! {
         w.no_trace(&donna, "project_set", json!({ "issues_provider": "jira" }), "provider_unknown");
         w.no_trace(&donna, "project_set", json!({ "issues_repo": "x" }), "repo_invalid");
         w.no_trace(&donna, "project_set", json!({ "webhook": "file:///etc" }), "webhook_invalid");
+    }
+
+    fn the_path_of_a_webhook_is_shown_to_those_who_may_set_one(w) {
+        w.ok(&agent("Donna"), "project_set", json!({ "webhook": "https://hooks.example/services/T0/SECRET" }));
+        let shown = w.ok(&agent("Donna"), "project_show", json!({}));
+        assert_eq!(shown["webhook_url"], "https://hooks.example/services/T0/SECRET");
+        let bearer = Bearer { token_id: "r".into(), name: "r".into(), identities: None };
+        let mut reader = agent("Reader");
+        reader.0.grant = Grant { scope: Scope::Read, projects: None, bearer: Some(bearer) };
+        assert_eq!(w.ok(&reader, "project_show", json!({}))["webhook_url"], "https://hooks.example/…");
+        assert!(!w.ok(&reader, "project_list", json!({})).to_string().contains("SECRET"));
     }
 
     fn a_webhook_gets_a_row_for_every_delta(w) {

@@ -64,6 +64,22 @@ fn replies(w: &mut World, sent: &Value) -> Vec<(String, String)> {
 }
 
 on_every_backend! {
+    fn the_result_of_an_agent_whose_session_another_ended_is_kept(w) {
+        let id = create(w);
+        w.ok(&receiver(), "hd_exec", json!({ "handoff_id": id }));
+        let own = w.ok(&receiver(), "session_heartbeat", json!({}));
+        let end_it = json!({ "session": own["session_id"], "force": true, "why": "looked dead" });
+        w.ok(&other(), "session_end", end_it);
+        let refusal = w.no(&receiver(), "handoff_advance", end(&id, "complete", "the result"), "session_released");
+        assert!(text(&refusal, "message").contains("late result"), "{refusal:#}");
+        assert_eq!(late(w, &id), [("Donna".to_owned(), "the result".to_owned())]);
+        let task = task_of(w, &id);
+        let close = json!({ "id": task["id"], "reason": "it is in main", "result": "pass" });
+        let refusal = w.no(&receiver(), "task_close", close, "session_released");
+        assert!(text(&refusal, "message").contains("kept as a comment"), "{refusal:#}");
+        assert_eq!(comments(w, &task), ["it is in main"]);
+    }
+
     fn other_words_of_a_second_acknowledgement_go_to_the_sender_too(w) {
         w.register("q");
         for project in ["p", "q"] {

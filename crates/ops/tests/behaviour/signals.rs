@@ -1,5 +1,6 @@
 //! Signals: sent, waiting, taken back, expired, written out once.
 
+use baton_model::access::{Bearer, Grant, Scope};
 use serde_json::{Value, json};
 
 use crate::world::{World, agent, column, list, text};
@@ -14,6 +15,31 @@ fn deliver(w: &mut World, id: &str) -> Value {
 }
 
 on_every_backend! {
+    fn an_unbound_token_marks_no_mail_of_an_absent_agent(w) {
+        w.start(&agent("Donna"));
+        w.end(&agent("Donna"));
+        let id = send(w, "Lola", "stop the deployment");
+        let bearer = Bearer { token_id: "ci".into(), name: "ci".into(), identities: None };
+        let mut token = agent("Bot").process("ci");
+        token.0.identity = None;
+        token.0.grant = Grant { scope: Scope::Write, projects: None, bearer: Some(bearer) };
+        w.no_trace(&token, "signal_delivered", json!({ "message_ids": [id] }), "identity_not_yours");
+        assert_eq!(w.pending(&agent("Donna")).len(), 1);
+        assert_eq!(deliver(w, &id), 1);
+    }
+
+    fn a_namesake_of_the_senders_project_marks_nothing(w) {
+        w.register("q");
+        w.start(&agent("Donna").project("q"));
+        w.end(&agent("Donna").project("q"));
+        let input = json!({ "to": "Donna", "to_project": "q", "subject": "for the Donna of q", "body": "b" });
+        let id = text(&w.ok(&agent("Lola"), "mail_send", input), "message_id");
+        assert_eq!(deliver(w, &id), 0);
+        let there = agent("Donna").project("q");
+        assert_eq!(w.pending(&there).len(), 1);
+        assert_eq!(w.ok(&there, "signal_delivered", json!({ "message_ids": [id] }))["marked"], 1);
+    }
+
     fn a_signal_waits_for_its_receiver_whatever_the_case(w) {
         let input = json!({ "to": "Donna", "type": "question", "subject": "which parser?", "body": "a\nb" });
         let sent = w.ok(&agent("Lola"), "signal_send", input);

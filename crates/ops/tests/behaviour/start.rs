@@ -5,6 +5,30 @@ use serde_json::{Value, json};
 use crate::world::{agent, column, list};
 
 on_every_backend! {
+    fn who_begins_again_under_its_name_hears_what_it_saved_for_the_baton_that_it_holds(w) {
+        w.leave_baton(&agent("Ann"), "first half");
+        let before = agent("Ann").process("Ann 2");
+        w.pickup(&before);
+        w.checkpoint(&before, "currency parser half");
+        w.kill(&before);
+        let again = agent("Ann").process("Ann 3");
+        let begun = w.start(&again);
+        let reminders = begun["rules_reminders"].to_string();
+        assert!(reminders.contains("of before saved something since: `baton pickup`"), "{reminders}");
+        assert!(w.pickup(&again)["recovered"].to_string().contains("currency parser half"));
+    }
+
+    fn a_note_of_another_live_process_of_a_name_is_of_no_session(w) {
+        let own = w.start(&agent("Ann"));
+        let here = w.ok(&agent("Ann"), "ledger_note", json!({ "text": "mine" }));
+        assert_eq!(here["session_id"], own["session_id"]);
+        let there = w.ok(&agent("Ann").process("Ann 2"), "ledger_note", json!({ "text": "of the other" }));
+        assert_eq!((&there["session_id"], &there["identity"]), (&Value::Null, &json!("Ann")));
+        w.kill(&agent("Ann"));
+        let after = w.ok(&agent("Ann").process("Ann 2"), "ledger_note", json!({ "text": "goes on" }));
+        assert_eq!(after["session_id"], own["session_id"]);
+    }
+
     fn a_start_is_exactly_one_delta(w) {
         let started = w.start(&agent("Donna"));
         let starts = w.deltas("start");

@@ -57,7 +57,7 @@ pub(super) fn decisions(cx: &RenderContext, out: &mut Vec<Entry>) {
     for (index, decision) in cx.packet.decisions.iter().enumerate() {
         let what = |limit| quote::prose(&cut::head(&decision.what, limit));
         let mark = cx.mark(decision.at.as_deref());
-        let reasons = |limit| match why_and_rejected(decision, limit) {
+        let reasons = |limit| match rationale(decision, limit) {
             more if more.is_empty() => format!("- {}{mark}\n", what(limit)),
             more => format!("- {}{more}{mark}\n", sentence(&decision.what, limit)),
         };
@@ -76,7 +76,7 @@ fn sentence(text: &str, limit: usize) -> String {
 }
 
 /// Reason and rejected options, as far as the sentence itself does not name them.
-fn why_and_rejected(decision: &Decision, limit: usize) -> String {
+fn rationale(decision: &Decision, limit: usize) -> String {
     let decided = cut::head(&decision.what, limit);
     let news = |text: &str| !decided.contains(text.trim());
     let why = decision
@@ -95,7 +95,7 @@ pub(super) fn attempts(cx: &RenderContext, out: &mut Vec<Entry>) {
     for (index, attempt) in attempts.enumerate() {
         let tried = |limit| quote::prose(&cut::head(&attempt.tried, limit));
         let mark = cx.mark(attempt.at.as_deref());
-        let show = |limit| match why_failed(attempt, limit) {
+        let show = |limit| match failure_reason(attempt, limit) {
             more if more.is_empty() => format!("- {}{mark}\n", tried(limit)),
             more => format!("- {}{more}{mark}\n", sentence(&attempt.tried, limit)),
         };
@@ -106,7 +106,7 @@ pub(super) fn attempts(cx: &RenderContext, out: &mut Vec<Entry>) {
     }
 }
 
-fn why_failed(attempt: &Attempt, limit: usize) -> String {
+fn failure_reason(attempt: &Attempt, limit: usize) -> String {
     attempt
         .why_failed
         .as_deref()

@@ -12,8 +12,8 @@ const START_CHARS: usize = 1000;
 pub(super) fn remarks(cx: &RenderContext, out: &mut Vec<Entry>) {
     let packet = cx.packet;
     let new = |remark: &&Remark| {
-        let in_a_turn = packet.recent_messages.iter().any(|turn| tells(turn, remark));
-        !remark.text.trim().is_empty() && !in_a_turn && !told_at_the_start(packet, remark)
+        let in_a_turn = packet.recent_messages.iter().any(|turn| covers(turn, remark));
+        !remark.text.trim().is_empty() && !in_a_turn && !is_covered_at_the_start(packet, remark)
     };
     let (requests, other): (Vec<&Remark>, Vec<&Remark>) =
         packet.remarks.iter().filter(new).partition(|remark| is_request(remark));
@@ -51,16 +51,16 @@ pub(super) fn value(remark: &Remark) -> (u8, i64) {
 }
 
 /// The weightiest remark that a turn tells by the part of it that is shown.
-pub(super) fn told_by<'p>(packet: &'p Packet, turn: &Message) -> Option<&'p Remark> {
-    packet.remarks.iter().filter(|remark| tells(turn, remark)).min_by_key(|remark| value(remark))
+pub(super) fn covered_by<'p>(packet: &'p Packet, turn: &Message) -> Option<&'p Remark> {
+    packet.remarks.iter().filter(|remark| covers(turn, remark)).min_by_key(|remark| value(remark))
 }
 
-fn tells(turn: &Message, remark: &Remark) -> bool {
+fn covers(turn: &Message, remark: &Remark) -> bool {
     turn.at == remark.at && holds(&cut::head(&turn.text, TURN_CHARS), &remark.text)
 }
 
 /// Whether requests or last answer, as they are shown at the beginning, hold it.
-fn told_at_the_start(packet: &Packet, remark: &Remark) -> bool {
+fn is_covered_at_the_start(packet: &Packet, remark: &Remark) -> bool {
     let requests = packet.requests.iter().flat_map(|requests| [&requests.first, &requests.last]).flatten();
     let same = |text: &Text, cut: fn(&str, usize) -> String| {
         text.at == remark.at && holds(&cut(&text.text, START_CHARS), &remark.text)

@@ -7,7 +7,7 @@ use super::section::{Entry, Section, rank};
 use super::{RenderContext, cut, quote};
 
 /// Metadata fields that are rendered in a sentence of their own, where they have the expected form.
-pub(super) fn is_told(key: &str, value: &Value) -> bool {
+pub(super) fn is_rendered(key: &str, value: &Value) -> bool {
     match key {
         "model" | "started_at" => value.is_string(),
         "compaction" => value["summary"].is_string(),

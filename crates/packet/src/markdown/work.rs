@@ -46,7 +46,7 @@ pub(super) fn turns(cx: &RenderContext, out: &mut Vec<Entry>) {
     let total = cx.packet.recent_messages.len();
     for (index, turn) in cx.packet.recent_messages.iter().enumerate() {
         let age = total - index;
-        let remark = remarks::told_by(cx.packet, turn);
+        let remark = remarks::covered_by(cx.packet, turn);
         let (rank, order) = match remark {
             _ if age <= LAST_TURNS => (rank::LAST_TURN, age as i64),
             _ if age <= LAST_TURNS + LATE_TURNS => (rank::ANSWER, age as i64),
@@ -123,7 +123,7 @@ fn is_told_at(text: Option<&Text>, turn: &Message, role: &str) -> bool {
 pub(super) fn other_fields(cx: &RenderContext, out: &mut Vec<Entry>) {
     let environment = cx.packet.environment.as_ref().and_then(session::rest_of);
     let environment = environment.iter().map(|value| ("environment", value));
-    let untold = cx.packet.metadata.iter().filter(|(key, value)| !session::is_told(key, value));
+    let untold = cx.packet.metadata.iter().filter(|(key, value)| !session::is_rendered(key, value));
     let rest = untold.chain(&cx.packet.other).map(|(key, value)| (key.as_str(), value));
     for (key, value) in environment.chain(rest) {
         let key = quote::code(&cut::middle(key, 80));

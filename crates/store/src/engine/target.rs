@@ -18,7 +18,8 @@ pub enum Target {
 }
 
 impl Target {
-    /// Reads what a person gave as a target. An address of a kind that is not known is refused: a file would be made of it.
+    /// Reads what a person gave as a target. An address of a kind that is not known is refused: a file would be made of it. So is a store
+    /// in memory, which acknowledges what nothing keeps.
     pub fn read(text: &str) -> Result<Self, Refusal> {
         let known = ["postgres", "postgresql", "sqlite"];
         match text.trim().split_once("://") {
@@ -27,7 +28,14 @@ impl Target {
                 format!("`{}` is no kind of store", visible(scheme)),
                 "give a path, or postgres://USER@HOST/DATABASE",
             )),
-            _ => Ok(Self::parse(text)),
+            _ => match Self::parse(text) {
+                Self::Memory => Err(Refusal::invalid(
+                    "store_unknown",
+                    "a store in memory ends with the command that writes to it",
+                    "give a path, or postgres://USER@HOST/DATABASE",
+                )),
+                target => Ok(target),
+            },
         }
     }
 
@@ -84,6 +92,7 @@ mod tests {
     fn every_spelling_finds_its_engine() {
         assert_eq!(Target::parse(":memory:"), Target::Memory);
         assert_eq!(Target::read("mysql://h/d").map_err(|refusal| refusal.code), Err("store_unknown"));
+        assert_eq!(Target::read(":memory:").map_err(|refusal| refusal.code), Err("store_unknown"));
         assert_eq!(Target::read("sqlite://x.db"), Ok(Target::File("x.db".into())));
         assert_eq!(Target::read("a:/b.db"), Ok(Target::File("a:/b.db".into())));
         assert_eq!(Target::parse("memory:"), Target::Memory);

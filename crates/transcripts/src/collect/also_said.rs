@@ -16,7 +16,7 @@ const MIN_REQUEST_WORDS: usize = 8;
 impl Collector<'_> {
     /// What else was said, but for what became a question or a step at the end, for what first and last request and last answer
     /// tell anyway, and for what work that was done since has made a thing of the past.
-    pub(super) fn also_said(&self, summary: &Packet, label: &Label) -> Vec<Remark> {
+    pub(super) fn also_said(&self, packet: &Packet, label: &Label) -> Vec<Remark> {
         let remark = |entry: &TimedRemark| Remark {
             role: self.role_of(entry).to_owned(),
             text: entry.said.text.clone(),
@@ -25,7 +25,7 @@ impl Collector<'_> {
         };
         let all = self.remarks.in_order().into_iter();
         let telling =
-            all.filter(|entry| !is_listed(summary, entry) && !self.is_quoted(entry) && !self.is_past(entry));
+            all.filter(|entry| !is_listed(packet, entry) && !self.is_quoted(entry) && !self.is_past(entry));
         telling.map(remark).collect()
     }
 
@@ -106,10 +106,10 @@ impl Collector<'_> {
 }
 
 /// Whether it is among the questions and steps at the end, or is a decision.
-fn is_listed(summary: &Packet, entry: &TimedRemark) -> bool {
+fn is_listed(packet: &Packet, entry: &TimedRemark) -> bool {
     let text = entry.said.text.as_str();
-    let items = summary.open_loops.iter().chain(&summary.next_steps).map(|item| &item.text);
-    items.chain(summary.decisions.iter().map(|decision| &decision.what)).any(|item| item.contains(text))
+    let items = packet.open_loops.iter().chain(&packet.next_steps).map(|item| &item.text);
+    items.chain(packet.decisions.iter().map(|decision| &decision.what)).any(|item| item.contains(text))
 }
 
 /// Whether the user's words only let the work go on, or are the name of a command.

@@ -19,7 +19,7 @@ pub(super) use super::open_call::Open;
 use super::piped::{self, PipeEnd};
 use super::resolution::{LastFailure, LaterSuccess};
 pub(super) use super::run::Run;
-use super::searched::SearchedNames;
+use super::searched::Identifiers;
 use super::shell_edits;
 use super::stopped::Stopped;
 use super::subagents::SubagentFailures;
@@ -78,7 +78,7 @@ pub(super) struct Calls {
     /// The last state of every step of its commands.
     pub checks: Checks,
     /// What it searched for.
-    pub searched: SearchedNames,
+    pub searched: Identifiers,
     pub root: Option<String>,
 }
 
@@ -97,7 +97,7 @@ impl Calls {
             git: GitState::default(),
             touched: TouchedFiles::default(),
             checks: Checks::default(),
-            searched: SearchedNames::default(),
+            searched: Identifiers::default(),
             root: None,
         }
     }

@@ -49,7 +49,7 @@ impl Collector<'_> {
             self.calls.failure.take_if(|failure| failure.ran_file(self.files.deleted_since(failed_at)));
         gone.iter().for_each(|failure| self.calls.mended(failure, None));
         let mut left_out = Map::new();
-        let mut summary = Packet {
+        let mut packet = Packet {
             source: Some(Party {
                 agent: Some(agent.to_owned()),
                 id: Some(id.clone()),
@@ -65,15 +65,15 @@ impl Collector<'_> {
             environment: Some(Value::Object(self.environment())),
             ..Packet::default()
         };
-        self.plan(&mut summary, &label);
-        self.calls_into(&mut summary, &label, &mut left_out);
-        self.prose_into(&mut summary, &label, &mut left_out);
-        self.files_into(&mut summary, &label, &mut left_out);
-        self.proposal_into(&mut summary, &label);
-        summary.metadata = self.metadata(&label, report, left_out);
-        summary.summary = paragraph(&summary, RequestProgress::of(&self));
-        fit::fit(&mut summary);
-        summary
+        self.plan(&mut packet, &label);
+        self.calls_into(&mut packet, &label, &mut left_out);
+        self.prose_into(&mut packet, &label, &mut left_out);
+        self.files_into(&mut packet, &label, &mut left_out);
+        self.proposal_into(&mut packet, &label);
+        packet.metadata = self.metadata(&label, report, left_out);
+        packet.summary = paragraph(&packet, RequestProgress::of(&self));
+        fit::fit(&mut packet);
+        packet
     }
 
     fn requests(&self, label: &Label) -> Requests {
@@ -93,32 +93,32 @@ impl Collector<'_> {
         self.age_of_stale_plan().is_none() && self.plan.iter().any(is_open)
     }
 
-    fn plan(&mut self, summary: &mut Packet, label: &Label) {
+    fn plan(&mut self, packet: &mut Packet, label: &Label) {
         let at = label.at(&self.plan_at);
         let stale = self.age_of_stale_plan();
         for item in &self.plan {
             let title = self.cleaner.text(&item.title, 600);
             if item.status == "completed" {
-                summary.work_completed.push(Text { text: title.clone(), at: at.clone() });
+                packet.work_completed.push(Text { text: title.clone(), at: at.clone() });
             }
             let open = !matches!(item.status.as_str(), "completed" | SKIPPED);
             let status = match stale.filter(|_| open) {
                 Some(lines) => format!("open {lines} lines before the end"),
                 None => item.status.clone(),
             };
-            summary.pending_tasks.push(PlanItem { title, status, at: at.clone(), ..PlanItem::default() });
+            packet.pending_tasks.push(PlanItem { title, status, at: at.clone(), ..PlanItem::default() });
         }
     }
 
-    fn calls_into(&mut self, summary: &mut Packet, label: &Label, left_out: &mut Map<String, Value>) {
+    fn calls_into(&mut self, packet: &mut Packet, label: &Label, left_out: &mut Map<String, Value>) {
         let looked = self.calls.keep_what_mattered();
         self.calls.drop_what_was_mended();
         self.calls.drop_past_runs(self.spoke_at, &self.threw_away_at);
         let test = self.calls.last_test();
-        summary.test_command = test.map(|run| run.command.clone());
-        summary.test_status =
+        packet.test_command = test.map(|run| run.command.clone());
+        packet.test_status =
             test.and_then(|run| run.ok).map(|ok| if ok { "pass" } else { "fail" }.to_owned());
-        summary.last_failure = self.calls.failure.take().map(|LastFailure { run, output, .. }| Failure {
+        packet.last_failure = self.calls.failure.take().map(|LastFailure { run, output, .. }| Failure {
             command: run.command,
             exit_code: run.exit_code,
             output: Some(output),
@@ -126,7 +126,7 @@ impl Collector<'_> {
         });
         note(left_out, "commands", self.calls.commands.left_out);
         note(left_out, "commands_that_only_looked", looked);
-        summary.failed_attempts = self
+        packet.failed_attempts = self
             .calls
             .commands
             .iter()
@@ -135,15 +135,15 @@ impl Collector<'_> {
             .collect();
         let checks = &self.calls.checks;
         let by_subagents = self.calls.subagent_failures.iter().filter(|run| !checks.all_pass(&run.command));
-        summary.failed_attempts.extend(by_subagents.map(|run| label.attempt(run, &run.command)));
+        packet.failed_attempts.extend(by_subagents.map(|run| label.attempt(run, &run.command)));
         let dropped = self.calls.checks.drop_what_others_tell();
         let checks = &self.calls.checks;
         let of_no_use =
             |run: &&Run| run.ok == Some(false) && (is_wrong_call(run) || self.found_another_way(run));
         let mattered = self.calls.commands.iter().filter(|run| !checks.tell_without(run, &dropped));
         let mattered = mattered.filter(|run| !of_no_use(run));
-        summary.commands = mattered.map(|run| label.command(run)).collect();
-        summary.checks = std::mem::take(&mut self.calls.checks)
+        packet.commands = mattered.map(|run| label.command(run)).collect();
+        packet.checks = std::mem::take(&mut self.calls.checks)
             .in_order()
             .iter()
             .map(|check| label.check(check))
@@ -160,9 +160,9 @@ impl Collector<'_> {
         searched.retain(|(name, _)| !stems.contains(name));
         searched.sort_by_key(|(name, _)| !is_named(name));
         let text = |(name, at): &(String, SourceRef)| Text { text: name.clone(), at: label.at(at) };
-        summary.searched = searched.into_iter().map(text).collect();
+        packet.searched = searched.into_iter().map(text).collect();
         let tallies = std::mem::take(&mut self.calls.tallies).into_iter();
-        summary.tool_activity = tallies
+        packet.tool_activity = tallies
             .map(|(category, tally)| ToolActivity {
                 category: category.name(),
                 count: tally.count.try_into().unwrap_or(i64::MAX),
@@ -207,7 +207,7 @@ impl Collector<'_> {
             && later.any(|other| programs(other).iter().any(|one| wanted.contains(one)))
     }
 
-    fn prose_into(&mut self, summary: &mut Packet, label: &Label, left_out: &mut Map<String, Value>) {
+    fn prose_into(&mut self, packet: &mut Packet, label: &Label, left_out: &mut Map<String, Value>) {
         note(left_out, "constraints", self.constraints.left_out);
         note(left_out, "decisions", self.decisions.left_out);
         note(left_out, "decisions_superseded", self.superseded);
@@ -216,23 +216,23 @@ impl Collector<'_> {
         note(left_out, "remarks", self.remarks.left_out);
         note(left_out, "messages", self.recent.left_out);
         let standing = self.constraints.iter().filter(|sentence| !self.is_lifted(sentence));
-        summary.constraints = standing.map(|sentence| label.text(sentence)).collect();
+        packet.constraints = standing.map(|sentence| label.text(sentence)).collect();
         let decision = |held: &StandingDecision| Decision { at: label.at(&held.at), ..held.decision.clone() };
-        summary.decisions = self.decisions.iter().map(decision).collect();
+        packet.decisions = self.decisions.iter().map(decision).collect();
         let attempts =
             self.attempts.iter().map(|(attempt, at)| Attempt { at: label.at(at), ..attempt.clone() });
-        summary.failed_attempts.extend(attempts);
-        summary.remarks = self.also_said(summary, label);
+        packet.failed_attempts.extend(attempts);
+        packet.remarks = self.also_said(packet, label);
         self.keep_telling_turns();
         let message = |(role, sentence): &(&str, Sentence)| Message {
             role: (*role).to_owned(),
             text: sentence.text.clone(),
             at: label.at(&sentence.at),
         };
-        summary.recent_messages = self.recent.iter().map(message).collect();
+        packet.recent_messages = self.recent.iter().map(message).collect();
     }
 
-    fn files_into(&mut self, summary: &mut Packet, label: &Label, left_out: &mut Map<String, Value>) {
+    fn files_into(&mut self, packet: &mut Packet, label: &Label, left_out: &mut Map<String, Value>) {
         note(left_out, "files_modified", self.files.left_out);
         let touched = &self.calls.touched;
         let mut read = touched.read_files();
@@ -243,7 +243,7 @@ impl Collector<'_> {
                 file.diff.as_deref().map(|diff| self.cleaner.clean_text(diff)),
             );
             let weight = touched.weight(&path);
-            summary.files_modified.push(FileChange {
+            packet.files_modified.push(FileChange {
                 path,
                 weight,
                 change: Some(change(&file, |text| self.cleaner.clean_text(text))),
@@ -253,7 +253,7 @@ impl Collector<'_> {
             });
         }
         note(left_out, "files_read", read.len().saturating_sub(MAX_READ) as u64);
-        summary.files_read =
+        packet.files_read =
             read.into_iter().take(MAX_READ).map(|file| file_read(file, touched, label)).collect();
     }
 

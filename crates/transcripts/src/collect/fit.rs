@@ -12,21 +12,21 @@ type Drop = fn(&mut Packet) -> Option<String>;
 
 /// What may go, the least valuable first.
 const STEPS: &[(&str, Drop)] = &[
-    ("diffs", |summary| summary.files_modified.iter_mut().find_map(|file| file.diff.take())),
-    ("commands", |summary| oldest(&mut summary.commands)),
-    ("searched", |summary| least(&mut summary.searched)),
-    ("files_read", |summary| least(&mut summary.files_read)),
-    ("remarks", |summary| oldest(&mut summary.remarks)),
-    ("checks", |summary| least(&mut summary.checks)),
-    ("messages", |summary| oldest(&mut summary.recent_messages)),
-    ("failed_attempts", |summary| oldest(&mut summary.failed_attempts)),
-    ("decisions", |summary| oldest(&mut summary.decisions)),
-    ("pending_tasks", |summary| oldest(&mut summary.pending_tasks)),
-    ("work_completed", |summary| oldest(&mut summary.work_completed)),
-    ("files_modified", |summary| oldest(&mut summary.files_modified)),
-    ("open_loops", |summary| summary.open_loops.pop().map(|text| text.text)),
-    ("next_steps", |summary| summary.next_steps.pop().map(|text| text.text)),
-    ("constraints", |summary| oldest(&mut summary.constraints)),
+    ("diffs", |packet| packet.files_modified.iter_mut().find_map(|file| file.diff.take())),
+    ("commands", |packet| oldest(&mut packet.commands)),
+    ("searched", |packet| least(&mut packet.searched)),
+    ("files_read", |packet| least(&mut packet.files_read)),
+    ("remarks", |packet| oldest(&mut packet.remarks)),
+    ("checks", |packet| least(&mut packet.checks)),
+    ("messages", |packet| oldest(&mut packet.recent_messages)),
+    ("failed_attempts", |packet| oldest(&mut packet.failed_attempts)),
+    ("decisions", |packet| oldest(&mut packet.decisions)),
+    ("pending_tasks", |packet| oldest(&mut packet.pending_tasks)),
+    ("work_completed", |packet| oldest(&mut packet.work_completed)),
+    ("files_modified", |packet| oldest(&mut packet.files_modified)),
+    ("open_loops", |packet| packet.open_loops.pop().map(|text| text.text)),
+    ("next_steps", |packet| packet.next_steps.pop().map(|text| text.text)),
+    ("constraints", |packet| oldest(&mut packet.constraints)),
 ];
 
 fn oldest<T: serde::Serialize>(list: &mut Vec<T>) -> Option<String> {
@@ -39,20 +39,20 @@ fn least<T: serde::Serialize>(list: &mut Vec<T>) -> Option<String> {
 }
 
 /// Drops as little as needed for the JSON to keep within the limit.
-pub(super) fn fit(summary: &mut Packet) {
-    let size = |summary: &Packet| serde_json::to_string(summary).map_or(0, |text| text.len());
-    let mut excess = size(summary).saturating_sub(MAX_JSON);
+pub(super) fn fit(packet: &mut Packet) {
+    let size = |packet: &Packet| serde_json::to_string(packet).map_or(0, |text| text.len());
+    let mut excess = size(packet).saturating_sub(MAX_JSON);
     for (name, step) in STEPS {
         let mut count = 0_u64;
         while excess > 0 {
-            let Some(gone) = step(summary) else { break };
+            let Some(gone) = step(packet) else { break };
             count += 1;
             excess = excess.saturating_sub(gone.len());
         }
         if count > 0 {
-            count_omitted(&mut summary.metadata, name, count);
+            count_omitted(&mut packet.metadata, name, count);
             // What was dropped is counted by its text; escapes make the JSON of it longer, never shorter.
-            excess = size(summary).saturating_sub(MAX_JSON);
+            excess = size(packet).saturating_sub(MAX_JSON);
         }
     }
 }

@@ -23,9 +23,11 @@ impl Collector<'_> {
     pub(super) fn next_steps(&self, label: &Label) -> Vec<Text> {
         let unanswered = self.last_request.iter().filter(|_| !self.replied);
         let mut steps: Vec<Text> = match self.go_on.as_ref().filter(|_| !self.replied) {
-            None if self.done_unsaid().is_some() => {
-                self.done_unsaid().map(|(text, at)| Text { text, at: label.at(at) }).into_iter().collect()
-            }
+            None if self.unreported_result().is_some() => self
+                .unreported_result()
+                .map(|(text, at)| Text { text, at: label.at(at) })
+                .into_iter()
+                .collect(),
             Some(word) => vec![Text { text: go_on(word), at: label.at(&word.at) }],
             None => unanswered.filter_map(|_| self.request_to_tell()).map(|one| label.text(&one)).collect(),
         };
@@ -120,7 +122,7 @@ impl Collector<'_> {
     }
 
     /// What was done last about a request of which the agent has said nothing yet: it may be all that was asked for.
-    fn done_unsaid(&self) -> Option<(String, &SourceRef)> {
+    fn unreported_result(&self) -> Option<(String, &SourceRef)> {
         let done = self.last_done.as_ref().filter(|_| !self.replied && self.calls.failure.is_none())?;
         // Commands and edits are told by what came of them.
         let is_told = !matches!(done.category, Category::Other | Category::Mcp(_));

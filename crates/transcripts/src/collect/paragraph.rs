@@ -31,9 +31,9 @@ impl RequestProgress {
 }
 
 /// What was asked and where it stands, in a few sentences.
-pub(super) fn paragraph(summary: &Packet, standing: RequestProgress) -> String {
+pub(super) fn paragraph(packet: &Packet, standing: RequestProgress) -> String {
     let mut parts = Vec::new();
-    let requests = summary.requests.clone().unwrap_or_default();
+    let requests = packet.requests.clone().unwrap_or_default();
     let (first, last) = (&requests.first, &requests.last);
     match first {
         Some(first) => {
@@ -52,29 +52,29 @@ pub(super) fn paragraph(summary: &Packet, standing: RequestProgress) -> String {
         let begun = if standing == RequestProgress::Begun { "Work on it had begun. " } else { "" };
         parts.push(format!("{begun}It is not answered yet."));
     }
-    let files: Vec<&str> = summary.files_modified.iter().map(|file| file.path.as_str()).collect();
+    let files: Vec<&str> = packet.files_modified.iter().map(|file| file.path.as_str()).collect();
     if !files.is_empty() {
         let more = if files.len() > 3 { format!(" and {} more", files.len() - 3) } else { String::new() };
         parts.push(format!("Files changed: {}{more}.", files[..files.len().min(3)].join(", ")));
     }
-    if let (Some(command), Some(status)) = (&summary.test_command, &summary.test_status) {
+    if let (Some(command), Some(status)) = (&packet.test_command, &packet.test_status) {
         parts.push(format!("Tests (`{}`): {status}.", one_line(command, 100)));
     }
     if let Some(failure) =
-        summary.last_failure.as_ref().filter(|one| Some(&one.command) != summary.test_command.as_ref())
+        packet.last_failure.as_ref().filter(|one| Some(&one.command) != packet.test_command.as_ref())
     {
         let code = failure.exit_code.map(|code| format!(" with exit code {code}")).unwrap_or_default();
         parts.push(format!("Last failure: `{}`{code}.", one_line(&failure.command, 120)));
     }
-    let open = summary
+    let open = packet
         .pending_tasks
         .iter()
         .filter(|task| !matches!(task.status.as_str(), "completed" | SKIPPED))
         .count();
     if open > 0 {
-        parts.push(format!("Plan: {open} of {} items open.", summary.pending_tasks.len()));
+        parts.push(format!("Plan: {open} of {} items open.", packet.pending_tasks.len()));
     }
-    if let Some(answer) = &summary.last_answer {
+    if let Some(answer) = &packet.last_answer {
         parts.push(format!("The agent said last: “{}”", one_line(&gist(&answer.text), 160)));
     }
     parts.join(" ")

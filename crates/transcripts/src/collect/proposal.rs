@@ -71,10 +71,10 @@ impl Collector<'_> {
     }
 
     /// Puts the plan into the packet, without the files that the packet has otherwise.
-    pub(super) fn proposal_into(&mut self, summary: &mut Packet, label: &Label) {
+    pub(super) fn proposal_into(&mut self, packet: &mut Packet, label: &Label) {
         let Some(proposed) = self.proposed.take() else { return };
         let known = |path: &str| {
-            summary.files_modified.iter().chain(&summary.files_read).any(|file| ends_with(&file.path, path))
+            packet.files_modified.iter().chain(&packet.files_read).any(|file| ends_with(&file.path, path))
         };
         let at = label.at(&proposed.at);
         let files = proposed.files.iter().filter(|path| !known(path));
@@ -85,7 +85,7 @@ impl Collector<'_> {
             at: at.clone(),
             ..FileChange::default()
         });
-        summary.proposal = Some(Proposal {
+        packet.proposal = Some(Proposal {
             text: proposed.text,
             approved: proposed.approved,
             changes_since: proposed.changes.try_into().unwrap_or(i64::MAX),

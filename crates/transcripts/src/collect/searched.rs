@@ -55,9 +55,9 @@ const COMMON: &[&str] = &[
 
 /// Names in the order of their last search, the latest last.
 #[derive(Debug, Default)]
-pub(super) struct SearchedNames(Vec<(String, SourceRef)>);
+pub(super) struct Identifiers(Vec<(String, SourceRef)>);
 
-impl SearchedNames {
+impl Identifiers {
     /// A search for this pattern, a regular expression or a glob, and what it printed. A name that was not found is none of the
     /// code; where only files or a count were printed, the one name of a pattern was found.
     pub(super) fn add(&mut self, pattern: &str, printed: &str, at: &SourceRef) {
@@ -185,14 +185,14 @@ fn names(pattern: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn order(names: &SearchedNames) -> Vec<&str> {
+    fn order(names: &Identifiers) -> Vec<&str> {
         names.latest_first().map(|(name, _)| name.as_str()).collect()
     }
 
     #[test]
     fn the_names_of_a_pattern_are_known_without_its_marks() {
         assert_eq!(names(r"func\s+(\w+) *ParseUser\(|\bload_session\b"), ["ParseUser", "load_session"]);
-        let mut searched = SearchedNames::default();
+        let mut searched = Identifiers::default();
         for pattern in ["alphaOne|betaTwo", "gammaThree|FAIL|session", "alphaOne"] {
             searched.add(pattern, pattern, &SourceRef::default());
         }
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_name_that_an_edit_defines_is_known_until_one_takes_it_away() {
-        let mut names = SearchedNames::default();
+        let mut names = Identifiers::default();
         let at = SourceRef::default();
         names.defined_in("+func (s *Store) LoadAll(x int) {\n-func Gone() {\n+  return funcs", &at);
         names.defined_in("+    pub(crate) fn save_all<T>(x: T) {\n+// a type of it", &at);
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_name_that_was_searched_for_and_not_found_is_none() {
-        let mut names = SearchedNames::default();
+        let mut names = Identifiers::default();
         names.add("loadUser|load_all", "src/a.rs:7: fn load_all()", &SourceRef::default());
         names.add("saveUser", "No matches found", &SourceRef::default());
         names.add("drop_user", "Found 2 files\nsrc/a.rs\nsrc/b.rs", &SourceRef::default());

@@ -11,7 +11,7 @@ use crate::header::{Header, TranscriptFile};
 use crate::places::TranscriptEnv;
 use crate::report::Report;
 use crate::shared::chunk::{self, entries};
-use crate::shared::emit::{EventEmitter, ToolCallEnd};
+use crate::shared::emit::{EventEmitter, ToolResult};
 use crate::shared::json::Json;
 use crate::shared::{call, heading, plan, sidecar};
 
@@ -197,5 +197,5 @@ fn result(emitter: &mut EventEmitter<'_>, json: &Json<'_>, content: &str) {
     let failed = matches!(json.get("status").str(), Some("ERROR" | "FAILED" | "CANCELED"));
     let is_error = content.starts_with("Error") || content.contains("Encountered error in step execution");
     let ok = Some(!failed && !is_error);
-    emitter.end_call(ToolCallEnd { id: &id, ok, output: Cow::Borrowed(content), ..ToolCallEnd::default() });
+    emitter.end_call(ToolResult { id: &id, ok, output: Cow::Borrowed(content), ..ToolResult::default() });
 }

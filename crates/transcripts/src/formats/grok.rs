@@ -11,7 +11,7 @@ use crate::header::{Header, TranscriptFile};
 use crate::places::TranscriptEnv;
 use crate::report::Report;
 use crate::shared::chunk::{self, entries};
-use crate::shared::emit::{EventEmitter, Speaker, ToolCallEnd};
+use crate::shared::emit::{EventEmitter, Speaker, ToolResult};
 use crate::shared::json::{Json, join};
 use crate::shared::{call, heading, plan, sidecar};
 
@@ -195,7 +195,7 @@ fn end(emitter: &mut EventEmitter<'_>, update: &Json<'_>) {
     };
     let code = raw.get("exit_code").int().or_else(|| raw.get("exitCode").int());
     let edits = if ok { parts.iter().filter_map(diff).collect() } else { Vec::new() };
-    emitter.end_call(ToolCallEnd {
+    emitter.end_call(ToolResult {
         id: update.get("toolCallId").str().unwrap_or_default(),
         ok: Some(ok),
         code,

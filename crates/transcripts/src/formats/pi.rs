@@ -11,7 +11,7 @@ use crate::places::TranscriptEnv;
 use crate::report::Report;
 use crate::shared::chain::Links;
 use crate::shared::chunk::{self, entries};
-use crate::shared::emit::{EventEmitter, ToolCallEnd};
+use crate::shared::emit::{EventEmitter, ToolResult};
 use crate::shared::json::Json;
 use crate::shared::typed::TypedCommand;
 use crate::shared::{call, heading};
@@ -136,11 +136,11 @@ fn message(emitter: &mut EventEmitter<'_>, message: &Json<'_>, json: &Json<'_>) 
     match message.get("role").str().unwrap_or_default() {
         "user" => emitter.user(&message.get("content").text()),
         "assistant" => assistant(emitter, message),
-        "toolResult" => emitter.end_call(ToolCallEnd {
+        "toolResult" => emitter.end_call(ToolResult {
             id: message.get("toolCallId").str().unwrap_or_default(),
             ok: Some(!message.get("isError").is_true()),
             output: message.get("content").text(),
-            ..ToolCallEnd::default()
+            ..ToolResult::default()
         }),
         "bashExecution" => typed(emitter, message, json),
         "compactionSummary" => emitter.compaction(message.get("summary").str().unwrap_or_default()),

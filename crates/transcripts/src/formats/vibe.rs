@@ -10,7 +10,7 @@ use crate::header::{Header, TranscriptFile};
 use crate::places::TranscriptEnv;
 use crate::report::Report;
 use crate::shared::chunk::{self, entries};
-use crate::shared::emit::{EventEmitter, ToolCallEnd};
+use crate::shared::emit::{EventEmitter, ToolResult};
 use crate::shared::json::Json;
 use crate::shared::{call, heading, sidecar};
 
@@ -178,7 +178,7 @@ fn result(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
         None => (!is_shell).then_some(true),
     };
     let id = json.get("tool_call_id").str().unwrap_or_default();
-    emitter.end_call(ToolCallEnd { id, ok, code, output, edits: Vec::new() });
+    emitter.end_call(ToolResult { id, ok, code, output, edits: Vec::new() });
 }
 
 /// What a command printed on both streams.

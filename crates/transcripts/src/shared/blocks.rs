@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::event::Edit;
 use crate::shared::call;
-use crate::shared::emit::{EventEmitter, ToolCallEnd};
+use crate::shared::emit::{EventEmitter, ToolResult};
 use crate::shared::json::Json;
 
 /// Emits the blocks of an agent's message; a plain string is a block of text.
@@ -33,7 +33,7 @@ pub(crate) fn results(emitter: &mut EventEmitter<'_>, content: &Json<'_>) {
         let id = block.get("tool_use_id").str().map(str::to_owned).or_else(oldest).unwrap_or_default();
         let output = block.get("content").text();
         let failed = block.get("is_error").is_true() || output.trim_start().starts_with("<tool_use_error>");
-        emitter.end_call(ToolCallEnd {
+        emitter.end_call(ToolResult {
             id: &id,
             ok: Some(!failed),
             code: None,

@@ -105,6 +105,8 @@ fn changes_that_are_there_already_are_no_obstacle() {
     let target = stage.clone("target");
     assert!(!apply(&target, &changes).expect("applied").was_there);
     assert!(apply(&target, &changes).expect("again").was_there);
+    write(&target, b"my-notes.txt", b"mine\n");
+    assert!(apply(&target, &changes).expect("beside a file of one's own").was_there);
     write(&target, b"a", b"mine\n");
     assert!(matches!(apply(&target, &changes), Err(Fault::LocalChanges(_))));
 }

@@ -33,7 +33,7 @@ pub(super) fn target(named: Option<&str>) -> Result<Launcher, Refusal> {
             "make the document with `baton handoff from-transcript ID -o FILE` and give it to the tool yourself",
         )),
         None => Err(Refusal::invalid(
-            "target_unknown",
+            "tool_unknown",
             format!("`{}` is no tool that can be started", baton_model::id::visible(name)),
             format!("use one of {}", known()),
         )),

@@ -1,36 +1,40 @@
 //! Who accepted and ended a hand-off, and what came of it, as `baton handoff show` prints it.
 
-use baton_model::handoff::View;
+use baton_model::handoff::{State, View};
 use baton_model::id::visible;
 use baton_model::saga;
 use baton_model::time::rfc3339;
 
 use crate::render;
 
-/// A line each for the acceptor and the end, then the result in full, then results that came late.
+/// A line each for the acceptor and the end, then the result or the reason in full, then results that came late.
 pub(super) fn lines(handoff: &View) -> String {
     let mut text = String::new();
     if let Some(by) = &handoff.accepted_by {
-        text.push_str(&format!("accepted by {}\n", visible(by)));
+        let at = handoff.accepted_at.as_deref().map(when).unwrap_or_default();
+        text.push_str(&format!("accepted by {}{at}\n", visible(by)));
     }
     if let Some(ended) = &handoff.ended {
         let forced =
             ended.forced.as_deref().map(|why| format!(", in the acceptor's place: {}", visible(why)));
         let state = handoff.state.as_str();
-        text.push_str(&format!("{state} by {}{}\n", visible(&ended.by), forced.unwrap_or_default()));
+        let (by, at) = (visible(&ended.by), when(&ended.at));
+        text.push_str(&format!("{state} by {by}{at}{}\n", forced.unwrap_or_default()));
     }
     let why = handoff.ended.as_ref().and_then(|ended| ended.why.as_deref());
-    for (title, value) in [("result", handoff.result.as_deref()), ("reason", why)] {
-        if let Some(value) =
-            value.filter(|value| title == "result" || handoff.result.as_deref() != Some(value))
-        {
-            text.push_str(&format!("{title}\n{}", render::quoted(value)));
-        }
+    let outcome = if handoff.state == State::Completed { "result" } else { "reason" };
+    let why = why.filter(|why| handoff.result.as_deref() != Some(why));
+    for (title, value) in [(outcome, handoff.result.as_deref()), ("reason", why)] {
+        text.extend(value.map(|value| format!("{title}\n{}", render::quoted(value))));
     }
     for late in &handoff.late_results {
         text.push_str(&format!("late result of {}\n{}", visible(&late.by), render::quoted(&late.result)));
     }
     text
+}
+
+fn when(at: &str) -> String {
+    if at.is_empty() { String::new() } else { format!(" at {}", visible(at)) }
 }
 
 /// A step of the saga: what, where it stands, since when, and why it failed last, unless that is the `reason` that the hand-off gives.

@@ -346,7 +346,7 @@ fn row(handoff: &View) -> Vec<String> {
         handoff.state.as_str().to_owned(),
         format!("{} → {}", visible(&handoff.from_project_id), visible(&handoff.to_project_id)),
         visible(&handoff.subject),
-        render::time_ago(handoff.created_at),
+        render::time_ago(handoff.updated_at),
     ]
 }
 

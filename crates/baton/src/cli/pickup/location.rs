@@ -60,8 +60,8 @@ pub(super) fn text(work: &WorkLocation, changes: Option<&WaitingChanges>) -> Str
         None => {}
     }
     match work.has_commit {
-        Some(true) if !work.is_here => text.push_str("  this working copy has that commit\n"),
-        Some(false) => text.push_str("  this working copy does not have that commit\n"),
+        Some(true) if !work.is_here => text.push_str("  that commit is in this repository\n"),
+        Some(false) => text.push_str("  that commit is not in this repository\n"),
         _ => {}
     }
     text.extend(work.advice.as_ref().map(|advice| format!("  {advice}\n")));

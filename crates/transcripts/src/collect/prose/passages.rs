@@ -69,7 +69,7 @@ pub(crate) fn users_passages(text: &str, recorded: &[PacketWords]) -> Vec<Passag
     const SHORT: usize = 200;
     let all_sentences: Vec<&str> = speech(text).flat_map(sentences).take(MAX_PASSAGES * 2).collect();
     let new: Vec<&str> =
-        all_sentences.iter().copied().filter(|sentence| !is_told(sentence, recorded)).collect();
+        all_sentences.iter().copied().filter(|sentence| !is_recorded(sentence, recorded)).collect();
     let size: usize = all_sentences.iter().map(|sentence| sentence.len() + 1).sum();
     let passages = if size <= SHORT {
         vec![joined(&all_sentences)]
@@ -172,7 +172,7 @@ fn is_speech(line: &str) -> bool {
 fn prose(line: &[&str], recorded: &[PacketWords], all: &mut Vec<Passage>) {
     if let [one] = line {
         let weight = weigh(&lowered(one)).sum;
-        if weight >= LEAST && !is_told(one, recorded) {
+        if weight >= LEAST && !is_recorded(one, recorded) {
             all.push(Passage { weight, text: one_line(one, MAX_PASSAGE) });
         }
         return;
@@ -180,7 +180,7 @@ fn prose(line: &[&str], recorded: &[PacketWords], all: &mut Vec<Passage>) {
     let narration = line.iter().take_while(|sentence| narrates(&lowered(sentence))).count();
     let line = &line[narration..];
     let weights: Vec<u8> = line.iter().map(|sentence| weigh(&lowered(sentence)).sum).collect();
-    let new: Vec<bool> = line.iter().map(|sentence| !is_told(sentence, recorded)).collect();
+    let new: Vec<bool> = line.iter().map(|sentence| !is_recorded(sentence, recorded)).collect();
     let size: usize = line.iter().map(|sentence| sentence.len() + 1).sum();
     if size <= MAX_PASSAGE {
         let untold: Vec<&str> = line.iter().zip(&new).filter(|(_, new)| **new).map(|(one, _)| *one).collect();
@@ -218,7 +218,7 @@ fn list(lead: Option<&str>, items: &[&str], recorded: &[PacketWords], all: &mut 
         let parts = sentences(item);
         let whole = lead.map_or((*item).to_owned(), |lead| format!("{lead}: {item}"));
         let passage = joined(&[&whole]);
-        if passage.weight < LEAST || parts.iter().all(|sentence| is_told(sentence, recorded)) {
+        if passage.weight < LEAST || parts.iter().all(|sentence| is_recorded(sentence, recorded)) {
             continue;
         }
         match all.last_mut().filter(|last| open && last.text.len() + item.len() + 2 <= MAX_PASSAGE) {
@@ -262,7 +262,7 @@ fn joined(sentences: &[&str]) -> Passage {
     Passage { weight: weigh(&lowered(&text)).sum, text }
 }
 
-fn is_told(sentence: &str, recorded: &[PacketWords]) -> bool {
+fn is_recorded(sentence: &str, recorded: &[PacketWords]) -> bool {
     recorded.iter().any(|one| one.text.contains(sentence))
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::event::{Change, Edit, Event, EventKind, Session, SourcePosition, Usage};
 use crate::report::Report;
-use crate::shared::emit::{EventEmitter, ToolCallEnd};
+use crate::shared::emit::{EventEmitter, ToolResult};
 use crate::shared::json::Json;
 use crate::shared::{call, plan, sidecar};
 
@@ -126,7 +126,7 @@ fn tool(emitter: &mut EventEmitter<'_>, id: &Json<'_>, name: &Json<'_>, raw: &Js
 }
 
 /// How a call ended. A command that exits with another code than 0 is a success to the tool.
-fn call_end<'a>(emitter: &EventEmitter<'_>, data: &'a Json<'a>) -> ToolCallEnd<'a> {
+fn call_end<'a>(emitter: &EventEmitter<'_>, data: &'a Json<'a>) -> ToolResult<'a> {
     let ok = match data.get("success") {
         Json::Bool(ok) => Some(*ok),
         _ => None,
@@ -137,7 +137,7 @@ fn call_end<'a>(emitter: &EventEmitter<'_>, data: &'a Json<'a>) -> ToolCallEnd<'
     let id = data.get("toolCallId").str().unwrap_or_default();
     let path = emitter.open(id).and_then(|open| open.path.as_deref()).filter(|_| ok == Some(true));
     let edits = changed(path, result.get("detailedContent").str().unwrap_or_default());
-    ToolCallEnd {
+    ToolResult {
         id,
         ok,
         code: data.at_path(&["shellExecution", "exitCode"]).int(),

@@ -12,7 +12,7 @@ use crate::places::TranscriptEnv;
 use crate::report::Report;
 use crate::shared::blocks;
 use crate::shared::chunk::{self, entries};
-use crate::shared::emit::{EventEmitter, ToolCallEnd};
+use crate::shared::emit::{EventEmitter, ToolResult};
 use crate::shared::heading;
 use crate::shared::json::Json;
 
@@ -145,7 +145,7 @@ fn record(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
 fn close(emitter: &mut EventEmitter<'_>) {
     while let Some(open) = emitter.waiting() {
         let id = open.id.clone();
-        emitter.end_call(ToolCallEnd { id: &id, ..ToolCallEnd::default() });
+        emitter.end_call(ToolResult { id: &id, ..ToolResult::default() });
     }
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::event::{Category, Change, Edit, EventKind, Session, Usage};
-use crate::shared::emit::{EventEmitter, ToolCallEnd};
+use crate::shared::emit::{EventEmitter, ToolResult};
 use crate::shared::json::{Json, join};
 use crate::shared::{call, plan, shell};
 
@@ -130,7 +130,7 @@ pub(crate) fn call_end<'a>(
     ok: Option<bool>,
     output: &str,
     display: &Json<'_>,
-) -> ToolCallEnd<'a> {
+) -> ToolResult<'a> {
     let open = emitter.open(id);
     let shell = open.is_some_and(|open| open.category == Category::Shell);
     let (code, text) = if shell { shell::unlabel(output) } else { (None, output.to_owned()) };
@@ -141,7 +141,7 @@ pub(crate) fn call_end<'a>(
         open.and_then(|open| open.path.as_deref()).or_else(|| display.first(&["filePath", "fileName"]));
     let edits = if ok == Some(true) { changed(path, display) } else { Vec::new() };
     let text = if text.is_empty() { display.str().unwrap_or_default().to_owned() } else { text };
-    ToolCallEnd { id, ok: ok.filter(|_| !background), code, output: Cow::Owned(text), edits }
+    ToolResult { id, ok: ok.filter(|_| !background), code, output: Cow::Owned(text), edits }
 }
 
 /// The change that the tool shows. Its file name has no path: that of the call is taken.

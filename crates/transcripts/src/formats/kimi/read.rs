@@ -6,7 +6,7 @@ use std::path::Path;
 use super::{Sidecar, subagents};
 use crate::event::{Event, EventKind, Session, Usage};
 use crate::report::Report;
-use crate::shared::emit::{EventEmitter, Speaker, ToolCallEnd};
+use crate::shared::emit::{EventEmitter, Speaker, ToolResult};
 use crate::shared::json::Json;
 use crate::shared::{call, plan};
 
@@ -124,11 +124,11 @@ fn message(emitter: &mut EventEmitter<'_>, message: &Json<'_>) {
                 tool(emitter, one, one.get("arguments"));
             }
         }
-        Some("tool") => emitter.end_call(ToolCallEnd {
+        Some("tool") => emitter.end_call(ToolResult {
             id: message.get("toolCallId").str().unwrap_or_default(),
             ok: Some(!message.get("isError").is_true()),
             output: content.text(),
-            ..ToolCallEnd::default()
+            ..ToolResult::default()
         }),
         _ => {}
     }
@@ -157,11 +157,11 @@ fn step(emitter: &mut EventEmitter<'_>, event: &Json<'_>) {
                 output => output.text(),
             };
             let ok = Some(!result.get("isError").is_true());
-            emitter.end_call(ToolCallEnd {
+            emitter.end_call(ToolResult {
                 id: event.get("toolCallId").str().unwrap_or_default(),
                 ok,
                 output,
-                ..ToolCallEnd::default()
+                ..ToolResult::default()
             });
         }
         _ => {}

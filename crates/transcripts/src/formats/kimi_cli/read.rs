@@ -7,7 +7,7 @@ use std::path::Path;
 use super::{session_id, work_dir};
 use crate::event::{Event, Session, SourcePosition, Usage};
 use crate::report::Report;
-use crate::shared::emit::{EventEmitter, ToolCallEnd};
+use crate::shared::emit::{EventEmitter, ToolResult};
 use crate::shared::json::Json;
 use crate::shared::lines::Lines;
 use crate::shared::{call, chunk, plan, shell, sidecar};
@@ -97,7 +97,7 @@ fn result(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
     let (ok, code) = (if head.is_empty() { None } else { Some(!failed) }, shell::told_exit(head));
     let output = if rest.trim().is_empty() { head } else { rest };
     let id = json.get("tool_call_id").str().unwrap_or_default();
-    emitter.end_call(ToolCallEnd { id, ok, code, output: Cow::Borrowed(output), edits: Vec::new() });
+    emitter.end_call(ToolResult { id, ok, code, output: Cow::Borrowed(output), edits: Vec::new() });
 }
 
 /// When the log of the user interface begins and ends; the transcript itself has no times.

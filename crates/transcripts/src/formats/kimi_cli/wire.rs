@@ -7,7 +7,7 @@ use super::read::WIRE;
 use crate::event::Event;
 use crate::report::Report;
 use crate::shared::call;
-use crate::shared::emit::{EventEmitter, Speaker, ToolCallEnd};
+use crate::shared::emit::{EventEmitter, Speaker, ToolResult};
 use crate::shared::json::Json;
 
 /// The messages beside a log; nothing where the path is no log or none are there.
@@ -104,5 +104,5 @@ fn result(emitter: &mut EventEmitter<'_>, payload: &Json<'_>) {
     let output = if printed.trim().is_empty() { Cow::Borrowed(message) } else { printed };
     let code = crate::shared::shell::told_exit(message);
     let id = payload.get("tool_call_id").str().unwrap_or_default();
-    emitter.end_call(ToolCallEnd { id, ok, code, output, edits: Vec::new() });
+    emitter.end_call(ToolResult { id, ok, code, output, edits: Vec::new() });
 }

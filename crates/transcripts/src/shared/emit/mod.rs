@@ -67,7 +67,7 @@ pub(crate) struct Open {
 
 /// How a call ended, as far as its format says.
 #[derive(Debug, Default)]
-pub(crate) struct ToolCallEnd<'a> {
+pub(crate) struct ToolResult<'a> {
     /// Id of the call.
     pub id: &'a str,
     /// Whether it succeeded.
@@ -176,7 +176,7 @@ impl<'s> EventEmitter<'s> {
             ..Call::default()
         });
         let output = Cow::Borrowed(command.output);
-        self.end_call(ToolCallEnd { id, ok, code: command.code, output, edits: Vec::new() });
+        self.end_call(ToolResult { id, ok, code: command.code, output, edits: Vec::new() });
     }
 
     /// Emits a message of the agent, unless it is blank.
@@ -255,7 +255,7 @@ impl<'s> EventEmitter<'s> {
     }
 
     /// Emits the outcome of a call. An exit code is looked for in the output of commands only.
-    pub(crate) fn end_call(&mut self, ended: ToolCallEnd<'_>) {
+    pub(crate) fn end_call(&mut self, ended: ToolResult<'_>) {
         let at = self.open.iter().rposition(|open| open.id == ended.id);
         let open = at.and_then(|at| self.open.remove(at));
         let shell = open.is_some_and(|open| open.category == Category::Shell);

@@ -1,0 +1,51 @@
+//! Who works on the task of a hand-off that nobody has accepted: a live claim of the task counts as it does for the task itself.
+
+use baton_model::handoff::{Handoff, State};
+use baton_model::id::{check_identity, identity_key};
+use baton_model::task::Task;
+use baton_store::{Failure, Tx, task};
+
+use super::acceptor;
+use crate::ledger::Author;
+use crate::op::Env;
+use crate::resolve;
+
+/// Refuses to accept or decline a hand-off while another agent holds its task.
+pub(crate) fn require_unheld(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    known: &Handoff,
+    identity: &str,
+) -> Result<(), Failure> {
+    let Some(held) = held_task(tx, env, known)? else { return Ok(()) };
+    let project_id = known.to_project_id.as_str();
+    let session = resolve::default_session(tx, env, project_id, identity)?;
+    let author = Author { project_id, identity, session: session.as_ref() };
+    crate::task::require_unheld(tx, env, &author, &held)
+}
+
+/// The task of a hand-off that nobody has accepted, if an agent holds it under a live claim.
+pub(crate) fn held_task(tx: &mut Tx<'_>, env: &Env<'_>, known: &Handoff) -> Result<Option<Task>, Failure> {
+    let Some(id) = known.task_id.as_ref().filter(|_| known.state != State::Accepted) else { return Ok(None) };
+    match task::get(tx, &known.to_project_id, id)? {
+        Some(found) if found.is_open() && crate::task::is_claim_live(tx, env, &found)? => Ok(Some(found)),
+        _ => Ok(None),
+    }
+}
+
+/// Tells the agent that holds the task of a hand-off, which nobody had accepted, that another ended it.
+pub(super) fn announce_end(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    ended: &Handoff,
+    by: &str,
+    why: Option<&str>,
+) -> Result<(), Failure> {
+    let Some(held) = held_task(tx, env, ended)? else { return Ok(()) };
+    let holder = held.claim.map(|claim| claim.by).filter(|holder| check_identity(holder).is_ok());
+    let Some(holder) = holder.filter(|holder| identity_key(holder) != identity_key(by)) else {
+        return Ok(());
+    };
+    let relation = format!("whose task {} you had claimed", held.task_id);
+    acceptor::announce_end(tx, env, ended, (&holder, &relation), (by, why))
+}

@@ -1,0 +1,37 @@
+//! A hand-off whose deadline passes before anybody took it.
+
+use baton_model::access::Grant;
+use baton_model::handoff::{EXPIRED, Event, Handoff};
+use baton_store::{Failure, Store};
+
+use super::steps::close_row;
+use super::{by_id, claimant, record, task_end};
+use crate::op::Env;
+use crate::saga::{SYSTEM_IDENTITY, apply_event};
+
+/// Expires a hand-off that is past its deadline, before anybody answers it: no server may be running that does so in time.
+pub(crate) fn expire_overdue(store: &mut Store, env: &mut Env<'_>, handoff: &Handoff) -> Result<(), Failure> {
+    match handoff.expires_at {
+        Some(deadline) if deadline <= env.now => expire(store, env, &handoff.handoff_id),
+        _ => Ok(()),
+    }
+}
+
+/// Expires it, unless it was taken meanwhile.
+pub(crate) fn expire(store: &mut Store, env: &mut Env<'_>, id: &str) -> Result<(), Failure> {
+    let known = store.read(|tx| by_id(tx, &Grant::default(), id))?;
+    store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
+        let mut before = by_id(tx, &Grant::default(), id)?;
+        task_end::end_if_closed(tx, env, &mut before)?;
+        let Ok(state) = before.state.advance(Event::Expire) else { return Ok(()) };
+        // Who works on its task has taken it.
+        if claimant::held_task(tx, env, &before)?.is_some() {
+            return Ok(());
+        }
+        let mut after = Handoff { state, updated_at: env.now, ..before };
+        after.result = Some(EXPIRED.to_owned());
+        record(tx, env, &after, SYSTEM_IDENTITY)?;
+        apply_event(tx, env, &mut after, Event::Expire)?;
+        close_row(tx, env, &after)
+    })
+}
