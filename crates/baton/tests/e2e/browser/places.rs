@@ -58,7 +58,7 @@ fn rows_stay_where_they_are_read_while_their_agents_save() {
         ));
         let focus = tab.eval(FOCUS);
         for (n, who) in [&read, names[0], names[3], &read].into_iter().enumerate() {
-            let summary = format!("{who} saves {n} of {place}");
+            let summary = format!("{who} saves {n} in “{place}”");
             say("session_checkpoint", who, json!({ "summary": summary }));
             tab.reads(&summary);
             assert_eq!(
@@ -185,7 +185,8 @@ fn what_came_back_is_left_anew_and_what_is_blocked_is_opened_again_in_the_row() 
     tab.go("");
     tab.reads(&format!("Task {task} failed again and again, and is blocked"));
     tab.reads("tried 3 times, now blocked");
-    tab.reads(&format!("baton task update {task} --status open --project shop"));
+    let help = format!("baton task update {task} --status open --project shop");
+    tab.until(&format!("document.querySelector('main').textContent.includes('{help}')"));
     tab.go(&format!("task/shop/{task}"));
     tab.reads("Open again…");
     tab.go("");

@@ -52,14 +52,16 @@ fn eight_tabs_share_one_stream_and_each_shows_its_view_and_acts() {
         let input = json!({ "project": "shop", "identity": "Donna", "summary": summary });
         server.ok("session_checkpoint", &input);
     };
-    save("Meanwhile");
+    let mut last = "Meanwhile".to_owned();
+    save(&last);
     for (n, tab) in others.iter().enumerate() {
         tab.front();
-        tab.reads("Meanwhile");
+        tab.reads(&last);
         tab.until("document.querySelector('#live').textContent === 'live'");
         if n > 4 {
-            save(&format!("Then {n}"));
-            tab.reads(&format!("Then {n}"));
+            last = format!("Then {n}");
+            save(&last);
+            tab.reads(&last);
         }
     }
     // The stream goes on in another tab when the one that has it is closed.
