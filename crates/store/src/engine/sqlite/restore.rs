@@ -133,7 +133,7 @@ impl StagedRestore {
         lock.acquire()?;
         let alone = ExclusiveConnection::take(&self.store)?;
         observer(Step::Locked)?;
-        let is_whole = alone.checkpoint_wal(self.store)?;
+        let is_whole = alone.checkpoint_wal(&self.store)?;
         observer(Step::Folded)?;
         let previous_path = sibling_path(&self.store, &format!(".before-{now_ms}"));
         let swapped = self.keep(&previous_path, is_whole).and_then(|previous| {
