@@ -242,6 +242,7 @@ pub const TOOLS: &[Tool] = &[
             "after",
             "metadata",
             "durable",
+            "other_types",
             "for_agent",
             "budget",
             "assigned_first",

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use baton_model::id::visible;
-use baton_ops::task::BeadsImportOutput;
+use baton_model::task::conflict::Conflict;
+use baton_ops::task::{BeadsImportOutput, EmptiedText};
 
 use super::ActingIdentity;
 use crate::app::App;
@@ -117,16 +118,18 @@ pub(super) fn sync(
 ) -> Result<(BeadsImportOutput, Exported), AppError> {
     let file = file(path, app);
     let (taken, written) = beads::sync(app, &file, identity)?;
-    for complaint in &taken.complaints {
-        app.remark(&format!("warning: {}", visible(&complaint.text)));
-    }
-    for conflict in &taken.conflicts {
-        app.remark(&format!("warning: {}", conflict.summary()));
-    }
-    for emptied in &taken.emptied {
-        app.remark(&format!("warning: {}", emptied.summary()));
-    }
+    remark_findings(app, &taken);
     Ok((taken, written))
+}
+
+/// Says what was found odd in lines, and what of them was not taken.
+pub(super) fn remark_findings(app: &mut App, taken: &BeadsImportOutput) {
+    let complaints = taken.complaints.iter().map(|complaint| visible(&complaint.text).to_string());
+    let conflicts = taken.conflicts.iter().map(Conflict::summary);
+    let emptied = taken.emptied.iter().map(EmptiedText::summary);
+    for finding in complaints.chain(conflicts).chain(emptied).collect::<Vec<String>>() {
+        app.remark(&format!("warning: {finding}"));
+    }
 }
 
 /// Writes the tasks to a file that holds nothing else.

@@ -24,6 +24,7 @@ mod beads_git;
 mod beads_habits;
 mod beads_lock;
 mod beads_options;
+mod beads_partial;
 mod beads_renames;
 mod beads_shapes;
 mod beads_untimed;

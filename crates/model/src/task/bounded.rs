@@ -256,6 +256,8 @@ impl PacketFields {
         for (part, value) in parts.iter().zip(values) {
             filled.put(part, value);
         }
+        // That there are files which are not shown is named before all else.
+        filled.left_out.sort_by_key(|path| !path.split('.').any(|name| name.starts_with("files_")));
         filled
     }
 

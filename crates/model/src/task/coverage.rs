@@ -28,6 +28,10 @@ const CORE: [&str; 16] = [
     "title",
 ];
 
+/// Fields that every task has for good: a line that lacks one, or has it empty, says nothing about it.
+pub(super) const LASTING: [&str; 6] =
+    ["created_at", "created_by", "issue_type", "priority", "status", "title"];
+
 /// Fields of newer versions of Beads, in which tasks have metadata, too.
 const NEWER: [&str; 36] = [
     "_type",
@@ -88,6 +92,8 @@ pub struct Coverage {
     metadata: Metadata,
     /// The names of its fields.
     fields: Option<BTreeSet<String>>,
+    /// What every task has, or a closed one, and the line lacks.
+    missing: BTreeSet<&'static str>,
 }
 
 impl Coverage {
@@ -101,7 +107,12 @@ impl Coverage {
             },
             _ => Metadata::Absent,
         };
-        Self { metadata, fields: Some(line.keys().cloned().collect()) }
+        Self { metadata, fields: Some(line.keys().cloned().collect()), missing: missing_fields(line) }
+    }
+
+    /// Whether the line says nothing about an entry that no line takes away: it lacks a field that every task has, or a closed one.
+    pub(super) fn is_missing(&self, name: &str) -> bool {
+        self.missing.contains(name)
     }
 
     /// Whether its writer knows, or has kept, what only Baton writes.
@@ -117,7 +128,7 @@ impl Coverage {
     /// Whether an entry that the line does not have was taken away.
     pub(super) fn includes(&self, name: &str) -> bool {
         // Baton removes an entry of its own with a time in its clocks; a line without it says nothing.
-        if is_own(name) {
+        if is_own(name) || self.is_missing(name) {
             return false;
         }
         if name.starts_with("metadata/") {
@@ -130,6 +141,27 @@ impl Coverage {
         let is_named = self.fields.as_ref().is_none_or(|fields| fields.contains(field));
         is_named || (NEWER.contains(&field) && self.metadata != Metadata::Absent)
     }
+}
+
+/// The fields that a line lacks although its task has them. When it was closed is a fact of every task that is not open.
+fn missing_fields(line: &Map<String, Value>) -> BTreeSet<&'static str> {
+    let is_said = |name: &str| match line.get(name) {
+        None | Some(Value::Null) => false,
+        Some(Value::String(text)) => !text.is_empty(),
+        Some(_) => true,
+    };
+    let mut missing: BTreeSet<&'static str> = LASTING.into_iter().filter(|name| !is_said(name)).collect();
+    let status = line.get("status").and_then(Value::as_str).unwrap_or_default();
+    if ["", "closed", "deleted", "tombstone"].contains(&status) && !is_said("closed_at") {
+        missing.insert("closed_at");
+    }
+    missing
+}
+
+/// Whether a line says where its task stands.
+pub(super) fn has_state(line: &Map<String, Value>) -> bool {
+    let missing = missing_fields(line);
+    !["issue_type", "priority", "status"].iter().any(|name| missing.contains(name))
 }
 
 /// Whether every tool writes an entry, unless there is none.

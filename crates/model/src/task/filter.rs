@@ -40,6 +40,8 @@ pub struct Filter {
     pub able: Option<CandidateAgent>,
     /// Not one that is kept for a short time only.
     pub durable: bool,
+    /// Of none of these types.
+    pub other_types: Vec<String>,
 }
 
 impl Filter {
@@ -63,6 +65,7 @@ impl Filter {
             && [agent_role, assignee, other_than, issue_type, parent].iter().all(|field| field.is_none())
             && !unassigned
             && !self.durable
+            && self.other_types.is_empty()
             && self.priority.is_none()
             && self.created_after.is_none()
             && self.metadata.is_none()
@@ -85,6 +88,7 @@ impl Filter {
             && !self.other_than.as_deref().is_some_and(|name| is_assigned_to(task, name))
             && !(self.unassigned && task.assignee.is_some())
             && !(self.durable && task.is_ephemeral())
+            && !self.other_types.contains(&task.issue_type)
             && is(&self.issue_type, Some(&task.issue_type))
             && self.labels.iter().all(|label| task.labels.contains(label))
             && any(&self.any_label, &task.labels)

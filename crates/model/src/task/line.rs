@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::conflict::Conflict;
+use super::coverage;
 use super::entry::is_comment;
 use super::merge::{adopt, clocks_of, merge_from};
 use super::reading::Ancestor;
@@ -55,7 +56,9 @@ pub fn render(record: &Record, last: Option<&str>, earlier: &[String]) -> String
         Err(_) => false,
     };
     let says_it = |line: &&String| {
-        row(line).is_some_and(|row| write(record, Some(&row)) == row && is_later(line, &row))
+        row(line).is_some_and(|row| {
+            is_later(line, &row) && coverage::has_state(&row) && write(record, Some(&row)) == row
+        })
     };
     match earlier.iter().rev().find(says_it) {
         Some(line) => line.clone(),

@@ -41,6 +41,8 @@ pub(super) fn merge_from(
     ours: &Record,
     theirs: &Record,
 ) -> (Record, Vec<Conflict>) {
+    let dated = dated_as(ours, theirs);
+    let theirs = dated.as_ref().unwrap_or(theirs);
     let mine = State { entries: entries(ours), clocks: clocks_of(ours) };
     let known: Vec<Version<'_>> = known.iter().map(Version::of).collect();
     let incoming = reading(&known, ancestor, &mine, theirs);
@@ -64,6 +66,16 @@ pub(super) fn merge_from(
     (record, conflicts)
 }
 
+/// A line that does not say when its task was created, with the time that is known. One without any time says nothing of when it was made.
+fn dated_as(ours: &Record, line: &Record) -> Option<Record> {
+    let is_needed = line.coverage.is_missing("created_at") && line.task.updated_at > 0;
+    is_needed.then(|| {
+        let mut dated = line.clone();
+        dated.task.created_at = ours.task.created_at;
+        dated
+    })
+}
+
 /// What a line without clocks that is older than what the ledger has says otherwise, and what was not taken of it: values that the ledger never
 /// had; of a line whose time no known version has, also earlier values and what it lacks, which its writer may have taken away.
 pub fn ignored_changes(known: &[Record], merged: &Record, theirs: &Record) -> Vec<Conflict> {
@@ -72,7 +84,7 @@ pub fn ignored_changes(known: &[Record], merged: &Record, theirs: &Record) -> Ve
     }
     let is_known = known.iter().any(|version| version.task.updated_at == theirs.task.updated_at);
     let versions: Vec<Map<String, Value>> = known.iter().map(entries).collect();
-    let (merged_entries, line) = (entries(merged), entries(theirs));
+    let (merged_entries, line) = (entries(merged), Version::of(theirs).entries);
     let is_passed = |name: &&String| {
         let (our, their) = (merged_entries.get(*name), line.get(*name));
         let is_old = |known: &Map<String, Value>| {
@@ -103,6 +115,20 @@ fn order_labels(labels: &mut Vec<String>, line: &[String]) {
     if *labels == sorted {
         line.clone_into(labels);
     }
+}
+
+/// [`adopt`] of a line that comes at this instant. Without a time it was made when its task was, or now; a task whose line does not say
+/// when it was created begins with the line.
+pub fn adopt_at(line: &Record, now: Millis) -> Record {
+    let mut record = line.clone();
+    let task = &mut record.task;
+    if task.updated_at == 0 {
+        task.updated_at = Some(task.created_at).filter(|at| *at > 0).unwrap_or(now);
+    }
+    if line.coverage.is_missing("created_at") {
+        task.created_at = task.updated_at;
+    }
+    adopt(&record)
 }
 
 /// The record of a task that was not there, with clocks: its own, else the time of the line.
@@ -317,7 +343,7 @@ fn reverted_changes(
     if theirs.stamp.is_some() || theirs.coverage.has_own() {
         return Vec::new();
     }
-    let line = entries(theirs);
+    let line = Version::of(theirs).entries;
     let is_put_back = |name: &&String| {
         let is_earlier = known.iter().any(|version| version.entries.get(*name) == line.get(*name));
         let is_said = *name == "status" || !CLOSING.contains(&name.as_str());

@@ -202,6 +202,15 @@ impl Task {
             && !["pinned", "ephemeral", "wisp", "is_template"].iter().any(|key| self.is_marked(key))
     }
 
+    /// The task once its deferral has ended by itself: it was put off until a time that has come. None where it stays as it is, which one
+    /// that is put off without a time does.
+    pub fn after_deferral(&self, now: Millis) -> Option<Self> {
+        self.defer_until.filter(|until| self.status == "deferred" && *until <= now)?;
+        let mut task = Self { status: "open".to_owned(), defer_until: None, ..self.clone() };
+        task.readiness.ready = !task.readiness.blocked && task.is_work();
+        Some(task)
+    }
+
     /// Sets the status and what goes with it. The result is set by whoever closes it.
     pub fn set_status(&mut self, status: &str, now: Millis) {
         let was_open = self.is_open();
@@ -240,8 +249,11 @@ pub(crate) fn invalid(what: String, hint: &str) -> Refusal {
     Refusal::invalid("task_invalid", what, hint)
 }
 
+/// The most bytes of a title.
+pub const MAX_TITLE: usize = 500;
+
 fn check_title(title: &str) -> Result<(), Refusal> {
-    if !title.trim().is_empty() && title.len() <= 500 && !title.chars().any(char::is_control) {
+    if !title.trim().is_empty() && title.len() <= MAX_TITLE && !title.chars().any(char::is_control) {
         return Ok(());
     }
     Err(invalid(

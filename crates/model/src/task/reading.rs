@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::clock::Stamp;
-use super::coverage;
+use super::coverage::{self, Coverage};
 use super::entry;
 use super::merge::{State, clocks_of};
 use super::record::Record;
@@ -32,6 +32,8 @@ pub(super) struct LineContent {
     pub(super) base: Option<Map<String, Value>>,
     /// Whether an entry that it does not have, and does not name as taken away, was absent all along.
     is_whole: bool,
+    /// What the line speaks of.
+    coverage: Coverage,
 }
 
 /// What is known about the version that a line was made from.
@@ -55,7 +57,8 @@ impl LineContent {
             return Some((fact.value.as_ref(), fact.stamp));
         }
         // Of what not every tool writes, the line may have been begun by one that left it out.
-        let is_said = self.is_whole && coverage::is_core(name) && !entry::is_comment(name);
+        let is_core = coverage::is_core(name) && !self.coverage.is_missing(name);
+        let is_said = self.is_whole && is_core && !entry::is_comment(name);
         let at = self.floor.filter(|_| is_said)?;
         Some((None, Stamp { is_seen: false, at }))
     }
@@ -84,7 +87,9 @@ impl LineContent {
     /// What a line lacks although its clocks name it was taken away, at that time or after it.
     fn mark_removed(&mut self, line: &Version<'_>) {
         let clocks = &line.record.task.clocks.entries;
-        for (name, at) in clocks.iter().filter(|(name, _)| !line.entries.contains_key(*name)) {
+        let is_missing = |name: &str| line.record.coverage.is_missing(name);
+        let removed = clocks.iter().filter(|(name, _)| !line.entries.contains_key(*name));
+        for (name, at) in removed.filter(|(name, _)| !is_missing(name)) {
             self.insert(name, None, true, *at);
         }
     }
@@ -155,7 +160,7 @@ fn newest<'a, 'b>(known: &'b [Version<'a>], line: &Version<'_>) -> Option<&'b Ve
 /// here: it is no later than its clocks say for an entry that the ledger has changed since.
 fn content_since(base: &Version<'_>, known: &[Version<'_>], ours: &State, line: &Version<'_>) -> LineContent {
     let mut reading = LineContent::from(base, line);
-    let has_moved = line.at() != base.at();
+    let has_moved = line.has_moved_from(base);
     // Made from this version or an earlier one that is not known any more: what it lacks may have come later, and what was there
     // before may have been changed later.
     let is_origin_unknown = match line.record.stamp {
@@ -203,7 +208,7 @@ fn origin(version: &Version<'_>, known: &[Version<'_>], ours: &State, line: &Ver
 /// was changed by Baton.
 fn grown(base: &Version<'_>, line: &Version<'_>) -> LineContent {
     let mut reading = LineContent::from(base, line);
-    let has_moved = line.at() != base.at();
+    let has_moved = line.has_moved_from(base);
     let written_at = line.record.stamp.unwrap_or(i64::MIN);
     for name in line.differing(base) {
         let value = line.entries.get(name);
@@ -229,8 +234,8 @@ fn grown(base: &Version<'_>, line: &Version<'_>) -> LineContent {
 fn dated(known: &[Version<'_>], ours: &State, line: &Version<'_>) -> LineContent {
     let clocks = clocks_of(line.record);
     let floor = Some(clocks.floor);
-    let mut reading =
-        LineContent { entries: line.entries.clone(), floor, is_whole: true, ..LineContent::default() };
+    let (entries, coverage) = (line.entries.clone(), line.record.coverage.clone());
+    let mut reading = LineContent { entries, floor, is_whole: true, coverage, ..LineContent::default() };
     for (name, value) in &line.entries {
         let stamp = clocks.of(name);
         let our = ours.clocks.of(name);

@@ -2,10 +2,12 @@
 //! the old id belongs to the new one.
 
 mod deletion;
+mod mention;
 
 use serde_json::{Map, Value, json};
 
 pub use deletion::{row_without_deletion, without_deletion};
+pub use mention::with_mentions_renamed;
 
 use super::merge::clocks_of;
 use super::record::{Record, parent_of};

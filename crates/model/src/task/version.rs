@@ -14,9 +14,11 @@ pub(super) struct Version<'a> {
 }
 
 impl<'a> Version<'a> {
-    /// Of a record.
+    /// Of a record: what its line says.
     pub(super) fn of(record: &'a Record) -> Self {
-        Self { record, entries: entries(record) }
+        let mut entries = entries(record);
+        entries.retain(|name, _| !record.coverage.is_missing(name));
+        Self { record, entries }
     }
 
     /// When an entry of it got its value.
@@ -68,6 +70,11 @@ impl<'a> Version<'a> {
 
     pub(super) fn at(&self) -> Millis {
         self.record.task.updated_at
+    }
+
+    /// Whether it has another time than the version that it was made from. One without a time was given none.
+    pub(super) fn has_moved_from(&self, base: &Self) -> bool {
+        self.at() != base.at() && self.at() > 0
     }
 
     /// The end of what the text of its time stands for: other trackers write whole seconds.

@@ -241,6 +241,9 @@ impl IssuesFile {
             return Ok(None);
         }
         let record = record::read(&row).map_err(|RecordError { path, what }| bad(number, &path, &what))?;
+        if record.task.title.trim().is_empty() && record.task.status != "tombstone" {
+            return Err(bad(number, "title", "is missing: an issue has a title"));
+        }
         if record.coverage.is_odd() {
             let (line, path) = (number, "metadata.handoff.v1".to_owned());
             let text = format!("line {line}, `{path}`: is not an object; what is known of the task stays");

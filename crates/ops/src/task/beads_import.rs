@@ -195,8 +195,8 @@ pub fn import_lines(
             ..BeadsImportOutput::default()
         };
         let guard = LineGuard { env, identity: author.identity };
-        let mut progress =
-            Progress { base: request.base, ..Progress::new(author.project_id, guard, &mut output) };
+        let begun = Progress::new(author.project_id, guard, &mut output);
+        let mut progress = Progress { base: request.base, is_partial: request.partial, ..begun };
         let file = progress.take_all(tx, request.lenient, &mut *lines)?;
         let Progress { ended, replaced, attributed, renamed, .. } = progress;
         keep_others(tx, &output, file.others, request.partial)?;

@@ -6,7 +6,7 @@ use baton_model::task::Task;
 use baton_model::task::conflict::Conflict;
 use baton_model::task::entry::entries;
 use baton_model::task::merge::{
-    Sides, adopt, ignored_changes, keep_sealed, lost_by_sides, merge, replaced_by, untimed_removals,
+    Sides, adopt_at, ignored_changes, keep_sealed, lost_by_sides, merge, replaced_by, untimed_removals,
 };
 use baton_model::task::receipt::{believed, received};
 use baton_model::task::record::Record;
@@ -39,8 +39,10 @@ pub(super) struct Progress<'a, 'e> {
     pub(super) untimed: UntimedLines,
     /// Texts that lines of the file have replaced, by task and field.
     pub(super) replaced: Vec<(String, Map<String, Value>)>,
-    /// Whether something of the line at hand was not the caller's to change.
+    /// Whether something of the line at hand was not the caller's to change, or was not taken from a file that stays as it is.
     pub(super) is_refused: bool,
+    /// Whether the lines are those of another file than the project's.
+    pub(super) is_partial: bool,
     /// Tasks with new comments under the names of others, which the caller alone says.
     pub(super) attributed: BTreeSet<(String, String)>,
     /// Lines about tasks that have another id on one side.
@@ -99,6 +101,7 @@ impl<'a, 'e> Progress<'a, 'e> {
             untimed: UntimedLines::default(),
             replaced: Vec::new(),
             is_refused: false,
+            is_partial: false,
             attributed: BTreeSet::new(),
             renamed: RenamedLines::default(),
             linked: LinkedLines::default(),
@@ -114,10 +117,12 @@ impl Progress<'_, '_> {
         let theirs = &received(record.clone(), self.now);
         let id = &theirs.task.task_id;
         let Some(task) = task::get(tx, project, id)? else {
-            insert(tx, project, &adopt(theirs))?;
+            let begun = adopt_at(theirs, self.now);
+            insert(tx, project, &begun)?;
             self.note_authors(id, &Map::new(), theirs);
-            // A time that was not believed is put right in the file.
-            let is_stale = theirs != record;
+            // A time that was not believed, or is not there, is put right in the file.
+            let times = |task: &Task| (task.created_at, task.updated_at);
+            let is_stale = theirs != record || times(&begun.task) != times(&record.task);
             line::put(tx, project, id, &line::KnownLines::default().followed_by(text), is_stale)?;
             match theirs.task.status.as_str() {
                 "tombstone" => self.output.deleted += 1,
@@ -202,9 +207,11 @@ impl Progress<'_, '_> {
         let mut passed = ignored_changes(known, &merged, theirs);
         passed.retain(|passed| conflicts.iter().all(|conflict| conflict.field != passed.field));
         self.older.add(version.number, &passed);
+        let mut is_whole = passed.is_empty();
         if !version.is_side && !version.is_moved {
             let mut removals = untimed_removals(known, &merged, theirs);
             removals.retain(|removal| passed.iter().all(|one| one.field != removal.field.replace('/', ".")));
+            is_whole &= removals.is_empty();
             self.untimed.add(version.number, &removals);
         }
         if version.is_side {
@@ -219,7 +226,7 @@ impl Progress<'_, '_> {
             conflicts.extend(keep_sealed(theirs, &mut merged));
         }
         let refused = self.guard.keep_held(tx, task, (&ours, &mut merged))?;
-        self.is_refused = !refused.is_empty();
+        self.is_refused = !refused.is_empty() || (self.is_partial && !is_whole);
         // What the merge decided about a field that the caller may not write has no effect.
         conflicts.retain(|conflict| refused.iter().all(|one| one.field != conflict.field));
         conflicts.extend(refused);

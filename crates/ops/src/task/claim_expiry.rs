@@ -131,9 +131,10 @@ fn after_expiry(task: &Task, why: &str, now: Millis) -> Task {
     after
 }
 
-/// A task as the next claim leaves it: one whose lease has run out is free again. Every read shows it so, whether or not the ledger
-/// says it already.
+/// A task as the next write leaves it: one whose lease has run out is free again, and one whose deferral has ended is open. Every
+/// read shows it so, whether or not the ledger says it already.
 pub(crate) fn with_expiry_applied(tx: &mut Tx<'_>, env: &Env<'_>, task: Task) -> Result<Task, Failure> {
+    let task = task.after_deferral(env.now).unwrap_or(task);
     if task.claim.is_none() || is_claim_live(tx, env, &task)? {
         return Ok(task);
     }
@@ -143,7 +144,7 @@ pub(crate) fn with_expiry_applied(tx: &mut Tx<'_>, env: &Env<'_>, task: Task) ->
     Ok(after)
 }
 
-/// The tasks whose lease has run out, each as the ledger has it and as it stands.
+/// The tasks whose lease has run out, or whose deferral has ended, each as the ledger has it and as it stands.
 pub(super) fn expired_pairs(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -152,6 +153,11 @@ pub(super) fn expired_pairs(
     let mut found = Vec::new();
     for task in expired_claims(tx, env, project_id)? {
         found.push((task.clone(), with_expiry_applied(tx, env, task)?));
+    }
+    for task in task::due_deferrals(tx, project_id, env.now)? {
+        if found.iter().all(|(known, _)| known.task_id != task.task_id) {
+            found.push((task.clone(), with_expiry_applied(tx, env, task)?));
+        }
     }
     Ok(found)
 }

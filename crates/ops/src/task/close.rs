@@ -164,6 +164,7 @@ pub(super) fn attempt(
     require_task_acceptor(tx, env, &known, author.identity, force)?;
     if !input.force {
         refuse_held(tx, &known)?;
+        refuse_open_parts(tx, &known)?;
     }
     match secret {
         Some(secret) => secret.put(&known, &mut wanted)?,
@@ -258,6 +259,26 @@ fn refuse_held(tx: &mut Tx<'_>, known: &Task) -> Result<(), Failure> {
     )
     .with("blocked_by", json!(held))
     .into())
+}
+
+/// Refuses to close an epic of which parts are open.
+pub(super) fn refuse_open_parts(tx: &mut Tx<'_>, known: &Task) -> Result<(), Failure> {
+    if known.issue_type != "epic" {
+        return Ok(());
+    }
+    let parts = task::children(tx, &known.project_id, &known.task_id)?;
+    let open: Vec<String> = parts.into_iter().filter(Task::is_open).map(|part| part.task_id).collect();
+    if open.is_empty() {
+        return Ok(());
+    }
+    let (id, count) = (&known.task_id, open.len());
+    let what = format!(
+        "cannot close epic {id}: {count} open child issue(s); close children first or use --force to override"
+    );
+    let hint = format!(
+        "`baton task list --parent {id}` lists them; `baton task close {id} --force --reason REASON` closes it all the same"
+    );
+    Err(Refusal::new(Kind::Refused, "epic_open", what, hint).with("open_parts", json!(open)).into())
 }
 
 /// Refuses to guess how a task went on which others wait for that.

@@ -15,7 +15,7 @@ pub(super) fn figures(
 ) -> Result<(Vec<TaskCount>, Vec<Task>), Failure> {
     let mut figures = count::figures(tx, project_id, env.now)?;
     let mut late = Vec::new();
-    if figures.iter().any(|figure| figure.status == "in_progress") {
+    if figures.iter().any(|figure| ["deferred", "in_progress"].contains(&figure.status.as_str())) {
         for (known, task) in expired_pairs(tx, env, project_id)? {
             add(&mut figures, &of(&known, env.now), -1);
             add(&mut figures, &of(&task, env.now), 1);

@@ -64,6 +64,9 @@ pub struct ListInput {
     /// Leave out tasks that are kept for a short time only (`ephemeral`).
     #[serde(default)]
     pub durable: bool,
+    /// Leave out tasks of these types.
+    #[serde(default)]
+    pub other_types: Vec<String>,
     /// With dependencies, and how many depend on it and comment on it.
     #[serde(default)]
     pub edges: bool,
@@ -166,6 +169,7 @@ fn filter(input: &ListInput) -> Filter {
         tags: input.tags.clone(),
         priority: input.priority,
         durable: input.durable,
+        other_types: input.other_types.clone(),
         words: words.split_whitespace().map(str::to_owned).collect(),
         ..Filter::default()
     }

@@ -23,6 +23,7 @@ mod comment;
 mod create;
 mod cycle;
 mod cycles;
+mod deferral_end;
 mod delete;
 mod depend;
 mod figures;

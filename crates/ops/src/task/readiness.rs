@@ -87,7 +87,9 @@ fn work_out(tx: &mut Tx<'_>, found: &Task) -> Result<Readiness, Failure> {
         _ => Readiness::default(),
     };
     let holding = holding(tx, found)?;
-    let shelved = matches!(found.status.as_str(), "blocked" | "deferred");
+    // What is put off until a time passes that time on.
+    let is_deferred = found.status == "deferred" && found.defer_until.is_none();
+    let shelved = found.status == "blocked" || is_deferred;
     let mut passes = parent.passes || shelved;
     for held in holding.iter().filter(|_| found.is_open()) {
         passes = passes || !is_within(tx, project, &held.depends_on_id, &found.task_id)?;

@@ -108,6 +108,7 @@ impl Operation for Ready {
             tx.prefetch(|tx| {
                 drop(project::get(tx, &project_id));
                 drop(task::expiring_claims(tx, &project_id, env.now));
+                drop(task::due_deferrals(tx, &project_id, env.now));
                 if let Some(owner) = owner.as_deref() {
                     drop(task::ready_of(tx, &project_id, owner, until));
                     drop(task::given_to(tx, &project_id, owner));
@@ -156,11 +157,13 @@ struct Query<'a> {
 
 impl Query<'_> {
     fn page(&self, tx: &mut Tx<'_>, env: &Env<'_>, window: Window) -> Result<(Vec<Task>, bool), Failure> {
-        // Leases that ran out are given back by the next claim; until then they are ready all the same.
+        // Leases that ran out are given back by the next claim, and deferrals end with the next write; until then they are ready all the
+        // same.
         let overdue = expired_pairs(tx, env, self.project_id)?;
         let is_overdue = |task: &Task| overdue.iter().any(|(_, late)| late.task_id == task.task_id);
         let late = overdue.iter().map(|(_, task)| task.clone());
-        let late = late.filter(|task| task.readiness.ready && self.filter.takes(task));
+        let is_free = |task: &Task| task.readiness.ready && task.readiness.wait_until <= self.until;
+        let late = late.filter(|task| is_free(task) && self.filter.takes(task));
         let is_own = |task: &Task| self.owner.is_some_and(|owner| is_assigned_to(task, owner));
         let (mut own, mut late): (Vec<Task>, Vec<Task>) = late.partition(is_own);
         if let Some(owner) = self.owner {

@@ -3,7 +3,7 @@
 use baton_model::delta::Kind;
 use baton_model::refusal::Refusal;
 use baton_model::task::record::parent_of;
-use baton_model::task::renamed::{RENAMED_TO, note_rename, renamed_to};
+use baton_model::task::renamed::{RENAMED_TO, note_rename, renamed_to, with_mentions_renamed};
 use baton_model::task::{Task, check_id, entry, implied_parent};
 use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, handoff, task};
@@ -17,7 +17,9 @@ use super::beads_renames::successor;
 use super::create::{id_taken, raise_counter};
 use super::delete::{refuse_handed, tombstone};
 use super::depend::touch_dependencies;
-use super::write::{answer, check_and_renew_lease, reload, update_without_delta, write};
+use super::write::{
+    Consequence, answer, check_and_renew_lease, reload, update_dependent, update_without_delta, write,
+};
 use super::{by_id_to_change, readiness};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
@@ -51,6 +53,9 @@ pub struct RenameOutput {
     pub renamed_from: String,
     /// Tasks that depend on it or are parts of it, which name the new id now.
     pub dependents: Vec<String>,
+    /// Tasks whose texts name the new id now.
+    #[serde(default)]
+    pub mentions: Vec<String>,
 }
 
 impl Operation for Rename {
@@ -72,12 +77,14 @@ impl Operation for Rename {
             raise_counter(tx, author.project_id, &input.to)?;
             let renamed = copy(tx, env, author, &known, &input.to)?;
             let dependents = redirect(tx, env, author, (&known, &renamed))?;
+            let mentions = rename_mentions(tx, env, author, (&known, &renamed))?;
             bury(tx, (&known, &renamed.task_id), (author.identity, env.now))?;
             handoff::rename_task(tx, author.project_id, (&known.task_id, &renamed.task_id))?;
             Ok(RenameOutput {
                 task: answer(&reload(tx, renamed)?, env, author),
                 renamed_from: known.task_id,
                 dependents,
+                mentions,
             })
         })
     }
@@ -178,6 +185,28 @@ pub(super) fn redirect(
     }
     changed.sort();
     changed.dedup();
+    Ok(changed)
+}
+
+/// Has the texts of other tasks name the new id. Returns their ids.
+fn rename_mentions(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    (old, new): (&Task, &Task),
+) -> Result<Vec<String>, Failure> {
+    let what = format!("names {} in place of {}", new.task_id, old.task_id);
+    let mut changed = Vec::new();
+    for before in task::mentioning(tx, &old.project_id, &old.task_id)? {
+        let is_same = [&old.task_id, &new.task_id].contains(&&before.task_id);
+        let renamed = with_mentions_renamed(&before, &old.task_id, &new.task_id);
+        if let Some(renamed) = renamed.filter(|_| !is_same) {
+            let after = Task { updated_at: env.now, ..renamed };
+            let change = Consequence { before: &before, after: &after, what: &what };
+            update_dependent(tx, env, author, &change)?;
+            changed.push(before.task_id.clone());
+        }
+    }
     Ok(changed)
 }
 

@@ -3,7 +3,7 @@
 use baton_model::refusal::Refusal;
 use baton_model::route::{self, Policy};
 use baton_model::time::{TEN_YEARS, bounds_hint, seconds_within};
-use baton_store::Failure;
+use baton_store::{Failure, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -198,11 +198,12 @@ fn negative() -> Refusal {
 /// Leases that ran out are given back first, in a transaction of its own, so that those tasks are routed with the others.
 fn take_back(cx: &mut Cx<'_>, project_id: &str, name: &str) -> Result<Vec<String>, Failure> {
     let env = &cx.env;
-    let late = cx.store.read(|tx| {
+    let is_late = cx.store.read(|tx| {
         resolve::require_project(tx, project_id)?;
-        expired_claims(tx, env, project_id)
+        let is_due = !task::due_deferrals(tx, project_id, env.now)?.is_empty();
+        Ok(is_due || !expired_claims(tx, env, project_id)?.is_empty())
     })?;
-    if late.is_empty() {
+    if !is_late {
         return Ok(Vec::new());
     }
     let request = (Some(project_id), Some(name), Route::NAME);

@@ -6,6 +6,9 @@ use serde_json::Value;
 
 use super::beads_file::Complaint;
 
+/// Fields that no line takes away.
+const LASTING: [&str; 7] =
+    ["created_at", "created_by", "issue_type", "priority", "status", "title", "closed_at"];
 /// How many removals are named one by one.
 const MAX_NAMED: usize = 20;
 
@@ -62,7 +65,11 @@ fn sentence(removal: &Conflict) -> String {
         Some(("comments", _)) => ("comment".to_owned(), "no comment is ever taken away".to_owned()),
         _ => (visible(&removal.field.replace('/', ".")).to_string(), emptying(&id, &removal.field)),
     };
-    format!("kept the ledger's {what} of {id}: the line is not newer; {how}")
+    let why = match LASTING.contains(&removal.field.as_str()) {
+        true => "the line lacks it, which takes nothing away",
+        false => "the line is not newer",
+    };
+    format!("kept the ledger's {what} of {id}: {why}; {how}")
 }
 
 /// How a field is emptied.
@@ -71,6 +78,10 @@ fn emptying(id: &str, field: &str) -> String {
         "description" | "design" | "notes" | "assignee" => {
             format!("`baton task update {id} --{field} \"\"` empties it")
         }
+        "status" | "priority" => format!("`baton task update {id} --{field} VALUE` changes it"),
+        "issue_type" => format!("`baton task update {id} --type TYPE` changes it"),
+        "title" => format!("`baton task update {id} --title TEXT` changes it"),
+        "created_at" | "created_by" | "closed_at" => "it stays as it is".to_owned(),
         "acceptance_criteria" => format!("`baton task update {id} --acceptance \"\"` empties it"),
         _ => "give it a newer `updated_at`".to_owned(),
     }

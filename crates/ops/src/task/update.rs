@@ -178,6 +178,7 @@ pub(super) fn attempt(
         require_task_acceptor(tx, env, &known, author.identity, ForceRequest::default())?;
     }
     let mut task = if known.is_open() && !wanted.is_open() {
+        close::refuse_open_parts(tx, &known)?;
         close::close(tx, env, author, &known, wanted, None)?.0
     } else {
         let what = if known.status == wanted.status {
@@ -248,6 +249,11 @@ fn apply(mut task: Task, input: &UpdateInput, now: i64) -> Result<Task, Refusal>
     }
     if let Some(status) = &input.status {
         word::check_status(status)?;
+        // Put off anew without a time, it is put off until somebody takes it up.
+        if status == "deferred" && input.defer.is_none() && task.defer_until.is_some_and(|until| until <= now)
+        {
+            task.defer_until = None;
+        }
         task.set_status(status, now);
         if status != "in_progress" {
             task.claim = None;

@@ -7,13 +7,14 @@ use baton_model::task::Task;
 use baton_model::task::claim::{Claim, Claimant, check_lease, held_elsewhere};
 use baton_model::task::view::View;
 use baton_model::task::{merge, sealed};
-use baton_store::{Failure, Tx, request, task};
+use baton_store::{Failure, Tx, request, session, task};
 use serde_json::{Map, Value, json};
 
 use super::answer::TaskAnswer;
 use super::claim_elsewhere::refuse_previous;
 use super::claim_expiry::liveness;
 use super::comment::{LateComment, keep_late};
+use super::deferral_end::end_due_deferrals;
 use super::readiness;
 use crate::handoff::edit::task_changed;
 use crate::ledger::{Author, append_json};
@@ -206,17 +207,26 @@ pub(super) fn is_elsewhere(env: &Env<'_>, own: &Session, claim: &Claim) -> bool 
 /// A write to a project's tasks: resolves who asks, takes the project, and counts as a sign of life.
 pub(super) fn write<T>(
     cx: &mut Cx<'_>,
-    (project, identity, verb): (Option<&str>, Option<&str>, &str),
+    (named, identity, verb): (Option<&str>, Option<&str>, &str),
     mut f: impl FnMut(&mut Tx<'_>, &mut Env<'_>, &Author<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let project_id = resolve::project_id(cx.store, &cx.env, project)?;
+    let project_id = resolve::project_id(cx.store, &cx.env, named)?;
     let identity = resolve::identity(cx.env.caller, identity)?;
     let Cx { store, env } = cx;
     store.write(&[&project_id], |tx| {
+        tx.prefetch(|tx| {
+            match &env.caller.session {
+                Some(id) => drop(session::get(tx, &project_id, id)),
+                None => drop(session::open_of(tx, &project_id, &identity)),
+            }
+            drop(task::due_deferrals(tx, &project_id, env.now));
+        });
         resolve::require(tx, &project_id)?;
         resolve::beat(tx, env, &project_id, &identity, verb)?;
         let own = resolve::default_session(tx, env, &project_id, &identity)?;
-        f(tx, env, &Author { project_id: &project_id, identity: &identity, session: own.as_ref() })
+        let author = Author { project_id: &project_id, identity: &identity, session: own.as_ref() };
+        end_due_deferrals(tx, env, &author)?;
+        f(tx, env, &author)
     })
 }
 

@@ -97,6 +97,10 @@ crate::sql! {
     CHILDREN = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND parent_id = $2 ORDER BY task_id");
     MARKED_EPHEMERAL = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND status <> 'tombstone'
         AND (extra LIKE '%\"ephemeral\":%' OR extra LIKE '%\"wisp\":%')");
+    DUE_DEFERRALS = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND status = 'deferred'
+        AND defer_until IS NOT NULL AND defer_until <= $2");
+    MENTIONING = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND status <> 'tombstone'
+        AND (title LIKE $2 OR description LIKE $3 OR extra LIKE $4)");
     COUNT_OPEN = "SELECT COUNT(*) FROM task WHERE project_id = $1 AND status <> 'closed' AND status <> 'tombstone'";
     BY_PREFIX = "SELECT task_id FROM task WHERE project_id = $1 AND task_id >= $2 AND task_id < $3 ORDER BY task_id LIMIT 5";
 }
@@ -239,6 +243,17 @@ pub fn expiring_claims(
         }
     }
     Ok((sessions, tasks))
+}
+
+/// The tasks whose texts may hold these words, by id: more than those that do, where they have an underscore or other letters' case.
+pub fn mentioning(tx: &mut Tx<'_>, project_id: &str, words: &str) -> Result<Vec<Task>, Fault> {
+    let pattern = format!("%{words}%");
+    by_name(read_all(tx.query(MENTIONING, params![project_id, &pattern, &pattern, &pattern])?)?)
+}
+
+/// The tasks that were put off until a time that has come, by id.
+pub fn due_deferrals(tx: &mut Tx<'_>, project_id: &str, now: Millis) -> Result<Vec<Task>, Fault> {
+    by_name(read_all(tx.query(DUE_DEFERRALS, params![project_id, now])?)?)
 }
 
 /// The tasks that an identity has under a claim without a session.

@@ -289,7 +289,8 @@ pub(super) fn state(words: &[String], out: &mut Out<'_>) -> Result<(), AppError>
             out.print(&states, |all| {
                 let line =
                     |(name, value): (&String, &String)| format!("{}: {}\n", visible(name), visible(value));
-                all.states.iter().map(line).collect()
+                let text: String = all.states.iter().map(line).collect();
+                if text.is_empty() { format!("{} has no states\n", visible(&all.issue_id)) } else { text }
             })
         }
         [id, dimension] => {

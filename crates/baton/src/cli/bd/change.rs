@@ -199,17 +199,16 @@ fn created(mut args: Create, out: &Out<'_>) -> Result<tasks::CreateInput, AppErr
     }
     if let Some(spawner) = args.waits_for {
         input.deps.push(format!("waits-for:{spawner}"));
-        if args.waits_for_gate != "all-children" {
-            return Err(Refusal::invalid(
-                "not_supported",
-                "a new issue waits for all parts here",
-                "create it without --waits-for-gate, or have it depend on one part: bd dep add ID PART",
-            )
-            .into());
-        }
     }
     input.extra.extend(args.kept.extra()?);
     Ok(input)
+}
+
+/// What there is to say of an issue that is to wait for one of several parts.
+pub(super) fn refusal(args: &Create) -> Option<Refusal> {
+    let hint = "create it without --waits-for-gate, or have it depend on one part: `bd dep add ID PART`";
+    let what = "a new issue waits for all parts here";
+    (args.waits_for_gate == "any-children").then(|| Refusal::invalid("not_supported", what, hint))
 }
 
 /// A part has the labels of the whole.
@@ -244,7 +243,7 @@ pub(super) fn update(args: Update, out: &mut Out<'_>) -> Result<(), AppError> {
     if let Some(status) = args.status.as_deref().filter(|_| !args.force) {
         settings::check_status(status)?;
     }
-    let (ids, claims, silent) = (args.ids.clone(), args.claim, args.silent);
+    let (ids, claims, silent, forced) = (args.ids.clone(), args.claim, args.silent, args.force);
     if !args.force {
         check_type(args.fields.issue_type(), out)?;
     }
@@ -254,11 +253,24 @@ pub(super) fn update(args: Update, out: &mut Out<'_>) -> Result<(), AppError> {
         return out.print(&Vec::<Value>::new(), |_| "No updates specified\n".to_owned());
     }
     let only_claims = claims && is_unchanged;
+    let closes_by_force = forced && input.status.as_deref() == Some("closed");
     let updated = EachIssue::try_all(&ids, out, |id, out| {
         let mut issue = None;
         if claims {
             let claimed = out.app.run::<tasks::ClaimTask>(&claim(Some(id.clone()), out))?;
             issue = claimed.task.map(shape::claimed);
+        }
+        if closes_by_force {
+            let (project, identity, reason) = (out.project(), out.identity(), input.close_reason.clone());
+            let close = tasks::CloseInput {
+                project,
+                identity,
+                id: id.clone(),
+                reason,
+                force: true,
+                ..Default::default()
+            };
+            out.app.run::<tasks::Close>(&close)?;
         }
         if !only_claims {
             let (project, identity) = (out.project(), out.identity());

@@ -10,7 +10,6 @@ use serde::Serialize;
 use super::Out;
 use super::list::Selection;
 use super::shape::{Group, Groups};
-use crate::cli::task;
 use crate::error::AppError;
 
 /// By what issues are grouped.
@@ -67,6 +66,20 @@ struct Figures {
 pub(super) fn stats(out: &mut Out<'_>) -> Result<(), AppError> {
     let stats = out.app.run::<tasks::Stats>(&tasks::StatsInput { project: out.project(), durable: true })?;
     out.print(&Figures { summary: stats.summary }, |stats| {
-        task::figures(&stats.summary).iter().map(|(name, figure)| format!("{name}: {figure}\n")).collect()
+        let it = &stats.summary;
+        let counts = [
+            ("Total Issues", it.total_issues),
+            ("Open", it.open_issues),
+            ("In Progress", it.in_progress_issues),
+            ("Blocked", it.blocked_issues),
+            ("Deferred", it.deferred_issues),
+            ("Closed", it.closed_issues),
+            ("Ready to Work", it.ready_issues),
+            ("Pinned", it.pinned_issues),
+            ("Epics Ready to Close", it.epics_eligible_for_closure),
+        ];
+        let lines = counts.into_iter().map(|(name, count)| format!("{name}: {count}\n"));
+        let lead = format!("Avg Lead Time: {} hours\n", it.average_lead_time_hours);
+        lines.chain([lead]).collect()
     })
 }

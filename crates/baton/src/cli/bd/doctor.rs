@@ -72,11 +72,13 @@ impl Diagnosis {
     }
 }
 
+/// What there is to say of a word behind the verb.
+pub(super) fn refusal(args: &Doctor) -> Option<Refusal> {
+    let what = format!("`{}` is no option of bd doctor", visible(args.folder.first()?));
+    Some(Refusal::invalid("not_supported", what, "`bd -C FOLDER doctor` checks another folder"))
+}
+
 pub(super) fn doctor(args: &Doctor, out: &mut Out<'_>) -> Result<(), AppError> {
-    if let Some(folder) = args.folder.first() {
-        let what = format!("`{}` is no option of bd doctor", visible(folder));
-        return Err(Refusal::invalid("usage", what, "bd -C FOLDER doctor checks another folder").into());
-    }
     let fixed = match args.fix || args.dry_run {
         true => Some(mend(args.dry_run, out)?),
         false => None,

@@ -43,7 +43,7 @@ impl<T> EachIssue<T> {
         Ok(self.done)
     }
 
-    /// Prints what was done; the call fails if one was refused.
+    /// Prints what was done; the call fails if every one was refused, as in Beads. What was refused is named.
     pub(super) fn print(
         &self,
         out: &Out<'_>,
@@ -52,6 +52,6 @@ impl<T> EachIssue<T> {
         if !self.done.is_empty() || out.json {
             print(&self.done)?;
         }
-        if self.has_failed { Err(AppError::Reported) } else { Ok(()) }
+        if self.has_failed && self.done.is_empty() { Err(AppError::Reported) } else { Ok(()) }
     }
 }

@@ -5,7 +5,7 @@ use baton_model::refusal::Refusal;
 use serde_json::{Map, Value, json};
 
 use super::args::{Bd, Command, Dep, Relation, Setup, Work};
-use super::{Out, gate, link, options, reference, settings};
+use super::{Out, change, doctor, gate, link, options, reference, settings};
 use crate::error::{AppError, quote};
 
 /// What is wrong with the words of a call, whole: a verb of Beads that is not here says what to use.
@@ -51,7 +51,9 @@ pub(super) fn misused(error: &clap::Error, words: &[String]) -> Refusal {
         if let Some(tip) = line.strip_prefix("tip: ") {
             // It names the first letters of what was written, and not the text.
             let tip = match tip.starts_with("to pass '") {
-                true => "a text that begins with a hyphen stands behind `--`, after all options",
+                true => {
+                    "there is no such option; a text that begins with a hyphen stands behind `--`, after all options"
+                }
                 false => tip,
             };
             hint.push_str(tip);
@@ -80,11 +82,14 @@ pub(super) fn unsupported(bd: &Bd, words: &[String]) -> Option<Refusal> {
             let on = on.as_ref().or(blocked_by.as_ref()).or(depends_on.as_ref())?;
             link::external_refusal(on, kind)
         }
-        Command::Work(Work::Create(args)) => args.deps.iter().find_map(|dep| {
-            let at = dep.find("external:")?;
-            let kind = dep[..at].trim_end_matches(':');
-            link::external_refusal(&dep[at..], if kind.is_empty() { "blocks" } else { kind })
+        Command::Work(Work::Create(args)) => change::refusal(args).or_else(|| {
+            args.deps.iter().find_map(|dep| {
+                let at = dep.find("external:")?;
+                let kind = dep[..at].trim_end_matches(':');
+                link::external_refusal(&dep[at..], if kind.is_empty() { "blocks" } else { kind })
+            })
         }),
+        Command::Setup(Setup::Doctor(args)) => doctor::refusal(args),
         // Before the verb the option is one of every command, and means something else.
         Command::Setup(Setup::Import { .. }) => {
             let after = words.iter().skip_while(|word| *word != "import");

@@ -4,6 +4,7 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use baton_model::id::visible;
 use baton_ops::task as tasks;
 use serde::Serialize;
 
@@ -33,7 +34,8 @@ pub(super) struct Included {
 pub(super) fn export(output: Option<String>, included: &Included, out: &mut Out<'_>) -> Result<(), AppError> {
     let memories = if included.memories { ledger_memories(out)? } else { String::new() };
     if let Some(path) = output {
-        beads::export(out.app, &path)?;
+        let exported = beads::export(out.app, &path)?;
+        out.remark(&format!("✓ Exported {} issues to {}", exported.tasks, visible(&path)));
         if !memories.is_empty() {
             let mut file = OpenOptions::new().append(true).open(&path)?;
             file.write_all(memories.as_bytes())?;
@@ -81,6 +83,7 @@ pub(super) fn import(path: Option<String>, dry_run: bool, out: &mut Out<'_>) -> 
     let named = if is_mirror { None } else { nameless::with_ids(&path, out)? };
     let path = named.as_ref().map_or(path, |file| file.path().display().to_string());
     let done = beads::import(out.app, &path, actor.as_deref(), dry_run)?;
+    beads::remark_findings(out.app, &done);
     let imported = Imported {
         source,
         created: done.created,

@@ -176,8 +176,7 @@ pub(super) fn list(args: List, out: &mut Out<'_>) -> Result<(), AppError> {
         return ready(Selection::new(args.filters, args.look, out)?.and(conditions), filters, out);
     }
     // What is put off, or was closed at a time, is not in the usual list.
-    let hides_gates =
-        !args.more.include_gates && args.filters.issue_type.is_none() && args.more.id.is_empty();
+    let other_types = hidden_types(&args.more, args.filters.issue_type.is_some());
     let times = &args.more.times;
     let closed = times.closed_after.is_some() || times.closed_before.is_some();
     let mut selection =
@@ -185,9 +184,7 @@ pub(super) fn list(args: List, out: &mut Out<'_>) -> Result<(), AppError> {
     selection.ledger.all |= args.all || closed;
     selection.ledger.unassigned = args.more.no_assignee;
     selection.ledger.durable = hides_ephemeral(&args.more, has_wisp_type);
-    if hides_gates && has_gates(&selection, out)? {
-        selection = selection.and([select::no_gates()]);
-    }
+    selection.ledger.other_types = other_types;
     let Some(format) = args.format else { return selection.print(out) };
     let (items, _) = selection.find(out)?;
     out.text(&match format.as_str() {
@@ -196,15 +193,17 @@ pub(super) fn list(args: List, out: &mut Out<'_>) -> Result<(), AppError> {
     })
 }
 
-/// Whether there are gates among what a list is about: without any, the ledger alone answers it.
-fn has_gates(selection: &Selection, out: &mut Out<'_>) -> Result<bool, AppError> {
-    let input = tasks::ListInput {
-        issue_type: Some(super::gate::GATE.to_owned()),
-        edges: false,
-        limit: Some(1),
-        ..selection.ledger.clone()
-    };
-    Ok(!out.app.run::<tasks::List>(&input)?.items.is_empty())
+/// Types of issues that are no work, which programs keep there.
+const INFRASTRUCTURE: [&str; 4] = ["agent", "message", "rig", "role"];
+
+/// The types that a list leaves out: gates, and what programs keep, unless they are asked for.
+fn hidden_types(more: &MoreFilters, has_type: bool) -> Vec<String> {
+    if has_type || !more.id.is_empty() {
+        return Vec::new();
+    }
+    let gates = [super::gate::GATE].into_iter().filter(|_| !more.include_gates);
+    let infrastructure = INFRASTRUCTURE.into_iter().filter(|_| !more.include_infra);
+    gates.chain(infrastructure).map(str::to_owned).collect()
 }
 
 /// Whether short-lived issues stay out of a list: they are shown where they are asked for.

@@ -16,6 +16,7 @@ mod doctor;
 mod duplicates;
 mod each;
 mod edit;
+mod exclude;
 mod explain;
 mod failure;
 mod file;
@@ -35,6 +36,7 @@ mod nameless;
 mod options;
 mod part;
 mod plan;
+mod redirect;
 pub(super) mod reference;
 mod relation;
 mod remove;
@@ -115,6 +117,10 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         return fail(&refusal.into(), json, false);
     }
     app.in_words_of_face = Some(failure::in_words_of_bd);
+    if let Err(refusal) = redirect::refuse(&bd.command, app) {
+        let json = app.format == Format::Json || bd.global.json;
+        return fail(&refusal.into(), json, false);
+    }
     let var = |name: &str| app.config.vars.get(name).filter(|value| !value.is_empty()).cloned();
     let global = bd.global;
     let actor = global.actor.or_else(|| var("BEADS_ACTOR")).or_else(|| var("BD_ACTOR"));

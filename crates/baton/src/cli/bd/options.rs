@@ -22,6 +22,65 @@ pub(super) const OPTIONS: &[(&str, &str, &str, &str)] = &[
         "checks a migration of the database",
         "`baton doctor`: the store migrates itself",
     ),
+    ("init", "--server", SERVER, LEDGER),
+    ("init", "--shared-server", SERVER, LEDGER),
+    ("init", "--proxied-server", SERVER, LEDGER),
+    ("init", "--external", SERVER, LEDGER),
+    ("init", "--server-host", SERVER, LEDGER),
+    ("init", "--server-port", SERVER, LEDGER),
+    ("init", "--server-user", SERVER, LEDGER),
+    ("init", "--server-socket", SERVER, LEDGER),
+    ("init", "--backend", DATABASE, LEDGER),
+    ("init", "--database", DATABASE, LEDGER),
+    ("init", "--pg-url", DATABASE, LEDGER),
+    ("init", "--mysql-url", DATABASE, LEDGER),
+    ("init", "--sqlite-path", DATABASE, LEDGER),
+    (
+        "init",
+        "--contributor",
+        "keeps issues in a repository of your own",
+        "`bd init`; `baton handoff create` sends work to the repository that it is for",
+    ),
+    (
+        "init",
+        "--role",
+        "says whether you maintain the repository",
+        "`bd init`; `baton handoff create` sends work to the repository that it is for",
+    ),
+    (
+        "init",
+        "--team",
+        "sets up a branch for a team",
+        "`bd init`: git carries .beads/issues.jsonl on the branch of the code",
+    ),
+    (
+        "init",
+        "--branch",
+        "keeps issues on a branch of their own",
+        "`bd init`: git carries .beads/issues.jsonl on the branch of the code",
+    ),
+    (
+        "init",
+        "--remote",
+        "clones the issues of a database server",
+        "`git clone URL`, then `bd bootstrap` in the clone: git carries .beads/issues.jsonl",
+    ),
+    ("init", "--reinit-local", DELETES, KEPT),
+    ("init", "--discard-remote", DELETES, KEPT),
+    ("init", "--destroy-token", DELETES, KEPT),
+    ("init", "--agents-template", AGENTS_FILE, ONBOARD),
+    ("init", "--agents-file", AGENTS_FILE, ONBOARD),
+    ("init", "--agents-profile", AGENTS_FILE, ONBOARD),
+    ("init", "--debug", "prints how it goes", "`baton doctor`, which checks the store"),
+    (
+        "unclaim",
+        "--if-assignee",
+        "gives it back only if this agent has it",
+        "`bd unclaim ID`, which is refused where another agent has it",
+    ),
+    ("unclaim", "--if-fence", "gives it back only under this claim", "`baton task release ID --token N`"),
+    ("query", "--offset", "skips results", "`--limit 0`"),
+    ("help", "--doc", "prints a page of the reference", "`bd help COMMAND`, or `bd help --all`"),
     ("doctor", "--perf", "measures the database", "`baton doctor`, which checks the store"),
     ("doctor", "--server", "checks the database server", "`baton doctor`, which checks the store"),
     ("create", "--event-actor", "says who caused an event", "`bd create --type event --metadata JSON`"),
@@ -117,6 +176,26 @@ pub(super) const OPTIONS: &[(&str, &str, &str, &str)] = &[
     ),
 ];
 
+/// What several options of `bd init` are for, and what to use in their place.
+const SERVER: &str = "uses a database server";
+const DATABASE: &str = "chooses the database";
+const LEDGER: &str =
+    "`bd init`: one ledger has the issues of all repositories; the setting `store` names a server";
+const DELETES: &str = "deletes the issues that are there";
+const KEPT: &str = "`bd init`, which keeps what is there; `bd delete ID --force` deletes an issue";
+const AGENTS_FILE: &str = "writes a file of instructions for agents";
+const ONBOARD: &str = "`bd init`, then `bd onboard`, which prints what belongs into AGENTS.md";
+
+/// Options of every command that are not here: option, what it is for, what to use in its place.
+const GLOBAL: [(&str, &str, &str); 2] = [
+    (
+        "--global",
+        "takes the database of the user",
+        "one ledger has the issues of all your repositories: `bd -C FOLDER list`",
+    ),
+    ("--profile", "measures the command", "`baton doctor`, which checks the store"),
+];
+
 /// What there is to say of an option that is not among ours.
 pub(super) fn option_refusal(verb: &[&str], option: &str) -> Option<Refusal> {
     let is_verb = |known: &str| {
@@ -124,10 +203,9 @@ pub(super) fn option_refusal(verb: &[&str], option: &str) -> Option<Refusal> {
         verb.first().copied() == words.next() && words.next().is_none_or(|word| verb.get(1) == Some(&word))
     };
     let option = if option == "-w" { "--watch" } else { option };
-    if option == "--global" {
-        let what = "`bd --global` takes the database of the user; Baton does not have it";
-        let hint = "use instead: one ledger has the issues of all your repositories: `bd -C FOLDER list`";
-        return Some(Refusal::invalid("not_supported", what, hint));
+    if let Some((_, purpose, instead)) = GLOBAL.iter().find(|(name, ..)| *name == option) {
+        let what = format!("`bd {option}` {purpose}; Baton does not have it");
+        return Some(Refusal::invalid("not_supported", what, format!("use instead: {instead}")));
     }
     let (name, _, purpose, instead) =
         OPTIONS.iter().find(|(known, name, ..)| *name == option && is_verb(known))?;

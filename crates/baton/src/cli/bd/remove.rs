@@ -197,13 +197,13 @@ pub(super) fn rename(id: String, to: String, out: &mut Out<'_>) -> Result<(), Ap
     let renamed = Renamed {
         old_id: done.renamed_from,
         new_id: done.task.view.id,
-        references_updated: done.dependents.len(),
+        references_updated: done.dependents.iter().chain(&done.mentions).collect::<BTreeSet<_>>().len(),
     };
     out.print(&renamed, |renamed| {
         let dependents = match renamed.references_updated {
             0 => String::new(),
-            1 => "  one issue depends on it and names the new id\n".to_owned(),
-            count => format!("  {count} issues depend on it and name the new id\n"),
+            1 => "  one issue names the new id in its place\n".to_owned(),
+            count => format!("  {count} issues name the new id in its place\n"),
         };
         format!("✓ Renamed {} to {}\n{dependents}", visible(&renamed.old_id), visible(&renamed.new_id))
     })

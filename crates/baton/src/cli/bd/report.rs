@@ -208,12 +208,17 @@ pub(super) fn history(id: &str, limit: Option<u32>, out: &mut Out<'_>) -> Result
     found.reverse();
     let most = limit.filter(|limit| *limit > 0).map_or(usize::MAX, |limit| limit as usize);
     found.truncate(most);
+    let nothing = format!(
+        "No history of {}: the ledger has it as it came; `git log -p .beads/issues.jsonl` shows what the file had\n",
+        visible(&id)
+    );
     out.print(&found, |all| {
         let line = |change: &Change| {
             let at = serde_json::to_value(change.at).ok().and_then(|at| at.as_str().map(str::to_owned));
             format!("{} {}: {}\n", at.unwrap_or_default(), visible(&change.by), visible(&change.summary))
         };
-        all.iter().map(line).collect()
+        let text: String = all.iter().map(line).collect();
+        if text.is_empty() { nothing } else { text }
     })
 }
 

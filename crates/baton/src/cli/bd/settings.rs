@@ -143,39 +143,13 @@ pub(super) fn config(verb: ConfigVerb, out: &mut Out<'_>) -> Result<(), AppError
     }
 }
 
-/// Groups of settings by which Beads does something that Baton does not do by them.
-const GROUPS: [&str; 24] = [
-    "ado",
-    "agent",
-    "ai",
-    "auto_compact",
-    "backup",
-    "compact",
-    "create",
-    "daemon",
-    "directory",
-    "dolt",
-    "export",
-    "federation",
-    "git",
-    "github",
-    "gitlab",
-    "hierarchy",
-    "import",
-    "jira",
-    "linear",
-    "notion",
-    "routing",
-    "status",
-    "sync",
-    "validation",
-];
+/// The group of settings that Beads only keeps, for the user's own scripts.
+const CUSTOM: &str = "custom.";
 
-/// Whether a setting is one of the project's own, which Beads only keeps for its scripts: `custom.KEY` or another group.
+/// Whether a setting is one of the project's own: no program does anything by it.
 fn is_own(key: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-    let group = key.split_once('.').filter(|(group, rest)| !group.is_empty() && !rest.is_empty());
-    key.chars().all(is_plain) && group.is_some_and(|(group, _)| group != "types" && !GROUPS.contains(&group))
+    key.strip_prefix(CUSTOM).is_some_and(|name| !name.is_empty() && name.chars().all(is_plain))
 }
 
 /// What there is to say of a call that sets something by which Beads would do what is done otherwise here.
@@ -231,9 +205,21 @@ fn unsettable(key: &str) -> Refusal {
                 "`baton config show` shows what can be set here, and the files in which it is set"
             }
             "create" | "validation" => "say it with the call: `bd create TITLE --validate`",
+            "worktree" => "`git worktree add FOLDER` makes one where you say; all of them share one ledger",
+            "lease" => "`baton task claim ID --lease SPAN` says how long a claim holds",
+            "external_projects" | "repos" => {
+                "`bd -C FOLDER list` lists the issues of another repository, `baton project relate` relates its project to this one"
+            }
+            "doctor" => "`bd doctor --check NAME` looks at one thing alone",
+            "list" | "output" | "defaults" => {
+                "say it with the call: `bd list --limit N`, `bd create TITLE --priority N`"
+            }
+            "storage" | "metrics" => {
+                "the setting `store` in config.toml names the ledger; `baton config show` shows it"
+            }
             "hierarchy" => "parts lie three deep at most; nothing is to be set",
             _ => {
-                "settings are in .baton.toml and config.toml; `baton config show` shows them with their names"
+                "settings are in .baton.toml and config.toml; `baton config show` shows them with their names; one of your own begins with `custom.`: `bd config set custom.KEY VALUE`"
             }
         },
     };

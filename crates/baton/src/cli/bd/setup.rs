@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::args::{Dolt, Prime, Setup, Sync};
 use super::file::{Included, beads_file, export, import};
-use super::{Out, about, doctor, human, memory, settings};
+use super::{Out, about, doctor, exclude, human, memory, settings};
 use crate::app::LOCK_PATIENCE_AT_BEGINNING;
 use crate::cli::beads;
 use crate::error::AppError;
@@ -20,8 +20,8 @@ use crate::repo_file::RepoFile;
 pub(super) fn run(verb: Setup, out: &mut Out<'_>) -> Result<(), AppError> {
     match verb {
         Setup::Init(args) => {
-            for remark in args.without_effect.remarks() {
-                out.remark(remark);
+            if args.stealth {
+                exclude::beads_folder(out)?;
             }
             init(args.prefix.or(args.name), args.from_jsonl.flatten(), out)
         }
@@ -268,6 +268,7 @@ fn sync(args: &Sync, out: &mut Out<'_>) -> Result<(), AppError> {
         let (mut created, mut updated) = (0, 0);
         if file.is_file() {
             let done = beads::import(out.app, &path, actor.as_deref(), is_dry)?;
+            beads::remark_findings(out.app, &done);
             (created, updated) = (done.created, done.updated);
         }
         let input = tasks::BeadsExportInput {

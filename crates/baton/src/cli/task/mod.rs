@@ -17,7 +17,7 @@ use super::ActingIdentity;
 use crate::app::App;
 use crate::error::AppError;
 pub(super) use fields::{Fields, object};
-pub(super) use overview::{cycles, figures, tree};
+pub(super) use overview::{cycles, tree};
 pub(super) use query::{follow_ups, task_text as details};
 
 /// Create, find, claim, change and close tasks; shows the board by default

@@ -75,7 +75,7 @@ pub(super) fn stats(answer: &ops::StatsOutput) -> String {
 }
 
 /// How many tasks stand where, by name.
-pub(crate) fn figures(figures: &ops::TaskFigures) -> [(&'static str, String); 10] {
+fn figures(figures: &ops::TaskFigures) -> [(&'static str, String); 10] {
     [
         ("total issues", figures.total_issues.to_string()),
         ("open issues", figures.open_issues.to_string()),

@@ -30,6 +30,7 @@ fn deleted(done: &ops::DeleteOutput) -> String {
 
 pub(super) fn renamed(done: &ops::RenameOutput) -> String {
     let names = |id: &String| format!("  {} names the new id\n", visible(id));
-    let dependents: String = done.dependents.iter().map(names).collect();
+    let named = done.mentions.iter().filter(|id| !done.dependents.contains(id));
+    let dependents: String = done.dependents.iter().chain(named).map(names).collect();
     format!("{} is {} now\n{dependents}", visible(&done.renamed_from), visible(&done.task.view.id))
 }

@@ -6,6 +6,7 @@ use super::super::conflict::{Conflict, Side};
 use super::super::entry::{self, entries};
 use super::super::record::{OWN, Record};
 use super::super::sealed;
+use super::super::version::Version;
 use super::{clocks_of, replaced, text};
 
 /// Fields that follow from others, or tell when and not what.
@@ -60,7 +61,7 @@ impl Sides<'_> {
 pub fn lost_by_sides(known: &[Record], sides: &Sides<'_>, merged: &Record) -> Vec<Conflict> {
     let Sides { ours, theirs, .. } = sides;
     let versions: Vec<Map<String, Value>> = known.iter().map(entries).collect();
-    let (our, current, line) = (entries(ours), entries(merged), entries(theirs));
+    let (our, current, line) = (entries(ours), entries(merged), Version::of(theirs).entries);
     let is_told =
         |name: &str| !entry::is_comment(name) && !entry::is_member(name) && !DERIVED.contains(&name);
     let conflict = |name: &str, side: Side| Conflict {

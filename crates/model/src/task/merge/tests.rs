@@ -1,4 +1,5 @@
 mod foreign;
+mod lacking;
 mod late;
 
 use serde_json::json;

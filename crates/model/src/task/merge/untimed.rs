@@ -19,7 +19,8 @@ pub fn untimed_removals(known: &[Record], merged: &Record, theirs: &Record) -> V
     let Some(origin) = versions.rfind(is_origin) else { return Vec::new() };
     let entries = entry::entries(merged);
     let is_removed = |name: &&String| {
-        let is_covered = entry::is_comment(name) || theirs.coverage.includes(name);
+        let coverage = &theirs.coverage;
+        let is_covered = entry::is_comment(name) || coverage.includes(name) || coverage.is_missing(name);
         !line.entries.contains_key(*name) && is_covered && entries.contains_key(*name)
     };
     let removal = |name: &String| Conflict {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::{clock, entry};
+use super::super::{clock, coverage, entry};
 use super::{OWN, Record, as_object, canonical, read};
 
 /// Names that an older or newer file has for our own fields, at the top.
@@ -32,6 +32,11 @@ pub fn write(record: &Record, base: Option<&Map<String, Value>>) -> Map<String, 
             (changed, ours_changed) = (true, ours_changed || key == "metadata" || key == "estimated_minutes");
             row.insert(key.clone(), value.clone());
         }
+    }
+    if changed {
+        // Its readers take nothing from a line about what it lacks of these.
+        let lacking = coverage::LASTING.into_iter().filter(|key| !base.contains_key(*key));
+        row.extend(lacking.filter_map(|key| Some((key.to_owned(), wanted.get(key)?.clone()))));
     }
     if ours_changed {
         // They travel in the metadata from now on; at the top they would say what was.

@@ -160,7 +160,7 @@ pub(in crate::cli::bd) struct Update {
     /// Claim it for yourself
     #[arg(long)]
     pub claim: bool,
-    /// Take a type that no issue has yet
+    /// Take a type that no issue has yet; with --status closed, close even if something blocks it
     #[arg(long)]
     pub force: bool,
     /// Print nothing

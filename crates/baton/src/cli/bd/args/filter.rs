@@ -120,8 +120,8 @@ pub(in crate::cli::bd) struct MoreFilters {
     /// Gates as well, which `list` leaves out
     #[arg(long)]
     pub include_gates: bool,
-    /// Accepted and ignored: issues of all kinds are listed
-    #[arg(long, hide = true)]
+    /// Issues of the types agent, message, rig and role as well, which `list` leaves out
+    #[arg(long)]
     pub include_infra: bool,
     /// Accepted and ignored: issues of all kinds are listed
     #[arg(long, hide = true)]

@@ -98,9 +98,6 @@ pub(super) struct Ignored {
     /// Accepted and ignored
     #[arg(long, global = true, hide = true, value_name = "POLICY")]
     pub dolt_auto_commit: Option<String>,
-    /// Accepted and ignored: nothing is measured
-    #[arg(long, global = true, hide = true)]
-    pub profile: bool,
     /// Accepted and ignored
     #[arg(long, global = true, hide = true)]
     pub embedded: bool,

@@ -12,49 +12,11 @@ pub(in crate::cli::bd) struct Init {
     /// Import the issues of this file; without a value those of .beads/issues.jsonl, as usual
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     pub from_jsonl: Option<Option<String>>,
-    #[command(flatten)]
-    pub without_effect: WithoutEffect,
+    /// Keep git from adding the folder .beads, by a line in this clone's .git/info/exclude
+    #[arg(long, alias = "setup-exclude")]
+    pub stealth: bool,
     #[command(flatten)]
     pub ignored: InitIgnored,
-}
-
-/// Ways of Beads to keep issues, which are named where they are asked for: there is one ledger here for all of them.
-#[derive(clap::Args)]
-pub(in crate::cli::bd) struct WithoutEffect {
-    /// Accepted and ignored: one ledger serves all folders; the setting `store` names a server
-    #[arg(long, alias = "shared-server", alias = "proxied-server", hide = true)]
-    pub server: bool,
-    /// Accepted and ignored: `baton handoff create` sends work to the repository that it is for
-    #[arg(long, hide = true)]
-    pub contributor: bool,
-    /// Accepted and ignored: git carries the file to the team
-    #[arg(long, hide = true)]
-    pub team: bool,
-    /// Accepted and ignored: nothing is deleted here; `bd delete ID --force` deletes an issue
-    #[arg(long, alias = "discard-remote", hide = true)]
-    pub reinit_local: bool,
-}
-
-impl WithoutEffect {
-    /// What was asked for and has no effect, with what to use.
-    pub(in crate::cli::bd) fn remarks(&self) -> Vec<&'static str> {
-        let remarks = [
-            (
-                self.server,
-                "--server has no effect: one ledger serves all folders; the setting `store` names a server",
-            ),
-            (
-                self.contributor,
-                "--contributor has no effect: `baton handoff create` sends work to the repository that it is for",
-            ),
-            (self.team, "--team has no effect: git carries .beads/issues.jsonl to the team"),
-            (
-                self.reinit_local,
-                "--reinit-local has no effect: nothing is deleted here; `bd delete ID --force` deletes an issue",
-            ),
-        ];
-        remarks.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, remark)| remark).collect()
-    }
 }
 
 /// Options of `bd init` that have nothing to act on here.
@@ -69,12 +31,6 @@ pub(in crate::cli::bd) struct InitIgnored {
     /// Accepted and ignored: init sets up no merge driver; `baton init --merge-driver` does
     #[arg(long, hide = true)]
     pub skip_merge_driver: bool,
-    /// Accepted and ignored: nothing is written into the repository
-    #[arg(long, hide = true)]
-    pub stealth: bool,
-    /// Accepted and ignored: nothing is written into the repository
-    #[arg(long, hide = true)]
-    pub setup_exclude: bool,
     /// Accepted and ignored: nothing is overwritten
     #[arg(long, short, hide = true)]
     pub force: bool,
@@ -84,34 +40,6 @@ pub(in crate::cli::bd) struct InitIgnored {
     /// Accepted and ignored: a folder that is registered stays as it is
     #[arg(long, hide = true)]
     pub init_if_missing: bool,
-    /// Accepted and ignored: there is one kind of ledger
-    #[arg(long, hide = true, value_name = "KIND")]
-    pub backend: Option<String>,
-    /// Accepted and ignored: the ledger has no branches
-    #[arg(long, short, hide = true, value_name = "BRANCH")]
-    pub branch: Option<String>,
-    /// Accepted and ignored: the setting `store` names the ledger
-    #[arg(long, hide = true, value_name = "NAME")]
-    pub database: Option<String>,
-    /// Accepted and ignored: `baton agent` has the roles
-    #[arg(long, hide = true, value_name = "ROLE")]
-    pub role: Option<String>,
-    /// Accepted and ignored: git's remote is used
-    #[arg(long, hide = true, value_name = "URL")]
-    pub remote: Option<String>,
-    /// Accepted and ignored: init writes no AGENTS.md
-    #[arg(long, alias = "agents-file", alias = "agents-profile", hide = true, value_name = "FILE")]
-    pub agents_template: Option<String>,
-    /// Accepted and ignored: the setting `store` names the server
-    #[arg(
-        long,
-        alias = "server-port",
-        alias = "server-user",
-        alias = "server-socket",
-        hide = true,
-        value_name = "X"
-    )]
-    pub server_host: Vec<String>,
 }
 
 /// `bd bootstrap`.

@@ -25,11 +25,6 @@ pub(in crate::cli::bd) fn assigned_to(name: &str) -> Condition {
     Condition::Any(vec![is(name.to_owned()), is(identity(name))])
 }
 
-/// Every issue that is not a gate.
-pub(in crate::cli::bd) fn no_gates() -> Condition {
-    Condition::Not(Box::new(Condition::Field(Field::Type, Test::Is("gate".to_owned()))))
-}
-
 /// The conditions of the common filters that the ledger's own list does not know.
 pub(in crate::cli::bd) fn filtered(filters: &Filters) -> Result<Vec<Condition>, Refusal> {
     let mut found = Vec::new();
@@ -93,7 +88,9 @@ pub(in crate::cli::bd) fn filter_conditions(filters: &MoreFilters) -> Result<Vec
         found.push(Condition::Field(Field::Pinned, Test::Flag(filters.pinned)));
     }
     if filters.deferred {
-        found.push(Condition::Not(Box::new(Condition::Field(Field::Deferred, Test::Empty))));
+        let has_time = Condition::Not(Box::new(Condition::Field(Field::Deferred, Test::Empty)));
+        let without = Condition::Field(Field::Status, Test::Is("deferred".to_owned()));
+        found.push(Condition::Any(vec![has_time, without]));
     }
     if filters.overdue {
         let now = crate::clock::now();
