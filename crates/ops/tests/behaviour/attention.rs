@@ -126,8 +126,8 @@ on_every_backend! {
         world.ok(&wes, "handoff_advance", json!({ "id": made["handoff_id"], "action": "accept" }));
         world.advance(600_001);
         let shown = world.ok(&agent("Ann"), "attention_list", json!({ "reason": "session_silent" }));
-        let told = text(&shown["items"][0], "detail");
-        assert!(told.starts_with("had accepted critical hand-off ") && told.ends_with("“Stop the leak”"), "{shown:#}");
+        let detail = text(&shown["items"][0], "detail");
+        assert!(detail.starts_with("had accepted critical hand-off ") && detail.ends_with("“Stop the leak”"), "{shown:#}");
     }
 
     fn a_reply_acknowledges_and_only_that_of_its_receiver(world) {
