@@ -102,7 +102,7 @@ fn agent(args: &[String]) -> Option<&'static str> {
 }
 
 /// Whether a process only passes a command on: a wrapper, or a shell that lives for one command line.
-fn passes_on(args: &[String]) -> bool {
+fn is_wrapper(args: &[String]) -> bool {
     let Some(name) = args.first().map(|a| base(a)) else { return true };
     let script = args.get(1).map_or("", |a| base(a));
     WRAPPERS.contains(&name)
@@ -167,7 +167,7 @@ fn chosen(line: &[&[String]]) -> Option<usize> {
     let by_agent = line.iter().position(|args| agent(args).is_some());
     let end = line.iter().position(|args| is_root(args)).unwrap_or(line.len());
     let after_git = line[..end].iter().rposition(|args| is_git(args)).map_or(0, |at| at + 1);
-    by_agent.or_else(|| (after_git..end).find(|at| !passes_on(line[*at])))
+    by_agent.or_else(|| (after_git..end).find(|at| !is_wrapper(line[*at])))
 }
 
 /// The processes behind this call, nearest first.
@@ -263,11 +263,11 @@ mod tests {
 
     #[test]
     fn a_shell_with_one_command_line_is_passed_over() {
-        assert!(passes_on(&args("sh -c baton")));
-        assert!(passes_on(&args("/bin/bash -lc baton")));
-        assert!(passes_on(&args("timeout 5 baton")));
-        assert!(!passes_on(&args("-bash")));
-        assert!(!passes_on(&args("bash script.sh")));
+        assert!(is_wrapper(&args("sh -c baton")));
+        assert!(is_wrapper(&args("/bin/bash -lc baton")));
+        assert!(is_wrapper(&args("timeout 5 baton")));
+        assert!(!is_wrapper(&args("-bash")));
+        assert!(!is_wrapper(&args("bash script.sh")));
     }
 
     fn own(line: &[&str]) -> Option<usize> {

@@ -196,6 +196,14 @@ pub struct AttentionItem {
     pub detail: Option<String>,
     /// The command that helps.
     pub help: String,
+    /// Of a task: it was given up, and nobody claims it until it is opened again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub blocked: bool,
+}
+
+/// The command that opens a task again, which gives it its attempts once more.
+pub fn reopen_command(project_id: &str, task_id: &str) -> String {
+    format!("baton task update {task_id} --status open --project {project_id}")
 }
 
 /// What the command that helps is made of.

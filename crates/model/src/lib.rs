@@ -11,6 +11,7 @@ pub mod baton;
 pub mod baton_file;
 pub mod changes;
 pub mod completeness;
+pub mod confinement;
 pub mod conversation;
 pub mod delta;
 pub mod duty;

@@ -23,7 +23,7 @@ crate::sql! {
         AND (LOWER(subject) LIKE $2 ESCAPE '!' OR LOWER(from_identity) LIKE $3 ESCAPE '!')
         AND (seq < $4 OR (seq = $5 AND message_id > $6)) ORDER BY seq DESC, message_id LIMIT $7";
     NOTES = "SELECT delta_id, kind, identity, body, created_at, seq FROM delta WHERE project_id = $1
-        AND kind IN ('note', 'decision', 'research', 'remember', 'methodology')
+        AND kind IN ('note', 'decision', 'research', 'remember', 'methodology', 'checkpoint')
         AND (LOWER(body) LIKE $2 ESCAPE '!' OR LOWER(identity) LIKE $3 ESCAPE '!')
         AND (seq < $4 OR (seq = $5 AND delta_id > $6)) ORDER BY seq DESC, delta_id LIMIT $7";
 }
@@ -41,7 +41,7 @@ pub enum SearchTarget {
     Handoffs,
     /// Messages, by subject and sender.
     Messages,
-    /// What was noted, decided, found out or remembered.
+    /// What was noted, decided and why, found out, remembered, or said at a checkpoint.
     Notes,
 }
 
@@ -136,13 +136,11 @@ fn message_hit(row: Row) -> Result<(Hit, i64), Fault> {
         body,
     };
     let title = delta.headline();
-    let hit = Hit {
-        kind: kind.as_str().to_owned(),
-        id: delta.delta_id,
-        title,
-        about: delta.identity,
-        at: created_at,
+    let about = match delta.body_json().get("why").and_then(serde_json::Value::as_str) {
+        Some(why) => format!("{} · {why}", delta.identity),
+        None => delta.identity,
     };
+    let hit = Hit { kind: kind.as_str().to_owned(), id: delta.delta_id, title, about, at: created_at };
     Ok((hit, key))
 }
 

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::chain::{self, ChainVerifier};
 use crate::engine::{Failure, Fault, Row, Store, Tx, Value};
-use crate::{delta, dump, params, project, search_memory, share, token};
+use crate::{conversation_project, delta, dump, params, project, search_memory, share, token};
 
 /// Deltas held in memory at once.
 const PAGE: i64 = 1_000;
@@ -61,6 +61,7 @@ parts! {
     "delta": Page chain::AFTER, delta::INSERT;
     "outbox": Project EFFECTS, PUT_EFFECT;
     "project_root": Whole EVERY_ROOT, PUT_ROOT;
+    "conversation_project": Whole conversation_project::EVERY, conversation_project::PUT;
     "access_token": Whole token::LIST, token::INSERT;
     "share": Whole share::EVERY, share::INSERT;
     "tracker_poll": Whole POLLS, PUT_POLL;

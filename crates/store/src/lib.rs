@@ -10,6 +10,7 @@ pub mod chain;
 pub mod changes;
 pub mod content;
 pub mod conversation;
+pub mod conversation_project;
 pub mod counter;
 pub mod delta;
 pub mod dump;
@@ -61,6 +62,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("changes", changes::ALL),
         ("content", content::ALL),
         ("conversation", conversation::ALL),
+        ("conversation_project", conversation_project::ALL),
         ("copy", ledger_transfer::ALL),
         ("counter", counter::ALL),
         ("delta", delta::ALL),

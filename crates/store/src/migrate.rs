@@ -46,7 +46,8 @@ pub const MIGRATIONS: Migrations = &[
     ("0027_seen_handoff", include_str!("migrations/0027_seen_handoff.sql")),
     ("0028_assigned_task", include_str!("migrations/0028_assigned_task.sql")),
     ("0029_uploader", include_str!("migrations/0029_uploader.sql")),
-    ("0030_deferred_task", include_str!("migrations/0030_deferred_task.sql")),
+    ("0030_conversation_project", include_str!("migrations/0030_conversation_project.sql")),
+    ("0031_deferred_task", include_str!("migrations/0031_deferred_task.sql")),
 ];
 
 /// The migration whose rows the program has to fill in.

@@ -6,15 +6,17 @@
 //!
 //! A session has a number, and each of its passages the number `session << 20 | place`.
 
+use serde_json::json;
+
 use crate::engine::{Failure, Fault, FaultKind, Row, Store, Target, Tx};
 use crate::migrate::Migrations;
 use crate::params;
 
 /// Where an index of this version lies beside others.
-pub const FILE: &str = "transcript-search-2.db";
+pub const FILE: &str = "transcript-search-3.db";
 
-/// Indexes of versions before, which hold what is taken out today.
-const FORMER: [&str; 1] = ["transcript-search-1.db"];
+/// Indexes of versions before, which hold what is taken out today, or lack by what it is told who may see it.
+const FORMER: [&str; 2] = ["transcript-search-1.db", "transcript-search-2.db"];
 
 /// More passages than this are not kept of one session.
 pub const MAX_PASSAGES: i64 = 1 << SHIFT;
@@ -32,7 +34,9 @@ const SCHEMA: Migrations = &[(
         mtime_ns BIGINT NOT NULL,
         inode BIGINT NOT NULL,
         agent TEXT NOT NULL,
+        native_id TEXT NOT NULL,
         cwd TEXT NOT NULL,
+        folders TEXT NOT NULL,
         updated_at BIGINT NOT NULL,
         header TEXT NOT NULL,
         passages BIGINT NOT NULL
@@ -50,13 +54,14 @@ crate::sql! {
     PUT_RULES = "INSERT INTO redaction (rules) VALUES ($1)";
     KNOWN = "SELECT number, name, size, mtime_ns, inode, passages FROM session";
     ONE = "SELECT number, name, size, mtime_ns, inode, passages FROM session WHERE name = $1";
-    ABOUT = "SELECT number, agent, cwd, updated_at FROM session";
+    ABOUT = "SELECT number, agent, native_id, cwd, folders, updated_at FROM session";
     HEADER = "SELECT header FROM session WHERE number = $1";
     TOTALS = "SELECT count(*), CAST(total(passages) AS INTEGER), CAST(total(size) AS INTEGER) FROM session";
     NEXT = "SELECT coalesce(max(number), 0) + 1 FROM session";
-    PUT = "INSERT INTO session (number, name, size, mtime_ns, inode, agent, cwd, updated_at, header, passages)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (number) DO UPDATE SET size = excluded.size,
-        mtime_ns = excluded.mtime_ns, inode = excluded.inode, agent = excluded.agent, cwd = excluded.cwd,
+    PUT = "INSERT INTO session (number, name, size, mtime_ns, inode, agent, native_id, cwd, folders, updated_at, header,
+        passages) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (number) DO UPDATE SET
+        size = excluded.size, mtime_ns = excluded.mtime_ns, inode = excluded.inode, agent = excluded.agent,
+        native_id = excluded.native_id, cwd = excluded.cwd, folders = excluded.folders,
         updated_at = excluded.updated_at, header = excluded.header, passages = excluded.passages";
     FORGET = "DELETE FROM session WHERE number = $1";
     MARK = "SELECT mark FROM passage WHERE id = $1";
@@ -104,8 +109,12 @@ pub struct SearchScope {
     pub number: i64,
     /// Id of its tool.
     pub agent: String,
+    /// The tool's own id of it.
+    pub native_id: String,
     /// Its working directory, or nothing.
     pub cwd: String,
+    /// Every working directory that its entries name.
+    pub folders: Vec<String>,
     /// Its last entry, in epoch milliseconds.
     pub updated_at: i64,
 }
@@ -217,7 +226,14 @@ fn indexed(row: Row) -> Result<IndexedTranscript, Fault> {
 pub fn scopes(tx: &mut Tx<'_>) -> Result<Vec<SearchScope>, Fault> {
     let read = |row: Row| {
         let mut r = row.reader();
-        Ok(SearchScope { number: r.int()?, agent: r.text()?, cwd: r.text()?, updated_at: r.int()? })
+        Ok(SearchScope {
+            number: r.int()?,
+            agent: r.text()?,
+            native_id: r.text()?,
+            cwd: r.text()?,
+            folders: serde_json::from_str(&r.text()?).unwrap_or_default(),
+            updated_at: r.int()?,
+        })
     };
     tx.query(ABOUT, params![])?.into_iter().map(read).collect()
 }
@@ -254,7 +270,9 @@ pub fn put(
             session.mtime_ns,
             session.inode,
             &about.agent,
+            &about.native_id,
             &about.cwd,
+            json!(about.folders).to_string(),
             about.updated_at,
             header,
             session.passages

@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use baton_store::{Store, Target, dump, params};
 
 /// Tables that belong to a project and are not dumped, each with its reason.
-const LEFT_OUT: [(&str, &str); 6] = [
+const LEFT_OUT: [(&str, &str); 7] = [
     ("counter_floor", "an import sets a floor of its own, above all that was imported"),
     ("delta", "the ledger is exported row by row in its own shape"),
     ("memory_words", "an index, filled when a memory is written"),
     ("outbox", "what was to be done outside is not done again from a copy"),
+    ("conversation_project", "transcripts belong to one machine, and so does where their hooks spoke"),
     ("project_root", "a folder belongs to one machine; `baton init` registers it there"),
     ("share", "an address belongs to the server that answers it; a copy of the store takes it along"),
 ];

@@ -6,6 +6,7 @@
 mod check;
 mod collect;
 pub mod event;
+mod folders;
 mod format;
 mod formats;
 mod header;
@@ -25,6 +26,7 @@ pub use check::{SessionCheck, check};
 pub use collect::{
     Collector, Options, is_request, short_id, show, show_session, summarize, summarize_session,
 };
+pub use folders::working_folders;
 pub use format::{ALL, TranscriptReader, by_id, detect};
 pub use header::{Brief, Header, Stamp, TranscriptFile};
 pub use list::{Filter, HeaderCache, SessionListing, browse, find, header, list};

@@ -53,7 +53,7 @@ fn text(found: &AttentionOutput) -> String {
     let others: Vec<AttentionItem> =
         found.items.iter().filter(|matter| !found.mine.contains(matter)).cloned().collect();
     let counts: Vec<String> = found.counts.iter().map(|row| row.reason.count(row.count)).collect();
-    let title = if found.mine.is_empty() { "the oldest" } else { "for others" };
+    let title = if found.mine.is_empty() { "the oldest first" } else { "for others" };
     let mut text = match found.total {
         0 => String::new(),
         total => format!("{total} in all: {}\n", counts.join(", ")),

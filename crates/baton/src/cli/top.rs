@@ -94,6 +94,9 @@ fn look(app: &mut App, state: &mut State, every: Duration) -> Instant {
     let begin = Instant::now();
     match data::listing(app, state) {
         Ok(listing) => state.take(listing),
+        Err(AppError::Refused(refusal)) if refusal.code == "project_unresolved" => {
+            state.set_message("this view is of one project: press 7, and Enter on it".to_owned());
+        }
         Err(error) => state.set_message(data::error_line(&error)),
     }
     Instant::now() + every.max(begin.elapsed() * COST_FACTOR)

@@ -2,16 +2,19 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use baton_model::usage_limit::ProviderStop;
 use baton_ops::session::{Status, StatusInput};
-use baton_ops::transcript::{Capture, CaptureInput, Events, EventsInput};
+use baton_ops::transcript::{Capture, CaptureInput, CaptureOutput, Events, EventsInput};
 use baton_store::Store;
 
 use baton_tools::{Installer, Tool};
+use serde_json::Value;
 
+use super::noted::HookedConversation;
 use super::payload::Payload;
 use super::{Call, app, exists, is_elsewhere, log};
 use crate::app::App;
@@ -107,8 +110,17 @@ fn capture(call: &Call, payload: &Payload, config: &Config) -> Result<(), AppErr
     if config.server.is_none() {
         app.lend(Store::open_existing(&config.store, clock::now())?);
     }
-    // Where no project is registered, no transcript is read either.
-    app.run::<Status>(&StatusInput::default())?;
+    let own = HookedConversation::of(call, payload);
+    // Without them it is kept by where the agent stands.
+    let noted = own.as_ref().map_or(Ok(Vec::new()), |own| own.noted(config)).unwrap_or_else(|failure| {
+        log::write(config, call, &failure.into());
+        Vec::new()
+    });
+    // Where no project is registered, no transcript is read, unless an earlier hook of the conversation spoke in one.
+    let elsewhere = match app.run::<Status>(&StatusInput::default()) {
+        Err(ended) if is_elsewhere(&ended) => Some(noted.first().cloned().ok_or(ended)?),
+        status => status.map(|_| None)?,
+    };
     if let Some(path) = &payload.transcript {
         wait_until_written(path);
     }
@@ -119,21 +131,40 @@ fn capture(call: &Call, payload: &Payload, config: &Config) -> Result<(), AppErr
     // or of one of its conversations.
     let is_own_end = config.supervisor.as_deref().is_none_or(process::has_ended);
     let input = CaptureInput {
-        project: None,
+        project: elsewhere.clone(),
         id,
         agent: Some(installer.tool.id.to_owned()),
         event: call.event.clone(),
         wrap: config.auto_wrap && is_own_end && ends(&call.event),
         over: is_own_end && call.event == "session-end",
     };
-    let captured = app.run::<Capture>(&input)?;
+    let captured = keep_in_project(&mut app, &input)?;
+    if let Some(own) = HookedConversation::by_id(call, &captured.transcript_id)
+        && let Err(failure) = own.note(config, &captured.project_id, &AtomicBool::new(false))
+    {
+        log::write(config, call, &failure.into());
+    }
     if call.event == "failure" && config.notify.is_on() {
         tell_stop(&mut app, &input, installer.tool.title, &captured.project_id);
     }
-    let attached = ledger::attach_kept(&mut app, &captured);
+    // The agent stands in the files of no project.
+    let attached = elsewhere.map_or_else(|| ledger::attach_kept(&mut app, &captured), |_| Ok(()));
     app.leave();
     attached?;
     Ok(())
+}
+
+/// Keeps a conversation. One that is found by its id alone is looked for from its own project where that is isolated.
+fn keep_in_project(app: &mut App, input: &CaptureInput) -> Result<CaptureOutput, AppError> {
+    let refusal = match app.run::<Capture>(input) {
+        Err(AppError::Refused(refusal)) if refusal.code == "project_isolated" => refusal,
+        captured => return captured,
+    };
+    let owner = refusal.details.get("project_id").and_then(Value::as_str).map(str::to_owned);
+    match owner.filter(|owner| input.project.as_ref() != Some(owner)) {
+        Some(owner) => app.run::<Capture>(&CaptureInput { project: Some(owner), ..input.clone() }),
+        None => Err(refusal.into()),
+    }
 }
 
 /// Has a person told with which error its provider stopped the agent.

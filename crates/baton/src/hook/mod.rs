@@ -8,9 +8,12 @@
 mod announce;
 mod keep;
 mod log;
+mod noted;
 mod payload;
 
 use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -30,6 +33,7 @@ use crate::unwrapped;
 use baton_tools::Installer;
 use baton_tools::install::Answer;
 pub(crate) use keep::work;
+use noted::HookedConversation;
 use payload::Payload;
 
 /// How long a hook may take.
@@ -66,14 +70,26 @@ impl Call {
     }
 }
 
+/// What a hook says before its last word.
+#[derive(Clone, Copy)]
+struct Reply<'a> {
+    /// Gets what is to be said if there is no time for more.
+    meanwhile: &'a dyn Fn(Option<String>),
+    /// Whether something is being written that later hooks need: it is waited for.
+    is_noting: &'a AtomicBool,
+}
+
 /// Answers a hook.
 pub(crate) fn answer(call: Call) {
     let (sender, receiver) = mpsc::channel();
     // Who supervises the agent waits for the name of its conversation.
     let passes_on = keep::keeps(&call.event) || config::is_supervised();
     let mut budget = if passes_on { FORWARD_TIMEOUT } else { BUDGET };
+    let is_noting = Arc::new(AtomicBool::new(false));
+    let is_busy = Arc::clone(&is_noting);
     thread::spawn(move || {
-        let answer = respond(&call, &|first| _ = sender.send(first));
+        let reply = Reply { meanwhile: &|first| _ = sender.send(first), is_noting: &is_noting };
+        let answer = respond(&call, reply);
         let _ = sender.send(answer);
     });
     // A response that is not ready in time is dropped: the process exits with this thread. Of several the last counts.
@@ -81,7 +97,9 @@ pub(crate) fn answer(call: Call) {
     loop {
         match receiver.recv_timeout(budget.saturating_sub(begin.elapsed())) {
             Ok(text) => answer = text,
-            Err(RecvTimeoutError::Timeout) if budget < FORWARD_TIMEOUT && is_starved(BUDGET) => {
+            Err(RecvTimeoutError::Timeout)
+                if budget < FORWARD_TIMEOUT && (is_starved(BUDGET) || is_busy.load(Ordering::Relaxed)) =>
+            {
                 budget = FORWARD_TIMEOUT
             }
             Err(_) => break,
@@ -105,9 +123,8 @@ fn is_starved(_: Duration) -> bool {
     false
 }
 
-/// The text for standard output, if any; `meanwhile` gets what is to be said if there is no time for more. Errors go to the
-/// log.
-fn respond(call: &Call, meanwhile: &dyn Fn(Option<String>)) -> Option<String> {
+/// The text for standard output, if any. Errors go to the log.
+fn respond(call: &Call, reply: Reply<'_>) -> Option<String> {
     let patience = if keep::keeps(&call.event) { PATIENCE_OF_KEEPING } else { INPUT_TIMEOUT };
     let payload = Payload::read(patience);
     let config = call.config(&payload).ok()?;
@@ -117,7 +134,7 @@ fn respond(call: &Call, meanwhile: &dyn Fn(Option<String>)) -> Option<String> {
     }
     let tool = baton_tools::installer(&call.agent);
     let answer = match (tool, call.event.as_str()) {
-        (Some(tool), "session-start" | "prompt") => announcement(call, tool, &payload, &config, meanwhile),
+        (Some(tool), "session-start" | "prompt") => announcement(call, tool, (&payload, &config), reply),
         (Some(tool), event) if keep::keeps(event) => {
             keep::detach(call, tool, &payload, &config).map(|()| None)
         }
@@ -154,13 +171,20 @@ fn note_conversation(call: &Call, payload: &Payload, config: &Config) {
     }
 }
 
+/// Notes in which project a hook of the agent's conversation speaks.
+fn note_project(call: &Call, (payload, config): (&Payload, &Config), project_id: &str, reply: Reply<'_>) {
+    let Some(own) = HookedConversation::of(call, payload) else { return };
+    if let Err(failure) = own.note(config, project_id, reply.is_noting) {
+        log::write(config, call, &failure.into());
+    }
+}
+
 /// The announcement, in the shape that the tool reads.
 fn announcement(
     call: &Call,
     tool: Installer,
-    payload: &Payload,
-    config: &Config,
-    meanwhile: &dyn Fn(Option<String>),
+    (payload, config): (&Payload, &Config),
+    reply: Reply<'_>,
 ) -> Result<Option<String>, AppError> {
     if !exists(config) || payload.is_later_round() {
         return Ok(None);
@@ -176,6 +200,7 @@ fn announcement(
     };
     note_conversation(call, payload, config);
     if !announce::first(config, call, payload) {
+        note_project(call, (payload, config), &status.project_id, reply);
         return Ok(None);
     }
     let launch = tool.tool.launch.as_ref();
@@ -185,7 +210,8 @@ fn announcement(
         let text = announce::text(status, clock::now(), (config.subjects, approval));
         shaped(tool.install.answer, payload.event_name(call), &text)
     };
-    meanwhile(announced(&status));
+    (reply.meanwhile)(announced(&status));
+    note_project(call, (payload, config), &status.project_id, reply);
     let own = payload.session.as_deref();
     let left = unwrapped::remarks(&mut app, (&status.project_id, &status.card), (None, own));
     status.card.reminders.extend(left);

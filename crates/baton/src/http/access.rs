@@ -113,7 +113,7 @@ pub(super) async fn authenticate(
     let granted = authenticator.grant(secret.clone(), request.method().is_safe()).await;
     let who = match (&granted, &secret, peer) {
         (Ok(_), Some(secret), _) => Some(LimitKey::Token(secret.clone())),
-        (Err(_), _, Some(Peer(address))) => Some(LimitKey::Stranger(address)),
+        (Err(_), _, Some(Peer(address))) => Some(LimitKey::Anonymous(address)),
         // The local user.
         _ => None,
     };

@@ -32,9 +32,9 @@ use crate::store_pool::Pool;
 /// How often the ledgers are looked at for what other processes wrote.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// Events that a slow listener may fall behind; then its stream ends, and it comes back for the rest.
-const BEHIND: usize = 4_096;
+const BACKLOG: usize = 4_096;
 /// How often a quiet stream shows that it lives.
-const PULSE: Duration = Duration::from_secs(15);
+const KEEPALIVE: Duration = Duration::from_secs(15);
 /// Deltas read at once.
 const PAGE: i64 = 500;
 /// How far before the last event's time a listener to all projects begins again, in milliseconds: longer than a
@@ -62,7 +62,7 @@ pub(super) struct EventHub {
 impl EventHub {
     /// A stage; `follow` must run for it to show anything.
     pub(super) fn new(pool: Arc<Pool>, live: Option<Arc<Live>>) -> Self {
-        Self { pool, events: broadcast::channel(BEHIND).0, live }
+        Self { pool, events: broadcast::channel(BACKLOG).0, live }
     }
 
     /// How many listen.
@@ -316,7 +316,7 @@ fn body(request: EventRequest, past: Vec<Event>, events: broadcast::Receiver<Arc
     let live = stream::unfold(Some((request, seen, events)), |state| async move {
         let (request, seen, mut events) = state?;
         let frame = loop {
-            match tokio::time::timeout(PULSE, events.recv()).await {
+            match tokio::time::timeout(KEEPALIVE, events.recv()).await {
                 Err(_) => break Bytes::from_static(b": still here\n\n"),
                 Ok(Ok(event)) => {
                     let known = seen.get(&event.project_id).is_some_and(|last| event.seq <= *last);

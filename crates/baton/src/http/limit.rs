@@ -27,7 +27,7 @@ pub(super) enum LimitKey {
     /// The bearer of this secret.
     Token(String),
     /// A client without a valid token, by its address.
-    Stranger(IpAddr),
+    Anonymous(IpAddr),
 }
 
 struct Bucket {
@@ -51,7 +51,7 @@ impl Limiter {
     pub(super) fn count(&self, who: LimitKey, now: Instant) -> Result<(), (u64, Refusal)> {
         let rate = match who {
             LimitKey::Token(_) => self.rate,
-            LimitKey::Stranger(_) => STRANGERS,
+            LimitKey::Anonymous(_) => STRANGERS,
         };
         if rate <= 0.0 {
             return Ok(());
@@ -163,7 +163,7 @@ mod tests {
         let limiter = Limiter::new(0);
         let now = Instant::now();
         assert!((0..10_000).all(|_| limiter.count(token("a"), now).is_ok()));
-        let stranger = LimitKey::Stranger([10, 0, 0, 1].into());
+        let stranger = LimitKey::Anonymous([10, 0, 0, 1].into());
         assert_eq!((0..100).filter(|_| limiter.count(stranger.clone(), now).is_ok()).count(), 40);
     }
 

@@ -27,6 +27,7 @@ const SCRIPT: &str = concat!(
     include_str!("page/patch.js"),
     include_str!("page/markdown.js"),
     include_str!("page/store.js"),
+    include_str!("page/events.js"),
     include_str!("page/links.js"),
     include_str!("page/feed.js"),
     include_str!("page/inbox.js"),

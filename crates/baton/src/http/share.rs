@@ -33,7 +33,7 @@ pub(super) fn router(pool: &Arc<Pool>) -> Router {
 
 async fn show(State(shares): State<Arc<Shares>>, Path(secret): Path<String>, request: Request) -> Response {
     if let Some(Peer(address)) = request.extensions().get::<Peer>().copied()
-        && let Err((seconds, refusal)) = shares.limiter.count(LimitKey::Stranger(address), Instant::now())
+        && let Err((seconds, refusal)) = shares.limiter.count(LimitKey::Anonymous(address), Instant::now())
     {
         let mut response = problem_as(StatusCode::TOO_MANY_REQUESTS, &refusal.into());
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));

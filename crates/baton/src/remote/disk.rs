@@ -1,9 +1,10 @@
 //! Reading other tools' transcripts on this machine for a ledger that is elsewhere.
 //!
-//! The operations that do so ask a store for two things: where projects are on this machine, and the headers it has kept.
-//! So the client has a small store of its own, one for each server, in which nothing is that cannot be made again.
+//! The operations that do so ask a store for three things: where projects are on this machine, in which of them the hooks of
+//! conversations spoke, and the headers it has kept. So the client has a small store of its own, one for each server. All of it
+//! but what hooks noted can be made again.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use baton_model::session::Limits;
@@ -26,6 +27,13 @@ pub(super) enum DiskRead {
     Transcript(DocumentRequest),
 }
 
+/// The small store of a client of this server.
+pub(crate) fn client_store(data_dir: &Path, url: &str) -> PathBuf {
+    let digest = Sha256::digest(url.as_bytes());
+    let name: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+    data_dir.join(format!("client-{name}.db"))
+}
+
 /// This machine's transcripts.
 #[derive(Clone)]
 pub(super) struct Disk {
@@ -36,10 +44,8 @@ pub(super) struct Disk {
 
 impl Disk {
     /// For a client of this server, with its small store in the data directory.
-    pub(super) fn new(machine: Arc<Machine>, limits: Limits, data_dir: &std::path::Path, url: &str) -> Self {
-        let digest = Sha256::digest(url.as_bytes());
-        let name: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
-        Self { machine, limits, store: data_dir.join(format!("client-{name}.db")) }
+    pub(super) fn new(machine: Arc<Machine>, limits: Limits, data_dir: &Path, url: &str) -> Self {
+        Self { machine, limits, store: client_store(data_dir, url) }
     }
 
     /// Reads, with the projects that the server knows. Blocks for as long as it takes.

@@ -19,6 +19,7 @@ use serde_json::{Map, Value};
 use caller_header::CallerHeader;
 pub(crate) use caller_header::caller_of;
 pub(crate) use client::Remote;
+pub(crate) use disk::client_store;
 pub(crate) use facts::{AnsweredQuestion, FACTS_REQUIRED, RemoteHost};
 
 /// What is posted to `/api/v1/remote/{operation}`.

@@ -39,7 +39,7 @@ fn what_waits_is_seen_opened_picked_up_and_given_back() {
     let mut top = seat(&ann, "baton top --every 1");
     top.see("[1 Inbox]");
     // The question to Ann comes first, then the baton.
-    top.see("2 in all · * for you: 1 waiting baton, 1 new message");
+    top.see("2 in all, 1 for you (*): 1 waiting baton, 1 new message");
     top.see("> * new message");
     top.see("Prices are rounded");
     top.press("j");

@@ -12,7 +12,7 @@ const DIMENSION: usize = 256;
 pub const HASHING_FLOOR: f32 = 0.3;
 /// The share of a whole term against all its threes.
 const TERM: f32 = 0.7;
-const THREES: f32 = 1.1;
+const TRIGRAMS: f32 = 1.1;
 
 /// The vector of a text, of length 1; of one without terms, all zeros.
 #[allow(clippy::cast_precision_loss, reason = "a word has few letters")]
@@ -27,7 +27,7 @@ pub fn hashing(text: &str) -> Vec<f32> {
         let letters: Vec<char> = format!("^{term}$").chars().collect();
         let threes = letters.windows(3);
         // Together the threes of a long word weigh as much as those of a short one.
-        let each = THREES * weight / (threes.len().max(1) as f32).sqrt();
+        let each = TRIGRAMS * weight / (threes.len().max(1) as f32).sqrt();
         for three in threes {
             let three: String = three.iter().collect();
             add(&mut vector, number(three.as_bytes()) ^ 0x5bd1_e995, each);

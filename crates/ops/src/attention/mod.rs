@@ -81,11 +81,12 @@ pub struct AttentionOutput {
     pub mine_next: Option<String>,
     /// The matters of this page, the oldest first.
     pub items: Vec<AttentionItem>,
-    /// How many there are on all pages.
+    /// How many there are: each matter once, those on all pages of `items` and those that stand in `mine` alone. A question to the
+    /// identity that looks stands there from the first minute on, and in `items` after an hour, or with `waiting`.
     pub total: usize,
-    /// How many there are for each reason.
+    /// How many of them there are for each reason.
     pub counts: Vec<ReasonCount>,
-    /// How many there are in each section; what is in the first is counted in no other.
+    /// How many of them there are in each section; what is in the first is counted in no other.
     pub sections: SectionCounts,
     /// Cursor of the next page; absent on the last one.
     pub next: Option<String>,
@@ -108,9 +109,8 @@ impl Operation for Attention {
         let section = scan.section;
         store.read(|tx| {
             scan.count(tx)?;
-            // Pages of all sections are read by who wants nothing apart.
-            let is_apart = section.is_some() || input.cursor.is_none();
-            let mut mine = if is_apart { scan.own_items(tx)? } else { Vec::new() };
+            let mut mine = scan.own_items(tx)?;
+            scan.count_own(&mine);
             let sections = scan.sections(&mine);
             let mut items = match section {
                 None => scan.page(tx, &position, "", limit + 1)?,
@@ -123,8 +123,12 @@ impl Operation for Attention {
             let next = last.map(|last| position_of(last).to_string());
             items.truncate(limit);
             let last = if mine.len() > OWN { mine.get(OWN - 1) } else { None };
-            let mine_next = last.filter(|_| section.is_none()).map(|last| position_of(last).to_string());
-            mine.truncate(if section.is_none() { OWN } else { 0 });
+            let mine_next = last
+                .filter(|_| section.is_none() && input.cursor.is_none())
+                .map(|last| position_of(last).to_string());
+            // Further pages of all sections have nothing apart.
+            let is_first = section.is_none() && input.cursor.is_none();
+            mine.truncate(if is_first { OWN } else { 0 });
             for item in items.iter_mut().chain(&mut mine) {
                 text::add(tx, env, item)?;
             }

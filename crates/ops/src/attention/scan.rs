@@ -169,11 +169,20 @@ impl<'a, 'e> Scan<'a, 'e> {
         }
     }
 
+    /// Counts what is for the identity that looks and is not among the matters of everybody: a message that has just come.
+    pub(super) fn count_own(&mut self, mine: &[AttentionItem]) {
+        let apart: Vec<Reason> =
+            mine.iter().map(|one| one.reason).filter(|reason| !self.wants(*reason)).collect();
+        for reason in apart {
+            *self.counts.entry(reason).or_default() += 1;
+        }
+    }
+
     /// How many there are in each section, where these are of the identity that looks.
     pub(super) fn sections(&self, mine: &[AttentionItem]) -> SectionCounts {
         let count = |section: Section| {
             let all = self.counts.iter().filter(|(reason, _)| section.has(**reason)).map(|(_, count)| count);
-            let own = mine.iter().filter(|one| section.has(one.reason) && self.wants(one.reason)).count();
+            let own = mine.iter().filter(|one| section.has(one.reason)).count();
             all.sum::<usize>().saturating_sub(own)
         };
         SectionCounts { mine: mine.len(), concern: count(Section::Concern), waiting: count(Section::Waiting) }
@@ -284,6 +293,7 @@ impl Part {
             since: Timestamp(since),
             detail: some(detail),
             help,
+            blocked: false,
         }
     }
 }
@@ -307,6 +317,7 @@ fn conflict((of, other): &(FileLease, String)) -> AttentionItem {
         to: Some(other.clone()),
         since: Timestamp(of.taken_at),
         detail: of.why.clone(),
+        blocked: false,
     }
 }
 

@@ -58,11 +58,13 @@ pub(super) fn name_handoffs(tx: &mut Tx<'_>, items: &mut [AttentionItem]) -> Res
             accepted.insert(item.project_id.clone(), handoff::accepted(tx, &item.project_id)?);
         }
         let of_project = accepted.get(&item.project_id).into_iter().flatten();
-        let mut own = of_project.filter(|one| Plan::of(one).accepted_by.as_ref() == Some(&item.id));
-        if let Some(one) = own.next() {
-            let id = short(&one.handoff_id);
+        let own = of_project.map(|one| (Plan::of(one), one));
+        let own = own.filter(|(plan, _)| plan.accepted_by.as_ref() == Some(&item.id));
+        // Of several the most urgent one.
+        if let Some((plan, one)) = own.min_by_key(|(plan, _)| plan.priority) {
+            let (id, urgent) = (short(&one.handoff_id), if plan.priority == 0 { "critical " } else { "" });
             item.help = format!("baton pickup --handoff {id} --project {}", item.project_id);
-            item.detail = Some(format!("had accepted hand-off {id} “{}”", one_line(&one.subject)));
+            item.detail = Some(format!("had accepted {urgent}hand-off {id} “{}”", one_line(&one.subject)));
         }
     }
     Ok(())
@@ -81,5 +83,6 @@ fn item(reason: Reason, of: &Session, since: Millis, detail: Option<String>) -> 
         to: None,
         since: Timestamp(since),
         detail,
+        blocked: false,
     }
 }

@@ -1,6 +1,6 @@
 //! The words of a matter: what its session said last, and with what its provider stopped its agent.
 
-use baton_model::attention::{AttentionItem, Reason};
+use baton_model::attention::{AttentionItem, Reason, reopen_command};
 use baton_model::delta::{Delta, Kind};
 use baton_store::{Failure, Tx, delta, task};
 
@@ -22,11 +22,27 @@ pub(super) fn add(tx: &mut Tx<'_>, env: &Env<'_>, item: &mut AttentionItem) -> R
             let wrap = delta::get(tx, &item.project_id, &item.id)?;
             wrap.and_then(|wrap| provider_stop::stopped_in(&wrap.body))
         }
+        Reason::TaskRetried | Reason::TaskBlocked => {
+            add_status(tx, item)?;
+            None
+        }
         _ => None,
     };
     if let Some(stop) = stop {
         let summary = std::mem::replace(&mut item.subject, provider_stop::stop_text(&stop, env.now));
         item.detail = item.detail.take().or(Some(summary)).filter(|text| !text.is_empty());
+    }
+    Ok(())
+}
+
+/// Says of a task that was given up how it goes on.
+fn add_status(tx: &mut Tx<'_>, item: &mut AttentionItem) -> Result<(), Failure> {
+    let found = task::get(tx, &item.project_id, &item.id)?;
+    if found.is_some_and(|task| task.status == "blocked") {
+        item.blocked = true;
+        item.help = reopen_command(&item.project_id, &item.id);
+        let detail = item.detail.take().map(|detail| format!("{detail}, now blocked"));
+        item.detail = detail.or_else(|| Some("blocked".to_owned()));
     }
     Ok(())
 }

@@ -64,7 +64,7 @@ pub struct SearchRow {
 }
 
 /// Answer of `project_search`: projects, tasks, batons, sessions, hand-offs, messages by their subject, and what was noted,
-/// decided, found out or remembered; newest first.
+/// decided and why, found out, remembered or said at a checkpoint; newest first.
 #[derive(Serialize, Deserialize)]
 pub struct SearchOutput {
     /// The project.

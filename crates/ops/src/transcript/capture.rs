@@ -4,16 +4,17 @@ use baton_model::conversation::Conversation;
 use baton_model::delta::Kind;
 use baton_model::id::BOT;
 use baton_model::packet::ValidatedPacket;
-use baton_model::session::{ReleaseReason, Session};
+use baton_model::session::Session;
 use baton_model::time::{Millis, rfc3339};
 use baton_store::{Failure, Tx, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::capture_end::{end_of_caller, registered_here};
-use super::conversation_home::ConversationHome;
-use super::find::FoundTranscript;
+use super::capture_end::{end_elsewhere, end_of_caller, registered_here};
+use super::capture_target::CaptureTarget;
+use super::conversation_home::{ConversationHome, noted_projects};
+use super::found_transcript::FoundTranscript;
 use super::idle::{hands_nothing_over, refuse_idle};
 use super::import::{extent, load_conversation as known_conversation};
 use super::read::{DocumentRequest, read};
@@ -31,7 +32,7 @@ const CHECKPOINT_INTERVAL: Millis = 300_000;
 pub struct Capture;
 
 /// Input of `transcript_capture`.
-#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CaptureInput {
     /// Project id; else from the working directory.
@@ -87,7 +88,11 @@ impl Operation for Capture {
         baton_model::id::check_label("event", &input.event)?;
         let mut project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         cx.store.read(|tx| resolve::require_project(tx, &project_id))?;
-        let found = read(cx, &DocumentRequest::of(&input.id, input.agent.as_deref()));
+        let request = DocumentRequest {
+            project: input.project.clone(),
+            ..DocumentRequest::of(&input.id, input.agent.as_deref())
+        };
+        let found = read(cx, &request);
         let found = found.and_then(|(transcript, packet)| {
             let is_end = input.over || input.wrap;
             let is_left_out = is_end && hands_nothing_over(cx, &project_id, packet.view())?;
@@ -101,16 +106,23 @@ impl Operation for Capture {
             }
             read => read?,
         };
-        let home = ConversationHome::of_running(cx, &project_id, &transcript)?;
+        let mut others = noted_projects(cx, &transcript)?;
+        others.push(project_id.clone());
+        let home = match ConversationHome::of_running(cx, &project_id, &transcript) {
+            Err(refused) => {
+                end_elsewhere(cx, &input, &transcript, (&others, None))?;
+                return Err(refused);
+            }
+            found => found?,
+        };
         let stood_in = std::mem::replace(&mut project_id, home.project_id().to_owned());
+        let is_elsewhere = stood_in != project_id;
+        end_elsewhere(cx, &input, &transcript, (&others, Some(&project_id)))?;
         let Cx { store, env } = cx;
-        if input.over && stood_in != project_id {
-            store.write(&[&stood_in], |tx| end_of_caller(tx, env, &stood_in, &input.event))?;
-        }
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             home.adopt(tx)?;
-            let job = CaptureJob { input: &input, meant: &transcript, packet: &packet };
+            let job = CaptureJob { input: &input, meant: &transcript, packet: &packet, is_elsewhere };
             let output = job.keep(tx, env, &project_id)?;
             job.record_failure(tx, env, output)
         })
@@ -122,18 +134,8 @@ pub(super) struct CaptureJob<'a> {
     pub(super) input: &'a CaptureInput,
     pub(super) meant: &'a FoundTranscript,
     pub(super) packet: &'a ValidatedPacket,
-}
-
-/// The session in which a capture is kept.
-enum CaptureTarget {
-    /// The agent's own, or one that a capture registered before.
-    Open(Session),
-    /// One that is over, for a reason that is not the agent's own.
-    Taken(Session),
-    /// One that the agent ended itself: it has said what there was to say.
-    Done(Session),
-    /// None yet.
-    None,
+    /// It is kept in another project than that in which the agent stands.
+    pub(super) is_elsewhere: bool,
 }
 
 impl CaptureJob<'_> {
@@ -226,55 +228,6 @@ impl CaptureJob<'_> {
         format!("{how}:{id}:{}:{}", header.bytes, header.updated_at_ms.unwrap_or_default() % 1_000_000)
     }
 
-    fn target(&self, tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<CaptureTarget, Failure> {
-        let place = &env.caller.location;
-        if let Some(id) = &env.caller.session {
-            let own = resolve::session_by_id(tx, project_id, id)?;
-            token_rights::require_access(env, &own)?;
-            return Ok(if own.is_open() { CaptureTarget::Open(own) } else { self.over(own) });
-        }
-        if place.process.is_empty() {
-            return Ok(CaptureTarget::None);
-        }
-        let (mut captured, mut own) = (Vec::new(), Vec::new());
-        let is_here = |one: &Session| one.location == *place && token_rights::may_act_in(env, one);
-        for open in session::open(tx, project_id)?.into_iter().filter(is_here) {
-            if registered_here(tx, &open)? { captured.push(open) } else { own.push(open) }
-        }
-        // If the agent began several sessions, the one of the conversation is unknown: none of them is used.
-        match (own.pop(), own.is_empty(), captured.pop()) {
-            (Some(own), true, _) | (_, _, Some(own)) => return Ok(CaptureTarget::Open(own)),
-            (Some(_), false, None) => return Ok(CaptureTarget::None),
-            (None, ..) => {}
-        }
-        let mut newest = session::newest(tx, project_id, 100)?;
-        newest.retain(|known| is_here(known) && !known.is_open());
-        // What a capture ended itself is no word of the agent's: there may be more to keep since.
-        let by_capture = |last: &Session| {
-            let reason = last.release.as_ref().map(|release| release.reason);
-            last.last_verb == Capture::NAME
-                && matches!(reason, Some(ReleaseReason::Wrapped | ReleaseReason::Ended))
-        };
-        let last = newest.into_iter().next().filter(|last| !by_capture(last));
-        Ok(last.map_or(CaptureTarget::None, |last| self.over(last)))
-    }
-
-    /// A session that was released: it counts for a conversation that had begun by then.
-    fn over(&self, own: Session) -> CaptureTarget {
-        let began = self.meant.header.created_at_ms.unwrap_or_default();
-        match &own.release {
-            Some(release) if release.at < began => CaptureTarget::None,
-            // What another one wrapped in its place is no word of the agent's.
-            Some(release)
-                if matches!(release.reason, ReleaseReason::Wrapped | ReleaseReason::Ended)
-                    && !own.is_preempted() =>
-            {
-                CaptureTarget::Done(own)
-            }
-            _ => CaptureTarget::Taken(own),
-        }
-    }
-
     /// A session for an agent that never began one itself. It claims nothing and replaces no session.
     fn registered(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, project_id: &str) -> Result<Session, Failure> {
         let named = resolve::identity(env.caller, None)?;
@@ -345,27 +298,6 @@ impl CaptureJob<'_> {
         Capture::NAME.clone_into(&mut own.last_verb);
         session::put(tx, own)?;
         Ok(self.output(own, Some(delta.delta_id), None))
-    }
-
-    /// The agent's own session that the transcript names, where the process tells none. What a capture ended says nothing.
-    fn named_session(
-        &self,
-        tx: &mut Tx<'_>,
-        env: &Env<'_>,
-        talk: &Conversation,
-    ) -> Result<CaptureTarget, Failure> {
-        let Some(id) = talk.session_id.as_ref().filter(|_| !self.meant.sessions.is_empty()) else {
-            return Ok(CaptureTarget::None);
-        };
-        // One that began before the conversation is another agent's.
-        let began = self.meant.header.created_at_ms.unwrap_or_default();
-        let is_near =
-            |own: &Session| own.location.machine == env.caller.location.machine && own.started_at >= began;
-        let is_it = |own: &Session| is_near(own) && (own.is_open() || own.last_verb != Capture::NAME);
-        let own = session::get(tx, &talk.project_id, id)?.filter(is_it);
-        Ok(own.map_or(CaptureTarget::None, |own| {
-            if own.is_open() { CaptureTarget::Open(own) } else { self.over(own) }
-        }))
     }
 
     /// A released session stays released, but what it did is not lost.

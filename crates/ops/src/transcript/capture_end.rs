@@ -1,11 +1,15 @@
 //! How a capture at the end of an agent ends the session that the agent had.
 
+use baton_model::delta::Kind;
 use baton_model::session::{ReleaseReason, Session};
-use baton_store::{Failure, Tx, session};
-use serde_json::Value;
+use baton_store::{Failure, Tx, project, session};
+use serde_json::{Value, json};
 
-use super::capture::{Capture, CaptureJob};
-use crate::op::{Env, Operation};
+use super::capture::{Capture, CaptureInput, CaptureJob};
+use super::found_transcript::FoundTranscript;
+use crate::ledger::{Author, append_json};
+use crate::op::{Cx, Env, Operation};
+use crate::project::are_separated;
 use crate::resolve;
 use crate::session::{Releaser, refresh_working_copy, release};
 use crate::token_rights;
@@ -39,12 +43,74 @@ pub(super) fn end_of_caller(
             token_rights::require_access(env, &own)?;
             Some(own).filter(Session::is_open)
         }
-        None => {
-            let mut here = sessions_here(tx, env, project_id)?;
-            here.pop().filter(|_| here.is_empty())
-        }
+        None => only_session_here(tx, env, project_id)?,
     };
     own.map_or(Ok(()), |mut own| end(tx, env, &mut own, event))
+}
+
+/// Ends the sessions that the agent has in projects which do not keep the conversation: where its hooks spoke, and where it stands. A
+/// note says there that its words are in another project, and none of them. With nothing to keep them in, `keeper` is none.
+pub(super) fn end_elsewhere(
+    cx: &mut Cx<'_>,
+    input: &CaptureInput,
+    transcript: &FoundTranscript,
+    (projects, keeper): (&[String], Option<&str>),
+) -> Result<(), Failure> {
+    if !input.over && !input.wrap {
+        return Ok(());
+    }
+    // What an agent has in a project from which its words are not kept apart goes on until the agent is over.
+    let ends = |text: &Option<String>| input.over || text.is_some();
+    let Cx { store, env } = cx;
+    for (at, project_id) in projects.iter().enumerate() {
+        if Some(project_id.as_str()) == keeper || projects[..at].contains(project_id) {
+            continue;
+        }
+        store.write(&[project_id], |tx| {
+            resolve::require(tx, project_id)?;
+            let own = match &env.caller.session {
+                Some(id) => session::get(tx, project_id, id)?
+                    .filter(|own| own.is_open() && token_rights::may_act_in(env, own)),
+                None => only_session_here(tx, env, project_id)?,
+            };
+            let text = whereabouts(tx, project_id, keeper)?;
+            let Some(mut own) = own.filter(|_| ends(&text)) else { return Ok(()) };
+            if let Some(text) = text {
+                let body = json!({
+                    "text": text, "event": input.event,
+                    "transcript": { "agent": transcript.format.id(), "id": transcript.header.id },
+                });
+                append_json(tx, env, &Author::session(&own), Kind::Note, &body)?;
+            }
+            end(tx, env, &mut own, &input.event)
+        })?;
+    }
+    Ok(())
+}
+
+/// What a project is told of a conversation that another one keeps, from which it is kept apart. An isolated project is not named: whoever
+/// reads this ledger need not reach it.
+fn whereabouts(tx: &mut Tx<'_>, project_id: &str, keeper: Option<&str>) -> Result<Option<String>, Failure> {
+    let Some(keeper) = keeper else {
+        let text = "the conversation was held in several isolated projects, so no project keeps it; its transcript stays where its tool \
+                    wrote it";
+        return Ok(Some(text.to_owned()));
+    };
+    if !are_separated(tx, project_id, keeper)? {
+        return Ok(None);
+    }
+    let is_isolated = project::get(tx, keeper)?.is_some_and(|keeper| keeper.is_isolated);
+    let place = if is_isolated { "an isolated project".to_owned() } else { format!("project {keeper}") };
+    Ok(Some(format!(
+        "the conversation is kept in {place}, where it was held; none of its words are here. `baton transcripts show ID` says which \
+         project that is"
+    )))
+}
+
+/// The caller's open session, if it has exactly one.
+fn only_session_here(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Option<Session>, Failure> {
+    let mut here = sessions_here(tx, env, project_id)?;
+    Ok(here.pop().filter(|_| here.is_empty()))
 }
 
 /// The caller's open sessions; none where its process is unknown.

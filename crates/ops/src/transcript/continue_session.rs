@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use baton_model::baton::Baton;
+use baton_model::confinement::Confinement;
 use baton_model::conversation::Conversation;
 use baton_model::session::ReleaseReason;
 use baton_store::{Failure, Tx, baton, session};
@@ -10,8 +11,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ConversationExtent;
-use super::find::FoundTranscript;
+use super::found_transcript::FoundTranscript;
 use super::import::{ImportJob, ImportOutput};
+use super::isolation::View;
 use super::read::{DocumentRequest, read};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
 use crate::project::require_active;
@@ -187,9 +189,20 @@ fn claiming(input: &ContinueInput, baton_id: &str) -> PickupRequest {
     PickupRequest { baton_id: baton_id.to_owned(), force: input.force, why: input.why.clone() }
 }
 
-/// The project that is named, else the one of the folder in which the session worked, else the caller's.
+/// The project that is named, else the one of the folder in which the session worked, else the caller's. A session of an isolated
+/// project goes on in that one only.
 fn project_of(cx: &mut Cx<'_>, named: Option<&str>, transcript: &FoundTranscript) -> Result<String, Failure> {
     let caller = cx.env.caller;
+    let view = View::of(cx, named)?;
+    match view.confinement(transcript) {
+        Confinement::Within(owner)
+            if named.is_none_or(|named| caller.id_of(named) == owner) && caller.grant.reaches(&owner) =>
+        {
+            return Ok(owner);
+        }
+        Confinement::Open => {}
+        _ => return Err(view.refusal(&transcript.header.id, transcript).into()),
+    }
     if let (None, None, Some(cwd)) = (named, &caller.project, &transcript.header.cwd)
         && let Some(project_id) = caller_project::of_folder(cx.store, &cx.env, Path::new(cwd))?
     {

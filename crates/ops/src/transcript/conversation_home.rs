@@ -1,13 +1,15 @@
 //! The project that keeps a conversation: the folder of a transcript may belong to another one since, by a merge, its undoing
 //! or a split.
 
+use baton_model::confinement::ConversationEnd;
 use baton_model::conversation::Conversation;
-use baton_store::{Failure, Tx, conversation, session};
+use baton_store::{Failure, Tx, conversation, conversation_project, project, session};
 
-use super::find::FoundTranscript;
+use super::found_transcript::FoundTranscript;
 use super::isolation::View;
 use crate::op::{Cx, Env};
-use crate::project::{are_separated, carried_as};
+use crate::project::{are_separated, carried_as, merged_into};
+use crate::resolve::session_by_id;
 
 /// Where a conversation is kept.
 pub(super) enum ConversationHome {
@@ -28,26 +30,34 @@ impl ConversationHome {
         store.read(|tx| look_up(tx, env, project_id, transcript))
     }
 
-    /// The home of the conversation of an agent that may be at work: if it has a session in this project, what it does is kept there,
-    /// wherever the conversation began. What was done in an isolated project's folder stays in that project, wherever the agent
-    /// stands by now.
+    /// The home of the conversation of an agent that may be at work: the isolated project in which it was held, wherever the agent
+    /// stands by now; else the project in which the agent has a session, and without one that of the conversation's first hook.
     pub(super) fn of_running(
         cx: &mut Cx<'_>,
         project_id: &str,
         transcript: &FoundTranscript,
     ) -> Result<Self, Failure> {
         let view = View::of(cx, Some(project_id))?;
-        let project_id = &view.keeper(project_id, transcript)?;
+        let noted = noted_projects(cx, transcript)?;
+        let confinement = view.confinement(transcript);
+        let folder_owner = view.folder_owner(transcript.header.cwd.as_deref());
         let Cx { store, env } = cx;
-        let place = &env.caller.location;
-        store.read(|tx| {
-            let is_here = env.caller.session.is_some()
-                || !place.process.is_empty()
-                    && session::open(tx, project_id)?.iter().any(|open| open.location == *place);
-            match is_here {
-                true => Ok(Self::Project(project_id.clone())),
-                false => look_up(tx, env, project_id, transcript),
-            }
+        let has_session = store.read(|tx| has_session(tx, env, project_id))?;
+        let end = ConversationEnd {
+            standing: project_id,
+            is_isolated: view.is_inside_isolated(),
+            has_session,
+            noted: noted.first().map(String::as_str),
+            folder_owner: folder_owner.as_deref(),
+        };
+        let keeper = end.keeper(&confinement);
+        let keeper = keeper.ok_or_else(|| view.refusal(&transcript.header.id, transcript))?;
+        if !env.caller.grant.reaches(&keeper) {
+            return Err(view.refusal(&transcript.header.id, transcript).into());
+        }
+        store.read(|tx| match keeper == project_id && has_session {
+            true => Ok(Self::Project(keeper.clone())),
+            false => look_up(tx, env, &keeper, transcript),
         })
     }
 
@@ -67,6 +77,33 @@ impl ConversationHome {
             None => Ok(conversation::put(tx, known)?),
         }
     }
+}
+
+/// The projects in which the hooks of a conversation spoke, the first one first, as far as they are there and the caller reaches
+/// them. Of one that was merged, that in which it goes on.
+pub(super) fn noted_projects(cx: &mut Cx<'_>, transcript: &FoundTranscript) -> Result<Vec<String>, Failure> {
+    let Cx { store, env } = cx;
+    store.read(|tx| {
+        let here = conversation_project::of(tx, transcript.format.id(), &transcript.header.id)?;
+        let mut found = Vec::new();
+        for noted in transcript.noted.iter().chain(&here) {
+            let now = merged_into(tx, noted)?.unwrap_or_else(|| noted.clone());
+            let is_there = env.caller.grant.reaches(&now) && project::get(tx, &now)?.is_some();
+            if is_there && !found.contains(&now) {
+                found.push(now);
+            }
+        }
+        Ok(found)
+    })
+}
+
+/// Whether the agent has a session in a project: one that it names, or one that its process began.
+fn has_session(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<bool, Failure> {
+    let place = &env.caller.location;
+    if let Some(id) = &env.caller.session {
+        return Ok(session_by_id(tx, project_id, id).is_ok());
+    }
+    Ok(!place.process.is_empty() && session::open(tx, project_id)?.iter().any(|open| open.location == *place))
 }
 
 fn look_up(

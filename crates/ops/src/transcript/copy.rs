@@ -14,7 +14,8 @@ use serde_json::Value;
 use super::copy_file::{FORMAT, TranscriptCopy, VERSION};
 use super::document::packet;
 use super::events::events;
-use super::find::{FoundTranscript, find};
+use super::find::find;
+use super::found_transcript::FoundTranscript;
 use super::isolation::View;
 use super::own_sessions::own_sessions;
 use crate::op::{Cx, Meta, Operation, Reach};
@@ -62,6 +63,7 @@ impl Operation for Copy {
         cx.store.read(|tx| resolve::require_project(tx, &project_id))?;
         let command = "baton transcripts push";
         let transcript = find(cx, &input.id, input.agent.as_deref(), Some(&project_id), command)?;
+        let transcript = transcript.with_folders();
         require_own(cx, &transcript, (&project_id, input.remote.as_deref()))?;
         let packet = packet(&cx.env, &transcript, None, None)?;
         let copy = TranscriptCopy {
@@ -120,6 +122,9 @@ fn require_own(
     }
     let cwd = transcript.header.cwd.as_deref();
     let view = View::of(cx, Some(project_id))?;
+    if !view.confinement(transcript).may_be_kept_in(project_id) {
+        return Err(view.refusal(&transcript.header.id, transcript).into());
+    }
     if view.is_registered(cwd, Some(project_id)) {
         return Ok(());
     }

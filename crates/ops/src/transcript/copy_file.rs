@@ -12,7 +12,7 @@ use baton_transcripts::{Header, PermissionMode, by_id};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::find::FoundTranscript;
+use super::found_transcript::FoundTranscript;
 
 /// How a file says what it is.
 pub(super) const FORMAT: &str = "baton-transcript";
@@ -76,6 +76,8 @@ impl TranscriptCopy {
             header,
             sessions,
             wrapped_line: None,
+            folders: Vec::new(),
+            noted: Vec::new(),
             copy: Some(Box::new(self)),
         })
     }

@@ -130,19 +130,17 @@ impl Operation for Doctor {
         let filter = Filter { agents: named.clone(), empty: true, subagents: true, ..Filter::default() };
         let roots = roots(input.project.as_deref(), cx)?;
         let view = View::of(cx, input.project.as_deref())?;
-        let is_in = |cwd: Option<&str>| {
+        let is_in = |one: &SessionListing| {
             let is_below = |roots: &Vec<String>| {
+                let cwd = one.brief.cwd.as_deref();
                 cwd.is_some_and(|cwd| roots.iter().any(|root| Path::new(cwd).starts_with(root)))
             };
-            let is_of = || input.project.as_ref().is_some_and(|project| view.is_of(cwd, project));
+            let is_of = || input.project.as_ref().is_some_and(|project| view.is_of(one, project));
             roots.as_ref().is_none_or(|roots| is_below(roots) || is_of())
         };
         let mut rows = ToolRows::new(named);
         let headers = list(cx, &filter, |listed| {
-            listed.retain(|one| {
-                let cwd = one.brief.cwd.as_deref();
-                view.shows(cwd) && is_in(cwd) && rows.choose(one, since, limit)
-            });
+            listed.retain(|one| view.shows(one) && is_in(one) && rows.choose(one, since, limit));
             Ok(())
         })?;
         for (header, checked) in headers.iter().zip(check(&headers, THREADS)) {

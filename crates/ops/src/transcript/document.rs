@@ -10,7 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::find::{FoundTranscript, find, refuse_empty};
+use super::find::{find, refuse_empty};
+use super::found_transcript::FoundTranscript;
 use super::provider_stop::add_reset;
 use crate::op::{Cx, Env, Meta, Operation, Reach};
 

@@ -11,7 +11,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::find::{FoundTranscript, find, refuse_empty};
+use super::find::{find, refuse_empty};
+use super::found_transcript::FoundTranscript;
 use super::row::Row;
 use super::show::Role;
 use crate::op::{Cx, Meta, Operation, Reach};

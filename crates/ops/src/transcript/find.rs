@@ -5,20 +5,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use baton_model::refusal::{self, Refusal};
-use baton_model::repository::WorkingCopy;
 use baton_model::time::{Millis, ago, rfc3339};
 use baton_store::transcript::{self, CachedHeader};
 use baton_store::{Failure, Store, project_root};
 use baton_transcripts::{
-    Brief, Filter, Header, HeaderCache, SessionListing, Stamp, TranscriptFile, TranscriptReader,
-    by_id as format_by_id, detect,
+    Brief, Filter, Header, HeaderCache, SessionListing, Stamp, TranscriptFile, by_id as format_by_id, detect,
 };
 use serde::Serialize;
 use serde_json::json;
 
-use super::copy_file::{self, TranscriptCopy};
+use super::copy_file;
+use super::found_transcript::FoundTranscript;
 use super::isolation::{View, without_dots};
-use crate::op::{Caller, Cx, Env, Host};
+use crate::op::{Caller, Cx, Env};
 
 /// Threads that read headers: more than the cores of a laptop only wait for the disk.
 pub(super) const THREADS: usize = 8;
@@ -160,48 +159,6 @@ fn no_reader(name: &str) -> Refusal {
     )
 }
 
-/// A transcript that was found: the file, which session in it, and how to read it.
-pub(super) struct FoundTranscript {
-    pub(super) path: PathBuf,
-    /// Which of several sessions in the file; none where the file is one.
-    pub(super) key: Option<String>,
-    pub(super) format: &'static dyn TranscriptReader,
-    pub(super) header: Header,
-    /// Sessions of the ledger that it began or wrapped, as far as they were looked for.
-    pub(super) sessions: Vec<String>,
-    /// The line on which its agent wrapped last, likewise.
-    pub(super) wrapped_line: Option<u64>,
-    /// What was pushed, where the file is a copy.
-    pub(super) copy: Option<Box<TranscriptCopy>>,
-}
-
-impl FoundTranscript {
-    /// The working copy that the session worked in: the folder and branch that its transcript names, of which the folder may have
-    /// another branch by now.
-    pub(super) fn working_copy(&self, host: &dyn Host) -> Option<WorkingCopy> {
-        let cwd = self.header.cwd.as_deref()?;
-        let around = host.repository(cwd);
-        let (root, repository) = around.map_or((None, None), |(root, own)| (Some(root), Some(own)));
-        let known = repository.as_ref();
-        let branch = self.header.branch.clone().or_else(|| known?.branch.clone());
-        let commit = known.filter(|own| own.branch == branch).and_then(|own| own.commit.clone());
-        let is_worktree = known.is_some_and(|own| own.is_worktree);
-        Some(WorkingCopy { root: root.unwrap_or_else(|| cwd.to_owned()), branch, commit, is_worktree })
-    }
-
-    /// The name for people of the tool that wrote it.
-    pub(super) fn title(&self) -> &'static str {
-        let id = self.format.id();
-        baton_tools::by_name(id).map_or(id, |tool| tool.title)
-    }
-
-    /// The surface that sessions of the tool are registered under.
-    pub(super) fn surface(&self) -> &'static str {
-        let id = self.format.id();
-        baton_tools::by_name(id).map_or(id, |tool| tool.surface)
-    }
-}
-
 /// The transcript meant by a path, an id, a unique prefix of one, or `latest`: the newest of this folder or its project, and
 /// never one of another folder. `command` takes one by its id.
 ///
@@ -226,25 +183,25 @@ pub(super) fn find(
     let view = View::of(cx, project)?;
     let chosen = list(cx, &filter, |listed| {
         let (shown, hidden): (Vec<SessionListing>, Vec<SessionListing>) =
-            std::mem::take(listed).into_iter().partition(|one| view.shows(one.brief.cwd.as_deref()));
+            std::mem::take(listed).into_iter().partition(|one| view.shows(one));
         *listed = shown;
         let at = match wanted {
             "latest" => {
-                let is_own = |cwd: &str| own.as_ref().is_some_and(|own| view.is_of(Some(cwd), own));
+                let is_own = |one: &SessionListing| own.as_ref().is_some_and(|own| view.is_of(one, own));
                 latest(&here, is_own, listed, (command, now))?
             }
             _ => by_id(wanted, listed)?,
         };
         if at.is_none() && wanted != "latest" {
             let other = by_id(wanted, &hidden)?.and_then(|at| hidden.get(at));
-            other.map_or(Ok(()), |other| Err(view.refusal(wanted, other.brief.cwd.as_deref())))?;
+            other.map_or(Ok(()), |other| Err(view.refusal(wanted, other)))?;
         }
         *listed = at.map(|at| listed.swap_remove(at)).into_iter().collect();
         Ok(())
     })?;
     let header = chosen.into_iter().next().ok_or_else(|| unknown(wanted))?;
     let format = format_by_id(&header.tool_id).ok_or_else(|| unknown(wanted))?;
-    Ok(FoundTranscript {
+    let found = FoundTranscript {
         path: header.path.clone(),
         key: header.key.clone(),
         format,
@@ -252,7 +209,15 @@ pub(super) fn find(
         sessions: Vec::new(),
         wrapped_line: None,
         copy: None,
-    })
+        folders: Vec::new(),
+        noted: Vec::new(),
+    };
+    if view.is_open() {
+        return Ok(found);
+    }
+    // A listing knows the folder in which it began alone.
+    let found = found.with_folders();
+    if view.shows(&found) { Ok(found) } else { Err(view.refusal(wanted, &found).into()) }
 }
 
 fn by_path(path: &Path, agent: Option<&str>) -> Result<FoundTranscript, Refusal> {
@@ -282,6 +247,8 @@ fn by_path(path: &Path, agent: Option<&str>) -> Result<FoundTranscript, Refusal>
         sessions: Vec::new(),
         wrapped_line: None,
         copy: None,
+        folders: Vec::new(),
+        noted: Vec::new(),
     })
 }
 
@@ -303,14 +270,13 @@ fn project_folders(cx: &mut Cx<'_>) -> Result<(Vec<String>, Option<String>), Fai
 /// this project as its own work.
 fn latest(
     here: &[String],
-    is_own: impl Fn(&str) -> bool,
+    is_own: impl Fn(&SessionListing) -> bool,
     listed: &[SessionListing],
     (command, now): (&str, Millis),
 ) -> Result<Option<usize>, Refusal> {
     let is_here = |one: &SessionListing| {
         let cwd = one.brief.cwd.as_ref().map(|cwd| without_dots(Path::new(cwd)));
-        cwd.is_some_and(|cwd| here.iter().any(|root| cwd.starts_with(root)))
-            || one.brief.cwd.as_deref().is_some_and(&is_own)
+        cwd.is_some_and(|cwd| here.iter().any(|root| cwd.starts_with(root))) || is_own(one)
     };
     match (listed.iter().position(is_here), listed.first()) {
         (Some(at), _) => Ok(Some(at)),

@@ -8,7 +8,7 @@ use baton_store::{Failure, baton};
 use baton_transcripts::{Options, is_request, summarize};
 
 use super::Row;
-use super::find::FoundTranscript;
+use super::found_transcript::FoundTranscript;
 use crate::op::Cx;
 
 /// A transcript of more bytes is no greeting, and takes long to read.

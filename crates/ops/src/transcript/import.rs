@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::conversation_home::ConversationHome;
-use super::find::FoundTranscript;
+use super::found_transcript::FoundTranscript;
+use super::isolation::View;
 use super::over_session::over_session;
 use super::progress::progress;
 use super::read::{DocumentRequest, read};
@@ -122,6 +123,10 @@ impl Operation for Import {
         input.role.iter().try_for_each(|role| check_label("role", role))?;
         let is_alone = same_conversation::is_alone(cx, &transcript)?;
         cx.store.read(|tx| require_not_merged(tx, &project_id))?;
+        let view = View::of(cx, Some(&project_id))?;
+        if !view.confinement(&transcript).may_be_kept_in(&project_id) {
+            return Err(view.refusal(&transcript.header.id, &transcript).into());
+        }
         let home = match input.again {
             true => ConversationHome::Project(project_id),
             false => ConversationHome::of(cx, &project_id, &transcript)?,

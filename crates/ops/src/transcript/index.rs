@@ -166,8 +166,8 @@ fn update(tx: &mut Tx<'_>, name: &str, found: &TranscriptFile, home: &str) -> Re
     };
     let old = before.map_or(0, |one| one.passages);
     let header = baton_transcripts::header(found, &()).unwrap_or_else(|| found.header());
-    let passages = write_passages(tx, number, old, found, home)?;
-    let about = search_scope(number, &header);
+    let (passages, folders) = write_passages(tx, number, old, found, home)?;
+    let about = search_scope(number, &header, folders);
     let session = IndexedTranscript {
         number,
         name: name.to_owned(),
@@ -179,16 +179,16 @@ fn update(tx: &mut Tx<'_>, name: &str, found: &TranscriptFile, home: &str) -> Re
     search::put(tx, &session, &about, &clean(&json!(header).to_string()))
 }
 
-/// Writes the passages of a session over its old ones; returns how many there are.
+/// Writes the passages of a session over its old ones; returns how many there are, and the folders that its entries name.
 fn write_passages(
     tx: &mut Tx<'_>,
     number: i64,
     old: i64,
     found: &TranscriptFile,
     home: &str,
-) -> Result<i64, Fault> {
+) -> Result<(i64, Vec<String>), Fault> {
     let (mut place, mut count, mut fault) = (0, old, None);
-    passages(found, Some(home), &mut |passage| {
+    let folders = passages(found, Some(home), &mut |passage| {
         if fault.is_some() || place >= search::MAX_PASSAGES {
             return;
         }
@@ -206,14 +206,16 @@ fn write_passages(
     });
     match fault {
         Some(fault) => Err(fault),
-        None => search::delete_passages(tx, number, place, count).map(|()| place),
+        None => search::delete_passages(tx, number, place, count).map(|()| (place, folders)),
     }
 }
 
-fn search_scope(number: i64, header: &Header) -> SearchScope {
+fn search_scope(number: i64, header: &Header, folders: Vec<String>) -> SearchScope {
     SearchScope {
         number,
         agent: header.tool_id.clone(),
+        native_id: clean(&header.id),
+        folders: folders.iter().map(|folder| clean(folder)).collect(),
         cwd: clean(header.cwd.as_deref().unwrap_or_default()),
         updated_at: header.updated_at_ms.unwrap_or(0),
     }

@@ -77,13 +77,13 @@ impl Operation for List {
             n => usize::try_from(n).unwrap_or(usize::MAX),
         };
         let view = View::of(cx, input.project.as_deref())?;
-        let is_here = |cwd: Option<&str>| {
-            is_below(&roots, cwd) || own.as_deref().is_some_and(|own| view.is_of(cwd, own))
+        let is_in = |one: &SessionListing| {
+            is_below(&roots, one.brief.cwd.as_deref())
+                || own.as_deref().is_some_and(|own| view.is_of(one, own))
         };
-        let is_in = |one: &SessionListing| is_here(one.brief.cwd.as_deref());
         let mut total = 0;
         let headers = list(cx, &filter, |listed| {
-            listed.retain(|one| view.shows(one.brief.cwd.as_deref()));
+            listed.retain(|one| view.shows(one));
             if input.project.is_some() {
                 listed.retain(is_in);
             } else {
@@ -96,7 +96,8 @@ impl Operation for List {
         // Sessions are listed in any folder, registered or not.
         let host = cx.env.host;
         let items = headers.into_iter().map(|header| Row {
-            here: is_here(header.cwd.as_deref()),
+            here: is_below(&roots, header.cwd.as_deref())
+                || own.as_deref().is_some_and(|own| view.is_of(&header, own)),
             is_open: host.is_conversation_open(&header.tool_id, &header.id),
             ..Row::from(header)
         });

@@ -3,7 +3,7 @@
 use baton_model::session::{ProcessLocation, Release, ReleaseReason, Session};
 
 use super::Import;
-use super::find::FoundTranscript;
+use super::found_transcript::FoundTranscript;
 use crate::op::{Env, Operation};
 use crate::token_rights;
 

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use baton_transcripts::event::{Call, Category, Event, EventKind};
 use baton_transcripts::{Options, show_session};
 
-use super::find::FoundTranscript;
+use super::found_transcript::FoundTranscript;
 
 /// Tools of our MCP server that answer with the caller's own session.
 const TOOLS: [&str; 5] =

@@ -7,7 +7,7 @@ use baton_model::time::Millis;
 use baton_store::{Failure, Tx, delta};
 use baton_transcripts::is_request;
 
-use super::find::FoundTranscript;
+use super::found_transcript::FoundTranscript;
 use super::import::extent;
 use crate::session::conversation::EarlierBaton;
 

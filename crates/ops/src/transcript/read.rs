@@ -5,13 +5,14 @@ use baton_model::id::visible;
 use baton_model::packet::{Packet, Party, ValidatedPacket};
 use baton_model::refusal::Refusal;
 use baton_model::time::rfc3339;
-use baton_store::Failure;
+use baton_store::{Failure, conversation_project};
 use baton_transcripts::{Header, by_id};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::document::packet;
-use super::find::{FoundTranscript, find};
+use super::find::find;
+use super::found_transcript::FoundTranscript;
 use super::own_sessions::own_sessions;
 use crate::op::{Cx, Env};
 
@@ -52,6 +53,12 @@ pub(super) struct Read {
     /// The line on which its agent wrapped last.
     #[serde(default)]
     pub wrapped_line: Option<u64>,
+    /// Every folder that its entries name.
+    #[serde(default)]
+    pub folders: Vec<String>,
+    /// The projects in which its hooks spoke, the first one first.
+    #[serde(default)]
+    pub noted: Vec<String>,
 }
 
 /// The transcript that is meant, and the packet made of it.
@@ -82,7 +89,7 @@ fn read_here(
         let own = own_sessions(&transcript);
         (transcript.sessions, transcript.wrapped_line) = (own.ids, own.wrapped_line);
     }
-    Ok((transcript, packet))
+    Ok((transcript.with_folders(), packet))
 }
 
 /// The packet of a session that was pushed encrypted: which one goes on, and nothing that was said in it. A reader of the
@@ -128,6 +135,8 @@ fn parse_remote_read(read: Value) -> Result<(FoundTranscript, ValidatedPacket), 
         sessions: read.sessions,
         wrapped_line: read.wrapped_line,
         copy: None,
+        folders: read.folders,
+        noted: read.noted,
     };
     Ok((transcript, ValidatedPacket::parse(read.packet)?))
 }
@@ -135,7 +144,11 @@ fn parse_remote_read(read: Value) -> Result<(FoundTranscript, ValidatedPacket), 
 /// Reads a transcript of this machine for an operation that runs on a server: its header and its packet.
 pub fn read_for_remote(cx: &mut Cx<'_>, request: &DocumentRequest) -> Result<Value, Failure> {
     let (transcript, packet) = read_here(cx, request)?;
-    Ok(
-        json!({ "header": transcript.header, "packet": packet.text(), "sessions": transcript.sessions, "wrapped_line": transcript.wrapped_line }),
-    )
+    let noted = cx
+        .store
+        .read(|tx| Ok(conversation_project::of(tx, transcript.format.id(), &transcript.header.id)?))?;
+    Ok(json!({
+        "header": transcript.header, "packet": packet.text(), "sessions": transcript.sessions,
+        "wrapped_line": transcript.wrapped_line, "folders": transcript.folders, "noted": noted,
+    }))
 }

@@ -10,7 +10,8 @@ use baton_tools::{by_name, has_surface};
 use baton_transcripts::Filter;
 
 use super::capture_end::registered_here;
-use super::find::{FoundTranscript, list};
+use super::find::list;
+use super::found_transcript::FoundTranscript;
 use crate::op::{Cx, Env};
 use crate::session::conversation::FROM_TRANSCRIPT;
 

@@ -217,14 +217,17 @@ fn candidate_ids(
         return Ok(None);
     }
     let agents: HashSet<&str> = input.agents.iter().map(String::as_str).collect();
-    let is_of = |cwd: &str| input.project.as_ref().is_some_and(|project| view.is_of(Some(cwd), project));
+    let is_of =
+        |one: &search::SearchScope| input.project.as_ref().is_some_and(|project| view.is_of(one, project));
     let is_below = |cwd: &str, roots: &[String]| roots.iter().any(|root| Path::new(cwd).starts_with(root));
-    let is_in = |cwd: &str| roots.as_ref().is_none_or(|roots| is_below(cwd, roots) || is_of(cwd));
+    let is_in = |one: &search::SearchScope| {
+        roots.as_ref().is_none_or(|roots| is_below(&one.cwd, roots) || is_of(one))
+    };
     let matches = |one: &search::SearchScope| {
         (agents.is_empty() || agents.contains(one.agent.as_str()))
             && input.since_ms.is_none_or(|since| one.updated_at >= since)
-            && is_in(&one.cwd)
-            && view.shows(Some(&one.cwd))
+            && is_in(one)
+            && view.shows(one)
     };
     Ok(Some(search::scopes(tx)?.into_iter().filter(matches).map(|one| one.number).collect()))
 }

@@ -85,7 +85,11 @@ on_every_backend! {
         let matter = &shown["mine"][0];
         assert_eq!((&matter["detail"], &matter["from"], &matter["to"]), (&json!("no access"), &json!("Omar"), &json!("Iris")));
         assert!(text(matter, "help").starts_with("baton mail send --as Iris --reply-to "), "{matter:#}");
-        assert_eq!(shown["total"], 0, "for others they are no matter yet");
+        // Each is counted where it stands: in `mine` at once, in `items` after an hour.
+        assert_eq!((&shown["total"], &shown["items"]), (&json!(3), &json!([])), "{shown:#}");
+        assert_eq!(shown["counts"], json!([{ "reason": "message_waiting", "count": 3 }]));
+        assert_eq!(shown["sections"], json!({ "mine": 3, "concern": 0, "waiting": 0 }));
+        assert_eq!(world.ok(&agent("Watcher"), "attention_list", json!({}))["total"], 0, "for others they are no matter yet");
         let waiting = all_pages(world, json!({ "waiting": true, "limit": 2 }));
         assert_eq!(column(&waiting, "reason"), ["message_waiting", "message_waiting", "message_waiting"]);
         world.advance(3_600_001);
@@ -95,6 +99,35 @@ on_every_backend! {
         world.ok(&agent("Iris"), "mail_send", json!({ "reply_to": first["message_id"], "body": "take mine" }));
         let left = world.ok(&agent("Watcher"), "attention_list", json!({ "identity": "Iris", "waiting": true }));
         assert_eq!(column(&list(&left["mine"]), "subject"), ["Question: Which price?", "critical: Stop"], "{left:#}");
+    }
+
+    fn a_task_that_was_given_up_says_so_and_how_it_goes_on(world) {
+        let rob = agent("Rob");
+        world.start(&rob);
+        let task = text(&world.ok(&rob, "task_create", json!({ "title": "Flaky test" })), "id");
+        for _ in 0..3 {
+            world.ok(&rob, "task_claim", json!({ "id": task }));
+            world.ok(&rob, "task_release", json!({ "id": task, "why": "it hangs" }));
+        }
+        let matter = |world: &mut World| world.ok(&agent("Ann"), "attention_list", json!({ "reason": "task_retried" }))["items"][0].clone();
+        let open = matter(world);
+        assert_eq!((&open["detail"], &open["blocked"]), (&json!("tried 3 times"), &Value::Null), "{open:#}");
+        world.ok(&rob, "task_update", json!({ "id": task, "status": "blocked" }));
+        let blocked = matter(world);
+        assert_eq!((&blocked["detail"], &blocked["blocked"]), (&json!("tried 3 times, now blocked"), &json!(true)), "{blocked:#}");
+        assert_eq!(text(&blocked, "help"), format!("baton task update {task} --status open --project p"));
+    }
+
+    fn a_silent_agent_is_told_with_the_critical_hand_off_that_it_accepted(world) {
+        world.register("q");
+        let wes = agent("Wes").project("q");
+        world.start(&wes);
+        let made = world.ok(&agent("Ann"), "handoff_create", json!({ "to_project_id": "q", "subject": "Stop the leak", "priority": "critical", "local": true }));
+        world.ok(&wes, "handoff_advance", json!({ "id": made["handoff_id"], "action": "accept" }));
+        world.advance(600_001);
+        let shown = world.ok(&agent("Ann"), "attention_list", json!({ "reason": "session_silent" }));
+        let detail = text(&shown["items"][0], "detail");
+        assert!(detail.starts_with("had accepted critical hand-off ") && detail.ends_with("“Stop the leak”"), "{shown:#}");
     }
 
     fn a_reply_acknowledges_and_only_that_of_its_receiver(world) {

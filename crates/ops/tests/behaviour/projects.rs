@@ -248,6 +248,11 @@ on_every_backend! {
         assert_eq!(found(w, "half round"), ["task Round the tax"], "every word counts");
         assert_eq!(found(w, "50%_!"), ["task Round the tax"], "signs are looked for as they are");
         assert!(found(w, "fÜr tax").contains(&"handoff Tax für alle".to_owned()));
+        w.start(&agent("Donna"));
+        w.checkpoint(&agent("Donna"), "stuck in zanzibar");
+        w.ok(&lola, "ledger_note", json!({ "kind": "decision", "text": "use ibex", "why": "the yak is slow" }));
+        assert_eq!(found(w, "zanzibar stuck"), ["checkpoint stuck in zanzibar"]);
+        assert_eq!(found(w, "yak ibex"), ["decision use ibex"], "a decision is found by its reason");
         assert_eq!(found(w, "zebra"), Vec::<String>::new());
         w.no(&lola, "project_search", json!({ "query": " " }), "query_invalid");
         w.no(&lola, "project_search", json!({ "query": "tax", "project": "nowhere" }), "project_unknown");

@@ -170,7 +170,7 @@ pub(super) mod rank {
 
 /// One length in which an entry can appear.
 #[derive(Debug)]
-pub(super) struct EntryVariant {
+pub(super) struct EntryForm {
     pub rank: u8,
     pub text: String,
     /// What this form leaves out, in the plural; `None` for the whole.
@@ -205,7 +205,7 @@ pub(super) struct Entry {
     /// How many things it says at once.
     pub weight: usize,
     /// From short to whole.
-    pub forms: Vec<EntryVariant>,
+    pub forms: Vec<EntryForm>,
 }
 
 impl Entry {
@@ -222,7 +222,7 @@ impl Entry {
     pub(super) fn form(mut self, rank: u8, lacks: Option<&'static str>, text: String) -> Self {
         match self.forms.last_mut() {
             Some(last) if last.text == text => last.lacks = lacks,
-            _ => self.forms.push(EntryVariant { rank, text, lacks }),
+            _ => self.forms.push(EntryForm { rank, text, lacks }),
         }
         self
     }

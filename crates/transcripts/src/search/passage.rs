@@ -1,13 +1,14 @@
 //! A session in pieces of a few kilobytes, each with the words to find it by and the text to show of it.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::words::words;
 use crate::collect::clean::Cleaner;
 use crate::event::{Call, Edit, Event, EventKind, Outcome};
+use crate::folders;
 use crate::format::by_id;
 use crate::header::TranscriptFile;
-use crate::report::Report;
 use crate::shared::diff::MAX_DIFF;
 use crate::shared::words::clip_unclean;
 
@@ -44,18 +45,21 @@ pub struct Entry {
     pub text: String,
 }
 
-/// Gives out the passages of a session, in order, with secrets taken out and the home directory as `~`.
-pub fn passages(found: &TranscriptFile, home: Option<&str>, sink: &mut dyn FnMut(Passage)) -> Report {
-    let Some(format) = by_id(found.agent) else { return Report::default() };
+/// Gives out the passages of a session, in order, with secrets taken out and the home directory as `~`. Returns the working
+/// directories that its entries name.
+pub fn passages(found: &TranscriptFile, home: Option<&str>, sink: &mut dyn FnMut(Passage)) -> Vec<String> {
+    let Some(format) = by_id(found.agent) else { return Vec::new() };
+    let mut named = BTreeSet::new();
     let mut cleaner = Cleaner::new(Some(baton_redact::shared()), home);
     let mut builder = Builder { sink, text: String::new(), words: String::new() };
-    let report = format.read_session(&found.path, found.key.as_deref(), &mut |event| {
+    format.read_session(&found.path, found.key.as_deref(), &mut |event| {
+        folders::take(event, &mut named);
         if let Some((role, text)) = message_text(event) {
             builder.entry(event.position.line, role, &bounded(cleaner.clean_text(&text)));
         }
     });
     builder.close();
-    report
+    named.into_iter().collect()
 }
 
 /// The entries of a passage; none of one that is damaged.

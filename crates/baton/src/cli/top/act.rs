@@ -2,7 +2,7 @@
 
 use baton_model::handoff::State;
 use baton_model::id::visible;
-use baton_ops::handoff::{Retry, RetryInput};
+use baton_ops::handoff::{Retry, RetryInput, Row};
 use baton_ops::message::{MailAck, MailAckInput, MailSend, MailSendInput};
 use baton_ops::session::{End, EndInput, Pickup, PickupInput, Reassign, ReassignInput};
 use baton_ops::task::{ClaimTask, ClaimTaskInput};
@@ -53,6 +53,20 @@ impl ActionKind {
             Target::Project { .. } => "Enter only this project · 0 all",
             Target::Handoff { .. } | Target::Paths { .. } => "",
         }
+    }
+
+    /// What to say of a letter that means nothing for a row, and something for others.
+    pub(super) fn absent(letter: char) -> Option<String> {
+        let verb = match letter {
+            'p' => "pick up",
+            'r' => "reassign",
+            'a' => "answer",
+            'y' => "acknowledge",
+            't' => "try again",
+            'c' => "claim",
+            _ => return None,
+        };
+        Some(format!("nothing to {verb} here"))
     }
 
     /// Its name, as the prompt has it.
@@ -136,7 +150,7 @@ pub(super) fn run(app: &mut App, deed: &Action) -> Result<(String, Option<Undo>)
         }
         (ActionKind::Retry, Target::Handoff { id, .. }) => {
             let progress = app.run::<Retry>(&RetryInput { id: id.clone(), identity, repo: None })?;
-            format!("the hand-off is {}", progress.row.handoff.state.as_str())
+            retried(&progress.row)
         }
         (ActionKind::Claim, Target::Task { project_id, id }) => {
             let (project, id) = (Some(project_id.clone()), Some(id.clone()));
@@ -148,6 +162,18 @@ pub(super) fn run(app: &mut App, deed: &Action) -> Result<(String, Option<Undo>)
         _ => String::new(),
     };
     Ok((message, None))
+}
+
+/// What a try came to: where it is still not through, what stands in the way.
+fn retried(row: &Row) -> String {
+    let view = &row.handoff;
+    let of_steps = row.steps.iter().find_map(|step| step.last_error.as_ref());
+    match (view.state, view.last_error.as_ref().or(of_steps)) {
+        (State::Planned | State::Pending | State::Failed, Some(error)) => {
+            format!("still not through: {}", visible(error))
+        }
+        (state, _) => format!("the hand-off is {}", state.as_str()),
+    }
 }
 
 fn pick_up(

@@ -208,7 +208,8 @@ fn inbox_heading(found: &AttentionOutput) -> String {
         return "nothing needs you".to_owned();
     }
     let counts: Vec<String> = found.counts.iter().map(|row| row.reason.count(row.count)).collect();
-    let own = if found.mine.is_empty() { "" } else { " · * for you" };
+    let own =
+        if found.mine.is_empty() { String::new() } else { format!(", {} for you (*)", found.sections.mine) };
     format!("{} in all{own}: {}", found.total, counts.join(", "))
 }
 

@@ -112,7 +112,8 @@ impl Pen {
             });
         }
         if found.is_empty() {
-            lines.push(cut("  nothing here", self.width));
+            let text = if state.message.is_empty() { "  nothing here" } else { "" };
+            lines.push(cut(text, self.width));
         }
         lines.resize(2 + height, String::new());
         let about = state.row().map(|row| row.about.clone()).unwrap_or_default();
@@ -142,6 +143,9 @@ impl Pen {
     fn keys(&self, state: &State) -> String {
         if state.prompt.is_some() {
             return match state.message.is_empty() {
+                true if state.prompt.as_ref().is_some_and(Prompt::is_ready) => {
+                    "Enter does it · ↑ changes the name · Esc leaves".to_owned()
+                }
                 true => "Enter goes on · Esc leaves".to_owned(),
                 false => state.message.clone(),
             };
@@ -184,10 +188,14 @@ fn widths(rows: &[&Row], names: &[&'static str], width: usize) -> Vec<usize> {
     };
     let mut widths: Vec<usize> = (0..columns.saturating_sub(1)).map(widest).collect();
     let taken = |widths: &[usize]| widths.iter().map(|width| width + 2).sum::<usize>();
-    // The widest gives way first, and the first column last.
+    // The widest gives way first, and the first column last. Ages are read whole, and so is the name of a column.
+    let least = |at: usize| match names.get(at) {
+        Some(&("age" | "heard")) => usize::MAX,
+        name => name.map_or(0, |name| cells(name)).max(5),
+    };
     while taken(&widths) + LAST > width {
-        let others = widths.iter_mut().skip(1).max_by_key(|width| **width).filter(|width| **width > 5);
-        if let Some(most) = others {
+        let others = widths.iter_mut().enumerate().skip(1).filter(|(at, width)| **width > least(*at));
+        if let Some((_, most)) = others.max_by_key(|(_, width)| **width) {
             *most -= 1;
         } else if let Some(first) = widths.first_mut().filter(|width| **width > 5) {
             *first -= 1;

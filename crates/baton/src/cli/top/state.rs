@@ -117,7 +117,22 @@ pub(super) struct Prompt {
     pub target: Target,
     /// What is asked, and what was typed.
     pub fields: Vec<(&'static str, String)>,
+    /// The field that is typed into; behind the last one where all are filled in.
     pub at: usize,
+}
+
+impl Prompt {
+    /// Begins in the first empty field: a name that is known is not typed into.
+    fn new(verb: ActionKind, target: Target, identity: &str) -> Self {
+        let fields = verb.fields(identity);
+        let at = fields.iter().position(|(_, value)| value.is_empty()).unwrap_or(fields.len());
+        Self { verb, target, fields, at }
+    }
+
+    /// Whether nothing is left to be typed.
+    pub(super) fn is_ready(&self) -> bool {
+        self.at >= self.fields.len()
+    }
 }
 
 /// A key, whatever the terminal calls it.

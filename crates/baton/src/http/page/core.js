@@ -1,5 +1,5 @@
 // The page's scripts are one program in several files, which the server joins in order. This one is what every view uses:
-// elements, the API, the stream of events, notices. Text is only ever set as text, so that nothing an agent wrote can become a
+// elements, the API, notices. Text is only ever set as text, so that nothing an agent wrote can become a
 // part of the page.
 
 const $ = (id) => document.getElementById(id);
@@ -106,35 +106,6 @@ async function api(method, path, fields = {}, options = {}) {
   return body;
 }
 
-/** Follows the events: calls `heard` with every delta, `state` with true or false as the stream comes and goes. */
-async function follow(heard, state) {
-  let last = '';
-  for (;;) {
-    try {
-      const query = last ? `?last_event_id=${encodeURIComponent(last)}` : '';
-      const response = await fetch(`/api/v1/events${query}`, { headers: headers() });
-      if (!response.ok) throw new Error(String(response.status));
-      state(true);
-      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-      let rest = '';
-      for (;;) {
-        const { value, done } = await reader.read();
-        if (done) break;
-        const frames = (rest + value).split('\n\n');
-        rest = frames.pop();
-        for (const frame of frames) {
-          const id = /^id: (.*)$/m.exec(frame);
-          const data = /^data: (.*)$/m.exec(frame);
-          if (id) last = id[1];
-          if (data) heard(JSON.parse(data[1]));
-        }
-      }
-    } catch { /* said by the state; it is tried again */ }
-    state(false);
-    await new Promise((resolve) => setTimeout(resolve, 2000));
-  }
-}
-
 function notice(text, bad = false, undo = null) {
   const box = h('div.notice', { class: bad ? 'bad' : '' }, text,
     undo ? h('button.undo', { type: 'button', onclick: () => { box.remove(); undo(); } }, 'Undo') : null);
@@ -173,11 +144,11 @@ const toolOf = (one) => TOOL_NAMES.get((one.surface || '').toLowerCase().replace
 const TONES = { open: 'gold', offered: 'gold', abandoned: 'bad', failed: 'bad', held: 'good', accepted: 'good', completed: 'good', closed: 'good', blocked: 'bad', ready: 'gold', 'at work': 'good' };
 const state = (word) => chip(word, TONES[word] || '');
 
-/** Asks for something in a dialog; `send` runs on its main button and keeps it open when it fails. */
-function ask(title, fields, button, send, risky = false) {
-  const before = document.activeElement;
+/** Asks for something in a dialog; `send` runs on its main button and keeps it open when it fails. `busy` stands on the button meanwhile. */
+function ask(title, fields, label, send, risky = false, busy = null) {
+  const place = placeOf(document.activeElement);
   const errors = h('div', {});
-  const main = h('button.main', { type: 'submit', class: risky ? 'risky' : '' }, button);
+  const main = h('button.main', { type: 'submit', class: risky ? 'risky' : '' }, label);
   const heading = h('h2', { id: 'ask-title' }, title);
   const form = h('form', { method: 'dialog' }, heading, fields, errors,
     h('div.row', {}, h('button', { type: 'button', onclick: () => dialog.close() }, 'Back'), main));
@@ -185,6 +156,7 @@ function ask(title, fields, button, send, risky = false) {
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
     main.disabled = true;
+    main.textContent = busy || label;
     try {
       const given = Object.fromEntries(new FormData(form));
       // An empty name is refused; a field without a value would be left out.
@@ -194,12 +166,15 @@ function ask(title, fields, button, send, risky = false) {
       if (given.identity) setMe(given.identity);
       dialog.close();
     } catch (error) {
-      errors.replaceChildren(trouble(error));
+      // Who went to another view meanwhile is told there.
+      if (dialog.isConnected) errors.replaceChildren(trouble(error));
+      else refused(error);
     } finally {
       main.disabled = false;
+      main.textContent = label;
     }
   });
-  dialog.addEventListener('close', () => { dialog.remove(); before?.focus?.(); });
+  dialog.addEventListener('close', () => { dialog.remove(); goBackTo(place); });
   document.body.append(dialog);
   dialog.showModal();
   // What is filled in already is not asked for again.

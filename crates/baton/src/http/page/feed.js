@@ -29,13 +29,16 @@ function countNew(newest) {
   button.parentElement.hidden = false;
 }
 
-/** Shows what is new. Who pressed the button goes on at the first row; otherwise the focus stays. */
+/** Shows what is new, and every list in the order of its answer. Who pressed the button goes on at the first row; otherwise the focus stays. */
 async function showNew() {
   const view = viewStates.get(location.hash);
-  if (!view?.rows || !$('new-rows')) return;
+  if (!view) return;
   const isPressed = document.activeElement === $('new-rows');
-  view.rows = null;
-  if (location.hash.startsWith('#/ledger/')) view.cursors = [];
-  await draw();
+  if (view.rows && $('new-rows')) {
+    view.rows = null;
+    if (location.hash.startsWith('#/ledger/')) view.cursors = [];
+  }
+  isSorting = true;
+  try { await draw(); } finally { isSorting = false; }
   if (isPressed) $('ledger')?.querySelector('a')?.focus();
 }

@@ -24,7 +24,7 @@ const inbox = {
     }
     const working = data.open.items.filter((one) => one.fresh);
     return [h('div.row', {}, h('h1', {}, 'Inbox'), h('span.push', {}, button(me() ? `I am ${me()}` : 'Say who you are…', askName, 'quiet more'))), matters(data, state), h('h2', {}, `At work (${working.length}${data.open.more ? ' and more' : ''})`),
-      working.length ? h('ul.grid', {}, working.map((one) => works(one, one.project_id))) : empty('Nobody is at work.')];
+      working.length ? h('ul.grid', { key: 'at work' }, working.map((one) => works(one, one.project_id))) : empty('Nobody is at work.')];
   },
 };
 
@@ -57,8 +57,8 @@ function matters(data, state) {
     const last = data[name].filter(Boolean).at(-1);
     const next = last ? last.next : name === 'mine' ? first.mine_next : first.next;
     const left = total - rows.length;
-    return [h('h2', {}, `${title} (${total})`), rows.length ? h('ul.matters', {}, rows.map(matter)) : null,
-      next && left ? h('p', {}, h('button.more', { type: 'button', 'aria-label': `Show more (${left} more): ${title}`, onclick: () => { state[name] = [...(state[name] || []), next]; draw(); } }, `Show more (${left} more)`)) : null];
+    return [h('h2', { key: `heading ${name}` }, `${title} (${total})`), rows.length ? h('ul.matters', { key: `matters ${name}` }, rows.map(matter)) : null,
+      next && left ? h('p', { key: `more ${name}` }, h('button.more', { type: 'button', 'aria-label': `Show more (${left} more): ${title}`, onclick: () => { state[name] = [...(state[name] || []), next]; draw(); } }, `Show more (${left} more)`)) : null];
   };
   const sections = Object.entries(SECTIONS).map(section);
   return sections.some(Boolean) ? sections : [h('h2', {}, 'Waiting for somebody (0)'), empty('Nothing waits. When an agent wraps its session, its baton appears here.')];
@@ -67,6 +67,9 @@ function matters(data, state) {
 const joinedItems = (pagesOf) => pagesOf.filter(Boolean).flatMap((one) => one.items);
 
 const mailOf = (one) => `#/mail/${part(one.project_id)}/${one.id}`;
+
+/** The kind of a message that waits, from the word before its subject. */
+const kindOf = (one) => (/^(Question|Blocker): /.exec(one.subject || '')?.[1].toLowerCase() || 'message');
 
 const REASONS = {
   session_silent: ['silent', 'bad', (one) => `${one.from} is silent`, (one) => sessionAt(one.project_id, one.id)],
@@ -78,10 +81,10 @@ const REASONS = {
   handoff_returned: ['came back', 'bad', (one) => `Hand-off to ${one.to} came back`, (one) => `#/handoff/${one.id}`],
   baton_starving: ['starving', 'gold', (one) => `Baton from ${one.from}`, (one) => batonAt(one.project_id, one.id)],
   baton_waiting: ['open', 'gold', (one) => `Baton from ${one.from}`, (one) => batonAt(one.project_id, one.id)],
-  message_unread: ['unread', 'bad', (one) => (isMe(one.to) ? `${one.from} waits for your answer` : `${one.to} has not read ${one.from}`), mailOf],
+  message_unread: ['unread', 'bad', (one) => (isMe(one.to) ? `${one.from} waits for your answer` : `${one.to} has not read ${one.from}’s ${kindOf(one)}`), mailOf],
   message_waiting: ['new', 'gold', (one) => (isMe(one.to) ? `${one.from} waits for your answer` : `${one.from} wrote to ${one.to}`), mailOf],
-  ack_late: ['late', 'bad', (one) => (isMe(one.to) ? `${one.from} waits for your acknowledgement` : `${one.to} has not acknowledged ${one.from}`), mailOf],
-  task_retried: ['retried', 'bad', (one) => `Task ${one.id} fails again and again`, (one) => `#/task/${part(one.project_id)}/${part(one.id)}`],
+  ack_late: ['late', 'bad', (one) => (isMe(one.to) ? `${one.from} waits for your acknowledgement` : `${one.to} has not acknowledged ${one.from}’s message`), mailOf],
+  task_retried: ['retried', 'bad', (one) => (one.blocked ? `Task ${one.id} failed again and again, and is blocked` : `Task ${one.id} fails again and again`), (one) => `#/task/${part(one.project_id)}/${part(one.id)}`],
   task_blocked: ['blocked P0', 'bad', (one) => `Task ${one.id} cannot go on`, (one) => `#/task/${part(one.project_id)}/${part(one.id)}`],
   lease_conflict: ['conflict', 'bad', (one) => `${one.from} and ${one.to} work on the same files`, (one) => `#/project/${part(one.project_id)}/paths`],
 };
@@ -89,9 +92,10 @@ const REASONS = {
 /** One matter: its reason, its words, its age, and what helps. */
 function matter(one) {
   const [word, tone, title, href] = REASONS[one.reason] || ['?', '', () => one.reason, () => '#/'];
-  const act = deeds(one);
+  const act = deeds(one, href(one));
+  const chipWord = /_starving$/.test(one.reason) && isMe(one.to) ? 'waits for you' : one.blocked ? 'blocked' : word;
   return h('li.card.matter', { key: one.reason + one.id, 'data-row': true },
-    h('div.row', {}, chip(word, tone), h('h3', {}, h('a', { href: href(one) }, title(one))), act ? h('span.push', {}, act) : null),
+    h('div.row', {}, chip(chipWord, tone), h('h3', {}, h('a', { href: href(one) }, title(one))), h('span.push', {}, act)),
     one.subject ? h('p.words', {}, one.subject) : null,
     one.detail ? h('p.error', {}, one.detail) : null,
     h('p.meta', {}, toProject(one.project_id), ' · ', one.to && /^(baton|task|message|ack|handoff_waiting)/.test(one.reason) && !isMe(one.to) ? `for ${one.to} · ` : '', ago(one.since)),
@@ -100,14 +104,21 @@ function matter(one) {
 
 const letterOf = (one) => ({ message_id: one.id, from: one.from, to: one.to, subject: one.subject });
 
-function deeds(one) {
-  if (one.reason.startsWith('baton_')) return button('Pick up…', () => pickup(one.project_id, one.id, one.subject));
+/** What can be done about a matter, the first thing first: what is one's own is not accepted or picked up, but taken back or read. */
+function deeds(one, href) {
+  const open = (tone) => button('Open', () => { location.hash = href; }, tone);
+  if (one.reason.startsWith('baton_')) {
+    const take = (tone) => button('Pick up…', () => pickup(one.project_id, one.id, one.subject), tone);
+    return isMe(one.from) && one.to && !isMe(one.to) ? [open(), ' ', take('quiet')] : take();
+  }
   if (one.reason === 'session_silent') return button('Reassign…', () => reassign(one.project_id, one.id, one.from));
   if (one.reason === 'handoff_failed' || one.reason === 'handoff_stuck') return button('Try now…', () => advance(one, 'retry', 'Try now'));
-  if (one.reason === 'handoff_starving' || one.reason === 'handoff_waiting') return button('Accept…', () => advance(one, 'accept', 'Accept'));
+  if (one.reason === 'handoff_starving' || one.reason === 'handoff_waiting') return isMe(one.from) && !isMe(one.to) ? button('Cancel…', () => advance(one, 'cancel', 'Cancel', true), 'risky') : button('Accept…', () => advance(one, 'accept', 'Accept'));
+  if (one.reason === 'handoff_returned') return isMe(one.from) ? [button('Leave anew…', () => leaveAnew(one.id)), ' ', open('quiet')] : open();
+  if (one.reason.startsWith('task_') && one.blocked) return button('Open again…', () => openAgain(one.project_id, one.id, one.subject));
   if (one.reason.startsWith('message_')) return [button('Reply…', () => reply(one.project_id, letterOf(one))), ' ', button('Acknowledge…', () => acknowledge(one.project_id, letterOf(one)), 'quiet')];
-  if (one.reason === 'ack_late') return [button('Acknowledge…', () => acknowledge(one.project_id, letterOf(one))), ' ', button('Reply…', () => reply(one.project_id, letterOf(one)))];
-  return null;
+  if (one.reason === 'ack_late') return [button('Acknowledge…', () => acknowledge(one.project_id, letterOf(one))), ' ', button('Reply…', () => reply(one.project_id, letterOf(one)), 'quiet')];
+  return open();
 }
 
 const dot = (one) => chip(one.live ? 'live' : one.fresh ? 'quiet' : 'silent', one.live ? 'good' : one.fresh ? '' : 'bad');
@@ -152,7 +163,7 @@ const agents = {
       h('td', {}, one.last_checkpoint?.summary || '', one.last_checkpoint ? h('span.meta', {}, ' ', ago(one.last_checkpoint.at)) : null),
       h('td', {}, h('span.narrow', {}, 'heard '), ago(one.last_heartbeat)),
       h('td.figures', {}, spark(one.activity || [])), h('td.figures', {}, one.tokens ? [cost(one.tokens), h('span.narrow', {}, ' tokens')] : null));
-    return [h('h1', {}, 'Agents'), h('p.meta', {}, 'Every open session: silent ones first, then who saved longest ago.'),
+    return [h('h1', {}, 'Agents'), h('p.meta', {}, 'Every open session: silent ones first, then who saved longest ago, as it was when you came. ', button('Sort again (n)', showNew, 'quiet more')),
       found.items.length ? h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': 'Agents' }, h('table.list.agents', {},
         h('thead', {}, h('tr', {}, ['Agent', 'State', 'Project', 'Tool', 'Place', 'Holds', 'Last checkpoint', 'Heard of', 'Last 12 hours', 'Tokens'].map((one) => h('th', { scope: 'col' }, one)))),
         h('tbody', {}, [...new Map(found.items.map((one) => [one.session_id, one])).values()].map(row)))) : empty('Nobody is at work.'),
@@ -181,7 +192,7 @@ function preview(heading, content) {
 function batonRow(one, view) {
   return h('li.card.matter', { key: one.baton_id, 'data-row': true },
     h('div.row', {}, state(one.state), h('h3', {}, h('a', { href: batonAt(one.project_id, one.baton_id), onfocus: () => look(one, view) }, `Baton from ${one.from}`)),
-      one.state === 'open' || one.state === 'abandoned' ? h('span.push', {}, button('Pick up…', () => pickup(one.project_id, one.baton_id, one.summary))) : null),
+      one.state === 'open' || one.state === 'abandoned' ? h('span.push', {}, deeds({ ...one, reason: 'baton_waiting', id: one.baton_id, subject: one.summary }, batonAt(one.project_id, one.baton_id))) : null),
     one.summary ? h('p.words', {}, one.summary) : null,
     h('p.meta', {}, toProject(one.project_id), ' · ', one.to ? `for ${one.to} · ` : '', one.holder ? `held by ${one.holder} · ` : '', ago(one.created_at)));
 }
@@ -201,14 +212,15 @@ const batons = {
 };
 
 function handoffRow(one, view) {
-  const [verb, label] = actionsOf(one).find(([, , risky]) => !risky) || [];
+  // What one offered to others is taken back and not accepted.
+  const [verb, label, risky] = actionsOf(one).find((row) => !row[2]) || (one.state === 'offered' && actionsOf(one)[0]) || [];
   const said = ENDS[one.state] ? one.ended?.why || one.result : null;
   return h('li.card.matter', { key: one.handoff_id, 'data-row': true },
     h('div.row', {}, state(one.state), h('h3', {}, h('a', { href: `#/handoff/${part(one.handoff_id)}`, onfocus: () => look(one, view) }, one.subject)),
-      verb ? h('span.push', {}, button(`${label}…`, () => advance(one, verb, label))) : null),
+      verb ? h('span.push', {}, button(`${label}…`, () => advance(one, verb, label, risky), risky ? 'risky' : '')) : null),
     one.last_error ? h('p.error', {}, one.last_error) : null,
     said ? h('p.words', {}, `“${said}”`) : null,
-    h('p.meta', {}, toProject(one.from_project_id), ' → ', toProject(one.to_project_id), ` · from ${one.from_identity} · `, one.ended ? `${one.state} by ${one.ended.by} · ` : '', ago(one.created_at)));
+    h('p.meta', {}, toProject(one.from_project_id), ' → ', toProject(one.to_project_id), ` · from ${one.from_identity} · `, one.ended ? `${one.state} by ${one.ended.by} · ` : one.accepted_by ? `accepted by ${one.accepted_by} · ` : '', ago(one.created_at)));
 }
 
 const handoffs = {

@@ -14,7 +14,7 @@ function step(by) {
 }
 
 function showKeys() {
-  const rows = [['j, k', 'next and previous row'], ['Enter', 'open the row'], ['n', 'show what is new'], ['<, >', 'give the task on the board to the role before, or to the next'], ['x', 'the first action of the row, or of the page'], ['/', 'search'], ['Control K', 'go to any view or project'],
+  const rows = [['j, k', 'next and previous row'], ['Enter', 'open the row'], ['n', 'show what is new, and sort again'], ['<, >', 'give the task on the board to the role before, or to the next'], ['x', 'the first action of the row, or of the page'], ['/', 'search'], ['Control K', 'go to any view or project'],
     ...Object.entries(PLACES).map(([key, [, word]]) => [`g ${key}`, word])];
   ask('Keys', [facts(rows.map(([key, word]) => [h('kbd', {}, key), word]))], 'Close', async () => {});
 }
@@ -32,7 +32,9 @@ async function palette() {
 
 function act() {
   const row = document.activeElement?.closest?.('[data-row]');
-  (row || $('main')).querySelector('button:not(.copy, .more)')?.click();
+  const found = (row || $('main')).querySelector('button:not(.copy, .more)');
+  if (found) found.click();
+  else notice(row ? 'This row has no action: Enter opens it.' : 'There is no action here.');
 }
 
 document.addEventListener('keydown', (event) => {

@@ -3,6 +3,10 @@
 const VIEWS = { '': inbox, agents, batons, handoffs, projects, project, sessions, session, baton, handoff, task, mail, transcripts, transcript, search, thread, shares, ledger, fleet };
 const NAV = [['', 'Inbox'], ['agents', 'Agents'], ['batons', 'Batons'], ['handoffs', 'Hand-offs'], ['projects', 'Projects'], ['transcripts', 'Transcripts'], ['fleet', 'Server']];
 
+/** What is not there where an address names nothing, and the list that has the others. */
+const LISTS = { project: ['project', 'projects'], sessions: ['project', 'projects'], ledger: ['project', 'projects'], shares: ['project', 'projects'], session: ['session', 'agents'], baton: ['baton', 'batons'], handoff: ['hand-off', 'handoffs'],
+  task: ['task', 'projects'], mail: ['message', ''], thread: ['thread', 'agents'], transcript: ['transcript', 'transcripts'] };
+
 /** What a view remembers while its address is shown, or gone back to. */
 const viewStates = new Map();
 let address = null;
@@ -69,14 +73,20 @@ async function draw() {
     if (mine !== drawing) return;
     if (error.status === 401) askToken();
     if (!isNew && error.status === 0) return;
-    content = [h('h1', {}, 'That did not work'), trouble(error.status === 401 ? { ...error, message: error.message, hint: 'Paste the token that you were given.' } : error)];
+    const [what, list] = error.status === 404 ? LISTS[name] || [] : [];
+    content = [h('h1', {}, what ? `There is no such ${what}` : 'That did not work'), what ? h('p', {}, h('a', { href: `#/${list}` }, NAV.find(([key]) => key === list)[1])) : null, trouble(error.status === 401 ? { ...error, message: error.message, hint: 'Paste the token that you were given.' } : error)];
     shown = [];
   }
   if (mine !== drawing) return;
   const main = $('main');
   const nodes = content.flat(9).filter((one) => one !== null && one !== undefined && one !== false && one !== '');
   if (isNew) main.replaceChildren(...nodes);
-  else patch(main, nodes);
+  else {
+    const place = placeOf(document.activeElement);
+    patch(main, nodes);
+    // A row that moved or went takes the focus with it.
+    if (document.activeElement !== place.element && !document.querySelector('dialog[open]')) goBackTo(place);
+  }
   main.removeAttribute('aria-busy');
   document.title = `${main.querySelector('h1')?.textContent || view.title} · Baton`;
   if (isNew) arrive();
@@ -126,6 +136,8 @@ setInterval(() => {
 }, 60000);
 
 let wasAway = false;
+document.addEventListener('visibilitychange', () => { if (document.hidden) wasAway = true; });
+window.addEventListener('pagehide', () => { wasAway = true; });
 follow((event) => {
   touched(event);
   addToLedger(event);
@@ -134,7 +146,7 @@ follow((event) => {
   $('live').textContent = on ? 'live' : 'no connection';
   // What happened while the stream was away is asked for; at the beginning there is nothing to ask for twice.
   if (on && wasAway) { if (shown.length) renewAll(); else { address = null; draw(); } }
-  if (!on) wasAway = true;
+  wasAway = !on;
 });
 
 history.scrollRestoration = 'manual';
@@ -155,7 +167,11 @@ window.addEventListener('scroll', keepPlaceSoon, { passive: true });
 $('main').addEventListener('focusin', keepPlaceSoon);
 // A link may be followed sooner than that.
 $('main').addEventListener('click', keepPlace, true);
-window.addEventListener('hashchange', () => draw());
+window.addEventListener('hashchange', () => {
+  // A dialog goes with its page.
+  for (const dialog of document.querySelectorAll('dialog[open]')) dialog.close();
+  draw();
+});
 $('find').addEventListener('submit', (event) => {
   event.preventDefault();
   const query = $('query').value.trim();

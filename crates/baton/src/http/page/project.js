@@ -43,12 +43,12 @@ const project = {
       history.items.length ? timeline(id, history.items) : empty('No session yet. ', h('code', {}, 'baton start'), ' begins one.'),
       history.more ? h('p.quiet', {}, 'Only the newest sessions are drawn. ', h('a', { href: `#/sessions/${part(id)}` }, 'All sessions'), ' · ', h('a', { href: `#/batons//${part(id)}` }, 'all batons')) : null,
       matters(data, view),
-      card.sent?.length ? [h('h2', {}, `Sent hand-offs (${card.sent.length})`), h('ul.grid', {}, card.sent.map(sentHandoff))] : null,
-      working.length ? [h('h2', {}, `At work (${working.length})`), h('ul.grid', {}, working.map((one) => works(one, id)))] : null,
-      leases.items.length ? [h('h2', { id: 'paths', tabindex: -1 }, `Paths (${leases.items.length})`), h('ul.feed', {}, leases.items.map(path))] : null,
+      card.sent?.length ? [h('h2', {}, `Sent hand-offs (${card.sent.length})`), h('ul.grid', { key: 'sent' }, card.sent.map(sentHandoff))] : null,
+      working.length ? [h('h2', {}, `At work (${working.length})`), h('ul.grid', { key: 'at work' }, working.map((one) => works(one, id)))] : null,
+      leases.items.length ? [h('h2', { id: 'paths', tabindex: -1 }, `Paths (${leases.items.length})`), h('ul.feed', { key: 'paths' }, leases.items.map(path))] : null,
       h('h2', {}, 'Tasks by role and state'), boardOf(id, board.items),
-      mail.items.length ? [h('h2', {}, 'Mail'), h('ul.grid', {}, mail.items.map((one) => letters(id, one)))] : null,
-      decisions.items.length ? [h('h2', {}, 'Decisions'), h('ul.feed', {}, [...decisions.items].reverse().map(entry))] : null,
+      mail.items.length ? [h('h2', {}, 'Mail'), h('ul.grid', { key: 'mail' }, mail.items.map((one) => letters(id, one)))] : null,
+      decisions.items.length ? [h('h2', {}, 'Decisions'), h('ul.feed', { key: 'decisions' }, [...decisions.items].reverse().map(entry))] : null,
       h('div.row', {}, h('h2', {}, 'Ledger'), h('span.meta', {}, h('a', { href: ledgerAt(id, []) }, 'filter it'), ' · ', h('a', { href: `#/shares/${part(id)}` }, 'shares'))), feed(view, newestRows(ledger)),
     ];
   },
@@ -90,7 +90,7 @@ const words = (delta) => delta.summary ?? ([delta.body?.text || delta.body?.what
 function entry(delta) {
   const href = delta.kind === 'wrap' ? batonAt(delta.project_id, delta.delta_id) : delta.session_id ? sessionAt(delta.project_id, delta.session_id) : null;
   const kind = chip(delta.kind);
-  return h('li', { key: delta.delta_id }, h('span.meta', {}, ago(delta.created_at)), h('span', {}, href ? h('a', { href, 'aria-label': `${delta.kind} of ${delta.identity}` }, kind) : kind, ' '),
+  return h('li', { key: delta.delta_id, 'data-row': true }, h('span.meta', {}, ago(delta.created_at)), h('span', {}, href ? h('a', { href, 'aria-label': `${delta.kind} of ${delta.identity}` }, kind) : kind, ' '),
     h('span', {}, h('strong', {}, delta.identity), ' ', words(delta) || ''));
 }
 

@@ -63,6 +63,8 @@ function touched(event) {
 }
 
 function renewSoon(asked) {
+  // What nobody looks at is asked for when it is looked at again.
+  if (document.hidden) return;
   if (!renewals.some((one) => one.key === asked.key)) renewals.push(asked);
   if (!renewTimer) renewTimer = setTimeout(renewOne, Math.max(60, lastRenewal + PACE - Date.now()));
 }

@@ -26,18 +26,21 @@ const baton = {
     one: question(`/batons/${part(id)}`, { project }, onWaiting(project)),
     giver: data.one ? question(`/sessions/${part(data.one.session_id)}`, { project }) : null,
     left: data.one ? question(`/sessions/${part(data.one.session_id)}/handoff`, { project }) : null,
+    taker: data.one?.taken_by ? question(`/sessions/${part(data.one.taken_by)}`, { project }, null, { optional: true }) : null,
   }),
-  draw: ({ one, giver, left }, [project]) => {
+  draw: ({ one, giver, left, taker }, [project]) => {
+    const takerName = one.holder || taker?.identity || one.taken_by?.slice(0, 13);
+    const isBack = one.state === 'open' && one.taken_by;
     const free = one.state === 'open' || one.state === 'abandoned';
     const way = giver?.way || [];
     return [
       h('div.row', {}, h('h1', {}, one.summary || 'Baton'), state(one.state), h('span.push', {}, free ? [button('Pick up…', () => pickup(project, one.baton_id, one.summary), 'main'), ' '] : null, button('Share…', () => share(project, one.baton_id, 'baton', one.summary), 'quiet'))),
       facts([['Project', toProject(project)], ['Left by', toSession(project, one.session_id, one.from)], ['When', ago(one.created_at)], ['For', one.to], ['Held by', one.holder],
-        ['Taken by', one.taken_by ? toSession(project, one.taken_by) : null], ['Taken', one.taken_at ? ago(one.taken_at) : null],
+        [isBack ? 'Given back by' : 'Taken by', one.taken_by ? toSession(project, one.taken_by, takerName) : null], ['Taken', one.taken_at ? ago(one.taken_at) : null],
         ['Finished', one.finished ? 'nothing is left to do' : null], ['Went on as', one.spent_by ? toBaton(project, one.spent_by, 'the next baton') : null], ['Thread', h('a', { href: `#/thread/${part(project)}/${part(one.baton_id)}` }, 'the whole story')], ['In a terminal', free ? command(`baton pickup --handoff ${one.baton_id.slice(0, 13)} --project ${project}`) : null]]),
       h('h2', {}, 'Its way so far'),
       h('ol', {}, way.map((station) => h('li', {}, toSession(project, station.session_id, station.identity), ' · ', ago(station.started_at))),
-        one.taken_by ? h('li', {}, toSession(project, one.taken_by, one.holder || 'who took it')) : null),
+        one.taken_by && !isBack ? h('li', {}, toSession(project, one.taken_by, takerName)) : null),
       h('h2', {}, 'The document, as its receiver gets it'), left ? documentOf(left.document, 'Hand-off document') : h('p.quiet', {}, 'Loading…'),
     ];
   },
@@ -92,7 +95,9 @@ const ENDS = { declined: 'Reason', cancelled: 'Reason', expired: 'Reason', compl
 
 /** What the one who looks may do: to complete is for who accepted it, to take back for who sent it; else an operator may, with a reason. */
 function actionsOf(one) {
-  return (ACTIONS[one.state] || []).map(([verb, label, risky]) => {
+  // What one sent to others is theirs to accept.
+  const isSent = one.state === 'offered' && isMe(one.from_identity) && !isMe(one.to_identity);
+  return (ACTIONS[one.state] || []).filter(([verb]) => !isSent || verb === 'cancel').map(([verb, label, risky]) => {
     const owner = verb === 'complete' ? one.accepted_by : verb === 'cancel' ? one.from_identity : null;
     return owner && me() && !isMe(owner) ? [verb, `${label} for ${owner}`, true, owner] : [verb, label, risky];
   });
@@ -101,11 +106,40 @@ function actionsOf(one) {
 function advance(one, verb, label, risky = false, owner = null) {
   const id = one.handoff_id || one.id;
   ask(`${label}: ${one.subject}`, [nameField(), verb === 'accept' || verb === 'retry' ? null : field('What to tell the other side', 'result', {}, 'textarea'),
-    owner ? [h('p', {}, `It is ${owner}’s: an operator ends it in their place, and the reason is written down.`), field('Why', 'why', { required: true })] : null], label, async (given) => {
+    owner ? [h('p', {}, `It is ${owner}’s: an operator ends it in their place, and the reason is written down.`), field('Why', 'why', { required: true })] : null],
+  verb === 'cancel' ? 'Cancel the hand-off' : label, async (given) => {
     const moved = await api('POST', `/handoffs/${part(id)}/${verb}`, owner ? { ...given, force: true } : given);
-    notice(`The hand-off is ${moved.state}.`);
+    const why = moved.last_error || (moved.steps || []).map((step) => step.last_error).find(Boolean);
+    if (verb === 'retry' && why && /^(planned|pending|failed)$/.test(moved.state)) notice(`Still not through: ${why}`, true);
+    else notice(`The hand-off is ${moved.state}.`);
     renewAll();
-  }, risky);
+  }, risky, verb === 'retry' ? 'Trying…' : null);
+}
+
+/** Sends once more what came back: the same words and the same packet, to whom one names. */
+async function leaveAnew(id) {
+  let one;
+  try { one = await api('GET', `/handoffs/${part(id)}`); } catch (error) { refused(error); return; }
+  const { github_repo: repo, tracker } = one.task?.metadata || {};
+  ask(`Leave anew: ${one.subject}`, [
+    h('p', {}, `${one.state[0].toUpperCase()}${one.state.slice(1)}${one.ended?.by ? ` by ${one.ended.by}` : ''}${one.result || one.ended?.why ? `: ${one.result || one.ended.why}` : ''}. It is sent to ${one.to_project_id} once more, as a new hand-off.`),
+    nameField(), field('For: a name', 'to_identity', { value: one.to_identity || '', maxlength: 64 }), field('Or a role', 'to_role', { value: one.to_role || '', maxlength: 64 }),
+    field('Description', 'description', { value: one.description || '' }, 'textarea'),
+    one.packet ? [h('p', {}, 'The packet goes with it:'), packetOf(one.packet, 'Hand-off packet')] : null,
+  ], 'Leave anew', async (given) => {
+    const made = await api('POST', '/handoffs', { ...given, from_project_id: one.from_project_id, to_project_id: one.to_project_id, subject: one.subject, packet: one.packet, issues_github_repo: repo, local: tracker === 'local' ? true : null });
+    notice(`The hand-off is ${made.state}.`);
+    renewAll();
+  }, false, 'Sending…');
+}
+
+/** Opens a task that is blocked after its attempts: it gets as many once more. */
+function openAgain(project, id, title) {
+  ask(`Open again: ${title || id}`, [h('p', {}, 'It can be claimed again, and gets its attempts once more.'), nameField(), field('What the next one should know', 'append_notes', {}, 'textarea')], 'Open again', async (given) => {
+    await api('PATCH', at(project, `/tasks/${part(id)}`), { ...given, status: 'open' });
+    notice('The task is open again.');
+    renewAll();
+  });
 }
 
 const seenHere = new Set();
@@ -118,6 +152,9 @@ async function markSeen(one) {
   for (const [key, held] of answers) if (/^[^{]*\/attention\{/.test(key)) held.dirty = true;
 }
 
+/** What the steps that take a hand-off back are called. */
+const STEP_WORDS = { undo_session: 'session taken back', undo_memory: 'note withdrawn', undo_task: 'task closed' };
+
 const handoff = {
   title: 'Hand-off',
   questions: ([id], _, data) => ({ one: question(`/handoffs/${part(id)}`, {}, (event) => event.kind === 'other' || event.kind === 'handoff' ? !data.one?.from_project_id || [data.one.from_project_id, data.one.to_project_id].includes(event.project_id) : false) }),
@@ -126,10 +163,11 @@ const handoff = {
     const steps = one.steps || [];
     return [
       h('div.row', {}, h('h1', {}, one.subject), state(one.state)),
-      h('div.row', {}, actionsOf(one).map(([verb, label, risky, owner]) => button(label, () => advance(one, verb, label, risky, owner), risky ? 'risky' : 'main'))),
+      h('div.row', {}, actionsOf(one).map(([verb, label, risky, owner]) => button(label, () => advance(one, verb, label, risky, owner), risky ? 'risky' : 'main')),
+        /^(declined|expired)$/.test(one.state) ? button('Leave anew…', () => leaveAnew(one.handoff_id), 'main') : null),
       one.last_error ? h('p.error', {}, one.last_error) : null,
       handoffFacts(one),
-      steps.length ? [h('h2', {}, 'Steps'), h('ul.feed', {}, steps.map((step) => h('li', {}, h('span', {}, state(step.state)), h('span', {}, step.step || step.name), h('span', {}, step.last_error || ''))))] : null,
+      steps.length ? [h('h2', {}, 'Steps'), h('ul.feed', {}, steps.map((step) => h('li', {}, h('span', {}, state(step.state)), h('span', {}, STEP_WORDS[step.step] || step.step), h('span', {}, step.last_error || ''))))] : null,
       handoffWords(one),
     ];
   },
@@ -167,7 +205,8 @@ const task = {
     const waits = (one.dependencies || []).filter((row) => row.status !== 'closed' && (row.dependency_type || row.type) !== 'parent-child');
     return [
       h('div.row', {}, h('h1', {}, one.title), state(BLOCKED(one) || (waits.length && one.status === 'open') ? 'blocked' : one.status)),
-      h('div.row', {}, one.status === 'closed' ? button('Reopen', act('reopen', 'The task is open again.')) : button('Close', act('close', 'The task is closed.'))),
+      h('div.row', {}, one.status === 'blocked' ? button('Open again…', () => openAgain(project, one.id, one.title), 'main') : null,
+        one.status === 'closed' ? button('Reopen', act('reopen', 'The task is open again.')) : button('Close', act('close', 'The task is closed.'))),
       waits.length ? h('p.error', {}, 'It waits for ', waits.map((row, index) => [index ? ', ' : '', linkTo(row.id || row.depends_on_id)]), '.') : null,
       facts([['Project', toProject(project)], ['Id', one.id], ['Type', one.issue_type], ['Role', one.agent_role], ['Assignee', one.assignee], ['Priority', `P${one.priority}`],
         ['Labels', (one.labels || []).join(', ')], ['Attempts', one.attempts], ['Last tried by', one.previous_agent], ['Made', ago(one.created_at)], ['Closed because', one.close_reason],

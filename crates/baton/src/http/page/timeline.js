@@ -30,7 +30,7 @@ function timeline(project, sessions) {
     names.append(s('text', { x: 12, y: middle + 4 }, name.length > 15 ? `${name.slice(0, 14)}…` : name, s('title', {}, name)));
   }
   for (const time of ticks(moments, place)) {
-    drawing.append(s('text.soft', { x: x(time), y: 16, 'text-anchor': 'middle' }, dayOrHour(time)));
+    drawing.append(s('text.soft', { x: x(time), y: 16, 'text-anchor': x(time) < 40 ? 'start' : 'middle' }, dayOrHour(time)));
   }
   for (const one of shown) drawing.append(stint(project, one, x, y, now));
   for (const one of shown) drawing.append(...passes(project, one, byId, x, y));

@@ -79,7 +79,7 @@ const transcript = {
       h('section', {}, h('h2', {}, 'What the next agent would get'), documentOf(made.document, 'Hand-off document')),
       h('section', {}, h('h2', {}, 'The conversation'),
         read.left_out ? h('p', {}, button(`Show earlier (${read.left_out} more)`, () => { state.last = (state.last || LAST) * 4; draw(); }, 'more')) : null,
-        h('ol.talk', { tabindex: 0, role: 'region', 'aria-label': 'The conversation' }, read.messages.map(spoken)))),
+        h('div.talk', { tabindex: 0, role: 'region', 'aria-label': 'The conversation' }, h('ol', {}, read.messages.map(spoken))))),
   ],
 };
 

@@ -47,7 +47,6 @@ fn a_hand_off_that_failed_is_tried_again() {
     let made = made.json();
     let id = text(&made, "handoff_id");
     assert_eq!(made["state"], "failed", "{made:#}");
-    hub.script(None);
     let server = Server::start(&with_github(&stage.terminal("Server"), &hub));
     // The list shows beside itself what a row is about, and the deed that helps is in the row.
     let list = Tab::open(&browser, &server.address, "handoffs/failed", WIDE);
@@ -55,6 +54,14 @@ fn a_hand_off_that_failed_is_tried_again() {
     list.press("j");
     list.until("document.querySelector('.preview h2')?.textContent === 'Round'");
     list.until("document.querySelector('.preview .facts')");
+    list.press("x");
+    list.until("document.querySelector('dialog[open] h2')?.textContent.startsWith('Try now')");
+    // A try that fails again says what stands in the way.
+    list.fill("Your name", "Lola");
+    list.click_on("document.querySelector('dialog[open] button[type=submit]')");
+    list.until("document.querySelector('.notice.bad')?.textContent.startsWith('Still not through: ')");
+    list.until("document.querySelector('main .matter button')?.innerText === 'Try now…'");
+    hub.script(None);
     list.press("x");
     list.until("document.querySelector('dialog[open] h2')?.textContent.startsWith('Try now')");
     list.press("Escape");

@@ -19,7 +19,8 @@ fn what_comes_while_a_feed_is_read_waits_behind_its_number() {
         server.ok("ledger_note", &json!({ "project": "shop", "identity": "Donna", "text": text }));
     };
     (0..70).for_each(|n| note(&format!("Step {n}")));
-    let top = "document.querySelector('#ledger li').textContent";
+    // The words of the first row; its age goes on.
+    let top = "document.querySelector('#ledger li > :last-child').textContent";
     let is_read = "JSON.stringify([document.activeElement.textContent, Math.round(document.activeElement.getBoundingClientRect().top)])";
     let tab = Tab::open(&browser, &server.address, "project/shop", WIDE);
     for place in ["project/shop", "ledger/shop/note"] {

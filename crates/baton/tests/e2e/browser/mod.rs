@@ -13,11 +13,13 @@ mod glance;
 mod hidden;
 mod names;
 mod pictures;
+mod places;
 mod rows;
 mod safe;
 mod shared;
 mod states;
 mod tab;
+mod tabs;
 
 use crate::stage::skipped;
 use chromium::Chromium;

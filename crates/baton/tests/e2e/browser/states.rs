@@ -23,7 +23,7 @@ fn without_a_project_the_page_says_how_to_begin() {
         tab.reads(empty);
     }
     tab.go("project/nowhere");
-    tab.reads("That did not work");
+    tab.reads("There is no such project");
     tab.until("document.querySelector('main [role=alert] p')");
     tab.assert_fits();
 }

@@ -18,6 +18,8 @@ pub(super) const NARROW: Look = Look { width: 360, dark: false };
 pub(super) struct Tab<'a> {
     browser: &'a Chromium,
     session: String,
+    target: String,
+    context: String,
     base: String,
 }
 
@@ -26,12 +28,23 @@ impl<'a> Tab<'a> {
     pub(super) fn open(browser: &'a Chromium, server: &str, place: &str, look: Look) -> Self {
         // A context of its own: what one tab remembers, the next does not know.
         let context = browser.call(None, "Target.createBrowserContext", &json!({}));
-        let blank = json!({ "url": "about:blank", "browserContextId": context["browserContextId"] });
+        let context = context["browserContextId"].as_str().expect("a context").to_owned();
+        Self::open_in(browser, format!("http://{server}/"), context, (place, look))
+    }
+
+    /// Opens a place in another tab of the same browser, which shares what this one remembers and its connections.
+    pub(super) fn beside(&self, place: &str) -> Self {
+        Self::open_in(self.browser, self.base.clone(), self.context.clone(), (place, WIDE))
+    }
+
+    fn open_in(browser: &'a Chromium, base: String, context: String, (place, look): (&str, Look)) -> Self {
+        let blank = json!({ "url": "about:blank", "browserContextId": context });
         let target = browser.call(None, "Target.createTarget", &blank);
-        let attach = json!({ "targetId": target["targetId"], "flatten": true });
+        let target = target["targetId"].as_str().expect("a target").to_owned();
+        let attach = json!({ "targetId": target, "flatten": true });
         let attached = browser.call(None, "Target.attachToTarget", &attach);
         let session = attached["sessionId"].as_str().expect("session").to_owned();
-        let tab = Self { browser, session, base: format!("http://{server}/") };
+        let tab = Self { browser, session, target, context, base };
         for domain in ["Page", "Runtime", "Log", "Network"] {
             tab.call(&format!("{domain}.enable"), &json!({}));
         }
@@ -41,6 +54,17 @@ impl<'a> Tab<'a> {
         tab.call("Page.navigate", &json!({ "url": format!("{}#/{place}", tab.base) }));
         tab.settled();
         tab
+    }
+
+    /// Brings the tab to the front, as who clicks on it does: the others are hidden.
+    pub(super) fn front(&self) {
+        self.call("Page.bringToFront", &json!({}));
+        self.until("!document.hidden");
+    }
+
+    /// Closes the tab.
+    pub(super) fn close(self) {
+        self.browser.call(None, "Target.closeTarget", &json!({ "targetId": self.target }));
     }
 
     fn call(&self, method: &str, params: &Value) -> Value {

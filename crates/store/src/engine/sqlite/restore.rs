@@ -133,7 +133,7 @@ impl StagedRestore {
         lock.acquire()?;
         let alone = ExclusiveConnection::take(&self.store)?;
         observer(Step::Locked)?;
-        let is_whole = alone.fold(&self.store)?;
+        let is_whole = alone.checkpoint_wal(&self.store)?;
         observer(Step::Folded)?;
         let previous_path = sibling_path(&self.store, &format!(".before-{now_ms}"));
         let swapped = self.keep(&previous_path, is_whole).and_then(|previous| {
@@ -259,10 +259,10 @@ impl ExclusiveConnection {
     }
 
     /// Writes the log back and removes it, so that the store is one file. Says whether it is one now.
-    fn fold(&self, store: &Path) -> Result<bool, Fault> {
+    fn checkpoint_wal(&self, store: &Path) -> Result<bool, Fault> {
         let Some(conn) = &self.0 else { return Ok(false) };
         let number = |sql: &str| conn.query_row(sql, [], |row| row.get::<_, i64>(0));
-        let fold = || {
+        let checkpoint = || {
             conn.execute_batch("ROLLBACK")?;
             let mode: String = conn.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get(0))?;
             // Let go of once, so that no journal is left open: it would be deleted by its name when the new store has that.
@@ -271,9 +271,9 @@ impl ExclusiveConnection {
             conn.execute_batch("BEGIN EXCLUSIVE")?;
             Ok(mode == "delete" && id == APPLICATION_ID && version <= known_migrations())
         };
-        match fold().map_err(|e| error::fault(&store.display().to_string(), None, e)) {
+        match checkpoint().map_err(|e| error::fault(&store.display().to_string(), None, e)) {
             Err(fault) if fault.kind == FaultKind::Corrupt => Ok(false),
-            folded => folded,
+            done => done,
         }
     }
 }

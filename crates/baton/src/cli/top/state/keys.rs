@@ -71,8 +71,11 @@ impl State {
             }
             _ => {
                 let verb = target.as_ref().and_then(|target| ActionKind::of(letter, target));
-                if let (Some(verb), Some(target)) = (verb, target) {
-                    self.prompt = Some(Prompt { fields: verb.fields(&self.identity), verb, target, at: 0 });
+                match (verb, target) {
+                    (Some(verb), Some(target)) => {
+                        self.prompt = Some(Prompt::new(verb, target, &self.identity));
+                    }
+                    _ => self.message = ActionKind::absent(letter).unwrap_or_default(),
                 }
             }
         }
@@ -137,6 +140,14 @@ impl State {
     fn press_in_prompt(&mut self, key: Key) -> KeyEffect {
         let Some(mut prompt) = self.prompt.take() else { return KeyEffect::Stay };
         let last = prompt.fields.len().saturating_sub(1);
+        // What is filled in already is changed by who goes to it.
+        if prompt.is_ready() && matches!(key, Key::Back | Key::Previous | Key::Up) {
+            prompt.at = last;
+            if !matches!(key, Key::Back) {
+                self.prompt = Some(prompt);
+                return KeyEffect::Stay;
+            }
+        }
         let field = prompt.fields.get_mut(prompt.at).map(|(_, value)| value);
         match (key, field) {
             (Key::Leave, _) => {
@@ -148,12 +159,12 @@ impl State {
             (Key::Enter | Key::Next | Key::Down, Some(value)) if value.trim().is_empty() => {
                 self.message = "this cannot be empty; Esc leaves".to_owned();
             }
-            (Key::Enter, _) if prompt.at == last => {
+            (Key::Enter, _) if prompt.at >= last => {
                 let values: Vec<String> =
                     prompt.fields.iter().map(|(_, value)| value.trim().to_owned()).collect();
                 return KeyEffect::Act(Action::Do { verb: prompt.verb, target: prompt.target, values });
             }
-            (Key::Enter | Key::Next | Key::Down, _) => prompt.at = (prompt.at + 1).min(last),
+            (Key::Enter | Key::Next | Key::Down, Some(_)) => prompt.at = (prompt.at + 1).min(last),
             (Key::Previous | Key::Up, _) => prompt.at = prompt.at.saturating_sub(1),
             _ => {}
         }

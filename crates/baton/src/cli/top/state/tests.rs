@@ -72,6 +72,29 @@ fn a_baton_is_picked_up_with_three_keys_and_nothing_happens_without_a_name() {
 }
 
 #[test]
+fn a_name_that_is_known_is_not_typed_into() {
+    let session = Target::Session { project_id: "shop".into(), id: "s".into() };
+    let mut over = about(session.clone());
+    typed(&mut over, "rRita");
+    let deed = over.press(Key::Enter);
+    let values = vec!["Ann".to_owned(), "Rita".to_owned()];
+    assert_eq!(deed, KeyEffect::Act(Action::Do { verb: ActionKind::Reassign, target: session, values }));
+    // Where all is filled in, letters change nothing, and who goes up changes the name.
+    let mut over = state(&["a"]);
+    typed(&mut over, "py");
+    assert!(last_line(&over).starts_with("Enter does it"), "{}", last_line(&over));
+    let name = |state: &State| state.prompt.as_ref().map(|prompt| prompt.fields[0].1.clone());
+    assert_eq!(name(&over).as_deref(), Some("Ann"));
+    over.press(Key::Up);
+    typed(&mut over, "a");
+    assert_eq!(name(&over).as_deref(), Some("Anna"));
+    assert!(matches!(over.press(Key::Enter), KeyEffect::Act(_)));
+    let mut over = about(Target::Project { id: "shop".into() });
+    typed(&mut over, "r");
+    assert_eq!(over.message, "nothing to reassign here");
+}
+
+#[test]
 fn the_end_of_a_page_leads_to_the_next() {
     let mut state = state(&["a", "b"]);
     state.listing.is_more = true;
@@ -220,7 +243,9 @@ fn the_reason_of_what_is_yours_is_read_whole_at_80_columns() {
     for reason in reasons {
         let found = lines.iter().find(|line| line.contains(reason));
         assert!(found.is_some_and(|line| line.contains("words")), "{reason}: {lines:#?}");
+        assert!(found.is_some_and(|line| line.contains("20h ago")), "an age is read whole: {lines:#?}");
     }
+    assert!(lines.iter().any(|line| line.contains("project")), "and the name of a column: {lines:#?}");
 }
 
 /// The same rows in a new state.

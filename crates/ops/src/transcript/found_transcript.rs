@@ -1,0 +1,63 @@
+//! A transcript that was found.
+
+use std::path::PathBuf;
+
+use baton_model::repository::WorkingCopy;
+use baton_transcripts::{Header, TranscriptReader};
+
+use super::copy_file::TranscriptCopy;
+use crate::op::Host;
+
+/// A transcript that was found: the file, which session in it, and how to read it.
+pub(super) struct FoundTranscript {
+    pub(super) path: PathBuf,
+    /// Which of several sessions in the file; none where the file is one.
+    pub(super) key: Option<String>,
+    pub(super) format: &'static dyn TranscriptReader,
+    pub(super) header: Header,
+    /// Sessions of the ledger that it began or wrapped, as far as they were looked for.
+    pub(super) sessions: Vec<String>,
+    /// The line on which its agent wrapped last, likewise.
+    pub(super) wrapped_line: Option<u64>,
+    /// What was pushed, where the file is a copy.
+    pub(super) copy: Option<Box<TranscriptCopy>>,
+    /// Every folder that its entries name, as far as they were looked for.
+    pub(super) folders: Vec<String>,
+    /// The projects in which its hooks spoke, the first one first, where another machine says so.
+    pub(super) noted: Vec<String>,
+}
+
+impl FoundTranscript {
+    /// Reads which folders its entries name.
+    pub(super) fn with_folders(mut self) -> Self {
+        if self.copy.is_none() && self.folders.is_empty() {
+            self.folders = baton_transcripts::working_folders(&self.path, self.key.as_deref(), self.format);
+        }
+        self
+    }
+
+    /// The working copy that the session worked in: the folder and branch that its transcript names, of which the folder may have
+    /// another branch by now.
+    pub(super) fn working_copy(&self, host: &dyn Host) -> Option<WorkingCopy> {
+        let cwd = self.header.cwd.as_deref()?;
+        let around = host.repository(cwd);
+        let (root, repository) = around.map_or((None, None), |(root, own)| (Some(root), Some(own)));
+        let known = repository.as_ref();
+        let branch = self.header.branch.clone().or_else(|| known?.branch.clone());
+        let commit = known.filter(|own| own.branch == branch).and_then(|own| own.commit.clone());
+        let is_worktree = known.is_some_and(|own| own.is_worktree);
+        Some(WorkingCopy { root: root.unwrap_or_else(|| cwd.to_owned()), branch, commit, is_worktree })
+    }
+
+    /// The name for people of the tool that wrote it.
+    pub(super) fn title(&self) -> &'static str {
+        let id = self.format.id();
+        baton_tools::by_name(id).map_or(id, |tool| tool.title)
+    }
+
+    /// The surface that sessions of the tool are registered under.
+    pub(super) fn surface(&self) -> &'static str {
+        let id = self.format.id();
+        baton_tools::by_name(id).map_or(id, |tool| tool.surface)
+    }
+}
