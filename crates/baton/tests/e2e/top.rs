@@ -172,7 +172,7 @@ fn what_is_yours_is_marked_answered_acknowledged_and_read_at_80_columns() {
     cem.json(&["lease", "take", "src/checkout/cart.py", "--why", "coupons", "--advisory"]);
     std::thread::sleep(std::time::Duration::from_millis(1200));
     let mut top = seat(&ann, "stty rows 24 cols 80; baton top --every 1 --color never");
-    top.see("* for you");
+    top.see("3 in all, 3 for you (*)");
     top.see("* new message");
     top.see("Blocker: I cannot go on");
     top.see("* late acknowledgement");
@@ -194,7 +194,7 @@ fn what_is_yours_is_marked_answered_acknowledged_and_read_at_80_columns() {
     top.see("/conflict");
     top.press(&format!("/{}cannot\ra", "\u{7f}".repeat(8)));
     top.see("Answer · your name: Ann");
-    top.press("\rTake mine\r");
+    top.press("Take mine\r");
     top.see("sent");
     let left = ann.json(&["attention", "--waiting"]);
     let reasons: Vec<&str> =

@@ -118,18 +118,6 @@ on_every_backend! {
         assert_eq!(text(&blocked, "help"), format!("baton task update {task} --status open --project p"));
     }
 
-    fn a_silent_agent_is_told_with_the_critical_hand_off_that_it_accepted(world) {
-        world.register("q");
-        let wes = agent("Wes").project("q");
-        world.start(&wes);
-        let made = world.ok(&agent("Ann"), "handoff_create", json!({ "to_project_id": "q", "subject": "Stop the leak", "priority": "critical", "local": true }));
-        world.ok(&wes, "handoff_advance", json!({ "id": made["handoff_id"], "action": "accept" }));
-        world.advance(600_001);
-        let shown = world.ok(&agent("Ann"), "attention_list", json!({ "reason": "session_silent" }));
-        let detail = text(&shown["items"][0], "detail");
-        assert!(detail.starts_with("had accepted critical hand-off ") && detail.ends_with("“Stop the leak”"), "{shown:#}");
-    }
-
     fn a_reply_acknowledges_and_only_that_of_its_receiver(world) {
         let omar = agent("Omar");
         world.start(&omar);
