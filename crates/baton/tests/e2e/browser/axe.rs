@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::browser;
 use super::tab::{Look, Tab};
-use crate::http::Server;
+use crate::http::{Server, request};
 use crate::stage::{Stage, env, items, skipped, text};
 
 /// A project with something of everything, and the places at which it is seen.
@@ -99,8 +99,14 @@ fn check(width: u32) {
     let script = std::fs::read_to_string(Path::new(&folder).join("axe.min.js")).expect("axe.min.js");
     let Some(browser) = browser() else { return };
     let stage = Stage::ready();
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../transcripts/samples/claude/normal.jsonl");
+    let session = "11111111-aaaa-4000-8000-00000000abcd";
+    let content = std::fs::read_to_string(sample).expect("a sample");
+    stage.file(&format!("home/.claude/projects/-shop/{session}.jsonl"), content);
     let server = Server::start(&stage.terminal("Server"));
-    let places = views(&stage, &server);
+    let mut places = views(&stage, &server);
+    let listed = request(&server.address, "GET", "/api/v1/transcripts", b"", &[]).expect("an answer").json();
+    places.push(format!("transcript/claude/{}", text(&listed["items"][0], "id")));
     let baton = places.iter().find_map(|place| place.strip_prefix("baton/shop/")).expect("a baton");
     let shared = server.ok("share_create", &json!({ "project": "shop", "identity": "Ann", "id": baton }));
     let shared = format!("http://{}/share/{}", server.address, text(&shared, "secret"));
