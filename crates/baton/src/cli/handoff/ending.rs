@@ -11,14 +11,14 @@ use crate::render;
 pub(super) fn lines(handoff: &View) -> String {
     let mut text = String::new();
     if let Some(by) = &handoff.accepted_by {
-        let at = handoff.accepted_at.as_deref().map(when).unwrap_or_default();
+        let at = handoff.accepted_at.as_deref().map(time_text).unwrap_or_default();
         text.push_str(&format!("accepted by {}{at}\n", visible(by)));
     }
     if let Some(ended) = &handoff.ended {
         let forced =
             ended.forced.as_deref().map(|why| format!(", in the acceptor's place: {}", visible(why)));
         let state = handoff.state.as_str();
-        let (by, at) = (visible(&ended.by), when(&ended.at));
+        let (by, at) = (visible(&ended.by), time_text(&ended.at));
         text.push_str(&format!("{state} by {by}{at}{}\n", forced.unwrap_or_default()));
     }
     let why = handoff.ended.as_ref().and_then(|ended| ended.why.as_deref());
@@ -33,7 +33,7 @@ pub(super) fn lines(handoff: &View) -> String {
     text
 }
 
-fn when(at: &str) -> String {
+fn time_text(at: &str) -> String {
     if at.is_empty() { String::new() } else { format!(" at {}", visible(at)) }
 }
 
