@@ -118,7 +118,7 @@ fn an_epic_with_open_parts_is_closed_by_force_alone() {
     let expected = format!(
         "cannot close epic {epic}: 1 open child issue(s); close children first or use --force to override"
     );
-    stage.file("shop/steps", &format!("close {epic} done\n"));
+    stage.file("shop/steps", format!("close {epic} done\n"));
     for args in [
         &["close", &epic, "-r", "done"][..],
         &["done", &epic],
@@ -248,7 +248,8 @@ fn infrastructure_is_listed_where_it_is_asked_for_and_nothing_is_said_in_silence
     assert_eq!(titles(&bd_json(&ann, &["list"])), ["task"]);
     assert_eq!(titles(&bd_json(&ann, &["list", "--type", "agent"])), ["agent"]);
     let mut listed = titles(&bd_json(&ann, &["list", "--include-infra"]));
-    (listed.sort(), all.sort_unstable());
+    listed.sort();
+    all.sort_unstable();
     assert_eq!(listed, all);
     import(&stage, &ann, &[json!({ "id": "shop-im", "title": "imported" })]).done();
     assert!(bd(&ann, &["history", "shop-im"]).done().out.contains("No history of shop-im"));
@@ -263,7 +264,7 @@ fn a_redirect_to_another_repository_is_named_and_makes_no_second_project() {
     let ann = stage.terminal("Ann");
     made(&ann, &["one"]);
     let beads = stage.shop().join(".beads").display().to_string();
-    stage.file("other/.beads/redirect", &format!("{beads}\n"));
+    stage.file("other/.beads/redirect", format!("{beads}\n"));
     let other = stage.shop().with_file_name("other").display().to_string();
     for verb in ["list", "where", "init"] {
         let answer = bd(&ann, &["-C", &other, verb]);

@@ -1,6 +1,6 @@
 //! `bd init --stealth`: git does not show the folder of issues as new, in this clone alone.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use baton_model::refusal::{Kind, Refusal};
 
@@ -40,7 +40,7 @@ fn no_repository() -> Refusal {
     Refusal::new(Kind::NotFound, "no_repository", "there is no git repository here", hint)
 }
 
-fn unwritable(path: &PathBuf, why: &str) -> Refusal {
+fn unwritable(path: &Path, why: &str) -> Refusal {
     let what = format!("{} was not written: {why}", path.display());
     Refusal::new(Kind::Outside, "exclude_failed", what, format!("add the line `{FOLDER}` to it yourself"))
 }
