@@ -83,17 +83,14 @@ pub(crate) fn is_secret(value: &str, class: SecretClass, context: MatchContext) 
         }
         (SecretClass::Password, _, true) => {
             varied && !is_file(value)
-                || is_alternating_case_only(value)
+                || alternates_case(value)
                 || value.bytes().any(|byte| matches!(byte, b'!' | b'@' | b'#' | b'%' | b'^' | b'*' | b'?'))
         }
         (SecretClass::Password, _, false) => varied && is_written_out(value, context),
         (SecretClass::Token, true, _) => letters && len >= 8 && (varied || len >= 16),
         (SecretClass::Token, _, true) => varied && len >= 8 && !is_made_of_words(value) && !is_file(value),
         (SecretClass::Token, _, false) => {
-            (varied || is_alternating_case_only(value))
-                && len >= 16
-                && !is_made_of_words(value)
-                && !is_file(value)
+            (varied || alternates_case(value)) && len >= 16 && !is_made_of_words(value) && !is_file(value)
         }
     }
 }
@@ -158,7 +155,7 @@ fn is_template_reference(value: &str, context: MatchContext) -> bool {
 }
 
 /// Letters whose case turns too often for a name: chance without digits.
-fn is_alternating_case_only(value: &str) -> bool {
+fn alternates_case(value: &str) -> bool {
     let letters = value.len() >= 10 && value.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let turns = value
         .as_bytes()

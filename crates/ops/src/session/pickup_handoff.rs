@@ -176,10 +176,7 @@ fn take(
             crate::handoff::begin_task(tx, env, &handoff, &own.identity)?;
         }
         claim(tx, env, &handoff, &own)?;
-        let brought = match &abandoned {
-            Some(before) => saved_by(tx, before)?,
-            None => Vec::new(),
-        };
+        let brought = abandoned.as_ref().map(|before| saved_by(tx, before)).transpose()?.unwrap_or_default();
         picked.pickup_delta_id = Some(note_pickup(tx, env, marks, (&handoff, &own, &brought))?);
     }
     keep(tx, env, request.as_ref(), &project_id, &mut picked)?;

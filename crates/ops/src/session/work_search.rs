@@ -227,8 +227,7 @@ fn inspect(
 ) -> Result<FoundCopy, Failure> {
     let caller = cx.env.caller;
     let own_root = caller.git_root.as_ref().or(caller.folders.first());
-    let machine = &of.session.location.machine;
-    let is_this_machine = *machine == caller.location.machine;
+    let is_this_machine = of.session.location.machine == caller.location.machine;
     let host = cx.env.host;
     let begun_in = copy.clone();
     let PlaceNow { is_there, owner, holds_other, earlier } = match is_this_machine {
@@ -251,7 +250,7 @@ fn inspect(
     let changed = changed.unwrap_or_default();
     let uncommitted = changed.iter().take(MAX_NAMED_FILES).cloned().collect();
     let mut found = WorkLocation {
-        machine: machine.clone(),
+        machine: of.session.location.machine.clone(),
         is_this_machine,
         copy,
         is_here,
