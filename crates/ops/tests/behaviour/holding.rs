@@ -64,7 +64,7 @@ on_every_backend! {
         w.ok(&zed, "hd_exec", json!({ "handoff_id": id }));
         w.checkpoint(&zed, "api half");
         w.kill(&zed);
-        let silent = w.ok(&ben, "attention", json!({ "project": "q", "reason": "session_silent" }));
+        let silent = w.ok(&ben, "attention_list", json!({ "project": "q", "reason": "session_silent" }));
         assert!(text(&silent["items"][0], "help").starts_with("baton pickup --handoff "), "{silent:#}");
         let taken = w.ok(&ben, "hd_exec", json!({ "handoff_id": id }));
         assert!(taken["recovered"].to_string().contains("api half"), "{taken:#}");

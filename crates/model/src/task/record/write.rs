@@ -27,7 +27,10 @@ pub fn write(record: &Record, base: Option<&Map<String, Value>>) -> Map<String, 
         (changed, ours_changed) = (true, ours_changed || key == "metadata");
         row.shift_remove(key);
     }
-    for (key, value) in &wanted {
+    // The times of a line that has none are not its own: they are written with the first change.
+    let is_undated = !["created_at", "updated_at"].iter().any(|key| base.contains_key(*key));
+    let is_given = |key: &str| is_undated && ["created_at", "updated_at"].contains(&key);
+    for (key, value) in wanted.iter().filter(|(key, _)| !is_given(key)) {
         if !entry::is_same(key, canonical_base.get(key), Some(value)) {
             (changed, ours_changed) = (true, ours_changed || key == "metadata" || key == "estimated_minutes");
             row.insert(key.clone(), value.clone());
@@ -35,7 +38,8 @@ pub fn write(record: &Record, base: Option<&Map<String, Value>>) -> Map<String, 
     }
     if changed {
         // Its readers take nothing from a line about what it lacks of these.
-        let lacking = coverage::LASTING.into_iter().filter(|key| !base.contains_key(*key));
+        let lasting = coverage::LASTING.into_iter().chain(["updated_at"]);
+        let lacking = lasting.filter(|key| !base.contains_key(*key));
         row.extend(lacking.filter_map(|key| Some((key.to_owned(), wanted.get(key)?.clone()))));
     }
     if ours_changed {

@@ -21,7 +21,7 @@ const DOCUMENTS: [(&str, &str); 6] = [
 
 /// Verbs that keep the database, its server and its copies, or that connect it with other trackers and tools: they are for the
 /// person who runs an installation, and no agent calls them in its day.
-const MAINTENANCE: [&str; 36] = [
+const MAINTENANCE: [&str; 37] = [
     "config",
     "init",
     "admin",
@@ -31,6 +31,7 @@ const MAINTENANCE: [&str; 36] = [
     "compact",
     "connect",
     "diff",
+    "doctor",
     "federation",
     "flatten",
     "gc",
