@@ -214,20 +214,31 @@ pub(super) fn write<T>(
     let identity = resolve::identity(cx.env.caller, identity)?;
     let Cx { store, env } = cx;
     store.write(&[&project_id], |tx| {
-        tx.prefetch(|tx| {
-            match &env.caller.session {
-                Some(id) => drop(session::get(tx, &project_id, id)),
-                None => drop(session::open_of(tx, &project_id, &identity)),
-            }
-            drop(task::due_deferrals(tx, &project_id, env.now));
-        });
+        let due = due_deferrals(tx, env, &project_id, &identity)?;
         resolve::require(tx, &project_id)?;
         resolve::beat(tx, env, &project_id, &identity, verb)?;
         let own = resolve::default_session(tx, env, &project_id, &identity)?;
         let author = Author { project_id: &project_id, identity: &identity, session: own.as_ref() };
-        end_due_deferrals(tx, env, &author)?;
+        end_due_deferrals(tx, env, &author, due)?;
         f(tx, env, &author)
     })
+}
+
+/// The tasks whose deferral is over, read in the round trip that asks for the caller's sessions: a write drops what was read ahead.
+fn due_deferrals(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    identity: &str,
+) -> Result<Vec<Task>, Failure> {
+    tx.prefetch(|tx| {
+        match &env.caller.session {
+            Some(id) => drop(session::get(tx, project_id, id)),
+            None => drop(session::open_of(tx, project_id, identity)),
+        }
+        drop(task::due_deferrals(tx, project_id, env.now));
+    });
+    Ok(task::due_deferrals(tx, project_id, env.now)?)
 }
 
 /// What a caller asks for who says something at the end of its work.
@@ -251,6 +262,7 @@ pub(super) fn write_or_keep<T>(
     let identity = resolve::identity(cx.env.caller, wanted.identity)?;
     let Cx { store, env } = cx;
     let done = store.write(&[&project_id], |tx| {
+        let due = due_deferrals(tx, env, &project_id, &identity)?;
         resolve::require(tx, &project_id)?;
         let own = resolve::beat(tx, env, &project_id, &identity, wanted.verb)
             .and_then(|()| resolve::default_session(tx, env, &project_id, &identity));
@@ -260,7 +272,7 @@ pub(super) fn write_or_keep<T>(
         };
         let author = Author { project_id: &project_id, identity: &identity, session: session.as_ref() };
         let done = match ousted {
-            None => attempt(tx, env, &author),
+            None => end_due_deferrals(tx, env, &author, due).and_then(|()| attempt(tx, env, &author)),
             Some(failure) => Err(failure),
         };
         match done {
