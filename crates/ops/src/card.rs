@@ -292,8 +292,8 @@ pub(crate) fn read_with(
     let tasks = open_tasks.into_iter().map(|task| crate::task::with_expiry_applied(tx, env, task));
     let mut tasks = tasks.collect::<Result<Vec<_>, _>>()?;
     crate::handoff::without_sender_text(tx, env, project_id, &mut tasks)?;
-    let all: Vec<_> =
-        handoffs::of_project(tx, project_id)?.into_iter().map(|one| one.as_of(env.now)).collect();
+    let all = handoffs::of_project(tx, project_id)?;
+    let all = crate::handoff::claimant::each_as_of_now(tx, env, all)?;
     let waiting = waiting_work(tx, env, project_id, &all)?;
     let mut reminders = reminders(tx, env, &project, &open)?;
     let accepted =

@@ -126,7 +126,11 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             let input = DropInput { project, identity: who.identity, baton_id: baton };
             let dropped = if leave_remote { app.run::<Drop>(&input)? } else { drop_everywhere(&input, app)? };
             app.show(&dropped, |dropped| {
-                format!("dropped: the changes of baton {}\n", visible(&dropped.changes.baton_id))
+                let also = match dropped.earlier.as_slice() {
+                    [] => String::new(),
+                    earlier => format!(", and the same changes of {}", batons(earlier)),
+                };
+                format!("dropped: the changes of baton {}{also}\n", visible(&dropped.changes.baton_id))
             })
         }
     }
@@ -138,7 +142,8 @@ fn drop_everywhere(input: &DropInput, app: &mut App) -> Result<DropOutput, AppEr
     let (project, baton_id) = (input.project.clone(), Some(input.baton_id.clone()));
     let shown = app.run::<Show>(&ShowInput { project, baton_id, ..ShowInput::default() })?;
     let own = shown.changes.manifest.remote.as_ref();
-    if shown.shared_with.is_empty() {
+    // Who may not drop them is refused below, and the remote keeps them.
+    if shown.shared_with.is_empty() && shown.is_droppable {
         ledger::discard(app, &shown.changes.manifest)?;
     }
     let dropped = app.run::<Drop>(input)?;

@@ -193,7 +193,8 @@ fn report(
     let unwrapped = records.unwrapped(env);
     let inherited = records.inherited();
     let unmarked = inherited.iter().filter(|row| row.unmarked != 0).count();
-    let handoffs = handoff::of_project(tx, project_id)?.into_iter().map(|one| one.as_of(env.now)).collect();
+    let handoffs = handoff::of_project(tx, project_id)?;
+    let handoffs = crate::handoff::claimant::each_as_of_now(tx, env, handoffs)?;
     let sent = card::sent(tx, env, project_id, handoffs)?;
     // One that is to be tried again has failed, too, as long as its last try did.
     let is_failing = |one: &&SentHandoff| {

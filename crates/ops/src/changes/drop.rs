@@ -38,6 +38,9 @@ pub struct DropOutput {
     pub identity: String,
     /// The changes.
     pub changes: BatonChanges,
+    /// Earlier batons of the same line that had the same changes, and have them no longer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<String>,
     /// References in remotes that no baton of the project has any more.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unnamed: Vec<RemoteContent>,
@@ -52,12 +55,12 @@ impl Operation for Drop {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
-        let (changes, unnamed) = store.write(&[&project_id], |tx| {
+        let (changes, earlier, unnamed) = store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
             let stored = find(tx, env, &project_id, Some(&input.baton_id))?;
             refuse_others(env, (&stored.baton_id, &stored.identity), &identity)?;
-            let earlier = lineage::remove_earlier(tx, &project_id, &stored)?;
+            let earlier = lineage::remove_earlier(tx, env, (&project_id, &identity), &stored)?;
             changes::remove(tx, &project_id, &stored)?;
             let dropped = BatonChanges::read(stored)?;
             let what = format!("changes of baton {} dropped", dropped.baton_id);
@@ -65,10 +68,10 @@ impl Operation for Drop {
                 "content_hash": dropped.manifest.content_hash });
             let author = Author { project_id: &project_id, identity: &identity, session: None };
             append_json(tx, env, &author, Kind::Other, &body)?;
-            let given_up = earlier.into_iter().chain(dropped.manifest.remote.clone());
+            let given_up = earlier.remotes.into_iter().chain(dropped.manifest.remote.clone());
             let unnamed = unnamed(tx, &project_id, given_up)?;
-            Ok((dropped, unnamed))
+            Ok((dropped, earlier.baton_ids, unnamed))
         })?;
-        Ok(DropOutput { project_id, identity, changes, unnamed })
+        Ok(DropOutput { project_id, identity, changes, earlier, unnamed })
     }
 }

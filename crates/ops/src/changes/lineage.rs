@@ -10,7 +10,7 @@ use baton_store::{Failure, Tx, changes, delta};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::BatonChanges;
+use super::{BatonChanges, refuse_others};
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 
@@ -253,15 +253,28 @@ fn earlier_changes<'a>(
 /// Removes the same content from the batons before one: it was passed on from there. Returns where they had it in remotes.
 pub(super) fn remove_earlier(
     tx: &mut Tx<'_>,
-    project_id: &str,
+    env: &Env<'_>,
+    (project_id, identity): (&str, &str),
     dropped: &StoredChanges,
-) -> Result<Vec<RemoteContent>, Failure> {
-    let mut remotes = Vec::new();
+) -> Result<EarlierDrop, Failure> {
+    let mut found = EarlierDrop::default();
     for link in changes::lineage(tx, project_id, &dropped.baton_id, MAX_ANCESTORS)? {
-        if let Some(same) = link.changes.filter(|stored| stored.content_hash == dropped.content_hash) {
+        let same = link.changes.filter(|stored| stored.content_hash == dropped.content_hash);
+        // What another agent left stays with its baton, unless the caller may drop that by itself.
+        let same =
+            same.filter(|stored| refuse_others(env, (&stored.baton_id, &stored.identity), identity).is_ok());
+        if let Some(same) = same {
             changes::remove(tx, project_id, &same)?;
-            remotes.extend(BatonChanges::read(same)?.manifest.remote);
+            found.baton_ids.push(same.baton_id.clone());
+            found.remotes.extend(BatonChanges::read(same)?.manifest.remote);
         }
     }
-    Ok(remotes)
+    Ok(found)
+}
+
+/// The same changes of earlier batons, which were dropped with those of a later one.
+#[derive(Default)]
+pub(super) struct EarlierDrop {
+    pub baton_ids: Vec<String>,
+    pub remotes: Vec<RemoteContent>,
 }

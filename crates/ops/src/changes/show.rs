@@ -1,12 +1,13 @@
 //! `changes_show`: which files the changes of a baton concern.
 
+use baton_model::access::Scope;
 use baton_model::changes::REFERENCES;
 use baton_model::id::visible;
 use baton_store::{Failure, Tx, changes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BatonChanges, find, none};
+use super::{BatonChanges, find, none, refuse_others};
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
@@ -38,6 +39,9 @@ pub struct ShowOutput {
     /// Other batons whose changes are kept under the same reference of a remote.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shared_with: Vec<String>,
+    /// Whether the caller may drop them.
+    #[serde(default)]
+    pub is_droppable: bool,
 }
 
 impl Operation for Show {
@@ -65,7 +69,10 @@ impl Operation for Show {
             let sharing = reference.map(|name| of_reference(tx, &project_id, name)).transpose()?;
             let others = sharing.into_iter().flatten().filter(|other| other.baton_id != found.baton_id);
             let shared_with = others.map(|other| other.baton_id).collect();
-            Ok(ShowOutput { project_id: project_id.clone(), changes: found, shared_with })
+            let identity = resolve::identity(env.caller, None).unwrap_or_default();
+            let is_own = refuse_others(env, (&found.baton_id, &found.identity), &identity).is_ok();
+            let is_droppable = is_own && env.caller.grant.require(Scope::Write).is_ok();
+            Ok(ShowOutput { project_id: project_id.clone(), changes: found, shared_with, is_droppable })
         })
     }
 }

@@ -207,11 +207,30 @@ pub(crate) fn require_task_acceptor(
         true => Err(Refusal::invalid(
             "why_missing",
             "what another has accepted is ended only with a reason",
-            "say --reason WHY",
+            "say why: `--why WHY`, or `--reason WHY` where a task is closed",
         )
         .into()),
         false => Ok(()),
     }
+}
+
+/// Takes the task of a hand-off from the agent that accepted it, for an operator who says why, and tells that agent.
+pub(crate) fn take_from_acceptor(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    task: &Task,
+    identity: &str,
+    force: ForceRequest<'_>,
+) -> Result<(), Failure> {
+    let Some((known, holder)) = accepted_by_another(tx, env, task, identity)? else { return Ok(()) };
+    require_task_acceptor(tx, env, task, identity, force)?;
+    if check_identity(&holder.identity).is_err() {
+        return Ok(());
+    }
+    let (id, why) = (&task.task_id, force.why.unwrap_or_default());
+    let subject =
+        format!("{identity} took task {id} of hand-off {}, which you accepted", short(&known.handoff_id));
+    send_signal(tx, env, (&known.to_project_id, identity, &holder.identity), (&subject, why))
 }
 
 /// Whether another agent has accepted the hand-off of a task.

@@ -24,6 +24,22 @@ pub(crate) fn require_unheld(
     crate::task::require_unheld(tx, env, &author, &held)
 }
 
+/// The hand-off as it stands now: one past its deadline has expired, unless an agent holds its task.
+pub(crate) fn as_of_now(tx: &mut Tx<'_>, env: &Env<'_>, known: Handoff) -> Result<Handoff, Failure> {
+    let shown = known.clone().as_of(env.now);
+    let is_expiring = shown.state != known.state;
+    Ok(if is_expiring && held_task(tx, env, &known)?.is_some() { known } else { shown })
+}
+
+/// The same of each.
+pub(crate) fn each_as_of_now(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    known: Vec<Handoff>,
+) -> Result<Vec<Handoff>, Failure> {
+    known.into_iter().map(|one| as_of_now(tx, env, one)).collect()
+}
+
 /// The task of a hand-off that nobody has accepted, if an agent holds it under a live claim.
 pub(crate) fn held_task(tx: &mut Tx<'_>, env: &Env<'_>, known: &Handoff) -> Result<Option<Task>, Failure> {
     let Some(id) = known.task_id.as_ref().filter(|_| known.state != State::Accepted) else { return Ok(None) };

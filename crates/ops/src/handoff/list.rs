@@ -6,7 +6,7 @@ use baton_store::{Failure, Tx, handoff, handoff_step};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Row, isolation};
+use super::{Row, claimant, isolation};
 use crate::op::{Cx, Meta, Operation};
 use crate::page::{Position, page_size, row_limit};
 use crate::project::VisibleProjects;
@@ -74,7 +74,7 @@ impl Operation for List {
                 let Some(last) = page.last() else { break };
                 position = Position { at: last.created_at, id: last.handoff_id.clone() };
                 let shown = page.into_iter().filter(|handoff| is_visible(&visible, handoff));
-                let shown = shown.map(|handoff| handoff.as_of(env.now));
+                let shown = claimant::each_as_of_now(tx, env, shown.collect())?.into_iter();
                 items.extend(shown.filter(|handoff| wanted.is_none_or(|wanted| handoff.state == wanted)));
             }
             let more = items.len() > limit;

@@ -1,5 +1,6 @@
 //! `handoff_retry`: try again what failed, or drive on what waits.
 
+use baton_model::access::Scope;
 use baton_model::handoff::{Event, Handoff, State};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::saga::{self, NOT_YET, Step, StepStage};
@@ -46,6 +47,9 @@ impl Operation for Retry {
             // Where the sender's words go is the sender's to say.
             require_reach(&cx.env.caller.grant, &known.from_project_id)?;
         }
+        if let Some(repo) = &repo {
+            require_registered(cx, &known, repo)?;
+        }
         let here = resolve::project_id(cx.store, &cx.env, None).ok();
         let Cx { store, env } = cx;
         store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
@@ -81,6 +85,24 @@ impl Operation for Retry {
             Ok(Progress { row, project_id: after.from_project_id, identity, replayed: false, warnings })
         })
     }
+}
+
+/// Refuses a token without the scope operator that names another repository than the receiver's registered one: the issue is made with
+/// the server's own login. What is registered for a project that the token does not reach is not compared.
+fn require_registered(cx: &mut Cx<'_>, known: &Handoff, repo: &str) -> Result<(), Failure> {
+    let grant = &cx.env.caller.grant;
+    if grant.is_operator() {
+        return Ok(());
+    }
+    let registered = match grant.reaches(&known.to_project_id) {
+        true => cx.store.read(|tx| Ok(project::get(tx, &known.to_project_id)?))?,
+        false => None,
+    };
+    let registered = registered.and_then(|target| target.issues_github_repo);
+    if !registered.is_some_and(|own| own.eq_ignore_ascii_case(repo)) {
+        grant.require(Scope::Operator)?;
+    }
+    Ok(())
 }
 
 /// A warning where the next step asks GitHub and this process has no access to it: the error that is shown is an earlier one.

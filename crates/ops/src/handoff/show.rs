@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::steps::Plan;
-use super::{Row, by_id, isolation, unknown};
+use super::{Row, by_id, claimant, isolation, unknown};
 use crate::card::{WaitingKind, nobody_there};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::ownership::is_at_work;
@@ -115,7 +115,7 @@ impl Operation for Show {
             }
             Err(other) => Err(other),
             Ok(handoff) => {
-                let handoff = handoff.as_of(env.now);
+                let handoff = claimant::as_of_now(tx, env, handoff)?;
                 if isolation::is_hidden(tx, here.as_deref(), &handoff)? {
                     return Err(unknown(&input.id).into());
                 }

@@ -22,7 +22,7 @@ use super::prior_changes::{UncommittedFiles, UncommittedMarks, note_beginning};
 use super::recovery::{name_recovered, recoverable, saved_by};
 use super::{RegistrationOutcome, replace, working_copy};
 use crate::handoff::acceptor::is_acceptor;
-use crate::handoff::claimant::require_unheld;
+use crate::handoff::claimant::{each_as_of_now, require_unheld};
 use crate::handoff::expiry::expire_overdue;
 use crate::handoff::isolation::sender_for;
 use crate::handoff::steps::Plan;
@@ -68,8 +68,8 @@ pub(super) fn require_baton(
     let is_for = |one: &Handoff| {
         is_addressed_to((one.to_identity.as_deref(), one.to_role.as_deref()), identity, roles)
     };
-    let mut offered: Vec<Handoff> =
-        handoff::of_project(tx, project_id)?.into_iter().map(|one| one.as_of(env.now)).collect();
+    let all = handoff::of_project(tx, project_id)?;
+    let mut offered = each_as_of_now(tx, env, all)?;
     offered
         .retain(|one| one.to_project_id == project_id && one.state == HandoffState::Offered && is_for(one));
     let Some(first) = offered.first() else { return Ok(()) };

@@ -22,7 +22,7 @@ use super::surroundings::reload_with_surroundings;
 use super::write::{answer, claimant, is_elsewhere, refuse_elsewhere, write, write_change};
 use super::{by_id_to_change, collect, secret};
 use crate::force_request::ForceRequest;
-use crate::handoff::acceptor::require_task_acceptor;
+use crate::handoff::acceptor::{require_task_acceptor, take_from_acceptor};
 use crate::idempotency::replay::{Replay, mark};
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
@@ -367,6 +367,9 @@ fn take(
     if own.is_none() && !force.given {
         refuse_unready(tx, found, author)?;
         require_task_acceptor(tx, env, found, author.identity, ForceRequest::default())?;
+    }
+    if own.is_none() && force.given {
+        take_from_acceptor(tx, env, found, author.identity, force)?;
     }
     let usual = if session_id.is_some() { env.limits.stale_after } else { WITHOUT_SESSION };
     // What the router gave lasts only until it is taken up.

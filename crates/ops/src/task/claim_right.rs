@@ -77,7 +77,7 @@ pub(super) fn refuse_unready(tx: &mut Tx<'_>, found: &Task, author: &Author<'_>)
     }
     let other = found.assignee.as_deref().filter(|_| !is_assigned_to(found, author.identity));
     if let (Some(name), "in_progress") = (other, found.status.as_str()) {
-        let hint = format!("`baton task claim {id} --force` takes it over");
+        let hint = format!("`baton task claim {id} --force --why REASON` takes it over");
         return refusal("task_claimed", format!("task {id} is in progress with {name}"), hint);
     }
     Ok(())

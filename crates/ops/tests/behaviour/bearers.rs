@@ -52,6 +52,14 @@ on_every_backend! {
         }
     }
 
+    fn only_an_operator_sends_a_failed_handoff_to_another_repository(w) {
+        w.register("q");
+        let wanted = json!({ "to_project_id": "q", "subject": "s", "local": true });
+        let id = text(&w.ok(&agent("Lola"), "handoff_create", wanted), "handoff_id");
+        let input = json!({ "id": id, "repo": "victim/repo" });
+        w.no_trace(&impostor("Eve", Scope::Write), "handoff_retry", input, "scope_missing");
+    }
+
     fn naming_somebody_ends_and_writes_nothing_of_theirs(w) {
         w.leave_baton(&agent("Lola"), "done");
         let held = w.pickup(&agent("Ann"));

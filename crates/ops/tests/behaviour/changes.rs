@@ -135,6 +135,12 @@ on_every_backend! {
         let other = json!({ "baton_id": baton, "changes": manifest(b"of Mal") });
         w.no(&mal, "changes_attach", other, "changes_not_yours");
         assert_eq!(content(w, &agent("Lola"), &baton), b"of Ann");
+        assert_eq!(w.ok(&mal, "changes_show", json!({ "baton_id": baton }))["is_droppable"], false);
+        // Who passes the same changes on drops its own of them.
+        w.pickup(&mal);
+        let passed_on = wrap(w, &mal, b"of Ann");
+        w.ok(&mal, "changes_drop", json!({ "baton_id": passed_on }));
+        assert_eq!(content(w, &agent("Lola"), &baton), b"of Ann");
         w.ok(&token("Ann", Scope::Write), "changes_drop", json!({ "baton_id": baton }));
         let second = wrap(w, &agent("Ann"), b"again");
         w.ok(&token("Op", Scope::Operator), "changes_drop", json!({ "baton_id": second }));

@@ -58,6 +58,17 @@ fn held(w: &mut World) -> Vec<String> {
 }
 
 on_every_backend! {
+    fn the_task_of_an_accepted_handoff_is_claimed_by_force_with_a_reason_that_its_acceptor_hears(w) {
+        let (id, task) = offered(w);
+        let (ben, mia) = (at_q(agent("Ben")), at_q(agent("Mia")));
+        w.ok(&ben, "hd_exec", json!({ "handoff_id": id }));
+        w.no_trace(&mia, "task_claim", json!({ "id": task, "force": true }), "why_missing");
+        w.ok(&mia, "task_claim", json!({ "id": task, "force": true, "why": "Ben is away" }));
+        let heard = w.pending(&ben);
+        assert!(text(&heard[0], "subject").contains("which you accepted"), "{heard:#?}");
+        assert_eq!(heard[0]["body"], "Ben is away");
+    }
+
     fn what_an_acceptor_saved_goes_to_the_one_who_took_the_handoff_over(w) {
         let (id, _) = offered(w);
         let (zed, ben, cleo) = (at_q(agent("Zed")), at_q(agent("Ben")), at_q(agent("Cleo")));
@@ -113,6 +124,11 @@ on_every_backend! {
         let shown = w.ok(&cas, "handoff_show", json!({ "id": id }));
         w.ok(&cas, "task_claim", json!({ "id": shown["task"]["id"] }));
         w.advance(120_000);
+        for who in [&cas, &agent("Lola")] {
+            assert_eq!(w.ok(who, "handoff_show", json!({ "id": id }))["state"], "offered");
+        }
+        let sent = w.ok(&agent("Lola"), "session_status", json!({}))["sent"].to_string();
+        assert!(!sent.contains("expired"), "{sent}");
         w.ok(&cas, "handoff_advance", advance(&id, "accept"));
         assert_eq!(w.ok(&cas, "handoff_advance", end(&id, "complete", "merged"))["state"], "completed");
     }
