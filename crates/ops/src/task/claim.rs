@@ -363,13 +363,12 @@ fn take(
     }
     if own.is_none() {
         refuse_closed(found)?;
-    }
-    if own.is_none() && !force.given {
-        refuse_unready(tx, found, author)?;
-        require_task_acceptor(tx, env, found, author.identity, ForceRequest::default())?;
-    }
-    if own.is_none() && force.given {
-        take_from_acceptor(tx, env, found, author.identity, force)?;
+        if force.given {
+            take_from_acceptor(tx, env, found, author.identity, force)?;
+        } else {
+            refuse_unready(tx, found, author)?;
+            require_task_acceptor(tx, env, found, author.identity, ForceRequest::default())?;
+        }
     }
     let usual = if session_id.is_some() { env.limits.stale_after } else { WITHOUT_SESSION };
     // What the router gave lasts only until it is taken up.

@@ -137,9 +137,11 @@ on_every_backend! {
         assert_eq!(content(w, &agent("Lola"), &baton), b"of Ann");
         assert_eq!(w.ok(&mal, "changes_show", json!({ "baton_id": baton }))["is_droppable"], false);
         // Who passes the same changes on drops its own of them.
-        w.pickup(&mal);
-        let passed_on = wrap(w, &mal, b"of Ann");
-        w.ok(&mal, "changes_drop", json!({ "baton_id": passed_on }));
+        let picked = w.pickup(&mal);
+        let holding = token("Mal", Scope::Write).in_session(&picked);
+        upload(w, &holding, b"of Ann");
+        let wrapped = w.ok(&holding, "session_wrap", json!({ "summary": "s", "changes": manifest(b"of Ann") }));
+        w.ok(&mal, "changes_drop", json!({ "baton_id": wrapped["baton_id"] }));
         assert_eq!(content(w, &agent("Lola"), &baton), b"of Ann");
         w.ok(&token("Ann", Scope::Write), "changes_drop", json!({ "baton_id": baton }));
         let second = wrap(w, &agent("Ann"), b"again");
