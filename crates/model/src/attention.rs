@@ -196,7 +196,7 @@ pub struct AttentionItem {
     pub detail: Option<String>,
     /// The command that helps.
     pub help: String,
-    /// Of a task: it was given up, and nobody claims it until it is opened again.
+    /// Of a task: it was given up, and is not ready until it is opened again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub blocked: bool,
 }

@@ -35,7 +35,7 @@ pub(super) fn require_own_file(
 }
 
 /// Refuses a file outside of the repository, as the user's own settings name one for every folder, that is in step with another
-/// project already: each would take the other's tasks in. A file that is gone, and a project that is gone, bind nobody.
+/// project already: each would take the other's tasks in. A file that is gone is free, and so is that of a project that is gone.
 pub(super) fn require_single_project(
     app: &mut App,
     project: &str,

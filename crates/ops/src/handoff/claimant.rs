@@ -1,4 +1,4 @@
-//! Who works on the task of a hand-off that nobody has accepted: a live claim of the task counts as it does for the task itself.
+//! The claimant of the task of a hand-off that is not accepted: a live claim of the task counts as it does for the task itself.
 
 use baton_model::handoff::{Handoff, State};
 use baton_model::id::{check_identity, identity_key};
@@ -40,7 +40,7 @@ pub(crate) fn each_as_of_now(
     known.into_iter().map(|one| as_of_now(tx, env, one)).collect()
 }
 
-/// The task of a hand-off that nobody has accepted, if an agent holds it under a live claim.
+/// The task of a hand-off that is not accepted, if an agent holds it under a live claim.
 pub(crate) fn held_task(tx: &mut Tx<'_>, env: &Env<'_>, known: &Handoff) -> Result<Option<Task>, Failure> {
     let Some(id) = known.task_id.as_ref().filter(|_| known.state != State::Accepted) else { return Ok(None) };
     match task::get(tx, &known.to_project_id, id)? {
@@ -49,7 +49,7 @@ pub(crate) fn held_task(tx: &mut Tx<'_>, env: &Env<'_>, known: &Handoff) -> Resu
     }
 }
 
-/// Tells the agent that holds the task of a hand-off, which nobody had accepted, that another ended it.
+/// Tells the agent that holds the task of a hand-off, which was not accepted, that another ended it.
 pub(super) fn announce_end(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,

@@ -249,7 +249,7 @@ fn apply(mut task: Task, input: &UpdateInput, now: i64) -> Result<Task, Refusal>
     }
     if let Some(status) = &input.status {
         word::check_status(status)?;
-        // Put off anew without a time, it is put off until somebody takes it up.
+        // Put off anew without a time, it is put off until it is taken up.
         if status == "deferred" && input.defer.is_none() && task.defer_until.is_some_and(|until| until <= now)
         {
             task.defer_until = None;

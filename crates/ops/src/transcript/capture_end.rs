@@ -88,7 +88,7 @@ pub(super) fn end_elsewhere(
     Ok(())
 }
 
-/// What a project is told of a conversation that another one keeps, from which it is kept apart. An isolated project is not named: whoever
+/// What a project is told of a conversation that another one keeps, from which it is kept apart. An isolated project is not named: a reader who
 /// reads this ledger need not reach it.
 fn whereabouts(tx: &mut Tx<'_>, project_id: &str, keeper: Option<&str>) -> Result<Option<String>, Failure> {
     let Some(keeper) = keeper else {

@@ -1,5 +1,5 @@
 // The stream of events. A browser gives a host few connections, so its tabs share one stream: a tab that is looked at has it, and
-// tells the others. A tab that nobody sees gives it up, and is brought up to date when it is looked at again.
+// tells the others. A hidden tab gives it up, and is brought up to date when it is looked at again.
 
 const RECONNECT_AFTER = 2000;
 

@@ -63,7 +63,7 @@ function touched(event) {
 }
 
 function renewSoon(asked) {
-  // What nobody looks at is asked for when it is looked at again.
+  // What is hidden is asked for when it is shown again.
   if (document.hidden) return;
   if (!renewals.some((one) => one.key === asked.key)) renewals.push(asked);
   if (!renewTimer) renewTimer = setTimeout(renewOne, Math.max(60, lastRenewal + PACE - Date.now()));

@@ -7,7 +7,7 @@ use crate::task::{MAX_TITLE, Task};
 /// The texts of a task, beside title and description, in which others are named.
 const TEXTS: [&str; 3] = ["acceptance_criteria", "design", "notes"];
 
-/// The task with the new id wherever its texts name the old one; none where they do not. Comments stay: they are what somebody said, and
+/// The task with the new id wherever its texts name the old one; none where they do not. Comments stay: they are quotations, and
 /// are known by their text.
 pub fn with_mentions_renamed(task: &Task, old: &str, new: &str) -> Option<Task> {
     let mut changed = task.clone();
