@@ -88,8 +88,8 @@ pub(super) fn end_elsewhere(
     Ok(())
 }
 
-/// What a project is told of a conversation that another one keeps, from which it is kept apart. An isolated project is not named: a reader who
-/// reads this ledger need not reach it.
+/// What a project is told of a conversation that another one keeps, from which it is kept apart. An isolated project is not named: a reader of
+/// this ledger need not reach it.
 fn whereabouts(tx: &mut Tx<'_>, project_id: &str, keeper: Option<&str>) -> Result<Option<String>, Failure> {
     let Some(keeper) = keeper else {
         let text = "the conversation was held in several isolated projects, so no project keeps it; its transcript stays where its tool \
