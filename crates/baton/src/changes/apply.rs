@@ -82,8 +82,7 @@ fn is_applied(git: &dyn GitRunner, root: &Path, temporary: &Path, changes: &Chan
     repo.set_renormalized(repo.head().ok()? != changes.base);
     let dir = scratch_folder::folder_in(temporary).ok()?;
     let target = Target::of(&repo, changes, dir.path()).ok()?;
-    let is_there = target.is_index_there(dir.path()).ok()? && target.is_worktree_there(dir.path()).ok()?;
-    is_there.then_some(target.is_merge)
+    target.is_there(dir.path()).ok()?.then_some(target.is_merge)
 }
 
 /// Refuses where a file would be overwritten whose changes git does not show, or where git would not show what is applied.
@@ -108,9 +107,7 @@ fn unconverted(changes: &Changes) -> Result<Vec<Entry>, Fault> {
 }
 
 fn check_clean(repo: &Repo<'_>) -> Result<(), Fault> {
-    let args =
-        ["status", "--porcelain=v1", "-z", "--untracked-files=no", "--ignore-submodules=all", "--no-renames"];
-    let status = repo.run(&Scratch::default(), &args, b"")?;
+    let status = repo.tracked_status(&Scratch::default())?;
     let is_only_unstaged = |item: &&[u8]| item.starts_with(b" M ");
     let path = |item: &[u8]| item.get(3..).map(<[u8]>::to_vec);
     let unstaged: Vec<Vec<u8>> = items(&status).filter(is_only_unstaged).filter_map(path).collect();
@@ -208,36 +205,28 @@ impl<'a> Target<'a> {
         Ok(Self { repo, scratch, head, head_tree, index_tree, worktree_tree, is_merge })
     }
 
-    /// Whether the repository's index is that of the changes.
-    fn is_index_there(&self, dir: &Path) -> Result<bool, Fault> {
+    /// Whether the index is that of the changes, every file of their working tree lies in the working copy as it is there, and none
+    /// that they delete.
+    fn is_there(&self, dir: &Path) -> Result<bool, Fault> {
         let own = dir.join("own");
         fs::create_dir(&own).map_err(fault("create", &own))?;
         let scratch =
             Scratch { index: Some(copy_index(self.repo, &own)?), objects: self.scratch.objects.clone() };
-        Ok(self.repo.line(&scratch, &["write-tree"], b"")? == self.index_tree)
-    }
-
-    /// Whether every file of the changes' working tree lies in the working copy as it is there, and none that they delete.
-    fn is_worktree_there(&self, dir: &Path) -> Result<bool, Fault> {
-        let index = dir.join("present");
-        let scratch = Scratch { index: Some(index), objects: self.scratch.objects.clone() };
-        self.repo.run(&scratch, &["read-tree", &self.worktree_tree], b"")?;
-        let args = [
-            "status",
-            "--porcelain=v1",
-            "-z",
-            "--untracked-files=no",
-            "--ignore-submodules=all",
-            "--no-renames",
-        ];
-        let status = self.repo.run(&scratch, &args, b"")?;
+        if self.repo.line(&scratch, &["write-tree"], b"")? != self.index_tree {
+            return Ok(false);
+        }
+        // In the copy of the index: what is known of unchanged files by their times stays known.
+        self.repo.run(&scratch, &["read-tree", "-i", "-m", &self.worktree_tree], b"")?;
+        let status = self.repo.tracked_status(&scratch)?;
         if items(&status).any(|item| item.get(1).is_some_and(|unstaged| *unstaged != b' ')) {
             return Ok(false);
         }
-        for entry in self.repo.diff(&self.scratch, &self.index_tree, &self.worktree_tree)? {
-            let is_deleted = entry.mode == "000000" && entry.old_mode != SUBMODULE;
-            if is_deleted && metadata(&self.repo.root, &entry.path)?.is_some_and(|meta| !meta.is_dir()) {
-                return Ok(false);
+        for before in [&self.head_tree, &self.index_tree] {
+            for entry in self.repo.diff(&self.scratch, before, &self.worktree_tree)? {
+                let is_deleted = entry.mode == "000000" && entry.old_mode != SUBMODULE;
+                if is_deleted && metadata(&self.repo.root, &entry.path)?.is_some_and(|meta| !meta.is_dir()) {
+                    return Ok(false);
+                }
             }
         }
         Ok(true)

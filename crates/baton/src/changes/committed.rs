@@ -20,15 +20,7 @@ impl CommittedPaths {
                 repo.run(&none, &["ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD"], b"")?;
             in_head.extend(items(&listed).map(<[u8]>::to_vec));
         }
-        let args = [
-            "status",
-            "--porcelain=v1",
-            "-z",
-            "--untracked-files=no",
-            "--ignore-submodules=all",
-            "--no-renames",
-        ];
-        let status = repo.run(&none, &args, b"")?;
+        let status = repo.tracked_status(&none)?;
         let changed = items(&status).filter_map(|item| item.get(3..)).map(<[u8]>::to_vec).collect();
         Ok(Self { in_head, changed })
     }

@@ -266,6 +266,19 @@ impl<'a> Repo<'a> {
         }
     }
 
+    /// What `git status` says of tracked files, an item each. Submodules are left out, and a rename is two items.
+    pub(crate) fn tracked_status(&self, scratch: &Scratch) -> Result<Vec<u8>, Fault> {
+        let args = [
+            "status",
+            "--porcelain=v1",
+            "-z",
+            "--untracked-files=no",
+            "--ignore-submodules=all",
+            "--no-renames",
+        ];
+        self.run(scratch, &args, b"")
+    }
+
     /// What differs between two trees.
     pub(crate) fn diff(&self, scratch: &Scratch, from: &str, to: &str) -> Result<Vec<Entry>, Fault> {
         let args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", from, to];
