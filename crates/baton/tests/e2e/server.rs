@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::net::TcpStream;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -130,12 +130,19 @@ fn a_body_that_is_too_large_is_refused() {
     assert_eq!(stage.deltas(), before);
 }
 
+/// What clients under way are told, and how many cycles they have finished.
+#[derive(Default)]
+struct Load {
+    stop: AtomicBool,
+    cycles: AtomicUsize,
+}
+
 /// Many clients, each in a project of its own, wrap and pick up; returns the packets that were acknowledged by project.
 fn clients(
     server: &Server,
     count: usize,
     rounds: usize,
-    stop: &AtomicBool,
+    load: &Load,
 ) -> Vec<(String, Vec<(String, String)>)> {
     let answers = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -145,9 +152,12 @@ fn clients(
                 let project = format!("client-{client}");
                 let mut own = Vec::new();
                 for round in 0..rounds {
-                    if stop.load(Ordering::Relaxed) || cycle(address, &project, round, &mut own).is_none() {
+                    if load.stop.load(Ordering::Relaxed)
+                        || cycle(address, &project, round, &mut own).is_none()
+                    {
                         break;
                     }
+                    load.cycles.fetch_add(1, Ordering::Relaxed);
                 }
                 answers.lock().expect("no panic").push((project, own));
             });
@@ -193,7 +203,7 @@ fn assert_kept(stage: &Stage, acknowledged: &[(String, Vec<(String, String)>)]) 
 #[test]
 fn thirty_two_clients_wrap_and_pick_up() {
     let (stage, mut server) = served();
-    let acknowledged = clients(&server, 32, 3, &AtomicBool::new(false));
+    let acknowledged = clients(&server, 32, 3, &Load::default());
     assert!(acknowledged.iter().all(|(_, own)| own.len() == 3), "{acknowledged:#?}");
     assert_kept(&stage, &acknowledged);
     server.signal("-TERM");
@@ -226,14 +236,16 @@ fn one_of_thirty_two_clients_gets_the_baton() {
 /// Stops a server under load; afterwards everything that it acknowledged is there.
 fn stopped_under_load(signal: &str) -> Option<i32> {
     let (stage, mut server) = served();
-    let stop = AtomicBool::new(false);
+    let load = Load::default();
     let acknowledged = std::thread::scope(|scope| {
-        let work = scope.spawn(|| clients(&server, 8, 1_000, &stop));
-        std::thread::sleep(Duration::from_millis(700));
+        let work = scope.spawn(|| clients(&server, 8, 1_000, &load));
+        let until = Instant::now() + Duration::from_secs(60);
+        // How soon the first cycles end depends on what else this machine does.
+        while load.cycles.load(Ordering::Relaxed) < 8 && Instant::now() < until && !work.is_finished() {
+            std::thread::sleep(Duration::from_millis(10));
+        }
         server.signal(signal);
-        let acknowledged = work.join().expect("the clients end");
-        stop.store(true, Ordering::Relaxed);
-        acknowledged
+        work.join().expect("the clients end")
     });
     assert!(acknowledged.iter().any(|(_, own)| !own.is_empty()), "there was load");
     let code = server.ended();
@@ -254,15 +266,15 @@ fn a_killed_server_loses_nothing_that_it_acknowledged() {
 #[test]
 fn the_command_line_writes_beside_a_busy_server() {
     let (stage, server) = served();
-    let stop = AtomicBool::new(false);
+    let load = Load::default();
     std::thread::scope(|scope| {
-        let work = scope.spawn(|| clients(&server, 4, 1_000, &stop));
+        let work = scope.spawn(|| clients(&server, 4, 1_000, &load));
         let lola = stage.terminal("Lola");
         lola.json(&["start"]);
         for n in 0..10 {
             lola.json(&["note", &format!("note {n}")]);
         }
-        stop.store(true, Ordering::Relaxed);
+        load.stop.store(true, Ordering::Relaxed);
         assert_kept(&stage, &work.join().expect("the clients end"));
     });
     assert_eq!(items(&stage.terminal("Lola").json(&["log", "--kind", "note"])).len(), 10);
