@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use serde::Serialize;
+
 /// A process that has a file open.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Holder {
     /// Its number.
     pub pid: u32,

@@ -10,7 +10,6 @@ use baton_store::restore::{self, ReplacedStore, StagedRestore};
 use baton_store::revocations::Revocations;
 use baton_store::{Fault, FaultKind, Store, Target, token};
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::error::AppError;
@@ -255,9 +254,11 @@ fn used(store: &Path, users: &[open_files::Holder]) -> Refusal {
     let what = format!("{} is in use by {who}", store.display());
     let hint =
         "stop what works on the store (servers, agents' MCP connections, workers), then repeat the command";
-    let list: Vec<Value> =
-        users.iter().map(|user| json!({ "pid": user.pid, "command": user.command })).collect();
-    Refusal::new(Kind::Conflict, "store_in_use", what, hint).with("processes", list)
+    let refusal = Refusal::new(Kind::Conflict, "store_in_use", what, hint);
+    match serde_json::to_value(users) {
+        Ok(processes) => refusal.with("processes", processes),
+        Err(_) => refusal,
+    }
 }
 
 fn in_use(fault: Fault, store: &Path) -> AppError {

@@ -2,14 +2,14 @@
 
 use std::io::{IsTerminal, Write};
 
-use baton_model::changes::{Manifest, UnfinishedOperation};
+use baton_model::changes::{LeftOut, Manifest, UnfinishedOperation};
 use baton_model::id::{short, visible};
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::changes::{
     Attach, AttachInput, BatonChanges, Drop, DropInput, DropOutput, EarlierChanges, RecordInput, Show,
     ShowInput,
 };
-use serde_json::json;
+use serde::Serialize;
 
 use super::ActingIdentity;
 use crate::app::App;
@@ -112,7 +112,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             }
             drop(out);
             let text = String::from_utf8_lossy(&patch).into_owned();
-            app.show(&json!({ "patch": text }), |_| text.clone())
+            app.show(&Patch { patch: &text }, |_| text.clone())
         }
         Verb::Apply { baton, .. } => apply(baton.as_deref(), app),
         Verb::Keep { baton, replace, changes_remote, .. } => {
@@ -165,13 +165,36 @@ fn batons(ids: &[String]) -> String {
     ids.iter().map(|id| format!("baton {}", visible(id))).collect::<Vec<_>>().join(", ")
 }
 
+/// The changes as one patch.
+#[derive(Serialize)]
+struct Patch<'a> {
+    patch: &'a str,
+}
+
+/// How an interrupted application was ended.
+#[derive(Serialize)]
+struct Settlement<'a> {
+    settled: &'a str,
+}
+
+/// What was applied here.
+#[derive(Serialize)]
+struct Application<'a> {
+    project_id: &'a str,
+    baton_id: &'a str,
+    merged: bool,
+    files: &'a [String],
+    was_there: bool,
+    left_out: &'a [LeftOut],
+}
+
 fn apply(baton: Option<&str>, app: &mut App) -> Result<(), AppError> {
     let project = app.project.clone();
     // Whatever the batons have: what was interrupted here is settled.
     let settled = ledger::settle_here(app)?;
     let (shown, changes) = match (ledger::load(app, project.as_deref(), baton), settled.sentence()) {
         (Err(AppError::Refused(refusal)), Some(sentence)) if refusal.code == "changes_none" => {
-            return app.show(&json!({ "settled": sentence }), |_| format!("{sentence}\n"));
+            return app.show(&Settlement { settled: &sentence }, |_| format!("{sentence}\n"));
         }
         (Err(ended), Some(sentence)) => {
             app.remark(&sentence);
@@ -182,10 +205,14 @@ fn apply(baton: Option<&str>, app: &mut App) -> Result<(), AppError> {
     let applied = ledger::apply_here(app, &changes, &settled)?;
     let (project, baton_id) = (Some(shown.project_id.clone()), shown.changes.baton_id.clone());
     ledger::record(app, RecordInput { project, baton_id, ..RecordInput::default() });
-    let answer = json!({
-        "project_id": shown.project_id, "baton_id": shown.changes.baton_id, "merged": applied.is_merge,
-        "files": applied.files, "was_there": applied.was_there, "left_out": shown.changes.manifest.left_out,
-    });
+    let answer = Application {
+        project_id: &shown.project_id,
+        baton_id: &shown.changes.baton_id,
+        merged: applied.is_merge,
+        files: &applied.files,
+        was_there: applied.was_there,
+        left_out: &shown.changes.manifest.left_out,
+    };
     app.show(&answer, |_| {
         let merged = if applied.is_merge {
             ", merged into the commit that is checked out here, which is another one than theirs"

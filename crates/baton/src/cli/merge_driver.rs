@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::task::conflict::Conflict;
-use serde_json::json;
+use serde::Serialize;
 
 use crate::app::{App, Format};
 use crate::beads_file_note::BeadsFileNote;
@@ -70,11 +70,18 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     }
 }
 
+/// Whether git uses the driver here, and what was changed.
+#[derive(Serialize)]
+struct Status {
+    installed: bool,
+    changed: Changes,
+}
+
 /// Sets the merge driver up or removes it, and says how things stand.
 pub(super) fn set_up(app: &App, wanted: Option<bool>) -> Result<(), AppError> {
     let (is_installed, changes) = change(app, wanted)?;
-    let answer = json!({ "installed": is_installed, "changed": changes });
-    app.answer(&answer, |_| text(&changes, is_installed))
+    let answer = Status { installed: is_installed, changed: changes };
+    app.show(&answer, |status| text(&status.changed, status.installed))
 }
 
 /// Sets the merge driver up or removes it; whether it is installed now, and what was changed.

@@ -65,7 +65,7 @@ pub(super) fn detach(
     in_own_process_group(&mut command);
     let mut child = command.spawn()?;
     if let Some(mut pipe) = child.stdin.take() {
-        serde_json::to_writer(&mut pipe, &payload.to_json()).map_err(anyhow::Error::from)?;
+        serde_json::to_writer(&mut pipe, &payload.for_detached()).map_err(anyhow::Error::from)?;
     }
     Ok(())
 }

@@ -1,12 +1,12 @@
 //! What a tool tells its hooks, in the words of each, read into one shape.
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use serde::Deserialize as _;
+use serde::{Deserialize as _, Serialize};
 use serde_json::Value;
 
 use super::Call;
@@ -64,8 +64,18 @@ impl Payload {
     }
 
     /// The payload for a detached process: only the fields that it needs.
-    pub(super) fn to_json(&self) -> Value {
-        serde_json::json!({ "session_id": self.session, "transcript_path": self.transcript, "cwd": self.cwd })
+    pub(super) fn for_detached(&self) -> impl Serialize {
+        #[derive(Serialize)]
+        struct Detached<'a> {
+            session_id: Option<&'a str>,
+            transcript_path: Option<&'a Path>,
+            cwd: Option<&'a Path>,
+        }
+        Detached {
+            session_id: self.session.as_deref(),
+            transcript_path: self.transcript.as_deref(),
+            cwd: self.cwd.as_deref(),
+        }
     }
 
     /// Whether the tool says that the session has had its first round.

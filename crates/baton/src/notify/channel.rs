@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use baton_model::notification::Notification;
+use serde::Serialize;
 use serde_json::json;
 
 use crate::config::NotifySettings;
@@ -141,11 +142,26 @@ fn desktop(one: &Notification) -> Result<(), String> {
     finish(command, None)
 }
 
+/// What a command of the user's reads, one line.
+#[derive(Serialize)]
+struct CommandInput<'a> {
+    topic: &'a str,
+    project_id: &'a str,
+    title: &'a str,
+    text: &'a str,
+}
+
 fn own_command(line: &str, one: &Notification) -> Result<(), String> {
     let mut command = Command::new("sh");
     command.args(["-c", line]).stdin(Stdio::piped());
-    let body = json!({ "topic": one.topic.as_str(), "project_id": one.project_id, "title": one.title, "text": one.text });
-    finish(command, Some(format!("{body}\n")))
+    let body = CommandInput {
+        topic: one.topic.as_str(),
+        project_id: &one.project_id,
+        title: &one.title,
+        text: &one.text,
+    };
+    let body = serde_json::to_string(&body).map_err(|error| error.to_string())?;
+    finish(command, Some(body + "\n"))
 }
 
 /// Runs a program to its end, or ends it.

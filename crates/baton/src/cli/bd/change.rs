@@ -10,7 +10,7 @@ use baton_model::task::word::{TYPES, full_type};
 use baton_model::time::Timestamp;
 use baton_ops::task as tasks;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::annotate::show_task;
 use super::args::{Create, KeptFields, TextFiles, Update};
@@ -88,8 +88,8 @@ impl KeptFields {
             ("await_id", self.await_id),
         ];
         let flags = [("ephemeral", self.ephemeral), ("no_history", self.no_history)];
-        let texts = texts.into_iter().filter_map(|(key, text)| Some((key.to_owned(), json!(text?))));
-        let flags = flags.into_iter().filter(|(_, is)| *is).map(|(key, is)| (key.to_owned(), json!(is)));
+        let texts = texts.into_iter().filter_map(|(key, text)| Some((key.to_owned(), text?.into())));
+        let flags = flags.into_iter().filter(|(_, is)| *is).map(|(key, is)| (key.to_owned(), is.into()));
         Ok(texts.chain(flags).chain(timer).collect())
     }
 }
@@ -154,7 +154,9 @@ pub(super) fn print_created(made: View, out: &mut Out<'_>) -> Result<(), AppErro
 /// The issue as it would be, without what the ledger adds.
 fn preview(input: &tasks::CreateInput) -> View {
     let mut rest = input.extra.clone();
-    rest.extend(input.acceptance_criteria.iter().map(|text| ("acceptance_criteria".to_owned(), json!(text))));
+    rest.extend(
+        input.acceptance_criteria.iter().map(|text| ("acceptance_criteria".to_owned(), text.as_str().into())),
+    );
     View {
         title: input.title.clone(),
         description: input.description.clone(),
@@ -318,7 +320,7 @@ fn changed(args: Update) -> Result<tasks::UpdateInput, AppError> {
     input.design = long.design.or(input.design);
     input.extra.extend(args.kept.extra()?);
     let texts = [("closed_by_session", args.session)];
-    input.extra.extend(texts.into_iter().filter_map(|(key, text)| Some((key.to_owned(), json!(text?)))));
+    input.extra.extend(texts.into_iter().filter_map(|(key, text)| Some((key.to_owned(), text?.into()))));
     let cleared = [("ephemeral", args.persistent), ("no_history", args.history)];
     input.extra.extend(cleared.iter().filter(|(_, is)| *is).map(|(key, _)| ((*key).to_owned(), Value::Null)));
     let mut metadata = Map::new();
@@ -326,7 +328,7 @@ fn changed(args: Update) -> Result<tasks::UpdateInput, AppError> {
         let Some((key, value)) = pair.split_once('=') else {
             return Err(select::key_value("--set-metadata", pair).into());
         };
-        metadata.insert(key.to_owned(), json!(value));
+        metadata.insert(key.to_owned(), value.into());
     }
     metadata.extend(args.unset_metadata.into_iter().map(|key| (key, Value::Null)));
     if !metadata.is_empty() {

@@ -4,7 +4,6 @@ use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::task as tasks;
 use serde::Serialize;
-use serde_json::json;
 
 use super::annotate::show_task;
 use super::args::Close;
@@ -113,7 +112,7 @@ pub(super) fn close(mut args: Close, out: &mut Out<'_>) -> Result<(), AppError> 
     if let Some(session) = &args.session {
         for issue in &closed {
             let mut input = unchanged(&issue.issue.id, out);
-            input.extra.insert("closed_by_session".to_owned(), json!(session));
+            input.extra.insert("closed_by_session".to_owned(), session.as_str().into());
             out.app.run::<tasks::Update>(&input)?;
         }
     }

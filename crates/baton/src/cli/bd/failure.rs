@@ -2,7 +2,8 @@
 
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::args::{Bd, Command, Dep, Relation, Setup, Work};
 use super::{Out, change, doctor, gate, link, options, reference, settings};
@@ -179,11 +180,11 @@ fn fail_with(
     if json {
         let [message, hint] = message_and_hint(ended);
         let code = ended.to_error().map(|error| error.code);
-        let error = [("error", json!(message)), ("hint", json!(hint)), ("code", json!(code))];
+        let error = [("error", message.into()), ("hint", hint.into()), ("code", code.into())];
         fields.extend(error.map(|(key, value)| (key.to_owned(), value)));
         match envelope {
-            true => _ = fields.shift_insert(0, "schema_version".to_owned(), json!(1)),
-            false => _ = fields.insert("schema_version".to_owned(), json!(1)),
+            true => _ = fields.shift_insert(0, "schema_version".to_owned(), 1.into()),
+            false => _ = fields.insert("schema_version".to_owned(), 1.into()),
         }
         writeln!(std::io::stdout(), "{:#}", Value::Object(fields))?;
     }
@@ -192,7 +193,9 @@ fn fail_with(
 
 impl Out<'_> {
     /// Fails with what Beads prints beside the error.
-    pub(super) fn fail_with(&self, fields: Map<String, Value>, ended: &AppError) -> Result<(), AppError> {
+    pub(super) fn fail_with<T: Serialize>(&self, beside: &T, ended: &AppError) -> Result<(), AppError> {
+        let fields = serde_json::to_value(beside).map_err(anyhow::Error::from)?;
+        let fields = if let Value::Object(fields) = fields { fields } else { Map::new() };
         fail_with(fields, ended, (self.json, self.envelope))
     }
 }

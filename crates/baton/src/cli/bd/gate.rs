@@ -6,7 +6,7 @@ use baton_model::task::view::View;
 use baton_model::time::{Millis, parse_rfc3339, parse_span, rfc3339};
 use baton_ops::task as tasks;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::annotate::show_task;
 use super::args::{Arrangement, GateVerb};
@@ -52,8 +52,8 @@ struct Gate {
 fn create(args: Gate, out: &mut Out<'_>) -> Result<(), AppError> {
     let waiting = show_task(&args.blocks, out)?.task;
     let mut extra = Map::new();
-    extra.insert("await_type".to_owned(), json!(args.kind));
-    extra.extend(args.await_id.iter().map(|id| ("await_id".to_owned(), json!(id))));
+    extra.insert("await_type".to_owned(), args.kind.as_str().into());
+    extra.extend(args.await_id.iter().map(|id| ("await_id".to_owned(), id.as_str().into())));
     let await_span = args.await_id.as_deref().filter(|_| args.kind == "timer");
     if let Some(text) = args.timeout.as_deref().or(await_span) {
         extra.extend(timer(text)?);
@@ -270,7 +270,7 @@ pub(super) fn timer(span: &str) -> Result<Map<String, Value>, Refusal> {
     };
     // Beads keeps the span in nanoseconds.
     let due = rfc3339(crate::clock::now().saturating_add(millis));
-    let fields = [("timeout", json!(millis.saturating_mul(1_000_000))), ("due_at", json!(due))];
+    let fields = [("timeout", Value::from(millis.saturating_mul(1_000_000))), ("due_at", due.into())];
     Ok(fields.map(|(key, value)| (key.to_owned(), value)).into_iter().collect())
 }
 

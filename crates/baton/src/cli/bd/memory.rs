@@ -8,7 +8,7 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_ops::memory::{Add, AddInput, Search, SearchInput, Withdraw, WithdrawInput};
 use baton_ops::task::{self as tasks, BeadsExport, BeadsExportInput, BeadsMemory, BeadsMemoryInput};
 use serde::Serialize;
-use serde_json::{Map, json};
+use serde_json::{Map, Value};
 
 use super::Out;
 use super::args::KvVerb;
@@ -157,7 +157,7 @@ pub(super) fn kv(verb: KvVerb, out: &mut Out<'_>) -> Result<(), AppError> {
                 let answer = Answer { key: &key, value: &found.value, found: Some(true), action: None };
                 out.print(&answer, |found| format!("{}\n", found.value))
             }
-            None => missing(&key, json!({ "value": "", "found": false }), no_value(&key), out),
+            None => Missing::without_value(&key).fail(no_value(&key), out),
         },
         KvVerb::Clear { key } => {
             let Some(found) = value_of(&key, out)? else { return Err(no_value(&key).into()) };
@@ -216,11 +216,33 @@ fn no_value(key: &str) -> Refusal {
     Refusal::new(Kind::NotFound, "value_unknown", what, "bd kv list shows them")
 }
 
-/// Fails with what Beads prints of a name that is not there, and with the refusal.
-fn missing(key: &str, shown: serde_json::Value, refusal: Refusal, out: &Out<'_>) -> Result<(), AppError> {
-    let mut fields = Map::from_iter([("key".to_owned(), json!(key))]);
-    fields.extend(shown.as_object().cloned().unwrap_or_default());
-    out.fail_with(fields, &refusal.into())
+/// What Beads prints of a name that is not there.
+#[derive(Serialize)]
+struct Missing<'a> {
+    key: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<&'a str>,
+    /// Beads prints a boolean where it reads and a text where it deletes.
+    found: Value,
+}
+
+impl<'a> Missing<'a> {
+    fn without_value(key: &'a str) -> Self {
+        Self { key, value: Some(""), found: false.into() }
+    }
+
+    fn fail(&self, refusal: Refusal, out: &Out<'_>) -> Result<(), AppError> {
+        out.fail_with(self, &refusal.into())
+    }
+}
+
+/// A memory as a line of a Beads file.
+#[derive(Serialize)]
+struct MemoryLine<'a> {
+    #[serde(rename = "_type")]
+    kind: &'a str,
+    key: &'a str,
+    value: &'a str,
 }
 
 fn search(query: &str, tags: Vec<String>, out: &mut Out<'_>) -> Result<Vec<View>, AppError> {
@@ -274,8 +296,11 @@ fn find(key: &str, out: &mut Out<'_>) -> Result<Option<Remembered>, AppError> {
 /// The memories that only the ledger has, as lines of a Beads file.
 pub(super) fn ledger_memories(out: &mut Out<'_>) -> Result<String, AppError> {
     let only_here = matching("", out)?.into_iter().filter(|memory| memory.id.is_some());
-    let line = |memory: Remembered| json!({ "_type": "memory", "key": memory.key, "value": memory.value });
-    Ok(only_here.map(|memory| format!("{}\n", line(memory))).collect())
+    let line = |memory: Remembered| {
+        let line = MemoryLine { kind: "memory", key: &memory.key, value: &memory.value };
+        serde_json::to_string(&line).map(|line| line + "\n").map_err(anyhow::Error::from)
+    };
+    Ok(only_here.map(line).collect::<Result<String, _>>()?)
 }
 
 fn unknown(key: &str) -> Refusal {
@@ -288,7 +313,7 @@ fn unknown(key: &str) -> Refusal {
 pub(super) fn recall(words: &[String], out: &mut Out<'_>) -> Result<(), AppError> {
     let key = words.join(" ");
     let Some(found) = find(&key, out)? else {
-        return missing(&key, json!({ "value": "", "found": false }), unknown(&key), out);
+        return Missing::without_value(&key).fail(unknown(&key), out);
     };
     let answer = Answer { key: &found.key, value: &found.value, found: Some(true), action: None };
     out.print(&answer, |found| format!("{}\n", found.value))
@@ -341,8 +366,8 @@ pub(super) fn remembered(most: usize, out: &mut Out<'_>) -> String {
 
 /// Prints memories: as JSON their texts by name.
 fn print(found: Vec<Remembered>, none: &str, out: &Out<'_>) -> Result<(), AppError> {
-    let by_name: Map<String, serde_json::Value> =
-        found.iter().map(|memory| (memory.key.clone(), json!(memory.value))).collect();
+    let by_name: Map<String, Value> =
+        found.iter().map(|memory| (memory.key.clone(), memory.value.as_str().into())).collect();
     out.print(&by_name, |_| {
         let text: String = found.iter().map(Remembered::line).collect();
         if text.is_empty() { none.to_owned() } else { text }
@@ -352,7 +377,7 @@ fn print(found: Vec<Remembered>, none: &str, out: &Out<'_>) -> Result<(), AppErr
 /// `bd forget`.
 pub(super) fn forget(key: &str, out: &mut Out<'_>) -> Result<(), AppError> {
     let Some(first) = find(key, out)? else {
-        return missing(key, json!({ "found": "false" }), unknown(key), out);
+        return Missing { key, value: None, found: "false".into() }.fail(unknown(key), out);
     };
     change_in_file(key, None, out)?;
     let mut ids: Vec<String> =

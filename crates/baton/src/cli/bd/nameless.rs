@@ -4,7 +4,7 @@ use std::io::{BufWriter, Write};
 
 use baton_model::time::rfc3339;
 use baton_ops::Lines;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use tempfile::NamedTempFile;
 
 use super::{Out, about};
@@ -32,9 +32,9 @@ pub(super) fn with_ids(path: &str, out: &mut Out<'_>) -> Result<Option<NamedTemp
     while let Some(line) = lines.next()? {
         let line = match nameless(&line) {
             Some(mut issue) => {
-                issue.insert("id".to_owned(), json!(format!("{prefix}-{}", suffix())));
+                issue.insert("id".to_owned(), format!("{prefix}-{}", suffix()).into());
                 for key in ["created_at", "updated_at"] {
-                    issue.entry(key).or_insert_with(|| json!(now));
+                    issue.entry(key).or_insert_with(|| now.as_str().into());
                 }
                 Value::Object(issue).to_string()
             }

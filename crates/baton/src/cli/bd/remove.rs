@@ -6,7 +6,6 @@ use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::task as tasks;
 use serde::Serialize;
-use serde_json::json;
 
 use super::annotate::show_task;
 use super::args::Delete;
@@ -63,7 +62,7 @@ pub(super) fn delete(args: &Delete, out: &mut Out<'_>) -> Result<(), AppError> {
         let what = format!("{} cannot go: {} depend on it", list(found.keys()), list(orphaned.iter()));
         let hint = "--cascade deletes those as well, --force leaves them without the dependency";
         return Err(Refusal::new(Kind::Refused, "task_needed", what, hint)
-            .with("needed_by", json!(orphaned))
+            .with("needed_by", orphaned)
             .into());
     }
     if args.dry_run || !args.force {

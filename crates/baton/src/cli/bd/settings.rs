@@ -3,7 +3,7 @@
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
 use serde::Serialize;
-use serde_json::{Map, json};
+use serde_json::Map;
 
 use super::args::{ConfigVerb, HooksVerb};
 use super::{Out, about, memory};
@@ -81,13 +81,13 @@ fn settings(out: &mut Out<'_>) -> Result<Map<String, serde_json::Value>, AppErro
     let mirror = out.app.config.beads_file.as_ref().map(|file| file.path().display().to_string());
     let actor = out.acting_name()?;
     let mut all = Map::new();
-    let mut set = |key: &str, value: String| all.insert(key.to_owned(), json!(value));
+    let mut set = |key: &str, value: String| all.insert(key.to_owned(), value.into());
     set("issue_prefix", project);
     set("actor", actor);
     set("export.auto", mirror.is_some().to_string());
     set("export.path", mirror.unwrap_or_default());
     set("store", out.app.config.ledger());
-    all.extend(memory::settings(out)?.into_iter().map(|(key, value)| (key, json!(value))));
+    all.extend(memory::settings(out)?.into_iter().map(|(key, value)| (key, value.into())));
     Ok(all)
 }
 

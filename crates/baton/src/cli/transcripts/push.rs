@@ -8,7 +8,7 @@ use baton_ops::transcript::{
     Withdraw as WithdrawOperation, WithdrawInput,
 };
 use baton_store::Target;
-use serde_json::json;
+use serde::Serialize;
 
 use super::super::ActingIdentity;
 use crate::app::App;
@@ -91,11 +91,20 @@ pub(super) fn push(args: Push, app: &mut App) -> Result<(), AppError> {
     })
 }
 
+/// What a push would do.
+#[derive(Serialize)]
+struct Preview<'a> {
+    project_id: &'a str,
+    copy: &'a CopyManifest,
+    dry_run: bool,
+    is_taken: bool,
+}
+
 /// What a push would do, and whether it would be taken.
 fn preview(project_id: &str, manifest: &CopyManifest, app: &mut App) -> Result<(), AppError> {
     let input = CopiesInput { project: Some(project_id.to_owned()), id: None, agent: None };
     let is_taken = app.run::<Copies>(&input)?.takes_transcripts;
-    let answer = json!({ "project_id": project_id, "copy": manifest, "dry_run": true, "is_taken": is_taken });
+    let answer = Preview { project_id, copy: manifest, dry_run: true, is_taken };
     app.show(&answer, |_| {
         let (id, agent) = (render::short_id(&manifest.transcript_id), visible(&manifest.agent));
         let refused = "  it would be refused: the project takes no sessions before `baton project set --transcripts yes`\n";
