@@ -4,6 +4,7 @@ use baton_model::budget::Budget;
 use baton_model::markdown::{Drift, Options as Rendering, Preset, render};
 use baton_model::packet::{Packet, Party, ValidatedPacket};
 use baton_model::refusal::Refusal;
+use baton_model::shell::shell_word;
 use baton_store::Failure;
 use baton_transcripts::{Options, summarize_session};
 use schemars::JsonSchema;
@@ -84,8 +85,10 @@ impl Operation for Document {
         let preset = input.preset.as_deref().map(Preset::parse).transpose()?;
         let transcript = find(cx, &input.id, input.agent.as_deref(), None, "baton handoff from-transcript")?;
         let packet = packet(&cx.env, &transcript, input.to.as_deref(), input.summary.as_deref())?;
-        let hint =
-            format!("baton handoff from-transcript {} --preset full", enough_of(&transcript.header.id));
+        // A file that was named by its path need not lie where the sessions are looked for.
+        let is_path = input.id.contains(['/', '\\']);
+        let named = if is_path { shell_word(&input.id) } else { enough_of(&transcript.header.id).to_owned() };
+        let hint = format!("baton handoff from-transcript {named} --preset full");
         let document = render(
             packet.view(),
             &Rendering {

@@ -120,7 +120,9 @@ fn line(cx: &RenderContext, check: &Command, limit: usize) -> String {
         (_, None) => String::new(),
     };
     let at = check.at.as_deref();
-    let stale = if check.exit_code.is_some() || !note.is_empty() {
+    let has_passed_since = check.note.as_deref().is_some_and(|note| note.contains("passed since with"));
+    // Of that run it is told beside its own command whether it still holds.
+    let stale = if !has_passed_since && (check.exit_code.is_some() || !note.is_empty()) {
         staleness::staleness_note(cx.packet, at)
     } else {
         ""

@@ -135,10 +135,14 @@ pub(super) fn tail(text: &str, lines: usize, limit: usize) -> String {
     }
     let missing = all.len() - last.len();
     if missing > 0 {
-        last.push(format!("… ({missing} {} above)", if missing == 1 { "line" } else { "lines" }));
+        last.push(left_out(missing));
     }
     last.reverse();
     last.join("\n")
+}
+
+fn left_out(count: usize) -> String {
+    format!("… ({count} {} left out)", if count == 1 { "line" } else { "lines" })
 }
 
 fn indent_of(line: &str) -> &str {
@@ -170,11 +174,23 @@ const CAUSE: &[&str] = &[
 ];
 const VERDICT: &[&str] = &["error", "fail", "✘", "✗"];
 
+/// Whether a line only says that something passed: `ok  pkg  0.4s`, `test a ... ok`, `PASS`, `✓ a`.
+fn is_pass(line: &str) -> bool {
+    let line = line.trim();
+    line.starts_with("ok ")
+        || line.starts_with("ok\t")
+        || line.starts_with("--- PASS")
+        || line.starts_with(['✓', '✔'])
+        || line == "PASS"
+        || line.ends_with("... ok")
+}
+
 /// How much a line says about what went wrong: 2 a cause, 1 a verdict, 0 nothing.
 fn telling(line: &str) -> u8 {
     let lower = line.to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    if has(CAUSE) { 2 } else { u8::from(has(VERDICT)) }
+    let compares = ["got", "want"].iter().all(|word| lower.contains(word));
+    if compares || has(CAUSE) { 2 } else { u8::from(has(VERDICT)) }
 }
 
 /// The places of at most `count` lines that say most, in their order: causes before verdicts, the first before later
@@ -201,15 +217,24 @@ pub(super) fn essence(text: &str, count: usize, limit: usize) -> String {
 
 /// The end of an output, and above it the lines that say what went wrong where they lie further up.
 pub(super) fn cause_and_tail(text: &str, lines: usize, limit: usize) -> String {
-    let end = tail(text, lines, limit);
-    if !end.starts_with('…') {
-        return end;
+    let whole = tail(text, lines, limit);
+    if !whole.starts_with('…') {
+        return whole;
     }
-    let all: Vec<&str> = text.trim_end().lines().collect();
-    let shown = end.lines().count() - 1;
-    let above = &all[..all.len().saturating_sub(shown)];
-    let causes = most_telling(above, 4).into_iter().filter(|at| telling(above[*at]) > 1);
-    causes.map(|at| middle(above[at], 160) + "\n").collect::<String>() + &end
+    let total = text.trim_end().lines().count();
+    // What passed says nothing of the failure.
+    let all: Vec<&str> = text.trim_end().lines().filter(|line| !is_pass(line)).collect();
+    let end = tail(&all.join("\n"), lines, limit);
+    let end: Vec<&str> = end.lines().filter(|line| !line.starts_with("… (")).collect();
+    let (above, below) = all.split_at(all.len().saturating_sub(end.len()));
+    let least = if below.iter().any(|line| telling(line) > 1) { 2 } else { 1 };
+    let mut causes = most_telling(above, 4);
+    causes.retain(|at| telling(above[*at]) >= least);
+    let causes: Vec<String> = causes.iter().map(|at| middle(above[*at], 160)).collect();
+    let missing = total.saturating_sub(causes.len() + end.len());
+    let gap = (missing > 0).then(|| left_out(missing));
+    let shown: Vec<&str> = causes.iter().chain(&gap).map(String::as_str).chain(end).collect();
+    shown.join("\n")
 }
 
 #[cfg(test)]

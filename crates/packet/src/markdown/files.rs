@@ -35,7 +35,8 @@ pub(super) fn files(cx: &RenderContext, out: &mut Vec<Entry>) {
     let planned = cx.packet.proposal.iter().flat_map(|proposal| &proposal.files);
     listed.extend(planned.filter(|file| !known.contains(file.path.as_str())));
     listed.sort_by_key(|file| Reverse((file.weight, place::line_of(file.at.as_deref()))));
-    folders(out, &listed, named);
+    let unit = if one_by_one { "files that were read" } else { "files" };
+    folders(out, unit, &listed, named);
     if !one_by_one {
         moved_files(cx, out);
         diffs(cx, out);
@@ -185,7 +186,7 @@ fn place_name(folder: &str) -> String {
 }
 
 /// A line for each folder: as many of the files that matter most as there is space for, then all.
-fn folders(out: &mut Vec<Entry>, listed: &[&FileChange], named: usize) {
+fn folders(out: &mut Vec<Entry>, unit: &'static str, listed: &[&FileChange], named: usize) {
     let mut by_folder: Vec<(&str, Vec<(usize, &FileChange)>)> = Vec::new();
     for (place, file) in listed.iter().enumerate() {
         let folder = split(&file.path).0;
@@ -195,7 +196,7 @@ fn folders(out: &mut Vec<Entry>, listed: &[&FileChange], named: usize) {
         }
     }
     for (folder, files) in by_folder {
-        let mut entry = Entry::new(Section::Files, "files");
+        let mut entry = Entry::new(Section::Files, unit);
         entry.weight = files.len();
         entry.order = files.first().map_or(0, |(place, _)| *place as i64);
         for (tier, (most, rank)) in TIERS.into_iter().enumerate() {
@@ -205,7 +206,7 @@ fn folders(out: &mut Vec<Entry>, listed: &[&FileChange], named: usize) {
                 files.iter().filter(|(place, file)| is_shown(*place, file)).map(|(_, file)| *file).collect();
             if !shown.is_empty() {
                 let whole = shown.len() == files.len();
-                let lacks = if whole { "line ranges" } else { "files" };
+                let lacks = if whole { "line ranges" } else { unit };
                 entry = entry.form(rank, Some(lacks), folder_line(folder, &shown, false));
             }
         }

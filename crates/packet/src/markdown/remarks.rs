@@ -41,7 +41,7 @@ fn is_request(remark: &Remark) -> bool {
 }
 
 fn of_user(remark: &Remark) -> bool {
-    matches!(remark.role.as_str(), "user" | "request")
+    matches!(remark.role.as_str(), "user" | "request" | "answer")
 }
 
 /// Rank of a remark, and its order among those of that rank.

@@ -95,7 +95,10 @@ pub(super) fn losses(cx: &RenderContext, out: &mut Vec<Entry>) {
 fn faults(complaints: &Value) -> Option<String> {
     let one = |fault: &Value| {
         let (count, line) = (fault["count"].as_u64()?, fault["first_line"].as_u64()?);
-        let kind = readable_key(fault["kind"].as_str()?);
+        let kind = match fault["kind"].as_str()? {
+            "broken_chain" => "a message whose predecessor is missing in the file".to_owned(),
+            kind => readable_key(kind),
+        };
         Some(match (count, line) {
             (..=1, 0) => kind,
             (..=1, _) => format!("{kind} (line {line})"),

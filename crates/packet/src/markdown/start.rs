@@ -94,10 +94,8 @@ pub(super) fn start(cx: &RenderContext, out: &mut Vec<Entry>) {
     if let Some(failure) = &cx.packet.last_failure {
         out.push(failed(cx, failure));
     }
-    let line = |text: Option<&Text>| place::line_of(text.and_then(|text| text.at.as_deref()));
-    let before =
-        line(cx.packet.last_answer.as_ref()).zip(line(last)).is_some_and(|(answer, last)| answer < last);
-    let label = if before { "Last answer, before that request" } else { "Last answer" };
+    let label =
+        if is_answer_before_request(cx.packet) { "Last answer, before that request" } else { "Last answer" };
     let sure = if cx.is_small() { rank::GIST } else { rank::STOPPED };
     let answer = [(sure, 120), (rank::LAST_TURN, 320), (rank::ANSWER, 1000), (rank::USER_REMARK, 2000)];
     passage(cx, out, label, cx.packet.last_answer.as_ref(), cut::ends, &answer);
@@ -168,11 +166,22 @@ fn next_by_state(cx: &RenderContext) -> &'static str {
     if packet.last_answer.is_none() && packet.requests.is_some() {
         return "go on with the last request, below: the session ended before an answer.";
     }
+    if is_answer_before_request(packet) {
+        return "go on with the last request, below: the agent began it, and there is no answer to it yet.";
+    }
     match (cx.is_small(), is_made_of_facts(packet)) {
         (true, _) => "not stated.",
         (false, true) => "not stated. Take it from what was said last, check it against the working copy.",
         (false, false) => "not stated. Take it from the summary, check it against the working copy.",
     }
+}
+
+/// Whether the last answer that says something is older than the last request.
+fn is_answer_before_request(packet: &Packet) -> bool {
+    let last =
+        packet.requests.as_ref().and_then(|requests| requests.last.as_ref().or(requests.first.as_ref()));
+    let line = |text: Option<&Text>| place::line_of(text.and_then(|text| text.at.as_deref()));
+    line(packet.last_answer.as_ref()).zip(line(last)).is_some_and(|(answer, last)| answer < last)
 }
 
 /// Whether a failure is older than the last request, so that it need not be what that was about.

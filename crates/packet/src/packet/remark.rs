@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 /// Something that was said and belongs to no other field.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Remark {
-    /// `user` or `assistant`; `request` for what the user asked for and the agent has worked on since.
+    /// `user` or `assistant`; `request` for what the user asked for and the agent has worked on since; `answer` for a question
+    /// of the agent with the user's answer.
     #[serde(default)]
     pub role: String,
     /// What was said.

@@ -36,7 +36,11 @@ impl Collector<'_> {
             let is_passing = prose::asks_for_one_thing(text) || prose::names_code(text);
             self.was_followed(entry) && !entry.is_settled() && is_passing
         };
-        if entry.role == "user" && is_earlier() { "request" } else { entry.role }
+        match entry.role {
+            "user" if entry.is_answer() => "answer",
+            "user" if is_earlier() => "request",
+            role => role,
+        }
     }
 
     /// Whether a file was changed since.

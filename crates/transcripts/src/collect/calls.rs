@@ -80,6 +80,8 @@ pub(super) struct Calls {
     /// What it searched for.
     pub searched: Identifiers,
     pub root: Option<String>,
+    /// The folder in which commands run now, where the transcript tells it.
+    pub cwd: Option<String>,
 }
 
 impl Calls {
@@ -99,6 +101,7 @@ impl Calls {
             checks: Checks::default(),
             searched: Identifiers::default(),
             root: None,
+            cwd: None,
         }
     }
 
@@ -138,6 +141,7 @@ impl Calls {
             name: call.name.clone().into_owned(),
             category: call.category.clone(),
             target: cleaner.text(&target, MAX_COMMAND),
+            cwd: self.cwd.clone(),
             edits: call.edits.clone(),
             lines: call.lines.clone(),
             at: at.clone(),
@@ -188,9 +192,11 @@ impl Calls {
                 self.push(open.run(None, None, Some(stopped.word().to_owned())));
             } else if open.category == Category::Shell {
                 self.command(&open, outcome, piped.as_ref(), cleaner);
+                let own = open.own_steps(self.root.as_deref());
+                let output = own.output(&outcome.output);
                 match ok {
-                    Some(false) => self.git.failed(&open.target, &outcome.output),
-                    _ => self.git.ran(&open.target, &outcome.output, open.at.line),
+                    Some(false) => self.git.failed(&own.line, output),
+                    _ => self.git.ran(&own.line, output, open.at.line),
                 }
             }
         }
@@ -202,7 +208,9 @@ impl Calls {
         }
         let is_command = open.at.subagent.is_none() && open.category == Category::Shell;
         let by_git = match is_command {
-            true => tree_events(&open.target, &outcome.output, ok != Some(false)),
+            true => {
+                tree_events(&open.own_steps(self.root.as_deref()).line, &outcome.output, ok != Some(false))
+            }
             false => Vec::new(),
         };
         let edits = if ok == Some(false) { Vec::new() } else { edits };

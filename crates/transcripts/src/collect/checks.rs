@@ -62,7 +62,8 @@ pub(super) struct Check {
 
 impl Check {
     fn made_good(&mut self, by: &str) {
-        self.note = Some(format!("made good since by `{}`", one_line(by, 80)));
+        self.note =
+            Some(format!("not run again; what failed in it passed since with `{}`", one_line(by, 80)));
         self.state = CheckState::MadeGood;
     }
 

@@ -25,6 +25,7 @@ mod miscall;
 mod net_lines;
 mod open;
 mod open_call;
+mod own_repository;
 mod paragraph;
 mod past_runs;
 mod piped;
@@ -57,6 +58,7 @@ use capped::BoundedList;
 use clean::Cleaner;
 use files::Files;
 pub use label::short_id;
+use own_repository::is_own_folder;
 use proposal::ProposedPlan;
 use prose::Passage;
 use remarks::Remarks;
@@ -179,10 +181,8 @@ pub struct Collector<'r> {
     last_answer: Option<Sentence>,
     /// The last answer that says more than what comes next.
     full_answer: Option<Sentence>,
-    /// What it only announced since.
-    announced: Vec<Sentence>,
-    /// What it said last since the last request that does not end by saying what comes next.
-    finding: Option<Sentence>,
+    /// What it said last that tells something of its own, and not only what comes next.
+    telling_answer: Option<Sentence>,
     /// The last call that ended, if nothing was said after it.
     last_done: Option<DoneCall>,
     /// Whether the agent did anything after the last request.
@@ -240,8 +240,7 @@ impl<'r> Collector<'r> {
             requests_since_plan: 0,
             last_answer: None,
             full_answer: None,
-            announced: Vec::new(),
-            finding: None,
+            telling_answer: None,
             last_done: None,
             answered: true,
             replied: true,
@@ -377,7 +376,11 @@ impl<'r> Collector<'r> {
         let known = &mut self.session;
         known.id = known.id.take().or_else(|| owned(&news.id));
         known.cwd = owned(&news.cwd).or(known.cwd.take());
-        known.branch = owned(&news.branch).or(known.branch.take());
+        // The branch of another repository, in which a command stands for a while, is not this one's.
+        let is_own =
+            self.root.as_deref().zip(known.cwd.as_deref()).is_none_or(|(root, cwd)| is_own_folder(cwd, root));
+        known.branch = owned(&news.branch).filter(|_| is_own).or(known.branch.take());
+        self.calls.cwd = known.cwd.as_deref().map(|cwd| self.cleaner.clean_text(cwd));
         if news.commit.is_some() {
             self.calls.git.committed_by_the_tool();
         }
@@ -392,6 +395,8 @@ impl<'r> Collector<'r> {
     }
 }
 
+#[cfg(test)]
+mod judged_tests;
 #[cfg(test)]
 mod piped_tests;
 #[cfg(test)]

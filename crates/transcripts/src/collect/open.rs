@@ -16,6 +16,8 @@ const MAX_LOOPS: usize = 20;
 const MANY_COMMANDS: usize = 5;
 /// The next step where the last thing that happened was a call.
 const GO_ON: &str = "go on with the last request";
+/// Before a step that the agent names in a message that ends with a question.
+const PROPOSED: &str = "the agent proposes, and the user has not answered: ";
 const CUT_OFF: &str = "go on with the last request: the session ended while the agent was at work on it";
 
 impl Collector<'_> {
@@ -32,8 +34,15 @@ impl Collector<'_> {
             None => unanswered.filter_map(|_| self.request_to_tell()).map(|one| label.text(&one)).collect(),
         };
         if let Some(answer) = &self.last_answer {
+            // What stands before a question to the user is a proposal until he answers.
+            let asks = self.replied
+                && prose::suggests(&answer.text)
+                && !prose::asked_at_the_end(&answer.text).is_empty();
+            let proposed = if asks { PROPOSED } else { "" };
             let named = prose::next_steps(&answer.text).into_iter();
-            steps.extend(named.map(|text| Text { text: text.to_owned(), at: label.at(&answer.at) }));
+            steps.extend(
+                named.map(|text| Text { text: format!("{proposed}{text}"), at: label.at(&answer.at) }),
+            );
             if steps.is_empty() && !self.has_open_plan() {
                 // Whoever did something since did what was announced.
                 let announced = prose::announced(&answer.text).filter(|_| self.last_done.is_none());

@@ -19,6 +19,8 @@ pub(super) struct Open {
     pub category: Category,
     /// What it works on, cleaned.
     pub target: String,
+    /// The folder in which it began, where the transcript tells it.
+    pub cwd: Option<String>,
     /// The changes that it makes.
     pub edits: Vec<Edit>,
     /// The lines that it reads of its file.

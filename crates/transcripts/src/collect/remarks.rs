@@ -11,6 +11,14 @@ const HEAVY_OF_ONE: usize = 4;
 /// The longest answer that is kept with its question, in bytes.
 const MAX_SHORT_ANSWER: usize = 60;
 
+/// Stands between a question of the agent and the user's answer.
+const ANSWERED: &str = " — the user: “";
+
+/// A question of the agent with the user's answer, in one remark.
+pub(super) fn with_answer(question: &str, answer: &str) -> String {
+    format!("{question}{ANSWERED}{answer}”")
+}
+
 /// A passage, and when it was said.
 #[derive(Debug, Clone)]
 pub(super) struct TimedRemark {
@@ -24,6 +32,11 @@ impl TimedRemark {
     /// Whether it was kept because something else needs it beside it, or is an answer with its question.
     pub(super) fn is_settled(&self) -> bool {
         self.weight == u8::MAX
+    }
+
+    /// Whether it is a question of the agent with the user's answer.
+    pub(super) fn is_answer(&self) -> bool {
+        self.said.text.contains(ANSWERED)
     }
 }
 
@@ -47,7 +60,7 @@ impl Remarks {
         let short = message.trim();
         if passages.is_empty() && !short.is_empty() && short.len() <= MAX_SHORT_ANSWER {
             if let Some(question) = self.agent.iter_mut().find(|entry| Some(entry.nth) == question_nth) {
-                question.said.text.push_str(&format!(" — the user: “{}”", short.replace('\n', " ")));
+                question.said.text = with_answer(&question.said.text, &short.replace('\n', " "));
             }
             return;
         }

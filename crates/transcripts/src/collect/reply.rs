@@ -7,15 +7,11 @@ use super::{Collector, DoneCall, MAX_ANSWER, MAX_MESSAGE, Sentence, SourceRef, S
 use crate::event::{Category, Outcome};
 use crate::shared::words::{clip, clip_middle, clip_unclean, one_line};
 
-/// After so many steps that were only announced, what was said before them is not the end.
-const MANY_STEPS: usize = 3;
 /// So much is kept of what a call returned, in bytes.
 const MAX_RESULT: usize = 400;
 /// How much of a command is told that threw work away, in characters, and how many of the files are named.
 const MAX_COMMAND: usize = 120;
 const MAX_NAMED: usize = 4;
-/// How many of them are told.
-const LAST_STEPS: usize = 2;
 
 impl Collector<'_> {
     pub(super) fn assistant(&mut self, text: &str, at: SourceRef) {
@@ -23,6 +19,10 @@ impl Collector<'_> {
         let whole = self.cleaner.clean_text(without_thinking(text));
         if whole.trim().is_empty() {
             return;
+        }
+        if prose::reverts_own_work(&whole) {
+            let since = self.spoke_at;
+            self.decisions.retain(|held| held.role != "assistant" || held.at.line < since);
         }
         let mut recorded = self.decide("assistant", &whole, &at);
         for (tried, why_failed) in prose::attempts(&whole) {
@@ -36,31 +36,21 @@ impl Collector<'_> {
         self.remarks.agent(&whole, prose::passages(&whole, &recorded), &at);
         let answer = Sentence { text: clip_middle(whole.trim(), MAX_ANSWER), at };
         self.remember("assistant", answer.clone());
-        if prose::only_announces(&answer.text) {
-            self.announced.push(answer.clone());
-        } else {
-            self.announced.clear();
+        if !prose::only_announces(&answer.text) {
             self.full_answer = Some(answer.clone());
         }
-        if !prose::ends_by_announcing(&answer.text) {
-            self.finding = Some(answer.clone());
+        if prose::tells_something(&answer.text) {
+            self.telling_answer = Some(answer.clone());
         }
         self.last_answer = Some(answer);
         self.last_done = None;
         (self.answered, self.replied, self.interrupted, self.at_work) = (true, true, None, None);
     }
 
-    /// What the agent said last that says more than what comes next, else what it said last. Where it announced step after step
-    /// since, its last steps stand behind what it had found out before them.
+    /// What the agent said last that says more than what comes next, else what it said last.
     pub(super) fn answer_to_tell(&self) -> Option<Sentence> {
-        let last = self.last_answer.as_ref()?;
-        if self.announced.len() < MANY_STEPS {
-            let full = self.full_answer.as_ref().filter(|_| prose::only_announces(&last.text));
-            return Some(full.unwrap_or(last).clone());
-        }
-        let steps = &self.announced[self.announced.len() - LAST_STEPS..];
-        let texts: Vec<&str> = self.finding.iter().chain(steps).map(|one| one.text.as_str()).collect();
-        Some(Sentence { text: texts.join("\n\n"), at: last.at.clone() })
+        let full = self.full_answer.as_ref().or(self.last_answer.as_ref());
+        self.telling_answer.as_ref().or(full).cloned()
     }
 
     /// Notes what work a command of git threw away.

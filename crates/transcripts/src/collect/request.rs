@@ -2,6 +2,7 @@
 
 use super::builtin::is_builtin;
 use super::prose::{self, PacketWords, Passage};
+use super::remarks::with_answer;
 use super::request_weight::{self, RequestWeight, request_weight};
 use super::{Collector, MAX_ORDER, Sentence, SourceRef, StandingDecision};
 use crate::shared::words::{clip, has_phrase, is_item, one_line};
@@ -91,7 +92,7 @@ impl Collector<'_> {
         let option =
             option.map(|option| format!(" → {}", one_line(&option, MAX_QUESTION))).unwrap_or_default();
         let question = one_line(&question, MAX_QUESTION);
-        let text = format!("{question}{option} — the user: “{}”", one_line(words, MAX_ANSWER_WORDS));
+        let text = with_answer(&format!("{question}{option}"), &one_line(words, MAX_ANSWER_WORDS));
         self.remarks.settle(asked_at.as_ref(), Passage { text, weight: u8::MAX }, at);
         true
     }
@@ -165,8 +166,6 @@ impl Collector<'_> {
         }
         self.spoke_at = line;
         self.work_went_on = true;
-        self.announced.clear();
-        self.finding = None;
         (self.answered, self.replied, self.interrupted, self.at_work) = (false, false, None, None);
     }
 

@@ -87,7 +87,10 @@ fn what_was_made_good_in_other_words_is_told_so_and_is_no_failed_attempt() {
     let summary = script.run("b", "go test -run TestA ./a", 0, "ok  \ta").summary();
     assert_eq!(summary.failed_attempts, []);
     let check = summary.checks.iter().find(|check| check.command == "make ci").expect("check");
-    assert_eq!(check.note.as_deref(), Some("made good since by `go test -run TestA ./a`"));
+    assert_eq!(
+        check.note.as_deref(),
+        Some("not run again; what failed in it passed since with `go test -run TestA ./a`")
+    );
     let script = SessionScript::new().user("x").run(
         "a",
         "make fmt && make lint | tail",

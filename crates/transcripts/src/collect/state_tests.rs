@@ -163,7 +163,7 @@ fn what_the_user_throws_out_is_no_decision() {
 }
 
 #[test]
-fn where_step_after_step_was_only_announced_the_last_finding_and_the_last_steps_are_the_answer() {
+fn where_step_after_step_was_only_announced_the_last_finding_is_the_answer() {
     let summary = SessionScript::new()
         .user("Find out why the job does not run")
         .agent("The cause is the clock: `phase` is refreshed by every commit.")
@@ -178,8 +178,7 @@ fn where_step_after_step_was_only_announced_the_last_finding_and_the_last_steps_
         .run("e", "rm x.json", 0, "")
         .agent("Now let me commit:")
         .summary();
-    let wanted = "The cause is the clock: `phase` is refreshed by every commit.\n\nAll green. Let me clean up the stale file:\n\n\
-                  Now let me commit:";
+    let wanted = "The cause is the clock: `phase` is refreshed by every commit.";
     assert_eq!(text(&summary.last_answer), wanted);
 }
 

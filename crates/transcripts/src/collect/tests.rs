@@ -16,7 +16,7 @@ impl SessionScript {
         Self(Vec::new())
     }
 
-    fn cwd(self, cwd: &'static str) -> Self {
+    pub(super) fn cwd(self, cwd: &'static str) -> Self {
         self.add(EventKind::Session(Session { cwd: Some(cwd.into()), ..Session::default() }))
     }
 

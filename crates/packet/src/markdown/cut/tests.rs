@@ -23,7 +23,7 @@ fn the_middle_of_a_path_goes_first() {
 
 #[test]
 fn a_tail_says_how_much_lies_above() {
-    assert_eq!(tail("a\nb\n  c\nd\n", 2, 100), "… (2 lines above)\n  c\nd");
+    assert_eq!(tail("a\nb\n  c\nd\n", 2, 100), "… (2 lines left out)\n  c\nd");
     assert_eq!(tail("a\nb", 5, 100), "a\nb");
     assert_eq!(tail(&"x".repeat(1000), 5, 30).chars().count(), 30);
 }
@@ -38,7 +38,7 @@ fn the_essence_of_an_output_names_the_cause() {
 #[test]
 fn a_cause_far_above_the_tail_is_kept() {
     let output = format!("error: the cause\n{}the end", "noise\n".repeat(50));
-    assert_eq!(cause_and_tail(&output, 2, 200), "error: the cause\n… (50 lines above)\nnoise\nthe end");
+    assert_eq!(cause_and_tail(&output, 2, 200), "error: the cause\n… (49 lines left out)\nnoise\nthe end");
 }
 
 #[test]

@@ -21,9 +21,9 @@ pub(super) use attempts::attempts;
 pub(super) use constraints::constraints;
 #[cfg(test)]
 use decisions::DecisionText;
-pub(super) use decisions::{corrects, decisions, rejects_all};
+pub(super) use decisions::{corrects, decisions, rejects_all, reverts_own_work};
 pub(super) use lifted::{forbidden_for_now, orders};
-pub(super) use narration::{announces, ends_by_announcing, is_step, only_announces};
+pub(super) use narration::{announces, is_step, only_announces, tells_something};
 pub(super) use passages::{PacketWords, Passage, passages, users_passages};
 pub(super) use passing::{
     asks_for_one_thing, finds_or_plans, is_of_the_moment, is_telling_answer, names_code,
@@ -32,7 +32,7 @@ pub(super) use pasted::typed;
 pub(super) use questions::{
     asked_at_the_end, is_put_to_the_user, only_asks, only_questions, put_aside, tells_of_failing_tests,
 };
-pub(super) use steps::{announced, next_steps};
+pub(super) use steps::{announced, next_steps, suggests};
 pub(super) use topic::{same_matter, speaks_of, topic};
 
 use crate::shared::words::{is_item, sentences};

@@ -8,6 +8,9 @@ const MAX_BYTES: usize = 320;
 /// A longer message that ends with a step has told something before it.
 const MAX_STEP_BYTES: usize = 480;
 
+/// So many words beside what comes next tell something.
+const MIN_TELLING_WORDS: usize = 12;
+
 /// Beginnings of sentences that announce.
 const STARTS: &[&str] = &[
     "let me",
@@ -37,6 +40,10 @@ const STARTS: &[&str] = &[
     "first let me",
     "also",
     "time to",
+    "starting with",
+    "moving on",
+    "on to",
+    "continuing with",
 ];
 /// Sentences that say nothing by themselves.
 const PLEASANTRIES: &[&str] = &[
@@ -82,10 +89,12 @@ pub(crate) fn only_announces(text: &str) -> bool {
     })
 }
 
-/// Whether a message ends by saying what the agent does next, which the messages after it tell better.
-pub(crate) fn ends_by_announcing(text: &str) -> bool {
+/// Whether a message tells something of its own: it does not end by saying what comes next, or says enough before that.
+pub(crate) fn tells_something(text: &str) -> bool {
     let last = text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
-    !is_item(last) && sentences(last).last().is_none_or(|sentence| announces(sentence))
+    let goes_on = !is_item(last) && sentences(last).last().is_none_or(|sentence| announces(sentence));
+    let own = text.lines().flat_map(sentences).filter(|sentence| !announces(sentence));
+    !only_announces(text) && (!goes_on || own.flat_map(str::split_whitespace).count() >= MIN_TELLING_WORDS)
 }
 
 /// Whether a message is one step among many: short, and it says what comes next.
@@ -106,9 +115,31 @@ fn is_made_of(text: &str, spare: &dyn Fn(&str) -> bool) -> bool {
     if text.len() > MAX_BYTES || text.contains('?') || text.contains("```") || text.lines().any(is_item) {
         return false;
     }
+    if is_title(text) {
+        return true;
+    }
     let all: Vec<&str> = text.lines().flat_map(sentences).collect();
     let Some((last, before)) = all.split_last() else { return true };
-    announces(last) && before.iter().all(|sentence| announces(sentence) || spare(sentence))
+    let ends = announces(last) || (before.last().is_some_and(|one| announces(one)) && is_instruction(last));
+    ends && before.iter().all(|sentence| announces(sentence) || spare(sentence) || is_title(sentence))
+}
+
+/// Whether a text is the title of what is done next: `**Fix 2: Add timeouts**`, `### Task 3`.
+fn is_title(text: &str) -> bool {
+    let text = text.trim();
+    let bold = text.strip_prefix("**").and_then(|rest| rest.trim_end_matches(':').strip_suffix("**"));
+    let is_bold = bold.is_some_and(|inside| !inside.contains("**") && !inside.ends_with(['.', '!', '?']));
+    !text.contains('\n')
+        && (is_bold || (text.starts_with('#') && text.trim_start_matches('#').starts_with(' ')))
+}
+
+/// Whether a sentence tells oneself what to do: `Insert after the existing trigger (line 416).`
+fn is_instruction(sentence: &str) -> bool {
+    const VERBS: &[&str] = &[
+        "add", "call", "change", "check", "create", "delete", "drop", "extract", "fix", "insert", "make",
+        "move", "put", "remove", "rename", "replace", "run", "set", "update", "use", "write",
+    ];
+    begins(&lowered(sentence.trim()), VERBS)
 }
 
 /// Whether a sentence announces what the agent does next.
@@ -178,6 +209,9 @@ mod tests {
             "Now let me commit:",
             "Good point. Let me look at the hooks:",
             "Let me check.\nI'll run it.",
+            "Now the stop hook trigger in `hooks.go`. Insert after the existing review trigger (line 416).",
+            "**Fix 2: Add timeouts to the spawn**",
+            "**Item 3: Extract the helper**\n\nNow update the file:",
         ] {
             assert!(only_announces(text), "{text}");
         }
@@ -196,6 +230,8 @@ mod tests {
             "Done: the parser reads both.",
             "Shall I go on? Let me know.",
             "All tests pass.",
+            "**All 14 tests pass.**",
+            "The flag is set too late. Use the new one.",
             "Let me explain:\n- one\n- two",
         ] {
             let finds = text.ends_with("fix that.");

@@ -97,14 +97,22 @@ enum Block<'t> {
 fn blocks(text: &str) -> Vec<Block<'_>> {
     let mut blocks = Vec::new();
     let mut lead = None;
+    let mut open: Option<OpenList<'_>> = None;
     for line in speech(text) {
+        // What follows a rule belongs to nothing before it.
+        if is_rule(line) {
+            blocks.extend(lead.take().map(|line| Block::Line(sentences(line))));
+            open = None;
+            continue;
+        }
         if is_item(line) {
-            match (lead.take(), blocks.last_mut()) {
-                (None, Some(Block::List { items, .. })) => items.push(unmarked(line)),
-                (lead, _) => blocks.push(Block::List { lead, items: vec![unmarked(line)] }),
+            match (lead.take(), &mut open) {
+                (None, Some(list)) => list.add(line, &mut blocks),
+                (lead, _) => open = Some(OpenList::begin(lead, line, &mut blocks)),
             }
             continue;
         }
+        open = None;
         // A line that leads to nothing speaks for itself.
         if let Some(line) = lead.take() {
             blocks.push(Block::Line(sentences(line)));
@@ -119,11 +127,55 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
     blocks
 }
 
+/// A list whose items are being read; the last block holds them.
+struct OpenList<'t> {
+    lead: Option<&'t str>,
+    indent: usize,
+    is_below: bool,
+}
+
+impl<'t> OpenList<'t> {
+    fn begin(lead: Option<&'t str>, line: &'t str, blocks: &mut Vec<Block<'t>>) -> Self {
+        blocks.push(Block::List { lead, items: vec![unmarked(line)] });
+        Self { lead, indent: indent_of(line), is_below: false }
+    }
+
+    /// Adds an item; items that stand below another one are led to by that one.
+    fn add(&mut self, line: &'t str, blocks: &mut Vec<Block<'t>>) {
+        let item = unmarked(line);
+        let is_below = indent_of(line) > self.indent;
+        match blocks.last_mut() {
+            Some(Block::List { items, .. }) if is_below == self.is_below => items.push(item),
+            Some(Block::List { items, .. }) if is_below => {
+                let lead = items.pop_if(|parent| parent.len() <= MAX_LEAD);
+                blocks.push(Block::List { lead, items: vec![item] });
+            }
+            _ => blocks.push(Block::List { lead: self.lead, items: vec![item] }),
+        }
+        self.is_below = is_below;
+    }
+}
+
+fn indent_of(line: &str) -> usize {
+    line.len() - line.trim_start().len()
+}
+
 /// Whether the last sentence of a line leads to a list: a heading, a line in bold, a colon at the end.
 fn leads(line: &str, last: &str) -> bool {
+    last.len() <= MAX_LEAD && (is_heading(line.trim()) || last.trim_end_matches('*').ends_with(':'))
+}
+
+/// Whether a line is a heading of its own: `### Praise`, `**Options:**`.
+fn is_heading(line: &str) -> bool {
+    let words = line.contains(char::is_alphabetic);
+    let bold = line.strip_prefix("**").and_then(|rest| rest.trim_end_matches(':').strip_suffix("**"));
+    words && (line.starts_with('#') || bold.is_some_and(|inside| !inside.contains("**")))
+}
+
+/// Whether a line parts what stands above it from what stands below.
+fn is_rule(line: &str) -> bool {
     let line = line.trim();
-    let heading = line.starts_with('#') || (line.starts_with("**") && line.ends_with("**"));
-    last.len() <= MAX_LEAD && (heading || last.trim_end_matches('*').ends_with(':'))
+    line.len() >= 3 && line.bytes().all(|byte| matches!(byte, b'-' | b'*' | b'_' | b'='))
 }
 
 /// Whether a passage leads to something that does not stand in it: a colon at its end, a heading.
@@ -148,6 +200,9 @@ fn speech(text: &str) -> impl Iterator<Item = &str> {
             fenced = !fenced;
             return false;
         }
+        if !fenced && (is_rule(bare) || (is_heading(bare) && bare.len() <= MAX_LEAD)) {
+            return true;
+        }
         // One word on a line of its own among others is part of something pasted.
         let word = !single && bare.is_ascii() && !bare.contains(' ') && !bare.ends_with([':', '.', '!', '?']);
         !fenced && !bare.is_empty() && !word && bare.len() <= 2000 && !is_pasted(line) && is_speech(bare)
@@ -161,11 +216,13 @@ fn is_pasted(line: &str) -> bool {
     line.starts_with("        ") || bare.starts_with(signs) || (bare.starts_with("at ") && bare.contains('('))
 }
 
-/// Whether a line is made of words: most of its characters are letters or spaces.
+/// Whether a line is made of words: most of its characters, but for marks of a list and of emphasis, are letters or spaces.
 fn is_speech(line: &str) -> bool {
+    let line = if is_item(line) { unmarked(line) } else { line };
+    let shown = || line.bytes().filter(|byte| !matches!(byte, b'*' | b'_'));
     let letters =
-        line.bytes().filter(|byte| byte.is_ascii_alphabetic() || *byte == b' ' || !byte.is_ascii()).count();
-    letters * 4 > line.len() * 3
+        shown().filter(|byte| byte.is_ascii_alphabetic() || *byte == b' ' || !byte.is_ascii()).count();
+    letters * 4 > shown().count() * 3
 }
 
 /// Passages of a line: as a whole where it is short, else its telling sentences, each with its neighbours.
@@ -320,6 +377,27 @@ mod tests {
             texts(&passages(text, &[])),
             ["Ruled out so far: retries (the lock is held); a bigger pool, since it only waits longer"]
         );
+    }
+
+    #[test]
+    fn items_are_led_to_by_their_own_heading_or_item_only() {
+        let text = "So the workflow is unclear:\n\n**Options:**\n1. Rename the branches by hand, because it is rare\n2. Detect it, since both names occur";
+        let found = passages(text, &[]);
+        assert_eq!(
+            texts(&found),
+            ["Options: Rename the branches by hand, because it is rare; Detect it, since both names occur"]
+        );
+        let nested = "Scenarios:\n1. **Stash (safe)**\n   - Nothing is lost, because it was saved\n2. **New work (problem)**\n   - The old data is lost, since the branch is reset";
+        assert_eq!(
+            texts(&passages(nested, &[])),
+            [
+                "Stash (safe): Nothing is lost, because it was saved",
+                "New work (problem): The old data is lost, since the branch is reset"
+            ]
+        );
+        let parted = "Key decision: we call the program, because it is installed.\n\n**Key Files:**\n- `a.rs`\n\n---\n\n- the parser is slow, because it copies";
+        let found = passages(parted, &[]);
+        assert!(!texts(&found).iter().any(|text| text.contains("Files: the parser")), "{found:?}");
     }
 
     #[test]

@@ -6,6 +6,10 @@ use super::begins;
 const MAX_GAP: usize = 20;
 /// A message with headings is a document from this many lines on.
 const DOCUMENT_LINES: usize = 12;
+/// Marks of lines on the screen of an agent.
+const SCREEN: &[&str] = &["⏺", "⎿", "❯", "✻", "✽", "✶", "●"];
+/// A message with so many of them holds a screen, from the first to the last.
+const SCREEN_LINES: usize = 4;
 
 /// Who wrote a line, as far as it shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +61,11 @@ fn regions(lines: &[&str]) -> Vec<bool> {
         let from = last.filter(|last| at - last <= MAX_GAP).unwrap_or(at);
         marked[from..=at].fill(true);
         last = Some(at);
+    }
+    let screen = |line: &str| SCREEN.iter().any(|mark| line.trim_start().starts_with(mark));
+    let screens: Vec<usize> = (0..lines.len()).filter(|at| screen(lines[*at])).collect();
+    if let ([first, .., last], true) = (screens.as_slice(), screens.len() >= SCREEN_LINES) {
+        marked[*first..=*last].fill(true);
     }
     marked
 }
@@ -111,10 +120,6 @@ fn is_output(line: &str) -> bool {
         "warning:",
         "Process exited",
         "Exit code",
-        "⏺",
-        "⎿",
-        "❯",
-        "●",
         "│",
         "├",
         "└",
@@ -129,7 +134,7 @@ fn is_output(line: &str) -> bool {
     let ruled = |mark: char| {
         bare.len() >= 10 && bare.chars().filter(|c| *c == mark).count() * 2 > bare.chars().count()
     };
-    STARTS.iter().any(|start| bare.starts_with(start))
+    STARTS.iter().chain(SCREEN).any(|start| bare.starts_with(start))
         || ['=', '_', '-', '─', '━'].into_iter().any(ruled)
         || (bare.starts_with("at ") && bare.ends_with(')') && bare.contains(':'))
         || begins_with_time(bare)
@@ -157,8 +162,12 @@ fn begins_with_place(line: &str) -> bool {
         && parts.next().is_some()
 }
 
-/// `86 +        // Full clear`, as an agent shows a change on the screen.
+/// `86 +        // Full clear`, `+ 13 - **Title**`: as an agent shows a change on the screen.
 fn is_numbered_change(line: &str) -> bool {
+    if let Some(added) = line.strip_prefix("+ ") {
+        let rest = added.trim_start_matches(|c: char| c.is_ascii_digit());
+        return rest.len() < added.len() && (rest.is_empty() || rest.starts_with(' '));
+    }
     let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
     rest.len() < line.len()
         && (rest.starts_with(" +") || rest.starts_with(" -"))

@@ -27,6 +27,25 @@ pub(crate) fn next_steps(text: &str) -> Vec<&str> {
     steps
 }
 
+/// Whether a text names what could come next, as a list of suggestions.
+pub(crate) fn suggests(text: &str) -> bool {
+    const MARKS: &[&str] = &[
+        "what's next",
+        "what is next",
+        "what comes next",
+        "next steps",
+        "suggested next steps",
+        "recommended next steps",
+        "possible next steps",
+        "proposed next steps",
+    ];
+    let heading = |line: &str| {
+        let mark = line.split(':').next().unwrap_or_default();
+        mark.trim_matches(['*', '_', '#', ' ', '.']).to_lowercase().replace('’', "'")
+    };
+    text.lines().any(|line| MARKS.contains(&heading(line).as_str()))
+}
+
 /// What stands after a mark of remaining work; empty when a list must follow.
 fn step(sentence: &str) -> Option<&str> {
     const MARKS: &[&str] = &[
@@ -148,6 +167,10 @@ pub(crate) fn announced(text: &str) -> Option<&str> {
         "now let's",
         "let's",
         "first, let me",
+        "need to",
+        "i need to",
+        "i still need to",
+        "now i need to",
     ];
     let last = sentences(text).into_iter().next_back()?;
     let lower = lowered(last);
