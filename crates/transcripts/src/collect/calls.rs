@@ -192,12 +192,7 @@ impl Calls {
                 self.push(open.run(None, None, Some(stopped.word().to_owned())));
             } else if open.category == Category::Shell {
                 self.command(&open, outcome, piped.as_ref(), cleaner);
-                let own = open.own_steps(self.root.as_deref());
-                let output = own.output(&outcome.output);
-                match ok {
-                    Some(false) => self.git.failed(&own.line, output),
-                    _ => self.git.ran(&own.line, output, open.at.line),
-                }
+                self.git_ended(&open, outcome, ok);
             }
         }
         self.note_subagent(&open, outcome, cleaner);

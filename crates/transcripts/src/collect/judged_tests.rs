@@ -11,7 +11,7 @@ fn answer(script: SessionScript) -> String {
 fn what_git_says_of_another_repository_is_not_told() {
     let git = |command: &'static str, output: &'static str| {
         let summary = SessionScript::new()
-            .cwd("/home/u/proj")
+            .cwd("/home/you/proj")
             .user("Fix the flag")
             .run("a", "git log --oneline -1", 0, "aaaa111 Begin")
             .edit("b", "wing.go")
@@ -22,13 +22,13 @@ fn what_git_says_of_another_repository_is_not_told() {
         (git.branch, git.commit, git.dirty)
     };
     let own = (None, Some("aaaa111".to_owned()), Some(true));
-    assert_eq!(git("cd /home/u/playground && git log --oneline -5", "ad1db90 Add\na051b81 Add"), own);
-    assert_eq!(git("git -C /home/u/playground log --oneline -3", "ad1db90 Add fireworks"), own);
+    assert_eq!(git("cd /home/you/playground && git log --oneline -5", "ad1db90 Add\na051b81 Add"), own);
+    assert_eq!(git("git -C /home/you/playground log --oneline -3", "ad1db90 Add fireworks"), own);
     assert_eq!(git("cd ../playground && git add -A && git commit -m wip", "[main 1234abc] wip"), own);
     let clean = "On branch main\nnothing to commit, working tree clean";
     assert_eq!(git("cd /tmp/scratch && git status", clean), own);
     let here = (Some("main".to_owned()), Some("aaaa111".to_owned()), Some(false));
-    assert_eq!(git("cd /home/u/proj && git status", clean), here);
+    assert_eq!(git("cd /home/you/proj && git status", clean), here);
 }
 
 #[test]
@@ -76,9 +76,9 @@ fn what_the_agent_only_suggests_is_told_as_a_proposal() {
         |text: &'static str| SessionScript::new().user("Port the tables").agent(text).summary().next_steps;
     let list = "Both tables are ported.\n\nWhat's next:\n- Add tests of the import";
     assert_eq!(texts(&next(list)), ["Add tests of the import"]);
-    let asked = "Both tables are ported.\n\nWhat's next:\n- Add tests of the import\n\nWould you like me to add them?";
+    let with_question = "Both tables are ported.\n\nWhat's next:\n- Add tests of the import\n\nWould you like me to add them?";
     assert_eq!(
-        texts(&next(asked)),
+        texts(&next(with_question)),
         ["the agent proposes, and the user has not answered: Add tests of the import"]
     );
 }
@@ -92,6 +92,6 @@ fn the_screen_of_an_agent_that_the_user_pastes_is_not_in_his_words() {
     );
     let summary =
         SessionScript::new().add(EventKind::User(pasted.into())).agent("I see.").edit("a", "a.go").summary();
-    let said: Vec<&str> = summary.remarks.iter().map(|one| one.text.as_str()).collect();
-    assert!(!said.iter().any(|text| text.contains("mouse") || text.contains("screen")), "{said:?}");
+    let remarks: Vec<&str> = summary.remarks.iter().map(|one| one.text.as_str()).collect();
+    assert!(!remarks.iter().any(|text| text.contains("mouse") || text.contains("screen")), "{remarks:?}");
 }

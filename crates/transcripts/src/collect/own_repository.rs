@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
+use super::calls::Calls;
 use super::open_call::Open;
 use super::steps::{Step, chain, without_settings};
+use crate::event::Outcome;
 
 /// The part of a command line that runs in the session's own repository.
 #[derive(Debug, PartialEq)]
@@ -20,6 +22,18 @@ impl OwnSteps<'_> {
     /// What the command printed, as far as it is of these steps alone.
     pub(super) fn output<'o>(&self, output: &'o str) -> &'o str {
         if self.is_mixed { OF_SEVERAL } else { output }
+    }
+}
+
+impl Calls {
+    /// Notes what a command says of the session's own repository.
+    pub(super) fn git_ended(&mut self, open: &Open, outcome: &Outcome<'_>, ok: Option<bool>) {
+        let own = open.own_steps(self.root.as_deref());
+        let output = own.output(&outcome.output);
+        match ok {
+            Some(false) => self.git.failed(&own.line, output),
+            _ => self.git.ran(&own.line, output, open.at.line),
+        }
     }
 }
 
@@ -152,14 +166,14 @@ mod tests {
     use super::*;
 
     fn own(line: &str, cwd: Option<&str>) -> String {
-        own_steps(line, Some("/home/u/proj"), cwd).line.into_owned()
+        own_steps(line, Some("/home/you/proj"), cwd).line.into_owned()
     }
 
     #[test]
     fn steps_in_another_folder_are_left_out() {
         for line in [
-            "cd /home/u/playground && git log --oneline -5",
-            "git -C /home/u/playground log --oneline -3",
+            "cd /home/you/playground && git log --oneline -5",
+            "git -C /home/you/playground log --oneline -3",
             "git -C ../other status",
             "cd ../playground && git add -A && git commit -m wip",
             "(cd /tmp/x && git status)",
@@ -168,7 +182,7 @@ mod tests {
             "cd ~/other && git status",
             "git --git-dir=/srv/other/.git log -1",
         ] {
-            let found = own_steps(line, Some("/home/u/proj"), None);
+            let found = own_steps(line, Some("/home/you/proj"), None);
             assert!(!found.line.contains("git ") && found.is_mixed, "{line}: {found:?}");
         }
     }
@@ -177,8 +191,8 @@ mod tests {
     fn steps_in_the_session_s_own_repository_stay() {
         for line in [
             "git status",
-            "cd /home/u/proj && git status",
-            "cd /home/u/proj/sub && git commit -m x",
+            "cd /home/you/proj && git status",
+            "cd /home/you/proj/sub && git commit -m x",
             "cd sub && git add . && cd .. && git status",
             "git -C sub log -1",
             "cd \"$(git rev-parse --show-toplevel)\" && git status",
@@ -188,11 +202,11 @@ mod tests {
         }
         let mixed = "(cd /tmp/x && git status) && git commit -m y";
         assert_eq!(own(mixed, None), "git commit -m y");
-        assert_eq!(own("cd /srv/x && git log -1 && cd /home/u/proj && git status", None), "git status");
-        assert_eq!(own("git status", Some("/home/u/other")), "");
-        assert_eq!(own("git status", Some("/home/u/proj/deep")), "git status");
+        assert_eq!(own("cd /srv/x && git log -1 && cd /home/you/proj && git status", None), "git status");
+        assert_eq!(own("git status", Some("/home/you/other")), "");
+        assert_eq!(own("git status", Some("/home/you/proj/deep")), "git status");
         assert_eq!(own_steps("git status", None, None).line, "git status");
-        let top = own_steps("cd /home/u/proj && git status", Some("/home/u/proj/crates/x"), None);
+        let top = own_steps("cd /home/you/proj && git status", Some("/home/you/proj/crates/x"), None);
         assert!(!top.is_mixed, "the folder above may be the top of the repository");
     }
 }

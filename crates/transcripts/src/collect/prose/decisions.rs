@@ -37,15 +37,6 @@ pub(crate) fn decisions(text: &str) -> Vec<DecisionText> {
     all
 }
 
-/// Whether the agent takes back what it did before: `Let me revert my earlier change and instead fix the setup`.
-pub(crate) fn reverts_own_work(text: &str) -> bool {
-    const VERBS: &[&str] = &["revert", "undo", "reverting", "undoing", "roll back", "back out"];
-    const OBJECTS: &[&str] =
-        &["my earlier", "my previous", "my last", "my change", "my first", "that change", "this change"];
-    let lower = lowered(text);
-    VERBS.iter().any(|verb| OBJECTS.iter().any(|object| has_phrase(&lower, &format!("{verb} {object}"))))
-}
-
 /// Whether a user's words take back what the agent did or meant.
 pub(crate) fn corrects(text: &str) -> bool {
     const STARTS: &[&str] = &[

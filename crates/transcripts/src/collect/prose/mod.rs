@@ -13,6 +13,7 @@ mod passing;
 mod pasted;
 mod phrases;
 mod questions;
+mod reverts;
 mod salience;
 mod steps;
 mod topic;
@@ -21,7 +22,7 @@ pub(super) use attempts::attempts;
 pub(super) use constraints::constraints;
 #[cfg(test)]
 use decisions::DecisionText;
-pub(super) use decisions::{corrects, decisions, rejects_all, reverts_own_work};
+pub(super) use decisions::{corrects, decisions, rejects_all};
 pub(super) use lifted::{forbidden_for_now, orders};
 pub(super) use narration::{announces, is_step, only_announces, tells_something};
 pub(super) use passages::{PacketWords, Passage, passages, users_passages};
@@ -32,6 +33,7 @@ pub(super) use pasted::typed;
 pub(super) use questions::{
     asked_at_the_end, is_put_to_the_user, only_asks, only_questions, put_aside, tells_of_failing_tests,
 };
+pub(super) use reverts::reverts_own_work;
 pub(super) use steps::{announced, next_steps, suggests};
 pub(super) use topic::{same_matter, speaks_of, topic};
 
