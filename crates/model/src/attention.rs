@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::short;
+use crate::id::{identity_key, short};
 use crate::shell::shell_word;
 use crate::time::{Millis, Timestamp};
 
@@ -220,6 +220,29 @@ pub struct SuggestedCommand<'a> {
     pub to: Option<&'a str>,
 }
 
+impl AttentionItem {
+    /// Whether the identity of this key sent it; the sender of a hand-off is named behind its project.
+    pub fn is_sent_by(&self, key: &str) -> bool {
+        let sender = self.from.as_deref().unwrap_or_default();
+        let name = sender.split_once('/').map_or(sender, |(_, name)| name);
+        !key.is_empty() && identity_key(name) == key
+    }
+
+    /// Takes the command that helps its sender: what one sent is taken back or read, and neither accepted nor answered.
+    pub fn suggest_to_sender(&mut self) {
+        let (brief, project_id) = (short(&self.id), &self.project_id);
+        match self.reason {
+            Reason::HandoffStarving | Reason::HandoffWaiting => {
+                self.help = format!("baton handoff cancel {brief}")
+            }
+            Reason::MessageUnread | Reason::MessageWaiting | Reason::AckLate => {
+                self.help = format!("baton mail thread {brief} --project {project_id}");
+            }
+            _ => {}
+        }
+    }
+}
+
 impl SuggestedCommand<'_> {
     /// The command that helps.
     pub fn command(&self) -> String {
@@ -265,6 +288,33 @@ impl SuggestedCommand<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sender_takes_back_or_reads_what_he_sent() {
+        let item = |reason, from: &str| AttentionItem {
+            reason,
+            project_id: "docs".into(),
+            id: "0199aaaa-bbbb".into(),
+            subject: String::new(),
+            from: Some(from.into()),
+            to: None,
+            since: Timestamp(0),
+            detail: None,
+            help: "baton pickup".into(),
+            blocked: false,
+        };
+        for (reason, from, command) in [
+            (Reason::HandoffWaiting, "shop/Mara", "baton handoff cancel"),
+            (Reason::HandoffStarving, "shop/mara", "baton handoff cancel"),
+            (Reason::MessageUnread, "Mara", "baton mail thread"),
+            (Reason::BatonWaiting, "Mara", "baton pickup"),
+        ] {
+            let mut item = item(reason, from);
+            assert!(item.is_sent_by("mara") && !item.is_sent_by("shop") && !item.is_sent_by(""), "{from}");
+            item.suggest_to_sender();
+            assert!(item.help.starts_with(command), "{}", item.help);
+        }
+    }
 
     #[test]
     fn every_reason_has_a_word_that_is_read_again() {

@@ -250,6 +250,10 @@ impl<'a, 'e> Scan<'a, 'e> {
         found.sort_by_key(place);
         found.truncate(limit);
         sessions::name_handoffs(tx, &mut found)?;
+        found
+            .iter_mut()
+            .filter(|item| item.is_sent_by(&self.viewer))
+            .for_each(AttentionItem::suggest_to_sender);
         Ok(found)
     }
 

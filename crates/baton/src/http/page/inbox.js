@@ -104,6 +104,9 @@ function matter(one) {
 
 const letterOf = (one) => ({ message_id: one.id, from: one.from, to: one.to, subject: one.subject });
 
+/** Whether the one who looks sent it: the sender of a hand-off stands behind his project. */
+const isSentByMe = (one) => isMe(one.from?.slice(one.from.indexOf('/') + 1));
+
 /** What can be done about a matter, the first thing first: what is one's own is not accepted or picked up, but taken back or read. */
 function deeds(one, href) {
   const open = (tone) => button('Open', () => { location.hash = href; }, tone);
@@ -113,8 +116,9 @@ function deeds(one, href) {
   }
   if (one.reason === 'session_silent') return button('Reassign…', () => reassign(one.project_id, one.id, one.from));
   if (one.reason === 'handoff_failed' || one.reason === 'handoff_stuck') return button('Try now…', () => advance(one, 'retry', 'Try now'));
-  if (one.reason === 'handoff_starving' || one.reason === 'handoff_waiting') return isMe(one.from) && !isMe(one.to) ? button('Cancel…', () => advance(one, 'cancel', 'Cancel', true), 'risky') : button('Accept…', () => advance(one, 'accept', 'Accept'));
+  if (one.reason === 'handoff_starving' || one.reason === 'handoff_waiting') return isSentByMe(one) && !isMe(one.to) ? button('Cancel…', () => advance(one, 'cancel', 'Cancel', true), 'risky') : button('Accept…', () => advance(one, 'accept', 'Accept'));
   if (one.reason === 'handoff_returned') return isMe(one.from) ? [button('Leave anew…', () => leaveAnew(one.id)), ' ', open('quiet')] : open();
+  if (/^(message|ack)_/.test(one.reason) && isSentByMe(one) && !isMe(one.to)) return open();
   if (one.reason.startsWith('task_') && one.blocked) return button('Open again…', () => openAgain(one.project_id, one.id, one.subject));
   if (one.reason.startsWith('message_')) return [button('Reply…', () => reply(one.project_id, letterOf(one))), ' ', button('Acknowledge…', () => acknowledge(one.project_id, letterOf(one)), 'quiet')];
   if (one.reason === 'ack_late') return [button('Acknowledge…', () => acknowledge(one.project_id, letterOf(one))), ' ', button('Reply…', () => reply(one.project_id, letterOf(one)), 'quiet')];

@@ -105,9 +105,16 @@ function actionsOf(one) {
 
 function advance(one, verb, label, risky = false, owner = null) {
   const id = one.handoff_id || one.id;
-  ask(`${label}: ${one.subject}`, [nameField(), verb === 'accept' || verb === 'retry' ? null : field('What to tell the other side', 'result', {}, 'textarea'),
+  const failed = verb === 'retry' && (one.state === 'failed' || one.reason === 'handoff_failed');
+  let isWarned = one.state === 'accepted';
+  ask(`${label}: ${one.subject}`, [nameField(), failed ? field('Issues repository OWNER/NAME, if the one it has is wrong', 'repo') : null, verb === 'accept' || verb === 'retry' ? null : field('What to tell the other side', 'result', {}, 'textarea'),
     owner ? [h('p', {}, `It is ${owner}’s: an operator ends it in their place, and the reason is written down.`), field('Why', 'why', { required: true })] : null],
   verb === 'cancel' ? 'Cancel the hand-off' : label, async (given) => {
+    if (verb === 'cancel' && !isWarned) {
+      const now = await api('GET', `/handoffs/${part(id)}`);
+      isWarned = now.state === 'accepted';
+      if (isWarned) throw new Problem(409, { message: `${now.accepted_by || 'Somebody'} has accepted it meanwhile`, hint: 'Press the button once more to cancel it all the same.' });
+    }
     const moved = await api('POST', `/handoffs/${part(id)}/${verb}`, owner ? { ...given, force: true } : given);
     const why = moved.last_error || (moved.steps || []).map((step) => step.last_error).find(Boolean);
     if (verb === 'retry' && why && /^(planned|pending|failed)$/.test(moved.state)) notice(`Still not through: ${why}`, true);
@@ -131,6 +138,16 @@ async function leaveAnew(id) {
     notice(`The hand-off is ${made.state}.`);
     renewAll();
   }, false, 'Sending…');
+}
+
+/** Closes a task: what follows it depends on how it went. */
+function closeTask(project, one) {
+  ask(`Close: ${one.title}`, [nameField(), field('Why', 'reason', {}, 'textarea'),
+    h('label', { for: 'close-result' }, 'How it went'), h('select', { id: 'close-result', name: 'result' }, h('option', { value: 'pass' }, 'it passed'), h('option', { value: 'fail' }, 'it failed'))], 'Close the task', async (given) => {
+    await api('POST', at(project, `/tasks/${part(one.id)}/close`), given);
+    notice('The task is closed.');
+    renewAll();
+  });
 }
 
 /** Opens a task that is blocked after its attempts: it gets as many once more. */
@@ -206,7 +223,7 @@ const task = {
     return [
       h('div.row', {}, h('h1', {}, one.title), state(BLOCKED(one) || (waits.length && one.status === 'open') ? 'blocked' : one.status)),
       h('div.row', {}, one.status === 'blocked' ? button('Open again…', () => openAgain(project, one.id, one.title), 'main') : null,
-        one.status === 'closed' ? button('Reopen', act('reopen', 'The task is open again.')) : button('Close', act('close', 'The task is closed.'))),
+        one.status === 'closed' ? button('Reopen', act('reopen', 'The task is open again.')) : button('Close…', () => closeTask(project, one))),
       waits.length ? h('p.error', {}, 'It waits for ', waits.map((row, index) => [index ? ', ' : '', linkTo(row.id || row.depends_on_id)]), '.') : null,
       facts([['Project', toProject(project)], ['Id', one.id], ['Type', one.issue_type], ['Role', one.agent_role], ['Assignee', one.assignee], ['Priority', `P${one.priority}`],
         ['Labels', (one.labels || []).join(', ')], ['Attempts', one.attempts], ['Last tried by', one.previous_agent], ['Made', ago(one.created_at)], ['Closed because', one.close_reason],

@@ -199,7 +199,8 @@ fn a_task_is_made_closed_and_opened_again() {
     tab.fill("Description", "To the cent, half up");
     tab.click("Create");
     tab.reads("To the cent, half up");
-    tab.click("Close");
+    tab.click("Close…");
+    tab.click("Close the task");
     tab.reads("The task is closed.");
     tab.click("Reopen");
     tab.reads("The task is open again.");
