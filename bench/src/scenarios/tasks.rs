@@ -44,7 +44,7 @@ const CASES: &[Case] = &[
         },
         limit: Some(2.0),
     },
-    // As many at every size: of a thousand tasks there are less than a hundred ready.
+    // As many at every size: of a thousand tasks 36 are ready.
     Case {
         name: "bd ready -n 20 --json",
         args: |_| words("bd ready -n 20 --json"),

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::packet::ValidatedPacket;
 use crate::time::{Millis, Timestamp};
 
-pub use body::BodyFields;
+pub use body::{BodyFields, ReplacedFields};
 
 /// What a delta records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

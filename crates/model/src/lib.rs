@@ -9,6 +9,7 @@ pub mod agent;
 pub mod attention;
 pub mod baton;
 pub mod baton_file;
+mod byte_budget;
 pub mod changes;
 pub mod completeness;
 pub mod confinement;

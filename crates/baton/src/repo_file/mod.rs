@@ -195,6 +195,11 @@ impl Folder {
         lock_within(self.dir.handle().map_err(LockFault::Io)?, patience)
     }
 
+    /// The names of everything in this folder.
+    pub(crate) fn names(&self) -> Vec<OsString> {
+        self.dir.names().unwrap_or_default()
+    }
+
     /// The names that begin with the file's own, each with how it goes on.
     pub(crate) fn besides(&self) -> Vec<(OsString, String)> {
         let own = self.name.to_string_lossy().into_owned();
@@ -202,7 +207,7 @@ impl Folder {
             let ending = name.to_str()?.strip_prefix(&own)?.to_owned();
             (!ending.is_empty()).then_some((name, ending))
         };
-        self.dir.names().unwrap_or_default().into_iter().filter_map(ending).collect()
+        self.names().into_iter().filter_map(ending).collect()
     }
 
     /// The text of a file of this folder; none where it has none, or more bytes than this.

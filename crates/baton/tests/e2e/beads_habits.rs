@@ -174,7 +174,8 @@ fn a_gate_is_closed_when_what_it_waits_for_is_there() {
         assert!(text.contains(&awaited), "{text}");
     }
     refused(&ann, &["gate", "check", "--type", "gh:run"], &["asks GitHub", "`bd gate resolve ID`"]);
-    bd(&ann, &["close", &other]).done();
+    bd(&ann, &["rename", &other, "shop-renamed"]).done();
+    bd(&ann, &["close", "shop-renamed"]).done();
     let checked = bd_json(&ann, &["gate", "check", "--type=bead"]);
     assert_eq!(checked["ids"], json!([bead]), "{checked}");
     bd(&ann, &["close", &run, "--force"]).done();
@@ -227,7 +228,7 @@ fn small_things_are_as_in_beads() {
     assert!(exported.lines().any(|line| line.contains(&id)) && !exported.contains("\"team\""), "{exported}");
     refused(&ann, &["dolt", "pull"], &["`git pull`", "`bd ready`"]);
     refused(&ann, &["compact"], &["there is no database"]);
-    refused(&ann, &["doctor", "--check=artifacts", "--clean"], &["Baton leaves no files"]);
+    refused(&ann, &["doctor", "--check=artifacts", "--clean"], &["bd doctor --check artifacts", "git rm"]);
     refused(&ann, &["mol", "wisp", "mol-patrol"], &["bd create --ephemeral"]);
     refused(&ann, &["mol", "wisp", "lst"], &["lst"]);
     for key in ["one", "two"] {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::beads_verbs::{bd, bd_json, made, titles};
-use crate::stage::Stage;
+use crate::stage::{Stage, text};
 
 #[test]
 fn the_options_of_doctor_work_or_name_what_to_use() {
@@ -15,9 +15,22 @@ fn the_options_of_doctor_work_or_name_what_to_use() {
     let only = bd_json(&ann, &["doctor", "--check", "duplicates"]);
     assert_eq!(only["checks"].as_array().map(Vec::len), Some(1), "{only}");
     let deep = bd_json(&ann, &["doctor", "--deep", "--output", "report.json"]);
-    assert_eq!(deep["checks"].as_array().map(Vec::len), Some(7), "{deep}");
+    assert_eq!(deep["checks"].as_array().map(Vec::len), Some(8), "{deep}");
     let report = std::fs::read_to_string(stage.shop().join("report.json")).expect("written");
     assert!(report.contains("Conventions"), "{report}");
+    let artifacts = || bd_json(&ann, &["doctor", "--check", "artifacts"])["checks"][0].clone();
+    assert_eq!(artifacts()["status"], "ok");
+    for name in ["beads.db", "beads.base.jsonl", "PRIME.md", "config.yaml"] {
+        stage.file(&format!("shop/.beads/{name}"), "x");
+    }
+    let old = artifacts();
+    let message = text(&old, "message");
+    assert_eq!(
+        (old["status"].clone(), message.contains("beads.base.jsonl, beads.db")),
+        (json!("warning"), true),
+        "{old}"
+    );
+    assert!(!message.contains("PRIME.md") && stage.shop().join(".beads/beads.db").exists(), "{old}");
     // What it can mend is mended by verbs, which it names.
     let text = bd(&ann, &["doctor"]).done().out;
     assert!(text.contains("bd duplicates"), "{text}");

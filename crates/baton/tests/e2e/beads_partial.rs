@@ -256,6 +256,10 @@ fn infrastructure_is_listed_where_it_is_asked_for_and_nothing_is_said_in_silence
     assert!(bd(&ann, &["state", "list", &task]).done().out.contains("has no states"));
     assert!(bd(&ann, &["export", "-o", "out.jsonl"]).done().err.contains("Exported 6 issues to out.jsonl"));
     assert!(bd(&ann, &["stats"]).done().out.contains("In Progress: 0"));
+    assert_eq!(bd(&ann, &["search", "no such words", "--long"]).done().out, "No issues found\n");
+    assert!(bd(&ann, &["label", "list", &task]).done().out.contains("has no labels"));
+    assert_eq!(bd(&ann, &["label", "list-all"]).done().out, "No labels\n");
+    assert!(bd(&ann, &["label", "propagate", &task, "x"]).done().out.contains("has no parts"));
 }
 
 #[test]
@@ -273,4 +277,14 @@ fn a_redirect_to_another_repository_is_named_and_makes_no_second_project() {
     fs::create_dir_all(&beads).expect("a folder");
     let listed = bd(&ann.with("BEADS_DIR", &beads), &["-C", &other, "list"]).done();
     assert!(listed.out.contains("one"), "{listed:?}");
+    // A folder with issues of its own says so where it is asked which these are.
+    let redirect = stage.shop().with_file_name("other").join(".beads/redirect");
+    fs::remove_file(&redirect).expect("removed");
+    bd(&ann, &["-C", &other, "init"]).done();
+    fs::write(&redirect, format!("{beads}\n")).expect("written");
+    for (verb, expected) in [("where", true), ("doctor", true), ("list", false)] {
+        let answer = bd(&ann, &["-C", &other, verb]).done();
+        let is_named = answer.err.contains(&format!("BEADS_DIR={beads}"));
+        assert_eq!((is_named, answer.out.contains("one")), (expected, false), "{verb}: {answer:?}");
+    }
 }

@@ -228,6 +228,19 @@ fn what_belongs_to_issues_is_changed_and_shown() {
     assert_eq!(lint["results"][0]["missing"], json!(["Acceptance Criteria"]));
     let history = bd_json(&ann, &["history", &two]);
     assert!(text(&history[0], "summary").contains("clos"), "newest first: {history:#}");
+    // Under the names of Beads, too: the issue as it is after the last change, and what is known of it after the others.
+    assert_eq!((&history[0]["Committer"], &history[0]["CommitDate"]), (&json!("Ann"), &history[0]["at"]));
+    assert!(text(&history[0], "CommitHash").len() > 8, "{history:#}");
+    assert_eq!((&history[0]["Issue"]["id"], &history[0]["Issue"]["status"]), (&json!(two), &json!("closed")));
+    let title = history[0]["Issue"]["title"].clone();
+    bd(&ann, &["update", &two, "--title", "Another title"]).done();
+    bd(&ann, &["rename", &two, "shop-two"]).done();
+    let later = bd_json(&ann, &["history", "shop-two"]);
+    assert_eq!(later[0]["Issue"]["title"], "Another title");
+    let count = |all: &Value| all.as_array().map_or(0, Vec::len);
+    assert_eq!(count(&later), count(&history) + 2, "it goes back beyond the rename: {later:#}");
+    let first = later.as_array().and_then(|all| all.last()).cloned().unwrap_or_default();
+    assert_eq!((&first["Issue"]["title"], &first["Issue"]["status"]), (&title, &Value::Null));
 }
 
 #[test]

@@ -57,12 +57,24 @@ pub struct BodyFields {
     /// The task that was changed.
     #[serde(deserialize_with = "lenient")]
     pub task_id: Option<String>,
+    /// What the task said before that.
+    #[serde(deserialize_with = "lenient_default")]
+    pub replaced: ReplacedFields,
     /// Folders that changed their project.
     #[serde(deserialize_with = "texts")]
     pub paths: Vec<String>,
     /// The project that they came from, where a user split them off.
     #[serde(deserialize_with = "lenient")]
     pub split_from: Option<String>,
+}
+
+/// The texts that a change of a task has replaced, as far as they are read by field.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct ReplacedFields {
+    /// Its title.
+    #[serde(deserialize_with = "lenient")]
+    pub title: Option<String>,
 }
 
 impl Row {
@@ -82,6 +94,12 @@ impl Row {
 
 fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<Option<T>, D::Error> {
     Ok(T::deserialize(Value::deserialize(deserializer)?).ok())
+}
+
+fn lenient_default<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Ok(lenient(deserializer)?.unwrap_or_default())
 }
 
 fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {

@@ -26,7 +26,7 @@ pub struct TaskFacts<'a> {
     pub task_id: &'a str,
     /// Its title.
     pub title: &'a str,
-    /// The work to do.
+    /// The work to do, or what the increment is to build.
     pub description: &'a str,
     /// When it is done.
     pub acceptance_criteria: &'a str,
@@ -51,7 +51,7 @@ pub struct TaskFacts<'a> {
 }
 
 /// Builds the message of this type and checks it. Its context takes at most `budget` bytes of JSON, but never less than its
-/// one required field; what was left out is named in `left_out`.
+/// one required field; what was cut or left out is named in `left_out`.
 pub fn build(
     kind: Kind,
     work: &TaskFacts<'_>,
@@ -62,7 +62,7 @@ pub fn build(
     message.insert("task_id".into(), json!(work.task_id));
     message.insert("task_title".into(), json!(line(work.title)));
     message.insert("handoff_type".into(), json!(way(kind, work)));
-    message.insert("context".into(), Value::Object(fit::fit(kind, known_fields(kind, work), budget)));
+    message.insert("context".into(), Value::Object(fit::fit(kind, &known_fields(kind, work), budget)));
     message.insert("previous_attempts".into(), json!(work.attempts));
     message.insert("urgency".into(), json!(Urgency::of_priority(work.priority)));
     let mut message = complete(kind, message, envelope);
@@ -111,14 +111,7 @@ fn known_fields(kind: Kind, work: &TaskFacts<'_>) -> Vec<(String, Value)> {
     let mut fields = fit::MessageFields::default();
     fields.put(kind, required(kind), json!(headline(kind, work)));
     fields.put(kind, "role", work.role.map_or(Value::Null, |role| json!(role_key(role))));
-    if kind == Kind::TaskAssignment || kind == Kind::VerificationRequest {
-        let criteria = work.acceptance_criteria;
-        fields.put(
-            kind,
-            "acceptance_criteria",
-            if criteria.is_empty() { Value::Null } else { json!(criteria) },
-        );
-    }
+    fields.put(kind, "acceptance_criteria", json!(work.acceptance_criteria));
     // What the sender wrote for the next one comes before what it wrote about itself.
     for field in fit::fields(kind) {
         for source in [&work.handoff_instructions, &work.agent_context] {

@@ -30,7 +30,7 @@ pub enum FileRef {
         /// Which lines.
         #[serde(default)]
         lines: Option<String>,
-        /// Who changed it, where several agents did.
+        /// Who changed it, where that is not the sender alone.
         #[serde(default)]
         by: Option<String>,
     },
@@ -55,7 +55,7 @@ macro_rules! contexts {
                 /// The same as the sender put it: `15 minutes`.
                 #[serde(default)]
                 pub estimated_duration: Option<Value>,
-                /// Names of what was left out to stay within the budget; `baton task show ID --full` has it.
+                /// Names of what was cut (`rest of …`) or left out to stay within the budget; `baton task show ID --full` has it.
                 #[serde(default)]
                 pub left_out: Vec<String>,
                 /// Whatever else the sender said.

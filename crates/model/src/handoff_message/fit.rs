@@ -1,9 +1,10 @@
-//! A context in the shape of its type and within its budget: the most important first, what does not fit is named.
+//! A context in the shape of its type and within its budget: the most important first, what does not fit is cut and named.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::Kind;
 use super::build::required;
+use crate::byte_budget::{Part, Rank, fill, part};
 
 /// What fields of a type are to be.
 #[derive(Clone, Copy, PartialEq)]
@@ -76,7 +77,7 @@ impl MessageFields {
     /// Adds a field in the shape that its type wants, unless it is there already or says nothing.
     pub(super) fn put(&mut self, kind: Kind, field: &str, value: Value) {
         let is_required = field == required(kind);
-        if self.0.iter().any(|(known, _)| known == field) || (value.is_null() && !is_required) {
+        if self.0.iter().any(|(known, _)| known == field) || (says_nothing(&value) && !is_required) {
             return;
         }
         let own =
@@ -91,6 +92,15 @@ impl MessageFields {
 
     pub(super) fn into_fields(self) -> Vec<(String, Value)> {
         self.0
+    }
+}
+
+fn says_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        _ => false,
     }
 }
 
@@ -125,60 +135,28 @@ fn file(value: Value) -> Value {
     }
 }
 
-/// As much as fits into so many bytes of JSON. The required field is always there: cut, if it has to be, and marked so.
-pub(super) fn fit(kind: Kind, fields: Vec<(String, Value)>, budget: usize) -> Map<String, Value> {
-    let mut message = Map::new();
-    let mut left_out: Vec<String> = Vec::new();
-    for (field, value) in fields {
-        let must = field == required(kind);
-        message.insert(field.clone(), value);
-        if size(&message, &left_out) <= budget {
-            continue;
-        }
-        let Some(value) = message.shift_remove(&field) else { continue };
-        left_out.push(field.clone());
-        if let (true, Value::String(text)) = (must, value) {
-            // A quarter stays for the rest, and for the names of what is left out.
-            let room = budget.saturating_sub(budget / 4);
-            let short = cut(&text, room.saturating_sub(size(&message, &left_out) + field.len() + 8));
-            message.insert(field, Value::String(short));
-        }
+/// As much as fits into so many bytes of JSON: what the receiver needs shares the room, a list loses its last entries, and what is
+/// missing is named. The required field is always there: cut, if it has to be.
+pub(super) fn fit(kind: Kind, fields: &[(String, Value)], budget: usize) -> Map<String, Value> {
+    let must = required(kind);
+    let rank = |field: &str| match needed(kind).any(|needed| needed == field) {
+        true => Rank::Needed,
+        false => Rank::Other,
+    };
+    let parts: Vec<Part<'_>> =
+        fields.iter().map(|(field, value)| part(None, field, value, rank(field))).collect();
+    let mut message = fill(&parts, budget);
+    if !message.contains_key(must) {
+        let text = fields.iter().find(|(field, _)| field == must).and_then(|(_, value)| value.as_str());
+        let short = cut(text.unwrap_or_default(), budget.saturating_sub(must.len() + 7));
+        message.insert(must.to_owned(), Value::String(short));
     }
-    name(&mut message, &mut left_out, budget, required(kind));
     message
 }
 
-/// Names what was left out. The names themselves must fit, so less important fields make way for them.
-fn name(message: &mut Map<String, Value>, left_out: &mut Vec<String>, budget: usize, must: &str) {
-    while size(message, left_out) > budget {
-        let last = message.keys().rev().find(|key| *key != must).cloned();
-        let Some(field) = last else { break };
-        message.shift_remove(&field);
-        left_out.push(field);
-    }
-    let all = left_out.len();
-    let mut shown = left_out.clone();
-    while size(message, &shown) > budget && shown.len() > 1 {
-        shown.pop();
-        let more = all - shown.len() + 1;
-        if let Some(last) = shown.last_mut() {
-            *last = format!("{more} fields");
-        }
-    }
-    // Nothing else is left to make way: the required field alone leaves too little for one name.
-    let over = size(message, &shown).saturating_sub(budget);
-    if let (true, Some(Value::String(text))) = (over > 0, message.get_mut(must)) {
-        let most = Value::String(text.clone()).to_string().len().saturating_sub(2 + over);
-        *text = cut(text, most);
-    }
-    if !shown.is_empty() {
-        message.insert("left_out".into(), json!(shown));
-    }
-}
-
-fn size(message: &Map<String, Value>, left_out: &[String]) -> usize {
-    let names = if left_out.is_empty() { 0 } else { json!(left_out).to_string().len() + 13 };
-    Value::Object(message.clone()).to_string().len() + names
+/// The fields that the receiver of such a message cannot do without, the most important first.
+fn needed(kind: Kind) -> impl Iterator<Item = &'static str> {
+    [required(kind), "role", "acceptance_criteria"].into_iter().chain(fields(kind).iter().copied())
 }
 
 /// The beginning of a text whose JSON takes at most so many bytes, marked as cut.

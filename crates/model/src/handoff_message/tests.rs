@@ -149,17 +149,58 @@ fn every_type_says_from_which_role_to_which() {
 }
 
 #[test]
-fn what_does_not_fit_is_left_out_from_the_least_important_on_and_named() {
+fn what_does_not_fit_is_cut_and_named() {
     let context = json!({
         "failure_details": "rounding is off", "reproduction_steps": ["open", "buy"], "error_logs": "x".repeat(3_000), "mood": "bad",
+        "potential_issues": [], "table": { "rows": "y".repeat(3_000) },
     });
     let message =
         build(Kind::TestFailureReport, &work("fixing", context, json!({})), &ENVELOPE, 2_048).expect("fits");
+    let logs = message["context"]["error_logs"].as_str().expect("the beginning");
+    assert!(logs.starts_with("xxx") && logs.ends_with('…') && logs.len() > 1_500, "{message:#}");
     let expected = json!({
-        "failure_details": "rounding is off", "role": "fixing", "reproduction_steps": ["open", "buy"], "mood": "bad",
-        "left_out": ["error_logs"],
+        "failure_details": "rounding is off", "role": "fixing", "reproduction_steps": ["open", "buy"], "error_logs": logs,
+        "mood": "bad", "left_out": ["rest of error_logs", "table"],
     });
     assert_eq!(message["context"], expected);
+}
+
+#[test]
+fn a_verification_is_told_files_however_much_there_is_beside_and_who_changed_them() {
+    let file = |n: usize| json!({ "path": format!("src/part_{n}.rs"), "by": "impl-1" });
+    for (bytes, has_name) in [(30, true), (500, false)] {
+        let text = |letter: &str| letter.repeat(bytes);
+        let context = json!({
+            "summary": text("s"), "test_results": text("t"), "files_modified": (0..20).map(file).collect::<Vec<_>>(),
+            "previous_failures": [text("f")], "implementation_notes": text("n"),
+        });
+        let criteria = text("a");
+        let work = TaskFacts { acceptance_criteria: &criteria, ..work("verification", context, json!({})) };
+        let message = build(Kind::VerificationRequest, &work, &ENVELOPE, 512).expect("fits");
+        let context = &message["context"];
+        assert!(context.to_string().len() <= 512, "{message:#}");
+        let files = context["files_modified"].as_array().expect("files");
+        assert_eq!(
+            (&files[0]["path"], files[0] == file(0)),
+            (&json!("src/part_0.rs"), has_name),
+            "{message:#}"
+        );
+        assert_eq!(files[files.len() - 1], format!("… {} more", 20 - (files.len() - 1)), "{message:#}");
+        for field in ["summary", "acceptance_criteria", "test_results"] {
+            assert!(context[field].as_str().is_some_and(|text| text.len() > 20), "{field}: {message:#}");
+        }
+        assert!(context["previous_failures"][0].is_string(), "{message:#}");
+        assert_eq!(context["left_out"][0], "rest of files_modified", "{message:#}");
+    }
+}
+
+#[test]
+fn every_role_is_told_when_its_task_counts_as_done() {
+    for kind in Kind::ALL {
+        let work = TaskFacts { acceptance_criteria: "half up", ..work("testing", json!({}), json!({})) };
+        let message = build(kind, &work, &ENVELOPE, 1_024).expect("fits");
+        assert_eq!(message["context"]["acceptance_criteria"], "half up", "{message:#}");
+    }
 }
 
 #[test]

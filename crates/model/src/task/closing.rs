@@ -6,6 +6,7 @@ mod cleared;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+pub(crate) use carried::IN_OTHER_TASKS;
 pub use carried::{IncrementTasks, refresh};
 pub use cleared::clear_failures;
 

@@ -11,6 +11,7 @@ use baton_store::{Failure, Tx, agent, task};
 use serde_json::{Map, Value, json};
 use task::dependency;
 
+use super::surroundings::of_increment;
 use super::write::change;
 use crate::ledger::Author;
 use crate::message::post::{Outgoing, post};
@@ -77,14 +78,16 @@ pub(super) fn message(
         Some(name) => agent::roles(tx, author.project_id, name)?.into_iter().next(),
         None => None,
     };
-    let criteria = found.extra.get("acceptance_criteria").and_then(|text| text.as_str()).unwrap_or_default();
+    let beside = of_increment(tx, found)?;
+    let to_build = beside.what_to_build.unwrap_or_default();
+    let criteria = found.text("acceptance_criteria").filter(|text| !text.trim().is_empty());
     let context = message_context(found, &found.agent_context);
     let previous_task = if lacks_headline(kind, &context) { previous_task(tx, found)? } else { None };
     let work = TaskFacts {
         task_id: &found.task_id,
         title: &found.title,
-        description: &found.description,
-        acceptance_criteria: criteria,
+        description: if found.description.is_empty() { &to_build } else { &found.description },
+        acceptance_criteria: criteria.or(beside.acceptance_criteria.as_deref()).unwrap_or_default(),
         role: found.agent_role.as_deref(),
         previous_role: previous.as_deref(),
         previous_task,

@@ -8,8 +8,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use task::TaskList;
 
+use super::claim_expiry::with_expiry_applied;
 use super::{at_most, collect, readiness};
-use crate::op::{Cx, Meta, Operation};
+use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 
 /// Lists what waits.
@@ -25,6 +26,9 @@ pub struct BlockedInput {
     /// Only tasks that want this role.
     #[serde(default)]
     pub agent_role: Option<String>,
+    /// Only these tasks, by their whole ids; each that waits is listed.
+    #[serde(default)]
+    pub ids: Vec<String>,
     /// At most so many; 0 for all, 100 when nothing is said.
     #[serde(default)]
     pub limit: Option<i64>,
@@ -68,14 +72,29 @@ impl Operation for Blocked {
         let Cx { store, env } = cx;
         let (items, more) = store.read(|tx| {
             resolve::require_project(tx, &project_id)?;
-            let (found, more) =
-                collect(tx, &project_id, env, (TaskList::Blocked, &filter), (input.after, limit))?;
+            let (found, more) = if input.ids.is_empty() {
+                collect(tx, &project_id, env, (TaskList::Blocked, &filter), (input.after, limit))?
+            } else {
+                (waiting(tx, env, &project_id, &input.ids)?, false)
+            };
             let rows = found.iter().map(|task| row(tx, task)).collect::<Result<Vec<_>, _>>()?;
             Ok((rows, more))
         })?;
         let end = input.after.saturating_add(limit);
         Ok(BlockedOutput { project_id, items, next: Some(end).filter(|_| more) })
     }
+}
+
+/// Those of these tasks that wait, in their order.
+fn waiting(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, ids: &[String]) -> Result<Vec<Task>, Failure> {
+    let mut found = Vec::new();
+    for id in ids {
+        if let Some(task) = task::get(tx, project_id, id)? {
+            let task = with_expiry_applied(tx, env, task)?;
+            found.extend(Some(task).filter(|task| task.readiness.blocked && task.is_open()));
+        }
+    }
+    Ok(found)
 }
 
 fn row(tx: &mut Tx<'_>, task: &Task) -> Result<BlockedRow, Failure> {

@@ -53,7 +53,7 @@ pub struct RenameOutput {
     pub renamed_from: String,
     /// Tasks that depend on it or are parts of it, which name the new id now.
     pub dependents: Vec<String>,
-    /// Tasks whose texts name the new id now.
+    /// Other tasks whose texts name the new id now.
     #[serde(default)]
     pub mentions: Vec<String>,
 }
@@ -188,7 +188,7 @@ pub(super) fn redirect(
     Ok(changed)
 }
 
-/// Has the texts of other tasks name the new id. Returns their ids.
+/// Has the texts of all tasks name the new id, those of the task itself, too. Returns the ids of the others.
 fn rename_mentions(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
@@ -198,13 +198,13 @@ fn rename_mentions(
     let what = format!("names {} in place of {}", new.task_id, old.task_id);
     let mut changed = Vec::new();
     for before in task::mentioning(tx, &old.project_id, &old.task_id)? {
-        let is_same = [&old.task_id, &new.task_id].contains(&&before.task_id);
         let renamed = with_mentions_renamed(&before, &old.task_id, &new.task_id);
-        if let Some(renamed) = renamed.filter(|_| !is_same) {
+        // What stays under the old id says what it said.
+        if let Some(renamed) = renamed.filter(|_| before.task_id != old.task_id) {
             let after = Task { updated_at: env.now, ..renamed };
             let change = Consequence { before: &before, after: &after, what: &what };
             update_dependent(tx, env, author, &change)?;
-            changed.push(before.task_id.clone());
+            changed.extend(Some(before.task_id.clone()).filter(|id| *id != new.task_id));
         }
     }
     Ok(changed)

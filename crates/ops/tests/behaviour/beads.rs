@@ -24,6 +24,10 @@ fn publish(w: &mut World) {
     w.ok(&agent("Ann"), "beads_published", json!({ "lines": lines }));
 }
 
+fn show_one(w: &mut World, id: &str) -> Value {
+    w.ok(&agent("Ann"), "task_show", json!({ "id": id, "full": true }))
+}
+
 fn rich() -> Vec<String> {
     RICH.lines().map(str::to_owned).collect()
 }
@@ -241,6 +245,26 @@ on_every_backend! {
         let tried = w.ok(&agent("Ann"), "beads_import", json!({ "lines": [line("x-1", "")], "dry_run": true }));
         assert_eq!((tried["created"].clone(), tried["dry_run"].clone()), (json!(1), json!(true)));
         assert_eq!(w.everything(), before);
+    }
+
+    fn a_closed_line_that_does_not_say_when_stays_as_it_came_and_counts_no_time(w) {
+        let closed = |id: &str, more: &str| format!(r#"{{"id":"{id}","title":"t","status":"closed","priority":2,"issue_type":"task"{more}}}"#);
+        let dated = r#","created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-02T00:00:00Z""#;
+        let lines = [
+            closed("x-1", dated),
+            // Closed before the instant that stands for its creation.
+            closed("x-2", r#","updated_at":"2026-01-02T00:00:00Z","closed_at":"2025-01-02T00:00:00Z""#),
+        ];
+        import(w, &lines);
+        assert_eq!(export(w)[0], lines[0]);
+        let stats = w.ok(&agent("Ann"), "task_stats", json!({}))["summary"].clone();
+        assert_eq!((&stats["closed_issues"], &stats["average_lead_time_hours"]), (&json!(2), &json!(0.0)));
+        let listed = w.ok(&agent("Ann"), "task_list", json!({ "status": "closed" }));
+        assert_eq!(listed["items"][0].get("closed_at"), None, "{listed:#}");
+        w.ok(&agent("Ann"), "task_update", json!({ "id": "x-1", "title": "another" }));
+        assert_eq!(show_one(w, "x-1").get("closed_at"), None);
+        w.ok(&agent("Ann"), "task_reopen", json!({ "id": "x-1" }));
+        assert_eq!(show_one(w, "x-1")["status"], "open");
     }
 
     fn comments_get_ids_like_those_that_are_there(w) {

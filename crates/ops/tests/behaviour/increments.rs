@@ -168,7 +168,7 @@ on_every_backend! {
         let logs = json!({ "logs": "E0308", "reproduction_steps": "run it" });
         turn(w, "Tess", &made["test_id"], json!({ "result": "fail", "reason": "2 of 9 tests failed", "context": logs }));
         let fix = show(w, &made["fix_id"])["agent_context"].clone();
-        assert_eq!((&fix["failure"], &fix["logs"], &fix["files_modified"]), (&json!("2 of 9 tests failed"), &json!("E0308"), &json!(["a.rs"])));
+        assert_eq!((&fix["failure"], &fix["logs"], &fix["files_modified"]), (&json!("2 of 9 tests failed"), &json!("E0308"), &json!([{ "path": "a.rs", "by": "Ann" }])));
         let fixed = json!({ "work_completed": "mode parsed", "files_modified": ["b.rs"] });
         turn(w, "Finn", &made["fix_id"], json!({ "result": "pass", "reason": "fixed", "context": fixed }));
         let test = show(w, &made["test_id"])["agent_context"].clone();

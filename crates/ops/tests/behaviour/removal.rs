@@ -108,6 +108,25 @@ on_every_backend! {
         w.assert_sound();
     }
 
+    fn every_text_that_names_a_renamed_task_names_its_new_id(w) {
+        task(w, "x-1", json!({ "description": "x-1 comes first" }));
+        task(w, "x-2", json!({}));
+        task(w, "x-3", json!({ "issue_type": "gate" }));
+        w.ok(&agent("Ann"), "task_close", json!({ "id": "x-2", "reason": "duplicate of x-1" }));
+        let waits = json!({ "await_type": "bead", "await_id": "shop:x-1" });
+        w.ok(&agent("Ann"), "task_update", json!({ "id": "x-3", "extra": waits }));
+        w.ok(&agent("Ann"), "task_comment", json!({ "id": "x-2", "text": "see x-1" }));
+        w.advance(1);
+        let renamed = w.ok(&agent("Bob"), "task_rename", json!({ "id": "x-1", "to": "x-auth" }));
+        assert_eq!(renamed["mentions"], json!(["x-2", "x-3"]));
+        assert_eq!(shown(w, "x-auth")["description"], "x-auth comes first");
+        let (closed, gate) = (shown(w, "x-2"), shown(w, "x-3"));
+        assert_eq!((&closed["close_reason"], &gate["await_id"]), (&json!("duplicate of x-auth"), &json!("shop:x-auth")));
+        assert_eq!(closed["comments"][0]["text"], "see x-1", "a quotation");
+        assert_eq!(shown(w, "x-1")["description"], "x-1 comes first", "it said so under that id");
+        w.assert_sound();
+    }
+
     fn a_renamed_part_stays_a_part(w) {
         task(w, "x-1", json!({}));
         let part = text(&w.ok(&agent("Ann"), "task_create", json!({ "title": "part", "parent": "x-1" })), "id");

@@ -10,7 +10,7 @@ crate::sql! {
         ON CONFLICT (project_id, parent_id) DO UPDATE SET last = excluded.last WHERE task_counter.last < excluded.last";
     FIGURES = "SELECT COALESCE(agent_role, ''), status, blocked, ready, CASE WHEN wait_until > $1 THEN 1 ELSE 0 END, COUNT(*)
         FROM task WHERE project_id = $2 AND status <> 'tombstone' GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5";
-    LEAD = "SELECT CAST(COALESCE(SUM(closed_at - created_at), 0) AS BIGINT), COUNT(*) FROM task WHERE project_id = $1 AND closed_at IS NOT NULL";
+    LEAD = "SELECT CAST(COALESCE(SUM(closed_at - created_at), 0) AS BIGINT), COUNT(*) FROM task WHERE project_id = $1 AND closed_at >= created_at";
     EPICS_DONE = "SELECT COUNT(*) FROM task e WHERE e.project_id = $1 AND e.issue_type = 'epic' AND e.status <> 'closed'
         AND e.status <> 'tombstone'
         AND EXISTS (SELECT 1 FROM task c WHERE c.project_id = e.project_id AND c.parent_id = e.task_id)
@@ -65,7 +65,8 @@ pub fn figures(tx: &mut Tx<'_>, project_id: &str, now: i64) -> Result<Vec<TaskCo
         .collect()
 }
 
-/// The milliseconds from creation to closing of all closed tasks together, and how many they are.
+/// The milliseconds from creation to closing of all closed tasks together, and how many they are. What does not say when it was
+/// closed, or was closed before it was created, says nothing of how long it took.
 pub fn lead(tx: &mut Tx<'_>, project_id: &str) -> Result<(i64, i64), Fault> {
     let mut r = tx.query_one(LEAD, params![project_id])?.reader();
     Ok((r.int()?, r.int()?))

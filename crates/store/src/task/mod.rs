@@ -100,7 +100,7 @@ crate::sql! {
     DUE_DEFERRALS = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND status = 'deferred'
         AND defer_until IS NOT NULL AND defer_until <= $2");
     MENTIONING = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND status <> 'tombstone'
-        AND (title LIKE $2 OR description LIKE $3 OR extra LIKE $4)");
+        AND (title LIKE $2 OR description LIKE $3 OR extra LIKE $4 OR close_reason LIKE $5 OR agent_context LIKE $6)");
     COUNT_OPEN = "SELECT COUNT(*) FROM task WHERE project_id = $1 AND status <> 'closed' AND status <> 'tombstone'";
     BY_PREFIX = "SELECT task_id FROM task WHERE project_id = $1 AND task_id >= $2 AND task_id < $3 ORDER BY task_id LIMIT 5";
 }
@@ -248,7 +248,8 @@ pub fn expiring_claims(
 /// The tasks whose texts may hold these words, by id: more than those that do, where they have an underscore or other letters' case.
 pub fn mentioning(tx: &mut Tx<'_>, project_id: &str, words: &str) -> Result<Vec<Task>, Fault> {
     let pattern = format!("%{words}%");
-    by_name(read_all(tx.query(MENTIONING, params![project_id, &pattern, &pattern, &pattern])?)?)
+    let params = params![project_id, &pattern, &pattern, &pattern, &pattern, &pattern];
+    by_name(read_all(tx.query(MENTIONING, params)?)?)
 }
 
 /// The tasks that were put off until a time that has come, by id.

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use baton_store::{FaultKind, Migrations, Store, Value};
+use baton_store::{FaultKind, MIGRATIONS, Migrations, Store, Value, params};
 
 use crate::bench::{NOW, SCHEMA, append, counter, on_every_engine, on_shared_engines};
 
@@ -115,5 +115,64 @@ fn a_part_may_be_meant_for_one_engine() {
             .write_shared(|tx| Ok(tx.execute("INSERT INTO words (text) VALUES ($1)", &[Value::from("x")])?))
             .unwrap();
         store.prepare_only("SELECT x FROM last").unwrap();
+    });
+}
+
+/// A task as a store of before [`MIGRATIONS`] 0032 has it: id, parent, status, until when it is put off, blocked, passes on.
+type FormerTask = (&'static str, Option<&'static str>, &'static str, Option<i64>, [i64; 2]);
+
+const FORMER_TASKS: [FormerTask; 9] = [
+    ("whole", None, "deferred", Some(5), [0, 1]),
+    ("part", Some("whole"), "open", None, [1, 1]),
+    ("part.part", Some("part"), "open", None, [1, 1]),
+    ("waits", Some("whole"), "open", None, [1, 1]),
+    ("waited", Some("whole"), "open", None, [1, 1]),
+    ("shelved", Some("whole"), "blocked", None, [1, 1]),
+    ("shelved.part", Some("shelved"), "open", None, [1, 1]),
+    ("for ever", None, "deferred", None, [0, 1]),
+    ("for ever.part", Some("for ever"), "open", None, [1, 1]),
+];
+const FORMER_TASK: &str = "INSERT INTO task (project_id, task_id, title, description, status, priority, issue_type, labels, created_by, \
+    created_at, updated_at, extra, parent_id, defer_until, blocked, passes, ready) \
+    VALUES ('p', $1, 't', '', $2, 2, 'task', '[]', 'Ann', 1, 1, '{}', $3, $4, $5, $6, 0)";
+
+#[test]
+fn parts_of_what_was_put_off_until_a_time_are_not_blocked_by_that_after_an_upgrade() {
+    on_shared_engines(|place| {
+        let mut store = Store::open_with(&place.target, &MIGRATIONS[..31], NOW).unwrap();
+        store
+            .write_shared(|tx| {
+                for (id, parent, status, until, [blocked, passes]) in FORMER_TASKS {
+                    tx.execute(FORMER_TASK, params![id, status, parent, until, blocked, passes])?;
+                }
+                let waits = "INSERT INTO task_dependency (project_id, task_id, depends_on_id, kind, gate, place, body) \
+                    VALUES ('p', 'waits', 'waited', 'blocks', 'closed', 0, '{}')";
+                Ok(tx.execute(waits, &[])?)
+            })
+            .unwrap();
+        drop(store);
+        let mut store = Store::open(&place.target, NOW).unwrap();
+        let rows = store.read(|tx| {
+            Ok(tx.query("SELECT task_id, blocked, passes, ready FROM task ORDER BY task_id", &[])?)
+        });
+        let read = |row: baton_store::Row| {
+            let mut row = row.reader();
+            let id = row.text().unwrap();
+            (id, [row.int().unwrap(), row.int().unwrap(), row.int().unwrap()])
+        };
+        let mut found: Vec<(String, [i64; 3])> = rows.unwrap().into_iter().map(read).collect();
+        found.sort();
+        let expected = [
+            ("for ever", [0, 1, 0]),
+            ("for ever.part", [1, 1, 0]),
+            ("part", [0, 0, 1]),
+            ("part.part", [0, 0, 1]),
+            ("shelved", [0, 1, 0]),
+            ("shelved.part", [1, 1, 0]),
+            ("waited", [0, 0, 1]),
+            ("waits", [1, 1, 0]),
+            ("whole", [0, 0, 0]),
+        ];
+        assert_eq!(found, expected.map(|(id, columns)| (id.to_owned(), columns)), "{}", place.name);
     });
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
-use baton_model::task::view::Comment;
+use baton_model::task::view::{Comment, View};
 use baton_ops::task::{self as tasks, CommentInput, ShowInput};
 use serde::Serialize;
 
@@ -64,11 +64,8 @@ fn comments_usage() -> AppError {
 }
 
 fn list_comments(id: &str, out: &mut Out<'_>) -> Result<(), AppError> {
-    let mut found = show_task(id, out)?;
     // What was said about it is with the id that it has now.
-    if let Some(to) = found.task.other_text("renamed_to") {
-        found = show_task(&to, out)?;
-    }
+    let found = show_present_task(id, out)?;
     let id = found.task.id.clone();
     out.print(&found.comments, |all| {
         let line = |c: &Comment| {
@@ -89,6 +86,21 @@ pub(super) fn show_task(id: &str, out: &mut Out<'_>) -> Result<tasks::ShowOutput
     out.app.run::<tasks::Show>(&input)
 }
 
+/// How many times one issue is followed to another id.
+pub(super) const RENAMES: usize = 64;
+
+/// A task with everything, under the id that it has now.
+pub(super) fn show_present_task(id: &str, out: &mut Out<'_>) -> Result<tasks::ShowOutput, AppError> {
+    let mut found = show_task(id, out)?;
+    for _ in 0..RENAMES {
+        match found.task.other_text("renamed_to") {
+            Some(to) => found = show_task(&to, out)?,
+            None => break,
+        }
+    }
+    Ok(found)
+}
+
 /// How many issues have a label.
 #[derive(Serialize)]
 struct LabelCount {
@@ -102,8 +114,11 @@ pub(super) fn label(verb: LabelVerb, out: &mut Out<'_>) -> Result<(), AppError> 
         LabelVerb::Add { words } => relabel(&words, LabelAct::Add, out),
         LabelVerb::Remove { words } => relabel(&words, LabelAct::Remove, out),
         LabelVerb::List { id } => {
-            let labels = show_task(&id, out)?.task.labels;
-            out.print(&labels, |all| all.iter().map(|label| format!("{}\n", visible(label))).collect())
+            let View { id, labels, .. } = show_task(&id, out)?.task;
+            out.print(&labels, |all| match all.as_slice() {
+                [] => format!("{} has no labels\n", visible(&id)),
+                all => all.iter().map(|label| format!("{}\n", visible(label))).collect(),
+            })
         }
         LabelVerb::ListAll => list_labels(out),
         LabelVerb::Propagate { id, label } => {
@@ -111,6 +126,9 @@ pub(super) fn label(verb: LabelVerb, out: &mut Out<'_>) -> Result<(), AppError> 
             let mut parts = Selection::all(out);
             parts.ledger.parent = Some(parent);
             let (parts, _) = parts.find(out)?;
+            if parts.is_empty() && !out.json {
+                return out.text(&format!("{} has no parts\n", visible(&id)));
+            }
             let ids: Vec<String> = parts.into_iter().map(|row| row.task.id).collect();
             change_labels(&ids, std::slice::from_ref(&label), LabelAct::Propagate, out)
         }
@@ -125,8 +143,9 @@ fn list_labels(out: &mut Out<'_>) -> Result<(), AppError> {
     }
     let counts: Vec<LabelCount> =
         counts.into_iter().map(|(label, count)| LabelCount { label, count }).collect();
-    out.print(&counts, |all| {
-        all.iter().map(|one| format!("{}: {}\n", visible(&one.label), one.count)).collect()
+    out.print(&counts, |all| match all.as_slice() {
+        [] => "No labels\n".to_owned(),
+        all => all.iter().map(|one| format!("{}: {}\n", visible(&one.label), one.count)).collect(),
     })
 }
 

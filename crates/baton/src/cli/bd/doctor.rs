@@ -18,7 +18,7 @@ use crate::repo_file::RepoFile;
 /// What is looked at when nothing else is asked for.
 const USUAL: [Area; 4] = [Area::Database, Area::Cycles, Area::Duplicates, Area::File];
 /// What `--deep` looks at as well.
-const DEEP: [Area; 3] = [Area::Conventions, Area::Pollution, Area::Dependencies];
+const DEEP: [Area; 4] = [Area::Conventions, Area::Pollution, Area::Dependencies, Area::Artifacts];
 /// How the titles of issues begin that tests leave behind.
 const TEST_TITLES: [&str; 7] = ["test ", "test-", "test_", "benchmark", "sample ", "dummy", "temp "];
 
@@ -125,6 +125,7 @@ fn check(area: Area, out: &mut Out<'_>) -> Result<Check, AppError> {
             Check::counted("Duplicate Issues", duplicates::count(out)?, what, fix)
         }
         Area::File => file(out),
+        Area::Artifacts => artifacts(out),
         Area::Conventions => {
             let (issues, _) = Selection::all_open(out).find(out)?;
             let lacking =
@@ -164,6 +165,45 @@ fn file(out: &mut Out<'_>) -> Check {
         },
         (false, _) => Check::ok("Issues File", "no file is kept in step; `bd sync` writes it".to_owned()),
     }
+}
+
+/// Files that versions of Beads before 1.0 keep in `.beads`, by name and by ending.
+const ARTIFACTS: [&str; 14] = [
+    "beads.jsonl",
+    "beads.base.jsonl",
+    "beads.left.jsonl",
+    "beads.right.jsonl",
+    "beads.base.meta.json",
+    "sync_base.jsonl",
+    "deletions.jsonl",
+    "bd.sock",
+    "daemon.lock",
+    "daemon.log",
+    "daemon.pid",
+    "daemon-error",
+    ".local_version",
+    "export_hashes.db",
+];
+const DATABASES: [&str; 4] = [".db", ".db-wal", ".db-shm", ".db-journal"];
+
+/// What versions of Beads before 1.0 have left beside the file. Nothing of it is read or removed here.
+fn artifacts(out: &mut Out<'_>) -> Check {
+    let path = beads_file(out);
+    let folder = RepoFile::from_user_path(&path).folder(false).ok().flatten();
+    let names = folder.map(|folder| folder.names()).unwrap_or_default();
+    let is_left = |name: &String| {
+        ARTIFACTS.contains(&name.as_str()) || DATABASES.iter().any(|ending| name.ends_with(ending))
+    };
+    let names = names.into_iter().map(|name| name.to_string_lossy().into_owned());
+    let mut left: Vec<String> = names.filter(is_left).collect();
+    left.sort();
+    let place = path.parent().unwrap_or(&path).display().to_string();
+    let what = match left.len() {
+        0 => "files of earlier versions of Beads".to_owned(),
+        _ => format!("files of earlier versions of Beads in {place}: {}", left.join(", ")),
+    };
+    let fix = "nothing here reads them: look whether `bd list --all` has every issue of an old database, then remove them (`git rm`, `rm`)";
+    Check::counted("Classic Artifacts", left.len(), &what, fix)
 }
 
 /// Brings the file in step where it is to be kept so; what was done, or would be.

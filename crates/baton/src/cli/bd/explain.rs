@@ -116,7 +116,7 @@ pub(super) fn explained(
     let ready: Vec<ReadyReason> = items.into_iter().map(reason).collect();
     let mut known = BTreeMap::new();
     let mut waiting = Vec::new();
-    for row in blocked_issues(selection.ledger.parent.clone(), out)? {
+    for row in blocked_issues(selection.ledger.parent.clone(), 0, out)?.0 {
         waiting.push(blocked(row, &mut known, out)?);
     }
     let cycles = out.app.run::<tasks::Cycles>(&tasks::CyclesInput { project: out.project() })?.items;

@@ -8,7 +8,7 @@ use baton_ops::task as tasks;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::annotate::show_task;
+use super::annotate::{show_present_task, show_task};
 use super::args::{Arrangement, GateVerb};
 use super::list::{Selection, print};
 use super::shape::ClosedIssue;
@@ -163,7 +163,7 @@ fn state(gate: &View, out: &mut Out<'_>) -> Result<GateState, AppError> {
             let id = gate.other_text("await_id").unwrap_or_default();
             // Beads writes the rig of the issue before it.
             let id = id.rsplit(':').next().unwrap_or_default();
-            match show_task(id, out) {
+            match show_present_task(id, out) {
                 Ok(found) if found.task.status == "closed" => GateState::Met("the issue is closed"),
                 Ok(_) => GateState::Waiting,
                 Err(AppError::Refused(_)) => GateState::Elsewhere,

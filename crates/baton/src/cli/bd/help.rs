@@ -51,5 +51,14 @@ mod tests {
         assert!(help.contains("Accepted without effect: --hard"), "{help}");
         let help = with_ignored(Bd::command()).try_get_matches_from(["bd", "--help"]);
         assert!(help.expect_err("the help").to_string().contains("--no-daemon, --no-auto-flush"));
+        // What is a verb's own comes first.
+        let help = with_ignored(Bd::command()).try_get_matches_from(["bd", "ready", "--help"]);
+        let help = help.expect_err("the help").to_string();
+        let place = |text: &str| help.find(text).unwrap_or(usize::MAX);
+        assert!(
+            place("--mol ") < place("Options of every command") && place("--json") < usize::MAX,
+            "{help}"
+        );
+        assert!(place("Options of every command") < place("--json"), "{help}");
     }
 }

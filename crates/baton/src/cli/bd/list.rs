@@ -136,7 +136,7 @@ pub(super) fn print(
 ) -> Result<(), AppError> {
     let blockers = if out.json || out.quiet { Blockers::default() } else { Blockers::of(&items, out)? };
     let issues: Vec<Row> = items.into_iter().map(|row| Row { task: shape::issue(row.task), ..row }).collect();
-    if look.long && !out.json {
+    if look.long && !out.json && !issues.is_empty() {
         for row in &issues {
             let found = super::annotate::show_task(&row.task.id, out)?;
             out.text(&task::details(&shape::details(found)))?;

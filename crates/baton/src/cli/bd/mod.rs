@@ -25,6 +25,7 @@ mod gate;
 mod graph;
 mod graph_plan;
 mod help;
+mod history;
 mod human;
 #[cfg(test)]
 pub(super) mod lines;

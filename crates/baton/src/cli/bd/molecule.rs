@@ -219,7 +219,7 @@ fn stale((blocking, unassigned, all): (bool, bool, bool), out: &mut Out<'_>) -> 
         let epics = progress(true, out)?;
         found.extend(epics.into_iter().filter(|epic| !known.contains(&epic.epic.id)));
     }
-    let waiting = blocked_issues(None, out)?;
+    let (waiting, _) = blocked_issues(None, 0, out)?;
     let of = |found: Progress| {
         let waits = waiting.iter().filter(|row| row.blocked_by.contains(&found.epic.id));
         let blocking_issues: Vec<String> = waits.map(|row| row.task.id.clone()).collect();

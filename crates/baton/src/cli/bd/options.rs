@@ -14,7 +14,13 @@ pub(super) const OPTIONS: &[(&str, &str, &str, &str)] = &[
         "doctor",
         "--clean",
         "deletes issues of tests, and with --check=artifacts files of earlier versions of Beads",
-        "`bd doctor --check pollution`, then `bd delete ID --force`; Baton leaves no files beside .beads/issues.jsonl, `git clean -n .beads` names those of others",
+        "`bd doctor --check pollution`, then `bd delete ID --force`; `bd doctor --check artifacts` names the files, and `git rm` or `rm` removes them",
+    ),
+    (
+        "doctor",
+        "--orchestrator",
+        "checks several workspaces at once",
+        "`bd -C FOLDER doctor` for each of them",
     ),
     (
         "doctor",

@@ -258,6 +258,7 @@ const NESTED: &[(&str, &str, &str, &str)] = &[
     ("dolt", "clean-databases", "drops databases of tests", NO_DATABASE),
     ("dolt", "killall", "ends database servers", NO_DATABASE),
     ("dolt", "pull", "fetches the issues of others", "`git pull`, which brings the file; then `bd ready`"),
+    ("dolt", "rebase", "puts one database's changes behind another's", GIT_CARRIES),
     ("dolt", "remote", "manages database remotes", GIT_CARRIES),
     ("dolt", "set", "sets up the database server", NO_DATABASE),
     (

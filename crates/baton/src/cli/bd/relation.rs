@@ -7,7 +7,7 @@ use crate::error::AppError;
 
 pub(super) fn run(verb: Relation, out: &mut Out<'_>) -> Result<(), AppError> {
     match verb {
-        Relation::Dep { verb, id, blocks } => link::dep(verb, id, blocks, out),
+        Relation::Dep { verb, id, blocks, .. } => link::dep(verb, id, blocks, out),
         Relation::Link { id, on, kind } => link::link(&id, &on, &kind, out),
         Relation::Relate { id, other } => link::relate(&id, &other, out),
         Relation::Unrelate { id, other } => link::unrelate(&id, &other, out),

@@ -3,7 +3,6 @@
 use baton_model::id::visible;
 use baton_model::task::view::View;
 use baton_model::task::word::STATUSES;
-use baton_ops::ledger::{LedgerList, LedgerListInput};
 use serde::Serialize;
 
 use super::Out;
@@ -170,55 +169,6 @@ fn mentions(text: &str, id: &str) -> bool {
         let next = after.next();
         let is_child = next == Some('.') && after.next().is_some_and(|c| c.is_ascii_digit());
         !before.is_some_and(is_part) && !next.is_some_and(is_part) && !is_child
-    })
-}
-
-/// A change of an issue.
-#[derive(Serialize)]
-struct Change {
-    seq: i64,
-    at: baton_model::time::Timestamp,
-    by: String,
-    summary: String,
-}
-
-pub(super) fn history(id: &str, limit: Option<u32>, out: &mut Out<'_>) -> Result<(), AppError> {
-    let id = show_task(id, out)?.task.id;
-    let mut input = LedgerListInput {
-        project: out.project(),
-        kind: Some(baton_model::delta::Kind::Other.as_str().to_owned()),
-        limit: Some(500),
-        ..LedgerListInput::default()
-    };
-    let mut found = Vec::new();
-    loop {
-        let page = out.app.run::<LedgerList>(&input)?;
-        for row in page.items {
-            let body = row.fields();
-            if body.task_id.as_ref() == Some(&id) {
-                let summary = body.summary.unwrap_or_else(|| "changed".to_owned());
-                found.push(Change { seq: row.seq, at: row.created_at, by: row.identity, summary });
-            }
-        }
-        match page.next {
-            Some(next) => input.after = next,
-            None => break,
-        }
-    }
-    found.reverse();
-    let most = limit.filter(|limit| *limit > 0).map_or(usize::MAX, |limit| limit as usize);
-    found.truncate(most);
-    let nothing = format!(
-        "No history of {}: the ledger has it as it came; `git log -p .beads/issues.jsonl` shows what the file had\n",
-        visible(&id)
-    );
-    out.print(&found, |all| {
-        let line = |change: &Change| {
-            let at = serde_json::to_value(change.at).ok().and_then(|at| at.as_str().map(str::to_owned));
-            format!("{} {}: {}\n", at.unwrap_or_default(), visible(&change.by), visible(&change.summary))
-        };
-        let text: String = all.iter().map(line).collect();
-        if text.is_empty() { nothing } else { text }
     })
 }
 

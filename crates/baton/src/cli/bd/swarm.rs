@@ -161,7 +161,7 @@ fn validate(id: &str, out: &mut Out<'_>) -> Result<(), AppError> {
 fn status(id: &str, out: &mut Out<'_>) -> Result<(), AppError> {
     let (progress, parts) = progress_of(id, out)?;
     let ready = ready_parts(&progress.epic.id, out)?;
-    let waiting = blocked_issues(Some(progress.epic.id.clone()), out)?;
+    let (waiting, _) = blocked_issues(Some(progress.epic.id.clone()), 0, out)?;
     let total_issues = parts.len();
     let [mut completed, mut active, mut free, mut blocked] = [const { Vec::new() }; 4];
     for row in parts {

@@ -8,7 +8,7 @@ use super::args::{Arrangement, View};
 use super::count::{Grouping, count, stats};
 use super::list::{self, ReadyFilters, Selection, lines};
 use super::select;
-use super::{EachIssue, Out, blocked, duplicates, explain, graph, report, shape};
+use super::{EachIssue, Out, blocked, duplicates, explain, graph, history, report, shape};
 use crate::cli::task;
 use crate::error::AppError;
 
@@ -119,7 +119,7 @@ fn run_report(verb: View, out: &mut Out<'_>) -> Result<(), AppError> {
         View::Stale { days, limit, status } => report::stale(days, limit, status, out),
         View::Lint { ids, status, issue_type } => report::lint(ids, status, issue_type, out),
         View::Orphans { details, labels, label_any } => report::orphans(details, labels, label_any, out),
-        View::History { id, limit, .. } => report::history(&id, limit, out),
+        View::History { id, limit, .. } => history::history(&id, limit, out),
         View::Duplicates { auto_merge, dry_run } => {
             duplicates::duplicates(duplicates::Merge { auto_merge, dry_run }, out)
         }

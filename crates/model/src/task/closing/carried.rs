@@ -11,7 +11,7 @@ pub(super) const FAILURE_FIELDS: [&str; 4] =
     ["failure", "failure_details", "error_logs", "reproduction_steps"];
 
 /// The field that names what a context had no room for, and the task that has it.
-const IN_OTHER_TASKS: &str = "in_other_tasks";
+pub(crate) const IN_OTHER_TASKS: &str = "in_other_tasks";
 
 /// Takes fields out of a context until it has the size that one may have: those of which another task is known that has them,
 /// first what was built, whose words no later turn replaces, and the largest of them.
@@ -99,7 +99,7 @@ impl IncrementTasks {
         if step.stage == IncrementStage::Testing && !has_text(&context, &["work_completed", "summary"]) {
             put_text(&mut context, "work_completed", completed(closed).as_deref());
         }
-        if let Some(files) = self.files() {
+        if let Some(files) = self.files(closed.assignee.as_deref()) {
             context.insert("files_modified".into(), files);
         }
         // Who had it before, and how often, is said of the receiver's own task.
@@ -251,8 +251,9 @@ impl IncrementTasks {
         context
     }
 
-    /// The files of all tasks, each once; with who changed it where several did. None where nobody named any.
-    fn files(&self) -> Option<Value> {
+    /// The files of all tasks, each once; with who changed it where several did, or another than whoever hands them on. None where
+    /// nobody named any.
+    fn files(&self, handed_on_by: Option<&str>) -> Option<Value> {
         let mut found: Vec<ChangedFile> = Vec::new();
         for task in self.all() {
             let Some(value) = self.own_files(task) else { continue };
@@ -275,9 +276,9 @@ impl IncrementTasks {
         let mut names: Vec<&str> = found.iter().flat_map(|file| &file.by).map(String::as_str).collect();
         names.sort_unstable();
         names.dedup();
-        let several = names.len() > 1;
-        let rows: Vec<Value> =
-            found.iter().map(|file| if several { file.signed() } else { file.entry.clone() }).collect();
+        let is_by_sender = names.iter().all(|name| Some(*name) == handed_on_by);
+        let row = |file: &ChangedFile| if is_by_sender { file.entry.clone() } else { file.signed() };
+        let rows: Vec<Value> = found.iter().map(row).collect();
         (!rows.is_empty()).then_some(Value::Array(rows))
     }
 

@@ -246,6 +246,27 @@ fn check_failures(is_replaced: bool) {
 }
 
 #[test]
+fn files_are_signed_where_another_than_the_sender_changed_them() {
+    use IncrementStage::{Fixing, Implementation, Testing, Verification};
+    use Outcome::{Fail, Pass};
+    let mut inc = Increment::new();
+    for (stage, name) in [(Implementation, "impl-1"), (Testing, "test-1"), (Fixing, "fix-1")] {
+        inc.0[stage as usize].assignee = Some(name.into());
+    }
+    let files = |inc: &Increment, stage| inc.of(stage).agent_context["files_modified"].clone();
+    inc.close_with(Implementation, Pass, ("built", json!({ "files_modified": ["a.rs"] })), 1);
+    assert_eq!(files(&inc, Testing), json!(["a.rs"]), "its sender changed it");
+    let signed = json!([{ "path": "a.rs", "by": "impl-1" }]);
+    inc.0[Testing as usize].assignee = Some("test-1".into());
+    inc.close_with(Testing, Fail, ("red", json!({})), 2);
+    assert_eq!(files(&inc, Fixing), signed);
+    inc.close_with(Fixing, Pass, ("nothing to change", json!({})), 3);
+    assert_eq!(files(&inc, Testing), signed, "the fix changed no file");
+    inc.close_with(Testing, Pass, ("green", json!({})), 4);
+    assert_eq!(files(&inc, Verification), signed);
+}
+
+#[test]
 fn the_role_that_comes_next_is_not_handed_on_to_the_one_after() {
     use IncrementStage::{Implementation, Testing, Verification};
     use Outcome::Pass;

@@ -1,14 +1,17 @@
 //! Texts of other tasks that name a task which has another id now.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
+use crate::task::closing::IN_OTHER_TASKS;
 use crate::task::{MAX_TITLE, Task};
 
-/// The texts of a task, beside title and description, in which others are named.
+/// The texts of a task, beside title, description and reason of closing, in which others are named.
 const TEXTS: [&str; 3] = ["acceptance_criteria", "design", "notes"];
+/// The field of a gate that names the issue for which it waits.
+const AWAITED: &str = "await_id";
 
-/// The task with the new id wherever its texts name the old one; none where they do not. Comments stay: they are quotations, and
-/// are known by their text.
+/// The task with the new id wherever its texts name the old one, also as the issue for which a gate waits, and as the task that has
+/// what its context had no room for; none where they do not. Comments stay: they are quotations, and are known by their text.
 pub fn with_mentions_renamed(task: &Task, old: &str, new: &str) -> Option<Task> {
     let mut changed = task.clone();
     changed.title =
@@ -21,7 +24,24 @@ pub fn with_mentions_renamed(task: &Task, old: &str, new: &str) -> Option<Task> 
             changed.extra.insert(key.to_owned(), json!(text));
         }
     }
+    if let Some(reason) = &task.close_reason {
+        changed.close_reason = renamed(reason, old, new).or(changed.close_reason);
+    }
+    if let Some(awaited) = awaited_issue(task).and_then(|awaited| awaited.strip_suffix(old))
+        && (awaited.is_empty() || awaited.ends_with(':'))
+    {
+        changed.extra.insert(AWAITED.to_owned(), json!(format!("{awaited}{new}")));
+    }
+    let holders = changed.agent_context.get_mut(IN_OTHER_TASKS).and_then(Value::as_object_mut);
+    for holder in holders.into_iter().flat_map(Map::values_mut).filter(|holder| *holder == old) {
+        *holder = json!(new);
+    }
     (changed != *task).then_some(changed)
+}
+
+/// The issue for which a gate waits, with the rig that Beads writes before it.
+fn awaited_issue(task: &Task) -> Option<&str> {
+    (task.text("await_type") == Some("bead")).then(|| task.text(AWAITED))?
 }
 
 /// A text with the new id wherever the old one stands as a whole word.
@@ -78,5 +98,31 @@ mod tests {
         TEXTS.iter().for_each(|key| assert_eq!(changed.extra[*key], json!("see y-22")));
         task.title = format!("{} x-1", "a".repeat(MAX_TITLE - 4));
         assert_eq!(with_mentions_renamed(&task, "x-1", "y-22").map(|task| task.title), Some(task.title));
+    }
+    #[test]
+    fn what_names_a_task_by_its_id_alone_names_the_new_one() {
+        let gate = |kind: &str, id: &str| {
+            let mut gate = Task::default();
+            gate.extra.insert("await_type".into(), json!(kind));
+            gate.extra.insert(AWAITED.into(), json!(id));
+            gate
+        };
+        for (kind, id, expected) in [
+            ("bead", "x-1", Some("y-2")),
+            ("bead", "shop:x-1", Some("shop:y-2")),
+            ("bead", "x-12", None),
+            ("bead", "ax-1", None),
+            ("timer", "x-1", None),
+        ] {
+            let changed = with_mentions_renamed(&gate(kind, id), "x-1", "y-2");
+            let awaited = changed.as_ref().and_then(|gate| gate.text(AWAITED));
+            assert_eq!(awaited, expected, "{kind} {id}");
+        }
+        let mut task = Task { close_reason: Some("duplicate of x-1".into()), ..Task::default() };
+        let holders = json!({ "logs": "x-1", "notes": "x-3" });
+        task.agent_context.insert(IN_OTHER_TASKS.into(), holders);
+        let changed = with_mentions_renamed(&task, "x-1", "y-2").expect("it names it");
+        assert_eq!(changed.close_reason.as_deref(), Some("duplicate of y-2"));
+        assert_eq!(changed.agent_context[IN_OTHER_TASKS], json!({ "logs": "y-2", "notes": "x-3" }));
     }
 }

@@ -15,8 +15,9 @@ pub(in crate::cli::bd) enum Area {
     /// Issues with the same content
     Duplicates,
     /// The Beads file
-    #[value(alias = "artifacts")]
     File,
+    /// Files beside it that versions of Beads before 1.0 have left
+    Artifacts,
     /// Sections that issues of a type should have
     Conventions,
     /// Issues that look as if a test had made them
@@ -30,7 +31,7 @@ pub(in crate::cli::bd) struct Doctor {
     /// Look at this only
     #[arg(long, value_enum, value_name = "AREA")]
     pub check: Option<Area>,
-    /// Look at conventions, leftovers of tests and dependencies as well
+    /// Look at conventions, leftovers of tests and of earlier versions, and dependencies as well
     #[arg(long, conflicts_with = "check")]
     pub deep: bool,
     /// Write the file if it is not in step; what is left is named with the command that mends it

@@ -29,7 +29,7 @@ pub(in crate::cli::bd) struct Filters {
     /// Only subtasks of this issue
     #[arg(long)]
     pub parent: Option<String>,
-    /// Maximum number of results; 0 for all
+    /// Maximum number of results, 50 when nothing is said and 100 of those that are ready; 0 for all
     #[arg(long = "limit", short = 'n')]
     pub limit: Option<u32>,
     /// No issues with one of these labels, separated by commas

@@ -43,26 +43,29 @@ pub(super) struct Bd {
     pub command: Command,
 }
 
+/// What the help says above them.
+const EVERYWHERE: &str = "Options of every command";
+
 /// Options of every command.
 #[derive(clap::Args)]
 pub(super) struct Global {
     /// Print JSON
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = EVERYWHERE)]
     pub json: bool,
     /// Print nothing but errors
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, help_heading = EVERYWHERE)]
     pub quiet: bool,
     /// Name to act under; defaults to BEADS_ACTOR or BD_ACTOR
-    #[arg(long, global = true, value_name = "NAME")]
+    #[arg(long, global = true, help_heading = EVERYWHERE, value_name = "NAME")]
     pub actor: Option<String>,
     /// Refuse every command that writes
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = EVERYWHERE)]
     pub readonly: bool,
     /// Folder to work in
-    #[arg(long, short = 'C', global = true, value_name = "DIR")]
+    #[arg(long, short = 'C', global = true, help_heading = EVERYWHERE, value_name = "DIR")]
     pub directory: Option<String>,
     /// Database of another folder: the project of that folder is used
-    #[arg(long, global = true, value_name = "PATH")]
+    #[arg(long, global = true, help_heading = EVERYWHERE, value_name = "PATH")]
     pub db: Option<String>,
     #[command(flatten)]
     pub ignored: Ignored,

@@ -18,6 +18,9 @@ pub(in crate::cli::bd) enum Relation {
         /// Issue that is blocked
         #[arg(long, short, value_name = "ID")]
         blocks: Option<String>,
+        /// Accepted and ignored: cycles are always looked for
+        #[arg(long, hide = true)]
+        no_cycle_check: bool,
     },
     /// Add a comment
     Comment {

@@ -36,6 +36,9 @@ pub(in crate::cli::bd) enum View {
         /// Accepted and ignored: JSON always has everything
         #[arg(long, hide = true)]
         include_dependents: bool,
+        /// Accepted and ignored: times are in UTC
+        #[arg(long, hide = true)]
+        local_time: bool,
     },
     /// List issues
     List {

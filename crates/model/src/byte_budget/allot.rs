@@ -1,9 +1,9 @@
-//! How many bytes each part of a packet gets.
+//! How many bytes each part gets.
 
 use super::fit::{LEAST, can_be_cut, fit, least};
 use super::{Part, Rank};
 
-/// The bytes for the value of each part; none for one that is left out. What an agent of the role needs shares two thirds of the room
+/// The bytes for the value of each part; none for one that is left out. What the reader needs shares two thirds of the room
 /// fairly, or what the rest leaves of it: what is shorter than a fair share is whole. The rest takes turns, the shortest first.
 pub(super) fn allot(parts: &[Part], room: usize) -> Vec<Option<usize>> {
     let of = |rank: Rank| (0..parts.len()).filter(move |at| parts[*at].rank == rank).collect::<Vec<_>>();
