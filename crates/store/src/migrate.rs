@@ -48,6 +48,7 @@ pub const MIGRATIONS: Migrations = &[
     ("0029_uploader", include_str!("migrations/0029_uploader.sql")),
     ("0030_conversation_project", include_str!("migrations/0030_conversation_project.sql")),
     ("0031_deferred_task", include_str!("migrations/0031_deferred_task.sql")),
+    ("0032_open_question", include_str!("migrations/0032_open_question.sql")),
 ];
 
 /// The migration whose rows the program has to fill in.
