@@ -48,8 +48,12 @@ pub(super) struct RegistrationInput<'a> {
 
 impl<'a> RegistrationInput<'a> {
     /// What a call and a document say, where the ledger knows no other address and no flag names a tracker.
-    pub(super) fn of(input: &'a InitInput, said: &'a DocumentFields, enterprise: Option<&'a str>) -> Self {
-        Self { input, said, takes_address: false, keeps_address: false, enterprise, flag: None }
+    pub(super) fn of(
+        input: &'a InitInput,
+        document: &'a DocumentFields,
+        enterprise: Option<&'a str>,
+    ) -> Self {
+        Self { input, said: document, takes_address: false, keeps_address: false, enterprise, flag: None }
     }
 
     /// Flags win over the document, that over what was guessed. What was decided before stands against the document, unless
