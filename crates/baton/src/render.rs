@@ -101,6 +101,7 @@ pub(crate) fn card(card: &Card) -> String {
     text.push_str(&section("hand-offs", &waiting(WaitingKind::Handoff)));
     text.push_str(&sent::section(&card.sent));
     text.push_str(&sent::unread(card.unread.as_ref()));
+    text.push_str(&sent::questions(&card.open_questions));
     text.push_str(&section("open tasks", &card.tasks.iter().map(open_task_row).collect::<Vec<_>>()));
     if let Some(last) = &card.last_wrap {
         let (by, summary) = (visible(&last.last_wrapped_by), visible(&last.last_wrapped_summary));

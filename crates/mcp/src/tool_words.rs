@@ -10,6 +10,7 @@ const COMMANDS: &[(&str, &str, &str)] = &[
     ("handoff cancel", "handoff action: cancel", "id"),
     ("handoff complete", "handoff action: complete", "id"),
     ("handoff create", "handoff_create", ""),
+    ("handoff decline", "handoff action: decline", "id"),
     ("handoff from-session", "inbox action: document", "session"),
     ("handoff list", "inbox action: handoffs", ""),
     ("handoff retry", "handoff action: retry", "id"),

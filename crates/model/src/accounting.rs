@@ -7,8 +7,10 @@ use serde_json::Value;
 
 use crate::delta::{Delta, Kind};
 use crate::id::{short, visible};
+use crate::message::ROLE;
 use crate::packet::{Packet, ValidatedPacket};
 use crate::session::{Limits, ReleaseReason, Session};
+use crate::shell::shell_word;
 use crate::time::{Millis, ago};
 
 /// How far back the wrap rate looks: 30 days. A session that began exactly so long ago counts.
@@ -155,7 +157,13 @@ impl OverdueAck {
     fn text(&self) -> String {
         let (from, to, id) = (visible(&self.from), visible(&self.to), visible(&self.message_id));
         let subject = self.subject.as_ref().map(|subject| format!(" \"{subject}\"")).unwrap_or_default();
-        format!("{to} has not acknowledged{subject} of {from}: `baton mail ack {}`", short(&id))
+        // The reminder is read by everybody, also by the sender, who cannot acknowledge it.
+        let (who, option) = match self.to.starts_with(ROLE) {
+            true => ("whoever takes it".to_owned(), String::new()),
+            false => (to.clone(), format!(" --as {}", shell_word(&self.to))),
+        };
+        let command = format!("baton mail ack {}{option}", short(&id));
+        format!("{to} has not acknowledged{subject} of {from} ({who} does so with `{command}`)")
     }
 }
 

@@ -54,10 +54,18 @@ fn every_reminder_counts_what_it_is_about() {
         "last wrap 2h ago by Lola",
         "1 session went silent without a wrap: Donna (01a22088-e73a), 1h ago; `baton sessions show 01a22088-e73a` tells what was done in it, \
          `baton reassign 01a22088-e73a --to NAME` gives it to somebody",
-        "3 overdue acknowledgements: Ben has not acknowledged \"review it\" of Lola: `baton mail ack m1`; \
-         Ben has not acknowledged \"review it\" of Lola: `baton mail ack m2`; 1 more: `baton audit` lists them",
+        "3 overdue acknowledgements: Ben has not acknowledged \"review it\" of Lola (Ben does so with `baton mail ack m1 --as Ben`); \
+         Ben has not acknowledged \"review it\" of Lola (Ben does so with `baton mail ack m2 --as Ben`); 1 more: `baton audit` lists them",
     ];
     assert_eq!(messages, wanted);
+}
+
+#[test]
+fn what_a_role_has_not_acknowledged_is_for_whoever_takes_it() {
+    let overdue = vec![OverdueAck { to: "role:tester".into(), ..late("m1") }];
+    let message =
+        reminders(&ReminderFacts { now: NOW, overdue, ..ReminderFacts::default() }).remove(0).message;
+    assert!(message.ends_with("(whoever takes it does so with `baton mail ack m1`)"), "{message}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::id::{identity_key, short};
+use crate::message::ROLE;
 use crate::shell::shell_word;
 use crate::time::{Millis, Timestamp};
 
@@ -248,7 +249,8 @@ impl SuggestedCommand<'_> {
     pub fn command(&self) -> String {
         let SuggestedCommand { project_id, id, .. } = self;
         let brief = short(id);
-        match (self.reason, self.to) {
+        // Nobody acts under the address of a role: whoever has it says its own name.
+        match (self.reason, self.to.filter(|to| !to.starts_with(ROLE))) {
             (Reason::SessionSilent, _) => {
                 format!("baton pickup --from-session {brief} --project {project_id}")
             }

@@ -1,6 +1,7 @@
 //! A baton as a file: all that another ledger needs to offer it, and what is told back of batons that came the same way.
 
 use schemars::JsonSchema;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -153,6 +154,27 @@ impl BatonFile {
     }
 }
 
+/// Whether these bytes are a file that an export wrote without encryption.
+pub fn is_baton_file(bytes: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Head {
+        format: String,
+        #[serde(rename = "version")]
+        _version: u32,
+        #[serde(rename = "baton")]
+        _baton: HeadBaton,
+    }
+    #[derive(Deserialize)]
+    struct HeadBaton {
+        #[serde(rename = "baton_id")]
+        _baton_id: String,
+        #[serde(rename = "packet")]
+        _packet: IgnoredAny,
+    }
+    let is_one = |head: Head| head.format == FORMAT;
+    bytes.first() == Some(&b'{') && serde_json::from_slice::<Head>(bytes).is_ok_and(is_one)
+}
+
 /// The refusal of a file that holds no baton.
 pub fn invalid(what: &str) -> Refusal {
     let hint = "ask its sender for the file again: `baton handoff export BATON -o FILE --again`";
@@ -198,7 +220,10 @@ mod tests {
     #[test]
     fn another_format_a_newer_version_and_a_missing_part_are_refused() {
         let mut other = file();
+        assert!(is_baton_file(other.to_string().as_bytes()));
+        assert!(!is_baton_file(br#"{"format":"baton","version":1}"#) && !is_baton_file(b"[1]"));
         other["format"] = json!("zip");
+        assert!(!is_baton_file(other.to_string().as_bytes()));
         assert_eq!(BatonFile::parse(&other.to_string()).expect_err("other").code, "baton_file_invalid");
         let mut newer = file();
         newer["version"] = json!(VERSION + 1);

@@ -128,15 +128,30 @@ impl State {
                 Kind::Conflict,
                 "handoff_state",
                 format!("a hand-off that is {} cannot {}", state.as_str(), event.verb()),
-                match state {
-                    S::Declined | S::Cancelled | S::Expired => {
-                        "it is over: `baton handoff show ID` tells why; its sender can leave the work anew with `baton handoff create`"
-                    }
-                    _ => "`baton handoff show ID` tells what happened to it",
-                },
+                way_on(state, event),
             )
             .with("state", state.as_str())),
         }
+    }
+}
+
+/// What helps where an event cannot happen in a state.
+fn way_on(state: State, event: Event) -> &'static str {
+    use {Event as E, State as S};
+    match (state, event) {
+        (S::Declined | S::Cancelled | S::Expired, _) => {
+            "it is over: `baton handoff show ID` tells why; its sender can leave the work anew with `baton handoff create`"
+        }
+        (S::Offered, E::Complete) => {
+            "accept it first with `baton pickup --handoff ID`, or say no with `baton handoff decline ID --why REASON`"
+        }
+        (S::Offered, E::Retry) => {
+            "nothing of it failed, and it waits for its receiver: `baton handoff cancel ID` takes it back"
+        }
+        (S::Accepted, E::Retry) => {
+            "nothing of it failed, and its receiver works on it: `baton handoff show ID` tells who"
+        }
+        _ => "`baton handoff show ID` tells what happened to it",
     }
 }
 
@@ -275,5 +290,17 @@ mod tests {
         );
         assert!(State::Completed.advance(Event::Cancel).is_err());
         assert!(State::Planned.advance(Event::Accept).is_err());
+    }
+
+    #[test]
+    fn a_refusal_in_an_open_state_names_the_command_that_helps() {
+        for (state, event, command) in [
+            (State::Offered, Event::Complete, "`baton pickup --handoff ID`"),
+            (State::Offered, Event::Retry, "`baton handoff cancel ID`"),
+            (State::Accepted, Event::Retry, "`baton handoff show ID`"),
+        ] {
+            let refusal = state.advance(event).expect_err("not in this state");
+            assert!(refusal.hint.contains(command), "{state:?} {event:?}: {}", refusal.hint);
+        }
     }
 }

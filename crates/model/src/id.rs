@@ -112,6 +112,11 @@ pub fn is_bot(name: &str) -> bool {
     name.eq_ignore_ascii_case(BOT) || name.starts_with(TOKEN)
 }
 
+/// Who a caller is in a sentence that is said to it: one that gave no name is not called by the one that stands for none.
+pub fn caller_name(identity: &str) -> String {
+    if identity.eq_ignore_ascii_case(BOT) { "an unnamed caller".to_owned() } else { visible(identity) }
+}
+
 /// A slug for a project made from a folder or repository name; `None` when nothing usable is left.
 pub fn slug(name: &str) -> Option<String> {
     let mut text = String::new();

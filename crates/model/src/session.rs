@@ -349,8 +349,19 @@ fn identity_conflict(holder: &Session, who: &AdmissionRequest<'_>) -> Refusal {
     .with("holder", holder.to_json(who.now, who.limits))
 }
 
+/// What became of the baton that a session left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeftBaton {
+    /// It waits.
+    Waiting,
+    /// Another session has it, or went on from it.
+    Continued,
+    /// It says that nothing is left to do.
+    Finished,
+}
+
 /// The answer to any verb of a session that was released.
-pub fn session_released(session: &Session, now: Millis) -> Refusal {
+pub fn session_released(session: &Session, left: Option<LeftBaton>, now: Millis) -> Refusal {
     let Some(release) = &session.release else {
         return Refusal::new(
             Kind::Conflict,
@@ -360,9 +371,18 @@ pub fn session_released(session: &Session, now: Millis) -> Refusal {
         );
     };
     let hint = match release.reason {
-        ReleaseReason::Wrapped => {
-            "its work waits as a baton: `baton start` begins anew, `baton pickup` continues"
-        }
+        ReleaseReason::Wrapped => match left {
+            Some(LeftBaton::Waiting) => {
+                "its work waits as a baton: `baton start` begins anew, `baton pickup` continues"
+            }
+            Some(LeftBaton::Continued) => {
+                "another session went on from its baton: `baton status` shows who is at work, `baton start` begins a new session"
+            }
+            Some(LeftBaton::Finished) => {
+                "it said that nothing is left to do, so no baton waits: `baton start` begins a new session"
+            }
+            None => "`baton start` begins a new session",
+        },
         ReleaseReason::Ended => "`baton start` begins a new session",
         _ => "`baton status` shows who goes on; `baton start` begins a new session",
     };

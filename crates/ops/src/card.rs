@@ -1,5 +1,6 @@
 //! The status card: who works on what, which batons and hand-offs wait, what was wrapped last.
 
+mod questions;
 mod reminders;
 mod sent;
 mod unread;
@@ -24,6 +25,7 @@ use crate::project::merged_remark;
 use crate::session::abandoned;
 use crate::transcript::{Stopped, provider_stop};
 use crate::{ownership, resolve};
+pub use questions::OpenQuestion;
 pub(crate) use reminders::{prefetch_reminders, reminders};
 pub use sent::SentHandoff;
 pub(crate) use sent::{nobody_there, sent};
@@ -59,6 +61,9 @@ pub struct Card {
     /// Messages that the caller has not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unread: Option<Unread>,
+    /// What the caller asked, and what the caller has read, that nobody has answered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open_questions: Vec<OpenQuestion>,
     /// Open tasks.
     pub tasks: Vec<OpenTask>,
     /// Summary of the last wrap.
@@ -284,6 +289,7 @@ pub(crate) fn read_with(
         drop(baton::kept_automatically(tx, project_id));
         drop(handoffs::of_project(tx, project_id));
         unread::prefetch(tx, env, project_id, identity);
+        questions::prefetch(tx, env, project_id, identity);
         prefetch_reminders(tx, env, project_id);
     });
     let project = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
@@ -307,6 +313,7 @@ pub(crate) fn read_with(
         handoffs: waiting,
         sent: sent(tx, env, project_id, all)?,
         unread: unread::read(tx, env, project_id, identity)?,
+        open_questions: questions::read(tx, env, project_id, identity)?,
         tasks: tasks.iter().map(OpenTask::from).collect(),
         reminders,
     })

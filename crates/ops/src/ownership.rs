@@ -4,10 +4,10 @@
 //! both run in one process, and where the caller has the session's name and no other process is known to be at work in
 //! it. `Bot` is the name of many, so that it proves nothing: there the process decides.
 
-use baton_model::id::{identity_key, is_bot, short};
+use baton_model::id::{caller_name, identity_key, is_bot, short};
 use baton_model::refusal::{Kind, Refusal};
-use baton_model::session::{ProcessLocation, Session, View};
-use baton_store::{Failure, Tx, session};
+use baton_model::session::{LeftBaton, ProcessLocation, ReleaseReason, Session, View, session_released};
+use baton_store::{Failure, Tx, baton, session};
 
 use crate::op::Env;
 use crate::token_rights;
@@ -124,6 +124,22 @@ pub(crate) fn session_of_another(env: &Env<'_>, session: &Session) -> Refusal {
     .with("process", session.location.process.clone())
 }
 
+/// The refusal of any verb of a session that was released: it says what became of the baton that it left.
+pub(crate) fn release_refusal(tx: &mut Tx<'_>, env: &Env<'_>, session: &Session) -> Result<Refusal, Failure> {
+    let has_wrapped =
+        session.release.as_ref().is_some_and(|release| release.reason == ReleaseReason::Wrapped);
+    let left = match has_wrapped {
+        true => baton::of_session(tx, &session.project_id, &session.session_id)?,
+        false => None,
+    };
+    let left = left.map(|left| match (&left.spent_by, &left.holder_session_id) {
+        (Some(by), _) if *by == left.baton_id => LeftBaton::Finished,
+        (None, None) => LeftBaton::Waiting,
+        _ => LeftBaton::Continued,
+    });
+    Ok(session_released(session, left, env.now))
+}
+
 /// The refusal for an unnamed caller of whose process no session is open, where there are others of the kind.
 pub(crate) fn none_here(
     tx: &mut Tx<'_>,
@@ -133,7 +149,7 @@ pub(crate) fn none_here(
 ) -> Result<Refusal, Failure> {
     let open = session::open_of(tx, project_id, who)?;
     let others: Vec<String> = open.iter().map(|one| one.session_id.clone()).collect();
-    let what = format!("no session of {who} in this process is open in project {project_id}");
+    let what = format!("no session of {} in this process is open in project {project_id}", caller_name(who));
     let hint = match others.is_empty() {
         true => "begin with `baton start`, or continue somebody's work with `baton pickup`".to_owned(),
         false => "begin with `baton start`; if one of the others is yours, name it with BATON_SESSION or --session, and work \

@@ -3,7 +3,7 @@
 use baton_model::access::Grant;
 use baton_model::id::{BOT, check_identity, check_project, identity_key, is_bot};
 use baton_model::refusal::{Kind, Refusal};
-use baton_model::session::{Session, session_released};
+use baton_model::session::Session;
 use baton_model::suggest::near;
 use baton_store::{Failure, Store, Tx, project, session};
 use serde_json::{Value, json};
@@ -176,7 +176,7 @@ pub(crate) fn open_for_heartbeat(
 ) -> Result<Session, Failure> {
     let session = select_session(tx, env, project_id, named, identity_arg)?;
     token_rights::require_access(env, &session)?;
-    if session.is_open() { Ok(session) } else { Err(session_released(&session, env.now).into()) }
+    if session.is_open() { Ok(session) } else { Err(ownership::release_refusal(tx, env, &session)?.into()) }
 }
 
 /// The session that a call names, or that of its process or identity. It may belong to another identity, for callers that may take it
@@ -222,7 +222,7 @@ pub(crate) fn beat(
     verb: &str,
 ) -> Result<(), Failure> {
     let own = match &env.caller.session {
-        Some(id) => refuse_released(session::get(tx, project_id, id)?, env)?,
+        Some(id) => refuse_released(tx, env, (project_id, id))?,
         None => {
             token_rights::require_name_available(tx, env, project_id, who)?;
             let mut here = session::open_of(tx, project_id, who)?;
@@ -234,7 +234,7 @@ pub(crate) fn beat(
             if here.is_empty()
                 && let Some(ousted) = preempted_in_process(tx, env, project_id, who)?
             {
-                return Err(session_released(&ousted, env.now).into());
+                return Err(ownership::release_refusal(tx, env, &ousted)?.into());
             }
             if here.len() == 1 { here.pop() } else { None }
         }
@@ -246,12 +246,16 @@ pub(crate) fn beat(
 }
 
 /// A caller that names a session that was released is refused by every verb.
-fn refuse_released(named: Option<Session>, env: &Env<'_>) -> Result<Option<Session>, Refusal> {
-    match named {
+fn refuse_released(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    (project_id, id): (&str, &str),
+) -> Result<Option<Session>, Failure> {
+    match session::get(tx, project_id, id)? {
         Some(session) if !token_rights::may_act_in(env, &session) => {
-            Err(token_rights::session_of_another(env, &session))
+            Err(token_rights::session_of_another(env, &session).into())
         }
-        Some(session) if !session.is_open() => Err(session_released(&session, env.now)),
+        Some(session) if !session.is_open() => Err(ownership::release_refusal(tx, env, &session)?.into()),
         open_or_none => Ok(open_or_none),
     }
 }
@@ -266,7 +270,7 @@ pub(crate) fn default_session(
 ) -> Result<Option<Session>, Failure> {
     match &env.caller.session {
         Some(id) => {
-            let own = refuse_released(session::get(tx, project_id, id)?, env)?;
+            let own = refuse_released(tx, env, (project_id, id))?;
             Ok(own.filter(|s| identity_key(&s.identity) == identity_key(who)))
         }
         None => only_open_session(tx, env, project_id, who),
@@ -364,7 +368,7 @@ pub(crate) fn acting_open(
     identity_arg: Option<&str>,
 ) -> Result<Session, Failure> {
     let session = acting(tx, env, project_id, named, identity_arg)?;
-    if session.is_open() { Ok(session) } else { Err(session_released(&session, env.now).into()) }
+    if session.is_open() { Ok(session) } else { Err(ownership::release_refusal(tx, env, &session)?.into()) }
 }
 
 fn several(identity: &str, open: &[Session]) -> Refusal {

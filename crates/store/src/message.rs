@@ -32,6 +32,7 @@ crate::sql! {
         AND acked_at IS NULL AND recalled_at IS NULL";
     OVERDUE = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND ack_by IS NOT NULL AND ack_by < $2 AND acked_at IS NULL AND recalled_at IS NULL AND (expires_at IS NULL OR expires_at >= $3) ORDER BY ack_by, seq");
     UNACKED = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND to_key = $2 AND delivered_at IS NOT NULL AND ack_by IS NOT NULL AND acked_at IS NULL AND recalled_at IS NULL AND (expires_at IS NULL OR expires_at >= $3) ORDER BY seq");
+    OPEN_QUESTIONS = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND acked_at IS NULL AND recalled_at IS NULL AND kind IN ('Question', 'ReviewRequested', 'Blocker') AND (expires_at IS NULL OR expires_at >= $2) ORDER BY seq DESC LIMIT $3");
     DELIVERED_TO = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND to_key = $2 AND delivered_at IS NOT NULL AND recalled_at IS NULL ORDER BY seq");
     OF_THREAD = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND (thread_id = $2 OR message_id = $2) AND recalled_at IS NULL ORDER BY seq");
     NEWEST = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND seq < $2 AND recalled_at IS NULL ORDER BY seq DESC LIMIT $3");
@@ -177,6 +178,17 @@ pub fn retract(tx: &mut Tx<'_>, project_id: &str, message_id: &str, now: Millis)
 /// What an identity, or a role by its address, has read and not acknowledged though it is asked to; oldest first.
 pub fn unacked(tx: &mut Tx<'_>, project_id: &str, to: &str, now: Millis) -> Result<Vec<Message>, Fault> {
     tx.query(UNACKED, params![project_id, identity_key(to), now])?.into_iter().map(read).collect()
+}
+
+/// Messages that ask for an answer and have none, read or not, and the senders' copies of those that went to other projects; newest
+/// first.
+pub fn open_questions(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    now: Millis,
+    limit: i64,
+) -> Result<Vec<Message>, Fault> {
+    tx.query(OPEN_QUESTIONS, params![project_id, now, limit])?.into_iter().map(read).collect()
 }
 
 /// What an identity, or a role by its address, was given already; oldest first.

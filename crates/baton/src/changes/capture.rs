@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use baton_model::baton_file::is_baton_file;
 use baton_model::changes::{GitOperation, is_temporary};
 use baton_model::project_document;
 
@@ -121,6 +122,8 @@ pub(crate) fn copy_index(repo: &Repo<'_>, dir: &Path) -> Result<PathBuf, Fault> 
 /// The captured state of one path: none where it is deleted.
 type Content = Option<(Kind, Vec<u8>)>;
 
+/// Why a file does not travel that `baton handoff export` wrote.
+const EXPORTED: &str = "is a baton that was exported, which goes its own way";
 /// Why a file does not travel that git is told not to look at.
 const HIDDEN: &str =
     "is changed or gone, and git is told not to look at it (skip-worktree or assume-unchanged)";
@@ -234,6 +237,7 @@ impl Capture<'_> {
             match &found {
                 None if is_other => leave(&path, "is neither a file nor a link"),
                 None if !is_tracked => {}
+                Some((Kind::File, bytes)) if !is_tracked && is_baton_file(bytes) => leave(&path, EXPORTED),
                 _ => {
                     match found.as_ref().filter(|_| !is_tracked).and_then(|(_, bytes)| Secret::find(bytes)) {
                         Some(secret) => leave(&path, &secret.reason(&text(&path))),

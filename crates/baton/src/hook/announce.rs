@@ -104,7 +104,10 @@ fn sent(sent: &[SentHandoff], now: Millis, subjects: bool) -> Vec<String> {
         let (id, to) = (short(&one.handoff_id), visible(&one.to_project_id));
         let about = quotation(one.subject.as_deref(), subjects);
         let mut detail = one.clone();
-        detail.why = detail.why.filter(|_| subjects || !one.state.is_answered());
+        // Also the late result of one that is worked on, or was taken back, is the receiver's words.
+        let is_answer = one.state.is_answered()
+            || matches!(one.state, handoff::State::Accepted | handoff::State::Cancelled);
+        detail.why = detail.why.filter(|_| subjects || !is_answer);
         let detail = Some(render::sent_detail(&detail)).filter(|text| !text.is_empty());
         let detail = detail.map(|text| format!(": {text}")).unwrap_or_default();
         format!("  - {} {id}{about} to {to}, {}{detail}", one.state.as_str(), ago(now, one.updated_at.0))

@@ -1,8 +1,9 @@
-//! What the sender sees on the card: the hand-offs that the project sent, and unread messages.
+//! What the sender sees on the card: the hand-offs that the project sent, unread messages, and questions without an answer.
 
 use baton_model::handoff::State;
 use baton_model::id::visible;
-use baton_ops::card::{SentHandoff, Unread};
+use baton_model::shell::shell_word;
+use baton_ops::card::{OpenQuestion, SentHandoff, Unread};
 
 use super::{quotation, short_id, time_ago};
 
@@ -22,15 +23,15 @@ fn row(one: &SentHandoff) -> Vec<String> {
     ]
 }
 
-/// Who has it, why it stands where it stands, and the command that helps.
+/// Who has it or ended it, why it stands where it stands, and the command that helps.
 pub(crate) fn detail(one: &SentHandoff) -> String {
-    let holder = one.holder.as_deref().map(|name| format!("by {}", visible(name)));
+    let by = one.ended_by.as_deref().or(one.holder.as_deref()).map(|name| format!("by {}", visible(name)));
     let why = one.why.as_deref().map(|why| match one.state {
         State::Completed | State::Declined => format!("\"{}\"", visible(why)),
         _ => visible(why),
     });
     let help = one.help.as_deref().map(|help| format!("`{help}`"));
-    [holder, why, help].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    [by, why, help].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// The unread messages of the caller, a line each.
@@ -55,4 +56,24 @@ pub(super) fn unread(unread: Option<&Unread>) -> String {
     let title =
         format!("unread for {}: {} (`baton mail inbox --bodies`)", visible(&unread.identity), unread.total);
     super::section(&title, &rows)
+}
+
+/// The questions that nobody has answered, a line each, with how the caller answers.
+pub(super) fn questions(open: &[OpenQuestion]) -> String {
+    let row = |one: &OpenQuestion| {
+        let id = short_id(&one.message_id);
+        let (other, state) = match (one.is_own, one.is_read) {
+            (true, Some(false)) => (format!("to {}", visible(&one.to)), "not read yet".to_owned()),
+            (true, Some(true)) => (format!("to {}", visible(&one.to)), "read, not answered".to_owned()),
+            (true, None) => (format!("to {}", visible(&one.to)), "not answered".to_owned()),
+            (false, _) => {
+                let to = shell_word(&one.to);
+                let help = format!("`baton mail send --as {to} --reply-to {id} --text …` answers");
+                (format!("from {}", visible(&one.from)), help)
+            }
+        };
+        let about = one.subject.as_deref().map(quotation).unwrap_or_default();
+        vec![id, visible(&one.kind), about, other, time_ago(one.created_at), state]
+    };
+    super::section("open questions", &open.iter().map(row).collect::<Vec<_>>())
 }

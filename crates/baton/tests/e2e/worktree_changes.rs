@@ -215,6 +215,25 @@ fn secrets_stay_and_are_named_and_limits_refuse_before_the_session_ends() {
 }
 
 #[test]
+fn a_baton_that_was_exported_into_the_working_copy_does_not_travel_and_is_named() {
+    let stage = edited();
+    let ann = stage.terminal("Ann");
+    let baton = text(&wrapped(&stage, &[]), "baton_id");
+    ann.json(&["handoff", "export", &baton, "-o", "work.baton"]);
+    ann.json(&["start"]);
+    let left = wrapped(&stage, &["--with-changes"]);
+    assert_eq!(left["changes"]["files"], json!(["a.txt", "new/b.txt"]), "{left:#}");
+    assert_eq!(left["changes"]["left_out"][0]["path"], "work.baton", "{left:#}");
+    let shown = ann.text(&["changes", "show"]);
+    assert!(shown.contains("not among them: work.baton is a baton that was exported"), "{shown}");
+    // Whoever adds it wants it.
+    git(&stage, stage.shop(), &["add", "work.baton"]);
+    ann.json(&["pickup"]);
+    let left = wrapped(&stage, &["--with-changes"]);
+    assert_eq!(left["changes"]["files"], json!(["a.txt", "new/b.txt", "work.baton"]), "{left:#}");
+}
+
+#[test]
 fn the_setting_sends_them_along_and_what_was_left_behind_is_kept_afterwards() {
     let stage = edited();
     let left = wrapped(&stage, &[]);

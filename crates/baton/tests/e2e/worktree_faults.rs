@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::stage::{BATON, Stage, text};
+use crate::stage::{BATON, Stage, items, text};
 use crate::worktrees::{committed, git, worktree};
 
 /// Moves the repository and puts another one, or an empty folder, in its place.
@@ -247,6 +247,24 @@ fn places_say_where_a_worktree_was_moved_to() {
     git(&stage, stage.shop(), &["worktree", "remove", "../moved"]);
     let shown = ann.text(&["project", "places"]);
     assert!(shown.contains("gone") && !shown.contains("moved to"), "{shown}");
+    // Another worktree with its branch is not where it went.
+    git(&stage, stage.shop(), &["worktree", "add", "-q", "../other", "fix"]);
+    let shown = ann.text(&["project", "places"]);
+    assert!(shown.contains("gone") && !shown.contains("moved to"), "{shown}");
+}
+
+#[test]
+fn places_of_another_machine_show_the_branch_that_its_last_session_said() {
+    let stage = committed();
+    let beside = crate::worktrees::worktree(&stage, "beside", "fix");
+    let far = stage.terminal("Ann").with("BATON_MACHINE", "far").within(&beside);
+    far.json(&["init", "--join", "shop"]);
+    far.json(&["start"]);
+    far.json(&["end"]);
+    let places = items(&stage.terminal("Lola").json(&["project", "places"]));
+    let row = places.iter().find(|row| row["path"] == json!(beside) && row["is_this_machine"] == false);
+    let row = row.unwrap_or_else(|| panic!("{places:#?}"));
+    assert_eq!((&row["branch"], &row["sessions"]), (&json!("fix"), &json!([])), "{row:#}");
 }
 
 #[test]

@@ -160,6 +160,55 @@ fn a_worktree_that_was_moved_by_hand_is_repaired_before_anything_is_pruned() {
 }
 
 #[test]
+fn who_holds_a_baton_may_look_where_another_one_lies() {
+    let stage = committed();
+    let donna = stage.terminal("Donna");
+    donna.json(&["start"]);
+    donna.json(&WRAP);
+    let lola = stage.terminal("Lola");
+    lola.json(&["pickup"]);
+    let (beside, baton) = left_half_done(&stage);
+    let looked = lola.run(&["pickup", "--there", &baton]);
+    assert_eq!((looked.code, looked.out.trim()), (0, beside.to_str().expect("utf-8")), "{looked:#?}");
+    assert!(
+        looked.err.contains("a pickup would be refused, since this session already holds"),
+        "{looked:#?}"
+    );
+    let shown = lola.text(&["pickup", "--dry-run", "--handoff", &baton]);
+    assert!(shown.contains("a pickup would be refused") && shown.contains("half.txt"), "{shown}");
+    lola.refused(4, "already_holding", &["pickup", "--handoff", &baton]);
+}
+
+#[test]
+fn work_lies_where_its_branch_is_once_its_worktree_has_none() {
+    let stage = committed();
+    let (beside, _) = left_half_done(&stage);
+    let lola = stage.terminal("Lola");
+    git(&stage, &beside, &["switch", "-q", "--detach"]);
+    let there = lola.text(&["pickup", "--there"]);
+    assert_eq!(there.trim(), beside.display().to_string(), "nothing else has the branch");
+    git(&stage, stage.shop(), &["worktree", "add", "-q", "../anew", "fix"]);
+    let anew = stage.root().join("anew").canonicalize().expect("there");
+    let location = lola.json(&["pickup", "--dry-run"])["location"].clone();
+    assert_eq!(location["root"], json!(anew), "{location:#}");
+    let advice = text(&location, "advice");
+    let old = format!("{}, in which the work was left, has no branch checked out now", beside.display());
+    assert!(advice.contains(&format!("cd {}", anew.display())) && advice.contains(&old), "{advice}");
+    assert_eq!(location["earlier"][0]["root"], json!(beside), "{location:#}");
+    assert_eq!(location["earlier"][0]["uncommitted"], json!(["half.txt"]), "{location:#}");
+    assert_eq!(lola.text(&["pickup", "--there"]).trim(), anew.display().to_string());
+    // The main working copy is a place of it like every other.
+    git(&stage, stage.shop(), &["worktree", "remove", "../anew"]);
+    git(&stage, stage.shop(), &["switch", "-q", "fix"]);
+    let location = lola.within(&beside).json(&["pickup", "--dry-run"])["location"].clone();
+    assert_eq!(
+        (&location["root"], &location["is_worktree"]),
+        (&json!(stage.shop()), &json!(false)),
+        "{location:#}"
+    );
+}
+
+#[test]
 fn what_was_applied_here_is_not_said_to_be_committed() {
     let stage = committed();
     git(&stage, stage.shop(), &["add", "-A"]);

@@ -11,6 +11,7 @@ use baton_model::time::{Millis, Timestamp};
 use baton_store::{Failure, Tx, delta, handoff};
 
 use crate::handoff::steps::Plan;
+use crate::session::accepted_of_session;
 
 /// A session that is at work and has written nothing for long.
 pub(super) struct QuietSession {
@@ -50,16 +51,16 @@ pub(super) fn silent_item(of: &Session) -> AttentionItem {
     item(Reason::SessionSilent, of, of.heartbeat_at, detail)
 }
 
-/// Names the hand-off that a silent session had accepted: who takes that over gets the session's work with it, and can answer.
+/// Names the hand-off that a silent session had accepted, or its agent by its name alone: who takes that over gets the session's work with it, and can answer.
 pub(super) fn name_handoffs(tx: &mut Tx<'_>, items: &mut [AttentionItem]) -> Result<(), Failure> {
     let mut accepted: BTreeMap<String, Vec<Handoff>> = BTreeMap::new();
     for item in items.iter_mut().filter(|item| item.reason == Reason::SessionSilent) {
         if !accepted.contains_key(&item.project_id) {
             accepted.insert(item.project_id.clone(), handoff::accepted(tx, &item.project_id)?);
         }
-        let of_project = accepted.get(&item.project_id).into_iter().flatten();
-        let own = of_project.map(|one| (Plan::of(one), one));
-        let own = own.filter(|(plan, _)| plan.accepted_by.as_ref() == Some(&item.id));
+        let of_project = accepted.get(&item.project_id).map(Vec::as_slice).unwrap_or_default();
+        let name = item.from.as_deref().unwrap_or_default();
+        let own = accepted_of_session(of_project, &item.id, name).map(|one| (Plan::of(one), one));
         // Of several the most urgent one.
         if let Some((plan, one)) = own.min_by_key(|(plan, _)| plan.priority) {
             let (id, urgent) = (short(&one.handoff_id), if plan.priority == 0 { "critical " } else { "" });

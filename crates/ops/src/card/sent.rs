@@ -5,11 +5,12 @@ use std::cmp::Reverse;
 use baton_model::handoff::{Handoff, State};
 use baton_model::id::short;
 use baton_model::printable::quotable;
-use baton_model::time::{Millis, Timestamp};
+use baton_model::time::{Millis, Timestamp, parse_rfc3339};
 use baton_store::{Failure, Tx, project};
 use serde::{Deserialize, Serialize};
 
 use super::subject;
+use crate::handoff::steps::Plan;
 use crate::handoff::{Row, isolation};
 use crate::op::Env;
 
@@ -37,6 +38,9 @@ pub struct SentHandoff {
     /// The identity that accepted it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holder: Option<String>,
+    /// Who ended it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_by: Option<String>,
     /// Why it failed or waits, or what the receiver said at the end: cleaned and shortened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
@@ -49,8 +53,8 @@ pub struct SentHandoff {
     pub updated_at: Timestamp,
 }
 
-/// The hand-offs that a project sent and that are not over, and those that ended lately. One that was taken back is left out:
-/// its sender did that. `all`: the hand-offs of the project.
+/// The hand-offs that a project sent and that are not over, and those that ended lately or were answered late. One that was taken back
+/// is left out where nothing came after that: its sender did that. `all`: the hand-offs of the project.
 pub(crate) fn sent(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -60,22 +64,34 @@ pub(crate) fn sent(
     all.retain(|one| one.from_project_id == project_id && rank(one, env.now).is_some());
     all.sort_by_key(|one| (rank(one, env.now), Reverse(one.updated_at)));
     all.truncate(MAX_HANDOFFS);
-    all.iter().map(|one| row(tx, env, one)).collect()
+    let rows = all.iter().map(|one| row(tx, env, one)).collect::<Result<Vec<_>, _>>()?;
+    Ok(rows.into_iter().flatten().collect())
 }
 
 /// The place of a state on the card: what needs the sender is first.
 fn rank(one: &Handoff, now: Millis) -> Option<u8> {
-    let is_recent = now.saturating_sub(one.updated_at) <= RECENT;
+    let is_lately = |at: Millis| now.saturating_sub(at) <= RECENT;
+    let is_answered_late = || late_at(one).is_some_and(is_lately);
+    let is_recent = is_lately(one.updated_at) || is_answered_late();
     // One within a project is listed with what waits there.
     let is_elsewhere = one.from_project_id != one.to_project_id;
     match one.state {
         State::Failed => Some(0),
         State::Planned | State::Pending => Some(1),
         State::Declined | State::Expired if is_recent => Some(2),
+        State::Cancelled if is_answered_late() => Some(2),
         State::Offered | State::Accepted if is_elsewhere => Some(3),
         State::Completed if is_recent => Some(4),
         _ => None,
     }
+}
+
+/// When a result came last that is not the hand-off's own.
+fn late_at(one: &Handoff) -> Option<Millis> {
+    // Most plans hold none, and are not read for it.
+    let may_hold = one.plan.contains("late_results");
+    let late = may_hold.then(|| Plan::of(one).late_results)?;
+    late.last().and_then(|late| parse_rfc3339(&late.at))
 }
 
 /// What of a long error fits, up to the end of a clause; the whole of it is in `handoff show`.
@@ -86,10 +102,16 @@ fn first_clauses(error: String) -> String {
     end.map_or(head, |end| head.split_at(end).0).to_owned()
 }
 
-fn row(tx: &mut Tx<'_>, env: &Env<'_>, one: &Handoff) -> Result<SentHandoff, Failure> {
+/// The row of a hand-off as its sender sees it; none of one that was taken back and whose late results are kept apart from the sender.
+fn row(tx: &mut Tx<'_>, env: &Env<'_>, one: &Handoff) -> Result<Option<SentHandoff>, Failure> {
     let sender = isolation::Viewer { project: Some(&one.from_project_id), grant: None };
     let view = isolation::shown_to(tx, sender, one, Row::of(one, &[]))?.handoff;
     let id = short(&view.handoff_id);
+    let late = view.late_results.last();
+    if view.state == State::Cancelled && late.is_none() {
+        return Ok(None);
+    }
+    let late = late.map(|late| format!("late result of {}: {}", late.by, late.result));
     let (why, help) = match view.state {
         State::Failed | State::Planned | State::Pending => {
             let names_repository =
@@ -97,26 +119,28 @@ fn row(tx: &mut Tx<'_>, env: &Env<'_>, one: &Handoff) -> Result<SentHandoff, Fai
             let option = if names_repository { format!(" {OTHER_REPOSITORY}") } else { String::new() };
             (view.last_error.map(first_clauses), Some(format!("baton handoff retry {id}{option}")))
         }
-        State::Declined | State::Expired | State::Completed => {
-            let late =
-                view.late_results.last().map(|late| format!("late result of {}: {}", late.by, late.result));
+        State::Declined | State::Expired | State::Completed | State::Cancelled => {
             let result = late.or(view.result).filter(|_| !env.hides_subjects());
             (result, Some(format!("baton handoff show {id}")))
         }
+        State::Accepted if late.is_some() => {
+            (late.filter(|_| !env.hides_subjects()), Some(format!("baton handoff show {id}")))
+        }
         State::Offered => (nobody_there(tx, one)?, None),
-        _ => (None, None),
+        State::Accepted => (None, None),
     };
-    Ok(SentHandoff {
+    Ok(Some(SentHandoff {
         state: view.state,
         subject: subject(env, &view.subject),
         to_project_id: view.to_project_id,
         holder: view.accepted_by,
+        ended_by: view.ended.map(|ended| ended.by),
         why: why.map(|text| quotable(&text, WHY)).filter(|text| !text.is_empty()),
         help,
         created_at: view.created_at,
         updated_at: view.updated_at,
         handoff_id: view.handoff_id,
-    })
+    }))
 }
 
 /// Why an offer waits whose receiver does not exist yet: no repository is registered as its project.

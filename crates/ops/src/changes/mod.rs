@@ -196,15 +196,17 @@ fn find(
     }
 }
 
-/// The refusal where the baton that the caller holds has no changes: those of an earlier one may be outdated, so they are named.
+/// The refusal where the baton that the caller holds has no changes: those of another one may not be meant, so they are named.
 fn none_held(tx: &mut Tx<'_>, project_id: &str, held: &str) -> Result<Refusal, Failure> {
     let refusal = none(format!("baton {}, which you hold, has no changes", short(held)));
     let hint = match changes::newest(tx, project_id, 1)?.pop() {
-        Some(earlier) => {
-            let id = short(&earlier.baton_id);
-            let by = visible(&earlier.identity);
+        Some(other) => {
+            let id = short(&other.baton_id);
+            let by = visible(&other.identity);
+            let left_at = baton::get(tx, project_id, held)?.map(|held| held.created_at);
+            let age = if left_at.is_some_and(|at| other.created_at > at) { "newer" } else { "older" };
             format!(
-                "baton {id} of {by} has older ones: `baton changes show {id}` tells them, and each command takes that id"
+                "baton {id} of {by} has {age} ones: `baton changes show {id}` tells them, and each command takes that id"
             )
         }
         None => refusal.hint.clone(),

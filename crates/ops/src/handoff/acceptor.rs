@@ -314,6 +314,22 @@ pub(super) fn keep_late(
     Ok(Some(note.delta_id))
 }
 
+/// Writes down who ended a hand-off by closing its task. Its result is the reason; where another than the acceptor closed it, that was
+/// done in the acceptor's place.
+pub(super) fn record_close(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    (was, after): (State, &mut Handoff),
+    by: &str,
+) -> Result<(), Failure> {
+    let holder = if was == State::Accepted { Acceptor::of(tx, after)? } else { None };
+    let forced = after.result.clone().filter(|_| holder.is_some_and(|holder| !is(&holder.identity, by)));
+    let mut plan = Plan::of(after);
+    plan.ended = Some(Ending { by: by.to_owned(), at: rfc3339(env.now), why: after.result.clone(), forced });
+    after.plan = plan.to_text();
+    Ok(())
+}
+
 /// Writes down who ended a hand-off, and tells its holder, with the reason.
 pub(crate) fn record_end(
     tx: &mut Tx<'_>,

@@ -11,8 +11,8 @@ use super::steps::Plan;
 use crate::project::are_separated;
 
 /// The fields of a hand-off's plan that say who accepted it, where, and what else its receiver's people said.
-pub(crate) const RECEIVER_FIELDS: [&str; 5] =
-    ["accepted_by", "accepted_place", "accepted_bearer", "accepted_as", "late_results"];
+pub(crate) const RECEIVER_FIELDS: [&str; 6] =
+    ["accepted_by", "accepted_place", "accepted_bearer", "accepted_as", "closed_by", "late_results"];
 /// The field that says who ended it.
 pub(crate) const ENDED_FIELD: &str = "ended";
 

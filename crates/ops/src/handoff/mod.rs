@@ -74,11 +74,10 @@ fn unknown(id: &str) -> Refusal {
     )
 }
 
-/// The same refusal, with the id of the hand-off in the command that its hint names.
+/// The same refusal, with the id of the hand-off in the commands that its hint names.
 pub(crate) fn with_id(refusal: Refusal, handoff_id: &str) -> Refusal {
-    let hint = refusal
-        .hint
-        .replace("`baton handoff show ID`", &format!("`baton handoff show {}`", short(handoff_id)));
+    let id = short(handoff_id);
+    let hint = refusal.hint.replace(" ID`", &format!(" {id}`")).replace(" ID ", &format!(" {id} "));
     Refusal { hint, ..refusal }
 }
 

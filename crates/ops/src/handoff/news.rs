@@ -53,7 +53,21 @@ pub(super) fn signal_sender(
         created_at: env.now,
         ..Message::default()
     };
+    if handoff.state == State::Failed && is_unread(tx, &news)? {
+        return Ok(());
+    }
     Ok(message::insert(tx, &news)?)
+}
+
+/// Whether the same news waits to be read: a failure that a retry ran into again is one failure.
+fn is_unread(tx: &mut Tx<'_>, news: &Message) -> Result<bool, Failure> {
+    let waiting = message::pending(tx, &news.project_id, &news.to_identity, news.created_at)?;
+    Ok(waiting.iter().any(|one| {
+        one.kind == news.kind
+            && one.from_identity == news.from_identity
+            && one.subject == news.subject
+            && one.body == news.body
+    }))
 }
 
 /// Signals to the sender that the issues of a hand-off are in a repository with another name; `follows`: the receiver's registration takes

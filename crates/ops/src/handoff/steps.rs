@@ -64,6 +64,9 @@ pub(crate) struct Plan {
     /// Its task was closed in the Beads file, which does not say by whom.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub closed_in_file: bool,
+    /// Who closed its task through Baton: the hand-off ends a step later, in that name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub closed_by: Option<String>,
     /// Results that came when another stood, or from one who had not accepted it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub late_results: Vec<LateResult>,

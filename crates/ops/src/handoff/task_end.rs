@@ -13,12 +13,16 @@ use crate::op::Env;
 use crate::saga::apply_event;
 use crate::task::successor;
 
-/// After the receiver has closed the task through Baton: queues a step that completes the transfer in both projects.
-pub(crate) fn task_closed(tx: &mut Tx<'_>, env: &Env<'_>, closed: &Task) -> Result<(), Failure> {
-    match handoff::by_task(tx, &closed.project_id, &closed.task_id)? {
-        Some(known) => queue(tx, env, &known),
-        None => Ok(()),
+/// After the receiver has closed the task through Baton: queues a step that completes the transfer in both projects, in the name of
+/// who closed it.
+pub(crate) fn task_closed(tx: &mut Tx<'_>, env: &Env<'_>, closed: &Task, by: &str) -> Result<(), Failure> {
+    let Some(mut known) = handoff::by_task(tx, &closed.project_id, &closed.task_id)? else { return Ok(()) };
+    if matches!(known.state, State::Offered | State::Accepted) {
+        let plan = Plan { closed_by: Some(by.to_owned()), closed_in_file: false, ..Plan::of(&known) };
+        known.plan = plan.to_text();
+        handoff::put(tx, &known)?;
     }
+    queue(tx, env, &known)
 }
 
 /// Queues the step that ends a hand-off as its task has ended. That is a transaction of its own: it writes in the sender's project.
@@ -66,7 +70,7 @@ pub(crate) fn follow_file(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> R
             .any(|step| step.kind == Kind::Closed && !Step::is_over(step));
         if !row.is_open() && !is_queued {
             if row.status != "tombstone" {
-                known.plan = Plan { closed_in_file: true, ..Plan::of(&known) }.to_text();
+                known.plan = Plan { closed_in_file: true, closed_by: None, ..Plan::of(&known) }.to_text();
                 handoff::put(tx, &known)?;
             }
             queue(tx, env, &known)?;
@@ -96,11 +100,13 @@ pub(super) fn end(
     let Ok(state) = state.advance(event) else { return Ok(LocalStepOutcome::Done(None)) };
     let was = std::mem::replace(&mut handoff.state, state);
     handoff.updated_at = env.now;
-    let in_file = !is_deleted && Plan::of(handoff).closed_in_file;
+    let Plan { closed_in_file, closed_by, .. } = Plan::of(handoff);
+    let in_file = !is_deleted && closed_in_file;
     let by = match (is_deleted, in_file) {
         (true, _) => row.text("deleted_by").map(str::to_owned),
         (false, true) => None,
-        (false, false) => row.assignee.clone(),
+        // A close that an earlier version acknowledged names nobody: then its assignee has closed it.
+        (false, false) => closed_by.or_else(|| row.assignee.clone()),
     };
     let by = by.filter(|name| check_identity(name).is_ok()).unwrap_or_else(|| BOT.to_owned());
     if is_deleted {
@@ -113,10 +119,14 @@ pub(super) fn end(
         acceptor::record_end(tx, env, (was, handoff), &by, (Some(&why), None))?;
     } else {
         handoff.result = row.close_reason.or(handoff.result.take());
-        if in_file {
-            let reason = handoff.result.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
-            let why = format!("its task was closed in the Beads file{reason}");
-            acceptor::record_end(tx, env, (was, handoff), &by, (Some(&why), None))?;
+        match in_file {
+            true => {
+                let reason = handoff.result.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+                let why = format!("its task was closed in the Beads file{reason}");
+                acceptor::record_end(tx, env, (was, handoff), &by, (Some(&why), None))?;
+            }
+            // Whoever worked on the task has heard of the close itself.
+            false => acceptor::record_close(tx, env, (was, handoff), &by)?,
         }
     }
     record(tx, env, handoff, &by)?;

@@ -3,7 +3,7 @@
 use baton_model::delta::{Kind, brief_text};
 use baton_model::id::{check_identity, identity_key, short, visible};
 use baton_model::refusal::Refusal;
-use baton_model::session::{Session, session_released};
+use baton_model::session::Session;
 use baton_store::{Failure, Tx, baton, session};
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ pub(crate) fn keep_late_note(
             note.delta_id
         }
     };
-    let mut refusal = session_released(released, env.now);
+    let mut refusal = crate::ownership::release_refusal(tx, env, released)?;
     refusal.hint = format!("what you sent is kept as note {}; {}", short(&delta_id), refusal.hint);
     Ok(refusal.with("kept_delta_id", delta_id))
 }

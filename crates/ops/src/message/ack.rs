@@ -1,6 +1,6 @@
 //! `mail_ack` and `signal_ack`: say that a message was taken in.
 
-use baton_model::id::identity_key;
+use baton_model::id::{caller_name, identity_key, is_bot};
 use baton_model::message::{Address, Message, Participation, usual_life};
 use baton_model::packet::one_line;
 use baton_model::refusal::{self, Refusal};
@@ -237,8 +237,11 @@ fn unknown(identity: &str) -> Refusal {
     Refusal::new(
         refusal::Kind::NotFound,
         "message_unknown",
-        format!("there is no such signal for {identity}"),
-        format!("`baton signal pending --as {identity}` lists what waits"),
+        format!("there is no such signal for {}", caller_name(identity)),
+        match is_bot(identity) {
+            true => "say whose it is: `--as NAME`".to_owned(),
+            false => format!("`baton signal pending --as {identity}` lists what waits"),
+        },
     )
 }
 

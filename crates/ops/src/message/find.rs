@@ -1,6 +1,6 @@
 //! Finds the message that is meant, and checks that the caller takes part in it.
 
-use baton_model::id::{short, visible};
+use baton_model::id::{caller_name, is_bot, short, visible};
 use baton_model::message::{Message, Participation};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::role::role_key;
@@ -54,17 +54,25 @@ fn held_by_another(found: &Message, identity: &str, roles: &[String]) -> Refusal
             Kind::Refused,
             "role_missing",
             format!("message {} is for whoever of role {role} takes it first", short(&found.message_id)),
-            format!("register for it: baton agent register --as {identity} --role {role}"),
+            format!(
+                "register for it: baton agent register --as {} --role {role}",
+                named_or_placeholder(identity)
+            ),
         )
         .with("role", role),
         Some(role) if roles.iter().any(|own| role_key(own) == role_key(role)) => role_taken(found),
         _ => Refusal::new(
             Kind::NotFound,
             "message_unknown",
-            format!("there is no such message for {identity}"),
-            format!("`baton mail inbox --as {identity} --all` lists what there is"),
+            format!("there is no such message for {}", caller_name(identity)),
+            format!("`baton mail inbox --as {} --all` lists what there is", named_or_placeholder(identity)),
         ),
     }
+}
+
+/// The name in a command that the caller is to give, also a caller without one.
+fn named_or_placeholder(identity: &str) -> &str {
+    if is_bot(identity) { "NAME" } else { identity }
 }
 
 /// The refusal for a role's message that another identity has taken.

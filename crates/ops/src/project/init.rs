@@ -143,7 +143,9 @@ impl Operation for Init {
         }
         let chosen = choose(cx, &input)?;
         let (project_id, root) = (chosen.root.project_id.clone(), chosen.root.path.clone());
-        let address = cx.store.read(|tx| ChangedAddress::find(tx, &chosen, &input, &fields))?;
+        let is_harmless = RegistrationInput::of(&input, &fields, enterprise.as_deref()).is_remote_harmless();
+        let address =
+            cx.store.read(|tx| ChangedAddress::find(tx, &chosen, &input, (&fields, is_harmless)))?;
         let takes_address = address.as_ref().is_some_and(|address| address.is_taken);
         let is_fork = input.separate && chosen.is_new && names_other_remote(&fields, input.remote.as_deref());
         if takes_address || is_fork {
@@ -151,12 +153,10 @@ impl Operation for Init {
             (fields.vcs_remote_url, fields.vcs_provider) = (None, None);
         }
         let wanted = RegistrationInput {
-            input: &input,
-            said: &fields,
             takes_address,
             keeps_address: address.is_some() && !takes_address,
-            enterprise: enterprise.as_deref(),
             flag: repo.as_deref(),
+            ..RegistrationInput::of(&input, &fields, enterprise.as_deref())
         };
         let registered = register(cx, &wanted, &chosen, &identity)?;
         let mut remarks = wanted.remarks(&registered);

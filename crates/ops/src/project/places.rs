@@ -1,5 +1,8 @@
 //! `project_places`: where a project is worked on.
 
+use std::path::Path;
+
+use baton_model::repository::WorkingCopy;
 use baton_model::session::{Session, View};
 use baton_store::project_root::ProjectRoot;
 use baton_store::{Failure, project_root, session};
@@ -7,11 +10,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::displaced::{is_displaced, is_taken};
-use crate::op::{Cx, Env, Meta, Operation};
+use crate::op::{Cx, Env, Meta, Operation, PathKind};
 use crate::{ownership, resolve};
 
-/// How many of the newest sessions of a project tell which branch a worktree had that is gone.
-const MAX_SCANNED_SESSIONS: i64 = 50;
+/// How many of the newest sessions of a project tell which branch a worktree had that is gone, or one of another machine.
+const MAX_SCANNED_SESSIONS: i64 = 200;
 
 /// Lists the places of a project.
 pub struct Places;
@@ -65,7 +68,7 @@ pub struct PlaceRow {
     /// Whether another repository lies in the folder by now.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub holds_other: bool,
-    /// Where the worktree was moved to, if its folder is gone and its branch is checked out in another one.
+    /// Where the worktree was moved to, if git knows it still and its branch is checked out in another folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved_to: Option<String>,
     /// The branch that is checked out now; of another machine, the one that a session said last.
@@ -97,22 +100,24 @@ impl Operation for Places {
 
     fn run(input: PlacesInput, cx: &mut Cx<'_>) -> Result<PlacesOutput, Failure> {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
-        let (known, open) = cx.store.read(|tx| {
+        let (known, sessions) = cx.store.read(|tx| {
             resolve::require_project(tx, &project_id)?;
-            Ok((project_root::of_project(tx, &project_id)?, session::open(tx, &project_id)?))
+            let open = session::open(tx, &project_id)?;
+            let newest = session::newest(tx, &project_id, MAX_SCANNED_SESSIONS)?;
+            Ok((project_root::of_project(tx, &project_id)?, Sessions { open, newest }))
         })?;
         let mut items = Vec::new();
         for place in known.iter().filter(|place| !is_displaced(place)) {
-            let row = place_row(&cx.env, place, &open);
+            let row = place_row(&cx.env, place, &sessions);
             let is_gone = row.is_there == Some(false) && place.is_worktree;
-            let moved_to = if is_gone { new_folder(cx, place, &known)? } else { None };
+            let moved_to = if is_gone { new_folder(&cx.env, place, &known, &sessions) } else { None };
             items.push(PlaceRow { moved_to, ..row });
         }
-        for session in &open {
+        for session in &sessions.open {
             let Some(copy) = &session.working_copy else { continue };
             let is_listed = |row: &PlaceRow| row.machine == session.location.machine && row.path == copy.root;
             if !items.iter().any(is_listed) {
-                items.push(session_row(&cx.env, session, &open));
+                items.push(session_row(&cx.env, session, &sessions));
             }
         }
         // This machine's first.
@@ -121,25 +126,46 @@ impl Operation for Places {
     }
 }
 
-/// Where a worktree lies whose folder is gone: where the branch is checked out that a session had there last.
-fn new_folder(cx: &mut Cx<'_>, of: &ProjectRoot, known: &[ProjectRoot]) -> Result<Option<String>, Failure> {
-    let newest = cx.store.read(|tx| Ok(session::newest(tx, &of.project_id, MAX_SCANNED_SESSIONS)?))?;
-    let is_in_it = |one: &Session| {
-        one.location.machine == of.machine
-            && one.working_copy.as_ref().is_some_and(|copy| copy.root == of.path)
-    };
-    let last = newest.into_iter().find(is_in_it).and_then(|one| one.working_copy?.branch);
+/// The sessions that say what is checked out where.
+struct Sessions {
+    open: Vec<Session>,
+    /// The newest of all, the newest first.
+    newest: Vec<Session>,
+}
+
+impl Sessions {
+    /// What the last session said that is checked out in a folder of a machine.
+    fn last_copy(&self, machine: &str, path: &str) -> Option<&WorkingCopy> {
+        let mut all = self.open.iter().rev().chain(&self.newest);
+        all.find(|one| is_in(one, machine, path))?.working_copy.as_ref()
+    }
+}
+
+/// Whether a session works, or worked last, in a folder of a machine.
+fn is_in(session: &Session, machine: &str, path: &str) -> bool {
+    session.location.machine == machine && session.working_copy.as_ref().is_some_and(|copy| copy.root == path)
+}
+
+/// Where a worktree lies whose folder is gone: where the branch is checked out that a session had there last. Git has forgotten one
+/// that was removed, so that whatever has its branch now is another one.
+fn new_folder(env: &Env<'_>, of: &ProjectRoot, known: &[ProjectRoot], sessions: &Sessions) -> Option<String> {
     let is_main = |place: &&ProjectRoot| {
         !place.is_worktree && place.machine == of.machine && place.repository_id == of.repository_id
     };
-    let main = known.iter().find(is_main);
-    let found = last.zip(main).and_then(|(branch, main)| cx.env.host.checkout_of(&main.path, &branch));
-    Ok(found.filter(|found| known.iter().all(|place| place.path != *found)))
+    let main = known.iter().find(is_main)?;
+    let name = Path::new(&of.path).file_name()?.to_str()?;
+    let common_dir = of.common_dir.as_ref().or(main.common_dir.as_ref())?;
+    if env.host.path_kind(common_dir, &format!("worktrees/{name}")) == Some(PathKind::Nothing) {
+        return None;
+    }
+    let branch = sessions.last_copy(&of.machine, &of.path)?.branch.as_ref()?;
+    let found = env.host.checkout_of(&main.path, branch)?;
+    known.iter().all(|place| place.path != found).then_some(found)
 }
 
-fn place_row(env: &Env<'_>, place: &ProjectRoot, open: &[Session]) -> PlaceRow {
+fn place_row(env: &Env<'_>, place: &ProjectRoot, sessions: &Sessions) -> PlaceRow {
     let kind = if place.is_worktree { PlaceKind::Worktree } else { PlaceKind::Registered };
-    let row = row(env, (&place.machine, &place.path), kind, open);
+    let row = row(env, (&place.machine, &place.path), kind, sessions);
     let around = if row.is_this_machine { env.host.repository(&place.path) } else { None };
     if !around.is_some_and(|(root, now)| is_taken(place, &root, &now)) {
         return row;
@@ -148,24 +174,24 @@ fn place_row(env: &Env<'_>, place: &ProjectRoot, open: &[Session]) -> PlaceRow {
     PlaceRow { is_there: Some(false), holds_other: true, branch: None, commit: None, ..row }
 }
 
-fn session_row(env: &Env<'_>, session: &Session, open: &[Session]) -> PlaceRow {
+fn session_row(env: &Env<'_>, session: &Session, sessions: &Sessions) -> PlaceRow {
     let path = session.working_copy.as_ref().map(|copy| copy.root.as_str()).unwrap_or_default();
-    row(env, (&session.location.machine, path), PlaceKind::Session, open)
+    row(env, (&session.location.machine, path), PlaceKind::Session, sessions)
 }
 
-fn row(env: &Env<'_>, (machine, path): (&str, &str), kind: PlaceKind, open: &[Session]) -> PlaceRow {
+fn row(env: &Env<'_>, (machine, path): (&str, &str), kind: PlaceKind, sessions: &Sessions) -> PlaceRow {
     let is_this_machine = machine == env.caller.location.machine;
-    let own = |session: &&Session| {
-        session.location.machine == machine
-            && session.working_copy.as_ref().is_some_and(|copy| copy.root == path)
-    };
-    let sessions: Vec<&Session> = open.iter().filter(own).collect();
+    let own: Vec<&Session> = sessions.open.iter().filter(|one| is_in(one, machine, path)).collect();
     let around = if is_this_machine { env.host.repository(path) } else { None };
     let now = around.filter(|(root, _)| root == path).map(|(_, repository)| repository);
-    let last = || sessions.last().and_then(|session| session.working_copy.as_ref());
+    // Of a folder here that is gone, only who is at work in it says what it had.
+    let last = match is_this_machine {
+        true => own.last().and_then(|session| session.working_copy.as_ref()),
+        false => sessions.last_copy(machine, path),
+    };
     let (branch, commit) = match &now {
         Some(now) => (now.branch.clone(), now.commit.clone()),
-        None => (last().and_then(|copy| copy.branch.clone()), last().and_then(|copy| copy.commit.clone())),
+        None => (last.and_then(|copy| copy.branch.clone()), last.and_then(|copy| copy.commit.clone())),
     };
     PlaceRow {
         machine: machine.to_owned(),
@@ -177,6 +203,6 @@ fn row(env: &Env<'_>, (machine, path): (&str, &str), kind: PlaceKind, open: &[Se
         is_there: if is_this_machine { env.host.has_folder(path) } else { None },
         branch,
         commit,
-        sessions: sessions.iter().map(|session| ownership::view(env, session)).collect(),
+        sessions: own.iter().map(|session| ownership::view(env, session)).collect(),
     }
 }

@@ -39,14 +39,23 @@ pub(super) struct RegistrationInput<'a> {
     pub said: &'a DocumentFields,
     /// The remote has another address than the ledger knows, and it counts.
     pub takes_address: bool,
-    /// The remote has another address, and that of the ledger counts.
+    /// The remote or the document has another address, and that of the ledger counts.
     pub keeps_address: bool,
     pub enterprise: Option<&'a str>,
     /// The tracker of the flag.
     pub flag: Option<&'a str>,
 }
 
-impl RegistrationInput<'_> {
+impl<'a> RegistrationInput<'a> {
+    /// What a call and a document say, where the ledger knows no other address and no flag names a tracker.
+    pub(super) fn of(
+        input: &'a InitInput,
+        document: &'a DocumentFields,
+        enterprise: Option<&'a str>,
+    ) -> Self {
+        Self { input, said: document, takes_address: false, keeps_address: false, enterprise, flag: None }
+    }
+
     /// Flags win over the document, that over what was guessed. What was decided before stands against the document, unless
     /// that is to be read back. Where a document that the user does not trust leads, nothing of the user's goes.
     pub(super) fn project(&self, known: &Project) -> Project {
@@ -83,7 +92,11 @@ impl RegistrationInput<'_> {
 
     /// Whether a tracker of the document counts: the user confirmed it, or it is the repository that the user cloned.
     fn is_confirmed(&self, repo: &str) -> bool {
-        self.input.document_trusted || self.own_repo().is_some_and(|own| is_same_repo(&own, repo))
+        self.input.document_trusted || self.is_own_repo(repo)
+    }
+
+    fn is_own_repo(&self, repo: &str) -> bool {
+        self.own_repo().is_some_and(|own| is_same_repo(&own, repo))
     }
 
     /// The tracker that the document names, in its own field or by its remote, and that does not count.
@@ -95,19 +108,25 @@ impl RegistrationInput<'_> {
 
     /// Whether the document's remote counts: issues go where it leads, unless it leads away from GitHub.
     fn is_remote_believed(&self) -> bool {
+        self.said.vcs_remote_url.is_some() && (self.input.document_trusted || self.is_remote_harmless())
+    }
+
+    /// Whether the document's remote counts without the user's word: it takes no issues, or is the user's own repository.
+    pub(super) fn is_remote_harmless(&self) -> bool {
         let Some(remote) = self.said.vcs_remote_url.as_deref() else { return false };
         let repo = parse_issues_repo(remote, self.enterprise).ok();
         let takes_issues = is_github(remote, self.enterprise)
             || is_github(remote, None)
             || self.said.vcs_provider.as_deref() == Some("github");
-        !takes_issues || self.input.document_trusted || repo.is_some_and(|repo| self.is_confirmed(&repo))
+        !takes_issues || repo.is_some_and(|repo| self.is_own_repo(&repo))
     }
 
     fn provider(&self, known: &Project, remote: Option<&str>) -> String {
         let guess = |remote| guess_vcs(remote, self.enterprise).to_owned();
         let guessed = guess(known.vcs_remote_url.as_deref());
         let decided = known.vcs_provider.clone().filter(|known| !self.input.sync && *known != guessed);
-        let provider = self.said.vcs_provider.clone();
+        // Whose remote does not count is not asked for its host either.
+        let provider = self.said.vcs_provider.clone().filter(|_| !self.keeps_address);
         let before = known.vcs_provider.clone().filter(|_| !self.takes_address);
         self.input.vcs.clone().or(decided).or(provider).or(before).unwrap_or_else(|| guess(remote))
     }
@@ -154,8 +173,11 @@ impl RegistrationInput<'_> {
 
     /// The registration as the document is to show it: what it says and what does not count stays there.
     pub(super) fn document_view(&self, project: &Project) -> Project {
-        let remote = self.said.vcs_remote_url.clone().filter(|_| !self.is_remote_believed());
+        let is_apart = self.keeps_address || !self.is_remote_believed();
+        let remote = self.said.vcs_remote_url.clone().filter(|_| is_apart);
+        let provider = self.said.vcs_provider.clone().filter(|_| self.keeps_address);
         Project {
+            vcs_provider: provider.or_else(|| project.vcs_provider.clone()),
             issues_github_repo: project
                 .issues_github_repo
                 .clone()

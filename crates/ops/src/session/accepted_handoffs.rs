@@ -15,7 +15,7 @@ use crate::op::Env;
 use crate::token_rights;
 
 /// Of the accepted hand-offs of a project, those that this session answers for.
-fn of_session<'a>(
+pub(crate) fn of_session<'a>(
     accepted: &'a [Handoff],
     session_id: &'a str,
     identity: &'a str,

@@ -3,7 +3,7 @@
 use baton_model::accounting::Remark;
 use baton_model::id::check_label;
 use baton_model::refusal::Refusal;
-use baton_model::session::{ReleaseReason, Session, session_released};
+use baton_model::session::{ReleaseReason, Session};
 use baton_store::{Failure, Tx, handoff};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -113,7 +113,7 @@ impl Operation for End {
 
 /// The refusal for a session that is over. The reason is kept as a note, as the words of every late call are.
 fn late(tx: &mut Tx<'_>, env: &mut Env<'_>, own: &Session, reason: Option<&str>) -> Result<Refusal, Failure> {
-    let Some(reason) = reason else { return Ok(session_released(own, env.now)) };
+    let Some(reason) = reason else { return crate::ownership::release_refusal(tx, env, own) };
     let note = json!({ "text": "end of a released session", "late_reason": reason });
     keep_late_note(tx, env, own, (&note, &note))
 }

@@ -2,7 +2,7 @@
 
 use baton_model::liveness;
 use baton_model::refusal::{Kind, Refusal};
-use baton_model::session::{Limits, Session, session_released};
+use baton_model::session::{Limits, Session};
 use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, session};
 use schemars::JsonSchema;
@@ -98,7 +98,7 @@ fn beat(input: &HeartbeatInput, cx: &mut Cx<'_>, project_id: &str) -> Result<Hea
         if !session::keep_alive(tx, &own, env.now)? {
             // Released by another connection since it was read.
             let released = resolve::session_by_id(tx, project_id, &own.session_id)?;
-            return Err(session_released(&released, env.now).into());
+            return Err(crate::ownership::release_refusal(tx, env, &released)?.into());
         }
         Ok(HeartbeatOutput::of(own, env))
     })

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use baton_model::accounting::{Remark, RemarkKind};
 use baton_model::delta::Kind;
-use baton_model::id::{identity_key, short, visible};
+use baton_model::id::{caller_name, identity_key, short, visible};
 use baton_model::packet_from_ledger::is_left_unwrapped;
 use baton_model::session::{Release, ReleaseReason, Session};
 use baton_store::{Failure, Tx, baton, delta, session};
@@ -186,7 +186,7 @@ pub(super) fn no_baton_text(picked: &PickupResult, recovered: Option<&Recovered>
         }
         (None, _, n) => format!(
             "no open baton is meant for {}; {n} {} for others and can be taken by id",
-            picked.identity,
+            caller_name(&picked.identity),
             if n == 1 { "waits" } else { "wait" }
         ),
     }

@@ -56,7 +56,7 @@ use crate::op::Env;
 use crate::ownership::has_process_ended;
 use crate::project::require_not_merged;
 use crate::token_rights;
-pub(crate) use accepted_handoffs::abandoned;
+pub(crate) use accepted_handoffs::{abandoned, of_session as accepted_of_session};
 pub use activity::TokenUsage;
 pub use bundle_view::{Ancestor, Context, InProgress, PickedBaton, PickupOutput};
 pub use checkpoint::{Checkpoint, CheckpointInput, CheckpointOutput};

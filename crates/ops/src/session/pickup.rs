@@ -91,6 +91,9 @@ pub struct PickupResult {
     /// The pickup began the session.
     #[serde(default)]
     pub started: bool,
+    /// Of a dry run: why the pickup would be refused.
+    #[serde(skip)]
+    pub obstacle: Option<String>,
     /// It was decided for an earlier call of the same request.
     #[serde(skip)]
     pub replayed: bool,
@@ -203,6 +206,7 @@ pub(super) fn preview(
         baton_id: decision.baton.as_ref().map(|b| b.baton_id.clone()),
         recovered_session_id: recovered.map(|s| s.session_id),
         waiting_for_others: decision.waiting_for_others,
+        obstacle: decision.obstacle.map(|no| format!("{}: {}", no.message, no.hint)),
         ..PickupResult::default()
     })
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use baton_model::accounting::Remark;
 use baton_model::baton::Baton;
-use baton_model::delta::{Delta, Kind};
+use baton_model::delta::{Delta, Kind, Row};
 use baton_model::message::{self as message_view, Message};
 use baton_model::packet::ValidatedPacket;
 use baton_model::project::Project;
@@ -93,9 +93,16 @@ fn recent_entries(
     env: &Env<'_>,
     project_id: &str,
     (limits, full): (&BundleLimits, bool),
-) -> Result<Vec<baton_model::delta::Row>, Failure> {
+) -> Result<Vec<Row>, Failure> {
     let entries = delta::newest(tx, project_id, env.now - DAY, limits.recent_read())?;
     Ok(entries.iter().filter(|entry| full || says_something(entry)).map(Delta::brief).collect())
+}
+
+/// The entries that are not among those that were recovered, which the answer has already.
+fn without_recovered(mut recent: Vec<Row>, recovered: Option<&Recovered>) -> Vec<Row> {
+    let shown = recovered.map(|left| left.deltas.as_slice()).unwrap_or_default();
+    recent.retain(|entry| !shown.iter().any(|one| one.delta_id == entry.delta_id));
+    recent
 }
 
 /// Cuts lists, and notes the fields that were cut.
@@ -128,11 +135,11 @@ pub(super) fn read(
     let mut tasks = task::open(tx, project_id, limits.tasks_read())?;
     crate::handoff::without_sender_text(tx, env, project_id, &mut tasks)?;
     let adrs = delta::newest_kind(tx, project_id, Kind::Decision, rows(limits.decisions))?;
-    let recent = recent_entries(tx, env, project_id, (limits, full))?;
     let replay = replay_of(tx, env, project_id, picked)?;
     let messages = messages(tx, env, project_id, picked, &replay)?;
     let project = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
     let recovered = recovered(tx, env, project_id, picked, full)?;
+    let recent = without_recovered(recent_entries(tx, env, project_id, (limits, full))?, recovered.as_ref());
     let lineage = lineage(tx, project_id, picked, limits)?;
     let roster: Vec<View> = open.iter().map(|session| ownership::view(env, session)).collect();
     let rules_reminders = reminders(tx, env, &project, (&open, &roster), (picked, recovered.as_ref()))?;
@@ -327,10 +334,11 @@ fn focus(wrap: &Delta) -> Vec<String> {
 }
 
 fn warnings(picked: &PickupResult, recovered: Option<&Recovered>) -> Vec<Warning> {
-    if picked.baton_id.is_some() {
-        return Vec::new();
-    }
-    vec![Warning::new(WarningKind::Baton(BatonWarning::NoBaton), no_baton_text(picked, recovered))]
+    let warning = |kind, text| Warning::new(WarningKind::Baton(kind), text);
+    let obstacle = picked.obstacle.as_ref().map(|why| format!("a pickup would be refused, since {why}"));
+    let no_baton = picked.baton_id.is_none().then(|| no_baton_text(picked, recovered));
+    let obstacle = obstacle.map(|text| warning(BatonWarning::AlreadyHolding, text));
+    obstacle.into_iter().chain(no_baton.map(|text| warning(BatonWarning::NoBaton, text))).collect()
 }
 
 /// Open tasks, those tagged with the baton's focus first.

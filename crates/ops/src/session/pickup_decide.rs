@@ -4,12 +4,15 @@ use baton_model::baton::{Baton, ClaimOutcome, Picker, State, check_predecessor};
 use baton_model::handoff::Handoff;
 use baton_model::id::{is_bot, short};
 use baton_model::refusal::{self, Refusal};
+use baton_model::repository::WorkingCopy;
 use baton_model::session::{ReleaseReason, Session};
+use baton_model::shell::shell_word;
 use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, agent, baton, handoff, session};
 use serde_json::{Value, json};
 
 use super::pickup::{Pickup, PickupInput};
+use super::working_copy::of_caller;
 use super::{Heartbeat, RegistrationOutcome, Start, accepted_handoffs, pickup_handoff, register};
 use crate::op::{Env, Operation};
 use crate::ownership::{has_other_process_ended, is_at_work};
@@ -149,6 +152,8 @@ pub(super) struct Decision {
     pub(super) waiting_for_others: usize,
     /// The hand-offs that the project has accepted and not ended.
     pub(super) accepted: Vec<Handoff>,
+    /// Why the call would be refused if it were no dry run.
+    pub(super) obstacle: Option<Refusal>,
 }
 
 impl Decision {
@@ -209,10 +214,13 @@ pub(super) fn decide(
     let yields = predecessor.as_ref().map(|before| check_predecessor(before, &picker)).transpose()?;
     let claim = found.as_ref().map(|found| claim_baton(tx, env, found, &own, &picker)).transpose()?;
     let unwrapped = from.filter(|from| found.is_none() && Some(&from.session_id) != own_id.as_ref());
-    if let Some(held) = &held
-        && found.as_ref().map_or(unwrapped.is_some(), |found| *held != found.baton_id)
-    {
-        return Err(already_holding(held).into());
+    let other = held
+        .as_ref()
+        .filter(|held| found.as_ref().map_or(unwrapped.is_some(), |found| **held != found.baton_id));
+    let obstacle = other.map(|held| already_holding(held));
+    // A dry run takes nothing, so it answers.
+    if let Some(refusal) = obstacle.as_ref().filter(|_| !input.dry_run) {
+        return Err(refusal.clone().into());
     }
     Ok(Decision {
         registration: own,
@@ -223,6 +231,7 @@ pub(super) fn decide(
         session_to_recover: unwrapped,
         waiting_for_others,
         accepted,
+        obstacle,
     })
 }
 
@@ -264,8 +273,41 @@ fn claim_baton(
         Err(refusal) if refusal.code == "baton_spent" => {
             Err(exported_refusal(tx, env, found)?.unwrap_or(refusal).into())
         }
-        claimed => claimed.map_err(|refusal| other_batons(tx, env, found, refusal)),
+        claimed => claimed.map_err(|refusal| {
+            let own = holder.as_ref().and_then(|holder| own_holder_hint(env, holder, picker.identity));
+            match (own, other_batons(tx, env, found, refusal)) {
+                (Some(own), Failure::Refused(no)) if no.code == "baton_claimed" => {
+                    Refusal { hint: format!("{own}. Otherwise {}", no.hint), ..no }.into()
+                }
+                (_, failure) => failure,
+            }
+        }),
     }
+}
+
+/// What a caller without a name is told of a holder in the place where the caller stands, who may be the same agent.
+fn own_holder_hint(env: &Env<'_>, holder: &Session, identity: &str) -> Option<String> {
+    let is_process = !holder.location.process.is_empty() && holder.location == env.caller.location;
+    let root = |copy: &Option<WorkingCopy>| copy.as_ref().map(|copy| copy.root.clone());
+    let is_machine = holder.location.machine == env.caller.location.machine;
+    let is_folder =
+        is_machine && holder.working_copy.is_some() && root(&holder.working_copy) == root(&of_caller(env));
+    if !is_bot(identity) || !token_rights::may_act_in(env, holder) || !(is_process || is_folder) {
+        return None;
+    }
+    let id = short(&holder.session_id);
+    let place = if is_process { "from this process" } else { "in this folder" };
+    Some(match is_bot(&holder.identity) {
+        true => format!(
+            "session {id} picked it up {place}: if that is you, you hold it already, and `export BATON_SESSION={}` says so to every \
+             command; another agent here takes a name: `--as NAME`",
+            holder.session_id
+        ),
+        false => format!(
+            "{0} picked it up {place}: if that is you, say so with `--as {0}`, or `export BATON_IDENTITY={0}` once",
+            shell_word(&holder.identity)
+        ),
+    })
 }
 
 /// For a claimed baton, the refusal also lists the project's other batons without a live holder.

@@ -4,10 +4,10 @@ use baton_model::access::Grant;
 use baton_model::baton::is_addressed_to;
 use baton_model::delta::Kind;
 use baton_model::handoff::{Event, Handoff, State as HandoffState};
-use baton_model::id::{short, visible};
+use baton_model::id::{is_bot, short, visible};
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::{ReleaseReason, Session};
-use baton_model::time::rfc3339;
+use baton_model::time::{parse_rfc3339, rfc3339};
 use baton_store::state::State;
 use baton_store::{Failure, Store, Tx, baton, handoff, session, state};
 use serde_json::json;
@@ -209,10 +209,7 @@ fn abandoned_by(
     handoff: &Handoff,
     force: bool,
 ) -> Result<Option<Session>, Failure> {
-    let Some(id) = Plan::of(handoff).accepted_by.filter(|_| handoff.state == HandoffState::Accepted) else {
-        return Ok(None);
-    };
-    let Some(by) = session::get(tx, &handoff.to_project_id, &id)? else { return Ok(None) };
+    let Some(by) = acceptor_session(tx, handoff)? else { return Ok(None) };
     // Who ended it has left what it had accepted, also where another session of that name is at work.
     let has_left = by.release.as_ref().is_some_and(|release| release.reason == ReleaseReason::Ended);
     let last = match has_left {
@@ -232,13 +229,28 @@ fn waiting_baton(tx: &mut Tx<'_>, by: &Session) -> Result<Option<String>, Failur
 
 /// The baton with which an accepted hand-off waits.
 pub(crate) fn baton_of(tx: &mut Tx<'_>, handoff: &Handoff) -> Result<Option<String>, Failure> {
-    let Some(id) = Plan::of(handoff).accepted_by.filter(|_| handoff.state == HandoffState::Accepted) else {
-        return Ok(None);
-    };
-    match session::get(tx, &handoff.to_project_id, &id)? {
+    match acceptor_session(tx, handoff)? {
         Some(by) => waiting_baton(tx, &by),
         None => Ok(None),
     }
+}
+
+/// The session that accepted a hand-off; of one that was accepted by a name alone, the last of that name, unless it was over by then.
+fn acceptor_session(tx: &mut Tx<'_>, handoff: &Handoff) -> Result<Option<Session>, Failure> {
+    if handoff.state != HandoffState::Accepted {
+        return Ok(None);
+    }
+    let Plan { accepted_by, accepted_as, accepted_at, .. } = Plan::of(handoff);
+    if let Some(id) = accepted_by {
+        return Ok(session::get(tx, &handoff.to_project_id, &id)?);
+    }
+    let Some(name) = accepted_as.filter(|name| !is_bot(name)) else { return Ok(None) };
+    let accepted_at = accepted_at.as_deref().and_then(parse_rfc3339);
+    let was_over = |last: &Session| {
+        let end = last.release.as_ref().map(|release| release.at);
+        end.zip(accepted_at).is_some_and(|(end, accepted)| end < accepted)
+    };
+    Ok(session::last_of(tx, &handoff.to_project_id, &name)?.filter(|last| !was_over(last)))
 }
 
 /// Whether the acceptor of the hand-off has left it, so that another agent may take it over.

@@ -118,7 +118,7 @@ impl WaitingChanges {
     /// As they look from the working copy in which they were made and whose files hold something else by now.
     fn beside_others(self) -> Self {
         let advice = format!(
-            "the same files hold other changes here: compare with `baton changes show {}`, or apply it in a new worktree",
+            "the same files hold other changes here: compare with `baton changes diff {}`, or apply them in a new worktree",
             self.baton_id
         );
         Self { is_changed_here: true, advice: Some(advice), ..self }
@@ -185,7 +185,7 @@ impl WaitingChanges {
             }
             None if self.is_changed_here => format!(
                 "Uncommitted changes ({count}) go with this baton; in this working copy, where they were made, the same files hold \
-                 something else by now: `baton changes show {}`.",
+                 something else by now: `baton changes diff {}` prints them.",
                 self.baton_id
             ),
             None => format!(

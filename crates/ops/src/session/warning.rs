@@ -37,6 +37,8 @@ pub enum BatonWarning {
     BatonTaken,
     /// None waits that the caller could continue from.
     NoBaton,
+    /// Of a dry run: the caller's session holds another one, so that a pickup would be refused.
+    AlreadyHolding,
     /// It is addressed to a name that is not known in the project.
     AddresseeUnknown,
     /// A field of its packet is unknown and has nearly the name of one that is read.

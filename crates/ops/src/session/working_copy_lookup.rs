@@ -41,19 +41,24 @@ pub(super) fn look_up(
     let known = cx.store.read(|tx| Ok(project_root::of_project(tx, project_id)?))?;
     let known = known.iter().find(|place| place.machine == *machine && place.path == copy.root);
     let holds_other = is_there == Some(true) && is_another(copy, host, is_own, known);
-    let switched = if is_there == Some(true) && is_own { other_branch(copy, host) } else { None };
+    let switched = if is_there == Some(true) && is_own { other_checkout(copy, host) } else { None };
     let now = PlaceNow { is_there, owner, holds_other, earlier: None };
     if is_there != Some(false) && !holds_other && switched.is_none() {
         return Ok(now);
     }
-    let Some(moved) = find_moved(cx, project_id, repository_id, copy)?.filter(|moved| *moved != copy.root)
-    else {
+    let found = match copy.branch.as_deref().filter(|_| switched.is_some() && !holds_other) {
+        // Its own repository is there and knows, also that its main working copy has the branch.
+        Some(branch) => host.checkout_of(&copy.root, branch),
+        None => find_moved(cx, project_id, repository_id, copy)?,
+    };
+    let Some(moved) = found.filter(|moved| *moved != copy.root) else {
         return Ok(PlaceNow { is_there: Some(switched.is_some() && !holds_other), ..now });
     };
-    let earlier = switched.map(|branch| {
-        format!("; {}, in which the work was left, has branch {} now", visible(&copy.root), visible(&branch))
+    let earlier = switched.map(|checkout| {
+        format!("; {}, in which the work was left, has {checkout} checked out now", visible(&copy.root))
     });
     copy.root = moved;
+    copy.is_worktree = host.repository(&copy.root).map_or(copy.is_worktree, |(_, now)| now.is_worktree);
     let owner = caller_project::of_folder(cx.store, &cx.env, copy.root.as_ref())?;
     Ok(PlaceNow { is_there: Some(true), owner, holds_other: false, earlier })
 }
@@ -83,10 +88,15 @@ fn is_another(copy: &WorkingCopy, host: &dyn Host, is_own: bool, known: Option<&
     }
 }
 
-/// The other branch that a worktree's folder has checked out by now.
-fn other_branch(copy: &WorkingCopy, host: &dyn Host) -> Option<String> {
-    let (root, now) = host.repository(&copy.root).filter(|_| copy.is_worktree)?;
-    now.branch.filter(|branch| root == copy.root && copy.branch.as_deref().is_some_and(|left| left != branch))
+/// What a worktree's folder has checked out by now in place of its branch: another one, or none.
+fn other_checkout(copy: &WorkingCopy, host: &dyn Host) -> Option<String> {
+    let left = copy.branch.as_deref().filter(|_| copy.is_worktree)?;
+    let (_, now) = host.repository(&copy.root).filter(|(root, _)| *root == copy.root)?;
+    match now.branch {
+        Some(branch) if branch == left => None,
+        Some(branch) => Some(format!("branch {}", visible(&branch))),
+        None => Some("no branch".to_owned()),
+    }
 }
 
 /// Where a working copy lies that was moved: where its repository was noted since, or where its branch is checked out in its repository.

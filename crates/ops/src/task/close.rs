@@ -255,7 +255,10 @@ fn refuse_held(tx: &mut Tx<'_>, known: &Task) -> Result<(), Failure> {
         Kind::Refused,
         "task_blocked",
         format!("task {} waits for {}", known.task_id, held.join(", ")),
-        "close what it waits for first, or say --force",
+        format!(
+            "close what it waits for first; `baton task close {} --force --reason REASON` closes it all the same",
+            known.task_id
+        ),
     )
     .with("blocked_by", json!(held))
     .into())
@@ -330,7 +333,7 @@ pub(super) fn close(
         message::mark_delivered(tx, author.project_id, message_id, env.now)?;
     }
     let steps = follow_up::set_off(tx, env, author, &closed, outcome)?;
-    crate::handoff::task_end::task_closed(tx, env, &closed)?;
+    crate::handoff::task_end::task_closed(tx, env, &closed, author.identity)?;
     let mut unblocked = ready(tx, author.project_id, &candidates)?;
     unblocked.retain(|id| !was_ready.contains(id));
     Ok((closed, CloseEffects { unblocked, steps }))

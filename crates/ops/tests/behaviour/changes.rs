@@ -183,7 +183,13 @@ on_every_backend! {
         let ben = agent("Ben");
         w.ok(&ben, "hd_exec", json!({ "handoff_id": second }));
         let refused = w.no(&ben, "changes_show", json!({}), "changes_none");
-        assert!(text(&refused, "hint").contains(&format!("baton changes show {}", &first[..13])), "{refused:#}");
+        let hint = text(&refused, "hint");
+        assert!(hint.contains(&format!("baton changes show {}", &first[..13])) && hint.contains("has older ones"), "{hint}");
+        // Another agent leaves some after that.
+        w.advance(1_000);
+        wrap(w, &agent("Cas"), b"later");
+        let hint = text(&w.no(&ben, "changes_show", json!({}), "changes_none"), "hint");
+        assert!(hint.contains("of Cas has newer ones"), "{hint}");
         assert_eq!(content(w, &ben, &first), b"w1");
     }
 

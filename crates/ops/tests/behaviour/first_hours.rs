@@ -265,6 +265,23 @@ on_every_backend! {
         assert_eq!(verb(w), "hd_exec");
     }
 
+    fn no_sentence_calls_a_caller_bot_who_gave_no_name(w) {
+        w.start(&agent("Donna"));
+        w.end(&agent("Donna"));
+        w.start(&agent("Lola"));
+        w.ok(&agent("Lola"), "session_wrap", json!({ "summary": "s", "next": ["n"], "to": "Donna" }));
+        let bot = agent("Bot").process("one");
+        let picked = w.ok(&bot, "hd_exec", json!({}));
+        let warned = text(&picked["warnings"][0], "message");
+        assert!(warned.contains("is meant for an unnamed caller"), "{warned}");
+        let sent = w.ok(&agent("Lola"), "mail_send", json!({ "to": "Donna", "subject": "s" }));
+        let refusal = w.no(&bot, "mail_read", json!({ "message_id": sent["message_id"] }), "message_unknown");
+        assert!(text(&refusal, "message").ends_with("for an unnamed caller") && text(&refusal, "hint").contains("--as NAME"), "{refusal:#}");
+        w.ok(&bot, "session_end", json!({}));
+        let refusal = w.no(&agent("Bot").process("two"), "session_wrap", json!({ "summary": "s" }), "no_session");
+        assert!(!text(&refusal, "message").contains("Bot"), "{refusal:#}");
+    }
+
     fn an_overdue_acknowledgement_is_named_with_the_command(w) {
         w.start(&agent("Ben"));
         w.start(&agent("Ann"));
@@ -274,7 +291,7 @@ on_every_backend! {
         let card = w.ok(&agent("Ann"), "session_status", json!({}));
         let messages = column(&list(&card["reminders"]), "message").join("\n");
         let id = text(&sent, "message_id");
-        let named = format!("1 overdue acknowledgement: Ben has not acknowledged \"review it\" of Ann: `baton mail ack {}`", &id[..13]);
+        let named = format!("1 overdue acknowledgement: Ben has not acknowledged \"review it\" of Ann (Ben does so with `baton mail ack {} --as Ben`)", &id[..13]);
         assert!(messages.contains(&named), "{messages}");
         w.ok(&agent("Ben"), "mail_ack", json!({ "message_id": id[..13] }));
         let card = w.ok(&agent("Ann"), "session_status", json!({}));

@@ -33,6 +33,40 @@ fn says(value: &Value, words: &str) -> bool {
 }
 
 on_every_backend! {
+    fn a_silent_agent_is_named_with_the_hand_off_that_it_accepted_by_its_name_alone(w) {
+        w.register("q");
+        let id = offer(w, "an endpoint");
+        let (zed, ben) = (at_q("Zed"), at_q("Ben"));
+        w.start(&zed);
+        w.ok(&zed, "handoff_advance", json!({ "id": id, "action": "accept" }));
+        w.checkpoint(&zed, "api half");
+        w.no(&ben, "hd_exec", json!({ "handoff_id": id }), "handoff_claimed");
+        w.advance(STALE + 1);
+        let silent = w.ok(&ben, "attention_list", json!({ "project": "q", "reason": "session_silent" }));
+        let item = &silent["items"][0];
+        assert!(text(item, "help").starts_with(&format!("baton pickup --handoff {}", &id[..13])), "{silent:#}");
+        assert!(text(item, "detail").contains("had accepted"), "{silent:#}");
+        let status = w.ok(&ben, "session_status", json!({}));
+        assert!(says(&status["reminders"], "which Zed accepted, has nobody at work on it"), "{status:#}");
+        let taken = w.ok(&ben, "hd_exec", json!({ "handoff_id": id }));
+        assert!(says(&taken["recovered"], "api half"), "what is named helps: {taken:#}");
+        assert_eq!(complete(w, &ben, &id)["state"], "completed");
+    }
+
+    fn a_hand_off_that_a_name_accepted_after_its_last_session_is_left_to_it(w) {
+        w.register("q");
+        let id = offer(w, "an endpoint");
+        let zed = at_q("Zed");
+        w.start(&zed);
+        w.end(&zed);
+        w.advance(1_000);
+        w.ok(&zed.process("shell"), "handoff_advance", json!({ "id": id, "action": "accept" }));
+        w.advance(STALE + 1);
+        w.no(&at_q("Ben"), "hd_exec", json!({ "handoff_id": id }), "handoff_claimed");
+        let status = w.ok(&at_q("Ben"), "session_status", json!({}));
+        assert!(!says(&status["reminders"], "has nobody at work on it"), "{status:#}");
+    }
+
     fn an_accepted_hand_off_goes_with_the_baton_through_several_hands(w) {
         w.register("q");
         let id = offer(w, "an endpoint");

@@ -321,6 +321,28 @@ on_every_backend! {
         assert_eq!(refusal["baton_id"], held["baton_id"]);
     }
 
+    fn a_dry_run_answers_who_holds_another_baton_and_says_that_a_pickup_would_be_refused(w) {
+        let held = w.leave_baton(&agent("Lola"), "first");
+        w.pickup(&agent("Donna"));
+        let other = w.leave_baton(&agent("Lola"), "second");
+        let silent = w.start(&agent("Ann"));
+        w.checkpoint(&agent("Ann"), "half");
+        w.advance(STALE + 1);
+        w.ok(&agent("Donna"), "session_heartbeat", json!({}));
+        for (name, look) in [("handoff_id", &other["baton_id"]), ("from_session", &silent["session_id"])] {
+            let shown = w.ok(&agent("Donna"), "hd_exec", json!({ name: look, "dry_run": true }));
+            let warning = &shown["warnings"][0];
+            assert_eq!(warning["kind"], "already_holding", "{shown:#}");
+            let short = &text(&held, "baton_id")[..13];
+            let message = text(warning, "message");
+            assert!(message.starts_with("a pickup would be refused") && message.contains(short), "{message}");
+        }
+        let shown = w.ok(&agent("Donna"), "hd_exec", json!({ "handoff_id": other["baton_id"], "dry_run": true }));
+        assert_eq!((&shown["baton"]["summary"], w.baton_state(&text(&other, "baton_id")).as_deref()), (&json!("second"), Some("open")));
+        let own = w.ok(&agent("Donna"), "hd_exec", json!({ "dry_run": true }));
+        assert_eq!((&own["baton"]["summary"], own["warnings"].to_string().contains("already_holding")), (&json!("first"), false));
+    }
+
     fn an_addressed_baton_is_passed_over_by_others(w) {
         let open = w.leave_baton(&agent("Lola"), "for anybody");
         w.start(&agent("Lola"));

@@ -52,6 +52,25 @@ on_every_backend! {
         assert_eq!((synced["project"]["issues_github_repo"].clone(), synced["project"]["vcs_provider"].clone()), (json!("o/issues"), json!("github")));
     }
 
+    fn the_document_of_an_older_checkout_does_not_set_the_remote_back_and_says_so(w) {
+        let (old, new) = ("https://h.example/o/shop", "https://h.example/o/store");
+        let older = COMMITTED.replace("is_isolated: true", "is_isolated: false");
+        let newer = older.replace(old, new).replace("provider: pantheon", "provider: gitlab");
+        w.ok(&here(), "project_init", json!({ "document": older }));
+        w.ok(&here(), "project_init", json!({ "document": newer, "sync": true }));
+        for remote in [old, new] {
+            let again = w.ok(&here(), "project_init", json!({ "document": older, "remote": remote }));
+            let registered = (again["project"]["vcs_remote_url"].clone(), again["project"]["vcs_provider"].clone());
+            assert_eq!(registered, (json!(new), json!("gitlab")), "{again:#}");
+            assert_eq!(again["document"], Value::Null, "the file of the checkout stays as it is");
+            let remark = again["remarks"][0].as_str().unwrap_or_default();
+            assert!(remark.contains(old) && remark.contains(new) && remark.contains("`baton init --sync`"), "{again:#}");
+        }
+        let synced = w.ok(&here(), "project_init", json!({ "document": older, "sync": true }));
+        assert_eq!(synced["project"]["vcs_remote_url"], old, "asked for, the file counts");
+        assert_eq!(w.ok(&here(), "project_init", json!({ "document": older }))["remarks"], Value::Null);
+    }
+
     fn a_document_does_not_open_an_isolated_project_and_says_so(w) {
         w.ok(&here(), "project_init", json!({ "document": COMMITTED }));
         let open = COMMITTED.replace("is_isolated: true", "is_isolated: false");
@@ -114,7 +133,8 @@ on_every_backend! {
         }
         let remote = open.replace("https://h.example/o/shop", "https://github.com/mallory/shop").replace("pantheon", "github");
         let made = w.ok(&here(), "project_init", json!({ "document": remote, "remote": own }));
-        assert_eq!(made["project"]["vcs_remote_url"], own);
+        assert_eq!(made["project"]["vcs_remote_url"], "https://h.example/o/shop", "neither that of the file nor that of the folder");
+        assert!(made["remarks"][0].as_str().is_some_and(|remark| remark.contains(own)), "{made:#}");
         let answer = w.ok(&here(), "project_init", json!({ "document": pulled, "remote": own, "issues_repo": "mallory/issues" }));
         assert_eq!((answer["project"]["issues_github_repo"].clone(), answer["suggestion"].clone()), (json!("mallory/issues"), Value::Null), "the user's own word");
     }

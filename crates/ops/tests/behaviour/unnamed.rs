@@ -23,6 +23,35 @@ fn held(w: &mut World) -> Vec<String> {
 }
 
 on_every_backend! {
+    fn an_unnamed_caller_who_picks_up_again_is_told_that_the_baton_is_its_own(w) {
+        w.leave_baton(&agent("Lola"), "half");
+        let picked = w.pickup(&bot("one"));
+        let id = text(&picked, "session_id");
+        let hint = |w: &mut World, who: &Agent| text(&w.no_trace(who, "hd_exec", json!({}), "baton_claimed"), "hint");
+        let own = hint(w, &bot("one"));
+        assert!(own.contains("if that is you, you hold it already") && own.contains(&format!("export BATON_SESSION={id}")), "{own}");
+        let again = w.pickup(&bot("one").in_session(&picked));
+        assert_eq!(again["baton"]["delta_id"], picked["baton"]["delta_id"], "what it names helps");
+        assert!(!hint(w, &bot("two")).contains("if that is you"), "another process is another agent");
+        let other = w.no_trace(&agent("Ben").process("one"), "hd_exec", json!({}), "baton_claimed");
+        assert!(!text(&other, "hint").contains("if that is you"), "{other:#}");
+    }
+
+    fn an_unnamed_caller_where_a_name_picked_up_is_told_how_to_say_it(w) {
+        let shop = |who: Agent| who.at("/repos/shop", Some("/repos/shop"));
+        w.leave_baton(&agent("Lola"), "half");
+        let ann = shop(agent("Ann").process("one"));
+        w.pickup(&ann);
+        for who in [shop(bot("two")), bot("one")] {
+            let hint = text(&w.no_trace(&who, "hd_exec", json!({}), "baton_claimed"), "hint");
+            assert!(hint.contains("say so with `--as Ann`"), "{hint}");
+        }
+        for who in [bot("two"), shop(bot("two")).machine("m2"), bot("two").at("/repos/lib", Some("/repos/lib"))] {
+            let hint = text(&w.no_trace(&who, "hd_exec", json!({}), "baton_claimed"), "hint");
+            assert!(!hint.contains("if that is you"), "{hint}");
+        }
+    }
+
     fn a_task_that_one_unnamed_process_claimed_is_not_given_to_another(w) {
         let id = create(w, "a");
         let first = w.ok(&bot("one"), "task_claim", json!({ "id": id }));

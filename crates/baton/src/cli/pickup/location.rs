@@ -2,13 +2,17 @@
 
 use baton_model::id::{short, visible};
 use baton_model::refusal::{Kind, Refusal};
-use baton_ops::session::{PickupOutput, WaitingChanges, WorkLocation};
+use baton_ops::session::{BatonWarning, PickupOutput, WaitingChanges, WarningKind, WorkLocation};
 
 use crate::app::App;
 use crate::error::AppError;
 
 /// Prints the folder alone; refused where there is none to go to.
 pub(super) fn print(app: &mut App, bundle: PickupOutput) -> Result<(), AppError> {
+    let obstacle = WarningKind::Baton(BatonWarning::AlreadyHolding);
+    if let Some(warning) = bundle.warnings.iter().find(|warning| warning.kind == obstacle) {
+        app.remark(&format!("note: {}", visible(&warning.message)));
+    }
     let Some(work) = bundle.location else {
         let what = "the session that left this work did not say in which folder it worked";
         return Err(Refusal::new(

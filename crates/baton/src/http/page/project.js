@@ -61,14 +61,14 @@ function path(one) {
       h('span.meta', {}, ` until ${new Date(one.expires_at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })}`, [one.branch, one.folder?.split('/').at(-1)].filter(Boolean).map((place) => ` · ${place}`).join(''))));
 }
 
-/** A hand-off that the project sent: who has it, why it stands where it stands, and the command that helps. */
+/** A hand-off that the project sent: who has it or ended it, why it stands where it stands, and the command that helps. */
 function sentHandoff(one) {
   const answered = one.state === 'completed' || one.state === 'declined';
   return h('li.card', { key: one.handoff_id, 'data-row': true },
     h('div.row', {}, state(one.state), h('h3', {}, h('a', { href: `#/handoff/${part(one.handoff_id)}` }, one.subject || one.handoff_id.slice(0, 13))),
       /^(failed|pending|planned)$/.test(one.state) ? h('span.push', {}, button('Try now…', () => advance(one, 'retry', 'Try now'))) : null),
     one.why ? h(one.state === 'failed' ? 'p.error' : 'p.words', {}, answered ? `“${one.why}”` : one.why) : null,
-    h('p.meta', {}, 'to ', toProject(one.to_project_id), one.holder ? ` · by ${one.holder}` : '', ' · ', ago(one.updated_at)),
+    h('p.meta', {}, 'to ', toProject(one.to_project_id), one.ended_by || one.holder ? ` · by ${one.ended_by || one.holder}` : '', ' · ', ago(one.updated_at)),
     one.help ? h('details.help', {}, h('summary', {}, 'In a terminal'), command(one.help)) : null);
 }
 

@@ -1,0 +1,189 @@
+//! What both ends of a hand-off, and of a question, find in their lists: who ended it, what came late, what is open still.
+
+use baton_model::access::{Grant, Scope};
+use baton_model::issue::TrackerOutcome;
+use serde_json::{Value, json};
+
+use crate::saga::{begin, driver, lease, tell};
+use crate::world::{Agent, STALE, World, agent, column, list, text};
+
+fn sender() -> Agent {
+    agent("Lola")
+}
+
+fn receiver() -> Agent {
+    agent("Donna").project("q")
+}
+
+fn create(w: &mut World) -> String {
+    w.register("q");
+    let input = json!({ "to_project_id": "q", "subject": "add an endpoint", "description": "GET /x" });
+    text(&w.ok(&sender(), "handoff_create", input), "handoff_id")
+}
+
+#[track_caller]
+fn act(w: &mut World, who: &Agent, id: &str, action: &str) {
+    w.ok(who, "handoff_advance", json!({ "id": id, "action": action }));
+}
+
+fn close(w: &mut World, who: &Agent, id: &str, more: Value) {
+    let shown = w.ok(who, "handoff_show", json!({ "id": id }));
+    let mut input = json!({ "id": shown["task"]["id"], "reason": "merged as 12", "result": "pass" });
+    input.as_object_mut().expect("fields").extend(more.as_object().cloned().unwrap_or_default());
+    w.ok(who, "task_close", input);
+    begin(w, id, &driver("d")).expect("carried out");
+}
+
+fn sent(w: &mut World) -> Vec<Value> {
+    rows(w.ok(&sender(), "session_status", json!({})), "sent")
+}
+
+fn questions(w: &mut World, who: &Agent) -> Vec<Value> {
+    rows(w.ok(who, "session_status", json!({})), "open_questions")
+}
+
+/// A list of the card, which leaves out what is empty.
+fn rows(mut card: Value, field: &str) -> Vec<Value> {
+    match card[field].take() {
+        Value::Null => Vec::new(),
+        found => list(&found),
+    }
+}
+
+on_every_backend! {
+    fn who_ended_a_hand_off_by_closing_its_task_is_shown_to_both_ends(w) {
+        let id = create(w);
+        act(w, &receiver(), &id, "accept");
+        close(w, &receiver(), &id, json!({}));
+        let shown = w.ok(&sender(), "handoff_show", json!({ "id": id }));
+        assert_eq!((shown["state"].clone(), shown["ended"]["by"].clone()), (json!("completed"), json!("Donna")), "{shown:#}");
+        assert_eq!(shown["ended"].get("forced"), None, "the acceptor closed it: {shown:#}");
+        assert_eq!((sent(w)[0]["ended_by"].clone(), sent(w)[0]["why"].clone()), (json!("Donna"), json!("merged as 12")));
+    }
+
+    fn a_close_by_force_names_who_closed_and_not_who_accepted(w) {
+        let id = create(w);
+        act(w, &receiver(), &id, "accept");
+        let mut hugo = agent("Hugo").project("q");
+        hugo.0.grant = Grant { scope: Scope::Operator, projects: None, bearer: None };
+        close(w, &hugo, &id, json!({ "force": true }));
+        let shown = w.ok(&sender(), "handoff_show", json!({ "id": id }));
+        assert_eq!((shown["accepted_by"].clone(), shown["ended"]["by"].clone()), (json!("Donna"), json!("Hugo")), "{shown:#}");
+        assert_eq!(shown["ended"]["forced"], "merged as 12", "in the acceptor's place: {shown:#}");
+        assert_eq!(sent(w)[0]["ended_by"], "Hugo");
+        let subjects = column(&w.pending(&sender()), "subject");
+        assert!(subjects.iter().any(|one| one.contains("was completed by Hugo of q")), "{subjects:?}");
+        assert_eq!(w.pending(&receiver()).len(), 1, "its acceptor hears of it once");
+    }
+
+    fn a_close_of_a_task_that_nobody_accepted_names_who_closed_it(w) {
+        let id = create(w);
+        close(w, &receiver(), &id, json!({}));
+        let shown = w.ok(&sender(), "handoff_show", json!({ "id": id }));
+        assert_eq!((shown["accepted_by"].clone(), shown["ended"]["by"].clone()), (Value::Null, json!("Donna")), "{shown:#}");
+    }
+
+    fn an_answer_after_a_cancel_is_on_the_senders_list(w) {
+        let id = create(w);
+        act(w, &receiver(), &id, "accept");
+        act(w, &sender(), &id, "cancel");
+        assert_eq!(sent(w), Vec::<Value>::new(), "its sender took it back, and nothing came since");
+        let late = json!({ "id": id, "action": "complete", "result": "it is on main" });
+        w.no(&receiver(), "handoff_advance", late, "handoff_state");
+        let row = sent(w)[0].clone();
+        assert_eq!((row["handoff_id"].clone(), row["state"].clone()), (json!(id), json!("cancelled")));
+        assert_eq!(row["why"], "late result of Donna: it is on main");
+        assert!(text(&row, "help").starts_with("baton handoff show "), "{row:#}");
+        w.advance(8 * 86_400_000);
+        assert_eq!(sent(w), Vec::<Value>::new(), "for a week");
+    }
+
+    fn what_another_answers_while_the_acceptor_works_is_on_the_senders_list(w) {
+        let id = create(w);
+        act(w, &receiver(), &id, "accept");
+        let late = json!({ "id": id, "action": "complete", "result": "done by me" });
+        w.no(&agent("Ben").project("q"), "handoff_advance", late, "handoff_not_yours");
+        let row = sent(w)[0].clone();
+        assert_eq!((row["state"].clone(), row["why"].clone()), (json!("accepted"), json!("late result of Ben: done by me")));
+    }
+
+    fn an_offer_that_is_completed_or_retried_is_answered_with_what_helps(w) {
+        let id = create(w);
+        let brief = &id[..13];
+        let complete = json!({ "id": id, "action": "complete", "result": "done" });
+        let refusal = w.no(&receiver(), "handoff_advance", complete, "handoff_state");
+        assert!(text(&refusal, "hint").contains(&format!("`baton pickup --handoff {brief}`")), "{refusal:#}");
+        let refusal = w.no(&sender(), "handoff_retry", json!({ "id": id }), "handoff_state");
+        assert!(text(&refusal, "hint").contains(&format!("`baton handoff cancel {brief}`")), "{refusal:#}");
+        act(w, &receiver(), &id, "accept");
+        let refusal = w.no(&sender(), "handoff_retry", json!({ "id": id }), "handoff_state");
+        assert!(text(&refusal, "hint").contains("its receiver works on it"), "{refusal:#}");
+    }
+
+    fn a_failure_that_a_retry_runs_into_again_is_one_signal(w) {
+        w.machines.github = true;
+        w.register("q");
+        let input = json!({ "to_project_id": "q", "subject": "add an endpoint", "issues_github_repo": "o/r" });
+        let id = text(&w.ok(&sender(), "handoff_create", input), "handoff_id");
+        let fail = |w: &mut World, why: &str| {
+            let step = lease(w, &id, &driver("d"));
+            tell(w, &step, &TrackerOutcome::Final { why: why.to_owned(), unknown: false }).expect("told");
+        };
+        fail(w, "GitHub answered 404");
+        w.ok(&sender(), "handoff_retry", json!({ "id": id }));
+        fail(w, "GitHub answered 404");
+        let failed = |w: &mut World| {
+            let subjects = column(&w.pending(&sender()), "subject");
+            subjects.iter().filter(|one| one.contains("has failed")).count()
+        };
+        assert_eq!(failed(w), 1);
+        w.ok(&sender(), "handoff_retry", json!({ "id": id }));
+        fail(w, "GitHub answered 403");
+        assert_eq!(failed(w), 2, "another reason is another failure");
+    }
+
+    fn a_question_that_was_read_and_not_answered_is_open_for_both(w) {
+        let (ann, ben) = (agent("Ann"), agent("Ben"));
+        w.start(&ann);
+        w.start(&ben);
+        let input = json!({ "to": "Ben", "type": "Question", "subject": "which parser?", "body": "this one?" });
+        let id = text(&w.ok(&ann, "mail_send", input), "message_id");
+        let own = questions(w, &ann);
+        assert_eq!((own[0]["to"].clone(), own[0]["is_own"].clone(), own[0]["is_read"].clone()), (json!("Ben"), json!(true), json!(false)));
+        assert_eq!(questions(w, &ben), Vec::<Value>::new(), "it is among the unread messages");
+        w.ok(&ben, "mail_read", json!({ "message_id": id }));
+        w.ok(&ben, "signal_delivered", json!({ "message_ids": [id] }));
+        let open = questions(w, &ben);
+        assert_eq!((open[0]["message_id"].clone(), open[0]["from"].clone()), (json!(id), json!("Ann")), "{open:#?}");
+        assert_eq!((open[0]["subject"].clone(), open[0].get("is_own")), (json!("which parser?"), None));
+        assert_eq!(questions(w, &ann)[0]["is_read"], true);
+        assert_eq!(questions(w, &agent("Tom")), Vec::<Value>::new(), "it is no matter of others");
+        w.ok(&ben, "mail_send", json!({ "reply_to": id, "body": "the first" }));
+        assert_eq!((questions(w, &ann), questions(w, &ben)), (Vec::new(), Vec::new()), "an answer closes it");
+    }
+
+    fn what_was_wrapped_as_done_does_not_wait_as_a_baton(w) {
+        let hint = |w: &mut World, who: &Agent| text(&w.no(who, "session_end", json!({}), "session_released"), "hint");
+        w.start(&agent("Ann"));
+        w.ok(&agent("Ann"), "session_wrap", json!({ "summary": "all of it", "done": true }));
+        let words = hint(w, &agent("Ann"));
+        assert!(words.contains("nothing is left to do") && !words.contains("pickup"), "{words}");
+        w.start(&agent("Ben"));
+        w.wrap(&agent("Ben"), "half");
+        assert!(hint(w, &agent("Ben")).contains("its work waits as a baton"));
+        w.pickup(&agent("Tom"));
+        let words = hint(w, &agent("Ben"));
+        assert!(words.contains("went on from its baton") && !words.contains("waits"), "{words}");
+    }
+
+    fn a_note_of_a_silent_holder_comes_once_with_the_pickup(w) {
+        w.leave_baton(&agent("Lola"), "half");
+        w.pickup(&agent("Donna"));
+        w.ok(&agent("Donna"), "ledger_note", json!({ "text": "ask Tom" }));
+        w.advance(STALE + 1);
+        let picked = w.pickup(&agent("Rex"));
+        let recovered = list(&picked["recovered"]["deltas"]);
+        assert!(recovered.iter().any(|one| one["body"]["text"] == "ask Tom"), "{picked:#}");
+        assert!(!picked["recent_deltas"].to_string().contains("ask Tom"), "{picked:#}");
+    }
+}
