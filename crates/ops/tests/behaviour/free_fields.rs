@@ -62,14 +62,14 @@ on_every_backend! {
         // Nor by a line of a token, without and with other words in it.
         let line = line_of(w, &ben, &id);
         let without = edited(w, &line, |row| _ = row.as_object_mut().expect("fields").remove("handoff_id"));
-        let told = w.ok(&bearing("Mal").project("q"), "beads_import", json!({ "lines": [without] }));
+        let answer = w.ok(&bearing("Mal").project("q"), "beads_import", json!({ "lines": [without] }));
         let other = edited(w, &line, |row| {
             row["handoff_id"] = json!("nonsense");
             row["notes"] = json!("words of Mal");
         });
         w.ok(&bearing("Mal").project("q"), "beads_import", json!({ "lines": [other] }));
         let after = w.ok(&ben, "task_show", json!({ "id": id }));
-        assert_eq!((&after["handoff_id"], &after["notes"]), (&made["handoff_id"], &json!("words of Mal")), "{told:#}");
+        assert_eq!((&after["handoff_id"], &after["notes"]), (&made["handoff_id"], &json!("words of Mal")), "{answer:#}");
         w.no(&bearing("Mal").project("q"), "task_close", json!({ "id": id, "reason": "PWNED" }), "handoff_not_yours");
         w.ok(&ben, "task_close", json!({ "id": id, "reason": "done" }));
     }
@@ -135,9 +135,9 @@ on_every_backend! {
         // Whoever has the whole file says so, and the ledger says what went.
         w.ok(&ann, "beads_import", json!({ "lines": [OTHER_LINES[1]], "partial": false }));
         assert_eq!(others(w), OTHER_LINES[1..]);
-        let told = w.ledger().into_iter().find(|delta| delta["body"]["replaced"]["lines"][0] == OTHER_LINES[0]);
-        let told = told.expect("the ledger has the line");
-        assert!(text(&told["body"], "summary").contains("memory k1"), "{told:#}");
+        let entry = w.ledger().into_iter().find(|delta| delta["body"]["replaced"]["lines"][0] == OTHER_LINES[0]);
+        let entry = entry.expect("the ledger has the line");
+        assert!(text(&entry["body"], "summary").contains("memory k1"), "{entry:#}");
     }
 
     fn a_deletion_that_frees_a_held_task_has_a_reason_that_its_holder_hears(w) {
