@@ -24,19 +24,25 @@ pub(crate) fn check_output(path: &Path, overwrite: bool) -> Result<(), Refusal> 
 
 /// Refuses to write to a file that holds a store, or to one beside it that SQLite or Baton makes.
 pub(crate) fn refuse_store(path: &Path) -> Result<(), Refusal> {
-    let shown = baton_model::id::visible(&path.display().to_string());
-    let ending = path.extension().map(|ending| ending.to_string_lossy().into_owned()).unwrap_or_default();
-    let is_side_file = ["-wal", "-shm", "-journal", "-lock"].iter().any(|side| ending.ends_with(side));
-    if is_side_file || is_draft(path) || is_database(path) {
-        let what = format!("{shown} is a store, or part of one");
-        return Err(Refusal::new(
-            Kind::Conflict,
-            "file_is_store",
-            what,
-            "choose another file; nothing was written",
-        ));
-    }
-    Ok(())
+    if is_database(path) { Err(is_store(path)) } else { refuse_side_file(path) }
+}
+
+/// Refuses the name of a file that SQLite or Baton makes beside a store.
+pub(crate) fn refuse_side_file(path: &Path) -> Result<(), Refusal> {
+    if is_side_file(path) || is_draft(path) { Err(is_store(path)) } else { Ok(()) }
+}
+
+fn is_store(path: &Path) -> Refusal {
+    let what =
+        format!("{} is a store, or part of one", baton_model::id::visible(&path.display().to_string()));
+    Refusal::new(Kind::Conflict, "file_is_store", what, "choose another file; nothing was written")
+}
+
+/// Whether a file is named like one beside a database. A name without an ending may be anybody's where there is no such database.
+fn is_side_file(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let base = ["-wal", "-shm", "-journal", "-lock"].iter().find_map(|side| name.strip_suffix(side));
+    base.is_some_and(|base| base.contains('.') || is_database(&path.with_file_name(base)))
 }
 
 /// Whether a file is named like one that a backup or a restore writes before it has its name.
@@ -189,6 +195,8 @@ mod tests {
         fs::write(at("a.db"), b"SQLite format 3\0 and more").expect("written");
         fs::write(at("log"), [0x37, 0x7f, 0x06, 0x82, 0, 0]).expect("written");
         let code = |name: &str, overwrite| check_output(&at(name), overwrite).map_err(|refusal| refusal.code);
+        fs::write(at("plain"), b"SQLite format 3\0...").expect("written");
+        assert_eq!(code("deploy-lock", false), Ok(()));
         assert_eq!((code("new.md", false), code("notes.md", true)), (Ok(()), Ok(())));
         assert_eq!(code("notes.md", false), Err("file_exists"));
         for store in [
@@ -199,6 +207,8 @@ mod tests {
             "gone.db-journal",
             "gone.db-lock",
             "a.db.baton-draft-7",
+            "plain-lock",
+            "plain-wal",
         ] {
             assert_eq!(code(store, true), Err("file_is_store"), "{store}");
         }

@@ -89,7 +89,9 @@ impl RoutingPass {
         let caller = self.caller.clone();
         let projects = self.with(&caller, |cx| all::call_typed::<List>(&ListInput::default(), cx))?;
         let mirrored = self.beads_file_project();
-        for id in projects.items.iter().map(|row| &row.project.project_id) {
+        // The work of a merged project goes on in another.
+        let active = projects.items.iter().filter(|row| row.project.merged_into.is_none());
+        for id in active.map(|row| &row.project.project_id) {
             if self.duties.fence(duty::ROUTE).is_none() {
                 break;
             }

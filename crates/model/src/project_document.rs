@@ -196,6 +196,21 @@ pub fn write(text: Option<&str>, project: &Project) -> Result<String, Refusal> {
     }
 }
 
+/// Whether [`write`] has made one document of the other for a registration, and nothing else differs. Whether the project is isolated is
+/// what a person decides.
+pub fn is_rewrite(before: &str, after: &str) -> bool {
+    let (Ok(old), Ok(new)) = (read(before), read(after)) else { return false };
+    let is_open = |fields: &DocumentFields| !fields.is_isolated.unwrap_or_default();
+    let project = Project {
+        is_isolated: !is_open(&new),
+        vcs_provider: new.vcs_provider.clone(),
+        vcs_remote_url: new.vcs_remote_url.clone(),
+        issues_github_repo: new.issues_github_repo.clone(),
+        ..Project::default()
+    };
+    is_open(&old) == is_open(&new) && write(Some(before), &project).is_ok_and(|written| written == after)
+}
+
 /// Whether a document is just what [`write`] made of a registration, and no person added to it.
 pub fn is_generated(text: &str) -> bool {
     let Ok(fields) = read(text) else { return false };

@@ -131,7 +131,7 @@ fn lines_input(request: &ImportRequest<'_>, lines: &mut dyn Lines) -> Result<Bea
         identity: request.identity.map(str::to_owned),
         lines: all,
         dry_run: request.dry_run,
-        partial: request.partial,
+        partial: Some(request.partial),
         lenient: request.lenient,
     })
 }

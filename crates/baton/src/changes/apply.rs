@@ -10,6 +10,7 @@ use super::files::{Kind, content, fault, from_bytes, inside, metadata, text};
 use super::journal::{Change, Journal, Lock, Step};
 use super::line_ends::{self, Sides};
 use super::plumbing::{Entry, Repo, SUBMODULE, Scratch, items};
+use super::registration::{DOCUMENT, is_rewritten};
 use super::unpack::{check_id, check_names, unpack};
 use super::{Changes, Fault, Limits, Unconverted, scratch_folder};
 use crate::git::GitRunner;
@@ -54,6 +55,9 @@ pub(crate) fn apply(
         plan.into_iter().filter(|entry| entry.mode != SUBMODULE && entry.old_mode != SUBMODULE).collect();
     if !target.is_merge {
         plan.extend(unconverted(changes)?);
+    }
+    if plan.iter().any(|entry| entry.path == DOCUMENT) && is_rewritten(&repo)? {
+        return Err(Fault::LocalChanges(vec![text(DOCUMENT)]));
     }
     check_case(&repo, (&target.scratch, &target.worktree_tree), &plan)?;
     check_obstacles(&repo, &plan)?;
@@ -116,9 +120,13 @@ fn check_clean(repo: &Repo<'_>) -> Result<(), Fault> {
         |item: &&[u8]| !is_only_unstaged(item) || path(item).is_none_or(|path| !unchanged.contains(&path));
     let mut local: Vec<String> =
         items(&status).filter(is_change).filter_map(|item| item.get(3..)).map(text).collect();
+    // What `baton init` wrote is this working copy's own.
+    if unstaged.iter().any(|path| path == DOCUMENT) && is_rewritten(repo)? {
+        local.retain(|path| path.as_bytes() != DOCUMENT);
+    }
     // A submodule whose commit is staged is a change, unlike what lies in it.
     if repo.head()?.is_some() {
-        let args = ["diff-index", "--cached", "--name-only", "-z", "--ignore-submodules=none", "HEAD"];
+        let args = ["diff-index", "--cached", "--name-only", "-z", "--ignore-submodules=none", "HEAD", "--"];
         let staged = repo.run(&Scratch::default(), &args, b"")?;
         let news: Vec<String> = items(&staged).map(text).filter(|path| !local.contains(path)).collect();
         local.extend(news);
@@ -332,7 +340,7 @@ pub(crate) fn patch(
         "--no-textconv",
         "--no-color",
     ];
-    repo.run(&scratch, &[&args[..], &[&base, &changes.worktree_tree]].concat(), b"")
+    repo.run(&scratch, &[&args[..], &[&base, &changes.worktree_tree, "--"]].concat(), b"")
 }
 
 /// The tree of a merge without conflicts.

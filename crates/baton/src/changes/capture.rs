@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use baton_model::baton_file::is_baton_file;
 use baton_model::changes::{GitOperation, is_temporary};
-use baton_model::project_document;
 
 use super::files::{Kind, check_regular, content, fault, inside, metadata, text};
 use super::plumbing::{Entry, Repo, SUBMODULE, Scratch};
+use super::registration::{DOCUMENT, is_registration, is_rewritten};
 use super::secret::Secret;
 use super::status::Status;
 use super::submodules::submodules_beside;
@@ -17,8 +17,6 @@ use super::unfinished::unfinished;
 use super::{Changes, Fault, LeftOut, Limits, Unconverted, scratch_folder};
 use crate::git::GitRunner;
 
-/// Where a repository says what it is.
-const DOCUMENT: &[u8] = b"docs/PROJECT.md";
 /// How many of the largest files a refusal names.
 const MAX_NAMED_FILES: usize = 5;
 
@@ -216,6 +214,10 @@ impl Capture<'_> {
         {
             paths.remove(DOCUMENT);
         }
+        let is_staged = staged.iter().any(|entry| entry.path == DOCUMENT);
+        if !is_staged && paths.get(DOCUMENT) == Some(&true) && is_rewritten(&self.repo)? {
+            paths.remove(DOCUMENT);
+        }
         self.check_size(staged, &paths)?;
         self.contents(paths, &mut leave)
     }
@@ -334,9 +336,4 @@ impl Capture<'_> {
 
 fn is_among(entries: &[Entry], entry: &Entry) -> bool {
     entries.iter().any(|other| std::ptr::eq(other, entry))
-}
-
-/// Whether it is the document that `baton init` writes, as it wrote it.
-fn is_registration(path: &[u8], bytes: &[u8]) -> bool {
-    path == DOCUMENT && std::str::from_utf8(bytes).is_ok_and(project_document::is_generated)
 }

@@ -21,6 +21,7 @@ mod owner;
 mod plumbing;
 mod push_note;
 mod recovery;
+mod registration;
 mod rejected;
 mod remote;
 mod scratch_folder;

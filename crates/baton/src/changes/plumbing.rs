@@ -281,7 +281,7 @@ impl<'a> Repo<'a> {
 
     /// What differs between two trees.
     pub(crate) fn diff(&self, scratch: &Scratch, from: &str, to: &str) -> Result<Vec<Entry>, Fault> {
-        let args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", from, to];
+        let args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", from, to, "--"];
         entries(&self.run(scratch, &args, b"")?)
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::files::{fault, text};
-use super::plumbing::{Repo, Scratch};
+use super::plumbing::{Repo, SUBMODULE, Scratch};
 use super::{Changes, Fault, rejected};
 
 /// Refuses changes that write other files than they name: a person decides by the names.
@@ -15,6 +15,12 @@ pub(super) fn check_names(repo: &Repo<'_>, scratch: &Scratch, changes: &Changes)
         let is_named = |path: &[u8]| changes.files.contains(&text(path));
         if let Some(entry) = written.iter().find(|entry| !is_named(&entry.path)) {
             return Err(Fault::Invalid(format!("they write {:?} and do not name it", text(&entry.path))));
+        }
+        // The commit of a submodule never travels.
+        if let Some(entry) =
+            written.iter().find(|entry| entry.mode == SUBMODULE || entry.old_mode == SUBMODULE)
+        {
+            return Err(Fault::Invalid(format!("they change the submodule {:?}", text(&entry.path))));
         }
     }
     Ok(())

@@ -77,11 +77,9 @@ fn copy_store(from: &str, to: &str, unverified: bool, app: &mut App) -> Result<(
         )
         .into());
     }
-    if let Target::File(path) = &to
-        && !path.exists()
-    {
-        // A name beside another store: SQLite takes the file for its own.
-        private_file::refuse_store(path)?;
+    if let Target::File(path) = &to {
+        // A name beside another store, of which SQLite or Baton takes the file for its own.
+        private_file::refuse_side_file(path)?;
     }
     let mut source = Store::open_read_only(&from)?;
     let mut target = Store::open(&to, clock::now())?;

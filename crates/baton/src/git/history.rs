@@ -97,7 +97,7 @@ fn marked(folder: &Path, mut commits: Vec<CommitInfo>) -> Vec<CommitInfo> {
 /// What git says of commits, in the order in which they are named.
 pub(crate) fn commits(folder: &Path, ids: &[String]) -> Vec<CommitInfo> {
     let of = |id: &String| {
-        let args = ["log", "-n1", FORMAT, "--no-show-signature", "--end-of-options", id.as_str()];
+        let args = ["log", "-n1", FORMAT, "--no-show-signature", "--end-of-options", id.as_str(), "--"];
         super::read(folder, &args)?.lines().find_map(parse)
     };
     marked(folder, ids.iter().filter_map(of).collect())

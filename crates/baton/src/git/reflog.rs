@@ -51,7 +51,7 @@ fn tail(git_dir: &Path) -> Option<String> {
 /// The newest moves of a log that is not a file, in its lines, the oldest first. The commit before a move is left out.
 fn of_table(folder: &Path) -> Option<String> {
     let most = format!("--max-count={MOVES}");
-    let args = ["reflog", "show", "--date=unix", "--format=%H%x09%gd%x09%gs", &most, "HEAD"];
+    let args = ["reflog", "show", "--date=unix", "--format=%H%x09%gd%x09%gs", &most, "HEAD", "--"];
     let listed = super::read(folder, &args)?;
     let line = |entry: &str| {
         let (id, rest) = entry.split_once('\t')?;

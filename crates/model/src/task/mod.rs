@@ -17,6 +17,7 @@ pub mod reason;
 pub mod receipt;
 pub mod record;
 pub mod renamed;
+pub mod reserved;
 pub mod sealed;
 mod version;
 pub mod view;

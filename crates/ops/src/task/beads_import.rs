@@ -41,9 +41,10 @@ pub struct BeadsImportInput {
     /// Check and count only.
     #[serde(default)]
     pub dry_run: bool,
-    /// Not the project's whole file: lines that are no tasks are added to those that are known, and none of these is taken out.
+    /// `false` for the project's whole file: memories and other lines that are no tasks and that are not among the lines are taken out.
+    /// `true` for some lines; without a word, too, none is taken out.
     #[serde(default)]
-    pub partial: bool,
+    pub partial: Option<bool>,
     /// Name lines of tasks that cannot be read, and take the others in; without it the whole file is refused.
     #[serde(default)]
     pub lenient: bool,
@@ -121,7 +122,8 @@ impl Operation for BeadsImport {
             project: input.project.as_deref(),
             identity: input.identity.as_deref(),
             dry_run: input.dry_run,
-            partial: input.partial,
+            partial: input.partial.unwrap_or(false),
+            keeps_other_lines: input.partial.is_none(),
             lenient: input.lenient,
             settled: &[],
             base: None,
@@ -169,6 +171,8 @@ pub struct ImportRequest<'a> {
     pub dry_run: bool,
     /// Not the project's whole file.
     pub partial: bool,
+    /// Lines that are no tasks and that are missing stay, as they do with another file than the project's.
+    pub keeps_other_lines: bool,
     /// Name lines of tasks that cannot be read, and take the others in.
     pub lenient: bool,
     /// What git's merge driver has settled since, for the ledger to say.
@@ -199,7 +203,8 @@ pub fn import_lines(
         let mut progress = Progress { base: request.base, is_partial: request.partial, ..begun };
         let file = progress.take_all(tx, request.lenient, &mut *lines)?;
         let Progress { ended, replaced, attributed, renamed, .. } = progress;
-        keep_others(tx, &output, file.others, request.partial)?;
+        let keeps_others = request.partial || request.keeps_other_lines;
+        let removed = keep_others(tx, &output, file.others, keeps_others)?;
         let mut ids = output.ids.clone();
         ids.extend(beads_renames::redirect_all(tx, env, author, &ids)?);
         // The whole before its parts.
@@ -221,6 +226,7 @@ pub fn import_lines(
             note_replaced(tx, env, author, (&id, texts))?;
         }
         note_attributed(tx, env, author, &attributed)?;
+        note_removed(tx, env, author, removed)?;
         if !output.ids.is_empty() {
             let what =
                 format!("took in {} tasks from a file, {} of them new", output.ids.len(), output.created);
@@ -235,19 +241,26 @@ pub fn import_lines(
 }
 
 /// Keeps the lines that are no tasks. Another file than the project's says nothing of those that it lacks, and one with a line that
-/// cannot be read may have been cut: what it lacks was not taken out of it.
+/// cannot be read may have been cut: what it lacks was not taken out of it. Returns the lines that are gone.
 fn keep_others(
     tx: &mut Tx<'_>,
     output: &BeadsImportOutput,
     others: Vec<String>,
     is_partial: bool,
-) -> Result<(), Failure> {
+) -> Result<Vec<String>, Failure> {
     let is_cut = output.complaints.iter().any(|complaint| complaint.unreadable);
+    let mut stored = line::others(tx, &output.project_id)?;
     if !is_partial && !is_cut {
-        return Ok(line::put_others(tx, &output.project_id, &others)?);
+        if stored == others {
+            return Ok(Vec::new());
+        }
+        line::put_others(tx, &output.project_id, &others)?;
+        let others: HashSet<&str> = others.iter().map(String::as_str).collect();
+        stored.retain(|line| !others.contains(line.as_str()));
+        return Ok(stored);
     }
     if others.is_empty() {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let (lines, names): (HashSet<&str>, HashSet<String>) = (
         others.iter().map(String::as_str).collect(),
@@ -255,10 +268,48 @@ fn keep_others(
     );
     let is_replaced =
         |line: &str| lines.contains(line) || memory(line).is_some_and(|memory| names.contains(&memory.key));
-    let mut stored = line::others(tx, &output.project_id)?;
-    stored.retain(|line| !is_replaced(line));
-    stored.extend(others);
-    Ok(line::put_others(tx, &output.project_id, &stored)?)
+    let (mut after, gone): (Vec<String>, Vec<String>) =
+        stored.into_iter().partition(|line| !is_replaced(line));
+    let gone = gone.into_iter().filter(|line| !lines.contains(line.as_str())).collect();
+    after.extend(others.iter().cloned());
+    line::put_others(tx, &output.project_id, &after)?;
+    Ok(gone)
+}
+
+/// Says in the ledger which lines that are no tasks a file has taken out or replaced, as many in an entry as it has room for. One that
+/// is larger than an entry is only counted.
+fn note_removed(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    mut removed: Vec<String>,
+) -> Result<(), Failure> {
+    while !removed.is_empty() {
+        let mut room = MAX_REPLACED;
+        let fits = |line: &&String| {
+            room = room.saturating_sub(line.len());
+            room > 0
+        };
+        let count = removed.iter().take_while(fits).count().max(1);
+        let mut lines: Vec<String> = removed.drain(..count).collect();
+        let keys = lines.iter().filter_map(|line| memory(line)).map(|memory| visible(&memory.key));
+        let mut keys: Vec<String> = keys.collect();
+        keys.truncate(MAX_NAMED_KEYS);
+        let named =
+            if keys.is_empty() { String::new() } else { format!(": memory {}", keys.join(", memory ")) };
+        let summary = format!(
+            "lines of the Beads file that are no tasks, which a file has taken out or replaced: {count}{named}"
+        );
+        lines.retain(|line| line.len() < MAX_REPLACED);
+        append_json(
+            tx,
+            env,
+            author,
+            Kind::Other,
+            &json!({ "summary": summary, "replaced": { "lines": lines } }),
+        )?;
+    }
+    Ok(())
 }
 
 /// Says in the ledger which texts of a task the file has replaced. What is too large for one entry has one for each field.
@@ -302,6 +353,8 @@ fn note_attributed(
     Ok(())
 }
 
+/// How many memories an entry about removed lines names.
+const MAX_NAMED_KEYS: usize = 5;
 /// The most bytes of replaced texts in one entry of the ledger.
 const MAX_REPLACED: usize = 128 * 1024;
 /// The most bytes of a value that the ledger keeps beside the sentence about a conflict.

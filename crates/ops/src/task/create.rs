@@ -3,6 +3,7 @@
 use baton_model::delta::Kind;
 use baton_model::id::{check_label, short_hash};
 use baton_model::refusal::{self, Refusal};
+use baton_model::task::reserved::check_extra;
 use baton_model::task::{Task, check_id, depth, hash_length, implied_parent, word};
 use baton_store::{Failure, Tx, task};
 use schemars::JsonSchema;
@@ -93,7 +94,7 @@ pub struct CreateInput {
     /// Encrypt the two objects: only those whose key is listed can read them, and take the task.
     #[serde(default)]
     pub sensitive: bool,
-    /// Any other field; kept as given.
+    /// Any other field; kept as given. Those that have a field here, or that Baton sets itself, are refused.
     #[serde(default)]
     pub extra: Map<String, Value>,
 }
@@ -170,6 +171,7 @@ impl Operation for Create {
 
 /// The task of an input, checked as far as it can be before anything is written.
 pub(super) fn checked(input: &CreateInput, project: Option<&str>, cx: &mut Cx<'_>) -> Result<Task, Failure> {
+    check_extra(&input.extra)?;
     let named = input.labels.iter().chain(&input.specialist_tags).chain(&input.agent_role);
     for label in named.chain([&input.issue_type]) {
         check_label("label", label)?;

@@ -1,8 +1,11 @@
 //! `task_delete`: delete a task; what it said stays in the ledger.
 
+use baton_model::delta;
 use baton_model::handoff::{Handoff, State};
+use baton_model::id::check_identity;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::task::Task;
+use baton_model::task::claim::Claim;
 use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, handoff, task};
 use schemars::JsonSchema;
@@ -13,8 +16,10 @@ use task::dependency;
 use super::answer::TaskAnswer;
 use super::by_id_to_change;
 use super::depend::{RemovedDependency, unlink_all};
-use super::write::{answer, change, check_and_renew_lease, reload, write};
-use crate::op::{Cx, Meta, Operation};
+use super::write::{answer, change, check_and_renew_lease, reload, require_unheld, write};
+use crate::ledger::{Author, append_json};
+use crate::op::{Cx, Env, Meta, Operation};
+use crate::session::send_signal;
 
 /// Deletes a task.
 pub struct Delete;
@@ -34,7 +39,8 @@ pub struct DeleteInput {
     /// Why.
     #[serde(default)]
     pub reason: Option<String>,
-    /// Delete it although open tasks depend on it or are parts of it: they stay, without the dependency.
+    /// Delete it although open tasks depend on it or are parts of it: they stay, without the dependency. Where another agent holds one of
+    /// them under a live claim, a reason is needed, which that agent is told.
     #[serde(default)]
     pub force: bool,
 }
@@ -65,6 +71,7 @@ impl Operation for Delete {
             if !input.force {
                 refuse_needed(tx, &known)?;
             }
+            tell_holders(tx, env, author, (&known, input.reason.as_deref()))?;
             let removed_dependencies = unlink_all(tx, env, author, &known)?;
             let known = reload(tx, known)?;
             let wanted = tombstone(&known, author.identity, (input.reason.as_deref(), env.now));
@@ -131,6 +138,61 @@ fn refuse_needed(tx: &mut Tx<'_>, known: &Task) -> Result<(), Failure> {
         .with("task_id", known.task_id.clone())
         .with("needed_by", json!(by))
         .into())
+}
+
+/// Tells the holders of the tasks that lose a dependency, or the whole that they are a part of, why. Without a reason it is refused:
+/// what a live holder holds, nobody changes without a word.
+fn tell_holders(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    (known, reason): (&Task, Option<&str>),
+) -> Result<(), Failure> {
+    for edge in dependency::dependents_of(tx, &known.project_id, &known.task_id)? {
+        let is_decisive = edge.gate.is_some() || edge.kind == "parent-child";
+        let Some(from) = task::get(tx, &known.project_id, &edge.task_id)?.filter(|_| is_decisive) else {
+            continue;
+        };
+        let refusal = match require_unheld(tx, env, author, &from) {
+            Err(Failure::Refused(refusal)) => refusal,
+            other => {
+                other?;
+                continue;
+            }
+        };
+        let reason = reason.filter(|why| !why.trim().is_empty());
+        let (Some(claim), Some(why)) = (&from.claim, reason) else {
+            let (id, held) = (&known.task_id, &from.task_id);
+            let hint = format!(
+                "say why, and its holder is told: `baton task delete {id} --force --reason WHY`; {held} is without {id} then"
+            );
+            return Err(Refusal { hint, ..refusal }.with("needed_by", json!([held])).into());
+        };
+        announce_cut(tx, env, author, (known, &from, claim), why)?;
+    }
+    Ok(())
+}
+
+/// Records that a task is deleted that a held one depends on, and sends the reason to its holder.
+fn announce_cut(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    (known, held, claim): (&Task, &Task, &Claim),
+    why: &str,
+) -> Result<(), Failure> {
+    let (by, id, from) = (author.identity, &known.task_id, &held.task_id);
+    let body = json!({
+        "text": format!("{by} deleted task {id}, on which task {from} of {} depended", claim.holder().describe()),
+        "task_id": from, "forced": true, "why": why,
+    });
+    append_json(tx, env, author, delta::Kind::Note, &body)?;
+    if check_identity(&claim.by).is_err() {
+        return Ok(());
+    }
+    let subject =
+        format!("{by} deleted task {id}: task {from}, which you hold, does not depend on it any more");
+    send_signal(tx, env, (author.project_id, by, &claim.by), (&subject, why))
 }
 
 fn dependents_clause(by: &[String]) -> String {

@@ -7,7 +7,7 @@ use baton_model::id::identity_key;
 use baton_model::task::conflict::{Conflict, Side};
 use baton_model::task::entry::{entries, is_comment};
 use baton_model::task::record::Record;
-use baton_model::task::{Task, sealed};
+use baton_model::task::{Task, reserved, sealed};
 use baton_store::{Failure, Tx};
 use serde_json::{Map, Value};
 
@@ -55,14 +55,21 @@ impl LineGuard<'_, '_> {
         let wanted = entries(merged);
         let is_anothers = |by: &str| identity_key(by) != identity_key(self.identity);
         let is_held = task.claim.as_ref().is_some_and(|claim| is_anothers(&claim.by));
-        if is_held && is_claim_live(tx, self.env, task)? {
+        let is_kept = if is_held && is_claim_live(tx, self.env, task)? {
             merged.task.clone_from(&ours.task);
             merged.dependencies.clone_from(&ours.dependencies);
             let added = new_comments(&entries(ours), std::mem::take(&mut merged.comments));
             merged.comments = ours.comments.iter().cloned().chain(added).collect();
+            true
         } else if self.is_end_anothers(tx, task, merged)? {
             keep_state(&ours.task, &mut merged.task);
+            true
         } else {
+            false
+        };
+        // By which hand-off a task came, no line says.
+        let is_handoff_kept = reserved::keep_handoff(&ours.task.extra, &mut merged.task.extra);
+        if !is_kept && !is_handoff_kept {
             return Ok(Vec::new());
         }
         Ok(not_taken(&task.task_id, &wanted, &entries(merged)))

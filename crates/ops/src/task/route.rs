@@ -13,6 +13,7 @@ use super::route_row::{Assignment, BlockedTask, RoutedTask, StepEffect, WaitStat
 use super::route_step::{block, offer_to_agent, wait};
 use super::write::write;
 use crate::op::{Cx, Meta, Operation};
+use crate::project::require_not_merged;
 use crate::{resolve, roles};
 
 /// Routes.
@@ -100,6 +101,10 @@ impl Operation for Route {
         let name = input.identity.as_deref().unwrap_or(route::ROUTER);
         let policy = policy(&input)?;
         let roles = roles::of_project(cx.store, &cx.env, &project_id)?;
+        cx.store.read(|tx| {
+            resolve::require_project(tx, &project_id)?;
+            require_not_merged(tx, &project_id)
+        })?;
         let given_back = if input.dry_run { Vec::new() } else { take_back(cx, &project_id, name)? };
         let ask = PassRequest {
             id: input.id.as_deref(),

@@ -2,6 +2,7 @@
 
 use baton_model::id::check_label;
 use baton_model::refusal::Refusal;
+use baton_model::task::reserved::check_extra;
 use baton_model::task::{Task, patch, word};
 use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx};
@@ -117,7 +118,7 @@ pub struct UpdateInput {
     /// Who did the work before.
     #[serde(default)]
     pub previous_agent: Option<String>,
-    /// Other fields, set one by one; null takes one away.
+    /// Other fields, set one by one; null takes one away. Those that have a field here, or that Baton sets itself, are refused.
     #[serde(default)]
     pub extra: Map<String, Value>,
 }
@@ -139,6 +140,7 @@ impl Operation for Update {
     type Output = UpdateOutput;
 
     fn run(input: UpdateInput, cx: &mut Cx<'_>) -> Result<UpdateOutput, Failure> {
+        check_extra(&input.extra)?;
         let labels = input.labels.iter().flatten().chain(&input.add_labels);
         for label in labels.chain(input.specialist_tags.iter().flatten()).chain(input.agent_role.iter()) {
             if !(label.is_empty() && input.agent_role.as_deref() == Some("")) {
@@ -164,6 +166,8 @@ pub(super) fn attempt(
     input: &UpdateInput,
     secret: Option<&Secret>,
 ) -> Result<TaskAnswer, Failure> {
+    // A batch makes its inputs itself.
+    check_extra(&input.extra)?;
     let known = by_id_to_change(tx, author.project_id, &input.id)?;
     if input.parent.as_deref() == Some("") {
         check_no_parent(&known)?;

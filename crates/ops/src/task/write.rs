@@ -19,6 +19,7 @@ use super::readiness;
 use crate::handoff::edit::task_changed;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env};
+use crate::project::refuse_merged;
 use crate::{ownership, resolve};
 
 /// Writes a changed task with its delta and returns it as it stands now; one that is the same as before is not written.
@@ -48,11 +49,24 @@ pub(super) fn write_change(
     if wanted == *before {
         return Ok(wanted);
     }
+    if begins(before, &wanted) {
+        refuse_merged(tx, &before.project_id)?;
+    }
     let after = Task { updated_at: env.now, ..wanted };
     let replaced = put_changed(tx, before, &after)?;
     append_json(tx, env, author, Kind::Other, &delta_body(&after, what, replaced))?;
     task_changed(tx, env, before, &after)?;
     Ok(after)
+}
+
+/// Whether a change puts a task into somebody's hands, or opens it again: in a project that was merged nothing is begun.
+fn begins(before: &Task, wanted: &Task) -> bool {
+    let fence = |task: &Task| task.claim.as_ref().map(|claim| claim.fence);
+    let is_claimed = wanted.claim.is_some() && fence(wanted) != fence(before);
+    let is_assigned = wanted.assignee.is_some() && wanted.assignee != before.assignee;
+    let is_started =
+        wanted.status != before.status && matches!(wanted.status.as_str(), "in_progress" | "hooked");
+    wanted.is_open() && (is_claimed || is_assigned || is_started || !before.is_open())
 }
 
 /// What the ledger says of a change. Texts that it replaces stay there.

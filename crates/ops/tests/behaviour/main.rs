@@ -41,6 +41,7 @@ mod entrusted;
 mod family;
 mod file_handoffs;
 mod first_hours;
+mod free_fields;
 mod handoff_ends;
 mod handoffs;
 mod history;

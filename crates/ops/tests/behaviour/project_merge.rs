@@ -99,7 +99,22 @@ on_every_backend! {
             let refusal = w.no_trace(&there, "project_init", input, "project_merged");
             assert!(text(&refusal, "hint").contains("baton init --join p"), "{refusal:#}");
         }
+        let fixed = json!({ "id": "fix-left" });
+        for (operation, more) in [
+            ("task_claim", json!({})),
+            ("task_claim", json!({ "force": true, "why": "w" })),
+            ("task_update", json!({ "status": "in_progress" })),
+            ("task_update", json!({ "assignee": "Zed" })),
+            ("task_route", json!({})),
+        ] {
+            let mut input = fixed.clone();
+            more.as_object().expect("fields").iter().for_each(|(key, value)| input[key] = value.clone());
+            w.no_trace(&at("Ann", "fix"), operation, input, "project_merged");
+        }
+        w.no_trace(&at("Ann", "fix"), "task_claim", json!({}), "project_merged");
+        w.no_trace(&at("Ann", "fix"), "task_route", json!({}), "project_merged");
         w.ok(&at("Ann", "fix"), "task_close", json!({ "id": "fix-left" }));
+        w.no_trace(&at("Ann", "fix"), "task_reopen", json!({ "id": "fix-left" }), "project_merged");
         let listed = w.ok(&agent("Owner"), "project_show", json!({ "project": "fix" }));
         assert_eq!(listed["merged_into"], "p");
         w.ok(&agent("Owner"), "project_merge", json!({ "from": "fix", "into": "p", "undo": true }));

@@ -61,6 +61,22 @@ fn only_the_owner_can_read_what_is_created() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_store_that_begins_in_an_empty_file_is_its_owners_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::file();
+    let file = path(&place);
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, "").unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
+    let _store = place.with_projects();
+    for suffix in ["", "-wal", "-shm"] {
+        let mode = fs::metadata(beside(&file, suffix)).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o600, "{suffix}");
+    }
+}
+
+#[test]
 fn opening_and_reading_a_store_that_is_up_to_date_writes_nothing() {
     let place = Place::file();
     left_open(&place);

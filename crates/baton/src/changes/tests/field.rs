@@ -400,3 +400,74 @@ fn a_conversion_of_line_ends_is_merged_with_what_was_committed() {
     commit(&other);
     assert!(matches!(apply(&other, &changes), Err(Fault::Conflicts(paths)) if paths == ["f"]));
 }
+
+#[test]
+fn files_that_are_named_like_a_revision_are_files() {
+    for name in ["HEAD", "main", "refs", "origin"] {
+        let stage = Stage::new(&FILES, &[]);
+        let target = stage.clone("target");
+        let (_, changes) = edited(&stage);
+        write(&target, name.as_bytes(), b"a file\n");
+        assert!(!apply(&target, &changes).expect("applied").is_merge, "{name}");
+        let stage = Stage::new(&[("HEAD", "tracked\n"), (name, "tracked\n"), ("a", "a\n")], &[]);
+        let (source, target) = (stage.clone("source"), stage.clone("target"));
+        write(&source, b"HEAD", b"changed\n");
+        let changes = capture(&source).expect("captured");
+        apply(&target, &changes).expect("applied");
+        assert_eq!(files(&target), files(&source), "{name}");
+    }
+}
+
+#[test]
+fn what_a_registration_wrote_into_the_document_is_not_in_the_way() {
+    let document = |remote: Option<&str>| {
+        let project = baton_model::project::Project {
+            vcs_remote_url: remote.map(str::to_owned),
+            ..baton_model::project::Project::default()
+        };
+        let text = baton_model::project_document::write(None, &project).expect("written");
+        format!("{text}\nWords of a person.\n")
+    };
+    let (old, new) = (document(None), document(Some("https://example.com/shop.git")));
+    let stage = Stage::new(&[("docs/PROJECT.md", &old), ("a", "a\n")], &[]);
+    let (source, target) = (stage.clone("source"), stage.clone("target"));
+    write(&source, b"a", b"changed\n");
+    write(&source, b"docs/PROJECT.md", new.as_bytes());
+    let changes = capture(&source).expect("captured");
+    assert_eq!(changes.files, ["a"]);
+    write(&target, b"docs/PROJECT.md", new.as_bytes());
+    assert_eq!(apply(&target, &changes).expect("applied").files, ["a"]);
+    assert_eq!(git(&target, &["status", "--porcelain"]), " M a\n M docs/PROJECT.md\n");
+    // What a person wrote travels, is in the way, and is not written over.
+    let by_hand = |words: &str| format!("{new}{words}\n");
+    write(&source, b"docs/PROJECT.md", by_hand("One.").as_bytes());
+    let changes = capture(&source).expect("captured");
+    assert_eq!(changes.files, ["a", "docs/PROJECT.md"]);
+    let other = stage.clone("other");
+    for text in [by_hand("Two."), new.clone(), old.replace("is_isolated: false", "is_isolated: true")] {
+        write(&other, b"docs/PROJECT.md", text.as_bytes());
+        assert!(matches!(apply(&other, &changes), Err(Fault::LocalChanges(_))), "{text}");
+        assert_eq!(fs::read_to_string(other.join("docs/PROJECT.md")).expect("read"), text);
+    }
+}
+
+#[test]
+fn changes_of_a_submodule_alone_are_not_said_to_be_applied() {
+    let stage = Stage::new(&FILES, &[]);
+    let (source, mut changes) = edited(&stage);
+    let base = git(&source, &["rev-parse", "HEAD"]).trim().to_owned();
+    git(&source, &["reset", "-q", "--hard"]);
+    git(&source, &["update-index", "--add", "--cacheinfo", &format!("160000,{base},sub")]);
+    let line = |args: &[&str]| git(&source, args).trim().to_owned();
+    let tree = line(&["write-tree"]);
+    let made = ["-c", "user.name=x", "-c", "user.email=x@x", "commit-tree", "-m", "x", "-p", &base, &tree];
+    let commit = line(&made);
+    let script = format!("printf '{commit}\\n^{base}\\n' | git pack-objects --revs --stdout --thin -q");
+    let packed = std::process::Command::new("sh").args(["-c", &script]).current_dir(&source).output();
+    changes.pack = packed.expect("packed").stdout;
+    (changes.index_commit, changes.worktree_commit) = (commit.clone(), commit);
+    (changes.index_tree, changes.worktree_tree) = (tree.clone(), tree);
+    (changes.files, changes.unconverted) = (vec!["sub".to_owned()], Vec::new());
+    let refusal = apply(&stage.clone("target"), &changes).expect_err("refused");
+    assert!(matches!(&refusal, Fault::Invalid(what) if what.contains("sub")), "{refusal}");
+}

@@ -109,6 +109,18 @@ pub(super) fn private(options: &mut OpenOptions) {
 #[cfg(not(unix))]
 pub(super) fn private(_: &mut OpenOptions) {}
 
+/// Keeps a file that exists for its owner alone.
+#[cfg(unix)]
+pub(super) fn restrict(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))
+}
+
+#[cfg(not(unix))]
+pub(super) fn restrict(_: &Path) -> std::io::Result<()> {
+    Ok(())
+}
+
 /// Creates a folder, and those above it, for their owner alone.
 pub(super) fn create_directories(path: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
@@ -133,6 +145,10 @@ pub(super) fn prepare(path: &Path, access: OpenMode) -> Result<(), Fault> {
         // Opening a pipe waits for its other end, and a device has none.
         Ok(meta) if !meta.is_file() => unopenable(format!("{shown} is no regular file")),
         Ok(meta) if meta.len() == 0 && has_orphaned_log(path) => Err(orphaned_log(path)),
+        // A store begins in it, whatever it was made for.
+        Ok(meta) if meta.len() == 0 && access == OpenMode::Create => {
+            restrict(path).map_err(|e| error::io_fault("cannot keep others from", path, e))
+        }
         Ok(_) => Ok(()),
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(error::io_fault("cannot open", path, e)),
         Err(_) if has_orphaned_log(path) => Err(orphaned_log(path)),

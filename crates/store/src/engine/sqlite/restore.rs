@@ -184,7 +184,7 @@ impl StagedRestore {
             let (from, to) = (sibling_path(&self.store, suffix), sibling_path(target, suffix));
             if fs::metadata(&from).is_ok_and(|meta| suffix.is_empty() || meta.len() > 0) {
                 let fault = |e| error::io_fault("cannot keep the store as", &to, e);
-                restrict(&from).map_err(fault)?;
+                open::restrict(&from).map_err(fault)?;
                 second_name(&from, &to).map_err(fault)?;
                 previous = Some(ReplacedStore { path: target.to_owned(), is_whole });
             }
@@ -352,17 +352,6 @@ fn resolved(store: &Path) -> Result<PathBuf, Fault> {
         }
         Err(e) => Err(error::io_fault("cannot find", store, e)),
     }
-}
-
-#[cfg(unix)]
-fn restrict(path: &Path) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    fs::set_permissions(path, fs::Permissions::from_mode(0o600))
-}
-
-#[cfg(not(unix))]
-fn restrict(_: &Path) -> io::Result<()> {
-    Ok(())
 }
 
 /// Sets the owner of a file to that of another: a restore run as root must not lock the owner out.
