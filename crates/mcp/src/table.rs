@@ -246,6 +246,7 @@ pub const TOOLS: &[Tool] = &[
             "for_agent",
             "budget",
             "assigned_first",
+            "ids",
         ],
         unlisted: &[],
         has_default: false,

@@ -10,6 +10,7 @@ use clap::Command;
 /// options that every command has.
 const BARE: &[(&str, &[&str])] = &[
     ("model/src/access.rs", &["token create"]),
+    ("model/src/accounting.rs", &["mail ack"]),
     ("model/src/agent.rs", &["agent register"]),
     ("model/src/baton.rs", &["pickup"]),
     ("model/src/instructions/command.rs", &["status"]),

@@ -91,8 +91,9 @@ pub(crate) fn only_announces(text: &str) -> bool {
 
 /// Whether a message tells something of its own: it does not end by saying what comes next, or says enough before that.
 pub(crate) fn tells_something(text: &str) -> bool {
-    let last = text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
-    let goes_on = !is_item(last) && sentences(last).last().is_none_or(|sentence| announces(sentence));
+    let last =
+        text.lines().map(str::trim).rfind(|line| line.contains(char::is_alphanumeric)).unwrap_or_default();
+    let goes_on = !is_item(last) && sentences(last).last().is_some_and(|sentence| announces(sentence));
     let own = text.lines().flat_map(sentences).filter(|sentence| !announces(sentence));
     !only_announces(text) && (!goes_on || own.flat_map(str::split_whitespace).count() >= MIN_TELLING_WORDS)
 }
@@ -238,5 +239,13 @@ mod tests {
             assert!(!only_announces(text) && is_step(text) == finds, "{text}");
         }
         assert!(!only_announces("Rebase completed. Let me verify everything."));
+        for text in [
+            "Remaining: update the docs.\n\n```bash\nmake docs\n```",
+            "Done.",
+            "1. Rename it\n2. Let me know",
+        ] {
+            assert!(tells_something(text), "{text}");
+        }
+        assert!(!tells_something("This is in `run`. I should update it to use the new function:"));
     }
 }
