@@ -61,10 +61,7 @@ const fn with_doc(name: &'static str, operation: &'static str, doc: &'static str
 
 /// One of the answers to a hand-off.
 const fn advance(fixed: &'static [(&'static str, FixedArgument)], doc: &'static str) -> Action {
-    let name = match fixed {
-        [(_, FixedArgument::Text(name))] => name,
-        _ => "",
-    };
+    let name = if let [(_, FixedArgument::Text(name))] = fixed { name } else { "" };
     Action { name, operation: handoff::Advance::NAME, fixed, doc }
 }
 
