@@ -143,7 +143,7 @@ async function leaveAnew(id) {
 /** Closes a task: what follows it depends on how it went. */
 function closeTask(project, one) {
   ask(`Close: ${one.title}`, [nameField(), field('Why', 'reason', {}, 'textarea'),
-    h('label', { for: 'close-result' }, 'How it went'), h('select', { id: 'close-result', name: 'result' }, h('option', { value: 'pass' }, 'it passed'), h('option', { value: 'fail' }, 'it failed'))], 'Close the task', async (given) => {
+    h('label', { for: 'close-result' }, 'How it went'), h('select', { id: 'close-result', name: 'result' }, h('option', { value: '' }, 'not said: the reason decides'), h('option', { value: 'pass' }, 'it passed'), h('option', { value: 'fail' }, 'it failed'))], 'Close the task', async (given) => {
     await api('POST', at(project, `/tasks/${part(one.id)}/close`), given);
     notice('The task is closed.');
     renewAll();
