@@ -15,6 +15,8 @@ pub enum OmissionReason {
     OnServer,
     /// The path is absolute, climbs, or lies in no folder of the projects on this machine.
     Outside,
+    /// It would lie in another folder than the one of the call, which is not shown to a server.
+    Elsewhere,
     /// A part of the path begins with a dot.
     Hidden,
     /// There is no such file.
@@ -32,11 +34,27 @@ pub enum OmissionReason {
 }
 
 impl OmissionReason {
+    /// Of two folders the reason that says more: that a document is not there says more than that a folder was not looked into, and
+    /// less than what is wrong with one that is there. Of two that say as much the first counts.
+    #[must_use]
+    pub fn or_more(self, other: Self) -> Self {
+        if other.rank() > self.rank() { other } else { self }
+    }
+
+    const fn rank(self) -> u8 {
+        match self {
+            Self::Elsewhere => 0,
+            Self::Missing => 1,
+            _ => 2,
+        }
+    }
+
     /// The reason in words.
     pub const fn reason(self) -> &'static str {
         match self {
             Self::OnServer => "a server reads no documents for its callers",
             Self::Outside => "outside of the repository",
+            Self::Elsewhere => "in none of the folders that this call shows; pick up where the repository is",
             Self::Hidden => "hidden",
             Self::Missing => "not there",
             Self::Link => "a link",

@@ -190,7 +190,7 @@ impl Capture<'_> {
             leave(&hidden.path, HIDDEN);
         }
         for entry in unstaged.iter().filter(|entry| entry.status == "A") {
-            leave(&entry.path, "arrives untracked: the mark of `git add -N` does not travel");
+            leave(&entry.path, "arrives, but untracked: only the mark of `git add -N` stays behind");
         }
         // Whether git knows the path; one that is only intended to be added is like an untracked one.
         let (own, untracked): (Vec<_>, Vec<_>) = untracked.drain(..).partition(|path| is_temporary(path));
@@ -201,6 +201,9 @@ impl Capture<'_> {
         for entry in staged.iter().chain(&*unstaged) {
             if entry.mode == SUBMODULE || entry.old_mode == SUBMODULE {
                 leave(&entry.path, "is a submodule: its own commits and changes do not travel");
+                // Nor does what took its place.
+                let within = [&entry.path[..], b"/"].concat();
+                paths.retain(|path, _| *path != entry.path && !path.starts_with(&within));
             } else if entry.mode == "000000" && staged.iter().any(|other| std::ptr::eq(other, entry)) {
                 // Removed from the index: what lies there is untracked.
                 paths.entry(entry.path.clone()).or_insert(false);

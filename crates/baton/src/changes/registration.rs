@@ -24,5 +24,5 @@ pub(super) fn is_rewritten(repo: &Repo<'_>) -> Result<bool, Fault> {
     let (Ok(before), Ok(after)) = (std::str::from_utf8(&answer.out), std::str::from_utf8(&found)) else {
         return Ok(false);
     };
-    Ok(is_known && project_document::is_rewrite(before, after))
+    Ok(is_known && before != after && project_document::is_rewrite(before, after))
 }

@@ -122,7 +122,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
                 app.remark(&format!("found by words alone: {why}"));
             }
             app.show(&found, |found| match found.items.as_slice() {
-                [] => "no memory was found; decisions and notes of sessions: `baton log --kind decision`, `--kind note`\n".to_owned(),
+                [] => "no memory was found; `--related` looks into related projects as well; decisions and notes of sessions: `baton log --kind decision`, `--kind note`\n".to_owned(),
                 items => render::table(&items.iter().map(row).collect::<Vec<_>>()),
             })
         }

@@ -58,7 +58,7 @@ pub(super) fn answer(
         Question::Document { folder, path } if operation == Pickup::NAME && is_own(caller, folder) => {
             json!(machine.document(folder, path))
         }
-        Question::Document { .. } => json!(Err::<String, _>(OmissionReason::Outside)),
+        Question::Document { .. } => json!(Err::<String, _>(OmissionReason::Elsewhere)),
         Question::RoleFile { folder } if is_own(caller, folder) => json!(machine.role_file(folder)?),
         // Whether it can be read is all that the server learns.
         Question::Unseal { project_id, identity, sealed } => {

@@ -15,7 +15,7 @@ use baton_transcripts::printable;
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
-use super::tail::Tail;
+use super::tail::{Tail, spawn_joined};
 use crate::clock;
 use crate::error::AppError;
 use crate::launch;
@@ -81,8 +81,9 @@ impl Command {
         let flags =
             launcher.map(|launcher| launch::vars_as_flags(launcher.launch, &vars)).unwrap_or_default();
         command.args(flags).args(args).envs(vars);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(|error| unstartable(program, &error.to_string()))?;
+        command.stdin(Stdio::piped());
+        let (mut child, output) =
+            spawn_joined(command).map_err(|error| unstartable(program, &error.to_string()))?;
         if let Some(mut stdin) = child.stdin.take() {
             let text = format!("{packet}\n");
             // Written by a thread: a command that does not read its standard input is no error, and one that reads late
@@ -90,9 +91,7 @@ impl Command {
             std::thread::spawn(move || _ = stdin.write_all(text.as_bytes()));
         }
         let tail = Tail::default();
-        let stdout = child.stdout.take().map(|stream| tail.follow(stream));
-        let stderr = child.stderr.take().map(|stream| tail.follow(stream));
-        let streams = stdout.into_iter().chain(stderr).collect();
+        let streams = vec![tail.follow(output)];
         Ok(Self { child, tail, streams, handoff, result, started_at: clock::now() })
     }
 

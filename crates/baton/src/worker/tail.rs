@@ -1,7 +1,8 @@
 //! The end of what a command writes, kept while it passes through.
 
 use std::collections::VecDeque;
-use std::io::{Read, Write};
+use std::io::{self, PipeReader, Read, Write};
+use std::process::{Child, Command};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -10,6 +11,16 @@ use std::time::Duration;
 const MAX_TAIL_BYTES: usize = 128 * 1024;
 /// How long the last words of a command that has ended are waited for: its own children may keep its output open.
 const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// Starts a command whose standard output and standard error are one pipe, so that their lines keep the order in which they were
+/// written.
+pub(crate) fn spawn_joined(mut command: Command) -> io::Result<(Child, PipeReader)> {
+    let (output, input) = io::pipe()?;
+    let child = command.stdout(input.try_clone()?).stderr(input).spawn()?;
+    // Dropped with its two ends of the pipe: the output ends when the child's own are closed.
+    drop(command);
+    Ok((child, output))
+}
 
 /// The end of an output.
 #[derive(Clone, Default)]
@@ -60,6 +71,22 @@ impl Tail {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn lines_of_both_outputs_keep_their_order() {
+        let script = "for n in $(seq 1 60); do echo line $n; done; echo the cause >&2; echo the end; exit 1";
+        for _ in 0..20 {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]);
+            let (mut child, output) = spawn_joined(command).expect("started");
+            let tail = Tail::default();
+            let stream = tail.keep(output);
+            child.wait().expect("ended");
+            stream.join().expect("read");
+            assert!(tail.text(&[]).ends_with("line 60\nthe cause\nthe end\n"), "{}", tail.text(&[]));
+        }
+    }
 
     #[test]
     fn only_the_end_of_a_long_output_is_kept() {

@@ -187,3 +187,50 @@ fn documents_of_a_clone_that_is_no_place_of_its_project_reach_the_receiver() {
     let picked = stage.terminal("Bob").within(stage.root().join("lib")).json(&["pickup", "--handoff", &id]);
     assert!(picked["handoff"]["documents"].to_string().contains("only in the clone"), "{picked:#}");
 }
+
+/// Through a server the receiver's own machine reads the documents, in the working copy in which the call is made.
+#[test]
+fn documents_are_read_through_a_server_in_a_clone_that_is_no_place_of_its_project() {
+    let stage = committed();
+    beside(&stage);
+    let lib = stage.root().join("lib");
+    std::fs::create_dir_all(lib.join("spec")).expect("a folder");
+    std::fs::write(lib.join("spec/round.md"), "round half up\n").expect("written");
+    git(&stage, &lib, &["init", "-q"]);
+    git(&stage, &lib, &["add", "spec"]);
+    git(&stage, &lib, &["commit", "-qm", "spec"]);
+    git(&stage, stage.root(), &["clone", "-q", "lib", "clone"]);
+    let made = stage.terminal("Owner").json(&[
+        "token",
+        "create",
+        "--name",
+        "bob",
+        "--identity",
+        "Bob",
+        "--only",
+        "lib",
+    ]);
+    let server = Server::start(&stage.terminal("Owner"));
+    let ann = stage.terminal("Ann");
+    let bob = stage
+        .terminal("Bob")
+        .with("BATON_TOKEN", text(&made, "token"))
+        .with("BATON_SERVER", format!("http://{}", server.address));
+    let picked = |document: &str, bob: &Terminal<'_>| {
+        let link = format!("docs={document}");
+        let create = ["handoff", "create", "--to", "lib", "--subject", document, "--local", "--link", &link];
+        let id = text(&ann.json(&create), "handoff_id");
+        let picked = bob.json(&["pickup", "--handoff", &id]);
+        bob.json(&["handoff", "complete", &id, "--result", "done"]);
+        let named = picked["handoff"]["named_documents"][0].clone();
+        (named["included"].clone(), named["left_out"].as_str().unwrap_or_default().to_owned())
+    };
+    let clone = bob.within(stage.root().join("clone")).with("BATON_PROJECT", "lib");
+    let elsewhere = bob.within(stage.root()).with("BATON_PROJECT", "lib");
+    for there in [bob.within(&lib), clone] {
+        assert_eq!(picked("spec/round.md", &there), (json!(true), String::new()));
+        assert_eq!(picked("spec/missing.md", &there), (json!(false), "not there".to_owned()));
+    }
+    let (included, why) = picked("spec/round.md", &elsewhere);
+    assert!(included == false && why.contains("pick up where the repository is"), "{why}");
+}

@@ -84,13 +84,19 @@ fn half_done_work_in_two_places_of_one_baton_is_named_twice() {
     let shown = lola.text(&["pickup", "--dry-run"]);
     let line = format!("left earlier and not committed in {}, branch fix", beside.display());
     assert!(shown.contains(&line) && shown.contains("half.txt"), "{shown}");
-    // A commit ends what was left before it.
+    // A commit ends what was left before it in the same folder, and takes nothing along from another.
     git(&stage, &other, &["add", "-A"]);
     ben.json(&["pickup"]);
     git(&stage, &other, &["commit", "-qm", "more"]);
     ben.json(&WRAP);
     let location = lola.json(&["pickup", "--dry-run"])["location"].clone();
-    assert_eq!((&location["root"], &location["earlier"]), (&json!(other), &Value::Null), "{location:#}");
+    assert_eq!(location["root"], json!(other), "{location:#}");
+    assert_eq!(location["earlier"][0]["root"], json!(beside), "{location:#}");
+    assert_eq!(location["earlier"].as_array().map(Vec::len), Some(1), "{location:#}");
+    git(&stage, &beside, &["add", "-A"]);
+    git(&stage, &beside, &["commit", "-qm", "half"]);
+    let location = lola.json(&["pickup", "--dry-run"])["location"].clone();
+    assert_eq!(location["earlier"], Value::Null, "{location:#}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Where agents work: on the card, in a warning, with a baton; and places that move, merge and go.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::json;
 
@@ -159,6 +160,28 @@ fn places_are_listed_given_away_forgotten_and_taken_back() {
     ann.refused(3, "place_unknown", &["project", "remove", path]);
     stage.terminal("Ann").json(&["init", "--join", "shop"]);
     assert_eq!(text(&ann.json(&["status"]), "project_id"), "shop");
+}
+
+#[test]
+fn a_worktree_without_a_session_and_one_that_was_moved_are_given_away_by_where_they_are() {
+    let stage = committed();
+    let (fresh, was) = (worktree(&stage, "fresh", "fresh"), worktree(&stage, "was", "was"));
+    let ann = stage.terminal("Ann");
+    let folder = |path: &Path| path.display().to_string();
+    let refused = ann.refused(3, "place_unknown", &["project", "remove", &folder(&fresh)]);
+    assert!(text(&refused, "message").contains("is a worktree of project shop"), "{refused}");
+    ann.within(&was).json(&["start"]);
+    ann.within(&was).json(&["end"]);
+    git(&stage, stage.shop(), &["worktree", "move", "../was", "../now"]);
+    let now = stage.root().join("now");
+    let refused = ann.refused(4, "place_moved", &["project", "split", &folder(&was), "--to", "two"]);
+    assert!(text(&refused, "hint").contains(&folder(&now)), "{refused}");
+    for path in [&fresh, &now] {
+        let split = ann.json(&["project", "split", &folder(path), "--to", "two"]);
+        assert_eq!(split["paths"], json!([path]), "{split:#}");
+        assert_eq!(text(&ann.within(path).json(&["status"]), "project_id"), "two");
+    }
+    assert_eq!(text(&ann.json(&["status"]), "project_id"), "shop", "its repository stays");
 }
 
 #[test]

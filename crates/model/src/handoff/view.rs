@@ -107,7 +107,8 @@ pub struct LateResult {
     pub at: String,
     /// What came of it.
     pub result: String,
-    /// The entry in the receiver's ledger that holds the same.
+    /// The entry in the receiver's ledger that holds the same; none where that ledger is not shown.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub delta_id: String,
 }
 

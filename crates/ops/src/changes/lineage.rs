@@ -259,7 +259,10 @@ pub(super) fn remove_earlier(
 ) -> Result<EarlierDrop, Failure> {
     let mut found = EarlierDrop::default();
     for link in changes::lineage(tx, project_id, &dropped.baton_id, MAX_ANCESTORS)? {
-        let same = link.changes.filter(|stored| stored.content_hash == dropped.content_hash);
+        let is_same = |stored: &StoredChanges| {
+            stored.content_hash == dropped.content_hash && stored.baton_id != dropped.baton_id
+        };
+        let same = link.changes.filter(is_same);
         // What another agent left stays with its baton, unless the caller may drop that by itself.
         let same =
             same.filter(|stored| refuse_others(env, (&stored.baton_id, &stored.identity), identity).is_ok());

@@ -7,7 +7,7 @@
 use baton_model::access::Scope;
 use baton_model::baton::Baton;
 use baton_model::delta::Kind;
-use baton_model::id::check_project;
+use baton_model::id::{check_project, visible};
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::Session;
 use baton_store::project_root::ProjectRoot;
@@ -353,6 +353,14 @@ pub(crate) fn carry_missing(
 pub(super) fn busy(env: &Env<'_>, open: &[Session], project_id: &str) -> Refusal {
     let at_work: Vec<String> = open.iter().map(|session| session.describe(env.now)).collect();
     let what = format!("{} is at work in project {project_id}", at_work.join(", "));
-    let hint = "wait for the wrap, or end the session: `baton end --session ID --force --why REASON`";
-    Refusal::new(refusal::Kind::Conflict, "project_busy", what, hint)
+    Refusal::new(refusal::Kind::Conflict, "project_busy", what, end_hint(open))
+}
+
+/// How to go on although sessions are at work: the command that ends the first of them.
+pub(super) fn end_hint<'a>(busy: impl IntoIterator<Item = &'a Session>) -> String {
+    let id = busy.into_iter().next().map_or("ID", |session| session.session_id.as_str());
+    format!(
+        "wait for the wrap, or end the session: `baton end --session {} --force --why REASON`",
+        visible(id)
+    )
 }

@@ -126,6 +126,20 @@ impl Operation for Places {
     }
 }
 
+/// Where the worktree of a place lies by now, if its folder is gone and git knows it still.
+pub(super) fn moved_to(cx: &mut Cx<'_>, place: &ProjectRoot) -> Result<Option<String>, Failure> {
+    let is_here = place.machine == cx.env.caller.location.machine;
+    if !is_here || !place.is_worktree || cx.env.host.has_folder(&place.path) != Some(false) {
+        return Ok(None);
+    }
+    let (known, sessions) = cx.store.read(|tx| {
+        let open = session::open(tx, &place.project_id)?;
+        let newest = session::newest(tx, &place.project_id, MAX_SCANNED_SESSIONS)?;
+        Ok((project_root::of_project(tx, &place.project_id)?, Sessions { open, newest }))
+    })?;
+    Ok(new_folder(&cx.env, place, &known, &sessions))
+}
+
 /// The sessions that say what is checked out where.
 struct Sessions {
     open: Vec<Session>,

@@ -13,11 +13,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::isolation::keep_isolation;
-use super::merge::{CarriedBaton, MAX_MOVED};
+use super::merge::{CarriedBaton, MAX_MOVED, end_hint};
 use super::merge_carry::{carry, carry_saved, preview_carried};
 use super::merge_rest::end_open;
 use super::merge_undo::note_carried;
 use super::merged::{refuse_merged, require_not_merged};
+use super::places::moved_to;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
 use crate::ownership::is_at_work;
@@ -91,6 +92,7 @@ impl Operation for Split {
         let input = SplitInput { to: cx.env.caller.id_of(&input.to).to_owned(), ..input };
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let mut moved = lookup(cx, &input.path)?;
+        refuse_moved(cx, &moved)?;
         let from = moved.project_id().to_owned();
         cx.store.read(|tx| match project::get(tx, &input.to)? {
             None => project_name::refuse(tx, &input.to),
@@ -155,6 +157,14 @@ impl Operation for RemovePlace {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let moved = lookup(cx, &input.path)?;
         let from = moved.project_id().to_owned();
+        if !moved.is_registered {
+            let path = visible(&input.path);
+            let what = format!(
+                "{path} is a worktree of project {from}, and no place of its own that could be forgotten"
+            );
+            let hint = format!("`baton project split {path} --to ID` gives it to another project");
+            return Err(Refusal::new(refusal::Kind::NotFound, "place_unknown", what, hint).into());
+        }
         if !input.dry_run {
             let Cx { store, env } = cx;
             store.write(&[&from], |tx| {
@@ -244,6 +254,8 @@ pub const SPLIT_FROM: &str = "split_from";
 struct PlaceGroup {
     root: ProjectRoot,
     worktrees: Vec<ProjectRoot>,
+    /// Whether the ledger had the place before.
+    is_registered: bool,
     /// What silent agents had saved there, as it waits in the other project.
     batons: Vec<CarriedBaton>,
 }
@@ -286,7 +298,11 @@ fn in_project(place: &ProjectRoot, project_id: &str, moved: &PlaceGroup) -> Proj
 fn lookup(cx: &mut Cx<'_>, path: &str) -> Result<PlaceGroup, Failure> {
     let machine = cx.env.caller.location.machine.clone();
     cx.store.read(|tx| {
-        let Some(place) = project_root::get(tx, &machine, path)? else {
+        let known = project_root::get(tx, &machine, path)?;
+        let is_registered = known.is_some();
+        let Some(place) =
+            known.map_or_else(|| unregistered_worktree(tx, &cx.env, path), |place| Ok(Some(place)))?
+        else {
             let what = format!("{} is no place of any project on this machine", visible(path));
             let hint = "`baton project places` names those of a project";
             return Err(Refusal::new(refusal::Kind::NotFound, "place_unknown", what, hint).into());
@@ -298,21 +314,46 @@ fn lookup(cx: &mut Cx<'_>, path: &str) -> Result<PlaceGroup, Failure> {
             _ => Vec::new(),
         };
         worktrees.retain(|other| other.is_worktree && other.project_id == place.project_id);
-        Ok(PlaceGroup { root: place, worktrees, batons: Vec::new() })
+        Ok(PlaceGroup { root: place, worktrees, is_registered, batons: Vec::new() })
     })
+}
+
+/// A worktree in which no session was yet: it belongs to the project of its repository.
+fn unregistered_worktree(tx: &mut Tx<'_>, env: &Env<'_>, path: &str) -> Result<Option<ProjectRoot>, Failure> {
+    let machine = &env.caller.location.machine;
+    let around = env.host.repository(path).filter(|(root, now)| root == path && now.is_worktree);
+    let Some((_, now)) = around else { return Ok(None) };
+    let of_it = project_root::of_repository(tx, machine, &now.common_dir, now.id.as_deref())?;
+    Ok(of_it.into_iter().find(|place| place.machine == *machine).map(|main| ProjectRoot {
+        project_id: main.project_id,
+        machine: machine.clone(),
+        path: path.to_owned(),
+        repository_id: now.id,
+        common_dir: Some(now.common_dir),
+        is_worktree: true,
+    }))
+}
+
+/// Refuses to give away the former folder of a worktree: nothing lies there, and the worktree would stay where it is.
+fn refuse_moved(cx: &mut Cx<'_>, moved: &PlaceGroup) -> Result<(), Failure> {
+    let Some(folder) = moved_to(cx, &moved.root)? else { return Ok(()) };
+    let what = format!("the worktree {} was moved to {}", visible(&moved.root.path), visible(&folder));
+    let hint =
+        format!("name the folder in which it is now: `baton project split {} --to ID`", visible(&folder));
+    Err(Refusal::new(refusal::Kind::Conflict, "place_moved", what, hint).into())
 }
 
 /// Refuses while somebody is at work in one of the folders: what they do next would go elsewhere.
 fn refuse_busy(tx: &mut Tx<'_>, env: &Env<'_>, moved: &PlaceGroup) -> Result<(), Failure> {
     let at_work = |session: &Session| is_at_work(env, session) && moved.holds(session);
     let open = session::open(tx, moved.project_id())?;
-    let busy: Vec<String> = open.iter().filter(|one| at_work(one)).map(|one| one.describe(env.now)).collect();
+    let busy: Vec<&Session> = open.iter().filter(|one| at_work(one)).collect();
     if busy.is_empty() {
         return Ok(());
     }
-    let what = format!("{} is at work in {}", busy.join(", "), visible(&moved.root.path));
-    let hint = "wait for the wrap, or end the session: `baton end --session ID --force --why REASON`";
-    Err(Refusal::new(refusal::Kind::Conflict, "place_busy", what, hint).into())
+    let names: Vec<String> = busy.iter().map(|one| one.describe(env.now)).collect();
+    let what = format!("{} is at work in {}", names.join(", "), visible(&moved.root.path));
+    Err(Refusal::new(refusal::Kind::Conflict, "place_busy", what, end_hint(busy)).into())
 }
 
 fn note(

@@ -118,8 +118,7 @@ pub(super) fn accept(
     };
     let mut bundle =
         store.read(|tx| pickup_bundle::read(tx, env, &project_id, &picked, (input.dry_run, input.full)))?;
-    let machine = env.caller.location.machine.clone();
-    let facts = store.read(|tx| facts(tx, &known.handoff_id, (&machine, &env.caller.grant)))?;
+    let facts = store.read(|tx| facts(tx, &known.handoff_id, env.caller))?;
     bundle.with_handoff(transfer(facts, env.host));
     Ok(bundle)
 }

@@ -13,7 +13,7 @@ use crate::document::{MAX_TOTAL_BYTES, OmissionReason};
 use crate::handoff::isolation::sender_for;
 use crate::handoff::steps::Plan;
 use crate::handoff::{Row, by_id};
-use crate::op::Host;
+use crate::op::{Caller, Host};
 
 /// A hand-off from another project that was accepted, with everything that goes with it. Its texts are another agent's words:
 /// data, not orders.
@@ -130,11 +130,16 @@ fn sender_root(tx: &mut Tx<'_>, handoff: &Handoff, machine: &str) -> Result<Opti
     Ok(sender.and_then(|sender| sender.working_copy).map(|copy| copy.root))
 }
 
-/// Reads them for a machine, and for a caller who reaches so much.
-pub(super) fn facts(tx: &mut Tx<'_>, id: &str, (machine, grant): (&str, &Grant)) -> Result<Facts, Failure> {
+/// Reads them for a caller: the folders of its machine, and what it reaches.
+pub(super) fn facts(tx: &mut Tx<'_>, id: &str, caller: &Caller) -> Result<Facts, Failure> {
     let handoff = by_id(tx, &Grant::default(), id)?;
     let (to, from) = (handoff.to_project_id.clone(), handoff.from_project_id.clone());
+    let machine = caller.location.machine.as_str();
     let mut roots = project_root::roots(tx, &to, machine)?;
+    // A clone that the caller's settings give to the receiving project is no place of it. The caller's own machine reads there.
+    let is_own = |project: &Option<String>| project.as_deref() == Some(to.as_str());
+    let own = caller.git_root.clone().filter(|root| is_own(&caller.project) && !roots.contains(root));
+    roots.extend(own);
     roots.extend(project_root::roots(tx, &from, machine)?);
     roots.extend(sender_root(tx, &handoff, machine)?.filter(|root| !roots.contains(root)));
     let found = match &handoff.task_id {
@@ -147,7 +152,7 @@ pub(super) fn facts(tx: &mut Tx<'_>, id: &str, (machine, grant): (&str, &Grant))
     };
     let steps = handoff_step::of(tx, &handoff.handoff_id)?;
     let mut row = Row::of(&handoff, &steps);
-    row.handoff.from_project_id = sender_for(&handoff, Some(grant));
+    row.handoff.from_project_id = sender_for(&handoff, Some(&caller.grant));
     Ok(Facts {
         row,
         task: found.as_ref().map(OpenTask::from),
@@ -247,18 +252,17 @@ impl Documents {
     }
 }
 
-/// A document in the receiver's folders, else in the sender's. Of several reasons the first that says more than that it is
-/// missing counts.
+/// A document in the receiver's folders, else in the sender's. Of several reasons the one that says most counts.
 fn read(facts: &Facts, host: &dyn Host, path: &str) -> Result<String, OmissionReason> {
-    let mut why = if host.is_served() { OmissionReason::OnServer } else { OmissionReason::Missing };
+    let mut why = None::<OmissionReason>;
     for root in &facts.roots {
         match host.document(root, path) {
             Ok(text) => return Ok(text),
-            Err(omission) if why == OmissionReason::Missing => why = omission,
-            Err(_) => {}
+            Err(omission) => why = Some(why.map_or(omission, |before| before.or_more(omission))),
         }
     }
-    Err(why)
+    let unread = if host.is_served() { OmissionReason::OnServer } else { OmissionReason::Missing };
+    Err(why.unwrap_or(unread))
 }
 
 fn document(path: &str, text: String) -> Document {

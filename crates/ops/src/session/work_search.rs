@@ -73,10 +73,20 @@ pub(super) fn of_bundle(
     let candidates = cx.store.read(|tx| candidates(tx, &bundle.lineage))?;
     let mut seen: Vec<WorkLocation> = Vec::new();
     let mut left = LeftPlaces::default();
+    let mut is_before_commits = false;
     for of in candidates {
         let Some(copy) = of.session.working_copy.clone() else { continue };
         let root = copy.root.clone();
         let found = inspect(cx, bundle, files, (&of, copy))?;
+        if is_before_commits {
+            // What lies in another folder is in none of the later commits.
+            if of.has_left(cx.env.host, &root, &found)
+                && !seen.iter().any(|other| is_same(other, &found.location))
+            {
+                left.note(position(&mut seen, found.location), true, false);
+            }
+            continue;
+        }
         // What was left in a folder that cannot be looked at is not known, unless its session saved nothing at all.
         let may_hold_work = !found.location.is_found() && cx.store.read(|tx| has_saved(tx, &of.session))?;
         let has_left = of.has_left(cx.env.host, &root, &found);
@@ -93,10 +103,8 @@ pub(super) fn of_bundle(
                 left.note(position(&mut seen, found.location), true, false);
             }
         }
-        // What lies further back was there before these commits.
-        if of.has_commits {
-            break;
-        }
+        // What lies further back in the same folder was there before these commits.
+        is_before_commits = of.has_commits;
     }
     let Some(mut found) = seen.get(left.first()).cloned() else { return Ok(None) };
     for earlier in left.uncommitted_elsewhere().filter_map(|at| seen.get(at)).map(earlier_location) {

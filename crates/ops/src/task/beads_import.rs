@@ -156,7 +156,13 @@ impl Lines for MemoryLines<'_> {
 
     fn next(&mut self) -> Result<Option<String>, Refusal> {
         self.at += 1;
-        Ok(self.lines.get(self.at - 1).cloned())
+        let Some(line) = self.lines.get(self.at - 1) else { return Ok(None) };
+        if line.contains(['\n', '\r']) {
+            // Written to a file it would be several lines, each of which would be believed.
+            let what = format!("line {} holds a line break", self.at);
+            return Err(Refusal::invalid("beads_invalid", what, "send each line of the file by itself"));
+        }
+        Ok(Some(line.clone()))
     }
 }
 

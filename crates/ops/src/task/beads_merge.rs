@@ -26,6 +26,8 @@ use super::claim_elsewhere::ClaimChange;
 use super::line_guard::LineGuard;
 use super::older_lines::OlderLines;
 use super::untimed_lines::UntimedLines;
+use super::write::begins;
+use crate::project::refuse_merged;
 
 /// What an import has come to so far.
 pub(super) struct Progress<'a, 'e> {
@@ -237,6 +239,9 @@ impl Progress<'_, '_> {
         let emptied = emptied.map(|field| EmptiedText { id: task.task_id.clone(), field: field.clone() });
         let emptied: Vec<EmptiedText> = emptied.collect();
         self.output.conflicts.extend(conflicts);
+        if begins(task, &merged.task) {
+            refuse_merged(tx, &task.project_id)?;
+        }
         let after = update(tx, task, &ours, merged)?;
         self.ended.extend(after.as_ref().and_then(|after| ClaimChange::of(task, after)));
         if after.is_some() && !replaced.is_empty() {

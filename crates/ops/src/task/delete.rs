@@ -114,7 +114,7 @@ pub(super) fn open_handoff(tx: &mut Tx<'_>, known: &Task) -> Result<Option<Hando
 }
 
 /// Refuses a task that open ones depend on or are parts of.
-fn refuse_needed(tx: &mut Tx<'_>, known: &Task) -> Result<(), Failure> {
+pub(super) fn refuse_needed(tx: &mut Tx<'_>, known: &Task) -> Result<(), Failure> {
     let mut by: Vec<String> = Vec::new();
     for edge in dependency::dependents_of(tx, &known.project_id, &known.task_id)? {
         let is_held = edge.gate.is_some() || edge.kind == "parent-child";

@@ -14,8 +14,10 @@ use serde_json::{Map, Value};
 use task::dependency;
 
 use super::assign::message;
+use super::claim_expiry::is_claim_live;
 use super::close::FollowUp;
 use super::write::{Consequence, update_dependent};
+use crate::handoff::acceptor::is_handed_to_another;
 use crate::ledger::Author;
 use crate::message::post::{Outgoing, post};
 use crate::op::Env;
@@ -55,6 +57,10 @@ pub(super) fn set_off(
     let mut set_off = Vec::new();
     for step in follows(stage, outcome) {
         for target in companion_tasks(tx, closed, stage, step)? {
+            if step.act == FollowerAction::Unneeded && is_held_by_another(tx, env, author, (closed, &target))?
+            {
+                continue;
+            }
             let mut after = target.clone();
             apply(step, &mut after, closed, &tasks, (author.identity, env.now));
             after.check(Some(&target))?;
@@ -75,6 +81,31 @@ pub(super) fn set_off(
         }
     }
     Ok(set_off)
+}
+
+/// Whether another agent is at work on a task that is not needed any more: it is theirs to end, and they are told.
+fn is_held_by_another(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    (closed, target): (&Task, &Task),
+) -> Result<bool, Failure> {
+    let holder = match &target.claim {
+        _ if !target.is_open() => None,
+        Some(claim) if is_claim_live(tx, env, target)? => Some(claim.by.clone()),
+        _ if is_handed_to_another(tx, env, target, author.identity)? => target.assignee.clone(),
+        _ => return Ok(false),
+    };
+    let Some(holder) = holder.filter(|holder| identity_key(holder) != identity_key(author.identity)) else {
+        return Ok(target.is_open() && is_handed_to_another(tx, env, target, author.identity)?);
+    };
+    let subject = format!("{} passed: {} is not needed any more", closed.task_id, target.task_id);
+    let body = format!(
+        "You hold {0}, so it stays yours. Close it if nothing of it is left to do: `baton task close {0} --reason WHY`.",
+        target.task_id
+    );
+    send_signal(tx, env, (author.project_id, author.identity, &holder), (&subject, &body))?;
+    Ok(true)
 }
 
 /// Brings what a closed task says after its closing to the follower that it has set off. One that has not begun gets it as its

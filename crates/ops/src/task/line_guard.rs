@@ -69,7 +69,8 @@ impl LineGuard<'_, '_> {
         };
         // By which hand-off a task came, no line says.
         let is_handoff_kept = reserved::keep_handoff(&ours.task.extra, &mut merged.task.extra);
-        if !is_kept && !is_handoff_kept {
+        let is_fact_kept = self.keep_facts(tx, task, (ours, &mut *merged))?;
+        if !is_kept && !is_handoff_kept && !is_fact_kept {
             return Ok(Vec::new());
         }
         Ok(not_taken(&task.task_id, &wanted, &entries(merged)))
@@ -97,7 +98,7 @@ impl LineGuard<'_, '_> {
 }
 
 /// Puts back whether and how a task ended, and whose it is.
-fn keep_state(ours: &Task, merged: &mut Task) {
+pub(super) fn keep_state(ours: &Task, merged: &mut Task) {
     merged.status.clone_from(&ours.status);
     merged.assignee.clone_from(&ours.assignee);
     merged.closed_at = ours.closed_at;

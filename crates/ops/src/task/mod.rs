@@ -30,6 +30,7 @@ mod figures;
 mod follow_up;
 mod increment;
 mod json_line;
+mod line_facts;
 mod line_guard;
 mod list;
 mod older_lines;

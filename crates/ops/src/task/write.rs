@@ -60,13 +60,15 @@ pub(super) fn write_change(
 }
 
 /// Whether a change puts a task into somebody's hands, or opens it again: in a project that was merged nothing is begun.
-fn begins(before: &Task, wanted: &Task) -> bool {
+pub(super) fn begins(before: &Task, wanted: &Task) -> bool {
     let fence = |task: &Task| task.claim.as_ref().map(|claim| claim.fence);
     let is_claimed = wanted.claim.is_some() && fence(wanted) != fence(before);
     let is_assigned = wanted.assignee.is_some() && wanted.assignee != before.assignee;
     let is_started =
         wanted.status != before.status && matches!(wanted.status.as_str(), "in_progress" | "hooked");
-    wanted.is_open() && (is_claimed || is_assigned || is_started || !before.is_open())
+    let is_reopened =
+        wanted.status == "open" && !matches!(before.status.as_str(), "open" | "in_progress" | "hooked");
+    wanted.is_open() && (is_reopened || is_claimed || is_assigned || is_started || !before.is_open())
 }
 
 /// What the ledger says of a change. Texts that it replaces stay there.

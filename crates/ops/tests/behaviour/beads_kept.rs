@@ -158,6 +158,15 @@ on_every_backend! {
             let shown = w.ok(&agent("Ann"), "task_show", json!({ "id": id }));
             assert_eq!(shown["handoff_instructions"]["a"], SECRET, "{other}: {shown:#}");
         }
+        // Nor does who reads it, or what stands beside it, change by a line of a token.
+        for (key, value) in [("readers", json!(["Zed"])), ("more", json!("plain"))] {
+            let mut row = line(w, &id);
+            row["metadata"]["handoff.v1"]["handoff_instructions"][key] = value;
+            let row = later(w, row);
+            import(w, &token("Zed", Scope::Write), &[row]);
+            let shown = w.ok(&agent("Ann"), "task_show", json!({ "id": id }));
+            assert_eq!(shown["handoff_instructions"], json!({ "a": SECRET }), "{key}: {shown:#}");
+        }
     }
 
     fn a_line_without_our_entries_takes_none_of_them_away(w) {

@@ -163,4 +163,74 @@ on_every_backend! {
         w.ok(&xena, "task_depend", json!({ "id": held, "on": own }));
         w.ok(&xena, "task_delete", json!({ "id": own, "force": true }));
     }
+
+    fn a_line_over_the_api_is_one_line(w) {
+        let id = create(w, "t");
+        let line = line_of(w, &agent("Setup"), &id);
+        for lines in [format!("{{\"_type\":\"note\",\"a\":[\n{line}\n]}}"), line.replacen(':', ":\r", 1)] {
+            for who in [bearing("Mal"), agent("Ann")] {
+                w.no_trace(&who, "beads_import", json!({ "lines": [lines] }), "beads_invalid");
+            }
+        }
+    }
+
+    fn what_no_command_of_a_token_says_no_line_of_it_says(w) {
+        let (setup, mal) = (agent("Setup"), bearing("Mal"));
+        let id = create(w, "t");
+        let line = line_of(w, &setup, &id);
+        for (field, value) in [
+            ("created_by", json!("Lou")),
+            ("created_at", json!("2020-01-01T00:00:00Z")),
+            ("renamed_to", json!("lib-zzzz")),
+            ("result", json!("pass")),
+            ("deleted_by", json!("Lou")),
+        ] {
+            let before = w.ok(&setup, "task_show", json!({ "id": id }));
+            let forged = edited(w, &line, |row| row[field] = value.clone());
+            w.ok(&mal, "beads_import", json!({ "lines": [forged] }));
+            let after = w.ok(&setup, "task_show", json!({ "id": id }));
+            assert_eq!(after[field], before[field], "{field}: {after:#}");
+        }
+        // What others need is not deleted; what nobody needs is, by whom the line came from.
+        let follower = create(w, "f");
+        w.ok(&setup, "task_depend", json!({ "id": follower, "on": id }));
+        for (id, status) in [(&id, "open"), (&follower, "tombstone")] {
+            let line = line_of(w, &setup, id);
+            let gone = edited(w, &line, |row| {
+                row["status"] = json!("tombstone");
+                row["deleted_at"] = json!("2026-11-29T00:00:00Z");
+                row["deleted_by"] = json!("Lou");
+            });
+            let answer = w.ok(&mal, "beads_import", json!({ "lines": [gone] }));
+            let after = w.ok(&setup, "task_show", json!({ "id": id }));
+            assert_eq!(after["status"], status, "{answer:#}");
+            assert_ne!(after["deleted_by"], "Lou", "{after:#}");
+        }
+        // And a deleted one is changed by nothing.
+        let line = line_of(w, &setup, &follower);
+        let changed = edited(w, &line, |row| row["title"] = json!("words of Mal"));
+        w.ok(&mal, "beads_import", json!({ "lines": [changed] }));
+        assert_eq!(w.ok(&setup, "task_show", json!({ "id": follower }))["title"], "f");
+    }
+
+    fn a_fix_that_somebody_is_at_work_on_is_not_closed_by_a_test_that_passes(w) {
+        let made = w.ok(&agent("Setup"), "task_increment", json!({ "title": "inc" }));
+        let id = |role: &str| {
+            let tasks = list(&made["tasks"]);
+            text(tasks.iter().find(|task| task["agent_role"] == role).expect("a task"), "id")
+        };
+        let (xena, yuri) = (agent("Xena"), agent("Yuri"));
+        w.start(&xena);
+        w.ok(&yuri, "task_close", json!({ "id": id("implementation"), "reason": "built" }));
+        w.ok(&yuri, "task_close", json!({ "id": id("testing"), "result": "fail", "reason": "bad" }));
+        let fix = id("fixing");
+        w.ok(&xena, "task_claim", json!({ "id": fix }));
+        w.ok(&yuri, "task_reopen", json!({ "id": id("testing") }));
+        w.ok(&yuri, "task_close", json!({ "id": id("testing"), "result": "pass", "reason": "flaky" }));
+        let after = w.ok(&xena, "task_show", json!({ "id": fix }));
+        assert_eq!((&after["status"], &after["assignee"]), (&json!("in_progress"), &json!("Xena")), "{after:#}");
+        let heard = w.pending(&xena);
+        assert!(heard.iter().any(|one| text(one, "subject").contains("is not needed any more")), "{heard:#?}");
+        w.ok(&xena, "task_close", json!({ "id": fix, "reason": "found the cause" }));
+    }
 }

@@ -29,9 +29,14 @@ impl GitState {
         if !command.contains("git ") {
             return;
         }
-        for step in plain_steps(command) {
-            let Some((verb, rest)) = git_words(&step) else { continue };
+        let steps = plain_steps(command);
+        for (nth, step) in steps.iter().enumerate() {
+            let Some((verb, rest)) = git_words(step) else { continue };
             self.answered = true;
+            if names_the_branch(verb, &rest) {
+                self.named(output, nth, steps.len());
+                continue;
+            }
             match verb {
                 "commit" if rest.contains(&"--dry-run") => {}
                 "commit" | "cherry-pick" | "revert" => self.committed(output, verb == "commit"),
@@ -39,6 +44,7 @@ impl GitState {
                 "status" => self.status(output, line),
                 "rev-parse" if rest.contains(&"HEAD") => self.head(output),
                 "log" => self.log(&rest, output),
+                "branch" => self.listed(output),
                 "rebase" | "pull" | "merge" => self.joined(output),
                 "reset" => self.reset(&rest, output),
                 "push" => self.pushed(output, line),
@@ -75,8 +81,54 @@ impl GitState {
         }
     }
 
+    /// The working copy is on this branch, as a command or the tool's own records show. The commit that is known is of the
+    /// branch before.
+    pub(super) fn on_branch(&mut self, name: &str) {
+        if name == "HEAD" || self.branch.as_deref() == Some(name) {
+            return;
+        }
+        if self.branch.is_some() {
+            self.moved_to(None);
+        }
+        self.branch = Some(name.to_owned());
+    }
+
     fn moved_to(&mut self, commit: Option<&str>) {
         (self.commit, self.has_moved) = (commit.map(str::to_owned), true);
+    }
+
+    /// A command shows this as the newest commit. Where it is another one than before, somebody committed meanwhile, and
+    /// what is left of the changes is not known.
+    fn shown(&mut self, id: &str) {
+        let is_new =
+            self.commit.as_deref().is_some_and(|known| !known.starts_with(id) && !id.starts_with(known));
+        if is_new {
+            self.dirty = None;
+        }
+        self.moved_to(Some(id));
+    }
+
+    /// `git branch --show-current` and the like: one line, which stands first or last where other steps print as well.
+    fn named(&mut self, output: &str, nth: usize, steps: usize) {
+        let mut lines = output.lines().map(str::trim).filter(|line| !line.is_empty());
+        let line = match (lines.clone().count(), nth) {
+            (1, _) if steps == 1 => lines.next(),
+            (_, 0) if steps > 1 => lines.next(),
+            (_, nth) if nth + 1 == steps => lines.next_back(),
+            _ => None,
+        };
+        if let Some(name) = line.filter(|name| is_branch_name(name)) {
+            self.on_branch(name);
+        }
+    }
+
+    /// `* main` in a list of branches.
+    fn listed(&mut self, output: &str) {
+        let current = output.lines().find_map(|line| line.strip_prefix("* "));
+        let name = current.and_then(|text| text.split_whitespace().next());
+        if let Some(name) = name.filter(|name| is_branch_name(name)) {
+            self.on_branch(name);
+        }
     }
 
     /// `[main 1a2b3c4] Subject`, `[main (root-commit) 1a2b3c4] Subject`: the last of several.
@@ -108,6 +160,7 @@ impl GitState {
         let line =
             output.lines().find(|line| line.starts_with("Switched to") || line.starts_with("Already on"));
         let name = line.and_then(|line| line.split('\'').nth(1)).filter(|name| !name.is_empty());
+        // A new branch begins at the commit of the one before.
         if let Some(name) = name {
             self.branch = Some(name.to_owned());
         }
@@ -119,8 +172,13 @@ impl GitState {
     /// The long form, and the short one in which every line is a file.
     fn status(&mut self, output: &str, line: u64) {
         let has = |text: &str| output.lines().any(|line| line.trim_start().starts_with(text));
-        if let Some(name) = output.lines().find_map(|line| line.strip_prefix("On branch ")) {
-            self.branch = Some(name.trim().to_owned());
+        let short = |line: &str| {
+            line.strip_prefix("## ").map(|rest| rest.split("...").next().unwrap_or(rest).to_owned())
+        };
+        let long = |line: &str| line.strip_prefix("On branch ").map(|name| name.trim().to_owned());
+        let name = output.lines().find_map(|line| long(line).or_else(|| short(line)));
+        if let Some(name) = name.filter(|name| is_branch_name(name)) {
+            self.on_branch(&name);
         }
         if has("Your branch is up to date with") {
             self.pushed_at = Some(line);
@@ -165,7 +223,7 @@ impl GitState {
     fn head(&mut self, output: &str) {
         let first = output.lines().next().unwrap_or_default().trim();
         if is_id(first) {
-            self.moved_to(Some(first));
+            self.shown(first);
         }
     }
 
@@ -183,9 +241,15 @@ impl GitState {
             let first = words.next()?;
             (is_id(first) && first.bytes().any(|byte| byte.is_ascii_digit())).then_some(first)
         });
-        if let Some(id) = id.filter(|_| is_plain) {
-            self.moved_to(Some(id));
+        let Some(id) = id.filter(|_| is_plain) else { return };
+        let decorated =
+            output.lines().next().and_then(|line| line.split_once("(HEAD -> ")).map(|(_, rest)| rest);
+        if let Some(name) =
+            decorated.and_then(|rest| rest.split([',', ')']).next()).filter(|name| is_branch_name(name))
+        {
+            self.on_branch(name);
         }
+        self.shown(id);
     }
 
     /// What a rebase, a merge or a pull made is named nowhere, except where it only went forward.
@@ -229,6 +293,25 @@ impl GitState {
     }
 }
 
+/// Whether a step of git prints the branch's name and nothing else.
+fn names_the_branch(verb: &str, rest: &[&str]) -> bool {
+    match verb {
+        "branch" => rest.contains(&"--show-current"),
+        "rev-parse" => rest.contains(&"--abbrev-ref") && rest.contains(&"HEAD"),
+        "symbolic-ref" => rest.contains(&"--short") && rest.contains(&"HEAD"),
+        _ => false,
+    }
+}
+
+/// What git allows as the name of a branch, as far as it tells it from other output.
+fn is_branch_name(text: &str) -> bool {
+    !text.is_empty()
+        && !text.starts_with(['-', '(', '/', '.'])
+        && !text.ends_with(['/', '.', ':'])
+        && !text.contains("..")
+        && !text.chars().any(|c| c.is_whitespace() || c.is_control() || "~^:?*[\\(){}\"'`,;".contains(c))
+}
+
 fn is_id(text: &str) -> bool {
     (7..=40).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
@@ -256,6 +339,54 @@ mod tests {
             ("git status --short", " M a.rs\n?? b.rs\n"),
         ]);
         assert_eq!(state, (Some("fix/x".into()), Some("1a2b3c4".into()), Some(true)));
+    }
+
+    #[test]
+    fn a_branch_that_was_left_is_told_no_more_and_neither_is_its_commit() {
+        let left = |command: &str, output: &str| {
+            after(&[
+                ("git checkout -b patch-y", "Switched to a new branch 'patch-y'"),
+                ("git commit -am r", "[patch-y f382f6f] r"),
+                (command, output),
+            ])
+        };
+        let other = (Some("feature/x".to_owned()), None, None);
+        for (command, output) in [
+            ("git branch --show-current", "feature/x"),
+            ("git branch --show-current && git log origin/main -1", "feature/x\n1111111 a"),
+            ("ls && git branch --show-current", "a\nb\nfeature/x"),
+            ("git rev-parse --abbrev-ref HEAD", "feature/x\n"),
+            ("git symbolic-ref --short HEAD", "feature/x"),
+            ("git branch -a", "  main\n* feature/x\n  remotes/origin/main"),
+        ] {
+            assert_eq!(left(command, output), other, "{command}");
+        }
+        let shown = Some("1111111".to_owned());
+        let log = left("git log --oneline --decorate -1", "1111111 (HEAD -> feature/x, origin/feature/x) a");
+        assert_eq!((log.0.as_deref(), log.1), (Some("feature/x"), shown));
+        let status = left("git status", "On branch feature/x\nnothing to commit, working tree clean");
+        assert_eq!(status, (Some("feature/x".into()), None, Some(false)));
+        let short = left("git status -sb", "## feature/x...origin/feature/x\n M a.rs");
+        assert_eq!(short, (Some("feature/x".into()), None, Some(true)));
+        for (command, output) in [
+            ("git branch --show-current && make && git log -1", "make: nothing to be done\nfeature/x"),
+            ("git branch --show-current", ""),
+            ("git branch", "* (HEAD detached at 1a2b3c4)\n  main"),
+        ] {
+            assert_eq!(left(command, output).0.as_deref(), Some("patch-y"), "{command}");
+        }
+    }
+
+    #[test]
+    fn a_commit_that_somebody_else_made_leaves_it_open_what_is_not_committed() {
+        let state = |log: &str| {
+            let mut state = state(&[("git log --oneline -1", "b50a1b2 Fix bug")]);
+            state.changed(["a.rs".to_owned()].into_iter());
+            state.ran("git log --oneline -2", log, 2);
+            (state.commit, state.dirty)
+        };
+        assert_eq!(state("af3f83b removed dead code\nb50a1b2 Fix bug"), (Some("af3f83b".into()), None));
+        assert_eq!(state("b50a1b2a Fix bug"), (Some("b50a1b2a".into()), Some(true)));
     }
 
     #[test]

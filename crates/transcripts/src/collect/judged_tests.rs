@@ -32,6 +32,32 @@ fn what_git_says_of_another_repository_is_not_told() {
 }
 
 #[test]
+fn the_branch_of_the_records_is_told_where_no_command_shows_it() {
+    let on = |branch: &'static str| {
+        EventKind::Session(Session { branch: Some(branch.into()), ..Session::default() })
+    };
+    let script = || {
+        SessionScript::new()
+            .add(on("main"))
+            .user("Rename the field in a patch")
+            .run("a", "git checkout -b patch-y", 0, "Switched to a new branch 'patch-y'")
+            .add(on("patch-y"))
+            .run("b", "git commit -am r", 0, "[patch-y f382f6f] r")
+    };
+    let git = |script: SessionScript| {
+        let git = script.agent("Renamed and committed there.").summary().git.expect("git");
+        (git.branch, git.commit)
+    };
+    assert_eq!(git(script()), (Some("patch-y".into()), Some("f382f6f".into())));
+    assert_eq!(git(script().add(on("feature/x"))), (Some("feature/x".into()), None));
+    assert_eq!(
+        git(script().add(on("HEAD"))),
+        (Some("patch-y".into()), Some("f382f6f".into())),
+        "in a rebase"
+    );
+}
+
+#[test]
 fn a_step_that_was_done_since_is_not_the_last_answer() {
     let script = |step: &'static str| {
         SessionScript::new()

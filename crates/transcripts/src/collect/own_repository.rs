@@ -58,14 +58,21 @@ fn own_steps<'a>(line: &'a str, root: Option<&str>, cwd: Option<&str>) -> OwnSte
     let steps = chain(line);
     for step in &steps {
         // A subshell comes back to the folder in which it began.
-        let text = step.text.trim_start_matches('(');
-        outer.extend((text.len() < step.text.len()).then(|| folder.clone()));
-        let command = without_settings(text.trim_end_matches(')'));
-        if let Some(target) = command.strip_prefix("cd ").or_else(|| command.strip_prefix("pushd ")) {
+        let step_text = without_keywords(&step.text);
+        let text = step_text.trim_start_matches('(');
+        outer.extend((text.len() < step_text.len()).then(|| folder.clone()));
+        let text_alone = text.trim_end_matches(')');
+        let command = without_settings(text_alone);
+        let named = git_settings(text_alone);
+        if let (Some(target), true) = (&named, text_alone.starts_with("export ")) {
+            folder = folder.enter(target);
+        } else if let Some(target) = command.strip_prefix("cd ").or_else(|| command.strip_prefix("pushd ")) {
             folder = folder.enter(target);
         } else {
             let is_git = command.starts_with("git ");
-            let at = if is_git { git_folder(command, &folder) } else { folder.clone() };
+            let begin =
+                named.filter(|_| is_git).map_or_else(|| folder.clone(), |target| folder.enter(target));
+            let at = if is_git { git_folder(command, &begin) } else { folder.clone() };
             match at.is_in(root) {
                 true => own.push(step),
                 false => is_mixed |= is_git,
@@ -76,6 +83,28 @@ fn own_steps<'a>(line: &'a str, root: Option<&str>, cwd: Option<&str>) -> OwnSte
         }
     }
     if !is_mixed { whole } else { OwnSteps { line: Cow::Owned(joined(&own)), is_mixed } }
+}
+
+/// A step without the words of the shell's loops and conditions before it.
+fn without_keywords(step: &str) -> &str {
+    const KEYWORDS: [&str; 10] =
+        ["do ", "then ", "else ", "if ", "elif ", "while ", "until ", "time ", "! ", "{ "];
+    let mut rest = step;
+    while let Some(shorter) = KEYWORDS.iter().find_map(|word| rest.strip_prefix(word)) {
+        rest = shorter.trim_start();
+    }
+    rest
+}
+
+/// The repository that the environment names for a step: `GIT_DIR=/srv/x/.git git status`, `export GIT_DIR=…`.
+fn git_settings(step: &str) -> Option<&str> {
+    let words = step.strip_prefix("export ").unwrap_or(step).split_whitespace();
+    let settings = words.take_while(|word| word.contains('='));
+    let values = settings.filter_map(|word| {
+        let (name, value) = word.split_once('=')?;
+        ["GIT_DIR", "GIT_WORK_TREE"].contains(&name).then_some(value)
+    });
+    values.last()
 }
 
 /// The steps as one line again.
@@ -181,6 +210,12 @@ mod tests {
             "cd \"$DIR\" && git status",
             "cd ~/other && git status",
             "git --git-dir=/srv/other/.git log -1",
+            "\\\ncd /tmp/x\n\n# Configure\ngit add -A && git commit -m c",
+            "# elsewhere\ncd /tmp/x\ngit commit -am c",
+            "GIT_DIR=/tmp/x/.git git commit -am c",
+            "export GIT_DIR=/tmp/x/.git; git commit -am c",
+            "for r in /tmp/x /tmp/y; do cd $r && git commit -am c; done",
+            "if true; then cd /tmp/x; git status; fi",
         ] {
             let found = own_steps(line, Some("/home/you/proj"), None);
             assert!(!found.line.contains("git ") && found.is_mixed, "{line}: {found:?}");

@@ -73,8 +73,9 @@ fn without_here_documents(line: &str) -> Cow<'_, str> {
 
 /// The steps of a chain; pipes belong to their step, and what stands in quotes is not looked into.
 pub(super) fn chain(line: &str) -> Vec<Step> {
-    let line = without_here_documents(line);
-    let line = line.as_ref();
+    // A backslash at the end of a line joins it with the next.
+    let line = without_here_documents(line).replace("\\\n", " ");
+    let line = line.as_str();
     let mut all = Vec::new();
     let (mut start, mut quote, mut escaped, mut skip, mut joint) = (0, None, false, 0, "");
     let mut end = |from: usize, to: usize, joint: &'static str| {

@@ -279,6 +279,26 @@ fn a_staged_submodule_stays_at_the_commit_of_the_base() {
 }
 
 #[test]
+fn a_file_in_the_place_of_a_submodule_stays_behind_and_the_rest_arrives() {
+    let stage = Stage::new(&FILES, &[]);
+    let source = stage.clone("source");
+    let inner = stage.clone("inner").display().to_string();
+    git(&source, &["-c", "protocol.file.allow=always", "submodule", "-q", "add", &inner, "sub"]);
+    commit(&source);
+    let base = git(&source, &["rev-parse", "HEAD"]);
+    git(&source, &["rm", "-qf", "--cached", "sub"]);
+    fs::remove_dir_all(source.join("sub")).expect("removed");
+    write(&source, b"sub", b"now a file\n");
+    write(&source, b"a", b"changed\n");
+    let changes = capture(&source).expect("captured");
+    assert_eq!(changes.files, ["a"]);
+    let left: Vec<&str> = changes.left_out.iter().map(|left| left.path.as_str()).collect();
+    assert_eq!(left, ["sub"]);
+    git(&source, &["reset", "-q", "--hard", base.trim()]);
+    assert_eq!(apply(&source, &changes).expect("applied").files, ["a"]);
+}
+
+#[test]
 fn what_is_changed_in_a_submodule_is_told_and_nothing_that_it_configures_runs() {
     let stage = Stage::new(&FILES, &[]);
     let source = stage.clone("source");
@@ -443,6 +463,9 @@ fn what_a_registration_wrote_into_the_document_is_not_in_the_way() {
     write(&source, b"docs/PROJECT.md", by_hand("One.").as_bytes());
     let changes = capture(&source).expect("captured");
     assert_eq!(changes.files, ["a", "docs/PROJECT.md"]);
+    let clean = stage.clone("clean");
+    assert_eq!(apply(&clean, &changes).expect("applied").files, changes.files);
+    assert_eq!(fs::read_to_string(clean.join("docs/PROJECT.md")).expect("read"), by_hand("One."));
     let other = stage.clone("other");
     for text in [by_hand("Two."), new.clone(), old.replace("is_isolated: false", "is_isolated: true")] {
         write(&other, b"docs/PROJECT.md", text.as_bytes());

@@ -120,7 +120,6 @@ fn close_gates(ids: &[String], reason: &str, out: &mut Out<'_>) -> Result<Vec<Cl
             identity: out.identity(),
             id: id.clone(),
             reason: Some(reason.to_owned()),
-            force: true,
             ..tasks::CloseInput::default()
         };
         closed.push(ClosedIssue::from(out.app.run::<tasks::Close>(&input)?));
@@ -229,9 +228,19 @@ fn check(kind: Option<&str>, limit: Option<u32>, dry_run: bool, out: &mut Out<'_
         }
     }
     if !dry_run {
+        let mut refused = Vec::new();
         for (id, why) in &over {
-            close_gates(std::slice::from_ref(id), why, out)?;
+            match close_gates(std::slice::from_ref(id), why, out) {
+                Ok(_) => {}
+                // What another holds is theirs to end; the others are gates all the same.
+                Err(AppError::Refused(no)) => {
+                    out.remark(&format!("{} stays: {}", visible(id), visible(&no.message)));
+                    refused.push(id.clone());
+                }
+                Err(error) => return Err(error),
+            }
         }
+        over.retain(|(id, _)| !refused.contains(id));
     }
     let ids: Vec<String> = over.into_iter().map(|(id, _)| id).collect();
     let (resolved, escalated, errors) = (ids.len(), 0, 0);

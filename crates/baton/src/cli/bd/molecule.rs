@@ -323,7 +323,18 @@ pub(super) fn wisp(verb: Option<WispVerb>, out: &mut Out<'_>) -> Result<(), AppE
                 false => row.task.updated_at.0 < before,
             });
             found.retain(|row| !exclude_type.contains(&row.task.issue_type));
-            let ids: Vec<String> = found.into_iter().map(|row| row.task.id).collect();
+            let mut ids: Vec<String> = found.into_iter().map(|row| row.task.id).collect();
+            if !force {
+                let (free, needed) = remove::unneeded(&ids, out)?;
+                for (id, by) in needed {
+                    out.remark(&format!(
+                        "{} stays: {} needs it (--force deletes it all the same)",
+                        visible(&id),
+                        visible(&by)
+                    ));
+                }
+                ids = free;
+            }
             if ids.is_empty() {
                 return out.print(&Wisps { wisps: Vec::new(), count: 0, old_count: 0 }, |_| {
                     "No short-lived issue is to go\n".to_owned()

@@ -69,6 +69,7 @@ pub(super) fn delete(args: &Delete, out: &mut Out<'_>) -> Result<(), AppError> {
         return preview(&found, orphaned, args, out);
     }
     let (mut deleted, mut links, mut text) = (Vec::new(), 0, String::new());
+    let mut refused = None;
     // What depends on others goes before them.
     for id in found.keys().rev() {
         let input = tasks::DeleteInput {
@@ -78,7 +79,16 @@ pub(super) fn delete(args: &Delete, out: &mut Out<'_>) -> Result<(), AppError> {
             reason: args.reason.clone(),
             force: true,
         };
-        let done = out.app.run::<tasks::Delete>(&input)?;
+        let done = match out.app.run::<tasks::Delete>(&input) {
+            Ok(done) => done,
+            // The others go all the same, and are named.
+            Err(AppError::Refused(no)) => {
+                text.push_str(&format!("✗ Not deleted {}: {}\n", visible(id), visible(&no.message)));
+                refused = refused.or(Some(no));
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
         links += done.removed_dependencies.len();
         text.push_str(&format!("✓ Deleted {}: {}\n", visible(id), visible(&done.task.view.title)));
         deleted.push(id.clone());
@@ -92,7 +102,30 @@ pub(super) fn delete(args: &Delete, out: &mut Out<'_>) -> Result<(), AppError> {
         dry_run: false,
         lines: text,
     };
-    out.print(&done, DeletionReport::text)
+    if done.deleted_count > 0 || refused.is_none() {
+        out.print(&done, DeletionReport::text)?;
+    }
+    refused.map_or(Ok(()), |no| Err(no.into()))
+}
+
+/// The issues among these that nothing needs but others that go as well; the rest, each with what needs it.
+pub(super) fn unneeded(
+    ids: &[String],
+    out: &mut Out<'_>,
+) -> Result<(Vec<String>, Vec<(String, String)>), AppError> {
+    let mut found = doomed(ids, false, out)?;
+    let mut needed = Vec::new();
+    loop {
+        let is_needed =
+            |issue: &DeletionTarget| issue.needed_by.iter().find(|id| !found.contains_key(*id)).cloned();
+        let Some((id, by)) = found.iter().find_map(|(id, issue)| Some((id.clone(), is_needed(issue)?)))
+        else {
+            break;
+        };
+        found.remove(&id);
+        needed.push((id, by));
+    }
+    Ok((found.into_keys().collect(), needed))
 }
 
 fn list<'a>(ids: impl Iterator<Item = &'a String>) -> String {

@@ -18,7 +18,7 @@ use crate::app::App;
 use crate::cli::summarize::{shell, stop};
 use crate::error::AppError;
 use crate::render;
-use crate::worker::tail::Tail;
+use crate::worker::tail::{Tail, spawn_joined};
 
 /// How much of the end of the output is told.
 const LAST_LINES: usize = 12;
@@ -106,15 +106,13 @@ fn is_agreed(app: &App) -> Result<bool, AppError> {
 fn run(command: String, time: Duration) -> Verification {
     let started = Instant::now();
     let mut process = shell(&command);
-    let child = process.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let Ok(mut child) = child else {
+    process.stdin(Stdio::null());
+    let Ok((mut child, output)) = spawn_joined(process) else {
         let why = Some("no shell could be started");
         return Verification { command: Some(command), not_run: why, ..Verification::default() };
     };
     let tail = Tail::default();
-    let stdout = child.stdout.take().map(|stream| tail.keep(stream));
-    let stderr = child.stderr.take().map(|stream| tail.keep(stream));
-    let streams: Vec<_> = stdout.into_iter().chain(stderr).collect();
+    let streams = [tail.keep(output)];
     let status = loop {
         match child.try_wait() {
             Ok(None) if started.elapsed() < time => std::thread::sleep(STEP),

@@ -2,6 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use baton_model::accounting::plural;
 use baton_model::id::{short, visible};
 use baton_ops::project::{
     self, CarriedBaton, MergeInput, MergeOutput, PlaceRow, PlacesInput, RelocateOutput, RenameInput,
@@ -234,14 +235,16 @@ fn merged_text(answer: &MergeOutput) -> String {
     }
     if answer.transcripts_left > 0 {
         text.push_str(&format!(
-            "  {} sessions that were pushed stay there, encrypted or because {into} takes none: `baton --project {from} transcripts pushed`\n",
-            answer.transcripts_left
+            "  {} {} left there, encrypted or because {into} takes none: `baton --project {from} transcripts pushed`\n",
+            answer.transcripts_left,
+            plural(answer.transcripts_left, "pushed session")
         ));
     }
     if answer.tasks_left > 0 {
         text.push_str(&format!(
-            "  {} open tasks stay there: `baton --project {from} task list`\n",
-            answer.tasks_left
+            "  {} {} left there: `baton --project {from} task list`\n",
+            answer.tasks_left,
+            plural(answer.tasks_left, "open task")
         ));
     }
     text.extend(answer.undo.as_ref().map(|undo| format!("undo: {}\n", visible(undo))));
