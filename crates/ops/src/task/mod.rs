@@ -33,6 +33,7 @@ mod json_line;
 mod line_guard;
 mod list;
 mod older_lines;
+mod merged_claims;
 mod readiness;
 mod ready;
 mod release;
@@ -83,6 +84,7 @@ pub use depend::{Depend, DependInput, DependOutput, DependencyChange, RemovedDep
 pub use increment::{Increment, IncrementInput, IncrementOutput};
 pub use list::{List, ListInput, ListOutput, Row};
 pub use ready::{Ready, ReadyInput, ReadyOutput};
+pub(crate) use merged_claims::{free_unbegun, require_unclaimed};
 pub use release::{Release, ReleaseInput, ReleaseOutput};
 pub use rename::{Rename, RenameInput, RenameOutput};
 pub use reopen::{Reopen, ReopenInput, ReopenOutput};

@@ -61,6 +61,7 @@ mod left_work;
 mod mail;
 mod memories;
 mod merged_sender;
+mod merged_claims;
 mod packets;
 mod passed_on_handoffs;
 mod passing;
