@@ -1,5 +1,6 @@
 //! The Beads file of a project whose tasks a long-lived process serves, kept in step on a thread with a store of its own.
 
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -89,6 +90,11 @@ impl BeadsFileService {
         };
         let thread = std::thread::spawn(move || keeper.run(App::new(config, Format::Json, false, true)));
         Some(Arc::new(Self { file, asks: Mutex::new(Some(asks)), thread: Mutex::new(Some(thread)), seen }))
+    }
+
+    /// Where the file is.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.file.path()
     }
 
     /// Before an operation that goes by the tasks: takes in a file that has changed.

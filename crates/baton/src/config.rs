@@ -141,6 +141,12 @@ pub(crate) fn load_readable(folder: Option<PathBuf>) -> Result<Config, Refusal> 
     Ok(config)
 }
 
+/// The settings that a process in this folder has, for what a server does there: on the server's own store.
+pub(crate) fn in_folder(server: &Config, folder: &Path) -> Result<Config, Refusal> {
+    let there = from_parts(server.vars.clone(), server.home.clone(), Some(folder.to_owned()))?;
+    Ok(Config { store: server.store.clone(), redis: server.redis.clone(), server: None, ..there })
+}
+
 /// The variables, the home and the folder.
 fn environment(folder: Option<PathBuf>) -> Result<(Variables, PathBuf, Option<PathBuf>), Refusal> {
     let mut vars = BTreeMap::new();

@@ -50,6 +50,7 @@ mod repo_file;
 mod router;
 mod runner;
 mod screen;
+mod served_beads_files;
 mod server_host;
 mod service;
 mod services;

@@ -13,12 +13,12 @@ use baton_ops::task::{BeadsExport, BeadsExportInput, Route, RouteInput, RouteOut
 use baton_store::{Failure, Store};
 use tokio::runtime::Handle;
 
-use crate::beads_file_service::BeadsFileService;
 use crate::clock;
 use crate::config::Config;
 use crate::error::AppError;
 use crate::host::Machine;
 use crate::leadership::Duties;
+use crate::served_beads_files::{FileTurns, ServerBeadsFiles};
 use crate::services::{Service, ServiceHandle, StopSignal};
 
 /// Pause between two passes.
@@ -42,31 +42,27 @@ struct RoutingPass {
     duties: Arc<Duties>,
     config: Config,
     caller: Caller,
-    beads_file: Option<RouterBeadsFile>,
-}
-
-/// The Beads file of a server: other ledgers may give its tasks out, too, so that a pass holds the turn at it.
-struct RouterBeadsFile {
-    file: Arc<BeadsFileService>,
+    /// Other ledgers may give their tasks out, too, so that a pass holds the turns at those of a project.
+    files: ServerBeadsFiles,
     /// Who the server is for its own project.
     owner: Caller,
     runtime: Handle,
 }
 
-/// Starts the router. A mirrored file comes with the runtime on which its turn is waited for.
+/// Starts the router. The files come with the runtime on which their turns are waited for.
 pub(crate) fn start(
     config: &Config,
     machine: &Arc<Machine>,
     duties: &Arc<Duties>,
-    (mirror, runtime): (Option<Arc<BeadsFileService>>, Handle),
+    (files, runtime): (ServerBeadsFiles, Handle),
 ) -> Result<ServiceHandle, AppError> {
     let mut store = Store::open(&config.store, clock::now())?;
     machine.observe(&mut store);
     let (machine, duties) = (Arc::clone(machine), Arc::clone(duties));
     let mut caller = Caller { surface: ROUTER.to_owned(), ..Caller::default() };
     caller.location.machine.clone_from(&machine.id);
-    let mirror = mirror.map(|file| RouterBeadsFile { file, owner: machine.caller(config), runtime });
-    let pass = RoutingPass { store, machine, duties, config: config.clone(), caller, beads_file: mirror };
+    let (config, owner) = (config.clone(), machine.caller(config));
+    let pass = RoutingPass { store, machine, duties, config, caller, files, owner, runtime };
     Ok(ServiceHandle::start(pass, PASS_INTERVAL)?)
 }
 
@@ -91,16 +87,18 @@ impl RoutingPass {
         let mirrored = self.beads_file_project();
         // The work of a merged project goes on in another.
         let active = projects.items.iter().filter(|row| row.project.merged_into.is_none());
-        for id in active.map(|row| &row.project.project_id) {
+        for row in active {
+            let id = &row.project.project_id;
             if self.duties.fence(duty::ROUTE).is_none() {
                 break;
             }
             let input = RouteInput { project: Some(id.clone()), ..settings(&self.config.route) };
-            let mirror = self.beads_file.as_ref().filter(|_| mirrored.as_ref() == Some(id));
-            let turn = mirror.and_then(|own| own.runtime.block_on(own.file.hold()));
+            let own = self.files.own.iter().filter(|_| mirrored.as_ref() == Some(id)).cloned();
+            let files: Vec<_> = own.chain(self.files.served.of_folders(id, &row.roots)).collect();
+            let turns = self.runtime.block_on(FileTurns::take(&files));
             let routed = self.with(&caller, |cx| all::call_typed::<Route>(&input, cx));
-            if let (Some(turn), Some(own)) = (turn, &self.beads_file) {
-                own.runtime.block_on(turn.finish());
+            if let Some(turns) = turns {
+                self.runtime.block_on(turns.finish());
             }
             match routed {
                 Ok(pass) => log(id, &pass),
@@ -114,7 +112,8 @@ impl RoutingPass {
 
     /// The project whose tasks the mirrored file holds.
     fn beads_file_project(&mut self) -> Option<String> {
-        let owner = self.beads_file.as_ref()?.owner.clone();
+        self.files.own.as_ref()?;
+        let owner = self.owner.clone();
         let input = BeadsExportInput { only_seq: true, ..BeadsExportInput::default() };
         // A folder that is not registered, or not any more, has no project.
         Some(self.with(&owner, |cx| all::call_typed::<BeadsExport>(&input, cx)).ok()?.project_id)

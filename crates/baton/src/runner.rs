@@ -36,7 +36,8 @@ pub(crate) trait Runner {
     async fn execute(&mut self, call: Call) -> Answer;
 
     /// Takes the turn at the Beads file, for an operation that only one of several ledgers may carry out at a time.
-    async fn take_turn(&mut self) -> Option<Self::Turn> {
+    async fn take_turn(&mut self, call: &Call) -> Option<Self::Turn> {
+        let _ = call;
         None
     }
 
@@ -98,7 +99,7 @@ fn seen_by((identity, caller): (Option<String>, Caller), shown: AnswerView<'_>) 
 /// Runs an operation with everything around it.
 pub(crate) async fn run<R: Runner>(runner: &mut R, mut call: Call) -> Answer {
     let meta = call.entry.meta;
-    let turn = if meta.exclusive { runner.take_turn().await } else { None };
+    let turn = if meta.exclusive { runner.take_turn(&call).await } else { None };
     if turn.is_none() && meta.follows_tasks {
         runner.import_beads_file().await;
     }

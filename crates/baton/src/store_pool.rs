@@ -1,6 +1,7 @@
 //! The threads that own the store. A server sends them whole operations: one hop per operation, and everything that
 //! waits is committed together (group commit), so that many clients share one flush.
 
+mod folders;
 mod pending;
 mod queue;
 
@@ -16,6 +17,7 @@ use baton_store::{Failure, Fault, FaultKind, Store, Target};
 use serde_json::Value;
 use tokio::sync::{Notify, oneshot};
 
+use self::folders::Folders;
 use self::pending::PendingCount;
 use self::queue::Queue;
 use crate::beads_file_service::BeadsFileService;
@@ -25,6 +27,7 @@ use crate::host::Machine;
 use crate::recall::IndexServices;
 use crate::remote::{AnsweredQuestion, FACTS_REQUIRED, RemoteHost};
 use crate::runner::{self, Answer, Call};
+use crate::served_beads_files::{ServedBeadsFiles, ServerBeadsFiles};
 use crate::server_host::RemoteCallHost;
 use crate::traces;
 use crate::transfer_driver::TransferDriver;
@@ -75,6 +78,9 @@ pub(crate) struct Pool {
     index_services: Option<Arc<IndexServices>>,
     /// The Beads file of the tasks, if the settings name one.
     beads_file: Option<Arc<BeadsFileService>>,
+    /// Those of projects in whose folders a server does not stand.
+    served_files: Option<Arc<ServedBeadsFiles>>,
+    folders: Folders,
     /// What drives transfers, in a process that no server does it for.
     driver: Option<TransferDriver>,
 }
@@ -123,6 +129,8 @@ impl Pool {
             wrote,
             index_services: outside,
             beads_file: None,
+            served_files: None,
+            folders: Folders::default(),
             driver: None,
         })
     }
@@ -130,6 +138,11 @@ impl Pool {
     /// Goes by this file, too, from now on.
     pub(crate) fn with_beads_file(self, mirror: Option<Arc<BeadsFileService>>) -> Self {
         Self { beads_file: mirror, ..self }
+    }
+
+    /// Goes by the files of a server, too, from now on.
+    pub(crate) fn with_server_files(self, files: &ServerBeadsFiles) -> Self {
+        Self { served_files: Some(Arc::clone(&files.served)), ..self.with_beads_file(files.own.clone()) }
     }
 
     /// Drives transfers itself from now on.

@@ -87,17 +87,6 @@ impl Project {
     pub fn outline(self) -> Self {
         Self { phase: None, focus: Vec::new(), last_wrap: None, webhook_url: None, ..self }
     }
-
-    /// The same with the host of the webhook alone: the path of an address is what many receivers know the sender by.
-    #[must_use]
-    pub fn without_webhook_path(self) -> Self {
-        let host = |url: String| {
-            let after_scheme = url.find("://").map_or(0, |at| at + 3);
-            let end = url[after_scheme..].find(['/', '?', '#']).map_or(url.len(), |at| after_scheme + at);
-            if end == url.len() { url } else { format!("{}/…", &url[..end]) }
-        };
-        Self { webhook_url: self.webhook_url.map(host), ..self }
-    }
 }
 
 /// A project as answers show it.
@@ -129,7 +118,7 @@ pub struct View {
     pub phase: Option<String>,
     /// What the work is about, as tags.
     pub focus: Vec<String>,
-    /// Where every delta is posted to, if anywhere.
+    /// The host to which every delta is posted, if anywhere. The rest of the address is a secret of many receivers.
     pub webhook_url: Option<String>,
     /// Whether sessions of coding agents may be pushed to its ledger: `baton transcripts push`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -186,7 +175,7 @@ impl From<&Project> for View {
             is_placeholder: project.is_placeholder,
             phase: project.phase.clone(),
             focus: project.focus.clone(),
-            webhook_url: project.webhook_url.clone(),
+            webhook_url: project.webhook_url.as_deref().map(redacted_address),
             takes_transcripts: project.takes_transcripts,
             created_at: Timestamp(project.created_at),
             updated_at: Timestamp(project.updated_at),
@@ -218,6 +207,26 @@ pub fn without_credentials(remote: &str) -> String {
         }
         None => remote.to_owned(),
     }
+}
+
+/// What stands in a redacted address for what is left out.
+const LEFT_OUT: &str = "/…";
+
+/// The scheme and host of an address: path, query and user name are what many receivers know a sender by.
+pub fn redacted_address(url: &str) -> String {
+    let after_scheme = url.find("://").map_or(0, |at| at + 3);
+    let (scheme, rest) = url.split_at(after_scheme);
+    let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    match host == authority && matches!(path, "" | "/") {
+        true => url.to_owned(),
+        false => format!("{scheme}{host}{LEFT_OUT}"),
+    }
+}
+
+/// Whether an address is one of which something was left out.
+pub fn is_redacted_address(url: &str) -> bool {
+    url.ends_with(LEFT_OUT)
 }
 
 /// The provider that a remote's host suggests.

@@ -103,7 +103,7 @@ impl Runner for App {
         }
     }
 
-    async fn take_turn(&mut self) -> Option<Self::Turn> {
+    async fn take_turn(&mut self, _: &Call) -> Option<Self::Turn> {
         self.take_file_turn()
     }
 

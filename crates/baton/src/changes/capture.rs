@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use baton_model::baton_file::is_baton_file;
 use baton_model::changes::{GitOperation, is_temporary};
 
-use super::files::{Kind, check_regular, content, fault, inside, metadata, text};
+use super::exports::{self, ExportNotes};
+use super::files::{Kind, check_regular, content, fault, inside, is_reserved, metadata, text};
 use super::plumbing::{Entry, Repo, SUBMODULE, Scratch};
 use super::registration::{DOCUMENT, is_registration, is_rewritten};
 use super::secret::Secret;
@@ -26,13 +27,14 @@ pub(crate) fn capture(
     root: &Path,
     temporary: &Path,
     limits: Limits,
+    exports: &ExportNotes,
 ) -> Result<Changes, Fault> {
     let repo = Repo::open(git, root)?;
     check_rule_files(&repo)?;
     let dir = scratch_folder::folder_in(temporary).map_err(fault("create a folder in", temporary))?;
     let scratch =
         Scratch { index: Some(copy_index(&repo, dir.path())?), objects: Some(repo.quarantine(dir.path())?) };
-    let capture = Capture { repo, scratch, dir: dir.path(), limits };
+    let capture = Capture { repo, scratch, dir: dir.path(), limits, exports };
     let base = capture.repo.head()?;
     let mut status = Status::read(&capture.repo, &capture.scratch)?;
     refuse_unmerged(&capture.repo, &mut status)?;
@@ -120,8 +122,9 @@ pub(crate) fn copy_index(repo: &Repo<'_>, dir: &Path) -> Result<PathBuf, Fault> 
 /// The captured state of one path: none where it is deleted.
 type Content = Option<(Kind, Vec<u8>)>;
 
-/// Why a file does not travel that `baton handoff export` wrote.
-const EXPORTED: &str = "is a baton that was exported, which goes its own way";
+/// Why a file does not travel that no commit can hold.
+const RESERVED: &str =
+    "has a part that git takes for its own folder, here or on another system, so that no commit can hold it";
 /// Why a file does not travel that git is told not to look at.
 const HIDDEN: &str =
     "is changed or gone, and git is told not to look at it (skip-worktree or assume-unchanged)";
@@ -131,6 +134,7 @@ struct Capture<'a> {
     scratch: Scratch,
     dir: &'a Path,
     limits: Limits,
+    exports: &'a ExportNotes,
 }
 
 impl Capture<'_> {
@@ -192,12 +196,10 @@ impl Capture<'_> {
         for entry in unstaged.iter().filter(|entry| entry.status == "A") {
             leave(&entry.path, "arrives, but untracked: only the mark of `git add -N` stays behind");
         }
+        self.leave_untracked(untracked, &mut leave)?;
+        let untracked = untracked.drain(..);
         // Whether git knows the path; one that is only intended to be added is like an untracked one.
-        let (own, untracked): (Vec<_>, Vec<_>) = untracked.drain(..).partition(|path| is_temporary(path));
-        for path in own {
-            leave(&path, "is named like a temporary file of Baton's");
-        }
-        let mut paths: BTreeMap<Vec<u8>, bool> = untracked.into_iter().map(|path| (path, false)).collect();
+        let mut paths: BTreeMap<Vec<u8>, bool> = untracked.map(|path| (path, false)).collect();
         for entry in staged.iter().chain(&*unstaged) {
             if entry.mode == SUBMODULE || entry.old_mode == SUBMODULE {
                 leave(&entry.path, "is a submodule: its own commits and changes do not travel");
@@ -225,6 +227,27 @@ impl Capture<'_> {
         self.contents(paths, &mut leave)
     }
 
+    /// Takes those out of the untracked paths that do not travel whatever they hold.
+    fn leave_untracked(
+        &self,
+        untracked: &mut Vec<Vec<u8>>,
+        leave: &mut dyn FnMut(&[u8], &str),
+    ) -> Result<(), Fault> {
+        untracked.retain(|path| {
+            let reason = match (is_reserved(path), is_temporary(path)) {
+                (true, _) => RESERVED,
+                (false, true) => "is named like a temporary file of Baton's",
+                (false, false) => return true,
+            };
+            leave(path, reason);
+            false
+        });
+        for export in self.exports.take_out(&self.repo.root, untracked)? {
+            leave(export.path.as_bytes(), &export.reason);
+        }
+        Ok(())
+    }
+
     /// What lies at these paths; each with whether git knows it.
     fn contents(
         &self,
@@ -242,7 +265,9 @@ impl Capture<'_> {
             match &found {
                 None if is_other => leave(&path, "is neither a file nor a link"),
                 None if !is_tracked => {}
-                Some((Kind::File, bytes)) if !is_tracked && is_baton_file(bytes) => leave(&path, EXPORTED),
+                Some((Kind::File, bytes)) if !is_tracked && is_baton_file(bytes) => {
+                    leave(&path, exports::BATON)
+                }
                 _ => {
                     match found.as_ref().filter(|_| !is_tracked).and_then(|(_, bytes)| Secret::find(bytes)) {
                         Some(secret) => leave(&path, &secret.reason(&text(&path))),

@@ -62,17 +62,25 @@ pub(crate) fn from_bytes(path: &[u8]) -> Result<PathBuf, Fault> {
 
 /// A path inside the working copy; a fault where it leads out of it or into a git folder.
 pub(crate) fn inside(root: &Path, path: &[u8]) -> Result<PathBuf, Fault> {
-    let is_bad = |part: &[u8]| {
+    let leads_out = |part: &[u8]| matches!(part, b"" | b"." | b"..");
+    if path.split(|byte| *byte == b'/').any(leads_out) {
+        return Err(Fault::Invalid(format!("{:?} is no path of a working copy", text(path))));
+    }
+    if is_reserved(path) {
+        return Err(Fault::ReservedPath(text(path)));
+    }
+    Ok(root.join(from_bytes(path)?))
+}
+
+/// Whether a path has a part that git takes for its own folder on any system, so that no commit can hold it.
+pub(crate) fn is_reserved(path: &[u8]) -> bool {
+    path.split(|byte| *byte == b'/').any(|part| {
         let name = part.to_ascii_lowercase();
         // HFS+ ignores these characters in names.
         let plain: String = String::from_utf8_lossy(&name).chars().filter(|c| !is_ignorable(*c)).collect();
         let plain = plain.trim_end_matches(['.', ' ']);
-        name.is_empty() || name == b"." || name == b".." || plain == ".git" || plain == "git~1"
-    };
-    if path.split(|byte| *byte == b'/').any(is_bad) {
-        return Err(Fault::Invalid(format!("{:?} is no path of a working copy", text(path))));
-    }
-    Ok(root.join(from_bytes(path)?))
+        plain == ".git" || plain == "git~1"
+    })
 }
 
 fn is_ignorable(c: char) -> bool {

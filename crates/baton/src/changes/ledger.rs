@@ -18,8 +18,8 @@ use super::owner::other_owner;
 use super::push_note::Owner;
 use super::remote::ChangesRemote;
 use super::{
-    Applied, Changes, Fault, Leftover, Limits, PushNote, Recovered, Recovery, apply, capture, content, patch,
-    recover, scratch, settle,
+    Applied, Changes, ExportNotes, Fault, Leftover, Limits, PushNote, Recovered, Recovery, apply, capture,
+    content, patch, recover, scratch, settle,
 };
 use crate::app::{App, Format};
 use crate::config::{ChangesMode, Config};
@@ -42,7 +42,7 @@ impl From<Fault> for Refusal {
             Fault::Conflicts(_) => (Kind::Conflict, "changes_conflict"),
             Fault::Busy(_) => (Kind::Conflict, "working_copy_busy"),
             Fault::Invalid(_) => (Kind::Refused, "changes_damaged"),
-            Fault::Rejected(_) => (Kind::Refused, "changes_rejected"),
+            Fault::Rejected(_) | Fault::ReservedPath(_) => (Kind::Refused, "changes_rejected"),
             Fault::Edited { .. } => (Kind::Conflict, "apply_interrupted"),
         };
         Refusal::new(kind, code, fault.to_string(), fault.hint())
@@ -95,7 +95,10 @@ pub(crate) fn capture_copy(app: &App, root: &Path) -> Result<Option<CapturedCopy
         };
         app.remark(&format!("{sentence}{more}"));
     }
-    let changes = capture(&Plumbing, root, &scratch(&app.config.data_dir)?, Limits::default())?;
+    let changes = {
+        let exports = ExportNotes::of(&app.config.data_dir);
+        capture(&Plumbing, root, &scratch(&app.config.data_dir)?, Limits::default(), &exports)?
+    };
     if changes.is_empty() && changes.left_out.is_empty() && changes.unfinished.is_empty() {
         return Ok(None);
     }

@@ -12,6 +12,7 @@ mod capture;
 mod case;
 mod committed;
 mod content;
+mod exports;
 mod files;
 mod interrupted;
 mod journal;
@@ -39,6 +40,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use apply::{Applied, apply, patch};
 pub(crate) use capture::capture;
 pub(crate) use content::hash as content_hash;
+pub(crate) use exports::ExportNotes;
 pub(crate) use interrupted::{Leftover, recover, settle};
 #[cfg(test)]
 pub(crate) use journal::Step;
@@ -205,6 +207,9 @@ pub(crate) enum Fault {
     /// The captured data is damaged, or names a path outside the working copy.
     #[error("the captured changes are not valid: {0}")]
     Invalid(String),
+    /// A path has a part that git takes for its own folder, on this system or on another. Only a staged one gets so far.
+    #[error("{} has a part that git takes for its own folder, here or on another system", .0.escape_debug())]
+    ReservedPath(String),
     /// Git forbids what they hold.
     #[error("git refuses what these changes hold: {}", list(.0))]
     Rejected(Vec<String>),
@@ -254,6 +259,9 @@ impl Fault {
             Self::Conflicts(_) => "apply in a worktree at the commit of the changes, commit there and merge",
             Self::Busy(_) => "wait for it; remove an index.lock only if no git process is left",
             Self::Invalid(_) => "capture them anew where the work was done",
+            Self::ReservedPath(_) => {
+                "where the work was done, take it out of the index (`git rm --cached PATH`) and wrap again: an untracked one stays where it is, and is named; a baton that holds it takes the changes without it: `baton changes keep BATON --replace`"
+            }
             Self::Rejected(_) => {
                 "rename or mend it where the work was done, and leave a new baton there: `baton wrap --with-changes`; one that nobody has picked up yet takes them, too: `baton changes keep BATON --replace`"
             }

@@ -1,5 +1,6 @@
 //! `baton log`
 
+mod brought;
 mod line;
 
 use std::io::{Read as _, Write};
@@ -22,6 +23,7 @@ use serde_json::Value;
 use crate::app::{App, Format};
 use crate::error::AppError;
 use crate::{git, path_kind, private_file, render};
+use brought::remark_brought;
 use line::line;
 
 /// Show the project's ledger, export it, or rebuild a store from an export
@@ -196,26 +198,6 @@ fn import(file: &str, unverified: bool, app: &mut App) -> Result<(), AppError> {
              in a working copy of it, `baton init --join {id}` has Baton work with it\n"
         )
     })
-}
-
-/// Names the settings of an export that take effect without a further command: the webhook and the public keys.
-fn remark_brought(rebuilt: &ImportOutput, app: &App) {
-    if let Some(url) = &rebuilt.webhook_url {
-        app.remark(&format!(
-            "the export has a webhook: a server posts each entry of the project to {} from now on, unless you take it away \
-             (`baton project show {}`)",
-            visible(url),
-            visible(&rebuilt.project_id)
-        ));
-    }
-    if !rebuilt.keys_of.is_empty() {
-        let names: Vec<String> = rebuilt.keys_of.iter().map(|name| visible(name)).collect();
-        app.remark(&format!(
-            "public keys came with the export: what is encrypted for {} is readable for whoever has their private halves \
-             (`baton key list`)",
-            names.join(", ")
-        ));
-    }
 }
 
 /// The lines of a file, each as it is. The last one ends with a line break, else the file was cut.

@@ -43,7 +43,6 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
-use crate::beads_file_service::BeadsFileService;
 use crate::config::Config;
 use crate::error::AppError;
 use crate::host::Machine;
@@ -53,6 +52,7 @@ use crate::mcp;
 use crate::relay::saga::{self, Driver};
 use crate::relay::{self, recall};
 use crate::remote::caller_of;
+use crate::served_beads_files::ServerBeadsFiles;
 use crate::services::Services;
 use crate::store_pool::{Pool, Threads};
 use crate::traces;
@@ -121,12 +121,12 @@ fn serve_with_settings(
     app.require_named_store(BeginsStore::InFolder)?;
     let machine = Arc::new(Machine::new(&app.config));
     let pool = Pool::open(&app.config.store, &machine, app.config.limits, Threads::MANY)?;
-    let mirror = BeadsFileService::of_server(&app.config);
-    let pool = Arc::new(pool.with_beads_file(mirror.clone()));
+    let files = ServerBeadsFiles::open(&app.config, &machine);
+    let pool = Arc::new(pool.with_server_files(&files));
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let (leader, duties) = leadership::start(&app.config, &machine)?;
     let handle = runtime.handle();
-    let services = start_services(app, &machine, &duties, (&mirror, handle))?;
+    let services = start_services(app, &machine, &duties, (files.clone(), handle))?;
     let hook = github::Hook::new(&app.config, Arc::clone(&pool));
     let next = Arc::new(Mutex::new(None));
     let served = runtime.block_on(async {
@@ -164,7 +164,7 @@ fn serve_with_settings(
         Ok::<(), AppError>(())
     });
     services.stop();
-    mirror.iter().for_each(|mirror| mirror.stop());
+    files.stop();
     // Others take over only work whose process is gone.
     leader.stop();
     runtime.shutdown_timeout(Duration::from_secs(5));
@@ -177,10 +177,10 @@ fn start_services(
     app: &App,
     machine: &Arc<Machine>,
     duties: &Arc<Duties>,
-    (mirror, handle): (&Option<Arc<BeadsFileService>>, &tokio::runtime::Handle),
+    (files, handle): (ServerBeadsFiles, &tokio::runtime::Handle),
 ) -> Result<Services, AppError> {
     let mut services = Services::default();
-    services.add(task_router::start(&app.config, machine, duties, (mirror.clone(), handle.clone()))?);
+    services.add(task_router::start(&app.config, machine, duties, (files, handle.clone()))?);
     let driver = Arc::new(Driver::new(&app.config, Arc::clone(machine))?);
     saga::start(&app.config, &driver, duties, handle)?.into_iter().for_each(|lane| services.add(lane));
     services.add(relay::start(&app.config, machine, duties, handle.clone())?);

@@ -12,11 +12,11 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 use super::{Pool, QueuedCall, TrySendError};
-use crate::beads_file_service::Exclusive;
 use crate::error::AppError;
 use crate::recall::ScopedQuery;
 use crate::remote::AnsweredQuestion;
 use crate::runner::{Answer, Call, Runner};
+use crate::served_beads_files::FileTurns;
 use crate::transfer_progress::{self, SPAN};
 
 /// Pause between two looks at what the server's lanes drive.
@@ -57,7 +57,7 @@ impl Queue<'_> {
 }
 
 impl Runner for Queue<'_> {
-    type Turn = Exclusive;
+    type Turn = FileTurns;
 
     async fn execute(&mut self, call: Call) -> Answer {
         let Call { entry, input, caller } = call;
@@ -77,11 +77,17 @@ impl Runner for Queue<'_> {
         }
     }
 
-    async fn take_turn(&mut self) -> Option<Exclusive> {
-        self.pool.beads_file.as_ref()?.hold().await
+    async fn take_turn(&mut self, call: &Call) -> Option<FileTurns> {
+        let mut files: Vec<_> = self.pool.beads_file.iter().cloned().collect();
+        if let Some(served) = &self.pool.served_files
+            && let Some(of) = self.pool.folders.of_call(call, served.machine(), self.pool).await
+        {
+            files.extend(served.of_folders(&of.project_id, &of.folders));
+        }
+        FileTurns::take(&files).await
     }
 
-    async fn end_turn(&mut self, turn: Exclusive) {
+    async fn end_turn(&mut self, turn: FileTurns) {
         turn.finish().await;
     }
 
@@ -91,9 +97,18 @@ impl Runner for Queue<'_> {
         }
     }
 
-    fn tasks_changed(&mut self, _: &Answer, has_turn: bool) {
-        if let Some(mirror) = self.pool.beads_file.as_ref().filter(|_| !has_turn) {
+    fn tasks_changed(&mut self, answer: &Answer, has_turn: bool) {
+        if has_turn {
+            return;
+        }
+        if let Some(mirror) = &self.pool.beads_file {
             mirror.export();
+        }
+        if let (Some(served), Ok(answer)) = (&self.pool.served_files, answer) {
+            AnswerView(answer)
+                .written_projects()
+                .into_iter()
+                .for_each(|project_id| served.export(project_id));
         }
     }
 

@@ -32,7 +32,15 @@ fn an_import_says_what_acts_by_itself_from_then_on() {
     lola.run(&["log", "export", &file]).done();
     let other = stage.root().join("other.db").display().to_string();
     let output = lola.run(&["--store", &other, "log", "import", &file]).done();
-    assert!(output.err.contains("hooks.example/x"), "{output:?}");
+    assert!(output.err.contains("a webhook at https://hooks.example/…"), "{output:?}");
+    assert!(
+        output.err.contains("project set shop --webhook URL") && !output.err.contains("hooks.example/x"),
+        "{output:?}"
+    );
+    let exported = fs::read_to_string(&file).expect("read");
+    assert!(!exported.contains("hooks.example/x"), "{exported}");
+    let shown = lola.json(&["--store", &other, "project", "show", "shop"]);
+    assert_eq!(shown["webhook_url"], serde_json::Value::Null, "{shown:#}");
     assert!(
         output.err.contains("public keys came with the export") && output.err.contains("Lola"),
         "{output:?}"

@@ -87,6 +87,7 @@ mod run_chain;
 mod schema;
 mod search_kill;
 mod sender;
+mod served_beads_files;
 mod server;
 mod server_lifecycle;
 mod service;

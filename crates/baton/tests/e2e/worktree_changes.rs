@@ -234,6 +234,23 @@ fn a_baton_that_was_exported_into_the_working_copy_does_not_travel_and_is_named(
 }
 
 #[test]
+fn no_other_export_that_lies_in_the_working_copy_travels_either() {
+    let stage = edited();
+    let ann = stage.terminal("Ann");
+    let baton = text(&wrapped(&stage, &[]), "baton_id");
+    let phrase = stage.root().join("phrase").display().to_string();
+    fs::write(&phrase, "a passphrase that is long enough\n").expect("written");
+    ann.json(&["handoff", "export", &baton, "-o", "work.age", "--passphrase-file", &phrase]);
+    ann.run(&["log", "export", "shop.jsonl"]).done();
+    ann.json(&["start"]);
+    let left = wrapped(&stage, &["--with-changes"]);
+    let left_out = left["changes"]["left_out"].as_array().cloned().unwrap_or_default();
+    let paths: Vec<&str> = left_out.iter().filter_map(|one| one["path"].as_str()).collect();
+    assert_eq!(paths, ["shop.jsonl", "work.age"], "{left:#}");
+    assert_eq!(left["changes"]["files"], json!(["a.txt", "new/b.txt"]), "{left:#}");
+}
+
+#[test]
 fn the_setting_sends_them_along_and_what_was_left_behind_is_kept_afterwards() {
     let stage = edited();
     let left = wrapped(&stage, &[]);

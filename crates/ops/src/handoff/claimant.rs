@@ -1,9 +1,11 @@
 //! The claimant of the task of a hand-off that is not accepted: a live claim of the task counts as it does for the task itself.
 
-use baton_model::handoff::{Handoff, State};
-use baton_model::id::{check_identity, identity_key};
+use baton_model::handoff::{Event, Handoff, State};
+use baton_model::id::{check_identity, identity_key, short};
+use baton_model::refusal::{Kind, Refusal};
 use baton_model::task::Task;
-use baton_store::{Failure, Tx, task};
+use baton_model::time::rfc3339;
+use baton_store::{Failure, Tx, handoff, task};
 
 use super::acceptor;
 use crate::ledger::Author;
@@ -47,6 +49,41 @@ pub(crate) fn held_task(tx: &mut Tx<'_>, env: &Env<'_>, known: &Handoff) -> Resu
         Some(found) if found.is_open() && crate::task::is_claim_live(tx, env, &found)? => Ok(Some(found)),
         _ => Ok(None),
     }
+}
+
+/// Refuses to begin or to end the task of a hand-off that nobody took before its deadline: it has expired at this moment, whether or not
+/// the ledger says so already.
+pub(crate) fn require_unexpired(tx: &mut Tx<'_>, env: &Env<'_>, task: &Task) -> Result<(), Failure> {
+    let Some(expired) = expired_with(tx, env, task)? else { return Ok(()) };
+    let (id, deadline) = (&expired.handoff_id, expired.expires_at.unwrap_or(env.now));
+    let what = format!(
+        "hand-off {} of task {} expired at {}, before anybody took it",
+        short(id),
+        task.task_id,
+        rfc3339(deadline)
+    );
+    let no = expired.state.advance(Event::Accept).err().map(|no| no.hint).unwrap_or_default();
+    let refusal = Refusal::new(Kind::Conflict, "handoff_state", what, no)
+        .with("handoff_id", id.as_str())
+        .with("task_id", task.task_id.as_str())
+        .with("state", State::Expired.as_str());
+    Err(super::with_id(refusal, id).into())
+}
+
+/// Whether a task belongs to a hand-off that has expired at this moment.
+pub(crate) fn is_overdue(tx: &mut Tx<'_>, env: &Env<'_>, task: &Task) -> Result<bool, Failure> {
+    Ok(expired_with(tx, env, task)?.is_some())
+}
+
+/// The hand-off of an open task, where the ledger has it as offered and its deadline has passed.
+fn expired_with(tx: &mut Tx<'_>, env: &Env<'_>, task: &Task) -> Result<Option<Handoff>, Failure> {
+    if !task.is_open() || !task.extra.contains_key("handoff_id") {
+        return Ok(None);
+    }
+    let Some(known) = handoff::by_task(tx, &task.project_id, &task.task_id)? else { return Ok(None) };
+    let was = known.state;
+    let now = as_of_now(tx, env, known)?;
+    Ok(Some(now).filter(|now| now.state == State::Expired && was != State::Expired))
 }
 
 /// Tells the agent that holds the task of a hand-off, which was not accepted, that another ended it.

@@ -1,8 +1,9 @@
 //! A hand-off whose deadline passes before anybody took it.
 
 use baton_model::access::Grant;
-use baton_model::handoff::{EXPIRED, Event, Handoff};
+use baton_model::handoff::{EXPIRED, Event, Handoff, State};
 use baton_store::{Failure, Store};
+use serde_json::Value;
 
 use super::steps::close_row;
 use super::{by_id, claimant, record, task_end};
@@ -15,6 +16,23 @@ pub(crate) fn expire_overdue(store: &mut Store, env: &mut Env<'_>, handoff: &Han
         Some(deadline) if deadline <= env.now => expire(store, env, &handoff.handoff_id),
         _ => Ok(()),
     }
+}
+
+/// Writes down that a hand-off has expired, where a call was refused for that, and passes on what the call came to.
+pub(crate) fn settle<T>(
+    store: &mut Store,
+    env: &mut Env<'_>,
+    done: Result<T, Failure>,
+) -> Result<T, Failure> {
+    let Err(Failure::Refused(no)) = &done else { return done };
+    let field = |name: &str| no.details.get(name).and_then(Value::as_str);
+    if no.code == "handoff_state"
+        && field("state") == Some(State::Expired.as_str())
+        && let Some(id) = field("handoff_id")
+    {
+        expire(store, env, id)?;
+    }
+    done
 }
 
 /// Expires it, unless it was taken meanwhile.

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Progress, Row, by_id, isolation, record, require_reach, steps, with_id};
 use crate::op::{Cx, Env, Meta, Operation};
+use crate::project::refuse_merged;
 use crate::resolve;
 use crate::saga::{advance, apply_event};
 
@@ -60,6 +61,7 @@ impl Operation for Retry {
                 redirect(&mut after, repo)?;
             }
             if after.state == State::Failed {
+                refuse_merged(tx, &after.to_project_id)?;
                 after = Handoff { state: after.state.advance(Event::Retry)?, updated_at: env.now, ..after };
                 record(tx, env, &after, &identity)?;
                 apply_event(tx, env, &mut after, Event::Retry)?;

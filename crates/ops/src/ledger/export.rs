@@ -2,6 +2,7 @@
 
 use baton_model::access::Grant;
 use baton_model::handoff::State;
+use baton_model::project::redacted_address;
 use baton_model::refusal::{Kind, Refusal};
 use baton_store::{Failure, chain, dump, project};
 use schemars::JsonSchema;
@@ -108,6 +109,13 @@ impl OtherEnd<'_> {
     }
 }
 
+/// Leaves the secret part of a webhook's address out: whoever reads an export would post in the sender's place.
+fn redact_webhook(row: &mut Map<String, Value>) {
+    if let Some(url) = row.get("webhook_url").and_then(Value::as_str).map(redacted_address) {
+        row.insert("webhook_url".into(), url.into());
+    }
+}
+
 /// Refuses a ledger whose chain is broken.
 fn check_complete(project_id: &str, walk: &chain::ChainVerifier) -> Result<(), Refusal> {
     let faults = walk.faults();
@@ -151,6 +159,9 @@ impl Operation for Export {
                 if table == "handoff" {
                     other_end.hide(&mut row);
                     other_end.hide_merge(&mut row);
+                }
+                if table == "project" {
+                    redact_webhook(&mut row);
                 }
                 row.shift_insert(0, "_type".into(), table.into());
                 // A hand-off belongs to two projects; the line says for which it was exported.

@@ -3,6 +3,7 @@
 use baton_model::access::Scope;
 use baton_model::delta::{Delta, Kind};
 use baton_model::id::check_project;
+use baton_model::project::{is_redacted_address, redacted_address};
 use baton_model::refusal::{self, Refusal};
 use baton_model::time::parse_rfc3339;
 use baton_store::export_file::{self, FileError};
@@ -52,9 +53,12 @@ pub struct ImportOutput {
     /// Batons that an open session holds here, and that `project merge` has left anew in another project of this store.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub batons_held_and_moved: Vec<String>,
-    /// The address to which each entry of this project is posted from now on: the export sets it.
+    /// The host to which each entry of this project is posted from now on: the export sets it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub webhook_url: Option<String>,
+    /// The host of a webhook whose address the export does not hold: nothing is posted until it is set anew.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub webhook_left_out: Option<String>,
     /// Identities whose public keys came along: the holders of the private halves can read what is encrypted for them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keys_of: Vec<String>,
@@ -76,6 +80,7 @@ struct CheckedImport {
     project_id: String,
     lines: Vec<NumberedLine>,
     verified: bool,
+    webhook_left_out: Option<String>,
 }
 
 impl Operation for Import {
@@ -88,7 +93,8 @@ impl Operation for Import {
     type Output = ImportOutput;
 
     fn run(input: ImportInput, cx: &mut Cx<'_>) -> Result<ImportOutput, Failure> {
-        let CheckedImport { project_id, lines, verified } = check(input.lines, input.unverified)?;
+        let CheckedImport { project_id, lines, verified, webhook_left_out } =
+            check(input.lines, input.unverified)?;
         let now = cx.env.now;
         let rows = lines.iter().filter_map(|line| match &line.content {
             Content::Row(table, row) => Some((table.as_str(), row)),
@@ -115,7 +121,7 @@ impl Operation for Import {
                 messages_delivered: import_shared::deliver(tx, &project_id)?,
                 handoffs_without_task: handoff::without_task(tx, &project_id)?,
                 batons_held_and_moved: import_merged::reconcile(tx, env, &project_id)?,
-                webhook_url: project::get(tx, &project_id)?.and_then(|project| project.webhook_url),
+                webhook_url: project::webhook(tx, &project_id)?.map(|url| redacted_address(&url)),
                 keys_of: key::list(tx, &project_id)?.into_iter().map(|key| key.identity).collect(),
             })
         })?;
@@ -129,6 +135,7 @@ impl Operation for Import {
             handoffs_without_task: settled.handoffs_without_task,
             batons_held_and_moved: settled.batons_held_and_moved,
             webhook_url: settled.webhook_url,
+            webhook_left_out,
             keys_of: settled.keys_of,
         })
     }
@@ -190,6 +197,7 @@ fn check(lines: Vec<Value>, unverified: bool) -> Result<CheckedImport, Refusal> 
     let lines: Vec<String> = lines.into_iter().map(text).collect();
     let (mut project, mut chain) = (None::<String>, Chain { verified: !unverified, ..Chain::default() });
     let mut checked: Vec<NumberedLine> = Vec::with_capacity(lines.len());
+    let mut webhook_left_out = None;
     for (number, mut row) in objects(&lines, unverified)? {
         let of = row.get("project_id").and_then(Value::as_str).map(str::to_owned);
         let of = of.ok_or_else(|| invalid(number, "names no project"))?;
@@ -198,7 +206,12 @@ fn check(lines: Vec<Value>, unverified: bool) -> Result<CheckedImport, Refusal> 
         }
         let content = match row.shift_remove("_type") {
             None => Content::Ledger(Box::new(chain.delta(number, &row)?)),
-            Some(Value::String(table)) if is_known(&table, &of, &mut row) => Content::Row(table, row),
+            Some(Value::String(table)) if is_known(&table, &of, &mut row) => {
+                if table == "project" {
+                    webhook_left_out = take_redacted_webhook(&mut row);
+                }
+                Content::Row(table, row)
+            }
             Some(_) => return Err(invalid(number, "is of a kind or version that is not known")),
         };
         checked.push(NumberedLine { number, content });
@@ -206,7 +219,15 @@ fn check(lines: Vec<Value>, unverified: bool) -> Result<CheckedImport, Refusal> 
     let project_id = project.ok_or_else(|| invalid(1, "is missing: the file is empty"))?;
     check_project(&project_id)?;
     chain.end(&mut checked)?;
-    Ok(CheckedImport { project_id, lines: checked, verified: !unverified })
+    Ok(CheckedImport { project_id, lines: checked, verified: !unverified, webhook_left_out })
+}
+
+/// Takes an address out of which the export left a part: it leads to nobody who knows the sender.
+fn take_redacted_webhook(row: &mut Map<String, Value>) -> Option<String> {
+    let url = row.get("webhook_url").and_then(Value::as_str).filter(|url| is_redacted_address(url))?;
+    let url = url.to_owned();
+    row.insert("webhook_url".into(), Value::Null);
+    Some(url)
 }
 
 /// The chain as far as it was read.

@@ -2,10 +2,12 @@
 
 use baton_model::delta::{Delta, Kind, Row};
 use baton_model::id::identity_key;
+use baton_model::project::redacted_address;
 use baton_model::refusal::Refusal;
 use baton_store::{Failure, Tx, delta, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::op::{Cx, Meta, Operation};
 use crate::page::row_limit;
@@ -104,10 +106,27 @@ impl Operation for LedgerList {
                 }
                 delta.body = body;
             }
+            if !input.chain
+                && let Some(body) = without_webhook(&delta)
+            {
+                delta.body = body;
+            }
             items.push(row(&delta, input.brief, input.chain.then_some(&chain)));
         }
         Ok(LedgerListOutput { project_id, items, next: page.next, earlier: page.earlier, is_isolated })
     }
+}
+
+/// The body of an entry about a registration without the whole address of a webhook, which earlier versions wrote into it.
+fn without_webhook(entry: &Delta) -> Option<String> {
+    if entry.kind != Kind::Other || !entry.body.contains("\"webhook_url\":\"") {
+        return None;
+    }
+    let mut body: Value = serde_json::from_str(&entry.body).ok()?;
+    let url = body.get_mut("project")?.get_mut("webhook_url")?;
+    let shown = redacted_address(url.as_str()?);
+    *url = shown.into();
+    Some(body.to_string())
 }
 
 /// What a reader asked for.

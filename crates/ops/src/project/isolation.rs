@@ -31,11 +31,9 @@ pub(crate) fn are_separated(tx: &mut Tx<'_>, one: &str, other: &str) -> Result<b
     Ok(false)
 }
 
-/// What a caller's rights let it see of a registration: names of projects that it reaches, and a webhook's whole address only with the
-/// scope that sets one.
+/// What a caller's rights let it see of a registration: names of projects that it reaches.
 pub(super) fn shown_to(grant: &Grant, project: Project) -> Project {
-    let shown = project.named_for(|id| grant.reaches(id));
-    if grant.is_operator() { shown } else { shown.without_webhook_path() }
+    project.named_for(|id| grant.reaches(id))
 }
 
 /// Whether a project that gets a folder of an isolated one is to be isolated, too: it is new, or known by its name alone. An open one

@@ -28,6 +28,7 @@ use crate::op::{Cx, Env, Meta, Operation, Reach};
 use crate::ownership::is_at_work;
 use crate::resolve;
 use crate::session::unwrapped_sessions;
+use crate::task::{free_unbegun, require_unclaimed};
 
 /// The most batons that go along, and the most open tasks that are counted.
 pub(super) const MAX_MOVED: i64 = 1_000;
@@ -171,6 +172,7 @@ fn preview(tx: &mut Tx<'_>, env: &Env<'_>, input: &MergeInput) -> Result<MergeOu
     require_not_merged(tx, &input.from)?;
     require_not_merged(tx, &input.into)?;
     require_no_open_handoffs(tx, &input.from)?;
+    require_unclaimed(tx, env, &input.from)?;
     require_no_lease_conflict(tx, env, (&input.from, &input.into))?;
     let paths = project_root::of_project(tx, &input.from)?.into_iter().map(|place| place.path).collect();
     let batons = baton::unspent(tx, &input.from, MAX_MOVED)?.into_iter();
@@ -231,6 +233,7 @@ fn merge(
     for place in &places {
         project_root::put(tx, &ProjectRoot { project_id: input.into.clone(), ..place.clone() }, env.now)?;
     }
+    free_unbegun(tx, env, &Author { project_id: &input.from, identity, session: None })?;
     move_mail(tx, env, (&input.from, &input.into))?;
     move_leases(tx, env, (&input.from, &input.into))?;
     move_agents(tx, env, (&input.from, &input.into))?;

@@ -3,7 +3,7 @@
 use baton_model::access::Scope;
 use baton_model::delta::Kind;
 use baton_model::id::check_label;
-use baton_model::project::{Project, View};
+use baton_model::project::{Project, View, is_redacted_address};
 use baton_model::refusal::Refusal;
 use baton_model::tracker::parse_issues_repo;
 use baton_store::{Failure, project};
@@ -112,6 +112,11 @@ fn check(input: &SetInput) -> Result<(), Refusal> {
                 "for instance http://127.0.0.1:9000/hook",
             ))
         }
+        Some(url) if is_redacted_address(url) => Err(Refusal::invalid(
+            "webhook_invalid",
+            "this is the webhook as answers show it, without the secret part of its address",
+            "give the whole address, or leave the webhook out to keep it",
+        )),
         _ => Ok(()),
     }
 }

@@ -1,7 +1,7 @@
 //! `session_checkpoint`: save without ending.
 
 use baton_model::delta::Kind;
-use baton_model::id::is_bot;
+use baton_model::id::{is_bot, visible};
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::Session;
 use baton_store::state::State;
@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::working_copy;
 use crate::ledger::{Author, append_json, keep_late_note};
 use crate::op::{Cx, Env, Meta, Operation};
+use crate::ownership::is_at_work;
 use crate::resolve;
 
 /// The largest state accepted, in bytes of JSON text.
@@ -135,6 +136,7 @@ fn save(
     {
         return Err(version_conflict(expected, version).into());
     }
+    require_own_state(tx, env, &own, (input, known.as_ref()))?;
     let version = match &input.state {
         Some(state) => {
             let state = State {
@@ -166,6 +168,44 @@ fn save(
         delta_id: delta.delta_id,
         state_version: version,
     }))
+}
+
+/// Refuses to replace the state of a task that another caller without a name has saved and is at work on: both have the same name, under
+/// which a task has one state. Who gives the version has seen the state.
+fn require_own_state(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    own: &Session,
+    (input, known): (&CheckpointInput, Option<&State>),
+) -> Result<(), Failure> {
+    let replaces = input.task.is_some() && input.state.is_some() && input.expected_version.is_none();
+    let known = known.filter(|known| replaces && known.session_id != own.session_id);
+    let Some(known) = known.filter(|_| is_bot(&own.identity)) else { return Ok(()) };
+    let other = session::get(tx, &own.project_id, &known.session_id)?;
+    match other.filter(|other| other.is_open() && is_at_work(env, other)) {
+        Some(other) => Err(state_held(env, &other, known).into()),
+        None => Ok(()),
+    }
+}
+
+fn state_held(env: &Env<'_>, other: &Session, known: &State) -> Refusal {
+    let task = visible(&known.task_key);
+    let what = format!(
+        "the state of task {task} was saved by {}, {}, who is at work on it",
+        other.describe(env.now),
+        other.location.describe()
+    );
+    let hint = format!(
+        "say who you are and save again: a session under a name (`baton start --as NAME`, or `identity`) has a state of its own for each \
+         task; to go on with the other's, read it (`baton resolve --task {task}`) and save with `expected_version` {}",
+        known.version
+    );
+    Refusal::new(refusal::Kind::Conflict, "state_held", what, hint)
+        .with("task", known.task_key.as_str())
+        .with("holder_session_id", other.session_id.as_str())
+        .with("holder_process", other.location.process.as_str())
+        .with("holder_machine", other.location.machine.as_str())
+        .with("current_version", known.version)
 }
 
 fn version_conflict(expected: i64, current: i64) -> Refusal {

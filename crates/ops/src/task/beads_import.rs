@@ -16,7 +16,7 @@ use super::beads_file::Complaint;
 use super::beads_memory::memory;
 use super::beads_merge::Progress;
 use super::beads_renames;
-use super::line_guard::LineGuard;
+use super::line_guard::{LineGuard, require_whole_file};
 use super::readiness::refresh;
 use super::write::write;
 use crate::handoff::task_end::follow_file;
@@ -41,8 +41,8 @@ pub struct BeadsImportInput {
     /// Check and count only.
     #[serde(default)]
     pub dry_run: bool,
-    /// `false` for the project's whole file: memories and other lines that are no tasks and that are not among the lines are taken out.
-    /// `true` for some lines; without a word, too, none is taken out.
+    /// `false`, which an operator alone may say, for the project's whole file: memories and other lines that are no tasks and that are
+    /// not among the lines are taken out. `true` for some lines; without a word, too, none is taken out.
     #[serde(default)]
     pub partial: Option<bool>,
     /// Name lines of tasks that cannot be read, and take the others in; without it the whole file is refused.
@@ -118,6 +118,9 @@ impl Operation for BeadsImport {
     type Output = BeadsImportOutput;
 
     fn run(input: BeadsImportInput, cx: &mut Cx<'_>) -> Result<BeadsImportOutput, Failure> {
+        if input.partial == Some(false) {
+            require_whole_file(&cx.env.caller.grant)?;
+        }
         let request = ImportRequest {
             project: input.project.as_deref(),
             identity: input.identity.as_deref(),

@@ -24,6 +24,7 @@ use super::beads_renames::{RenamedLines, is_rename};
 use super::beads_rows::{insert, update};
 use super::claim_elsewhere::ClaimChange;
 use super::line_guard::LineGuard;
+use super::merged_claims::MergedProjects;
 use super::older_lines::OlderLines;
 use super::untimed_lines::UntimedLines;
 use super::write::begins;
@@ -51,6 +52,8 @@ pub(super) struct Progress<'a, 'e> {
     pub(super) renamed: RenamedLines,
     /// Lines whose tasks may close a circle with others.
     pub(super) linked: LinkedLines,
+    /// The projects that were merged into this one.
+    pub(super) merged: MergedProjects,
     /// Gives the lines that both sides of git's conflict began from.
     pub(super) base: Option<&'a dyn Fn() -> Vec<String>>,
 }
@@ -107,6 +110,7 @@ impl<'a, 'e> Progress<'a, 'e> {
             attributed: BTreeSet::new(),
             renamed: RenamedLines::default(),
             linked: LinkedLines::default(),
+            merged: MergedProjects::default(),
             base: None,
         }
     }
@@ -119,12 +123,13 @@ impl Progress<'_, '_> {
         let theirs = &received(record.clone(), self.now);
         let id = &theirs.task.task_id;
         let Some(task) = task::get(tx, project, id)? else {
-            let begun = adopt_at(theirs, self.now);
+            let mut begun = adopt_at(theirs, self.now);
+            let is_freed = self.merged.open_freed(tx, project, (text, &mut begun))?;
             insert(tx, project, &begun)?;
             self.note_authors(id, &Map::new(), theirs);
             // A time that was not believed, or is not there, is put right in the file.
             let times = |task: &Task| (task.created_at, task.updated_at);
-            let is_stale = theirs != record || times(&begun.task) != times(&record.task);
+            let is_stale = is_freed || theirs != record || times(&begun.task) != times(&record.task);
             line::put(tx, project, id, &line::KnownLines::default().followed_by(text), is_stale)?;
             match theirs.task.status.as_str() {
                 "tombstone" => self.output.deleted += 1,

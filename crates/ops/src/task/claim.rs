@@ -1,15 +1,14 @@
 //! `task_claim`: take a task to work on it, alone, under a lease.
 
 use baton_model::id::{check_label, visible};
-use baton_model::refusal::{Kind, Refusal};
-use baton_model::route::{self, CandidateAgent};
-use baton_model::suggest;
+use baton_model::refusal::Refusal;
+use baton_model::route;
 use baton_model::task::bounded::Unfitted;
 use baton_model::task::claim::{Claim, MAX_LEASE, WITHOUT_SESSION, claimed_refusal};
-use baton_model::task::filter::{Filter, is_assigned_to};
-use baton_model::task::{Task, bounded, sealed, word};
+use baton_model::task::filter::is_assigned_to;
+use baton_model::task::{Task, bounded, sealed};
 use baton_model::time::{Timestamp, bounds_hint, seconds_within};
-use baton_store::{Failure, Tx, agent, task};
+use baton_store::{Failure, Tx, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -17,17 +16,18 @@ use task::TaskList;
 
 use super::answer::ClaimedTask;
 use super::claim_expiry::{liveness, release_expired_claims};
+use super::claim_filter::{AgentFilter, claim_filter};
 use super::claim_right::{preempt, refuse_closed, refuse_unready};
 use super::surroundings::reload_with_surroundings;
 use super::write::{answer, claimant, is_elsewhere, refuse_elsewhere, write, write_change};
 use super::{by_id_to_change, collect, secret};
 use crate::force_request::ForceRequest;
 use crate::handoff::acceptor::{require_task_acceptor, take_from_acceptor};
+use crate::handoff::claimant::is_overdue;
 use crate::idempotency::replay::{Replay, mark};
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::token_rights;
-use crate::{resolve, roles};
 
 /// Takes a task.
 pub struct ClaimTask;
@@ -270,74 +270,16 @@ fn first(
                 is_assigned_to(task, author.identity) || Some(name) == input.for_agent.as_deref()
             }) && sealed::check_reader(task, author.identity).is_ok()
         };
-        if let Some(task) = found.iter().find(free) {
-            return Ok(Some(task.clone()));
+        for task in found.iter().filter(free) {
+            if !is_overdue(tx, env, task)? {
+                return Ok(Some(task.clone()));
+            }
         }
         if !more {
             return Ok(None);
         }
         after += found.len();
     }
-}
-
-/// Which tasks an agent may be given.
-pub(super) enum AgentFilter {
-    /// It is registered, with its roles and skills.
-    Registered(Box<CandidateAgent>),
-    /// Its name says a role.
-    Named(&'static str),
-}
-
-impl AgentFilter {
-    /// What the register knows of an agent, else what its name says.
-    pub(super) fn find(
-        cx: &mut Cx<'_>,
-        project: Option<&str>,
-        name: Option<&str>,
-    ) -> Result<Option<Self>, Failure> {
-        let Some(name) = name else { return Ok(None) };
-        let project_id = resolve::project_id(cx.store, &cx.env, project)?;
-        let roles = roles::of_project(cx.store, &cx.env, &project_id)?;
-        let (now, limits) = (cx.env.now, cx.env.limits);
-        let known = cx.store.read(|tx| {
-            resolve::require_project(tx, &project_id)?;
-            Ok(agent::get(tx, &project_id, name)?)
-        })?;
-        if let Some(agent) = known {
-            let able = CandidateAgent::of(&agent, agent.capability(&roles), now, limits);
-            return Ok(Some(Self::Registered(Box::new(able))));
-        }
-        match word::role_of_agent(name) {
-            Some(role) => Ok(Some(Self::Named(role))),
-            None => {
-                let names = cx.store.read(|tx| Ok(agent::list(tx, &project_id)?))?;
-                Err(unregistered(name, names.iter().map(|agent| agent.identity.as_str())).into())
-            }
-        }
-    }
-}
-
-fn unregistered<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Refusal {
-    let what = format!("nobody is registered as {}, and the name says no role", visible(name));
-    let near = suggest::near(name, known);
-    let hint = match near.first() {
-        Some(near) => format!("did you mean {near}? `baton agent list` names all"),
-        None => format!("`baton agent register --as {} --role ROLE` registers", visible(name)),
-    };
-    Refusal::new(Kind::NotFound, "agent_unregistered", what, hint)
-}
-
-/// What is asked for by role, tags, and the agent that it is for.
-pub(super) fn claim_filter(role: Option<&str>, tags: &[String], for_agent: Option<&AgentFilter>) -> Filter {
-    let named = match for_agent {
-        Some(AgentFilter::Named(role)) => Some(*role),
-        _ => None,
-    };
-    let able = match for_agent {
-        Some(AgentFilter::Registered(agent)) => Some((**agent).clone()),
-        _ => None,
-    };
-    Filter { agent_role: role.or(named).map(str::to_owned), tags: tags.to_vec(), able, ..Filter::default() }
 }
 
 fn take(

@@ -17,7 +17,9 @@ use super::secret::{self, Secret, TaskWrite};
 use super::write::{TaskRequest, answer, change, check_and_renew_lease, reload, write_or_keep};
 use super::{by_id, by_id_to_change, comment, follow_up, readiness};
 use crate::force_request::ForceRequest;
+use crate::handoff::EndedHandoff;
 use crate::handoff::acceptor::require_task_acceptor;
+use crate::handoff::claimant::require_unexpired;
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::session::send_signal;
@@ -113,6 +115,9 @@ pub struct CloseOutput {
     /// It was closed already: its result stays as it was, and nothing was set off.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub was_closed: bool,
+    /// The hand-off that the task came with, where that was over before: this close is not its result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_handoff: Option<EndedHandoff>,
 }
 
 impl Operation for Close {
@@ -160,6 +165,7 @@ pub(super) fn attempt(
     if !known.is_open() {
         return closed_before(tx, env, author, &known, (outcome, input, secret));
     }
+    require_unexpired(tx, env, &known)?;
     let force = ForceRequest { given: input.force, why: input.reason.as_deref() };
     require_task_acceptor(tx, env, &known, author.identity, force)?;
     if !input.force {
@@ -182,7 +188,8 @@ pub(super) fn attempt(
     let (task, off) = close(tx, env, author, &known, wanted, outcome)?;
     let task = answer(&task, env, author);
     let (unblocked, set_off) = (off.unblocked, off.steps);
-    Ok(CloseOutput { task, unblocked, set_off, kept_comment_id: None, was_closed: false })
+    let (kept_comment_id, ended_handoff) = (None, None);
+    Ok(CloseOutput { task, unblocked, set_off, kept_comment_id, was_closed: false, ended_handoff })
 }
 
 /// Closing once more changes nothing; with another result it is refused. A reason that was not given before is kept as a
@@ -195,10 +202,15 @@ fn closed_before(
     (outcome, input, secret): (Option<Outcome>, &CloseInput, Option<&Secret>),
 ) -> Result<CloseOutput, Failure> {
     if outcome.is_none_or(|outcome| known.result.as_deref() == Some(outcome.word())) {
-        let late = comment::late_comments(tx, env, author, known, &late_comment(input, known, secret))?;
-        let task = answer(&reload(tx, known.clone())?, env, author);
-        let (unblocked, set_off) = (Vec::new(), Vec::new());
-        return Ok(CloseOutput { task, unblocked, set_off, kept_comment_id: late, was_closed: true });
+        let words = comment::late_comments(tx, env, author, known, &late_comment(input, known, secret))?;
+        return Ok(CloseOutput {
+            task: answer(&reload(tx, known.clone())?, env, author),
+            unblocked: Vec::new(),
+            set_off: Vec::new(),
+            kept_comment_id: words.comment_id,
+            was_closed: true,
+            ended_handoff: words.handoff,
+        });
     }
     let was = known.result.as_deref().unwrap_or("pass");
     Err(Refusal::new(
@@ -211,20 +223,22 @@ fn closed_before(
     .into())
 }
 
-/// What a close that comes too late says: its reason, unless the task has it already, and its context. That of a sensitive
-/// task stays encrypted, in a comment of its own.
+/// What a close that comes too late says: its reason and its result, unless the task has them already, and its context. That of a
+/// sensitive task stays encrypted, in a comment of its own.
 fn late_comment(input: &CloseInput, known: &Task, secret: Option<&Secret>) -> LateComment {
     let reason = input.reason.as_deref();
     let reason =
         reason.filter(|reason| !reason.trim().is_empty() && known.close_reason.as_deref() != Some(*reason));
     let is_shown = !input.context.is_empty() && !sealed::is_sensitive(known) && secret.is_none();
     let context = is_shown.then(|| format!("context: {}", Value::Object(input.context.clone())));
-    let words: Vec<String> = reason.map(str::to_owned).into_iter().chain(context).collect();
+    let result = input.result.map(CloseResult::as_str).filter(|word| known.result.as_deref() != Some(*word));
+    let result = result.map(|word| format!("result: {word}"));
+    let words: Vec<String> = reason.map(str::to_owned).into_iter().chain(result).chain(context).collect();
     let plain = (!words.is_empty()).then(|| words.join("\n"));
     let encrypted = secret.and_then(Secret::encrypted_input).cloned();
     // A task that became sensitive just now has no encrypted form of the context: the reason alone is kept.
     let is_part = !input.context.is_empty() && !is_shown && encrypted.is_none();
-    LateComment { texts: plain.into_iter().collect(), encrypted, is_part }
+    LateComment { texts: plain.into_iter().collect(), encrypted, is_part, is_end: true }
 }
 
 /// Notifies the assignee of a task that another caller closes.

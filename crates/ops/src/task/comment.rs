@@ -14,7 +14,7 @@ use task::comment;
 use super::beads_renames::successor;
 use super::write::{update_without_delta, write};
 use super::{by_id, by_id_to_change};
-use crate::handoff::tracker;
+use crate::handoff::{EndedHandoff, late_close, tracker};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
 
@@ -117,7 +117,8 @@ pub(super) fn add_comment(
 }
 
 /// Codes of refusals by which a task is not, or no longer, the caller's to end, or the caller's session was ended by another.
-const TOO_LATE: [&str; 8] = [
+const TOO_LATE: [&str; 9] = [
+    "handoff_state",
     "task_claimed",
     "lease_lost",
     "task_closed",
@@ -144,12 +145,28 @@ pub(super) struct LateComment {
     pub(super) encrypted: Option<Encrypted>,
     /// Whether the call said more than this.
     pub(super) is_part: bool,
+    /// Whether the call says how the work ended: the hand-off that it came with is told, too.
+    pub(super) is_end: bool,
+}
+
+/// Where words are kept that came too late.
+#[derive(Default)]
+pub(super) struct KeptWords {
+    /// The comment with the first of them.
+    pub(super) comment_id: Option<Value>,
+    /// The hand-off of the task, where that was over before.
+    pub(super) handoff: Option<EndedHandoff>,
 }
 
 impl LateComment {
     /// A reason, with which the call says nothing else or more.
     pub(super) fn reason(reason: Option<&str>, is_part: bool) -> Self {
-        Self { texts: reason.map(str::to_owned).into_iter().collect(), encrypted: None, is_part }
+        Self {
+            texts: reason.map(str::to_owned).into_iter().collect(),
+            encrypted: None,
+            is_part,
+            is_end: false,
+        }
     }
 }
 
@@ -168,26 +185,40 @@ pub(super) fn keep_late(
     };
     let named = by_id(tx, author.project_id, id)?;
     let found = successor(tx, &named)?.unwrap_or(named);
-    let Some(late) = late_comments(tx, env, author, &found, words)? else { return Err(refusal.into()) };
-    let what = if words.is_part { "of what you gave, the reason is kept" } else { "what you gave is kept" };
-    refusal.message = format!("{}; {what} as a comment", refusal.message);
-    Ok(refusal.with("kept_comment_id", late))
+    let KeptWords { comment_id, handoff } = late_comments(tx, env, author, &found, words)?;
+    if comment_id.is_none() && handoff.is_none() {
+        return Err(refusal.into());
+    }
+    if let Some(comment_id) = comment_id {
+        let what =
+            if words.is_part { "of what you gave, the reason is kept" } else { "what you gave is kept" };
+        refusal.message = format!("{}; {what} as a comment", refusal.message);
+        refusal = refusal.with("kept_comment_id", comment_id);
+    }
+    if let Some(handoff) = handoff {
+        refusal.message = format!("{}; {}", refusal.message, handoff.message);
+        if matches!(refusal.code, "task_closed" | "handoff_state") {
+            refusal.hint = handoff.hint(&found.task_id);
+        }
+        refusal = refusal.with("ended_handoff", json!(handoff));
+    }
+    Ok(refusal)
 }
 
-/// Keeps the caller's words as comments, all of them or none; returns the id of the first.
+/// Keeps the caller's words as comments, all of them or none.
 pub(super) fn late_comments(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     author: &Author<'_>,
     found: &Task,
     words: &LateComment,
-) -> Result<Option<Value>, Failure> {
+) -> Result<KeptWords, Failure> {
     let texts: Vec<&String> = words.texts.iter().filter(|text| !text.trim().is_empty()).collect();
     if texts.iter().any(|text| text.len() > MAX_BYTES) {
-        return Ok(None);
+        return Ok(KeptWords::default());
     }
     let mut first = None;
-    for text in texts {
+    for text in &texts {
         let id = late_comment(tx, env, author, found, text)?;
         first.get_or_insert(id);
     }
@@ -196,7 +227,14 @@ pub(super) fn late_comments(
         let body = add_comment(tx, env, author, found, (text, readers))?;
         first.get_or_insert(id_of(&body));
     }
-    Ok(first)
+    let handoff = match words.is_end {
+        true => {
+            let texts: Vec<&str> = texts.into_iter().map(String::as_str).collect();
+            late_close::keep(tx, env, found, author.identity, &texts.join("\n"))?
+        }
+        false => None,
+    };
+    Ok(KeptWords { comment_id: first, handoff })
 }
 
 /// Keeps the caller's words as a comment, once; returns its id.

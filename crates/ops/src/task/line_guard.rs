@@ -3,7 +3,9 @@
 
 use std::collections::BTreeSet;
 
+use baton_model::access::Grant;
 use baton_model::id::identity_key;
+use baton_model::refusal::{Kind, Refusal};
 use baton_model::task::conflict::{Conflict, Side};
 use baton_model::task::entry::{entries, is_comment};
 use baton_model::task::record::Record;
@@ -95,6 +97,22 @@ impl LineGuard<'_, '_> {
         let is_changed = after.status != task.status || after.assignee != task.assignee;
         Ok(is_changed && is_handed_to_another(tx, self.env, task, self.identity)?)
     }
+}
+
+/// Refuses a caller that says its lines are the whole file and is no operator: what they lack would be taken out, memories of others
+/// among it.
+pub(super) fn require_whole_file(grant: &Grant) -> Result<(), Refusal> {
+    if grant.is_operator() {
+        return Ok(());
+    }
+    let what = format!(
+        "`partial: false` takes lines out of the project's Beads file, and the token has the scope {}: only an operator says what \
+         the file lacks",
+        grant.scope.as_str()
+    );
+    let hint = "leave `partial` out: every line is taken in, and none is taken out; or ask for a token made with \
+                `baton token create --scope operator`";
+    Err(Refusal::new(Kind::Forbidden, "scope_missing", what, hint).with("field", "partial"))
 }
 
 /// Puts back whether and how a task ended, and whose it is.

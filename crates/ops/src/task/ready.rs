@@ -11,8 +11,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use task::TaskList;
 
-use super::claim::{AgentFilter, claim_filter};
 use super::claim_expiry::{expired_pairs, with_expiry_applied};
+use super::claim_filter::{AgentFilter, claim_filter};
 use super::list::{Row, rows};
 use super::{at_most, by_id, collect};
 use crate::op::{Caller, Cx, Env, Meta, Operation};

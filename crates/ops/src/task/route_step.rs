@@ -12,6 +12,7 @@ use super::assign::assign;
 use super::route_plan::claims;
 use super::route_row::StepEffect;
 use super::write::{change, update_without_delta};
+use crate::handoff::claimant::is_overdue;
 use crate::ledger::Author;
 use crate::message::post::{Outgoing, post};
 use crate::op::Env;
@@ -20,12 +21,16 @@ use crate::resolve;
 /// The current row of the task, if it can still be assigned as planned.
 fn still_assignable(tx: &mut Tx<'_>, env: &Env<'_>, planned: &Task) -> Result<Option<Task>, Failure> {
     let found = task::get(tx, &planned.project_id, &planned.task_id)?;
-    Ok(found.filter(|task| {
+    let found = found.filter(|task| {
         task.readiness.ready
             && task.status == "open"
             && task.readiness.wait_until <= env.now
             && task.assignee == planned.assignee
-    }))
+    });
+    match found {
+        Some(task) if is_overdue(tx, env, &task)? => Ok(None),
+        found => Ok(found),
+    }
 }
 
 /// Gives the task to the agent, unless one of them is taken by now. A context that fits no message makes it wait.

@@ -18,6 +18,7 @@ use super::write::{TaskRequest, answer, change, check_and_renew_lease, reload, w
 use super::{by_id_to_change, close, follow_up, instant};
 use crate::force_request::ForceRequest;
 use crate::handoff::acceptor::require_task_acceptor;
+use crate::handoff::claimant::require_unexpired;
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::roles;
@@ -182,6 +183,7 @@ pub(super) fn attempt(
         require_task_acceptor(tx, env, &known, author.identity, ForceRequest::default())?;
     }
     let mut task = if known.is_open() && !wanted.is_open() {
+        require_unexpired(tx, env, &known)?;
         close::refuse_open_parts(tx, &known)?;
         close::close(tx, env, author, &known, wanted, None)?.0
     } else {

@@ -16,7 +16,9 @@ use super::claim_expiry::liveness;
 use super::comment::{LateComment, keep_late};
 use super::deferral_end::end_due_deferrals;
 use super::readiness;
+use crate::handoff::claimant::require_unexpired;
 use crate::handoff::edit::task_changed;
+use crate::handoff::expiry::settle;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env};
 use crate::project::refuse_merged;
@@ -51,6 +53,7 @@ pub(super) fn write_change(
     }
     if begins(before, &wanted) {
         refuse_merged(tx, &before.project_id)?;
+        require_unexpired(tx, env, before)?;
     }
     let after = Task { updated_at: env.now, ..wanted };
     let replaced = put_changed(tx, before, &after)?;
@@ -229,7 +232,7 @@ pub(super) fn write<T>(
     let project_id = resolve::project_id(cx.store, &cx.env, named)?;
     let identity = resolve::identity(cx.env.caller, identity)?;
     let Cx { store, env } = cx;
-    store.write(&[&project_id], |tx| {
+    let done = store.write(&[&project_id], |tx| {
         let due = due_deferrals(tx, env, &project_id, &identity)?;
         resolve::require(tx, &project_id)?;
         resolve::beat(tx, env, &project_id, &identity, verb)?;
@@ -237,7 +240,8 @@ pub(super) fn write<T>(
         let author = Author { project_id: &project_id, identity: &identity, session: own.as_ref() };
         end_due_deferrals(tx, env, &author, due)?;
         f(tx, env, &author)
-    })
+    });
+    settle(store, env, done)
 }
 
 /// The tasks whose deferral is over, read in the round trip that asks for the caller's sessions: a write drops what was read ahead.
@@ -298,8 +302,8 @@ pub(super) fn write_or_keep<T>(
                 keep_late(tx, env, &author, (wanted.id, &words), failure).map(Err)
             }
         }
-    })?;
-    done.map_err(Failure::from)
+    });
+    settle(store, env, done.and_then(|done| done.map_err(Failure::from)))
 }
 
 /// A task as this caller sees it: the token of its claim is shown to the holder of the claim only.

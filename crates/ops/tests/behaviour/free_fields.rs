@@ -132,6 +132,11 @@ on_every_backend! {
             w.ok(&bearing("Mal"), "beads_import", input);
             assert_eq!(others(w), OTHER_LINES);
         }
+        for input in [json!({ "lines": [], "partial": false }), json!({ "lines": [line], "partial": false, "dry_run": true })] {
+            let refusal = w.no_trace(&bearing("Mal"), "beads_import", input, "scope_missing");
+            assert_eq!(refusal["field"], "partial", "{refusal:#}");
+            assert!(text(&refusal, "message").contains("operator"), "{refusal:#}");
+        }
         // Whoever has the whole file says so, and the ledger says what went.
         w.ok(&ann, "beads_import", json!({ "lines": [OTHER_LINES[1]], "partial": false }));
         assert_eq!(others(w), OTHER_LINES[1..]);

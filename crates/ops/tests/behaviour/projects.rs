@@ -1,6 +1,5 @@
 //! Projects: registered, changed, found from the working directory, never guessed.
 
-use baton_model::access::{Bearer, Grant, Scope};
 use serde_json::{Value, json};
 
 use crate::world::{Agent, World, agent, column, list, text};
@@ -123,15 +122,45 @@ on_every_backend! {
         w.no_trace(&donna, "project_set", json!({ "webhook": "file:///etc" }), "webhook_invalid");
     }
 
-    fn the_path_of_a_webhook_is_shown_to_those_who_may_set_one(w) {
-        w.ok(&agent("Donna"), "project_set", json!({ "webhook": "https://hooks.example/services/T0/SECRET" }));
-        let shown = w.ok(&agent("Donna"), "project_show", json!({}));
-        assert_eq!(shown["webhook_url"], "https://hooks.example/services/T0/SECRET");
-        let bearer = Bearer { token_id: "r".into(), name: "r".into(), identities: None };
-        let mut reader = agent("Reader");
-        reader.0.grant = Grant { scope: Scope::Read, projects: None, bearer: Some(bearer) };
-        assert_eq!(w.ok(&reader, "project_show", json!({}))["webhook_url"], "https://hooks.example/…");
-        assert!(!w.ok(&reader, "project_list", json!({})).to_string().contains("SECRET"));
+    fn the_path_of_a_webhook_stands_where_its_delivery_reads_it_and_nowhere_else(w) {
+        let donna = agent("Donna");
+        let shown = "https://hooks.example/…";
+        for address in [
+            "https://hooks.example/services/T0/SECRET", "https://hooks.example?token=SECRET", "https://SECRET@hooks.example/x",
+            "https://u:SECRET@hooks.example",
+        ] {
+            let set = w.ok(&donna, "project_set", json!({ "webhook": address }));
+            assert_eq!(set["webhook_url"], shown, "{address}");
+            for (verb, input) in [
+                ("project_show", json!({})), ("project_list", json!({})), ("ledger_list", json!({})),
+                ("ledger_list", json!({ "chain": true })), ("ledger_export", json!({})), ("session_status", json!({})),
+            ] {
+                let answer = w.ok(&donna, verb, input).to_string();
+                assert!(!answer.contains("SECRET"), "{verb}: {answer}");
+            }
+            let secrets = w.everything().into_iter().filter(|row| row.contains("SECRET"));
+            let others: Vec<String> = secrets.filter(|row| !row.starts_with("project") && !row.starts_with("outbox")).collect();
+            assert_eq!(others, [""; 0]);
+        }
+        assert!(w.everything().iter().any(|row| row.starts_with("outbox") && row.contains("SECRET")), "it is delivered");
+        // What is shown is no address to set.
+        w.no_trace(&donna, "project_set", json!({ "webhook": shown }), "webhook_invalid");
+        let local = "http://127.0.0.1:9";
+        assert_eq!(w.ok(&donna, "project_set", json!({ "webhook": local }))["webhook_url"], local);
+    }
+
+    fn an_entry_of_an_earlier_version_is_shown_without_the_path_of_its_webhook(w) {
+        let donna = agent("Donna");
+        let whole = json!({ "summary": "registration changed", "project": { "webhook_url": "https://hooks.example/SECRET" } });
+        w.store.write(&["p"], |tx| {
+            let mut entry = baton_store::delta::newest_kind(tx, "p", baton_model::delta::Kind::Other, 1)?.remove(0);
+            (entry.seq, entry.delta_id, entry.body) = (tx.next_seq("p")?, "earlier".to_owned(), whole.to_string());
+            Ok::<_, baton_store::Failure>(baton_store::delta::append(tx, &entry)?)
+        }).expect("written");
+        for input in [json!({}), json!({ "newest": true })] {
+            let listed = w.ok(&donna, "ledger_list", input).to_string();
+            assert!(listed.contains("hooks.example/…") && !listed.contains("SECRET"), "{listed}");
+        }
     }
 
     fn a_webhook_gets_a_row_for_every_delta(w) {

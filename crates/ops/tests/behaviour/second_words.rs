@@ -77,7 +77,7 @@ on_every_backend! {
         let close = json!({ "id": task["id"], "reason": "it is in main", "result": "pass" });
         let refusal = w.no(&receiver(), "task_close", close, "session_released");
         assert!(text(&refusal, "message").contains("kept as a comment"), "{refusal:#}");
-        assert_eq!(comments(w, &task), ["it is in main"]);
+        assert_eq!(comments(w, &task), ["it is in main\nresult: pass"]);
     }
 
     fn other_words_of_a_second_acknowledgement_go_to_the_sender_too(w) {
@@ -179,7 +179,45 @@ on_every_backend! {
         let task = task_of(w, &id);
         let refusal = w.no(&receiver(), "task_close", json!({ "id": task["id"], "result": "pass", "reason": "on branch x" }), "task_closed");
         assert!(refusal["kept_comment_id"].is_string() || refusal["kept_comment_id"].is_number(), "{refusal:#}");
-        assert_eq!(comments(w, &task), ["on branch x"]);
+        assert_eq!(comments(w, &task), ["on branch x\nresult: pass"]);
+    }
+
+    fn a_close_after_a_cancel_says_that_the_hand_off_is_over_and_keeps_all_that_it_says(w) {
+        let id = accepted(w);
+        let task = task_of(w, &id);
+        w.ok(&sender(), "handoff_advance", end(&id, "cancel", "the customer left"));
+        let close = json!({ "id": task["id"], "reason": "on branch x", "context": { "files": ["a.rs"], "notes": "half" } });
+        let answer = w.ok(&receiver(), "task_close", close.clone());
+        assert_eq!((&answer["was_closed"], &answer["close_reason"]), (&json!(true), &json!("the customer left")), "{answer:#}");
+        let over = &answer["ended_handoff"];
+        assert_eq!((&over["state"], &over["ended_by"]), (&json!("cancelled"), &json!("Lola")), "{answer:#}");
+        let message = text(over, "message");
+        assert!(message.contains("was cancelled by Lola (the customer left)") && message.contains("late result"), "{message}");
+        let result = &late(w, &id)[0];
+        for words in ["on branch x", "a.rs", "half"] {
+            assert!(result.1.contains(words) && comments(w, &task)[0].contains(words), "{words}: {result:?}");
+        }
+        // Once: a retry adds nothing.
+        w.ok(&receiver(), "task_close", close);
+        assert_eq!((late(w, &id).len(), comments(w, &task).len()), (1, 1));
+        // With a result of its own it is refused, and says the same.
+        let refusal = w.no(&receiver(), "task_close", json!({ "id": task["id"], "result": "pass" }), "task_closed");
+        assert!(text(&refusal, "message").contains("was cancelled by Lola"), "{refusal:#}");
+        assert!(text(&refusal, "hint").contains("handoff show"), "{refusal:#}");
+        assert_eq!(late(w, &id)[1].1, "result: pass");
+        let sent = w.ok(&sender(), "session_status", json!({}))["sent"].to_string();
+        assert!(sent.contains("late result of Donna"), "{sent}");
+    }
+
+    fn who_completed_it_by_a_close_is_told_of_no_other_end(w) {
+        let id = accepted(w);
+        let task = task_of(w, &id);
+        let close = |reason: &str| json!({ "id": task["id"], "reason": reason });
+        w.ok(&receiver(), "task_close", close("merged as 12"));
+        show(w, &id);
+        let again = w.ok(&receiver(), "task_close", close("and as 13"));
+        assert_eq!((&again["ended_handoff"], late(w, &id).len()), (&Value::Null, 0), "{again:#}");
+        assert_eq!(comments(w, &task), ["and as 13"]);
     }
 
     fn what_comes_late_from_an_isolated_project_reaches_the_sender_without_a_name(w) {

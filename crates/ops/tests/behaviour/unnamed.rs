@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{Agent, World, agent, column, list, text};
+use crate::world::{Agent, STALE, World, agent, column, list, text};
 
 fn bot(process: &str) -> Agent {
     agent("Bot").process(process)
@@ -143,6 +143,40 @@ on_every_backend! {
         w.start(&unknown());
         w.start(&unknown());
         w.no_trace(&unknown(), "session_wrap", json!({ "summary": "s" }), "session_ambiguous");
+    }
+
+    fn the_state_of_a_task_that_one_unnamed_process_saved_is_not_replaced_by_another(w) {
+        let save = |state: i64| json!({ "task": "p-1", "state": { "n": state } });
+        for who in [bot("one"), bot("two")] {
+            w.start(&who);
+        }
+        let first = w.ok(&bot("one"), "session_checkpoint", save(1));
+        let refusal = w.no_trace(&bot("two"), "session_checkpoint", save(2), "state_held");
+        assert_eq!((&refusal["holder_process"], &refusal["current_version"]), (&json!("one"), &first["state_version"]));
+        assert!(text(&refusal, "hint").contains("--as NAME"), "{refusal:#}");
+        let saved = |w: &mut World| w.ok(&bot("one"), "session_resolve", json!({ "task": "p-1", "resume": true })).to_string();
+        assert!(saved(w).contains("\"n\":1"), "{}", saved(w));
+        // Each has a state of its own beside that, and so has a name for each task.
+        w.ok(&bot("two"), "session_checkpoint", json!({ "state": { "n": 3 } }));
+        w.start(&agent("Ann"));
+        w.ok(&agent("Ann"), "session_checkpoint", save(4));
+        // Its own process goes on, and who has read it says so by its version.
+        let own = w.ok(&bot("one"), "session_checkpoint", save(5));
+        let mut read = save(6);
+        read["expected_version"] = own["state_version"].clone();
+        w.ok(&bot("two"), "session_checkpoint", read);
+        w.no_trace(&bot("one"), "session_checkpoint", save(7), "state_held");
+        w.kill(&bot("two"));
+        w.ok(&bot("one"), "session_checkpoint", save(8));
+    }
+
+    fn the_state_of_a_task_is_taken_over_from_an_unnamed_caller_that_is_silent(w) {
+        let save = |state: i64| json!({ "task": "p-1", "state": { "n": state } });
+        w.start(&bot("one"));
+        w.ok(&bot("one"), "session_checkpoint", save(1));
+        w.advance(STALE + 1);
+        w.start(&bot("two"));
+        w.ok(&bot("two"), "session_checkpoint", save(2));
     }
 
     fn a_session_that_the_environment_names_is_the_callers(w) {

@@ -91,6 +91,7 @@ crate::sql! {
     HELD = "SELECT DISTINCT claim_session_id, CASE WHEN claim_until <= $1 THEN task_id END FROM task
         WHERE project_id = $2 AND claim_until > 0 AND (claim_session_id IS NOT NULL OR claim_until <= $3)";
     CLAIMED_IN = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND claim_session_id = $2 AND claim_until > 0");
+    CLAIMED = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND claim_until > 0");
     GIVEN_TO = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND claim_until > 0 AND claim_session_id IS NULL AND LOWER(claim_by) = $2");
     CLAIMED_BY = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND claim_until >= 0 AND LOWER(claim_by) = $2 AND status = 'in_progress'");
     CLAIMERS = "SELECT claim_by, COUNT(*) FROM task WHERE project_id = $1 AND claim_until > 0 GROUP BY claim_by";
@@ -255,6 +256,11 @@ pub fn mentioning(tx: &mut Tx<'_>, project_id: &str, words: &str) -> Result<Vec<
 /// The tasks that were put off until a time that has come, by id.
 pub fn due_deferrals(tx: &mut Tx<'_>, project_id: &str, now: Millis) -> Result<Vec<Task>, Fault> {
     by_name(read_all(tx.query(DUE_DEFERRALS, params![project_id, now])?)?)
+}
+
+/// The tasks that are under a claim, by id.
+pub fn claimed(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Task>, Fault> {
+    by_name(read_all(tx.query(CLAIMED, params![project_id])?)?)
 }
 
 /// The tasks that an identity has under a claim without a session.

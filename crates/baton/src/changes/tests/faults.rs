@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::process::Command;
 
-use crate::changes::{Applied, Changes, Fault, Leftover, Limits, Recovery, Step, recover};
+use crate::changes::{Applied, Changes, ExportNotes, Fault, Leftover, Limits, Recovery, Step, recover};
 use crate::git::Plumbing;
 
 use super::stage::{
@@ -320,11 +320,13 @@ fn secrets_limits_conflicts_and_repositories_inside_are_named() {
     assert_eq!((names, changes.files.clone()), (vec![".env", "inner/"], vec!["seen".to_owned()]));
     let limits = Limits { files: 1, ..Limits::default() };
     assert!(matches!(
-        crate::changes::capture(&Plumbing, &source, above(&source), limits),
+        crate::changes::capture(&Plumbing, &source, above(&source), limits, &ExportNotes::of(above(&source))),
         Err(Fault::FileLimit { count: 3, limit: 1 })
     ));
     let limits = Limits { bytes: 50, ..Limits::default() };
-    let fault = crate::changes::capture(&Plumbing, &source, above(&source), limits).expect_err("too large");
+    let fault =
+        crate::changes::capture(&Plumbing, &source, above(&source), limits, &ExportNotes::of(above(&source)))
+            .expect_err("too large");
     assert!(
         matches!(&fault, Fault::ByteLimit { largest, .. } if largest[0].starts_with(".env (")),
         "{fault}"

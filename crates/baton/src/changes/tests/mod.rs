@@ -2,6 +2,7 @@
 
 mod faults;
 mod field;
+mod left_out;
 mod random;
 mod speed;
 mod stage;

@@ -8,7 +8,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::changes::{Applied, Changes, Fault, Limits};
+use crate::changes::{Applied, Changes, ExportNotes, Fault, Limits};
 use crate::git::Plumbing;
 
 fn command(root: &Path) -> Command {
@@ -62,7 +62,7 @@ pub(crate) fn commit(root: &Path) {
 }
 
 pub(crate) fn capture(root: &Path) -> Result<Changes, Fault> {
-    crate::changes::capture(&Plumbing, root, above(root), Limits::default())
+    crate::changes::capture(&Plumbing, root, above(root), Limits::default(), &ExportNotes::of(above(root)))
 }
 
 pub(crate) fn apply(root: &Path, changes: &Changes) -> Result<Applied, Fault> {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use baton_model::id::visible;
 use baton_model::task::view::View;
+use baton_ops::handoff::EndedHandoff;
 use baton_ops::task::{
     ClaimedTask, CloseOutput, FollowUp, LinkTarget, LinkedTask, Row, ShowOutput, TaskAnswer,
 };
@@ -92,15 +93,29 @@ pub(super) struct ClosedIssue {
     /// The comment in which a late reason is kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     kept_comment_id: Option<Value>,
+    /// It was closed before: its result stays as it was.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub was_closed: bool,
+    /// The hand-off that the issue came with, where that was over before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended_handoff: Option<EndedHandoff>,
     /// What the close caused in the increment that it belongs to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     set_off: Vec<FollowUp>,
 }
 
 impl ClosedIssue {
-    /// What the close caused, for people.
+    /// What the close caused, and what became of words that came too late, for people.
     pub(super) fn effects(&self) -> String {
-        crate::cli::task::follow_ups(&self.set_off)
+        let mut text = crate::cli::task::follow_ups(&self.set_off);
+        if let (true, Some(_)) = (self.was_closed, &self.kept_comment_id) {
+            text.push_str("  it was closed before; what you gave is kept as a comment\n");
+        }
+        if let Some(handoff) = &self.ended_handoff {
+            let hint = handoff.hint(&self.issue.id);
+            text.push_str(&format!("  {}\n  {}\n", visible(&handoff.message), visible(&hint)));
+        }
+        text
     }
 }
 
@@ -109,6 +124,8 @@ impl From<CloseOutput> for ClosedIssue {
         Self {
             issue: issue(closed.task.view),
             kept_comment_id: closed.kept_comment_id,
+            was_closed: closed.was_closed,
+            ended_handoff: closed.ended_handoff,
             set_off: closed.set_off,
         }
     }

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use super::super::ActingIdentity;
 use crate::app::App;
-use crate::changes::ledger;
+use crate::changes::{ExportNotes, ledger};
 use crate::error::AppError;
 use crate::keys::{self, Keys, Protection};
 use crate::{git, path_kind, private_file, render};
@@ -125,7 +125,7 @@ pub(super) fn export(args: Export, app: &mut App) -> Result<(), AppError> {
         changes_parts,
         transcript,
     };
-    if let Err(error) = write(&written, protection.as_ref(), &file) {
+    if let Err(error) = write(&written, protection.as_ref(), &file, app) {
         if !exported.exported_before {
             let (identity, baton_id) = (args.who.identity, exported.baton.baton_id);
             let project = input.project;
@@ -211,10 +211,17 @@ fn key_of(name: &str, project_id: &str, app: &mut App) -> Result<String, AppErro
     })
 }
 
-fn write(file: &BatonFile, protection: Option<&Protection>, path: &Path) -> Result<(), AppError> {
+fn write(file: &BatonFile, protection: Option<&Protection>, path: &Path, app: &App) -> Result<(), AppError> {
     let text = format!("{}\n", json!(file));
     let text = match protection {
-        Some(protection) => keys::encrypt_file(protection, &text)?,
+        Some(protection) => {
+            let text = keys::encrypt_file(protection, &text)?;
+            // Nothing else tells it from any other encrypted file in a working copy.
+            ExportNotes::of(&app.config.data_dir)
+                .note(text.as_bytes())
+                .map_err(|error| unwritable(&app.config.data_dir, &error))?;
+            text
+        }
         None => text,
     };
     let outcome = match is_stdout(path) {
