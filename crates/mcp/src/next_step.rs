@@ -68,6 +68,9 @@ fn after_operation(operation: &str, answer: &Value) -> Option<String> {
         task::ClaimTask::NAME if read::<task::ClaimTask>(answer)?.claimed => {
             "It is yours: work, then task_write {action: close, id, result, reason, token}.".into()
         }
+        task::ClaimTask::NAME => {
+            "Nothing was claimed. task_read {action: blocked} says what waits, and for what.".into()
+        }
         task::Close::NAME => "Closed; `set_off` says what follows.".into(),
         handoff::List::NAME if is_last_and_empty(&read::<handoff::List>(answer)?) => {
             "No work from or to another project. Batons of this project: inbox {action: status}.".into()

@@ -8,6 +8,7 @@ use baton_ops::{
 
 /// Operations that no tool offers, each with its reason.
 pub const NOT_OFFERED: &[(&str, &str)] = &[
+    (agent::Limit::NAME, "for workers, whose provider has stopped them: `baton work`"),
     (agent::ListRoles::NAME, "for the person who writes the roles file: `baton agent roles`"),
     (agent::Show::NAME, "in the list of agents"),
     (agent::Register::NAME, "registered where the agent is set up: `baton agent register`"),

@@ -28,8 +28,12 @@ pub(crate) fn fill(parts: &[Part<'_>], budget: usize) -> Map<String, Value> {
 pub(crate) enum Rank {
     /// It says what this is.
     Head,
+    /// It is what the reader needs before all else.
+    First,
     /// It is what the reader needs.
     Needed,
+    /// The reader needs it less than all that it needs.
+    Last,
     /// It was put there beside.
     Other,
 }

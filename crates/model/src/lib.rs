@@ -6,6 +6,7 @@
 pub mod access;
 pub mod accounting;
 pub mod agent;
+pub mod agent_limit;
 pub mod attention;
 pub mod baton;
 pub mod baton_file;

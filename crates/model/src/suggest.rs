@@ -9,8 +9,9 @@ pub fn near<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a
         .filter_map(|candidate| {
             let folded = candidate.to_lowercase();
             let begins = wanted.len() >= 3 && (folded.starts_with(&wanted) || wanted.starts_with(&folded));
+            let ends = folded.len() >= 5 && wanted.ends_with(&format!("_{folded}"));
             let far = distance(&wanted, &folded);
-            (far <= limit || (begins && folded.len() >= 3)).then_some((far, candidate))
+            (far <= limit || ends || (begins && folded.len() >= 3)).then_some((far, candidate))
         })
         .collect();
     found.sort();
@@ -49,6 +50,7 @@ mod tests {
         assert_eq!(near("Lloa", known), ["Lola"]);
         assert_eq!(near("blue", known), ["BlueLake"]);
         assert_eq!(near("Rex", known), [""; 0]);
+        assert_eq!(near("agent_context", ["context", "id", "reason"]), ["context"]);
     }
 
     #[test]

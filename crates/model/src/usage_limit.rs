@@ -78,6 +78,11 @@ impl ProviderStop {
         Self { text: visible(line).chars().take(MAX_ERROR_CHARS).collect(), is_limit, reset }
     }
 
+    /// Whether it names the instant at which the provider answers again.
+    pub fn names_end(&self) -> bool {
+        matches!(self.reset, Some(Reset::AgainAt(_)))
+    }
+
     /// When it answers again, in words: `again at 3pm (Europe/Berlin)`.
     pub fn reset_text(&self) -> Option<String> {
         Some(match self.reset.as_ref()? {
@@ -89,6 +94,19 @@ impl ProviderStop {
             Reset::Again(words) => format!("again at {words}"),
         })
     }
+}
+
+/// Words in which runners of tests report, as they write them.
+const TEST_WORDS: [&str; 6] = ["FAIL", "PASS", "✗", "✓", "not ok ", "panicked"];
+/// The same in any case.
+const TEST_PHRASES: [&str; 7] =
+    ["assert", "expected", "test_", "test result", "tests failed", "test failed", " passed"];
+
+/// Whether a line reads like the report of a test. What it says of a limit is then what was tested.
+pub fn reports_test(line: &str) -> bool {
+    let lower = line.to_lowercase();
+    TEST_WORDS.iter().any(|word| line.contains(word))
+        || TEST_PHRASES.iter().any(|phrase| lower.contains(phrase))
 }
 
 fn read_reset(text: &str, lower: &str, at: Millis, zones: Zones<'_>) -> Option<Reset> {
@@ -246,6 +264,29 @@ mod tests {
         ] {
             let reset = ProviderStop::read(&format!("usage limit, resets {words}"), NOW, &berlin).reset;
             assert_eq!(reset, Some(Reset::Again(words.to_owned())));
+        }
+    }
+
+    #[test]
+    fn the_report_of_a_test_is_known_from_what_a_provider_says() {
+        for line in [
+            "FAILED test_retry: 429 rate limit was not retried",
+            "E   AssertionError: usage limit reached",
+            "test result: FAILED. 3 passed; 1 failed",
+            "thread 'quota' panicked at src/lib.rs:3",
+            "not ok 3 - rate limit",
+            "expected 200, got 429",
+            "1 failed, 12 passed in 0.3s",
+        ] {
+            assert!(reports_test(line), "{line}");
+        }
+        for line in [
+            "Claude usage limit reached. Your limit will reset at 2027-01-15T17:27:00Z",
+            "You've hit your limit · resets 3pm (Europe/Berlin)",
+            "API Error: Request rejected (429)",
+            "Request failed: rate limit, retry after 60 seconds",
+        ] {
+            assert!(!reports_test(line), "{line}");
         }
     }
 

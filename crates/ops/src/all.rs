@@ -12,6 +12,7 @@ use crate::{
 
 /// Everything that Baton can do, by noun.
 pub static ALL: &[Entry] = &[
+    entry::<agent::Limit>(),
     entry::<agent::List>(),
     entry::<agent::Register>(),
     entry::<agent::ListRoles>(),

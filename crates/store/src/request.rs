@@ -36,6 +36,10 @@ crate::sql! {
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
     PUT_FIRST = "INSERT INTO request (project_id, caller, verb, request_id, fingerprint, answer, created_at, expires_at)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING";
+    REPLACE = "INSERT INTO request (project_id, caller, verb, request_id, fingerprint, answer, created_at, expires_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (project_id, caller, verb, request_id) DO UPDATE SET
+        fingerprint = excluded.fingerprint, answer = excluded.answer, created_at = excluded.created_at,
+        expires_at = excluded.expires_at";
     NAMING = "SELECT caller, verb, request_id, answer FROM request WHERE project_id = $1 AND answer LIKE $2
         ORDER BY caller, verb, request_id";
     REWRITE = "UPDATE request SET answer = $1 WHERE project_id = $2 AND caller = $3 AND verb = $4 AND request_id = $5";
@@ -80,6 +84,24 @@ pub fn rewrite(
 pub fn put(tx: &mut Tx<'_>, key: &Key, answer: &StoredAnswer, now: Millis) -> Result<(), Fault> {
     tx.execute_deferred(
         PUT,
+        params![
+            &key.project_id,
+            &key.caller,
+            key.verb,
+            &key.request_id,
+            &answer.fingerprint,
+            &answer.answer,
+            now,
+            answer.expires_at
+        ],
+    )?;
+    Ok(())
+}
+
+/// Keeps an answer in the place of the one before.
+pub fn replace(tx: &mut Tx<'_>, key: &Key, answer: &StoredAnswer, now: Millis) -> Result<(), Fault> {
+    tx.execute_deferred(
+        REPLACE,
         params![
             &key.project_id,
             &key.caller,

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use baton_model::accounting::plural;
 use baton_model::id::visible;
 use baton_model::task::conflict::Conflict;
 use baton_ops::task::{BeadsImportOutput, EmptiedText};
@@ -56,15 +57,20 @@ pub(super) fn run_import(args: ImportArgs, app: &mut App) -> Result<(), AppError
     app.show(&answer, |imported| {
         let would = if dry_run { "would be " } else { "" };
         let mut text = format!(
-            "{} tasks {would}new, {} {would}changed, {} as they were\n",
-            imported.created, imported.updated, imported.unchanged
+            "{} {} {would}new, {} {would}changed, {} as they were\n",
+            imported.created,
+            plural(imported.created, "task"),
+            imported.updated,
+            imported.unchanged
         );
         if imported.deleted > 0 {
             text.push_str(&format!("{} that were deleted elsewhere {would}noted\n", imported.deleted));
         }
         let others = imported.memories + imported.other_lines;
         if others > 0 {
-            text.push_str(&format!("{others} other lines are kept as they are\n"));
+            let lines =
+                if others == 1 { "other line is kept as it is" } else { "other lines are kept as they are" };
+            text.push_str(&format!("{others} {lines}\n"));
         }
         for complaint in &imported.complaints {
             text.push_str(&format!("warning: {}\n", visible(&complaint.text)));

@@ -1,6 +1,7 @@
 //! The worker: an agent's loop without a human. One task, one session, one command; nothing is carried in memory.
 
 mod backoff;
+mod limit;
 mod offer;
 mod outcome;
 mod pause;
@@ -13,7 +14,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use baton_model::id::visible;
-use baton_model::time::Millis;
+use baton_model::time::{Millis, Timestamp};
 use baton_ops::message::{Delivered, DeliveredInput};
 use baton_ops::op::Caller;
 use baton_ops::session::{
@@ -70,6 +71,7 @@ pub(crate) fn run(plan: &Plan, app: &mut App) -> Result<(), AppError> {
         max_duration: None,
         backoff: Backoff::new(plan.backoff),
         capacity: 1,
+        is_at_limit: false,
     };
     let ended = worker.run_tasks(app, &mut stop);
     let left = worker.leave(app);
@@ -94,6 +96,8 @@ struct Worker<'a> {
     backoff: Backoff,
     /// How many tasks it is registered for.
     capacity: i64,
+    /// Whether the ledger knows of a limit at which its provider stopped it.
+    is_at_limit: bool,
 }
 
 /// What a worker answers that found nothing to do.
@@ -102,6 +106,9 @@ struct Idle<'a> {
     identity: &'a str,
     task_id: Option<&'a str>,
     outcome: &'static str,
+    /// Until when its provider takes no requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    until: Option<Timestamp>,
 }
 
 /// What a worker answers after a task.
@@ -133,6 +140,15 @@ impl Worker<'_> {
     fn run_tasks(&mut self, app: &mut App, stop: &mut Stop) -> Result<(), AppError> {
         let plan = self.plan;
         let mut done = 0;
+        self.register(app)?;
+        if let Some(until) = self.known_limit(app)? {
+            if plan.once {
+                return self.show_limit(app, until);
+            }
+            if self.pause(app, stop, until.0.saturating_sub(clock::now()))? {
+                return Err(AppError::Interrupted);
+            }
+        }
         loop {
             self.register(app)?;
             match self.next(app)? {
@@ -148,7 +164,8 @@ impl Worker<'_> {
                     }
                 }
                 None if plan.once => {
-                    let idle = Idle { identity: &plan.name, task_id: None, outcome: "nothing_ready" };
+                    let outcome = "nothing_ready";
+                    let idle = Idle { identity: &plan.name, task_id: None, outcome, until: None };
                     return app.show(&idle, |_| "nothing is ready\n".to_owned());
                 }
                 None => {
@@ -311,11 +328,12 @@ impl Worker<'_> {
         let is_silent = report.is_none();
         let mut outcome = Outcome::of(&ending, report, held.role.as_deref());
         // A test that failed may speak of limits. A coding agent that says nothing else and ends with an error was stopped by one.
-        let is_agent = self.plan.launcher.is_some();
-        let failed = matches!(ending, CommandEnd::Ended(status) if !status.success())
-            && is_silent
-            && (is_agent || !outcome.is_work());
-        let limit = if failed { command.limit() } else { None };
+        let failed = matches!(ending, CommandEnd::Ended(status) if !status.success()) && is_silent;
+        let limit = match failed {
+            true if self.tool().is_some() || !outcome.is_work() => command.limit(),
+            true => command.limit_beside_no_test(),
+            false => None,
+        };
         // What a provider says about its limit says nothing about the task.
         outcome = match limit.is_some() {
             true => outcome.without_result(),

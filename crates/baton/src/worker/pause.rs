@@ -27,15 +27,27 @@ impl Worker<'_> {
             _ => Verdict::Failed,
         };
         let (pause, notice) = self.backoff.note(&held.task_id, verdict, clock::now());
+        let is_news = match verdict {
+            Verdict::Stopped(stop) => self.reach_limit(app, stop.names_end().then_some(pause))?,
+            Verdict::Worked => {
+                self.leave_limit(app)?;
+                true
+            }
+            Verdict::Failed => true,
+        };
         if let Some(notice) = notice {
-            self.notify(app, &notice, pause)?;
+            self.notify(app, &notice, pause, is_news)?;
         }
         Ok(pause)
     }
 
-    fn notify(&self, app: &mut App, notice: &Notice, pause: Millis) -> Result<(), AppError> {
+    /// Says it on standard error, and to a person unless it was told before.
+    fn notify(&self, app: &mut App, notice: &Notice, pause: Millis, is_news: bool) -> Result<(), AppError> {
         let (subject, body) = notice.text(&self.plan.name, with_jitter(pause));
         app.remark(&visible(&subject));
+        if !is_news {
+            return Ok(());
+        }
         let input = SendInput {
             project: app.project.clone(),
             identity: Some(self.plan.name.clone()),

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::time::Millis;
-use baton_model::usage_limit::ProviderStop;
+use baton_model::usage_limit::{ProviderStop, reports_test};
 use baton_tools::Launcher;
 use baton_transcripts::printable;
 use serde_json::Value;
@@ -126,10 +126,14 @@ impl Command {
 
     /// What its provider said last, if that was a limit.
     pub(super) fn limit(&self) -> Option<ProviderStop> {
+        limit_in(&self.tail.text(&self.streams))
+    }
+
+    /// The same of a command that ended as one does whose test failed: not where its last lines are the report of a test, which may
+    /// speak of limits itself.
+    pub(super) fn limit_beside_no_test(&self) -> Option<ProviderStop> {
         let text = self.tail.text(&self.streams);
-        let lines = text.lines().rev().filter(|line| !line.trim().is_empty()).take(LAST_LINES);
-        let now = clock::now();
-        lines.map(|line| ProviderStop::read(line, now, &time_zone::find)).find(|stop| stop.is_limit)
+        if last_lines(&text).any(reports_test) { None } else { limit_in(&text) }
     }
 
     /// The end of its output, without secrets.
@@ -147,6 +151,17 @@ impl Command {
         let _ = fs::remove_file(&self.handoff);
         fs::metadata(&self.result).is_ok().then_some(self.result)
     }
+}
+
+/// The last lines that say something, the last one first.
+fn last_lines(output: &str) -> impl Iterator<Item = &str> {
+    output.lines().rev().filter(|line| !line.trim().is_empty()).take(LAST_LINES)
+}
+
+/// The limit of a provider that the last lines name.
+fn limit_in(output: &str) -> Option<ProviderStop> {
+    let now = clock::now();
+    last_lines(output).map(|line| ProviderStop::read(line, now, &time_zone::find)).find(|stop| stop.is_limit)
 }
 
 /// The last lines of an output, without secrets. They go before it is cut: the sign of one may stand in a line that is cut off.
@@ -271,6 +286,13 @@ mod tests {
         let begin = format!("-----BEGIN {} KEY-----\n", "RSA PRIVATE");
         let shown = end_of_output(&format!("{begin}{key}"));
         assert_eq!(shown.trim(), "[redacted:private-key]");
+    }
+
+    #[test]
+    fn a_limit_is_found_in_the_last_lines() {
+        let long = "usage limit reached\n".to_owned() + &"working\n".repeat(LAST_LINES);
+        assert_eq!(limit_in(&long), None, "what an agent has worked on long before is none");
+        assert!(limit_in("working\n\nusage limit reached, resets 3pm\nbye\n").is_some());
     }
 
     #[cfg(unix)]

@@ -140,3 +140,82 @@ fn a_slip_in_one_of_several_ids_is_named() {
     assert_eq!((none.code, none.json()["code"].clone()), (1, json!("task_unknown")), "{none:?}");
     assert!(none.err.contains("shop-zzz9") && none.err.contains("shop-zzz8"), "{none:?}");
 }
+
+#[test]
+fn an_increment_takes_what_an_issue_takes_and_a_slip_names_options_of_the_same_verb() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann");
+    let epic = made(&ann, &["Epic", "-t", "epic"]);
+    let options = [
+        "increment",
+        "Parser",
+        "--description",
+        "Read it",
+        "-p",
+        "1",
+        "--acceptance",
+        "all read",
+        "--tags",
+        "rust,io",
+        "-l",
+        "core",
+        "--estimate",
+        "60",
+        "--parent",
+        epic.as_str(),
+    ];
+    let issues = bd_json(&ann, &options);
+    let of_role = |role: &str| {
+        let found = issues.as_array().into_iter().flatten().find(|issue| issue["agent_role"] == role);
+        found.cloned().unwrap_or_default()
+    };
+    let built = of_role("implementation");
+    assert_eq!((&built["description"], &built["priority"]), (&json!("Read it"), &json!(1)), "{issues:#}");
+    assert_eq!(built["acceptance_criteria"], "all read", "{built:#}");
+    for role in ["implementation", "testing", "fixing", "verification"] {
+        let found = bd_json(&ann, &["show", &text(&of_role(role), "id")])[0].clone();
+        assert_eq!((&found["parent"], &found["labels"]), (&json!(epic), &json!(["core"])), "{found:#}");
+    }
+    for (args, expected) in [
+        (&["increment", "T", "--descripton", "d"][..], "did you mean `--description`?"),
+        (&["close", "x", "--reson", "d"], "did you mean `--reason`?"),
+        (&["dep", "add", "a", "b", "--tipe", "blocks"], "did you mean `--type`?"),
+        (&["dep", "a", "b"], "`bd dep add a b`: a waits for b"),
+        (&["message", "inbox"], "baton mail inbox"),
+        (&["validate"], "bd doctor --check validate"),
+        (&["clean"], "bd doctor --check artifacts"),
+        (&["create", "--from-template", "bug", "T"], "--description"),
+        (&["export", "--type", "bug"], "bd list --type"),
+        (&["onboard", "--output", "x"], "bd onboard >> AGENTS.md"),
+    ] {
+        let answer = bd(&ann, args);
+        assert!(answer.code == 1 && answer.err.contains(expected), "{args:?}: {answer:?}");
+    }
+    let answer = bd(&ann, &["increment", "T", "--colour", "red"]);
+    assert!(answer.code == 1 && !answer.err.contains("--version"), "{answer:?}");
+}
+
+#[test]
+fn records_of_several_issues_name_both_ends_and_a_query_that_is_only_read_is_json() {
+    let stage = Stage::ready();
+    let mut ann = stage.terminal("Ann");
+    let [a, b, c] = ["A", "B", "C"].map(|title| made(&ann, &[title]));
+    for id in [&b, &c] {
+        bd(&ann, &["dep", "add", id, &a]).done();
+    }
+    let ends = |found: serde_json::Value| -> Vec<(String, String)> {
+        let rows = found.as_array().cloned().unwrap_or_default();
+        rows.iter().map(|row| (text(row, "issue_id"), text(row, "depends_on_id"))).collect()
+    };
+    let both = ends(bd_json(&ann, &["dep", "list", &b, &c]));
+    assert_eq!(both, [(b.clone(), a.clone()), (c.clone(), a.clone())]);
+    assert_eq!(bd_json(&ann, &["dep", "list", &b])[0].get("issue_id"), None);
+    let parsed = bd_json(&ann, &["query", "status=open", "--parse-only"]);
+    assert_eq!((&parsed["query"], &parsed["valid"]), (&json!("status=open"), &json!(true)), "{parsed}");
+    bd(&ann, &["update", &b, "--due", "2026-12-24T12:00:00Z"]).done();
+    ann.set("TZ", "AAA-9");
+    let shown = bd(&ann, &["show", &b, "--local-time"]).done().out;
+    assert!(shown.contains("2026-12-24T21:00:00+09:00"), "{shown}");
+    let deleted = bd(&ann, &["delete", &b, "--force"]).done().out;
+    assert!(deleted.contains("1 dependency, removed"), "{deleted}");
+}

@@ -216,7 +216,8 @@ fn what_is_closed_first_and_described_after_reaches_each_role_whole() {
     ] {
         assert_eq!(context(at, key), value, "{key} of packet {at}: {:#}", packets[at]);
     }
-    for (at, attempts) in [0, 0, 1, 1, 0].into_iter().enumerate() {
+    let none = Value::Null;
+    for (at, attempts) in [0.into(), 0.into(), 1.into(), 1.into(), none].into_iter().enumerate() {
         assert_eq!(packets[at]["attempts"], attempts, "packet {at}");
         assert!(context(at, "attempts").is_null(), "said once: {:#}", packets[at]);
     }

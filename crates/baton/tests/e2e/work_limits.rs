@@ -67,6 +67,54 @@ fn a_limit_that_names_a_time_of_the_clock_is_read_in_the_zone_of_the_machine() {
     assert_eq!(standing(&stage), (vec!["open".to_owned()], 0));
 }
 
+#[test]
+fn a_limit_that_names_its_end_is_one_letter_and_one_call_however_often_a_worker_is_started() {
+    let stage = Stage::ready();
+    let owner = stage.terminal("Owner");
+    for n in 0..3 {
+        owner.run(&["task", "create", &format!("t{n}"), "--agent-role", "fixing"]).done();
+    }
+    let calls = stage.root().join("calls");
+    let again = stage.root().join("again");
+    let script = "echo call >> $CALLS; test -e $AGAIN && exit 0; \
+        echo '429 rate limit reached, resets at 2030-01-01T00:00:00Z'; exit 1";
+    let run = |name: &str, more: &[&str]| {
+        let mut at = bench(&stage, name);
+        at.set("CALLS", &calls);
+        at.set("AGAIN", &again);
+        at.run(&[&["work", "--role", "fixing", "--once"], more, &["--", "sh", "-c", script]].concat()).done()
+    };
+    let calls_made = || fs::read_to_string(&calls).unwrap_or_default().lines().count();
+    for _ in 0..3 {
+        run("W1", &[]);
+    }
+    let idle = run("W1", &["--json"]).out;
+    assert!(idle.contains("\"at_limit\"") && idle.contains("\"until\""), "{idle}");
+    assert_eq!((calls_made(), letters(&stage).len()), (1, 1));
+    // Another worker may have another account; what it hits is the same limit.
+    run("W2", &[]);
+    assert_eq!((calls_made(), letters(&stage).len(), standing(&stage).1), (2, 1, 0));
+    fs::write(&again, "").expect("written");
+    run("W3", &[]);
+    assert_eq!(standing(&stage).0.iter().filter(|status| *status == "closed").count(), 1);
+}
+
+#[test]
+fn a_tool_that_runs_as_a_plain_command_and_hits_its_limit_fails_no_test() {
+    let stage = Stage::ready();
+    let owner = stage.terminal("Owner");
+    for role in ["testing", "testing", "verification"] {
+        owner.run(&["task", "create", role, "--agent-role", role]).done();
+    }
+    let command = "echo working; echo 'Claude usage limit reached. Your limit will reset at 2030-01-01T00:00:00Z'; exit 1";
+    for role in ["testing", "verification"] {
+        let args = ["work", "--role", role, "--once", "--", "sh", "-c", command];
+        bench(&stage, role).run(&args).done();
+    }
+    assert_eq!(standing(&stage), (vec!["open".to_owned(); 3], 0));
+    assert_eq!(letters(&stage).len(), 1, "one limit is one letter");
+}
+
 /// A coding agent that hits a limit ends with 1 as a failed test does.
 #[test]
 fn a_limit_of_a_testing_agent_is_no_failed_test() {

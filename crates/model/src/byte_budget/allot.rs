@@ -7,7 +7,8 @@ use super::{Part, Rank};
 /// fairly, or what the rest leaves of it: what is shorter than a fair share is whole. The rest takes turns, the shortest first.
 pub(super) fn allot(parts: &[Part], room: usize) -> Vec<Option<usize>> {
     let of = |rank: Rank| (0..parts.len()).filter(move |at| parts[*at].rank == rank).collect::<Vec<_>>();
-    let (needed, others) = (of(Rank::Needed), of(Rank::Other));
+    let (first, others) = (of(Rank::First), of(Rank::Other));
+    let needed = [first, of(Rank::Needed), of(Rank::Last)].concat();
     let total = |places: &[usize]| places.iter().map(|at| parts[*at].cost()).sum::<usize>();
     let mut allotted: Vec<Option<usize>> = vec![None; parts.len()];
     let left = |allotted: &[Option<usize>]| {

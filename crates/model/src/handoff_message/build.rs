@@ -44,6 +44,8 @@ pub struct TaskFacts<'a> {
     pub specialist_tags: &'a [String],
     /// How long it is likely to take, in minutes.
     pub estimated_duration: Option<i64>,
+    /// Who had it before, or the task before it.
+    pub previous_agent: Option<&'a str>,
     /// How often it was tried.
     pub attempts: u32,
     /// 0 (now) to 4 (some day).
@@ -112,6 +114,7 @@ fn known_fields(kind: Kind, work: &TaskFacts<'_>) -> Vec<(String, Value)> {
     fields.put(kind, required(kind), json!(headline(kind, work)));
     fields.put(kind, "role", work.role.map_or(Value::Null, |role| json!(role_key(role))));
     fields.put(kind, "acceptance_criteria", json!(work.acceptance_criteria));
+    fields.put(kind, fit::PREVIOUS_AGENT, json!(work.previous_agent));
     // What the sender wrote for the next one comes before what it wrote about itself.
     for field in fit::fields(kind) {
         for source in [&work.handoff_instructions, &work.agent_context] {
@@ -119,6 +122,9 @@ fn known_fields(kind: Kind, work: &TaskFacts<'_>) -> Vec<(String, Value)> {
                 fields.put(kind, field, value.clone());
             }
         }
+    }
+    if kind != Kind::TaskAssignment {
+        fields.put(kind, fit::WHAT_TO_BUILD, json!(work.description));
     }
     if !work.specialist_tags.is_empty() {
         fields.put(kind, "required_skills", json!(work.specialist_tags));

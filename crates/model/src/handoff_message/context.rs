@@ -46,6 +46,12 @@ macro_rules! contexts {
                 /// The role that the task wants.
                 #[serde(default)]
                 pub role: Option<String>,
+                /// Who had the work before.
+                #[serde(default)]
+                pub previous_agent: Option<String>,
+                /// What is to be built.
+                #[serde(default)]
+                pub what_to_build: Option<String>,
                 /// Skills that the task wants: its tags.
                 #[serde(default)]
                 pub required_skills: Vec<String>,

@@ -6,6 +6,11 @@ use super::Kind;
 use super::build::required;
 use crate::byte_budget::{Part, Rank, fill, part};
 
+/// The field of what the increment is to build.
+pub(super) const WHAT_TO_BUILD: &str = "what_to_build";
+/// The field of who had the work before.
+pub(super) const PREVIOUS_AGENT: &str = "previous_agent";
+
 /// What fields of a type are to be.
 #[derive(Clone, Copy, PartialEq)]
 enum FieldRule {
@@ -54,9 +59,8 @@ pub(super) fn fields(kind: Kind) -> &'static [&'static str] {
 
 fn shape(field: &str) -> FieldRule {
     match field {
-        "work_completed" | "failure_details" | "summary" | "description" | "test_command" | "role" => {
-            FieldRule::Text
-        }
+        "work_completed" | "failure_details" | "summary" | "description" | "test_command" | "role"
+        | WHAT_TO_BUILD | PREVIOUS_AGENT => FieldRule::Text,
         "known_issues" | "potential_issues" | "required_skills" => FieldRule::Texts,
         "implementation_notes"
         | "reproduction_steps"
@@ -80,8 +84,10 @@ impl MessageFields {
         if self.0.iter().any(|(known, _)| known == field) || (says_nothing(&value) && !is_required) {
             return;
         }
-        let own =
-            is_required || field == "role" || field == "required_skills" || field == "acceptance_criteria";
+        let own = is_required
+            || ["role", "required_skills", "acceptance_criteria"].contains(&field)
+            || field == WHAT_TO_BUILD
+            || field == PREVIOUS_AGENT;
         // A verification has what failed before where there is room for it.
         let own = own || (kind == Kind::VerificationRequest && field == "previous_failures");
         // A field of another type's context is only what the sender called it: it stays as it is.
@@ -139,12 +145,20 @@ fn file(value: Value) -> Value {
 /// missing is named. The required field is always there: cut, if it has to be.
 pub(super) fn fit(kind: Kind, fields: &[(String, Value)], budget: usize) -> Map<String, Value> {
     let must = required(kind);
-    let rank = |field: &str| match needed(kind).any(|needed| needed == field) {
-        true => Rank::Needed,
-        false => Rank::Other,
-    };
-    let parts: Vec<Part<'_>> =
-        fields.iter().map(|(field, value)| part(None, field, value, rank(field))).collect();
+    let parts: Vec<Part<'_>> = fields
+        .iter()
+        .map(|(field, value)| {
+            let is_first = field == must || is_first(kind, field);
+            let rank = match needed(kind).any(|needed| needed == field) {
+                _ if is_count(field, value) => Rank::Head,
+                _ if field == WHAT_TO_BUILD => Rank::Last,
+                true if is_first => Rank::First,
+                true => Rank::Needed,
+                false => Rank::Other,
+            };
+            part(None, field, value, rank)
+        })
+        .collect();
     let mut message = fill(&parts, budget);
     if !message.contains_key(must) {
         let text = fields.iter().find(|(field, _)| field == must).and_then(|(_, value)| value.as_str());
@@ -156,7 +170,24 @@ pub(super) fn fit(kind: Kind, fields: &[(String, Value)], budget: usize) -> Map<
 
 /// The fields that the receiver of such a message cannot do without, the most important first.
 fn needed(kind: Kind) -> impl Iterator<Item = &'static str> {
-    [required(kind), "role", "acceptance_criteria"].into_iter().chain(fields(kind).iter().copied())
+    let of_all = [required(kind), "role", "acceptance_criteria", PREVIOUS_AGENT];
+    of_all.into_iter().chain(fields(kind).iter().copied())
+}
+
+/// Whether a field of a context is kept before the others that its receiver needs: when the task counts as done, the last results,
+/// and the files.
+pub(crate) fn is_first(kind: Kind, field: &str) -> bool {
+    let is_result = match kind {
+        Kind::VerificationRequest => matches!(field, "test_results" | "previous_failures"),
+        Kind::TestFailureReport => matches!(field, "failure_details" | "failure"),
+        _ => field == required(kind),
+    };
+    is_result || matches!(field, "acceptance_criteria" | "files_modified")
+}
+
+/// Whether a field is the number of failed tests. One that is left out would be taken for none.
+pub(crate) fn is_count(field: &str, value: &Value) -> bool {
+    field == "test_attempts" && value.is_number()
 }
 
 /// The beginning of a text whose JSON takes at most so many bytes, marked as cut.

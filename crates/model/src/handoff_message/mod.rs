@@ -5,7 +5,7 @@
 
 pub mod build;
 mod context;
-mod fit;
+pub(crate) mod fit;
 
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::de::DeserializeOwned;
@@ -240,7 +240,7 @@ fn subject_prefix(kind: Kind) -> &'static str {
     match kind {
         Kind::TaskAssignment => "Assignment",
         Kind::TaskHandoff => "Handoff",
-        Kind::TestFailureReport => "Test failed",
+        Kind::TestFailureReport => "Fix needed",
         Kind::FixComplete => "Fix complete",
         Kind::VerificationRequest => "Please verify",
     }

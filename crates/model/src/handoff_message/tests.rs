@@ -136,6 +136,27 @@ fn a_task_says_what_its_message_says() {
 }
 
 #[test]
+fn a_message_says_what_is_to_be_built_and_whose_work_it_goes_on_with() {
+    for (kind, role) in [
+        (Kind::TaskHandoff, "testing"),
+        (Kind::TestFailureReport, "fixing"),
+        (Kind::FixComplete, "testing"),
+        (Kind::VerificationRequest, "verification"),
+    ] {
+        let work = TaskFacts {
+            description: "Detect Spec-Fed vs Direct.",
+            previous_agent: Some("impl-1"),
+            ..work(role, json!({ "work_completed": "done", "what_to_build": 7 }), json!({}))
+        };
+        let context = build(kind, &work, &ENVELOPE, budget_of(Some(role))).expect("fits")["context"].clone();
+        assert_eq!(context["what_to_build"], "Detect Spec-Fed vs Direct.", "{context:#}");
+        assert_eq!(context["previous_agent"], "impl-1", "{context:#}");
+    }
+    let unfit = work("testing", json!({ "what_to_build": 7, "previous_agent": ["a"] }), json!({}));
+    assert!(build(Kind::TaskHandoff, &unfit, &ENVELOPE, 1_024).is_ok(), "what an agent called so is a text");
+}
+
+#[test]
 fn every_type_says_from_which_role_to_which() {
     let way = |kind, role| {
         let message = build(kind, &work(role, json!({}), json!({})), &ENVELOPE, 512).expect("fits");

@@ -9,6 +9,7 @@ use super::{Task, is_empty, sealed};
 use crate::byte_budget::{Part, Rank, fill, part};
 use crate::handoff_message::Kind;
 use crate::handoff_message::build::field_order;
+use crate::handoff_message::fit::{is_count, is_first};
 use crate::route::{self, last_sent, message_kind};
 pub use unfitted::Unfitted;
 
@@ -50,9 +51,9 @@ const BEFORE: [(&str, Rank); 10] = [
     ("type", Rank::Head),
     ("previous_agent", Rank::Head),
     ("attempts", Rank::Head),
-    ("acceptance_criteria", Rank::Needed),
+    ("acceptance_criteria", Rank::First),
     ("description", Rank::Needed),
-    ("what_to_build", Rank::Needed),
+    ("what_to_build", Rank::Last),
     ("failed_attempts", Rank::Needed),
 ];
 /// Fields that are shown behind them.
@@ -86,7 +87,7 @@ impl Values {
             ("agent_role", json!(task.agent_role)),
             ("type", json!(word)),
             ("previous_agent", json!(task.previous_agent)),
-            ("attempts", json!(task.attempts)),
+            ("attempts", attempts(task)),
             ("acceptance_criteria", criteria),
             ("description", json!(task.description)),
             ("what_to_build", json!(to_build)),
@@ -134,13 +135,26 @@ impl Values {
             let mut fields: Vec<_> = fields.iter().filter(|(_, value)| !is_empty(value)).collect();
             fields.sort_by_key(|(name, value)| (place(name).unwrap_or(usize::MAX), value.to_string().len()));
             parts.extend(fields.into_iter().map(|(name, value)| {
-                let rank = if place(name).is_some() { Rank::Needed } else { Rank::Other };
+                let rank = match place(name) {
+                    _ if is_count(name, value) => Rank::Head,
+                    Some(_) if is_first(self.kind, name) => Rank::First,
+                    Some(_) => Rank::Needed,
+                    None => Rank::Other,
+                };
                 part(Some(object), name, value, rank)
             }));
         }
         parts.extend(BEHIND.iter().filter_map(single));
         parts
     }
+}
+
+/// How often the task was tried. A verification that nobody has tried says nothing of it: the number would be taken for that of
+/// failed tests.
+fn attempts(task: &Task) -> Value {
+    let is_verification =
+        IncrementStage::of(task.agent_role.as_deref()) == Some(IncrementStage::Verification);
+    if is_verification && task.attempts == 0 { Value::Null } else { json!(task.attempts) }
 }
 
 /// Why the last attempts failed, the last one first.

@@ -2,6 +2,7 @@
 
 mod carried;
 mod cleared;
+mod files;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};

@@ -30,6 +30,9 @@ pub struct Conflict {
     pub kept: Side,
 }
 
+/// The status of an issue that was deleted.
+pub(super) const DELETED: &str = "tombstone";
+
 /// Characters of a value in a sentence.
 const SHORT: usize = 80;
 
@@ -65,9 +68,27 @@ impl Conflict {
         }
     }
 
+    /// Whether one side deleted the task.
+    pub fn is_deletion(&self) -> bool {
+        self.field == "status" && [&self.ours, &self.theirs].into_iter().any(|value| value == DELETED)
+    }
+
     /// One sentence: what was kept, and what was not.
     pub fn summary(&self) -> String {
         let other = self.kept.opposite();
+        if self.is_deletion() {
+            let id = visible(&self.id);
+            return match self.value(self.kept) == DELETED {
+                true => format!(
+                    "{id} was deleted on one side ({}) and changed on the other: it stays deleted, and `baton task show {id}` has what was changed",
+                    self.kept.as_str()
+                ),
+                false => format!(
+                    "{id} was deleted on one side ({}), and somebody went on with it after that: it is kept, and `baton task delete {id}` deletes it",
+                    other.as_str()
+                ),
+            };
+        }
         format!(
             "{} {} was changed on both sides: {} {} is kept, {} was {}",
             visible(&self.id),
@@ -103,6 +124,20 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_deletion_says_what_becomes_of_the_task() {
+        let mut conflict = Conflict {
+            id: "a-1".into(),
+            field: "status".into(),
+            ours: json!("open"),
+            theirs: json!(DELETED),
+            kept: Side::Ours,
+        };
+        assert!(conflict.summary().contains("a-1 was deleted on one side (theirs), and somebody went on"));
+        conflict.kept = Side::Theirs;
+        assert!(conflict.summary().contains("(theirs) and changed on the other: it stays deleted"));
+    }
 
     #[test]
     fn a_conflict_names_both_values_shortened() {

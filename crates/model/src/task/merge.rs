@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::clock::{Clocks, Stamp};
-use super::conflict::{Conflict, Side};
+use super::conflict::{Conflict, DELETED, Side};
 use super::coverage::Coverage;
 use super::entry::{self, entries};
 use super::reading::{Ancestor, EntryValue, LineContent, reading};
@@ -50,7 +50,12 @@ pub(super) fn merge_from(
     let texts = text::joined(&known, &mine, (&incoming, their_clocks));
     let (mut merged, kept_theirs) = join(&mine, &incoming, &texts);
     text::note_replaced(&mut merged, &mine, &incoming, their_clocks);
-    let mut conflicts = conflicts(&ours.task.task_id, known.last(), &mine, &incoming, &kept_theirs);
+    let id = &ours.task.task_id;
+    let mut conflicts = conflicts(id, known.last(), &mine, &incoming, &kept_theirs);
+    if let Some(deletion) = deletion::conflict(id, known.last(), (&mine, &incoming), &merged) {
+        conflicts.retain(|conflict| conflict.field != deletion.field);
+        conflicts.push(deletion);
+    }
     conflicts.retain(|conflict| !texts.contains_key(conflict.field.as_str()));
     for conflict in reverted_changes(&known, &mine, theirs, &kept_theirs) {
         if conflicts.iter().all(|other| other.field != conflict.field) {
@@ -194,10 +199,10 @@ fn rank(value: Option<&Value>) -> (bool, bool, String) {
 
 /// Whether a status is that of a deleted issue.
 fn is_grave(status: Option<&Value>) -> bool {
-    status.is_some_and(|value| value == "tombstone")
+    status.is_some_and(|value| value == DELETED)
 }
 
-/// Which of two versions of an entry is kept. What was deleted stays deleted.
+/// Which of two versions of an entry is kept. What was deleted stays deleted, unless somebody goes on with it ([`deletion::revive`]).
 fn order(name: &str, ours: (Option<&Value>, Stamp), theirs: (Option<&Value>, Stamp)) -> Ordering {
     let is_deleted = |value: Option<&Value>| name == "status" && is_grave(value);
     is_deleted(theirs.0)
@@ -248,6 +253,12 @@ fn join(ours: &State, incoming: &LineContent, texts: &BTreeMap<&str, Value>) -> 
         }
         if let Some(value) = value {
             merged.entries.insert(name.clone(), value.clone());
+        }
+    }
+    for name in deletion::revive(&mut merged, ours, incoming) {
+        theirs_kept.retain(|other| *other != name);
+        if merged.entries.get(&name) != ours.entries.get(&name) {
+            theirs_kept.push(name);
         }
     }
     (merged, theirs_kept)
@@ -359,6 +370,7 @@ fn reverted_changes(
     theirs_kept.iter().filter(is_put_back).map(conflict).collect()
 }
 
+mod deletion;
 mod lost;
 mod replaced;
 mod text;

@@ -35,6 +35,12 @@ impl Zone {
         u16::try_from(i32::from(time.hour()) * 60 + i32::from(time.minute())).ok()
     }
 
+    /// An instant as the clocks of the zone show it, with the offset: `2026-12-24T21:00:00+09:00`.
+    pub fn rfc3339(&self, at: Millis) -> Option<String> {
+        let zoned = jiff::Timestamp::from_millisecond(at).ok()?.to_zoned(self.0.clone());
+        Some(zoned.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string())
+    }
+
     fn at(&self, date: Date, time: Time) -> Option<Millis> {
         Some(self.0.to_timestamp(date.to_datetime(time)).ok()?.as_millisecond())
     }

@@ -1,5 +1,6 @@
 //! Agents: who works in a project, what they can do, and the roles that they have.
 
+mod limit;
 mod list;
 mod list_roles;
 mod register;
@@ -11,6 +12,7 @@ use baton_model::refusal::{Kind, Refusal};
 pub use baton_model::role::{RoleOrigins, RoleRow};
 use baton_model::suggest::near;
 use baton_store::{Failure, Tx, agent, session};
+pub use limit::{Limit, LimitInput, LimitOutput};
 pub use list::{List, ListInput, ListOutput, Row};
 pub use list_roles::{ListRoles, ListRolesInput, ListRolesOutput};
 pub use register::{Register, RegisterInput, RegisterOutput, Warning, WarningKind};

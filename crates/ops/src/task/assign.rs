@@ -99,6 +99,7 @@ pub(super) fn message(
         },
         specialist_tags: &found.specialist_tags,
         estimated_duration: found.estimated_minutes,
+        previous_agent: found.previous_agent.as_deref(),
         attempts: u32::try_from(found.attempts).unwrap_or(u32::MAX),
         priority: found.priority,
     };

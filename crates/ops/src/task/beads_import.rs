@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use baton_model::accounting::plural;
 use baton_model::delta::Kind;
 use baton_model::id::visible;
 use baton_model::refusal::{self, Refusal};
@@ -237,8 +238,9 @@ pub fn import_lines(
         note_attributed(tx, env, author, &attributed)?;
         note_removed(tx, env, author, removed)?;
         if !output.ids.is_empty() {
-            let what =
-                format!("took in {} tasks from a file, {} of them new", output.ids.len(), output.created);
+            let count = output.ids.len();
+            let tasks = plural(count, "task");
+            let what = format!("took in {count} {tasks} from a file, {} of them new", output.created);
             append_json(tx, env, author, Kind::Other, &json!({ "summary": what }))?;
         }
         Ok(output)

@@ -222,7 +222,7 @@ impl Progress<'_, '_> {
         }
         if version.is_side {
             let sides = Sides { base: version.base.as_ref(), ours: &ours, theirs };
-            conflicts.retain(|conflict| !sides.is_one_sided(&conflict.field));
+            conflicts.retain(|conflict| conflict.is_deletion() || !sides.is_one_sided(&conflict.field));
             let mut lost = lost_by_sides(known, &sides, &merged);
             lost.retain(|one| conflicts.iter().chain(&passed).all(|conflict| conflict.field != one.field));
             conflicts.extend(lost);

@@ -165,6 +165,10 @@ fn notify_follower(
         Some(to) if route::is_waiting(&after) => {
             let sent = route::last_sent(&after).and_then(|(kind, _)| Kind::from_word(kind)).unwrap_or(kind);
             let body = message(tx, env, author, &after, (sent, &to))?;
+            // One that was read meanwhile stays.
+            if let Some((_, unread)) = route::last_sent(&after) {
+                baton_store::message::retract(tx, author.project_id, unread, env.now)?;
+            }
             let id = send(tx, env, author, &after, (sent, &to), &body)?;
             route::record_sent(&mut after, sent, &id);
         }

@@ -161,4 +161,28 @@ on_every_backend! {
         assert!(rows.iter().any(|row| row.to_string().contains("\"agent\"") && row.to_string().contains("Tess")), "{rows:?}");
         assert_eq!(text(&w.ok(&agent("Rex"), "agent_show", json!({ "name": "Tess" })), "name"), "Tess");
     }
+
+    fn a_limit_is_known_to_other_processes_of_the_agent_and_told_once_by_all(w) {
+        let limit = |w: &mut World, who: &str, more: Value| {
+            let mut input = json!({ "tool": "claude" });
+            input.as_object_mut().expect("an object").extend(more.as_object().cloned().expect("an object"));
+            let answer = w.ok(&agent(who), "agent_limit", input);
+            (answer["until"].is_string(), answer["is_news"] == true)
+        };
+        let hour = json!({ "reached": true, "for_ms": 3_600_000 });
+        assert_eq!(limit(w, "Tess", json!({})), (false, false));
+        assert_eq!(limit(w, "Tess", hour.clone()), (true, true));
+        w.advance(60_000);
+        assert_eq!(limit(w, "Tess", json!({})), (true, false), "another process asks");
+        assert_eq!(limit(w, "Vera", json!({})), (false, false), "another agent may have another account");
+        assert_eq!(limit(w, "Vera", hour.clone()), (true, false), "the same limit is one letter");
+        w.advance(3_600_000);
+        assert_eq!(limit(w, "Tess", json!({})), (false, false), "it is over");
+        assert_eq!(limit(w, "Tess", hour.clone()), (true, true), "the next one");
+        assert_eq!(limit(w, "Tess", json!({ "over": true })), (false, false));
+        assert_eq!(limit(w, "Tess", json!({})), (false, false));
+        assert_eq!(limit(w, "Tess", json!({ "reached": true })), (false, true), "nobody says until when");
+        assert_eq!(limit(w, "Tess", json!({ "reached": true })), (false, false));
+        w.no(&agent("Tess"), "agent_limit", json!({}), "label_invalid");
+    }
 }

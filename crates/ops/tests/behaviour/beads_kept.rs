@@ -78,6 +78,30 @@ on_every_backend! {
         assert_eq!(w.ok(&ann, "task_cycles", json!({}))["items"], json!([]));
     }
 
+    fn a_task_that_somebody_went_on_with_is_not_gone_by_the_older_deletion_of_another_clone(w) {
+        let id = text(&w.ok(&agent("Ann"), "task_create", json!({ "title": "Parser" })), "id");
+        publish(w);
+        let mut deleted = line(w, &id);
+        deleted["status"] = json!("tombstone");
+        deleted["deleted_at"] = json!(baton_model::time::rfc3339(w.now + 5_000));
+        let deleted = later(w, deleted);
+        w.advance(1_200);
+        w.ok(&agent("Ann"), "task_update", json!({ "id": id, "notes": "cause found", "priority": 0 }));
+        let conflicts = import(w, &agent("Ann"), &[deleted])["conflicts"].clone();
+        assert_eq!((&conflicts[0]["field"], &conflicts[0]["kept"], &conflicts[0]["theirs"]), (&json!("status"), &json!("ours"), &json!("tombstone")), "{conflicts}");
+        let found = w.ok(&agent("Ann"), "task_show", json!({ "id": id }));
+        assert_eq!((&found["status"], &found["notes"], found.get("deleted_at")), (&json!("open"), &json!("cause found"), None), "{found:#}");
+        // A deletion that is newer holds, and what it takes along is told.
+        publish(w);
+        let mut deleted = line(w, &id);
+        w.ok(&agent("Ann"), "task_update", json!({ "id": id, "notes": "cause found, fix near" }));
+        deleted["status"] = json!("tombstone");
+        let deleted = later(w, deleted);
+        let conflicts = import(w, &agent("Ann"), &[deleted])["conflicts"].clone();
+        assert_eq!((&conflicts[0]["field"], &conflicts[0]["kept"]), (&json!("status"), &json!("theirs")), "{conflicts}");
+        assert_eq!(w.ok(&agent("Ann"), "task_show", json!({ "id": id }))["status"], "tombstone");
+    }
+
     fn what_gave_way_to_a_task_that_another_clone_deleted_is_named(w) {
         let ann = agent("Ann");
         let [a, b] = ["a", "b"].map(|id| text(&w.ok(&ann, "task_create", json!({ "title": id, "id": format!("p-{id}") })), "id"));

@@ -13,9 +13,10 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::annotate::show_task;
-use super::args::{Create, KeptFields, TextFiles, Update};
+use super::args::{Create, Increment, KeptFields, TextFiles, Update};
 use super::{EachIssue, Out, graph_plan, plan, report, select, settings, shape, write};
 use crate::cli::read_input;
+use crate::cli::task::object;
 use crate::error::AppError;
 
 /// A claim of an issue, or of the first that can be worked on.
@@ -223,14 +224,29 @@ fn inherit_labels(input: &mut tasks::CreateInput, parent: &str, out: &mut Out<'_
     Ok(())
 }
 
-pub(super) fn increment(
-    title: String,
-    after: Option<String>,
-    silent: bool,
-    out: &mut Out<'_>,
-) -> Result<(), AppError> {
-    let (project, identity) = (out.project(), out.identity());
-    let input = tasks::IncrementInput { project, identity, title, after, ..tasks::IncrementInput::default() };
+pub(super) fn increment(args: Increment, out: &mut Out<'_>) -> Result<(), AppError> {
+    let silent = args.silent;
+    let usual = tasks::IncrementInput::default();
+    let description = match args.description.as_deref() {
+        Some("-") => read_input("-")?,
+        other => other.unwrap_or_default().to_owned(),
+    };
+    let instructions = object("--handoff-instructions", args.handoff_instructions.as_deref())?;
+    let input = tasks::IncrementInput {
+        project: out.project(),
+        identity: out.identity(),
+        title: args.title,
+        description,
+        priority: args.priority.unwrap_or(usual.priority),
+        parent: args.parent,
+        after: args.after,
+        estimated_duration: args.estimated_duration.unwrap_or(usual.estimated_duration),
+        specialist_tags: args.tags,
+        labels: args.labels,
+        acceptance_criteria: args.acceptance,
+        handoff_instructions: instructions.unwrap_or_default(),
+        sensitive: false,
+    };
     let made = out.app.run::<tasks::Increment>(&input)?;
     if silent && !out.json {
         return write(&format!("{}\n", visible(&made.verify_id)));

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use baton_model::accounting::plural;
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
 use baton_ops::task::{self as tasks, CyclesInput, StatsInput};
@@ -112,17 +113,22 @@ fn check(area: Area, out: &mut Out<'_>) -> Result<Check, AppError> {
         Area::Validate | Area::Database => {
             let figures =
                 out.app.run::<tasks::Stats>(&StatsInput { project: out.project(), durable: true })?.summary;
-            Check::ok("Database", format!("{} issues can be read", figures.total_issues))
+            let issues = plural(usize::try_from(figures.total_issues).unwrap_or(0), "issue");
+            Check::ok("Database", format!("{} {issues} can be read", figures.total_issues))
         }
         Area::Cycles => {
             let cycles = out.app.run::<tasks::Cycles>(&CyclesInput { project: out.project() })?.items.len();
             let fix = "`bd dep cycles` shows them; `bd dep remove ID ON` takes one dependency of each away";
-            Check::counted("Dependency Cycles", cycles, "cycles", fix)
+            Check::counted("Dependency Cycles", cycles, &plural(cycles, "cycle"), fix)
         }
         Area::Duplicates => {
-            let what = "groups of issues have the same content";
+            let count = duplicates::count(out)?;
+            let what = match count {
+                1 => "group of issues has the same content",
+                _ => "groups of issues have the same content",
+            };
             let fix = "`bd duplicates` shows them; `bd duplicates --auto-merge` closes all but one of each";
-            Check::counted("Duplicate Issues", duplicates::count(out)?, what, fix)
+            Check::counted("Duplicate Issues", count, what, fix)
         }
         Area::File => file(out),
         Area::Artifacts => artifacts(out),
@@ -131,7 +137,8 @@ fn check(area: Area, out: &mut Out<'_>) -> Result<Check, AppError> {
             let lacking =
                 |row: &&tasks::Row| !report::missing_sections(&row.task.issue_type, &row.task).is_empty();
             let count = issues.iter().filter(lacking).count();
-            Check::counted("Conventions", count, "issues lack a section", "`bd lint` names them")
+            let what = if count == 1 { "issue lacks a section" } else { "issues lack a section" };
+            Check::counted("Conventions", count, what, "`bd lint` names them")
         }
         Area::Pollution => {
             let (issues, _) = Selection::all_open(out).find(out)?;

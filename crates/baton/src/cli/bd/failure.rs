@@ -2,6 +2,7 @@
 
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
+use baton_model::suggest::near;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -35,6 +36,9 @@ pub(super) fn misused(error: &clap::Error, words: &[String]) -> Refusal {
             }
         }
     }
+    if let Some(refusal) = unsaid_direction(error, words) {
+        return refusal;
+    }
     let bare: Vec<&str> =
         words.iter().map(String::as_str).filter(|word| !word.starts_with('-')).take(2).collect();
     if matches!(error.kind(), ErrorKind::UnknownArgument | ErrorKind::InvalidValue)
@@ -44,11 +48,33 @@ pub(super) fn misused(error: &clap::Error, words: &[String]) -> Refusal {
     {
         return refusal;
     }
+    let similar = match (error.kind(), error.get(ContextKind::InvalidArg)) {
+        (ErrorKind::UnknownArgument, Some(ContextValue::String(option))) => near_options(&bare, option),
+        _ => Vec::new(),
+    };
+    let (message, mut hint) = text_of_usage(error, &similar);
+    let verb: Vec<&str> =
+        words.iter().map(String::as_str).take_while(|word| !word.starts_with('-')).take(1).collect();
+    hint.push_str(&format!("see `bd {} --help`", visible(&verb.join(" "))).replace("  ", " "));
+    Refusal::invalid("usage", message, hint)
+}
+
+/// What the parser says is wrong, on one line, and its hints. `similar`: options of the verb that are near.
+fn text_of_usage(error: &clap::Error, similar: &[String]) -> (String, String) {
     let text = error.render().to_string();
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let mut message = lines.next().unwrap_or_default().trim_start_matches("error: ").to_owned();
     let mut hint = String::new();
+    if !similar.is_empty() {
+        hint = format!("did you mean {}? ", similar.join(" or "));
+    }
     for line in lines {
+        // It looks among the options of every command, too.
+        if line.starts_with("tip: a similar argument exists")
+            || line.starts_with("tip: some similar arguments exist")
+        {
+            continue;
+        }
         if let Some(tip) = line.strip_prefix("tip: ") {
             // It names the first letters of what was written, and not the text.
             let tip = match tip.starts_with("to pass '") {
@@ -64,10 +90,40 @@ pub(super) fn misused(error: &clap::Error, words: &[String]) -> Refusal {
             message = format!("{message} {line}");
         }
     }
-    let verb: Vec<&str> =
-        words.iter().map(String::as_str).take_while(|word| !word.starts_with('-')).take(1).collect();
-    hint.push_str(&format!("see `bd {} --help`", visible(&verb.join(" "))).replace("  ", " "));
-    Refusal::invalid("usage", message, hint)
+    (message, hint)
+}
+
+/// What there is to say of `bd dep A B`, which does not say which of the two waits.
+fn unsaid_direction(error: &clap::Error, words: &[String]) -> Option<Refusal> {
+    let bare: Vec<&str> = words.iter().map(String::as_str).filter(|word| !word.starts_with('-')).collect();
+    let ["dep", one, other] = bare.as_slice() else { return None };
+    (error.kind() == clap::error::ErrorKind::ArgumentConflict).then(|| {
+        let [one, other] = [one, other].map(|id| visible(id));
+        let what = format!("`bd dep {one} {other}` does not say which of the two waits");
+        let hint = format!("`bd dep add {one} {other}`: {one} waits for {other}; `bd dep {one} --blocks {other}`: {other} waits for {one}");
+        Refusal::invalid("usage", what, hint)
+    })
+}
+
+/// The options of a verb that are near to one that it does not have.
+fn near_options(bare: &[&str], option: &str) -> Vec<String> {
+    use clap::CommandFactory;
+    let mut command = Bd::command();
+    let mut names: Vec<String> = Vec::new();
+    let mut verbs = bare.iter();
+    loop {
+        let shown = command.get_arguments().filter(|arg| !arg.is_hide_set());
+        names.extend(shown.filter_map(|arg| arg.get_long().map(str::to_owned)));
+        let below = verbs.next().and_then(|verb| command.find_subcommand(verb)).cloned();
+        let Some(below) = below else { break };
+        // Options of every command, and not those of a group, are options of its verbs.
+        if command.get_name() != "bd" {
+            names.clear();
+        }
+        command = below;
+    }
+    let found = near(option.trim_start_matches('-'), names.iter().map(String::as_str));
+    found.into_iter().map(|name| format!("`--{name}`")).collect()
 }
 
 /// What is wrong with a call whose words are understood, and which asks for something that is not here.

@@ -37,6 +37,22 @@ struct Edge {
     kind: String,
 }
 
+/// An issue at the other end of a dependency; of several issues that are asked about, with both ends.
+#[derive(Serialize)]
+struct ListedLink {
+    #[serde(flatten)]
+    other: LinkedTask,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    issue_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    depends_on_id: Option<String>,
+}
+
+/// So many dependencies, in words.
+pub(super) fn dependencies(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "dependency" } else { "dependencies" })
+}
+
 impl Link {
     /// What a step came to.
     fn new(edge: Edge, done: BatchResult) -> Self {
@@ -193,18 +209,32 @@ fn add_from_file(path: &str, out: &mut Out<'_>) -> Result<(), AppError> {
     let place = |at: usize| numbers.get(at).map(|number| format!("line {number}")).unwrap_or_default();
     let done = batch::carry_out(steps, place, out)?;
     let added: Vec<Link> = edges.into_iter().zip(done).map(|(edge, done)| Link::new(edge, done)).collect();
-    out.print(&added, |all| format!("✓ Added {} dependencies\n", all.len()))
+    out.print(&added, |all| format!("✓ Added {}\n", dependencies(all.len())))
 }
 
 fn list(ids: &[String], up: bool, kind: Option<&str>, out: &mut Out<'_>) -> Result<(), AppError> {
-    let mut issues: Vec<LinkedTask> = Vec::new();
+    let mut records: Vec<ListedLink> = Vec::new();
     for id in ids {
         let found = show_task(id, out)?;
+        let own = found.task.id;
         let others = if up { found.dependents } else { found.dependencies };
         let wanted = others.into_iter().filter(|other| kind.is_none_or(|kind| other.dependency_type == kind));
-        issues.extend(wanted.map(shape::linked));
+        records.extend(wanted.map(|other| {
+            let (own, other_id) = (own.clone(), shape::linked_id(&other).to_owned());
+            let ends = if up { [other_id, own.clone()] } else { [own.clone(), other_id] };
+            let ends = Some(ends).filter(|_| ids.len() > 1);
+            let [issue_id, depends_on_id] = ends.map_or([None, None], |ends| ends.map(Some));
+            ListedLink { issue_id, depends_on_id, other: shape::linked(other) }
+        }));
     }
-    out.print(&issues, |issues| lines(issues.iter().map(shape::linked_line)))
+    out.print(&records, |records| {
+        let line = |record: &ListedLink| {
+            let line = shape::linked_line(&record.other);
+            let of = if up { &record.depends_on_id } else { &record.issue_id };
+            of.as_ref().map_or(line.clone(), |of| format!("{}: {line}", visible(of)))
+        };
+        lines(records.iter().map(line))
+    })
 }
 
 fn tree(

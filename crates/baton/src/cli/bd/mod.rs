@@ -34,6 +34,7 @@ mod list;
 mod memory;
 mod molecule;
 mod nameless;
+mod nested;
 mod options;
 mod part;
 mod plan;

@@ -89,6 +89,12 @@ pub(super) const OPTIONS: &[(&str, &str, &str, &str)] = &[
     ("help", "--doc", "prints a page of the reference", "`bd help COMMAND`, or `bd help --all`"),
     ("doctor", "--perf", "measures the database", "`baton doctor`, which checks the store"),
     ("doctor", "--server", "checks the database server", "`baton doctor`, which checks the store"),
+    (
+        "create",
+        "--from-template",
+        "creates it from a template",
+        "`bd create \"Title\" --type TYPE --description T`; `bd increment \"Title\"` makes the linked issues of one piece of work",
+    ),
     ("create", "--event-actor", "says who caused an event", "`bd create --type event --metadata JSON`"),
     (
         "create",
@@ -148,6 +154,20 @@ pub(super) const OPTIONS: &[(&str, &str, &str, &str)] = &[
     ),
     ("info", "--thanks", "names the authors of Beads", "they are at github.com/gastownhall/beads"),
     ("show", "--watch", "shows an issue again when it changes", "`watch -n 2 bd show ID`"),
+    ("export", "--type", "exports issues of one type", "`bd list --type TYPE --all --limit 0 --json`"),
+    (
+        "export",
+        "--created-after",
+        "exports issues since a time",
+        "`bd list --created-after TIME --all --limit 0 --json`",
+    ),
+    (
+        "export",
+        "--force",
+        "writes over a file that has more",
+        "`bd export`, after `bd import FILE` has taken in what the file has",
+    ),
+    ("onboard", "--output", "writes it to a file", "`bd onboard >> AGENTS.md`"),
     ("export", "--status", "exports issues of one status", "`bd list --status STATUS --limit 0 --json`"),
     (
         "import",

@@ -4,6 +4,8 @@ use baton_model::id::visible;
 use baton_model::refusal::Refusal;
 use baton_model::suggest::near;
 
+use super::nested::{CLEANUP, GIT_CARRIES, NESTED, NO_DATABASE, NO_FORMULA, NO_TRACKER, RESET};
+
 /// What becomes of a verb.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Support {
@@ -29,14 +31,6 @@ const fn unsupported_verb(name: &'static str, purpose: &'static str, instead: &'
     Verb { name, purpose, support: Support::Use(instead) }
 }
 
-const NO_DATABASE: &str = "there is no database to tend here; `baton doctor` checks the store";
-const GIT_CARRIES: &str = "git carries the file: `bd sync`, then commit and push .beads/issues.jsonl";
-const NO_TRACKER: &str = "`baton handoff create` sends work to another repository's tracker";
-const NO_FORMULA: &str = "`baton task increment \"Title\"` makes the linked tasks of one piece of work";
-const RESET: &str =
-    "the store holds all your repositories; `bd delete ID --force` deletes issues of this one";
-const CLEANUP: &str = "closed issues cost nothing here; `bd list --status closed` lists them";
-const COMPACT: &str = "answers are bounded here: `bd show ID` fits a budget, `--full` does not";
 const LABELS: &str = "use labels: `bd set-state ID NAME=VALUE`";
 
 /// Every verb, by name.
@@ -62,6 +56,11 @@ pub(super) const VERBS: &[Verb] = &[
         "`bd update ID --claim` is the change that only one agent wins",
     ),
     works("children", "lists the parts of an issue"),
+    unsupported_verb(
+        "clean",
+        "removes what a merge of the file has left",
+        "a merge leaves nothing beside the file here; `bd doctor --check artifacts` names files of earlier versions of Beads",
+    ),
     unsupported_verb("cleanup", "deletes closed issues", CLEANUP),
     works("close", "closes issues"),
     works("comment", "adds a comment"),
@@ -154,8 +153,19 @@ pub(super) const VERBS: &[Verb] = &[
         "`bd duplicate ID --of OTHER` closes an issue in favour of another; `baton init --merge-driver` has git merge the file by field",
     ),
     unsupported_verb("merge-slot", "serialises merges", "`baton lease take PATH` holds a path for one agent"),
+    unsupported_verb(
+        "message",
+        "sends messages between agents",
+        "`baton mail inbox`, `baton mail send` and `baton mail ack`",
+    ),
     unsupported_verb("metrics", "switches usage metrics", "Baton sends none"),
     unsupported_verb("migrate", "migrates the database", "the store migrates itself"),
+    unsupported_verb(
+        "migrate-hash-ids",
+        "gives issues ids of another form",
+        "`bd rename ID NEW` for one of them",
+    ),
+    unsupported_verb("migrate-issues", "moves issues to another repository", NO_TRACKER),
     unsupported_verb("migrate-personal", "moves issues to a planning repository", NO_TRACKER),
     works("mol", "shows issues with parts"),
     unsupported_verb("move", "moves an issue to another repository", NO_TRACKER),
@@ -238,76 +248,12 @@ pub(super) const VERBS: &[Verb] = &[
     works("unrelate", "unlinks two issues"),
     works("update", "changes issues"),
     unsupported_verb("upgrade", "tells what is new", "`bd version`"),
+    unsupported_verb("validate", "checks the issues", "`bd doctor --check validate`"),
     unsupported_verb("vc", "commits the database", GIT_CARRIES),
     works("version", "shows the version"),
     works("where", "shows where issues are kept"),
     works("wisp", "shows short-lived issues"),
     unsupported_verb("worktree", "manages git worktrees", "`git worktree`: all of them share one ledger"),
-];
-
-/// Verbs below a verb that works, which do not: group, verb, purpose, what to use in their place.
-const NESTED: &[(&str, &str, &str, &str)] = &[
-    ("admin", "cleanup", "deletes closed issues", CLEANUP),
-    ("admin", "compact", "shortens old issues", COMPACT),
-    ("admin", "reset", "deletes all of it", RESET),
-    ("backup", "restore", "brings a copy of the database back", "`baton restore FILE`"),
-    ("config", "apply", "reconciles the system with the settings", "settings are read with every call"),
-    ("config", "drift", "compares the system with the settings", "`baton doctor`"),
-    ("config", "set-many", "sets several settings", "settings are in .baton.toml and config.toml"),
-    ("config", "validate", "checks the settings", "`baton config show` names what cannot be read"),
-    ("dolt", "clean-databases", "drops databases of tests", NO_DATABASE),
-    ("dolt", "killall", "ends database servers", NO_DATABASE),
-    ("dolt", "pull", "fetches the issues of others", "`git pull`, which brings the file; then `bd ready`"),
-    ("dolt", "rebase", "puts one database's changes behind another's", GIT_CARRIES),
-    ("dolt", "remote", "manages database remotes", GIT_CARRIES),
-    ("dolt", "set", "sets up the database server", NO_DATABASE),
-    (
-        "dolt",
-        "start",
-        "starts the database server",
-        "no server is needed; `baton serve` serves several machines",
-    ),
-    ("dolt", "stop", "stops the database server", NO_DATABASE),
-    (
-        "gate",
-        "add-waiter",
-        "names an agent that waits for a gate",
-        "`baton mail send` tells it when the gate is closed",
-    ),
-    ("gate", "discover", "finds the workflow run of a gate", "`bd update ID --await-id RUN`"),
-    (
-        "migrate",
-        "hooks",
-        "renews the git hooks",
-        "Baton writes no git hooks; `bd hooks list` shows how git treats the file",
-    ),
-    ("migrate", "issues", "moves issues to another repository", NO_TRACKER),
-    (
-        "migrate",
-        "sync",
-        "moves issues to a branch of their own",
-        "the file stays on the branch of the code: `bd sync`, then commit and push .beads/issues.jsonl",
-    ),
-    (
-        "mol",
-        "bond",
-        "joins two molecules",
-        "`bd dep add B A`, so that B follows A; as a part of it: `bd update B --parent A`",
-    ),
-    ("mol", "catalog", "lists templates", NO_FORMULA),
-    ("mol", "distill", "makes a template of an epic", NO_FORMULA),
-    ("mol", "last-activity", "shows when a molecule changed", "`bd list --parent ID --sort updated -n 1`"),
-    ("mol", "pour", "creates issues from a template", NO_FORMULA),
-    ("mol", "ready", "finds molecules that can go on", "`bd ready --parent ID`"),
-    ("mol", "seed", "checks templates", NO_FORMULA),
-    ("mol", "squash", "shortens a molecule to a digest", "`bd close ID --reason SUMMARY`"),
-    ("wisp", "create", "creates a short-lived issue from a template", "`bd create --ephemeral`"),
-    (
-        "swarm",
-        "create",
-        "sets up work for many agents",
-        "`bd create --type epic`, parts with --parent, and `baton work` for each agent",
-    ),
 ];
 
 /// What there is to say of a verb below a verb.

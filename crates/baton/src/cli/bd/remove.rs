@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::annotate::show_task;
 use super::args::Delete;
 use super::list::Selection;
-use super::{Out, shape};
+use super::{Out, link, shape};
 use crate::cli::read_input;
 use crate::error::AppError;
 
@@ -38,7 +38,7 @@ struct DeletionReport {
 
 impl DeletionReport {
     fn text(&self) -> String {
-        let links = format!("  {} dependencies, removed with them\n", self.dependencies_removed);
+        let links = format!("  {}, removed with the issue\n", link::dependencies(self.dependencies_removed));
         let links = if self.dependencies_removed == 0 { String::new() } else { links };
         let orphaned: String = self
             .orphaned_issues

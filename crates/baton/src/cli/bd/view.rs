@@ -2,6 +2,7 @@
 
 use baton_model::refusal::Refusal;
 use baton_ops::task as tasks;
+use serde::Serialize;
 
 use super::annotate::show_task;
 use super::args::{Arrangement, View};
@@ -51,7 +52,7 @@ pub(super) fn run(verb: View, out: &mut Out<'_>) -> Result<(), AppError> {
             }
         }
         View::Blocked { limit, parent } => blocked::blocked(limit, parent, out),
-        View::Show { ids, id, current, full, short, children, refs, .. } => {
+        View::Show { ids, id, current, full, short, children, refs, local_time, .. } => {
             let ids: Vec<String> =
                 if current { in_progress(out)? } else { ids.into_iter().chain(id).collect() };
             if current && ids.is_empty() && !out.json {
@@ -65,19 +66,28 @@ pub(super) fn run(verb: View, out: &mut Out<'_>) -> Result<(), AppError> {
                 (_, true) => Part::Dependents,
                 _ => Part::Whole,
             };
-            show(ids, Look { full, short, part }, out)
+            show(ids, Look { full, short, part, local_time }, out)
         }
         other => run_report(other, out),
     }
+}
+
+/// What there is to say of a query that was only parsed.
+#[derive(Serialize)]
+struct ParsedQuery<'a> {
+    query: &'a str,
+    valid: bool,
 }
 
 fn run_report(verb: View, out: &mut Out<'_>) -> Result<(), AppError> {
     match verb {
         View::Query { expression, all, limit, look, sort, parse_only } => {
             let look = Arrangement { sort, ..look };
-            let condition = select::parse(&expression.join(" "))?;
+            let expression = expression.join(" ");
+            let condition = select::parse(&expression)?;
             if parse_only {
-                return out.text("The query can be read.\n");
+                let query = ParsedQuery { query: &expression, valid: true };
+                return out.print(&query, |_| "The query can be read.\n".to_owned());
             }
             let selection = Selection::all(out);
             let all = all || condition.names_status();
@@ -96,7 +106,7 @@ fn run_report(verb: View, out: &mut Out<'_>) -> Result<(), AppError> {
         View::Stats { assigned, .. } => match assigned {
             true => {
                 let ids = in_progress(out)?;
-                show(ids, Look { full: false, short: true, part: Part::Whole }, out)
+                show(ids, Look { full: false, short: true, part: Part::Whole, local_time: false }, out)
             }
             false => stats(out),
         },
@@ -186,6 +196,19 @@ struct Look {
     full: bool,
     short: bool,
     part: Part,
+    local_time: bool,
+}
+
+/// The text of an issue with its times in the time zone of this machine.
+fn in_local_time(text: &str) -> String {
+    let Some(zone) = crate::time_zone::find(None) else { return text.to_owned() };
+    let local = |line: &str| {
+        let is_time = ["due ", "deferred to "].iter().any(|name| line.trim_start().starts_with(name));
+        let (head, time) = line.rsplit_once(' ').filter(|_| is_time)?;
+        let at = baton_model::time::parse_rfc3339(time.trim_end())?;
+        Some(format!("{head} {}\n", zone.rfc3339(at)?))
+    };
+    text.split_inclusive('\n').map(|line| local(line).unwrap_or_else(|| line.to_owned())).collect()
 }
 
 fn show(ids: Vec<String>, look: Look, out: &mut Out<'_>) -> Result<(), AppError> {
@@ -206,6 +229,7 @@ fn show(ids: Vec<String>, look: Look, out: &mut Out<'_>) -> Result<(), AppError>
     }
     out.print(&found, |all| match look.short {
         true => lines(all.iter().map(|found| shape::line(&found.task))),
+        false if look.local_time => all.iter().map(|found| in_local_time(&task::details(found))).collect(),
         false => all.iter().map(task::details).collect(),
     })
 }

@@ -35,7 +35,7 @@ pub(super) fn run(verb: Work, out: &mut Out<'_>) -> Result<(), AppError> {
             }
             write(&format!("{}\n", visible(&made.id)))
         }
-        Work::Increment { title, after, silent } => increment(title, after, silent, out),
+        Work::Increment(args) => increment(*args, out),
         Work::Update(args) => update(*args, out),
         Work::Close(args) => close(args, out),
         Work::Reopen { ids, reason } => reopen(ids, reason, out),

@@ -92,6 +92,44 @@ fn a_packet_has_the_first_entries_of_a_list_that_is_too_long() {
 }
 
 #[test]
+fn a_verification_is_told_how_often_the_test_failed_and_the_files_in_the_flow_of_the_plan() {
+    let mut task =
+        Task { previous_agent: Some("testing-specialist-Lake".into()), ..with_role("verification") };
+    (task.task_id, task.title) = ("x-0fd.4".into(), "VERIFY: Register MCP client in orchestrator".into());
+    task.pending_type = Some("verification_request".into());
+    task.agent_context = serde_json::from_value(json!({
+        "files_modified": [
+            { "path": "droids/degrade.md:10", "by": "fixing-specialist-Lake" },
+            { "path": "droids/orchestrator.md:465-480", "by": "implementation-specialist-Lake" },
+        ],
+        "test_command": "./test-orchestrator-mcp.sh", "previous_failures": ["1 of 9 tests failed"],
+        "summary": "MCP client registration added to orchestrator; then fixed: exit code set in degrade()",
+        "test_results": "all 9 pass", "test_attempts": 1,
+    }))
+    .expect("object");
+    let beside = Surroundings {
+        what_to_build: Some("Add MCP client registration; degrade gracefully.".to_owned()),
+        acceptance_criteria: Some("Works with MCP down".to_owned()),
+        ..Surroundings::default()
+    };
+    for failures in [1, 2, 12] {
+        task.agent_context.insert("test_attempts".into(), json!(failures));
+        let packet = packet(&task, &beside, budget_of(task.agent_role.as_deref()));
+        assert!(packet.to_string().len() <= 512, "{packet:#}");
+        let context = &packet["agent_context"];
+        assert_eq!(
+            (&context["test_attempts"], packet.get("attempts")),
+            (&json!(failures), None),
+            "{packet:#}"
+        );
+        assert_eq!(packet["acceptance_criteria"], "Works with MCP down");
+        assert_eq!(context["test_results"], "all 9 pass", "{packet:#}");
+        let path = context["files_modified"][0]["path"].as_str().unwrap_or_default();
+        assert!(path.starts_with("droids/degrade.md"), "{packet:#}");
+    }
+}
+
+#[test]
 fn files_come_before_what_was_put_beside() {
     let mut task = Task { previous_agent: Some("w-testing".into()), ..with_role("verification") };
     (task.task_id, task.title) = ("bd-8hxg".into(), "VERIFY: Part".into());

@@ -3,12 +3,15 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{FollowerAction, IncrementStage, Outcome, Step};
+use super::{FollowerAction, IncrementStage, Outcome, Step, files};
 use crate::task::{Task, check_context, sealed};
 
 /// Fields of a context that describe a failure.
 pub(super) const FAILURE_FIELDS: [&str; 4] =
     ["failure", "failure_details", "error_logs", "reproduction_steps"];
+
+/// Lists that each agent may add to.
+const REMARKS: [&str; 2] = ["known_issues", "potential_issues"];
 
 /// The field that names what a context had no room for, and the task that has it.
 pub(crate) const IN_OTHER_TASKS: &str = "in_other_tasks";
@@ -67,7 +70,7 @@ impl IncrementTasks {
         }
     }
 
-    fn all(&self) -> impl Iterator<Item = &Task> {
+    pub(super) fn all(&self) -> impl Iterator<Item = &Task> {
         [&self.implementation, &self.fixing, &self.testing, &self.verification].into_iter().flatten()
     }
 
@@ -107,6 +110,9 @@ impl IncrementTasks {
         context.shift_remove("attempts");
         context.shift_remove("test_attempts");
         context.shift_remove(IN_OTHER_TASKS);
+        for field in REMARKS {
+            context.get_mut(field).into_iter().for_each(files::drop_repeated);
+        }
         let failures = self.fixing.as_ref().map_or(0, super::test_failures);
         if step.stage == IncrementStage::Verification && failures > 0 {
             context.insert("test_attempts".into(), json!(failures));
@@ -151,13 +157,24 @@ impl IncrementTasks {
         }
         context.shift_remove("previous_fix");
         if let Some(fix) = self.fixing.as_ref().filter(|fix| !fix.is_open()) {
-            let own = self.own(fix);
-            let report = own.get("work_completed").and_then(Value::as_str);
             let reason = fix.close_reason.as_deref().filter(|reason| *reason != super::UNNEEDED);
-            put_text(&mut context, "previous_fix", report.or(reason));
+            put_text(&mut context, "previous_fix", self.report_of_fix(fix).or(reason));
         }
         put_text(&mut context, "failure", failed.close_reason.as_deref());
         context
+    }
+
+    /// What a closed fix says that it did. The test was handed either these words or, where it said nothing, the reason of its closing;
+    /// the words that the fix itself was handed are those of another.
+    fn report_of_fix<'a>(&self, fix: &'a Task) -> Option<&'a str> {
+        let report = fix.agent_context.get("work_completed").and_then(Value::as_str)?;
+        let test = self.testing.as_ref().and_then(|test| test.agent_context.get("work_completed")?.as_str());
+        if test == Some(report) {
+            return Some(report);
+        }
+        let is_reason_told = test.is_some() && test == completed(fix).as_deref();
+        let is_own = !is_reason_told && self.own(fix).contains_key("work_completed");
+        is_own.then_some(report)
     }
 
     /// For another run of the test: what was built, what the fix changed, and what failed before.
@@ -250,67 +267,6 @@ impl IncrementTasks {
         }
         context
     }
-
-    /// The files of all tasks, each once; with who changed it where several did, or another than whoever hands them on. None where
-    /// nobody named any.
-    fn files(&self, handed_on_by: Option<&str>) -> Option<Value> {
-        let mut found: Vec<ChangedFile> = Vec::new();
-        for task in self.all() {
-            let Some(value) = self.own_files(task) else { continue };
-            for entry in list(Some(value)) {
-                let path = entry.as_str().or_else(|| entry.get("path").and_then(Value::as_str));
-                let path = path.map(str::to_owned)?;
-                let by = entry.get("by").and_then(Value::as_str).or(task.assignee.as_deref());
-                let by: Vec<String> =
-                    by.into_iter().flat_map(|by| by.split(", ")).map(str::to_owned).collect();
-                match found.iter_mut().find(|known| known.path == path) {
-                    Some(known) => {
-                        let news: Vec<String> =
-                            by.into_iter().filter(|name| !known.by.contains(name)).collect();
-                        known.by.extend(news);
-                    }
-                    None => found.push(ChangedFile { path, entry, by }),
-                }
-            }
-        }
-        let mut names: Vec<&str> = found.iter().flat_map(|file| &file.by).map(String::as_str).collect();
-        names.sort_unstable();
-        names.dedup();
-        let is_by_sender = names.iter().all(|name| Some(*name) == handed_on_by);
-        let row = |file: &ChangedFile| if is_by_sender { file.entry.clone() } else { file.signed() };
-        let rows: Vec<Value> = found.iter().map(row).collect();
-        (!rows.is_empty()).then_some(Value::Array(rows))
-    }
-
-    /// The list of files of a task, unless it is the one that it was handed.
-    fn own_files<'a>(&self, task: &'a Task) -> Option<&'a Value> {
-        let value = task.agent_context.get("files_modified")?;
-        let before = self.all().take_while(|other| other.task_id != task.task_id);
-        before
-            .into_iter()
-            .all(|other| other.agent_context.get("files_modified") != Some(value))
-            .then_some(value)
-    }
-}
-
-/// A file with who changed it.
-struct ChangedFile {
-    path: String,
-    entry: Value,
-    by: Vec<String>,
-}
-
-impl ChangedFile {
-    fn signed(&self) -> Value {
-        let mut row = match &self.entry {
-            Value::Object(fields) => fields.clone(),
-            _ => [("path".to_owned(), json!(self.path))].into_iter().collect(),
-        };
-        if !self.by.is_empty() {
-            row.insert("by".into(), json!(self.by.join(", ")));
-        }
-        Value::Object(row)
-    }
 }
 
 /// How the work of a fix that failed begins.
@@ -370,7 +326,7 @@ fn text_of(value: &Value) -> String {
     }
 }
 
-fn list(value: Option<&Value>) -> Vec<Value> {
+pub(super) fn list(value: Option<&Value>) -> Vec<Value> {
     match value {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::Array(items)) => items.clone(),

@@ -172,6 +172,53 @@ fn every_role_hears_what_was_built_and_what_the_last_fix_did() {
 }
 
 #[test]
+fn what_a_fix_says_that_it_did_is_told_to_the_next_fix_before_the_reason_of_its_closing() {
+    use IncrementStage::{Fixing, Implementation, Testing};
+    use Outcome::{Fail, Pass};
+    let report = |text: &str| json!({ "work_completed": text });
+    let mut inc = Increment::new();
+    inc.close_with(Implementation, Pass, ("the command ended with 0", report("built")), 1);
+    inc.close_with(Testing, Fail, ("the command ended with 1", json!({})), 2);
+    inc.close_with(Fixing, Pass, ("the command ended with 0", report("repaired the tokenizer")), 3);
+    inc.close_with(Testing, Fail, ("the command ended with 1", json!({})), 4);
+    assert_eq!(context(&inc, Fixing, "previous_fix"), "repaired the tokenizer");
+    assert_eq!(context(&inc, Fixing, "work_completed"), "built");
+    // A fix that says nothing has not done what the test report that it did.
+    inc.close_with(Fixing, Pass, ("the command ended with 0", json!({})), 5);
+    inc.close_with(Testing, Fail, ("red", report("ran all tests")), 6);
+    assert_eq!(context(&inc, Fixing, "previous_fix"), "the command ended with 0");
+    inc.close_with(Fixing, Pass, ("the parser is mended", json!({})), 7);
+    inc.close_with(Testing, Fail, ("red", json!({})), 8);
+    assert_eq!(context(&inc, Fixing, "previous_fix"), "the parser is mended");
+}
+
+#[test]
+fn files_of_the_newest_change_come_first_and_nothing_grows_by_repetition() {
+    use IncrementStage::{Fixing, Implementation, Testing};
+    use Outcome::{Fail, Pass};
+    let mut inc = Increment::new();
+    let issues = json!(["slow", "slow", "ugly"]);
+    let built = json!({ "files_modified": ["a.rs", "b.rs"], "known_issues": issues });
+    inc.close_with(Implementation, Pass, ("built", built), 1);
+    let paths = |inc: &Increment| -> Vec<String> {
+        let files = inc.of(Testing).agent_context["files_modified"].as_array().cloned().unwrap_or_default();
+        let path = |file: &serde_json::Value| file.as_str().or(file["path"].as_str()).map(str::to_owned);
+        files.iter().filter_map(path).collect()
+    };
+    for (turn, (changed, expected)) in (1..).zip([
+        (json!(["c.rs"]), vec!["c.rs", "a.rs", "b.rs"]),
+        (json!(["b.rs"]), vec!["b.rs", "c.rs", "a.rs"]),
+        // One that adds to what it was handed.
+        (json!(["b.rs", "c.rs", "a.rs", "d.rs"]), vec!["d.rs", "b.rs", "c.rs", "a.rs"]),
+    ]) {
+        inc.close_with(Testing, Fail, ("red", json!({})), 10 * turn);
+        inc.close_with(Fixing, Pass, ("fixed", json!({ "files_modified": changed })), 10 * turn + 1);
+        assert_eq!(paths(&inc), expected);
+        assert_eq!(inc.of(Testing).agent_context["known_issues"], json!(["slow", "ugly"]));
+    }
+}
+
+#[test]
 fn work_that_failed_is_not_told_as_completed() {
     use IncrementStage::{Fixing, Implementation, Testing, Verification};
     use Outcome::{Fail, Pass};

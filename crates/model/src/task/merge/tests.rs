@@ -156,11 +156,39 @@ fn what_was_closed_stays_closed_as_a_whole_and_nothing_rises_from_the_dead() {
     );
     let (row, _) = merged(closed.clone(), closed.clone(), json!({ "status": "open", "updated_at": THIRD }));
     assert_eq!((&row["status"], row.get("close_reason"), row.get("closed_at")), (&json!("open"), None, None));
-    let late = json!({ "status": "open", "title": "z", "updated_at": "2027-01-01T00:00:00Z" });
-    let (row, _) = merged(closed, json!({ "status": "tombstone", "updated_at": THIRD }), late.clone());
-    assert_eq!(row["status"], "tombstone");
-    let (row, _) = merged(json!({}), late, json!({ "status": "tombstone", "updated_at": SECOND }));
-    assert_eq!(row["status"], "tombstone");
+    let early = json!({ "status": "open", "title": "z", "updated_at": SECOND });
+    let deleted = json!({ "status": "tombstone", "updated_at": THIRD });
+    let (row, conflicts) = merged(json!({}), deleted.clone(), early.clone());
+    assert_eq!((&row["status"], conflicts), (&json!("tombstone"), vec!["status ours".to_owned()]));
+    let (row, conflicts) = merged(json!({}), early, deleted);
+    assert_eq!((&row["status"], conflicts), (&json!("tombstone"), vec!["status theirs".to_owned()]));
+}
+
+#[test]
+fn an_issue_that_somebody_went_on_with_is_not_deleted_by_an_older_deletion() {
+    let deleted = json!({ "status": "tombstone", "deleted_at": SECOND, "delete_reason": "stale", "updated_at": SECOND });
+    let comment = json!([{ "id": 1, "text": "found it", "author": "a", "created_at": THIRD }]);
+    for goes_on in [
+        json!({ "notes": "reproduced", "priority": 0, "updated_at": THIRD }),
+        json!({ "status": "in_progress", "assignee": "tess", "updated_at": THIRD }),
+        json!({ "comments": comment, "updated_at": THIRD }),
+        json!({ "notes": "done", "status": "closed", "close_reason": "fixed", "updated_at": THIRD }),
+    ] {
+        for (ours, theirs, side) in [(&deleted, &goes_on, "theirs"), (&goes_on, &deleted, "ours")] {
+            let (row, conflicts) = merged(json!({}), ours.clone(), theirs.clone());
+            let status = goes_on.get("status").cloned().unwrap_or_else(|| json!("open"));
+            let left = ["deleted_at", "delete_reason"].map(|field| row.get(field).cloned());
+            assert_eq!((&row["status"], left), (&status, [None, None]), "{goes_on}");
+            assert_eq!(
+                (row.get("notes"), row.get("assignee")),
+                (goes_on.get("notes"), goes_on.get("assignee"))
+            );
+            assert!(conflicts.contains(&format!("status {side}")), "{goes_on}: {conflicts:?}");
+        }
+    }
+    // What Baton notes for itself is nobody's work.
+    let noted = json!({ "metadata": { "handoff.v1": { "attempts": 2 } }, "updated_at": THIRD });
+    assert_eq!(merged(json!({}), noted, deleted).0["status"], "tombstone");
 }
 
 #[test]

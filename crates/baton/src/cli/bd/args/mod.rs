@@ -24,7 +24,7 @@ pub(super) use registration::{Prime, Sync};
 pub(super) use relation::Relation;
 pub(super) use setup::Setup;
 pub(super) use view::View;
-pub(super) use work::{Delete, Work};
+pub(super) use work::{Delete, Increment, Work};
 
 /// Manage this project's tasks with the commands of the issue tracker Beads
 #[derive(clap::Parser)]

@@ -36,8 +36,8 @@ pub(in crate::cli::bd) enum View {
         /// Accepted and ignored: JSON always has everything
         #[arg(long, hide = true)]
         include_dependents: bool,
-        /// Accepted and ignored: times are in UTC
-        #[arg(long, hide = true)]
+        /// Show times in the time zone of this machine; JSON has them in UTC
+        #[arg(long)]
         local_time: bool,
     },
     /// List issues

@@ -29,6 +29,43 @@ pub(in crate::cli::bd) struct Delete {
     pub hard: bool,
 }
 
+/// `bd increment`.
+#[derive(clap::Args)]
+pub(in crate::cli::bd) struct Increment {
+    /// Title: what to build
+    pub title: String,
+    /// What to build, or - for standard input
+    #[arg(long, short, value_name = "T", alias = "body", allow_hyphen_values = true)]
+    pub description: Option<String>,
+    /// Priority, from 0 (now) to 4 (some day), or P0 to P4
+    #[arg(long, short, value_name = "P", value_parser = crate::cli::priority)]
+    pub priority: Option<i64>,
+    /// Acceptance criteria
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    pub acceptance: Option<String>,
+    /// Skills that the building agent needs, separated by commas
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub tags: Vec<String>,
+    /// Labels of all four, separated by commas
+    #[arg(long = "labels", visible_alias = "label", short = 'l', value_name = "L", value_delimiter = ',')]
+    pub labels: Vec<String>,
+    /// Estimated duration of the implementation, in minutes
+    #[arg(long, short = 'e', value_name = "MINUTES", visible_alias = "estimate")]
+    pub estimated_duration: Option<i64>,
+    /// Issue that all four are a part of
+    #[arg(long, value_name = "ID")]
+    pub parent: Option<String>,
+    /// What the building agent needs to know: a JSON object, or - for standard input
+    #[arg(long, value_name = "JSON")]
+    pub handoff_instructions: Option<String>,
+    /// Verification issue of the previous increment
+    #[arg(long, value_name = "ID")]
+    pub after: Option<String>,
+    /// Print only the verification issue's id
+    #[arg(long)]
+    pub silent: bool,
+}
+
 #[derive(Subcommand)]
 pub(in crate::cli::bd) enum Work {
     /// Create an issue
@@ -53,16 +90,7 @@ pub(in crate::cli::bd) enum Work {
         issue_type: Option<String>,
     },
     /// Create four linked issues: build, test, fix if needed, verify
-    Increment {
-        /// Title: what to build
-        title: String,
-        /// Verification issue of the previous increment
-        #[arg(long)]
-        after: Option<String>,
-        /// Print only the verification issue's id
-        #[arg(long)]
-        silent: bool,
-    },
+    Increment(Box<Increment>),
     /// Change issues
     Update(Box<Update>),
     /// Close issues
