@@ -21,6 +21,56 @@ pub(crate) fn fit(text: &str, width: usize) -> String {
     text
 }
 
+/// A text in exactly this width. What is too long loses its middle, so that names with one beginning still differ; of `A → B` either side.
+pub(crate) fn fit_middle(text: &str, width: usize) -> String {
+    const ARROW: &str = " → ";
+    let text = baton_model::printable::line(text);
+    if cells(&text) <= width {
+        return fit(&text, width);
+    }
+    let room = width.saturating_sub(cells(ARROW));
+    match text.split_once(ARROW) {
+        Some((from, to)) if room >= 6 => {
+            // The shorter side leaves the longer one what it does not need.
+            let left = (room / 2).max(room.saturating_sub(cells(to))).min(cells(from));
+            let right = room - left;
+            fit(&format!("{}{ARROW}{}", without_middle(from, left), without_middle(to, right)), width)
+        }
+        _ => fit(&without_middle(&text, width), width),
+    }
+}
+
+/// A text that is no wider than this: its beginning and its end.
+fn without_middle(text: &str, width: usize) -> String {
+    if cells(text) <= width {
+        return text.to_owned();
+    }
+    let room = width.saturating_sub(1);
+    let head = cut(text, room.div_ceil(2));
+    let mut left = room.saturating_sub(cells(&head));
+    let fits = |c: &char| {
+        let wide = cell(*c);
+        let is_in = left >= wide;
+        left = if is_in { left - wide } else { 0 };
+        is_in
+    };
+    let tail: Vec<char> = text.chars().rev().take_while(fits).collect();
+    let dots = if width == 0 { "" } else { "…" };
+    format!("{head}{dots}{}", tail.into_iter().rev().collect::<String>())
+}
+
+/// The whole words of a line that fit; what is left out is marked.
+pub(crate) fn whole_words(line: &str, width: usize) -> String {
+    let line = baton_model::printable::line(line);
+    if cells(&line) <= width {
+        return line.into_owned();
+    }
+    let head = cut(&line, width.saturating_sub(2));
+    let is_whole = line.get(head.len()..).is_some_and(|rest| rest.starts_with(' '));
+    let head = if is_whole { head.as_str() } else { head.rsplit_once(' ').map_or("", |(words, _)| words) };
+    cut(&format!("{} …", head.trim_end_matches([',', ' '])), width)
+}
+
 /// A line as several that are no wider than this, broken at blanks where there are any.
 pub(crate) fn wrap(line: &str, width: usize) -> Vec<String> {
     let (mut lines, mut rest) = (Vec::new(), baton_model::printable::line(line).into_owned());
@@ -60,6 +110,17 @@ mod tests {
     fn a_text_fills_its_cells_and_no_more() {
         assert_eq!(fit("計算", 5), "計算 ");
         assert_eq!(fit("計算", 3), "計 ");
+        assert_eq!(
+            (fit_middle("shop-w2", 6).as_str(), fit_middle("shop-w3", 6).as_str()),
+            ("sho…w2", "sho…w3")
+        );
+        assert_eq!(fit_middle("shopA1 → shopA2", 13), "sh…A1 → sh…A2");
+        assert_eq!(fit_middle("Al → Bartholomew", 13), "Al → Bart…mew");
+        assert_eq!((fit_middle("計算計算", 5).as_str(), fit_middle("abc", 0).as_str()), ("計…算", ""));
+        let counts = "12 in all: 1 retried task, 1 lease conflict";
+        assert_eq!(whole_words(counts, 33), "12 in all: 1 retried task, 1 …");
+        assert_eq!(whole_words(counts, 27), "12 in all: 1 retried …");
+        assert_eq!(whole_words(counts, 60), counts);
         assert_eq!(wrap("one two three", 8), ["one two", "three"]);
         assert_eq!(wrap("計算計算", 3), ["計", "算", "計", "算"]);
         assert_eq!(wrap("計a", 1), ["", "a"]);

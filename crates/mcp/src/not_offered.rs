@@ -15,6 +15,7 @@ pub const NOT_OFFERED: &[(&str, &str)] = &[
     (attention::Attention::NAME, "for the person who answers for the agents: `baton attention`"),
     (baton::List::NAME, "a pickup finds the baton that waits: `baton batons`"),
     (baton::Show::NAME, "`handoff` gets a baton by its id, too: `baton batons show`"),
+    (baton::Withdraw::NAME, "the list is short of room: `baton batons withdraw`"),
     (session::Show::NAME, "for people: `baton sessions show`"),
     (share::Create::NAME, "a person gives it out of the house: `baton share`"),
     (share::List::NAME, "for the person who shares: `baton share list`"),

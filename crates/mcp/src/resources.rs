@@ -58,7 +58,11 @@ pub(crate) const KINDS: &[Kind] = &[
         doc: "A hand-off from another project, or a baton, with its packet",
         operation: handoff::Show::NAME,
         input: |project, id| {
-            input::<handoff::Show>(&handoff::ShowInput { id, project: Some(project), identity: None })
+            input::<handoff::Show>(&handoff::ShowInput {
+                id,
+                project: Some(project),
+                ..handoff::ShowInput::default()
+            })
         },
         in_project: false,
     },

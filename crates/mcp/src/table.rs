@@ -202,6 +202,7 @@ pub const TOOLS: &[Tool] = &[
             op("projects", project::List::NAME),
         ],
         omit: &[
+            "actions",
             "force",
             "full",
             "ended",
@@ -231,6 +232,7 @@ pub const TOOLS: &[Tool] = &[
             op("blocked", task::Blocked::NAME),
         ],
         omit: &[
+            "board_state",
             "unassigned",
             "issue_type",
             "any_label",

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::{identity_key, short};
 use crate::message::ROLE;
+use crate::row_action::OfferedAction;
 use crate::shell::shell_word;
 use crate::time::{Millis, Timestamp};
 
@@ -52,11 +53,13 @@ pub enum Reason {
     TaskBlocked,
     /// Two agents announced work on the same paths.
     LeaseConflict,
+    /// Two agents are at work in one working copy.
+    WorkingCopyShared,
 }
 
 impl Reason {
     /// Every reason.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::SessionSilent,
         Self::SessionQuiet,
         Self::HandoffFailed,
@@ -72,6 +75,7 @@ impl Reason {
         Self::TaskRetried,
         Self::TaskBlocked,
         Self::LeaseConflict,
+        Self::WorkingCopyShared,
     ];
 
     /// The stable word for it.
@@ -92,6 +96,7 @@ impl Reason {
             Self::TaskRetried => "task_retried",
             Self::TaskBlocked => "task_blocked",
             Self::LeaseConflict => "lease_conflict",
+            Self::WorkingCopyShared => "working_copy_shared",
         }
     }
 
@@ -118,6 +123,7 @@ impl Reason {
             Self::TaskRetried => "retried task",
             Self::TaskBlocked => "blocked P0 task",
             Self::LeaseConflict => "lease conflict",
+            Self::WorkingCopyShared => "shared working copy",
         }
     }
 
@@ -127,6 +133,7 @@ impl Reason {
         match self {
             _ if count == 1 => format!("1 {title}"),
             Self::TaskBlocked => format!("{count} blocked P0 tasks"),
+            Self::WorkingCopyShared => format!("{count} shared working copies"),
             _ => format!("{count} {title}s"),
         }
     }
@@ -200,6 +207,9 @@ pub struct AttentionItem {
     /// Of a task: it was given up, and is not ready until it is opened again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub blocked: bool,
+    /// What the one who looks can do about it, the first thing first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub actions: Vec<OfferedAction>,
 }
 
 /// The command that opens a task again, which gives it its attempts once more.
@@ -229,12 +239,20 @@ impl AttentionItem {
         !key.is_empty() && identity_key(name) == key
     }
 
+    /// Whether it is addressed to the identity of this key.
+    fn is_for(&self, key: &str) -> bool {
+        self.to.as_deref().is_some_and(|to| identity_key(to) == key)
+    }
+
     /// Takes the command that helps its sender: what one sent is taken back or read, and neither accepted nor answered.
-    pub fn suggest_to_sender(&mut self) {
+    pub fn suggest_to_sender(&mut self, key: &str) {
         let (brief, project_id) = (short(&self.id), &self.project_id);
         match self.reason {
             Reason::HandoffStarving | Reason::HandoffWaiting => {
                 self.help = format!("baton handoff cancel {brief}")
+            }
+            Reason::BatonStarving | Reason::BatonWaiting if self.to.is_some() && !self.is_for(key) => {
+                self.help = format!("baton batons withdraw {brief} --project {project_id}");
             }
             Reason::MessageUnread | Reason::MessageWaiting | Reason::AckLate => {
                 self.help = format!("baton mail thread {brief} --project {project_id}");
@@ -254,7 +272,9 @@ impl SuggestedCommand<'_> {
             (Reason::SessionSilent, _) => {
                 format!("baton pickup --from-session {brief} --project {project_id}")
             }
-            (Reason::SessionQuiet, _) => format!("baton sessions show {brief} --project {project_id}"),
+            (Reason::SessionQuiet | Reason::WorkingCopyShared, _) => {
+                format!("baton sessions show {brief} --project {project_id}")
+            }
             (Reason::HandoffReturned, _) => format!("baton handoff show {brief}"),
             (Reason::MessageUnread | Reason::MessageWaiting, to) => match to {
                 Some(to) => format!(
@@ -304,6 +324,7 @@ mod tests {
             detail: None,
             help: "baton pickup".into(),
             blocked: false,
+            actions: Vec::new(),
         };
         for (reason, from, command) in [
             (Reason::HandoffWaiting, "shop/Mara", "baton handoff cancel"),
@@ -313,7 +334,7 @@ mod tests {
         ] {
             let mut item = item(reason, from);
             assert!(item.is_sent_by("mara") && !item.is_sent_by("shop") && !item.is_sent_by(""), "{from}");
-            item.suggest_to_sender();
+            item.suggest_to_sender("mara");
             assert!(item.help.starts_with(command), "{}", item.help);
         }
     }

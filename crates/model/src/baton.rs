@@ -178,6 +178,44 @@ impl Baton {
         self.spent_by.as_ref() == Some(&self.baton_id)
     }
 
+    /// May it be taken back? Only while nobody holds it; once it is, it is offered to nobody, and goes on where somebody names it.
+    pub fn check_withdrawal(&self, holder: Option<&Session>, now: Millis) -> Result<(), Refusal> {
+        if self.is_finished() {
+            return Err(self.finished_refusal());
+        }
+        if let Some(next) = self.successor() {
+            return Err(self.spent_refusal(next));
+        }
+        let Some(holder) = holder.filter(|holder| holder.is_open()) else { return Ok(()) };
+        Err(Refusal::new(
+            Kind::Conflict,
+            "baton_claimed",
+            format!("baton {} is held by {}", short(&self.baton_id), holder.describe(now)),
+            "what somebody works on is not taken back: ask for it, or take it over with `baton pickup --force --why REASON`",
+        )
+        .with("baton_id", self.baton_id.clone()))
+    }
+
+    /// The baton once it is taken back.
+    pub fn withdrawn(&self) -> Self {
+        Self { holder_session_id: None, spent_by: Some(self.baton_id.clone()), ..self.clone() }
+    }
+
+    /// The refusal for who did not leave it.
+    pub fn not_yours(&self) -> Refusal {
+        let (id, from) = (&self.baton_id, &self.identity);
+        Refusal::new(
+            Kind::Conflict,
+            "baton_not_yours",
+            format!("baton {} was left by {from}, who takes it back", short(id)),
+            format!(
+                "as {from}: `baton batons withdraw {id} --as {from}`; in another's place: \
+                 `baton batons withdraw {id} --force --why REASON`"
+            ),
+        )
+        .with("baton_id", id.clone())
+    }
+
     /// The baton with which the work goes on after it.
     pub fn successor(&self) -> Option<&String> {
         self.spent_by.as_ref().filter(|_| !self.is_finished())
@@ -401,6 +439,27 @@ mod tests {
         let spent = Baton { spent_by: Some("n".into()), ..baton() };
         assert_eq!(check(&spent, None, true, true), "baton_spent");
         assert_eq!(spent.state(None, |_| true), State::Spent);
+    }
+
+    #[test]
+    fn a_baton_is_taken_back_while_nobody_holds_it() {
+        let code = |one: &Baton, holder: Option<&Session>| {
+            one.check_withdrawal(holder, NOW).map_err(|refusal| refusal.code).err()
+        };
+        assert_eq!(code(&baton(), None), None);
+        assert_eq!(code(&baton(), Some(&session("h", NOW))), Some("baton_claimed"));
+        let mut gone = session("h", NOW);
+        gone.release =
+            Some(Release { at: NOW, reason: ReleaseReason::Ended, by: "x".into(), successor: None });
+        assert_eq!(code(&baton(), Some(&gone)), None);
+        assert_eq!(code(&baton().withdrawn(), None), Some("baton_finished"));
+        assert_eq!(code(&Baton { spent_by: Some("n".into()), ..baton() }, None), Some("baton_spent"));
+        assert_eq!(
+            check(&baton().withdrawn(), None, false, false),
+            "baton_finished",
+            "it is offered to nobody"
+        );
+        assert_eq!(check(&baton().withdrawn(), None, true, false), "fresh", "and goes on by its id");
     }
 
     #[test]

@@ -232,7 +232,10 @@ impl Handoff {
     pub fn as_of(self, now: Millis) -> Self {
         let is_overdue = self.expires_at.is_some_and(|deadline| deadline <= now);
         match self.state.advance(Event::Expire) {
-            Ok(state) if is_overdue => Self { state, result: Some(EXPIRED.to_owned()), ..self },
+            Ok(state) if is_overdue => {
+                let updated_at = self.expires_at.unwrap_or(now).max(self.updated_at);
+                Self { state, result: Some(EXPIRED.to_owned()), updated_at, ..self }
+            }
             _ => self,
         }
     }

@@ -40,6 +40,7 @@ pub mod remote;
 pub mod repository;
 pub mod role;
 pub mod route;
+pub mod row_action;
 pub mod saga;
 pub mod seed;
 pub mod session;

@@ -6,7 +6,7 @@ mod explain;
 pub use explain::{Judgement, Verdict, explain};
 use serde_json::{Map, Value, json};
 
-pub use self::attempts::{attempts, failed, mark_death};
+pub use self::attempts::{attempts, failed, last_failure, mark_death};
 use self::attempts::{deaths, failed_by};
 use crate::agent::{Agent, Capability};
 use crate::handoff_message::Kind;
@@ -293,7 +293,7 @@ pub fn queue(task: &mut Task, why: &str, tell: bool, now: Millis) {
 /// What of it outlives the assignments: how much a human has allowed.
 fn allowances(task: &Task) -> Map<String, Value> {
     let value = |key: &str| Some((key.to_owned(), remembered(task, key)?.clone()));
-    ["allowed", "deaths_before"].into_iter().filter_map(value).collect()
+    ["allowed", "deaths_before", "attempts_before"].into_iter().filter_map(value).collect()
 }
 
 /// Writes down which message went out with the assignment.
@@ -330,9 +330,29 @@ pub fn last_sent(task: &Task) -> Option<(&str, &str)> {
     Some((remembered(task, "type")?.as_str()?, remembered(task, "message")?.as_str()?))
 }
 
+/// Writes down that it was opened again: the attempts from now on count.
+pub fn reopen(task: &mut Task) {
+    if task.attempts == 0 {
+        return;
+    }
+    let mut row = allowances(task);
+    row.insert("attempts_before".into(), json!(task.attempts));
+    task.extra.insert("route".into(), Value::Object(row));
+}
+
+fn attempts_before(task: &Task) -> i64 {
+    remembered(task, "attempts_before").and_then(Value::as_i64).unwrap_or(0)
+}
+
+/// How often it was tried since it was last opened again.
+pub fn recent_attempts(task: &Task) -> i64 {
+    task.attempts.saturating_sub(attempts_before(task)).max(0)
+}
+
 /// Whether it was tried too often; a human who opens it again gives it as many attempts once more.
 pub fn is_spent(task: &Task, policy: &Policy) -> bool {
-    let allowed = remembered(task, "allowed").and_then(Value::as_i64).unwrap_or(policy.max_attempts);
+    let usual = policy.max_attempts.saturating_add(attempts_before(task));
+    let allowed = remembered(task, "allowed").and_then(Value::as_i64).unwrap_or(0).max(usual);
     policy.max_attempts > 0 && (task.attempts >= allowed || deaths(task) >= MAX_DEATHS)
 }
 
@@ -350,10 +370,15 @@ pub fn spent_reason(task: &Task) -> String {
 /// Writes down that it is blocked after too many attempts.
 pub fn give_up(task: &mut Task, why: &str, policy: &Policy, now: Millis) {
     let allowed = task.attempts.saturating_add(policy.max_attempts);
-    let row = json!({
-        "why": why, "told_at": rfc3339(now), "allowed": allowed, "deaths_before": task.attempts,
-    });
-    task.extra.insert("route".into(), row);
+    let mut row = allowances(task);
+    let given_up = [
+        ("why", json!(why)),
+        ("told_at", json!(rfc3339(now))),
+        ("allowed", json!(allowed)),
+        ("deaths_before", json!(task.attempts)),
+    ];
+    row.extend(given_up.map(|(key, value)| (key.to_owned(), value)));
+    task.extra.insert("route".into(), Value::Object(row));
 }
 
 /// Gives a task as many attempts as another of its circle was given by a human: both count the same turns.

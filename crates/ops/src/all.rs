@@ -24,6 +24,7 @@ pub static ALL: &[Entry] = &[
     entry::<baton::List>(),
     entry::<portable::BatonReclaim>(),
     entry::<baton::Show>(),
+    entry::<baton::Withdraw>(),
     entry::<task::BeadsExport>(),
     entry::<task::BeadsImport>(),
     entry::<task::BeadsMemory>(),

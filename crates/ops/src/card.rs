@@ -29,8 +29,8 @@ pub use questions::OpenQuestion;
 pub(crate) use reminders::{prefetch_reminders, reminders};
 pub use sent::SentHandoff;
 pub(crate) use sent::{nobody_there, sent};
-pub(crate) use unread::mailbox;
 pub use unread::{Unread, UnreadMessage};
+pub(crate) use unread::{mailbox, viewer_key};
 
 /// The most open tasks and batons of a card.
 const MAX_SHOWN: i64 = 50;

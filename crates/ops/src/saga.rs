@@ -173,7 +173,7 @@ pub fn begin(
         };
         handoff_step::put(tx, id, &before, &steps)?;
         if handoff != read {
-            handoff.updated_at = env.now;
+            touch(&mut handoff, env);
             handoff::put(tx, &handoff)?;
         }
         Ok(begun)
@@ -230,7 +230,7 @@ pub fn record_outcome(
             return Ok(OutcomeReport::LeaseLost);
         };
         apply_outcome(tx, env, &mut handoff, (&mut steps, at), ended, jitter)?;
-        handoff.updated_at = env.now;
+        touch(&mut handoff, env);
         handoff_step::put(tx, &leased.handoff_id, &before, &steps)?;
         handoff::put(tx, &handoff)?;
         Ok(OutcomeReport::Recorded)
@@ -375,4 +375,11 @@ pub(crate) fn plan_duplicate_check(tx: &mut Tx<'_>, env: &Env<'_>, handoff_id: &
     let mut steps = before.clone();
     saga::check_duplicates_now(&mut steps, env.now);
     Ok(handoff_step::put(tx, handoff_id, &before, &steps)?)
+}
+
+/// Writes down that a hand-off changed. One that expired did so at its deadline, whenever its steps are taken back.
+fn touch(handoff: &mut Handoff, env: &Env<'_>) {
+    if handoff.state != State::Expired {
+        handoff.updated_at = env.now;
+    }
 }

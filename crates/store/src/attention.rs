@@ -72,12 +72,9 @@ crate::sql! {
         WHERE m.project_id = $1 AND m.ack_by IS NOT NULL AND m.acked_at IS NULL AND m.recalled_at IS NULL
         AND (m.ack_by, m.message_id) > ($2, $3) AND m.ack_by < $4 AND m.to_project_id IS NULL
         AND (m.expires_at IS NULL OR m.expires_at >= $4) AND ($5 = '' OR m.to_key = $5) ORDER BY m.ack_by, m.message_id LIMIT $6";
-    RETRY_COUNT = "SELECT t.project_id, COUNT(*), COUNT(*) FROM task t WHERE t.attempts >= 3 AND t.status <> 'closed'
-        AND t.status <> 'tombstone' AND t.created_at < $1 GROUP BY t.project_id";
-    RETRY_PAGE = "SELECT t.project_id, t.task_id, t.title, COALESCE(t.previous_agent, ''), COALESCE(t.assignee, ''), t.created_at,
-        'tried ' || t.attempts || ' times' FROM task t WHERE t.project_id = $1 AND t.attempts >= 3 AND t.status <> 'closed'
-        AND t.status <> 'tombstone' AND (t.created_at, t.task_id) > ($2, $3) AND t.created_at < $4
-        AND ($5 = '' OR LOWER(COALESCE(t.assignee, '')) = $5) ORDER BY t.created_at, t.task_id LIMIT $6";
+    RETRY_PROJECTS = "SELECT DISTINCT project_id FROM task WHERE attempts >= 3 AND status <> 'closed' ORDER BY project_id";
+    RETRIED = "SELECT t.task_id FROM task t WHERE t.project_id = $1 AND t.attempts >= 3 AND t.status <> 'closed'
+        AND t.status <> 'tombstone' ORDER BY t.created_at, t.task_id";
     BLOCK_COUNT = "SELECT t.project_id, COUNT(*), COUNT(*) FROM task t WHERE t.priority = 0 AND t.status <> 'closed'
         AND t.status <> 'tombstone' AND (t.blocked = 1 OR t.status = 'blocked') AND t.created_at < $1 GROUP BY t.project_id";
     BLOCK_PAGE = "SELECT t.project_id, t.task_id, t.title, t.created_by, COALESCE(t.assignee, ''), t.created_at,
@@ -108,15 +105,13 @@ pub enum Source {
     Question,
     /// Messages that were to be acknowledged, by that time.
     Acknowledgement,
-    /// Tasks that were tried three times or more.
-    Retry,
     /// Tasks of the highest priority that cannot go on.
     Block,
 }
 
 impl Source {
     /// Every kind.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 8] = [
         Self::Baton,
         Self::Offer,
         Self::Stuck,
@@ -124,7 +119,6 @@ impl Source {
         Self::Return,
         Self::Question,
         Self::Acknowledgement,
-        Self::Retry,
         Self::Block,
     ];
 
@@ -137,7 +131,6 @@ impl Source {
             Self::Return => (RETURN_COUNT, RETURN_PAGE),
             Self::Question => (QUESTION_COUNT, QUESTION_PAGE),
             Self::Acknowledgement => (ACK_COUNT, ACK_PAGE),
-            Self::Retry => (RETRY_COUNT, RETRY_PAGE),
             Self::Block => (BLOCK_COUNT, BLOCK_PAGE),
         }
     }
@@ -241,6 +234,16 @@ fn read(row: Row) -> Result<AttentionRow, Fault> {
         since: r.int()?,
         detail: r.text()?,
     })
+}
+
+/// The projects that have open tasks which were tried three times or more.
+pub fn retry_projects(tx: &mut Tx<'_>) -> Result<Vec<String>, Fault> {
+    tx.query(RETRY_PROJECTS, params![])?.into_iter().map(|row| row.reader().text()).collect()
+}
+
+/// Ids of a project's open tasks that were tried three times or more since they exist.
+pub fn retried(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<String>, Fault> {
+    tx.query(RETRIED, params![project_id])?.into_iter().map(|row| row.reader().text()).collect()
 }
 
 /// The projects in which advisory leases hold, which may conflict.

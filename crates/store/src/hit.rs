@@ -1,7 +1,7 @@
 //! What a search by words finds in a project: things that a person looks for and then opens.
 
 use baton_model::delta::{Delta, Kind};
-use baton_model::time::Millis;
+use baton_model::time::{Millis, parse_rfc3339};
 
 use crate::engine::{Fault, Row, Tx};
 use crate::params;
@@ -22,6 +22,14 @@ crate::sql! {
     MESSAGES = "SELECT message_id, subject, from_identity, created_at, seq FROM message WHERE project_id = $1
         AND (LOWER(subject) LIKE $2 ESCAPE '!' OR LOWER(from_identity) LIKE $3 ESCAPE '!')
         AND (seq < $4 OR (seq = $5 AND message_id > $6)) ORDER BY seq DESC, message_id LIMIT $7";
+    LEASES = "SELECT lease_id, pattern, identity || ' ' || COALESCE(why, ''), taken_at, taken_at FROM file_lease WHERE project_id = $1
+        AND (LOWER(pattern) LIKE $2 ESCAPE '!' OR LOWER(identity || ' ' || COALESCE(why, '')) LIKE $3 ESCAPE '!')
+        AND (taken_at < $4 OR (taken_at = $5 AND lease_id > $6)) ORDER BY taken_at DESC, lease_id LIMIT $7";
+    COMMENTS = "SELECT t.task_id || ' ' || c.place, t.title, c.body, t.updated_at, t.updated_at FROM task t
+        JOIN task_comment c ON c.project_id = t.project_id AND c.task_id = t.task_id WHERE t.project_id = $1
+        AND (LOWER(c.body) LIKE $2 ESCAPE '!' OR LOWER(t.title) LIKE $3 ESCAPE '!')
+        AND (t.updated_at < $4 OR (t.updated_at = $5 AND t.task_id || ' ' || c.place > $6))
+        ORDER BY t.updated_at DESC, t.task_id || ' ' || c.place LIMIT $7";
     NOTES = "SELECT delta_id, kind, identity, body, created_at, seq FROM delta WHERE project_id = $1
         AND kind IN ('note', 'decision', 'research', 'remember', 'methodology', 'checkpoint')
         AND (LOWER(body) LIKE $2 ESCAPE '!' OR LOWER(identity) LIKE $3 ESCAPE '!')
@@ -41,14 +49,26 @@ pub enum SearchTarget {
     Handoffs,
     /// Messages, by subject and sender.
     Messages,
+    /// Comments of tasks, by what was said and by whom.
+    Comments,
+    /// Leases, by their paths, reason and holder.
+    Leases,
     /// What was noted, decided and why, found out, remembered, or said at a checkpoint.
     Notes,
 }
 
 impl SearchTarget {
     /// Every place.
-    pub const ALL: [Self; 6] =
-        [Self::Batons, Self::Sessions, Self::Handoffs, Self::Messages, Self::Tasks, Self::Notes];
+    pub const ALL: [Self; 8] = [
+        Self::Batons,
+        Self::Sessions,
+        Self::Handoffs,
+        Self::Messages,
+        Self::Tasks,
+        Self::Comments,
+        Self::Leases,
+        Self::Notes,
+    ];
 
     fn sql(self) -> (&'static str, &'static str) {
         match self {
@@ -57,6 +77,8 @@ impl SearchTarget {
             Self::Sessions => ("session", SESSIONS),
             Self::Handoffs => ("handoff", HANDOFFS),
             Self::Messages => ("message", MESSAGES),
+            Self::Comments => ("comment", COMMENTS),
+            Self::Leases => ("lease", LEASES),
             Self::Notes => ("", NOTES),
         }
     }
@@ -79,7 +101,7 @@ impl Default for Cursor {
 /// Something that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
-    /// `task`, `baton`, `session`, `handoff`, `message`, or the kind of a delta.
+    /// `task`, `baton`, `session`, `handoff`, `message`, `comment`, `lease`, or the kind of a delta.
     pub kind: String,
     /// Its id.
     pub id: String,
@@ -106,9 +128,12 @@ pub fn holding(
         tx.query(sql, params![project_id, &like, &like, cursor.key, cursor.key, cursor.id.clone(), limit])?;
     let mut found = Vec::with_capacity(rows.len());
     for row in rows {
-        let (hit, key) = if among == SearchTarget::Notes { message_hit(row)? } else { named_hit(kind, row)? };
+        let (hit, key) = match among {
+            SearchTarget::Notes => message_hit(row)?,
+            _ => named_hit(kind, row)?,
+        };
         *cursor = Cursor { key, id: hit.id.clone() };
-        found.push(hit);
+        found.push(if among == SearchTarget::Comments { with_words(hit) } else { hit });
     }
     Ok(found)
 }
@@ -117,6 +142,15 @@ fn named_hit(kind: &str, row: Row) -> Result<(Hit, i64), Fault> {
     let mut r = row.reader();
     let hit = Hit { kind: kind.to_owned(), id: r.text()?, title: r.text()?, about: r.text()?, at: r.int()? };
     Ok((hit, r.int()?))
+}
+
+/// A comment as it is told: with its words, under the id of its task, to which it leads.
+fn with_words(hit: Hit) -> Hit {
+    let body: serde_json::Value = serde_json::from_str(&hit.about).unwrap_or_default();
+    let word = |key: &str| body.get(key).and_then(serde_json::Value::as_str).unwrap_or_default().to_owned();
+    let at = parse_rfc3339(&word("created_at")).unwrap_or(hit.at);
+    let task_id = hit.id.split_once(' ').map_or(hit.id.as_str(), |(task_id, _)| task_id).to_owned();
+    Hit { id: task_id, about: format!("{} · {}", word("author"), word("text")), at, ..hit }
 }
 
 fn message_hit(row: Row) -> Result<(Hit, i64), Fault> {

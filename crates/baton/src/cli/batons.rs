@@ -2,13 +2,17 @@
 
 use baton_model::id::visible;
 use baton_model::time::rfc3339;
-use baton_ops::baton::{List, ListInput, ListOutput, Row, Show, ShowInput, ShowOutput};
+use baton_ops::baton::{
+    List, ListInput, ListOutput, Row, Show, ShowInput, ShowOutput, Withdraw, WithdrawInput, WithdrawOutput,
+    Withdrawal,
+};
 
+use super::ActingIdentity;
 use crate::app::App;
 use crate::error::AppError;
 use crate::render;
 
-/// List the batons that can be picked up, the oldest first, or show one
+/// List the batons that can be picked up, the oldest first, show one, or take one back
 #[derive(clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(super) struct Args {
@@ -44,16 +48,39 @@ enum Verb {
         /// Baton id, or a unique prefix
         id: String,
     },
+    /// Take back a baton that you left, while nobody holds it
+    ///
+    /// It is offered to nobody any more, and stays readable; `baton pickup --handoff ID` goes on with it all the same.
+    Withdraw {
+        /// Baton id, or a unique prefix
+        id: String,
+        #[command(flatten)]
+        who: ActingIdentity,
+        /// Reason, written into the ledger
+        #[arg(long, value_name = "REASON")]
+        why: Option<String>,
+        /// Take back what another left; needs --why
+        #[arg(long)]
+        force: bool,
+    },
 }
 
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let project = app.project.clone();
-    if let Some(Verb::Show { id }) = args.verb {
-        let shown = app.run::<Show>(&ShowInput { id, project })?;
-        return app.show(&shown, baton_text);
+    match args.verb {
+        Some(Verb::Show { id }) => {
+            let shown = app.run::<Show>(&ShowInput { id, project, identity: None })?;
+            return app.show(&shown, baton_text);
+        }
+        Some(Verb::Withdraw { id, who, why, force }) => {
+            let input = WithdrawInput { id, project, identity: who.identity, force, why };
+            let withdrawn = app.run::<Withdraw>(&input)?;
+            return app.show(&withdrawn, withdrawn_text);
+        }
+        None => {}
     }
     let ListArgs { state, to, all, limit, cursor } = args.list;
-    let listed = app.run::<List>(&ListInput { project, all, state, to, limit, cursor })?;
+    let listed = app.run::<List>(&ListInput { project, all, state, to, identity: None, limit, cursor })?;
     app.show(&listed, table)
 }
 
@@ -79,9 +106,20 @@ fn row(row: &Row) -> Vec<String> {
     ]
 }
 
+fn withdrawn_text(withdrawn: &WithdrawOutput) -> String {
+    let id = render::short_id(&withdrawn.row.baton_id);
+    format!("baton {id} is withdrawn: it is offered to nobody, and `baton batons show {id}` shows it\n")
+}
+
 fn baton_text(shown: &ShowOutput) -> String {
     let packet = shown.packet.as_deref().map(render::block).unwrap_or_default();
     format!("{}\n{packet}\n", facts(shown))
+}
+
+/// Who took it back, when, and why.
+fn withdrawal_words(of: &Withdrawal) -> String {
+    let why = of.why.as_deref().map(|why| format!(": {}", visible(why))).unwrap_or_default();
+    format!("by {} at {}{why}", visible(&of.by), rfc3339(of.at.0))
 }
 
 /// A baton without its packet.
@@ -99,6 +137,7 @@ pub(super) fn facts(shown: &ShowOutput) -> String {
             "left in",
             row.location.as_ref().map(|of| render::location(of)[3..].to_owned()).unwrap_or_default(),
         ),
+        fact("withdrawn", row.withdrawn.as_ref().map(withdrawal_words).unwrap_or_default()),
         fact("holder", row.holder.as_deref().map(visible).unwrap_or_default()),
         fact(
             "changes",

@@ -4,6 +4,7 @@ mod act;
 mod activity;
 mod data;
 mod draw;
+mod rows;
 mod state;
 
 use std::time::{Duration, Instant};

@@ -95,6 +95,7 @@ pub(super) static ROUTES: &[Route] = &[
     get("/attention", attention::Attention::NAME),
     get("/batons", baton::List::NAME),
     get("/batons/{id}", baton::Show::NAME),
+    post("/batons/{id}/withdraw", baton::Withdraw::NAME),
     get("/sessions", session::History::NAME),
     create("/sessions", session::Start::NAME),
     get("/sessions/{session}", session::Show::NAME),

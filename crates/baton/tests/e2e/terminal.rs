@@ -148,6 +148,7 @@ const CALLS: &[&str] = &[
     "attention",
     "batons",
     "batons show HIDDEN",
+    "batons withdraw HIDDEN",
     "sessions",
     "sessions show SESSION",
     "sessions thread SESSION",

@@ -172,7 +172,8 @@ fn what_is_yours_is_marked_answered_acknowledged_and_read_at_80_columns() {
     cem.json(&["lease", "take", "src/checkout/cart.py", "--why", "coupons", "--advisory"]);
     std::thread::sleep(std::time::Duration::from_millis(1200));
     let mut top = seat(&ann, "stty rows 24 cols 80; baton top --every 1 --color never");
-    top.see("3 in all, 3 for you (*)");
+    // Two others are at work in the working copy of Ann.
+    top.see("5 in all, 5 for you (*)");
     top.see("* new message");
     top.see("Blocker: I cannot go on");
     top.see("* late acknowledgement");
@@ -199,7 +200,7 @@ fn what_is_yours_is_marked_answered_acknowledged_and_read_at_80_columns() {
     let left = ann.json(&["attention", "--waiting"]);
     let reasons: Vec<&str> =
         left["items"].as_array().into_iter().flatten().filter_map(|one| one["reason"].as_str()).collect();
-    assert_eq!(reasons, ["lease_conflict"], "{left:#}");
+    assert_eq!(reasons, ["working_copy_shared", "working_copy_shared", "lease_conflict"], "{left:#}");
     top.press("\u{3}");
     assert_eq!(top.end(), 0);
 }
@@ -242,6 +243,55 @@ fn an_agent_has_its_last_hours_as_blocks_and_what_came_back_is_a_matter_until_it
     top.press("\u{3}");
     assert_eq!(top.end(), 0);
     assert_eq!(subjects(), Vec::<String>::new());
+}
+
+#[test]
+fn a_row_of_another_project_is_acted_on_in_its_project_and_what_one_sent_is_taken_back() {
+    if !script() {
+        return;
+    }
+    let stage = Stage::ready();
+    crate::cross::beside(&stage);
+    let mara = stage.terminal("Mara");
+    let create = |subject: &str| {
+        let made = mara.json(&["handoff", "create", "--to", "lib", "--subject", subject]);
+        text(&made, "handoff_id")
+    };
+    let state = |id: &str| stage.terminal("X").json(&["handoff", "show", id])["state"].clone();
+    // From the folder of `shop`, in the inbox and in the list of hand-offs.
+    for (view, subject) in [("1", "The guide"), ("4", "The prices")] {
+        let id = create(subject);
+        let mut top = seat(&stage.terminal("Zed"), "stty rows 24 cols 110; baton top --color never");
+        top.see("[1 Inbox]");
+        top.press(view);
+        top.press(&format!("/{subject}\r"));
+        top.see(&format!("baton pickup --handoff {} --project lib", &id[..13]));
+        top.press("p\r");
+        top.see("Zed holds the baton");
+        top.press("\u{3}");
+        assert_eq!(top.end(), 0);
+        assert_eq!(state(&id), "accepted", "view {view}");
+        stage.terminal("Zed").json(&["handoff", "complete", &id]);
+    }
+    let id = create("Taken back");
+    let task = text(&mara.json(&["task", "create", "The roof", "--priority", "0"]), "id");
+    mara.json(&["task", "update", &task, "--status", "blocked"]);
+    let mut top = seat(&mara, "stty rows 24 cols 110; baton top --color never --every 1");
+    top.see("[1 Inbox]");
+    top.press("/Taken\r");
+    top.see(&format!("baton handoff cancel {}", &id[..13]));
+    top.press("p");
+    top.see("nothing to pick up here");
+    top.press("x\r");
+    top.see("the hand-off is cancelled");
+    top.press(&format!("/{}roof\r", "\u{7f}".repeat(5)));
+    top.see(&format!("baton task update {task} --status open"));
+    top.press("o\r");
+    top.see("the task is open again");
+    top.press("\u{3}");
+    assert_eq!(top.end(), 0);
+    assert_eq!(state(&id), "cancelled");
+    assert_eq!(mara.json(&["task", "show", &task])["status"], "open");
 }
 
 #[test]

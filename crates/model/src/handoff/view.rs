@@ -54,6 +54,13 @@ pub struct View {
     pub late_results: Vec<LateResult>,
 }
 
+impl View {
+    /// The age that a list shows: of one that came back since then, else since it was written down.
+    pub fn stands_since(&self) -> Timestamp {
+        if self.state.is_returned() { self.updated_at } else { self.created_at }
+    }
+}
+
 /// The task of a hand-off in its tracker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskRef {

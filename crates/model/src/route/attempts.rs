@@ -4,14 +4,15 @@ use serde_json::{Value, json};
 
 use super::remembered;
 use crate::task::Task;
-use crate::time::{Millis, rfc3339};
+use crate::time::{Millis, parse_rfc3339, rfc3339};
 
 /// The most attempts that a task's list of them keeps; the number of all stays in `attempts`.
 pub(super) const KEPT_ATTEMPTS: usize = 20;
 
 /// How many workers died at it without another end of their work between, since a human opened it again.
 pub(super) fn deaths(task: &Task) -> usize {
-    let before = remembered(task, "deaths_before").and_then(Value::as_i64).unwrap_or(0);
+    let number = |key| remembered(task, key).and_then(Value::as_i64).unwrap_or(0);
+    let before = number("deaths_before").max(number("attempts_before"));
     let is_death = |attempt: &&Value| {
         attempt["died"] == true && attempt["attempt"].as_i64().is_some_and(|number| number > before)
     };
@@ -37,6 +38,11 @@ pub fn failed(task: &mut Task, by: &str, why: &str, now: Millis) {
         let over = items.len().saturating_sub(KEPT_ATTEMPTS);
         items.drain(..over);
     }
+}
+
+/// When it failed last, where that is known.
+pub fn last_failure(task: &Task) -> Option<Millis> {
+    parse_rfc3339(attempts(task).last()?.get("at")?.as_str()?)
 }
 
 /// The task's failed attempts, oldest first.

@@ -1,9 +1,11 @@
 //! Which tasks a list shows.
 
 use super::Task;
+use super::board_state::BoardState;
 use crate::id::assignee_key;
 use crate::role::role_key;
 use crate::route::{CandidateAgent, may_take};
+use crate::time::Millis;
 
 /// What a list asks for; what is left out does not matter.
 #[derive(Debug, Clone, Default)]
@@ -42,6 +44,10 @@ pub struct Filter {
     pub durable: bool,
     /// Of none of these types.
     pub other_types: Vec<String>,
+    /// Without a role.
+    pub roleless: bool,
+    /// Standing so on the board at this time.
+    pub board_state: Option<(BoardState, Millis)>,
 }
 
 impl Filter {
@@ -65,6 +71,8 @@ impl Filter {
             && [agent_role, assignee, other_than, issue_type, parent].iter().all(|field| field.is_none())
             && !unassigned
             && !self.durable
+            && !self.roleless
+            && self.board_state.is_none()
             && self.other_types.is_empty()
             && self.priority.is_none()
             && self.created_after.is_none()
@@ -88,6 +96,8 @@ impl Filter {
             && !self.other_than.as_deref().is_some_and(|name| is_assigned_to(task, name))
             && !(self.unassigned && task.assignee.is_some())
             && !(self.durable && task.is_ephemeral())
+            && !(self.roleless && task.agent_role.as_deref().is_some_and(|role| !role.is_empty()))
+            && self.board_state.is_none_or(|(state, now)| BoardState::of_task(task, now) == state)
             && !self.other_types.contains(&task.issue_type)
             && is(&self.issue_type, Some(&task.issue_type))
             && self.labels.iter().all(|label| task.labels.contains(label))

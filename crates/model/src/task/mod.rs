@@ -1,5 +1,6 @@
 //! A task: work with its context kept in it. The names are those of a Beads issue, with the fields of a hand-off beside.
 
+pub mod board_state;
 pub mod bounded;
 pub mod claim;
 pub mod clock;

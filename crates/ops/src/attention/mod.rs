@@ -1,7 +1,9 @@
 //! `attention_list`: what needs a person, over all projects.
 
+mod actions;
 mod scan;
 mod sessions;
+mod tasks;
 mod text;
 
 use baton_model::attention::{AttentionItem, Reason, Section};

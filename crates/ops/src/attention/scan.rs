@@ -14,7 +14,7 @@ use baton_store::attention::{self as rows, AttentionRow, PageRequest, Source};
 use baton_store::{Failure, Tx, lease, session};
 
 use super::sessions::{self, QuietSession};
-use super::{AttentionInput, SectionCounts, read_reason, read_section};
+use super::{AttentionInput, SectionCounts, actions, read_reason, read_section, tasks};
 use crate::op::Env;
 use crate::ownership::is_at_work;
 use crate::page::{Position, row_limit};
@@ -36,7 +36,7 @@ struct Part {
 }
 
 /// The kinds of rows in the ledger.
-fn parts(now: Millis) -> [Part; 9] {
+fn parts(now: Millis) -> [Part; 8] {
     let starving = now - STARVING_AFTER;
     let part = |source, concern, fresh, divide| Part { source, concern, fresh, divide, is_recent: false };
     let returned = part(Source::Return, Reason::HandoffReturned, None, now - RETURNED_FOR);
@@ -48,7 +48,6 @@ fn parts(now: Millis) -> [Part; 9] {
         Part { is_recent: true, ..returned },
         part(Source::Question, Reason::MessageUnread, Some(Reason::MessageWaiting), starving),
         part(Source::Acknowledgement, Reason::AckLate, None, now),
-        part(Source::Retry, Reason::TaskRetried, None, now + 1),
         part(Source::Block, Reason::TaskBlocked, None, now + 1),
     ]
 }
@@ -74,6 +73,10 @@ pub(super) struct Scan<'a, 'e> {
     conflicts: Vec<(FileLease, String)>,
     /// Hand-offs of the identity that looks that came back long ago, and that it has not opened since.
     returned: Vec<AttentionItem>,
+    /// Agents at work in one working copy.
+    shared: Vec<AttentionItem>,
+    /// Tasks that were tried again and again since they were last opened.
+    retried: Vec<AttentionItem>,
 }
 
 impl<'a, 'e> Scan<'a, 'e> {
@@ -84,6 +87,7 @@ impl<'a, 'e> Scan<'a, 'e> {
         viewer: Option<&str>,
     ) -> Result<Self, Failure> {
         let (counts, present, silent, quiet, conflicts, returned) = Default::default();
+        let (shared, retried) = Default::default();
         let reason = input.reason.as_deref().map(read_reason).transpose()?;
         let section = input.section.as_deref().map(read_section).transpose()?;
         let waiting = input.waiting || section == Some(Section::Waiting);
@@ -101,6 +105,8 @@ impl<'a, 'e> Scan<'a, 'e> {
             quiet,
             conflicts,
             returned,
+            shared,
+            retried,
         })
     }
 
@@ -129,6 +135,8 @@ impl<'a, 'e> Scan<'a, 'e> {
         open.retain(|of| self.visible.contains(&of.project_id));
         let (working, silent): (Vec<_>, Vec<_>) = open.into_iter().partition(|of| is_at_work(self.env, of));
         self.silent = silent;
+        self.shared = sessions::shared_copies(&working);
+        self.retried = tasks::retried(tx, self.visible)?;
         self.quiet = sessions::quiet(tx, working, self.env.now)?;
         for project_id in rows::advisory_lease_projects(tx, self.env.now)? {
             if self.visible.contains(&project_id) {
@@ -139,6 +147,8 @@ impl<'a, 'e> Scan<'a, 'e> {
         self.add(Reason::SessionSilent, self.silent.len());
         self.add(Reason::SessionQuiet, self.quiet.len());
         self.add(Reason::LeaseConflict, self.conflicts.len());
+        self.add(Reason::WorkingCopyShared, self.shared.len());
+        self.add(Reason::TaskRetried, self.retried.len());
         Ok(())
     }
 
@@ -235,7 +245,8 @@ impl<'a, 'e> Scan<'a, 'e> {
             found.extend(self.returned.iter().cloned());
         }
         if self.shows(Reason::SessionSilent) {
-            found.extend(self.silent.iter().filter(|of| is_own(&of.identity)).map(sessions::silent_item));
+            let own = self.silent.iter().filter(|of| is_own(&of.identity));
+            found.extend(own.map(|of| sessions::silent_item(self.env, of)));
         }
         if self.shows(Reason::SessionQuiet) {
             let own = self.quiet.iter().filter(|of| is_own(&of.session.identity));
@@ -245,6 +256,14 @@ impl<'a, 'e> Scan<'a, 'e> {
             let own = self.conflicts.iter().filter(|(of, other)| is_own(&of.identity) || is_own(other));
             found.extend(own.map(conflict));
         }
+        if self.shows(Reason::WorkingCopyShared) {
+            let is_of = |name: &Option<String>| name.as_deref().is_some_and(is_own);
+            found.extend(self.shared.iter().filter(|one| is_of(&one.from) || is_of(&one.to)).cloned());
+        }
+        if self.shows(Reason::TaskRetried) {
+            let is_of = |one: &&AttentionItem| is_own(one.to.as_deref().unwrap_or_default());
+            found.extend(self.retried.iter().filter(is_of).cloned());
+        }
         let place = |item: &AttentionItem| (item.since.0, item.id.clone());
         found.retain(|item| place(item) > (after.at, after.id.clone()));
         found.sort_by_key(place);
@@ -253,7 +272,8 @@ impl<'a, 'e> Scan<'a, 'e> {
         found
             .iter_mut()
             .filter(|item| item.is_sent_by(&self.viewer))
-            .for_each(AttentionItem::suggest_to_sender);
+            .for_each(|item| item.suggest_to_sender(&self.viewer));
+        found.iter_mut().for_each(|item| item.actions = actions::of_matter(item, &self.viewer));
         Ok(found)
     }
 
@@ -298,6 +318,7 @@ impl Part {
             detail: some(detail),
             help,
             blocked: false,
+            actions: Vec::new(),
         }
     }
 }
@@ -322,6 +343,7 @@ fn conflict((of, other): &(FileLease, String)) -> AttentionItem {
         since: Timestamp(of.taken_at),
         detail: of.why.clone(),
         blocked: false,
+        actions: Vec::new(),
     }
 }
 

@@ -7,10 +7,12 @@ use baton_model::handoff::Handoff;
 use baton_model::id::short;
 use baton_model::packet::one_line;
 use baton_model::session::Session;
-use baton_model::time::{Millis, Timestamp};
+use baton_model::time::{Millis, Timestamp, ago, rfc3339};
 use baton_store::{Failure, Tx, delta, handoff};
 
 use crate::handoff::steps::Plan;
+use crate::op::Env;
+use crate::ownership::has_other_process_ended;
 use crate::session::accepted_of_session;
 
 /// A session that is at work and has written nothing for long.
@@ -45,10 +47,40 @@ impl QuietSession {
     }
 }
 
-/// A session whose agent is not heard of.
-pub(super) fn silent_item(of: &Session) -> AttentionItem {
-    let detail = of.baton_id.as_ref().map(|_| "holds a baton".to_owned());
-    item(Reason::SessionSilent, of, of.heartbeat_at, detail)
+/// A session whose agent is not heard of, with why that is said: its process has ended, or it gave no sign of life for long.
+pub(super) fn silent_item(env: &Env<'_>, of: &Session) -> AttentionItem {
+    let why = match of.is_fresh(env.now, env.limits) {
+        true => format!("its process has ended; last heard of {}", ago(env.now, of.heartbeat_at)),
+        false if has_other_process_ended(env, of) => "its process has ended".to_owned(),
+        false => format!("no sign of life since {}", rfc3339(of.heartbeat_at)),
+    };
+    let held = of.baton_id.as_ref().map(|_| "holds a baton".to_owned());
+    let detail = held.into_iter().chain([why]).collect::<Vec<_>>().join(", ");
+    item(Reason::SessionSilent, of, of.heartbeat_at, Some(detail))
+}
+
+/// Agents that are at work in one working copy, in processes of their own: the later with each that came before it.
+pub(super) fn shared_copies(working: &[Session]) -> Vec<AttentionItem> {
+    let mut by_start: Vec<&Session> = working.iter().collect();
+    by_start.sort_by_key(|of| (of.started_at, of.session_id.clone()));
+    let mut found = Vec::new();
+    for (index, later) in by_start.iter().enumerate() {
+        let earlier = by_start.iter().take(index).find(|earlier| is_beside(earlier, later));
+        found.extend(earlier.map(|earlier| shared_copy(earlier, later)));
+    }
+    found
+}
+
+fn is_beside(one: &Session, other: &Session) -> bool {
+    let root = |of: &Session| of.working_copy.as_ref().map(|copy| copy.root.clone());
+    root(one).is_some() && root(one) == root(other) && one.location.machine == other.location.machine
+}
+
+fn shared_copy(earlier: &Session, later: &Session) -> AttentionItem {
+    let root = later.working_copy.as_ref().map(|copy| copy.root.clone()).unwrap_or_default();
+    let detail = "a worktree of one's own (`git worktree add`) keeps the changes apart".to_owned();
+    let of = item(Reason::WorkingCopyShared, later, later.started_at, Some(detail));
+    AttentionItem { to: Some(earlier.identity.clone()), subject: root, ..of }
 }
 
 /// Names the hand-off that a silent session had accepted, or its agent by its name alone: who takes that over gets the session's work with it, and can answer.
@@ -65,7 +97,10 @@ pub(super) fn name_handoffs(tx: &mut Tx<'_>, items: &mut [AttentionItem]) -> Res
         if let Some((plan, one)) = own.min_by_key(|(plan, _)| plan.priority) {
             let (id, urgent) = (short(&one.handoff_id), if plan.priority == 0 { "critical " } else { "" });
             item.help = format!("baton pickup --handoff {id} --project {}", item.project_id);
-            item.detail = Some(format!("had accepted {urgent}hand-off {id} “{}”", one_line(&one.subject)));
+            let accepted = format!("had accepted {urgent}hand-off {id} “{}”", one_line(&one.subject));
+            item.detail = Some(
+                [Some(accepted), item.detail.take()].into_iter().flatten().collect::<Vec<_>>().join(", "),
+            );
         }
     }
     Ok(())
@@ -85,5 +120,6 @@ fn item(reason: Reason, of: &Session, since: Millis, detail: Option<String>) -> 
         since: Timestamp(since),
         detail,
         blocked: false,
+        actions: Vec::new(),
     }
 }

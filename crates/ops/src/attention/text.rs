@@ -2,6 +2,10 @@
 
 use baton_model::attention::{AttentionItem, Reason, reopen_command};
 use baton_model::delta::{Delta, Kind};
+use baton_model::printable::quotable;
+use baton_model::route;
+use baton_model::row_action::of_task;
+use baton_model::task::Task;
 use baton_store::{Failure, Tx, delta, task};
 
 use crate::op::Env;
@@ -9,6 +13,9 @@ use crate::transcript::provider_stop;
 
 /// The most entries of a session among which its last words are looked for.
 const MAX_SCANNED_ENTRIES: i64 = 20;
+
+/// The most characters of what blocks a task.
+const MAX_BLOCKER: usize = 160;
 
 /// Adds the words of a matter that its row does not have.
 pub(super) fn add(tx: &mut Tx<'_>, env: &Env<'_>, item: &mut AttentionItem) -> Result<(), Failure> {
@@ -30,7 +37,9 @@ pub(super) fn add(tx: &mut Tx<'_>, env: &Env<'_>, item: &mut AttentionItem) -> R
     };
     if let Some(stop) = stop {
         let summary = std::mem::replace(&mut item.subject, provider_stop::stop_text(&stop, env.now));
-        item.detail = item.detail.take().or(Some(summary)).filter(|text| !text.is_empty());
+        let parts = [Some(summary), item.detail.take()];
+        let parts: Vec<String> = parts.into_iter().flatten().filter(|text| !text.is_empty()).collect();
+        item.detail = Some(parts.join(", ")).filter(|text| !text.is_empty());
     }
     Ok(())
 }
@@ -38,13 +47,29 @@ pub(super) fn add(tx: &mut Tx<'_>, env: &Env<'_>, item: &mut AttentionItem) -> R
 /// Says of a task that was given up how it goes on.
 fn add_status(tx: &mut Tx<'_>, item: &mut AttentionItem) -> Result<(), Failure> {
     let found = task::get(tx, &item.project_id, &item.id)?;
-    if found.is_some_and(|task| task.status == "blocked") {
+    let Some(task) = found else { return Ok(()) };
+    item.actions = of_task(&task.status, task.readiness.blocked);
+    if task.status == "blocked" {
         item.blocked = true;
         item.help = reopen_command(&item.project_id, &item.id);
-        let detail = item.detail.take().map(|detail| format!("{detail}, now blocked"));
-        item.detail = detail.or_else(|| Some("blocked".to_owned()));
+        let state = match blocker(tx, &task)? {
+            Some(why) => format!("blocked: {why}"),
+            None => "blocked".to_owned(),
+        };
+        let before = item.detail.take().map(|detail| format!("{detail}, now "));
+        item.detail = Some(format!("{}{state}", before.unwrap_or_default()));
     }
     Ok(())
+}
+
+/// By what a task is blocked: the reason for which it was given up, else its last comment.
+fn blocker(tx: &mut Tx<'_>, task: &Task) -> Result<Option<String>, Failure> {
+    if let Some(why) = route::routing_reason(task) {
+        return Ok(Some(quotable(why, MAX_BLOCKER)));
+    }
+    let comments = task::comment::of(tx, &task.project_id, &task.task_id)?;
+    let last = comments.last().and_then(|comment| comment.get("text")?.as_str());
+    Ok(last.map(|text| quotable(text, MAX_BLOCKER)).filter(|text| !text.is_empty()))
 }
 
 /// With what the agent of a session was stopped, where it has written nothing since.

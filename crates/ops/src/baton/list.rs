@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use baton_model::baton::{Baton, State};
 use baton_model::id::identity_key;
 use baton_model::refusal::Refusal;
+use baton_model::row_action::{OfferedAction, RowAction, Viewer, of_baton};
 use baton_model::session::Session;
 use baton_model::time::Timestamp;
 use baton_store::baton::PageRequest;
@@ -12,7 +13,7 @@ use baton_store::{Failure, Tx, baton, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::card::addressee;
+use crate::card::{addressee, viewer_key};
 use crate::op::{Caller, Cx, Env, Meta, Operation};
 use crate::ownership::is_at_work;
 use crate::page::{Position, page_size, row_limit};
@@ -37,6 +38,9 @@ pub struct ListInput {
     /// Only those for this name or role (`role:NAME`).
     #[serde(default)]
     pub to: Option<String>,
+    /// The identity that looks, else the caller's: rows say what it can do with them.
+    #[serde(default)]
+    pub identity: Option<String>,
     /// At most so many, 200 at the most; 50 when it is left out.
     #[serde(default)]
     pub limit: Option<i64>,
@@ -83,6 +87,39 @@ pub struct Row {
     /// Where the session that left it worked, as it last said; nothing where that is not known, or the baton is spent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<RowLocation>,
+    /// What the one who looks can do with it, the first thing first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub actions: Vec<OfferedAction>,
+    /// Who took it back, when, and why; of one alone that is shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withdrawn: Option<Withdrawal>,
+}
+
+impl Row {
+    /// What the identity of this key can do with it, the first thing first.
+    pub fn actions_for(&self, viewer: &str) -> Vec<OfferedAction> {
+        match self.state {
+            State::Open | State::Abandoned => {
+                let mut actions = of_baton(&self.from, self.to.as_deref(), Viewer(viewer));
+                // What another held is taken over, and not taken back.
+                actions.retain(|one| self.holder.is_none() || one.action != RowAction::Withdraw);
+                actions
+            }
+            State::Held | State::Spent => Vec::new(),
+        }
+    }
+}
+
+/// That a baton was taken back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Withdrawal {
+    /// Who took it back.
+    pub by: String,
+    /// When.
+    pub at: Timestamp,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
 }
 
 /// The folder in which the work of a baton was left. Whether it is there still, a pickup looks up.
@@ -185,6 +222,7 @@ impl Operation for List {
         let to = input.to.as_deref().map(identity_key).unwrap_or_default();
         let visible = VisibleProjects::read(cx, input.project.as_deref(), input.all)?;
         let Cx { store, env } = cx;
+        let viewer = viewer_key(env, input.identity.as_deref());
         store.read(|tx| {
             let mut rows = in_hand(tx, env, &visible, filter)?;
             rows.retain(|row| is_for(row, &to));
@@ -211,6 +249,7 @@ impl Operation for List {
             rows.truncate(limit);
             for row in rows.iter_mut().filter(|row| row.state != State::Spent) {
                 row.location = location(tx, env, row)?;
+                row.actions = row.actions_for(&viewer);
             }
             let next = rows
                 .last()
@@ -277,6 +316,8 @@ fn unheld(of: Baton) -> Row {
         spent_by,
         has_changes: of.has_changes,
         location: None,
+        actions: Vec::new(),
+        withdrawn: None,
     }
 }
 

@@ -1,7 +1,9 @@
-//! Batons: the list of those that wait, are held or are spent, and one of them.
+//! Batons: the list of those that wait, are held or are spent, one of them, and taking one back.
 
 mod list;
 mod show;
+mod withdraw;
 
-pub use list::{List, ListInput, ListOutput, Row, RowLocation};
+pub use list::{List, ListInput, ListOutput, Row, RowLocation, Withdrawal};
 pub use show::{Show, ShowInput, ShowOutput};
+pub use withdraw::{Withdraw, WithdrawInput, WithdrawOutput};

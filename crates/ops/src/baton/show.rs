@@ -1,11 +1,14 @@
 //! `baton_show`: one baton, by its id, with its packet.
 
+use baton_model::baton::Baton;
 use baton_model::refusal::{Kind, Refusal};
 use baton_store::{Failure, baton, delta, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::list::{Row, location, row};
+use super::withdraw::withdrawal;
+use crate::card::viewer_key;
 use crate::op::{Cx, Meta, Operation};
 use crate::project::VisibleProjects;
 use crate::resolve;
@@ -22,6 +25,9 @@ pub struct ShowInput {
     /// Project id; else the baton is looked for in all that the caller reaches.
     #[serde(default)]
     pub project: Option<String>,
+    /// The identity that looks, else the caller's: the answer says what it can do with the baton.
+    #[serde(default)]
+    pub identity: Option<String>,
 }
 
 /// Answer of `baton_show`.
@@ -40,32 +46,37 @@ impl Operation for Show {
     type Output = ShowOutput;
 
     fn run(input: ShowInput, cx: &mut Cx<'_>) -> Result<ShowOutput, Failure> {
-        let shown = VisibleProjects::read(cx, input.project.as_deref(), input.project.is_none())?;
+        let of = baton_by_id(cx, &input.id, input.project.as_deref())?;
         let Cx { store, env } = cx;
+        let viewer = viewer_key(env, input.identity.as_deref());
         store.read(|tx| {
-            let reaches =
-                |project_id: &str| env.caller.grant.reaches(project_id) && shown.contains(project_id);
-            let (project_id, baton_id) = resolve::object_by_prefix(
-                tx,
-                ("baton", &input.id),
-                baton::by_prefix_everywhere,
-                reaches,
-                unknown,
-            )?;
-            let of = baton::get(tx, &project_id, &baton_id)?.ok_or_else(|| unknown(&input.id))?;
             let holder = match &of.holder_session_id {
-                Some(id) => session::get(tx, &project_id, id)?,
+                Some(id) => session::get(tx, &of.project_id, id)?,
                 None => None,
             };
-            let packet = delta::get(tx, &project_id, &baton_id)?.map(|wrap| wrap.body);
-            let mut row = row(env, of, holder.as_ref());
+            let packet = delta::get(tx, &of.project_id, &of.baton_id)?.map(|wrap| wrap.body);
+            let mut row = row(env, of.clone(), holder.as_ref());
             row.location = location(tx, env, &row)?;
+            row.actions = row.actions_for(&viewer);
+            row.withdrawn = withdrawal(tx, &row)?;
             Ok(ShowOutput { row, packet })
         })
     }
 }
 
-fn unknown(id: &str) -> Refusal {
+/// The baton with this id or unique prefix, in the named project or in all that the caller reaches.
+pub(super) fn baton_by_id(cx: &mut Cx<'_>, id: &str, project: Option<&str>) -> Result<Baton, Failure> {
+    let shown = VisibleProjects::read(cx, project, project.is_none())?;
+    let Cx { store, env } = cx;
+    store.read(|tx| {
+        let reaches = |project_id: &str| env.caller.grant.reaches(project_id) && shown.contains(project_id);
+        let (project_id, baton_id) =
+            resolve::object_by_prefix(tx, ("baton", id), baton::by_prefix_everywhere, reaches, unknown)?;
+        Ok(baton::get(tx, &project_id, &baton_id)?.ok_or_else(|| unknown(id))?)
+    })
+}
+
+pub(super) fn unknown(id: &str) -> Refusal {
     Refusal::new(
         Kind::NotFound,
         "baton_unknown",

@@ -1,5 +1,6 @@
 //! The caller's unread messages, as a card shows them.
 
+use baton_model::id::identity_key;
 use baton_model::message::Message;
 use baton_model::time::Timestamp;
 use baton_store::{Failure, Tx, message};
@@ -54,6 +55,11 @@ pub(crate) fn mailbox(env: &Env<'_>, named: Option<&str>) -> Option<String> {
         return None;
     }
     resolve::identity(env.caller, named).ok()
+}
+
+/// Key of the identity that looks; empty where none does.
+pub(crate) fn viewer_key(env: &Env<'_>, named: Option<&str>) -> String {
+    mailbox(env, named).as_deref().map(identity_key).unwrap_or_default()
 }
 
 /// What waits for the caller's identity. A caller without one has no mailbox to name.

@@ -2,6 +2,7 @@
 
 use baton_model::access::Grant;
 use baton_model::handoff::{EXPIRED, Event, Handoff, State};
+use baton_model::time::Millis;
 use baton_store::{Failure, Store};
 use serde_json::Value;
 
@@ -35,6 +36,11 @@ pub(crate) fn settle<T>(
     done
 }
 
+/// When a hand-off expired: at its deadline, whoever looked first after that; never before its last change.
+fn expired_at(before: &Handoff, now: Millis) -> Millis {
+    before.expires_at.unwrap_or(now).max(before.updated_at).min(now)
+}
+
 /// Expires it, unless it was taken meanwhile.
 pub(crate) fn expire(store: &mut Store, env: &mut Env<'_>, id: &str) -> Result<(), Failure> {
     let known = store.read(|tx| by_id(tx, &Grant::default(), id))?;
@@ -46,7 +52,7 @@ pub(crate) fn expire(store: &mut Store, env: &mut Env<'_>, id: &str) -> Result<(
         if claimant::held_task(tx, env, &before)?.is_some() {
             return Ok(());
         }
-        let mut after = Handoff { state, updated_at: env.now, ..before };
+        let mut after = Handoff { state, updated_at: expired_at(&before, env.now), ..before };
         after.result = Some(EXPIRED.to_owned());
         record(tx, env, &after, SYSTEM_IDENTITY)?;
         apply_event(tx, env, &mut after, Event::Expire)?;

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Row, claimant, isolation};
+use crate::card::viewer_key;
 use crate::op::{Cx, Meta, Operation};
 use crate::page::{Position, page_size, row_limit};
 use crate::project::VisibleProjects;
@@ -27,6 +28,12 @@ pub struct ListInput {
     /// Those of all projects.
     #[serde(default)]
     pub all: bool,
+    /// Say with each what the one who looks can do with it.
+    #[serde(default)]
+    pub actions: bool,
+    /// The identity that looks, else the caller's.
+    #[serde(default)]
+    pub identity: Option<String>,
     /// At most so many; without it all of a project, and 50 of all projects.
     #[serde(default)]
     pub limit: Option<i64>,
@@ -65,6 +72,7 @@ impl Operation for List {
             input.cursor.as_deref().map(Position::parse).transpose()?.unwrap_or_else(Position::newest);
         let visible = VisibleProjects::read(cx, input.project.as_deref(), input.all)?;
         let Cx { store, env } = cx;
+        let actor = input.actions.then(|| viewer_key(env, input.identity.as_deref()));
         let viewer = isolation::Viewer { project: visible.only.as_deref(), grant: Some(&env.caller.grant) };
         store.read(|tx| {
             let total = count(tx, &visible, wanted)?;
@@ -85,7 +93,11 @@ impl Operation for List {
                 .map(|last| Position { at: last.created_at, id: last.handoff_id.clone() }.to_string());
             let with_steps = |h: Handoff| {
                 let row = Row::of(&h, &handoff_step::of(tx, &h.handoff_id)?);
-                isolation::shown_to(tx, viewer, &h, row)
+                let row = isolation::shown_to(tx, viewer, &h, row)?;
+                Ok(match &actor {
+                    Some(actor) => row.with_actions(actor),
+                    None => row,
+                })
             };
             let items = items.into_iter().map(with_steps).collect::<Result<Vec<Row>, Failure>>()?;
             Ok(ListOutput { project_id: visible.only.clone(), items, total, next })

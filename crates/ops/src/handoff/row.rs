@@ -1,6 +1,7 @@
 //! A hand-off in answers: with what its steps have made.
 
 use baton_model::handoff::{Handoff, State, View};
+use baton_model::row_action::{HandoffParties, OfferedAction, Viewer};
 use baton_model::saga::{self, Kind, Step, StepStage};
 use baton_model::tracker::Warning;
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,9 @@ pub struct Row {
     pub seeded_session: Option<SeededSession>,
     /// Its steps, in their order.
     pub steps: Vec<saga::View>,
+    /// Where it was asked for: what the one who looks can do with it, the first thing first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub actions: Vec<OfferedAction>,
 }
 
 /// The note of a hand-off.
@@ -58,7 +62,26 @@ impl Row {
                 session_id,
             }),
             steps: steps.iter().map(Step::view).collect(),
+            actions: Vec::new(),
         }
+    }
+
+    /// With what the identity of this key can do with it; with what can be done with it where the key is empty.
+    #[must_use]
+    pub(crate) fn with_actions(self, viewer: &str) -> Self {
+        Self { actions: self.actions_for(viewer), ..self }
+    }
+
+    /// What the identity of this key can do with it, the first thing first.
+    pub fn actions_for(&self, viewer: &str) -> Vec<OfferedAction> {
+        let view = &self.handoff;
+        let parties = HandoffParties {
+            state: view.state,
+            from: &view.from_identity,
+            to: view.to_identity.as_deref(),
+            accepted_by: view.accepted_by.as_deref(),
+        };
+        parties.actions(Viewer(viewer))
     }
 
     /// Whether its steps are still being carried out.

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::steps::Plan;
 use super::{Row, by_id, claimant, isolation, unknown};
-use crate::card::{WaitingKind, nobody_there};
+use crate::card::{WaitingKind, nobody_there, viewer_key};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::ownership::is_at_work;
 use crate::project::carried_here;
@@ -33,6 +33,9 @@ pub struct ShowInput {
     /// Identity that looks: a hand-off that came back to it is no matter for it any more.
     #[serde(default)]
     pub identity: Option<String>,
+    /// Say what the one who looks can do with a hand-off.
+    #[serde(default)]
+    pub actions: bool,
 }
 
 /// Answer of `handoff_show`: the hand-off with its packet as text.
@@ -129,6 +132,10 @@ impl Operation for Show {
                 let project_id = handoff.to_project_id.clone();
                 let viewer = isolation::Viewer { project: here.as_deref(), grant: Some(&env.caller.grant) };
                 let row = isolation::shown_to(tx, viewer, &handoff, Row::of(&handoff, &steps))?;
+                let row = match input.actions {
+                    true => row.with_actions(&viewer_key(env, input.identity.as_deref())),
+                    false => row,
+                };
                 let Plan { description, links, .. } = Plan::of(&handoff);
                 let description = Some(description).filter(|text| !text.trim().is_empty());
                 let receiver_missing = match handoff.state {

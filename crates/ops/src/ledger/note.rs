@@ -12,6 +12,7 @@ use crate::op::{Cx, Env, Meta, Operation};
 use crate::ownership;
 use crate::project::require_not_merged;
 use crate::resolve;
+use crate::session::follow_process;
 use crate::token_rights;
 
 /// Adds a note.
@@ -111,7 +112,7 @@ fn add(
 ) -> Result<Result<NoteOutput, Refusal>, Failure> {
     resolve::require(tx, project_id)?;
     let named = input.session.as_deref().or(env.caller.session.as_deref());
-    let session = match named {
+    let mut session = match named {
         Some(_) => Some(resolve::acting(tx, env, project_id, named, input.identity.as_deref())?),
         None => {
             token_rights::require_name_available(tx, env, project_id, identity)?;
@@ -137,7 +138,8 @@ fn add(
         return Ok(Err(keep_late_note(tx, env, released, (&late, &late))?));
     }
     let delta = append_json(tx, env, &author, kind, &body)?;
-    if let Some(session) = &session {
+    if let Some(session) = &mut session {
+        follow_process(tx, env, session)?;
         session::beat(tx, session, Note::NAME, env.now)?;
     }
     Ok(Ok(NoteOutput {

@@ -63,8 +63,8 @@ pub struct SearchRow {
     pub at: Option<Timestamp>,
 }
 
-/// Answer of `project_search`: projects, tasks, batons, sessions, hand-offs, messages by their subject, and what was noted,
-/// decided and why, found out, remembered or said at a checkpoint; newest first.
+/// Answer of `project_search`: projects, tasks and their comments, batons, sessions, hand-offs, messages by their subject, leases by
+/// paths and reason, and what was noted, decided and why, found out, remembered or said at a checkpoint; newest first.
 #[derive(Serialize, Deserialize)]
 pub struct SearchOutput {
     /// The project.

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::working_copy;
+use super::{follow_process, working_copy};
 use crate::ledger::{Author, append_json, keep_late_note};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::ownership::is_at_work;
@@ -157,6 +157,7 @@ fn save(
     let mut body = body;
     body["state_version"] = json!(version);
     let delta = append_json(tx, env, &Author::session(&own), Kind::Checkpoint, &body)?;
+    follow_process(tx, env, &mut own)?;
     own.heartbeat_at = env.now;
     Checkpoint::NAME.clone_into(&mut own.last_verb);
     session::put(tx, &own)?;

@@ -323,6 +323,21 @@ pub(crate) fn resume_registered(
     Ok(known)
 }
 
+/// Binds an open session whose process has ended to the process of the caller, who acts in it: what it saves from there is a sign of
+/// life of the session.
+pub(crate) fn follow_process(tx: &mut Tx<'_>, env: &Env<'_>, own: &mut Session) -> Result<(), Failure> {
+    let here = &env.caller.location;
+    let is_new = own.location != *here && !here.process.is_empty() && own.location.machine == here.machine;
+    if !is_new || !own.is_open() || !token_rights::may_act_in(env, own) {
+        return Ok(());
+    }
+    if has_process_ended(env, own, &own.location) {
+        own.location = here.clone();
+        session::relocate(tx, own)?;
+    }
+    Ok(())
+}
+
 fn surface(named: Option<&str>, from_caller: &str) -> Result<String, Refusal> {
     let name = named.unwrap_or(from_caller);
     let name = if name.is_empty() { "other" } else { name };

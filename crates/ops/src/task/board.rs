@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use baton_model::route;
 use baton_model::task::Task;
+use baton_model::task::board_state::BoardFacts;
+pub use baton_model::task::board_state::BoardState;
 use baton_model::task::closing::IncrementStage;
 use baton_model::task::filter::Filter;
 use baton_store::{Failure, Tx, task};
@@ -30,24 +32,6 @@ pub struct BoardInput {
     /// Project id; else from the working directory.
     #[serde(default)]
     pub project: Option<String>,
-}
-
-/// Where the tasks of a role stand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum BoardState {
-    /// Held back by others, or blocked by hand.
-    Blocked,
-    /// Closed.
-    Closed,
-    /// Not to be offered yet.
-    Deferred,
-    /// Worked on.
-    InProgress,
-    /// Set aside in another way.
-    Other,
-    /// Ready to be worked on.
-    Ready,
 }
 
 /// The tasks of a role.
@@ -79,7 +63,7 @@ pub struct BoardCell {
     pub priority: i64,
     /// Who works on it.
     pub assignee: Option<String>,
-    /// How often it was tried.
+    /// How often it was tried since it was last opened again.
     pub attempts: i64,
     /// Why it waits for an agent, or was blocked.
     pub why: Option<String>,
@@ -131,16 +115,12 @@ fn role_rank(role: &str) -> usize {
 
 /// The state that a figure counts for.
 fn state(figure: &TaskCount) -> BoardState {
-    match figure.status.as_str() {
-        "closed" => BoardState::Closed,
-        "in_progress" | "hooked" => BoardState::InProgress,
-        "open" if figure.blocked => BoardState::Blocked,
-        "open" if figure.deferred => BoardState::Deferred,
-        "open" if figure.ready => BoardState::Ready,
-        "deferred" => BoardState::Deferred,
-        "blocked" => BoardState::Blocked,
-        _ => BoardState::Other,
-    }
+    BoardState::of(BoardFacts {
+        status: &figure.status,
+        is_blocked: figure.blocked,
+        is_deferred: figure.deferred,
+        is_ready: figure.ready,
+    })
 }
 
 fn row(
@@ -197,7 +177,7 @@ fn cell(task: &Task) -> BoardCell {
         title: task.title.clone(),
         priority: task.priority,
         assignee: task.assignee.clone(),
-        attempts: task.attempts,
+        attempts: route::recent_attempts(task),
         why: route::routing_reason(task).map(str::to_owned),
     }
 }

@@ -2,9 +2,11 @@
 
 use baton_model::query::check_query;
 use baton_model::task::Task;
+use baton_model::task::board_state::BoardState;
 use baton_model::task::filter::Filter;
 use baton_model::task::view::{Fields, View};
 use baton_model::task::word::{check_status, full_type};
+use baton_model::time::Millis;
 use baton_store::{Failure, Tx, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -28,9 +30,12 @@ pub struct ListInput {
     /// Only this status; `closed` ones are listed only when asked for.
     #[serde(default)]
     pub status: Option<String>,
-    /// Only tasks that want this role.
+    /// Only tasks that want this role; empty for those that want none.
     #[serde(default)]
     pub agent_role: Option<String>,
+    /// Only tasks that stand so on the board: `ready`, `in_progress`, `blocked`, `deferred`, `closed`, `other`.
+    #[serde(default)]
+    pub board_state: Option<BoardState>,
     /// Only tasks of this identity.
     #[serde(default)]
     pub assignee: Option<String>,
@@ -138,11 +143,12 @@ impl Operation for List {
         let Cx { store, env } = cx;
         let (items, more) = store.read(|tx| {
             resolve::require_project(tx, &project_id)?;
-            let mut filter = filter(&input);
+            let mut filter = filter(&input, env.now);
             if let Some(id) = &input.parent {
                 filter.parent = Some(by_id(tx, &project_id, id)?.task_id);
             }
-            let closed = filter.status.iter().any(|status| status == "closed");
+            let closed = filter.status.iter().any(|status| status == "closed")
+                || input.board_state == Some(BoardState::Closed);
             let shelf = if input.all || closed { TaskList::All } else { TaskList::Open };
             let (found, more) = collect(tx, &project_id, env, (shelf, &filter), (input.after, limit))?;
             if found.is_empty() {
@@ -156,11 +162,11 @@ impl Operation for List {
     }
 }
 
-fn filter(input: &ListInput) -> Filter {
+fn filter(input: &ListInput, now: Millis) -> Filter {
     let words = input.query.as_deref().unwrap_or_default();
     Filter {
         status: input.status.iter().flat_map(|list| list.split(',')).map(|s| s.trim().to_owned()).collect(),
-        agent_role: input.agent_role.clone(),
+        agent_role: input.agent_role.clone().filter(|role| !role.is_empty()),
         assignee: input.assignee.clone(),
         unassigned: input.unassigned,
         issue_type: input.issue_type.as_deref().map(|word| full_type(word).to_owned()),
@@ -169,6 +175,8 @@ fn filter(input: &ListInput) -> Filter {
         tags: input.tags.clone(),
         priority: input.priority,
         durable: input.durable,
+        roleless: input.agent_role.as_deref() == Some(""),
+        board_state: input.board_state.map(|state| (state, now)),
         other_types: input.other_types.clone(),
         words: words.split_whitespace().map(str::to_owned).collect(),
         ..Filter::default()

@@ -1,5 +1,6 @@
 //! `task_reopen`: open a closed task again.
 
+use baton_model::route;
 use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,6 +52,7 @@ impl Operation for Reopen {
             let is_reopened = !known.is_open() || known.status == "deferred";
             if is_reopened {
                 wanted.set_status("open", env.now);
+                route::reopen(&mut wanted);
                 wanted.defer_until = None;
             }
             let changed = change(tx, env, author, &known, wanted, "is open again")?;

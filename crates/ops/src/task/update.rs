@@ -2,6 +2,7 @@
 
 use baton_model::id::check_label;
 use baton_model::refusal::Refusal;
+use baton_model::route;
 use baton_model::task::reserved::check_extra;
 use baton_model::task::{Task, patch, word};
 use baton_model::time::rfc3339;
@@ -260,7 +261,11 @@ fn apply(mut task: Task, input: &UpdateInput, now: i64) -> Result<Task, Refusal>
         {
             task.defer_until = None;
         }
+        let was_given_up = !task.is_open() || task.status == "blocked";
         task.set_status(status, now);
+        if was_given_up && status == "open" {
+            route::reopen(&mut task);
+        }
         if status != "in_progress" {
             task.claim = None;
         }

@@ -86,6 +86,7 @@ mod requests;
 mod resolving;
 mod resumed;
 mod routing;
+mod row_actions;
 mod saga;
 mod saga_edits;
 mod saga_histories;

@@ -14,7 +14,7 @@ fn what_is_open_is_found_by_the_index_of_what_is_open() {
         ("attention", "STUCK_PAGE", "handoff_stuck"),
         ("attention", "FAILURE_PAGE", "handoff_failed"),
         ("attention", "ACK_PAGE", "message_unacked"),
-        ("attention", "RETRY_PAGE", "task_retried"),
+        ("attention", "RETRIED", "task_retried"),
         ("attention", "BLOCK_PAGE", "task_open"),
         ("baton", "FREE_PAGE", "baton_waiting"),
         ("baton", "UNSPENT", "baton_unspent"),

@@ -236,7 +236,8 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         Verb::Create(create) => self::create(*create, app),
         Verb::List { state, all, limit, cursor } => {
             let project = app.project.clone();
-            let listed = app.run::<List>(&ListInput { project, state, all, limit, cursor })?;
+            let listed =
+                app.run::<List>(&ListInput { project, state, all, limit, cursor, ..ListInput::default() })?;
             app.show(&listed, |listed| match listed.items.as_slice() {
                 [] => "no hand-offs\n".to_owned(),
                 items => render::table(&items.iter().map(|one| row(&one.handoff)).collect::<Vec<_>>()),
@@ -244,7 +245,8 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         }
         Verb::Show { id, who } => {
             let project = app.project.clone();
-            let shown = app.run::<Show>(&ShowInput { id, project, identity: who.identity })?;
+            let shown =
+                app.run::<Show>(&ShowInput { id, project, identity: who.identity, actions: false })?;
             app.show(&shown, show::text)
         }
         Verb::Accept(AcceptArgs { id, who }) => {

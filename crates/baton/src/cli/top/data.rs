@@ -1,21 +1,16 @@
 //! What `baton top` reads from the ledger: the rows of a view, and a thing in full.
 
 use baton_model::accounting::plural;
-use baton_model::attention::{AttentionItem, Reason};
-use baton_model::handoff::State as HandoffState;
-use baton_model::id::visible;
+use baton_model::id::{identity_key, visible};
 use baton_ops::attention::{Attention, AttentionInput, AttentionOutput};
 use baton_ops::op::Operation;
 use baton_ops::{baton, handoff, lease, message, project, session, task};
 
-use super::super::{
-    attention, batons, handoff as handoff_text, lease as lease_text, mail, sessions, task as task_text,
-};
-use super::activity;
-use super::state::{Detail, Listing, Row, State, Target, View};
+use super::super::{batons, handoff as handoff_text, lease as lease_text, mail, sessions, task as task_text};
+use super::rows;
+use super::state::{Detail, Listing, Noun, Row, State, Target, View};
 use crate::app::App;
 use crate::error::AppError;
-use crate::render;
 
 /// Rows of one page.
 const PAGE: i64 = 100;
@@ -31,8 +26,8 @@ pub(super) fn listing(app: &mut App, state: &State) -> Result<Listing, AppError>
     match state.view {
         View::Inbox => reader.inbox(&state.identity),
         View::Agents => reader.agents(),
-        View::Batons => reader.batons(),
-        View::Handoffs => reader.handoffs(),
+        View::Batons => reader.batons(&identity_key(&state.identity)),
+        View::Handoffs => reader.handoffs(&identity_key(&state.identity)),
         View::Tasks => reader.tasks(),
         View::Mail => reader.mail(),
         View::Projects => reader.projects(),
@@ -81,11 +76,11 @@ impl Reader<'_> {
         )?;
         let Some(first) = found.first() else { return Ok(Listing::default()) };
         let heading = self.scoped(&inbox_heading(first));
-        let mine = first.mine.iter().map(|item| matter(item, "* "));
+        let mine = first.mine.iter().map(|item| rows::matter(item, "* "));
         let others = found.iter().flat_map(|page| &page.items).filter(|item| !first.mine.contains(item));
         // What is on its way as it should be comes after what is not.
         let (fresh, concern): (Vec<_>, Vec<_>) = others.partition(|item| item.reason.is_fresh());
-        let rows = mine.chain(concern.into_iter().chain(fresh).map(|item| matter(item, ""))).collect();
+        let rows = mine.chain(concern.into_iter().chain(fresh).map(|item| rows::matter(item, ""))).collect();
         Ok(Listing { heading, columns: &["what", "age", "project", "who", "words"], rows, is_more })
     }
 
@@ -103,7 +98,7 @@ impl Reader<'_> {
         )?;
         let rows: Vec<Row> = found
             .iter()
-            .flat_map(|page| page.items.iter().map(|of| agent(of, page.project_id.as_deref())))
+            .flat_map(|page| page.items.iter().map(|of| rows::agent(of, page.project_id.as_deref())))
             .collect();
         let more = if is_more { " and more" } else { "" };
         let heading = self.scoped(&format!(
@@ -115,7 +110,7 @@ impl Reader<'_> {
         Ok(Listing { heading, columns, rows, is_more })
     }
 
-    fn batons(&mut self) -> Result<Listing, AppError> {
+    fn batons(&mut self, viewer: &str) -> Result<Listing, AppError> {
         let (project, all) = (self.scope.clone(), self.scope.is_none());
         let (found, is_more) = self.pages::<baton::List>(
             |cursor| baton::ListInput {
@@ -128,12 +123,12 @@ impl Reader<'_> {
             |answer| answer.next.clone(),
         )?;
         let total = found.first().map_or(0, |page| page.total);
-        let rows = found.iter().flat_map(|page| &page.items).map(baton_row).collect();
+        let rows = found.iter().flat_map(|page| &page.items).map(|of| rows::baton_row(of, viewer)).collect();
         let heading = self.scoped(&format!("{total} can be picked up, the oldest first"));
         Ok(Listing { heading, columns: &["state", "age", "project", "from", "for", "words"], rows, is_more })
     }
 
-    fn handoffs(&mut self) -> Result<Listing, AppError> {
+    fn handoffs(&mut self, viewer: &str) -> Result<Listing, AppError> {
         let (project, all) = (self.scope.clone(), self.scope.is_none());
         let (found, is_more) = self.pages::<handoff::List>(
             |cursor| handoff::ListInput {
@@ -146,7 +141,8 @@ impl Reader<'_> {
             |answer| answer.next.clone(),
         )?;
         let total = found.first().map_or(0, |page| page.total);
-        let rows = found.iter().flat_map(|page| &page.items).map(handoff_row).collect();
+        let rows =
+            found.iter().flat_map(|page| &page.items).map(|of| rows::handoff_row(of, viewer)).collect();
         let heading = self.scoped(&format!("{total} hand-offs, the newest first"));
         Ok(Listing { heading, columns: &["state", "age", "from", "to", "words"], rows, is_more })
     }
@@ -164,7 +160,7 @@ impl Reader<'_> {
         )?;
         let project_id = found.first().map(|page| page.project_id.clone()).unwrap_or_default();
         let rows: Vec<Row> =
-            found.iter().flat_map(|page| &page.items).map(|row| task_row(row, &project_id)).collect();
+            found.iter().flat_map(|page| &page.items).map(|row| rows::task_row(row, &project_id)).collect();
         let more = if is_more { " and more" } else { "" };
         let heading = format!("{}{more} open tasks of {}", rows.len(), visible(&project_id));
         Ok(Listing { heading, columns: &["id", "state", "prio", "role", "assignee", "title"], rows, is_more })
@@ -174,7 +170,7 @@ impl Reader<'_> {
         let limit = usize::try_from(PAGE).unwrap_or(100).saturating_mul(self.pages);
         let input = message::ThreadsInput { project: self.scope.clone(), limit };
         let found = self.app.run::<message::Threads>(&input)?;
-        let rows = found.items.iter().map(|row| thread_row(row, &found.project_id)).collect::<Vec<_>>();
+        let rows = found.items.iter().map(|row| rows::thread_row(row, &found.project_id)).collect::<Vec<_>>();
         let heading =
             format!("{} {} of {}", rows.len(), plural(rows.len(), "thread"), visible(&found.project_id));
         let columns = &["waiting", "age", "who", "subject"];
@@ -183,13 +179,7 @@ impl Reader<'_> {
 
     fn projects(&mut self) -> Result<Listing, AppError> {
         let found = self.app.run::<project::List>(&project::ListInput {})?;
-        let row = |of: &project::Row| Row {
-            key: of.project.project_id.clone(),
-            cells: vec![of.project.project_id.clone(), of.roots.first().cloned().unwrap_or_default()],
-            about: [String::new(), format!("baton status --project {}", of.project.project_id)],
-            target: Target::Project { id: of.project.project_id.clone() },
-        };
-        let rows: Vec<Row> = found.items.iter().map(row).collect();
+        let rows: Vec<Row> = found.items.iter().map(rows::project_row).collect();
         let heading = self.scoped(&format!("{} projects", rows.len()));
         Ok(Listing { heading, columns: &["project", "folder"], rows, is_more: false })
     }
@@ -213,176 +203,41 @@ fn inbox_heading(found: &AttentionOutput) -> String {
     format!("{} in all{own}: {}", found.total, counts.join(", "))
 }
 
-fn matter(item: &AttentionItem, mark: &str) -> Row {
-    let [what, age, project, people, help, words] =
-        attention::row(item).try_into().unwrap_or_else(|_| std::array::from_fn(|_| String::new()));
-    let what = format!("{mark}{what}");
-    let (project_id, id) = (item.project_id.clone(), item.id.clone());
-    let target = match item.reason {
-        Reason::SessionSilent | Reason::SessionQuiet => Target::Session { project_id, id },
-        Reason::HandoffFailed => Target::Handoff { id, state: HandoffState::Failed },
-        Reason::HandoffStuck => Target::Handoff { id, state: HandoffState::Pending },
-        Reason::HandoffStarving | Reason::HandoffWaiting => {
-            Target::Handoff { id, state: HandoffState::Offered }
-        }
-        Reason::HandoffReturned => Target::Handoff { id, state: HandoffState::Declined },
-        Reason::BatonStarving | Reason::BatonWaiting => Target::Baton { project_id, id },
-        Reason::AckLate | Reason::MessageUnread | Reason::MessageWaiting => {
-            Target::Message { project_id, id, is_asked: true }
-        }
-        Reason::TaskRetried | Reason::TaskBlocked => Target::Task { project_id, id },
-        Reason::LeaseConflict => Target::Paths { project_id, pattern: item.subject.clone() },
-    };
-    Row {
-        key: format!("{} {}", item.reason.as_str(), item.id),
-        cells: vec![what, age, project, people, words.clone()],
-        about: [words, help],
-        target,
-    }
-}
-
-fn agent(of: &session::HistoryRow, project_id: Option<&str>) -> Row {
-    let [_, _, identity, surface, state, heard, words] =
-        sessions::row(of).try_into().unwrap_or_else(|_| std::array::from_fn(|_| String::new()));
-    let project_id = of.project_id.as_deref().or(project_id).unwrap_or_default().to_owned();
-    let session = &of.session;
-    let branch = session.copy.as_ref().and_then(|copy| copy.branch.as_deref()).map(visible);
-    let id = session.session_id.clone();
-    let help = format!("baton reassign {} --to NAME", render::short_id(&id));
-    Row {
-        key: id.clone(),
-        cells: vec![
-            identity,
-            state,
-            visible(&project_id),
-            surface,
-            heard,
-            branch.unwrap_or_default(),
-            activity::blocks(&of.activity),
-            words.clone(),
-        ],
-        about: [activity::usage_line(of, words), help],
-        target: Target::Session { project_id, id },
-    }
-}
-
-fn baton_row(of: &baton::Row) -> Row {
-    let (project_id, id) = (of.project_id.clone(), of.baton_id.clone());
-    let words = visible(&of.summary);
-    let help = format!("baton pickup --handoff {} --project {}", render::short_id(&id), visible(&project_id));
-    Row {
-        key: id.clone(),
-        cells: vec![
-            of.state.as_str().to_owned(),
-            render::time_ago(of.created_at),
-            visible(&project_id),
-            visible(&of.from),
-            of.to.as_deref().map(visible).unwrap_or_default(),
-            words.clone(),
-        ],
-        about: [words, help],
-        target: Target::Baton { project_id, id },
-    }
-}
-
-fn handoff_row(of: &handoff::Row) -> Row {
-    let view = &of.handoff;
-    let words = match &view.last_error {
-        Some(error) => format!("{}: {}", visible(&view.subject), visible(error)),
-        None => visible(&view.subject),
-    };
-    Row {
-        key: view.handoff_id.clone(),
-        cells: vec![
-            view.state.as_str().to_owned(),
-            render::time_ago(view.created_at),
-            visible(&view.from_project_id),
-            visible(&view.to_project_id),
-            words.clone(),
-        ],
-        about: [words, format!("baton handoff show {}", render::short_id(&view.handoff_id))],
-        target: Target::Handoff { id: view.handoff_id.clone(), state: view.state },
-    }
-}
-
-fn task_row(of: &task::Row, project_id: &str) -> Row {
-    let view = &of.task;
-    let state = if view.blocked == Some(true) { "blocked" } else { view.status.as_str() };
-    let title = visible(&view.title);
-    Row {
-        key: view.id.clone(),
-        cells: vec![
-            visible(&view.id),
-            visible(state),
-            format!("P{}", view.priority),
-            view.agent_role.as_deref().map(visible).unwrap_or_default(),
-            view.assignee.as_deref().map(visible).unwrap_or_default(),
-            title.clone(),
-        ],
-        about: [title, format!("baton task show {}", visible(&view.id))],
-        target: Target::Task { project_id: project_id.to_owned(), id: view.id.clone() },
-    }
-}
-
-fn thread_row(of: &message::ThreadRow, project_id: &str) -> Row {
-    let people: Vec<String> = of.people.iter().map(|name| visible(name)).collect();
-    let subject = visible(&of.subject);
-    Row {
-        key: of.thread_id.clone(),
-        cells: vec![
-            if of.waiting > 0 { of.waiting.to_string() } else { String::new() },
-            render::time_ago(of.last_at),
-            people.join(", "),
-            subject.clone(),
-        ],
-        about: [subject, format!("baton mail thread {}", render::short_id(&of.message_id))],
-        target: Target::Message {
-            project_id: project_id.to_owned(),
-            id: of.message_id.clone(),
-            is_asked: false,
-        },
-    }
-}
-
 /// A thing in full, as its own command shows it.
 pub(super) fn detail(app: &mut App, target: &Target) -> Result<Detail, AppError> {
-    let (title, text) = match target {
-        Target::Baton { project_id, id } => {
-            let project = Some(project_id.clone());
-            let input = baton::ShowInput { id: id.clone(), project: project.clone() };
-            let shown = app.run::<baton::Show>(&input)?;
+    let (project, id) = (Some(target.project_id.clone()), target.id.clone());
+    let (title, text) = match target.noun {
+        Noun::Baton => {
+            let shown =
+                app.run::<baton::Show>(&baton::ShowInput { id, project: project.clone(), identity: None })?;
             let document = document(app, project, &shown.row.session_id)?;
             ("baton", format!("{}\n{document}", batons::facts(&shown)))
         }
-        Target::Session { project_id, id } => {
-            let project = Some(project_id.clone());
+        Noun::Session => {
             let input = session::ShowInput { session: id.clone(), project: project.clone() };
             let shown = app.run::<session::Show>(&input)?;
-            let document = document(app, project, id)?;
+            let document = document(app, project, &id)?;
             ("session", format!("{}\n{document}", sessions::session_text(&shown)))
         }
-        Target::Handoff { id, .. } => {
-            let input = handoff::ShowInput { id: id.clone(), ..handoff::ShowInput::default() };
+        Noun::Handoff => {
+            let input = handoff::ShowInput { id, ..handoff::ShowInput::default() };
             let shown = app.run::<handoff::Show>(&input)?;
             ("hand-off", handoff_text::shown(&shown))
         }
-        Target::Task { project_id, id } => {
-            let (project, id) = (Some(project_id.clone()), id.clone());
+        Noun::Task => {
             let input = task::ShowInput { project, id, ..task::ShowInput::default() };
             ("task", task_text::shown(&app.run::<task::Show>(&input)?))
         }
-        Target::Message { project_id, id, .. } => {
-            let (project, message_id) = (Some(project_id.clone()), id.clone());
+        Noun::Message => {
             // Looking on marks nothing as read: who looks is nobody's receiver.
-            let input = message::ThreadInput { project, identity: None, message_id };
+            let input = message::ThreadInput { project, identity: None, message_id: id };
             ("mail", mail::thread(&app.run::<message::Thread>(&input)?))
         }
-        Target::Paths { project_id, pattern } => {
-            let (project, path) = (Some(project_id.clone()), Some(pattern.clone()));
-            let held = app.run::<lease::List>(&lease::ListInput { project, path, holder: None })?;
+        Noun::Paths => {
+            let held = app.run::<lease::List>(&lease::ListInput { project, path: Some(id), holder: None })?;
             ("who works on these paths", lease_text::table(&held.items))
         }
-        Target::Project { .. } => ("", String::new()),
+        Noun::Project => ("", String::new()),
     };
     let lines = text.lines().map(visible).collect();
     Ok(Detail { title: title.to_owned(), lines, target: target.clone(), top: 0 })

@@ -1,8 +1,8 @@
 //! `baton top` as lines of text. What counts is said by words and marks, and by colours only besides.
 
-use super::act::ActionKind;
+use super::act;
 use super::state::{Detail, Prompt, Row, State, View};
-use crate::cells::{cells, cut, fit, wrap};
+use crate::cells::{cells, cut, fit, fit_middle, whole_words, wrap};
 
 const MARKED: &str = "\u{1b}[7m";
 const BOLD: &str = "\u{1b}[1m";
@@ -29,10 +29,13 @@ const HELP: &[&str] = &[
     "g G           first and last row; PgUp PgDn by pages",
     "/             only rows with these words; Esc ends it",
     "p             pick up a baton or a hand-off; u gives it back",
+    "w             withdraw a baton that you left",
     "r             reassign a session",
     "a             answer a message; y acknowledges it",
-    "c             claim a task",
-    "t             try a hand-off again now",
+    "c             claim a task; o opens a blocked one again",
+    "t x           try a hand-off again now; cancel it",
+    "d e           decline a hand-off; complete it",
+    "n             leave a hand-off anew that came back",
     "f             follow, or hold still; R looks now",
     "Ctrl-C        leave at once",
 ];
@@ -98,14 +101,14 @@ impl Pen {
         };
         let held = if state.is_following { "" } else { " · held still" };
         // What was typed is read before a heading that may be long.
-        let mut lines = vec![cut(&format!("{filter}{}{held}", state.listing.heading), self.width)];
+        let mut lines = vec![whole_words(&format!("{filter}{}{held}", state.listing.heading), self.width)];
         let widths = widths(&found, state.listing.columns, self.width.saturating_sub(2));
         let names: Vec<String> = state.listing.columns.iter().map(|name| (*name).to_owned()).collect();
-        lines.push(self.styled(DIM, &format!("  {}", aligned(&names, &widths))));
+        lines.push(self.styled(DIM, &format!("  {}", aligned(&names, state.listing.columns, &widths))));
         let at = state.selected_index();
         let from = at.saturating_sub(height.saturating_sub(1));
         for (place, row) in found.iter().enumerate().skip(from).take(height) {
-            let text = aligned(&row.cells, &widths);
+            let text = aligned(&row.cells, state.listing.columns, &widths);
             lines.push(match place == at {
                 true => self.styled(MARKED, &format!("> {text}")),
                 false => cut(&format!("  {text}"), self.width),
@@ -154,19 +157,21 @@ impl Pen {
             Some(detail) => Some(&detail.target),
             None => state.row().map(|row| &row.target),
         };
-        let hints = target.map(ActionKind::hints).filter(|hints| !hints.is_empty());
-        hints.map_or_else(|| KEYS.to_owned(), |hints| format!("{hints} · {KEYS}"))
+        let hints = target.map(act::hints).filter(|hints| !hints.is_empty());
+        let Some(hints) = hints else { return KEYS.to_owned() };
+        let all = format!("{hints} · {KEYS}");
+        if cells(&all) <= self.width { all } else { format!("{hints} · ? keys · q leave") }
     }
 }
 
 /// The prompt: the field that is typed into is seen to its end.
 fn prompt_line(prompt: &Prompt, width: usize) -> String {
-    let fields = prompt
-        .fields
-        .iter()
-        .enumerate()
-        .map(|(at, (name, value))| format!("{name}: {value}{}", if at == prompt.at { "▏" } else { "" }));
-    let text = format!("{} · {}", prompt.verb.title(), fields.collect::<Vec<_>>().join(" · "));
+    let fields = prompt.fields.iter().enumerate().map(|(at, field)| {
+        let empty = if field.is_optional && field.value.is_empty() { "(may stay empty)" } else { "" };
+        let here = if at == prompt.at { "▏" } else { "" };
+        format!("{}: {}{here}{empty}", field.name, field.value)
+    });
+    let text = format!("{} · {}", act::title(&prompt.offered), fields.collect::<Vec<_>>().join(" · "));
     match prompt.at + 1 == prompt.fields.len() {
         true if cells(&text) > width => {
             let over = text.chars().count().saturating_sub(width.saturating_sub(1));
@@ -190,7 +195,7 @@ fn widths(rows: &[&Row], names: &[&'static str], width: usize) -> Vec<usize> {
     let taken = |widths: &[usize]| widths.iter().map(|width| width + 2).sum::<usize>();
     // The widest gives way first, and the first column last. Ages are read whole, and so is the name of a column.
     let least = |at: usize| match names.get(at) {
-        Some(&("age" | "heard")) => usize::MAX,
+        Some(&("age" | "heard" | "state" | "prio")) => usize::MAX,
         name => name.map_or(0, |name| cells(name)).max(5),
     };
     while taken(&widths) + LAST > width {
@@ -208,7 +213,16 @@ fn widths(rows: &[&Row], names: &[&'static str], width: usize) -> Vec<usize> {
     widths
 }
 
-fn aligned(cells: &[String], widths: &[usize]) -> String {
-    let parts: Vec<String> = cells.iter().zip(widths).map(|(cell, width)| fit(cell, *width)).collect();
+fn aligned(cells: &[String], names: &[&'static str], widths: &[usize]) -> String {
+    let parts: Vec<String> = cells
+        .iter()
+        .zip(widths)
+        .enumerate()
+        .map(|(at, (cell, width))| {
+            // Words lose their end; names keep theirs, by which they differ.
+            let is_words = at + 1 == widths.len() || names.get(at) == Some(&"what");
+            if is_words { fit(cell, *width) } else { fit_middle(cell, *width) }
+        })
+        .collect();
     parts.join("  ").trim_end().to_owned()
 }

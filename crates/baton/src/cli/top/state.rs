@@ -2,9 +2,9 @@
 
 mod keys;
 
-use baton_model::handoff;
+use baton_model::row_action::OfferedAction;
 
-use super::act::{Action, ActionKind, Undo};
+use super::act::{self, Action, Undo};
 
 /// A list that can be looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,39 +42,29 @@ impl View {
     }
 }
 
+/// Of what kind a thing is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Noun {
+    Baton,
+    Session,
+    Handoff,
+    Task,
+    Message,
+    /// A pattern of paths, and who works on them.
+    Paths,
+    Project,
+}
+
 /// What a row is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Target {
-    Baton {
-        project_id: String,
-        id: String,
-    },
-    Session {
-        project_id: String,
-        id: String,
-    },
-    Handoff {
-        id: String,
-        state: handoff::State,
-    },
-    Task {
-        project_id: String,
-        id: String,
-    },
-    Message {
-        project_id: String,
-        id: String,
-        /// It is to be acknowledged.
-        is_asked: bool,
-    },
-    /// A pattern of paths, and who works on them.
-    Paths {
-        project_id: String,
-        pattern: String,
-    },
-    Project {
-        id: String,
-    },
+pub(super) struct Target {
+    pub noun: Noun,
+    /// The project in which something is done about it: of a hand-off, the receiver's.
+    pub project_id: String,
+    /// Its id; of paths, the pattern.
+    pub id: String,
+    /// What can be done about it, the first thing first.
+    pub actions: Vec<OfferedAction>,
 }
 
 /// A row of a list.
@@ -110,23 +100,31 @@ pub(super) struct Detail {
     pub top: usize,
 }
 
+/// What a deed asks for, and what was typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Field {
+    pub name: &'static str,
+    pub value: String,
+    /// It may stay empty.
+    pub is_optional: bool,
+}
+
 /// A deed that asks for something first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Prompt {
-    pub verb: ActionKind,
+    pub offered: OfferedAction,
     pub target: Target,
-    /// What is asked, and what was typed.
-    pub fields: Vec<(&'static str, String)>,
+    pub fields: Vec<Field>,
     /// The field that is typed into; behind the last one where all are filled in.
     pub at: usize,
 }
 
 impl Prompt {
     /// Begins in the first empty field: a name that is known is not typed into.
-    fn new(verb: ActionKind, target: Target, identity: &str) -> Self {
-        let fields = verb.fields(identity);
-        let at = fields.iter().position(|(_, value)| value.is_empty()).unwrap_or(fields.len());
-        Self { verb, target, fields, at }
+    fn new(offered: OfferedAction, target: Target, identity: &str) -> Self {
+        let fields = act::fields(&offered, identity);
+        let at = fields.iter().position(|field| field.value.is_empty()).unwrap_or(fields.len());
+        Self { offered, target, fields, at }
     }
 
     /// Whether nothing is left to be typed.

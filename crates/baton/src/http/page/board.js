@@ -2,24 +2,45 @@
 
 const SHELVES = [['in_progress', 'at work'], ['ready', 'ready'], ['blocked', 'blocked']];
 
-/** Of each state the first few tasks, the rest as a number. */
-function boardOf(id, rows) {
-  if (!rows.length) return empty('No tasks.');
-  return h('div.board', {}, rows.map((row) => h('section.column', {
-    'aria-label': row.role || 'no role', 'data-role': row.role || '',
+/** The tasks of a project by role and state, page by page. A role that is none is a dash in the address. */
+const tasksAt = (id, role = '', state = '') => `#/tasks/${[part(id), part(role || '-'), state].join('/')}`;
+
+/** The cards of an answer by id, each with its column and its state. */
+const cardsOf = (rows) => new Map(rows.flatMap((row) => SHELVES.flatMap(([key, word]) => (row[key] || []).map((one) => [one.id, { one, role: row.role || '', word }]))));
+
+/** Of each state the first few tasks, the rest behind a link. Cards stay where they are while one looks: what is new, and what went to
+ * another column, waits behind a button with its number. */
+function boardOf(id, rows, view) {
+  if (!rows.length && !view.board?.length) return empty('No tasks.');
+  if (!view.board?.length) view.board = rows;
+  const now = cardsOf(rows);
+  const before = cardsOf(view.board);
+  const moved = [...now].filter(([key, { role }]) => before.get(key)?.role !== role).length;
+  const counts = new Map(rows.map((row) => [row.role || '', row.counts]));
+  return [h('p.new', { hidden: !moved }, h('button', { type: 'button', id: 'new-cards', title: 'Show what is new (n)', onclick: showNew }, `${moved} new`)),
+    h('div.board', {}, view.board.map((row) => column(id, row, now, counts.get(row.role || '') || {})))];
+}
+
+function column(id, row, now, counts) {
+  const role = row.role || '';
+  return h('section.column', {
+    'aria-label': role || 'no role', 'data-role': role,
     ondragover: (event) => event.preventDefault(),
     ondrop: (event) => {
       event.preventDefault();
       const card = document.querySelector(`.board [data-task="${CSS.escape(event.dataTransfer.getData('text/plain'))}"]`);
-      if (card) giveTo(id, card, row.role || '');
+      if (card) giveTo(id, card, role);
     },
   },
-  h('h3', {}, row.role || 'no role'),
-  h('p.meta', {}, Object.entries(row.counts).filter(([, count]) => count).map(([word, count]) => `${count} ${word.replace('_', ' ')}`).join(' · ')),
+  h('h3', {}, h('a', { href: tasksAt(id, role) }, role || 'no role')),
+  h('p.meta', {}, Object.entries(counts).filter(([, count]) => count).map(([word, count]) => `${count} ${word.replace('_', ' ')}`).join(' · ')),
   SHELVES.filter(([key]) => row[key]?.length).map(([key, word]) => [
-    row[key].map((one) => card(id, one, word)),
-    row.counts[key] > row[key].length ? h('p.quiet', {}, `${row.counts[key] - row[key].length} more ${word}`) : null,
-  ]))));
+    row[key].map((known) => {
+      const fresh = now.get(known.id);
+      return fresh?.role === role ? card(id, fresh.one, fresh.word) : card(id, known, 'not here now');
+    }),
+    counts[key] > row[key].length ? h('p', {}, h('a', { href: tasksAt(id, role, key) }, `${counts[key] - row[key].length} more ${word}`)) : null,
+  ]));
 }
 
 function card(id, one, word) {
@@ -28,6 +49,28 @@ function card(id, one, word) {
     h('div.row', {}, state(word), chip(`P${one.priority}`), one.attempts ? chip(`tried ${one.attempts}×`, 'bad') : null,
       one.assignee ? h('span.meta', {}, one.assignee) : null));
 }
+
+const TASK_STATES = [['', 'open'], ['ready', 'ready'], ['in_progress', 'at work'], ['blocked', 'blocked'], ['deferred', 'put off'], ['closed', 'closed']];
+
+const tasks = {
+  title: 'Tasks',
+  questions: ([id, role = '', key = ''], view) => ({
+    board: question(at(id, '/board'), {}, onOther(id)),
+    pages: pages((after) => question(at(id, '/tasks'), { agent_role: role === '-' ? '' : role || null, board_state: key || null, limit: 50, after }, onOther(id), { exact: true }), view),
+  }),
+  draw: ({ board, pages: answered }, [id, role = '', key = ''], view) => {
+    const found = joined(answered);
+    const row = (one) => h('li.card', { key: one.id, 'data-row': true },
+      h('div.row', {}, state(one.blocked ? 'blocked' : one.status), h('h3', {}, h('a', { href: `#/task/${part(id)}/${part(one.id)}` }, one.title)), h('span.push', {}, chip(`P${one.priority}`))),
+      h('p.meta', {}, [one.id, one.agent_role, one.assignee].filter(Boolean).join(' · ')));
+    const roles = [['', 'all roles'], ...board.items.map((one) => [one.role || '-', one.role || 'no role'])];
+    return [h('h1', {}, 'Tasks'), h('h2.hidden', {}, 'List'), h('p.meta', {}, toProject(id)),
+      h('p.tabs', { role: 'group', 'aria-label': 'Role' }, roles.map(([one, word]) => h('a.tab', { href: `#/tasks/${[part(id), part(one), key].join('/')}`, 'aria-current': one === role ? 'true' : null }, word))),
+      chosen(`tasks/${part(id)}/${part(role)}`, TASK_STATES, key),
+      found.items.length ? h('ul.matters', {}, found.items.map(row)) : empty('No task is in this state.'),
+      found.next ? h('p', {}, button('Show more', () => { view.cursors = [...(view.cursors || []), found.next]; draw(); }, 'more')) : null];
+  },
+};
 
 /** Gives the task that has the focus to the role of the next column, or of the one before. */
 function giveOn(by) {
@@ -45,6 +88,10 @@ async function giveTo(project, card, role) {
   const give = async (to) => {
     await api('PATCH', at(project, `/tasks/${part(task)}`), { agent_role: to, ...(me() ? { identity: me() } : {}) }, { exact: true });
     await renewAll();
+    // What one moves goes there at once.
+    const view = viewStates.get(location.hash);
+    if (view) view.board = null;
+    await draw();
     document.querySelector(`.board [data-task="${CSS.escape(task)}"] a`)?.focus();
   };
   try {

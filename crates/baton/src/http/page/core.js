@@ -163,7 +163,7 @@ function ask(title, fields, label, send, risky = false, busy = null) {
       if (given.identity) given.identity = given.identity.trim() || given.identity;
       await send(given);
       // A name is remembered once an operation has taken it.
-      if (given.identity) setMe(given.identity);
+      if (given.identity && given.identity !== me()) { setMe(given.identity); drawSoon(); }
       dialog.close();
     } catch (error) {
       // Who went to another view meanwhile is told there.

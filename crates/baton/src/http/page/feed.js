@@ -38,6 +38,7 @@ async function showNew() {
     view.rows = null;
     if (location.hash.startsWith('#/ledger/')) view.cursors = [];
   }
+  view.board = null;
   isSorting = true;
   try { await draw(); } finally { isSorting = false; }
   if (isPressed) $('ledger')?.querySelector('a')?.focus();

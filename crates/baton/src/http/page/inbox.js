@@ -86,6 +86,7 @@ const REASONS = {
   ack_late: ['late', 'bad', (one) => (isMe(one.to) ? `${one.from} waits for your acknowledgement` : `${one.to} has not acknowledged ${one.from}’s message`), mailOf],
   task_retried: ['retried', 'bad', (one) => (one.blocked ? `Task ${one.id} failed again and again, and is blocked` : `Task ${one.id} fails again and again`), (one) => `#/task/${part(one.project_id)}/${part(one.id)}`],
   task_blocked: ['blocked P0', 'bad', (one) => `Task ${one.id} cannot go on`, (one) => `#/task/${part(one.project_id)}/${part(one.id)}`],
+  working_copy_shared: ['one copy', 'bad', (one) => `${one.from} and ${one.to} are at work in one working copy`, (one) => sessionAt(one.project_id, one.id)],
   lease_conflict: ['conflict', 'bad', (one) => `${one.from} and ${one.to} work on the same files`, (one) => `#/project/${part(one.project_id)}/paths`],
 };
 
@@ -104,26 +105,8 @@ function matter(one) {
 
 const letterOf = (one) => ({ message_id: one.id, from: one.from, to: one.to, subject: one.subject });
 
-/** Whether the one who looks sent it: the sender of a hand-off stands behind his project. */
-const isSentByMe = (one) => isMe(one.from?.slice(one.from.indexOf('/') + 1));
-
-/** What can be done about a matter, the first thing first: what is one's own is not accepted or picked up, but taken back or read. */
-function deeds(one, href) {
-  const open = (tone) => button('Open', () => { location.hash = href; }, tone);
-  if (one.reason.startsWith('baton_')) {
-    const take = (tone) => button('Pick up…', () => pickup(one.project_id, one.id, one.subject), tone);
-    return isMe(one.from) && one.to && !isMe(one.to) ? [open(), ' ', take('quiet')] : take();
-  }
-  if (one.reason === 'session_silent') return button('Reassign…', () => reassign(one.project_id, one.id, one.from));
-  if (one.reason === 'handoff_failed' || one.reason === 'handoff_stuck') return button('Try now…', () => advance(one, 'retry', 'Try now'));
-  if (one.reason === 'handoff_starving' || one.reason === 'handoff_waiting') return isSentByMe(one) && !isMe(one.to) ? button('Cancel…', () => advance(one, 'cancel', 'Cancel', true), 'risky') : button('Accept…', () => advance(one, 'accept', 'Accept'));
-  if (one.reason === 'handoff_returned') return isMe(one.from) ? [button('Leave anew…', () => leaveAnew(one.id)), ' ', open('quiet')] : open();
-  if (/^(message|ack)_/.test(one.reason) && isSentByMe(one) && !isMe(one.to)) return open();
-  if (one.reason.startsWith('task_') && one.blocked) return button('Open again…', () => openAgain(one.project_id, one.id, one.subject));
-  if (one.reason.startsWith('message_')) return [button('Reply…', () => reply(one.project_id, letterOf(one))), ' ', button('Acknowledge…', () => acknowledge(one.project_id, letterOf(one)), 'quiet')];
-  if (one.reason === 'ack_late') return [button('Acknowledge…', () => acknowledge(one.project_id, letterOf(one))), ' ', button('Reply…', () => reply(one.project_id, letterOf(one)), 'quiet')];
-  return open();
-}
+/** What can be done about a matter, the first thing first; what offers nothing is read. */
+const deeds = (one, href) => rowOffers(one) || button('Open', () => { location.hash = href; });
 
 const dot = (one) => chip(one.live ? 'live' : one.fresh ? 'quiet' : 'silent', one.live ? 'good' : one.fresh ? '' : 'bad');
 const whereabouts = (one) => (one.place ? [one.place.branch, one.place.root?.split('/').at(-1)].filter(Boolean).join(' in ') : '');
@@ -196,7 +179,7 @@ function preview(heading, content) {
 function batonRow(one, view) {
   return h('li.card.matter', { key: one.baton_id, 'data-row': true },
     h('div.row', {}, state(one.state), h('h3', {}, h('a', { href: batonAt(one.project_id, one.baton_id), onfocus: () => look(one, view) }, `Baton from ${one.from}`)),
-      one.state === 'open' || one.state === 'abandoned' ? h('span.push', {}, deeds({ ...one, reason: 'baton_waiting', id: one.baton_id, subject: one.summary }, batonAt(one.project_id, one.baton_id))) : null),
+      one.state === 'open' || one.state === 'abandoned' ? h('span.push', {}, rowOffers({ ...one, id: one.baton_id, subject: one.summary })) : null),
     one.summary ? h('p.words', {}, one.summary) : null,
     h('p.meta', {}, toProject(one.project_id), ' · ', one.to ? `for ${one.to} · ` : '', one.holder ? `held by ${one.holder} · ` : '', ago(one.created_at)));
 }
@@ -204,7 +187,7 @@ function batonRow(one, view) {
 const batons = {
   title: 'Batons',
   questions: ([key = '', project = ''], state) => ({
-    pages: pages((cursor) => question(project ? at(project, '/batons') : '/batons', { all: project ? null : true, state: key, limit: 50, cursor }, onWaiting(project)), state),
+    pages: pages((cursor) => question(project ? at(project, '/batons') : '/batons', { all: project ? null : true, identity: me(), state: key, limit: 50, cursor }, onWaiting(project)), state),
     left: state.look ? question(`/sessions/${part(state.look.session_id)}/handoff`, { project: state.look.project_id }) : null,
   }),
   draw: (data, [key = '', project = ''], state) => {
@@ -216,21 +199,20 @@ const batons = {
 };
 
 function handoffRow(one, view) {
-  // What one offered to others is taken back and not accepted.
-  const [verb, label, risky] = actionsOf(one).find((row) => !row[2]) || (one.state === 'offered' && actionsOf(one)[0]) || [];
+  const offers = rowOffers(one);
   const said = ENDS[one.state] ? one.ended?.why || one.result : null;
   return h('li.card.matter', { key: one.handoff_id, 'data-row': true },
     h('div.row', {}, state(one.state), h('h3', {}, h('a', { href: `#/handoff/${part(one.handoff_id)}`, onfocus: () => look(one, view) }, one.subject)),
-      verb ? h('span.push', {}, button(`${label}…`, () => advance(one, verb, label, risky), risky ? 'risky' : '')) : null),
+      offers ? h('span.push', {}, offers) : null),
     one.last_error ? h('p.error', {}, one.last_error) : null,
     said ? h('p.words', {}, `“${said}”`) : null,
-    h('p.meta', {}, toProject(one.from_project_id), ' → ', toProject(one.to_project_id), ` · from ${one.from_identity} · `, one.ended ? `${one.state} by ${one.ended.by} · ` : one.accepted_by ? `accepted by ${one.accepted_by} · ` : '', ago(one.created_at)));
+    h('p.meta', {}, toProject(one.from_project_id), ' → ', toProject(one.to_project_id), ` · from ${one.from_identity} · `, one.ended ? `${one.state} by ${one.ended.by} · ` : one.accepted_by ? `accepted by ${one.accepted_by} · ` : '', ago(/^(declined|expired)$/.test(one.state) ? one.updated_at : one.created_at)));
 }
 
 const handoffs = {
   title: 'Hand-offs',
   questions: ([key = ''], state) => ({
-    pages: pages((cursor) => question('/handoffs', { all: true, state: key, limit: 50, cursor }, onWaiting()), state),
+    pages: pages((cursor) => question('/handoffs', { all: true, actions: true, identity: me(), state: key, limit: 50, cursor }, onWaiting()), state),
     one: state.look ? question(`/handoffs/${part(state.look.handoff_id)}`, {}, onWaiting()) : null,
   }),
   draw: (data, [key = ''], view) => {

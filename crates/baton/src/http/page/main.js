@@ -1,11 +1,11 @@
 // The page's views by address, brought up to date when the address or the ledger changes.
 
-const VIEWS = { '': inbox, agents, batons, handoffs, projects, project, sessions, session, baton, handoff, task, mail, transcripts, transcript, search, thread, shares, ledger, fleet };
+const VIEWS = { '': inbox, agents, batons, handoffs, projects, project, tasks, sessions, session, baton, handoff, task, mail, transcripts, transcript, search, thread, shares, ledger, fleet };
 const NAV = [['', 'Inbox'], ['agents', 'Agents'], ['batons', 'Batons'], ['handoffs', 'Hand-offs'], ['projects', 'Projects'], ['transcripts', 'Transcripts'], ['fleet', 'Server']];
 
 /** What is not there where an address names nothing, and the list that has the others. */
 const LISTS = { project: ['project', 'projects'], sessions: ['project', 'projects'], ledger: ['project', 'projects'], shares: ['project', 'projects'], session: ['session', 'agents'], baton: ['baton', 'batons'], handoff: ['hand-off', 'handoffs'],
-  task: ['task', 'projects'], mail: ['message', ''], thread: ['thread', 'agents'], transcript: ['transcript', 'transcripts'] };
+  task: ['task', 'projects'], tasks: ['project', 'projects'], mail: ['message', ''], thread: ['thread', 'agents'], transcript: ['transcript', 'transcripts'] };
 
 /** What a view remembers while its address is shown, or gone back to. */
 const viewStates = new Map();
@@ -65,7 +65,7 @@ async function draw() {
   }
   if (!viewStates.has(location.hash)) viewStates.set(location.hash, {});
   const state = viewStates.get(location.hash);
-  if (isNew) state.rows = null;
+  if (isNew) state.rows = state.board = null;
   let content;
   try {
     content = view.draw(await answersOf(view, params, state, mine, isNew), params, state);

@@ -1,9 +1,11 @@
 // Search over everything: the server finds it, newest first.
 
 const WAYS = { handoff: (_, id) => `#/handoff/${part(id)}`, message: (project, id) => `#/mail/${project}/${part(id)}` };
+WAYS.comment = (project, id) => `#/task/${project}/${part(id)}`;
+WAYS.lease = (project) => `#/project/${project}/paths`;
 for (const kind of ['task', 'baton', 'session']) WAYS[kind] = (project, id) => `#/${kind}/${project}/${part(id)}`;
 
-const SEARCHED = 'All words must occur in one of these: a project’s name, a task’s title or description, a baton’s summary, a checkpoint, a note, a decision with its reason, a memory, the subject of a message or a hand-off, a name. The texts of messages, hand-offs and packets are not searched.';
+const SEARCHED = 'All words must occur in one of these: a project’s name, a task’s title, description or comment, the paths or the reason of a lease, a baton’s summary, a checkpoint, a note, a decision with its reason, a memory, the subject of a message or a hand-off, a name. The texts of messages, hand-offs and packets are not searched.';
 
 const search = {
   title: 'Search',

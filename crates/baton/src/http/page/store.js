@@ -34,7 +34,7 @@ async function fetchAnswer(asked) {
   const { request } = held;
   const isLatest = () => held.request === request;
   try {
-    const data = await api('GET', asked.path, asked.fields, { root: asked.root });
+    const data = await api('GET', asked.path, asked.fields, { root: asked.root, exact: asked.exact });
     if (isLatest()) Object.assign(held, { data, error: null });
   } catch (error) {
     if (isLatest()) held.error = error;

@@ -23,7 +23,7 @@ const session = {
 const baton = {
   title: 'Baton',
   questions: ([project, id], _, data) => ({
-    one: question(`/batons/${part(id)}`, { project }, onWaiting(project)),
+    one: question(`/batons/${part(id)}`, { project, identity: me() }, onWaiting(project)),
     giver: data.one ? question(`/sessions/${part(data.one.session_id)}`, { project }) : null,
     left: data.one ? question(`/sessions/${part(data.one.session_id)}/handoff`, { project }) : null,
     taker: data.one?.taken_by ? question(`/sessions/${part(data.one.taken_by)}`, { project }, null, { optional: true }) : null,
@@ -34,10 +34,10 @@ const baton = {
     const free = one.state === 'open' || one.state === 'abandoned';
     const way = giver?.way || [];
     return [
-      h('div.row', {}, h('h1', {}, one.summary || 'Baton'), state(one.state), h('span.push', {}, free ? [button('Pick up…', () => pickup(project, one.baton_id, one.summary), 'main'), ' '] : null, button('Share…', () => share(project, one.baton_id, 'baton', one.summary), 'quiet'))),
+      h('div.row', {}, h('h1', {}, one.summary || 'Baton'), state(one.state), h('span.push', {}, offersOf({ ...one, id: one.baton_id, subject: one.summary }).map(({ label, risky, run }) => [button(`${label}…`, run, risky ? 'risky' : 'main'), ' ']), button('Share…', () => share(project, one.baton_id, 'baton', one.summary), 'quiet'))),
       facts([['Project', toProject(project)], ['Left by', toSession(project, one.session_id, one.from)], ['When', ago(one.created_at)], ['For', one.to], ['Held by', one.holder],
         [isBack ? 'Given back by' : 'Taken by', one.taken_by ? toSession(project, one.taken_by, takerName) : null], ['Taken', one.taken_at ? ago(one.taken_at) : null],
-        ['Finished', one.finished ? 'nothing is left to do' : null], ['Went on as', one.spent_by ? toBaton(project, one.spent_by, 'the next baton') : null], ['Thread', h('a', { href: `#/thread/${part(project)}/${part(one.baton_id)}` }, 'the whole story')], ['In a terminal', free ? command(`baton pickup --handoff ${one.baton_id.slice(0, 13)} --project ${project}`) : null]]),
+        ['Withdrawn', one.withdrawn ? [`by ${one.withdrawn.by}, `, ago(one.withdrawn.at), one.withdrawn.why ? `: ${one.withdrawn.why}` : ''] : null], ['Finished', one.finished && !one.withdrawn ? 'nothing is left to do' : null], ['Went on as', one.spent_by ? toBaton(project, one.spent_by, 'the next baton') : null], ['Thread', h('a', { href: `#/thread/${part(project)}/${part(one.baton_id)}` }, 'the whole story')], ['In a terminal', free ? command(`baton pickup --handoff ${one.baton_id.slice(0, 13)} --project ${project}`) : null]]),
       h('h2', {}, 'Its way so far'),
       h('ol', {}, way.map((station) => h('li', {}, toSession(project, station.session_id, station.identity), ' · ', ago(station.started_at))),
         one.taken_by && !isBack ? h('li', {}, toSession(project, one.taken_by, takerName)) : null),
@@ -82,25 +82,60 @@ async function reassign(project, id, identity) {
   }, true);
 }
 
-const ACTIONS = {
-  offered: [['accept', 'Accept', false], ['decline', 'Decline', true], ['cancel', 'Cancel', true]],
-  accepted: [['complete', 'Complete', false], ['cancel', 'Cancel', true]],
-  planned: [['retry', 'Try now', false], ['cancel', 'Cancel', true]],
-  pending: [['retry', 'Try now', false], ['cancel', 'Cancel', true]],
-  failed: [['retry', 'Try now', false], ['cancel', 'Cancel', true]],
+/** What the buttons of actions are called, whether one ends something, and what it does. Which of them a thing offers to whom, the server says. */
+const ACTS = {
+  pick_up: ['Pick up', false, (one) => pickup(one.project_id, one.id, one.subject)],
+  withdraw: ['Withdraw', true, (one, owner) => withdraw(one, owner)],
+  reassign: ['Reassign', false, (one) => reassign(one.project_id, one.id, one.from)],
+  accept: ['Accept', false, (one) => advance(one, 'accept', 'Accept')],
+  take_over: ['Take over', false, (one) => takeOver(one)],
+  decline: ['Decline', true, (one) => advance(one, 'decline', 'Decline', true)],
+  complete: ['Complete', false, (one, owner) => advance(one, 'complete', owner ? `Complete for ${owner}` : 'Complete', Boolean(owner), owner)],
+  cancel: ['Cancel', true, (one, owner) => advance(one, 'cancel', owner ? `Cancel for ${owner}` : 'Cancel', true, owner)],
+  retry: ['Try now', false, (one) => advance(one, 'retry', 'Try now')],
+  leave_anew: ['Leave anew', false, (one) => leaveAnew(one.handoff_id || one.id)],
+  reply: ['Reply', false, (one) => reply(one.project_id, letterOf(one))],
+  acknowledge: ['Acknowledge', false, (one) => acknowledge(one.project_id, letterOf(one))],
+  reopen: ['Open again', false, (one) => openAgain(one.project_id, one.id, one.subject)],
 };
+
+/** The actions of a thing that the page can do: what is another's is an operator's act. */
+const offersOf = (one) => (one.actions || []).filter(({ action }) => ACTS[action]).map(({ action, in_place_of: owner }) => {
+  const [word, ends, run] = ACTS[action];
+  return { action, owner, risky: ends || Boolean(owner), label: owner ? `${word} for ${owner}` : word, run: () => run(one, owner) };
+});
+
+/** The buttons of a page: everything that is offered. */
+const offerButtons = (one) => offersOf(one).map(({ action, label, risky, run }) => [button(action === 'leave_anew' || action === 'take_over' ? `${label}…` : label, run, risky ? 'risky' : 'main'), ' ']);
+
+/** The buttons of a row: the first thing that is the viewer's own business, and a second that ends nothing. Work that has begun is ended on its page. */
+function rowOffers(one) {
+  const [first, second] = offersOf(one).filter(({ owner, risky }) => !owner && !(risky && one.state === 'accepted'));
+  if (!first) return null;
+  return [button(`${first.label}…`, first.run, first.risky ? 'risky' : ''), second && !second.risky ? [' ', button(`${second.label}…`, second.run, 'quiet')] : null];
+}
 
 /** How a hand-off ended, with the word for what was said. */
 const ENDS = { declined: 'Reason', cancelled: 'Reason', expired: 'Reason', completed: 'Result' };
 
-/** What the one who looks may do: to complete is for who accepted it, to take back for who sent it; else an operator may, with a reason. */
-function actionsOf(one) {
-  // What one sent to others is theirs to accept.
-  const isSent = one.state === 'offered' && isMe(one.from_identity) && !isMe(one.to_identity);
-  return (ACTIONS[one.state] || []).filter(([verb]) => !isSent || verb === 'cancel').map(([verb, label, risky]) => {
-    const owner = verb === 'complete' ? one.accepted_by : verb === 'cancel' ? one.from_identity : null;
-    return owner && me() && !isMe(owner) ? [verb, `${label} for ${owner}`, true, owner] : [verb, label, risky];
+/** Takes over a hand-off that another accepted and left. */
+function takeOver(one) {
+  ask(`Take over: ${one.subject}`, [h('p', {}, 'You register a session under this name in the receiver’s project and hold what was accepted.'), nameField()], 'Take over', async (given) => {
+    const taken = await api('POST', at(one.to_project_id, '/pickup'), { identity: given.identity, handoff_id: one.handoff_id });
+    notice(`${taken.identity} has taken it over.`);
+    location.hash = sessionAt(taken.project_id, taken.session_id);
   });
+}
+
+/** Takes back a baton that was left: it is offered to nobody, and stays readable. */
+function withdraw(one, owner = null) {
+  const id = one.baton_id || one.id;
+  ask(`Withdraw: ${one.subject || one.summary || 'baton'}`, [h('p', {}, owner ? `${owner} left it: an operator takes it back in their place, and the reason is written down.` : 'It is offered to nobody any more, and stays readable.'), nameField(),
+    field('Why', 'why', { required: Boolean(owner), maxlength: 200 })], 'Withdraw', async (given) => {
+    await api('POST', `/batons/${part(id)}/withdraw`, { ...given, project: one.project_id, force: owner ? true : null });
+    notice('The baton is withdrawn.');
+    renewAll();
+  }, true);
 }
 
 function advance(one, verb, label, risky = false, owner = null) {
@@ -165,8 +200,11 @@ const seenHere = new Set();
 async function markSeen(one) {
   if (!isMe(one.from_identity) || !/^(declined|expired)$/.test(one.state) || seenHere.has(one.handoff_id)) return;
   seenHere.add(one.handoff_id);
+  // The server may have noted it with the answer: whatever list of matters is shown next is asked for anew.
+  const forget = () => { for (const [key, held] of answers) if (/^[^{]*\/attention\{/.test(key)) held.dirty = true; };
+  forget();
   try { await api('POST', `/handoffs/${part(one.handoff_id)}/seen`, { identity: me() }); } catch { return; }
-  for (const [key, held] of answers) if (/^[^{]*\/attention\{/.test(key)) held.dirty = true;
+  forget();
 }
 
 /** What the steps that take a hand-off back are called. */
@@ -174,14 +212,13 @@ const STEP_WORDS = { undo_session: 'session taken back', undo_memory: 'note with
 
 const handoff = {
   title: 'Hand-off',
-  questions: ([id], _, data) => ({ one: question(`/handoffs/${part(id)}`, {}, (event) => event.kind === 'other' || event.kind === 'handoff' ? !data.one?.from_project_id || [data.one.from_project_id, data.one.to_project_id].includes(event.project_id) : false) }),
+  questions: ([id], _, data) => ({ one: question(`/handoffs/${part(id)}`, { actions: true, identity: me() }, (event) => event.kind === 'other' || event.kind === 'handoff' ? !data.one?.from_project_id || [data.one.from_project_id, data.one.to_project_id].includes(event.project_id) : false) }),
   draw: ({ one }) => {
     markSeen(one);
     const steps = one.steps || [];
     return [
       h('div.row', {}, h('h1', {}, one.subject), state(one.state)),
-      h('div.row', {}, actionsOf(one).map(([verb, label, risky, owner]) => button(label, () => advance(one, verb, label, risky, owner), risky ? 'risky' : 'main')),
-        /^(declined|expired)$/.test(one.state) ? button('Leave anew…', () => leaveAnew(one.handoff_id), 'main') : null),
+      h('div.row', {}, offerButtons(one)),
       one.last_error ? h('p.error', {}, one.last_error) : null,
       handoffFacts(one),
       steps.length ? [h('h2', {}, 'Steps'), h('ul.feed', {}, steps.map((step) => h('li', {}, h('span', {}, state(step.state)), h('span', {}, STEP_WORDS[step.step] || step.step), h('span', {}, step.last_error || ''))))] : null,

@@ -8,7 +8,21 @@ const TOP = 30;
 /** A drawing of few sessions still fills the page. */
 const FULL = 840;
 
-function timeline(project, sessions) {
+/** The lanes of agents that ended are one line, which opens them. */
+const FOLDED_FROM = 4;
+
+function timeline(project, sessions, view = {}) {
+  const isOpen = new Set(sessions.filter((one) => !one.released_at).map((one) => one.identity));
+  // The agents of the newest sessions are drawn in any case: a project in which nobody works has a way, too.
+  const newest = new Set([...new Set(sessions.map((one) => one.identity))].slice(0, FOLDED_FROM));
+  const ended = [...new Set(sessions.map((one) => one.identity))].filter((name) => !isOpen.has(name) && !newest.has(name));
+  const isFolded = ended.length > 1 && !view.lanes;
+  const drawn = isFolded ? sessions.filter((one) => !ended.includes(one.identity)) : sessions;
+  const fold = ended.length > 1 ? h('p', {}, h('button.more', { type: 'button', 'aria-expanded': String(!isFolded), onclick: () => { view.lanes = isFolded; draw(); } }, isFolded ? `${ended.length} more agents, whose sessions ended: show their lanes` : 'Fold the lanes of agents that ended')) : null;
+  return [lanesOf(project, drawn), fold];
+}
+
+function lanesOf(project, sessions) {
   const shown = [...sessions].reverse();
   const now = Date.now();
   const lanes = [...new Set(shown.map((one) => one.identity))];

@@ -12,6 +12,7 @@ mod figures;
 mod glance;
 mod hidden;
 mod names;
+mod overview;
 mod pictures;
 mod places;
 mod rows;

@@ -112,6 +112,7 @@ fn two_thousand_sessions_and_five_thousand_tasks_are_still_a_page() {
     };
     fill(&server, &task, 5000);
     let tab = Tab::open(&browser, &server.address, "project/shop", WIDE);
+    tab.click_on("document.querySelector('main button[aria-expanded=false]')");
     tab.until("document.querySelectorAll('svg .stint').length >= 60");
     for look in [WIDE, NARROW, Look { width: 2560, dark: true }] {
         tab.look(look);

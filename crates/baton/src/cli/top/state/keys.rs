@@ -1,7 +1,7 @@
 //! What a key means in a list, in a thing that is shown, in a filter and in a prompt.
 
-use super::super::act::{Action, ActionKind};
-use super::{Key, KeyEffect, Listing, Prompt, State, Target, View};
+use super::super::act::{self, Action};
+use super::{Key, KeyEffect, Listing, Noun, Prompt, State, Target, View};
 
 impl State {
     /// Takes a key.
@@ -70,12 +70,12 @@ impl State {
                 return self.undo.take().map_or(KeyEffect::Stay, |undo| KeyEffect::Act(Action::Undo(undo)));
             }
             _ => {
-                let verb = target.as_ref().and_then(|target| ActionKind::of(letter, target));
-                match (verb, target) {
-                    (Some(verb), Some(target)) => {
-                        self.prompt = Some(Prompt::new(verb, target, &self.identity));
+                let offered = target.as_ref().and_then(|target| act::of_letter(letter, target)).cloned();
+                match (offered, target) {
+                    (Some(offered), Some(target)) => {
+                        self.prompt = Some(Prompt::new(offered, target, &self.identity));
                     }
-                    _ => self.message = ActionKind::absent(letter).unwrap_or_default(),
+                    _ => self.message = act::absent(letter).unwrap_or_default(),
                 }
             }
         }
@@ -92,8 +92,8 @@ impl State {
     fn enter(&mut self) -> KeyEffect {
         match self.row().map(|row| row.target.clone()) {
             None => KeyEffect::Stay,
-            Some(Target::Project { id }) => {
-                self.scope = Some(id);
+            Some(target) if target.noun == Noun::Project => {
+                self.scope = Some(target.id);
                 self.turn(View::Inbox)
             }
             Some(target) => KeyEffect::Open(target),
@@ -148,7 +148,8 @@ impl State {
                 return KeyEffect::Stay;
             }
         }
-        let field = prompt.fields.get_mut(prompt.at).map(|(_, value)| value);
+        let is_optional = prompt.fields.get(prompt.at).is_some_and(|field| field.is_optional);
+        let field = prompt.fields.get_mut(prompt.at).map(|field| &mut field.value);
         match (key, field) {
             (Key::Leave, _) => {
                 self.message = "nothing was done".to_owned();
@@ -156,13 +157,12 @@ impl State {
             }
             (Key::Letter(c), Some(value)) => value.push(c),
             (Key::Back, Some(value)) => _ = value.pop(),
-            (Key::Enter | Key::Next | Key::Down, Some(value)) if value.trim().is_empty() => {
+            (Key::Enter | Key::Next | Key::Down, Some(value)) if value.trim().is_empty() && !is_optional => {
                 self.message = "this cannot be empty; Esc leaves".to_owned();
             }
             (Key::Enter, _) if prompt.at >= last => {
-                let values: Vec<String> =
-                    prompt.fields.iter().map(|(_, value)| value.trim().to_owned()).collect();
-                return KeyEffect::Act(Action::Do { verb: prompt.verb, target: prompt.target, values });
+                let Prompt { offered, target, fields, .. } = prompt;
+                return KeyEffect::Act(Action::Do { offered, target, fields });
             }
             (Key::Enter | Key::Next | Key::Down, Some(_)) => prompt.at = (prompt.at + 1).min(last),
             (Key::Previous | Key::Up, _) => prompt.at = prompt.at.saturating_sub(1),

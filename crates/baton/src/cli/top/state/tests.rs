@@ -1,13 +1,19 @@
 //! Keys and rows of `baton top`, without a terminal.
 
 use baton_model::handoff::State as HandoffState;
+use baton_model::row_action::{HandoffParties, RowAction, Viewer, of_message, of_task};
 
 use super::super::draw;
 use super::*;
 use crate::cells::cells;
 
+fn target(noun: Noun, id: &str, actions: &[RowAction]) -> Target {
+    let actions = actions.iter().copied().map(OfferedAction::from).collect();
+    Target { noun, project_id: "shop".into(), id: id.into(), actions }
+}
+
 fn row(key: &str, words: &str) -> Row {
-    let target = Target::Baton { project_id: "shop".into(), id: key.into() };
+    let target = target(Noun::Baton, key, &[RowAction::PickUp]);
     Row {
         key: key.into(),
         cells: vec!["open".into(), "3 h".into(), words.into()],
@@ -29,6 +35,12 @@ fn state(keys: &[&str]) -> State {
     let mut state = State::new(None, Some("Ann".into()));
     state.take(listing(keys));
     state
+}
+
+/// Of what is done: the id of its target, the action, and what was typed.
+fn done(effect: &KeyEffect) -> (String, RowAction, Vec<String>) {
+    let KeyEffect::Act(Action::Do { offered, target, fields }) = effect else { panic!("{effect:?}") };
+    (target.id.clone(), offered.action, fields.iter().map(|field| field.value.clone()).collect())
 }
 
 fn typed(state: &mut State, text: &str) -> KeyEffect {
@@ -54,11 +66,7 @@ fn a_baton_is_picked_up_with_three_keys_and_nothing_happens_without_a_name() {
     let mut state = state(&["a", "b"]);
     typed(&mut state, "jp");
     let deed = state.press(Key::Enter);
-    let target = Target::Baton { project_id: "shop".into(), id: "b".into() };
-    assert_eq!(
-        deed,
-        KeyEffect::Act(Action::Do { verb: ActionKind::PickUp, target, values: vec!["Ann".into()] })
-    );
+    assert_eq!(done(&deed), ("b".to_owned(), RowAction::PickUp, vec!["Ann".to_owned()]));
     typed(&mut state, "p");
     for _ in 0..3 {
         state.press(Key::Back);
@@ -73,23 +81,22 @@ fn a_baton_is_picked_up_with_three_keys_and_nothing_happens_without_a_name() {
 
 #[test]
 fn a_name_that_is_known_is_not_typed_into() {
-    let session = Target::Session { project_id: "shop".into(), id: "s".into() };
-    let mut over = about(session.clone());
+    let mut over = about(target(Noun::Session, "s", &[RowAction::Reassign]));
     typed(&mut over, "rRita");
     let deed = over.press(Key::Enter);
     let values = vec!["Ann".to_owned(), "Rita".to_owned()];
-    assert_eq!(deed, KeyEffect::Act(Action::Do { verb: ActionKind::Reassign, target: session, values }));
+    assert_eq!(done(&deed), ("s".to_owned(), RowAction::Reassign, values));
     // Where all is filled in, letters change nothing, and who goes up changes the name.
     let mut over = state(&["a"]);
     typed(&mut over, "py");
     assert!(last_line(&over).starts_with("Enter does it"), "{}", last_line(&over));
-    let name = |state: &State| state.prompt.as_ref().map(|prompt| prompt.fields[0].1.clone());
+    let name = |state: &State| state.prompt.as_ref().map(|prompt| prompt.fields[0].value.clone());
     assert_eq!(name(&over).as_deref(), Some("Ann"));
     over.press(Key::Up);
     typed(&mut over, "a");
     assert_eq!(name(&over).as_deref(), Some("Anna"));
     assert!(matches!(over.press(Key::Enter), KeyEffect::Act(_)));
-    let mut over = about(Target::Project { id: "shop".into() });
+    let mut over = about(target(Noun::Project, "shop", &[]));
     typed(&mut over, "r");
     assert_eq!(over.message, "nothing to reassign here");
 }
@@ -117,7 +124,7 @@ fn the_filter_narrows_and_is_left_again() {
 fn a_project_narrows_every_view_until_zero() {
     let mut state = state(&[]);
     assert_eq!((typed(&mut state, "7"), state.view), (KeyEffect::Look, View::Projects));
-    let of = Row { target: Target::Project { id: "depot".into() }, ..row("depot", "") };
+    let of = Row { target: target(Noun::Project, "depot", &[]), ..row("depot", "") };
     state.take(Listing { rows: vec![of], ..listing(&[]) });
     assert_eq!((state.press(Key::Enter), state.view), (KeyEffect::Look, View::Inbox));
     assert_eq!(state.scope.as_deref(), Some("depot"));
@@ -135,7 +142,7 @@ fn a_screen_of_any_size_is_filled_and_never_overrun_with_and_without_colours() {
     let long = Detail {
         title: "baton".into(),
         lines: vec!["word ".repeat(200)],
-        target: Target::Project { id: "p".into() },
+        target: target(Noun::Project, "p", &[]),
         top: 0,
     };
     for (width, height) in [(20, 6), (80, 24), (200, 60)] {
@@ -170,34 +177,73 @@ fn last_line(state: &State) -> String {
     draw::lines(state, false, (80, 24)).pop().unwrap_or_default()
 }
 
+/// A hand-off from Mara to Ben, as an identity sees it.
+fn handoff(state: HandoffState, viewer: &str) -> Target {
+    let parties = HandoffParties { state, from: "Mara", to: Some("Ben"), accepted_by: Some("Ben") };
+    Target { actions: parties.actions(Viewer(viewer)), ..target(Noun::Handoff, "h", &[]) }
+}
+
 #[test]
 fn a_row_offers_nothing_that_would_be_refused() {
-    let of = |state| about(Target::Handoff { id: "h".into(), state });
-    for (is, letter, hint) in [
-        (HandoffState::Offered, 'p', "p pick up"),
-        (HandoffState::Failed, 't', "t try now"),
-        (HandoffState::Pending, 't', "t try now"),
+    for (is, viewer, letters, hint) in [
+        (HandoffState::Offered, "ben", "pdx", "p pick up · d decline"),
+        (HandoffState::Offered, "mara", "x", "x cancel"),
+        (HandoffState::Failed, "mara", "tx", "t try now · x cancel"),
+        (HandoffState::Pending, "mara", "tx", "t try now · x cancel"),
+        (HandoffState::Accepted, "ben", "ex", "e complete"),
+        (HandoffState::Accepted, "zoe", "pex", "p take over"),
+        (HandoffState::Declined, "mara", "n", "n leave anew"),
     ] {
-        for other in ['p', 't'] {
-            let mut state = of(is);
+        for letter in "pdextnwo".chars() {
+            let mut state = about(handoff(is, viewer));
             assert!(last_line(&state).starts_with(hint), "{is:?}: {}", last_line(&state));
-            state.press(Key::Letter(other));
-            assert_eq!(state.prompt.is_some(), letter == other, "{is:?} {other}");
+            state.press(Key::Letter(letter));
+            assert_eq!(state.prompt.is_some(), letters.contains(letter), "{is:?} {viewer} {letter}");
         }
     }
-    let mut over = of(HandoffState::Declined);
+    let mut over = about(handoff(HandoffState::Completed, "mara"));
     typed(&mut over, "pt");
     assert!(over.prompt.is_none() && last_line(&over).starts_with("j k"), "{}", last_line(&over));
-    let message = |is_asked| about(Target::Message { project_id: "p".into(), id: "m".into(), is_asked });
-    let (mut question, mut letter) = (message(true), message(false));
+    let message = |viewer| {
+        let actions = of_message("Mara", Some("Ben"), false, Viewer(viewer));
+        about(Target { actions, ..target(Noun::Message, "m", &[]) })
+    };
+    let (mut own, mut question) = (message("mara"), message("ben"));
+    typed(&mut own, "ay");
     question.press(Key::Letter('y'));
-    letter.press(Key::Letter('y'));
-    assert!(question.prompt.is_some() && letter.prompt.is_none());
+    assert!(own.prompt.is_none() && question.prompt.is_some(), "who wrote it does not answer it");
+    let task = |status| about(Target { actions: of_task(status, false), ..target(Noun::Task, "t", &[]) });
+    let (mut blocked, mut ready) = (task("blocked"), task("open"));
+    typed(&mut blocked, "c");
+    assert!(
+        blocked.prompt.is_none() && last_line(&blocked).starts_with("o open again"),
+        "{}",
+        last_line(&blocked)
+    );
+    typed(&mut blocked, "o");
+    typed(&mut ready, "c");
+    assert!(blocked.prompt.is_some() && ready.prompt.is_some());
+}
+
+#[test]
+fn what_may_stay_empty_is_left_and_what_is_anothers_needs_a_reason() {
+    let mut own = about(handoff(HandoffState::Offered, "mara"));
+    typed(&mut own, "x");
+    let deed = own.press(Key::Enter);
+    assert_eq!(done(&deed), ("h".to_owned(), RowAction::Cancel, vec!["Ann".to_owned(), String::new()]));
+    let mut other = about(handoff(HandoffState::Accepted, "zoe"));
+    typed(&mut other, "e");
+    assert_eq!(other.press(Key::Enter), KeyEffect::Stay, "the result may stay empty");
+    assert_eq!(other.press(Key::Enter), KeyEffect::Stay, "why may not");
+    assert!(other.message.contains("empty"), "{}", other.message);
+    typed(&mut other, "he is away");
+    let values = vec!["Ann".to_owned(), String::new(), "he is away".to_owned()];
+    assert_eq!(done(&other.press(Key::Enter)), ("h".to_owned(), RowAction::Complete, values));
 }
 
 #[test]
 fn a_conflict_of_leases_can_be_opened() {
-    let paths = Target::Paths { project_id: "p".into(), pattern: "src/**".into() };
+    let paths = target(Noun::Paths, "src/**", &[]);
     assert_eq!(about(paths.clone()).press(Key::Enter), KeyEffect::Open(paths));
 }
 
@@ -209,7 +255,7 @@ fn a_name_is_remembered_once_its_deed_was_done() {
     let KeyEffect::Act(deed) = state.press(Key::Enter) else { panic!("nothing is done") };
     state.set_message("`not a name` is not an identity".to_owned());
     typed(&mut state, "p");
-    assert_eq!(state.prompt.as_ref().map(|prompt| prompt.fields[0].1.as_str()), Some(""));
+    assert_eq!(state.prompt.as_ref().map(|prompt| prompt.fields[0].value.as_str()), Some(""));
     state.press(Key::Leave);
     state.finish(&deed, "done".to_owned(), None);
     assert_eq!(state.identity, "not a name", "what an operation took is a name");
@@ -240,6 +286,11 @@ fn the_reason_of_what_is_yours_is_read_whole_at_80_columns() {
     let reasons = ["* late acknowledgement", "* starving hand-off", "retried task"];
     state.take(Listing { columns, rows: reasons.map(row).to_vec(), ..listing(&[]) });
     let lines = draw::lines(&state, false, (80, 24));
+    let heading =
+        "12 in all: 1 retried task, 2 late acknowledgements, 1 lease conflict, 3 silent sessions".into();
+    state.take(Listing { heading, ..state.listing.clone() });
+    let first = draw::lines(&state, false, (80, 24)).get(1).cloned().unwrap_or_default();
+    assert!(first.ends_with("1 lease conflict, 3 …") || first.ends_with("3 silent …"), "{first}");
     for reason in reasons {
         let found = lines.iter().find(|line| line.contains(reason));
         assert!(found.is_some_and(|line| line.contains("words")), "{reason}: {lines:#?}");

@@ -1,0 +1,189 @@
+//! The rows of `baton top`: the cells of a thing, its words, what can be done about it, and the command that does the same.
+
+use baton_model::attention::{AttentionItem, Reason};
+use baton_model::id::visible;
+use baton_model::row_action::{OfferedAction, RowAction, RowSubject, of_task};
+use baton_ops::{baton, handoff, message, project, session, task};
+
+use super::super::{attention, sessions};
+use super::activity;
+use super::state::{Noun, Row, Target};
+use crate::render;
+
+impl Target {
+    /// The command of the first action that has one, else the one that shows the thing: what the text under a list says is what its
+    /// first key does.
+    fn command(&self, to: Option<&str>, otherwise: String) -> String {
+        let subject = RowSubject { project_id: &self.project_id, id: &self.id, to };
+        let first = self.actions.first().and_then(|first| first.command(&subject));
+        first.as_deref().map(visible).unwrap_or(otherwise)
+    }
+}
+
+pub(super) fn matter(item: &AttentionItem, mark: &str) -> Row {
+    let [what, age, project, people, help, words] =
+        attention::row(item).try_into().unwrap_or_else(|_| std::array::from_fn(|_| String::new()));
+    let what = format!("{mark}{what}");
+    let noun = match item.reason {
+        Reason::SessionSilent | Reason::SessionQuiet | Reason::WorkingCopyShared => Noun::Session,
+        Reason::HandoffFailed
+        | Reason::HandoffStuck
+        | Reason::HandoffStarving
+        | Reason::HandoffWaiting
+        | Reason::HandoffReturned => Noun::Handoff,
+        Reason::BatonStarving | Reason::BatonWaiting => Noun::Baton,
+        Reason::AckLate | Reason::MessageUnread | Reason::MessageWaiting => Noun::Message,
+        Reason::TaskRetried | Reason::TaskBlocked => Noun::Task,
+        Reason::LeaseConflict => Noun::Paths,
+    };
+    let id = if noun == Noun::Paths { &item.subject } else { &item.id };
+    let target =
+        Target { noun, project_id: item.project_id.clone(), id: id.clone(), actions: item.actions.clone() };
+    Row {
+        key: format!("{} {}", item.reason.as_str(), item.id),
+        cells: vec![what, age, project, people, words.clone()],
+        about: [words, target.command(item.to.as_deref(), help)],
+        target,
+    }
+}
+
+pub(super) fn agent(of: &session::HistoryRow, project_id: Option<&str>) -> Row {
+    let [_, _, identity, surface, state, heard, words] =
+        sessions::row(of).try_into().unwrap_or_else(|_| std::array::from_fn(|_| String::new()));
+    let project_id = of.project_id.as_deref().or(project_id).unwrap_or_default().to_owned();
+    let session = &of.session;
+    let branch = session.copy.as_ref().and_then(|copy| copy.branch.as_deref()).map(visible);
+    let id = session.session_id.clone();
+    let project = visible(&project_id);
+    let target = Target {
+        noun: Noun::Session,
+        project_id,
+        id,
+        actions: vec![OfferedAction::from(RowAction::Reassign)],
+    };
+    Row {
+        key: target.id.clone(),
+        cells: vec![
+            identity,
+            state,
+            project,
+            surface,
+            heard,
+            branch.unwrap_or_default(),
+            activity::blocks(&of.activity),
+            words.clone(),
+        ],
+        about: [activity::usage_line(of, words), target.command(None, String::new())],
+        target,
+    }
+}
+
+pub(super) fn baton_row(of: &baton::Row, viewer: &str) -> Row {
+    let target = Target {
+        noun: Noun::Baton,
+        project_id: of.project_id.clone(),
+        id: of.baton_id.clone(),
+        actions: of.actions_for(viewer),
+    };
+    let words = visible(&of.summary);
+    let show = format!("baton batons show {}", render::short_id(&of.baton_id));
+    Row {
+        key: target.id.clone(),
+        cells: vec![
+            of.state.as_str().to_owned(),
+            render::time_ago(of.created_at),
+            visible(&of.project_id),
+            visible(&of.from),
+            of.to.as_deref().map(visible).unwrap_or_default(),
+            words.clone(),
+        ],
+        about: [words, target.command(None, show)],
+        target,
+    }
+}
+
+pub(super) fn handoff_row(of: &handoff::Row, viewer: &str) -> Row {
+    let view = &of.handoff;
+    let words = match &view.last_error {
+        Some(error) => format!("{}: {}", visible(&view.subject), visible(error)),
+        None => visible(&view.subject),
+    };
+    let target = Target {
+        noun: Noun::Handoff,
+        project_id: view.to_project_id.clone(),
+        id: view.handoff_id.clone(),
+        actions: of.actions_for(viewer),
+    };
+    let show = format!("baton handoff show {}", render::short_id(&view.handoff_id));
+    Row {
+        key: target.id.clone(),
+        cells: vec![
+            view.state.as_str().to_owned(),
+            render::time_ago(view.stands_since()),
+            visible(&view.from_project_id),
+            visible(&view.to_project_id),
+            words.clone(),
+        ],
+        about: [words, target.command(None, show)],
+        target,
+    }
+}
+
+pub(super) fn task_row(of: &task::Row, project_id: &str) -> Row {
+    let view = &of.task;
+    let is_blocked = view.blocked == Some(true);
+    let state = if is_blocked { "blocked" } else { view.status.as_str() };
+    let title = visible(&view.title);
+    let target = Target {
+        noun: Noun::Task,
+        project_id: project_id.to_owned(),
+        id: view.id.clone(),
+        actions: of_task(&view.status, is_blocked),
+    };
+    let show = format!("baton task show {} --project {}", visible(&view.id), visible(project_id));
+    Row {
+        key: target.id.clone(),
+        cells: vec![
+            visible(&view.id),
+            visible(state),
+            format!("P{}", view.priority),
+            view.agent_role.as_deref().map(visible).unwrap_or_default(),
+            view.assignee.as_deref().map(visible).unwrap_or_default(),
+            title.clone(),
+        ],
+        about: [title, target.command(None, show)],
+        target,
+    }
+}
+
+pub(super) fn thread_row(of: &message::ThreadRow, project_id: &str) -> Row {
+    let people: Vec<String> = of.people.iter().map(|name| visible(name)).collect();
+    let subject = visible(&of.subject);
+    let target = Target {
+        noun: Noun::Message,
+        project_id: project_id.to_owned(),
+        id: of.message_id.clone(),
+        actions: vec![OfferedAction::from(RowAction::Reply)],
+    };
+    Row {
+        key: of.thread_id.clone(),
+        cells: vec![
+            if of.waiting > 0 { of.waiting.to_string() } else { String::new() },
+            render::time_ago(of.last_at),
+            people.join(", "),
+            subject.clone(),
+        ],
+        about: [subject, target.command(None, String::new())],
+        target,
+    }
+}
+
+pub(super) fn project_row(of: &project::Row) -> Row {
+    let id = of.project.project_id.clone();
+    Row {
+        key: id.clone(),
+        cells: vec![id.clone(), of.roots.first().cloned().unwrap_or_default()],
+        about: [String::new(), format!("baton status --project {id}")],
+        target: Target { noun: Noun::Project, project_id: id.clone(), id, actions: Vec::new() },
+    }
+}

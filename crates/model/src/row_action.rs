@@ -1,0 +1,259 @@
+//! What can be done about a row: the one table for the inbox, the lists, the page and `baton top`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::handoff;
+use crate::id::{identity_key, short};
+use crate::message::ROLE;
+use crate::shell::shell_word;
+
+/// Something that a person can do about a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RowAction {
+    /// Take a baton.
+    PickUp,
+    /// Take back a baton that was left.
+    Withdraw,
+    /// Give a session's work to another.
+    Reassign,
+    /// Take a hand-off that is offered.
+    Accept,
+    /// Take over a hand-off that another accepted and left.
+    TakeOver,
+    /// Say no to a hand-off.
+    Decline,
+    /// Finish a hand-off.
+    Complete,
+    /// Take a hand-off back.
+    Cancel,
+    /// Drive a hand-off on.
+    Retry,
+    /// Send once more what came back.
+    LeaveAnew,
+    /// Answer a message.
+    Reply,
+    /// Say that a message was read.
+    Acknowledge,
+    /// Open a task that was given up.
+    Reopen,
+    /// Claim a task.
+    Claim,
+}
+
+/// An action that a row offers to the one who looks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OfferedAction {
+    /// The action.
+    pub action: RowAction,
+    /// Whose it is: an operator does it in their place, with a reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_place_of: Option<String>,
+}
+
+impl From<RowAction> for OfferedAction {
+    fn from(action: RowAction) -> Self {
+        Self { action, in_place_of: None }
+    }
+}
+
+/// Who looks: the key of an identity, or nobody in particular.
+#[derive(Debug, Clone, Copy)]
+pub struct Viewer<'a>(pub &'a str);
+
+impl Viewer<'_> {
+    fn is(self, name: Option<&str>) -> bool {
+        !self.0.is_empty() && name.is_some_and(|name| identity_key(name) == self.0)
+    }
+
+    /// An action that is the business of one identity.
+    fn of_owner(self, action: RowAction, owner: Option<&str>) -> OfferedAction {
+        let is_anothers = !self.0.is_empty() && owner.is_some() && !self.is(owner);
+        OfferedAction { action, in_place_of: owner.filter(|_| is_anothers).map(str::to_owned) }
+    }
+}
+
+/// What decides about a hand-off.
+#[derive(Debug, Clone, Copy)]
+pub struct HandoffParties<'a> {
+    /// Where it stands.
+    pub state: handoff::State,
+    /// The identity that sent it.
+    pub from: &'a str,
+    /// The identity that it is for.
+    pub to: Option<&'a str>,
+    /// The identity that accepted it.
+    pub accepted_by: Option<&'a str>,
+}
+
+impl HandoffParties<'_> {
+    /// What can be done about it, the first thing first.
+    pub fn actions(&self, viewer: Viewer<'_>) -> Vec<OfferedAction> {
+        use handoff::State;
+        let is_sender = viewer.is(Some(self.from));
+        let cancel = || viewer.of_owner(RowAction::Cancel, Some(self.from));
+        match self.state {
+            State::Planned | State::Pending | State::Failed => vec![RowAction::Retry.into(), cancel()],
+            // What one sent to others is theirs to accept.
+            State::Offered if is_sender && !viewer.is(self.to) => vec![cancel()],
+            State::Offered => vec![RowAction::Accept.into(), RowAction::Decline.into(), cancel()],
+            State::Accepted => {
+                let complete = viewer.of_owner(RowAction::Complete, self.accepted_by);
+                let take_over = OfferedAction::from(RowAction::TakeOver);
+                match (viewer.is(self.accepted_by), is_sender) {
+                    (true, _) => vec![complete, cancel()],
+                    (false, true) => vec![cancel(), complete],
+                    (false, false) if viewer.0.is_empty() => vec![complete, cancel(), take_over],
+                    (false, false) => vec![take_over, complete, cancel()],
+                }
+            }
+            State::Declined | State::Expired if is_sender || viewer.0.is_empty() => {
+                vec![RowAction::LeaveAnew.into()]
+            }
+            State::Declined | State::Expired | State::Completed | State::Cancelled => Vec::new(),
+        }
+    }
+}
+
+/// What can be done about a baton that waits: one's own for another is taken back and not picked up.
+pub fn of_baton(from: &str, to: Option<&str>, viewer: Viewer<'_>) -> Vec<OfferedAction> {
+    let withdraw = viewer.of_owner(RowAction::Withdraw, Some(from));
+    let pick_up = OfferedAction::from(RowAction::PickUp);
+    match viewer.is(Some(from)) && to.is_some() && !viewer.is(to) {
+        true => vec![withdraw, pick_up],
+        false => vec![pick_up, withdraw],
+    }
+}
+
+/// What can be done about a message: who wrote it to another neither answers nor acknowledges it.
+pub fn of_message(from: &str, to: Option<&str>, is_late: bool, viewer: Viewer<'_>) -> Vec<OfferedAction> {
+    if viewer.is(Some(from)) && !viewer.is(to) {
+        return Vec::new();
+    }
+    let mut actions = vec![RowAction::Reply.into(), RowAction::Acknowledge.into()];
+    if is_late {
+        actions.reverse();
+    }
+    actions
+}
+
+/// What can be done about a task: one that was given up is opened again, one that is ready is claimed.
+pub fn of_task(status: &str, is_blocked: bool) -> Vec<OfferedAction> {
+    match (status, is_blocked) {
+        ("blocked", _) => vec![RowAction::Reopen.into()],
+        ("open", false) => vec![RowAction::Claim.into()],
+        _ => Vec::new(),
+    }
+}
+
+/// What an action is about, for its command.
+#[derive(Debug, Clone, Copy)]
+pub struct RowSubject<'a> {
+    /// The project in which it is done: of a hand-off, the receiver's.
+    pub project_id: &'a str,
+    /// Id of the baton, session, hand-off, message or task.
+    pub id: &'a str,
+    /// For whom a message is.
+    pub to: Option<&'a str>,
+}
+
+impl OfferedAction {
+    /// The command that does the same; none where there is no such command.
+    pub fn command(&self, subject: &RowSubject<'_>) -> Option<String> {
+        let RowSubject { project_id, id, to } = *subject;
+        let brief = short(id);
+        let within = format!("--project {project_id}");
+        // Nobody acts under the address of a role: whoever has it says its own name.
+        let receiver = to.filter(|to| !to.starts_with(ROLE)).map(|to| format!(" --as {}", shell_word(to)));
+        let receiver = receiver.unwrap_or_default();
+        let command = match self.action {
+            RowAction::PickUp | RowAction::Accept | RowAction::TakeOver => {
+                format!("baton pickup --handoff {brief} {within}")
+            }
+            RowAction::Withdraw => format!("baton batons withdraw {brief} {within}"),
+            RowAction::Reassign => format!("baton reassign {brief} --to NAME {within}"),
+            RowAction::Decline => format!("baton handoff decline {brief}"),
+            RowAction::Complete => format!("baton handoff complete {brief}"),
+            RowAction::Cancel => format!("baton handoff cancel {brief}"),
+            RowAction::Retry => format!("baton handoff retry {brief}"),
+            RowAction::LeaveAnew => return None,
+            RowAction::Reply => {
+                format!("baton mail send{receiver} --reply-to {id} {within} --text '…'")
+            }
+            RowAction::Acknowledge => format!("baton mail ack {brief}{receiver} {within}"),
+            RowAction::Reopen => format!("baton task update {id} --status open {within}"),
+            RowAction::Claim => format!("baton task claim {id} {within}"),
+        };
+        let force = if self.in_place_of.is_some() { " --force --why '…'" } else { "" };
+        Some(format!("{command}{force}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(actions: &[OfferedAction]) -> Vec<String> {
+        let word = |one: &OfferedAction| {
+            let action = serde_json::to_value(one.action).expect("a word");
+            let place = one.in_place_of.as_deref().map(|who| format!(" for {who}")).unwrap_or_default();
+            format!("{}{place}", action.as_str().unwrap_or_default())
+        };
+        actions.iter().map(word).collect()
+    }
+
+    #[test]
+    fn what_one_sent_is_taken_back_and_what_one_got_is_answered() {
+        use handoff::State;
+        let of = |state, viewer| {
+            let parties = HandoffParties { state, from: "Mara", to: Some("Ben"), accepted_by: Some("Ben") };
+            words(&parties.actions(Viewer(viewer))).join(", ")
+        };
+        for (state, viewer, expected) in [
+            (State::Offered, "mara", "cancel"),
+            (State::Offered, "ben", "accept, decline, cancel for Mara"),
+            (State::Offered, "", "accept, decline, cancel"),
+            (State::Accepted, "ben", "complete, cancel for Mara"),
+            (State::Accepted, "mara", "cancel, complete for Ben"),
+            (State::Accepted, "zoe", "take_over, complete for Ben, cancel for Mara"),
+            (State::Failed, "mara", "retry, cancel"),
+            (State::Failed, "zoe", "retry, cancel for Mara"),
+            (State::Declined, "mara", "leave_anew"),
+            (State::Expired, "zoe", ""),
+            (State::Completed, "mara", ""),
+        ] {
+            assert_eq!(of(state, viewer), expected, "{state:?} {viewer}");
+        }
+    }
+
+    #[test]
+    fn a_baton_a_message_and_a_task_offer_what_is_not_refused() {
+        let baton = |to, viewer| words(&of_baton("Mara", to, Viewer(viewer))).join(", ");
+        assert_eq!(baton(None, "mara"), "pick_up, withdraw");
+        assert_eq!(baton(Some("Ben"), "mara"), "withdraw, pick_up");
+        assert_eq!(baton(Some("Ben"), "ben"), "pick_up, withdraw for Mara");
+        let message = |late, viewer| words(&of_message("Mara", Some("Ben"), late, Viewer(viewer))).join(", ");
+        assert_eq!(message(false, "mara"), "");
+        assert_eq!(
+            (message(false, "ben"), message(true, "")),
+            ("reply, acknowledge".into(), "acknowledge, reply".into())
+        );
+        let task = |status, blocked| words(&of_task(status, blocked)).join(", ");
+        assert_eq!([task("blocked", true), task("open", true), task("open", false)], ["reopen", "", "claim"]);
+        assert_eq!(task("in_progress", false), "");
+    }
+
+    #[test]
+    fn the_command_of_an_action_names_the_project_of_its_row() {
+        let subject = RowSubject { project_id: "docs", id: "0199aaaa-bbbb-7000", to: Some("Bob's bot") };
+        let command = |action: RowAction| OfferedAction::from(action).command(&subject).unwrap_or_default();
+        assert_eq!(command(RowAction::Accept), "baton pickup --handoff 0199aaaa-bbbb --project docs");
+        assert_eq!(command(RowAction::Reassign), "baton reassign 0199aaaa-bbbb --to NAME --project docs");
+        assert!(command(RowAction::Reply).contains(r"--as 'Bob'\''s bot'"), "{}", command(RowAction::Reply));
+        let forced = OfferedAction { action: RowAction::Cancel, in_place_of: Some("Mara".into()) };
+        assert_eq!(
+            forced.command(&subject).as_deref(),
+            Some("baton handoff cancel 0199aaaa-bbbb --force --why '…'")
+        );
+    }
+}

@@ -1,0 +1,33 @@
+//! What the one who looks can do about a matter.
+
+use baton_model::attention::{AttentionItem, Reason};
+use baton_model::handoff::State;
+use baton_model::row_action::{HandoffParties, OfferedAction, RowAction, Viewer, of_baton, of_message};
+
+/// The actions of a matter but for those of a task, which depend on its status.
+pub(super) fn of_matter(item: &AttentionItem, viewer: &str) -> Vec<OfferedAction> {
+    let viewer = Viewer(viewer);
+    let from = item.from.as_deref().unwrap_or_default();
+    let to = item.to.as_deref();
+    let of_handoff = |state, to| {
+        // The sender of an offer is named behind its project.
+        let from = from.split_once('/').map_or(from, |(_, name)| name);
+        HandoffParties { state, from, to, accepted_by: None }.actions(viewer)
+    };
+    match item.reason {
+        Reason::SessionSilent => vec![RowAction::Reassign.into()],
+        // Of these the receiver is a project.
+        Reason::HandoffFailed => of_handoff(State::Failed, None),
+        Reason::HandoffStuck => of_handoff(State::Pending, None),
+        Reason::HandoffReturned => of_handoff(State::Declined, None),
+        Reason::HandoffStarving | Reason::HandoffWaiting => of_handoff(State::Offered, to),
+        Reason::BatonStarving | Reason::BatonWaiting => of_baton(from, to, viewer),
+        Reason::MessageUnread | Reason::MessageWaiting => of_message(from, to, false, viewer),
+        Reason::AckLate => of_message(from, to, true, viewer),
+        Reason::SessionQuiet
+        | Reason::TaskRetried
+        | Reason::TaskBlocked
+        | Reason::LeaseConflict
+        | Reason::WorkingCopyShared => Vec::new(),
+    }
+}

@@ -1,0 +1,217 @@
+//! What a row offers is what its viewer may do; a baton is taken back by who left it; matters say why they are matters.
+
+use serde_json::{Value, json};
+
+use crate::world::{World, agent, column, list, text};
+
+/// The actions of a row, each with whose place it is done in.
+fn actions(row: &Value) -> Vec<String> {
+    let word = |one: &Value| match one["in_place_of"].as_str() {
+        Some(who) => format!("{} for {who}", text(one, "action")),
+        None => text(one, "action"),
+    };
+    row["actions"].as_array().into_iter().flatten().map(word).collect()
+}
+
+/// The first matter with this reason, as an identity sees it.
+fn matter(world: &mut World, viewer: &str, reason: &str) -> Value {
+    let input = json!({ "identity": viewer, "reason": reason });
+    world.ok(&agent("Watcher"), "attention_list", input)["items"][0].clone()
+}
+
+on_every_backend! {
+    fn what_one_sent_is_taken_back_and_what_one_got_is_answered(world) {
+        world.register("q");
+        let mara = agent("Mara");
+        world.start(&mara);
+        world.start(&agent("Ben"));
+        world.ok(&mara, "handoff_create", json!({ "to_project_id": "q", "subject": "the guide" }));
+        world.settle();
+        world.ok(&mara, "mail_send", json!({ "to": "Ben", "type": "Question", "subject": "Which price?" }));
+        let of = |world: &mut World, viewer: &str, reason: &str| actions(&matter(world, viewer, reason));
+        assert_eq!(of(world, "Mara", "handoff_waiting"), ["cancel"]);
+        assert_eq!(of(world, "Zoe", "handoff_waiting"), ["accept", "decline", "cancel for Mara"]);
+        assert_eq!(of(world, "Mara", "message_waiting"), Vec::<String>::new());
+        assert_eq!(of(world, "Ben", "message_waiting"), ["reply", "acknowledge"]);
+        let listed = |world: &mut World, input: Value| world.ok(&agent("Watcher"), "handoff_list", input)["items"][0].clone();
+        assert_eq!(actions(&listed(world, json!({ "actions": true, "identity": "mara" }))), ["cancel"]);
+        assert_eq!(listed(world, json!({}))["actions"], Value::Null, "agents are not told what nobody asked for");
+        let id = listed(world, json!({}))["handoff_id"].clone();
+        world.ok(&agent("Zoe").project("q"), "handoff_advance", json!({ "id": id, "action": "decline", "why": "not now" }));
+        let shown = world.ok(&mara, "handoff_show", json!({ "id": id, "actions": true }));
+        assert_eq!(actions(&shown), ["leave_anew"]);
+    }
+
+    fn a_baton_is_withdrawn_by_who_left_it_and_stays_readable(world) {
+        let (lola, ann) = (agent("Lola"), agent("Ann"));
+        let id = text(&world.leave_baton(&lola, "half of the tax"), "baton_id");
+        world.no_trace(&ann, "baton_withdraw", json!({ "id": id }), "baton_not_yours");
+        world.no_trace(&ann, "baton_withdraw", json!({ "id": id, "force": true }), "why_missing");
+        world.no_trace(&lola, "baton_withdraw", json!({ "id": "ffffffff" }), "baton_unknown");
+        let gone = world.ok(&lola, "baton_withdraw", json!({ "id": &id[..20], "why": "it was done by hand" }));
+        assert_eq!((&gone["state"], &gone["withdrawn"]["by"]), (&json!("spent"), &json!("Lola")), "{gone:#}");
+        assert_eq!(world.ok(&ann, "baton_list", json!({}))["total"], 0);
+        let shown = world.ok(&ann, "baton_show", json!({ "id": id }));
+        assert_eq!(shown["withdrawn"]["why"], "it was done by hand", "{shown:#}");
+        assert!(text(&shown, "packet").contains("half of the tax") && actions(&shown).is_empty(), "{shown:#}");
+        let event = world.newest("other");
+        assert_eq!(event["body"]["withdrawn_baton_id"], json!(id), "{event:#}");
+        assert_eq!(event["session_id"], shown["session_id"], "it belongs to the line of work");
+        world.no_trace(&lola, "baton_withdraw", json!({ "id": id }), "baton_finished");
+        assert_eq!(world.ok(&ann, "hd_exec", json!({}))["baton"], Value::Null, "it is offered to nobody");
+        world.end(&ann);
+        world.ok(&ann, "hd_exec", json!({ "handoff_id": id }));
+        assert_eq!(world.baton_state(&id).as_deref(), Some("held"), "and goes on where somebody names it");
+    }
+
+    fn what_somebody_holds_is_not_withdrawn(world) {
+        let (lola, ann) = (agent("Lola"), agent("Ann"));
+        let id = text(&world.leave_baton(&lola, "half of the tax"), "baton_id");
+        world.ok(&ann, "hd_exec", json!({ "handoff_id": id }));
+        let refusal = world.no_trace(&lola, "baton_withdraw", json!({ "id": id }), "baton_claimed");
+        assert!(text(&refusal, "message").contains("Ann"), "{refusal:#}");
+        world.wrap(&ann, "all of it");
+        world.no_trace(&lola, "baton_withdraw", json!({ "id": id }), "baton_spent");
+        let next = text(&world.newest("wrap"), "delta_id");
+        let input = json!({ "id": next, "force": true, "why": "the work was dropped" });
+        let gone = world.ok(&lola, "baton_withdraw", input);
+        assert_eq!(gone["withdrawn"]["why"], "the work was dropped", "an operator may");
+    }
+
+    fn a_task_that_was_opened_again_begins_its_attempts_anew(world) {
+        let rob = agent("Rob");
+        world.start(&rob);
+        let id = text(&world.ok(&rob, "task_create", json!({ "title": "Flaky test", "agent_role": "testing" })), "id");
+        let fail = |world: &mut World| {
+            world.ok(&rob, "task_claim", json!({ "id": id }));
+            world.advance(60_000);
+            world.ok(&rob, "task_release", json!({ "id": id, "why": "it hangs" }));
+        };
+        for _ in 0..3 {
+            fail(world);
+        }
+        let failed_at = world.now;
+        world.advance(3_600_000);
+        let tried = matter(world, "Rob", "task_retried");
+        assert_eq!(tried["detail"], "tried 3 times", "{tried:#}");
+        assert_eq!(tried["since"], json!(baton_model::time::rfc3339(failed_at)), "its age is that of the last failure");
+        let on_board = |world: &mut World| {
+            let board = world.ok(&rob, "task_board", json!({}));
+            board["items"][0]["ready"][0]["attempts"].clone()
+        };
+        assert_eq!(on_board(world), 3);
+        world.ok(&rob, "task_close", json!({ "id": id, "result": "pass", "reason": "it runs" }));
+        world.ok(&rob, "task_reopen", json!({ "id": id }));
+        assert_eq!(matter(world, "Rob", "task_retried"), Value::Null);
+        assert_eq!(on_board(world), 0);
+        fail(world);
+        assert_eq!((matter(world, "Rob", "task_retried"), on_board(world)), (Value::Null, json!(1)));
+        for _ in 0..2 {
+            fail(world);
+        }
+        assert_eq!(matter(world, "Rob", "task_retried")["detail"], "tried 3 times");
+        world.ok(&rob, "task_update", json!({ "id": id, "status": "blocked" }));
+        assert_eq!(actions(&matter(world, "Rob", "task_retried")), ["reopen"]);
+        world.ok(&rob, "task_update", json!({ "id": id, "status": "open" }));
+        assert_eq!(matter(world, "Rob", "task_retried"), Value::Null, "nor after it was blocked");
+    }
+
+    fn a_blocked_task_says_by_what(world) {
+        let ann = agent("Ann");
+        let id = text(&world.ok(&ann, "task_create", json!({ "title": "The roof", "priority": 0 })), "id");
+        world.ok(&ann, "task_update", json!({ "id": id, "status": "blocked" }));
+        assert_eq!(matter(world, "Ann", "task_blocked")["detail"], "blocked");
+        world.ok(&ann, "task_comment", json!({ "id": id, "text": "waits for the DBA" }));
+        let blocked = matter(world, "Ann", "task_blocked");
+        assert_eq!((&blocked["detail"], actions(&blocked)), (&json!("blocked: waits for the DBA"), vec!["reopen".to_owned()]));
+    }
+
+    fn two_agents_at_work_in_one_working_copy_are_a_matter(world) {
+        let (ada, bo) = (agent("Ada").at("/shop", Some("/shop")), agent("Bo").at("/shop/src", Some("/shop")));
+        world.start(&ada);
+        world.advance(1_000);
+        world.start(&agent("Cy").at("/shop-w2", Some("/shop-w2")));
+        assert_eq!(world.ok(&ada, "attention_list", json!({}))["total"], 0);
+        world.start(&bo);
+        let shared = matter(world, "Ada", "working_copy_shared");
+        assert_eq!((&shared["from"], &shared["to"], &shared["subject"]), (&json!("Bo"), &json!("Ada"), &json!("/shop")), "{shared:#}");
+        let mine = world.ok(&agent("Watcher"), "attention_list", json!({ "identity": "Ada" }));
+        assert_eq!(column(&list(&mine["mine"]), "reason"), ["working_copy_shared"]);
+        world.kill(&bo);
+        assert_eq!(matter(world, "Ada", "working_copy_shared"), Value::Null, "who has ended is beside nobody");
+    }
+
+    fn what_is_saved_from_another_process_is_a_sign_of_life(world) {
+        let gus = agent("Gus");
+        world.start(&gus);
+        world.kill(&gus);
+        let silent = matter(world, "Gus", "session_silent");
+        assert!(text(&silent, "detail").starts_with("its process has ended"), "{silent:#}");
+        let again = agent("Gus").process("Gus 2");
+        world.checkpoint(&again, "going on");
+        assert_eq!(matter(world, "Gus", "session_silent"), Value::Null);
+        world.kill(&again);
+        assert!(!matter(world, "Gus", "session_silent").is_null(), "it is bound to the process that saved");
+        world.ok(&agent("Gus").process("Gus 3"), "ledger_note", json!({ "text": "a thought" }));
+        assert_eq!(matter(world, "Gus", "session_silent"), Value::Null, "a note is one, too");
+        world.advance(600_001);
+        let silent = matter(world, "Gus", "session_silent");
+        assert!(text(&silent, "detail").starts_with("no sign of life since"), "{silent:#}");
+    }
+
+    fn a_hand_off_that_expired_is_as_old_as_its_deadline(world) {
+        world.register("q");
+        let ann = agent("Ann");
+        let made = world.ok(&ann, "handoff_create", json!({ "to_project_id": "q", "subject": "the guide", "expires_in": "1h" }));
+        world.settle();
+        let deadline = world.now + 3_600_000;
+        let at = json!(baton_model::time::rfc3339(deadline));
+        world.advance(40 * 3_600_000);
+        let listed = world.ok(&ann, "handoff_list", json!({}))["items"][0].clone();
+        assert_eq!((&listed["state"], &listed["updated_at"]), (&json!("expired"), &at), "{listed:#}");
+        let refused = world.call(&agent("Ben").project("q"), "handoff_advance", json!({ "id": made["handoff_id"], "action": "accept" }));
+        assert!(refused.is_err(), "{refused:#?}");
+        let listed = world.ok(&ann, "handoff_list", json!({}))["items"][0].clone();
+        assert_eq!((&listed["state"], &listed["updated_at"]), (&json!("expired"), &at), "whoever looks: {listed:#}");
+        assert_eq!(matter(world, "Ann", "handoff_returned")["since"], at);
+    }
+
+    fn every_task_of_a_board_state_is_reached_page_by_page(world) {
+        let ann = agent("Ann");
+        for n in 0..9 {
+            let role = if n % 3 == 0 { None } else { Some("testing") };
+            world.advance(1_000);
+            world.ok(&ann, "task_create", json!({ "title": format!("Task {n}"), "agent_role": role }));
+        }
+        let blocker = world.ok(&ann, "task_create", json!({ "title": "First", "agent_role": "testing" }));
+        world.ok(&ann, "task_create", json!({ "title": "Then", "agent_role": "testing", "deps": [text(&blocker, "id")] }));
+        let page = |world: &mut World, input: Value| world.ok(&ann, "task_list", input);
+        let ready = json!({ "agent_role": "testing", "board_state": "ready", "limit": 4 });
+        let first = page(world, ready.clone());
+        let mut rest = ready;
+        rest["after"] = first["next"].clone();
+        let rest = page(world, rest);
+        assert_eq!((list(&first["items"]).len(), list(&rest["items"]).len(), &rest["next"]), (4, 3, &Value::Null));
+        let titles = |page: Value| column(&list(&page["items"]), "title");
+        assert_eq!(titles(page(world, json!({ "agent_role": "testing", "board_state": "blocked" }))), ["Then"]);
+        assert_eq!(titles(page(world, json!({ "agent_role": "" }))), ["Task 0", "Task 3", "Task 6"]);
+        world.ok(&ann, "task_close", json!({ "id": blocker["id"], "reason": "done", "result": "pass" }));
+        assert_eq!(titles(page(world, json!({ "board_state": "closed" }))), ["First"]);
+    }
+
+    fn a_search_finds_comments_and_leases(world) {
+        let ann = agent("Ann");
+        world.start(&ann);
+        let id = text(&world.ok(&ann, "task_create", json!({ "title": "The roof" })), "id");
+        world.ok(&ann, "task_comment", json!({ "id": id, "text": "waits for the DBA" }));
+        world.ok(&ann, "lease_take", json!({ "patterns": ["src/checkout/**"], "why": "guest orders" }));
+        let found = |world: &mut World, query: &str| {
+            let found = world.ok(&ann, "project_search", json!({ "query": query }));
+            list(&found["items"]).iter().map(|one| format!("{} {}", text(one, "kind"), text(one, "title"))).collect::<Vec<_>>()
+        };
+        assert_eq!(found(world, "dba WAITS"), ["comment The roof"]);
+        assert_eq!(found(world, "checkout guest"), ["lease src/checkout/**"]);
+        let comment = world.ok(&ann, "project_search", json!({ "query": "dba" }))["items"][0].clone();
+        assert_eq!((&comment["id"], &comment["about"]), (&json!(id), &json!("Ann · waits for the DBA")), "it leads to its task");
+    }
+}
