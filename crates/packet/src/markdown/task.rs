@@ -41,7 +41,7 @@ struct Part<'t> {
 }
 
 /// The names of sections, as many as there is room for.
-fn named(headings: &[&str]) -> String {
+fn heading_names(headings: &[&str]) -> String {
     let (mut names, mut room) = (Vec::new(), MAX_NAMES);
     for heading in headings {
         let name = cut::middle(heading, 40);
@@ -87,7 +87,7 @@ pub(super) fn head(text: &str, limit: usize) -> String {
         }
     }
     if !missing.is_empty() {
-        lines.push(format!("… (left out: {})", named(&missing)));
+        lines.push(format!("… (left out: {})", heading_names(&missing)));
     }
     lines.join("\n")
 }
