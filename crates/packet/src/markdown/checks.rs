@@ -12,6 +12,9 @@ const ON_A_LINE: usize = 3;
 /// How many checks are told early; the list is in the order of value.
 const EARLY: usize = 6;
 
+/// Before the names of the tests that a check names as failing; they are told at greater length than an error.
+const FAILING: &str = "failing tests";
+
 /// The command that verifies, and the last state of every step that was run.
 pub(super) fn verify(cx: &RenderContext, out: &mut Vec<Entry>) {
     let checks = last_states(cx.packet);
@@ -95,7 +98,19 @@ fn is_last_failure(check: &Command, failure: &Failure) -> bool {
     let output = failure.output.as_deref().unwrap_or_default();
     let is_told = |note: &str| note.contains(" behind it ") || output.contains(note.trim_end_matches('…'));
     let same = check.command.trim() == failure.command.trim();
+    let names_more =
+        check.note.as_deref().is_some_and(|note| note.contains(FAILING) && !is_told_whole(note, output));
+    if names_more {
+        return false;
+    }
     same || (here && check.note.as_deref().is_none_or(|note| note.starts_with("in a chain") || is_told(note)))
+}
+
+/// Whether the end of an output that is told names every test that a note does.
+fn is_told_whole(note: &str, output: &str) -> bool {
+    let shown = cut::cause_and_tail(output, 12, 1200);
+    let names = note.split_once(FAILING).map_or("", |(_, names)| names);
+    names.split([',', ';', ' ']).filter(|name| name.len() > 3).all(|name| shown.contains(name))
 }
 
 /// How the pipe ended behind which the last failure hid, as the check of that run says before its error.
@@ -111,8 +126,11 @@ pub(super) fn word_of_pipe(cx: &RenderContext, failure: &Failure) -> String {
 
 fn line(cx: &RenderContext, check: &Command, limit: usize) -> String {
     let command = shown(&check.command, limit);
-    let note =
-        check.note.as_deref().map(|note| quote::prose(&cut::head(note, limit.saturating_add(limit / 2))));
+    let room = |note: &str| match note.contains(FAILING) {
+        true => limit.saturating_mul(4),
+        false => limit.saturating_add(limit / 2),
+    };
+    let note = check.note.as_deref().map(|note| quote::prose(&cut::head(note, room(note))));
     let note = note.filter(|note| !note.is_empty());
     let note = match (check.exit_code, note) {
         (Some(_), Some(note)) => format!(": {note}"),

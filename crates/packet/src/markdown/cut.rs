@@ -189,7 +189,7 @@ fn is_pass(line: &str) -> bool {
 fn telling(line: &str) -> u8 {
     let lower = line.to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    let compares = ["got", "want"].iter().all(|word| lower.contains(word));
+    let compares = lower.contains("got") && ["want", "should"].iter().any(|word| lower.contains(word));
     if compares || has(CAUSE) { 2 } else { u8::from(has(VERDICT)) }
 }
 
@@ -213,6 +213,15 @@ pub(super) fn essence(text: &str, count: usize, limit: usize) -> String {
     let each = limit / count.max(1);
     let shown = places.iter().map(|at| middle(all[*at], each)).collect::<Vec<_>>().join("\n");
     if places.len() < all.len() { shown + "\n…" } else { shown }
+}
+
+/// At most `count` lines that name a cause, if there are any.
+pub(super) fn causes(lines: &[&str], count: usize, limit: usize) -> Option<String> {
+    let mut places = most_telling(lines, count);
+    places.retain(|at| telling(lines[*at]) > 1);
+    let each = limit / places.len().max(1);
+    let shown: Vec<String> = places.iter().map(|at| middle(lines[*at].trim(), each)).collect();
+    (!shown.is_empty()).then(|| shown.join("\n"))
 }
 
 /// The end of an output, and above it the lines that say what went wrong where they lie further up.

@@ -19,6 +19,7 @@ mod section;
 mod session;
 mod staleness;
 mod start;
+mod task;
 mod work;
 
 use crate::budget::{Budget, estimate_tokens};

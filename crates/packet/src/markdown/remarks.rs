@@ -2,11 +2,12 @@
 
 use super::section::{Entry, REMARKS, Section, rank};
 use super::work::TURN_CHARS;
-use super::{RenderContext, cut, quote};
+use super::{RenderContext, cut, quote, task};
 use crate::packet::{Message, Packet, Remark, Text};
 
-/// How much of requests and last answer is shown before remarks are, in characters.
+/// How much of requests and of the last answer is shown before remarks of the agent are, in characters.
 const START_CHARS: usize = 1000;
+const ANSWER_CHARS: usize = 2000;
 
 /// Remarks in their order, each in the document once.
 pub(super) fn remarks(cx: &RenderContext, out: &mut Vec<Entry>) {
@@ -62,11 +63,11 @@ fn covers(turn: &Message, remark: &Remark) -> bool {
 /// Whether requests or last answer, as they are shown at the beginning, hold it.
 fn is_covered_at_the_start(packet: &Packet, remark: &Remark) -> bool {
     let requests = packet.requests.iter().flat_map(|requests| [&requests.first, &requests.last]).flatten();
-    let same = |text: &Text, cut: fn(&str, usize) -> String| {
-        text.at == remark.at && holds(&cut(&text.text, START_CHARS), &remark.text)
+    let same = |text: &Text, cut: fn(&str, usize) -> String, chars: usize| {
+        text.at == remark.at && holds(&cut(&text.text, chars), &remark.text)
     };
-    requests.into_iter().any(|text| same(text, cut::head))
-        || packet.last_answer.iter().any(|text| same(text, cut::ends))
+    requests.into_iter().any(|text| same(text, task::head, START_CHARS))
+        || packet.last_answer.iter().any(|text| same(text, cut::ends, ANSWER_CHARS))
 }
 
 /// Whether the part of a text that is shown holds these words, piece by piece, however it is marked and broken.

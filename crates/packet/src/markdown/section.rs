@@ -189,6 +189,7 @@ pub(super) fn counted(count: usize, noun: &str) -> String {
     match (count, noun) {
         (1, SHORTENED) => "1 text shortened (`…`)".into(),
         (1, "summaries") => "the summary".into(),
+        (1, _) if noun.ends_with("ies") => format!("1 {}y", &noun[..noun.len() - 3]),
         (1, _) => format!("1 {}", noun.strip_suffix('s').unwrap_or(noun)),
         _ => format!("{count} {noun}"),
     }

@@ -2,7 +2,7 @@
 
 use super::commands::outcome;
 use super::section::{Entry, SHORTENED, Section, rank};
-use super::{RenderContext, checks, cut, facts, place, plan, quote, session, staleness};
+use super::{RenderContext, checks, cut, facts, place, plan, quote, session, staleness, task};
 use crate::packet::{Failure, Packet, Party, Text};
 
 /// The table of the overview.
@@ -88,8 +88,14 @@ pub(super) fn start(cx: &RenderContext, out: &mut Vec<Entry>) {
         out,
         &users(cx, label),
         last,
-        cut::head,
-        &[(rank::STOPPED, 140), (rank::GIST, 320), (rank::CLEAR, 1000)],
+        task::head,
+        &[
+            (rank::STOPPED, 140),
+            (rank::GIST, 320),
+            (rank::CLEAR, 1000),
+            (rank::DETAIL, 2000),
+            (rank::DIFF, 4000),
+        ],
     );
     if let Some(failure) = &cx.packet.last_failure {
         out.push(failed(cx, failure));
@@ -101,8 +107,11 @@ pub(super) fn start(cx: &RenderContext, out: &mut Vec<Entry>) {
     passage(cx, out, label, cx.packet.last_answer.as_ref(), cut::ends, &answer);
     let first = first.filter(|first| last.is_none_or(|last| last.text.trim() != first.text.trim()));
     let early = if is_made_of_facts(cx.packet) { rank::STOPPED } else { rank::PLAN };
-    let lengths = [(early, 160), (rank::PLAN, 320), (rank::CLEAR, 1000)];
-    passage(cx, out, &users(cx, "First request"), first, cut::head, &lengths);
+    // Of a plan that other requests came after the steps are enough.
+    let rest =
+        if first.is_some_and(|first| task::is_document(&first.text)) { rank::DETAIL } else { rank::CLEAR };
+    let lengths = [(early, 160), (rank::PLAN, 320), (rest, 1000)];
+    passage(cx, out, &users(cx, "First request"), first, task::head, &lengths);
 }
 
 /// Says whose words follow, where there is space for it; that they are quoted shows in any case.
@@ -157,6 +166,9 @@ fn next_by_state(cx: &RenderContext) -> &'static str {
         None => {}
     }
     let failure = packet.last_failure.as_ref().filter(|failure| !is_before_request(packet, failure));
+    if failure.is_some_and(stopped_at_conflicts) {
+        return "end what stopped at conflicts, the last failure below: `git status` says which are left.";
+    }
     if failure.is_some_and(|failure| staleness::is_stale(packet, failure.at.as_deref())) {
         return "see whether the last failure, below, still fails: files were changed after it.";
     }
@@ -174,6 +186,14 @@ fn next_by_state(cx: &RenderContext) -> &'static str {
         (false, true) => "not stated. Take it from what was said last, check it against the working copy.",
         (false, false) => "not stated. Take it from the summary, check it against the working copy.",
     }
+}
+
+/// Whether a merge or its like stopped at conflicts: it cannot be begun again before they are solved.
+fn stopped_at_conflicts(failure: &Failure) -> bool {
+    let joins = ["git merge", "git rebase", "git cherry-pick", "git pull", "git revert"];
+    let output = failure.output.as_deref().unwrap_or_default();
+    joins.iter().any(|verb| failure.command.contains(verb))
+        && ["CONFLICT", "fix conflicts", "unmerged files"].iter().any(|mark| output.contains(mark))
 }
 
 /// Whether the last answer that says something is older than the last request.

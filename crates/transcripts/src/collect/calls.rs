@@ -14,7 +14,7 @@ use super::files::relative;
 use super::forge_checks::forge_checks;
 use super::git::GitState;
 use super::importance::{Importance, importance, only_answers};
-use super::miscall::is_miscall;
+use super::miscall::{is_in_wrong_folder, is_miscall};
 pub(super) use super::open_call::Open;
 use super::piped::{self, PipeEnd};
 use super::resolution::{LastFailure, LaterSuccess};
@@ -65,6 +65,8 @@ pub(super) struct Calls {
     pub tallies: BTreeMap<Category, CategoryTally>,
     /// The last failure that was not made good.
     pub failure: Option<LastFailure>,
+    /// The failure of more tests than the last one is of, which stays when those pass.
+    pub wider_failure: Option<LastFailure>,
     /// Calls of every sub-agent.
     pub subagents: BTreeMap<String, u64>,
     /// What failed in the hands of sub-agents and was not made good.
@@ -93,6 +95,7 @@ impl Calls {
             commands: BoundedList::new(MAX_COMMANDS),
             tallies: BTreeMap::new(),
             failure: None,
+            wider_failure: None,
             subagents: BTreeMap::new(),
             subagent_failures: SubagentFailures::default(),
             failed_edits: FailedEdits::new(),
@@ -270,12 +273,13 @@ impl Calls {
         open
     }
 
-    /// Takes out what only looked, or asked and got `no` for an answer, if there are many commands; gives how many.
-    pub(super) fn keep_what_mattered(&mut self) -> u64 {
+    /// Takes out what only looked, or asked and got `no` for an answer, of few commands what did so before `past`; gives how many.
+    pub(super) fn keep_what_mattered(&mut self, past: u64) -> u64 {
         let before = self.commands.iter().count();
-        if before > SHORT_LIST {
-            self.commands.retain(|run| run.worth > Importance::Look && !is_trial(&run.command));
-        }
+        self.commands.retain(|run| match before > SHORT_LIST {
+            true => run.worth > Importance::Look && !is_trial(&run.command),
+            false => run.worth > Importance::Look || run.at.line >= past || run.ok == Some(false),
+        });
         (before - self.commands.iter().count()) as u64
     }
 
@@ -326,14 +330,11 @@ impl Calls {
         if failed && !only_answers(&open.target, exit_code) {
             let by_output = piped.and_then(PipeEnd::failure_word);
             let printed = cleaner.tail(&outcome.output, MAX_JUDGED);
-            self.failure = Some(LastFailure::new(open.run(exit_code, ok, by_output), tail, &printed));
+            self.failed(LastFailure::new(open.run(exit_code, ok, by_output), tail, &printed));
         } else if ok.is_some() || piped.is_none() {
             let later =
                 LaterSuccess { command: &open.target, output: &outcome.output, is_sure: ok == Some(true) };
-            let mended = self.failure.take_if(|failure| {
-                makes_good(&failure.run.command, &open.target) || failure.is_resolved_by(&later)
-            });
-            mended.iter().for_each(|failure| self.mended(failure, Some(&open.target)));
+            self.succeeded(&later);
         }
         let printed = outcome.output.as_ref();
         let is_miscall = failed && is_miscall(&open.target, outcome.exit_code, printed);
@@ -341,7 +342,10 @@ impl Calls {
         let ended =
             LineOutcome { exit_code: exit_code_of_line, ok: ok_of_line, piped, error, printed, is_miscall };
         self.checks.ran(&open.target, ended, &open.at);
-        self.push(open.run(exit_code, ok, note));
+        let mut run = open.run(exit_code, ok, note);
+        // It tells nothing of what it would have run.
+        run.mended = failed && is_in_wrong_folder(printed);
+        self.push(run);
     }
 
     fn push(&mut self, run: Run) {

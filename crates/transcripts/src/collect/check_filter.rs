@@ -1,7 +1,8 @@
 //! Which steps of a command line are checks: tests, builds, linters, type checks, formatters, programs of the project.
 
 use super::importance::{Importance, importance};
-use super::steps::{bare, plain_steps};
+use super::steps::bare;
+use super::unstaged::fed_steps;
 
 /// Whether a step verifies or makes something; git has its own section.
 pub(super) fn is_work(step: &str) -> bool {
@@ -115,7 +116,7 @@ fn is_of_temporary_files(step: &str) -> bool {
 pub(super) fn is_trial(line: &str) -> bool {
     let tries =
         |step: &str| is_inline(step) || is_of_temporary_files(step) || importance(step) == Importance::Look;
-    plain_steps(line).iter().all(|step| tries(step))
+    fed_steps(line).iter().all(|step| tries(step))
 }
 
 /// Words of the shell, and programs whose outcome says nothing about the work.

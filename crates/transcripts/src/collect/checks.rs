@@ -1,17 +1,20 @@
 //! The last state of everything that was run: each step of a command line once, with how it ended last.
 
+mod dropped;
+
 use std::collections::HashSet;
 
 use super::SourceRef;
 use super::chain_outcome::{LineEnd, OK, StepOutcome, outcomes};
 use super::check_filter::is_work;
 use super::coverage::covers;
+use super::failing_tests::FailingTests;
 use super::importance::{Importance, importance};
 use super::past_runs::puts_aside_and_back;
 use super::piped::{PipeEnd, ran_no_tests};
 use super::pipes::pipe;
-use super::run::Run;
-use super::steps::{Step, bare, chain, without_settings};
+use super::resolution::LaterSuccess;
+use super::steps::{Step, bare, chain};
 use crate::shared::shell::is_test;
 use crate::shared::words::one_line;
 
@@ -19,9 +22,6 @@ const MAX_CHECKS: usize = 60;
 const MAX_COMMAND: usize = 240;
 /// So much of an error and of a command is told where both stand in one remark.
 const MAX_BEFORE: usize = 80;
-/// After so many changes of source files a failure is one of the past where other checks pass.
-const MANY_EDITS: u64 = 10;
-
 /// How the last run of a check stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CheckState {
@@ -58,12 +58,23 @@ pub(super) struct Check {
     folder: Option<String>,
     /// How many changes of source files came before it.
     edits: u64,
+    /// The tests that it named as failing and that have not passed since.
+    failing: FailingTests,
 }
 
 impl Check {
+    /// Takes out the tests that a later run passed.
+    fn tests_passed(&mut self, later: &LaterSuccess<'_>) {
+        if self.state == CheckState::Failed && self.failing.pass(later) {
+            self.made_good(later.command);
+        }
+    }
+
     fn made_good(&mut self, by: &str) {
-        self.note =
-            Some(format!("not run again; what failed in it passed since with `{}`", one_line(by, 80)));
+        // Behind a pipe no exit code says that it failed.
+        let failed = if self.exit_code.is_none() { "failed; " } else { "" };
+        let by = one_line(by, MAX_BEFORE);
+        self.note = Some(format!("{failed}not run again; what failed in it passed since with `{by}`"));
         self.state = CheckState::MadeGood;
     }
 
@@ -92,15 +103,6 @@ pub(super) struct Checks {
     runs: u64,
     edits: u64,
     /// Steps that verified nothing: a wrong call, a run of no tests.
-    void: HashSet<String>,
-}
-
-/// Steps that are not told.
-#[derive(Debug)]
-pub(super) struct DroppedSteps {
-    /// What they showed a later check shows, too.
-    told_by_others: HashSet<String>,
-    /// They verified nothing.
     void: HashSet<String>,
 }
 
@@ -158,7 +160,22 @@ impl Checks {
             let error = error.take_if(|_| state == CheckState::Failed);
             let note = [note, error].into_iter().flatten().reduce(|all, part| format!("{all}: {part}"));
             let folder = steps[..index].iter().rev().find_map(|step| step.text.strip_prefix("cd "));
+            let printed = ended.printed;
+            if state == CheckState::Passed && is_test(step) {
+                let later = LaterSuccess { command: step, output: printed, is_sure: true };
+                self.list.iter_mut().for_each(|check| check.tests_passed(&later));
+            }
             self.put(step, (code, note), state, (at, folder));
+            self.name_tests(step, printed);
+        }
+    }
+
+    /// Keeps which tests the run that was put last names as failing, where it failed or does not tell.
+    fn name_tests(&mut self, step: &str, printed: &str) {
+        let Some(check) = self.list.last_mut().filter(|check| check.key == bare(step)) else { return };
+        let (before, edits) = (std::mem::take(&mut check.failing), check.edits);
+        if check.state != CheckState::Passed && (is_test(step) || printed.contains("--- FAIL")) {
+            check.failing = FailingTests::after(before, step, printed, edits);
         }
     }
 
@@ -181,6 +198,7 @@ impl Checks {
         let known = self.list.iter().position(|check| check.key == key);
         let before = known.map(|slot| self.list.remove(slot));
         let passed_before = before.as_ref().and_then(|check| check.passed_at);
+        let failing = before.as_ref().map(|check| check.failing.clone()).unwrap_or_default();
         self.list.push(Check {
             command: text.replace(" 2>&1", ""),
             exit_code,
@@ -194,6 +212,7 @@ impl Checks {
             passed_at: if state == CheckState::Passed { Some(at.line) } else { passed_before },
             folder: folder.map(str::to_owned),
             edits: self.edits,
+            failing,
         });
         if self.list.len() > MAX_CHECKS {
             self.list.remove(0);
@@ -272,9 +291,21 @@ impl Checks {
     pub(super) fn settle(&mut self) {
         let is_passed = |check: &&Check| check.state == CheckState::Passed;
         let passed: Vec<Check> = self.list.iter().filter(is_passed).cloned().collect();
-        for check in self.list.iter_mut().filter(|check| check.state == CheckState::Failed) {
+        let may_fail = |check: &&mut Check| match check.state {
+            CheckState::Failed | CheckState::MadeGood => true,
+            CheckState::Unknown => !check.failing.is_empty(),
+            CheckState::Passed | CheckState::Covered => false,
+        };
+        for check in self.list.iter_mut().filter(may_fail) {
             if passed.iter().any(|other| check.is_covered_by(other)) {
                 check.state = CheckState::Covered;
+            }
+            if matches!(check.state, CheckState::Covered | CheckState::MadeGood) {
+                continue;
+            }
+            if let Some(tests) = check.failing.note(check.note.as_deref()) {
+                let known = check.note.take().and_then(|note| before_error(&note));
+                check.note = Some(known.into_iter().chain([tests]).collect::<Vec<_>>().join(": "));
                 continue;
             }
             let tests = passed.iter().filter(|other| other.at.line > check.at.line);
@@ -286,58 +317,6 @@ impl Checks {
                 check.note = Some(format!("{}`{test}` passed later", before.unwrap_or_default()));
             }
         }
-    }
-
-    /// Takes out what a later check tells better: a part of what passed since, and a look through a pipe at what is known or was
-    /// changed since. Gives the steps that are not told any more.
-    pub(super) fn drop_what_others_tell(&mut self) -> DroppedSteps {
-        let all = std::mem::take(&mut self.list);
-        let edits = self.edits;
-        let is_told = |check: &Check| {
-            let of_one_program = |other: &Check| first_words(&other.key) == first_words(&check.key);
-            let mut others = all.iter().filter(|other| other.key != check.key);
-            match check.state {
-                CheckState::Covered => false,
-                // So much was changed since, and what was run then passed, that it tells of another state.
-                CheckState::Failed
-                    if check.worth == Importance::Work && edits >= check.edits + MANY_EDITS =>
-                {
-                    let passed_since = |other: &Check| {
-                        other.state == CheckState::Passed
-                            && other.edits >= check.edits + MANY_EDITS
-                            && other.worth >= Importance::Work
-                    };
-                    !others.any(passed_since)
-                }
-                CheckState::Passed => !others.any(|other| {
-                    other.state == CheckState::Passed
-                        && check.is_covered_by(other)
-                        && !covers(&other.command, &check.command)
-                }),
-                CheckState::Unknown if check.note.is_some() => {
-                    check.edits == edits
-                        && check.worth >= Importance::Work
-                        && !others.any(|other| other.state != CheckState::Unknown && of_one_program(other))
-                }
-                _ => true,
-            }
-        };
-        let (listed, dropped): (Vec<Check>, Vec<Check>) = all.iter().cloned().partition(is_told);
-        self.list = listed;
-        let told_by_others = dropped.into_iter().map(|check| check.key).collect();
-        DroppedSteps { told_by_others, void: std::mem::take(&mut self.void) }
-    }
-
-    /// Whether every step of a run that does something is one of these or told with its last state, and one is of these.
-    pub(super) fn tell_without(&self, run: &Run, dropped: &DroppedSteps) -> bool {
-        let steps = chain(&run.command);
-        let keys = steps.iter().map(|step| bare(&step.text));
-        let keys: Vec<&str> = keys.filter(|key| importance(key) > Importance::Look).collect();
-        let is_dropped = |key: &str| {
-            dropped.told_by_others.contains(key) || (run.ok != Some(false) && dropped.void.contains(key))
-        };
-        let is_listed = |key: &str| is_dropped(key) || self.list.iter().any(|check| check.key == key);
-        keys.iter().any(|key| is_dropped(key)) && keys.iter().all(|key| is_listed(key))
     }
 
     /// The steps, those that the next agent is most likely to run again first: tests, then other work; often, lately, and in
@@ -358,17 +337,20 @@ impl Checks {
     }
 }
 
+/// What is known of a failed check without its error.
+fn before_error(note: &str) -> Option<String> {
+    const KNOWN: &[&str] = &["the output shows a failure", "in a chain that ended", "exit code is unknown"];
+    let known = KNOWN.iter().find(|known| note.contains(*known))?;
+    let end = note.find(*known).and_then(|at| note[at..].find(": ").map(|colon| at + colon));
+    Some(note[..end.unwrap_or(note.len())].to_owned())
+}
+
 /// What is known of a failed check, where more follows: of what an output shows, that itself.
 fn short_note(note: &str) -> String {
     let by_output = note.split_once("the output shows a failure: ");
     let failure = by_output
         .map(|(_, failure)| format!("the output shows a failure: {}", one_line(failure, MAX_BEFORE)));
     failure.unwrap_or_else(|| one_line(note, MAX_BEFORE))
-}
-
-/// Program and verb of a step.
-fn first_words(step: &str) -> Vec<&str> {
-    without_settings(step).split_whitespace().take(2).collect()
 }
 
 /// The steps of a command line that do something.

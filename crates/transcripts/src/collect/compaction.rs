@@ -114,7 +114,25 @@ pub(super) fn as_of_now(summary: &str, work_went_on: bool) -> String {
     let lasts = |section: &&str| !has_title(section, OPEN) && says_something(section);
     let lasting: Vec<&str> = sections.into_iter().filter(lasts).collect();
     let text = [vec![before], lasting].concat().join("\n\n");
+    let text = without_lines_of_then(&text);
     in_order(text.trim(), LASTING, 1)
+}
+
+/// A text without the lines that name what was asked for last then.
+fn without_lines_of_then(text: &str) -> String {
+    const OF_THEN: &[&str] = &[
+        "most recent request",
+        "most recent message",
+        "most recent question",
+        "latest request",
+        "current request",
+        "last request",
+    ];
+    let is_of_then = |line: &&str| {
+        let lower = line.to_lowercase();
+        OF_THEN.iter().any(|words| lower.contains(words))
+    };
+    text.lines().filter(|line| !is_of_then(line)).collect::<Vec<_>>().join("\n")
 }
 
 /// A summary in sections, those with these titles first, if so many have one.

@@ -111,7 +111,7 @@ impl Collector<'_> {
     }
 
     fn calls_into(&mut self, packet: &mut Packet, label: &Label, left_out: &mut Map<String, Value>) {
-        let looked = self.calls.keep_what_mattered();
+        let looked = self.calls.keep_what_mattered(self.past());
         self.calls.drop_what_was_mended();
         self.calls.drop_past_runs(self.spoke_at, &self.threw_away_at);
         let test = self.calls.last_test();
@@ -169,6 +169,11 @@ impl Collector<'_> {
                 samples: tally.samples(),
             })
             .collect();
+    }
+
+    /// The line before which what only looked is of the past; where nothing was changed, it answered earlier questions.
+    fn past(&self) -> u64 {
+        if self.changed_at == 0 { self.spoke_at } else { self.spoke_at.min(self.changed_at) }
     }
 
     /// A failure of work that no later run of the same command made good; the last of several runs speaks for all.
@@ -266,7 +271,8 @@ impl Collector<'_> {
             // Changed files mean something to git only where there is a repository.
             dirty: state
                 .dirty
-                .filter(|_| state.answered || session.branch.is_some() || session.commit.is_some()),
+                .filter(|_| state.answered || session.branch.is_some() || session.commit.is_some())
+                .or_else(|| self.left_out_of_a_commit().map(|_| true)),
             ahead: None,
         }
     }

@@ -255,7 +255,7 @@ fn step_worth(step: &str) -> Importance {
         ["git", "worktree" | "stash" | "remote" | "submodule", "list" | "show" | "status", ..] => {
             Importance::Look
         }
-        ["git", "add", "-p" | "--patch", ..] => Importance::Look,
+        ["git", "add", "-p" | "--patch", ..] => Importance::Some,
         ["gh" | "glab", noun, verb, ..] if FORGE_LOOKS.contains(&(*noun, *verb)) => Importance::Look,
         ["gh" | "glab", "api", ..] if !step.split_whitespace().any(|word| FORGE_WRITES.contains(&word)) => {
             Importance::Look

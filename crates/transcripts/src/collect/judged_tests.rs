@@ -110,14 +110,134 @@ fn what_the_agent_only_suggests_is_told_as_a_proposal() {
 }
 
 #[test]
-fn the_screen_of_an_agent_that_the_user_pastes_is_not_in_his_words() {
-    let lines = "  a line of the screen, because it is long enough to be told\n".repeat(30);
-    let pasted = format!(
-        "It does not work, the file was not cleared.\n❯ Make something fantastic.\n⏺ Read 2 files\n{lines}⏺ Done, since the flow is smooth\n\
-         - Move the mouse to bend the flow, because it is nicer\n✻ Worked for 4m 13s"
+fn what_the_next_record_refutes_is_not_the_last_answer() {
+    let script = SessionScript::new()
+        .user("Run the tests to see them fail, then begin")
+        .agent("Now we see the real bug: the branch still has the file of the first session, although the second worked on another one.")
+        .edit("a", "types.go")
+        .agent(
+            "Oh! We are on the old branch, which has the code of the old approach. We need to either:\n1. Work on main\n2. Or \
+             understand what is on this branch first, before anything else is changed here\n\nLet me check what branch we are on, and whether the file is there:",
+        );
+    let wrong = "Oh! We are on the old branch";
+    assert!(answer(script).starts_with(wrong), "nothing came after it");
+    let script = SessionScript::new()
+        .user("Run the tests to see them fail, then begin")
+        .agent("Now we see the real bug: the branch still has the file of the first session, although the second worked on another one.")
+        .agent(
+            "Oh! We are on the old branch, which has the code of the old approach. We need to either:\n1. Work on main\n2. Or \
+             understand what is on this branch first, before anything else is changed here\n\nLet me check what branch we are on:",
+        )
+        .run("b", "git branch --show-current", 0, "main")
+        .edit("c", "manual.go");
+    assert!(answer(script).starts_with("Now we see the real bug"));
+}
+
+#[test]
+fn what_the_agent_announced_beside_a_plan_is_told() {
+    let item = |title: &str, status: &str| crate::event::PlanItem {
+        title: title.to_owned(),
+        status: status.to_owned(),
+        ..crate::event::PlanItem::default()
+    };
+    let summary = SessionScript::new()
+        .user("Show an existing review when a session is opened")
+        .add(EventKind::Plan(vec![item("Add the hint", "in_progress")]))
+        .agent("Found it: a file of a test was taken for a live session, which blocked the apply. No code has to change.")
+        .edit("a", "hooks.go")
+        .agent("Need to add `path/filepath` and `paths`.")
+        .summary();
+    assert!(summary.last_answer.is_some_and(|answer| answer.text.starts_with("Found it")));
+    assert_eq!(
+        texts(&summary.open_loops),
+        ["the agent said last, and had not done it: “Need to add `path/filepath` and `paths`”"]
     );
-    let summary =
-        SessionScript::new().add(EventKind::User(pasted.into())).agent("I see.").edit("a", "a.go").summary();
-    let remarks: Vec<&str> = summary.remarks.iter().map(|one| one.text.as_str()).collect();
-    assert!(!remarks.iter().any(|text| text.contains("mouse") || text.contains("screen")), "{remarks:?}");
+}
+
+/// The notes of the checks, by command.
+fn notes(script: SessionScript) -> Vec<(String, String)> {
+    let checks = script.summary().checks.into_iter();
+    checks.map(|check| (check.command, check.note.unwrap_or_default())).collect()
+}
+
+const FOUR: &str =
+    "--- FAIL: TestDismiss (0.2s)\n--- FAIL: TestStash (0.4s)\n--- FAIL: TestPartial (0.2s)\nFAIL";
+
+#[test]
+fn failing_tests_that_a_narrow_run_does_not_show_stay_told() {
+    let script = SessionScript::new()
+        .user("Run the tests to see them fail")
+        .run("a", "make test-all | grep -E \"(FAIL|PASS).*Test\" | head -10", 0, FOUR)
+        .run(
+            "b",
+            "make test-all | grep -A 15 \"TestDismiss\" | head -25",
+            0,
+            "--- FAIL: TestDismiss (0.3s)\n    a_test.go:1: no",
+        );
+    let note = notes(script).remove(0).1;
+    assert!(
+        note.contains(
+            "failing tests: TestDismiss; failing tests of the run before, which this one does not show: TestStash, TestPartial"
+        ),
+        "{note}"
+    );
+}
+
+#[test]
+fn a_narrow_run_that_passes_does_not_make_the_others_good() {
+    let begun = || {
+        SessionScript::new()
+            .user("Mend the tests of the store")
+            .run("a", "go test ./store", 1, FOUR)
+            .edit("b", "store.go")
+            .run("c", "go test ./store -run TestDismiss", 1, "--- FAIL: TestDismiss (0.3s)\nFAIL")
+            .edit("d", "store.go")
+            .run("e", "go test ./store -run TestDismiss", 0, "ok  \tstore\t0.3s")
+    };
+    let summary = begun().summary();
+    assert_eq!(summary.last_failure.map(|failure| failure.command).as_deref(), Some("go test ./store"));
+    let note =
+        notes(begun()).into_iter().find(|(command, _)| command == "go test ./store").map(|(_, note)| note);
+    assert_eq!(note.as_deref(), Some("failing tests: TestStash, TestPartial; passed since: TestDismiss"));
+    let all = begun().run("f", "go test ./store", 0, "ok  \tstore\t0.9s").summary();
+    assert_eq!(all.last_failure, None);
+    let rest =
+        begun().run("f", "go test ./store -run 'TestStash|TestPartial'", 0, "ok  \tstore\t0.9s").summary();
+    assert_eq!(rest.last_failure, None);
+}
+
+#[test]
+fn a_few_commands_that_looked_long_ago_are_not_told() {
+    let commands = |script: SessionScript| -> Vec<String> {
+        script.summary().commands.into_iter().map(|run| run.command).collect()
+    };
+    let begun = || SessionScript::new().user("Look at the playground").run("a", "ls ../playground", 0, "a b");
+    assert_eq!(commands(begun().agent("It has two files.")), ["ls ../playground"]);
+    let worked = begun().user("Mend the hook").edit("b", "hook.go").run("c", "git diff", 0, "+a");
+    assert_eq!(commands(worked), ["git diff"]);
+}
+
+#[test]
+fn a_check_that_more_tests_cover_later_is_not_told() {
+    let script = SessionScript::new()
+        .user("Mend the tests of the store")
+        .run(
+            "a",
+            "go test ./cmd/store/... | grep -A20 FAIL",
+            0,
+            "--- FAIL: TestCarry (0.07s)\nFAIL\nFAIL\tx/cmd/store\t0.5s",
+        )
+        .edit("b", "store.go")
+        .run(
+            "c",
+            "go test ./cmd/store/... -run TestCarry -v",
+            0,
+            "--- PASS: TestCarry (0.09s)\nok  \tx/cmd/store\t0.5s",
+        )
+        .run("d", "mise run test | tail -30", 0, "ok  \tx/cmd/cli\t4.8s\nok  \tx/cmd/store\t6.3s");
+    let commands: Vec<String> = notes(script).into_iter().map(|(command, _)| command).collect();
+    assert!(
+        !commands.iter().any(|command| command.starts_with("go test ./cmd/store/... | grep")),
+        "{commands:?}"
+    );
 }

@@ -27,7 +27,10 @@ const NO_TASK: &[&str] = &["Missing script", "No rule to make target", "does not
 
 /// Whether a command line failed because of the call itself.
 pub(super) fn is_miscall(command: &str, exit_code: Option<i64>, printed: &str) -> bool {
-    if matches!(exit_code, Some(126 | 127)) || ends_of(printed).any(names_no_task) {
+    if matches!(exit_code, Some(126 | 127))
+        || ends_of(printed).any(names_no_task)
+        || is_in_wrong_folder(printed)
+    {
         return true;
     }
     !printed.lines().any(says_failed)
@@ -37,6 +40,23 @@ pub(super) fn is_miscall(command: &str, exit_code: Option<i64>, printed: &str) -
 /// Whether a line is a program's word that it was called wrongly.
 pub(super) fn names_wrong_call(line: &str) -> bool {
     line.len() < 300 && WRONG_CALL.iter().any(|words| has_long_phrase(line, words))
+}
+
+/// Whether a command ran where what it names is not: the shell found no folder to go to, or the tests no folder of theirs.
+pub(super) fn is_in_wrong_folder(printed: &str) -> bool {
+    let lines =
+        || printed.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("Exit code"));
+    let no_folder = |line: &str| {
+        let words: Vec<&str> = line.split(':').map(str::trim).collect();
+        words.iter().any(|word| *word == "cd") && line.to_lowercase().contains("no such file or directory")
+    };
+    let only_folder = lines().next().is_some_and(no_folder) && lines().nth(1).is_none();
+    let no_package = || {
+        lines().any(|line| line.starts_with("stat ") && line.ends_with(": directory not found"))
+            && lines().any(|line| line.ends_with("[setup failed]"))
+            && !lines().any(|line| line.starts_with("ok ") || line.starts_with("---"))
+    };
+    only_folder || no_package()
 }
 
 fn names_no_task(line: &str) -> bool {
@@ -73,6 +93,9 @@ mod tests {
             ("shop list --wide | head", 0, "Usage:\n  shop list\n\nError: unknown flag: --wide"),
             ("mise run lint:full", 1, "mise ERROR no task lint:full found"),
             ("npm run chekc", 1, "npm error Missing script: \"chekc\""),
+            ("cd web && npm test", 1, "(eval):cd:1: no such file or directory: web"),
+            ("cd web && npm test", 1, "bash: line 1: cd: web: No such file or directory"),
+            ("go test ./a", 1, "# ./a\nstat /p/a/a: directory not found\nFAIL\t./a [setup failed]\nFAIL"),
             ("go build -o ./a ./cmd/...", 1, "go: cannot write multiple packages to non-directory ./a"),
         ] {
             assert!(is_miscall(command, Some(code), printed), "{command}");
@@ -82,6 +105,8 @@ mod tests {
             ("go build ./...", 1, "a.go:1:2: undefined: b"),
             ("mise run lint", 1, "[lint] sh: golangci-lint: command not found\n[lint] ERROR task failed"),
             ("make all", 2, "make: *** [all] Error 1"),
+            ("go test ./a", 1, "a.go:3:8: package b is not in std\nFAIL\t./a [setup failed]\nFAIL"),
+            ("./run.sh", 1, "run.sh: line 3: cd: out: No such file or directory\nbuild failed"),
         ] {
             assert!(!is_miscall(command, Some(code), printed), "{command}");
         }

@@ -13,6 +13,7 @@ mod compaction;
 mod coverage;
 mod error_line;
 mod failed_edits;
+mod failing_tests;
 mod files;
 mod files_tree;
 mod finish;
@@ -21,6 +22,7 @@ mod forge_checks;
 mod git;
 mod importance;
 mod label;
+mod last_answer;
 mod miscall;
 mod net_lines;
 mod open;
@@ -46,6 +48,7 @@ mod stopped;
 mod subagents;
 mod tally;
 mod touched;
+mod unstaged;
 mod work_tree;
 
 use std::path::Path;
@@ -58,6 +61,7 @@ use capped::BoundedList;
 use clean::Cleaner;
 use files::Files;
 pub use label::short_id;
+use last_answer::LastAnswers;
 use own_repository::is_own_folder;
 use proposal::ProposedPlan;
 use prose::Passage;
@@ -162,12 +166,13 @@ pub struct Collector<'r> {
     root: Option<String>,
     started_ms: Option<i64>,
     last_ms: Option<i64>,
-    /// The last line of the main line that was read.
     last_line: u64,
     first_request: Option<Sentence>,
     last_request: Option<Sentence>,
     /// The last request that says by itself what it wants.
     full_request: Option<Sentence>,
+    /// The request before the last one, where that is to do it again.
+    request_before: Option<Sentence>,
     /// The request that the user's last words correct, which were said while a call was rejected.
     corrected: Option<Sentence>,
     /// Whether nothing but a greeting was asked for so far.
@@ -179,10 +184,7 @@ pub struct Collector<'r> {
     /// How many requests came since the plan was set.
     requests_since_plan: u64,
     last_answer: Option<Sentence>,
-    /// The last answer that says more than what comes next.
-    full_answer: Option<Sentence>,
-    /// What it said last that tells something of its own, and not only what comes next.
-    telling_answer: Option<Sentence>,
+    answers: LastAnswers,
     /// The last call that ended, if nothing was said after it.
     last_done: Option<DoneCall>,
     /// Whether the agent did anything after the last request.
@@ -233,14 +235,14 @@ impl<'r> Collector<'r> {
             first_request: None,
             last_request: None,
             full_request: None,
+            request_before: None,
             corrected: None,
             only_courtesy: false,
             go_on: None,
             spoke_at: 0,
             requests_since_plan: 0,
             last_answer: None,
-            full_answer: None,
-            telling_answer: None,
+            answers: LastAnswers::default(),
             last_done: None,
             answered: true,
             replied: true,
@@ -307,6 +309,7 @@ impl<'r> Collector<'r> {
                     self.changed_at = at.line;
                 }
                 if main {
+                    self.answers.call_ended();
                     self.proposal_ended(outcome, edits.len() as u64);
                     self.note_end(call.as_ref(), outcome, &at);
                     if let Some(words) = words_of_rejection(outcome) {
@@ -399,6 +402,8 @@ impl<'r> Collector<'r> {
 
 #[cfg(test)]
 mod judged_tests;
+#[cfg(test)]
+mod judged_words_tests;
 #[cfg(test)]
 mod piped_tests;
 #[cfg(test)]

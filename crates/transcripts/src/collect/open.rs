@@ -14,6 +14,8 @@ use crate::shared::words::one_line;
 const MAX_LOOPS: usize = 20;
 /// After so many commands, one that never came back is no matter of the present.
 const MANY_COMMANDS: usize = 5;
+/// So much is told of what the agent said last, in characters.
+const MAX_ANNOUNCED: usize = 200;
 /// The next step where the last thing that happened was a call.
 const GO_ON: &str = "go on with the last request";
 /// Before a step that the agent names in a message that ends with a question.
@@ -110,10 +112,24 @@ impl Collector<'_> {
         if let Some(at) = &self.interrupted {
             add("The user stopped the agent here.".to_owned(), at);
         }
+        for (text, at) in self.unstaged().into_iter().chain(self.announced_beside_plan()) {
+            add(text, at);
+        }
         for (question, at) in self.open_questions() {
             add(question, at);
         }
         loops
+    }
+
+    /// What the agent said last that it does next, where the plan names the step: nobody did it.
+    fn announced_beside_plan(&self) -> Option<(String, &SourceRef)> {
+        let is_idle = self.replied && self.last_done.is_none() && self.at_work.is_none();
+        let answer = self.last_answer.as_ref().filter(|_| is_idle)?;
+        let announced = prose::announced(&answer.text).filter(|_| self.has_open_plan())?;
+        Some((
+            format!("the agent said last, and had not done it: “{}”", one_line(announced, MAX_ANNOUNCED)),
+            &answer.at,
+        ))
     }
 
     /// What was put aside, then what the last answer asks, if the user has said nothing since.

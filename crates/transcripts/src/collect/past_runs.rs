@@ -5,6 +5,7 @@ use super::calls::{Calls, NO_OUTCOME};
 use super::run::Run;
 use super::shell_edits;
 use super::steps::{git_words, plain_steps};
+use super::unstaged::fed_steps;
 use super::work_tree::{TreeEvent, tree_events};
 
 impl Calls {
@@ -12,12 +13,14 @@ impl Calls {
     pub(super) fn drop_past_runs(&mut self, spoke_at: u64, threw_away_at: &[u64]) {
         let undone = self.undone_by_reset();
         let last = self.commands.iter().map(|run| run.at.line).max().unwrap_or(0);
-        let staged_since = self.last_commit_or_reset();
+        let (staged_since, unstaged_at) = (self.last_commit_or_reset(), self.unstaged_earlier(spoke_at));
         self.commands.retain(|run| {
             let line = run.at.line;
             let never_ran = run.note.as_deref() == Some(super::stopped::NEVER_RAN_WORD) && line < last;
             let no_outcome = run.note.as_deref() == Some(NO_OUTCOME) && line < spoke_at;
-            let only_staged = only_stages(&run.command) && (line < spoke_at || line <= staged_since);
+            let only_staged = only_stages(&run.command)
+                && (line < spoke_at || line <= staged_since)
+                && Some(line) != unstaged_at;
             !(undone.contains(&line)
                 || threw_away_at.contains(&line)
                 || never_ran
@@ -53,6 +56,16 @@ impl Calls {
         undone
     }
 
+    /// The line of the last reset since the user spoke, where it took out what was staged before that: it was told as staged.
+    fn unstaged_earlier(&self, spoke_at: u64) -> Option<u64> {
+        let ends = |run: &&Run| is_verb(&run.command, "commit") || is_verb(&run.command, "reset");
+        let reset = self.commands.iter().rev().find(ends).filter(|run| only_stages(&run.command))?;
+        let before = self.commands.iter().filter(|run| run.at.line < reset.at.line);
+        let last = before.rev().find(|run| ends(run) || is_verb(&run.command, "add"))?;
+        (reset.at.line > spoke_at && last.at.line < spoke_at && is_verb(&last.command, "add"))
+            .then_some(reset.at.line)
+    }
+
     /// The line of the last commit or reset: what was staged before it is staged no more.
     fn last_commit_or_reset(&self) -> u64 {
         let ends = |run: &&Run| is_verb(&run.command, "commit") || is_verb(&run.command, "reset");
@@ -61,12 +74,12 @@ impl Calls {
 }
 
 fn is_verb(command: &str, wanted: &str) -> bool {
-    plain_steps(command).iter().any(|step| git_words(step).is_some_and(|(verb, _)| verb == wanted))
+    fed_steps(command).iter().any(|step| git_words(step).is_some_and(|(verb, _)| verb == wanted))
 }
 
 /// Whether a line does nothing but put files into the next commit or take them out of it.
 fn only_stages(command: &str) -> bool {
-    let steps: Vec<String> = plain_steps(command).into_iter().filter(|step| !step.starts_with('#')).collect();
+    let steps = fed_steps(command);
     let stages = |step: &String| {
         let words = git_words(step);
         words.is_some_and(|(verb, rest)| {

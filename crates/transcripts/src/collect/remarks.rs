@@ -1,6 +1,6 @@
 //! What else was said: passages that no rule has classed, the weightiest of them, in their order.
 
-use super::prose::{Passage, speaks_of};
+use super::prose::{Passage, speaks_of, tells_of_removal};
 use super::{Sentence, SourceRef};
 
 /// How many passages of each side are kept, so that memory does not grow with the session.
@@ -50,9 +50,29 @@ pub(super) struct Remarks {
     asked: Option<u64>,
     /// How many passages were let go.
     pub left_out: u64,
+    /// The lines of the last two messages of the user.
+    users: (u64, u64),
 }
 
 impl Remarks {
+    /// The user says something on this line.
+    pub(super) fn user_spoke(&mut self, line: u64) {
+        self.users = (self.users.1, line);
+    }
+
+    /// What the agent said before the user's last words was wrong, by their word or by its own.
+    pub(super) fn take_back_answer(&mut self) {
+        let (from, to) = self.users;
+        self.agent.retain(|entry| entry.is_settled() || !(from..to).contains(&entry.said.at.line));
+    }
+
+    /// These names in code are there again: what was said of their removal is of the past.
+    pub(super) fn put_back(&mut self, names: &[String]) {
+        let is_of_them =
+            |text: &str| names.iter().any(|name| text.contains(name.as_str())) && tells_of_removal(text);
+        self.agent.retain(|entry| entry.is_settled() || !is_of_them(&entry.said.text));
+    }
+
     /// Adds the passages of one message of the user. A word or two after a question of the agent is added to the
     /// question.
     pub(super) fn user(&mut self, message: &str, passages: Vec<Passage>, at: &SourceRef) {
@@ -110,7 +130,16 @@ impl Remarks {
         self.push(TimedRemark { role, said: sentence, weight: passage.weight, nth: self.count });
     }
 
-    fn push(&mut self, entry: TimedRemark) {
+    /// What the user said there, and says anew in other words.
+    pub(super) fn forget_user(&mut self, at: &SourceRef) {
+        self.user.retain(|entry| entry.said.at != *at);
+    }
+
+    fn push(&mut self, mut entry: TimedRemark) {
+        // Of a text that was cut out of another one, the mark of emphasis at one end may be left.
+        if entry.said.text.matches("**").count() % 2 == 1 {
+            entry.said.text = entry.said.text.replace("**", "");
+        }
         let (list, max) = match entry.role {
             "user" => (&mut self.user, MAX_OF_USER),
             _ => (&mut self.agent, MAX_OF_AGENT),
@@ -180,6 +209,18 @@ mod tests {
         lighten(&mut many);
         let weights: Vec<u8> = many.iter().map(|passage| passage.weight).collect();
         assert_eq!(weights, [10, 10, 22, 23, 24, 25]);
+    }
+
+    #[test]
+    fn half_of_a_mark_of_emphasis_is_left_out() {
+        let mut remarks = Remarks::default();
+        remarks.agent("", passage("The problem with the second:** it is late, **not** wrong", 22), &at(1));
+        remarks.agent("", passage("**Cheap:** it compares lists", 22), &at(2));
+        let texts: Vec<&str> = remarks.in_order().iter().map(|entry| entry.said.text.as_str()).collect();
+        assert_eq!(
+            texts,
+            ["The problem with the second: it is late, not wrong", "**Cheap:** it compares lists"]
+        );
     }
 
     #[test]

@@ -24,6 +24,10 @@ impl Collector<'_> {
             let since = self.spoke_at;
             self.decisions.retain(|held| held.role != "assistant" || held.at.line < since);
         }
+        if !self.replied && (prose::concedes(&whole) || prose::revises(&whole)) {
+            self.remarks.take_back_answer();
+        }
+        self.remarks.put_back(&prose::put_back(&whole));
         let mut recorded = self.decide("assistant", &whole, &at);
         for (tried, why_failed) in prose::attempts(&whole) {
             recorded.push(PacketWords::new(&tried, why_failed.is_some()));
@@ -36,12 +40,7 @@ impl Collector<'_> {
         self.remarks.agent(&whole, prose::passages(&whole, &recorded), &at);
         let answer = Sentence { text: clip_middle(whole.trim(), MAX_ANSWER), at };
         self.remember("assistant", answer.clone());
-        if !prose::only_announces(&answer.text) {
-            self.full_answer = Some(answer.clone());
-        }
-        if prose::tells_something(&answer.text) {
-            self.telling_answer = Some(answer.clone());
-        }
+        self.answers.add(&answer);
         self.last_answer = Some(answer);
         self.last_done = None;
         (self.answered, self.replied, self.interrupted, self.at_work) = (true, true, None, None);
@@ -49,8 +48,7 @@ impl Collector<'_> {
 
     /// What the agent said last that says more than what comes next, else what it said last.
     pub(super) fn answer_to_tell(&self) -> Option<Sentence> {
-        let full = self.full_answer.as_ref().or(self.last_answer.as_ref());
-        self.telling_answer.as_ref().or(full).cloned()
+        self.answers.to_tell(self.spoke_at).or(self.last_answer.as_ref()).cloned()
     }
 
     /// Notes what work a command of git threw away.
@@ -130,7 +128,9 @@ impl Collector<'_> {
         if role == "assistant" {
             self.recent.pop_if(|(role, before)| *role == "assistant" && prose::is_step(&before.text));
         }
-        let text = clip(&sentence.text, MAX_MESSAGE);
+        let own =
+            Some(role).filter(|role| *role == "user").and_then(|_| prose::without_output(&sentence.text));
+        let text = clip(own.as_ref().unwrap_or(&sentence.text), MAX_MESSAGE);
         self.recent.push((role, Sentence { text, at: sentence.at }));
     }
 }

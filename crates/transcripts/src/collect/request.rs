@@ -53,6 +53,11 @@ impl Collector<'_> {
             }
             recorded.push(PacketWords::new(found.sentence, true));
         }
+        self.remarks.user_spoke(at.line);
+        self.remarks.put_back(&prose::put_back(&whole));
+        if prose::rejects_all(&whole) {
+            self.remarks.take_back_answer();
+        }
         if prose::corrects(&whole) {
             self.take_back(&whole, &at, prose::rejects_all(&whole));
         }
@@ -181,8 +186,17 @@ impl Collector<'_> {
         let own = [ANSWERS, AGREED]
             .iter()
             .fold(request.text.as_str(), |text, mark| text.split_once(mark).map_or(text, |(own, _)| own));
-        if own.split_whitespace().count() >= FULL_WORDS && !prose::only_questions(own) {
+        let asks = prose::only_questions(own) && !prose::asks_for_work(own);
+        if own.split_whitespace().count() >= FULL_WORDS && !asks {
             self.full_request = Some(request.clone());
+        }
+        if says_again(own) {
+            let before = self.last_request.take().filter(|before| !says_again(&before.text));
+            self.request_before = before.or(self.request_before.take());
+        }
+        if let Some(before) = self.last_request.as_ref().filter(|one| is_said_anew(&one.text, &request.text))
+        {
+            self.remarks.forget_user(&before.at);
         }
         self.go_on = None;
         self.corrected = self.corrected.take().filter(|_| prose::only_questions(&request.text));
@@ -193,10 +207,19 @@ impl Collector<'_> {
     /// The last request; one of a few words, such as `commit this`, with the last before it that says more.
     pub(super) fn request_to_tell(&self) -> Option<Sentence> {
         let last = self.last_request.as_ref()?;
-        let before = self.full_request.as_ref().filter(|_| points_back(&last.text));
-        let before = self.corrected.as_ref().or(before).filter(|full| full.at.line < last.at.line);
-        let Some(before) = before else { return Some(last.clone()) };
-        let text = format!("{} — asked for before it: “{}”", last.text, one_line(&before.text, MAX_QUESTION));
+        // What is done again is what was asked for last.
+        let again = self.request_before.as_ref().filter(|_| says_again(&last.text));
+        let small = again.map_or(&last.text, |before| &before.text);
+        let full = self.full_request.as_ref().filter(|_| points_back(small));
+        let before = self.corrected.as_ref().or(full).filter(|full| full.at.line < last.at.line);
+        let mut earlier: Vec<&Sentence> = again.into_iter().chain(before).collect();
+        earlier.dedup_by_key(|sentence| sentence.at.line);
+        let parts = earlier.iter().map(|one| format!("“{}”", one_line(&one.text, MAX_QUESTION)));
+        let parts = parts.collect::<Vec<_>>().join(", and before that: ");
+        let text = match parts.is_empty() {
+            true => last.text.clone(),
+            false => format!("{} — asked for before it: {parts}", last.text),
+        };
         Some(Sentence { text, at: last.at.clone() })
     }
 
@@ -224,8 +247,24 @@ fn points_back(text: &str) -> bool {
         "this", "that", "it", "these", "those", "same", "again", "just", "commit", "push", "merge", "stage",
         "pr", "so far",
     ];
+    is_small(text, WORDS)
+}
+
+/// Whether a request is to do what was asked for before once more: `sorry, can you do it again`.
+fn says_again(text: &str) -> bool {
+    is_small(text, &["again", "redo", "once more", "the same", "repeat"])
+}
+
+/// Whether a request is of a few words and has one of these; an apology before it does not count.
+fn is_small(text: &str, words: &[&str]) -> bool {
+    const EXCUSES: &[&str] =
+        &["sorry", "oops", "apologies", "my bad", "my mistake", "my fault", "i messed up", "whoops"];
     let lower = text.to_lowercase();
-    text.split_whitespace().count() <= SMALL_WORDS && WORDS.iter().any(|word| has_phrase(&lower, word))
+    let parts = lower.split([',', ';', '.', '!', '—']).map(str::trim);
+    let own: Vec<&str> =
+        parts.filter(|part| !EXCUSES.iter().any(|excuse| part.starts_with(excuse))).collect();
+    let count: usize = own.iter().map(|part| part.split_whitespace().count()).sum();
+    count <= SMALL_WORDS && own.iter().any(|part| words.iter().any(|word| has_phrase(part, word)))
 }
 
 /// `/brainstorm`: what for is said next.

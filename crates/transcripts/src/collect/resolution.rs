@@ -5,11 +5,10 @@ use super::SourceRef;
 use super::calls::Calls;
 use super::check_filter::is_inline;
 use super::checks::Checks;
-use super::coverage::makes_good;
+use super::coverage::{core, covers, makes_good};
+use super::failing_tests::{all_failing_tests, has_passed};
 use super::importance::{Importance, importance};
 use super::miscall::{is_miscall, names_wrong_call};
-use super::piped::keeps_the_end;
-use super::pipes::piped_steps;
 use super::run::Run;
 use super::steps::{git_words, plain_steps};
 use crate::shared::shell::is_test;
@@ -28,6 +27,7 @@ pub(super) struct LastFailure {
 }
 
 /// A command line that ended well later.
+#[derive(Debug)]
 pub(super) struct LaterSuccess<'a> {
     pub command: &'a str,
     pub output: &'a str,
@@ -38,7 +38,7 @@ pub(super) struct LaterSuccess<'a> {
 impl LastFailure {
     /// `printed` is as much of the output as is looked through.
     pub(super) fn new(run: Run, output: String, printed: &str) -> Self {
-        let failing_tests = failing_tests(&run.command, printed);
+        let failing_tests = all_failing_tests(&run.command, printed);
         let miscalled = is_miscall(&run.command, run.exit_code, printed);
         Self { run, output, failing_tests, miscalled }
     }
@@ -57,6 +57,12 @@ impl LastFailure {
         git_steps_were_repeated(&self.run.command, &self.output, later.command)
             || (asks_the_forge(&self.run.command) && verbs(later.command).iter().any(|verb| verb == "push"))
             || (self.miscalled && importance(later.command) >= self.run.worth.max(Importance::Some))
+    }
+
+    /// Whether it is of all tests that another one is of, and of more.
+    fn is_of_more_than(&self, other: &Self) -> bool {
+        let (whole, part) = (&self.run.command, &other.run.command);
+        is_test(whole) && core(whole) != core(part) && covers(part, whole) && !covers(whole, part)
     }
 
     /// Whether the user's words say that it is mended.
@@ -89,6 +95,26 @@ impl LastFailure {
 }
 
 impl Calls {
+    /// Keeps the last failure; that of a part of the tests that failed before leaves the failure of all of them open.
+    pub(super) fn failed(&mut self, failure: LastFailure) {
+        let whole = self.failure.take().filter(|whole| whole.is_of_more_than(&failure));
+        self.wider_failure = whole.or(self.wider_failure.take());
+        self.failure = Some(failure);
+    }
+
+    /// A command ended well: what that makes good is no failure any more.
+    pub(super) fn succeeded(&mut self, later: &LaterSuccess<'_>) {
+        let ends = |failure: &mut LastFailure| {
+            makes_good(&failure.run.command, later.command) || failure.is_resolved_by(later)
+        };
+        let whole = self.wider_failure.take_if(ends);
+        let mended = self.failure.take_if(ends);
+        if mended.is_some() {
+            self.failure = self.wider_failure.take();
+        }
+        whole.iter().chain(&mended).for_each(|failure| self.mended(failure, Some(later.command)));
+    }
+
     /// Whether a push that failed is settled: git said later that there is nothing left to push.
     pub(super) fn was_pushed_since(&self, run: &Run) -> bool {
         let pushed = self.git.pushed_at.is_some_and(|line| line > run.at.line);
@@ -105,6 +131,10 @@ impl Calls {
         let checks = &self.checks;
         let pushed = self.failure.as_ref().is_some_and(|failure| self.was_pushed_since(&failure.run));
         let passed = self.failure.take_if(|LastFailure { run, .. }| pushed || passed_since(checks, run));
+        if passed.is_some() {
+            let checks = &self.checks;
+            self.failure = self.wider_failure.take().filter(|failure| !passed_since(checks, &failure.run));
+        }
         passed.iter().for_each(|failure| self.mended(failure, None));
         // What only looked is no work that waits to be mended once something was said after it.
         self.failure.take_if(|LastFailure { run, output, .. }| {
@@ -282,69 +312,4 @@ fn asks_the_forge(command: &str) -> bool {
         ASK.iter().any(|ask| words.starts_with(ask))
     };
     plain_steps(command).iter().any(asks)
-}
-
-/// The tests that an output names as failing, if it names all of them.
-fn failing_tests(command: &str, printed: &str) -> Option<Vec<String>> {
-    let broken = ["[build failed]", "error[E", "error: could not compile", "ERROR collecting", "panic: "];
-    let is_broken = |line: &str| broken.iter().any(|mark| line.contains(mark));
-    if !is_test(command) && !printed.contains("--- FAIL")
-        || printed.lines().any(is_broken)
-        || is_cut(command, printed)
-    {
-        return None;
-    }
-    let mut tests: Vec<String> = printed.lines().filter_map(failing_test).map(str::to_owned).collect();
-    tests.sort();
-    tests.dedup();
-    // A part of a test passes with the whole.
-    let all = tests.clone();
-    tests.retain(|test| {
-        !all.iter().any(|other| test.strip_prefix(other).is_some_and(|rest| rest.starts_with('/')))
-    });
-    (!tests.is_empty()).then_some(tests)
-}
-
-/// Whether `head` printed all that it may.
-fn is_cut(command: &str, printed: &str) -> bool {
-    let filters = piped_steps(command).into_iter().flatten();
-    let mut heads = filters.filter(|filter| filter.starts_with("head"));
-    heads.any(|filter| {
-        !keeps_the_end(&filter, printed.lines().count()) && !printed.trim_end().ends_with("FAIL")
-    })
-}
-
-/// The test that a line names as failing: in the words of Go, Cargo, pytest and nextest.
-fn failing_test(line: &str) -> Option<&str> {
-    let line = line.trim();
-    let first = |rest: &'_ str| -> usize { rest.find(char::is_whitespace).unwrap_or(rest.len()) };
-    if let Some(rest) = line.strip_prefix("--- FAIL: ") {
-        return Some(&rest[..first(rest)]);
-    }
-    if let Some(name) = line.strip_prefix("test ").and_then(|rest| rest.strip_suffix(" ... FAILED")) {
-        return Some(name);
-    }
-    let case =
-        line.strip_prefix("FAILED ").map(|rest| &rest[..first(rest)]).filter(|name| name.contains("::"));
-    case.or_else(|| {
-        line.strip_prefix("FAIL [")?.split_whitespace().next_back().filter(|name| name.contains("::"))
-    })
-}
-
-/// Whether a run of tests that passed ran this one: it is named by the command or shown as passed.
-fn has_passed(test: &str, later: &LaterSuccess<'_>) -> bool {
-    let short = test.rsplit("::").next().unwrap_or(test);
-    let apart = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '|' | '$' | '^' | '(' | ')' | '=');
-    let ends = |word: &str| word.strip_suffix(short).is_some_and(|path| path.ends_with("::"));
-    let named = |word: &str| word == test || word == short || ends(word);
-    let shown = |line: &str| {
-        let passed = line.starts_with("--- PASS: ") || line.ends_with(" ... ok") || line.contains("PASS");
-        passed && line.split(char::is_whitespace).any(|word| word == test || ends(word))
-    };
-    // Most outputs name none of the tests that failed.
-    let is_shown = || {
-        memchr::memmem::find(later.output.as_bytes(), short.as_bytes()).is_some()
-            && later.output.lines().map(str::trim).any(shown)
-    };
-    later.command.split(apart).any(named) || is_shown()
 }

@@ -34,6 +34,8 @@ pub(super) const NEVER_RAN_WORD: &str = "did not run";
 const NEVER_RAN: &str = "Sibling tool call errored";
 /// What stands before the user's own words in a rejection.
 const WORDS_FOLLOW: &[&str] = &["the user said:", "reason for the rejection:"];
+/// What a tool writes there itself, where the user answers no question and wants to say something first.
+const OF_THE_TOOL: &str = "The user wants to clarify these questions";
 /// Beginnings of what a tool adds after the user's words.
 const NOTES: &[&str] = &["\n\nNote: The user's next message", "\n\nIMPORTANT: "];
 
@@ -74,7 +76,7 @@ pub(super) fn words_of_rejection<'o>(outcome: &'o Outcome<'_>) -> Option<&'o str
     let begin = WORDS_FOLLOW.iter().filter_map(|mark| Some(text.find(mark)? + mark.len())).min()?;
     let words = text.get(begin..)?;
     let end = NOTES.iter().filter_map(|note| words.find(note)).min().unwrap_or(words.len());
-    words.get(..end).map(str::trim).filter(|words| !words.is_empty())
+    words.get(..end).map(str::trim).filter(|words| !words.is_empty() && !words.starts_with(OF_THE_TOOL))
 }
 
 /// A result without what a tool puts in front of its own words.

@@ -44,3 +44,31 @@ fn more_than_twenty_files_fold_into_folders_however_large_the_document() {
     assert!(text(20).contains("- `src/part0.rs` modified, +3 -1\n"));
     assert!(text(21).contains("- `src/`: modified `part0.rs +3 -1, part1.rs"), "{}", text(21));
 }
+
+#[test]
+fn what_stopped_at_conflicts_is_ended_and_not_run_again() {
+    let of = |command: &str, output: &str| {
+        let failure =
+            serde_json::json!({"command": command, "exit_code": 1, "output": output, "at": "claude:x#40"});
+        let changed = serde_json::json!([{"path": "src/a.rs", "change": "modified", "at": "claude:x#50"}]);
+        let packet = serde_json::json!({"summary": "s", "last_failure": failure, "files_modified": changed});
+        render(&self::packet(&packet.to_string()), &Options::default()).text
+    };
+    let next = "- **Next:** end what stopped at conflicts, the last failure below";
+    assert!(
+        of("git merge origin/x --no-edit", "Automatic merge failed; fix conflicts and then commit")
+            .contains(next)
+    );
+    assert!(!of("git merge origin/x", "merge: origin/x - not something we can merge").contains(next));
+    assert!(!of("make test", "CONFLICT").contains(next));
+}
+
+#[test]
+fn one_of_a_kind_is_counted_in_the_singular() {
+    use super::super::section::counted;
+    assert_eq!(counted(1, "tool categories"), "1 tool category");
+    assert_eq!(
+        (counted(1, "diffs"), counted(2, "tool categories")),
+        ("1 diff".into(), "2 tool categories".into())
+    );
+}

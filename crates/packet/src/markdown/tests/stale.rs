@@ -58,3 +58,20 @@ fn a_failed_attempt_is_no_command_beside() {
     assert_eq!(text.matches("deploy --now").count(), 1, "{text}");
     assert!(text.contains("- ok: `cp a b` (#8)\n"), "{text}");
 }
+
+#[test]
+fn the_tests_that_failed_are_named_where_the_output_does_not_name_them() {
+    let names: Vec<String> = (1..=6).map(|n| format!("TestOfTheStoreThatHasALongName{n}")).collect();
+    let of = |note: &str| {
+        let failure = format!(
+            r#""last_failure": {{"command": "make test 2>&1 | tail", "output": "--- FAIL: {}", "at": "claude:x#40"}},
+            "checks": [{{"command": "make test | tail", "at": "claude:x#40", "note": "tail behind it ended ok, but the output shows a failure: {note}"}}]"#,
+            names[0]
+        );
+        text("docs/a.md", &failure)
+    };
+    let all = of(&format!("failing tests: {}", names.join(", ")));
+    assert!(names.iter().all(|name| all.contains(name.as_str())), "{all}");
+    let one = of(&format!("--- FAIL: {}", names[0]));
+    assert_eq!(one.matches("make test").count(), 1, "{one}");
+}

@@ -20,6 +20,7 @@ pub(crate) fn attempts(text: &str) -> Vec<(String, Option<String>)> {
                 || begins(&lower, FINDINGS)
                 || ["i'll", "which fails", "that fails"].iter().any(|words| has_phrase(&lower, words))
                 || names_nothing;
+            let is_finding = is_finding || tells_of_code(sentence, &lower, line.is_item);
             if sentence.len() <= MAX_SENTENCE && !is_finding && failed(&lower) {
                 let what = match before.filter(|before| points_back(&lower) && tries(&lowered(before))) {
                     Some(before) => format!("{before} {sentence}"),
@@ -31,6 +32,28 @@ pub(crate) fn attempts(text: &str) -> Vec<(String, Option<String>)> {
         }
     }
     all
+}
+
+/// Whether a sentence says what code does or could do: an item that begins with its name, a suggestion, a clause on when it
+/// fails.
+fn tells_of_code(sentence: &str, lower: &Lowered, is_item: bool) -> bool {
+    const SUGGESTS: &[&str] =
+        &["could try", "could be", "could attempt", "possible improvement", "would hide", "hides"];
+    let bare = sentence.trim_start_matches(['*', '_', ' ']);
+    let has_any = |words: &[&str]| words.iter().any(|word| has_phrase(lower, word));
+    let tried = has(lower, List::Try) && ["i ", "we ", "i've "].iter().any(|who| lower.contains(who));
+    let on_failure = lower.split_once("when ").is_some_and(|(_, clause)| {
+        let clause = clause.split([',', ';', '.', '—']).next().unwrap_or_default();
+        ["fails", "failed", "does not work"].iter().any(|word| has_phrase(clause, word))
+    });
+    // `Option 1 doesn't help`, `So the package won't work there`: what is weighed or concluded.
+    let weighs = has_any(&["option", "options"])
+        || (lower.starts_with("so ") && has_any(&["won't work", "will not work", "wouldn't work"]));
+    !tried
+        && ((is_item && bare.starts_with('`'))
+            || weighs
+            || has_any(SUGGESTS)
+            || (on_failure && !has(lower, List::Failed)))
 }
 
 /// A sentence of fewer words that points back names nothing: `That won't work due to newlines.`

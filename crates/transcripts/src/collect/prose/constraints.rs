@@ -1,5 +1,6 @@
 //! What the user insists on.
 
+use super::fault_report::describes;
 use super::pasted::{self, Origin};
 use super::{List, Lowered, MAX_SENTENCE, begins, has, lowered};
 use crate::shared::words::{sentences, unmarked};
@@ -43,7 +44,14 @@ fn is_issue_title(lower: &str) -> bool {
 fn insists(lower: &Lowered) -> bool {
     // `Don't fix anything, but just look`: how far one question goes.
     let is_for_this_once = has(lower, List::JustLook) && has(lower, List::Refrain);
-    if is_for_this_once || is_issue_title(lower) {
+    // `Other languages, to ensure that the patterns don't mislead`: what something is for.
+    let is_purpose = ["to ensure", "to make sure"].iter().any(|words| {
+        let (before, after) = lower.split_once(words).unwrap_or_default();
+        !before.is_empty()
+            && !["must", "don't"].iter().any(|word| before.contains(word))
+            && !after.contains([',', ';'])
+    });
+    if is_for_this_once || is_purpose || is_issue_title(lower) || describes(lower) {
         return false;
     }
     if lower.contains('?') || has(lower, List::Talk) || begins(lower, TALK_STARTS) {

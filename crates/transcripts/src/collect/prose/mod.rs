@@ -4,8 +4,10 @@
 //! one and is none, is measured (`bench/fidelity`).
 
 mod attempts;
+mod concession;
 mod constraints;
 mod decisions;
+mod fault_report;
 mod lifted;
 mod narration;
 mod passages;
@@ -19,19 +21,21 @@ mod steps;
 mod topic;
 
 pub(super) use attempts::attempts;
+pub(super) use concession::{concedes, put_back, revises, tells_of_removal};
 pub(super) use constraints::constraints;
 #[cfg(test)]
 use decisions::DecisionText;
 pub(super) use decisions::{corrects, decisions, rejects_all};
 pub(super) use lifted::{forbidden_for_now, orders};
-pub(super) use narration::{announces, is_step, only_announces, tells_something};
+pub(super) use narration::{announces, is_step, looks_first, only_announces, tells_something};
 pub(super) use passages::{PacketWords, Passage, passages, users_passages};
 pub(super) use passing::{
     asks_for_one_thing, finds_or_plans, is_of_the_moment, is_telling_answer, names_code,
 };
-pub(super) use pasted::typed;
+pub(super) use pasted::{typed, without_output};
 pub(super) use questions::{
-    asked_at_the_end, is_put_to_the_user, only_asks, only_questions, put_aside, tells_of_failing_tests,
+    asked_at_the_end, asks_for_work, is_put_to_the_user, only_asks, only_questions, put_aside,
+    tells_of_failing_tests,
 };
 pub(super) use reverts::reverts_own_work;
 pub(super) use steps::{announced, next_steps, suggests};

@@ -11,6 +11,9 @@ const MAX_STEP_BYTES: usize = 480;
 /// So many words beside what comes next tell something.
 const MIN_TELLING_WORDS: usize = 12;
 
+/// With a look at something at its end a message needs more: `This is a new task, about tests. Let me explore the code.`
+const MIN_WORDS_WITH_A_LOOK: usize = 42;
+
 /// Beginnings of sentences that announce.
 const STARTS: &[&str] = &[
     "let me",
@@ -93,9 +96,57 @@ pub(crate) fn only_announces(text: &str) -> bool {
 pub(crate) fn tells_something(text: &str) -> bool {
     let last =
         text.lines().map(str::trim).rfind(|line| line.contains(char::is_alphanumeric)).unwrap_or_default();
-    let goes_on = !is_item(last) && sentences(last).last().is_some_and(|sentence| announces(sentence));
+    let ends = !is_item(last) && sentences(last).last().is_some_and(|sentence| announces(sentence));
+    let goes_on = ends || text.lines().flat_map(sentences).next().is_some_and(sets_out);
     let own = text.lines().flat_map(sentences).filter(|sentence| !announces(sentence));
-    !only_announces(text) && (!goes_on || own.flat_map(str::split_whitespace).count() >= MIN_TELLING_WORDS)
+    let own = own.flat_map(str::split_whitespace).count();
+    let says_enough = match looks_first(text) {
+        true => text.split_whitespace().count() >= MIN_WORDS_WITH_A_LOOK && own > 0,
+        false => own >= MIN_TELLING_WORDS,
+    };
+    !only_announces(text) && (!goes_on || says_enough)
+}
+
+/// Whether a sentence says what the agent has to do: `I need to check the flag and update the note.`
+fn sets_out(sentence: &str) -> bool {
+    begins(
+        &lowered(sentence.trim()),
+        &["i need to", "i still need to", "i also need to", "i have to", "need to"],
+    )
+}
+
+/// Whether a message ends by saying that the agent looks at something first: what it told before that was not sure.
+pub(crate) fn looks_first(text: &str) -> bool {
+    const STARTS: &[&str] =
+        &["let me", "let's", "i'll", "i will", "i need to", "now let me", "first, let me", "first let me"];
+    const VERBS: &[&str] = &[
+        "check",
+        "debug",
+        "design",
+        "examine",
+        "explore",
+        "find",
+        "inspect",
+        "investigate",
+        "launch",
+        "look",
+        "plan",
+        "read",
+        "search",
+        "see",
+        "trace",
+        "understand",
+        "verify",
+        "view",
+    ];
+    let last =
+        text.lines().map(str::trim).rfind(|line| line.contains(char::is_alphanumeric)).unwrap_or_default();
+    let Some(sentence) = sentences(last).pop().filter(|_| !is_item(last)) else { return false };
+    let lower = lowered(sentence.trim());
+    let rest = STARTS.iter().find_map(|start| lower.strip_prefix(start)).unwrap_or_default();
+    let verb =
+        rest.split_whitespace().find(|word| !matches!(*word, "also" | "now" | "first" | "just" | "quickly"));
+    verb.is_some_and(|verb| VERBS.contains(&verb.trim_end_matches([':', '.', ',', '!'])))
 }
 
 /// Whether a message is one step among many: short, and it says what comes next.
@@ -129,7 +180,9 @@ fn is_made_of(text: &str, spare: &dyn Fn(&str) -> bool) -> bool {
 fn is_title(text: &str) -> bool {
     let text = text.trim();
     let bold = text.strip_prefix("**").and_then(|rest| rest.trim_end_matches(':').strip_suffix("**"));
-    let is_bold = bold.is_some_and(|inside| !inside.contains("**") && !inside.ends_with(['.', '!', '?']));
+    let is_bold = bold.is_some_and(|inside| {
+        !inside.contains("**") && (!inside.ends_with(['.', '!', '?']) || names_step(inside))
+    });
     !text.contains('\n')
         && (is_bold || (text.starts_with('#') && text.trim_start_matches('#').starts_with(' ')))
 }
@@ -145,9 +198,23 @@ fn is_instruction(sentence: &str) -> bool {
 
 /// Whether a sentence announces what the agent does next.
 pub(crate) fn announces(sentence: &str) -> bool {
-    let lower = lowered(sentence.trim());
+    let lower = lowered(without_step_title(sentence.trim()));
     let asks = begins(&lower, &["let me know", "let's see what you"]);
     lower.ends_with(':') || (begins(&lower, STARTS) && !asks) || orders_itself(&lower)
+}
+
+/// What stands behind the numbered title of a step: `**Step 5: Create tests.** I'll create all three.`
+fn without_step_title(sentence: &str) -> &str {
+    let parts = sentence.strip_prefix("**").and_then(|rest| rest.split_once("** "));
+    parts.filter(|(title, _)| names_step(title)).map_or(sentence, |(_, rest)| rest)
+}
+
+/// Whether a title is that of a numbered step.
+fn names_step(title: &str) -> bool {
+    const PARTS: &[&str] = &["Step", "Task", "Item", "Fix", "Phase", "Part"];
+    let mut words = title.split_whitespace();
+    words.next().is_some_and(|word| PARTS.contains(&word))
+        && words.next().is_some_and(|word| word.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// `Now commit and push.` `Now it works` and `Next is the lexer` report.
@@ -213,6 +280,8 @@ mod tests {
             "Now the stop hook trigger in `hooks.go`. Insert after the existing review trigger (line 416).",
             "**Fix 2: Add timeouts to the spawn**",
             "**Item 3: Extract the helper**\n\nNow update the file:",
+            "**Step 5: Create tests.** I'll create all three test files.",
+            "**Step 4: Register the handlers.**",
         ] {
             assert!(only_announces(text), "{text}");
         }
@@ -246,6 +315,14 @@ mod tests {
         ] {
             assert!(tells_something(text), "{text}");
         }
-        assert!(!tells_something("This is in `run`. I should update it to use the new function:"));
+        for text in [
+            "This is in `run`. I should update it to use the new function:",
+            "The plan before is complete. This is a new task, about the tests of the update.\n\nLet me explore the code.",
+            "I need to check for the file and update the note. The package has `root()` which I'll need.",
+        ] {
+            assert!(!tells_something(text), "{text}");
+        }
+        assert!(looks_first("Oh! We are on the old branch.\n\nLet me also check what branch that is:"));
+        assert!(!looks_first("All six are valid. Let me fix them.") && !looks_first("Let me know."));
     }
 }

@@ -1,11 +1,14 @@
 //! What in a message of the user is pasted: output of programs, screens of an agent, documents. Its words are not his.
 
 use super::begins;
+use crate::shared::words::{has_phrase, is_item};
 
 /// So many lines of a region of output may look like anything between two that look like output.
 const MAX_GAP: usize = 20;
 /// A message with headings is a document from this many lines on.
 const DOCUMENT_LINES: usize = 12;
+/// Fewer pasted lines before the user's words are told with them.
+const MIN_PASTED: usize = 3;
 /// Marks of lines on the screen of an agent.
 const SCREEN: &[&str] = &["⏺", "⎿", "❯", "✻", "✽", "✶", "●"];
 /// A message with so many of them holds a screen, from the first to the last.
@@ -25,7 +28,8 @@ pub(super) enum Origin {
 /// The lines of a message outside of blocks of code, and who wrote each.
 pub(super) fn lines(text: &str) -> Vec<(Origin, &str)> {
     let all: Vec<&str> = text.lines().collect();
-    let output: Vec<bool> = regions(&all);
+    let mut output: Vec<bool> = regions(&all);
+    quoted(&all).into_iter().for_each(|at| output[at] = true);
     let headings = all.iter().filter(|line| is_heading(line)).count();
     let is_document = headings >= 2 && all.len() >= DOCUMENT_LINES;
     let (mut fenced, mut under) = (false, Origin::Typed);
@@ -51,6 +55,57 @@ pub(super) fn lines(text: &str) -> Vec<(Origin, &str)> {
 pub(crate) fn typed(text: &str) -> String {
     let own = lines(text).into_iter().filter(|(origin, _)| *origin == Origin::Typed);
     own.map(|(_, line)| format!("{line}\n")).collect()
+}
+
+/// What is told of a message in place of lines that were pasted before the user's own words.
+pub(crate) fn without_output(text: &str) -> Option<String> {
+    let is_pasted = |(origin, _): &&(Origin, &str)| *origin == Origin::Output;
+    let all = lines(text);
+    let count = all.iter().take_while(is_pasted).count();
+    let own: Vec<&str> = all[count..].iter().map(|(_, line)| *line).collect();
+    let own = own.join("\n");
+    (count >= MIN_PASTED && !own.trim().is_empty()).then(|| format!("[{count} pasted lines] {}", own.trim()))
+}
+
+/// The lines of words that the user quotes to ask what they mean: `Can you clarify this:` and the paragraph below it.
+fn quoted(lines: &[&str]) -> Vec<usize> {
+    let is_blank = |at: usize| lines[at].trim().is_empty();
+    let mut found = Vec::new();
+    for lead in (0..lines.len()).filter(|at| asks_what_follows_means(lines[*at])) {
+        let mut at = lead + 1;
+        while at < lines.len() {
+            let Some(from) = (at..lines.len()).find(|at| !is_blank(*at)) else { break };
+            let to = (from..lines.len()).find(|at| is_blank(*at)).unwrap_or(lines.len());
+            // Behind the first paragraph only what is set in belongs to it.
+            let is_set_in = lines[from].starts_with([' ', '\t', '>']);
+            if is_item(lines[from]) || (at > lead + 1 && !is_set_in) {
+                break;
+            }
+            found.extend(from..to);
+            at = to + 1;
+        }
+    }
+    found
+}
+
+/// Whether a line asks what the words below it mean.
+fn asks_what_follows_means(line: &str) -> bool {
+    const ASKS: &[&str] = &[
+        "clarify",
+        "explain",
+        "rephrase",
+        "elaborate on",
+        "you mean",
+        "you meant",
+        "meant it",
+        "what does",
+        "understand this",
+        "confused by",
+    ];
+    const WORK: &[&str] = &["fix", "add", "implement", "change", "address", "write", "make", "update", "do"];
+    let lower = line.trim().to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| has_phrase(&lower, word));
+    lower.ends_with(':') && lower.split_whitespace().count() <= 16 && has(ASKS) && !has(WORK)
 }
 
 /// For each line whether it belongs to a region of output: from one line that looks like it to the last one near it.

@@ -132,7 +132,9 @@ pub(crate) fn is_put_to_the_user(question: &str) -> bool {
         "please decide",
         "please confirm",
     ];
-    begins(&lowered(question), STARTS) && question.trim_end().ends_with('?')
+    let lower = lowered(question);
+    let is_to_you = ["you", "your"].iter().any(|word| has_phrase(&lower, word));
+    (begins(&lower, STARTS) || is_to_you) && lower.trim_end().ends_with('?')
 }
 
 /// Whether a user's words only want to know something: they change nothing.
@@ -150,6 +152,36 @@ pub(crate) fn only_questions(text: &str) -> bool {
     // A smiley behind a question is no sentence.
     all.retain(|one| one.contains(char::is_alphanumeric));
     !all.is_empty() && all.iter().all(|one| one.trim_end().ends_with('?')) && !text.contains('—')
+}
+
+/// Whether a question of the user asks for work: `can you stage the changes?`, and not `can you explain the flag?`
+pub(crate) fn asks_for_work(text: &str) -> bool {
+    const STARTS: &[&str] =
+        &["can you ", "could you ", "would you ", "will you ", "can we ", "could we ", "please "];
+    const TELLS: &[&str] = &[
+        "clarify",
+        "confirm",
+        "describe",
+        "elaborate",
+        "explain",
+        "know",
+        "list",
+        "remind",
+        "say",
+        "see",
+        "show",
+        "summarize",
+        "tell",
+        "think",
+    ];
+    sentences(text).into_iter().any(|sentence| {
+        let lower = lowered(sentence);
+        let rest = STARTS.iter().find_map(|start| lower.strip_prefix(start)).unwrap_or_default();
+        let verb = rest
+            .split_whitespace()
+            .find(|word| !matches!(*word, "also" | "please" | "just" | "now" | "maybe"));
+        verb.is_some_and(|verb| !TELLS.contains(&verb.trim_matches(|c: char| !c.is_alphanumeric())))
+    })
 }
 
 /// Whether words tell of tests that fail, which is so until they pass.
