@@ -165,7 +165,7 @@ fn parts(text: &str) -> Vec<Part<'_>> {
     let mut gives_reasons = false;
     let mut end = |heading, from: usize, to: usize, gives_reasons| {
         let body = text[from..to].trim();
-        if !body.is_empty() || heading != "" {
+        if !body.is_empty() || !str::is_empty(heading) {
             parts.push(Part { heading, body, gives_reasons });
         }
     };
@@ -198,7 +198,7 @@ fn names_reasons(heading: &str) -> bool {
     let begins = |words: &&str| {
         title.strip_prefix(*words).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
     };
-    title.split_whitespace().count() <= 4 && REASONS.iter().any(|words| begins(words))
+    title.split_whitespace().count() <= 4 && REASONS.iter().any(begins)
 }
 
 /// A text in which each block of code is a `…`.

@@ -48,7 +48,7 @@ pub(super) fn is_in_wrong_folder(printed: &str) -> bool {
         || printed.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("Exit code"));
     let no_folder = |line: &str| {
         let words: Vec<&str> = line.split(':').map(str::trim).collect();
-        words.iter().any(|word| *word == "cd") && line.to_lowercase().contains("no such file or directory")
+        words.contains(&"cd") && line.to_lowercase().contains("no such file or directory")
     };
     let only_folder = lines().next().is_some_and(no_folder) && lines().nth(1).is_none();
     let no_package = || {
