@@ -79,6 +79,10 @@ struct ParsedQuery<'a> {
     valid: bool,
 }
 
+fn print_parsed(query: &str, out: &mut Out<'_>) -> Result<(), AppError> {
+    out.print(&ParsedQuery { query, valid: true }, |_| "The query can be read.\n".to_owned())
+}
+
 fn run_report(verb: View, out: &mut Out<'_>) -> Result<(), AppError> {
     match verb {
         View::Query { expression, all, limit, look, sort, parse_only } => {
@@ -86,8 +90,7 @@ fn run_report(verb: View, out: &mut Out<'_>) -> Result<(), AppError> {
             let expression = expression.join(" ");
             let condition = select::parse(&expression)?;
             if parse_only {
-                let query = ParsedQuery { query: &expression, valid: true };
-                return out.print(&query, |_| "The query can be read.\n".to_owned());
+                return print_parsed(&expression, out);
             }
             let selection = Selection::all(out);
             let all = all || condition.names_status();
