@@ -164,7 +164,7 @@ impl OfferedAction {
         let brief = short(id);
         let within = format!("--project {project_id}");
         // Nobody acts under the address of a role: whoever has it says its own name.
-        let receiver = to.filter(|to| !to.starts_with(ROLE)).map(|to| format!(" --as {}", shell_word(to)));
+        let receiver = to.filter(|to| !to.starts_with(ROLE)).map(|to| format!(" {}", shell_word(to)));
         let receiver = receiver.unwrap_or_default();
         let command = match self.action {
             RowAction::PickUp | RowAction::Accept | RowAction::TakeOver => {
@@ -177,10 +177,14 @@ impl OfferedAction {
             RowAction::Cancel => format!("baton handoff cancel {brief}"),
             RowAction::Retry => format!("baton handoff retry {brief}"),
             RowAction::LeaveAnew => return None,
-            RowAction::Reply => {
-                format!("baton mail send{receiver} --reply-to {id} {within} --text '…'")
-            }
-            RowAction::Acknowledge => format!("baton mail ack {brief}{receiver} {within}"),
+            RowAction::Reply => match receiver.as_str() {
+                "" => format!("baton mail send --reply-to {id} {within} --text '…'"),
+                receiver => format!("baton mail send --as{receiver} --reply-to {id} {within} --text '…'"),
+            },
+            RowAction::Acknowledge => match receiver.as_str() {
+                "" => format!("baton mail ack {brief} {within}"),
+                receiver => format!("baton mail ack {brief} --as{receiver} {within}"),
+            },
             RowAction::Reopen => format!("baton task update {id} --status open {within}"),
             RowAction::Claim => format!("baton task claim {id} {within}"),
         };

@@ -15,10 +15,12 @@ const BARE: &[(&str, &[&str])] = &[
     ("model/src/baton.rs", &["pickup"]),
     ("model/src/instructions/command.rs", &["status"]),
     ("model/src/lease/mod.rs", &["lease take"]),
+    ("model/src/row_action.rs", &["handoff cancel", "*"]),
     ("model/src/session.rs", &["start", "pickup"]),
     ("model/src/task/claim.rs", &["task claim"]),
     ("model/src/tracker.rs", &["handoff create"]),
     ("ops/src/token_rights.rs", &["pickup", "end"]),
+    ("ops/src/baton/withdraw.rs", &["batons withdraw"]),
     ("ops/src/handoff/acceptor.rs", &["handoff complete", "handoff decline", "task close"]),
     ("ops/src/handoff/publish.rs", &["handoff publish"]),
     ("ops/src/key/mod.rs", &["key create", "key add"]),
@@ -44,7 +46,7 @@ const BARE: &[(&str, &[&str])] = &[
 ];
 
 /// Texts that begin like a command and are none.
-const PROSE: [&str; 2] = ["baton serves on", "baton delta"];
+const PROSE: [&str; 3] = ["baton serves on", "baton delta", "baton withdrawn"];
 
 /// Crates whose refusals name options without a command.
 const RULES: [&str; 3] = ["model", "ops", "store"];

@@ -222,7 +222,7 @@ fn documents_are_read_through_a_server_in_a_clone_that_is_no_place_of_its_projec
         let id = text(&ann.json(&create), "handoff_id");
         let picked = bob.json(&["pickup", "--handoff", &id]);
         bob.json(&["handoff", "complete", &id, "--result", "done"]);
-        let named = picked["handoff"]["named_documents"][0].clone();
+        let named = picked["handoff"]["documents_named"][0].clone();
         (named["included"].clone(), named["left_out"].as_str().unwrap_or_default().to_owned())
     };
     let clone = bob.within(stage.root().join("clone")).with("BATON_PROJECT", "lib");

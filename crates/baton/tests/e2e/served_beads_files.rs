@@ -50,7 +50,7 @@ fn a_claim_over_the_api_goes_by_the_file_of_a_folder_in_which_the_server_does_no
     zoe.json(&["task", "claim", &second]);
     let refusal = server.call("task_claim", &claim(&second)).json();
     assert_eq!(refusal["code"], "task_claimed", "{refusal:#}");
-    assert!(text(&refusal, "detail").contains("Zoe") || refusal.to_string().contains("Zoe"), "{refusal:#}");
+    assert!(refusal.to_string().contains("Zoe"), "{refusal:#}");
     // What is done over the API comes into the file.
     server.ok("task_close", &json!({ "project": "shop", "identity": "Ann", "id": first, "reason": "done" }));
     until("the close is in the file", || line(&stage, &first)["status"] == "closed");

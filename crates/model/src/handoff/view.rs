@@ -114,8 +114,7 @@ pub struct LateResult {
     pub at: String,
     /// What came of it.
     pub result: String,
-    /// The entry in the receiver's ledger that holds the same; none where that ledger is not shown.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    /// The entry in the receiver's ledger that holds the same.
     pub delta_id: String,
 }
 

@@ -65,7 +65,10 @@ impl Operation for Limit {
         let own = key(&project_id, &identity_key(&identity), &input.tool);
         let Cx { store, env } = cx;
         let (until, is_news) = match (input.reached, input.over) {
-            (false, false) => (store.read(|tx| known_end(tx, &own, env.now))?, false),
+            (false, false) => store.read(|tx| {
+                resolve::require_project(tx, &project_id)?;
+                Ok((known_end(tx, &own, env.now)?, false))
+            })?,
             (is_reached, _) => store.write(&[&project_id], |tx| {
                 require_active(tx, &project_id)?;
                 if is_reached { reach(tx, env, &own, input.for_ms) } else { end(tx, env, &own) }

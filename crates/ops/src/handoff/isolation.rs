@@ -49,11 +49,7 @@ pub(crate) fn shown_to(
     }
     if viewer != Some(handoff.to_project_id.as_str()) {
         row.handoff.accepted_by = None;
-        // What was said to the sender is theirs to read; who said it is not.
-        for late in &mut row.handoff.late_results {
-            late.by = project_label(&handoff.to_project_id);
-            late.delta_id.clear();
-        }
+        row.handoff.late_results.clear();
         let seeding = row.steps.iter_mut().filter(|step| step.step == Kind::Session);
         for error in seeding.filter_map(|step| step.last_error.as_mut()) {
             "the session that it seeds is at work: it is not overwritten".clone_into(error);

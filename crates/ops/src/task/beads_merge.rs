@@ -19,11 +19,12 @@ use task::line;
 use super::beads_circles::LinkedLines;
 use super::beads_export::{full_record, keep_line};
 use super::beads_file::{BaseLines, IssuesFile, TaskLine};
-use super::beads_import::{BeadsImportOutput, EmptiedText, Lines};
+use super::beads_import::{BeadsImportOutput, EmptiedText};
 use super::beads_renames::{RenamedLines, is_rename};
 use super::beads_rows::{insert, update};
 use super::claim_elsewhere::ClaimChange;
 use super::line_guard::LineGuard;
+use super::lines::Lines;
 use super::merged_claims::MergedProjects;
 use super::older_lines::OlderLines;
 use super::untimed_lines::UntimedLines;
@@ -231,11 +232,8 @@ impl Progress<'_, '_> {
         if version.is_moved {
             conflicts.extend(keep_sealed(theirs, &mut merged));
         }
-        let refused = self.guard.keep_held(tx, task, (&ours, &mut merged))?;
-        self.is_refused = !refused.is_empty() || (self.is_partial && !is_whole);
-        // What the merge decided about a field that the caller may not write has no effect.
-        conflicts.retain(|conflict| refused.iter().all(|one| one.field != conflict.field));
-        conflicts.extend(refused);
+        self.keep_unwritable(tx, task, (&ours, &mut merged), &mut conflicts)?;
+        self.is_refused |= self.is_partial && !is_whole;
         self.note_authors(&task.task_id, &entries(&ours), &merged);
         let replaced = replaced_by(&ours, &merged);
         let left = entries(&merged);
@@ -244,9 +242,6 @@ impl Progress<'_, '_> {
         let emptied = emptied.map(|field| EmptiedText { id: task.task_id.clone(), field: field.clone() });
         let emptied: Vec<EmptiedText> = emptied.collect();
         self.output.conflicts.extend(conflicts);
-        if begins(task, &merged.task) {
-            refuse_merged(tx, &task.project_id)?;
-        }
         let after = update(tx, task, &ours, merged)?;
         self.ended.extend(after.as_ref().and_then(|after| ClaimChange::of(task, after)));
         if after.is_some() && !replaced.is_empty() {
@@ -254,6 +249,25 @@ impl Progress<'_, '_> {
             self.replaced.push((task.task_id.clone(), replaced));
         }
         Ok(after)
+    }
+
+    /// Leaves what the caller may not write as it is. A project that was merged refuses what begins a task.
+    fn keep_unwritable(
+        &mut self,
+        tx: &mut Tx<'_>,
+        task: &Task,
+        (ours, merged): (&Record, &mut Record),
+        conflicts: &mut Vec<Conflict>,
+    ) -> Result<(), Failure> {
+        let refused = self.guard.keep_held(tx, task, (ours, &mut *merged))?;
+        self.is_refused = !refused.is_empty();
+        // What the merge decided about a field that the caller may not write has no effect.
+        conflicts.retain(|conflict| refused.iter().all(|one| one.field != conflict.field));
+        conflicts.extend(refused);
+        if begins(task, &merged.task) {
+            refuse_merged(tx, &task.project_id)?;
+        }
+        Ok(())
     }
 
     /// Reads the lines and takes each task in; the file comes with what was found about it.

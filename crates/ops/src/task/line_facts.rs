@@ -12,6 +12,8 @@ use crate::handoff::acceptor::is_handed_to_another;
 
 /// The fields by which a deletion is told.
 const DELETION: [&str; 5] = ["deleted_at", "deleted_by", "delete_reason", "original_type", "tombstone_ttl"];
+/// Fields beside the typed ones that would be taken for how a task ended or failed.
+const ENDINGS: [&str; 2] = ["result", "failed_attempts"];
 /// The field that says what a task is called since.
 const RENAMED: &str = "renamed_to";
 
@@ -53,10 +55,11 @@ impl LineGuard<'_, '_> {
             put_back(own, after, &DELETION);
         }
         let after = &mut merged.task;
+        put_back(own, after, &ENDINGS);
         if after.is_open() {
             put_back(own, after, &[RENAMED]);
-            after.result.clone_from(&own.result);
-        } else if !own.is_open() {
+        }
+        if after.is_open() || !own.is_open() {
             after.result.clone_from(&own.result);
         }
         Ok(*merged != wanted)

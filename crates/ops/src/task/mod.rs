@@ -33,6 +33,7 @@ mod increment;
 mod json_line;
 mod line_facts;
 mod line_guard;
+mod lines;
 mod list;
 mod merged_claims;
 mod older_lines;
@@ -65,8 +66,9 @@ pub use answer::{ClaimedTask, LinkTarget, LinkedTask, TaskAnswer};
 pub use batch::{Batch, BatchInput, BatchOutput, BatchResult, BatchStep};
 pub use beads_export::{BeadsExport, BeadsExportInput, BeadsExportOutput, ExportLine};
 pub use beads_file::Complaint;
-pub use beads_import::{BeadsImport, BeadsImportInput, BeadsImportOutput, EmptiedText, ImportRequest};
-pub use beads_import::{Lines, import_lines};
+pub use beads_import::{
+    BeadsImport, BeadsImportInput, BeadsImportOutput, EmptiedText, ImportRequest, import_lines,
+};
 pub use beads_memory::{
     BeadsFileMemory, BeadsMemory, BeadsMemoryInput, BeadsMemoryOutput, memory as beads_file_memory,
 };
@@ -84,6 +86,7 @@ pub use cycles::{Cycles, CyclesInput, CyclesOutput};
 pub use delete::{Delete, DeleteInput, DeleteOutput};
 pub use depend::{Depend, DependInput, DependOutput, DependencyChange, RemovedDependency};
 pub use increment::{Increment, IncrementInput, IncrementOutput};
+pub use lines::Lines;
 pub use list::{List, ListInput, ListOutput, Row};
 pub(crate) use merged_claims::{free_unbegun, require_unclaimed};
 pub use ready::{Ready, ReadyInput, ReadyOutput};

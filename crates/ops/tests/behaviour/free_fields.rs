@@ -221,7 +221,7 @@ on_every_backend! {
     fn a_fix_that_somebody_is_at_work_on_is_not_closed_by_a_test_that_passes(w) {
         let made = w.ok(&agent("Setup"), "task_increment", json!({ "title": "inc" }));
         let id = |role: &str| {
-            let tasks = list(&made["tasks"]);
+            let tasks = list(&made["items"]);
             text(tasks.iter().find(|task| task["agent_role"] == role).expect("a task"), "id")
         };
         let (xena, yuri) = (agent("Xena"), agent("Yuri"));

@@ -204,8 +204,11 @@ on_every_backend! {
         close(w, &made["test_id"], "fail", json!({}));
         let before = (w.ledger(), show(w, &made["fix_id"]));
         w.ok(&agent("Zombie"), "task_close", json!({ "id": made["test_id"], "result": "fail" }));
-        w.no_trace(&agent("Zombie"), "task_close", json!({ "id": made["test_id"], "result": "pass" }), "task_closed");
         assert_eq!((w.ledger(), show(w, &made["fix_id"])), before);
+        // Another result changes nothing either, and is kept as a comment.
+        let refusal = w.no(&agent("Zombie"), "task_close", json!({ "id": made["test_id"], "result": "pass" }), "task_closed");
+        assert!(!refusal["kept_comment_id"].is_null(), "{refusal:#}");
+        assert_eq!(show(w, &made["fix_id"]), before.1);
     }
 
     fn an_agent_is_given_a_bounded_task_and_everything_only_when_it_asks(w) {

@@ -170,6 +170,7 @@ on_every_backend! {
                     input["baton"] = baton;
                 }
                 "transcript_unwrapped" => input["conversations"] = json!([]),
+                "agent_limit" => input["tool"] = json!("codex"),
                 "key_add" => input["public_key"] = json!("age1x"),
                 "task_batch" => input["steps"] = json!([{ "close": { "id": "a", "result": "pass" } }]),
                 _ => {}

@@ -34,7 +34,7 @@ impl GitState {
             let Some((verb, rest)) = git_words(step) else { continue };
             self.answered = true;
             if names_the_branch(verb, &rest) {
-                self.named(output, nth, steps.len());
+                self.read_branch_name(output, nth, steps.len());
                 continue;
             }
             match verb {
@@ -109,7 +109,7 @@ impl GitState {
     }
 
     /// `git branch --show-current` and the like: one line, which stands first or last where other steps print as well.
-    fn named(&mut self, output: &str, nth: usize, steps: usize) {
+    fn read_branch_name(&mut self, output: &str, nth: usize, steps: usize) {
         let mut lines = output.lines().map(str::trim).filter(|line| !line.is_empty());
         let line = match (lines.clone().count(), nth) {
             (1, _) if steps == 1 => lines.next(),

@@ -380,10 +380,8 @@ impl<'r> Collector<'r> {
         known.id = known.id.take().or_else(|| owned(&news.id));
         known.cwd = owned(&news.cwd).or(known.cwd.take());
         // The branch of another repository, in which a command stands for a while, is not this one's.
-        let is_own =
-            self.root.as_deref().zip(known.cwd.as_deref()).is_none_or(|(root, cwd)| is_own_folder(cwd, root));
-        let branch = news.branch.as_deref().filter(|_| is_own);
-        branch.into_iter().for_each(|branch| self.calls.git.on_branch(branch));
+        let is_own = is_own_folder(known.cwd.as_deref(), self.root.as_deref());
+        self.calls.note_branch(news.branch.as_deref().filter(|_| is_own));
         known.branch = owned(&news.branch).filter(|_| is_own).or(known.branch.take());
         self.calls.cwd = known.cwd.as_deref().map(|cwd| self.cleaner.clean_text(cwd));
         if news.commit.is_some() {

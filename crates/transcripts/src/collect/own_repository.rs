@@ -26,6 +26,11 @@ impl OwnSteps<'_> {
 }
 
 impl Calls {
+    /// Notes the branch that a record of the tool names, if it is one of the session's own repository.
+    pub(super) fn note_branch(&mut self, branch: Option<&str>) {
+        branch.into_iter().for_each(|branch| self.git.on_branch(branch));
+    }
+
     /// Notes what a command says of the session's own repository.
     pub(super) fn git_ended(&mut self, open: &Open, outcome: &Outcome<'_>, ok: Option<bool>) {
         let own = open.own_steps(self.root.as_deref());
@@ -44,9 +49,9 @@ impl Open {
     }
 }
 
-/// Whether a folder lies in the repository of the session, as far as its path tells.
-pub(super) fn is_own_folder(folder: &str, root: &str) -> bool {
-    Folder::Known(folder.to_owned()).is_in(root)
+/// Whether a folder lies in the repository of the session, as far as both are known and their paths tell.
+pub(super) fn is_own_folder(folder: Option<&str>, root: Option<&str>) -> bool {
+    folder.zip(root).is_none_or(|(folder, root)| Folder::Known(folder.to_owned()).is_in(root))
 }
 
 /// Leaves out the steps that run in another folder than `root` and those below it. `cwd` is where the line begins.

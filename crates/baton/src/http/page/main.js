@@ -68,7 +68,10 @@ async function draw() {
   if (isNew) state.rows = state.board = null;
   let content;
   try {
-    content = view.draw(await answersOf(view, params, state, mine, isNew), params, state);
+    const data = await answersOf(view, params, state, mine, isNew);
+    // Another drawing has begun meanwhile, and this one may lack answers.
+    if (mine !== drawing) return;
+    content = view.draw(data, params, state);
   } catch (error) {
     if (mine !== drawing) return;
     if (error.status === 401) askToken();
