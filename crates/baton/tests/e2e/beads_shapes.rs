@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::beads_verbs::{bd, bd_json, made, titles};
-use crate::stage::{Answer, Stage, Terminal};
+use crate::stage::{Answer, Stage, Terminal, text};
 
 /// Says that these fields are there.
 fn has(value: &Value, fields: &[&str]) {
@@ -141,6 +141,33 @@ fn a_short_lived_issue_is_neither_in_the_file_nor_in_the_list_unless_it_is_asked
     bd(&ann, &["close", &other, "--reason", "seen"]).done();
     assert!(bd(&ann, &["mol", "wisp", "gc", "--closed", "--force"]).done().out.contains(&other));
     assert_eq!(bd_json(&ann, &["wisp", "list", "--all"])["count"], 0);
+    // What an open issue needs stays, and is named; --force takes it.
+    let needed = made(&ann, &["must come first", "--ephemeral"]);
+    made(&ann, &["waits for it", "--deps", &needed]);
+    let collected = bd(&ann, &["mol", "wisp", "gc", "--age", "0s"]).done();
+    assert!(collected.err.contains(&format!("{needed} stays")), "{collected:?}");
+    assert_eq!(bd_json(&ann, &["wisp", "list"])["count"], 1);
+    assert!(bd(&ann, &["mol", "wisp", "gc", "--age", "0s", "--force"]).done().out.contains(&needed));
+}
+
+/// A task that became a gate is still the task of its hand-off.
+#[test]
+fn a_gate_ends_nothing_that_another_has_accepted() {
+    let stage = Stage::ready();
+    crate::cross::beside(&stage);
+    let lib = stage.root().join("lib");
+    let made =
+        stage.terminal("Ann").json(&["handoff", "create", "--to", "lib", "--subject", "add it", "--local"]);
+    let id = text(&made, "handoff_id");
+    let lou = stage.terminal("Lou").within(&lib);
+    lou.json(&["pickup", "--handoff", &id]);
+    let task = text(&lou.json(&["handoff", "show", &id])["task"], "id");
+    let yuri = stage.terminal("Yuri").within(&lib);
+    bd(&yuri, &["update", &task, "--type", "gate"]);
+    for args in [&["gate", "resolve", &task, "--reason", "words of Yuri"][..], &["gate", "check"]] {
+        let done = bd(&yuri, args);
+        assert_eq!(lou.json(&["handoff", "show", &id])["state"], "accepted", "{args:?}: {done:?}");
+    }
 }
 
 #[test]

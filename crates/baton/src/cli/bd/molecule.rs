@@ -12,6 +12,7 @@ use super::blocked::Blockers;
 use super::blocked::blocked_issues;
 use super::list::{Selection, lines};
 use super::part::{Progress, close_all, print_progress, progress, progress_of, ready_parts};
+use super::remove::DeletionPlan;
 use super::select::{Condition, Field, Test};
 use super::swarm::percent;
 use super::{Out, remove, shape, view};
@@ -325,7 +326,7 @@ pub(super) fn wisp(verb: Option<WispVerb>, out: &mut Out<'_>) -> Result<(), AppE
             found.retain(|row| !exclude_type.contains(&row.task.issue_type));
             let mut ids: Vec<String> = found.into_iter().map(|row| row.task.id).collect();
             if !force {
-                let (free, needed) = remove::unneeded(&ids, out)?;
+                let DeletionPlan { free, needed } = remove::deletion_plan(&ids, out)?;
                 for (id, by) in needed {
                     out.remark(&format!(
                         "{} stays: {} needs it (--force deletes it all the same)",

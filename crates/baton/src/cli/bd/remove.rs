@@ -108,24 +108,27 @@ pub(super) fn delete(args: &Delete, out: &mut Out<'_>) -> Result<(), AppError> {
     refused.map_or(Ok(()), |no| Err(no.into()))
 }
 
-/// The issues among these that nothing needs but others that go as well; the rest, each with what needs it.
-pub(super) fn unneeded(
-    ids: &[String],
-    out: &mut Out<'_>,
-) -> Result<(Vec<String>, Vec<(String, String)>), AppError> {
+/// Issues that may go, and those that stay.
+pub(super) struct DeletionPlan {
+    /// Nothing needs them but others of them.
+    pub(super) free: Vec<String>,
+    /// The others, each with what needs it.
+    pub(super) needed: BTreeMap<String, String>,
+}
+
+/// Which of these issues nothing needs.
+pub(super) fn deletion_plan(ids: &[String], out: &mut Out<'_>) -> Result<DeletionPlan, AppError> {
     let mut found = doomed(ids, false, out)?;
-    let mut needed = Vec::new();
+    let mut needed = BTreeMap::new();
     loop {
-        let is_needed =
+        let needed_by =
             |issue: &DeletionTarget| issue.needed_by.iter().find(|id| !found.contains_key(*id)).cloned();
-        let Some((id, by)) = found.iter().find_map(|(id, issue)| Some((id.clone(), is_needed(issue)?)))
-        else {
-            break;
-        };
+        let next = found.iter().find_map(|(id, issue)| Some((id.clone(), needed_by(issue)?)));
+        let Some((id, by)) = next else { break };
         found.remove(&id);
-        needed.push((id, by));
+        needed.insert(id, by);
     }
-    Ok((found.into_keys().collect(), needed))
+    Ok(DeletionPlan { free: found.into_keys().collect(), needed })
 }
 
 fn list<'a>(ids: impl Iterator<Item = &'a String>) -> String {
