@@ -12,8 +12,11 @@ const cardsOf = (rows) => new Map(rows.flatMap((row) => SHELVES.flatMap(([key, w
  * another column, waits behind a button with its number. */
 function boardOf(id, rows, view) {
   if (!rows.length && !view.board?.length) return empty('No tasks.');
-  if (!view.board?.length) view.board = rows;
   const now = cardsOf(rows);
+  // What one moves oneself goes there as soon as an answer has it there: one that was on its way before does not.
+  const isGiven = view.given && now.get(view.given.task)?.role === view.given.role;
+  if (!view.board?.length || isGiven) view.board = rows;
+  if (isGiven) view.given = null;
   const before = cardsOf(view.board);
   const moved = [...now].filter(([key, { role }]) => before.get(key)?.role !== role).length;
   const counts = new Map(rows.map((row) => [row.role || '', row.counts]));
@@ -87,10 +90,9 @@ async function giveTo(project, card, role) {
   if (role === before) return;
   const give = async (to) => {
     await api('PATCH', at(project, `/tasks/${part(task)}`), { agent_role: to, ...(me() ? { identity: me() } : {}) }, { exact: true });
-    await renewAll();
-    // What one moves goes there at once.
     const view = viewStates.get(location.hash);
-    if (view) view.board = null;
+    if (view) { view.given = { task, role: to }; view.board = null; }
+    await renewAll();
     await draw();
     document.querySelector(`.board [data-task="${CSS.escape(task)}"] a`)?.focus();
   };
