@@ -82,37 +82,31 @@ pub fn rewrite(
 
 /// Keeps an answer. The project's row is in hand, so the key is known to be free.
 pub fn put(tx: &mut Tx<'_>, key: &Key, answer: &StoredAnswer, now: Millis) -> Result<(), Fault> {
-    tx.execute_deferred(
-        PUT,
-        params![
-            &key.project_id,
-            &key.caller,
-            key.verb,
-            &key.request_id,
-            &answer.fingerprint,
-            &answer.answer,
-            now,
-            answer.expires_at
-        ],
-    )?;
-    Ok(())
+    write(tx, PUT, (key, answer), now)
 }
 
 /// Keeps an answer in the place of the one before.
 pub fn replace(tx: &mut Tx<'_>, key: &Key, answer: &StoredAnswer, now: Millis) -> Result<(), Fault> {
-    tx.execute_deferred(
-        REPLACE,
-        params![
-            &key.project_id,
-            &key.caller,
-            key.verb,
-            &key.request_id,
-            &answer.fingerprint,
-            &answer.answer,
-            now,
-            answer.expires_at
-        ],
-    )?;
+    write(tx, REPLACE, (key, answer), now)
+}
+
+fn write(
+    tx: &mut Tx<'_>,
+    statement: &'static str,
+    (key, answer): (&Key, &StoredAnswer),
+    now: Millis,
+) -> Result<(), Fault> {
+    let values = params![
+        &key.project_id,
+        &key.caller,
+        key.verb,
+        &key.request_id,
+        &answer.fingerprint,
+        &answer.answer,
+        now,
+        answer.expires_at
+    ];
+    tx.execute_deferred(statement, values)?;
     Ok(())
 }
 

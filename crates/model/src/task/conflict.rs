@@ -84,7 +84,7 @@ impl Conflict {
                     self.kept.as_str()
                 ),
                 false => format!(
-                    "{id} was deleted on one side ({}), and somebody went on with it after that: it is kept, and `baton task delete {id}` deletes it",
+                    "{id} was deleted on one side ({}), and is kept: it was changed after that, or another task or agent needs it; `baton task delete {id}` deletes it",
                     other.as_str()
                 ),
             };

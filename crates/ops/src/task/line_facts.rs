@@ -7,7 +7,7 @@ use baton_store::{Failure, Tx};
 use serde_json::json;
 
 use super::delete::refuse_needed;
-use super::line_guard::LineGuard;
+use super::line_guard::{LineGuard, keep_state};
 use crate::handoff::acceptor::is_handed_to_another;
 
 /// The fields by which a deletion is told.
@@ -18,7 +18,7 @@ const ENDINGS: [&str; 2] = ["result", "failed_attempts"];
 const RENAMED: &str = "renamed_to";
 
 impl LineGuard<'_, '_> {
-    /// Puts back what a line may not say about a task that nobody else holds. Tells whether there was any.
+    /// Puts back what a line may not say about any task, held or not. Returns whether something was put back.
     pub(super) fn keep_facts(
         &self,
         tx: &mut Tx<'_>,
@@ -46,7 +46,7 @@ impl LineGuard<'_, '_> {
             match refuse_needed(tx, task) {
                 Ok(()) => _ = after.extra.insert("deleted_by".to_owned(), json!(self.identity)),
                 Err(Failure::Refused(_)) => {
-                    super::line_guard::keep_state(own, after);
+                    keep_state(own, after);
                     merged.dependencies.clone_from(&ours.dependencies);
                 }
                 Err(fault) => return Err(fault),

@@ -97,7 +97,7 @@ impl GitState {
         (self.commit, self.has_moved) = (commit.map(str::to_owned), true);
     }
 
-    /// A command shows this as the newest commit. Where it is another one than before, somebody committed meanwhile, and
+    /// A command shows this as the newest commit. Where it differs from the known one, a commit was made outside the session, and
     /// what is left of the changes is not known.
     fn shown(&mut self, id: &str) {
         let is_new =
