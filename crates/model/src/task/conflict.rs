@@ -134,7 +134,11 @@ mod tests {
             theirs: json!(DELETED),
             kept: Side::Ours,
         };
-        assert!(conflict.summary().contains("a-1 was deleted on one side (theirs), and somebody went on"));
+        assert!(
+            conflict
+                .summary()
+                .contains("a-1 was deleted on one side (theirs), and is kept: it was changed after that")
+        );
         conflict.kept = Side::Theirs;
         assert!(conflict.summary().contains("(theirs) and changed on the other: it stays deleted"));
     }
