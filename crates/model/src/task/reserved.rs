@@ -90,13 +90,24 @@ pub fn check_extra(extra: &Map<String, Value>) -> Result<(), Refusal> {
     if extra.get("due_at").is_some_and(|value| !is_time(value)) {
         return Err(reserved("due_at", Some("due")));
     }
-    let Some(Value::Object(metadata)) = extra.get(METADATA) else { return Ok(()) };
+    let metadata = match extra.get(METADATA) {
+        None | Some(Value::Null) => return Ok(()),
+        Some(Value::Object(metadata)) => metadata,
+        Some(_) => return Err(no_object()),
+    };
     for name in [OWN, AGENT_ROLE] {
         if metadata.contains_key(name) {
             return Err(reserved(&format!("{METADATA}.{name}"), typed_as(name)));
         }
     }
     Ok(())
+}
+
+/// The clocks of a task's fields stand in its metadata. Beside another kind of value they stand at the top of the line, where other
+/// tools drop them.
+fn no_object() -> Refusal {
+    let hint = "give an object, such as {\"ticket\": \"J-1\"}; nothing was written";
+    Refusal::invalid("metadata_invalid", "`metadata` is not a JSON object", hint).with("field", METADATA)
 }
 
 fn check_name(name: &str) -> Result<(), Refusal> {
@@ -173,6 +184,10 @@ mod tests {
         assert_eq!(code_of(json!({ "due_at": "2026-01-01T00:00:00Z" })), None);
         assert_eq!(code_of(json!({ "due_at": "soon" })), Some("extra_reserved"));
         assert_eq!(code_of(json!({ "metadata": { "ticket": "J-1", "handoff": 1 } })), None);
+        for value in [json!("x"), json!([1]), json!(7), json!(true)] {
+            assert_eq!(code_of(json!({ "metadata": value })), Some("metadata_invalid"));
+        }
+        assert_eq!(code_of(json!({ "metadata": null })), None);
     }
 
     /// A free field that the reader of a line takes for something else would part the ledger and the file.
