@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::id::{TOKEN, check_identity, identity_key, is_bot, visible};
+use crate::id::{TOKEN, check_identity, identity_key, is_bot, require_not_system, visible};
 use crate::refusal::{Kind, Refusal};
 use crate::time::{Millis, Timestamp};
 
@@ -71,7 +71,8 @@ impl Bearer {
             return match named {
                 // Another token's name is no identity.
                 Some(name) if name != self.actor() && (name.starts_with(TOKEN) || !is_bot(name)) => {
-                    check_identity(name).map(|()| name.to_owned())
+                    check_identity(name)?;
+                    require_not_system(name).map(|()| name.to_owned())
                 }
                 _ => Ok(self.actor()),
             };

@@ -6,12 +6,24 @@ use crate::time::Millis;
 /// The identity of a caller that names none. It may be active any number of times at once.
 pub const BOT: &str = "Bot";
 
+/// The name under which Baton itself writes.
+pub const SYSTEM: &str = "Baton";
+
 /// Prefix of the name of a token that acts under no identity. No identity holds a colon, so the name cannot clash with
 /// one.
 pub const TOKEN: &str = "token:";
 
 /// How many random bytes one id takes.
 pub const ID_RANDOM: usize = 10;
+
+/// Refuses the name of Baton itself to a caller from outside: what it wrote would pass for Baton's words.
+pub fn require_not_system(name: &str) -> Result<(), Refusal> {
+    if identity_key(name) != identity_key(SYSTEM) {
+        return Ok(());
+    }
+    let what = format!("`{name}` is the name under which Baton itself writes");
+    Err(Refusal::invalid("identity_invalid", what, "take another name").with("identity", name))
+}
 
 /// A new UUIDv7: sorts by time, unique by randomness.
 pub fn new_id(now: Millis, random: &[u8; ID_RANDOM]) -> String {

@@ -91,6 +91,7 @@ pub struct AdvanceOutput {
 impl Operation for Advance {
     const META: Meta = Meta::write("handoff_advance", "Accept, complete, decline or cancel a hand-off")
         .changes_tasks()
+        .exclusive()
         .advances_transfer();
     type Input = AdvanceInput;
     type Output = AdvanceOutput;

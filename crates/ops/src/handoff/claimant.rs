@@ -1,9 +1,11 @@
-//! The claimant of the task of a hand-off that is not accepted: a live claim of the task counts as it does for the task itself.
+//! The claimant of the task of a hand-off that is not accepted: a live claim of the task counts as it does for the task itself, in this
+//! ledger and in another one on the same Beads file.
 
 use baton_model::handoff::{Event, Handoff, State};
 use baton_model::id::{check_identity, identity_key, short};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::task::Task;
+use baton_model::task::filter::is_assigned_to;
 use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, handoff, task};
 
@@ -11,6 +13,7 @@ use super::acceptor;
 use crate::ledger::Author;
 use crate::op::Env;
 use crate::resolve;
+use crate::task::holder_elsewhere;
 
 /// Refuses to accept or decline a hand-off while another agent holds its task.
 pub(crate) fn require_unheld(
@@ -20,6 +23,17 @@ pub(crate) fn require_unheld(
     identity: &str,
 ) -> Result<(), Failure> {
     let Some(held) = held_task(tx, env, known)? else { return Ok(()) };
+    if let Some(name) = holder_elsewhere(&held).filter(|_| !is_assigned_to(&held, identity)) {
+        let what = format!("task {} is in progress with {name}", held.task_id);
+        let hint = format!(
+            "wait until {name} has closed it or given it back; `baton task claim {} --force --why REASON` takes it over",
+            held.task_id
+        );
+        let refusal = Refusal::new(Kind::Conflict, "task_claimed", what, hint)
+            .with("task_id", held.task_id.as_str())
+            .with("holder", name.to_owned());
+        return Err(super::with_id(refusal, &known.handoff_id).into());
+    }
     let project_id = known.to_project_id.as_str();
     let session = resolve::default_session(tx, env, project_id, identity)?;
     let author = Author { project_id, identity, session: session.as_ref() };
@@ -42,10 +56,11 @@ pub(crate) fn each_as_of_now(
     known.into_iter().map(|one| as_of_now(tx, env, one)).collect()
 }
 
-/// The task of a hand-off that is not accepted, if an agent holds it under a live claim.
+/// The task of a hand-off that is not accepted, if an agent holds it under a live claim, or another ledger has it in progress.
 pub(crate) fn held_task(tx: &mut Tx<'_>, env: &Env<'_>, known: &Handoff) -> Result<Option<Task>, Failure> {
     let Some(id) = known.task_id.as_ref().filter(|_| known.state != State::Accepted) else { return Ok(None) };
     match task::get(tx, &known.to_project_id, id)? {
+        Some(found) if holder_elsewhere(&found).is_some() => Ok(Some(found)),
         Some(found) if found.is_open() && crate::task::is_claim_live(tx, env, &found)? => Ok(Some(found)),
         _ => Ok(None),
     }
@@ -95,7 +110,10 @@ pub(super) fn announce_end(
     why: Option<&str>,
 ) -> Result<(), Failure> {
     let Some(held) = held_task(tx, env, ended)? else { return Ok(()) };
-    let holder = held.claim.map(|claim| claim.by).filter(|holder| check_identity(holder).is_ok());
+    let holder = holder_elsewhere(&held)
+        .map(str::to_owned)
+        .or(held.claim.map(|claim| claim.by))
+        .filter(|holder| check_identity(holder).is_ok());
     let Some(holder) = holder.filter(|holder| identity_key(holder) != identity_key(by)) else {
         return Ok(());
     };

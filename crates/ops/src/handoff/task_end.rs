@@ -55,8 +55,14 @@ pub(crate) fn end_if_closed(tx: &mut Tx<'_>, env: &mut Env<'_>, known: &mut Hand
 }
 
 /// After lines of a file were taken in: every hand-off that has not ended names its task as it is called now, and one whose task has
-/// ended ends with it.
-pub(crate) fn follow_file(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<(), Failure> {
+/// ended ends with it. `closed_by`: the identity of an access token whose lines they are, which has closed what they close; of the
+/// file of a working copy it is not known who did.
+pub(crate) fn follow_file(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    closed_by: Option<&str>,
+) -> Result<(), Failure> {
     for mut known in handoff::open_with_task(tx, project_id)? {
         let Some(id) = known.task_id.as_deref() else { continue };
         let Some(mut row) = task::get(tx, project_id, id)? else { continue };
@@ -70,7 +76,9 @@ pub(crate) fn follow_file(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> R
             .any(|step| step.kind == Kind::Closed && !Step::is_over(step));
         if !row.is_open() && !is_queued {
             if row.status != "tombstone" {
-                known.plan = Plan { closed_in_file: true, closed_by: None, ..Plan::of(&known) }.to_text();
+                let closed_by = closed_by.map(str::to_owned);
+                let plan = Plan { closed_in_file: closed_by.is_none(), closed_by, ..Plan::of(&known) };
+                known.plan = plan.to_text();
                 handoff::put(tx, &known)?;
             }
             queue(tx, env, &known)?;

@@ -1,10 +1,13 @@
 //! `signal_delivered`: a face says that it has written these signals out.
 
-use baton_store::{Failure, message};
+use baton_model::access::Bearer;
+use baton_model::message::Message;
+use baton_store::{Failure, Tx, agent, message, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::op::{Cx, Meta, Operation, Retention};
+use super::find;
+use crate::op::{Cx, Env, Meta, Operation, Retention};
 use crate::resolve;
 use crate::token_rights;
 
@@ -51,8 +54,11 @@ impl Operation for Delivered {
                     continue;
                 }
                 // What is marked is gone for its receiver: that is for the receiver to do.
-                if env.caller.grant.bearer.is_some() && !known.waits_for_role() {
-                    token_rights::require_mailbox(tx, env, &project_id, &known.to_identity)?;
+                if let Some(bearer) = &env.caller.grant.bearer {
+                    match known.waits_for_role() {
+                        true => require_role(tx, env, (&project_id, bearer), &known)?,
+                        false => token_rights::require_mailbox(tx, env, &project_id, &known.to_identity)?,
+                    }
                 }
                 marked += usize::from(message::mark_delivered(tx, &project_id, id, now)?);
             }
@@ -60,4 +66,29 @@ impl Operation for Delivered {
         })?;
         Ok(DeliveredOutput { project_id, marked })
     }
+}
+
+/// Refuses to mark the mail of a role for a token of which no identity has that role.
+fn require_role(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    (project_id, bearer): (&str, &Bearer),
+    known: &Message,
+) -> Result<(), Failure> {
+    let names = match &bearer.identities {
+        Some(bound) => bound.clone(),
+        None => {
+            let mut open = session::open(tx, project_id)?;
+            open.retain(|one| token_rights::may_act_in(env, one));
+            open.into_iter().map(|one| one.identity).collect()
+        }
+    };
+    for name in &names {
+        let roles = agent::roles(tx, project_id, name)?;
+        if known.part_of(name, &roles).is_some() {
+            return Ok(());
+        }
+    }
+    let name = names.first().cloned().unwrap_or_else(|| bearer.actor());
+    Err(find::held_by_another(known, &name, &[]).into())
 }

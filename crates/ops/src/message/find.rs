@@ -47,7 +47,7 @@ pub(super) fn own(
 }
 
 /// The refusal for a message that is not addressed to the identity.
-fn held_by_another(found: &Message, identity: &str, roles: &[String]) -> Refusal {
+pub(super) fn held_by_another(found: &Message, identity: &str, roles: &[String]) -> Refusal {
     let role = found.to_role.as_deref().filter(|_| found.to_project_id.is_none());
     match role {
         Some(role) if found.waits_for_role() => Refusal::new(

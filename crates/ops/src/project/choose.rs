@@ -16,6 +16,7 @@ use crate::ledger::{Author, append_json};
 use crate::locate::{CallerPlace, CloneOf, Location, by_address, clone_refusal, locate, root_of, unresolved};
 use crate::op::{Cx, Env};
 use crate::resolve;
+use crate::task::require_unclaimed_in_file;
 
 /// Most names that a refusal lists.
 const MAX_NAMED_PROJECTS: usize = 5;
@@ -305,6 +306,9 @@ pub(super) fn record(
     chosen: &Choice,
     identity: &str,
 ) -> Result<(), Failure> {
+    if let Some(from) = chosen.taken_from.as_deref() {
+        require_unclaimed_in_file(tx, env, from)?;
+    }
     for other in &chosen.also {
         if other.project_id.is_empty() {
             project_root::remove(tx, &other.machine, &other.path)?;

@@ -23,6 +23,7 @@ use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
 use crate::ownership::is_at_work;
 use crate::session::unwrapped_sessions;
+use crate::task::require_unclaimed_in_file;
 use crate::{project_name, resolve};
 
 /// Gives a place to another project.
@@ -106,6 +107,7 @@ impl Operation for Split {
             let Cx { store, env } = cx;
             store.write(&[&from, &input.to], |tx| {
                 refuse_busy(tx, env, &moved)?;
+                require_unclaimed_in_file(tx, env, &from)?;
                 refuse_merged(tx, &input.to)?;
                 let saved = left_there(tx, env, &from, &moved)?;
                 let keeps_isolation = keep_isolation(tx, &from, (&input.to, false))?;
@@ -136,6 +138,7 @@ impl Operation for Split {
         } else {
             moved.batons = cx.store.read(|tx| {
                 refuse_busy(tx, &cx.env, &moved)?;
+                require_unclaimed_in_file(tx, &cx.env, &from)?;
                 let saved = left_there(tx, &cx.env, &from, &moved)?;
                 keep_isolation(tx, &from, (&input.to, false))?;
                 saved.iter().map(|saved| preview_carried(tx, saved)).collect()

@@ -154,7 +154,8 @@ impl Operation for Pickup {
     const META: Meta =
         Meta::write("hd_exec", "Pick up a baton: continue another agent's work with its context and duty")
             .opens_session()
-            .changes_tasks();
+            .changes_tasks()
+            .exclusive();
     type Input = PickupInput;
     type Output = PickupOutput;
 

@@ -195,7 +195,8 @@ pub fn import_lines(
             change.announce(tx, env, author)?;
         }
         renamed.announce(tx, env, author)?;
-        follow_file(tx, env, author.project_id)?;
+        let closed_by = Some(author.identity).filter(|_| !env.caller.grant.is_operator());
+        follow_file(tx, env, author.project_id, closed_by)?;
         for conflict in request.settled.iter().chain(&output.conflicts) {
             note(tx, env, author, conflict)?;
         }

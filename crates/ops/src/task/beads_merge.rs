@@ -23,6 +23,7 @@ use super::beads_import::{BeadsImportOutput, EmptiedText};
 use super::beads_renames::{RenamedLines, is_rename};
 use super::beads_rows::{insert, update};
 use super::claim_elsewhere::ClaimChange;
+use super::early_closes::EarlyCloses;
 use super::line_guard::LineGuard;
 use super::lines::Lines;
 use super::merged_claims::MergedProjects;
@@ -51,6 +52,8 @@ pub(super) struct Progress<'a, 'e> {
     pub(super) attributed: BTreeSet<(String, String)>,
     /// Lines about tasks that have another id on one side.
     pub(super) renamed: RenamedLines,
+    /// Lines that close a task while others that it needs closed are open.
+    pub(super) early: EarlyCloses,
     /// Lines whose tasks may close a circle with others.
     pub(super) linked: LinkedLines,
     /// The projects that were merged into this one.
@@ -110,6 +113,7 @@ impl<'a, 'e> Progress<'a, 'e> {
             is_partial: false,
             attributed: BTreeSet::new(),
             renamed: RenamedLines::default(),
+            early: EarlyCloses::default(),
             linked: LinkedLines::default(),
             merged: MergedProjects::default(),
             base: None,
@@ -118,7 +122,12 @@ impl<'a, 'e> Progress<'a, 'e> {
 }
 
 impl Progress<'_, '_> {
-    fn take_in(&mut self, tx: &mut Tx<'_>, version: TaskLine, is_first: bool) -> Result<(), Failure> {
+    pub(super) fn take_in(
+        &mut self,
+        tx: &mut Tx<'_>,
+        version: TaskLine,
+        is_first: bool,
+    ) -> Result<(), Failure> {
         let TaskLine { text, record, .. } = &version;
         let project = self.project;
         let theirs = &received(record.clone(), self.now);
@@ -151,6 +160,10 @@ impl Progress<'_, '_> {
         if is_new && is_rename(&task, &theirs.task) {
             // Where the work goes on may stand further down in the file.
             self.renamed.put_off(version, is_first);
+            return Ok(());
+        }
+        if is_new && self.early.can_wait() && self.guard.closes_early(tx, &task, &theirs.task)? {
+            self.early.put_off(version, is_first);
             return Ok(());
         }
         let change = match is_new {
@@ -295,6 +308,7 @@ impl Progress<'_, '_> {
                 self.take_in(tx, version, is_first)?;
             }
         }
+        self.take_early_closes(tx)?;
         self.follow_renames(tx)?;
         file.end()?;
         let circles = std::mem::take(&mut self.linked).complaints(tx, self.project)?;

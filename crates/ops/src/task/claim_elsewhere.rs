@@ -128,6 +128,12 @@ impl ClaimChange {
     }
 }
 
+/// The agent that has a task in progress without a claim of this ledger: another ledger on the same Beads file gave it out, or it was
+/// set so by hand.
+pub(crate) fn holder_elsewhere(task: &Task) -> Option<&str> {
+    task.assignee.as_deref().filter(|_| task.claim.is_none() && task.status == "in_progress")
+}
+
 /// Refuses an agent whose task another ledger has given to another: this ledger has no claim of it, but it is in progress there.
 pub(super) fn refuse_previous(known: &Task, identity: &str) -> Result<(), Refusal> {
     let is_its = |name: &str| assignee_key(name) == assignee_key(identity);

@@ -278,13 +278,18 @@ fn refuse_held(tx: &mut Tx<'_>, known: &Task) -> Result<(), Failure> {
     .into())
 }
 
-/// Refuses to close an epic of which parts are open.
-pub(super) fn refuse_open_parts(tx: &mut Tx<'_>, known: &Task) -> Result<(), Failure> {
+/// The open parts of an epic; none of any other task.
+pub(super) fn open_parts(tx: &mut Tx<'_>, known: &Task) -> Result<Vec<String>, Failure> {
     if known.issue_type != "epic" {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let parts = task::children(tx, &known.project_id, &known.task_id)?;
-    let open: Vec<String> = parts.into_iter().filter(Task::is_open).map(|part| part.task_id).collect();
+    Ok(parts.into_iter().filter(Task::is_open).map(|part| part.task_id).collect())
+}
+
+/// Refuses to close an epic of which parts are open.
+pub(super) fn refuse_open_parts(tx: &mut Tx<'_>, known: &Task) -> Result<(), Failure> {
+    let open = open_parts(tx, known)?;
     if open.is_empty() {
         return Ok(());
     }

@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use task::dependency;
 
 use super::assign::message;
+use super::claim_elsewhere::holder_elsewhere;
 use super::claim_expiry::is_claim_live;
 use super::close::FollowUp;
 use super::write::{Consequence, update_dependent};
@@ -94,6 +95,7 @@ fn is_held_by_another(
         _ if !target.is_open() => None,
         Some(claim) if is_claim_live(tx, env, target)? => Some(claim.by.clone()),
         _ if is_handed_to_another(tx, env, target, author.identity)? => target.assignee.clone(),
+        _ if holder_elsewhere(target).is_some() => target.assignee.clone(),
         _ => return Ok(false),
     };
     let Some(holder) = holder.filter(|holder| identity_key(holder) != identity_key(author.identity)) else {

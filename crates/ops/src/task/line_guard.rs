@@ -14,7 +14,9 @@ use baton_store::{Failure, Tx};
 use serde_json::{Map, Value};
 
 use super::claim_expiry::is_claim_live;
+use super::close::open_parts;
 use super::delete::open_handoff;
+use super::readiness;
 use crate::handoff::acceptor::is_handed_to_another;
 use crate::op::Env;
 
@@ -63,7 +65,7 @@ impl LineGuard<'_, '_> {
             let added = new_comments(&entries(ours), std::mem::take(&mut merged.comments));
             merged.comments = ours.comments.iter().cloned().chain(added).collect();
             true
-        } else if self.is_end_anothers(tx, task, merged)? {
+        } else if self.is_end_anothers(tx, task, merged)? || self.closes_early(tx, task, &merged.task)? {
             keep_state(&ours.task, &mut merged.task);
             true
         } else {
@@ -86,6 +88,14 @@ impl LineGuard<'_, '_> {
         let comments = new_comments(known, line.comments.clone());
         let authors = comments.iter().filter_map(|body| body.get("author")?.as_str());
         authors.filter(|name| identity_key(name) != identity_key(self.identity)).map(str::to_owned).collect()
+    }
+
+    /// Whether a line closes what a command of the caller would not: an epic with open parts, or a task that waits for another.
+    pub(super) fn closes_early(&self, tx: &mut Tx<'_>, task: &Task, after: &Task) -> Result<bool, Failure> {
+        if self.is_trusted() || !task.is_open() || after.status != "closed" {
+            return Ok(false);
+        }
+        Ok(!open_parts(tx, task)?.is_empty() || !readiness::holding(tx, task)?.is_empty())
     }
 
     /// Whether a line ends, gives away or deletes a task of a hand-off that is not the caller's to end.

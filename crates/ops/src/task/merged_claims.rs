@@ -20,26 +20,59 @@ use crate::project::merged_from;
 /// The most tasks that the refusal describes; it counts the others.
 const MAX_NAMED: usize = 5;
 
-/// Refuses to merge a project in which somebody has taken a task up under a claim that still holds.
+/// Refuses to merge a project in which an agent has taken a task up under a claim that still holds.
 pub(crate) fn require_unclaimed(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<(), Failure> {
-    let (mut ids, mut named) = (Vec::new(), Vec::new());
+    let held = live_claims(tx, env, project_id)?;
+    refuse_claimed(project_id, &held, "merge")
+}
+
+/// Refuses to give a folder of a project away while an agent holds a task that is in its Beads file: the file goes along, and the
+/// other project takes the task from it.
+pub(crate) fn require_unclaimed_in_file(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+) -> Result<(), Failure> {
+    let mut held = Vec::new();
+    for claimed in live_claims(tx, env, project_id)? {
+        if line::state(tx, project_id, &claimed.task_id)?.is_some() {
+            held.push(claimed);
+        }
+    }
+    refuse_claimed(project_id, &held, "give the folder away")
+}
+
+/// A task under a claim that still holds.
+struct ClaimedTask {
+    task_id: String,
+    /// The task, its holder and the end of the claim.
+    description: String,
+}
+
+fn live_claims(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Vec<ClaimedTask>, Failure> {
+    let mut live = Vec::new();
     for held in task::claimed(tx, project_id)?.into_iter().filter(|task| !route::is_waiting(task)) {
         let session_liveness = liveness(tx, env, &held)?;
-        let live = held.claim.as_ref().filter(|claim| claim.expires_at(session_liveness) > env.now);
-        let Some(claim) = live else { continue };
+        let claim = held.claim.as_ref().filter(|claim| claim.expires_at(session_liveness) > env.now);
+        let Some(claim) = claim else { continue };
         let until = rfc3339(claim.expires_at(session_liveness));
-        named.push(format!("{} by {} until {until}", held.task_id, claim.holder().describe()));
-        ids.push(held.task_id);
+        let description = format!("{} by {} until {until}", held.task_id, claim.holder().describe());
+        live.push(ClaimedTask { task_id: held.task_id, description });
     }
-    let Some(first) = ids.first().map(|id| visible(id)) else { return Ok(()) };
-    let more = named.len().saturating_sub(MAX_NAMED);
-    named.truncate(MAX_NAMED);
+    Ok(live)
+}
+
+fn refuse_claimed(project_id: &str, held: &[ClaimedTask], verb: &str) -> Result<(), Failure> {
+    let Some(first) = held.first().map(|task| visible(&task.task_id)) else { return Ok(()) };
+    let named: Vec<&str> = held.iter().take(MAX_NAMED).map(|task| task.description.as_str()).collect();
+    let more = held.len() - named.len();
     let more = if more > 0 { format!(", and {more} more") } else { String::new() };
     let what = format!("tasks of project {project_id} are claimed: {}{more}", named.join(", "));
     let hint = format!(
-        "merge when they are closed or given back; `baton --project {project_id} task release {first} --force --why REASON` \
+        "{verb} when they are closed or given back; `baton --project {project_id} task release {first} --force --why REASON` \
          takes one back, and its holder is told"
     );
+    let ids: Vec<&str> = held.iter().map(|task| task.task_id.as_str()).collect();
     Err(Refusal::new(refusal::Kind::Conflict, "tasks_claimed", what, hint).with("tasks", ids).into())
 }
 

@@ -1,7 +1,7 @@
 //! `token_create`: make an access token. Its secret is in this answer and nowhere else.
 
 use baton_model::access::{Bearer, Grant, Scope, Token, TokenRow};
-use baton_model::id::{check_identity, check_label, identity_key, visible};
+use baton_model::id::{check_identity, check_label, identity_key, require_not_system, visible};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::time::{Millis, TEN_YEARS, bounds_hint, seconds_within};
 use baton_store::{Failure, Tx, project, token};
@@ -65,7 +65,10 @@ impl Operation for Create {
         let is_chosen = input.name.is_some();
         let name = input.name.unwrap_or_else(|| created_by.clone());
         check_name(&name)?;
-        input.identities.iter().try_for_each(|name| check_identity(name))?;
+        input.identities.iter().try_for_each(|name| {
+            check_identity(name)?;
+            require_not_system(name)
+        })?;
         if let Some(seconds) = input.expires_in_s
             && seconds_within(seconds, TEN_YEARS).is_none()
         {

@@ -45,6 +45,7 @@ mod first_hours;
 mod free_fields;
 mod handoff_ends;
 mod handoffs;
+mod held_elsewhere;
 mod history;
 mod holding;
 mod hub;
