@@ -191,7 +191,7 @@ impl Progress<'_, '_> {
     ) -> Result<Option<bool>, Failure> {
         let Some(to) = successor(tx, ours)? else { return Ok(None) };
         let versions: Vec<Record> = versions.iter().map(|version| under_id(version.clone(), &to)).collect();
-        let moved = without_deletion(under_id(theirs.clone(), &to), &to);
+        let moved = without_deletion(under_id(theirs.clone(), &to), &full_record(tx, to.clone())?);
         let moved = LineVersion { is_moved: true, base: None, ..LineVersion::of(version, &moved, self.now) };
         self.merge_moved(tx, &to, &moved, &versions)?;
         Ok(Some(false))
@@ -235,7 +235,7 @@ impl Progress<'_, '_> {
     ) -> Result<(), Failure> {
         let versions: Vec<Record> = versions.iter().map(|version| under_id(version.clone(), to)).collect();
         let record = full_record(tx, ours.clone())?;
-        let moved = without_deletion(ledger_version_under_id(record, to), to);
+        let moved = without_deletion(ledger_version_under_id(record, to), &full_record(tx, to.clone())?);
         self.merge_moved(tx, to, &LineVersion::under_other_id(&moved), &versions)
     }
 

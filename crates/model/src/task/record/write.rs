@@ -55,12 +55,25 @@ pub fn write(record: &Record, base: Option<&Map<String, Value>>) -> Map<String, 
     if changed { with_clocks(row, record) } else { row }
 }
 
+/// Takes clocks that were written for another version out of a row.
+fn remove_clocks(row: &mut Map<String, Value>) {
+    let Some(Value::Object(metadata)) = row.get_mut("metadata") else { return };
+    let Some(Value::Object(own)) = metadata.get_mut(OWN) else { return };
+    if own.shift_remove(clock::KEY).is_some() && own.is_empty() {
+        metadata.shift_remove(OWN);
+        if metadata.is_empty() {
+            row.shift_remove("metadata");
+        }
+    }
+}
+
 /// The row with the clocks of the record in our own object, unless every entry is as old as the task. A metadata that is no object
 /// has no place for them.
 fn with_clocks(mut row: Map<String, Value>, record: &Record) -> Map<String, Value> {
     let task = &record.task;
     let is_new = task.clocks.floor == task.created_at && task.updated_at == task.created_at;
     if task.clocks.entries.is_empty() && (task.clocks.floor == 0 || is_new) {
+        remove_clocks(&mut row);
         return row;
     }
     let mut clocks = task.clocks.to_json();
