@@ -25,6 +25,9 @@ use crate::handoff::task_end::follow_file;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
 
+/// The most tasks that the entry about lines of an access token names.
+const MAX_NAMED: usize = 100;
+
 /// Takes tasks in.
 pub struct BeadsImport;
 
@@ -209,7 +212,12 @@ pub fn import_lines(
             let count = output.ids.len();
             let tasks = plural(count, "task");
             let what = format!("took in {count} {tasks} from a file, {} of them new", output.created);
-            append_json(tx, env, author, Kind::Other, &json!({ "summary": what }))?;
+            let mut body = json!({ "summary": what });
+            if !env.caller.grant.is_operator() {
+                let named = output.ids.iter().take(MAX_NAMED).collect::<Vec<_>>();
+                body["task_ids"] = json!(named);
+            }
+            append_json(tx, env, author, Kind::Other, &body)?;
         }
         Ok(output)
     });
