@@ -125,8 +125,7 @@ impl App {
         if self.store.is_some() { Ok(()) } else { named_store::require(&self.config, begins) }
     }
 
-    /// Sees to the store that an operation works with. What reads the sessions on this disk needs none that is there: in place of
-    /// one that the settings name and that is missing it has an empty one in memory, which no other operation works with.
+    /// Opens the store that an operation needs; operations on disk use an empty in-memory store if the configured one is missing.
     fn provide_store(&mut self, begins: BeginsStore, site: Site) -> Result<(), AppError> {
         if self.is_stand_in && site != Site::Disk {
             (self.store, self.is_stand_in) = (None, false);

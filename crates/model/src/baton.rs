@@ -44,7 +44,7 @@ pub struct Baton {
     pub has_changes: bool,
 }
 
-/// The states of a baton as the specification names them.
+/// The states of a baton.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {

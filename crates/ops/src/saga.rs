@@ -15,7 +15,7 @@ use crate::handoff::steps::{self, LocalStepOutcome};
 use crate::handoff::{by_id, expiry, record, register_ends, tracker};
 use crate::op::{Env, Host};
 
-/// Who acts when time does.
+/// Actor recorded for expirations.
 pub(crate) const SYSTEM_IDENTITY: &str = "Baton";
 
 /// A step under a lease, and its request to the outside.
@@ -305,7 +305,7 @@ fn apply_outcome(
     Ok(())
 }
 
-/// A look for doubles has come back. One that was found where the hand-off has ended and knew of none is undone like the first.
+/// Handles the result of a duplicate check. A duplicate of a hand-off that ended without an issue is closed like the original.
 fn finish_duplicate_check(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
@@ -329,7 +329,7 @@ fn finish_duplicate_check(
     Ok(())
 }
 
-/// The doubles that a call has closed.
+/// Numbers of the duplicate issues that a call closed.
 fn closed_duplicates(result: &TrackerResult) -> &[i64] {
     match result {
         TrackerResult::Issue { duplicates, .. } => duplicates,

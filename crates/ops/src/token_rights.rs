@@ -116,8 +116,7 @@ fn held_by_others(
     Ok(accepted.map(|one| format!("hand-off {}", short(&one.handoff_id))))
 }
 
-/// Refuses a name that another token is bound to or that another caller holds work under. Who is at work under it is left to the
-/// same-identity rule.
+/// Refuses an unbound token a name that another valid token is bound to. Active sessions are checked by the same-identity rule.
 pub(crate) fn require_unreserved(
     tx: &mut Tx<'_>,
     env: &Env<'_>,

@@ -1,5 +1,5 @@
-//! The family: one format, one folder or file under `formats`, one line in [`ALL`]. What people call its tool, and what else
-//! is known of it, stands in `baton-tools`.
+//! Registry of the transcript formats: one module under `formats`, one line in [`ALL`]. `baton-tools` describes the tool that
+//! writes each.
 
 use std::path::Path;
 

@@ -1,6 +1,5 @@
-//! Notes of references that were pushed into a remote and that no baton in the ledger names yet. A process that is killed between the
-//! two leaves its note, which says which reference no baton names; and so does one whose baton gives a reference up while the remote
-//! does not answer.
+//! Records of changes pushed to a remote before a baton references them; they survive a killed process. A reference that a baton
+//! gives up while the remote does not answer has one, too.
 
 use std::fs;
 use std::path::{Path, PathBuf};

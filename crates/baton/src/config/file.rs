@@ -28,7 +28,7 @@ pub(super) fn read(file: &Path) -> Result<Vec<(&'static str, String)>, Refusal> 
 /// where the folder is not what is in the way.
 fn closed_folder(file: &Path) -> Option<Refusal> {
     let is_closed = |folder: &&Path| matches!(std::fs::read_dir(folder), Err(error) if error.kind() == ErrorKind::PermissionDenied);
-    // The outermost one is the one to open.
+    // The outermost folder must be made accessible first.
     let folder = file.ancestors().skip(1).filter(is_closed).last()?;
     let shown = visible(&folder.display().to_string());
     let what = format!("the folder {shown} cannot be entered by this user{}", owner(folder));

@@ -116,7 +116,7 @@ fn says_json(headers: &HeaderMap) -> bool {
     if kinds.is_empty() { is_empty() } else { kinds.iter().all(is_json) }
 }
 
-/// Every value of a header; one that is no text is a word that means nothing.
+/// Values of a header; one that is no text becomes a value that matches nothing.
 fn texts<'a>(headers: &'a HeaderMap, name: &str) -> Vec<&'a str> {
     headers.get_all(name).iter().map(|value| value.to_str().unwrap_or("\u{fffd}")).collect()
 }

@@ -1,4 +1,4 @@
-//! Drives hand-offs: a command its own and what it finds due, a server everything.
+//! Drives hand-offs: a command drives its own and those due; a server drives all.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -110,7 +110,7 @@ impl Driver {
                         return Ok(driven);
                     }
                 }
-                // Another drives it, a server perhaps: its result is as good as ours.
+                // Another process, perhaps a server, holds the step; its result counts for this one.
                 StepStart::Held(at) => {
                     if !nap(until_due(at, self.machine.now()).min(HELD)) {
                         return Ok(driven);
@@ -185,7 +185,7 @@ impl Driver {
             }
             let newest =
                 polled.issues.iter().filter_map(|seen| seen.updated_at).max().unwrap_or(since).max(since);
-            // The tag belongs to the list since that time. Another time has another list.
+            // The ETag is valid for the list since `since` only.
             let etag = polled.etag.filter(|_| newest == since);
             let next = tracker::Poll { etag, since_at: newest, due_at: now + pause };
             store.write_shared(|tx| Ok(tracker::put_poll(tx, &repo, &next)?))?;
@@ -221,7 +221,7 @@ fn until_due(at: i64, now: i64) -> Duration {
     Duration::from_millis(left.max(1))
 }
 
-/// Sleeps so long, if that ends in time; says whether it did.
+/// Sleeps for `pause` unless that passes `until`; returns whether it slept.
 fn nap(pause: Duration, until: Instant) -> bool {
     if Instant::now() + pause > until {
         return false;
@@ -294,7 +294,7 @@ fn poll_lane(
         if !goes_on() {
             break;
         }
-        // Without patience: one that waits does not hold the others up.
+        // Short patience: one waiting hand-off must not delay the others.
         let until = Instant::now() + Duration::from_secs(10);
         moved += usize::from(driver.drive(store, runtime, &id, (until, POLL_INTERVAL / 10))?.has_moved);
     }

@@ -352,7 +352,7 @@ fn pause(attempts: i64, jitter: i64) -> Millis {
     pause + pause * jitter.clamp(0, 999) / 4_000
 }
 
-/// The first step that is not over gets its turn; looks for doubles have times of their own.
+/// Makes the first unfinished step due; duplicate checks keep their own due time.
 fn make_next_due(steps: &mut [Step], now: Millis) {
     if let Some(next) = steps.iter_mut().find(|step| !step.is_over() && step.kind != Kind::DuplicateCheck)
         && next.due_at == NOT_YET

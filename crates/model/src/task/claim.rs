@@ -23,7 +23,7 @@ pub struct Claim {
     pub by: String,
     /// Its session, if it has one.
     pub session_id: Option<String>,
-    /// Where it ran when it claimed; unknown of what the router gave, and of claims from before 0013 of the store.
+    /// Where it ran when it claimed. Unknown for claims made by the router or before migration 0013.
     pub location: Option<ProcessLocation>,
     /// Every claim of a task has a higher one than the claim before.
     pub fence: i64,

@@ -17,7 +17,7 @@ const KEPT_FOR: Millis = 86_400_000;
 /// transaction of the change itself, so neither is there without the other.
 pub fn run(entry: &Entry, mut input: Value, key: &str, cx: &mut Cx<'_>) -> Result<Value, Failure> {
     baton_model::id::check_label("request id", key)?;
-    // Reading twice is reading once, and a reader has no store to keep anything in.
+    // A retried read needs no stored answer, and a reader has no store to keep one in.
     if entry.retention == Retention::Nothing || entry.access == Access::Read {
         return (entry.run)(input, cx);
     }
@@ -29,7 +29,7 @@ pub fn run(entry: &Entry, mut input: Value, key: &str, cx: &mut Cx<'_>) -> Resul
         }
         return (entry.run)(input, cx);
     }
-    // A kept answer is for those only who might do it themselves.
+    // Authorize before a stored answer is returned.
     authorize(&entry.meta, &cx.env, &input)?;
     let pending = KeyedRequest::of(entry, &input, key, cx)?;
     if cx.store.in_batch() {
@@ -38,7 +38,7 @@ pub fn run(entry: &Entry, mut input: Value, key: &str, cx: &mut Cx<'_>) -> Resul
     let mut tries = 0;
     loop {
         match in_batch(cx, |cx| pending.answer(input.clone(), cx)) {
-            // All of it is one transaction, and it did not happen.
+            // The whole batch was rolled back.
             Err(Failure::Fault(fault)) if passes(fault.kind) && tries < MAX_ATTEMPTS => tries += 1,
             answer => return answer,
         }
@@ -61,7 +61,7 @@ fn in_batch(
     let answer = f(cx);
     match &answer {
         Ok(_) | Err(Failure::Refused(_)) => cx.store.commit_batch()?,
-        // Why it failed says more than that it could not be rolled back either.
+        // Keep the original error; a failed rollback says less.
         Err(_) => drop(cx.store.rollback_batch()),
     }
     answer

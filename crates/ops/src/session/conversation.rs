@@ -26,12 +26,12 @@ pub(crate) const FROM_TRANSCRIPT: [&str; 2] = ["transcript_import", "transcript_
 /// The field of a note that holds a packet which came when the baton of its conversation was taken.
 pub(super) const LATE_PACKET: &str = "late_packet";
 
-/// How the baton of a conversation stands, for an answer that offers no new one.
+/// Status of a conversation's baton, for answers that offer no new one.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct BatonStanding {
     /// The baton.
     pub baton_id: String,
-    /// Where it stands.
+    /// Its state.
     pub state: State,
     /// Who has it, or had it last.
     pub holder: Option<String>,

@@ -1,4 +1,4 @@
-//! `hd_exec`: pick a baton up. Steps 1 to 6 of the specification are one transaction.
+//! `hd_exec`: pick a baton up. Checks, release of the predecessor, claim, session and delta are one transaction.
 
 use baton_model::baton::{Baton, ClaimOutcome};
 use baton_model::delta::Kind;

@@ -14,8 +14,8 @@ use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::token_rights;
 
-/// What is known of the session of a task's claim. Work that was given to an agent and that it has not begun yet lives
-/// as long as the agent does: with any open session of its own.
+/// Liveness of the session that holds the claim. A claim made by the router and not yet started is live while its agent has any
+/// open session.
 pub(super) fn liveness(
     tx: &mut Tx<'_>,
     env: &Env<'_>,

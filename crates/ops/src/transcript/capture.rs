@@ -129,12 +129,12 @@ impl Operation for Capture {
     }
 }
 
-/// What is captured, and why.
+/// Source and content of a capture.
 pub(super) struct CaptureJob<'a> {
     pub(super) input: &'a CaptureInput,
     pub(super) meant: &'a FoundTranscript,
     pub(super) packet: &'a ValidatedPacket,
-    /// It is kept in another project than that in which the agent stands.
+    /// Captured into another project than the agent's.
     pub(super) is_elsewhere: bool,
 }
 
@@ -291,10 +291,10 @@ impl CaptureJob<'_> {
         own: &mut Session,
         talk: &Conversation,
     ) -> Result<CaptureOutput, Failure> {
-        // What is only checkpointed is in no baton, so it counts for no extent.
+        // Checkpoints are in no baton, so they do not extend its range.
         conversation::keep(tx, env, talk, None, (talk.bytes, talk.last_entry_at))?;
         let delta = append_json(tx, env, &Author::session(own), Kind::Checkpoint, &self.body())?;
-        // No heartbeat: what a hook reads after the end is no sign of the agent's life.
+        // No heartbeat: a hook that runs after the end proves nothing.
         Capture::NAME.clone_into(&mut own.last_verb);
         session::put(tx, own)?;
         Ok(self.output(own, Some(delta.delta_id), None))

@@ -87,7 +87,7 @@ pub(crate) enum OpenMode {
     ReadOnly,
 }
 
-/// What the one savepoint of a batch is worth. It is reused by the next write, which saves statements.
+/// State of the savepoint that a batch reuses: the next write takes it over, which saves statements.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Savepoint {
     /// Not made yet.
