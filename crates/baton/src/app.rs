@@ -32,7 +32,7 @@ pub(crate) enum Format {
     JsonLines,
 }
 
-/// How long somebody who called a command waits for the Beads file.
+/// How long a command that a user or an agent called waits for the Beads file.
 const LOCK_PATIENCE: Duration = Duration::from_secs(5);
 /// How long an agent waits whose tool runs the command when it begins.
 pub(crate) const LOCK_PATIENCE_AT_BEGINNING: Duration = Duration::from_secs(1);

@@ -268,7 +268,7 @@ fn give_name(draft: &Path, path: &Path, options: &OpenOptions) -> std::io::Resul
     }
 }
 
-/// What an earlier version left at a full disk, or somebody emptied.
+/// What an earlier version left at a full disk, or a user emptied.
 fn without_key(path: &Path) -> Refusal {
     let what = format!("the key file {} holds no key", path.display());
     Refusal::new(

@@ -100,7 +100,7 @@ pub(crate) fn remove_abandoned(folder: &Path, begin: &str) {
     }
 }
 
-/// Writes a file that is not there yet; never through a link that somebody else has put in its place.
+/// Writes a file that is not there yet; never through a link that another user has put in its place.
 fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);

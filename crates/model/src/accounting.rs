@@ -45,7 +45,7 @@ pub enum RemarkKind {
     MailWaits,
     /// The project was merged, and its work goes on in another one.
     ProjectMerged,
-    /// A baton left as a file, and nobody is known to have picked it up.
+    /// A baton left as a file that no session is known to have picked up.
     ExportedBaton,
     /// Another session at work has the same working copy.
     SharedWorkingCopy,

@@ -173,12 +173,12 @@ impl Baton {
         }
     }
 
-    /// Whether its wrap said that nothing is left to do: it is offered to nobody, and goes on where somebody names it.
+    /// Whether its wrap said that nothing is left to do: it is offered to no agent, and goes on where a pickup names it.
     pub fn is_finished(&self) -> bool {
         self.spent_by.as_ref() == Some(&self.baton_id)
     }
 
-    /// May it be taken back? Only while nobody holds it; once it is, it is offered to nobody, and goes on where somebody names it.
+    /// May it be taken back? Only while no session holds it; once it is, it is offered to no agent, and goes on where a pickup names it.
     pub fn check_withdrawal(&self, holder: Option<&Session>, now: Millis) -> Result<(), Refusal> {
         if self.is_finished() {
             return Err(self.finished_refusal());

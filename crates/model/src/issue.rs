@@ -339,7 +339,7 @@ pub fn retry_decision(status: u16, marks: &ResponseHeaders<'_>, now: Millis) -> 
     }
 }
 
-/// What a person mends after a final answer. Whoever shows it adds the command that tries again.
+/// What a person mends after a final answer. The caller adds the command that tries again.
 pub fn advice(status: u16) -> &'static str {
     match status {
         401 => "the token is not valid: set another one",

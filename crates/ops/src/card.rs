@@ -61,7 +61,7 @@ pub struct Card {
     /// Messages that the caller has not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unread: Option<Unread>,
-    /// What the caller asked, and what the caller has read, that nobody has answered.
+    /// Unanswered questions that the caller asked or has read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open_questions: Vec<OpenQuestion>,
     /// Open tasks.

@@ -100,7 +100,7 @@ pub enum PathKind {
 pub trait Host {
     /// Whether the process of this place, on this machine, is known to have ended.
     fn has_process_ended(&self, place: &ProcessLocation) -> bool;
-    /// Whether what is said of the processes of a place is the word of the caller alone: it runs elsewhere and nobody else is asked.
+    /// Whether what is said of the processes of a place is the word of the caller alone: it runs elsewhere and no other source is asked.
     fn is_callers_word(&self, _place: &ProcessLocation) -> bool {
         false
     }

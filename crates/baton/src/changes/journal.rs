@@ -23,7 +23,7 @@ use super::files::{Kind, check_regular, content, fault, inside, put, remove, rem
 use super::plumbing::Repo;
 use super::recovery::{Recovered, Recovery};
 
-/// The folder of the journal, and the file that whoever applies locks; in the git folder.
+/// The folder of the journal, and the file that the applying process locks; in the git folder.
 pub(super) const FOLDER: &str = "baton-apply";
 pub(super) const LOCK: &str = "baton-apply.lock";
 

@@ -93,7 +93,7 @@ impl Verb {
 }
 
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
-    // Whoever it is, the baton that they hold is meant, and their session has what is applied.
+    // The baton that the named identity holds is meant, and its session has what is applied.
     if let Some(identity) = args.verb.identity() {
         app.config.identity = Some(identity.clone());
     }

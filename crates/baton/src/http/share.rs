@@ -1,4 +1,4 @@
-//! `GET /share/{secret}`: one baton or thread, read without a token by whoever has the address. Nothing else is reachable from it.
+//! `GET /share/{secret}`: one baton or thread, read without a token by anyone who has the address. Nothing else is reachable from it.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -40,7 +40,7 @@ impl Folders {
         let named = call.input.as_object().and_then(|fields| InputView(fields).project());
         let name = match named.or(call.caller.project.as_deref()) {
             Some(name) => name.to_owned(),
-            // Whoever stands in a folder names no project.
+            // A caller in a folder names no project.
             None => show(None, call.caller.clone(), pool).await?.project.project_id,
         };
         let is_known = |known: &&ProjectFolders| known.name == name && known.asked_at.elapsed() < KNOWN_FOR;

@@ -48,7 +48,7 @@ impl Worker<'_> {
         Ok(until)
     }
 
-    /// Notes that its provider stopped it for so long. Says whether somebody is to be told.
+    /// Notes that its provider stopped it for so long. Returns whether the user is to be told.
     pub(super) fn reach_limit(&mut self, app: &mut App, span: Option<Millis>) -> Result<bool, AppError> {
         let input = LimitInput { reached: true, for_ms: span, ..LimitInput::default() };
         self.is_at_limit = true;

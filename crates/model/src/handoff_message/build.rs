@@ -166,7 +166,7 @@ fn headline(kind: Kind, work: &TaskFacts<'_>) -> String {
 /// Fields of a context that name what was changed.
 const EVIDENCE: [&str; 4] = ["files_modified", "files_changed", "commits", "commit"];
 
-/// What is known where nobody said what was done or what went wrong, and what the receiver does about it.
+/// What is known where no report says what was done or what went wrong, and what the receiver does about it.
 fn not_stated(kind: Kind, work: &TaskFacts<'_>) -> String {
     let previous = work.previous_task.as_ref();
     let what = previous.map_or_else(

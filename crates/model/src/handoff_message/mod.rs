@@ -181,7 +181,7 @@ pub struct Message<T, C> {
     pub kind: T,
     /// Who sends it.
     pub from_agent: String,
-    /// Who is to get it: a name, or `role:R` for whoever of that role takes it first.
+    /// The receiver: a name, or `role:R` for the first agent of that role that takes it.
     pub to_agent: String,
     /// The task that it is about.
     pub task_id: String,

@@ -202,7 +202,7 @@ fn is_grave(status: Option<&Value>) -> bool {
     status.is_some_and(|value| value == DELETED)
 }
 
-/// Which of two versions of an entry is kept. What was deleted stays deleted, unless somebody goes on with it ([`deletion::revive`]).
+/// Which of two versions of an entry is kept. What was deleted stays deleted, unless one side goes on with it ([`deletion::revive`]).
 fn order(name: &str, ours: (Option<&Value>, Stamp), theirs: (Option<&Value>, Stamp)) -> Ordering {
     let is_deleted = |value: Option<&Value>| name == "status" && is_grave(value);
     is_deleted(theirs.0)

@@ -213,7 +213,7 @@ impl Task {
         Some(task)
     }
 
-    /// Sets the status and what goes with it. The result is set by whoever closes it.
+    /// Sets the status and what goes with it. The result is set by the caller that closes it.
     pub fn set_status(&mut self, status: &str, now: Millis) {
         let was_open = self.is_open();
         status.clone_into(&mut self.status);

@@ -182,7 +182,7 @@ mod tests {
         assert_eq!((readers(&open), is_sensitive(&open)), (None, false));
     }
 
-    /// A context of somebody's own that has the same key.
+    /// A context of a user's own that has the same key.
     fn sealed_like() -> Map<String, Value> {
         [("sealed".to_owned(), json!("with wax"))].into_iter().collect()
     }

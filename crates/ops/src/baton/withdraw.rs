@@ -1,4 +1,4 @@
-//! `baton_withdraw`: take back a baton that one left. It is offered to nobody any more, and stays readable.
+//! `baton_withdraw`: take back a baton that the caller left. It is offered to no agent any more, and stays readable.
 
 use baton_model::access::Scope;
 use baton_model::baton::Baton;

@@ -369,7 +369,7 @@ pub(super) fn announce_end(
     (by, why): (&str, Option<&str>),
 ) -> Result<(), Failure> {
     let ending = isolation::ending_project(after);
-    // Somebody of a project that is kept apart has no name here.
+    // An agent of a project that is kept apart has no name here.
     let is_named = ending == after.to_project_id || !isolation::is_separated(tx, after)?;
     let (from, by) = match is_named {
         true => (by, by.to_owned()),

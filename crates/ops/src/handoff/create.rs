@@ -78,7 +78,7 @@ pub struct CreateInput {
     /// The role it is addressed to.
     #[serde(default)]
     pub to_role: Option<String>,
-    /// Expires when nobody has taken it for so long, such as 7d.
+    /// Expires when no agent has taken it for so long, such as 7d.
     #[serde(default)]
     pub expires_in: Option<String>,
     /// Register the receiver's project as a placeholder although its name is near that of a known one.

@@ -112,7 +112,7 @@ pub(crate) fn record(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &Handoff, by: 
             "summary": format!("hand-off {}: {}", handoff.state.as_str(), handoff.subject),
             "handoff": shown,
         });
-        // The sender is named in the hand-off itself; nobody else of a project that is kept apart is.
+        // The sender is named in the hand-off itself; no other agent of a project that is kept apart is.
         let is_named = !separated || acting == project_id || by == handoff.from_identity;
         let author = Author { project_id, identity: if is_named { by } else { BOT }, session: None };
         append_json(tx, env, &author, Kind::Handoff, &body)?;

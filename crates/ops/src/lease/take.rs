@@ -43,7 +43,7 @@ pub struct TakeInput {
     /// What for, in one line.
     #[serde(default)]
     pub why: Option<String>,
-    /// Announce it even where it conflicts: others are told, nobody is refused.
+    /// Announce it even where it conflicts: others are told, no caller is refused.
     #[serde(default)]
     pub advisory: bool,
 }

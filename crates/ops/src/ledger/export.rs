@@ -109,7 +109,7 @@ impl OtherEnd<'_> {
     }
 }
 
-/// Leaves the secret part of a webhook's address out: whoever reads an export would post in the sender's place.
+/// Leaves the secret part of a webhook's address out: a reader of an export could post in the sender's place.
 fn redact_webhook(row: &mut Map<String, Value>) {
     if let Some(url) = row.get("webhook_url").and_then(Value::as_str).map(redacted_address) {
         row.insert("webhook_url".into(), url.into());

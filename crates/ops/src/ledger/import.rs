@@ -222,7 +222,7 @@ fn check(lines: Vec<Value>, unverified: bool) -> Result<CheckedImport, Refusal> 
     Ok(CheckedImport { project_id, lines: checked, verified: !unverified, webhook_left_out })
 }
 
-/// Takes an address out of which the export left a part: it leads to nobody who knows the sender.
+/// Takes an address out of which the export left a part: it leads to no receiver that knows the sender.
 fn take_redacted_webhook(row: &mut Map<String, Value>) -> Option<String> {
     let url = row.get("webhook_url").and_then(Value::as_str).filter(|url| is_redacted_address(url))?;
     let url = url.to_owned();

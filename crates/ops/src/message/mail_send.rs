@@ -36,7 +36,7 @@ pub struct MailSendInput {
     /// Identity that sends.
     #[serde(default)]
     pub identity: Option<String>,
-    /// Who it is for: a name, or `role:R` for whoever of that role takes it first. A reply goes to the other side by itself.
+    /// Who it is for: a name, or `role:R` for the first agent of that role that takes it. A reply goes to the other side by itself.
     #[serde(default)]
     pub to: Option<String>,
     /// Project that the receiver works in, when that is another one.
@@ -70,7 +70,7 @@ pub struct MailSendInput {
     /// Worth nothing after so many seconds; else never, and signals by their type.
     #[serde(default)]
     pub expires_in_s: Option<i64>,
-    /// Send it though nobody of that name is known yet: it waits for them.
+    /// Send it though no identity of that name is known yet: it waits for it.
     #[serde(default)]
     pub wait: bool,
     /// Encrypt the body: only its receivers and its sender can read it, with their keys.

@@ -56,7 +56,7 @@ pub struct BatonExportOutput {
     pub baton_id: String,
     /// The baton, as the file holds it. The content of changes is read in parts.
     pub baton: PortableBaton,
-    /// Changes of earlier batons of its line that nobody applied: they stay in this ledger.
+    /// Changes of earlier batons of its line that were not applied: they stay in this ledger.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier_changes: Vec<EarlierChanges>,
     /// Whether it was exported before.

@@ -1,7 +1,7 @@
 //! `project_merge`: two projects are one repository after all.
 //!
 //! A ledger is a chain of hashes over its own project's entries, so the entries of one project cannot become another's. What
-//! moves are the folders, and the batons that nobody has continued: each is left anew in the other project, byte for byte, and the
+//! moves are the folders, and the batons that no session has continued: each is left anew in the other project, byte for byte, and the
 //! first one names its successor. The two projects are related, so that recall looks into both.
 
 use baton_model::access::Scope;
@@ -155,7 +155,7 @@ impl Operation for Merge {
     }
 }
 
-/// What would move. Refused while somebody is at work in the project that ends.
+/// What would move. Refused while an agent is at work in the project that ends.
 fn preview(tx: &mut Tx<'_>, env: &Env<'_>, input: &MergeInput) -> Result<MergeOutput, Failure> {
     for id in [&input.from, &input.into] {
         resolve::require_project(tx, id)?;

@@ -1,5 +1,5 @@
-//! What else belongs to a project that is merged: mail that waits, leases that are held, hand-offs that are open. Nobody looks
-//! into its ledger any more, so nothing may be left there that somebody waits for.
+//! What else belongs to a project that is merged: mail that waits, leases that are held, hand-offs that are open. Its
+//! ledger is read no more, so nothing may be left there that an agent or a user waits for.
 
 use baton_model::agent::Agent;
 use baton_model::delta::Kind;

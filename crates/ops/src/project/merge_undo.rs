@@ -28,7 +28,7 @@ pub(super) fn last_merge(tx: &mut Tx<'_>, input: &MergeInput) -> Result<MergeRec
     })
 }
 
-/// Refuses to take a merge back while somebody works in one of its folders: the session belongs to the other project.
+/// Refuses to take a merge back while an agent works in one of its folders: the session belongs to the other project.
 fn require_nobody_at_work(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -82,7 +82,7 @@ pub(super) fn preview_undo(
     Ok(MergeOutput { batons_left, ..answer(input, paths, batons, 0) })
 }
 
-/// Gives the folders back, and the batons that nobody has picked up since.
+/// Gives the folders back, and the batons that no session has picked up since.
 pub(super) fn take_back(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,

@@ -2,7 +2,7 @@
 //!
 //! The id of a project is in the hashes of its ledger, in access tokens, in hand-offs of other projects, in private keys' folders
 //! and in exports that lie elsewhere, so a rename leaves it. The new name leads to the same project wherever a project is named;
-//! the id and the names before do so, too, and are given to no other project. Nothing moves, so nobody needs to stop working.
+//! the id and the names before do so, too, and are given to no other project. Nothing moves, so no agent needs to stop working.
 
 use baton_model::access::Scope;
 use baton_model::delta::Kind;

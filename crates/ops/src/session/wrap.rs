@@ -58,7 +58,7 @@ pub struct WrapInput {
     /// With a summary: tags of what the work is about.
     #[serde(default)]
     pub focus: Vec<String>,
-    /// With a summary: nothing is left to do; the packet says `done`, and the baton is offered to nobody.
+    /// With a summary: nothing is left to do; the packet says `done`, and the baton is offered to no agent.
     #[serde(default)]
     pub done: bool,
     /// With a summary: further fields of the packet, such as `decisions`.
@@ -113,7 +113,7 @@ pub struct WrapOutput {
     /// What became of changes that came with the session's own baton and those before it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier_changes: Vec<EarlierChanges>,
-    /// Nothing is left to do: the baton waits for nobody.
+    /// Nothing is left to do: the baton waits for no agent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub finished: bool,
     /// Who wrapped the session by force.

@@ -334,7 +334,7 @@ fn take(
     route::begin(&mut wanted);
     wanted.set_status("in_progress", env.now);
     wanted.assignee = Some(author.identity.to_owned());
-    // Where nobody was ousted, the reason stands in no other entry.
+    // Where no holder was ousted, the reason stands in no other entry.
     let why = force.why.filter(|_| force.given && (live.is_none() || own.is_some()));
     let why = why.map(|why| format!(" by force: {}", visible(why))).unwrap_or_default();
     let what = format!("is claimed by {}{why}", author.identity);

@@ -148,7 +148,7 @@ pub(super) fn notify_followers(
     Ok(())
 }
 
-/// Writes the new context of one follower, and tells whoever has it.
+/// Writes the new context of one follower, and tells the agent that has been given it or has begun it.
 fn notify_follower(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,

@@ -20,7 +20,7 @@ use crate::project::merged_from;
 /// The most tasks that the refusal describes; it counts the others.
 const MAX_NAMED: usize = 5;
 
-/// Refuses to merge a project in which somebody has taken a task up under a claim that still holds.
+/// Refuses to merge a project in which an agent has begun a task under a claim that is still live.
 pub(crate) fn require_unclaimed(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<(), Failure> {
     let (mut ids, mut named) = (Vec::new(), Vec::new());
     for held in task::claimed(tx, project_id)?.into_iter().filter(|task| !route::is_waiting(task)) {
@@ -43,7 +43,7 @@ pub(crate) fn require_unclaimed(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str
     Err(Refusal::new(refusal::Kind::Conflict, "tasks_claimed", what, hint).with("tasks", ids).into())
 }
 
-/// Frees what nobody works on: tasks whose lease has run out, and tasks that the router has given to agents that have not begun.
+/// Frees the tasks that no agent works on: those whose lease has run out, and those that the router gave to agents that have not begun.
 /// Their messages are taken back, so that none goes along to the other project.
 pub(crate) fn free_unbegun(tx: &mut Tx<'_>, env: &mut Env<'_>, author: &Author<'_>) -> Result<(), Failure> {
     release_expired_claims(tx, env, author)?;

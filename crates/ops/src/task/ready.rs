@@ -37,7 +37,7 @@ pub struct ReadyInput {
     /// Only tasks of this identity.
     #[serde(default)]
     pub assignee: Option<String>,
-    /// Only tasks of nobody.
+    /// Only unassigned tasks.
     #[serde(default)]
     pub unassigned: bool,
     /// Only this type.

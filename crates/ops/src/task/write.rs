@@ -62,7 +62,7 @@ pub(super) fn write_change(
     Ok(after)
 }
 
-/// Whether a change puts a task into somebody's hands, or opens it again: in a project that was merged nothing is begun.
+/// Whether a change claims, assigns, starts or reopens a task: in a project that was merged nothing is begun.
 pub(super) fn begins(before: &Task, wanted: &Task) -> bool {
     let fence = |task: &Task| task.claim.as_ref().map(|claim| claim.fence);
     let is_claimed = wanted.claim.is_some() && fence(wanted) != fence(before);

@@ -28,7 +28,7 @@ pub struct CreateInput {
     #[serde(default)]
     pub projects: Option<Vec<String>>,
     /// The identities that it may act as: the first one where a call names none. Without any it acts as `token:NAME`, and under
-    /// names that nobody is using.
+    /// names that are not in use.
     #[serde(default)]
     pub identities: Vec<String>,
     /// Ends by itself after so many seconds.

@@ -1,4 +1,4 @@
-//! Which files a session read, and how much each file that it read or changed matters to whoever goes on.
+//! Which files a session read, and how much each file that it read or changed matters to the agent that goes on.
 
 use std::collections::HashMap;
 

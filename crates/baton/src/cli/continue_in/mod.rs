@@ -66,7 +66,7 @@ pub(super) struct Args {
     /// Folder to work in; defaults to the session's
     #[arg(long, value_name = "DIR")]
     cd: Option<PathBuf>,
-    /// Take over from whoever is already continuing it
+    /// Take over from the agent that is already continuing it
     #[arg(long)]
     force: bool,
     /// Reason for using --force; recorded in the ledger

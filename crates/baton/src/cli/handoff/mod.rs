@@ -198,7 +198,7 @@ struct Create {
     /// Task of the seeded session; defaults to handoff-…
     #[arg(long, value_name = "ID")]
     seed_task: Option<String>,
-    /// Expire if nobody accepts it within this span: 30m, 24h, 7d
+    /// Expire if no agent accepts it within this span: 30m, 24h, 7d
     #[arg(long, value_name = "SPAN")]
     expires_in: Option<String>,
     /// Leave it for a project that is not registered yet, although its name is near that of a known one

@@ -229,7 +229,7 @@ pub(super) fn detail(app: &mut App, target: &Target) -> Result<Detail, AppError>
             ("task", task_text::shown(&app.run::<task::Show>(&input)?))
         }
         Noun::Message => {
-            // Looking on marks nothing as read: who looks is nobody's receiver.
+            // Looking on marks nothing as read: the viewer is no receiver.
             let input = message::ThreadInput { project, identity: None, message_id: id };
             ("mail", mail::thread(&app.run::<message::Thread>(&input)?))
         }

@@ -19,7 +19,7 @@ use crate::shared::json::Json;
 use crate::shared::lines::{self, Line, Lines, leading_type};
 use crate::shared::{plan, time};
 
-/// What the tool writes in place of an answer that nobody asked for.
+/// What the tool writes in place of an answer that was not asked for.
 const NO_RESPONSE: &str = "No response requested.";
 /// So many commands may run in the background at once.
 const MAX_BACKGROUND: usize = 64;
