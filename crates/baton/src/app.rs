@@ -70,7 +70,7 @@ pub(crate) struct App {
     caller: Option<Caller>,
     store: Option<Store>,
     /// Whether the store is an empty one in memory, in place of one that is missing.
-    is_stand_in: bool,
+    is_placeholder_store: bool,
     remote: Option<Client>,
 }
 
@@ -103,7 +103,7 @@ impl App {
             is_file_locked: false,
             caller: None,
             store: None,
-            is_stand_in: false,
+            is_placeholder_store: false,
             remote: None,
         }
     }
@@ -127,13 +127,13 @@ impl App {
 
     /// Opens the store that an operation needs; operations on disk use an empty in-memory store if the configured one is missing.
     fn provide_store(&mut self, begins: BeginsStore, site: Site) -> Result<(), AppError> {
-        if self.is_stand_in && site != Site::Disk {
-            (self.store, self.is_stand_in) = (None, false);
+        if self.is_placeholder_store && site != Site::Disk {
+            (self.store, self.is_placeholder_store) = (None, false);
         }
         match self.require_named_store(begins) {
             Err(_) if site == Site::Disk => {
                 self.store = Some(Store::open(&Target::Memory, clock::now())?);
-                self.is_stand_in = true;
+                self.is_placeholder_store = true;
                 Ok(())
             }
             required => Ok(required?),
@@ -243,8 +243,8 @@ impl App {
     pub(crate) fn resume(&mut self) {
         let Some(store) = self.store.as_mut() else { return };
         let resumed = resume(store, &self.config, &self.machine);
-        if let Err(ended) = resumed {
-            tracing::debug!(?ended, "hand-offs could not be driven on");
+        if let Err(error) = resumed {
+            tracing::debug!(?error, "hand-offs could not be driven on");
         }
     }
 }

@@ -248,11 +248,11 @@ mod tests {
             let wrapped = AppError::from(
                 Err::<(), _>(Error::from(kind)).context("cannot write a.jsonl").expect_err("an error"),
             );
-            for ended in [bare, wrapped] {
-                assert_eq!(ended.exit_code(), 1, "{ended:?}");
+            for error in [bare, wrapped] {
+                assert_eq!(error.exit_code(), 1, "{error:?}");
                 assert!(
-                    ended.text().contains("output_full") && !ended.text().contains("fault of ours"),
-                    "{ended:?}"
+                    error.text().contains("output_full") && !error.text().contains("fault of ours"),
+                    "{error:?}"
                 );
             }
         }

@@ -121,7 +121,7 @@ impl Pool {
             _ => Some(spawn_readers(target, &shared, threads.readers)?),
         };
         let readers = readers.ok_or_else(|| Fault::other("no store thread was started".to_owned()))?;
-        let outside = shared.machine.index_services().map_err(|ended| Fault::other(format!("{ended:?}")))?;
+        let outside = shared.machine.index_services().map_err(|error| Fault::other(format!("{error:?}")))?;
         Ok(Self {
             writers,
             readers,

@@ -147,31 +147,31 @@ mod tests {
 
     #[test]
     fn an_identity_is_remembered_where_it_began() {
-        let link = ConnectionState::default();
-        assert_eq!(link.bound(None), BoundIdentity::Nobody);
-        link.session_started(None, "shop", "Donna");
-        assert_eq!(link.bound(None), BoundIdentity::One("Donna".into()));
-        assert_eq!(link.bound(Some("shop")), BoundIdentity::One("Donna".into()));
-        assert_eq!(link.bound(Some("other")), BoundIdentity::Nobody);
+        let connection = ConnectionState::default();
+        assert_eq!(connection.bound(None), BoundIdentity::Nobody);
+        connection.session_started(None, "shop", "Donna");
+        assert_eq!(connection.bound(None), BoundIdentity::One("Donna".into()));
+        assert_eq!(connection.bound(Some("shop")), BoundIdentity::One("Donna".into()));
+        assert_eq!(connection.bound(Some("other")), BoundIdentity::Nobody);
     }
 
     #[test]
     fn two_identities_on_one_connection_are_not_guessed_between() {
-        let link = ConnectionState::default();
-        link.session_started(None, "shop", "Donna");
-        link.session_started(Some("shop"), "shop", "Lola");
-        assert_eq!(link.bound(None), BoundIdentity::One("Donna".into()));
-        assert_eq!(link.bound(Some("shop")), BoundIdentity::Several(vec!["Donna".into(), "Lola".into()]));
+        let connection = ConnectionState::default();
+        connection.session_started(None, "shop", "Donna");
+        connection.session_started(Some("shop"), "shop", "Lola");
+        assert_eq!(connection.bound(None), BoundIdentity::One("Donna".into()));
+        assert_eq!(connection.bound(Some("shop")), BoundIdentity::Several(vec!["Donna".into(), "Lola".into()]));
     }
 
     #[test]
     fn who_has_ended_gives_way_and_still_owns_a_late_call() {
-        let link = ConnectionState::default();
-        link.session_started(None, "shop", "Donna");
-        link.session_ended(None, "shop", "Donna");
-        assert_eq!(link.bound(None), BoundIdentity::One("Donna".into()));
-        link.session_started(None, "shop", "Lola");
-        assert_eq!(link.bound(None), BoundIdentity::One("Lola".into()));
+        let connection = ConnectionState::default();
+        connection.session_started(None, "shop", "Donna");
+        connection.session_ended(None, "shop", "Donna");
+        assert_eq!(connection.bound(None), BoundIdentity::One("Donna".into()));
+        connection.session_started(None, "shop", "Lola");
+        assert_eq!(connection.bound(None), BoundIdentity::One("Lola".into()));
     }
 
     #[test]

@@ -107,7 +107,7 @@ impl Server {
         if !backend.has_store() {
             return;
         }
-        for project in std::iter::once(None).chain(self.link.projects().into_iter().map(Some)) {
+        for project in std::iter::once(None).chain(self.connection.projects().into_iter().map(Some)) {
             let input = HeartbeatInput { here: true, project, ..HeartbeatInput::default() };
             // No session here, or none any more: there is nothing to keep alive.
             if let Err(refusal) = ask::<Heartbeat>(backend.as_ref(), &input, caller.clone()).await {
@@ -212,7 +212,7 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Transport<RoleServer> for Connectio
             let done = sent.await.unwrap_or_else(|error| Err(io::Error::other(error)));
             if let Some(id) = answered {
                 if done.is_ok() {
-                    server.mark(server.link.receipts.answer_written(Some(&id))).await;
+                    server.mark(server.connection.receipts.answer_written(Some(&id))).await;
                 }
                 hand.complete(&id);
             }

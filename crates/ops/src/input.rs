@@ -1,7 +1,7 @@
 //! Reads the input of an operation. Of a malformed one it says which field is wrong, what came, and what would be right.
 
 use baton_model::refusal::Refusal;
-use baton_model::suggest::near;
+use baton_model::suggest::suggestions;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};

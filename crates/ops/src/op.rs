@@ -201,7 +201,7 @@ pub trait Host {
         Err(no_keys())
     }
     /// Reads a transcript where the caller is. `None`: it lies on this machine and is read here.
-    fn transcript(&self, _wish: &crate::transcript::DocumentRequest) -> Option<Result<Value, Refusal>> {
+    fn transcript(&self, _request: &crate::transcript::DocumentRequest) -> Option<Result<Value, Refusal>> {
         None
     }
     /// Whether questions about the machine are answered by the caller's, so that nothing of this one's disk is read.

@@ -4,7 +4,7 @@ use baton_model::access::Grant;
 use baton_model::id::{BOT, check_identity, check_project, identity_key, is_bot};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::Session;
-use baton_model::suggest::near;
+use baton_model::suggest::suggestions;
 use baton_store::{Failure, Store, Tx, project, session};
 use serde_json::{Value, json};
 

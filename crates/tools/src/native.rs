@@ -67,7 +67,7 @@ pub struct NativeTarget {
     /// The file of the records.
     pub main: PathBuf,
     /// Files beside it with their content; written first.
-    pub beside: Vec<(PathBuf, String)>,
+    pub extra_files: Vec<(PathBuf, String)>,
 }
 
 impl Session {

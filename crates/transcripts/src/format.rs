@@ -108,11 +108,11 @@ impl<'s> Output<'s> {
     }
 
     pub(crate) fn send(&mut self, event: &Event<'_>) {
-        let talk = matches!(
+        let is_turn = matches!(
             event.what,
             EventKind::User(_) | EventKind::Assistant(_) | EventKind::Call(_) | EventKind::Compaction(_)
         );
-        self.report.events += u64::from(talk);
+        self.report.events += u64::from(is_turn);
         (self.sink)(event);
     }
 

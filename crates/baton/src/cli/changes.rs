@@ -196,9 +196,9 @@ fn apply(baton: Option<&str>, app: &mut App) -> Result<(), AppError> {
         (Err(AppError::Refused(refusal)), Some(sentence)) if refusal.code == "changes_none" => {
             return app.show(&Settlement { settled: &sentence }, |_| format!("{sentence}\n"));
         }
-        (Err(ended), Some(sentence)) => {
+        (Err(error), Some(sentence)) => {
             app.remark(&sentence);
-            return Err(ended);
+            return Err(error);
         }
         (loaded, _) => loaded?,
     };
@@ -240,7 +240,7 @@ fn keep((baton_id, replace): (String, bool), remote: Option<&str>, app: &mut App
     ledger::keep(app, project.as_deref(), &mut copy, remote)?;
     let input = AttachInput { project, baton_id, changes: copy.manifest, replace };
     let attached = app.run::<Attach>(&input);
-    if attached.as_ref().is_err_and(|ended| !ended.may_be_written()) {
+    if attached.as_ref().is_err_and(|error| !error.may_be_written()) {
         let _ = ledger::discard(app, &input.changes);
     }
     let attached = attached?;

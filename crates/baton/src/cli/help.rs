@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use baton_model::refusal::Refusal;
-use baton_model::suggest::near;
+use baton_model::suggest::suggestions;
 
 use super::error_codes;
 use crate::config;

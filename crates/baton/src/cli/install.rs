@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
-use baton_model::suggest::near;
+use baton_model::suggest::suggestions;
 use clap::ValueEnum;
 use serde::{Serialize, Serializer};
 

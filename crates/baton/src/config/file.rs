@@ -6,7 +6,7 @@ use std::path::Path;
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
 use baton_model::shell::shell_word;
-use baton_model::suggest::near;
+use baton_model::suggest::suggestions;
 
 use super::{KEYS, redact};
 

@@ -131,7 +131,7 @@ pub(super) async fn authenticate(
             let response = as_long_as_valid(authenticator, secret, next.run(request).await);
             until_sent(open, response)
         }
-        Err(ended) => problem(&ended),
+        Err(error) => problem(&error),
     }
 }
 
@@ -155,7 +155,7 @@ pub(super) async fn confirm(
     {
         match authenticator.grant(secret, request.method().is_safe()).await {
             Ok(grant) => _ = request.extensions_mut().insert(grant),
-            Err(ended) => return problem(&ended),
+            Err(error) => return problem(&error),
         }
     }
     next.run(request).await

@@ -239,7 +239,7 @@ pub(super) async fn listen(
 ) -> Response {
     match open(stage, grant, query.as_deref().unwrap_or_default(), &headers).await {
         Ok(response) => response,
-        Err(ended) => problem(&ended),
+        Err(error) => problem(&error),
     }
 }
 

@@ -134,7 +134,7 @@ async fn receive(State(hook): State<Arc<Hook>>, request: Request) -> Response {
             hook.recent.add(signature);
             StatusCode::NO_CONTENT.into_response()
         }
-        Err(ended) => super::answer::problem(&ended),
+        Err(error) => super::answer::problem(&error),
     }
 }
 

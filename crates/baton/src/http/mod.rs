@@ -328,7 +328,7 @@ async fn ready(State((pool, live)): State<(Arc<Pool>, Option<Arc<Live>>)>) -> Re
             let redis = live.map(|live| live.state().as_str());
             answer::json_of(StatusCode::OK, &json!(Health { status: "ready", version: None, redis }))
         }
-        Err(ended) => answer::problem_as(StatusCode::SERVICE_UNAVAILABLE, &ended),
+        Err(error) => answer::problem_as(StatusCode::SERVICE_UNAVAILABLE, &error),
     }
 }
 
@@ -343,7 +343,7 @@ async fn operation(
     match call(&pool, &name, grant.clone(), &headers, &body).await {
         Ok(answer) if begins_transfer(&name) => answer::transfer_response(StatusCode::OK, &answer),
         Ok(answer) => answer::delivered(pool, grant, StatusCode::OK, answer),
-        Err(ended) => rest::conditional_problem(&headers, &ended),
+        Err(error) => rest::conditional_problem(&headers, &error),
     }
 }
 

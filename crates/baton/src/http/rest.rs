@@ -142,7 +142,7 @@ impl RouteRequest<'_> {
                 transfer_response(self.status(), &answer)
             }
             Ok(answer) => delivered(pool, grant, self.status(), answer),
-            Err(ended) => conditional_problem(self.headers, &ended),
+            Err(error) => conditional_problem(self.headers, &error),
         }
     }
 
@@ -247,12 +247,12 @@ pub(super) fn named_input(name: &str, headers: &HeaderMap, body: &[u8]) -> Resul
 }
 
 /// A no. Another version than the one that `If-Match` names is a precondition that failed.
-pub(super) fn conditional_problem(headers: &HeaderMap, ended: &AppError) -> Response {
-    match ended {
+pub(super) fn conditional_problem(headers: &HeaderMap, error: &AppError) -> Response {
+    match error {
         AppError::Refused(refusal)
             if refusal.code == "version_conflict" && headers.contains_key(header::IF_MATCH) =>
         {
-            problem_as(StatusCode::PRECONDITION_FAILED, ended)
+            problem_as(StatusCode::PRECONDITION_FAILED, error)
         }
         other => problem(other),
     }

@@ -44,7 +44,7 @@ async fn show(State(shares): State<Arc<Shares>>, Path(secret): Path<String>, req
         Err(AppError::Refused(no)) if no.code == "share_invalid" => {
             (StatusCode::NOT_FOUND, shared_page::html(None))
         }
-        Err(ended) => return problem(&ended),
+        Err(error) => return problem(&error),
     };
     match page {
         Ok(page) => guarded(of_type(status, "text/html; charset=utf-8", Body::from(page))),

@@ -80,7 +80,7 @@ impl GitHub {
     }
 
     /// Carries a call out. `taken` is when the step was taken under its lease.
-    pub(super) async fn ask(&self, call: &TrackerCall, taken: StepTime) -> TrackerOutcome {
+    pub(super) async fn execute(&self, call: &TrackerCall, taken: StepTime) -> TrackerOutcome {
         let maybe = call.may_exist();
         let result = match call {
             TrackerCall::Create(draft) => self.create(draft, taken).await,

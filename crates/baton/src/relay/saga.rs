@@ -111,7 +111,7 @@ impl Driver {
                     }
                 }
                 // Another process, perhaps a server, holds the step; its result counts for this one.
-                StepStart::Held(at) => {
+                StepStart::Leased(at) => {
                     if !nap(until_due(at, self.machine.now()).min(HELD)) {
                         return Ok(driven);
                     }
@@ -119,11 +119,11 @@ impl Driver {
                 StepStart::Call(leased) => {
                     let Some(github) = &self.github else { return Ok(driven) };
                     driven.has_moved = true;
-                    let ended = runtime.block_on(github.ask(&leased.call, taken));
-                    tracing::info!(handoff = %leased.handoff_id, outcome = ?ended, "asked GitHub");
+                    let outcome = runtime.block_on(github.execute(&leased.call, taken));
+                    tracing::info!(handoff = %leased.handoff_id, outcome = ?outcome, "asked GitHub");
                     let jitter = super::jitter();
                     let result = self.with(store, |store, env| {
-                        saga::record_outcome(store, env, &leased, &ended, jitter)
+                        saga::record_outcome(store, env, &leased, &outcome, jitter)
                     })?;
                     if result == saga::OutcomeReport::LeaseLost {
                         tracing::warn!(handoff = %leased.handoff_id, "another process went on; a double is looked for");
@@ -140,12 +140,12 @@ impl Driver {
         &self,
         store: &mut Store,
         runtime: &Handle,
-        ended: Option<Millis>,
+        ended_within: Option<Millis>,
     ) -> Result<usize, Failure> {
         let Some(github) = &self.github else { return Ok(0) };
         let now = self.machine.now();
         let pause = i64::try_from(self.poll.as_millis()).unwrap_or(i64::MAX);
-        let ended_since = ended.map_or(Millis::MAX, |span| now.saturating_sub(span));
+        let ended_since = ended_within.map_or(Millis::MAX, |span| now.saturating_sub(span));
         let repos = store.read(|tx| Ok(baton_store::handoff::open_repos(tx, ended_since)?))?;
         let mut news = 0;
         for repo in repos {

@@ -96,7 +96,7 @@ impl Remote {
                     texts.iter().for_each(|(sealed, text)| reveal(&mut answer, sealed, text));
                     return Ok(fitted(entry.name, answer));
                 }
-                Err(ended) => return Err(ended),
+                Err(error) => return Err(error),
             };
             if questions.is_empty() {
                 break;
@@ -146,7 +146,7 @@ impl Remote {
             }
             // It asks whether it can be decrypted here.
             Err(AppError::Refused(refusal)) if refusal.code == FACTS_REQUIRED => Ok(true),
-            Err(ended) => Err(ended),
+            Err(error) => Err(error),
         }
     }
 
@@ -418,8 +418,8 @@ mod tests {
     fn what_is_no_answer_of_ours_is_told_as_such() {
         for (status, body) in [(200, "<html>"), (404, "<html>"), (502, "{}"), (301, "")] {
             let status = StatusCode::from_u16(status).expect("a status");
-            let ended = remote().understood(status, body.as_bytes()).expect_err("no answer");
-            assert_eq!(ended.exit_code(), 5, "{status} {body}");
+            let error = remote().understood(status, body.as_bytes()).expect_err("no answer");
+            assert_eq!(error.exit_code(), 5, "{status} {body}");
         }
     }
 

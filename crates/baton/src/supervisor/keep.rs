@@ -23,8 +23,8 @@ impl Supervisor<'_> {
         stop: Option<&Stop>,
         app: &mut App,
     ) -> Result<Outcome, AppError> {
-        let mut outcome = self.capture_at_end(app).unwrap_or_else(|ended| {
-            let why = quote(ended.text().lines().next().unwrap_or_default());
+        let mut outcome = self.capture_at_end(app).unwrap_or_else(|error| {
+            let why = quote(error.text().lines().next().unwrap_or_default());
             self.remarks.push(format!("what the agent did could not be kept: {why}"));
             self.remarks.push(
                 "the session waits: `baton pickup` takes it over, `baton import-transcript` keeps it".into(),

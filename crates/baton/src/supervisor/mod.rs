@@ -97,9 +97,9 @@ fn run(plan: &Plan, signals: &mut Signals, app: &mut App) -> Result<Completion, 
     });
     let mut agent = match started {
         Ok(agent) => agent,
-        Err(ended) => {
+        Err(error) => {
             supervised.end("the agent could not be started", app);
-            return Err(ended);
+            return Err(error);
         }
     };
     let code = supervised.wait_for_agent(&mut agent, signals, app)?;
@@ -329,13 +329,13 @@ impl<'a> Supervisor<'a> {
         };
         match app.run_as::<Capture>(&self.caller, &input) {
             Ok(captured) => {
-                if let Err(ended) = ledger::attach_kept(app, &captured) {
-                    ledger::remark_left_behind(app, &ended);
+                if let Err(error) = ledger::attach_kept(app, &captured) {
+                    ledger::remark_left_behind(app, &error);
                 }
                 Ok(Some(captured))
             }
             Err(AppError::Refused(refusal)) if refusal.code == "transcript_empty" => Ok(None),
-            Err(ended) => Err(ended),
+            Err(error) => Err(error),
         }
     }
 

@@ -73,9 +73,9 @@ pub(crate) fn run(plan: &Plan, app: &mut App) -> Result<(), AppError> {
         capacity: 1,
         is_at_limit: false,
     };
-    let ended = worker.run_tasks(app, &mut stop);
+    let result = worker.run_tasks(app, &mut stop);
     let left = worker.leave(app);
-    ended.and(left)
+    result.and(left)
 }
 
 /// The worker as operations see it: a process of its own, with no session between two tasks.
@@ -345,9 +345,9 @@ impl Worker<'_> {
     /// Ends the session; a refusal, as for one that is released already, is ignored.
     fn end(&mut self, app: &mut App) -> Result<(), AppError> {
         let input = EndInput { project: app.project.clone(), ..EndInput::default() };
-        let ended = app.run_as::<End>(&self.caller, &input);
+        let result = app.run_as::<End>(&self.caller, &input);
         self.caller.session = None;
-        match ended {
+        match result {
             Ok(_) | Err(AppError::Refused(_)) => Ok(()),
             Err(other) => Err(other),
         }

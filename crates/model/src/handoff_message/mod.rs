@@ -17,7 +17,7 @@ pub use context::{Assignment, Failure, FileRef, Fix, Handoff, TextOrList, Verifi
 use crate::id::{identity_key, visible};
 use crate::refusal::Refusal;
 use crate::role::role_key;
-use crate::suggest::near;
+use crate::suggest::suggestions;
 use crate::time::parse_rfc3339;
 
 /// The version that messages are written in.
@@ -70,10 +70,10 @@ impl Kind {
     pub fn parse(word: &str) -> Result<Self, Refusal> {
         Self::from_word(word).ok_or_else(|| {
             let all = Self::ALL.map(Self::as_str);
-            let similar = near(word, all);
+            let similar = suggestions(word, all);
             let what = format!("`{}` is not a type of hand-off message", visible(word));
             let hint = match similar.first() {
-                Some(near) => format!("did you mean {near}?"),
+                Some(suggestions) => format!("did you mean {near}?"),
                 None => format!("use one of {}", all.join(", ")),
             };
             Refusal::invalid("message_type_unknown", what, hint).with("near", json!(similar))

@@ -4,7 +4,7 @@ use super::yaml::{self, Kind, Node, YamlError};
 use super::{Origin, Role, WithOrigin};
 use crate::id::{check_label, visible};
 use crate::refusal::Refusal;
-use crate::suggest::near;
+use crate::suggest::suggestions;
 
 /// The key that everything stands under.
 const TOP: &str = "agent_roles";
@@ -121,9 +121,9 @@ impl File<'_> {
     }
 
     fn unknown(&self, line: usize, at: &str, word: &str, known: &[&str]) -> Refusal {
-        let similar = near(word, known.iter().copied());
+        let similar = suggestions(word, known.iter().copied());
         let hint = match similar.first() {
-            Some(near) => format!("did you mean `{near}`?"),
+            Some(suggestions) => format!("did you mean `{near}`?"),
             None => format!("known there: {}", known.join(", ")),
         };
         let what = format!("`{}` is not known there", visible(word));

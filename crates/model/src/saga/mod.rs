@@ -248,7 +248,7 @@ pub enum NextAttempt {
     /// The step may be tried then.
     At(Millis),
     /// The step is leased until this time.
-    Held(Millis),
+    Leased(Millis),
     /// Only a check for duplicates is left, due at this time; callers do not wait for it.
     OnlyDuplicateCheck(Millis),
     /// The step at this index may be tried now.
@@ -263,7 +263,7 @@ pub fn next_attempt(steps: &[Step], now: Millis, is_gone: impl Fn(&ProcessLocati
         let (at, step) = open.find(|(_, step)| (step.kind == Kind::DuplicateCheck) == aside)?;
         let turn = match step.stage {
             StepStage::Running if step.lease_until > now && !is_gone(&step.holder) => {
-                NextAttempt::Held(step.lease_until)
+                NextAttempt::Leased(step.lease_until)
             }
             StepStage::Pending if step.due_at > now && step.due_at != NOT_YET => NextAttempt::At(step.due_at),
             _ => NextAttempt::Take(at),
@@ -274,7 +274,7 @@ pub fn next_attempt(steps: &[Step], now: Millis, is_gone: impl Fn(&ProcessLocati
         (Some((turn, kind)), _) if kind.creates() || matches!(turn, NextAttempt::Take(_)) => turn,
         (_, Some((NextAttempt::Take(at), _))) => NextAttempt::Take(at),
         (Some((turn, _)), _) => turn,
-        (None, Some((NextAttempt::At(at) | NextAttempt::Held(at), _))) => NextAttempt::OnlyDuplicateCheck(at),
+        (None, Some((NextAttempt::At(at) | NextAttempt::Leased(at), _))) => NextAttempt::OnlyDuplicateCheck(at),
         (None, _) => NextAttempt::Finished,
     }
 }

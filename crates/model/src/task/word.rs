@@ -60,7 +60,7 @@ pub fn similar_type(word: &str) -> Option<&'static str> {
     let is_slip = |known: &&str| known.len().abs_diff(word.len()) <= 2;
     match TYPES.contains(&word) {
         true => None,
-        false => crate::suggest::near(word, TYPES).into_iter().find(is_slip),
+        false => crate::suggest::suggestions(word, TYPES).into_iter().find(is_slip),
     }
 }
 
@@ -69,7 +69,7 @@ pub fn check_status(status: &str) -> Result<(), Refusal> {
     if STATUSES.contains(&status) {
         return Ok(());
     }
-    let near = crate::suggest::near(status, STATUSES);
+    let near = crate::suggest::suggestions(status, STATUSES);
     let hint = if near.is_empty() { String::new() } else { format!("did you mean {}? ", near.join(" or ")) };
     Err(invalid(
         format!("`{}` is not a status", visible(status)),
@@ -140,7 +140,7 @@ pub fn check_new_dependency(kind: &str) -> Result<(), Refusal> {
     let is_slip = |known: &&str| known.len().abs_diff(kind.len()) <= 2;
     let near = match DEPENDENCIES.contains(&kind) {
         true => None,
-        false => crate::suggest::near(kind, DEPENDENCIES).into_iter().find(is_slip),
+        false => crate::suggest::suggestions(kind, DEPENDENCIES).into_iter().find(is_slip),
     };
     let Some(known) = near else { return Ok(()) };
     let what = format!("`{}` is not a type of dependency that holds anything back", visible(kind));

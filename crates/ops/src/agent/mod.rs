@@ -10,7 +10,7 @@ pub use baton_model::agent::{Profile, State};
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
 pub use baton_model::role::{RoleOrigins, RoleRow};
-use baton_model::suggest::near;
+use baton_model::suggest::suggestions;
 use baton_store::{Failure, Tx, agent, session};
 pub use limit::{Limit, LimitInput, LimitOutput};
 pub use list::{List, ListInput, ListOutput, Row};

@@ -1,7 +1,7 @@
 //! Work that would be left for a project that is not known, or whose name is a slip.
 
 use baton_model::refusal::{Kind, Refusal};
-use baton_model::suggest::near;
+use baton_model::suggest::suggestions;
 use baton_model::tracker::{Warning, WarningKind};
 use baton_store::{Failure, Tx};
 use serde_json::json;

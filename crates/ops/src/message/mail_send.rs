@@ -5,7 +5,7 @@ use baton_model::id::is_bot;
 use baton_model::lossless_json;
 use baton_model::message::{Address, LETTER, USUAL_ACK, View, mail_type, usual_life};
 use baton_model::refusal::{Kind, Refusal};
-use baton_model::suggest::near;
+use baton_model::suggest::suggestions;
 use baton_model::time::{Millis, TEN_YEARS, bounds_hint, rfc3339, seconds_within};
 use baton_store::{Failure, Tx, project, project_root};
 use schemars::JsonSchema;

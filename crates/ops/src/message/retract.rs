@@ -16,7 +16,7 @@ pub struct Retract;
 /// Input of `signal_recall`.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct RecallInput {
+pub struct RetractInput {
     /// Project id; else from the working directory.
     #[serde(default)]
     pub project: Option<String>,
@@ -29,7 +29,7 @@ pub struct RecallInput {
 
 /// Answer of `signal_recall`.
 #[derive(Serialize, Deserialize)]
-pub struct RecallOutput {
+pub struct RetractOutput {
     /// The project.
     pub project_id: String,
     /// The identity that acted.
@@ -40,10 +40,10 @@ pub struct RecallOutput {
 
 impl Operation for Retract {
     const META: Meta = Meta::write("signal_recall", "Take a signal back before it is delivered");
-    type Input = RecallInput;
-    type Output = RecallOutput;
+    type Input = RetractInput;
+    type Output = RetractOutput;
 
-    fn run(input: RecallInput, cx: &mut Cx<'_>) -> Result<RecallOutput, Failure> {
+    fn run(input: RetractInput, cx: &mut Cx<'_>) -> Result<RetractOutput, Failure> {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
@@ -72,7 +72,7 @@ impl Operation for Retract {
             }
             Ok(())
         })?;
-        Ok(RecallOutput { project_id, identity, message_id })
+        Ok(RetractOutput { project_id, identity, message_id })
     }
 }
 

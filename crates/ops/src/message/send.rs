@@ -3,7 +3,7 @@
 use baton_model::id::{check_identity, is_bot};
 use baton_model::message::{Message, View, check_to_be_acknowledged, signal_type, usual_life};
 use baton_model::refusal::Refusal;
-use baton_model::suggest::near;
+use baton_model::suggest::suggestions;
 use baton_model::time::Millis;
 use baton_store::{Failure, Tx, message};
 use schemars::JsonSchema;

@@ -62,7 +62,7 @@ pub use bundle_view::{Ancestor, Context, InProgress, PickedBaton, PickupOutput};
 pub use checkpoint::{Checkpoint, CheckpointInput, CheckpointOutput};
 pub(crate) use claim::{PickupRequest, check_unclaimed, claim};
 pub use commit_origin::{CommitOrigin, CommitOriginInput, CommitOriginOutput, OriginCommit, OriginRow};
-pub use conversation::BatonStanding;
+pub use conversation::ConversationBaton;
 pub use end::{End, EndInput, EndOutput};
 pub(crate) use entrusted::on_top_of_sessions;
 pub use handoff::{HandoffInput, HandoffOutput, SessionDocument};

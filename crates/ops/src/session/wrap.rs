@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::conversation::{BatonStanding, EarlierBaton, earlier_baton, keep, keep_late, supersede};
+use super::conversation::{ConversationBaton, EarlierBaton, earlier_baton, keep, keep_late, supersede};
 use super::force::EndRequest;
 use super::leave::{finish, spend_held};
 use super::warning::Warning;
@@ -273,7 +273,7 @@ struct LeftPacket {
     delta_id: String,
     baton_id: String,
     summary: String,
-    standing: Option<BatonStanding>,
+    standing: Option<ConversationBaton>,
 }
 
 /// Leaves the baton of a session. One that was made of its transcript gives way to it, unless it was taken: then the packet

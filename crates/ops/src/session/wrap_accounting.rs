@@ -4,7 +4,7 @@ use baton_model::accounting::{self, SessionActivity, WrapFacts};
 use baton_model::id::{is_bot, short, visible};
 use baton_model::packet::{FIELDS, ValidatedPacket};
 use baton_model::session::Session;
-use baton_model::suggest::near;
+use baton_model::suggest::suggestions;
 use baton_store::{Failure, Tx, conversation, delta, handoff, task};
 
 use super::Address;

@@ -50,7 +50,7 @@ impl AgentFilter {
 
 fn unregistered<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Refusal {
     let what = format!("nobody is registered as {}, and the name says no role", visible(name));
-    let near = suggest::near(name, known);
+    let near = suggest::suggestions(name, known);
     let hint = match near.first() {
         Some(near) => format!("did you mean {near}? `baton agent list` names all"),
         None => format!("`baton agent register --as {} --role ROLE` registers", visible(name)),

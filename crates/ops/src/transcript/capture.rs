@@ -22,7 +22,7 @@ use crate::idempotency::request::Request;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
 use crate::resolve;
-use crate::session::conversation::{self, BatonStanding};
+use crate::session::conversation::{self, ConversationBaton};
 use crate::token_rights;
 
 /// For how long after a checkpoint a compaction makes no other.
@@ -74,7 +74,7 @@ pub struct CaptureOutput {
     pub summary: String,
     /// How the baton stands that the conversation had already: then this capture offered no new one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub standing: Option<BatonStanding>,
+    pub standing: Option<ConversationBaton>,
 }
 
 impl Operation for Capture {
@@ -142,37 +142,37 @@ impl CaptureJob<'_> {
     fn keep(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, project_id: &str) -> Result<CaptureOutput, Failure> {
         let request = Request::of_content(project_id, Capture::NAME, &self.key());
         let known: Option<CaptureOutput> = request.earlier_answer(tx)?;
-        let mut talk = known_conversation(tx, env, project_id, self.meant)?;
+        let mut conversation = known_conversation(tx, env, project_id, self.meant)?;
         let place = match self.target(tx, env, project_id)? {
-            CaptureTarget::None => self.named_session(tx, env, &talk)?,
+            CaptureTarget::None => self.named_session(tx, env, &conversation)?,
             found => found,
         };
         let (mut own, late) = match (place, &known) {
-            (CaptureTarget::Done(own), _) if self.goes_on_after(tx, env, &mut talk, &own)? => {
+            (CaptureTarget::Done(own), _) if self.goes_on_after(tx, env, &mut conversation, &own)? => {
                 (self.registered(tx, env, project_id)?, false)
             }
-            (CaptureTarget::Done(own), _) => return self.capture_wrapped(tx, env, talk, &own),
+            (CaptureTarget::Done(own), _) => return self.capture_wrapped(tx, env, conversation, &own),
             (CaptureTarget::Taken(own), _) => (own, true),
             (CaptureTarget::Open(own), _) => (own, false),
-            (CaptureTarget::None, Some(known)) if !self.input.wrap || talk.baton_id.is_none() => {
+            (CaptureTarget::None, Some(known)) if !self.input.wrap || conversation.baton_id.is_none() => {
                 return Ok(CaptureOutput { delta_id: None, ..known.clone() });
             }
-            (CaptureTarget::None, _) => match self.present(tx, env, &talk)? {
+            (CaptureTarget::None, _) => match self.present(tx, env, &conversation)? {
                 Some(output) => return Ok(output),
                 None => (self.registered(tx, env, project_id)?, false),
             },
         };
         if !late && !registered_here(tx, &own)? {
-            conversation::join(tx, &mut talk, &own)?;
+            conversation::join(tx, &mut conversation, &own)?;
         }
         let again = known.as_ref().is_some_and(|known| known.session_id == own.session_id);
         let output = match (late, self.input.wrap, again) {
             (true, _, true) => self.output(&own, None, None),
             (true, _, false) => self.note(tx, env, &own)?,
-            (_, true, _) => self.wrap(tx, env, &mut own, &talk)?,
+            (_, true, _) => self.wrap(tx, env, &mut own, &conversation)?,
             (_, _, true) => self.output(&own, None, None),
             _ if self.too_soon(tx, env, &own)? => return Ok(self.output(&own, None, None)),
-            _ => self.checkpoint(tx, env, &mut own, &talk)?,
+            _ => self.checkpoint(tx, env, &mut own, &conversation)?,
         };
         if self.input.over {
             self.end(tx, env, &mut own)?;
@@ -276,11 +276,11 @@ impl CaptureJob<'_> {
         &self,
         tx: &mut Tx<'_>,
         env: &Env<'_>,
-        mut talk: Conversation,
+        mut conversation: Conversation,
         own: &Session,
     ) -> Result<CaptureOutput, Failure> {
-        conversation::join(tx, &mut talk, own)?;
-        conversation::keep(tx, env, &talk, None, extent(self.meant))?;
+        conversation::join(tx, &mut conversation, own)?;
+        conversation::keep(tx, env, &conversation, None, extent(self.meant))?;
         Ok(self.output(own, None, None))
     }
 
@@ -289,10 +289,10 @@ impl CaptureJob<'_> {
         tx: &mut Tx<'_>,
         env: &mut Env<'_>,
         own: &mut Session,
-        talk: &Conversation,
+        conversation: &Conversation,
     ) -> Result<CaptureOutput, Failure> {
         // Checkpoints are in no baton, so they do not extend its range.
-        conversation::keep(tx, env, talk, None, (talk.bytes, talk.last_entry_at))?;
+        conversation::keep(tx, env, conversation, None, (conversation.bytes, conversation.last_entry_at))?;
         let delta = append_json(tx, env, &Author::session(own), Kind::Checkpoint, &self.body())?;
         // No heartbeat: a hook that runs after the end proves nothing.
         Capture::NAME.clone_into(&mut own.last_verb);

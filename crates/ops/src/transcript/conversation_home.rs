@@ -44,7 +44,7 @@ impl ConversationHome {
         let Cx { store, env } = cx;
         let has_session = store.read(|tx| has_session(tx, env, project_id))?;
         let end = ConversationEnd {
-            standing: project_id,
+            current_project: project_id,
             is_isolated: view.is_inside_isolated(),
             has_session,
             noted: noted.first().map(String::as_str),

@@ -25,7 +25,7 @@ use crate::op::{Cx, Env, Meta, Operation, Reach};
 use crate::ownership::is_at_work;
 use crate::project::require_not_merged;
 use crate::resolve;
-use crate::session::conversation::{self, BatonStanding, EarlierBaton};
+use crate::session::conversation::{self, ConversationBaton, EarlierBaton};
 use crate::session::{Address, leave, on_top_of_sessions, spend};
 use crate::token_rights;
 
@@ -87,7 +87,7 @@ pub struct ImportOutput {
     pub superseded_baton_id: Option<String>,
     /// How the baton stands that the session had already; a new one is made only with `again`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub standing: Option<BatonStanding>,
+    pub standing: Option<ConversationBaton>,
     /// Batons that may be of the same conversation: nothing tells for certain.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub may_be_same: Vec<String>,
@@ -363,7 +363,7 @@ impl ImportJob<'_> {
     }
 
     /// The baton that the conversation has, and how it stands.
-    fn present(&self, earlier: &EarlierBaton, standing: BatonStanding) -> ImportOutput {
+    fn present(&self, earlier: &EarlierBaton, standing: ConversationBaton) -> ImportOutput {
         ImportOutput {
             project_id: self.project_id.to_owned(),
             identity: earlier.baton.identity.clone(),

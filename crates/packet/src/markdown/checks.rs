@@ -41,7 +41,7 @@ pub(super) fn verify(cx: &RenderContext, out: &mut Vec<Entry>) {
             let rank = value(index * ON_A_LINE);
             let entry = Entry::new(Section::Verify, "checks").form(rank, Some(SHORTENED), show(140));
             let mut entry = entry.form(rank::WHOLE, None, show(usize::MAX)).order(index as i64);
-            entry.weight = chunk.len();
+            entry.count = chunk.len();
             out.push(entry);
             index += 1;
         }

@@ -125,5 +125,5 @@ fn native_target(session: &Session, places: &SessionPlaces<'_>) -> Result<Native
         return Err(Refusal::invalid("native_unwritable", what, "leave --native out"));
     }
     let main = root.join("projects").join(folder).join(format!("{}.jsonl", session.id));
-    Ok(NativeTarget { main, beside: Vec::new() })
+    Ok(NativeTarget { main, extra_files: Vec::new() })
 }

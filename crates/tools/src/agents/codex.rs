@@ -108,5 +108,5 @@ fn native_target(session: &Session, places: &SessionPlaces<'_>) -> Result<Native
     let at = session.at(0);
     let day = at[..10].replace('-', "/");
     let name = format!("rollout-{}-{}.jsonl", at[..19].replace(':', "-"), session.id);
-    Ok(NativeTarget { main: root.join("sessions").join(day).join(name), beside: Vec::new() })
+    Ok(NativeTarget { main: root.join("sessions").join(day).join(name), extra_files: Vec::new() })
 }

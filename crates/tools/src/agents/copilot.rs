@@ -106,6 +106,6 @@ fn native_target(session: &Session, places: &SessionPlaces<'_>) -> Result<Native
         json!(session.title),
         at = session.at(0),
     );
-    let beside = vec![(folder.join("workspace.yaml"), card)];
-    Ok(NativeTarget { main: folder.join("events.jsonl"), beside })
+    let extra_files = vec![(folder.join("workspace.yaml"), card)];
+    Ok(NativeTarget { main: folder.join("events.jsonl"), extra_files })
 }

@@ -114,5 +114,5 @@ fn records(session: &Session) -> Vec<Value> {
 }
 
 fn native_target(session: &Session, places: &SessionPlaces<'_>) -> Result<NativeTarget, Refusal> {
-    Ok(NativeTarget { main: places.own.join(format!("{}.jsonl", session.id)), beside: Vec::new() })
+    Ok(NativeTarget { main: places.own.join(format!("{}.jsonl", session.id)), extra_files: Vec::new() })
 }

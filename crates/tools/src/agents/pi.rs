@@ -71,5 +71,5 @@ fn native_target(session: &Session, places: &SessionPlaces<'_>) -> Result<Native
     let root = places.tools.dir_or_home("PI_CODING_AGENT_DIR", ".pi/agent");
     let folder = format!("--{}--", session.cwd().trim_start_matches('/').replace(['/', '\\', ':'], "-"));
     let name = format!("{}_{}.jsonl", session.at(0).replace([':', '.'], "-"), session.id);
-    Ok(NativeTarget { main: root.join("sessions").join(folder).join(name), beside: Vec::new() })
+    Ok(NativeTarget { main: root.join("sessions").join(folder).join(name), extra_files: Vec::new() })
 }

@@ -74,5 +74,5 @@ fn records(session: &Session) -> Vec<Value> {
 fn native_target(session: &Session, places: &SessionPlaces<'_>) -> Result<NativeTarget, Refusal> {
     let root = places.tools.dir_or_home("QWEN_HOME", ".qwen");
     let chats = root.join("projects").join(session.slug()).join("chats");
-    Ok(NativeTarget { main: chats.join(format!("{}.jsonl", session.id)), beside: Vec::new() })
+    Ok(NativeTarget { main: chats.join(format!("{}.jsonl", session.id)), extra_files: Vec::new() })
 }

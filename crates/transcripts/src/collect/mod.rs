@@ -93,7 +93,7 @@ impl Default for Options {
 /// Names of tools that hand a task to a sub-agent, as the label of a call begins.
 const SUBAGENT_TOOLS: &[&str] = &["Task ", "Agent ", "task ", "subagent "];
 /// A report of a sub-agent weighs as much as the heaviest words of the agent's own.
-const REPORT_WEIGHT: u8 = 60;
+const REPORT_SALIENCE: u8 = 60;
 /// How many short messages of the user are kept, and how long one may be, in bytes.
 const MAX_ORDERS: usize = 200;
 const MAX_ORDER: usize = 200;
@@ -340,7 +340,7 @@ impl<'r> Collector<'r> {
             )
         });
         if let Some(text) = report.filter(|_| outcome.ok != Some(false)) {
-            self.remarks.attach("assistant", Passage { text, weight: REPORT_WEIGHT }, at);
+            self.remarks.attach("assistant", Passage { text, salience: REPORT_SALIENCE }, at);
         }
     }
 

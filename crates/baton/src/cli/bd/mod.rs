@@ -142,8 +142,8 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     match done {
         Ok(()) => Ok(()),
         // What was refused of several issues is said already.
-        Err(ended) if ended.is_unread() || matches!(ended, AppError::Reported) => Err(ended),
-        Err(ended) => fail(&ended, json, envelope),
+        Err(error) if error.is_unread() || matches!(error, AppError::Reported) => Err(error),
+        Err(error) => fail(&error, json, envelope),
     }
 }
 

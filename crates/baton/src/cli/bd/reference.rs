@@ -2,7 +2,7 @@
 
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
-use baton_model::suggest::near;
+use baton_model::suggest::suggestions;
 
 use super::nested::{CLEANUP, GIT_CARRIES, NESTED, NO_DATABASE, NO_FORMULA, NO_TRACKER, RESET};
 

@@ -102,9 +102,9 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let recorded_summary = summary.as_deref().filter(|_| readers.is_none());
     let recorded = match record(&args, &plan, (recorded_summary, written), app) {
         Ok(recorded) => recorded,
-        Err(ended) => {
+        Err(error) => {
             carried.into_iter().for_each(WrittenSession::undo);
-            return Err(ended);
+            return Err(error);
         }
     };
     // The tool takes the place of this process, and all that was read is with the tool or in the ledger.
@@ -167,20 +167,20 @@ fn find(choice: Choice, app: &mut App) -> Result<(FindOutput, Option<FetchedCopy
 fn native(plan: &Plan, app: &mut App) -> Result<Option<WrittenSession>, AppError> {
     let Some(native) = plan.native else { return Ok(None) };
     let input = EventsInput { id: plan.wanted.clone(), agent: Some(plan.agent.clone()) };
-    let talk = Turns::of(&app.run::<Events>(&input)?.items);
-    if talk.turns.is_empty() {
+    let turns = Turns::of(&app.run::<Events>(&input)?.items);
+    if turns.turns.is_empty() {
         let what = "the session holds no word of the user";
         return Err(Refusal::invalid("native_unwritable", what, "leave --native out").into());
     }
-    if talk.left_out > 0 {
+    if turns.left_out > 0 {
         app.remark(&format!(
             "{} earlier turns are left out of the written session; the document sums them up",
-            talk.left_out
+            turns.left_out
         ));
     }
     let own = app.config.data_dir.join("handoffs");
     let places = SessionPlaces { tools: baton_ops::op::Host::transcript_env(app.machine.as_ref()), own };
-    Ok(Some(native::write_session(native, plan.launcher.tool.id, talk, &plan.header, &plan.cwd, &places)?))
+    Ok(Some(native::write_session(native, plan.launcher.tool.id, turns, &plan.header, &plan.cwd, &places)?))
 }
 
 /// The words of the command line, and the session that they name.

@@ -76,11 +76,11 @@ impl Reader<'_> {
         )?;
         let Some(first) = found.first() else { return Ok(Listing::default()) };
         let heading = self.scoped(&inbox_heading(first));
-        let mine = first.mine.iter().map(|item| rows::matter(item, "* "));
+        let mine = first.mine.iter().map(|item| rows::attention_row(item, "* "));
         let others = found.iter().flat_map(|page| &page.items).filter(|item| !first.mine.contains(item));
         // What is on its way as it should be comes after what is not.
         let (fresh, concern): (Vec<_>, Vec<_>) = others.partition(|item| item.reason.is_fresh());
-        let rows = mine.chain(concern.into_iter().chain(fresh).map(|item| rows::matter(item, ""))).collect();
+        let rows = mine.chain(concern.into_iter().chain(fresh).map(|item| rows::attention_row(item, ""))).collect();
         Ok(Listing { heading, columns: &["what", "age", "project", "who", "words"], rows, is_more })
     }
 

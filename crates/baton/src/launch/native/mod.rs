@@ -38,7 +38,7 @@ impl WrittenSession {
 pub(crate) fn write_session(
     native: &Native,
     agent: &str,
-    talk: Turns,
+    conversation: Turns,
     header: &Row,
     cwd: &Path,
     places: &SessionPlaces<'_>,
@@ -50,7 +50,7 @@ pub(crate) fn write_session(
         cwd: cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned()),
         branch: header.branch.clone(),
         title: header.title.as_deref().unwrap_or("continued session").chars().take(120).collect(),
-        turns: talk.turns,
+        turns: conversation.turns,
         now,
         make_id: new_id,
     };

@@ -153,7 +153,7 @@ fn value(text: &str) -> Result<(String, &str), Refusal> {
 
 fn comparison(field: &str, operator: Operator, value: &str) -> Result<Condition, Refusal> {
     let Some(field) = field_by_name(field) else {
-        let near = baton_model::suggest::near(field, FIELDS.iter().map(|(name, _)| *name));
+        let near = baton_model::suggest::suggestions(field, FIELDS.iter().map(|(name, _)| *name));
         let hint = near.first().map(|name| format!("did you mean {name}? ")).unwrap_or_default();
         let names: Vec<&str> = FIELDS.iter().map(|(name, _)| *name).collect();
         let what = format!("`{}` is not a field of an issue", visible(field));
