@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use baton_model::id::check_project;
 use baton_model::refusal::{Kind, Refusal};
-use baton_ops::op::{BeginsStore, Caller, Cx, Entry, Env, Host, Site};
+use baton_ops::op::{BeginsStore, Caller, Cx, Env, Host, OperationEntry, Site};
 use baton_store::{Failure, Store, Target, outbox};
 use serde_json::Value;
 
@@ -190,7 +190,7 @@ impl App {
     fn call_remote(
         &mut self,
         caller: &Caller,
-        entry: &'static Entry,
+        entry: &'static OperationEntry,
         input: Value,
     ) -> Result<Value, AppError> {
         let Client { remote, runtime } = match self.remote.take() {

@@ -203,7 +203,7 @@ impl Lines for Nothing {
 /// Records in the ledger how git's merge driver resolved conflicts; the driver has reported them already. Skipped for a
 /// store behind a server.
 fn record_resolutions(app: &mut App, project: &str, turn: &FileTurn) -> Result<(), AppError> {
-    let settled: Vec<Conflict> = turn.settled();
+    let settled: Vec<Conflict> = turn.resolved_conflicts();
     if settled.is_empty() || app.config.server.is_some() {
         return Ok(());
     }
@@ -214,7 +214,7 @@ fn record_resolutions(app: &mut App, project: &str, turn: &FileTurn) -> Result<(
         ..ImportRequest::default()
     };
     app.import_lines(&request, &mut Nothing)?;
-    turn.clear_settled();
+    turn.clear_resolved_conflicts();
     Ok(())
 }
 

@@ -92,13 +92,13 @@ impl FileTurn {
     }
 
     /// What git's merge driver has settled in the file and the ledger has not said yet.
-    pub(crate) fn settled(&self) -> Vec<Conflict> {
-        self.note.settled()
+    pub(crate) fn resolved_conflicts(&self) -> Vec<Conflict> {
+        self.note.resolved_conflicts()
     }
 
     /// Forgets what the ledger has said.
-    pub(crate) fn clear_settled(&self) {
-        self.note.clear_settled();
+    pub(crate) fn clear_resolved_conflicts(&self) {
+        self.note.clear_resolved_conflicts();
     }
 
     /// The number of the store at which the file was written last.
@@ -200,7 +200,7 @@ impl FileTurn {
 
     /// Removes what a writer left that was killed, and the lock of versions that had one beside the file.
     fn sweep(&self) {
-        for (name, ending) in self.folder.besides() {
+        for (name, ending) in self.folder.siblings_with_prefix() {
             let middle = ending.strip_prefix('.').and_then(|rest| rest.strip_suffix(".tmp"));
             let is_ours = match middle {
                 Some(hex) => hex.len() == 16 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()),

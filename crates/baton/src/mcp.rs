@@ -223,7 +223,9 @@ struct PoolBackend(Arc<Pool>);
 
 impl Backend for PoolBackend {
     fn run<'a>(&'a self, operation: &'a str, input: Value, caller: Caller) -> BoxedFuture<'a, Answer> {
-        Box::pin(async move { self.0.run(operation, input, caller).await.map_err(|error| error_object(&error)) })
+        Box::pin(
+            async move { self.0.run(operation, input, caller).await.map_err(|error| error_object(&error)) },
+        )
     }
 
     fn caller(&self, request: Option<&Parts>) -> Result<Caller, ErrorObject> {

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 
 use baton_model::session::Limits;
 use baton_ops::input::InputView;
-use baton_ops::op::{Access, Caller, Cx, Entry, Env, Host, Operation};
+use baton_ops::op::{Access, Caller, Cx, Env, Host, Operation, OperationEntry};
 use baton_ops::{all, idempotency};
 use baton_store::{Failure, Fault, FaultKind, Store, Target};
 use serde_json::Value;
@@ -58,7 +58,7 @@ impl Threads {
 }
 
 struct QueuedCall {
-    entry: &'static Entry,
+    entry: &'static OperationEntry,
     input: Value,
     caller: Caller,
     /// The key under which this request is answered only once.

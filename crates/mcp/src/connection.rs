@@ -161,7 +161,10 @@ mod tests {
         connection.session_started(None, "shop", "Donna");
         connection.session_started(Some("shop"), "shop", "Lola");
         assert_eq!(connection.bound(None), BoundIdentity::One("Donna".into()));
-        assert_eq!(connection.bound(Some("shop")), BoundIdentity::Several(vec!["Donna".into(), "Lola".into()]));
+        assert_eq!(
+            connection.bound(Some("shop")),
+            BoundIdentity::Several(vec!["Donna".into(), "Lola".into()])
+        );
     }
 
     #[test]

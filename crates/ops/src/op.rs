@@ -286,7 +286,7 @@ pub struct Cx<'a> {
 }
 
 /// A line of the table of operations.
-pub struct Entry {
+pub struct OperationEntry {
     /// What faces have to know of it.
     pub meta: Meta,
     /// JSON Schema of its input.
@@ -299,7 +299,7 @@ pub struct Entry {
     pub replay: fn(Value, &mut Cx<'_>) -> Result<Value, Failure>,
 }
 
-impl std::ops::Deref for Entry {
+impl std::ops::Deref for OperationEntry {
     type Target = Meta;
 
     fn deref(&self) -> &Meta {
@@ -308,8 +308,8 @@ impl std::ops::Deref for Entry {
 }
 
 /// The table line of an operation.
-pub const fn entry<O: Operation>() -> Entry {
-    Entry {
+pub const fn entry<O: Operation>() -> OperationEntry {
+    OperationEntry {
         meta: O::META,
         input_schema: input_schema::<O>,
         run: run_json::<O>,

@@ -231,7 +231,7 @@ impl<'a> Journal<'a> {
     fn check_state(&self) -> Result<(), Fault> {
         let mut edited = Vec::new();
         for (n, change) in self.changes.iter().enumerate() {
-            let found = content(&self.repo.root, &change.path)?;
+            let found = read_entry(&self.repo.root, &change.path)?;
             if found != change.old && found != change.new {
                 edited.push((n, change));
             }
@@ -269,7 +269,7 @@ impl<'a> Journal<'a> {
             self.changes.iter().enumerate().partition(|(_, change)| side(change));
         for (n, change) in removals.into_iter().chain(put_list) {
             step(n)?;
-            let found = content(&self.repo.root, &change.path)?;
+            let found = read_entry(&self.repo.root, &change.path)?;
             let (from, wanted) = match to {
                 Side::Old => (&change.new, &change.old),
                 Side::New => (&change.old, &change.new),
@@ -297,7 +297,7 @@ impl<'a> Journal<'a> {
         let committed = CommittedPaths::read(self.repo)?;
         for change in &mut self.changes {
             if committed.has(self.repo, &change.path)? {
-                change.old = content(&self.repo.root, &change.path)?;
+                change.old = read_entry(&self.repo.root, &change.path)?;
             }
         }
         Ok(())

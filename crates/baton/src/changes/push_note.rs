@@ -36,7 +36,15 @@ impl PushNote {
     pub(super) fn new(url: String, reference: String, owner: &Owner<'_>) -> Self {
         let (root, project) = (Some(owner.root.to_owned()), owner.project.map(str::to_owned));
         let ledger = Some(owner.ledger.to_owned());
-        Self { url, reference, root, project, ledger, is_given_up: false, process: process::own() }
+        Self {
+            url,
+            reference,
+            root,
+            project,
+            ledger,
+            is_given_up: false,
+            process: process::own_fingerprint(),
+        }
     }
 
     /// A reference that a baton had, out of a working copy of its project.

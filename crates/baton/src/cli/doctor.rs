@@ -77,7 +77,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     if args.fix {
         let stray = worktrees::find(app)?;
         worktrees::fix(&stray, args.yes, app)?;
-        tools::fix(args.yes, app)?;
+        tools::reinstall_entries(args.yes, app)?;
     }
     let (ledger, not_checked) = match app.run::<StoreCheck>(&StoreCheckInput {}) {
         Ok(ledger) => (Some(ledger), None),

@@ -368,7 +368,8 @@ fn run(cli: Cli, format: Format) -> Result<(), AppError> {
         trust::name_ignored(&app);
     }
     let result = cli.command.run(&mut app).map_err(|error| name_cause::of_inherited_session(&app, error));
-    let result = result.map_err(|error| crate::claimed_project::name(&app, error).with_store(&app.config.ledger()));
+    let result =
+        result.map_err(|error| crate::claimed_project::name(&app, error).with_store(&app.config.ledger()));
     name_cause::of_silent_git(&app);
     if !serves {
         app.resume();

@@ -89,8 +89,10 @@ struct TestedWay {
 
 fn test(app: &App) -> Result<(), AppError> {
     let results = notify::test_message(app);
-    let ways: Vec<TestedWay> =
-        results.into_iter().map(|(way, result)| TestedWay { way: way.as_str(), error: result.err() }).collect();
+    let ways: Vec<TestedWay> = results
+        .into_iter()
+        .map(|(way, result)| TestedWay { way: way.as_str(), error: result.err() })
+        .collect();
     app.show(&ways, |ways| {
         if ways.is_empty() {
             return "nothing is set up; `baton help notify` says how\n".to_owned();

@@ -15,7 +15,7 @@ use baton_model::refusal::Refusal;
 use baton_ops::all;
 use baton_ops::answer::AnswerView;
 use baton_ops::input::InputView;
-use baton_ops::op::{Access, Entry, TransferEffect};
+use baton_ops::op::{Access, OperationEntry, TransferEffect};
 use serde_json::{Map, Value};
 
 use super::answer::{delivered, json_of, of_type, problem, problem_as, tagged, transfer_response};
@@ -71,7 +71,7 @@ enum ParamType {
 }
 
 /// The operation's own schema says how its arguments are read from text.
-fn kinds(entry: &Entry) -> BTreeMap<String, ParamType> {
+fn kinds(entry: &OperationEntry) -> BTreeMap<String, ParamType> {
     let schema = (entry.input_schema)();
     let properties = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
     properties.into_iter().map(|(name, property)| (name, shape(&property))).collect()
@@ -123,7 +123,7 @@ impl ParamType {
 /// A request on one path of the table.
 struct RouteRequest<'a> {
     route: &'static Route,
-    entry: &'static Entry,
+    entry: &'static OperationEntry,
     kinds: &'a BTreeMap<String, ParamType>,
     path: BTreeMap<String, String>,
     query: Option<String>,

@@ -56,7 +56,7 @@ pub(crate) struct DriveResult {
 impl Driver {
     /// A driver of this process.
     pub(crate) fn new(config: &Config, machine: Arc<Machine>) -> Result<Self, AppError> {
-        let own = ProcessLocation { machine: machine.id.clone(), process: crate::process::own() };
+        let own = ProcessLocation { machine: machine.id.clone(), process: crate::process::own_fingerprint() };
         Ok(Self {
             limits: config.limits,
             github: GitHub::new(config)?.map(Arc::new),

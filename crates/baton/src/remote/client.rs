@@ -6,7 +6,7 @@ use std::time::Duration;
 use baton_model::refusal::{ErrorObject, Kind, Refusal};
 use baton_model::task::sealed::is_redacted;
 use baton_ops::input::InputView;
-use baton_ops::op::{Access, Caller, Entry, Host, Operation, Retention, Site};
+use baton_ops::op::{Access, Caller, Host, Operation, OperationEntry, Retention, Site};
 use baton_ops::project_folders::ProjectFolders;
 use baton_ops::task::{Show, ShowOutput};
 use reqwest::StatusCode;
@@ -64,7 +64,7 @@ impl Remote {
     /// Runs an operation: on the server, or here where it only reads this machine's disk.
     pub(crate) async fn run(
         &self,
-        entry: &'static Entry,
+        entry: &'static OperationEntry,
         input: Value,
         caller: &Caller,
     ) -> Result<Value, AppError> {
@@ -81,7 +81,7 @@ impl Remote {
     /// Calls until the server has no more questions.
     async fn ask(
         &self,
-        entry: &Entry,
+        entry: &OperationEntry,
         mut input: Map<String, Value>,
         caller: &Caller,
     ) -> Result<Value, AppError> {
@@ -112,7 +112,7 @@ impl Remote {
     /// Keeps back what is sensitive in a call. What the server has to see goes over TLS only, or stays on this machine.
     async fn kept_back(
         &self,
-        entry: &Entry,
+        entry: &OperationEntry,
         input: &mut Map<String, Value>,
         caller: &Caller,
     ) -> Result<WithheldText, AppError> {
@@ -153,7 +153,7 @@ impl Remote {
     async fn answer(
         &self,
         question: &Question,
-        entry: &Entry,
+        entry: &OperationEntry,
         (call, withheld): (&Call, &WithheldText),
         caller: &Caller,
         texts: &mut Vec<(String, String)>,

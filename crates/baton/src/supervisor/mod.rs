@@ -152,7 +152,7 @@ impl<'a> Supervisor<'a> {
     /// Registers the session before anything runs. It belongs to this process, which outlives the agent.
     fn begin(plan: &'a Plan, began: Millis, cwd: PathBuf, app: &mut App) -> Result<Self, AppError> {
         let mut caller = app.caller();
-        caller.location.process = process::own();
+        caller.location.process = process::own_fingerprint();
         caller.session = None;
         caller.surface = surface(plan, app);
         let begun = begin(plan, &caller, app)?;
@@ -167,7 +167,7 @@ impl<'a> Supervisor<'a> {
             ));
         }
         let run = runs::Run {
-            process: process::own(),
+            process: process::own_fingerprint(),
             tool: plan.launcher.map(|launcher| launcher.tool.id.to_owned()),
             cwd: cwd.clone(),
             began,
@@ -218,8 +218,8 @@ impl<'a> Supervisor<'a> {
             ("BATON_PROJECT", self.begun.project_id.clone()),
             ("BATON_IDENTITY", self.begun.identity.clone()),
             ("BATON_SESSION", self.begun.session_id.clone()),
-            ("BATON_PROCESS", process::own()),
-            ("BATON_SUPERVISOR", process::own()),
+            ("BATON_PROCESS", process::own_fingerprint()),
+            ("BATON_SUPERVISOR", process::own_fingerprint()),
         ];
         if let Some((store, _)) = app.config.origins.get("store").filter(|(_, from)| from == "--store") {
             vars.push(("BATON_STORE", store.clone()));
@@ -253,7 +253,7 @@ impl<'a> Supervisor<'a> {
         let (mut beaten, mut saved_at, mut open) = (self.began, self.began, true);
         let mut search = FIRST_SEARCH;
         loop {
-            open_files::written_by(agent.pid(), &mut self.written);
+            open_files::collect_files_written_by(agent.pid(), &mut self.written);
             let is_new = clock::now().saturating_sub(self.began) < BEGINNING;
             if let Some(code) = signals.wait(agent, if is_new { pause.min(FIRST_LOOKS) } else { pause })? {
                 return Ok(code);

@@ -53,7 +53,9 @@ pub(crate) fn run_chain(first: Plan, links: Vec<Link>, app: &mut App) -> Result<
         plan.pickup = pickup.take().or(plan.pickup);
         let completion = run(&plan, &mut signals, app)?;
         let result = if completion.code == 0 { Ok(()) } else { Err(AppError::Tool(completion.code)) };
-        let Some(sentence) = completion.stop.as_ref().map(|stop| stop.sentence(&plan.title(), completion.code)) else {
+        let Some(sentence) =
+            completion.stop.as_ref().map(|stop| stop.sentence(&plan.title(), completion.code))
+        else {
             return result;
         };
         match plan.next {

@@ -82,7 +82,7 @@ pub(crate) fn run(plan: &Plan, app: &mut App) -> Result<(), AppError> {
 fn caller(plan: &Plan, app: &mut App) -> Caller {
     let mut caller = app.caller();
     caller.identity = Some(plan.name.clone());
-    caller.location.process = process::own();
+    caller.location.process = process::own_fingerprint();
     caller.session = None;
     caller.surface = plan.launcher.map_or("worker", |launcher| launcher.tool.surface).to_owned();
     caller
@@ -366,8 +366,8 @@ fn held_vars(app: &App, worker: &Worker<'_>, held: &ClaimedTask) -> Vec<(&'stati
         ("BATON_SESSION", held.session_id.clone()),
         ("BATON_PROJECT", held.project_id.clone()),
         ("BATON_IDENTITY", worker.plan.name.clone()),
-        ("BATON_PROCESS", process::own()),
-        ("BATON_SUPERVISOR", process::own()),
+        ("BATON_PROCESS", process::own_fingerprint()),
+        ("BATON_SUPERVISOR", process::own_fingerprint()),
     ];
     if let Some((store, _)) = app.config.origins.get("store").filter(|(_, from)| from == "--store") {
         vars.push(("BATON_STORE", store.clone()));

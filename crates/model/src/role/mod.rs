@@ -270,7 +270,9 @@ impl Roles {
         let similar = suggestions(&role_key(name), names.iter().copied());
         let hint = match similar.as_slice() {
             [] => format!("use one of {}, or add it to AGENT_ROLES.yaml", names.join(", ")),
-            suggestions => format!("did you mean {}? `baton agent roles` shows them all", suggestions.join(" or ")),
+            suggestions => {
+                format!("did you mean {}? `baton agent roles` shows them all", suggestions.join(" or "))
+            }
         };
         let what = format!("there is no role `{}`", visible(name));
         Err(Refusal::invalid("role_unknown", what, hint).with("role", name).with("near", json!(similar)))

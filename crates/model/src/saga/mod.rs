@@ -274,7 +274,9 @@ pub fn next_attempt(steps: &[Step], now: Millis, is_gone: impl Fn(&ProcessLocati
         (Some((turn, kind)), _) if kind.creates() || matches!(turn, NextAttempt::Take(_)) => turn,
         (_, Some((NextAttempt::Take(at), _))) => NextAttempt::Take(at),
         (Some((turn, _)), _) => turn,
-        (None, Some((NextAttempt::At(at) | NextAttempt::Leased(at), _))) => NextAttempt::OnlyDuplicateCheck(at),
+        (None, Some((NextAttempt::At(at) | NextAttempt::Leased(at), _))) => {
+            NextAttempt::OnlyDuplicateCheck(at)
+        }
         (None, _) => NextAttempt::Finished,
     }
 }

@@ -118,7 +118,11 @@ fn a_task_that_may_be_there_is_looked_for_before_it_is_undone() {
     on_event(&mut steps, Event::Cancel, 5);
     assert_eq!(kinds(&steps)[..2], ["task running", "memory skipped"]);
     assert_eq!(kinds(&steps)[4], "undo_task pending");
-    assert_eq!(next_attempt(&steps, 5, nobody), NextAttempt::Leased(LEASE), "the one who tries is waited for");
+    assert_eq!(
+        next_attempt(&steps, 5, nobody),
+        NextAttempt::Leased(LEASE),
+        "the one who tries is waited for"
+    );
     assert_eq!(next_attempt(&steps, LEASE, nobody), NextAttempt::Take(0));
 }
 
@@ -229,7 +233,11 @@ fn a_look_for_doubles_holds_nothing_up_and_waits_while_a_task_is_made() {
     let due = 60_000;
     assert_eq!(next_attempt(&steps, 1, nobody), NextAttempt::Leased(LEASE));
     steps[0].lease_until = due * 2;
-    assert_eq!(next_attempt(&steps, due, nobody), NextAttempt::Leased(due * 2), "the task is still being made");
+    assert_eq!(
+        next_attempt(&steps, due, nobody),
+        NextAttempt::Leased(due * 2),
+        "the task is still being made"
+    );
     record_outcome(&mut steps, 0, Outcome::Done(None), 5, 0);
     for at in 1..4 {
         assert_eq!(next_attempt(&steps, 5, nobody), NextAttempt::Take(at));

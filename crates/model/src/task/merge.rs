@@ -323,7 +323,7 @@ fn conflicts(
     for (name, EntryValue { value, stamp }) in &incoming.facts {
         let (our, their) = (ours.entries.get(name), value.as_ref());
         // What is older than the version seen last was no change since.
-        let is_new = last.is_none_or(|last| *stamp > last.stamp(name) || incoming.base.is_some());
+        let is_new = last.is_none_or(|last| *stamp > last.stamp_of(name) || incoming.base.is_some());
         let both = our != their && began(name) != our && began(name) != their;
         // The status reports a reopening; two closings may have two reasons.
         let is_reason = name == "close_reason" && our.is_some() && their.is_some();

@@ -136,7 +136,7 @@ impl<'a, 'e> Scan<'a, 'e> {
         let (working, silent): (Vec<_>, Vec<_>) = open.into_iter().partition(|of| is_at_work(self.env, of));
         self.silent = silent;
         self.shared = sessions::shared_copies(&working);
-        self.retried = tasks::retried(tx, self.visible)?;
+        self.retried = tasks::repeatedly_retried_tasks(tx, self.visible)?;
         self.quiet = sessions::quiet(tx, working, self.env.now)?;
         for project_id in rows::advisory_lease_projects(tx, self.env.now)? {
             if self.visible.contains(&project_id) {

@@ -16,7 +16,7 @@ use super::address::ChangedAddress;
 use super::choose::{Choice, choose, record, refuse_overtaken};
 use super::isolation::{isolated_within, keep_isolation};
 use super::merged::{merged, merged_into};
-use super::registration::{RegisteredProject, RegistrationInput};
+use super::registration::{RegistrationInput, RegistrationResult};
 use crate::ledger::{Author, append_json};
 use crate::op::{BeginsStore, Cx, Meta, Operation, Reach};
 use crate::{project_name, resolve};
@@ -162,7 +162,7 @@ impl Operation for Init {
         let mut remarks = wanted.remarks(&registered);
         remarks.extend(address.as_ref().map(ChangedAddress::remark));
         remarks.extend(registered.sync_remark(input.sync));
-        let RegisteredProject { created, project, .. } = registered;
+        let RegistrationResult { created, project, .. } = registered;
         let (document, fault) =
             match project_document::write(input.document.as_deref(), &wanted.document_view(&project)) {
                 Ok(text) => (Some(text), None),
@@ -196,7 +196,7 @@ fn register(
     wanted: &RegistrationInput<'_>,
     chosen: &Choice,
     identity: &str,
-) -> Result<RegisteredProject, Failure> {
+) -> Result<RegistrationResult, Failure> {
     let project_id = chosen.root.project_id.as_str();
     let Cx { store, env } = cx;
     store.write(&chosen.projects(), |tx| {
@@ -218,7 +218,12 @@ fn register(
             registration.is_isolated = keep_isolation(tx, from, (project_id, created))?;
         }
         if !created && registration == known {
-            return Ok(RegisteredProject { created, project: known, was_isolated: None, opened: Vec::new() });
+            return Ok(RegistrationResult {
+                created,
+                project: known,
+                was_isolated: None,
+                opened: Vec::new(),
+            });
         }
         let project = Project { updated_at: env.now, ..registration };
         project::put(tx, &project)?;
@@ -240,7 +245,7 @@ fn register(
             Vec::new()
         };
         let was_isolated = (!created).then_some(known.is_isolated);
-        Ok(RegisteredProject { created, project, was_isolated, opened })
+        Ok(RegistrationResult { created, project, was_isolated, opened })
     })
 }
 

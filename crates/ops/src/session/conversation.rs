@@ -253,7 +253,8 @@ pub(crate) fn keep_late(
     });
     body[LATE_PACKET] = json!(packet.text());
     let note = append_json(tx, env, &author, Kind::Note, &body)?;
-    let standing = ConversationBaton { kept_delta_id: Some(note.delta_id.clone()), ..earlier.baton_standing() };
+    let standing =
+        ConversationBaton { kept_delta_id: Some(note.delta_id.clone()), ..earlier.baton_standing() };
     // Two agents of one tool may have one name.
     let is_another = |holder: &Session| {
         identity_key(&holder.identity) != identity_key(by) || holder.location != env.caller.location

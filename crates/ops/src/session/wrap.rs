@@ -21,7 +21,7 @@ use super::wrap_packet::packet;
 use super::wrap_text::{baton_taken_warning, keep_late_wrap, whole_packet};
 use super::{Address, leave, notify, working_copy, wrap_accounting};
 use crate::changes::{ChangesPlace, EarlierChanges};
-use crate::idempotency::replay::{Replay, mark};
+use crate::idempotency::replay::{Replay, mark_replayed};
 use crate::idempotency::request::{self, Request, Requester};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
@@ -139,7 +139,7 @@ impl Operation for Wrap {
     type Output = WrapOutput;
 
     fn replay(mut answer: Value, _cx: &mut Cx<'_>) -> Result<Value, Failure> {
-        mark(&mut answer, None, &[]);
+        mark_replayed(&mut answer, None, &[]);
         Ok(answer)
     }
 

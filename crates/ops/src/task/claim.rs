@@ -24,7 +24,7 @@ use super::{by_id_to_change, collect, secret};
 use crate::force_request::ForceRequest;
 use crate::handoff::acceptor::{require_task_acceptor, take_from_acceptor};
 use crate::handoff::claimant::is_overdue;
-use crate::idempotency::replay::{Replay, mark};
+use crate::idempotency::replay::{Replay, mark_replayed};
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::token_rights;
@@ -121,12 +121,12 @@ fn replay(mut answer: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
         Ok(Some((found, session_liveness)))
     })?;
     let Some((found, session_liveness)) = found.filter(|_| answer["claimed"] == true) else {
-        mark(&mut answer, None, &[]);
+        mark_replayed(&mut answer, None, &[]);
         return Ok(answer);
     };
     let live = found.claim.as_ref().filter(|claim| claim.expires_at(session_liveness) > env.now);
     if let Some(claim) = live.filter(|claim| answer["token"] == claim.fence) {
-        mark(&mut answer, None, &[]);
+        mark_replayed(&mut answer, None, &[]);
         answer["expires_at"] = json!(baton_model::time::rfc3339(claim.expires_at(session_liveness)));
         return Ok(answer);
     }
@@ -148,7 +148,7 @@ fn replay(mut answer: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
         ("packet", Value::Null),
         ("task", row),
     ];
-    mark(&mut answer, Some(since), &now_so);
+    mark_replayed(&mut answer, Some(since), &now_so);
     Ok(answer)
 }
 

@@ -1,7 +1,7 @@
 //! `task_create`: write a task down.
 
 use baton_model::delta::Kind;
-use baton_model::id::{check_label, short_hash};
+use baton_model::id::{check_label, short_random_id};
 use baton_model::refusal::{self, Refusal};
 use baton_model::task::reserved::check_extra;
 use baton_model::task::{Task, check_id, depth, hash_length, implied_parent, word};
@@ -320,7 +320,7 @@ fn hash(tx: &mut Tx<'_>, env: &mut Env<'_>, author: &Author<'_>, count: i64) -> 
     let mut id = String::new();
     for length in hash_length(count)..=12 {
         for _ in 0..10 {
-            id = format!("{prefix}-{}", short_hash(env.number(), length));
+            id = format!("{prefix}-{}", short_random_id(env.number(), length));
             if task::get(tx, author.project_id, &id)?.is_none() {
                 return Ok(id);
             }

@@ -140,7 +140,7 @@ pub(super) struct CaptureJob<'a> {
 
 impl CaptureJob<'_> {
     fn keep(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, project_id: &str) -> Result<CaptureOutput, Failure> {
-        let request = Request::of_content(project_id, Capture::NAME, &self.key());
+        let request = Request::of_content(project_id, Capture::NAME, &self.idempotency_key());
         let known: Option<CaptureOutput> = request.earlier_answer(tx)?;
         let mut conversation = known_conversation(tx, env, project_id, self.meant)?;
         let place = match self.target(tx, env, project_id)? {
@@ -200,12 +200,13 @@ impl CaptureJob<'_> {
         env: &mut Env<'_>,
         output: CaptureOutput,
     ) -> Result<CaptureOutput, Failure> {
-        let told_once = Request::of_content(&output.project_id, Capture::NAME, &format!("f{}", self.key()));
+        let told_once =
+            Request::of_content(&output.project_id, Capture::NAME, &format!("f{}", self.idempotency_key()));
         if self.input.event != "failure" || told_once.earlier_answer::<CaptureOutput>(tx)?.is_some() {
             return Ok(output);
         }
         let mut failure = output;
-        let request = Request::of_content(&failure.project_id, Capture::NAME, &self.key());
+        let request = Request::of_content(&failure.project_id, Capture::NAME, &self.idempotency_key());
         if failure.delta_id.is_none() && request.earlier_answer::<CaptureOutput>(tx)?.is_some() {
             let own = resolve::session_by_id(tx, &failure.project_id, &failure.session_id)?;
             let body = json!({
@@ -221,7 +222,7 @@ impl CaptureJob<'_> {
     }
 
     /// The same file in the same state is kept once.
-    pub(super) fn key(&self) -> String {
+    pub(super) fn idempotency_key(&self) -> String {
         let header = &self.meant.header;
         let id: String = header.id.chars().take(36).collect();
         let how = if self.input.wrap { "w" } else { "c" };

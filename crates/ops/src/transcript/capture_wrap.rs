@@ -39,7 +39,9 @@ impl CaptureJob<'_> {
         }
         let waiting = earlier.filter(|earlier| earlier.state == State::Open);
         let (packet, to) = match &waiting {
-            Some(before) => (conversation::replacing(tx, before, conversation, self.packet)?, before.address()),
+            Some(before) => {
+                (conversation::replacing(tx, before, conversation, self.packet)?, before.address())
+            }
             None => (Some(self.packet.clone()), Address::default()),
         };
         let ids = [own.session_id.clone()];
@@ -103,7 +105,7 @@ impl CaptureJob<'_> {
             ArrivalAction::Present => earlier.baton_standing(),
             ArrivalAction::Late => {
                 let by = resolve::identity(env.caller, None)?;
-                conversation::keep_late(tx, env, earlier, self.packet, (&by, &self.key()))?
+                conversation::keep_late(tx, env, earlier, self.packet, (&by, &self.idempotency_key()))?
             }
         };
         conversation::keep(tx, env, conversation, None, extent(self.meant))?;
@@ -123,7 +125,8 @@ impl CaptureJob<'_> {
             return Ok(None);
         };
         if !self.input.wrap {
-            let has_all = progress(tx, (conversation, &earlier), (self.meant, self.packet))? == Progress::None;
+            let has_all =
+                progress(tx, (conversation, &earlier), (self.meant, self.packet))? == Progress::None;
             return Ok(has_all.then(|| self.output(&left_in, None, None)));
         }
         let Some(standing) = self.wrap_standing(tx, env, conversation, &earlier)? else { return Ok(None) };

@@ -112,7 +112,7 @@ fn look_up(
     project_id: &str,
     transcript: &FoundTranscript,
 ) -> Result<ConversationHome, Failure> {
-    let known = conversation::everywhere(tx, transcript.format.id(), &transcript.header.id)?;
+    let known = conversation::in_all_projects(tx, transcript.format.id(), &transcript.header.id)?;
     let here = || ConversationHome::Project(project_id.to_owned());
     if known.iter().any(|one| one.project_id == project_id) {
         return Ok(here());

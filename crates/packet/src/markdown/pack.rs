@@ -31,7 +31,7 @@ impl FormChoice {
     }
 
     /// Whether every fact is there in some form.
-    pub(super) fn holds_facts(&self, entries: &[Entry]) -> bool {
+    pub(super) fn holds_all_facts(&self, entries: &[Entry]) -> bool {
         let fact = |entry: &Entry| entry.forms.first().is_some_and(|form| form.rank <= rank::FACT);
         entries.iter().zip(&self.forms).all(|(entry, form)| form.is_some() || !fact(entry))
     }

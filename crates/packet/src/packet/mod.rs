@@ -330,7 +330,7 @@ impl ValidatedPacket {
         if text.contains("\\u0000") && serde_json::from_str::<Value>(&text).is_ok_and(|v| has_nul(&v)) {
             return Err(invalid("the packet holds a NUL character", "remove it: no tool can show it"));
         }
-        let shown = number::readable(&text);
+        let shown = number::quote_oversized_numbers(&text);
         let mut reader = serde_json::Deserializer::from_str(&shown);
         let view: Packet = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
             let path = error.path().to_string();

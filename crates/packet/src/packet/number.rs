@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 /// The text with each number that is beyond a double in quotes. What is no JSON stays as it is, for the reader to refuse.
-pub(super) fn readable(text: &str) -> Cow<'_, str> {
+pub(super) fn quote_oversized_numbers(text: &str) -> Cow<'_, str> {
     quote(text, |number| number.parse::<f64>().is_ok_and(f64::is_infinite), "")
 }
 
@@ -126,10 +126,10 @@ mod tests {
         for text in
             ["", "{\"a\":1.5}", "1e308", "-0.1e-7", "\"1e400\"", "\"\\\"1e400", "12345678901234567890.1234"]
         {
-            assert_eq!(readable(text), text);
+            assert_eq!(quote_oversized_numbers(text), text);
         }
-        assert_eq!(readable("[1e400, -1E+999,2]"), "[\"1e400\", \"-1E+999\",2]");
-        assert_eq!(readable("{\"a\":1e400}"), "{\"a\":\"1e400\"}");
+        assert_eq!(quote_oversized_numbers("[1e400, -1E+999,2]"), "[\"1e400\", \"-1E+999\",2]");
+        assert_eq!(quote_oversized_numbers("{\"a\":1e400}"), "{\"a\":\"1e400\"}");
     }
 
     #[test]

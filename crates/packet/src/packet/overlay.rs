@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::number::{NumberGuard, readable};
+use super::number::{NumberGuard, quote_oversized_numbers};
 use super::{MAX_BYTES, Packet, ROOM, ValidatedPacket, invalid};
 use crate::refusal::Refusal;
 
@@ -25,7 +25,7 @@ impl ValidatedPacket {
 
     /// The packet as a tree of values. A number beyond a double is a string in it.
     pub fn value(&self) -> Result<Value, Refusal> {
-        serde_json::from_str(&readable(&self.text)).map_err(|error| {
+        serde_json::from_str(&quote_oversized_numbers(&self.text)).map_err(|error| {
             invalid(&format!("the packet cannot be read as JSON: {error}"), "report this with the packet")
         })
     }

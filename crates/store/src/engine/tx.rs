@@ -146,7 +146,10 @@ impl<'a> Tx<'a> {
 
     /// The later of the persisted heartbeat, `kept_at`, and the cached one.
     pub(crate) fn heard_at(&self, session_id: &str, kept_at: Millis) -> Millis {
-        latest(kept_at, self.connection.commit_observer.as_ref().and_then(|observer| observer.heard_at(session_id)))
+        latest(
+            kept_at,
+            self.connection.commit_observer.as_ref().and_then(|observer| observer.heard_at(session_id)),
+        )
     }
 
     /// Whether a project that this write takes had a row when it began. False for every other project.

@@ -109,7 +109,7 @@ impl Calls {
     }
 
     /// Names what calls worked on as seen from the root, which was not known before.
-    pub(super) fn rebase(&mut self, root: &str) {
+    pub(super) fn make_relative(&mut self, root: &str) {
         for open in self.open.items_mut().filter(|open| open.category != Category::Shell) {
             open.target = relative(&open.target, Some(root));
         }
@@ -118,8 +118,8 @@ impl Calls {
             let longest = tally.longest.as_mut().map(|(_, sample)| sample);
             samples.chain(longest).for_each(|sample| *sample = relative(sample, Some(root)));
         }
-        self.touched.rebase(root);
-        self.failed_edits.rebase(root);
+        self.touched.make_relative(root);
+        self.failed_edits.make_relative(root);
         self.root = Some(root.to_owned());
     }
 

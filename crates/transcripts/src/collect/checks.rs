@@ -309,8 +309,10 @@ impl Checks {
                 continue;
             }
             let tests = passed.iter().filter(|other| other.at.line > check.at.line);
-            let tests = tests.filter(|other| other.importance == Importance::Test && other.edits > check.edits);
-            let last = tests.max_by_key(|other| other.at.line).filter(|_| check.importance == Importance::Test);
+            let tests =
+                tests.filter(|other| other.importance == Importance::Test && other.edits > check.edits);
+            let last =
+                tests.max_by_key(|other| other.at.line).filter(|_| check.importance == Importance::Test);
             if let Some(test) = last {
                 let before = check.note.as_deref().map(|note| format!("{}; ", short_note(note)));
                 let test = one_line(&test.command, MAX_BEFORE);

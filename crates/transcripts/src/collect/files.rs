@@ -184,7 +184,7 @@ impl Files {
     }
 
     /// Names the files as seen from the root, which was not known before; what turns out to be one file is one.
-    pub(super) fn rebase(&mut self, root: &str) {
+    pub(super) fn make_relative(&mut self, root: &str) {
         let before = std::mem::take(&mut self.list);
         self.index.clear();
         for mut file in before.into_iter().filter(|file| !file.path.is_empty()) {
@@ -398,7 +398,7 @@ mod tests {
         files.apply(&Edit::replaced("/w/p/a.rs", "x", "y"), None, &SourceRef::default());
         files.apply(&Edit::replaced("a.rs", "y", "z"), None, &SourceRef::default());
         files.apply(&Edit::bare("/w/other/b.rs", Change::Deleted), None, &SourceRef::default());
-        files.rebase("/w/p");
+        files.make_relative("/w/p");
         files.apply(&Edit::replaced("/w/p/a.rs", "z", ""), Some("/w/p"), &SourceRef::default());
         let changes: Vec<FileEvent> = files
             .into_vec()

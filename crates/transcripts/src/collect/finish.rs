@@ -16,7 +16,7 @@ use super::files::FileState;
 use super::importance::{Importance, only_answers};
 use super::label::Label;
 use super::miscall::names_wrong_call;
-use super::paragraph::{RequestProgress, paragraph};
+use super::paragraph::{RequestProgress, summary_paragraph};
 use super::resolution::{LastFailure, passed_since};
 use super::steps::{chain, without_settings};
 use super::touched::{MAX_READ, TouchedFile, TouchedFiles};
@@ -71,7 +71,7 @@ impl Collector<'_> {
         self.files_into(&mut packet, &label, &mut left_out);
         self.proposal_into(&mut packet, &label);
         packet.metadata = self.metadata(&label, report, left_out);
-        packet.summary = paragraph(&packet, RequestProgress::of(&self));
+        packet.summary = summary_paragraph(&packet, RequestProgress::of(&self));
         fit::fit(&mut packet);
         packet
     }

@@ -391,8 +391,8 @@ impl<'r> Collector<'r> {
         known.model = owned(&news.model).or(known.model.take());
         known.version = owned(&news.version).or(known.version.take());
         if let (None, Some(root)) = (&self.root, news.cwd.as_deref()) {
-            self.files.rebase(root);
-            self.calls.rebase(&self.cleaner.clean_text(root));
+            self.files.make_relative(root);
+            self.calls.make_relative(&self.cleaner.clean_text(root));
             self.root = Some(root.to_owned());
         }
     }

@@ -140,7 +140,8 @@ impl Calls {
         self.failure.take_if(|LastFailure { run, output, .. }| {
             let unknown_option =
                 output.lines().any(|line| names_wrong_call(line) && !line.contains("not found"));
-            let looks = run.importance == Importance::Look || (unknown_option && run.importance <= Importance::Some);
+            let looks =
+                run.importance == Importance::Look || (unknown_option && run.importance <= Importance::Some);
             looks && run.at.line < said_at
         });
     }

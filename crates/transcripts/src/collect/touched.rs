@@ -70,7 +70,7 @@ impl TouchedFiles {
     }
 
     /// Names the files as seen from the root, which was not known before.
-    pub(super) fn rebase(&mut self, root: &str) {
+    pub(super) fn make_relative(&mut self, root: &str) {
         for file in std::mem::take(&mut self.list) {
             let path = relative(&file.path, Some(root));
             self.index.remove(&file.path);

@@ -229,7 +229,7 @@ fn record(
 ) -> Result<ContinueOutput, AppError> {
     let caller = app.caller();
     let mut place = caller.location.clone();
-    place.process = process::own();
+    place.process = process::own_fingerprint();
     let becoming =
         Caller { session: None, surface: plan.launcher.tool.surface.to_owned(), location: place, ..caller };
     let input = ContinueInput {
@@ -278,7 +278,7 @@ fn vars(recorded: &ContinueOutput, app: &App) -> Vec<(&'static str, String)> {
         ("BATON_PROJECT", visible(&recorded.project_id)),
         ("BATON_IDENTITY", visible(&recorded.identity)),
         ("BATON_SESSION", recorded.session_id.as_deref().map(visible).unwrap_or_default()),
-        ("BATON_PROCESS", process::own()),
+        ("BATON_PROCESS", process::own_fingerprint()),
     ];
     if let Some((store, _)) = app.config.origins.get("store").filter(|(_, from)| from == "--store") {
         vars.push(("BATON_STORE", store.clone()));

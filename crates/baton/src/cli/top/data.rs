@@ -80,7 +80,8 @@ impl Reader<'_> {
         let others = found.iter().flat_map(|page| &page.items).filter(|item| !first.mine.contains(item));
         // What is on its way as it should be comes after what is not.
         let (fresh, concern): (Vec<_>, Vec<_>) = others.partition(|item| item.reason.is_fresh());
-        let rows = mine.chain(concern.into_iter().chain(fresh).map(|item| rows::attention_row(item, ""))).collect();
+        let rows =
+            mine.chain(concern.into_iter().chain(fresh).map(|item| rows::attention_row(item, ""))).collect();
         Ok(Listing { heading, columns: &["what", "age", "project", "who", "words"], rows, is_more })
     }
 

@@ -133,9 +133,13 @@ mod tests {
         let long = "x".repeat(70 * 1024);
         let events: Vec<Value> = (0..5).flat_map(|_| [says(true, "go"), says(false, &long)]).collect();
         let conversation = Turns::of(&events);
-        assert_eq!((conversation.turns.len(), conversation.left_out, conversation.turns[0].user), (4, 6, true));
+        assert_eq!(
+            (conversation.turns.len(), conversation.left_out, conversation.turns[0].user),
+            (4, 6, true)
+        );
         // A single turn beyond all measure goes along all the same: it is what was asked last.
-        let conversation = Turns::of(&[says(true, "first"), says(false, "yes"), says(true, &"y".repeat(200 * 1024))]);
+        let conversation =
+            Turns::of(&[says(true, "first"), says(false, "yes"), says(true, &"y".repeat(200 * 1024))]);
         assert_eq!((conversation.turns.len(), conversation.left_out), (1, 2));
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use super::api::Messages;
+use super::api::ApiMessageReader;
 use super::messages::MessageReader;
 use super::verdicts::Verdicts;
 use super::{SENT, SHOWN, xml};
@@ -33,7 +33,7 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
         }
         says.end(&mut emitter);
     } else {
-        let mut messages = Messages::default();
+        let mut messages = ApiMessageReader::default();
         for message in sent.items() {
             emitter.record(0, message.get("ts").int().map(time::millis));
             messages.message(&mut emitter, message);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use super::api::Messages;
+use super::api::ApiMessageReader;
 use crate::event::{Event, Session};
 use crate::report::Report;
 use crate::shared::emit::EventEmitter;
@@ -39,7 +39,7 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
         model: field(about.get("model").str()),
         version: None,
     });
-    let mut messages = Messages::default();
+    let mut messages = ApiMessageReader::default();
     for message in doc.get("messages").items() {
         emitter.record(0, message.get("ts").int().map(time::millis));
         messages.message(&mut emitter, message);

@@ -175,7 +175,7 @@ impl Reader<'_> {
                 }
                 Piece::Result { failed, text } => {
                     let Some(id) = self.waiting.pop_front() else { continue };
-                    let (code, output) = shell::unwrap_output(text);
+                    let (code, output) = shell::split_exit_code(text);
                     self.send(EventKind::Outcome(Outcome {
                         id: Cow::Owned(id),
                         ok: Some(!failed),
