@@ -279,6 +279,6 @@ async fn delivered(pool: &Pool, caller: Caller, receipts: &Receipts) {
     for DeliveryReceipt { project_id, message_ids } in receipts.answer_written(None) {
         let mark = DeliveredInput { project: Some(project_id), message_ids };
         // The result is not needed: if the operation fails, the signals are delivered once more.
-        let _ = pool.ask::<Delivered>(&mark, caller.clone()).await;
+        let _ = pool.run_typed::<Delivered>(&mark, caller.clone()).await;
     }
 }

@@ -95,7 +95,7 @@ impl Host for RemoteCallHost<'_> {
         self.here.check_key(recipient)
     }
 
-    fn recall(&self) -> baton_ops::recall::Setup {
+    fn memory_index(&self) -> baton_ops::recall::Setup {
         self.here.recall()
     }
 

@@ -157,7 +157,7 @@ impl Pool {
     }
 
     /// Runs an operation on a thread of the store, and reads its answer.
-    pub(crate) async fn ask<O: Operation>(
+    pub(crate) async fn run_typed<O: Operation>(
         &self,
         input: &O::Input,
         caller: Caller,

@@ -259,7 +259,7 @@ impl Server {
     /// The answer within its limit; what does not fit is kept to be read on.
     fn truncated(&self, answer: Value, detail: Detail, owner: &AnswerOwner) -> Value {
         let token = self.shared.token();
-        match crate::truncate::fit(&answer, detail.limit(), &token) {
+        match crate::truncate::truncate(&answer, detail.limit(), &token) {
             None => answer,
             Some(fitted) => {
                 self.shared.kept.keep(owner, token, answer);

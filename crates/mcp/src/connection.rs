@@ -189,12 +189,12 @@ mod tests {
             }
             let marked = |shown: &Value| DeliveryReceipt::of(&answer, shown).map(|mark| mark.message_ids);
             assert_eq!(marked(&answer), Some(vec!["short".into(), "long".into()]));
-            let shown = crate::truncate::fit(&answer, 3_000, "t").expect("too long");
+            let shown = crate::truncate::truncate(&answer, 3_000, "t").expect("too long");
             assert_eq!(marked(&shown), Some(vec!["short".into()]), "{field}");
         }
         let read =
             serde_json::json!({ "project_id": "p", "message_id": "m", "body": long, "deliver": ["m"] });
-        let shown = crate::truncate::fit(&read, 3_000, "t").expect("too long");
+        let shown = crate::truncate::truncate(&read, 3_000, "t").expect("too long");
         assert!(
             DeliveryReceipt::of(&read, &shown).is_some(),
             "what was asked for by its id can be read on and read again"

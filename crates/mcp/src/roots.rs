@@ -10,7 +10,7 @@ use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use serde_json::json;
 
-use crate::backend::ask;
+use crate::backend::run_typed;
 use crate::elicitation::is_modern;
 use crate::server::Server;
 
@@ -25,7 +25,7 @@ pub(crate) async fn resolve(
     let mut found: Vec<(String, Caller)> = Vec::new();
     for root in roots(server, context).await? {
         let there = backend.with_folder(caller, &root);
-        if let Ok(shown) = ask::<Show>(backend, &ShowInput::default(), there.clone()).await {
+        if let Ok(shown) = run_typed::<Show>(backend, &ShowInput::default(), there.clone()).await {
             found.push((shown.project.project_id, there));
         }
     }

@@ -204,7 +204,7 @@ proptest! {
     fn text_and_structure_carry_the_same_data(answer in answers(), at in any::<prop::sample::Index>()) {
         let entry = at.get(baton_ops::all::ALL);
         let answer = framed(entry.name, answer);
-        let shown = fit(&answer, Detail::Normal.limit(), "t").unwrap_or_else(|| answer.clone());
+        let shown = truncate(&answer, Detail::Normal.limit(), "t").unwrap_or_else(|| answer.clone());
         check_result(&shown, false)?;
         prop_assert!(size(&shown) < Detail::Normal.limit(), "{} characters", size(&shown));
         if shown == answer {

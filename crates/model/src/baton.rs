@@ -79,7 +79,7 @@ pub struct Picker<'a> {
     /// Its own open session, if it has one.
     pub session_id: Option<&'a str>,
     /// Whether the baton was named by its id.
-    pub by_id: bool,
+    pub is_by_id: bool,
     /// Whether a holder or an address has to yield.
     pub force: bool,
     /// Now.
@@ -152,7 +152,7 @@ impl Baton {
         picker: &Picker<'_>,
     ) -> Result<ClaimOutcome, Refusal> {
         match &self.spent_by {
-            Some(_) if self.is_finished() && (picker.by_id || picker.force) => {}
+            Some(_) if self.is_finished() && (picker.is_by_id || picker.force) => {}
             Some(_) if self.is_finished() => return Err(self.finished_refusal()),
             Some(next) => return Err(self.spent_refusal(next)),
             None => {}
@@ -162,7 +162,7 @@ impl Baton {
         {
             return Ok(ClaimOutcome::AlreadyHeld);
         }
-        if !picker.by_id && !picker.force && !self.is_for(picker.identity, picker.roles) {
+        if !picker.is_by_id && !picker.force && !self.is_for(picker.identity, picker.roles) {
             return Err(self.addressed());
         }
         match holder {
@@ -374,12 +374,12 @@ mod tests {
         }
     }
 
-    fn check(baton: &Baton, holder: Option<&Session>, by_id: bool, force: bool) -> &'static str {
+    fn check(baton: &Baton, holder: Option<&Session>, is_by_id: bool, force: bool) -> &'static str {
         let picker = Picker {
             identity: "Donna",
             roles: &["testing".to_owned()],
             session_id: Some("mine"),
-            by_id,
+            is_by_id,
             force,
             now: NOW,
             limits: Limits::default(),
@@ -485,7 +485,7 @@ mod tests {
             identity: "Donna",
             roles: &[],
             session_id: None,
-            by_id: false,
+            is_by_id: false,
             force,
             now: NOW,
             limits: Limits::default(),

@@ -285,7 +285,7 @@ pub struct View {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Admission {
     /// The caller's own session is still open: nothing new is registered.
-    Same(Box<Session>),
+    Existing(Box<Session>),
     /// A new session is registered, and these are released first.
     New(Vec<(Session, ReleaseReason)>),
 }
@@ -324,7 +324,7 @@ pub fn admit(
             && session.location.machine == who.location.machine;
         let known = !who.location.process.is_empty() && !session.location.process.is_empty();
         let reason = if same_machine && known && session.location.process == who.location.process {
-            return Ok(Admission::Same(Box::new(session.clone())));
+            return Ok(Admission::Existing(Box::new(session.clone())));
         } else if same_machine && known && is_gone(session) {
             ReleaseReason::Reconnect
         } else if !session.is_fresh(who.now, who.limits) {

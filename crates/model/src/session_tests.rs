@@ -33,7 +33,7 @@ fn check(open: &[Session], identity: &str, machine: &str, process: &str, force: 
         force: force.then_some(ReleaseReason::Operator),
     };
     match admit(open, &who, |_| gone, |_| true) {
-        Ok(Admission::Same(session)) => format!("same {}", session.session_id),
+        Ok(Admission::Existing(session)) => format!("same {}", session.session_id),
         Ok(Admission::New(released)) => {
             released.iter().fold("new".to_owned(), |text, (_, reason)| format!("{text} {}", reason.as_str()))
         }

@@ -101,7 +101,7 @@ pub trait Host {
     /// Whether the process of this place, on this machine, is known to have ended.
     fn has_process_ended(&self, place: &ProcessLocation) -> bool;
     /// Whether what is said of the processes of a place is the word of the caller alone: it runs elsewhere and no other source is asked.
-    fn is_callers_word(&self, _place: &ProcessLocation) -> bool {
+    fn only_caller_answers(&self, _place: &ProcessLocation) -> bool {
         false
     }
     /// Whether it is known that the agent of a tool's conversation runs on this machine.
@@ -205,7 +205,7 @@ pub trait Host {
         None
     }
     /// Whether questions about the machine are answered by the caller's, so that nothing of this one's disk is read.
-    fn is_callers(&self) -> bool {
+    fn is_callers_machine(&self) -> bool {
         false
     }
     /// Whether the caller came over a socket: folders and paths are its words then, and mean nothing on this machine.
@@ -213,7 +213,7 @@ pub trait Host {
         false
     }
     /// How memories are indexed beside the ledger's own text search.
-    fn recall(&self) -> crate::recall::Setup {
+    fn memory_index(&self) -> crate::recall::Setup {
         crate::recall::Setup::default()
     }
     /// Vectors that are kept in memory between two calls. Without it they are read each time.
@@ -386,7 +386,7 @@ fn run_json<O: Operation>(input: Value, cx: &mut Cx<'_>) -> Result<Value, Failur
 pub(crate) fn authorize(meta: &Meta, env: &Env<'_>, input: &Value) -> Result<(), Refusal> {
     let grant = &env.caller.grant;
     clock::check(meta.access, env.now)?;
-    let of_one = meta.reach == Reach::Project || (meta.reach == Reach::Disk && env.host.is_callers());
+    let of_one = meta.reach == Reach::Project || (meta.reach == Reach::Disk && env.host.is_callers_machine());
     let may = grant.require(meta.scope);
     let may = if of_one { may } else { may.and_then(|()| grant.require_all_projects()) };
     may.map_err(|no| crate::project_hint::of_init(meta.name, grant, no))?;

@@ -69,7 +69,7 @@ pub(crate) fn has_other_process_ended(env: &Env<'_>, session: &Session) -> bool 
 /// Whether the process of a place at which a session works is known to have ended. What the client of a token says of the processes of
 /// others counts for nothing.
 pub(crate) fn has_process_ended(env: &Env<'_>, session: &Session, place: &ProcessLocation) -> bool {
-    let is_believed = !env.host.is_callers_word(place) || token_rights::may_act_in(env, session);
+    let is_believed = !env.host.only_caller_answers(place) || token_rights::may_act_in(env, session);
     is_believed && env.host.has_process_ended(place)
 }
 

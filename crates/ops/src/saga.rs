@@ -129,7 +129,7 @@ pub(crate) fn advance(
 
 /// Whether the process that leased a step is known to have ended. A client's word alone would have a step done twice.
 fn has_process_ended(host: &dyn Host, place: &ProcessLocation) -> bool {
-    !host.is_callers_word(place) && host.has_process_ended(place)
+    !host.only_caller_answers(place) && host.has_process_ended(place)
 }
 
 /// Runs the steps of a transfer that need no external service, and leases the next one that does to this process.
@@ -146,7 +146,7 @@ pub fn begin(
         let turn = saga::next_attempt(&steps, now, |place| has_process_ended(host, place));
         let outside = matches!(turn, saga::NextAttempt::Take(at) if steps::is_outside(&known, &steps[at]));
         Ok(match turn {
-            saga::NextAttempt::At(at) => (known, Some(StepStart::Wait(at))),
+            saga::NextAttempt::DueAt(at) => (known, Some(StepStart::Wait(at))),
             saga::NextAttempt::Leased(at) => (known, Some(StepStart::Leased(at))),
             saga::NextAttempt::OnlyDuplicateCheck(_) => (known, Some(StepStart::OnlyDuplicateCheck)),
             // This host has no access to GitHub; another driver that has will run the step.
@@ -167,7 +167,7 @@ pub fn begin(
         let begun = match advance(tx, env, &mut handoff, &mut steps)? {
             saga::NextAttempt::Finished => StepStart::Finished,
             saga::NextAttempt::OnlyDuplicateCheck(_) => StepStart::OnlyDuplicateCheck,
-            saga::NextAttempt::At(at) => StepStart::Wait(at),
+            saga::NextAttempt::DueAt(at) => StepStart::Wait(at),
             saga::NextAttempt::Leased(at) => StepStart::Leased(at),
             saga::NextAttempt::Take(at) => lease(tx, env, &mut handoff, (&mut steps, at), own)?,
         };

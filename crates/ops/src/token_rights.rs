@@ -99,7 +99,7 @@ fn held_by_others(
     let (key, own) = (identity_key(name), token_id(env));
     for task in task::claimed_by(tx, project_id, &key)? {
         let is_own = task.claim.as_ref().is_none_or(|claim| claim.access_token_id == own);
-        if !is_own && !route::is_waiting(&task) && is_claim_live(tx, env, &task)? {
+        if !is_own && !route::awaits_start(&task) && is_claim_live(tx, env, &task)? {
             return Ok(Some(format!("task {}", task.task_id)));
         }
     }

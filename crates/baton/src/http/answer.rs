@@ -99,7 +99,7 @@ fn marking(pool: Arc<Pool>, grant: Grant, bytes: Bytes, delivery: DeliveredInput
         let (bytes, pool, caller, delivery) = state?;
         if bytes.is_empty() {
             // The result is not needed: if the operation fails, the signals are delivered once more.
-            let _ = pool.ask::<Delivered>(&delivery, caller).await;
+            let _ = pool.run_typed::<Delivered>(&delivery, caller).await;
             return None;
         }
         Some((Ok::<Bytes, std::convert::Infallible>(bytes), Some((Bytes::new(), pool, caller, delivery))))

@@ -129,7 +129,7 @@ async fn receive(State(hook): State<Arc<Hook>>, request: Request) -> Response {
     if hook.recent.has(&signature) {
         return StatusCode::NO_CONTENT.into_response();
     }
-    match hook.pool.ask::<TrackerEvent>(&input, Caller::default()).await {
+    match hook.pool.run_typed::<TrackerEvent>(&input, Caller::default()).await {
         Ok(_) => {
             hook.recent.add(signature);
             StatusCode::NO_CONTENT.into_response()

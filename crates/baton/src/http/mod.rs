@@ -232,7 +232,7 @@ fn unheard(address: SocketAddr, error: &std::io::Error) -> Refusal {
 
 /// Refuses to listen on a non-loopback address as long as the store has no access token.
 async fn some_token(pool: &Pool, address: SocketAddr) -> Result<(), AppError> {
-    let answer = pool.ask::<Check>(&CheckInput::default(), Caller::default()).await?;
+    let answer = pool.run_typed::<Check>(&CheckInput::default(), Caller::default()).await?;
     if answer.needed {
         return Ok(());
     }
@@ -323,7 +323,7 @@ async fn health(State(live): State<Option<Arc<Live>>>) -> Json<Health> {
 
 /// Whether the store answers.
 async fn ready(State((pool, live)): State<(Arc<Pool>, Option<Arc<Live>>)>) -> Response {
-    match pool.ask::<Check>(&CheckInput::default(), Caller::default()).await {
+    match pool.run_typed::<Check>(&CheckInput::default(), Caller::default()).await {
         Ok(_) => {
             let redis = live.map(|live| live.state().as_str());
             answer::json_of(StatusCode::OK, &json!(Health { status: "ready", version: None, redis }))

@@ -39,7 +39,7 @@ async fn show(State(shares): State<Arc<Shares>>, Path(secret): Path<String>, req
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         return response;
     }
-    let (status, page) = match shares.pool.ask::<Show>(&ShowInput { secret }, Caller::default()).await {
+    let (status, page) = match shares.pool.run_typed::<Show>(&ShowInput { secret }, Caller::default()).await {
         Ok(view) => (StatusCode::OK, shared_page::html(Some(&view))),
         Err(AppError::Refused(no)) if no.code == "share_invalid" => {
             (StatusCode::NOT_FOUND, shared_page::html(None))

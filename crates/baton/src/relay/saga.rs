@@ -30,10 +30,10 @@ const LANES: usize = duty::LANES.len();
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// How long a server keeps polling the issue of a hand-off that has ended, because it may be reopened.
-const WEEK: Millis = 7 * 86_400_000;
+const REOPEN_POLL_SPAN: Millis = 7 * 86_400_000;
 
 /// Pause between two looks at a step that another process has in its hands.
-const HELD: Duration = Duration::from_millis(40);
+const LEASED_POLL_INTERVAL: Duration = Duration::from_millis(40);
 
 /// What driving needs besides a store.
 pub(crate) struct Driver {
@@ -93,10 +93,10 @@ impl Driver {
         (until, patience): (Instant, Duration),
     ) -> Result<DriveResult, Failure> {
         let mut driven = DriveResult::default();
-        let nap = |pause: Duration| pause <= patience && nap(pause, until);
+        let sleep_within = |pause: Duration| pause <= patience && sleep_within(pause, until);
         while Instant::now() < until {
             if let Some(blocked) = self.github.as_ref().and_then(|github| github.blocked_for())
-                && !nap(blocked)
+                && !sleep_within(blocked)
             {
                 return Ok(driven);
             }
@@ -106,13 +106,13 @@ impl Driver {
                 StepStart::Finished => return Ok(DriveResult { is_over: true, has_moved: true }),
                 StepStart::OnlyDuplicateCheck => return Ok(DriveResult { is_over: true, ..driven }),
                 StepStart::Wait(at) => {
-                    if !nap(until_due(at, self.machine.now())) {
+                    if !sleep_within(until_due(at, self.machine.now())) {
                         return Ok(driven);
                     }
                 }
                 // Another process, perhaps a server, holds the step; its result counts for this one.
                 StepStart::Leased(at) => {
-                    if !nap(until_due(at, self.machine.now()).min(HELD)) {
+                    if !sleep_within(until_due(at, self.machine.now()).min(LEASED_POLL_INTERVAL)) {
                         return Ok(driven);
                     }
                 }
@@ -153,7 +153,7 @@ impl Driver {
             if known.due_at > now {
                 continue;
             }
-            let first = now.saturating_sub(WEEK);
+            let first = now.saturating_sub(REOPEN_POLL_SPAN);
             let since = if known.since_at == 0 { first } else { known.since_at };
             let Some(polled) = runtime.block_on(github.poll(&repo, since, known.etag.as_deref())) else {
                 let later = tracker::Poll { due_at: now + pause, ..known };
@@ -222,7 +222,7 @@ fn until_due(at: i64, now: i64) -> Duration {
 }
 
 /// Sleeps for `pause` unless that passes `until`; returns whether it slept.
-fn nap(pause: Duration, until: Instant) -> bool {
+fn sleep_within(pause: Duration, until: Instant) -> bool {
     if Instant::now() + pause > until {
         return false;
     }
@@ -262,8 +262,8 @@ impl Service for Lane {
     const NAME: &'static str = "lane";
 
     fn pass(&mut self, stop: &StopSignal) -> Duration {
-        let goes_on = || !stop.is_set() && self.duties.fence(self.duty_id).is_some();
-        match poll_lane(&self.driver, &mut self.store, &self.runtime, self.number, goes_on) {
+        let may_continue = || !stop.is_set() && self.duties.fence(self.duty_id).is_some();
+        match poll_lane(&self.driver, &mut self.store, &self.runtime, self.number, may_continue) {
             Ok(count) if count > 0 => Duration::ZERO,
             Ok(_) => POLL_INTERVAL,
             Err(failure) => {
@@ -281,17 +281,17 @@ fn poll_lane(
     store: &mut Store,
     runtime: &Handle,
     lane: usize,
-    goes_on: impl Fn() -> bool,
+    may_continue: impl Fn() -> bool,
 ) -> Result<usize, Failure> {
-    if !goes_on() {
+    if !may_continue() {
         return Ok(0);
     }
     if lane == 0 {
-        driver.poll(store, runtime, Some(WEEK))?;
+        driver.poll(store, runtime, Some(REOPEN_POLL_SPAN))?;
     }
     let mut moved = 0;
     for id in driver.due(store)?.into_iter().filter(|id| lane_of(id) == lane) {
-        if !goes_on() {
+        if !may_continue() {
             break;
         }
         // Short patience: one waiting hand-off must not delay the others.

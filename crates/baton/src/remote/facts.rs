@@ -94,7 +94,7 @@ impl Host for RemoteHost<'_> {
         is_callers && self.ask_for(Question::ProcessGone { process: place.process.clone() }).unwrap_or(false)
     }
 
-    fn is_callers_word(&self, place: &ProcessLocation) -> bool {
+    fn only_caller_answers(&self, place: &ProcessLocation) -> bool {
         place.machine != self.here.id
     }
 
@@ -165,7 +165,7 @@ impl Host for RemoteHost<'_> {
         self.here.cache_dir()
     }
 
-    fn recall(&self) -> baton_ops::recall::Setup {
+    fn memory_index(&self) -> baton_ops::recall::Setup {
         self.here.recall()
     }
 
@@ -222,7 +222,7 @@ impl Host for RemoteHost<'_> {
         self.here.keeps_beats()
     }
 
-    fn is_callers(&self) -> bool {
+    fn is_callers_machine(&self) -> bool {
         true
     }
 

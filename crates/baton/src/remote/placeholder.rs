@@ -3,7 +3,7 @@
 
 use baton_model::handoff_message::Kind as HandoffKind;
 use baton_model::refusal::Refusal;
-use baton_model::task::sealed::{STAND_IN as SEALED, merge_plain_fields};
+use baton_model::task::sealed::{PLACEHOLDER as SEALED, merge_plain_fields};
 use baton_model::task::{check_context, patch};
 use baton_ops::message::{MailAck, MailSend};
 use baton_ops::op::Operation;

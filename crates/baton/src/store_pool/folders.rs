@@ -63,5 +63,5 @@ impl Folders {
 /// What the ledger knows of a project, whatever the caller's token reaches: nothing of it is in an answer.
 async fn show(project: Option<String>, caller: Caller, pool: &Pool) -> Option<ShowOutput> {
     let caller = Caller { grant: Caller::default().grant, ..caller };
-    Box::pin(pool.ask::<Show>(&ShowInput { project }, caller)).await.ok()
+    Box::pin(pool.run_typed::<Show>(&ShowInput { project }, caller)).await.ok()
 }

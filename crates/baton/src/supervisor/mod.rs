@@ -21,7 +21,7 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_model::time::Millis;
 use baton_ops::ledger::{LedgerList, LedgerListInput, Row};
 use baton_ops::op::Caller;
-use baton_ops::session::{End, EndInput, HandoffInput, Heartbeat, HeartbeatInput, SessionDocument};
+use baton_ops::session::{End, EndInput, Heartbeat, HeartbeatInput, SessionDocument, SessionDocumentInput};
 use baton_ops::transcript::{Capture, CaptureInput, CaptureOutput};
 use baton_tools::Launcher;
 use baton_transcripts::PermissionMode;
@@ -195,12 +195,12 @@ impl<'a> Supervisor<'a> {
         let (Some(Launcher { tool, launch: how }), Some(from)) = (starting, &self.begun.document_of) else {
             return Ok(None);
         };
-        let input = HandoffInput {
+        let input = SessionDocumentInput {
             project: Some(self.begun.project_id.clone()),
             session: from.clone(),
             to: Some(tool.id.to_owned()),
             budget: plan.budget.clone(),
-            ..HandoffInput::default()
+            ..SessionDocumentInput::default()
         };
         let document = app.run_as::<SessionDocument>(&self.caller, &input)?;
         let (id, project) = (visible(&self.begun.baton_id), visible(&self.begun.project_id));

@@ -64,7 +64,7 @@ pub fn build(
     message.insert("task_id".into(), json!(work.task_id));
     message.insert("task_title".into(), json!(line(work.title)));
     message.insert("handoff_type".into(), json!(way(kind, work)));
-    message.insert("context".into(), Value::Object(fit::fit(kind, &known_fields(kind, work), budget)));
+    message.insert("context".into(), Value::Object(fit::truncate(kind, &known_fields(kind, work), budget)));
     message.insert("previous_attempts".into(), json!(work.attempts));
     message.insert("urgency".into(), json!(Urgency::of_priority(work.priority)));
     let mut message = complete(kind, message, envelope);

@@ -143,7 +143,7 @@ fn file(value: Value) -> Value {
 
 /// As much as fits into so many bytes of JSON: what the receiver needs shares the room, a list loses its last entries, and what is
 /// missing is named. The required field is always there: cut, if it has to be.
-pub(super) fn fit(kind: Kind, fields: &[(String, Value)], budget: usize) -> Map<String, Value> {
+pub(super) fn truncate(kind: Kind, fields: &[(String, Value)], budget: usize) -> Map<String, Value> {
     let must = required(kind);
     let parts: Vec<Part<'_>> = fields
         .iter()

@@ -246,7 +246,7 @@ pub enum NextAttempt {
     /// None: every step is over.
     Finished,
     /// The step may be tried then.
-    At(Millis),
+    DueAt(Millis),
     /// The step is leased until this time.
     Leased(Millis),
     /// Only a check for duplicates is left, due at this time; callers do not wait for it.
@@ -265,7 +265,9 @@ pub fn next_attempt(steps: &[Step], now: Millis, is_gone: impl Fn(&ProcessLocati
             StepStage::Running if step.lease_until > now && !is_gone(&step.holder) => {
                 NextAttempt::Leased(step.lease_until)
             }
-            StepStage::Pending if step.due_at > now && step.due_at != NOT_YET => NextAttempt::At(step.due_at),
+            StepStage::Pending if step.due_at > now && step.due_at != NOT_YET => {
+                NextAttempt::DueAt(step.due_at)
+            }
             _ => NextAttempt::Take(at),
         };
         Some((turn, step.kind))
@@ -274,7 +276,7 @@ pub fn next_attempt(steps: &[Step], now: Millis, is_gone: impl Fn(&ProcessLocati
         (Some((turn, kind)), _) if kind.creates() || matches!(turn, NextAttempt::Take(_)) => turn,
         (_, Some((NextAttempt::Take(at), _))) => NextAttempt::Take(at),
         (Some((turn, _)), _) => turn,
-        (None, Some((NextAttempt::At(at) | NextAttempt::Leased(at), _))) => {
+        (None, Some((NextAttempt::DueAt(at) | NextAttempt::Leased(at), _))) => {
             NextAttempt::OnlyDuplicateCheck(at)
         }
         (None, _) => NextAttempt::Finished,

@@ -58,15 +58,15 @@ fn a_failure_waits_longer_each_time_and_obeys_the_other_side() {
     let retry = |after| Outcome::Retry { why: "503".into(), after, unknown: false };
     lease_step(&mut steps[0], &here(), 0);
     record_outcome(&mut steps, 0, retry(None), 0, 0);
-    assert_eq!((next_attempt(&steps, 0, nobody), steps[0].is_unknown), (NextAttempt::At(1_000), false));
+    assert_eq!((next_attempt(&steps, 0, nobody), steps[0].is_unknown), (NextAttempt::DueAt(1_000), false));
     lease_step(&mut steps[0], &here(), 1_000);
     record_outcome(&mut steps, 0, retry(None), 1_000, 999);
-    assert_eq!(next_attempt(&steps, 1_000, nobody), NextAttempt::At(1_000 + 2_499));
+    assert_eq!(next_attempt(&steps, 1_000, nobody), NextAttempt::DueAt(1_000 + 2_499));
     record_outcome(&mut steps, 0, retry(Some(60_000)), 0, 0);
-    assert_eq!(next_attempt(&steps, 0, nobody), NextAttempt::At(60_000));
+    assert_eq!(next_attempt(&steps, 0, nobody), NextAttempt::DueAt(60_000));
     steps[0].attempts = 1_000;
     record_outcome(&mut steps, 0, retry(None), 0, 0);
-    assert_eq!(next_attempt(&steps, 0, nobody), NextAttempt::At(MAX_PAUSE), "never given up by count");
+    assert_eq!(next_attempt(&steps, 0, nobody), NextAttempt::DueAt(MAX_PAUSE), "never given up by count");
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn a_final_failure_leaves_nothing_behind() {
     record_outcome(&mut steps, 0, Outcome::Final { why: "401".into(), unknown: true }, 0, 0);
     on_event(&mut steps, Event::Fail, 0);
     assert_eq!(kinds(&steps)[0], "task pending", "it is looked for");
-    assert_eq!(next_attempt(&steps, 0, nobody), NextAttempt::At(FIRST_RETRY));
+    assert_eq!(next_attempt(&steps, 0, nobody), NextAttempt::DueAt(FIRST_RETRY));
     assert_eq!(kinds(&steps)[4], "undo_task pending");
 }
 

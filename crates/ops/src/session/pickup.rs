@@ -232,7 +232,7 @@ pub(super) fn pick(
     }
     let holder = decision.taken_from();
     let (mut own, is_new) = match decision.registration {
-        RegistrationOutcome::Same(session) => (session, false),
+        RegistrationOutcome::Existing(session) => (session, false),
         RegistrationOutcome::New(mut session, replaced) => {
             replace(tx, env, &mut session, replaced, input.why.as_deref())?;
             (session, true)

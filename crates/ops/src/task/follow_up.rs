@@ -162,7 +162,7 @@ fn notify_follower(
     let agent = after.assignee.clone().filter(|_| after.status == "in_progress");
     match agent {
         // Its message is out and not taken up: it goes out anew, and the task names the new one.
-        Some(to) if route::is_waiting(&after) => {
+        Some(to) if route::awaits_start(&after) => {
             let sent = route::last_sent(&after).and_then(|(kind, _)| Kind::from_word(kind)).unwrap_or(kind);
             let body = message(tx, env, author, &after, (sent, &to))?;
             // One that was read meanwhile stays.

@@ -23,7 +23,7 @@ const MAX_NAMED: usize = 5;
 /// Refuses to merge a project in which an agent has begun a task under a claim that is still live.
 pub(crate) fn require_unclaimed(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<(), Failure> {
     let (mut ids, mut named) = (Vec::new(), Vec::new());
-    for held in task::claimed(tx, project_id)?.into_iter().filter(|task| !route::is_waiting(task)) {
+    for held in task::claimed(tx, project_id)?.into_iter().filter(|task| !route::awaits_start(task)) {
         let session_liveness = liveness(tx, env, &held)?;
         let live = held.claim.as_ref().filter(|claim| claim.expires_at(session_liveness) > env.now);
         let Some(claim) = live else { continue };
@@ -47,9 +47,9 @@ pub(crate) fn require_unclaimed(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str
 /// Their messages are taken back, so that none goes along to the other project.
 pub(crate) fn free_unbegun(tx: &mut Tx<'_>, env: &mut Env<'_>, author: &Author<'_>) -> Result<(), Failure> {
     release_expired_claims(tx, env, author)?;
-    for given in task::claimed(tx, author.project_id)?.into_iter().filter(route::is_waiting) {
-        release(tx, &given, None, env.now)?;
-        let id = &given.task_id;
+    for freed in task::claimed(tx, author.project_id)?.into_iter().filter(route::awaits_start) {
+        release(tx, &freed, None, env.now)?;
+        let id = &freed.task_id;
         let body = json!({
             "summary": format!("task {id} is free again: the project was merged before its agent began"),
             "task_id": id,

@@ -64,8 +64,8 @@ pub(super) fn write_change(
 
 /// Whether a change claims, assigns, starts or reopens a task: in a project that was merged nothing is begun.
 pub(super) fn begins(before: &Task, wanted: &Task) -> bool {
-    let fence = |task: &Task| task.claim.as_ref().map(|claim| claim.fence);
-    let is_claimed = wanted.claim.is_some() && fence(wanted) != fence(before);
+    let token = |task: &Task| task.claim.as_ref().map(|claim| claim.token);
+    let is_claimed = wanted.claim.is_some() && token(wanted) != token(before);
     let is_assigned = wanted.assignee.is_some() && wanted.assignee != before.assignee;
     let is_started =
         wanted.status != before.status && matches!(wanted.status.as_str(), "in_progress" | "hooked");
@@ -167,7 +167,7 @@ pub(super) fn check_and_renew_lease(
         refuse_elsewhere(env, author, known, live)?;
     }
     if let Some(claim) = known.claim.as_mut() {
-        claim.base_expiry = claim.base_expiry.max(env.now.saturating_add(claim.lease));
+        claim.base_expiry = claim.base_expiry.max(env.now.saturating_add(claim.lease_span));
     }
     Ok(())
 }
@@ -307,7 +307,7 @@ pub(super) fn write_or_keep<T>(
 }
 
 /// A task as this caller sees it: the token of its claim is shown to the holder of the claim only.
-pub(super) fn row(task: &Task, asker: &Claimant<'_>) -> View {
+pub(super) fn view_for(task: &Task, asker: &Claimant<'_>) -> View {
     let mut view = View::from(task);
     if let Some(claim) = task.claim.as_ref().filter(|claim| claim.is_proven_of(asker)) {
         view.claim = Some(claim.view_with_token());
@@ -318,7 +318,7 @@ pub(super) fn row(task: &Task, asker: &Claimant<'_>) -> View {
 /// A task as the answer of a verb: with who did it, and in which session.
 pub(super) fn answer(task: &Task, env: &Env<'_>, author: &Author<'_>) -> TaskAnswer {
     TaskAnswer {
-        view: row(task, &claimant(env, author)),
+        view: view_for(task, &claimant(env, author)),
         identity: Some(author.identity.to_owned()),
         session_id: author.session.map(|session| session.session_id.clone()),
     }

@@ -140,11 +140,11 @@ fn read(row: Row) -> Result<Task, Fault> {
         ..Task::default()
     };
     task.claim = match (r.opt_text()?, r.opt_text()?, r.opt_int()?, r.opt_int()?) {
-        (Some(by), session_id, Some(lease), Some(until)) => Some(Claim {
+        (Some(by), session_id, Some(lease_span), Some(until)) => Some(Claim {
             by,
             session_id,
-            fence: task.claim_token,
-            lease,
+            token: task.claim_token,
+            lease_span,
             base_expiry: until,
             location: None,
             access_token_id: None,
@@ -364,7 +364,7 @@ fn columns(task: &Task) -> Vec<Value> {
         task.claim_token,
         claim.as_ref().map(|c| c.by.clone()),
         claim.as_ref().and_then(|c| c.session_id.clone()),
-        claim.as_ref().map(|c| c.lease),
+        claim.as_ref().map(|c| c.lease_span),
         claim.as_ref().map(|c| c.base_expiry),
         json::write(&task.clocks.to_json()),
         place.map(|place| place.machine.clone()),

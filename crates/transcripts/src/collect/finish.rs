@@ -72,7 +72,7 @@ impl Collector<'_> {
         self.proposal_into(&mut packet, &label);
         packet.metadata = self.metadata(&label, report, left_out);
         packet.summary = summary_paragraph(&packet, RequestProgress::of(&self));
-        fit::fit(&mut packet);
+        fit::truncate(&mut packet);
         packet
     }
 

@@ -70,7 +70,7 @@ pub use request_weight::is_request;
 pub use show::{show, show_session};
 use stopped::words_of_rejection;
 
-use crate::event::{Category, Event, EventKind, Outcome, PlanItem, Session, TYPED_COMMAND, Usage};
+use crate::event::{Category, Event, EventKind, Outcome, PlanItem, TYPED_COMMAND, TranscriptInfo, Usage};
 use crate::format::TranscriptReader;
 
 /// How a transcript is summarised.
@@ -161,7 +161,7 @@ struct StandingDecision {
 #[derive(Debug)]
 pub struct Collector<'r> {
     cleaner: Cleaner<'r>,
-    session: Session<'static>,
+    session: TranscriptInfo<'static>,
     /// The first working directory: what is in it is named relative to it.
     root: Option<String>,
     started_ms: Option<i64>,
@@ -227,7 +227,7 @@ impl<'r> Collector<'r> {
     pub fn new(options: &Options, redactor: Option<&'r Redactor>) -> Self {
         Self {
             cleaner: Cleaner::new(redactor, options.home.as_deref()),
-            session: Session::default(),
+            session: TranscriptInfo::default(),
             root: None,
             started_ms: None,
             last_ms: None,
@@ -373,7 +373,7 @@ impl<'r> Collector<'r> {
         }
     }
 
-    fn session(&mut self, news: &Session<'_>) {
+    fn session(&mut self, news: &TranscriptInfo<'_>) {
         let owned =
             |value: &Option<std::borrow::Cow<'_, str>>| value.as_deref().map(|text| text.to_owned().into());
         let known = &mut self.session;

@@ -245,7 +245,10 @@ pub(super) fn detail(app: &mut App, target: &Target) -> Result<Detail, AppError>
 }
 
 fn document(app: &mut App, project: Option<String>, session_id: &str) -> Result<String, AppError> {
-    let input =
-        session::HandoffInput { project, session: session_id.to_owned(), ..session::HandoffInput::default() };
+    let input = session::SessionDocumentInput {
+        project,
+        session: session_id.to_owned(),
+        ..session::SessionDocumentInput::default()
+    };
     Ok(app.run::<session::SessionDocument>(&input)?.document)
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use baton_model::refusal::Refusal;
 use baton_ops::transcript::{ConversationExtent, Row};
-use baton_tools::native::{Native, Session, SessionPlaces};
+use baton_tools::native::{Native, NativeSession, SessionPlaces};
 
 pub(crate) use turns::Turns;
 
@@ -44,7 +44,7 @@ pub(crate) fn write_session(
     places: &SessionPlaces<'_>,
 ) -> Result<WrittenSession, Refusal> {
     let now = clock::now();
-    let session = Session {
+    let session = NativeSession {
         id: new_id(now),
         // The tools name a folder by its real path.
         cwd: cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned()),

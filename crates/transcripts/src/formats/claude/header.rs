@@ -78,7 +78,7 @@ impl HeadFacts {
     /// Looks at lines until the first prompt has been found.
     fn scan(&mut self, head: &[u8]) {
         for line in chunk::lines(head)
-            .filter(|line| leading_type(line).is_none_or(|name| kind_of(name) == Kind::Talk))
+            .filter(|line| leading_type(line).is_none_or(|name| kind_of(name) == Kind::Turn))
         {
             let text = String::from_utf8_lossy(line);
             let Ok(json) = Json::parse(&text) else { continue };
@@ -148,7 +148,7 @@ impl TailFacts {
         let mut end = Self::default();
         let has_turn = chunk::lines(chunk)
             .rev()
-            .filter(|line| leading_type(line).is_none_or(|name| kind_of(name) == Kind::Talk));
+            .filter(|line| leading_type(line).is_none_or(|name| kind_of(name) == Kind::Turn));
         for line in has_turn.take(40) {
             let text = String::from_utf8_lossy(line);
             let Ok(json) = Json::parse(&text) else { continue };

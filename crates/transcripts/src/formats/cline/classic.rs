@@ -7,7 +7,7 @@ use super::api::ApiMessageReader;
 use super::messages::MessageReader;
 use super::verdicts::Verdicts;
 use super::{SENT, SHOWN, xml};
-use crate::event::{Event, Session};
+use crate::event::{Event, TranscriptInfo};
 use crate::report::Report;
 use crate::shared::emit::EventEmitter;
 use crate::shared::json::Json;
@@ -74,11 +74,11 @@ fn facts(emitter: &mut EventEmitter<'_>, path: &Path, shown: &Json<'_>, sent: &J
     let id = (!folder.is_empty()).then(|| folder.to_owned());
     emitter.at_ms =
         shown.items().iter().chain(sent.items()).find_map(|one| one.get("ts").int()).map(time::millis);
-    emitter.session(Session {
+    emitter.session(TranscriptInfo {
         id: id.map(Cow::Owned),
         cwd: cwd.map(Cow::Owned),
         model: item.get("modelId").str().map(Cow::Borrowed),
-        ..Session::default()
+        ..TranscriptInfo::default()
     });
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use crate::event::{Change, Edit, Event, EventKind, Session, SourcePosition, Usage};
+use crate::event::{Change, Edit, Event, EventKind, SourcePosition, TranscriptInfo, Usage};
 use crate::report::Report;
 use crate::shared::emit::{EventEmitter, ToolResult};
 use crate::shared::json::Json;
@@ -84,7 +84,7 @@ fn session(emitter: &mut EventEmitter<'_>, data: &Json<'_>, facts: &str) {
     let context = data.get("context");
     let field = |key: &str| context.get(key).str().map(Cow::Borrowed);
     let fact = |key: &str| sidecar::flat(facts, key).map(Cow::Borrowed);
-    emitter.session(Session {
+    emitter.session(TranscriptInfo {
         id: data.get("sessionId").str().map(Cow::Borrowed),
         cwd: fact("cwd").or(field("cwd")),
         branch: fact("branch").or(field("branch")),
@@ -95,7 +95,7 @@ fn session(emitter: &mut EventEmitter<'_>, data: &Json<'_>, facts: &str) {
 }
 
 fn model(emitter: &mut EventEmitter<'_>, model: &Json<'_>) {
-    emitter.session(Session { model: model.str().map(Cow::Borrowed), ..Session::default() });
+    emitter.session(TranscriptInfo { model: model.str().map(Cow::Borrowed), ..TranscriptInfo::default() });
 }
 
 fn assistant(emitter: &mut EventEmitter<'_>, data: &Json<'_>, state: &mut State) {
