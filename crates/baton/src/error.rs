@@ -73,7 +73,7 @@ impl From<anyhow::Error> for AppError {
     fn from(error: anyhow::Error) -> Self {
         let io = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());
         match io.filter(|cause| is_full(cause)) {
-            Some(_) => output_full(&error).into(),
+            Some(_) => output_full_refusal(&error).into(),
             None => Self::Fault(error),
         }
     }
@@ -91,7 +91,7 @@ fn is_full(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge)
 }
 
-fn output_full(error: &anyhow::Error) -> Refusal {
+fn output_full_refusal(error: &anyhow::Error) -> Refusal {
     Refusal::new(
         Kind::Refused,
         "output_full",

@@ -357,7 +357,7 @@ fn parse_call(
     let Some((tool, actions)) = offered else {
         let shown = baton_model::id::visible(requested);
         let names = TOOLS.iter().filter(|tool| is_offered(tool)).map(|tool| tool.name);
-        let near = near(requested, names);
+        let near = suggestions(requested, names);
         let hint =
             if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
         return Err(ErrorData::invalid_params(format!("there is no tool `{shown}`{hint}"), None));

@@ -9,7 +9,7 @@ use crate::answer::{framed, refused, result};
 use crate::schema::{Detail, PageInput};
 use crate::table::TOOLS;
 use crate::tools::{ToolSet, list};
-use crate::truncate::{AnswerCache, AnswerOwner, fit, size};
+use crate::truncate::{AnswerCache, AnswerOwner, size, truncate};
 
 fn as_json(offer: &ToolSet) -> Vec<Value> {
     list(offer).iter().map(|tool| serde_json::to_value(tool).expect("JSON")).collect()

@@ -163,13 +163,13 @@ impl Baton {
             return Ok(ClaimOutcome::AlreadyHeld);
         }
         if !picker.is_by_id && !picker.force && !self.is_for(picker.identity, picker.roles) {
-            return Err(self.addressed());
+            return Err(self.addressed_refusal());
         }
         match holder {
             None => Ok(ClaimOutcome::Fresh),
             Some(holder) if !picker.is_at_work(holder) => Ok(ClaimOutcome::Recovered(holder.clone())),
             Some(holder) if picker.force => Ok(ClaimOutcome::Forced(holder.clone())),
-            Some(holder) => Err(self.claimed(holder, picker)),
+            Some(holder) => Err(self.claimed_refusal(holder, picker)),
         }
     }
 
@@ -202,7 +202,7 @@ impl Baton {
     }
 
     /// The refusal for who did not leave it.
-    pub fn not_yours(&self) -> Refusal {
+    pub fn not_yours_refusal(&self) -> Refusal {
         let (id, from) = (&self.baton_id, &self.identity);
         Refusal::new(
             Kind::Conflict,
@@ -256,7 +256,7 @@ impl Baton {
         .with("next_baton_id", next)
     }
 
-    fn addressed(&self) -> Refusal {
+    fn addressed_refusal(&self) -> Refusal {
         let to =
             self.to_identity.clone().or_else(|| self.to_role.as_ref().map(|role| format!("role {role}")));
         Refusal::new(
@@ -268,7 +268,7 @@ impl Baton {
         .with("baton_id", self.baton_id.clone())
     }
 
-    fn claimed(&self, holder: &Session, picker: &Picker<'_>) -> Refusal {
+    fn claimed_refusal(&self, holder: &Session, picker: &Picker<'_>) -> Refusal {
         Refusal::new(
             Kind::Conflict,
             "baton_claimed",

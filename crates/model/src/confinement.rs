@@ -114,7 +114,7 @@ mod tests {
         for current_project in [shop, vault] {
             for noted in [None, Some("shop"), Some("vault")] {
                 let of_vault = keeper(&["vault"], current_project, true, noted, Some("shop"));
-                assert_eq!(of_vault.as_deref(), Some("vault"), "{standing:?} {noted:?}");
+                assert_eq!(of_vault.as_deref(), Some("vault"), "{current_project:?} {noted:?}");
                 assert_eq!(keeper(&["vault", "thesis"], current_project, true, noted, Some("shop")), None);
             }
         }

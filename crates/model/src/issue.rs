@@ -134,7 +134,7 @@ pub struct Draft {
     pub since: Millis,
     /// Whether an earlier try may have made it.
     pub may_exist: bool,
-    /// The issue that is known to be ours: every other one is a double.
+    /// The issue that is known to be ours: every other one is a duplicate.
     pub known: Option<i64>,
 }
 
@@ -162,7 +162,7 @@ pub enum TrackerResult {
         number: i64,
         /// Its page.
         url: String,
-        /// Younger doubles that were found and closed.
+        /// Younger duplicates that were found and closed.
         duplicates: Vec<i64>,
     },
     /// There is no such issue.

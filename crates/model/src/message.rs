@@ -333,7 +333,7 @@ pub fn mail_type(word: &str) -> Result<&'static str, Refusal> {
         let all: Vec<&str> = [LETTER].into_iter().chain(handoffs).chain(SIGNAL_TYPES).collect();
         let similar = suggestions(word, all.iter().copied());
         let hint = match similar.first() {
-            Some(suggestions) => format!("did you mean {near}?"),
+            Some(nearest) => format!("did you mean {nearest}?"),
             None => format!("use one of {}", all.join(", ")),
         };
         let what = format!("`{}` is not a type of message", crate::id::visible(word));

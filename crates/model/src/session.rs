@@ -332,14 +332,14 @@ pub fn admit(
         } else if let Some(reason) = who.force {
             reason
         } else {
-            return Err(identity_conflict(session, who));
+            return Err(identity_conflict_refusal(session, who));
         };
         replaced.push((session.clone(), reason));
     }
     Ok(Admission::New(replaced))
 }
 
-fn identity_conflict(holder: &Session, who: &AdmissionRequest<'_>) -> Refusal {
+fn identity_conflict_refusal(holder: &Session, who: &AdmissionRequest<'_>) -> Refusal {
     Refusal::new(
         Kind::Conflict,
         "identity_conflict",
@@ -361,7 +361,7 @@ pub enum LeftBaton {
 }
 
 /// The answer to any verb of a session that was released.
-pub fn session_released(session: &Session, left: Option<LeftBaton>, now: Millis) -> Refusal {
+pub fn session_released_refusal(session: &Session, left: Option<LeftBaton>, now: Millis) -> Refusal {
     let Some(release) = &session.release else {
         return Refusal::new(
             Kind::Conflict,

@@ -292,7 +292,7 @@ pub(crate) fn read_with(
         questions::prefetch(tx, env, project_id, identity);
         prefetch_reminders(tx, env, project_id);
     });
-    let project = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
+    let project = project::get(tx, project_id)?.ok_or_else(|| resolve::no_project_refusal(project_id))?;
     let open = session::open(tx, project_id)?;
     let open_tasks = task::open(tx, project_id, MAX_SHOWN)?;
     let tasks = open_tasks.into_iter().map(|task| crate::task::with_expiry_applied(tx, env, task));

@@ -182,11 +182,11 @@ pub trait Host {
     }
     /// Encrypts a text for these public keys.
     fn encrypt(&self, _recipients: &[String], _text: &str) -> Result<String, Refusal> {
-        Err(no_keys())
+        Err(no_keys_refusal())
     }
     /// Decrypts a text with the private key that this identity has in a project, on this machine.
     fn decrypt(&self, _project_id: &str, _identity: &str, _sealed: &str) -> Result<String, Refusal> {
-        Err(no_keys())
+        Err(no_keys_refusal())
     }
     /// Decrypts a JSON object. Where another machine decrypts it, the object holds what that machine knows it by.
     fn decrypt_object(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {
@@ -198,7 +198,7 @@ pub trait Host {
     }
     /// Makes a private key for an identity in a project, unless there is one, and returns its public key.
     fn make_key(&self, _project_id: &str, _identity: &str) -> Result<String, Refusal> {
-        Err(no_keys())
+        Err(no_keys_refusal())
     }
     /// Reads a transcript where the caller is. `None`: it lies on this machine and is read here.
     fn transcript(&self, _request: &crate::transcript::DocumentRequest) -> Option<Result<Value, Refusal>> {
@@ -231,12 +231,12 @@ pub trait Host {
     }
     /// Refuses what is no public key.
     fn check_key(&self, _recipient: &str) -> Result<(), Refusal> {
-        Err(no_keys())
+        Err(no_keys_refusal())
     }
 }
 
 /// The refusal where private keys are not for the caller.
-pub fn no_keys() -> Refusal {
+pub fn no_keys_refusal() -> Refusal {
     let what = "keys are kept on the machine of their owner, and this one has none";
     Refusal::new(Kind::Refused, "keys_unavailable", what, "call `baton` on the machine that has the key")
 }

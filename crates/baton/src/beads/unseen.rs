@@ -117,7 +117,7 @@ fn compare(
 }
 
 /// The refusal of an export over them.
-pub(super) fn would_lose(path: &Path, unseen: &UnseenLines) -> Refusal {
+pub(super) fn would_lose_refusal(path: &Path, unseen: &UnseenLines) -> Refusal {
     let more = if unseen.lines > unseen.names.len() { ", …" } else { "" };
     Refusal::new(
         Kind::Conflict,

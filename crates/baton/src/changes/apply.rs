@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::capture::copy_index;
 use super::case::check_case;
-use super::files::{Kind, content, fault, from_bytes, inside, metadata, text};
+use super::files::{Kind, fault, from_bytes, inside, metadata, read_entry, text};
 use super::journal::{Change, Journal, Lock, Step};
 use super::line_ends::{self, Sides};
 use super::plumbing::{Entry, Repo, SUBMODULE, Scratch, items};

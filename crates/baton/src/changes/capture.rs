@@ -8,7 +8,7 @@ use baton_model::baton_file::is_baton_file;
 use baton_model::changes::{GitOperation, is_temporary};
 
 use super::exports::{self, ExportNotes};
-use super::files::{Kind, check_regular, content, fault, inside, is_reserved, metadata, text};
+use super::files::{Kind, check_regular, fault, inside, is_reserved, metadata, read_entry, text};
 use super::plumbing::{Entry, Repo, SUBMODULE, Scratch};
 use super::registration::{DOCUMENT, is_registration, is_rewritten};
 use super::secret::Secret;

@@ -19,7 +19,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Fault;
 use super::committed::CommittedPaths;
-use super::files::{Kind, check_regular, content, fault, inside, put, remove, remove_if_there, text, write};
+use super::files::{
+    Kind, check_regular, fault, inside, put, read_entry, remove, remove_if_there, text, write,
+};
 use super::plumbing::Repo;
 use super::recovery::{Recovered, Recovery};
 

@@ -53,7 +53,8 @@ fn merge_file(
     path: &str,
     dir: &Path,
 ) -> Result<Option<(String, Vec<u8>)>, Fault> {
-    let versions = [sides.ours, sides.base, sides.theirs].map(|side| version(repo, scratch, revision, path));
+    let versions =
+        [sides.ours, sides.base, sides.theirs].map(|revision| version(repo, scratch, revision, path));
     let [Some((mode, ours)), Some((_, base)), Some((_, theirs))] = transpose(versions)? else {
         return Ok(None);
     };

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::Fault;
-use super::files::{content, fault, from_bytes, inside, metadata, text};
+use super::files::{fault, from_bytes, inside, metadata, read_entry, text};
 use crate::git::{Answer, Call, GitRunner};
 
 /// Settings of every call: no hook, no monitor, no index beside the one that is named.

@@ -22,7 +22,7 @@ pub(super) struct Args {
 
 #[derive(clap::Subcommand)]
 enum Verb {
-    /// Send a message or a typed hand-off message to an identity or to the first agent in a role that takes it
+    /// Send a message or a typed hand-off message to an identity or to the first agent of a role
     Send(Box<Send>),
     /// List waiting messages, hand-offs first, without taking them
     Inbox {

@@ -14,7 +14,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
-use baton_model::access::{Bearer, Grant, Scope, token_invalid};
+use baton_model::access::{Bearer, Grant, Scope, token_invalid_refusal};
 use baton_model::refusal::Refusal;
 use baton_ops::op::Caller;
 use baton_ops::token::{Check, CheckInput, CheckOutput};
@@ -61,7 +61,7 @@ impl Authenticator {
             (false, _) => CACHE_TTL,
         };
         if let Some(grant) = self.remembered(&secret, lasts) {
-            return grant.ok_or_else(|| token_invalid().into());
+            return grant.ok_or_else(|| token_invalid_refusal().into());
         }
         let input = CheckInput { token: secret.clone() };
         let checked = self.pool.run_typed::<Check>(&input, Caller::default()).await;
@@ -73,7 +73,7 @@ impl Authenticator {
             Err(other) => return Err(other),
         };
         self.remember(secret, grant.clone());
-        grant.ok_or_else(|| token_invalid().into())
+        grant.ok_or_else(|| token_invalid_refusal().into())
     }
 
     fn remembered(&self, secret: &Option<String>, lasts: Duration) -> Option<Option<Grant>> {

@@ -207,7 +207,7 @@ async fn listener(
     }
     let socket = match process.socket.take() {
         Some(socket) => socket,
-        None => listen::bind(address).map_err(|error| unheard(address, &error))?.into_std()?,
+        None => listen::bind(address).map_err(|error| unheard_refusal(address, &error))?.into_std()?,
     };
     process.socket = Some(socket.try_clone()?);
     Ok(TcpListener::from_std(socket)?)
@@ -225,7 +225,7 @@ impl Process {
     }
 }
 
-fn unheard(address: SocketAddr, error: &std::io::Error) -> Refusal {
+fn unheard_refusal(address: SocketAddr, error: &std::io::Error) -> Refusal {
     let what = format!("cannot listen on {address}: {error}");
     Refusal::invalid("listen_failed", what, "choose another port with --listen, or 0 for a free one")
 }

@@ -167,7 +167,7 @@ impl RouteRequest<'_> {
     fn input(&self) -> Result<Map<String, Value>, Refusal> {
         let mut fields = input(self.body)?;
         for (name, text) in self.pairs()? {
-            let Some(shape) = self.kinds.get(&name) else { return Err(self.unknown(&name)) };
+            let Some(shape) = self.kinds.get(&name) else { return Err(self.unknown_refusal(&name)) };
             put(&mut fields, &name, shape.read(&name, &text)?)?;
         }
         for (name, value) in self.route.fixed {
@@ -194,7 +194,7 @@ impl RouteRequest<'_> {
         }
     }
 
-    fn unknown(&self, name: &str) -> Refusal {
+    fn unknown_refusal(&self, name: &str) -> Refusal {
         let known: Vec<&str> = self.kinds.keys().map(String::as_str).collect();
         Refusal::invalid(
             "query_unknown",

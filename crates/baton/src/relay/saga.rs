@@ -126,7 +126,7 @@ impl Driver {
                         saga::record_outcome(store, env, &leased, &outcome, jitter)
                     })?;
                     if result == saga::OutcomeReport::LeaseLost {
-                        tracing::warn!(handoff = %leased.handoff_id, "another process went on; a double is looked for");
+                        tracing::warn!(handoff = %leased.handoff_id, "another process went on; a duplicate is looked for");
                     }
                 }
             }

@@ -93,7 +93,7 @@ fn run(plan: &Plan, signals: &mut Signals, app: &mut App) -> Result<Completion, 
         let vars = supervised.vars(app);
         supervised.words = supervised.args(plan, flags, prompt.as_ref(), &vars)?;
         Agent::start(&plan.program, &supervised.words, &vars)
-            .map_err(|error| unstartable(plan, &error.to_string()).into())
+            .map_err(|error| unstartable_refusal(plan, &error.to_string()).into())
     });
     let mut agent = match started {
         Ok(agent) => agent,
@@ -119,7 +119,7 @@ fn flags(plan: &Plan) -> Result<&'static [&'static str], Refusal> {
     })
 }
 
-fn unstartable(plan: &Plan, why: &str) -> Refusal {
+fn unstartable_refusal(plan: &Plan, why: &str) -> Refusal {
     let program = quote(&plan.program.display().to_string());
     let what = format!("{program} cannot be started: {why}");
     Refusal::new(

@@ -176,7 +176,7 @@ pub fn check_lease(
         return match live {
             Some(claim) if claim.token == token && claim.takes_token_of(asker) => Ok(()),
             Some(claim) if claim.token == token => Err(claimed_refusal(task, claim)),
-            _ => Err(lease_lost(task, (token, asker), live)),
+            _ => Err(lease_lost_refusal(task, (token, asker), live)),
         };
     }
     match live {
@@ -186,7 +186,7 @@ pub fn check_lease(
     }
 }
 
-fn lease_lost(task: &Task, (token, asker): (i64, &Claimant<'_>), live: Option<&Claim>) -> Refusal {
+fn lease_lost_refusal(task: &Task, (token, asker): (i64, &Claimant<'_>), live: Option<&Claim>) -> Refusal {
     let now_with = live.map_or_else(
         || "nobody holds it now".to_owned(),
         |claim| format!("{} holds it now", claim.holder().describe()),
@@ -222,7 +222,7 @@ pub fn claimed_refusal(task: &Task, claim: &Claim) -> Refusal {
 
 /// The refusal for a task that another live process of the same name has claimed in its session, of which it was last heard
 /// at `heard_at`.
-pub fn held_elsewhere(task: &Task, claim: &Claim, heard_at: Millis) -> Refusal {
+pub fn held_elsewhere_refusal(task: &Task, claim: &Claim, heard_at: Millis) -> Refusal {
     let location = claim.location.as_ref().map(ProcessLocation::describe).unwrap_or_default();
     let what = format!(
         "is held by the other process of {}: {location}, last heard of at {},",

@@ -1,6 +1,6 @@
 //! The words of a task: statuses, types, kinds of dependencies.
 
-use super::invalid;
+use super::invalid_refusal;
 use crate::id::{check_label, visible};
 use crate::refusal::Refusal;
 
@@ -71,7 +71,7 @@ pub fn check_status(status: &str) -> Result<(), Refusal> {
     }
     let near = crate::suggest::suggestions(status, STATUSES);
     let hint = if near.is_empty() { String::new() } else { format!("did you mean {}? ", near.join(" or ")) };
-    Err(invalid(
+    Err(invalid_refusal(
         format!("`{}` is not a status", visible(status)),
         &format!("{hint}use open, in_progress, blocked, deferred, closed, pinned or hooked"),
     ))
@@ -81,7 +81,7 @@ pub fn check_status(status: &str) -> Result<(), Refusal> {
 pub fn check_type(issue_type: &str) -> Result<(), Refusal> {
     check_label("type", issue_type)?;
     if issue_type.chars().any(char::is_whitespace) {
-        return Err(invalid(
+        return Err(invalid_refusal(
             format!("`{issue_type}` is not a type"),
             "use one word: task, bug, feature, epic, chore",
         ));
@@ -114,7 +114,7 @@ pub fn priority(text: &str) -> Result<i64, Refusal> {
     let digits = text.strip_prefix(['P', 'p']).unwrap_or(text);
     let number = named.or_else(|| digits.parse::<i64>().ok());
     number.filter(|number| (0..=4).contains(number)).ok_or_else(|| {
-        invalid(
+        invalid_refusal(
             format!("`{}` is not a priority", visible(text)),
             "0 (or P0, critical) is now, 2 (normal) is usual, 4 is some day",
         )

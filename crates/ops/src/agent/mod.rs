@@ -46,7 +46,7 @@ pub(crate) fn first_name(
 /// The refusal for a name that is not registered.
 fn unknown(tx: &mut Tx<'_>, project_id: &str, name: &str) -> Result<Refusal, Failure> {
     let names = known_names(tx, project_id)?;
-    let similar = near(name, names.iter().map(String::as_str));
+    let similar = suggestions(name, names.iter().map(String::as_str));
     let hint = match similar.as_slice() {
         [] => "`baton agent list --all` names those that are known".to_owned(),
         near => format!("did you mean {}?", near.join(" or ")),

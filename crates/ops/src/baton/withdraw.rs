@@ -71,7 +71,7 @@ impl Operation for Withdraw {
             resolve::require(tx, &project_id)?;
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
             let found = baton::get(tx, &project_id, &known.baton_id)?;
-            let found = found.ok_or_else(|| super::show::unknown(&input.id))?;
+            let found = found.ok_or_else(|| super::show::unknown_refusal(&input.id))?;
             let is_forced = require_right(env, &found, &input, &identity)?;
             let holder = match &found.holder_session_id {
                 Some(id) => session::get(tx, &project_id, id)?,
@@ -101,7 +101,7 @@ fn require_right(
         return Ok(false);
     }
     if !input.force {
-        return Err(found.not_yours().into());
+        return Err(found.not_yours_refusal().into());
     }
     env.caller.grant.require(Scope::Operator)?;
     if input.why.is_none() {

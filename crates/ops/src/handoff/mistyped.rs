@@ -35,7 +35,7 @@ pub(super) fn refuse_mistyped(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) 
     let known = resolve::reached_words(tx, &env.caller.grant)?;
     let reached = known.iter().map(String::as_str);
     // Names of one or two letters are near to all others.
-    let near = near(project_id, reached.filter(|id| id.len().min(project_id.len()) > 2));
+    let near = suggestions(project_id, reached.filter(|id| id.len().min(project_id.len()) > 2));
     if near.is_empty() {
         return Ok(());
     }

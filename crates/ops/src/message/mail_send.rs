@@ -333,7 +333,7 @@ fn require_target(tx: &mut Tx<'_>, project_id: &str) -> Result<(), Failure> {
     if tx.has_project(project_id) {
         return Ok(());
     }
-    Err(resolve::unknown_project(project_id).into())
+    Err(resolve::no_project_refusal(project_id).into())
 }
 
 /// Resolves the receiver to its registered name, with a warning when it is unknown and the message will wait for it.
@@ -376,7 +376,7 @@ fn is_closed(tx: &mut Tx<'_>, draft: &Draft) -> Result<bool, Failure> {
 
 fn unknown_receiver(tx: &mut Tx<'_>, draft: &Draft, name: &str) -> Result<Refusal, Failure> {
     let names = agent::known_names(tx, &draft.to_project)?;
-    let similar = near(name, names.iter().map(String::as_str));
+    let similar = suggestions(name, names.iter().map(String::as_str));
     let hint = match similar.as_slice() {
         [] => "check the name with `baton agent list --all`, or send it with --wait: it then waits for them"
             .to_owned(),

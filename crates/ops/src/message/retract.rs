@@ -60,12 +60,12 @@ impl Operation for Retract {
                 .filter(|m| m.from_project_id.is_none())
                 .filter(|m| identity_key(&m.from_identity) == identity_key(&identity));
             if known.is_none() {
-                return Err(unknown(&identity).into());
+                return Err(unknown_refusal(&identity).into());
             }
             // Where it lies decides; the sender's copy of what went to another project follows.
             let lies_in = far.as_deref().unwrap_or(&project_id);
             if !message::retract(tx, lies_in, &message_id, env.now)? {
-                return Err(delivered().into());
+                return Err(delivered_refusal().into());
             }
             if far.is_some() {
                 message::retract(tx, &project_id, &message_id, env.now)?;
@@ -76,7 +76,7 @@ impl Operation for Retract {
     }
 }
 
-fn unknown(identity: &str) -> Refusal {
+fn unknown_refusal(identity: &str) -> Refusal {
     Refusal::new(
         refusal::Kind::NotFound,
         "message_unknown",
@@ -85,7 +85,7 @@ fn unknown(identity: &str) -> Refusal {
     )
 }
 
-fn delivered() -> Refusal {
+fn delivered_refusal() -> Refusal {
     Refusal::new(
         refusal::Kind::Conflict,
         "message_delivered",

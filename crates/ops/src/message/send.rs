@@ -143,7 +143,7 @@ fn unknown_receiver(tx: &mut Tx<'_>, project_id: &str, to: &str) -> Result<Vec<W
         return Ok(Vec::new());
     }
     let names = agent::known_names(tx, project_id)?;
-    let similar = near(to, names.iter().map(String::as_str));
+    let similar = suggestions(to, names.iter().map(String::as_str));
     let hint =
         if similar.is_empty() { String::new() } else { format!("; did you mean {}?", similar.join(" or ")) };
     let message =

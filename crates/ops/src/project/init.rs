@@ -15,7 +15,7 @@ use serde_json::json;
 use super::address::ChangedAddress;
 use super::choose::{Choice, choose, record, refuse_overtaken};
 use super::isolation::{isolated_within, keep_isolation};
-use super::merged::{merged, merged_into};
+use super::merged::{merged_into, merged_refusal};
 use super::registration::{RegistrationInput, RegistrationResult};
 use crate::ledger::{Author, append_json};
 use crate::op::{BeginsStore, Cx, Meta, Operation, Reach};
@@ -203,14 +203,14 @@ fn register(
         if tx.merged_into(project_id).is_some()
             && let Some(into) = merged_into(tx, project_id)?
         {
-            return Err(merged_folder(project_id, &into).into());
+            return Err(merged_folder_refusal(project_id, &into).into());
         }
         let created = project_name::register(tx, project_id, false, env.now)?;
         if !created {
             refuse_overtaken(tx, chosen)?;
         }
         record(tx, env, chosen, identity)?;
-        let known = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
+        let known = project::get(tx, project_id)?.ok_or_else(|| resolve::no_project_refusal(project_id))?;
         let mut registration = wanted.project(&known);
         if let Some(from) = &chosen.taken_from
             && !registration.is_isolated
@@ -250,11 +250,11 @@ fn register(
 }
 
 /// The refusal for a folder that is to be one of a project that was merged.
-fn merged_folder(project_id: &str, into: &str) -> Refusal {
+fn merged_folder_refusal(project_id: &str, into: &str) -> Refusal {
     let hint = format!(
         "`baton init --join {into}` makes this folder one of it; `baton project merge {project_id} --into {into} --undo` takes the merge back"
     );
-    Refusal { hint, ..merged(project_id, into) }
+    Refusal { hint, ..merged_refusal(project_id, into) }
 }
 
 /// What the document says, checked.

@@ -167,7 +167,7 @@ fn preview(tx: &mut Tx<'_>, env: &Env<'_>, input: &MergeInput) -> Result<MergeOu
     let mut open = session::open(tx, &input.from)?;
     open.retain(|one| is_at_work(env, one));
     if !open.is_empty() {
-        return Err(busy(env, &open, &input.from).into());
+        return Err(busy_refusal(env, &open, &input.from).into());
     }
     require_not_merged(tx, &input.from)?;
     require_not_merged(tx, &input.into)?;
@@ -353,7 +353,7 @@ pub(crate) fn carry_missing(
     Ok(())
 }
 
-pub(super) fn busy(env: &Env<'_>, open: &[Session], project_id: &str) -> Refusal {
+pub(super) fn busy_refusal(env: &Env<'_>, open: &[Session], project_id: &str) -> Refusal {
     let at_work: Vec<String> = open.iter().map(|session| session.describe(env.now)).collect();
     let what = format!("{} is at work in project {project_id}", at_work.join(", "));
     Refusal::new(refusal::Kind::Conflict, "project_busy", what, end_hint(open))

@@ -85,7 +85,7 @@ impl Operation for Rename {
 
 /// What a rename comes to. Refused where the name leads to another project.
 fn preview(tx: &mut Tx<'_>, project_id: &str, input: &RenameInput) -> Result<RenameOutput, Failure> {
-    let known = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
+    let known = project::get(tx, project_id)?.ok_or_else(|| resolve::no_project_refusal(project_id))?;
     let before = known.name.unwrap_or_else(|| project_id.to_owned());
     if before == input.to {
         let what = format!("project {project_id} is called {before} already");
@@ -96,7 +96,7 @@ fn preview(tx: &mut Tx<'_>, project_id: &str, input: &RenameInput) -> Result<Ren
         None => project::of_name(tx, &input.to)?,
     };
     if let Some(other) = other.filter(|other| other != project_id) {
-        return Err(name_conflict(&input.to, &other).into());
+        return Err(name_conflict_refusal(&input.to, &other).into());
     }
     let mut names = project::names(tx, project_id)?;
     names.extend([project_id.to_owned(), input.to.clone()]);
@@ -112,7 +112,7 @@ fn preview(tx: &mut Tx<'_>, project_id: &str, input: &RenameInput) -> Result<Ren
     })
 }
 
-fn name_conflict(name: &str, other: &str) -> Refusal {
+fn name_conflict_refusal(name: &str, other: &str) -> Refusal {
     let what = match name == other {
         true => format!("there is a project `{name}`"),
         false => format!("`{name}` is a name of project {other}, or was one, and still leads to it"),

@@ -190,7 +190,7 @@ pub(super) fn preview(
     identity: &str,
 ) -> Result<PickupResult, Failure> {
     if baton_store::project::get(tx, project_id)?.is_none() {
-        return Err(resolve::unknown_project(project_id).into());
+        return Err(resolve::no_project_refusal(project_id).into());
     }
     let decision = decide(tx, env, input, project_id, identity)?;
     if let Some(own) = decision.holding_session() {

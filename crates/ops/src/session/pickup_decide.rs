@@ -118,7 +118,7 @@ fn by_id(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Result<Baton, Failure> 
             Some(carried) => baton::get(tx, project_id, &carried)?.ok_or_else(|| unknown().into()),
             None => Err(unknown().into()),
         },
-        many => Err(resolve::ambiguous_id("baton", id, many).into()),
+        many => Err(resolve::ambiguous_id_refusal("baton", id, many).into()),
     }
 }
 
@@ -217,7 +217,7 @@ pub(super) fn decide(
     let other = held
         .as_ref()
         .filter(|held| found.as_ref().map_or(unwrapped.is_some(), |found| **held != found.baton_id));
-    let obstacle = other.map(|held| already_holding(held));
+    let obstacle = other.map(|held| already_holding_refusal(held));
     // A dry run takes nothing, so it answers.
     if let Some(refusal) = obstacle.as_ref().filter(|_| !input.dry_run) {
         return Err(refusal.clone().into());
@@ -359,7 +359,7 @@ fn free_batons(tx: &mut Tx<'_>, env: &Env<'_>, this: &Baton) -> Result<Vec<Value
     Ok(free)
 }
 
-fn already_holding(held: &str) -> Refusal {
+fn already_holding_refusal(held: &str) -> Refusal {
     Refusal::new(
         refusal::Kind::Conflict,
         "already_holding",

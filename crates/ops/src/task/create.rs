@@ -271,7 +271,7 @@ fn new_id(
         (Some(id), _) => {
             check_id(id)?;
             if task::get(tx, author.project_id, id)?.is_some() {
-                return Err(id_taken(id).into());
+                return Err(id_taken_refusal(id).into());
             }
             raise_counter(tx, author.project_id, id)?;
             Ok(id.to_owned())
@@ -290,7 +290,7 @@ pub(super) fn raise_counter(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Resu
     Ok(())
 }
 
-pub(super) fn id_taken(id: &str) -> Refusal {
+pub(super) fn id_taken_refusal(id: &str) -> Refusal {
     Refusal::new(
         refusal::Kind::Conflict,
         "task_exists",
@@ -326,7 +326,7 @@ fn hash(tx: &mut Tx<'_>, env: &mut Env<'_>, author: &Author<'_>, count: i64) -> 
             }
         }
     }
-    Err(id_taken(&id).into())
+    Err(id_taken_refusal(&id).into())
 }
 
 pub(crate) fn insert(

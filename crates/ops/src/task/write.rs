@@ -4,7 +4,7 @@ use baton_model::delta::Kind;
 use baton_model::refusal::Refusal;
 use baton_model::session::Session;
 use baton_model::task::Task;
-use baton_model::task::claim::{Claim, Claimant, check_lease, held_elsewhere};
+use baton_model::task::claim::{Claim, Claimant, check_lease, held_elsewhere_refusal};
 use baton_model::task::view::View;
 use baton_model::task::{merge, sealed};
 use baton_store::{Failure, Tx, request, session, task};
@@ -212,7 +212,7 @@ pub(super) fn refuse_elsewhere(
     claim: &Claim,
 ) -> Result<(), Refusal> {
     match author.session.filter(|own| is_elsewhere(env, own, claim)) {
-        Some(own) => Err(held_elsewhere(known, claim, own.heartbeat_at)),
+        Some(own) => Err(held_elsewhere_refusal(known, claim, own.heartbeat_at)),
         None => Ok(()),
     }
 }

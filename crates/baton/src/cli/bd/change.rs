@@ -342,7 +342,7 @@ fn changed(args: Update) -> Result<tasks::UpdateInput, AppError> {
     let mut metadata = Map::new();
     for pair in &args.set_metadata {
         let Some((key, value)) = pair.split_once('=') else {
-            return Err(select::key_value("--set-metadata", pair).into());
+            return Err(select::key_value_refusal("--set-metadata", pair).into());
         };
         metadata.insert(key.to_owned(), value.into());
     }

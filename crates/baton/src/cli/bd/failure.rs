@@ -11,7 +11,7 @@ use super::{Out, change, doctor, gate, link, options, reference, settings};
 use crate::error::{AppError, quote};
 
 /// What is wrong with the words of a call, whole: a verb of Beads that is not here says what to use.
-pub(super) fn misused(error: &clap::Error, words: &[String]) -> Refusal {
+pub(super) fn misused_refusal(error: &clap::Error, words: &[String]) -> Refusal {
     use clap::error::{ContextKind, ContextValue, ErrorKind};
     if error.kind() == ErrorKind::InvalidSubcommand
         && let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand)
@@ -122,7 +122,7 @@ fn near_options(bare: &[&str], option: &str) -> Vec<String> {
         }
         command = below;
     }
-    let found = near(option.trim_start_matches('-'), names.iter().map(String::as_str));
+    let found = suggestions(option.trim_start_matches('-'), names.iter().map(String::as_str));
     found.into_iter().map(|name| format!("`--{name}`")).collect()
 }
 

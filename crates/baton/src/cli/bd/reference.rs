@@ -271,7 +271,7 @@ pub(super) fn refusal(name: &str) -> Refusal {
         let what = format!("`bd {name}` {purpose}; Baton does not have it");
         return Refusal::invalid("not_supported", what, format!("use instead: {instead}"));
     }
-    let near = near(name, VERBS.iter().map(|verb| verb.name));
+    let near = suggestions(name, VERBS.iter().map(|verb| verb.name));
     let hint = match near.first() {
         Some(verb) => format!("did you mean `bd {verb}`? `bd --help` lists the commands"),
         None => "`bd --help` lists the commands".to_owned(),

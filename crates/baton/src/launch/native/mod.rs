@@ -57,7 +57,7 @@ pub(crate) fn write_session(
     let written = (native.target)(&session, places)?;
     let lines: String = (native.records)(&session).iter().map(|record| format!("{record}\n")).collect();
     let mut files = Vec::new();
-    for (path, content) in written.beside.iter().map(|(p, c)| (p, c)).chain([(&written.main, &lines)]) {
+    for (path, content) in written.extra_files.iter().map(|(p, c)| (p, c)).chain([(&written.main, &lines)]) {
         if let Err(error) = write::new_file(path, content) {
             write::remove(&files);
             let what = format!("{} cannot be written: {error}", path.display());

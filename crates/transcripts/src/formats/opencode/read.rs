@@ -9,7 +9,7 @@ use crate::event::{Change, Edit, Event, EventKind, Outcome};
 use crate::report::Report;
 use crate::shared::emit::EventEmitter;
 use crate::shared::json::Json;
-use crate::sqlite::opencode::{Record, TranscriptInfo};
+use crate::sqlite::opencode::{Record, Session};
 use crate::sqlite::{self, Fault};
 
 /// Sub-agents may have sub-agents, but not without end.
@@ -103,7 +103,7 @@ impl Reader<'_> {
         if !matches!(info, Json::Obj(_)) {
             return;
         }
-        let session = TranscriptInfo { branch: None, ..store::session(info) };
+        let session = Session { branch: None, ..store::session(info) };
         self.begin(&session);
         let undone = undone(info.get("revert"));
         for message in doc.get("messages").items() {
@@ -128,7 +128,7 @@ impl Reader<'_> {
     }
 
     /// Tells about the session; gives back from where on it was undone.
-    fn begin(&mut self, session: &TranscriptInfo) -> Option<RevertPoint> {
+    fn begin(&mut self, session: &Session) -> Option<RevertPoint> {
         if self.emitter.subagent.is_none() {
             self.emitter.at_ms = session.created_ms;
             let field = |value: &Option<String>| value.clone().map(Cow::Owned);
