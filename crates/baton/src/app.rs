@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use baton_model::id::check_project;
 use baton_model::refusal::{Kind, Refusal};
-use baton_ops::op::{BeginsStore, Caller, Cx, Entry, Env, Host, Site};
+use baton_ops::op::{BeginsStore, Caller, Cx, Env, Host, OperationEntry, Site};
 use baton_store::{Failure, Store, Target, outbox};
 use serde_json::Value;
 
@@ -32,7 +32,7 @@ pub(crate) enum Format {
     JsonLines,
 }
 
-/// How long somebody who called a command waits for the Beads file.
+/// How long a command that a user or an agent called waits for the Beads file.
 const LOCK_PATIENCE: Duration = Duration::from_secs(5);
 /// How long an agent waits whose tool runs the command when it begins.
 pub(crate) const LOCK_PATIENCE_AT_BEGINNING: Duration = Duration::from_secs(1);
@@ -70,7 +70,7 @@ pub(crate) struct App {
     caller: Option<Caller>,
     store: Option<Store>,
     /// Whether the store is an empty one in memory, in place of one that is missing.
-    is_stand_in: bool,
+    is_placeholder_store: bool,
     remote: Option<Client>,
 }
 
@@ -103,7 +103,7 @@ impl App {
             is_file_locked: false,
             caller: None,
             store: None,
-            is_stand_in: false,
+            is_placeholder_store: false,
             remote: None,
         }
     }
@@ -125,16 +125,15 @@ impl App {
         if self.store.is_some() { Ok(()) } else { named_store::require(&self.config, begins) }
     }
 
-    /// Sees to the store that an operation works with. What reads the sessions on this disk needs none that is there: in place of
-    /// one that the settings name and that is missing it has an empty one in memory, which no other operation works with.
+    /// Opens the store that an operation needs; operations on disk use an empty in-memory store if the configured one is missing.
     fn provide_store(&mut self, begins: BeginsStore, site: Site) -> Result<(), AppError> {
-        if self.is_stand_in && site != Site::Disk {
-            (self.store, self.is_stand_in) = (None, false);
+        if self.is_placeholder_store && site != Site::Disk {
+            (self.store, self.is_placeholder_store) = (None, false);
         }
         match self.require_named_store(begins) {
             Err(_) if site == Site::Disk => {
                 self.store = Some(Store::open(&Target::Memory, clock::now())?);
-                self.is_stand_in = true;
+                self.is_placeholder_store = true;
                 Ok(())
             }
             required => Ok(required?),
@@ -191,7 +190,7 @@ impl App {
     fn call_remote(
         &mut self,
         caller: &Caller,
-        entry: &'static Entry,
+        entry: &'static OperationEntry,
         input: Value,
     ) -> Result<Value, AppError> {
         let Client { remote, runtime } = match self.remote.take() {
@@ -244,8 +243,8 @@ impl App {
     pub(crate) fn resume(&mut self) {
         let Some(store) = self.store.as_mut() else { return };
         let resumed = resume(store, &self.config, &self.machine);
-        if let Err(ended) = resumed {
-            tracing::debug!(?ended, "hand-offs could not be driven on");
+        if let Err(error) = resumed {
+            tracing::debug!(?error, "hand-offs could not be driven on");
         }
     }
 }

@@ -29,7 +29,7 @@ mod unseen;
 use conflict_base::conflict_base;
 use owner::{require_own_file, require_single_project};
 pub(crate) use turn::{Direction, ExclusiveTurn, sync_beads_file};
-use unseen::{unseen, would_lose};
+use unseen::{unseen, would_lose_refusal};
 
 /// Tasks whose lines are in memory at once.
 const CHUNK: usize = 200;
@@ -97,7 +97,7 @@ pub(crate) fn sync(
             return Ok((taken, answer));
         }
     }
-    Err(overtaken(&path).into())
+    Err(overtaken_refusal(&path).into())
 }
 
 /// How often the file is read anew when another program writes it at the same time.
@@ -126,7 +126,7 @@ pub(crate) fn export(app: &mut App, file: &RepoFile) -> Result<Exported, AppErro
         if !turn.is_ours(&stamp(app, &head)) {
             let unseen = unseen(app, &turn, &head)?;
             if unseen.lines > 0 {
-                return Err(would_lose(&path, &unseen).into());
+                return Err(would_lose_refusal(&path, &unseen).into());
             }
         }
         let selection =
@@ -135,10 +135,10 @@ pub(crate) fn export(app: &mut App, file: &RepoFile) -> Result<Exported, AppErro
             return Ok(answer);
         }
     }
-    Err(overtaken(&path).into())
+    Err(overtaken_refusal(&path).into())
 }
 
-fn overtaken(path: &Path) -> Refusal {
+fn overtaken_refusal(path: &Path) -> Refusal {
     let what = format!("{} was written by another program each time it was read", path.display());
     Refusal::new(
         Kind::Conflict,
@@ -184,7 +184,7 @@ fn sync_file(
             return Ok(findings.lines);
         }
     }
-    Err(overtaken(path).into())
+    Err(overtaken_refusal(path).into())
 }
 
 /// No lines.
@@ -203,7 +203,7 @@ impl Lines for Nothing {
 /// Records in the ledger how git's merge driver resolved conflicts; the driver has reported them already. Skipped for a
 /// store behind a server.
 fn record_resolutions(app: &mut App, project: &str, turn: &FileTurn) -> Result<(), AppError> {
-    let settled: Vec<Conflict> = turn.settled();
+    let settled: Vec<Conflict> = turn.resolved_conflicts();
     if settled.is_empty() || app.config.server.is_some() {
         return Ok(());
     }
@@ -214,7 +214,7 @@ fn record_resolutions(app: &mut App, project: &str, turn: &FileTurn) -> Result<(
         ..ImportRequest::default()
     };
     app.import_lines(&request, &mut Nothing)?;
-    turn.clear_settled();
+    turn.clear_resolved_conflicts();
     Ok(())
 }
 

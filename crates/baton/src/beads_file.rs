@@ -35,7 +35,7 @@ pub(crate) struct FileTurn {
     noted: String,
 }
 
-fn outside(path: &Path, what: &str, error: &dyn std::fmt::Display) -> Refusal {
+fn outside_refusal(path: &Path, what: &str, error: &dyn std::fmt::Display) -> Refusal {
     Refusal::new(
         Kind::Outside,
         "beads_unwritable",
@@ -51,15 +51,16 @@ impl FileTurn {
         let path = file.path();
         let missing = || Fault::Io(std::io::ErrorKind::NotFound.into());
         let folder = file.folder(true).and_then(|folder| folder.ok_or_else(missing));
-        let folder = folder.map_err(|fault| outside(&path, "written", &fault))?;
-        let note = BeadsFileNote::of(&path, data_dir).map_err(|error| outside(&path, "noted", &error))?;
+        let folder = folder.map_err(|fault| outside_refusal(&path, "written", &fault))?;
+        let note =
+            BeadsFileNote::of(&path, data_dir).map_err(|error| outside_refusal(&path, "noted", &error))?;
         // Where folders cannot be locked, a file in the data folder is.
         let lock = match folder.lock(patience) {
             Err(LockFault::Io(_)) => note.lock(patience),
             locked => locked,
         };
         let lock = lock.map_err(|fault| match &fault {
-            LockFault::Io(error) => outside(&path, "locked", error),
+            LockFault::Io(error) => outside_refusal(&path, "locked", error),
             LockFault::Held(..) => fault.refusal(LOCKED, path.parent().unwrap_or(&path)),
         })?;
         let noted = note.read();
@@ -88,17 +89,17 @@ impl FileTurn {
 
     /// Notes the project with which the file is in step.
     pub(crate) fn set_project(&self, project: &str) -> Result<(), Refusal> {
-        self.note.set_project(project).map_err(|error| outside(&self.path, "noted", &error))
+        self.note.set_project(project).map_err(|error| outside_refusal(&self.path, "noted", &error))
     }
 
     /// What git's merge driver has settled in the file and the ledger has not said yet.
-    pub(crate) fn settled(&self) -> Vec<Conflict> {
-        self.note.settled()
+    pub(crate) fn resolved_conflicts(&self) -> Vec<Conflict> {
+        self.note.resolved_conflicts()
     }
 
     /// Forgets what the ledger has said.
-    pub(crate) fn clear_settled(&self) {
-        self.note.clear_settled();
+    pub(crate) fn clear_resolved_conflicts(&self) {
+        self.note.clear_resolved_conflicts();
     }
 
     /// The number of the store at which the file was written last.
@@ -109,7 +110,7 @@ impl FileTurn {
     /// Takes the note away, before what it says of file and ledger is no longer so: a file without one is read anew.
     pub(crate) fn forget(&mut self) -> Result<(), Refusal> {
         self.noted.clear();
-        self.note.clear().map_err(|error| outside(&self.path, "noted", &error))
+        self.note.clear().map_err(|error| outside_refusal(&self.path, "noted", &error))
     }
 
     /// Notes which version of the file holds what the store has at this number, and how many lines follow that cannot be read.
@@ -124,20 +125,20 @@ impl FileTurn {
         if unreadable > 0 {
             text.push_str(&format!("{unreadable}\n"));
         }
-        self.note.write(&text).map_err(|error| outside(&self.path, "noted", &error))?;
+        self.note.write(&text).map_err(|error| outside_refusal(&self.path, "noted", &error))?;
         self.noted = text;
         Ok(())
     }
 
     /// The lines of the file; none when there is no file.
     pub(crate) fn lines(&self) -> Result<Option<FileLines>, Refusal> {
-        let file = self.folder.file().map_err(|fault| outside(&self.path, "read", &fault))?;
+        let file = self.folder.file().map_err(|fault| outside_refusal(&self.path, "read", &fault))?;
         file.map(|file| FileLines::of(&self.path, file)).transpose()
     }
 
     /// Lines of the file as they stand, byte for byte.
     pub(crate) fn raw(&self, which: &LineSelection) -> Result<Option<RawLines>, Refusal> {
-        let failed = |error: &dyn std::fmt::Display| outside(&self.path, "read", error);
+        let failed = |error: &dyn std::fmt::Display| outside_refusal(&self.path, "read", error);
         let file = self.folder.file().map_err(|fault| failed(&fault))?;
         file.map(|file| RawLines::find(file, which).map_err(|error| failed(&error))).transpose()
     }
@@ -169,7 +170,8 @@ impl FileTurn {
         write: impl FnOnce(&mut dyn Write) -> Result<bool, AppError>,
     ) -> Result<ReplaceResult, AppError> {
         self.sweep();
-        let failed = |error: &dyn std::fmt::Display| AppError::from(outside(&self.path, "written", error));
+        let failed =
+            |error: &dyn std::fmt::Display| AppError::from(outside_refusal(&self.path, "written", error));
         let draft = self.folder.begin().map_err(|fault| failed(&fault))?;
         let made = || -> Result<bool, AppError> {
             let mut out = BufWriter::new(&draft.file);
@@ -200,7 +202,7 @@ impl FileTurn {
 
     /// Removes what a writer left that was killed, and the lock of versions that had one beside the file.
     fn sweep(&self) {
-        for (name, ending) in self.folder.besides() {
+        for (name, ending) in self.folder.siblings_with_prefix() {
             let middle = ending.strip_prefix('.').and_then(|rest| rest.strip_suffix(".tmp"));
             let is_ours = match middle {
                 Some(hex) => hex.len() == 16 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()),
@@ -264,9 +266,9 @@ impl FileLines {
     }
 
     fn of(path: &Path, file: File) -> Result<Self, Refusal> {
-        let bytes = file.metadata().map_err(|error| outside(path, "read", &error))?.len();
+        let bytes = file.metadata().map_err(|error| outside_refusal(path, "read", &error))?.len();
         if bytes > MAX_FILE_BYTES {
-            return Err(outside(path, "read", &Fault::TooLarge(MAX_FILE_BYTES)));
+            return Err(outside_refusal(path, "read", &Fault::TooLarge(MAX_FILE_BYTES)));
         }
         Ok(Self { path: path.to_owned(), file: BufReader::new(file), number: 0 })
     }
@@ -275,22 +277,24 @@ impl FileLines {
 impl baton_ops::Lines for FileLines {
     fn rewind(&mut self) -> Result<(), Refusal> {
         self.number = 0;
-        self.file.rewind().map_err(|error| outside(&self.path, "read", &error))
+        self.file.rewind().map_err(|error| outside_refusal(&self.path, "read", &error))
     }
 
     fn next(&mut self) -> Result<Option<String>, Refusal> {
         let mut bytes = Vec::new();
         let read = (&mut self.file).take(MAX_LINE_BYTES).read_until(b'\n', &mut bytes);
-        let read = read.map_err(|error| outside(&self.path, "read", &error))?;
+        let read = read.map_err(|error| outside_refusal(&self.path, "read", &error))?;
         if read == 0 {
             return Ok(None);
         }
         self.number += 1;
         if bytes.last() != Some(&b'\n') && u64::try_from(read).is_ok_and(|read| read == MAX_LINE_BYTES) {
             let skipped = (&mut self.file).take(CARRIED).skip_until(b'\n');
-            let skipped = skipped.map_err(|error| outside(&self.path, "read", &error))?;
+            let skipped = skipped.map_err(|error| outside_refusal(&self.path, "read", &error))?;
             if u64::try_from(skipped).is_ok_and(|skipped| skipped == CARRIED) {
-                return Err(outside(&self.path, "read", &Fault::TooLarge(CARRIED)).with("line", self.number));
+                return Err(
+                    outside_refusal(&self.path, "read", &Fault::TooLarge(CARRIED)).with("line", self.number)
+                );
             }
             let what = format!(
                 "line {} of {} is longer than {MAX_LINE_BYTES} bytes",

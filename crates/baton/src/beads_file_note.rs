@@ -59,20 +59,20 @@ impl BeadsFileNote {
 
     /// Adds what git's merge driver has settled in the file, for the ledger to say.
     pub(crate) fn add_settled(&self, conflicts: &[Conflict]) -> io::Result<()> {
-        let mut all = self.settled();
+        let mut all = self.resolved_conflicts();
         all.extend_from_slice(conflicts);
         let lines: Vec<String> = all.iter().map(serde_json::to_string).collect::<Result<_, _>>()?;
         private_file::write(&self.settled_path(), lines.join("\n").as_bytes())
     }
 
     /// What the merge driver has settled and the ledger has not said yet.
-    pub(crate) fn settled(&self) -> Vec<Conflict> {
+    pub(crate) fn resolved_conflicts(&self) -> Vec<Conflict> {
         let text = fs::read_to_string(self.settled_path()).unwrap_or_default();
         text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
     /// Forgets what the ledger has said.
-    pub(crate) fn clear_settled(&self) {
+    pub(crate) fn clear_resolved_conflicts(&self) {
         // What is said twice is better than what is not said.
         let _ = fs::remove_file(self.settled_path());
     }

@@ -205,7 +205,7 @@ impl FileThread {
                 held
             }
             // The asker goes on without it.
-            Err(ended) => return self.report(Err(ended)),
+            Err(error) => return self.report(Err(error)),
         };
         if hold.begun.send(()).is_err() {
             return;
@@ -227,7 +227,7 @@ impl FileThread {
     fn report(&mut self, done: Result<Vec<String>, AppError>) {
         let why = match done {
             Ok(complaints) => complaints.join("; "),
-            Err(ended) => ended.text().lines().next().unwrap_or_default().to_owned(),
+            Err(error) => error.text().lines().next().unwrap_or_default().to_owned(),
         };
         if !why.is_empty() && why != self.reported {
             tracing::warn!(path = %self.file.path().display(), why, "the tasks' file is not in step");

@@ -60,7 +60,7 @@ fn without_middle(text: &str, width: usize) -> String {
 }
 
 /// The whole words of a line that fit; what is left out is marked.
-pub(crate) fn whole_words(line: &str, width: usize) -> String {
+pub(crate) fn truncate_at_word(line: &str, width: usize) -> String {
     let line = baton_model::printable::line(line);
     if cells(&line) <= width {
         return line.into_owned();
@@ -118,9 +118,9 @@ mod tests {
         assert_eq!(fit_middle("Al → Bartholomew", 13), "Al → Bart…mew");
         assert_eq!((fit_middle("計算計算", 5).as_str(), fit_middle("abc", 0).as_str()), ("計…算", ""));
         let counts = "12 in all: 1 retried task, 1 lease conflict";
-        assert_eq!(whole_words(counts, 33), "12 in all: 1 retried task, 1 …");
-        assert_eq!(whole_words(counts, 27), "12 in all: 1 retried …");
-        assert_eq!(whole_words(counts, 60), counts);
+        assert_eq!(truncate_at_word(counts, 33), "12 in all: 1 retried task, 1 …");
+        assert_eq!(truncate_at_word(counts, 27), "12 in all: 1 retried …");
+        assert_eq!(truncate_at_word(counts, 60), counts);
         assert_eq!(wrap("one two three", 8), ["one two", "three"]);
         assert_eq!(wrap("計算計算", 3), ["計", "算", "計", "算"]);
         assert_eq!(wrap("計a", 1), ["", "a"]);

@@ -10,8 +10,8 @@ use crate::error::AppError;
 const CODES: [&str; 3] = ["project_is_clone", "project_unresolved", "project_ambiguous"];
 
 /// The same failure, with what the file names and how it comes to count.
-pub(crate) fn name(app: &App, ended: AppError) -> AppError {
-    let AppError::Refused(refusal) = ended else { return ended };
+pub(crate) fn name(app: &App, error: AppError) -> AppError {
+    let AppError::Refused(refusal) = error else { return error };
     let file = app.config.repository.as_ref();
     let Some((file, claim)) = file.and_then(|file| Some((file, file.claim()?))) else {
         return refusal.into();

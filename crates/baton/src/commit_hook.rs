@@ -32,19 +32,22 @@ impl CommitHook {
     pub(crate) fn install(&self, program: &Path) -> Result<Option<String>, Refusal> {
         let call = call(program);
         if let Some(folder) = self.other_folder() {
-            return Err(conflict(&format!("git takes the hooks of this repository from {folder}"), &call));
+            return Err(conflict_refusal(
+                &format!("git takes the hooks of this repository from {folder}"),
+                &call,
+            ));
         }
         let text = format!("#!/bin/sh\n{MARK}\n{call}\nexit 0\n");
         match self.text()? {
             Some(known) if known == text => return Ok(None),
             Some(known) if !known.contains(MARK) => {
-                return Err(conflict("the repository has a hook commit-msg already", &call));
+                return Err(conflict_refusal("the repository has a hook commit-msg already", &call));
             }
             _ => {}
         }
         let file = self.file();
-        file.replace(&text).map_err(|fault| unwritable(&fault))?;
-        make_executable(&file.path()).map_err(|error| unwritable(&Fault::from(error)))?;
+        file.replace(&text).map_err(|fault| unwritable_refusal(&fault))?;
+        make_executable(&file.path()).map_err(|error| unwritable_refusal(&Fault::from(error)))?;
         Ok(Some(format!(
             "{HOOK} in the git folder: a commit names the baton or the session in which it was made"
         )))
@@ -55,7 +58,7 @@ impl CommitHook {
         if !self.text()?.is_some_and(|text| text.contains(MARK)) {
             return Ok(None);
         }
-        self.file().remove().map_err(|fault| unwritable(&fault))?;
+        self.file().remove().map_err(|fault| unwritable_refusal(&fault))?;
         Ok(Some(format!("{HOOK} in the git folder: removed")))
     }
 
@@ -64,7 +67,7 @@ impl CommitHook {
     }
 
     fn text(&self) -> Result<Option<String>, Refusal> {
-        self.file().text(MAX_SMALL_FILE_BYTES).map_err(|fault| unwritable(&fault))
+        self.file().text(MAX_SMALL_FILE_BYTES).map_err(|fault| unwritable_refusal(&fault))
     }
 
     /// The folder of hooks that the settings name in place of the repository's own.
@@ -81,12 +84,12 @@ fn call(program: &Path) -> String {
     format!("'{quoted}' commit-trailer \"$1\" >/dev/null 2>&1 || :")
 }
 
-fn conflict(what: &str, call: &str) -> Refusal {
+fn conflict_refusal(what: &str, call: &str) -> Refusal {
     let hint = format!("add this line to its commit-msg: {call}");
     Refusal::new(Kind::Conflict, "commit_hook_exists", what, hint)
 }
 
-fn unwritable(fault: &Fault) -> Refusal {
+fn unwritable_refusal(fault: &Fault) -> Refusal {
     let what = format!("the hook commit-msg cannot be changed: {fault}");
     Refusal::new(Kind::Outside, "commit_hook_failed", what, "make the git folder one that you may write to")
 }

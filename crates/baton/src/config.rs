@@ -155,14 +155,14 @@ fn environment(folder: Option<PathBuf>) -> Result<(Variables, PathBuf, Option<Pa
         match value.into_string() {
             Ok(value) => _ = vars.insert(name, value),
             // Ignoring a variable that is not UTF-8 would select another identity or store than the one configured.
-            Err(_) if OURS.iter().any(|ours| name.starts_with(ours)) => return Err(no_text(&name)),
+            Err(_) if OURS.iter().any(|ours| name.starts_with(ours)) => return Err(no_text_refusal(&name)),
             Err(_) => {}
         }
     }
     let home = home::of(&vars)?;
     let cwd = folder.or_else(|| std::env::current_dir().ok());
     if let Some(folder) = cwd.as_deref().filter(|folder| folder.to_str().is_none()) {
-        return Err(folder_no_text(folder));
+        return Err(folder_no_text_refusal(folder));
     }
     Ok((vars, home, cwd))
 }
@@ -208,13 +208,13 @@ pub(crate) fn own_program(vars: &BTreeMap<String, String>) -> Option<PathBuf> {
 /// Prefixes and names of the variables that select the store, the folders and the identity.
 const OURS: [&str; 4] = ["BATON_", "PRISM_AGENT_IDENTITY", "XDG_", "HOME"];
 
-fn no_text(variable: &str) -> Refusal {
+fn no_text_refusal(variable: &str) -> Refusal {
     let what = format!("the variable {variable} is not UTF-8 text");
     Refusal::invalid("config_invalid", what, "give it a value in UTF-8, or unset it")
 }
 
 /// Two folders whose names differ only in such bytes would be one, and the project of the one would be that of the other.
-fn folder_no_text(folder: &Path) -> Refusal {
+fn folder_no_text_refusal(folder: &Path) -> Refusal {
     let what = format!("the name of the folder {} is not UTF-8 text", folder.display());
     let hint = "rename it, or work in another one: by its name Baton knows to which project a folder belongs";
     Refusal::invalid("folder_invalid", what, hint)

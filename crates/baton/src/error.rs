@@ -73,7 +73,7 @@ impl From<anyhow::Error> for AppError {
     fn from(error: anyhow::Error) -> Self {
         let io = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());
         match io.filter(|cause| is_full(cause)) {
-            Some(_) => output_full(&error).into(),
+            Some(_) => output_full_refusal(&error).into(),
             None => Self::Fault(error),
         }
     }
@@ -91,7 +91,7 @@ fn is_full(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge)
 }
 
-fn output_full(error: &anyhow::Error) -> Refusal {
+fn output_full_refusal(error: &anyhow::Error) -> Refusal {
     Refusal::new(
         Kind::Refused,
         "output_full",
@@ -248,11 +248,11 @@ mod tests {
             let wrapped = AppError::from(
                 Err::<(), _>(Error::from(kind)).context("cannot write a.jsonl").expect_err("an error"),
             );
-            for ended in [bare, wrapped] {
-                assert_eq!(ended.exit_code(), 1, "{ended:?}");
+            for error in [bare, wrapped] {
+                assert_eq!(error.exit_code(), 1, "{error:?}");
                 assert!(
-                    ended.text().contains("output_full") && !ended.text().contains("fault of ours"),
-                    "{ended:?}"
+                    error.text().contains("output_full") && !error.text().contains("fault of ours"),
+                    "{error:?}"
                 );
             }
         }

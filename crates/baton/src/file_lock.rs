@@ -170,7 +170,7 @@ mod tests {
         assert!(refusal.message.contains(&path.display().to_string()), "{}", refusal.message);
         #[cfg(target_os = "linux")]
         assert!(refusal.message.contains(&format!("process {}", std::process::id())), "{}", refusal.message);
-        // The wait that was given up takes the lock from nobody.
+        // The wait that was given up takes the lock from no other holder.
         drop(held);
         lock_within(open(&path), Duration::from_secs(5)).expect("free again");
     }

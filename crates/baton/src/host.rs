@@ -280,7 +280,7 @@ impl baton_ops::op::Host for Machine {
         self.keys.make(project_id, identity)
     }
 
-    fn recall(&self) -> baton_ops::recall::Setup {
+    fn memory_index(&self) -> baton_ops::recall::Setup {
         self.config.recall.setup()
     }
 

@@ -41,7 +41,7 @@ impl Keys {
         let entries = match std::fs::read_dir(&folder) {
             Ok(entries) => entries,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(unreadable(&folder, &error.to_string())),
+            Err(error) => return Err(unreadable_refusal(&folder, &error.to_string())),
         };
         let paths = entries.flatten().map(|entry| entry.path());
         Ok(paths.filter(|path| path.extension().is_some_and(|ending| ending == "key")).collect())
@@ -66,9 +66,9 @@ impl Keys {
             Ok(()) => Ok(public),
             // Another process created the file first: its key is the one in use.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                self.public(project_id, identity)?.ok_or_else(|| without_key(&path))
+                self.public(project_id, identity)?.ok_or_else(|| without_key_refusal(&path))
             }
-            Err(error) => Err(unreadable(&path, &error.to_string())),
+            Err(error) => Err(unreadable_refusal(&path, &error.to_string())),
         }
     }
 
@@ -102,11 +102,11 @@ impl Keys {
 pub(crate) fn encrypt(recipients: &[String], text: &str) -> Result<String, Refusal> {
     let keys: Vec<Recipient> = recipients.iter().map(|r| parse(r)).collect::<Result<_, _>>()?;
     let encryptor = Encryptor::with_recipients(keys.iter().map(|key| key as &dyn age::Recipient))
-        .map_err(|error| sealing_failed(&format!("it cannot be encrypted: {error}")))?;
+        .map_err(|error| sealing_failed_refusal(&format!("it cannot be encrypted: {error}")))?;
     armored(encryptor, text)
 }
 
-fn sealing_failed(what: &str) -> Refusal {
+fn sealing_failed_refusal(what: &str) -> Refusal {
     Refusal::new(Kind::Refused, "sealing_failed", what, "report this")
 }
 
@@ -117,9 +117,10 @@ fn armored(encryptor: Encryptor, text: &str) -> Result<String, Refusal> {
         out.write_all(text.as_bytes())?;
         out.finish()?.finish()
     };
-    let sealed = write().map_err(|error| sealing_failed(&format!("it cannot be encrypted: {error}")))?;
+    let sealed =
+        write().map_err(|error| sealing_failed_refusal(&format!("it cannot be encrypted: {error}")))?;
     String::from_utf8(sealed)
-        .map_err(|error| sealing_failed(&format!("what was encrypted is no text: {error}")))
+        .map_err(|error| sealing_failed_refusal(&format!("what was encrypted is no text: {error}")))
 }
 
 /// How a file is protected on its way.
@@ -176,13 +177,13 @@ pub(crate) fn decrypt_file(
 pub(crate) fn encrypt_bytes(recipients: &[String], content: &[u8]) -> Result<Vec<u8>, Refusal> {
     let keys: Vec<Recipient> = recipients.iter().map(|r| parse(r)).collect::<Result<_, _>>()?;
     let encryptor = Encryptor::with_recipients(keys.iter().map(|key| key as &dyn age::Recipient))
-        .map_err(|error| sealing_failed(&format!("it cannot be encrypted: {error}")))?;
+        .map_err(|error| sealing_failed_refusal(&format!("it cannot be encrypted: {error}")))?;
     let write = || -> std::io::Result<Vec<u8>> {
         let mut out = encryptor.wrap_output(Vec::new())?;
         out.write_all(content)?;
         out.finish()
     };
-    write().map_err(|error| sealing_failed(&format!("it cannot be encrypted: {error}")))
+    write().map_err(|error| sealing_failed_refusal(&format!("it cannot be encrypted: {error}")))
 }
 
 /// Decrypts bytes that were encrypted for one of these keys; nothing where it was for none of them.
@@ -251,10 +252,10 @@ fn read(path: &Path) -> Result<Vec<Identity>, Refusal> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(unreadable(path, &error.to_string())),
+        Err(error) => return Err(unreadable_refusal(path, &error.to_string())),
     };
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    lines.map(|line| Identity::from_str(line).map_err(|why| unreadable(path, why))).collect()
+    lines.map(|line| Identity::from_str(line).map_err(|why| unreadable_refusal(path, why))).collect()
 }
 
 /// Gives a draft its name, unless that is taken. Where the file system has no links, the name is taken first.
@@ -268,8 +269,8 @@ fn give_name(draft: &Path, path: &Path, options: &OpenOptions) -> std::io::Resul
     }
 }
 
-/// What an earlier version left at a full disk, or somebody emptied.
-fn without_key(path: &Path) -> Refusal {
+/// What an earlier version left at a full disk, or a user emptied.
+fn without_key_refusal(path: &Path) -> Refusal {
     let what = format!("the key file {} holds no key", path.display());
     Refusal::new(
         Kind::Refused,
@@ -279,7 +280,7 @@ fn without_key(path: &Path) -> Refusal {
     )
 }
 
-fn unreadable(path: &Path, why: &str) -> Refusal {
+fn unreadable_refusal(path: &Path, why: &str) -> Refusal {
     let what = format!("the key file {} cannot be used: {why}", path.display());
     Refusal::new(Kind::Refused, "key_unreadable", what, "mend its permissions or contents, or move it away")
 }

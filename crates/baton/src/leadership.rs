@@ -93,7 +93,7 @@ pub(crate) fn start(
 ) -> Result<(ServiceHandle, Arc<Duties>), AppError> {
     let mut store = Store::open(&config.store, clock::now())?;
     let duties = Arc::new(Duties::new());
-    let place = ProcessLocation { machine: machine.id.clone(), process: crate::process::own() };
+    let place = ProcessLocation { machine: machine.id.clone(), process: crate::process::own_fingerprint() };
     let mut watch = Watch::new(Arc::clone(&duties), place);
     let begin = Instant::now();
     watch.tick(&mut store, 0, |duty| is_gone(machine, duty))?;

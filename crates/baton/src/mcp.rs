@@ -158,7 +158,7 @@ fn with_warning(answer: Value, left_behind: Option<LeftBehind>) -> Value {
 impl Backend for StdioBackend {
     fn run<'a>(&'a self, operation: &'a str, mut input: Value, caller: Caller) -> BoxedFuture<'a, Answer> {
         Box::pin(async move {
-            let entry = all::find(operation).map_err(|refusal| error(&refusal.into()))?;
+            let entry = all::find(operation).map_err(|refusal| error_object(&refusal.into()))?;
             let added = match entry.carries_changes {
                 true => self.add_changes(&mut input, &caller).await,
                 false => Ok(None),
@@ -170,14 +170,14 @@ impl Backend for StdioBackend {
                 }
                 None => {
                     if !self.pool.initialized() {
-                        let missing = |refusal: Refusal| error(&refusal.into());
+                        let missing = |refusal: Refusal| error_object(&refusal.into());
                         named_store::require(&self.config, entry.begins_store).map_err(missing)?;
                     }
-                    let pool = self.pool().await.map_err(|ended| error(&ended))?;
+                    let pool = self.pool().await.map_err(|error| error_object(&error))?;
                     pool.run(operation, input, caller).await
                 }
             };
-            let answer = answer.map_err(|ended| error(&ended))?;
+            let answer = answer.map_err(|error| error_object(&error))?;
             ledger::confirm(&self.config.data_dir, added.as_ref().ok().and_then(Option::as_ref));
             Ok(with_warning(answer, added.err()))
         })
@@ -223,14 +223,16 @@ struct PoolBackend(Arc<Pool>);
 
 impl Backend for PoolBackend {
     fn run<'a>(&'a self, operation: &'a str, input: Value, caller: Caller) -> BoxedFuture<'a, Answer> {
-        Box::pin(async move { self.0.run(operation, input, caller).await.map_err(|ended| error(&ended)) })
+        Box::pin(
+            async move { self.0.run(operation, input, caller).await.map_err(|error| error_object(&error)) },
+        )
     }
 
     fn caller(&self, request: Option<&Parts>) -> Result<Caller, ErrorObject> {
         let parts = request.ok_or_else(missing_grant)?;
         // The HTTP layer has authenticated the request: a missing grant is an error.
         let grant = parts.extensions.get::<Grant>().cloned().ok_or_else(missing_grant)?;
-        let caller = caller_of(&parts.headers).map_err(|refusal| error(&refusal.into()))?;
+        let caller = caller_of(&parts.headers).map_err(|refusal| error_object(&refusal.into()))?;
         // Who is bound to an identity is not asked for one.
         let bound = grant.bearer.as_ref().and_then(|bearer| bearer.identities.as_ref()?.first().cloned());
         Ok(Caller { grant, identity: caller.identity.clone().or(bound), ..caller })
@@ -268,8 +270,8 @@ fn caller_in_folder(caller: &Caller, folder: &Path) -> Caller {
     Caller { folders, git_root, repository, git_fault, ..caller.clone() }
 }
 
-fn error(ended: &AppError) -> ErrorObject {
-    ended.to_service_error()
+fn error_object(error: &AppError) -> ErrorObject {
+    error.to_service_error()
 }
 
 /// The signals of answers that were written out are delivered.
@@ -277,6 +279,6 @@ async fn delivered(pool: &Pool, caller: Caller, receipts: &Receipts) {
     for DeliveryReceipt { project_id, message_ids } in receipts.answer_written(None) {
         let mark = DeliveredInput { project: Some(project_id), message_ids };
         // The result is not needed: if the operation fails, the signals are delivered once more.
-        let _ = pool.ask::<Delivered>(&mark, caller.clone()).await;
+        let _ = pool.run_typed::<Delivered>(&mark, caller.clone()).await;
     }
 }

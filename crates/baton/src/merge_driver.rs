@@ -32,7 +32,7 @@ impl Line {
     }
 }
 
-fn unmergeable(path: &Path, number: usize, what: &str) -> Refusal {
+fn unmergeable_refusal(path: &Path, number: usize, what: &str) -> Refusal {
     let message = format!("line {number} of {} {what}", path.display());
     Refusal::invalid(
         "beads_unmergeable",
@@ -46,8 +46,9 @@ const MAX_FILE_BYTES: u64 = 256 * 1024 * 1024;
 
 fn read(path: &Path) -> Result<Vec<Line>, Refusal> {
     let text = RepoFile::from_user_path(path).text(MAX_FILE_BYTES);
-    let text =
-        text.map_err(|fault| unmergeable(path, 1, &format!("cannot be read: {fault}")))?.unwrap_or_default();
+    let text = text
+        .map_err(|fault| unmergeable_refusal(path, 1, &format!("cannot be read: {fault}")))?
+        .unwrap_or_default();
     let mut lines = Vec::new();
     for (at, text) in text.lines().enumerate() {
         let text = text.trim_start_matches('\u{feff}').trim();
@@ -55,7 +56,7 @@ fn read(path: &Path) -> Result<Vec<Line>, Refusal> {
             continue;
         }
         let row = serde_json::from_str(text)
-            .map_err(|error| unmergeable(path, at + 1, &format!("is no task: {error}")))?;
+            .map_err(|error| unmergeable_refusal(path, at + 1, &format!("is no task: {error}")))?;
         lines.push(Line { text: text.to_owned(), row });
     }
     Ok(lines)
@@ -259,7 +260,7 @@ impl Setup {
     /// Tells git; what is there already stays.
     pub(crate) fn install(&self, program: &Path) -> Result<Changes, Refusal> {
         let mut changes = Changes::new();
-        let text = self.attributes().map_err(|fault| self.unwritable(&fault))?;
+        let text = self.attributes().map_err(|fault| self.unwritable_refusal(&fault))?;
         if !text.lines().any(|line| line.trim() == self.attribute()) {
             let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
             self.write(&format!("{text}{end}{}\n", self.attribute()))?;
@@ -278,7 +279,7 @@ impl Setup {
     /// Removes the registration from the attributes file and from git's configuration.
     pub(crate) fn remove(&self) -> Result<Changes, Refusal> {
         let mut changes = Changes::new();
-        let text = self.attributes().map_err(|fault| self.unwritable(&fault))?;
+        let text = self.attributes().map_err(|fault| self.unwritable_refusal(&fault))?;
         let rest: String =
             text.split_inclusive('\n').filter(|line| line.trim() != self.attribute()).collect();
         if rest != text {
@@ -295,10 +296,10 @@ impl Setup {
     fn write(&self, text: &str) -> Result<(), Refusal> {
         let file = RepoFile::new(&self.root, ATTRIBUTES);
         let written = if text.is_empty() { file.remove() } else { file.replace(text) };
-        written.map_err(|fault| self.unwritable(&fault))
+        written.map_err(|fault| self.unwritable_refusal(&fault))
     }
 
-    fn unwritable(&self, fault: &Fault) -> Refusal {
+    fn unwritable_refusal(&self, fault: &Fault) -> Refusal {
         let message = format!("{} cannot be changed: {fault}", self.root.join(ATTRIBUTES).display());
         Refusal::new(Kind::Outside, "merge_driver_failed", message, "make it a file that you may write")
     }

@@ -84,7 +84,7 @@ mod tests {
         assert!(!is_open(dir.path(), "codex", "one") && !is_open(dir.path(), "claude", "on"));
         open(dir.path(), &process, "claude", "two");
         assert!(!is_open(dir.path(), "claude", "one") && is_open(dir.path(), "claude", "two"));
-        let own = process::own();
+        let own = process::own_fingerprint();
         open(dir.path(), &own, "claude", "three");
         close(dir.path(), &own, "claude", "two");
         assert!(is_open(dir.path(), "claude", "three"));

@@ -24,15 +24,15 @@ pub(crate) fn check_output(path: &Path, overwrite: bool) -> Result<(), Refusal> 
 
 /// Refuses to write to a file that holds a store, or to one beside it that SQLite or Baton makes.
 pub(crate) fn refuse_store(path: &Path) -> Result<(), Refusal> {
-    if is_database(path) { Err(is_store(path)) } else { refuse_side_file(path) }
+    if is_database(path) { Err(store_file_refusal(path)) } else { refuse_side_file(path) }
 }
 
 /// Refuses the name of a file that SQLite or Baton makes beside a store.
 pub(crate) fn refuse_side_file(path: &Path) -> Result<(), Refusal> {
-    if is_side_file(path) || is_draft(path) { Err(is_store(path)) } else { Ok(()) }
+    if is_side_file(path) || is_draft(path) { Err(store_file_refusal(path)) } else { Ok(()) }
 }
 
-fn is_store(path: &Path) -> Refusal {
+fn store_file_refusal(path: &Path) -> Refusal {
     let what =
         format!("{} is a store, or part of one", baton_model::id::visible(&path.display().to_string()));
     Refusal::new(Kind::Conflict, "file_is_store", what, "choose another file; nothing was written")
@@ -100,7 +100,7 @@ pub(crate) fn remove_abandoned(folder: &Path, begin: &str) {
     }
 }
 
-/// Writes a file that is not there yet; never through a link that somebody else has put in its place.
+/// Writes a file that is not there yet; never through a link that another user has put in its place.
 fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);

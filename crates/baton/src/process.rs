@@ -205,7 +205,7 @@ impl ProcessAncestry {
 }
 
 /// The fingerprint of this process itself, which a program keeps that takes its place.
-pub(crate) fn own() -> String {
+pub(crate) fn own_fingerprint() -> String {
     let pid = std::process::id();
     let start = read(pid).map_or(0, |own| own.start);
     format!("{pid}:{start}@{}", namespace())

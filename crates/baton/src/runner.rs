@@ -8,7 +8,7 @@ use baton_ops::all;
 use baton_ops::answer::AnswerView;
 use baton_ops::handoff::{MarkSeen, MarkSeenInput};
 use baton_ops::input::InputView;
-use baton_ops::op::{Access, Caller, Entry, Operation, TransferEffect};
+use baton_ops::op::{Access, Caller, Operation, OperationEntry, TransferEffect};
 use serde_json::Value;
 
 use crate::error::AppError;
@@ -20,7 +20,7 @@ pub(crate) type Answer = Result<Value, AppError>;
 /// An operation that is to be run.
 pub(crate) struct Call {
     /// Its line in the table.
-    pub entry: &'static Entry,
+    pub entry: &'static OperationEntry,
     /// Its input.
     pub input: Value,
     /// Who calls.

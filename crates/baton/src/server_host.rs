@@ -8,7 +8,7 @@ use baton_model::refusal::Refusal;
 use baton_model::session::{ProcessLocation, Session};
 use baton_model::time::Millis;
 use baton_ops::document::OmissionReason;
-use baton_ops::op::{Host, no_keys};
+use baton_ops::op::{Host, no_keys_refusal};
 
 use crate::host::Machine;
 
@@ -26,7 +26,7 @@ impl<'a> RemoteCallHost<'a> {
     }
 
     fn keys(&self) -> Result<&'a Machine, Refusal> {
-        if self.is_owner { Ok(self.here) } else { Err(no_keys()) }
+        if self.is_owner { Ok(self.here) } else { Err(no_keys_refusal()) }
     }
 }
 
@@ -95,8 +95,8 @@ impl Host for RemoteCallHost<'_> {
         self.here.check_key(recipient)
     }
 
-    fn recall(&self) -> baton_ops::recall::Setup {
-        self.here.recall()
+    fn memory_index(&self) -> baton_ops::recall::Setup {
+        self.here.memory_index()
     }
 
     fn matrices(&self) -> Option<&baton_ops::recall::MatrixCache> {

@@ -1,4 +1,4 @@
-//! The address of a share. It is a secret: whoever has it may read.
+//! The address of a share. It is a secret: anyone who has it may read.
 
 /// What the path of such an address begins with.
 pub(crate) const PREFIX: &str = "/share/";

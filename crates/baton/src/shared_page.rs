@@ -40,7 +40,7 @@ pub(crate) fn with_tools(script: &str) -> String {
 /// The script with the names of the tools.
 static PROGRAM: LazyLock<String> = LazyLock::new(|| with_tools(SCRIPT));
 
-/// What a browser may do with it: run this script and nothing else, load nothing, ask nobody.
+/// What a browser may do with it: run this script and nothing else, load nothing, connect to no server.
 pub(crate) static POLICY: LazyLock<String> = LazyLock::new(|| {
     let hash = |part: &str| STANDARD.encode(Sha256::digest(part));
     format!(

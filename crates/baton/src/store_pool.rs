@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 
 use baton_model::session::Limits;
 use baton_ops::input::InputView;
-use baton_ops::op::{Access, Caller, Cx, Entry, Env, Host, Operation};
+use baton_ops::op::{Access, Caller, Cx, Env, Host, Operation, OperationEntry};
 use baton_ops::{all, idempotency};
 use baton_store::{Failure, Fault, FaultKind, Store, Target};
 use serde_json::Value;
@@ -58,7 +58,7 @@ impl Threads {
 }
 
 struct QueuedCall {
-    entry: &'static Entry,
+    entry: &'static OperationEntry,
     input: Value,
     caller: Caller,
     /// The key under which this request is answered only once.
@@ -121,7 +121,7 @@ impl Pool {
             _ => Some(spawn_readers(target, &shared, threads.readers)?),
         };
         let readers = readers.ok_or_else(|| Fault::other("no store thread was started".to_owned()))?;
-        let outside = shared.machine.index_services().map_err(|ended| Fault::other(format!("{ended:?}")))?;
+        let outside = shared.machine.index_services().map_err(|error| Fault::other(format!("{error:?}")))?;
         Ok(Self {
             writers,
             readers,
@@ -157,7 +157,7 @@ impl Pool {
     }
 
     /// Runs an operation on a thread of the store, and reads its answer.
-    pub(crate) async fn ask<O: Operation>(
+    pub(crate) async fn run_typed<O: Operation>(
         &self,
         input: &O::Input,
         caller: Caller,

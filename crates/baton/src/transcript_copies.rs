@@ -9,7 +9,7 @@ use baton_model::changes::MAX_BYTES;
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::time::Timestamp;
-use baton_model::transcript_copy::{CopyManifest, too_large};
+use baton_model::transcript_copy::{CopyManifest, too_large_refusal};
 use baton_ops::key::{List, ListInput};
 use baton_ops::transcript::{
     Copies, CopiesInput, CopyPart, CopyPartInput, CopyRow, CopyUpload, CopyUploadInput, MAX_FILE_BYTES,
@@ -47,7 +47,7 @@ pub(crate) fn pack(app: &mut App, project_id: &str, copy: &TranscriptCopy) -> Re
     };
     let text = serde_json::to_vec(copy).map_err(|error| malformed(error.to_string()))?;
     if text.len() as u64 > MAX_FILE_BYTES {
-        return Err(too_large(text.len() as u64).into());
+        return Err(too_large_refusal(text.len() as u64).into());
     }
     let mut content = zstd::bulk::compress(&text, LEVEL).map_err(|error| malformed(error.to_string()))?;
     if !recipients.is_empty() {
@@ -115,14 +115,14 @@ pub(crate) fn fetch(app: &mut App, id: &str, agent: Option<&str>) -> Result<Opti
     let text = plain_text(app, &listed.project_id, &row, content)?;
     let mut copy = TranscriptCopy::parse(&text, Path::new(id))?;
     if (&copy.header.id, &copy.header.tool_id) != (&row.manifest.transcript_id, &row.manifest.agent) {
-        return Err(damaged(&row, "it is of another session than its manifest").into());
+        return Err(damaged_refusal(&row, "it is of another session than its manifest").into());
     }
     // The ledger has checked whose these are.
     copy.sessions.clone_from(&row.manifest.sessions);
     copy.is_encrypted = row.manifest.readers.is_some();
     let folder = app.config.data_dir.join("transcripts");
     let path = folder.join(format!("{}-{}.json", row.manifest.content_hash, std::process::id()));
-    let text = serde_json::to_vec(&copy).map_err(|error| damaged(&row, &error.to_string()))?;
+    let text = serde_json::to_vec(&copy).map_err(|error| damaged_refusal(&row, &error.to_string()))?;
     private_file::create_folder(&folder).and_then(|()| private_file::write(&path, &text)).map_err(
         |error| {
             let what = format!("{} cannot be written: {error}", visible(&path.display().to_string()));
@@ -139,7 +139,7 @@ pub(crate) fn is_elsewhere(code: &str) -> bool {
 
 fn content(app: &mut App, project_id: &str, row: &CopyRow) -> Result<Vec<u8>, AppError> {
     if row.manifest.bytes > MAX_BYTES {
-        return Err(damaged(row, "it is too large").into());
+        return Err(damaged_refusal(row, "it is too large").into());
     }
     let mut bytes = Vec::new();
     for part in 0..row.manifest.parts() {
@@ -149,10 +149,16 @@ fn content(app: &mut App, project_id: &str, row: &CopyRow) -> Result<Vec<u8>, Ap
             agent: Some(row.manifest.agent.clone()),
             part,
         })?;
-        bytes.extend(STANDARD.decode(answer.content).map_err(|_| damaged(row, "a part is not base64"))?);
+        bytes.extend(
+            STANDARD.decode(answer.content).map_err(|_| damaged_refusal(row, "a part is not base64"))?,
+        );
     }
     if content_hash(&bytes) != row.manifest.content_hash {
-        return Err(damaged(row, "the content is not that of its hash, or was pushed anew meanwhile").into());
+        return Err(damaged_refusal(
+            row,
+            "the content is not that of its hash, or was pushed anew meanwhile",
+        )
+        .into());
     }
     Ok(bytes)
 }
@@ -162,16 +168,16 @@ fn plain_text(app: &App, project_id: &str, row: &CopyRow, content: Vec<u8>) -> R
         None => content,
         Some(readers) => {
             let files = Keys::new(app.config.config_dir.join("keys")).files(project_id)?;
-            keys::decrypt_bytes(&content, &files, MAX_BYTES)?.ok_or_else(|| locked(row, readers))?
+            keys::decrypt_bytes(&content, &files, MAX_BYTES)?.ok_or_else(|| locked_refusal(row, readers))?
         }
     };
     let most = usize::try_from(MAX_FILE_BYTES).unwrap_or(usize::MAX);
-    let text =
-        zstd::bulk::decompress(&content, most).map_err(|_| damaged(row, "it cannot be decompressed"))?;
-    String::from_utf8(text).map_err(|_| damaged(row, "it is no text"))
+    let text = zstd::bulk::decompress(&content, most)
+        .map_err(|_| damaged_refusal(row, "it cannot be decompressed"))?;
+    String::from_utf8(text).map_err(|_| damaged_refusal(row, "it is no text"))
 }
 
-fn locked(row: &CopyRow, readers: &[String]) -> Refusal {
+fn locked_refusal(row: &CopyRow, readers: &[String]) -> Refusal {
     let names: Vec<String> = readers.iter().map(|name| visible(name)).collect();
     let what = format!("the session is encrypted for {}, and no key of yours opens it", names.join(", "));
     let hint = format!(
@@ -181,7 +187,7 @@ fn locked(row: &CopyRow, readers: &[String]) -> Refusal {
     Refusal::new(Kind::Refused, "transcript_locked", what, hint)
 }
 
-fn damaged(row: &CopyRow, why: &str) -> Refusal {
+fn damaged_refusal(row: &CopyRow, why: &str) -> Refusal {
     let what = format!("the session that {} pushed cannot be read: {why}", visible(&row.identity));
     Refusal::new(Kind::Refused, "transcript_copy_invalid", what, "repeat, or have it pushed anew")
 }

@@ -72,8 +72,8 @@ impl TransferDriver {
             let resumed = Store::open(&config.store, clock::now())
                 .map_err(AppError::from)
                 .and_then(|mut store| app::resume(&mut store, &config, &machine));
-            if let Err(ended) = resumed {
-                tracing::debug!(?ended, "hand-offs could not be driven on");
+            if let Err(error) = resumed {
+                tracing::debug!(?error, "hand-offs could not be driven on");
             }
             *last = Some(Instant::now());
         });

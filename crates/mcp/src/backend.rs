@@ -47,7 +47,7 @@ pub(crate) async fn run<O: Operation>(backend: &dyn Backend, input: &O::Input, c
 }
 
 /// Runs an operation of which this face reads the answer itself.
-pub(crate) async fn ask<O: Operation>(
+pub(crate) async fn run_typed<O: Operation>(
     backend: &dyn Backend,
     input: &O::Input,
     caller: Caller,

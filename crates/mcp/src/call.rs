@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use baton_model::refusal::ErrorObject;
-use baton_model::suggest::near;
+use baton_model::suggest::suggestions;
 use baton_ops::answer::AnswerView;
 use baton_ops::card::WaitingKind;
 use baton_ops::handoff::{HandoffOrBaton, Show, ShowInput, ShowOutput};
@@ -165,7 +165,7 @@ impl Server {
         if InputView(&call.input).names_identity() {
             return Ok(caller);
         }
-        match self.link.bound(project(&call.input)) {
+        match self.connection.bound(project(&call.input)) {
             BoundIdentity::Nobody => Ok(caller),
             BoundIdentity::One(name) => Ok(Caller { identity: Some(name), ..caller }),
             BoundIdentity::Several(_) if call.action.reads() => Ok(caller),
@@ -203,7 +203,7 @@ impl Server {
         if replies.was_asked("identity") {
             self.stop_asking();
         }
-        if self.link.silent.lock().is_ok_and(|silent| *silent) {
+        if self.connection.silent.lock().is_ok_and(|silent| *silent) {
             return Ok(None);
         }
         let question = Question {
@@ -221,7 +221,7 @@ impl Server {
     }
 
     fn stop_asking(&self) {
-        if let Ok(mut silent) = self.link.silent.lock() {
+        if let Ok(mut silent) = self.connection.silent.lock() {
             *silent = true;
         }
     }
@@ -232,15 +232,15 @@ impl Server {
         let (Some(project_id), Some(identity)) = (view.project_id(), view.identity()) else { return };
         let effect = call.action.session_effect();
         if effect == SessionEffect::Opens && !view.is_dry_run() {
-            self.link.session_started(project(&call.input), project_id, identity);
+            self.connection.session_started(project(&call.input), project_id, identity);
         } else if effect == SessionEffect::Ends {
-            self.link.session_ended(project(&call.input), project_id, identity);
+            self.connection.session_ended(project(&call.input), project_id, identity);
         }
     }
 
     /// Adds the project, the identity and the store of the call to a refusal, where they are known.
     fn add_location(&self, call: &Call, refusal: &mut ErrorObject) {
-        let bound = match self.link.bound(project(&call.input)) {
+        let bound = match self.connection.bound(project(&call.input)) {
             BoundIdentity::One(name) => Some(name),
             _ => None,
         };
@@ -259,7 +259,7 @@ impl Server {
     /// The answer within its limit; what does not fit is kept to be read on.
     fn truncated(&self, answer: Value, detail: Detail, owner: &AnswerOwner) -> Value {
         let token = self.shared.token();
-        match crate::truncate::fit(&answer, detail.limit(), &token) {
+        match crate::truncate::truncate(&answer, detail.limit(), &token) {
             None => answer,
             Some(fitted) => {
                 self.shared.kept.keep(owner, token, answer);
@@ -357,7 +357,7 @@ fn parse_call(
     let Some((tool, actions)) = offered else {
         let shown = baton_model::id::visible(requested);
         let names = TOOLS.iter().filter(|tool| is_offered(tool)).map(|tool| tool.name);
-        let near = near(requested, names);
+        let near = suggestions(requested, names);
         let hint =
             if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
         return Err(ErrorData::invalid_params(format!("there is no tool `{shown}`{hint}"), None));

@@ -8,7 +8,7 @@ use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, ErrorDa
 use rmcp::service::RequestContext;
 
 use crate::prompts;
-use crate::resources::ask;
+use crate::resources::run_typed;
 use crate::server::Server;
 
 /// Values that begin with what was typed, at most a hundred.
@@ -48,22 +48,22 @@ async fn values(
     let project = project.map(str::to_owned);
     let read = match name {
         "project" | "to_project_id" => {
-            let listed = ask::<project::List>(server, &project::ListInput::default(), context).await;
+            let listed = run_typed::<project::List>(server, &project::ListInput::default(), context).await;
             listed.map(|listed| listed.items.into_iter().map(|row| row.project.project_id).collect())
         }
         "handoff" => {
             let input = handoff::ListInput { project, ..handoff::ListInput::default() };
-            let listed = ask::<handoff::List>(server, &input, context).await;
+            let listed = run_typed::<handoff::List>(server, &input, context).await;
             listed.map(|listed| listed.items.into_iter().map(|row| row.handoff.handoff_id).collect())
         }
         "task" => {
             let input = task::ListInput { project, ..task::ListInput::default() };
-            let listed = ask::<task::List>(server, &input, context).await;
+            let listed = run_typed::<task::List>(server, &input, context).await;
             listed.map(|listed| listed.items.into_iter().map(|row| row.task.id).collect())
         }
         "handoff_id" | "session" | "from_session" | "identity" | "to" => {
             let input = StatusInput { project, ..StatusInput::default() };
-            ask::<Status>(server, &input, context).await.map(|shown| of_card(name, shown.card))
+            run_typed::<Status>(server, &input, context).await.map(|shown| of_card(name, shown.card))
         }
         _ => return Vec::new(),
     };

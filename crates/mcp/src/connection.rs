@@ -147,31 +147,34 @@ mod tests {
 
     #[test]
     fn an_identity_is_remembered_where_it_began() {
-        let link = ConnectionState::default();
-        assert_eq!(link.bound(None), BoundIdentity::Nobody);
-        link.session_started(None, "shop", "Donna");
-        assert_eq!(link.bound(None), BoundIdentity::One("Donna".into()));
-        assert_eq!(link.bound(Some("shop")), BoundIdentity::One("Donna".into()));
-        assert_eq!(link.bound(Some("other")), BoundIdentity::Nobody);
+        let connection = ConnectionState::default();
+        assert_eq!(connection.bound(None), BoundIdentity::Nobody);
+        connection.session_started(None, "shop", "Donna");
+        assert_eq!(connection.bound(None), BoundIdentity::One("Donna".into()));
+        assert_eq!(connection.bound(Some("shop")), BoundIdentity::One("Donna".into()));
+        assert_eq!(connection.bound(Some("other")), BoundIdentity::Nobody);
     }
 
     #[test]
     fn two_identities_on_one_connection_are_not_guessed_between() {
-        let link = ConnectionState::default();
-        link.session_started(None, "shop", "Donna");
-        link.session_started(Some("shop"), "shop", "Lola");
-        assert_eq!(link.bound(None), BoundIdentity::One("Donna".into()));
-        assert_eq!(link.bound(Some("shop")), BoundIdentity::Several(vec!["Donna".into(), "Lola".into()]));
+        let connection = ConnectionState::default();
+        connection.session_started(None, "shop", "Donna");
+        connection.session_started(Some("shop"), "shop", "Lola");
+        assert_eq!(connection.bound(None), BoundIdentity::One("Donna".into()));
+        assert_eq!(
+            connection.bound(Some("shop")),
+            BoundIdentity::Several(vec!["Donna".into(), "Lola".into()])
+        );
     }
 
     #[test]
     fn who_has_ended_gives_way_and_still_owns_a_late_call() {
-        let link = ConnectionState::default();
-        link.session_started(None, "shop", "Donna");
-        link.session_ended(None, "shop", "Donna");
-        assert_eq!(link.bound(None), BoundIdentity::One("Donna".into()));
-        link.session_started(None, "shop", "Lola");
-        assert_eq!(link.bound(None), BoundIdentity::One("Lola".into()));
+        let connection = ConnectionState::default();
+        connection.session_started(None, "shop", "Donna");
+        connection.session_ended(None, "shop", "Donna");
+        assert_eq!(connection.bound(None), BoundIdentity::One("Donna".into()));
+        connection.session_started(None, "shop", "Lola");
+        assert_eq!(connection.bound(None), BoundIdentity::One("Lola".into()));
     }
 
     #[test]
@@ -186,12 +189,12 @@ mod tests {
             }
             let marked = |shown: &Value| DeliveryReceipt::of(&answer, shown).map(|mark| mark.message_ids);
             assert_eq!(marked(&answer), Some(vec!["short".into(), "long".into()]));
-            let shown = crate::truncate::fit(&answer, 3_000, "t").expect("too long");
+            let shown = crate::truncate::truncate(&answer, 3_000, "t").expect("too long");
             assert_eq!(marked(&shown), Some(vec!["short".into()]), "{field}");
         }
         let read =
             serde_json::json!({ "project_id": "p", "message_id": "m", "body": long, "deliver": ["m"] });
-        let shown = crate::truncate::fit(&read, 3_000, "t").expect("too long");
+        let shown = crate::truncate::truncate(&read, 3_000, "t").expect("too long");
         assert!(
             DeliveryReceipt::of(&read, &shown).is_some(),
             "what was asked for by its id can be read on and read again"

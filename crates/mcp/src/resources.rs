@@ -4,7 +4,7 @@ use baton_model::refusal::ErrorObject;
 use baton_ops::answer::AnswerView;
 use baton_ops::message::PendingInput;
 use baton_ops::op::Operation;
-use baton_ops::session::{HandoffInput, StatusInput};
+use baton_ops::session::{SessionDocumentInput, StatusInput};
 use baton_ops::{handoff, message, project, session, task};
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -85,7 +85,11 @@ pub(crate) const KINDS: &[Kind] = &[
         operation: session::SessionDocument::NAME,
         input: |project, session| {
             let project = Some(project);
-            input::<session::SessionDocument>(&HandoffInput { session, project, ..HandoffInput::default() })
+            input::<session::SessionDocument>(&SessionDocumentInput {
+                session,
+                project,
+                ..SessionDocumentInput::default()
+            })
         },
         in_project: true,
     },
@@ -155,7 +159,7 @@ pub(crate) async fn list(
     cursor: Option<String>,
     context: &RequestContext<RoleServer>,
 ) -> Result<ListResourcesResult, ErrorData> {
-    let listed = ask::<project::List>(server, &project::ListInput::default(), context)
+    let listed = run_typed::<project::List>(server, &project::ListInput::default(), context)
         .await
         .map_err(|refusal| failed(&refusal))?;
     let after = cursor.unwrap_or_default();
@@ -217,13 +221,13 @@ pub(crate) async fn content(
 }
 
 /// Runs an operation for the caller of a request.
-pub(crate) async fn ask<O: Operation>(
+pub(crate) async fn run_typed<O: Operation>(
     server: &Server,
     input: &O::Input,
     context: &RequestContext<RoleServer>,
 ) -> Result<O::Output, ErrorObject> {
     let backend = server.shared.backend.as_ref();
-    backend::ask::<O>(backend, input, backend.caller(context.extensions.get())?).await
+    backend::run_typed::<O>(backend, input, backend.caller(context.extensions.get())?).await
 }
 
 fn unknown(uri: &str, why: &str) -> ErrorData {

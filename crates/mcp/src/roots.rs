@@ -10,7 +10,7 @@ use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use serde_json::json;
 
-use crate::backend::ask;
+use crate::backend::run_typed;
 use crate::elicitation::is_modern;
 use crate::server::Server;
 
@@ -25,7 +25,7 @@ pub(crate) async fn resolve(
     let mut found: Vec<(String, Caller)> = Vec::new();
     for root in roots(server, context).await? {
         let there = backend.with_folder(caller, &root);
-        if let Ok(shown) = ask::<Show>(backend, &ShowInput::default(), there.clone()).await {
+        if let Ok(shown) = run_typed::<Show>(backend, &ShowInput::default(), there.clone()).await {
             found.push((shown.project.project_id, there));
         }
     }
@@ -40,7 +40,7 @@ pub(crate) async fn resolve(
 }
 
 async fn roots(server: &Server, context: &RequestContext<RoleServer>) -> Option<Vec<String>> {
-    if let Some(known) = server.link.roots.lock().ok().and_then(|roots| roots.clone()) {
+    if let Some(known) = server.connection.roots.lock().ok().and_then(|roots| roots.clone()) {
         return Some(known);
     }
     if is_modern(context) || !offered(context) {
@@ -48,7 +48,7 @@ async fn roots(server: &Server, context: &RequestContext<RoleServer>) -> Option<
     }
     let listed = context.peer.list_roots().await.ok()?;
     let roots: Vec<String> = listed.roots.iter().filter_map(|root| path(&root.uri)).collect();
-    if let Ok(mut known) = server.link.roots.lock() {
+    if let Ok(mut known) = server.connection.roots.lock() {
         *known = Some(roots.clone());
     }
     Some(roots)

@@ -56,21 +56,21 @@ impl Shared {
 #[derive(Clone)]
 pub struct Server {
     pub(crate) shared: Arc<Shared>,
-    pub(crate) link: Arc<ConnectionState>,
+    pub(crate) connection: Arc<ConnectionState>,
     watches: Arc<Watches>,
 }
 
 impl Server {
     /// A handler with a memory of its own.
     pub fn new(shared: Arc<Shared>) -> Self {
-        Self { shared, link: Arc::default(), watches: Arc::default() }
+        Self { shared, connection: Arc::default(), watches: Arc::default() }
     }
 
     /// Where the answer to this request is waited for: its own HTTP response, else the pipe.
     pub(crate) fn receipts(&self, context: &RequestContext<RoleServer>) -> Arc<Receipts> {
         let parts = context.extensions.get::<http::request::Parts>();
         let of_request = parts.and_then(|parts| parts.extensions.get::<Arc<Receipts>>());
-        of_request.map_or_else(|| Arc::clone(&self.link.receipts), Arc::clone)
+        of_request.map_or_else(|| Arc::clone(&self.connection.receipts), Arc::clone)
     }
 }
 
@@ -205,7 +205,7 @@ impl ServerHandler for Server {
     }
 
     async fn on_roots_list_changed(&self, _: NotificationContext<RoleServer>) {
-        if let Ok(mut roots) = self.link.roots.lock() {
+        if let Ok(mut roots) = self.connection.roots.lock() {
             *roots = None;
         }
     }

@@ -17,7 +17,7 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt, BufRea
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::{Mutex as AsyncMutex, Notify};
 
-use crate::backend::ask;
+use crate::backend::run_typed;
 use crate::connection::DeliveryReceipt;
 use crate::incoming::{Incoming, to_json};
 use crate::server::{Server, Shared};
@@ -107,10 +107,10 @@ impl Server {
         if !backend.has_store() {
             return;
         }
-        for project in std::iter::once(None).chain(self.link.projects().into_iter().map(Some)) {
+        for project in std::iter::once(None).chain(self.connection.projects().into_iter().map(Some)) {
             let input = HeartbeatInput { here: true, project, ..HeartbeatInput::default() };
             // No session here, or none any more: there is nothing to keep alive.
-            if let Err(refusal) = ask::<Heartbeat>(backend.as_ref(), &input, caller.clone()).await {
+            if let Err(refusal) = run_typed::<Heartbeat>(backend.as_ref(), &input, caller.clone()).await {
                 tracing::debug!(code = refusal.code, why = refusal.message, "no heartbeat");
             }
         }
@@ -128,7 +128,7 @@ async fn mark_delivered(server: &Server, mark: DeliveryReceipt) {
     let backend = &server.shared.backend;
     let Ok(caller) = backend.caller(None) else { return };
     let input = DeliveredInput { project: Some(mark.project_id), message_ids: mark.message_ids };
-    if let Err(refusal) = ask::<Delivered>(backend.as_ref(), &input, caller).await {
+    if let Err(refusal) = run_typed::<Delivered>(backend.as_ref(), &input, caller).await {
         tracing::warn!(code = refusal.code, why = refusal.message, "signals will be delivered once more");
     }
 }
@@ -212,7 +212,7 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Transport<RoleServer> for Connectio
             let done = sent.await.unwrap_or_else(|error| Err(io::Error::other(error)));
             if let Some(id) = answered {
                 if done.is_ok() {
-                    server.mark(server.link.receipts.answer_written(Some(&id))).await;
+                    server.mark(server.connection.receipts.answer_written(Some(&id))).await;
                 }
                 hand.complete(&id);
             }

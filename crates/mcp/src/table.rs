@@ -1,7 +1,7 @@
 //! The tools: which one offers which operations. A line here is all that it takes to offer one more.
 
 pub use crate::not_offered::NOT_OFFERED;
-use baton_ops::op::{Access, Entry, Operation, SessionEffect};
+use baton_ops::op::{Access, Operation, OperationEntry, SessionEffect};
 use baton_ops::{agent, handoff, ledger, memory, message, project, session, task, transcript};
 
 /// One tool as agents see it.
@@ -372,7 +372,7 @@ impl Tool {
 
 impl Action {
     /// The line of the table of operations; none for the face's own action.
-    pub fn entry(&self) -> Option<&'static Entry> {
+    pub fn entry(&self) -> Option<&'static OperationEntry> {
         baton_ops::all::find(self.operation).ok()
     }
 

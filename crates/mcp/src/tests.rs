@@ -9,7 +9,7 @@ use crate::answer::{framed, refused, result};
 use crate::schema::{Detail, PageInput};
 use crate::table::TOOLS;
 use crate::tools::{ToolSet, list};
-use crate::truncate::{AnswerCache, AnswerOwner, fit, size};
+use crate::truncate::{AnswerCache, AnswerOwner, size, truncate};
 
 fn as_json(offer: &ToolSet) -> Vec<Value> {
     list(offer).iter().map(|tool| serde_json::to_value(tool).expect("JSON")).collect()
@@ -204,7 +204,7 @@ proptest! {
     fn text_and_structure_carry_the_same_data(answer in answers(), at in any::<prop::sample::Index>()) {
         let entry = at.get(baton_ops::all::ALL);
         let answer = framed(entry.name, answer);
-        let shown = fit(&answer, Detail::Normal.limit(), "t").unwrap_or_else(|| answer.clone());
+        let shown = truncate(&answer, Detail::Normal.limit(), "t").unwrap_or_else(|| answer.clone());
         check_result(&shown, false)?;
         prop_assert!(size(&shown) < Detail::Normal.limit(), "{} characters", size(&shown));
         if shown == answer {

@@ -44,7 +44,7 @@ struct TruncatedPart {
 }
 
 /// The answer within the limit. Where something had to go, `left_out` says what, and how `recall` reads it by this token.
-pub(crate) fn fit(answer: &Value, limit: usize, token: &str) -> Option<Value> {
+pub(crate) fn truncate(answer: &Value, limit: usize, token: &str) -> Option<Value> {
     if size(answer) < limit {
         return None;
     }
@@ -299,14 +299,14 @@ mod tests {
 
     #[test]
     fn a_short_answer_stays_as_it_is() {
-        assert_eq!(fit(&json!({ "next_step": "go", "a": "b" }), 3_000, "t"), None);
+        assert_eq!(truncate(&json!({ "next_step": "go", "a": "b" }), 3_000, "t"), None);
     }
 
     #[test]
     fn a_long_text_is_read_on_to_its_last_character() {
         let body: String = (0..30_000).map(|n| if n % 7 == 0 { '"' } else { 'ä' }).collect();
         let answer = json!({ "next_step": "go", "baton": { "body": body } });
-        let fitted = fit(&answer, 10_000, "t").expect("too long");
+        let fitted = truncate(&answer, 10_000, "t").expect("too long");
         assert!(size(&fitted) < 10_000 && size(&fitted) > 9_000, "{}", size(&fitted));
         let part = &fitted["left_out"]["parts"][0];
         assert_eq!(part["field"], "/baton/body");
@@ -325,7 +325,7 @@ mod tests {
     fn a_long_list_is_read_on_to_its_last_item() {
         let items: Vec<Value> = (0..900).map(|n| json!({ "id": n, "text": "x".repeat(n % 90) })).collect();
         let answer = json!({ "next_step": "go", "items": items });
-        let fitted = fit(&answer, 10_000, "t").expect("too long");
+        let fitted = truncate(&answer, 10_000, "t").expect("too long");
         let shown = fitted["items"].as_array().expect("list").clone();
         let cache = AnswerCache::default();
         cache.keep(&AnswerOwner::Local, "t".into(), answer);
@@ -349,7 +349,7 @@ mod tests {
             .expect("kept");
         assert_eq!(part["read_instead"][1]["field"], "/items/0/text");
         assert_eq!(part["next"], 1);
-        let fitted = fit(&answer, 3_000, "t").expect("too long");
+        let fitted = truncate(&answer, 3_000, "t").expect("too long");
         assert!(size(&fitted) < 3_000, "{fitted}");
     }
 

@@ -10,7 +10,7 @@ use baton_ops::transcript::{List, Unwrapped, UnwrappedQuery};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::backend::{Backend, ask};
+use crate::backend::{Backend, run_typed};
 
 /// How long an answer waits for it: a first look through many transcripts takes longer, and what it read is kept for the next.
 const SCAN_TIMEOUT: Duration = Duration::from_secs(2);
@@ -44,7 +44,7 @@ async fn reminding(backend: &dyn Backend, operation: &str, answer: &Value, calle
             let nothing = |picked: &PickupOutput| picked.baton.is_none() && picked.handoff.is_none();
             let mut picked = PickupOutput::deserialize(answer).ok().filter(nothing)?;
             let input = StatusInput { project: Some(picked.project_id.clone()), ..StatusInput::default() };
-            let card = ask::<Status>(backend, &input, caller.clone()).await.ok()?.card;
+            let card = run_typed::<Status>(backend, &input, caller.clone()).await.ok()?.card;
             let session = (picked.project_id.as_str(), picked.session_id.as_deref());
             picked.rules_reminders.extend(remarks(backend, session, &card, caller).await?);
             serde_json::to_value(picked)
@@ -63,8 +63,8 @@ async fn remarks(
 ) -> Option<Vec<Remark>> {
     let surface = caller.surface.clone();
     let query = UnwrappedQuery { surface: &surface, session_id, conversation: None, now: backend.now() };
-    let listed = ask::<List>(backend, &query.listing(project_id), caller.clone()).await.ok()?;
+    let listed = run_typed::<List>(backend, &query.listing(project_id), caller.clone()).await.ok()?;
     let question = query.question(project_id, &listed.items)?;
-    let unwrapped = ask::<Unwrapped>(backend, &question, caller).await.ok()?;
+    let unwrapped = run_typed::<Unwrapped>(backend, &question, caller).await.ok()?;
     Some(query.remarks(&listed.items, &unwrapped, card))
 }

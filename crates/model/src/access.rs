@@ -81,12 +81,12 @@ impl Bearer {
             named.map_or_else(|| bound.first(), |name| bound.iter().find(|own| is_same(own, name)));
         match (own_name, named) {
             (Some(own), _) => Ok(own.clone()),
-            (None, Some(name)) => Err(self.not_bound(name)),
+            (None, Some(name)) => Err(self.not_bound_refusal(name)),
             (None, None) => Ok(self.actor()),
         }
     }
 
-    fn not_bound(&self, name: &str) -> Refusal {
+    fn not_bound_refusal(&self, name: &str) -> Refusal {
         let bound = self.identities.as_deref().unwrap_or_default();
         Refusal::new(
             Kind::Forbidden,
@@ -247,7 +247,7 @@ pub struct TokenRow {
 }
 
 /// The refusal for a token that opens nothing, whatever the reason: a stranger learns no more.
-pub fn token_invalid() -> Refusal {
+pub fn token_invalid_refusal() -> Refusal {
     Refusal::new(
         Kind::Unauthorized,
         "token_invalid",

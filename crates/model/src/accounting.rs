@@ -1,4 +1,4 @@
-//! Accounting: what a careful colleague would remind of. It warns and records, it never blocks.
+//! Reminders and warnings about unfinished work; they never block.
 //!
 //! Everything here is a pure function of facts that an operation has counted. The kinds of a [`Remark`] are stable.
 
@@ -45,7 +45,7 @@ pub enum RemarkKind {
     MailWaits,
     /// The project was merged, and its work goes on in another one.
     ProjectMerged,
-    /// A baton left as a file, and nobody is known to have picked it up.
+    /// A baton left as a file that no session is known to have picked up.
     ExportedBaton,
     /// Another session at work has the same working copy.
     SharedWorkingCopy,
@@ -167,7 +167,7 @@ impl OverdueAck {
     }
 }
 
-/// What a card reminds of.
+/// Reminders of the status card.
 pub fn reminders(facts: &ReminderFacts) -> Vec<Remark> {
     let mut remarks = Vec::new();
     let mut say = |kind, message| remarks.push(Remark { kind, message });
@@ -271,7 +271,7 @@ fn came_late(delta: &Delta) -> bool {
     ["late_packet", "late_checkpoint", "late_note"].iter().any(|name| field(delta, name).is_some())
 }
 
-/// What a session that wraps is judged by.
+/// Input of the wrap warnings.
 pub struct WrapFacts<'a> {
     /// What it leaves.
     pub packet: &'a ValidatedPacket,

@@ -1,10 +1,10 @@
-//! Which limits of a provider a person was told of: one letter for each, whoever hits it.
+//! Which limits of a provider the user was notified of: one notification for each, whichever agent hits it.
 
 use serde::{Deserialize, Serialize};
 
 use crate::time::Millis;
 
-/// How long a limit is taken to last whose end nobody names.
+/// How long a limit is taken to last whose end the provider does not name.
 pub const UNKNOWN_LIMIT: Millis = 6 * 3_600_000;
 /// By how much two ends of the same limit may differ: a provider that names a span rounds it.
 const SAME_END: Millis = 5 * 60_000;

@@ -8,7 +8,7 @@ use crate::row_action::OfferedAction;
 use crate::shell::shell_word;
 use crate::time::{Millis, Timestamp};
 
-/// After this long a baton or a hand-off that nobody takes is starving, in milliseconds.
+/// After this long a baton or a hand-off that no agent takes is starving, in milliseconds.
 pub const STARVING_AFTER: Millis = 3_600_000;
 /// After this long a hand-off that is still on its way is stuck, in milliseconds.
 pub const STUCK_AFTER: Millis = 120_000;
@@ -267,7 +267,7 @@ impl SuggestedCommand<'_> {
     pub fn command(&self) -> String {
         let SuggestedCommand { project_id, id, .. } = self;
         let brief = short(id);
-        // Nobody acts under the address of a role: whoever has it says its own name.
+        // No agent acts under the address of a role: the one that has the role says its own name.
         match (self.reason, self.to.filter(|to| !to.starts_with(ROLE))) {
             (Reason::SessionSilent, _) => {
                 format!("baton pickup --from-session {brief} --project {project_id}")

@@ -44,7 +44,7 @@ pub struct Baton {
     pub has_changes: bool,
 }
 
-/// The states of a baton as the specification names them.
+/// The states of a baton.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
@@ -79,7 +79,7 @@ pub struct Picker<'a> {
     /// Its own open session, if it has one.
     pub session_id: Option<&'a str>,
     /// Whether the baton was named by its id.
-    pub by_id: bool,
+    pub is_by_id: bool,
     /// Whether a holder or an address has to yield.
     pub force: bool,
     /// Now.
@@ -152,7 +152,7 @@ impl Baton {
         picker: &Picker<'_>,
     ) -> Result<ClaimOutcome, Refusal> {
         match &self.spent_by {
-            Some(_) if self.is_finished() && (picker.by_id || picker.force) => {}
+            Some(_) if self.is_finished() && (picker.is_by_id || picker.force) => {}
             Some(_) if self.is_finished() => return Err(self.finished_refusal()),
             Some(next) => return Err(self.spent_refusal(next)),
             None => {}
@@ -162,23 +162,23 @@ impl Baton {
         {
             return Ok(ClaimOutcome::AlreadyHeld);
         }
-        if !picker.by_id && !picker.force && !self.is_for(picker.identity, picker.roles) {
-            return Err(self.addressed());
+        if !picker.is_by_id && !picker.force && !self.is_for(picker.identity, picker.roles) {
+            return Err(self.addressed_refusal());
         }
         match holder {
             None => Ok(ClaimOutcome::Fresh),
             Some(holder) if !picker.is_at_work(holder) => Ok(ClaimOutcome::Recovered(holder.clone())),
             Some(holder) if picker.force => Ok(ClaimOutcome::Forced(holder.clone())),
-            Some(holder) => Err(self.claimed(holder, picker)),
+            Some(holder) => Err(self.claimed_refusal(holder, picker)),
         }
     }
 
-    /// Whether its wrap said that nothing is left to do: it is offered to nobody, and goes on where somebody names it.
+    /// Whether its wrap said that nothing is left to do: it is offered to no agent, and goes on where a pickup names it.
     pub fn is_finished(&self) -> bool {
         self.spent_by.as_ref() == Some(&self.baton_id)
     }
 
-    /// May it be taken back? Only while nobody holds it; once it is, it is offered to nobody, and goes on where somebody names it.
+    /// May it be taken back? Only while no session holds it; once it is, it is offered to no agent, and goes on where a pickup names it.
     pub fn check_withdrawal(&self, holder: Option<&Session>, now: Millis) -> Result<(), Refusal> {
         if self.is_finished() {
             return Err(self.finished_refusal());
@@ -202,7 +202,7 @@ impl Baton {
     }
 
     /// The refusal for who did not leave it.
-    pub fn not_yours(&self) -> Refusal {
+    pub fn not_yours_refusal(&self) -> Refusal {
         let (id, from) = (&self.baton_id, &self.identity);
         Refusal::new(
             Kind::Conflict,
@@ -256,7 +256,7 @@ impl Baton {
         .with("next_baton_id", next)
     }
 
-    fn addressed(&self) -> Refusal {
+    fn addressed_refusal(&self) -> Refusal {
         let to =
             self.to_identity.clone().or_else(|| self.to_role.as_ref().map(|role| format!("role {role}")));
         Refusal::new(
@@ -268,7 +268,7 @@ impl Baton {
         .with("baton_id", self.baton_id.clone())
     }
 
-    fn claimed(&self, holder: &Session, picker: &Picker<'_>) -> Refusal {
+    fn claimed_refusal(&self, holder: &Session, picker: &Picker<'_>) -> Refusal {
         Refusal::new(
             Kind::Conflict,
             "baton_claimed",
@@ -374,12 +374,12 @@ mod tests {
         }
     }
 
-    fn check(baton: &Baton, holder: Option<&Session>, by_id: bool, force: bool) -> &'static str {
+    fn check(baton: &Baton, holder: Option<&Session>, is_by_id: bool, force: bool) -> &'static str {
         let picker = Picker {
             identity: "Donna",
             roles: &["testing".to_owned()],
             session_id: Some("mine"),
-            by_id,
+            is_by_id,
             force,
             now: NOW,
             limits: Limits::default(),
@@ -485,7 +485,7 @@ mod tests {
             identity: "Donna",
             roles: &[],
             session_id: None,
-            by_id: false,
+            is_by_id: false,
             force,
             now: NOW,
             limits: Limits::default(),

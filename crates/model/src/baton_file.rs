@@ -125,7 +125,7 @@ impl PortableBaton {
         };
         let packet = ValidatedPacket::parse_stored(text.clone())?;
         if packet.value()? != self.packet {
-            return Err(invalid("holds two packets that differ"));
+            return Err(invalid_refusal("holds two packets that differ"));
         }
         Ok(packet)
     }
@@ -134,21 +134,21 @@ impl PortableBaton {
 impl BatonFile {
     /// Reads the text of a file.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
-        let value: Value =
-            lossless_json::read(text.as_bytes()).map_err(|error| invalid(&format!("is damaged: {error}")))?;
+        let value: Value = lossless_json::read(text.as_bytes())
+            .map_err(|error| invalid_refusal(&format!("is damaged: {error}")))?;
         if value["format"] != FORMAT {
-            return Err(invalid("is none that Baton wrote"));
+            return Err(invalid_refusal("is none that Baton wrote"));
         }
         let version = value["version"].as_u64().unwrap_or_default();
         if version == 0 || version > u64::from(VERSION) {
             let what = format!("the file is of version {version}, and this Baton reads up to {VERSION}");
             return Err(Refusal::invalid("baton_file_newer", what, "upgrade Baton on this machine"));
         }
-        let file: Self =
-            serde_json::from_value(value).map_err(|error| invalid(&format!("is damaged: {error}")))?;
+        let file: Self = serde_json::from_value(value)
+            .map_err(|error| invalid_refusal(&format!("is damaged: {error}")))?;
         let parts = file.baton.changes.as_ref().map_or(0, Manifest::parts);
         if usize::try_from(parts) != Ok(file.changes_parts.len()) {
-            return Err(invalid("lacks a part of the changes"));
+            return Err(invalid_refusal("lacks a part of the changes"));
         }
         Ok(file)
     }
@@ -176,7 +176,7 @@ pub fn is_baton_file(bytes: &[u8]) -> bool {
 }
 
 /// The refusal of a file that holds no baton.
-pub fn invalid(what: &str) -> Refusal {
+pub fn invalid_refusal(what: &str) -> Refusal {
     let hint = "ask its sender for the file again: `baton handoff export BATON -o FILE --again`";
     Refusal::invalid("baton_file_invalid", format!("the file {what}"), hint)
 }

@@ -6,7 +6,7 @@ mod fit;
 use serde_json::{Map, Value, json};
 
 use self::allot::allot;
-use self::fit::fit;
+use self::fit::truncate;
 
 /// The fields as far as the budget goes. What did not fit is named under `left_out`.
 pub(crate) fn fill(parts: &[Part<'_>], budget: usize) -> Map<String, Value> {
@@ -96,7 +96,7 @@ impl FittedFields {
             if part.rank == Rank::Head {
                 *size = Some(part.size());
             }
-            values.push(size.and_then(|size| fit(part.value, size)));
+            values.push(size.and_then(|size| truncate(part.value, size)));
         }
         let cost = |values: &[Option<Value>]| {
             let sizes = parts
@@ -110,7 +110,7 @@ impl FittedFields {
             let own = values[at].as_ref().map_or(0, |value| value.to_string().len() + part.overhead);
             let free = (budget.saturating_sub(cost(&values)) + own).saturating_sub(part.overhead);
             if values[at].as_ref() != Some(part.value)
-                && let Some(more) = fit(part.value, free)
+                && let Some(more) = truncate(part.value, free)
             {
                 values[at] = Some(more);
             }

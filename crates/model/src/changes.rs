@@ -68,11 +68,11 @@ impl RemoteContent {
         let name = self.reference.strip_prefix(REFERENCES).unwrap_or_default();
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
         if name.is_empty() || name.len() > 80 || !name.chars().all(is_plain) {
-            return Err(invalid("the reference in the remote is none that a wrap makes"));
+            return Err(invalid_refusal("the reference in the remote is none that a wrap makes"));
         }
         if self.address.is_empty() || self.address.len() > 2_000 || self.address.chars().any(char::is_control)
         {
-            return Err(invalid("the address of the remote is none"));
+            return Err(invalid_refusal("the address of the remote is none"));
         }
         Ok(())
     }
@@ -99,19 +99,22 @@ impl Manifest {
         check_content_hash(&self.content_hash)?;
         let is_hex = |id: &str| id.bytes().all(|byte| byte.is_ascii_hexdigit());
         if self.base.as_ref().is_some_and(|id| !(40..=64).contains(&id.len()) || !is_hex(id)) {
-            return Err(invalid("the base is no id of a commit"));
+            return Err(invalid_refusal("the base is no id of a commit"));
         }
         if self.bytes == 0 || self.bytes > MAX_BYTES {
-            return Err(invalid(&format!("the content has {} bytes, of at most {MAX_BYTES}", self.bytes)));
+            return Err(invalid_refusal(&format!(
+                "the content has {} bytes, of at most {MAX_BYTES}",
+                self.bytes
+            )));
         }
         let names = self.files.iter().chain(self.left_out.iter().map(|left| &left.path));
         if self.files.len() > MAX_FILES || names.map(String::len).sum::<usize>() > MAX_NAMES {
-            return Err(invalid(&format!("more than {MAX_FILES} files, or too long names")));
+            return Err(invalid_refusal(&format!("more than {MAX_FILES} files, or too long names")));
         }
         let is_fingerprint = |text: &String| text.len() <= 32 && text.bytes().all(|b| b.is_ascii_graphic());
         let is_one_each = self.fingerprints.is_empty() || self.fingerprints.len() == self.files.len();
         if !is_one_each || !self.fingerprints.iter().all(is_fingerprint) {
-            return Err(invalid("the fingerprints are not those of its files"));
+            return Err(invalid_refusal("the fingerprints are not those of its files"));
         }
         self.unfinished.iter().try_for_each(UnfinishedOperation::check)?;
         self.remote.as_ref().map_or(Ok(()), RemoteContent::check)
@@ -121,11 +124,11 @@ impl Manifest {
 /// Refuses what is no SHA-256 in hex.
 pub fn check_content_hash(hash: &str) -> Result<(), Refusal> {
     let is_hash = hash.len() == 64 && hash.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-    if is_hash { Ok(()) } else { Err(invalid("the hash of the content is no SHA-256 in hex")) }
+    if is_hash { Ok(()) } else { Err(invalid_refusal("the hash of the content is no SHA-256 in hex")) }
 }
 
 /// The refusal of changes that cannot be kept.
-pub fn invalid(what: &str) -> Refusal {
+pub fn invalid_refusal(what: &str) -> Refusal {
     Refusal::invalid("changes_invalid", what, "capture them anew: `baton wrap --with-changes`")
 }
 

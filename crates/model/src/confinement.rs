@@ -51,7 +51,7 @@ impl Confinement {
 #[derive(Debug, Clone, Copy)]
 pub struct ConversationEnd<'a> {
     /// The project in which the agent stands by now.
-    pub standing: &'a str,
+    pub current_project: &'a str,
     /// Whether that is isolated.
     pub is_isolated: bool,
     /// Whether the agent has a session there.
@@ -65,14 +65,14 @@ pub struct ConversationEnd<'a> {
 impl ConversationEnd<'_> {
     /// The project that keeps the conversation; none where no project may.
     pub fn keeper(&self, confinement: &Confinement) -> Option<String> {
-        let Self { standing, is_isolated, has_session, noted, folder_owner } = *self;
+        let Self { current_project, is_isolated, has_session, noted, folder_owner } = *self;
         match confinement {
             Confinement::Within(only) => Some(only.clone()),
             Confinement::Conflicting(_) => None,
             // Nothing of it was said in the isolated project in which the agent stands.
             Confinement::Open if is_isolated => noted.or(folder_owner).map(str::to_owned),
-            Confinement::Open if has_session => Some(standing.to_owned()),
-            Confinement::Open => Some(noted.unwrap_or(standing).to_owned()),
+            Confinement::Open if has_session => Some(current_project.to_owned()),
+            Confinement::Open => Some(noted.unwrap_or(current_project).to_owned()),
         }
     }
 }
@@ -105,17 +105,17 @@ mod tests {
 
     #[test]
     fn an_end_is_kept_where_the_words_are_and_else_where_the_first_hook_spoke() {
-        let keeper = |isolated: &[&str], standing: (&str, bool), has_session, noted, folder_owner| {
-            let (standing, is_isolated) = standing;
-            let end = ConversationEnd { standing, is_isolated, has_session, noted, folder_owner };
+        let keeper = |isolated: &[&str], current_project: (&str, bool), has_session, noted, folder_owner| {
+            let (current_project, is_isolated) = current_project;
+            let end = ConversationEnd { current_project, is_isolated, has_session, noted, folder_owner };
             end.keeper(&confinement(isolated))
         };
         let (shop, vault) = (("shop", false), ("vault", true));
-        for standing in [shop, vault] {
+        for current_project in [shop, vault] {
             for noted in [None, Some("shop"), Some("vault")] {
-                let of_vault = keeper(&["vault"], standing, true, noted, Some("shop"));
-                assert_eq!(of_vault.as_deref(), Some("vault"), "{standing:?} {noted:?}");
-                assert_eq!(keeper(&["vault", "thesis"], standing, true, noted, Some("shop")), None);
+                let of_vault = keeper(&["vault"], current_project, true, noted, Some("shop"));
+                assert_eq!(of_vault.as_deref(), Some("vault"), "{current_project:?} {noted:?}");
+                assert_eq!(keeper(&["vault", "thesis"], current_project, true, noted, Some("shop")), None);
             }
         }
         // All of it was said in open projects.

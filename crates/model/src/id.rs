@@ -32,7 +32,7 @@ pub fn new_id(now: Millis, random: &[u8; ID_RANDOM]) -> String {
 }
 
 /// A short lower-case base-36 id of `length` characters made from randomness, as trackers show them.
-pub fn short_hash(random: u64, length: usize) -> String {
+pub fn short_random_id(random: u64, length: usize) -> String {
     let mut rest = random;
     let mut text = String::with_capacity(length);
     for _ in 0..length {
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn short_hashes_have_their_length() {
-        assert_eq!(short_hash(u64::MAX, 8).len(), 8);
-        assert_eq!(short_hash(0, 3), "000");
+        assert_eq!(short_random_id(u64::MAX, 8).len(), 8);
+        assert_eq!(short_random_id(0, 3), "000");
     }
 }

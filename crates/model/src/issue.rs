@@ -134,7 +134,7 @@ pub struct Draft {
     pub since: Millis,
     /// Whether an earlier try may have made it.
     pub may_exist: bool,
-    /// The issue that is known to be ours: every other one is a double.
+    /// The issue that is known to be ours: every other one is a duplicate.
     pub known: Option<i64>,
 }
 
@@ -162,7 +162,7 @@ pub enum TrackerResult {
         number: i64,
         /// Its page.
         url: String,
-        /// Younger doubles that were found and closed.
+        /// Younger duplicates that were found and closed.
         duplicates: Vec<i64>,
     },
     /// There is no such issue.
@@ -339,7 +339,7 @@ pub fn retry_decision(status: u16, marks: &ResponseHeaders<'_>, now: Millis) -> 
     }
 }
 
-/// What a person mends after a final answer. Whoever shows it adds the command that tries again.
+/// What a person mends after a final answer. The caller adds the command that tries again.
 pub fn advice(status: u16) -> &'static str {
     match status {
         401 => "the token is not valid: set another one",

@@ -8,8 +8,8 @@
 use crate::session::Limits;
 use crate::time::Millis;
 
-/// By how much the ledger's last heartbeat of a session may be older than its last heartbeat. Half of what is judged by it: of the
-/// time after which others may take the session over, and of the shortest lease that its heartbeats renew.
+/// Maximum lag of the persisted heartbeat behind the cached one: half the shorter of the stale cut-off and the shortest lease that
+/// heartbeats renew.
 pub fn lag(limits: Limits, shortest_lease: Option<Millis>) -> Millis {
     let judged = shortest_lease.map_or(limits.stale_after, |lease| lease.min(limits.stale_after));
     (judged / 2).max(0)

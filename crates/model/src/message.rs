@@ -7,7 +7,7 @@ use crate::handoff_message::{Kind as HandoffKind, Urgency};
 use crate::id::{check_identity, identity_key};
 use crate::refusal::{Kind, Refusal};
 use crate::role::role_key;
-use crate::suggest::near;
+use crate::suggest::suggestions;
 use crate::time::{Millis, Timestamp};
 
 /// The types of a signal.
@@ -331,9 +331,9 @@ pub fn mail_type(word: &str) -> Result<&'static str, Refusal> {
     signal_type(word).map_err(|_| {
         let handoffs = HandoffKind::ALL.map(HandoffKind::as_str);
         let all: Vec<&str> = [LETTER].into_iter().chain(handoffs).chain(SIGNAL_TYPES).collect();
-        let similar = near(word, all.iter().copied());
+        let similar = suggestions(word, all.iter().copied());
         let hint = match similar.first() {
-            Some(near) => format!("did you mean {near}?"),
+            Some(nearest) => format!("did you mean {nearest}?"),
             None => format!("use one of {}", all.join(", ")),
         };
         let what = format!("`{}` is not a type of message", crate::id::visible(word));

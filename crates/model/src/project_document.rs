@@ -65,7 +65,7 @@ pub fn read(text: &str) -> Result<DocumentFields, Refusal> {
                     None => None,
                     Some("true" | "yes" | "on") => Some(true),
                     Some("false" | "no" | "off") => Some(false),
-                    Some(_) => return Err(invalid(&format!("{path} is neither true nor false"))),
+                    Some(_) => return Err(refusal(&format!("{path} is neither true nor false"))),
                 }
             }
             Field::Provider => fields.vcs_provider = value,
@@ -84,7 +84,7 @@ fn scalars(block: &str) -> Result<Vec<(String, Option<String>)>, Refusal> {
         match walk.next()? {
             (Event::StreamEnd, _) => return Ok(walk.found),
             (Event::StreamStart | Event::DocumentStart(_) | Event::DocumentEnd | Event::Nothing, _) => {}
-            (_, span) if documents > 0 => return Err(invalid_at(&span, "there is a second document")),
+            (_, span) if documents > 0 => return Err(refusal_at(&span, "there is a second document")),
             (event, span) => {
                 documents += 1;
                 walk.value(event, &span, "", 0)?;
@@ -107,7 +107,7 @@ impl<'a> BlockScan<'a> {
             Some(Ok(event)) => Ok(event),
             Some(Err(error)) => {
                 let at = error.marker();
-                Err(invalid_in(at.line(), at.col(), error.info()))
+                Err(refusal_in(at.line(), at.col(), error.info()))
             }
             None => Ok((Event::StreamEnd, Span::default())),
         }
@@ -115,7 +115,7 @@ impl<'a> BlockScan<'a> {
 
     fn value(&mut self, event: Event<'a>, span: &Span, path: &str, depth: usize) -> Result<(), Refusal> {
         if depth > DEPTH {
-            return Err(invalid_at(span, "it is nested too deeply"));
+            return Err(refusal_at(span, "it is nested too deeply"));
         }
         match event {
             Event::Scalar(text, style, ..) => {
@@ -132,7 +132,7 @@ impl<'a> BlockScan<'a> {
             },
             Event::MappingStart(..) => self.map(path, depth),
             Event::Alias(_) if is_ours(path) => {
-                Err(invalid_at(span, "aliases (`*name`) are not read here: write it out"))
+                Err(refusal_at(span, "aliases (`*name`) are not read here: write it out"))
             }
             _ => Ok(()),
         }
@@ -151,7 +151,7 @@ impl<'a> BlockScan<'a> {
             };
             let inner = if path.is_empty() { key } else { format!("{path}.{key}") };
             if is_ours(&inner) && !self.seen.insert(inner.clone()) {
-                return Err(invalid_at(&span, &format!("`{inner}` stands there twice")));
+                return Err(refusal_at(&span, &format!("`{inner}` stands there twice")));
             }
             let (event, at) = self.next()?;
             self.value(event, &at, &inner, depth + 1)?;
@@ -190,7 +190,7 @@ pub fn write(text: Option<&str>, project: &Project) -> Result<String, Refusal> {
     }
     match read(&whole) {
         Ok(fields) if fields == said_of(project) => Ok(whole),
-        _ => Err(invalid(
+        _ => Err(refusal(
             "its front matter has a shape in which no line can be changed: write the values there by hand",
         )),
     }
@@ -284,7 +284,7 @@ fn block(text: &str) -> Result<Option<Vec<&str>>, Refusal> {
     }
     let inside: Vec<&str> = lines.by_ref().take_while(|line| line.trim_end() != "---").collect();
     let closed = text.lines().nth(1 + inside.len()).is_some();
-    if closed { Ok(Some(inside)) } else { Err(invalid("the front matter is not closed by a line of ---")) }
+    if closed { Ok(Some(inside)) } else { Err(refusal("the front matter is not closed by a line of ---")) }
 }
 
 fn entries(lines: &[impl AsRef<str>]) -> Result<Vec<Entry>, Refusal> {
@@ -296,7 +296,7 @@ fn entries(lines: &[impl AsRef<str>]) -> Result<Vec<Entry>, Refusal> {
             continue;
         }
         if text.starts_with('\t') {
-            return Err(invalid(&format!("line {} of the front matter is indented by a tab", line + 2)));
+            return Err(refusal(&format!("line {} of the front matter is indented by a tab", line + 2)));
         }
         let Some((key, value)) = content.split_once(':') else { continue };
         let indent = text.len() - text.trim_start().len();
@@ -376,17 +376,17 @@ fn put(lines: &mut Vec<String>, key: &str, value: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn invalid_at(span: &Span, what: &str) -> Refusal {
-    invalid_in(span.start.line(), span.start.col(), what)
+fn refusal_at(span: &Span, what: &str) -> Refusal {
+    refusal_in(span.start.line(), span.start.col(), what)
 }
 
 /// A fault at a place of the block, with line and column of the file: the first line of it is the `---`.
-fn invalid_in(line: usize, column: usize, what: &str) -> Refusal {
+fn refusal_in(line: usize, column: usize, what: &str) -> Refusal {
     let (line, column) = (line + 1, column + 1);
-    invalid(&format!("line {line}, column {column}: {what}")).with("line", line).with("column", column)
+    refusal(&format!("line {line}, column {column}: {what}")).with("line", line).with("column", column)
 }
 
-fn invalid(what: &str) -> Refusal {
+fn refusal(what: &str) -> Refusal {
     Refusal::invalid(
         "project_document_invalid",
         format!("docs/PROJECT.md: {what}"),

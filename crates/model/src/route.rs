@@ -305,7 +305,7 @@ pub fn record_sent(task: &mut Task, kind: Kind, message_id: &str) {
 }
 
 /// Whether its agent was given it and has not taken it up yet.
-pub fn is_waiting(task: &Task) -> bool {
+pub fn awaits_start(task: &Task) -> bool {
     last_sent(task).is_some() && remembered(task, "begun") != Some(&Value::Bool(true))
 }
 

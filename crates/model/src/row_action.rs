@@ -57,7 +57,7 @@ impl From<RowAction> for OfferedAction {
     }
 }
 
-/// Who looks: the key of an identity, or nobody in particular.
+/// The viewer: the key of an identity, or empty for an anonymous one.
 #[derive(Debug, Clone, Copy)]
 pub struct Viewer<'a>(pub &'a str);
 
@@ -163,7 +163,7 @@ impl OfferedAction {
         let RowSubject { project_id, id, to } = *subject;
         let brief = short(id);
         let within = format!("--project {project_id}");
-        // Nobody acts under the address of a role: whoever has it says its own name.
+        // No agent acts under the address of a role: the one that has the role says its own name.
         let receiver = to.filter(|to| !to.starts_with(ROLE)).map(|to| format!(" {}", shell_word(to)));
         let receiver = receiver.unwrap_or_default();
         let command = match self.action {

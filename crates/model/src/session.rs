@@ -285,7 +285,7 @@ pub struct View {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Admission {
     /// The caller's own session is still open: nothing new is registered.
-    Same(Box<Session>),
+    Existing(Box<Session>),
     /// A new session is registered, and these are released first.
     New(Vec<(Session, ReleaseReason)>),
 }
@@ -324,7 +324,7 @@ pub fn admit(
             && session.location.machine == who.location.machine;
         let known = !who.location.process.is_empty() && !session.location.process.is_empty();
         let reason = if same_machine && known && session.location.process == who.location.process {
-            return Ok(Admission::Same(Box::new(session.clone())));
+            return Ok(Admission::Existing(Box::new(session.clone())));
         } else if same_machine && known && is_gone(session) {
             ReleaseReason::Reconnect
         } else if !session.is_fresh(who.now, who.limits) {
@@ -332,14 +332,14 @@ pub fn admit(
         } else if let Some(reason) = who.force {
             reason
         } else {
-            return Err(identity_conflict(session, who));
+            return Err(identity_conflict_refusal(session, who));
         };
         replaced.push((session.clone(), reason));
     }
     Ok(Admission::New(replaced))
 }
 
-fn identity_conflict(holder: &Session, who: &AdmissionRequest<'_>) -> Refusal {
+fn identity_conflict_refusal(holder: &Session, who: &AdmissionRequest<'_>) -> Refusal {
     Refusal::new(
         Kind::Conflict,
         "identity_conflict",
@@ -361,7 +361,7 @@ pub enum LeftBaton {
 }
 
 /// The answer to any verb of a session that was released.
-pub fn session_released(session: &Session, left: Option<LeftBaton>, now: Millis) -> Refusal {
+pub fn session_released_refusal(session: &Session, left: Option<LeftBaton>, now: Millis) -> Refusal {
     let Some(release) = &session.release else {
         return Refusal::new(
             Kind::Conflict,

@@ -33,7 +33,7 @@ fn check(open: &[Session], identity: &str, machine: &str, process: &str, force: 
         force: force.then_some(ReleaseReason::Operator),
     };
     match admit(open, &who, |_| gone, |_| true) {
-        Ok(Admission::Same(session)) => format!("same {}", session.session_id),
+        Ok(Admission::Existing(session)) => format!("same {}", session.session_id),
         Ok(Admission::New(released)) => {
             released.iter().fold("new".to_owned(), |text, (_, reason)| format!("{text} {}", reason.as_str()))
         }
@@ -108,9 +108,9 @@ fn others_and_released_sessions_do_not_count() {
         "new"
     );
     assert!(!released.is_fresh(NOW, Limits::default()));
-    let refusal = session_released(&released, None, NOW);
+    let refusal = session_released_refusal(&released, None, NOW);
     assert_eq!((refusal.code, refusal.details["reason"].as_str()), ("session_released", Some("wrapped")));
-    let hint = |left| session_released(&released, Some(left), NOW).hint;
+    let hint = |left| session_released_refusal(&released, Some(left), NOW).hint;
     assert!(hint(LeftBaton::Waiting).contains("`baton pickup` continues"));
     for left in [LeftBaton::Continued, LeftBaton::Finished] {
         assert!(!hint(left).contains("waits as a baton"), "{left:?}");

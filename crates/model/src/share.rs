@@ -105,7 +105,7 @@ impl Share {
 }
 
 /// The refusal of an address that does not answer. It does not say whether it ever did.
-pub fn share_invalid() -> Refusal {
+pub fn share_invalid_refusal() -> Refusal {
     Refusal::new(
         Kind::NotFound,
         "share_invalid",

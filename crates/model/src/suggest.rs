@@ -1,7 +1,7 @@
 //! Suggestions for a mistyped name.
 
 /// The known names that are nearest to this one, nearest first, at most three. Letters of another case count as the same.
-pub fn near<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+pub fn suggestions<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let wanted = name.to_lowercase();
     let limit = (wanted.chars().count() / 3).max(1);
     let mut found: Vec<(usize, &str)> = known
@@ -45,18 +45,18 @@ mod tests {
     #[test]
     fn a_slip_of_the_finger_is_near() {
         let known = ["Donna", "Lola", "BlueLake"];
-        assert_eq!(near("Dona", known), ["Donna"]);
-        assert_eq!(near("donna", known), ["Donna"]);
-        assert_eq!(near("Lloa", known), ["Lola"]);
-        assert_eq!(near("blue", known), ["BlueLake"]);
-        assert_eq!(near("Rex", known), [""; 0]);
-        assert_eq!(near("agent_context", ["context", "id", "reason"]), ["context"]);
+        assert_eq!(suggestions("Dona", known), ["Donna"]);
+        assert_eq!(suggestions("donna", known), ["Donna"]);
+        assert_eq!(suggestions("Lloa", known), ["Lola"]);
+        assert_eq!(suggestions("blue", known), ["BlueLake"]);
+        assert_eq!(suggestions("Rex", known), [""; 0]);
+        assert_eq!(suggestions("agent_context", ["context", "id", "reason"]), ["context"]);
     }
 
     #[test]
     fn the_nearest_comes_first_and_there_are_at_most_three() {
-        assert_eq!(near("taske", ["tasks", "task", "taskers", "tasked", "taske1"]).len(), 3);
-        assert_eq!(near("pickups", ["pickup_", "pickup"])[0], "pickup");
+        assert_eq!(suggestions("taske", ["tasks", "task", "taskers", "tasked", "taske1"]).len(), 3);
+        assert_eq!(suggestions("pickups", ["pickup_", "pickup"])[0], "pickup");
         assert_eq!(distance("", "abc"), 3);
         assert_eq!(distance("abc", "acb"), 1);
     }

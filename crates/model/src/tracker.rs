@@ -93,7 +93,7 @@ fn registered(query: &TrackerQuery<'_>) -> Result<ResolvedTracker, Refusal> {
     let target = query.target;
     let provider = target.and_then(|p| p.issues_provider.as_deref());
     match provider {
-        Some("none") => return Err(unresolved(query, "takes no issues (issues provider `none`)")),
+        Some("none") => return Err(unresolved_refusal(query, "takes no issues (issues provider `none`)")),
         Some("local") => return Ok(plain(Tracker::Local)),
         _ => {}
     }
@@ -101,11 +101,11 @@ fn registered(query: &TrackerQuery<'_>) -> Result<ResolvedTracker, Refusal> {
         return github(repo, query.access, Vec::new());
     }
     if let Some(repo) = target.and_then(|p| p.suggested_repo.as_deref()) {
-        return Err(untrusted(query, repo));
+        return Err(untrusted_refusal(query, repo));
     }
     let vcs = target.and_then(|p| p.vcs_provider.as_deref());
     if vcs == Some("pantheon") {
-        return Err(unresolved(
+        return Err(unresolved_refusal(
             query,
             "lives on Pantheon, which has no issues, and names no issues repository",
         ));
@@ -125,7 +125,7 @@ fn registered(query: &TrackerQuery<'_>) -> Result<ResolvedTracker, Refusal> {
         return github(repo, query.access, vec![Warning { kind: WarningKind::TrackerGuessed, message }]);
     }
     if provider == Some("github") {
-        return Err(unresolved(query, "wants GitHub issues, but names no repository"));
+        return Err(unresolved_refusal(query, "wants GitHub issues, but names no repository"));
     }
     let mut found = plain(Tracker::Local);
     if query.access {
@@ -155,7 +155,7 @@ fn github(repo: String, access: bool, warnings: Vec<Warning>) -> Result<Resolved
     .with("issues_github_repo", repo))
 }
 
-fn unresolved(query: &TrackerQuery<'_>, why: &str) -> Refusal {
+fn unresolved_refusal(query: &TrackerQuery<'_>, why: &str) -> Refusal {
     let id = query.target_id;
     Refusal::new(
         Kind::Refused,
@@ -167,7 +167,7 @@ fn unresolved(query: &TrackerQuery<'_>, why: &str) -> Refusal {
 }
 
 /// A file of the repository names a tracker, which the user has not confirmed: private text would go to the file's author.
-fn untrusted(query: &TrackerQuery<'_>, repo: &str) -> Refusal {
+fn untrusted_refusal(query: &TrackerQuery<'_>, repo: &str) -> Refusal {
     let id = query.target_id;
     Refusal::new(
         Kind::Refused,

@@ -69,35 +69,36 @@ impl CopyManifest {
             || self.transcript_id.chars().count() > MAX_ID_LEN
             || self.transcript_id.chars().any(char::is_control)
         {
-            return Err(invalid("the id of the session is empty, too long or no single line"));
+            return Err(invalid_refusal("the id of the session is empty, too long or no single line"));
         }
-        check_content_hash(&self.content_hash).map_err(|_| invalid("its hash is no SHA-256 in hex"))?;
+        check_content_hash(&self.content_hash)
+            .map_err(|_| invalid_refusal("its hash is no SHA-256 in hex"))?;
         if self.bytes == 0 || self.bytes > MAX_BYTES {
-            return Err(too_large(self.bytes));
+            return Err(too_large_refusal(self.bytes));
         }
         let texts = [&self.title, &self.cwd, &self.branch].into_iter().flatten().chain([&self.machine]);
         let sessions = self.sessions.iter();
         if texts.chain(sessions).any(|text| text.chars().count() > MAX_TEXT_LEN)
             || self.sessions.len() > MAX_SESSIONS
         {
-            return Err(invalid("its title, folder, branch or list of sessions is too long"));
+            return Err(invalid_refusal("its title, folder, branch or list of sessions is too long"));
         }
         let Some(readers) = &self.readers else { return Ok(()) };
         if readers.is_empty() || readers.len() > MAX_READERS {
-            return Err(invalid("it is encrypted for no reader, or for too many"));
+            return Err(invalid_refusal("it is encrypted for no reader, or for too many"));
         }
         readers.iter().try_for_each(|name| check_identity(name))
     }
 }
 
 /// The refusal of a copy that cannot be kept.
-pub fn invalid(what: &str) -> Refusal {
+pub fn invalid_refusal(what: &str) -> Refusal {
     let what = format!("the copy of the session cannot be kept: {what}");
     Refusal::invalid("transcript_copy_invalid", what, "push it anew: `baton transcripts push`")
 }
 
 /// The refusal of a copy that is too large.
-pub fn too_large(bytes: u64) -> Refusal {
+pub fn too_large_refusal(bytes: u64) -> Refusal {
     let what = format!("the session has {bytes} bytes, of at most {MAX_BYTES}; nothing was pushed");
     let hint = "hand it on as a document: `baton handoff from-transcript ID -o FILE`";
     Refusal::new(refusal::Kind::Refused, "transcript_too_large", what, hint)

@@ -4,14 +4,14 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_store::Failure;
 use serde_json::Value;
 
-use crate::op::{Cx, Entry, Meta, Operation, entry};
+use crate::op::{Cx, Meta, Operation, OperationEntry, entry};
 use crate::{
     agent, attention, audit, baton, changes, handoff, key, lease, ledger, memory, message, portable, project,
     session, share, task, thread, token, transcript,
 };
 
 /// Everything that Baton can do, by noun.
-pub static ALL: &[Entry] = &[
+pub static ALL: &[OperationEntry] = &[
     entry::<agent::Limit>(),
     entry::<agent::List>(),
     entry::<agent::Register>(),
@@ -158,7 +158,7 @@ pub const ALIASES: &[(&str, &str)] = &[
 ];
 
 /// The operation of this name, or of this other name.
-pub fn find(name: &str) -> Result<&'static Entry, Refusal> {
+pub fn find(name: &str) -> Result<&'static OperationEntry, Refusal> {
     let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, real)| real);
     ALL.iter().find(|entry| entry.name == name).ok_or_else(|| {
         let known: Vec<&str> = ALL.iter().map(|entry| entry.name).collect();

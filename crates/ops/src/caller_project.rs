@@ -8,7 +8,9 @@ use baton_store::project_root::ProjectRoot;
 use baton_store::{Failure, Store, project_root};
 
 use crate::displaced::{is_displaced, put_root};
-use crate::locate::{CallerPlace, Location, ambiguous, clone_refusal, locate, root_of, unresolved};
+use crate::locate::{
+    CallerPlace, Location, ambiguous_refusal, clone_refusal, locate, root_of, unresolved_refusal,
+};
 use crate::op::{Caller, Env};
 
 /// Writes that a repository moved: its place is where it is found now.
@@ -45,8 +47,10 @@ pub(crate) fn of_caller(store: &mut Store, env: &Env<'_>, caller: &Caller) -> Re
             Ok(from.project_id)
         }
         Location::Clone(of) => Err(clone_refusal(&here, &of).into()),
-        Location::Inside { project_id, root } => Err(ambiguous(&project_id, &root, here.folder()).into()),
-        Location::Unknown => Err(unresolved(&here).into()),
+        Location::Inside { project_id, root } => {
+            Err(ambiguous_refusal(&project_id, &root, here.folder()).into())
+        }
+        Location::Unknown => Err(unresolved_refusal(&here).into()),
     }
 }
 

@@ -61,7 +61,7 @@ pub struct Card {
     /// Messages that the caller has not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unread: Option<Unread>,
-    /// What the caller asked, and what the caller has read, that nobody has answered.
+    /// Unanswered questions that the caller asked or has read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open_questions: Vec<OpenQuestion>,
     /// Open tasks.
@@ -292,7 +292,7 @@ pub(crate) fn read_with(
         questions::prefetch(tx, env, project_id, identity);
         prefetch_reminders(tx, env, project_id);
     });
-    let project = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
+    let project = project::get(tx, project_id)?.ok_or_else(|| resolve::no_project_refusal(project_id))?;
     let open = session::open(tx, project_id)?;
     let open_tasks = task::open(tx, project_id, MAX_SHOWN)?;
     let tasks = open_tasks.into_iter().map(|task| crate::task::with_expiry_applied(tx, env, task));

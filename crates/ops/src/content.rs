@@ -37,13 +37,13 @@ pub(crate) fn put_part(
     if store.count_unnamed(tx, project_id, part.by)? >= MAX_UNNAMED {
         store.remove_unused(tx, project_id, part.at - UNUSED)?;
         if store.count_unnamed(tx, project_id, part.by)? >= MAX_UNNAMED {
-            return Err(too_many_uploads(project_id).into());
+            return Err(too_many_uploads_refusal(project_id).into());
         }
     }
     Ok(store.put_part(tx, project_id, part)?)
 }
 
-fn too_many_uploads(project_id: &str) -> Refusal {
+fn too_many_uploads_refusal(project_id: &str) -> Refusal {
     Refusal::new(
         Kind::Conflict,
         "uploads_limited",

@@ -30,7 +30,7 @@ pub(crate) fn encrypt(cx: &mut Cx<'_>, mail: &Mail<'_>, text: &str) -> Result<En
     let (mut keys, own) =
         cx.store.read(|tx| Ok((of_receivers(tx, mail)?, key::get(tx, mail.from_project, mail.from)?)))?;
     if keys.is_empty() {
-        return Err(nobody(mail).into());
+        return Err(no_receiver_key_refusal(mail).into());
     }
     let mut warnings = Vec::new();
     match own {
@@ -71,7 +71,7 @@ fn of_receivers(tx: &mut Tx<'_>, mail: &Mail<'_>) -> Result<Vec<key::PublicKey>,
     }
 }
 
-fn nobody(mail: &Mail<'_>) -> Refusal {
+fn no_receiver_key_refusal(mail: &Mail<'_>) -> Refusal {
     let (who, hint) = match mail.to {
         Address::Identity(name) => {
             (name.clone(), format!("{name} makes one with `baton key create --as {name}`"))

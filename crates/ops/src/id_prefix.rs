@@ -24,13 +24,18 @@ pub(crate) fn object_by_prefix(
         many => {
             let ids: Vec<String> = many.iter().map(|(_, id)| id.clone()).collect();
             let is_one = ids.windows(2).all(|pair| pair[0] == pair[1]);
-            Err(if is_one { in_several_projects(noun, many) } else { ambiguous_id(noun, id, &ids) }.into())
+            Err(if is_one {
+                in_several_projects_refusal(noun, many)
+            } else {
+                ambiguous_id_refusal(noun, id, &ids)
+            }
+            .into())
         }
     }
 }
 
 /// The refusal for an id that objects of several projects have: an imported session keeps its id.
-fn in_several_projects(noun: &str, found: &[(String, String)]) -> Refusal {
+fn in_several_projects_refusal(noun: &str, found: &[(String, String)]) -> Refusal {
     let mut projects: Vec<&str> = found.iter().map(|(project_id, _)| project_id.as_str()).collect();
     projects.sort_unstable();
     let id = found.first().map_or("", |(_, id)| id);
@@ -44,7 +49,7 @@ fn in_several_projects(noun: &str, found: &[(String, String)]) -> Refusal {
 }
 
 /// The refusal for a prefix that several ids share.
-pub(crate) fn ambiguous_id(what: &str, prefix: &str, ids: &[String]) -> Refusal {
+pub(crate) fn ambiguous_id_refusal(what: &str, prefix: &str, ids: &[String]) -> Refusal {
     Refusal::new(
         Kind::Refused,
         "id_ambiguous",

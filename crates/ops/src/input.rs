@@ -1,7 +1,7 @@
 //! Reads the input of an operation. Of a malformed one it says which field is wrong, what came, and what would be right.
 
 use baton_model::refusal::Refusal;
-use baton_model::suggest::near;
+use baton_model::suggest::suggestions;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -111,7 +111,7 @@ fn refusal(path: &str, error: &str, input: &Value, schema: &Value) -> Refusal {
         return Refusal::invalid("input_invalid", format!("`{field}` is missing"), hint).with("field", field);
     }
     if let Some(name) = quoted(error, "unknown field `") {
-        return unknown_field(outer.unwrap_or(name), name, error, schema);
+        return unknown_field_refusal(outer.unwrap_or(name), name, error, schema);
     }
     let Some(field) = outer else {
         return Refusal::invalid(
@@ -138,14 +138,14 @@ fn refusal(path: &str, error: &str, input: &Value, schema: &Value) -> Refusal {
     Refusal::invalid("input_invalid", what, hint).with("field", field).with("expected", expected)
 }
 
-fn unknown_field(field: &str, name: &str, error: &str, schema: &Value) -> Refusal {
+fn unknown_field_refusal(field: &str, name: &str, error: &str, schema: &Value) -> Refusal {
     let known: Vec<&str> = match field == name {
         true => {
             schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect()
         }
         false => error.split('`').skip(3).step_by(2).collect(),
     };
-    let near = near(name, known.iter().copied());
+    let near = suggestions(name, known.iter().copied());
     let hint = match near.as_slice() {
         [] => format!("it takes {}", known.join(", ")),
         near => format!("did you mean `{}`?", near.join("` or `")),

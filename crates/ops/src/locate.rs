@@ -323,7 +323,7 @@ pub(crate) fn clone_refusal(here: &CallerPlace<'_>, of: &CloneOf) -> Refusal {
         .with("project_id", json!(project))
 }
 
-pub(crate) fn ambiguous(project: &str, root: &str, git: &str) -> Refusal {
+pub(crate) fn ambiguous_refusal(project: &str, root: &str, git: &str) -> Refusal {
     Refusal::new(
         Kind::Refused,
         "project_ambiguous",
@@ -344,7 +344,7 @@ fn way_to_repair(fault: &str, folder: &str) -> String {
     )
 }
 
-pub(crate) fn unresolved(here: &CallerPlace<'_>) -> Refusal {
+pub(crate) fn unresolved_refusal(here: &CallerPlace<'_>) -> Refusal {
     if let Some(fault) = here.git_fault {
         return Refusal::new(
             Kind::NotFound,

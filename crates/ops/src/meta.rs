@@ -112,7 +112,7 @@ pub struct Meta {
     pub carries_changes: bool,
     /// Whether it shows how a hand-off came back: its sender has then seen it.
     pub shows_return: bool,
-    /// Whether all that it writes is a cache of this machine: nobody has to hear of it, and nothing is carried out after it.
+    /// Whether all that it writes is a cache of this machine: no other process has to hear of it, and nothing is carried out after it.
     pub only_caches: bool,
     /// Whether a store begins with it: anything else is refused where the settings name a store that is not there.
     pub begins_store: BeginsStore,

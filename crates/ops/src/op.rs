@@ -100,8 +100,8 @@ pub enum PathKind {
 pub trait Host {
     /// Whether the process of this place, on this machine, is known to have ended.
     fn has_process_ended(&self, place: &ProcessLocation) -> bool;
-    /// Whether what is said of the processes of a place is the word of the caller alone: it runs elsewhere and nobody else is asked.
-    fn is_callers_word(&self, _place: &ProcessLocation) -> bool {
+    /// Whether what is said of the processes of a place is the word of the caller alone: it runs elsewhere and no other source is asked.
+    fn only_caller_answers(&self, _place: &ProcessLocation) -> bool {
         false
     }
     /// Whether it is known that the agent of a tool's conversation runs on this machine.
@@ -182,11 +182,11 @@ pub trait Host {
     }
     /// Encrypts a text for these public keys.
     fn encrypt(&self, _recipients: &[String], _text: &str) -> Result<String, Refusal> {
-        Err(no_keys())
+        Err(no_keys_refusal())
     }
     /// Decrypts a text with the private key that this identity has in a project, on this machine.
     fn decrypt(&self, _project_id: &str, _identity: &str, _sealed: &str) -> Result<String, Refusal> {
-        Err(no_keys())
+        Err(no_keys_refusal())
     }
     /// Decrypts a JSON object. Where another machine decrypts it, the object holds what that machine knows it by.
     fn decrypt_object(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {
@@ -198,14 +198,14 @@ pub trait Host {
     }
     /// Makes a private key for an identity in a project, unless there is one, and returns its public key.
     fn make_key(&self, _project_id: &str, _identity: &str) -> Result<String, Refusal> {
-        Err(no_keys())
+        Err(no_keys_refusal())
     }
     /// Reads a transcript where the caller is. `None`: it lies on this machine and is read here.
-    fn transcript(&self, _wish: &crate::transcript::DocumentRequest) -> Option<Result<Value, Refusal>> {
+    fn transcript(&self, _request: &crate::transcript::DocumentRequest) -> Option<Result<Value, Refusal>> {
         None
     }
     /// Whether questions about the machine are answered by the caller's, so that nothing of this one's disk is read.
-    fn is_callers(&self) -> bool {
+    fn is_callers_machine(&self) -> bool {
         false
     }
     /// Whether the caller came over a socket: folders and paths are its words then, and mean nothing on this machine.
@@ -213,7 +213,7 @@ pub trait Host {
         false
     }
     /// How memories are indexed beside the ledger's own text search.
-    fn recall(&self) -> crate::recall::Setup {
+    fn memory_index(&self) -> crate::recall::Setup {
         crate::recall::Setup::default()
     }
     /// Vectors that are kept in memory between two calls. Without it they are read each time.
@@ -231,12 +231,12 @@ pub trait Host {
     }
     /// Refuses what is no public key.
     fn check_key(&self, _recipient: &str) -> Result<(), Refusal> {
-        Err(no_keys())
+        Err(no_keys_refusal())
     }
 }
 
 /// The refusal where private keys are not for the caller.
-pub fn no_keys() -> Refusal {
+pub fn no_keys_refusal() -> Refusal {
     let what = "keys are kept on the machine of their owner, and this one has none";
     Refusal::new(Kind::Refused, "keys_unavailable", what, "call `baton` on the machine that has the key")
 }
@@ -286,7 +286,7 @@ pub struct Cx<'a> {
 }
 
 /// A line of the table of operations.
-pub struct Entry {
+pub struct OperationEntry {
     /// What faces have to know of it.
     pub meta: Meta,
     /// JSON Schema of its input.
@@ -299,7 +299,7 @@ pub struct Entry {
     pub replay: fn(Value, &mut Cx<'_>) -> Result<Value, Failure>,
 }
 
-impl std::ops::Deref for Entry {
+impl std::ops::Deref for OperationEntry {
     type Target = Meta;
 
     fn deref(&self) -> &Meta {
@@ -308,8 +308,8 @@ impl std::ops::Deref for Entry {
 }
 
 /// The table line of an operation.
-pub const fn entry<O: Operation>() -> Entry {
-    Entry {
+pub const fn entry<O: Operation>() -> OperationEntry {
+    OperationEntry {
         meta: O::META,
         input_schema: input_schema::<O>,
         run: run_json::<O>,
@@ -386,7 +386,7 @@ fn run_json<O: Operation>(input: Value, cx: &mut Cx<'_>) -> Result<Value, Failur
 pub(crate) fn authorize(meta: &Meta, env: &Env<'_>, input: &Value) -> Result<(), Refusal> {
     let grant = &env.caller.grant;
     clock::check(meta.access, env.now)?;
-    let of_one = meta.reach == Reach::Project || (meta.reach == Reach::Disk && env.host.is_callers());
+    let of_one = meta.reach == Reach::Project || (meta.reach == Reach::Disk && env.host.is_callers_machine());
     let may = grant.require(meta.scope);
     let may = if of_one { may } else { may.and_then(|()| grant.require_all_projects()) };
     may.map_err(|no| crate::project_hint::of_init(meta.name, grant, no))?;

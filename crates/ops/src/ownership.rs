@@ -6,7 +6,9 @@
 
 use baton_model::id::{caller_name, identity_key, is_bot, short};
 use baton_model::refusal::{Kind, Refusal};
-use baton_model::session::{LeftBaton, ProcessLocation, ReleaseReason, Session, View, session_released};
+use baton_model::session::{
+    LeftBaton, ProcessLocation, ReleaseReason, Session, View, session_released_refusal,
+};
 use baton_store::{Failure, Tx, baton, session};
 
 use crate::op::Env;
@@ -69,7 +71,7 @@ pub(crate) fn has_other_process_ended(env: &Env<'_>, session: &Session) -> bool 
 /// Whether the process of a place at which a session works is known to have ended. What the client of a token says of the processes of
 /// others counts for nothing.
 pub(crate) fn has_process_ended(env: &Env<'_>, session: &Session, place: &ProcessLocation) -> bool {
-    let is_believed = !env.host.is_callers_word(place) || token_rights::may_act_in(env, session);
+    let is_believed = !env.host.only_caller_answers(place) || token_rights::may_act_in(env, session);
     is_believed && env.host.has_process_ended(place)
 }
 
@@ -103,13 +105,13 @@ fn is_id_of(id: &str, session: &Session) -> bool {
 /// Refuses a session in which the caller is not the agent.
 pub(crate) fn require_agent(env: &Env<'_>, session: &Session, name: Option<&str>) -> Result<(), Refusal> {
     token_rights::require_access(env, session)?;
-    if is_agent_of(env, session, name) { Ok(()) } else { Err(session_of_another(env, session)) }
+    if is_agent_of(env, session, name) { Ok(()) } else { Err(session_of_another_refusal(env, session)) }
 }
 
 /// The refusal for a session of another agent.
-pub(crate) fn session_of_another(env: &Env<'_>, session: &Session) -> Refusal {
+pub(crate) fn session_of_another_refusal(env: &Env<'_>, session: &Session) -> Refusal {
     if !token_rights::may_act_in(env, session) {
-        return token_rights::session_of_another(env, session);
+        return token_rights::session_not_permitted_refusal(env, session);
     }
     let id = short(&session.session_id);
     Refusal::new(
@@ -137,7 +139,7 @@ pub(crate) fn release_refusal(tx: &mut Tx<'_>, env: &Env<'_>, session: &Session)
         (None, None) => LeftBaton::Waiting,
         _ => LeftBaton::Continued,
     });
-    Ok(session_released(session, left, env.now))
+    Ok(session_released_refusal(session, left, env.now))
 }
 
 /// The refusal for an unnamed caller of whose process no session is open, where there are others of the kind.

@@ -12,7 +12,7 @@ use crate::op::{Cx, Env};
 use crate::token_rights;
 
 /// The name under which the caller's process works: of the session that its environment names, else of the only open ones that
-/// began in it, else of the last one. Nothing where the call or the environment names somebody, or where there are several.
+/// began in it, else of the last one. None where the call or the environment names an identity, or where there are several.
 pub(crate) fn look_up(cx: &mut Cx<'_>, input: &Value) -> Result<Option<String>, Failure> {
     let Cx { store, env } = cx;
     let caller = env.caller;

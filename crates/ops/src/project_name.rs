@@ -7,7 +7,7 @@ use baton_store::{Failure, Store, Tx, project};
 use serde_json::Value;
 
 use crate::op::{Caller, RenamedProject};
-use crate::resolve::{UNKNOWN, unknown_project};
+use crate::resolve::{UNKNOWN, no_project_refusal};
 
 /// The project whose name an operation took for an id, unless it was looked up for this call already.
 pub(crate) fn look_up(failure: &Failure, store: &mut Store, caller: &Caller) -> Option<RenamedProject> {
@@ -41,7 +41,7 @@ pub(crate) fn register(
 /// Refuses an id that is none of a project as unknown where another project is or was called so: the call is repeated with that.
 pub(crate) fn refuse(tx: &mut Tx<'_>, id: &str) -> Result<(), Failure> {
     match project::of_name(tx, id)? {
-        Some(_) => Err(unknown_project(id).into()),
+        Some(_) => Err(no_project_refusal(id).into()),
         None => Ok(()),
     }
 }

@@ -95,7 +95,7 @@ impl MatrixCache {
     }
 
     /// Lets go of what was asked for least lately, where it is more than may be kept.
-    fn fit(&self, budget: usize) {
+    fn evict_to(&self, budget: usize) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let size = |entry: &CachedMatrix| entry.cached.try_read().map_or(0, |cached| cached.matrix.bytes());
         let mut total: usize = all.values().map(size).sum();
@@ -127,7 +127,7 @@ pub(crate) fn nearest(
     cached.write().unwrap_or_else(PoisonError::into_inner).follow(tx, project_id, setup.embedder())?;
     let found =
         cached.read().unwrap_or_else(PoisonError::into_inner).matrix.nearest(question, setup.floor(), limit);
-    cache.fit(MAX_CACHE_BYTES);
+    cache.evict_to(MAX_CACHE_BYTES);
     Ok(found)
 }
 
@@ -144,11 +144,11 @@ mod tests {
             cached.write().expect("lock").matrix.put("m", &QuantizedVector::of(&hashing("redis")));
         }
         let names = |cache: &MatrixCache| cache.0.lock().expect("lock").keys().cloned().collect::<Vec<_>>();
-        cache.fit(1_000_000);
+        cache.evict_to(1_000_000);
         assert_eq!(names(&cache), ["a", "b", "c"]);
-        cache.fit(900);
+        cache.evict_to(900);
         assert_eq!(names(&cache), ["a", "c"]);
-        cache.fit(0);
+        cache.evict_to(0);
         assert_eq!(names(&cache), ["a"], "the one that is in use stays");
     }
 }

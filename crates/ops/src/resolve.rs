@@ -4,11 +4,11 @@ use baton_model::access::Grant;
 use baton_model::id::{BOT, check_identity, check_project, identity_key, is_bot};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::Session;
-use baton_model::suggest::near;
+use baton_model::suggest::suggestions;
 use baton_store::{Failure, Store, Tx, project, session};
 use serde_json::{Value, json};
 
-pub(crate) use crate::id_prefix::{ambiguous_id, object_by_prefix};
+pub(crate) use crate::id_prefix::{ambiguous_id_refusal, object_by_prefix};
 use crate::op::{Caller, Cx, Env};
 use crate::{caller_project, ownership, token_rights};
 
@@ -23,7 +23,7 @@ pub(crate) fn project_id(store: &mut Store, env: &Env<'_>, named: Option<&str>) 
         }
         None => caller_project::of_caller(store, env, caller)?,
     };
-    if caller.grant.reaches(&found) { Ok(found) } else { Err(unknown_project(&found).into()) }
+    if caller.grant.reaches(&found) { Ok(found) } else { Err(no_project_refusal(&found).into()) }
 }
 
 /// The project of a call; where neither a name nor the caller's folder says it, that of the session with this id.
@@ -60,7 +60,7 @@ pub(crate) fn check_callers_project(store: &mut Store, env: &Env<'_>) -> Result<
 pub(crate) const UNKNOWN: &str = "project_unknown";
 
 /// The refusal for a project that is not registered.
-pub(crate) fn unknown_project(project_id: &str) -> Refusal {
+pub(crate) fn no_project_refusal(project_id: &str) -> Refusal {
     Refusal::new(
         Kind::NotFound,
         UNKNOWN,
@@ -76,7 +76,7 @@ pub(crate) fn suggest_projects(failure: Failure, store: &mut Store, grant: &Gran
     let named = refusal.details.get("project_id").and_then(Value::as_str).map(str::to_owned);
     let Some(named) = named.filter(|_| refusal.code == UNKNOWN) else { return refusal.into() };
     let known = store.read(|tx| reached_words(tx, grant)).unwrap_or_default();
-    let near = near(&named, known.iter().map(String::as_str));
+    let near = suggestions(&named, known.iter().map(String::as_str));
     let way = match &grant.projects {
         Some(reached) => format!("this token sees: {}", reached.join(", ")),
         None => refusal.hint.clone(),
@@ -99,14 +99,14 @@ pub(crate) fn reached_words(tx: &mut Tx<'_>, grant: &Grant) -> Result<Vec<String
 
 /// Refuses unless the transaction holds the project's row.
 pub(crate) fn require(tx: &Tx<'_>, project_id: &str) -> Result<(), Refusal> {
-    if tx.has_project(project_id) { Ok(()) } else { Err(unknown_project(project_id)) }
+    if tx.has_project(project_id) { Ok(()) } else { Err(no_project_refusal(project_id)) }
 }
 
 /// Refuses unless the project is registered; for reads, which take no project's row.
 pub(crate) fn require_project(tx: &mut Tx<'_>, project_id: &str) -> Result<(), Failure> {
     match project::get(tx, project_id)? {
         Some(_) => Ok(()),
-        None => Err(unknown_project(project_id).into()),
+        None => Err(no_project_refusal(project_id).into()),
     }
 }
 
@@ -142,7 +142,7 @@ pub(crate) fn session_by_id(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Resu
     match ids.as_slice() {
         [one] => session::get(tx, project_id, one)?.ok_or_else(|| unknown().into()),
         [] => Err(unknown().into()),
-        many => Err(ambiguous_id("session", id, many).into()),
+        many => Err(ambiguous_id_refusal("session", id, many).into()),
     }
 }
 
@@ -194,7 +194,7 @@ pub(crate) fn select_session(
         if let Some(name) = identity_arg
             && identity_key(name) != identity_key(&session.identity)
         {
-            return Err(ownership::session_of_another(env, &session).into());
+            return Err(ownership::session_of_another_refusal(env, &session).into());
         }
         return Ok(session);
     }
@@ -209,7 +209,7 @@ pub(crate) fn select_session(
                 None => Err(ownership::no_session(tx, env, project_id, &who)?.into()),
             },
         },
-        _ => Err(several(&who, &open).into()),
+        _ => Err(several_refusal(&who, &open).into()),
     }
 }
 
@@ -253,7 +253,7 @@ fn refuse_released(
 ) -> Result<Option<Session>, Failure> {
     match session::get(tx, project_id, id)? {
         Some(session) if !token_rights::may_act_in(env, &session) => {
-            Err(token_rights::session_of_another(env, &session).into())
+            Err(token_rights::session_not_permitted_refusal(env, &session).into())
         }
         Some(session) if !session.is_open() => Err(ownership::release_refusal(tx, env, &session)?.into()),
         open_or_none => Ok(open_or_none),
@@ -371,7 +371,7 @@ pub(crate) fn acting_open(
     if session.is_open() { Ok(session) } else { Err(ownership::release_refusal(tx, env, &session)?.into()) }
 }
 
-fn several(identity: &str, open: &[Session]) -> Refusal {
+fn several_refusal(identity: &str, open: &[Session]) -> Refusal {
     let ids: Vec<&str> = open.iter().map(|s| s.session_id.as_str()).collect();
     Refusal::new(
         Kind::Refused,

@@ -15,7 +15,7 @@ use crate::handoff::steps::{self, LocalStepOutcome};
 use crate::handoff::{by_id, expiry, record, register_ends, tracker};
 use crate::op::{Env, Host};
 
-/// Who acts when time does.
+/// Actor recorded for expirations.
 pub(crate) const SYSTEM_IDENTITY: &str = "Baton";
 
 /// A step under a lease, and its request to the outside.
@@ -39,7 +39,7 @@ pub enum StepStart {
     /// Nothing to do before this time.
     Wait(Millis),
     /// Another process is at it, which may take until this time and mostly takes a moment.
-    Held(Millis),
+    Leased(Millis),
     /// This is to be asked outside.
     Call(Box<LeasedStep>),
 }
@@ -129,7 +129,7 @@ pub(crate) fn advance(
 
 /// Whether the process that leased a step is known to have ended. A client's word alone would have a step done twice.
 fn has_process_ended(host: &dyn Host, place: &ProcessLocation) -> bool {
-    !host.is_callers_word(place) && host.has_process_ended(place)
+    !host.only_caller_answers(place) && host.has_process_ended(place)
 }
 
 /// Runs the steps of a transfer that need no external service, and leases the next one that does to this process.
@@ -146,8 +146,8 @@ pub fn begin(
         let turn = saga::next_attempt(&steps, now, |place| has_process_ended(host, place));
         let outside = matches!(turn, saga::NextAttempt::Take(at) if steps::is_outside(&known, &steps[at]));
         Ok(match turn {
-            saga::NextAttempt::At(at) => (known, Some(StepStart::Wait(at))),
-            saga::NextAttempt::Held(at) => (known, Some(StepStart::Held(at))),
+            saga::NextAttempt::DueAt(at) => (known, Some(StepStart::Wait(at))),
+            saga::NextAttempt::Leased(at) => (known, Some(StepStart::Leased(at))),
             saga::NextAttempt::OnlyDuplicateCheck(_) => (known, Some(StepStart::OnlyDuplicateCheck)),
             // This host has no access to GitHub; another driver that has will run the step.
             saga::NextAttempt::Take(_) if outside && !host.github_access() => {
@@ -167,8 +167,8 @@ pub fn begin(
         let begun = match advance(tx, env, &mut handoff, &mut steps)? {
             saga::NextAttempt::Finished => StepStart::Finished,
             saga::NextAttempt::OnlyDuplicateCheck(_) => StepStart::OnlyDuplicateCheck,
-            saga::NextAttempt::At(at) => StepStart::Wait(at),
-            saga::NextAttempt::Held(at) => StepStart::Held(at),
+            saga::NextAttempt::DueAt(at) => StepStart::Wait(at),
+            saga::NextAttempt::Leased(at) => StepStart::Leased(at),
             saga::NextAttempt::Take(at) => lease(tx, env, &mut handoff, (&mut steps, at), own)?,
         };
         handoff_step::put(tx, id, &before, &steps)?;
@@ -210,11 +210,11 @@ pub fn record_outcome(
     store: &mut Store,
     env: &mut Env<'_>,
     leased: &LeasedStep,
-    ended: &TrackerOutcome,
+    outcome: &TrackerOutcome,
     jitter: i64,
 ) -> Result<OutcomeReport, Failure> {
     let known = store.read(|tx| by_id(tx, &Grant::default(), &leased.handoff_id))?;
-    let ended = &ended.with_id(short(&leased.handoff_id));
+    let outcome = &outcome.with_id(short(&leased.handoff_id));
     store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
         let mut handoff = by_id(tx, &Grant::default(), &leased.handoff_id)?;
         let before = handoff_step::of(tx, &leased.handoff_id)?;
@@ -223,13 +223,13 @@ pub fn record_outcome(
             step.no == leased.step_no && step.fence == leased.fence && step.stage == StepStage::Running
         };
         let Some(at) = steps.iter().position(held) else {
-            if may_have_made(leased, ended) {
+            if may_have_made(leased, outcome) {
                 saga::check_duplicates_now(&mut steps, env.now);
                 handoff_step::put(tx, &leased.handoff_id, &before, &steps)?;
             }
             return Ok(OutcomeReport::LeaseLost);
         };
-        apply_outcome(tx, env, &mut handoff, (&mut steps, at), ended, jitter)?;
+        apply_outcome(tx, env, &mut handoff, (&mut steps, at), outcome, jitter)?;
         touch(&mut handoff, env);
         handoff_step::put(tx, &leased.handoff_id, &before, &steps)?;
         handoff::put(tx, &handoff)?;
@@ -238,8 +238,8 @@ pub fn record_outcome(
 }
 
 /// Whether a late call may have made an issue.
-fn may_have_made(leased: &LeasedStep, ended: &TrackerOutcome) -> bool {
-    let made = match ended {
+fn may_have_made(leased: &LeasedStep, outcome: &TrackerOutcome) -> bool {
+    let made = match outcome {
         TrackerOutcome::Completed(_) => true,
         TrackerOutcome::Retry { unknown, .. } | TrackerOutcome::Final { unknown, .. } => *unknown,
     };
@@ -251,17 +251,17 @@ fn apply_outcome(
     env: &mut Env<'_>,
     handoff: &mut Handoff,
     (steps, at): (&mut Vec<Step>, usize),
-    ended: &TrackerOutcome,
+    outcome: &TrackerOutcome,
     jitter: i64,
 ) -> Result<(), Failure> {
     let Some(kind) = steps.get(at).map(|step| step.kind) else { return Ok(()) };
     let forward = saga::is_forward(handoff.state);
     let aside = kind == Kind::DuplicateCheck;
     let looked = aside || (kind == Kind::Task && !forward);
-    if let (TrackerOutcome::Retry { why, .. } | TrackerOutcome::Final { why, .. }, false) = (ended, aside) {
+    if let (TrackerOutcome::Retry { why, .. } | TrackerOutcome::Final { why, .. }, false) = (outcome, aside) {
         handoff.last_error = Some(why.clone());
     }
-    match ended {
+    match outcome {
         TrackerOutcome::Completed(response) if aside => {
             return finish_duplicate_check(tx, env, handoff, (steps, at), response);
         }
@@ -305,7 +305,7 @@ fn apply_outcome(
     Ok(())
 }
 
-/// A look for doubles has come back. One that was found where the hand-off has ended and knew of none is undone like the first.
+/// Handles the result of a duplicate check. A duplicate of a hand-off that ended without an issue is closed like the original.
 fn finish_duplicate_check(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
@@ -329,7 +329,7 @@ fn finish_duplicate_check(
     Ok(())
 }
 
-/// The doubles that a call has closed.
+/// Numbers of the duplicate issues that a call closed.
 fn closed_duplicates(result: &TrackerResult) -> &[i64] {
     match result {
         TrackerResult::Issue { duplicates, .. } => duplicates,

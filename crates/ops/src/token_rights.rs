@@ -30,11 +30,11 @@ pub(crate) fn may_act_in(env: &Env<'_>, session: &Session) -> bool {
 
 /// Refuses a session that is not the caller's.
 pub(crate) fn require_access(env: &Env<'_>, session: &Session) -> Result<(), Refusal> {
-    if may_act_in(env, session) { Ok(()) } else { Err(session_of_another(env, session)) }
+    if may_act_in(env, session) { Ok(()) } else { Err(session_not_permitted_refusal(env, session)) }
 }
 
 /// The refusal for a session that the caller may not act in.
-pub(crate) fn session_of_another(env: &Env<'_>, session: &Session) -> Refusal {
+pub(crate) fn session_not_permitted_refusal(env: &Env<'_>, session: &Session) -> Refusal {
     let what = match &env.caller.grant.bearer {
         Some(bearer) => format!("which the token `{}` did not open", bearer.name),
         None => "not to who asks".to_owned(),
@@ -66,7 +66,8 @@ pub(crate) fn require_name_available(
     let open = session::open_of(tx, project_id, name)?;
     match open.iter().find(|one| one.is_fresh(env.now, env.limits) && !may_act_in(env, one)) {
         Some(holder) => {
-            Err(name_taken(bearer, name, &format!("is at work here: {}", holder.describe(env.now))).into())
+            Err(name_taken_refusal(bearer, name, &format!("is at work here: {}", holder.describe(env.now)))
+                .into())
         }
         None => require_nothing_held(tx, env, (project_id, name), &open),
     }
@@ -84,7 +85,9 @@ pub(crate) fn require_nothing_held(
         return Ok(());
     }
     match held_by_others(tx, env, project_id, name)? {
-        Some(held) => Err(name_taken(bearer, name, &format!("holds {held}, taken by another caller")).into()),
+        Some(held) => {
+            Err(name_taken_refusal(bearer, name, &format!("holds {held}, taken by another caller")).into())
+        }
         None => Ok(()),
     }
 }
@@ -99,7 +102,7 @@ fn held_by_others(
     let (key, own) = (identity_key(name), token_id(env));
     for task in task::claimed_by(tx, project_id, &key)? {
         let is_own = task.claim.as_ref().is_none_or(|claim| claim.access_token_id == own);
-        if !is_own && !route::is_waiting(&task) && is_claim_live(tx, env, &task)? {
+        if !is_own && !route::awaits_start(&task) && is_claim_live(tx, env, &task)? {
             return Ok(Some(format!("task {}", task.task_id)));
         }
     }
@@ -116,8 +119,7 @@ fn held_by_others(
     Ok(accepted.map(|one| format!("hand-off {}", short(&one.handoff_id))))
 }
 
-/// Refuses a name that another token is bound to or that another caller holds work under. Who is at work under it is left to the
-/// same-identity rule.
+/// Refuses an unbound token a name that another valid token is bound to. Active sessions are checked by the same-identity rule.
 pub(crate) fn require_unreserved(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -129,7 +131,7 @@ pub(crate) fn require_unreserved(
     for other in token::list(tx)?.iter().filter(|one| one.is_valid(env.now) && one.grant.reaches(project_id))
     {
         if other.identities().is_some_and(|names| names.iter().any(|name| identity_key(name) == key)) {
-            return Err(name_taken(bearer, name, "belongs to another token").into());
+            return Err(name_taken_refusal(bearer, name, "belongs to another token").into());
         }
     }
     Ok(())
@@ -159,7 +161,7 @@ pub(crate) fn require_unregistered(
 ) -> Result<(), Failure> {
     let Some(bearer) = unbound(env).filter(|bearer| name != bearer.actor()) else { return Ok(()) };
     match agent::first_name(tx, project_id, name)? {
-        Some(_) => Err(name_taken(bearer, name, "is known here").into()),
+        Some(_) => Err(name_taken_refusal(bearer, name, "is known here").into()),
         None => Ok(()),
     }
 }
@@ -187,7 +189,7 @@ fn unbound<'a>(env: &Env<'a>) -> Option<&'a Bearer> {
     env.caller.grant.bearer.as_ref().filter(|bearer| bearer.identities.is_none())
 }
 
-fn name_taken(bearer: &Bearer, name: &str, why: &str) -> Refusal {
+fn name_taken_refusal(bearer: &Bearer, name: &str, why: &str) -> Refusal {
     Refusal::new(
         Kind::Forbidden,
         "identity_not_yours",

@@ -22,7 +22,7 @@ const HARMLESS_BEFORE: &[&str] = &["h1:", "sha256:", "sha512:", "base64,", "/"];
 #[derive(Debug)]
 pub(crate) enum Run {
     /// It is of this kind, with what stands around it.
-    Known(Range<usize>, &'static str),
+    Recognised(Range<usize>, &'static str),
     /// It looks as chance makes it.
     Random(Range<usize>),
     /// It encodes this text.
@@ -44,7 +44,7 @@ pub(crate) fn scan(text: &str, mut found: impl FnMut(Run)) {
         let span = start..start + len;
         start += len + 1;
         if let Some((span, kind)) = unnamed::find(text, span.clone()) {
-            found(Run::Known(span, kind));
+            found(Run::Recognised(span, kind));
         } else if let Some(text) = encoded::text(&text[span.clone()]) {
             found(Run::Encoded(span, text));
         } else if (MIN..=MAX).contains(&len) && standalone(&text[..span.start], &text[span.clone()]) {

@@ -184,7 +184,7 @@ impl Redactor {
     fn find(&self, text: &str) -> Vec<Match> {
         let mut found = self.find_plain(text);
         entropy::scan(text, |run| match run {
-            Run::Known(span, kind) => found.push(Match { span, kind, rank: 1 }),
+            Run::Recognised(span, kind) => found.push(Match { span, kind, rank: 1 }),
             Run::Random(span) => found.push(Match { span, kind: "high-entropy", rank: 3 }),
             Run::Encoded(_, text) if self.find_plain(&text).is_empty() => {}
             Run::Encoded(span, _) => found.push(Match { span, kind: "encoded-secret", rank: 3 }),

@@ -8,7 +8,7 @@ const MIN: usize = 8;
 /// No more of a value is looked at.
 const JUDGED: usize = 512;
 
-/// Whether only chance, or somebody who wants to look so, puts these signs together.
+/// Whether only chance, or an author who imitates it, puts these signs together.
 pub(crate) fn is_random_token(value: &str) -> bool {
     let end = (0..=value.len().min(JUDGED)).rev().find(|end| value.is_char_boundary(*end)).unwrap_or(0);
     let value = &value[..end];

@@ -21,7 +21,7 @@ const PLACEHOLDERS: &[&str] = &[
 const ELISIONS: &[&str] = &["...", "…", "****"];
 
 /// Whether a value stands in a secret's place, as `your-api-key` or `<changeme>`: one of its words says so, and no digit speaks for a
-/// value that somebody has thought up. A secret may hold such a word, too: `RockYourSocks99`.
+/// value that a user has thought up. A secret may hold such a word, too: `RockYourSocks99`.
 pub(crate) fn is_placeholder(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     if ELISIONS.iter().any(|elision| lower.contains(elision)) {

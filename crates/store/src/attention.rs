@@ -174,7 +174,7 @@ pub struct AttentionRow {
     pub subject: String,
     /// Whose it is; empty where that is not known.
     pub from: String,
-    /// For whom it is; empty where it is for whoever comes first.
+    /// For whom it is; empty where any agent may take it.
     pub to: String,
     /// Since when.
     pub since: Millis,

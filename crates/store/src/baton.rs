@@ -157,7 +157,7 @@ pub fn count(tx: &mut Tx<'_>, project_id: &str, is_spent: bool, to: &str) -> Res
     Ok(usize::try_from(count).unwrap_or_default())
 }
 
-/// Lays a baton down.
+/// Inserts a baton.
 pub fn insert(tx: &mut Tx<'_>, baton: &Baton) -> Result<(), Fault> {
     tx.execute_deferred(
         INSERT,

@@ -226,10 +226,11 @@ pub(crate) fn compute_chain(engine: &mut dyn Engine) -> Result<(), Fault> {
             for Row(columns) in rows {
                 previous = link(&previous, columns.get(..COVERED).unwrap_or(&columns));
                 let number = columns.into_iter().nth(1).unwrap_or(Value::Null);
-                engine.send(SEAL, &[previous.as_str().into(), project.as_str().into(), number])?;
+                engine
+                    .execute_deferred(SEAL, &[previous.as_str().into(), project.as_str().into(), number])?;
             }
         }
-        engine.send(SEAL_HEAD, params![&previous, &project])?;
+        engine.execute_deferred(SEAL_HEAD, params![&previous, &project])?;
     }
     Ok(())
 }

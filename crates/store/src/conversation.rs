@@ -8,7 +8,7 @@ use crate::params;
 crate::sql! {
     GET = "SELECT project_id, tool, native_id, session_id, baton_id, bytes, last_entry_at, updated_at FROM conversation
         WHERE project_id = $1 AND tool = $2 AND native_id = $3";
-    EVERYWHERE = "SELECT project_id, tool, native_id, session_id, baton_id, bytes, last_entry_at, updated_at FROM conversation
+    IN_ALL_PROJECTS = "SELECT project_id, tool, native_id, session_id, baton_id, bytes, last_entry_at, updated_at FROM conversation
         WHERE tool = $1 AND native_id = $2 ORDER BY updated_at DESC, project_id LIMIT 20";
     OF_SESSION = "SELECT project_id, tool, native_id, session_id, baton_id, bytes, last_entry_at, updated_at FROM conversation
         WHERE project_id = $1 AND session_id = $2 ORDER BY updated_at DESC, tool, native_id LIMIT 1";
@@ -43,8 +43,8 @@ pub fn get(
 }
 
 /// What each project knows of a conversation, the latest first.
-pub fn everywhere(tx: &mut Tx<'_>, tool: &str, native_id: &str) -> Result<Vec<Conversation>, Fault> {
-    tx.query(EVERYWHERE, params![tool, native_id])?.into_iter().map(read).collect()
+pub fn in_all_projects(tx: &mut Tx<'_>, tool: &str, native_id: &str) -> Result<Vec<Conversation>, Fault> {
+    tx.query(IN_ALL_PROJECTS, params![tool, native_id])?.into_iter().map(read).collect()
 }
 
 /// The conversation to which a session of the ledger belongs.

@@ -70,7 +70,7 @@ pub fn held_leases(tx: &mut Tx<'_>, project_id: &str, now: Millis) -> Result<Vec
     tx.query(HELD, params![project_id, now])?.into_iter().map(read).collect()
 }
 
-/// The leases whose time is over and that nobody gave back. Where the clock goes back they would hold again.
+/// The leases whose time is over and that their holders did not give back. Where the clock goes back they would hold again.
 pub fn expired(tx: &mut Tx<'_>, project_id: &str, now: Millis) -> Result<Vec<FileLease>, Fault> {
     tx.query(EXPIRED, params![project_id, now])?.into_iter().map(read).collect()
 }

@@ -95,7 +95,7 @@ pub fn copy(from: &mut Store, to: &mut Store, chains: ChainPolicy) -> Result<Vec
     from.snapshot(|source| {
         to.write_shared(|target| {
             if let Some(name) = occupied(target)? {
-                return Err(not_empty(&place, name).into());
+                return Err(not_empty_refusal(&place, name).into());
             }
             let mut sent = Tally::default();
             walk(source, |part, row| {
@@ -164,7 +164,7 @@ fn count(tx: &mut Tx<'_>, part: &CopiedTable) -> Result<i64, Fault> {
     tx.query_one(part.count, params![])?.reader().int()
 }
 
-fn not_empty(place: &str, table: &str) -> Refusal {
+fn not_empty_refusal(place: &str, table: &str) -> Refusal {
     let what = format!("{place} is not empty: its table `{table}` has rows");
     Refusal::new(Kind::Refused, "store_not_empty", what, "copy into a new store; nothing was written")
         .with("table", table)

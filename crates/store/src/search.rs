@@ -166,7 +166,7 @@ pub fn open(target: &Target, rules: u64, now_ms: i64) -> Result<Store, Failure> 
 
 fn open_as_it_is(target: &Target, now_ms: i64) -> Result<Store, Fault> {
     match (Store::open_with(target, SCHEMA, now_ms), target) {
-        (Err(fault), Target::File(_)) if unusable(&fault) => {
+        (Err(fault), Target::File(_)) if needs_rebuild(&fault) => {
             discard(target);
             Store::open_with(target, SCHEMA, now_ms)
         }
@@ -175,12 +175,12 @@ fn open_as_it_is(target: &Target, now_ms: i64) -> Result<Store, Fault> {
 }
 
 /// Whether an index with this fault is better made anew.
-pub fn unusable(fault: &Fault) -> bool {
+pub fn needs_rebuild(fault: &Fault) -> bool {
     matches!(fault.kind, FaultKind::Corrupt | FaultKind::Incomplete | FaultKind::Newer { .. })
 }
 
 /// Whether another process has made the index anew: it is opened again.
-pub fn renewed(fault: &Fault) -> bool {
+pub fn was_rebuilt(fault: &Fault) -> bool {
     fault.kind == FaultKind::Replaced
 }
 

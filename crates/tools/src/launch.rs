@@ -31,7 +31,7 @@ pub struct Headless {
     pub resume: &'static [&'static str],
     /// The flags of permission modes that differ from those on a terminal.
     pub modes: &'static [(PermissionMode, &'static [&'static str])],
-    /// What has Baton's tools called where nobody confirms a call; none where nothing is needed.
+    /// What has Baton's tools called where no user confirms a call; none where nothing is needed.
     pub approval: Option<Approval>,
 }
 
@@ -75,8 +75,8 @@ impl Launch {
         (!more.iter().any(|word| headless.is_marked_by(word))).then_some(headless)
     }
 
-    /// The flag without which a run of this command line has Baton's tools refused, unless settings allow them: nobody is
-    /// there to confirm a call.
+    /// The flag without which a run of this command line has Baton's tools refused, unless settings allow them: no user
+    /// is there to confirm a call.
     pub fn missing_approval(&self, args: &[String]) -> Option<&'static str> {
         let headless = self.headless.as_ref()?;
         let approval = headless.approval.as_ref()?;

@@ -12,9 +12,9 @@ pub struct Native {
     /// What was tried with the real program: a version of it, or `yes`; empty if nothing was.
     pub tried: &'static str,
     /// Its records.
-    pub records: fn(&Session) -> Vec<Value>,
+    pub records: fn(&NativeSession) -> Vec<Value>,
     /// Where they go, below the agent's own folder, and what goes beside them.
-    pub target: fn(&Session, &SessionPlaces) -> Result<NativeTarget, Refusal>,
+    pub target: fn(&NativeSession, &SessionPlaces) -> Result<NativeTarget, Refusal>,
     /// How the written session is taken up, where that differs from one that the agent wrote.
     pub resume: Option<NativeResume>,
 }
@@ -37,7 +37,7 @@ pub struct Turn {
 }
 
 /// A session that is to be written.
-pub struct Session {
+pub struct NativeSession {
     /// Its id.
     pub id: String,
     /// The folder in which it works, by its real path.
@@ -67,10 +67,10 @@ pub struct NativeTarget {
     /// The file of the records.
     pub main: PathBuf,
     /// Files beside it with their content; written first.
-    pub beside: Vec<(PathBuf, String)>,
+    pub extra_files: Vec<(PathBuf, String)>,
 }
 
-impl Session {
+impl NativeSession {
     /// A new id, for a record.
     pub(crate) fn new_id(&self) -> String {
         (self.make_id)(self.now)

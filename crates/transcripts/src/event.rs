@@ -29,7 +29,7 @@ pub struct Event<'a> {
 #[derive(Debug, Clone)]
 pub enum EventKind<'a> {
     /// Facts about the session; later ones win, absent ones say nothing.
-    Session(Session<'a>),
+    Session(TranscriptInfo<'a>),
     /// The user said something.
     User(Cow<'a, str>),
     /// The agent said something.
@@ -55,7 +55,7 @@ pub enum EventKind<'a> {
 
 /// Facts about the session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Session<'a> {
+pub struct TranscriptInfo<'a> {
     /// The tool's own id of the session.
     pub id: Option<Cow<'a, str>>,
     /// Working directory.

@@ -1,5 +1,5 @@
-//! The family: one format, one folder or file under `formats`, one line in [`ALL`]. What people call its tool, and what else
-//! is known of it, stands in `baton-tools`.
+//! Registry of the transcript formats: one module under `formats`, one line in [`ALL`]. `baton-tools` describes the tool that
+//! writes each.
 
 use std::path::Path;
 
@@ -108,11 +108,11 @@ impl<'s> Output<'s> {
     }
 
     pub(crate) fn send(&mut self, event: &Event<'_>) {
-        let talk = matches!(
+        let is_turn = matches!(
             event.what,
             EventKind::User(_) | EventKind::Assistant(_) | EventKind::Call(_) | EventKind::Compaction(_)
         );
-        self.report.events += u64::from(talk);
+        self.report.events += u64::from(is_turn);
         (self.sink)(event);
     }
 

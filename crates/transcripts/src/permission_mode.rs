@@ -39,7 +39,7 @@ impl PermissionMode {
 
     /// Reads the word.
     pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|manner| manner.as_str() == word)
+        Self::ALL.into_iter().find(|mode| mode.as_str() == word)
     }
 }
 

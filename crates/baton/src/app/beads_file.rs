@@ -99,8 +99,8 @@ impl App {
                 self.report_sync(&file, Ok(complaints));
                 Some((held, file))
             }
-            Err(ended) => {
-                self.report_sync(&file, Err(ended));
+            Err(error) => {
+                self.report_sync(&file, Err(error));
                 None
             }
         }
@@ -119,7 +119,7 @@ impl App {
                 let lines = complaints.iter().map(|text| format!("{}, {text}", path.display()));
                 lines.collect::<Vec<_>>().join("\n")
             }
-            Err(ended) => format!("{} is not in step: {}", path.display(), ended.text().trim_end()),
+            Err(error) => format!("{} is not in step: {}", path.display(), error.text().trim_end()),
         };
         let reported = self.last_seen_beads_file.as_ref().map(|(_, reported)| reported.as_str());
         if !why.is_empty() && Some(why.as_str()) != reported {

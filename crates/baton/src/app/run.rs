@@ -144,8 +144,8 @@ impl Runner for App {
         let Some(id) = view.handoff_id().filter(|_| !view.is_dry_run()).map(str::to_owned) else { return };
         let span = if effect == TransferEffect::Begins { SPAN } else { SPAN / 3 };
         // The operation is done. What is not driven now goes on with a later command.
-        if let Err(ended) = self.drive_answer(id, span, answer) {
-            tracing::warn!(?ended, "the hand-off could not be driven");
+        if let Err(error) = self.drive_answer(id, span, answer) {
+            tracing::warn!(?error, "the hand-off could not be driven");
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::repo_file::RepoFile;
 /// What is to be done about the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Direction {
-    /// Its changes are imported. It stays as it is: whoever only reads changes no working copy.
+    /// Its changes are imported. It stays as it is: a reader changes no working copy.
     Import,
     /// After that, it is written.
     Both,

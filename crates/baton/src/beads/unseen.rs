@@ -30,7 +30,7 @@ impl LineHeader {
     }
 
     /// The id of a task; none for a line that is no task.
-    pub(super) fn task(&self) -> Option<&str> {
+    pub(super) fn task_id(&self) -> Option<&str> {
         let is_task = self.kind.as_ref().is_none_or(|kind| kind == "issue");
         self.id.as_ref().and_then(Value::as_str).filter(|_| is_task)
     }
@@ -80,7 +80,7 @@ pub(super) fn unseen(
             Err(refusal) => return Err(refusal.into()),
         };
         let header = LineHeader::of(&line);
-        match header.task() {
+        match header.task_id() {
             _ if line.is_empty() => {}
             Some(id) if known.contains(id) => chunk.push((id.to_owned(), line)),
             None if others.contains(line.as_str()) => {}
@@ -117,7 +117,7 @@ fn compare(
 }
 
 /// The refusal of an export over them.
-pub(super) fn would_lose(path: &Path, unseen: &UnseenLines) -> Refusal {
+pub(super) fn would_lose_refusal(path: &Path, unseen: &UnseenLines) -> Refusal {
     let more = if unseen.lines > unseen.names.len() { ", …" } else { "" };
     Refusal::new(
         Kind::Conflict,

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::capture::copy_index;
 use super::case::check_case;
-use super::files::{Kind, content, fault, from_bytes, inside, metadata, text};
+use super::files::{Kind, fault, from_bytes, inside, metadata, read_entry, text};
 use super::journal::{Change, Journal, Lock, Step};
 use super::line_ends::{self, Sides};
 use super::plumbing::{Entry, Repo, SUBMODULE, Scratch, items};
@@ -136,7 +136,7 @@ fn check_clean(repo: &Repo<'_>) -> Result<(), Fault> {
 
 /// Whether a file that git does not track is the one that would be written.
 fn is_there(repo: &Repo<'_>, entry: &Entry) -> Result<bool, Fault> {
-    let Some((kind, bytes)) = content(&repo.root, &entry.path)? else { return Ok(false) };
+    let Some((kind, bytes)) = read_entry(&repo.root, &entry.path)? else { return Ok(false) };
     let id = repo.line(&Scratch::default(), &["hash-object", "--stdin"], &bytes)?;
     Ok(Kind::of_mode(&entry.mode) == Some(kind) && id == entry.id)
 }
@@ -258,7 +258,7 @@ impl<'a> Target<'a> {
                 (None, _) if entry.mode == "000000" => None,
                 _ => return Err(Fault::Invalid(format!("{:?} has mode {}", text(&entry.path), entry.mode))),
             };
-            let old = content(&self.repo.root, &entry.path)?;
+            let old = read_entry(&self.repo.root, &entry.path)?;
             changes.push(Change { path: entry.path.clone(), old, new });
         }
         Ok(changes)

@@ -8,7 +8,7 @@ use baton_model::baton_file::is_baton_file;
 use baton_model::changes::{GitOperation, is_temporary};
 
 use super::exports::{self, ExportNotes};
-use super::files::{Kind, check_regular, content, fault, inside, is_reserved, metadata, text};
+use super::files::{Kind, check_regular, fault, inside, is_reserved, metadata, read_entry, text};
 use super::plumbing::{Entry, Repo, SUBMODULE, Scratch};
 use super::registration::{DOCUMENT, is_registration, is_rewritten};
 use super::secret::Secret;
@@ -147,7 +147,7 @@ impl Capture<'_> {
         let added = staged.iter().find(|entry| entry.path == DOCUMENT && entry.status == "A");
         let Some(entry) = added.filter(|entry| Kind::of_mode(&entry.mode).is_some()) else { return Ok(None) };
         let bytes = self.repo.run(&self.scratch, &["cat-file", "blob", &entry.id], b"")?;
-        let in_worktree = content(&self.repo.root, &entry.path)?;
+        let in_worktree = read_entry(&self.repo.root, &entry.path)?;
         let is_same = in_worktree.is_none_or(|(_, other)| is_registration(DOCUMENT, &other));
         Ok(Some(entry).filter(|_| is_same && is_registration(DOCUMENT, &bytes)))
     }
@@ -215,7 +215,8 @@ impl Capture<'_> {
         }
         // Each working copy has the document that `baton init` writes.
         if paths.get(DOCUMENT) == Some(&false)
-            && content(&self.repo.root, DOCUMENT)?.is_some_and(|(_, bytes)| is_registration(DOCUMENT, &bytes))
+            && read_entry(&self.repo.root, DOCUMENT)?
+                .is_some_and(|(_, bytes)| is_registration(DOCUMENT, &bytes))
         {
             paths.remove(DOCUMENT);
         }
@@ -260,7 +261,7 @@ impl Capture<'_> {
                 leave(&path, "is a repository of its own");
                 continue;
             }
-            let found = content(&self.repo.root, &path)?;
+            let found = read_entry(&self.repo.root, &path)?;
             let is_other = metadata(&self.repo.root, &path)?.is_some_and(|meta| !meta.is_dir());
             match &found {
                 None if is_other => leave(&path, "is neither a file nor a link"),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Fault;
-use super::files::content;
+use super::files::read_entry;
 use super::plumbing::{Repo, Scratch, items};
 
 pub(super) struct CommittedPaths {
@@ -27,7 +27,7 @@ impl CommittedPaths {
 
     /// Whether a path holds, or lacks, just what the commit has.
     pub(super) fn has(&self, repo: &Repo<'_>, path: &[u8]) -> Result<bool, Fault> {
-        let is_there = content(&repo.root, path)?.is_some();
+        let is_there = read_entry(&repo.root, path)?.is_some();
         Ok(!self.changed.contains(path) && self.in_head.contains(path) == is_there)
     }
 }

@@ -106,7 +106,7 @@ pub(crate) fn metadata(root: &Path, path: &[u8]) -> Result<Option<fs::Metadata>,
 }
 
 /// Kind and content of a path; none where there is nothing, a folder or a device.
-pub(crate) fn content(root: &Path, path: &[u8]) -> Result<Option<(Kind, Vec<u8>)>, Fault> {
+pub(crate) fn read_entry(root: &Path, path: &[u8]) -> Result<Option<(Kind, Vec<u8>)>, Fault> {
     let (Some(meta), full) = (metadata(root, path)?, inside(root, path)?) else { return Ok(None) };
     if meta.is_symlink() {
         let target = fs::read_link(&full).map_err(fault("read", &full))?;

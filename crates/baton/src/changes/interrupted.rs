@@ -1,5 +1,5 @@
 //! An application that was killed half-way: what it left in a working copy is neither the user's work nor the whole of what was
-//! to be applied, so that it is settled before the working copy is read, and its temporary files are nobody's.
+//! to be applied, so that it is settled before the working copy is read, and its temporary files belong to neither.
 
 use std::fs::{self, Metadata};
 use std::path::Path;

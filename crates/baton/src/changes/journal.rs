@@ -19,11 +19,13 @@ use serde::{Deserialize, Serialize};
 
 use super::Fault;
 use super::committed::CommittedPaths;
-use super::files::{Kind, check_regular, content, fault, inside, put, remove, remove_if_there, text, write};
+use super::files::{
+    Kind, check_regular, fault, inside, put, read_entry, remove, remove_if_there, text, write,
+};
 use super::plumbing::Repo;
 use super::recovery::{Recovered, Recovery};
 
-/// The folder of the journal, and the file that whoever applies locks; in the git folder.
+/// The folder of the journal, and the file that the applying process locks; in the git folder.
 pub(super) const FOLDER: &str = "baton-apply";
 pub(super) const LOCK: &str = "baton-apply.lock";
 
@@ -231,7 +233,7 @@ impl<'a> Journal<'a> {
     fn check_state(&self) -> Result<(), Fault> {
         let mut edited = Vec::new();
         for (n, change) in self.changes.iter().enumerate() {
-            let found = content(&self.repo.root, &change.path)?;
+            let found = read_entry(&self.repo.root, &change.path)?;
             if found != change.old && found != change.new {
                 edited.push((n, change));
             }
@@ -269,7 +271,7 @@ impl<'a> Journal<'a> {
             self.changes.iter().enumerate().partition(|(_, change)| side(change));
         for (n, change) in removals.into_iter().chain(put_list) {
             step(n)?;
-            let found = content(&self.repo.root, &change.path)?;
+            let found = read_entry(&self.repo.root, &change.path)?;
             let (from, wanted) = match to {
                 Side::Old => (&change.new, &change.old),
                 Side::New => (&change.old, &change.new),
@@ -297,7 +299,7 @@ impl<'a> Journal<'a> {
         let committed = CommittedPaths::read(self.repo)?;
         for change in &mut self.changes {
             if committed.has(self.repo, &change.path)? {
-                change.old = content(&self.repo.root, &change.path)?;
+                change.old = read_entry(&self.repo.root, &change.path)?;
             }
         }
         Ok(())

@@ -235,7 +235,7 @@ pub(crate) fn add_to_wrap(
         if *named == own { always(&mut app, Some(&own)) } else { Ok(None) }
     })();
     app.leave();
-    let copy = copy.map_err(|ended| sentence(&ended))?;
+    let copy = copy.map_err(|error| sentence(&error))?;
     Ok(copy.map(|copy| WrapInput { changes: Some(copy.manifest), ..wrap }))
 }
 
@@ -243,8 +243,8 @@ pub(crate) fn add_to_wrap(
 pub(crate) fn always_or_remark(app: &mut App, project: Option<&str>) -> Option<Manifest> {
     match always(app, project) {
         Ok(copy) => copy.map(|copy| copy.manifest),
-        Err(ended) => {
-            remark_left_behind(app, &ended);
+        Err(error) => {
+            remark_left_behind(app, &error);
             None
         }
     }
@@ -257,12 +257,12 @@ pub(crate) fn attach_kept(app: &mut App, captured: &CaptureOutput) -> Result<(),
     let project = Some(captured.project_id.clone());
     let copy = match always(app, project.as_deref()) {
         Ok(copy) => copy,
-        Err(ended) => {
+        Err(error) => {
             // The next agent reads it, too.
             let text =
-                format!("what is not committed does not go with baton {baton_id}: {}", sentence(&ended));
+                format!("what is not committed does not go with baton {baton_id}: {}", sentence(&error));
             app.run::<Note>(&NoteInput { project, text, ..NoteInput::default() })?;
-            return Err(ended);
+            return Err(error);
         }
     };
     let Some(copy) = copy else { return Ok(()) };
@@ -274,13 +274,13 @@ pub(crate) fn attach_kept(app: &mut App, captured: &CaptureOutput) -> Result<(),
 }
 
 /// Says that what is not committed stays where it is, and why.
-pub(crate) fn remark_left_behind(app: &App, ended: &AppError) {
-    app.remark(&format!("what is not committed does not go with the baton: {}", sentence(ended)));
+pub(crate) fn remark_left_behind(app: &App, error: &AppError) {
+    app.remark(&format!("what is not committed does not go with the baton: {}", sentence(error)));
 }
 
 /// Why something ended, and what to do.
-fn sentence(ended: &AppError) -> String {
-    match ended {
+fn sentence(error: &AppError) -> String {
+    match error {
         AppError::Refused(refusal) => format!("{}; {}", refusal.message, refusal.hint),
         other => format!("{other:?}"),
     }
@@ -376,10 +376,10 @@ pub(crate) fn patch_here(app: &App, changes: &Changes) -> Result<Vec<u8>, Refusa
 /// are there whether or not that can be noted.
 pub(crate) fn record(app: &mut App, input: RecordInput) {
     let input = RecordInput { session: input.session.or_else(|| app.session.clone()), ..input };
-    if let Err(ended) = app.run::<Record>(&input) {
+    if let Err(error) = app.run::<Record>(&input) {
         app.remark(&format!(
             "that they are here could not be noted, so a wrap passes them on once more: {}",
-            sentence(&ended)
+            sentence(&error)
         ));
     }
 }
@@ -392,6 +392,6 @@ pub(crate) fn apply_picked(app: &mut App, project: &str, baton: &str) -> ApplyOu
     });
     match applied {
         Ok(applied) => ApplyOutcome { applied: true, merged: applied.is_merge, failure: None },
-        Err(ended) => ApplyOutcome { applied: false, merged: false, failure: Some(sentence(&ended)) },
+        Err(error) => ApplyOutcome { applied: false, merged: false, failure: Some(sentence(&error)) },
     }
 }

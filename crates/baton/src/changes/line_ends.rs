@@ -53,7 +53,8 @@ fn merge_file(
     path: &str,
     dir: &Path,
 ) -> Result<Option<(String, Vec<u8>)>, Fault> {
-    let versions = [sides.ours, sides.base, sides.theirs].map(|side| version(repo, scratch, side, path));
+    let versions =
+        [sides.ours, sides.base, sides.theirs].map(|revision| version(repo, scratch, revision, path));
     let [Some((mode, ours)), Some((_, base)), Some((_, theirs))] = transpose(versions)? else {
         return Ok(None);
     };
@@ -86,10 +87,10 @@ fn transpose<T>(all: [Result<T, Fault>; 3]) -> Result<[T; 3], Fault> {
 fn version(
     repo: &Repo<'_>,
     scratch: &Scratch,
-    side: &str,
+    revision: &str,
     path: &str,
 ) -> Result<Option<(String, Vec<u8>)>, Fault> {
-    let listed = repo.line(scratch, &["ls-tree", "-z", "--full-tree", side, "--", path], b"")?;
+    let listed = repo.line(scratch, &["ls-tree", "-z", "--full-tree", revision, "--", path], b"")?;
     let facts = listed.split('\t').next().unwrap_or_default();
     let mut words = facts.split(' ');
     match (words.next(), words.next(), words.next()) {

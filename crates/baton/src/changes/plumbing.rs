@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::Fault;
-use super::files::{content, fault, from_bytes, inside, metadata, text};
+use super::files::{fault, from_bytes, inside, metadata, read_entry, text};
 use crate::git::{Answer, Call, GitRunner};
 
 /// Settings of every call: no hook, no monitor, no index beside the one that is named.
@@ -182,7 +182,7 @@ impl<'a> Repo<'a> {
             let Some(at) = item.iter().position(|byte| *byte == b'\t') else { continue };
             let (facts, path) = (text(&item[..at]), &item[at + 1..]);
             let is_outside = is_sparse && item.starts_with(b"S");
-            let is_changed = match content(&self.root, path)? {
+            let is_changed = match read_entry(&self.root, path)? {
                 Some((_, bytes)) => {
                     let id = self.line(&Scratch::default(), &["hash-object", "--stdin"], &bytes)?;
                     !facts.split(' ').any(|word| word == id)

@@ -1,6 +1,5 @@
-//! Notes of references that were pushed into a remote and that no baton in the ledger names yet. A process that is killed between the
-//! two leaves its note, which says which reference no baton names; and so does one whose baton gives a reference up while the remote
-//! does not answer.
+//! Records of changes pushed to a remote before a baton references them; they survive a killed process. A reference that a baton
+//! gives up while the remote does not answer has one, too.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -37,7 +36,15 @@ impl PushNote {
     pub(super) fn new(url: String, reference: String, owner: &Owner<'_>) -> Self {
         let (root, project) = (Some(owner.root.to_owned()), owner.project.map(str::to_owned));
         let ledger = Some(owner.ledger.to_owned());
-        Self { url, reference, root, project, ledger, is_given_up: false, process: process::own() }
+        Self {
+            url,
+            reference,
+            root,
+            project,
+            ledger,
+            is_given_up: false,
+            process: process::own_fingerprint(),
+        }
     }
 
     /// A reference that a baton had, out of a working copy of its project.

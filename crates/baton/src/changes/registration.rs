@@ -3,7 +3,7 @@
 use baton_model::project_document;
 
 use super::Fault;
-use super::files::content;
+use super::files::read_entry;
 use super::plumbing::{Repo, Scratch};
 
 /// Where a repository says what it is.
@@ -16,7 +16,7 @@ pub(super) fn is_registration(path: &[u8], bytes: &[u8]) -> bool {
 
 /// Whether the document lies in the working copy as `baton init` has changed the committed one, and no person has since.
 pub(super) fn is_rewritten(repo: &Repo<'_>) -> Result<bool, Fault> {
-    let Some((_, found)) = content(&repo.root, DOCUMENT)? else { return Ok(false) };
+    let Some((_, found)) = read_entry(&repo.root, DOCUMENT)? else { return Ok(false) };
     let named = [b"HEAD:", DOCUMENT].concat();
     let answer =
         repo.answer(&Scratch::default(), &["cat-file", "blob", &String::from_utf8_lossy(&named)], b"")?;

@@ -175,8 +175,8 @@ impl ChangesRemote {
     fn run(&self, bare: &TempDir, args: &[&str], input: &[u8]) -> Result<Vec<u8>, Refusal> {
         match transfer(bare.path(), args, input) {
             Ok(Answer { code: Some(0), out, .. }) => Ok(out),
-            Ok(answer) => Err(self.unreachable(&answer.error)),
-            Err(error) => Err(self.unreachable(&error.to_string())),
+            Ok(answer) => Err(self.unreachable_refusal(&answer.error)),
+            Err(error) => Err(self.unreachable_refusal(&error.to_string())),
         }
     }
 
@@ -185,7 +185,7 @@ impl ChangesRemote {
     }
 
     /// What git says of it, in one line and without the password that an address may hold.
-    fn unreachable(&self, error: &str) -> Refusal {
+    fn unreachable_refusal(&self, error: &str) -> Refusal {
         let error = error.replace(&self.url, &without_credentials(&self.url));
         let lines = error.lines().map(str::trim).filter(|line| !line.is_empty());
         let why = lines.take(3).collect::<Vec<_>>().join("; ");

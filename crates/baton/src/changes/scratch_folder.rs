@@ -33,7 +33,7 @@ pub(crate) fn scratch(data_dir: &Path) -> Result<PathBuf, Fault> {
 
 /// A folder of this process below that of [`scratch`]; removed with the value.
 pub(super) fn folder_in(scratch: &Path) -> std::io::Result<TempDir> {
-    let prefix = format!("{}{END}", process::own().replace(':', COLON));
+    let prefix = format!("{}{END}", process::own_fingerprint().replace(':', COLON));
     tempfile::Builder::new().prefix(&prefix).tempdir_in(scratch)
 }
 
@@ -59,7 +59,7 @@ mod tests {
         let data_dir = tempfile::tempdir().expect("a folder");
         let folder = scratch(data_dir.path()).expect("a folder");
         let own = folder_in(&folder).expect("a folder");
-        let ended = process::own().replacen(':', ":1", 1).replace(':', COLON);
+        let ended = process::own_fingerprint().replacen(':', ":1", 1).replace(':', COLON);
         let left = folder.join(format!("{ended}{END}x"));
         fs::create_dir_all(left.join("objects")).expect("a folder");
         let unknown = folder.join(".tmpX");

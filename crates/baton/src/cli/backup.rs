@@ -241,10 +241,10 @@ fn admit(args: &RestoreArgs, store: &Path, is_named: bool) -> Result<(), Refusal
 /// Refuses to replace a store that others have open, and says who they are.
 fn refuse_users(store: &Path) -> Result<(), Refusal> {
     let users = open_files::of(store);
-    if users.is_empty() { Ok(()) } else { Err(used(store, &users)) }
+    if users.is_empty() { Ok(()) } else { Err(used_store_refusal(store, &users)) }
 }
 
-fn used(store: &Path, users: &[open_files::Holder]) -> Refusal {
+fn used_store_refusal(store: &Path, users: &[open_files::Holder]) -> Refusal {
     let named: Vec<String> = users.iter().map(|user| format!("{} ({})", user.pid, user.command)).collect();
     let who = if named.is_empty() {
         "a process that this user cannot see".to_owned()
@@ -262,7 +262,11 @@ fn used(store: &Path, users: &[open_files::Holder]) -> Refusal {
 }
 
 fn in_use(fault: Fault, store: &Path) -> AppError {
-    if fault.kind == FaultKind::Busy { used(store, &open_files::of(store)).into() } else { fault.into() }
+    if fault.kind == FaultKind::Busy {
+        used_store_refusal(store, &open_files::of(store)).into()
+    } else {
+        fault.into()
+    }
 }
 
 /// What can be done about a backup that is not sound.

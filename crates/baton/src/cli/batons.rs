@@ -48,9 +48,9 @@ enum Verb {
         /// Baton id, or a unique prefix
         id: String,
     },
-    /// Take back a baton that you left, while nobody holds it
+    /// Take back a baton that you left, while no session holds it
     ///
-    /// It is offered to nobody any more, and stays readable; `baton pickup --handoff ID` goes on with it all the same.
+    /// It is offered to no agent any more, and stays readable; `baton pickup --handoff ID` goes on with it all the same.
     Withdraw {
         /// Baton id, or a unique prefix
         id: String,

@@ -93,7 +93,7 @@ impl Verb {
 }
 
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
-    // Whoever it is, the baton that they hold is meant, and their session has what is applied.
+    // The baton that the named identity holds is meant, and its session has what is applied.
     if let Some(identity) = args.verb.identity() {
         app.config.identity = Some(identity.clone());
     }
@@ -196,9 +196,9 @@ fn apply(baton: Option<&str>, app: &mut App) -> Result<(), AppError> {
         (Err(AppError::Refused(refusal)), Some(sentence)) if refusal.code == "changes_none" => {
             return app.show(&Settlement { settled: &sentence }, |_| format!("{sentence}\n"));
         }
-        (Err(ended), Some(sentence)) => {
+        (Err(error), Some(sentence)) => {
             app.remark(&sentence);
-            return Err(ended);
+            return Err(error);
         }
         (loaded, _) => loaded?,
     };
@@ -240,7 +240,7 @@ fn keep((baton_id, replace): (String, bool), remote: Option<&str>, app: &mut App
     ledger::keep(app, project.as_deref(), &mut copy, remote)?;
     let input = AttachInput { project, baton_id, changes: copy.manifest, replace };
     let attached = app.run::<Attach>(&input);
-    if attached.as_ref().is_err_and(|ended| !ended.may_be_written()) {
+    if attached.as_ref().is_err_and(|error| !error.may_be_written()) {
         let _ = ledger::discard(app, &input.changes);
     }
     let attached = attached?;

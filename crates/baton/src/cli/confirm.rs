@@ -14,7 +14,7 @@ pub(super) struct Confirmation<'a> {
     pub diff: &'a str,
     /// The question, without its answers.
     pub question: &'static str,
-    /// The refusal where there is nobody to ask: code, what is wrong, what to do.
+    /// The refusal where there is no user to ask: code, what is wrong, what to do.
     pub unanswerable: (&'static str, &'static str, &'static str),
     /// Its code where the answer is no.
     pub declined: &'static str,

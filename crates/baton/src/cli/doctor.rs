@@ -77,12 +77,12 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     if args.fix {
         let stray = worktrees::find(app)?;
         worktrees::fix(&stray, args.yes, app)?;
-        tools::fix(args.yes, app)?;
+        tools::reinstall_entries(args.yes, app)?;
     }
     let (ledger, not_checked) = match app.run::<StoreCheck>(&StoreCheckInput {}) {
         Ok(ledger) => (Some(ledger), None),
         Err(AppError::Refused(refusal)) if refusal.kind == Kind::Forbidden => (None, Some(refusal.message)),
-        Err(ended) => return Err(ended),
+        Err(error) => return Err(error),
     };
     let redis = app.config.redis.as_ref().filter(|_| app.config.server.is_none()).map(|redis| {
         let (state, why) = live::probe(redis);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use baton_model::refusal::Refusal;
-use baton_model::suggest::near;
+use baton_model::suggest::suggestions;
 
 use super::error_codes;
 use crate::config;
@@ -154,7 +154,7 @@ fn page(words: &[String]) -> Result<String, AppError> {
     let (mut command, mut path) = (&root, "baton".to_owned());
     for word in words {
         let Some(sub) = command.find_subcommand(word) else {
-            return Err(unknown(command, &path, word).into());
+            return Err(unknown_refusal(command, &path, word).into());
         };
         let _ = write!(path, " {}", sub.get_name());
         command = sub;
@@ -167,7 +167,7 @@ fn long_help(command: clap::Command, path: &str) -> String {
 }
 
 /// A word that names nothing, with the nearest that do.
-fn unknown(command: &clap::Command, path: &str, word: &str) -> Refusal {
+fn unknown_refusal(command: &clap::Command, path: &str, word: &str) -> Refusal {
     let mut known: Vec<&str> =
         command.get_subcommands().filter(|sub| !sub.is_hide_set()).map(clap::Command::get_name).collect();
     let codes = error_codes::codes();
@@ -178,7 +178,7 @@ fn unknown(command: &clap::Command, path: &str, word: &str) -> Refusal {
     }
     let below = path.strip_prefix("baton").unwrap_or_default();
     let near: Vec<String> =
-        near(word, known).into_iter().map(|near| format!("`baton help{below} {near}`")).collect();
+        suggestions(word, known).into_iter().map(|near| format!("`baton help{below} {near}`")).collect();
     let hint = match near.as_slice() {
         [] => "`baton help topics` lists everything that is explained".to_owned(),
         near => format!("did you mean {}?", near.join(" or ")),

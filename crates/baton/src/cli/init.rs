@@ -75,7 +75,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let file = root.as_ref().map(|root| RepoFile::new(root, DOCUMENT));
     let document = match file.as_ref().map(|file| file.text(MAX_SMALL_FILE_BYTES)) {
         Some(Ok(text)) => text,
-        Some(Err(fault)) => return Err(unreadable(&fault).into()),
+        Some(Err(fault)) => return Err(unreadable_refusal(&fault).into()),
         None => None,
     };
     let had_document = document.is_some();
@@ -233,7 +233,7 @@ fn suggested(suggestion: &Suggestion, wrote_document: bool) -> String {
     format!("note: {DOCUMENT} names {named} as the tracker: {counts} until you say `{command}`")
 }
 
-pub(super) fn unreadable(fault: &Fault) -> Refusal {
+pub(super) fn unreadable_refusal(fault: &Fault) -> Refusal {
     let what = format!("{DOCUMENT} cannot be read: {fault}");
     Refusal::invalid("project_document_invalid", what, "make it a readable UTF-8 file, or move it away")
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
-use baton_model::suggest::near;
+use baton_model::suggest::suggestions;
 use clap::ValueEnum;
 use serde::{Serialize, Serializer};
 
@@ -134,9 +134,9 @@ fn jobs(args: &Args, places: &Places, record: &Record) -> Result<Vec<ToolJob>, R
     let scope = args.scope.into();
     let mut chosen: Vec<Installer> = Vec::new();
     for name in &args.tools {
-        let named = installer(name).ok_or_else(|| unknown(name))?;
+        let named = installer(name).ok_or_else(|| unknown_refusal(name))?;
         if (named.install.wants)(places, scope).is_none() {
-            return Err(no_scope(named.tool));
+            return Err(no_scope_refusal(named.tool));
         }
         if !chosen.iter().any(|known| known.tool.id == named.tool.id) {
             chosen.push(named);
@@ -164,14 +164,14 @@ fn jobs(args: &Args, places: &Places, record: &Record) -> Result<Vec<ToolJob>, R
     Ok(chosen.into_iter().map(job).collect())
 }
 
-fn unknown(name: &str) -> Refusal {
+fn unknown_refusal(name: &str) -> Refusal {
     let known: Vec<&str> = installers().map(|one| one.tool.id).collect();
     let name = baton_model::id::visible(name);
     let what = match baton_tools::by_name(&name) {
         Some(tool) => format!("{} has no place for a server or a hook that is known", tool.title),
         None => format!("there is no tool `{name}`"),
     };
-    let near = near(&name, known.iter().copied());
+    let near = suggestions(&name, known.iter().copied());
     let all = known.join(", ");
     let hint = match near.as_slice() {
         [] => format!("use one of {all}"),
@@ -180,7 +180,7 @@ fn unknown(name: &str) -> Refusal {
     Refusal::invalid("agent_unknown", what, hint)
 }
 
-fn no_scope(tool: &Tool) -> Refusal {
+fn no_scope_refusal(tool: &Tool) -> Refusal {
     let what = format!("{} keeps nothing of this in a project", tool.title);
     Refusal::invalid("install_scope", what, "leave out --scope, which installs for you in every project")
 }

@@ -37,7 +37,7 @@ enum Verb {
         /// What the lease is for
         #[arg(long, value_name = "T", allow_hyphen_values = true)]
         why: Option<String>,
-        /// Take it even if it conflicts: others are warned, nobody is refused
+        /// Take it even if it conflicts: others are warned, no caller is refused
         #[arg(long)]
         advisory: bool,
     },

@@ -22,7 +22,7 @@ pub(super) struct Args {
 
 #[derive(clap::Subcommand)]
 enum Verb {
-    /// Send a message or a typed hand-off message to an identity or to whoever in a role takes it first
+    /// Send a message or a typed hand-off message to an identity or to the first agent of a role
     Send(Box<Send>),
     /// List waiting messages, hand-offs first, without taking them
     Inbox {
@@ -38,7 +38,7 @@ enum Verb {
         #[arg(short, value_name = "N", default_value_t = 0)]
         n: usize,
     },
-    /// Read a message; one sent to a role belongs to whoever reads it first
+    /// Read a message; one sent to a role belongs to the first agent that reads it
     Read {
         /// Message id or a unique prefix
         message_id: String,
@@ -124,7 +124,7 @@ struct Send {
     /// Expire after this span: 30m, 2h, 1d
     #[arg(long, value_name = "SPAN")]
     expires_in: Option<String>,
-    /// Send it even if nobody of that name is known yet; it waits for them
+    /// Send it even if no identity of that name is known yet; it waits for it
     #[arg(long)]
     wait: bool,
     /// Encrypt the text so that only the recipients and you can read it, with your keys

@@ -86,7 +86,7 @@ pub(super) fn set_up(app: &App, wanted: Option<bool>) -> Result<(), AppError> {
 
 /// Sets the merge driver up or removes it; whether it is installed now, and what was changed.
 pub(super) fn change(app: &App, wanted: Option<bool>) -> Result<(bool, Changes), AppError> {
-    let setup = setup(app).ok_or_else(no_repository)?;
+    let setup = setup(app).ok_or_else(no_repository_refusal)?;
     let changes = match wanted {
         Some(true) => setup.install(&std::env::current_exe()?)?,
         Some(false) => setup.remove()?,
@@ -118,7 +118,7 @@ fn setup(app: &App) -> Option<Setup> {
 pub(super) fn offer(app: &App, is_wanted: bool, is_declined: bool) -> Result<Option<Changes>, AppError> {
     let setup = match (setup(app), is_wanted) {
         (Some(setup), _) => setup,
-        (None, true) => return Err(no_repository().into()),
+        (None, true) => return Err(no_repository_refusal().into()),
         (None, false) => return Ok(None),
     };
     let has_file = setup.has_file() || app.config.beads_file.is_some();
@@ -153,7 +153,7 @@ pub(super) fn text(changes: &[String], is_installed: bool) -> String {
     text
 }
 
-fn no_repository() -> Refusal {
+fn no_repository_refusal() -> Refusal {
     Refusal::new(
         Kind::NotFound,
         "no_repository",

@@ -302,10 +302,10 @@ pub(crate) fn main() -> i32 {
     let color = cli.global.color != ColorWhen::Never;
     match run(cli, format) {
         Ok(()) => 0,
-        Err(ended) if ended.is_unread() => UNREAD,
-        Err(ended) => {
-            usage::report(&ended, format, color);
-            ended.exit_code()
+        Err(error) if error.is_unread() => UNREAD,
+        Err(error) => {
+            usage::report(&error, format, color);
+            error.exit_code()
         }
     }
 }
@@ -367,15 +367,16 @@ fn run(cli: Cli, format: Format) -> Result<(), AppError> {
     ) {
         trust::name_ignored(&app);
     }
-    let ended = cli.command.run(&mut app).map_err(|ended| name_cause::of_inherited_session(&app, ended));
-    let ended = ended.map_err(|no| crate::claimed_project::name(&app, no).with_store(&app.config.ledger()));
+    let result = cli.command.run(&mut app).map_err(|error| name_cause::of_inherited_session(&app, error));
+    let result =
+        result.map_err(|error| crate::claimed_project::name(&app, error).with_store(&app.config.ledger()));
     name_cause::of_silent_git(&app);
     if !serves {
         app.resume();
     }
     beads::sync_after_write(&mut app);
     app.leave();
-    ended
+    result
 }
 
 /// The whole command, for completions and for the reference pages.

@@ -4,8 +4,8 @@ use crate::app::{App, Format};
 use crate::error::AppError;
 
 /// A session that is over and that the caller did not name itself: its environment does, so that no verb begins another one.
-pub(super) fn of_inherited_session(app: &App, ended: AppError) -> AppError {
-    let AppError::Refused(mut refusal) = ended else { return ended };
+pub(super) fn of_inherited_session(app: &App, error: AppError) -> AppError {
+    let AppError::Refused(mut refusal) = error else { return error };
     if refusal.code == "session_released" && app.session.is_none() && app.config.session.is_some() {
         refusal.hint = "BATON_SESSION names it, for all that runs in it: empty the variable to go on in another session \
                         (`BATON_SESSION= baton pickup`, likewise every command after it)"

@@ -88,9 +88,11 @@ struct TestedWay {
 }
 
 fn test(app: &App) -> Result<(), AppError> {
-    let ended = notify::test_message(app);
-    let ways: Vec<TestedWay> =
-        ended.into_iter().map(|(way, ended)| TestedWay { way: way.as_str(), error: ended.err() }).collect();
+    let results = notify::test_message(app);
+    let ways: Vec<TestedWay> = results
+        .into_iter()
+        .map(|(way, result)| TestedWay { way: way.as_str(), error: result.err() })
+        .collect();
     app.show(&ways, |ways| {
         if ways.is_empty() {
             return "nothing is set up; `baton help notify` says how\n".to_owned();

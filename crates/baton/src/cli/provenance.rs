@@ -85,7 +85,7 @@ pub(super) fn run(args: &Args, app: &mut App) -> Result<(), AppError> {
     app.show(&report, show)
 }
 
-fn filters_kept_on(place: &FilePlace) -> Refusal {
+fn filters_kept_on_refusal(place: &FilePlace) -> Refusal {
     let what = format!(
         "the lines of {} are not looked at: the repository brings a filter that cannot be switched off",
         visible(&place.path)
@@ -109,7 +109,7 @@ fn commits(place: &FilePlace) -> Result<Vec<CommitInfo>, Refusal> {
     let found = match &place.lines {
         Some(lines) => {
             if !git::can_read_files(&place.folder) {
-                return Err(filters_kept_on(place));
+                return Err(filters_kept_on_refusal(place));
             }
             let ids = git::commits_of_lines(&place.folder, &place.path, lines.clone()).ok_or_else(unknown)?;
             git::commits(&place.folder, &ids)

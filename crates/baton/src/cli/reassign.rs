@@ -7,7 +7,7 @@ use super::ActingIdentity;
 use crate::app::App;
 use crate::error::AppError;
 
-/// Give a stuck or dead session's work to somebody else
+/// Give a stuck or dead session's work to another agent
 ///
 /// Its last checkpoint becomes a baton, addressed to whom `--to` names, and the session is released.
 #[derive(clap::Args)]

@@ -98,5 +98,5 @@ fn named_launcher(name: &str) -> Result<Launcher, Refusal> {
 fn find_program(launcher: Launcher, app: &App) -> Result<PathBuf, Refusal> {
     let path = app.config.vars.get("PATH").map(String::as_str).unwrap_or_default();
     launch::installed(launcher.program(), path)
-        .ok_or_else(|| launch::not_installed(launcher, "give its whole command after --"))
+        .ok_or_else(|| launch::not_installed_refusal(launcher, "give its whole command after --"))
 }

@@ -126,7 +126,7 @@ fn write_and_start(
     commands: &[ManagerCommand],
 ) -> Result<(), AppError> {
     let folders = files::missing_folders(&service.file);
-    files::write(&service.file, after).map_err(|error| unwritten(&service.file, &error))?;
+    files::write(&service.file, after).map_err(|error| unwritten_refusal(&service.file, &error))?;
     let Err(refusal) = service.run(commands) else { return Ok(()) };
     let _ = service.run(&service.stop());
     let undone = match before {
@@ -134,7 +134,7 @@ fn write_and_start(
         None => files::delete(&service.file, &folders),
     };
     let _ = service.run(&service.forget());
-    undone.map_err(|error| unwritten(&service.file, &error))?;
+    undone.map_err(|error| unwritten_refusal(&service.file, &error))?;
     Err(refusal.into())
 }
 
@@ -161,7 +161,7 @@ fn uninstall(options: &ChangeOptions, app: &App) -> Result<(), AppError> {
     confirm(options, &answer.diff, app)?;
     service.run(&service.stop())?;
     files::delete(&service.file, &empty_folders(&service.file))
-        .map_err(|error| unwritten(&service.file, &error))?;
+        .map_err(|error| unwritten_refusal(&service.file, &error))?;
     // Without a manager there is nothing left that knows of it.
     let _ = service.run(&service.forget());
     app.show(&answer, |answer| format!("{}: stopped and deleted\n", visible(&answer.file)))
@@ -256,7 +256,7 @@ fn diff(file: &Path, before: Option<&str>, after: Option<&str>, commands: &[Mana
     text
 }
 
-fn unwritten(file: &Path, error: &std::io::Error) -> Refusal {
+fn unwritten_refusal(file: &Path, error: &std::io::Error) -> Refusal {
     let what = format!("{} cannot be written: {error}", file.display());
     let hint = match error.kind() {
         ErrorKind::PermissionDenied => "the machine's services belong to root: use sudo",

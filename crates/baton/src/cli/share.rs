@@ -20,7 +20,7 @@ const USUAL: &str = "http://127.0.0.1:7077";
 
 /// Share a baton or a thread: an address that is read without a token
 ///
-/// Whoever has the address reads one baton, or the sessions of one thread, and nothing else. Secrets that Baton recognises are
+/// Anyone with the address reads one baton, or the sessions of one thread, and nothing else. Secrets that Baton recognises are
 /// taken out of it. It ends by itself, after seven days if you do not say otherwise, and `baton share revoke` takes it back.
 #[derive(clap::Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]

@@ -2,7 +2,7 @@
 
 use baton_model::id::visible;
 use baton_model::time::rfc3339;
-use baton_ops::message::{self, AckInput, AckOutput, PendingInput, RecallInput, SendInput, View, Warning};
+use baton_ops::message::{self, AckInput, AckOutput, PendingInput, RetractInput, SendInput, View, Warning};
 
 use super::{ActingIdentity, seconds};
 use crate::app::App;
@@ -113,7 +113,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             })
         }
         Verb::Recall { who, message_id } => {
-            let input = RecallInput { project, identity: who.identity, message_id };
+            let input = RetractInput { project, identity: who.identity, message_id };
             let recalled = app.run::<message::Retract>(&input)?;
             app.show(&recalled, |recalled| format!("recalled {}\n", visible(&recalled.message_id)))
         }

@@ -27,7 +27,7 @@ enum Verb {
         #[arg(long = "only", value_name = "PROJECT")]
         only: Vec<String>,
         /// Identity it may act as; may be repeated, and the first is used if a call names none. If omitted, it acts as
-        /// `token:NAME`, or under any name that nobody is using
+        /// `token:NAME`, or under any name that is not in use
         #[arg(long = "identity", visible_alias = "as", value_name = "NAME")]
         identities: Vec<String>,
         /// What the token is for

@@ -44,10 +44,10 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     app.is_full_screen = true;
     let mut state = State::new(app.project.clone(), app.config.identity.clone());
     let mut screen = Screen::open()?;
-    let ended = watch(app, &mut state, &mut screen, Duration::from_secs(args.every));
+    let result = watch(app, &mut state, &mut screen, Duration::from_secs(args.every));
     drop(screen);
     app.is_full_screen = false;
-    ended
+    result
 }
 
 /// Draws, waits for a key or for the next look, and does what the key means, until one means the end.

@@ -124,17 +124,17 @@ fn plainly(message: &str) -> String {
 }
 
 /// Prints why a command ended without success: text on standard error, JSON on standard output.
-pub(super) fn report(ended: &AppError, format: Format, color: bool) {
-    if matches!(ended, AppError::Reported | AppError::Unfinished | AppError::Tool(_) | AppError::Interrupted)
+pub(super) fn report(error: &AppError, format: Format, color: bool) {
+    if matches!(error, AppError::Reported | AppError::Unfinished | AppError::Tool(_) | AppError::Interrupted)
     {
         return;
     }
     if format == Format::Text {
-        let text = ended.text();
+        let text = error.text();
         let text = render::for_terminal(&text, std::io::stderr().is_terminal() && color);
         let _ = std::io::stderr().write_all(text.as_bytes());
     } else {
-        let _ = writeln!(std::io::stdout(), "{}", ended.to_json());
+        let _ = writeln!(std::io::stdout(), "{}", error.to_json());
     }
 }
 

@@ -30,9 +30,9 @@ pub(super) fn run(app: &mut App) -> Result<(), AppError> {
         return lines(app, &runtime);
     }
     put(ENTER)?;
-    let ended = screen(app, &runtime);
+    let result = screen(app, &runtime);
     put(LEAVE)?;
-    ended
+    result
 }
 
 /// Looks until it ends, and hands over what was there before and what is there now.

@@ -39,7 +39,7 @@ pub(super) struct Args {
     /// Tag for what the work is about, with --summary; may be repeated
     #[arg(long, value_name = "TAG")]
     focus: Vec<String>,
-    /// Declare that nothing is left to do, with --summary; the baton is offered to nobody
+    /// Declare that nothing is left to do, with --summary; the baton is offered to no agent
     #[arg(long)]
     done: bool,
     /// Offer the baton to this identity only

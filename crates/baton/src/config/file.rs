@@ -6,7 +6,7 @@ use std::path::Path;
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
 use baton_model::shell::shell_word;
-use baton_model::suggest::near;
+use baton_model::suggest::suggestions;
 
 use super::{KEYS, redact};
 
@@ -18,9 +18,9 @@ pub(super) fn read(file: &Path) -> Result<Vec<(&'static str, String)>, Refusal> 
             Ok(Vec::new())
         }
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-            Err(closed_folder(file).unwrap_or_else(|| unreadable(file, &error.to_string())))
+            Err(closed_folder(file).unwrap_or_else(|| unreadable_refusal(file, &error.to_string())))
         }
-        Err(error) => Err(unreadable(file, &error.to_string())),
+        Err(error) => Err(unreadable_refusal(file, &error.to_string())),
     }
 }
 
@@ -28,7 +28,7 @@ pub(super) fn read(file: &Path) -> Result<Vec<(&'static str, String)>, Refusal> 
 /// where the folder is not what is in the way.
 fn closed_folder(file: &Path) -> Option<Refusal> {
     let is_closed = |folder: &&Path| matches!(std::fs::read_dir(folder), Err(error) if error.kind() == ErrorKind::PermissionDenied);
-    // The outermost one is the one to open.
+    // The outermost folder must be made accessible first.
     let folder = file.ancestors().skip(1).filter(is_closed).last()?;
     let shown = visible(&folder.display().to_string());
     let what = format!("the folder {shown} cannot be entered by this user{}", owner(folder));
@@ -55,7 +55,7 @@ fn owner(_: &Path) -> String {
 }
 
 /// The refusal for a file that cannot be read.
-pub(super) fn unreadable(file: &Path, why: &str) -> Refusal {
+pub(super) fn unreadable_refusal(file: &Path, why: &str) -> Refusal {
     let what = format!("{} cannot be read: {why}", visible(&file.display().to_string()));
     Refusal::invalid("config_invalid", what, "make it a readable UTF-8 file, or move it away")
 }
@@ -70,7 +70,7 @@ pub(super) fn parse(text: &str, shown: &str) -> Result<Vec<(&'static str, String
     let mut settings = Vec::new();
     for (name, value) in flat(table) {
         let Some((key, _)) = KEYS.iter().find(|(key, _)| *key == name) else {
-            return Err(unknown_key(&visible(&name), shown, line_of(text, &name)));
+            return Err(unknown_key_refusal(&visible(&name), shown, line_of(text, &name)));
         };
         let value = match value {
             toml::Value::String(text) => text,
@@ -120,9 +120,9 @@ pub(super) fn line_of(text: &str, name: &str) -> usize {
     text.lines().position(|line| sets(&line)).map_or(1, |at| at + 1)
 }
 
-fn unknown_key(name: &str, file: &str, line: usize) -> Refusal {
+fn unknown_key_refusal(name: &str, file: &str, line: usize) -> Refusal {
     let name: String = name.chars().take(100).collect();
-    let nearest = near(&name, KEYS.iter().map(|(key, _)| *key)).first().copied();
+    let nearest = suggestions(&name, KEYS.iter().map(|(key, _)| *key)).first().copied();
     let hint = match nearest {
         Some(near) => format!("did you mean `{near}`?"),
         None => "take it out; `baton help environment` names the settings that there are".to_owned(),

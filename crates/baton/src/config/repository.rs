@@ -52,7 +52,7 @@ impl RepositoryFile {
             }
             Ok(None) => Ok(None),
             // What has no content was never trusted.
-            Err(fault) => Ok(Some(Self::unread(file::unreadable(&path, &fault.to_string()), path))),
+            Err(fault) => Ok(Some(Self::unread(file::unreadable_refusal(&path, &fault.to_string()), path))),
         }
     }
 
@@ -74,7 +74,7 @@ impl RepositoryFile {
         let is_trusted =
             trusted.holds(folder, &digest) || twin.is_some_and(|twin| trusted.holds(twin, &digest));
         let text = std::str::from_utf8(bytes)
-            .map_err(|_| file::unreadable(&path, &crate::repo_file::Fault::NotText.to_string()));
+            .map_err(|_| file::unreadable_refusal(&path, &crate::repo_file::Fault::NotText.to_string()));
         let parsed = text.and_then(|text| {
             let given = file::parse(text, &visible(&path.display().to_string()))?;
             let lines = given.iter().map(|(key, _)| (*key, file::line_of(text, key))).collect();

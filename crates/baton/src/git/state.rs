@@ -74,8 +74,8 @@ pub(crate) fn uncommitted(folder: &Path) -> Option<Vec<String>> {
     Some(files)
 }
 
-/// Whether an entry of the status is the document as `baton init` wrote it, untracked, staged or brought up to date: nobody worked on
-/// it.
+/// Whether an entry of the status is the document as `baton init` wrote it, untracked, staged or brought up to date: neither user nor
+/// agent worked on it.
 fn is_registration(root: &Path, entry: &str) -> bool {
     let (Some(state), Some(path)) = (entry.get(..3), entry.get(3..)) else { return false };
     let is_written = ["?? ", "A  ", "M  ", " M "].contains(&state);

@@ -25,7 +25,7 @@ const MAX_BYTES: usize = 2_000;
 const MAX_NAMED: usize = 5;
 
 /// The announcement of a project's status card, under 2 KiB; with the subjects of what waits, or without; and with the flag that
-/// the agent's tool needs to call Baton's tools, where nobody confirms calls.
+/// the agent's tool needs to call Baton's tools, where no user confirms calls.
 pub(super) fn text(
     status: &StatusOutput,
     now: Millis,

@@ -91,14 +91,14 @@ pub(crate) fn work(call: &Call) {
     notify_marks::start(&config);
     match capture(call, &payload, &config) {
         Ok(()) => {}
-        Err(ended) if is_elsewhere(&ended) || is_empty(&ended) => {}
-        Err(ended) => log::write(&config, call, &ended),
+        Err(error) if is_elsewhere(&error) || is_empty(&error) => {}
+        Err(error) => log::write(&config, call, &error),
     }
 }
 
 /// Whether nothing was said in the session.
-fn is_empty(ended: &AppError) -> bool {
-    matches!(ended, AppError::Refused(refusal) if refusal.code == "transcript_empty")
+fn is_empty(error: &AppError) -> bool {
+    matches!(error, AppError::Refused(refusal) if refusal.code == "transcript_empty")
 }
 
 fn capture(call: &Call, payload: &Payload, config: &Config) -> Result<(), AppError> {
@@ -118,7 +118,7 @@ fn capture(call: &Call, payload: &Payload, config: &Config) -> Result<(), AppErr
     });
     // Where no project is registered, no transcript is read, unless an earlier hook of the conversation spoke in one.
     let elsewhere = match app.run::<Status>(&StatusInput::default()) {
-        Err(ended) if is_elsewhere(&ended) => Some(noted.first().cloned().ok_or(ended)?),
+        Err(error) if is_elsewhere(&error) => Some(noted.first().cloned().ok_or(error)?),
         status => status.map(|_| None)?,
     };
     if let Some(path) = &payload.transcript {

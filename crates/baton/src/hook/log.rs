@@ -15,8 +15,8 @@ const LIMIT: u64 = 256 * 1024;
 
 /// Appends one line; errors are ignored, because a hook has no channel to report them. The folder is created only with
 /// a PostgreSQL store: a SQLite store has created it.
-pub(super) fn write(config: &Config, call: &Call, ended: &AppError) {
-    let text = ended.text();
+pub(super) fn write(config: &Config, call: &Call, error: &AppError) {
+    let text = error.text();
     let what = text.lines().next().unwrap_or_default();
     let file = config.data_dir.join("hooks.log");
     if matches!(config.store, Target::Postgres(_)) {

@@ -141,8 +141,8 @@ fn respond(call: &Call, reply: Reply<'_>) -> Option<String> {
         (None, _) => Err(anyhow::anyhow!("there is no tool `{}`", call.agent).into()),
         (_, event) => Err(anyhow::anyhow!("there is no event `{event}`").into()),
     };
-    let answer = answer.unwrap_or_else(|ended| {
-        log::write(&config, call, &ended);
+    let answer = answer.unwrap_or_else(|error| {
+        log::write(&config, call, &error);
         None
     });
     match (answer, tool.map(|tool| tool.install.answer)) {
@@ -195,8 +195,8 @@ fn announcement(
     }
     let mut status = match app.run::<Status>(&StatusInput::default()) {
         Ok(status) => status,
-        Err(ended) if is_elsewhere(&ended) => return Ok(None),
-        Err(ended) => return Err(ended),
+        Err(error) if is_elsewhere(&error) => return Ok(None),
+        Err(error) => return Err(error),
     };
     note_conversation(call, payload, config);
     if !announce::first(config, call, payload) {
@@ -247,9 +247,9 @@ fn exists(config: &Config) -> bool {
 }
 
 /// Whether the agent works where no project is registered, or in none that is clearly meant.
-fn is_elsewhere(ended: &AppError) -> bool {
+fn is_elsewhere(error: &AppError) -> bool {
     let codes = ["project_unresolved", "project_ambiguous", "project_unknown", "project_is_clone"];
-    matches!(ended, AppError::Refused(refusal) if codes.contains(&refusal.code))
+    matches!(error, AppError::Refused(refusal) if codes.contains(&refusal.code))
 }
 
 fn shaped(answer: Answer, event: &str, text: &str) -> Option<String> {

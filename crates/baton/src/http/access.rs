@@ -14,7 +14,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
-use baton_model::access::{Bearer, Grant, Scope, token_invalid};
+use baton_model::access::{Bearer, Grant, Scope, token_invalid_refusal};
 use baton_model::refusal::Refusal;
 use baton_ops::op::Caller;
 use baton_ops::token::{Check, CheckInput, CheckOutput};
@@ -31,16 +31,16 @@ const CACHE_TTL: Duration = Duration::from_millis(500);
 /// How long the answer that no token is needed is cached, for requests that only read. A request that may write always asks.
 const OPEN_TTL: Duration = Duration::from_millis(50);
 /// Tokens remembered at once; a flood of wrong ones empties the memory, nothing else.
-const REMEMBERED: usize = 1_024;
+const MAX_CACHED_TOKENS: usize = 1_024;
 
 /// What an authenticator needs to know.
 pub(super) struct Authenticator {
     pool: Arc<Pool>,
     /// Tokens are asked for even if none was made: the address can be reached from elsewhere.
-    always: bool,
+    is_token_required: bool,
     cache: Mutex<TokenCache>,
     limiter: Limiter,
-    open: Arc<OpenRequests>,
+    in_flight: Arc<OpenRequests>,
 }
 
 /// By secret: when it was asked about, and what its bearer may do.
@@ -48,32 +48,32 @@ type TokenCache = HashMap<Option<String>, (Instant, Option<Grant>)>;
 
 impl Authenticator {
     /// An authenticator for this store.
-    pub(super) fn new(pool: Arc<Pool>, always: bool, limiter: Limiter) -> Self {
-        Self { pool, always, cache: Mutex::default(), limiter, open: Arc::default() }
+    pub(super) fn new(pool: Arc<Pool>, is_token_required: bool, limiter: Limiter) -> Self {
+        Self { pool, is_token_required, cache: Mutex::default(), limiter, in_flight: Arc::default() }
     }
 
     /// What the bearer may do; `reads`: the request cannot write.
     async fn grant(&self, secret: Option<String>, reads: bool) -> Result<Grant, AppError> {
-        let is_open = secret.is_none() && !self.always;
-        let lasts = match (is_open, reads) {
+        let is_anonymous = secret.is_none() && !self.is_token_required;
+        let lasts = match (is_anonymous, reads) {
             (true, true) => OPEN_TTL,
             (true, false) => Duration::ZERO,
             (false, _) => CACHE_TTL,
         };
         if let Some(grant) = self.remembered(&secret, lasts) {
-            return grant.ok_or_else(|| token_invalid().into());
+            return grant.ok_or_else(|| token_invalid_refusal().into());
         }
         let input = CheckInput { token: secret.clone() };
-        let checked = self.pool.ask::<Check>(&input, Caller::default()).await;
+        let checked = self.pool.run_typed::<Check>(&input, Caller::default()).await;
         let grant = match checked {
             Ok(answer) if secret.is_some() => Some(read(answer)),
-            Ok(answer) if !answer.needed && !self.always => Some(Grant::default()),
+            Ok(answer) if !answer.needed && !self.is_token_required => Some(Grant::default()),
             Ok(_) => None,
             Err(AppError::Refused(refusal)) if refusal.code == "token_invalid" => None,
             Err(other) => return Err(other),
         };
         self.remember(secret, grant.clone());
-        grant.ok_or_else(|| token_invalid().into())
+        grant.ok_or_else(|| token_invalid_refusal().into())
     }
 
     fn remembered(&self, secret: &Option<String>, lasts: Duration) -> Option<Option<Grant>> {
@@ -84,7 +84,7 @@ impl Authenticator {
 
     fn remember(&self, secret: Option<String>, grant: Option<Grant>) {
         if let Ok(mut cache) = self.cache.lock() {
-            if cache.len() >= REMEMBERED {
+            if cache.len() >= MAX_CACHED_TOKENS {
                 cache.clear();
             }
             cache.insert(secret, (Instant::now(), grant));
@@ -122,22 +122,22 @@ pub(super) async fn authenticate(
     }
     match granted {
         Ok(grant) => {
-            let open = match secret.as_deref().map(|token| authenticator.open.enter(token)).transpose() {
+            let open = match secret.as_deref().map(|token| authenticator.in_flight.enter(token)).transpose() {
                 Ok(open) => open,
                 Err(refusal) => return too_many(1, refusal),
             };
             request.extensions_mut().insert(grant);
-            request.extensions_mut().insert(Admission { at: Instant::now(), secret: secret.clone() });
+            request.extensions_mut().insert(AdmittedRequest { at: Instant::now(), secret: secret.clone() });
             let response = as_long_as_valid(authenticator, secret, next.run(request).await);
             until_sent(open, response)
         }
-        Err(ended) => problem(&ended),
+        Err(error) => problem(&error),
     }
 }
 
 /// When a request was let in, and on which token.
 #[derive(Clone)]
-struct Admission {
+struct AdmittedRequest {
     at: Instant,
     secret: Option<String>,
 }
@@ -149,13 +149,13 @@ pub(super) async fn confirm(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let admission = request.extensions().get::<Admission>().cloned();
-    if let Some(Admission { at, secret }) = admission
+    let admission = request.extensions().get::<AdmittedRequest>().cloned();
+    if let Some(AdmittedRequest { at, secret }) = admission
         && at.elapsed() >= OPEN_TTL
     {
         match authenticator.grant(secret, request.method().is_safe()).await {
             Ok(grant) => _ = request.extensions_mut().insert(grant),
-            Err(ended) => return problem(&ended),
+            Err(error) => return problem(&error),
         }
     }
     next.run(request).await

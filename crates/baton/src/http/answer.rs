@@ -99,7 +99,7 @@ fn marking(pool: Arc<Pool>, grant: Grant, bytes: Bytes, delivery: DeliveredInput
         let (bytes, pool, caller, delivery) = state?;
         if bytes.is_empty() {
             // The result is not needed: if the operation fails, the signals are delivered once more.
-            let _ = pool.ask::<Delivered>(&delivery, caller).await;
+            let _ = pool.run_typed::<Delivered>(&delivery, caller).await;
             return None;
         }
         Some((Ok::<Bytes, std::convert::Infallible>(bytes), Some((Bytes::new(), pool, caller, delivery))))
@@ -118,14 +118,14 @@ struct Problem {
 }
 
 /// A "no" as a problem of RFC 9457.
-pub(super) fn problem(ended: &AppError) -> Response {
-    let status = StatusCode::from_u16(ended.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    problem_as(status, ended)
+pub(super) fn problem(error: &AppError) -> Response {
+    let status = StatusCode::from_u16(error.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    problem_as(status, error)
 }
 
 /// A refusal or fault as a problem of RFC 9457 under this status.
-pub(super) fn problem_as(status: StatusCode, ended: &AppError) -> Response {
-    let error = ended.to_service_error();
+pub(super) fn problem_as(status: StatusCode, error: &AppError) -> Response {
+    let error = error.to_service_error();
     let (kind, title) = (format!("urn:baton:{}", error.code), error.message.clone());
     let problem = json!(Problem { error, kind, title, status: status.as_u16() });
     let mut response = of_type(status, "application/problem+json", Body::from(problem.to_string()));

@@ -119,7 +119,7 @@ impl EventHub {
 
     /// How far the ledgers have come: asked before the first listener is let in, and handed to `follow`.
     pub(super) async fn heads(&self) -> Result<BTreeMap<String, i64>, AppError> {
-        let heads = self.pool.ask::<Heads>(&HeadsInput {}, Caller::default()).await?;
+        let heads = self.pool.run_typed::<Heads>(&HeadsInput {}, Caller::default()).await?;
         Ok(heads.items.into_iter().map(|head| (head.project_id, head.seq)).collect())
     }
 
@@ -144,7 +144,7 @@ impl EventHub {
         let input =
             LedgerListInput { project, after, limit: Some(1), brief: true, ..LedgerListInput::default() };
         let caller = Caller { grant: grant.clone(), ..Caller::default() };
-        Ok(self.pool.ask::<LedgerList>(&input, caller).await?.project_id)
+        Ok(self.pool.run_typed::<LedgerList>(&input, caller).await?.project_id)
     }
 
     async fn page(&self, project_id: &str, after: i64, grant: &Grant) -> Result<Vec<Event>, AppError> {
@@ -152,7 +152,7 @@ impl EventHub {
         let input =
             LedgerListInput { project, after, limit: Some(PAGE), brief: true, ..LedgerListInput::default() };
         let caller = Caller { grant: grant.clone(), ..Caller::default() };
-        let page = self.pool.ask::<LedgerList>(&input, caller).await?;
+        let page = self.pool.run_typed::<LedgerList>(&input, caller).await?;
         let events = page.items.iter().map(|delta| event(delta, page.is_isolated));
         Ok(events.collect::<Result<_, _>>().map_err(anyhow::Error::from)?)
     }
@@ -239,7 +239,7 @@ pub(super) async fn listen(
 ) -> Response {
     match open(stage, grant, query.as_deref().unwrap_or_default(), &headers).await {
         Ok(response) => response,
-        Err(ended) => problem(&ended),
+        Err(error) => problem(&error),
     }
 }
 

@@ -105,7 +105,7 @@ impl Hook {
         };
         let Ok(read) = tokio::time::timeout(body::TIME, all).await else { return Err(body::too_slow()) };
         read?;
-        mac.verify_slice(&signature).map_err(|_| no(wrong()))?;
+        mac.verify_slice(&signature).map_err(|_| no(webhook_refusal()))?;
         Ok((bytes, signature))
     }
 }
@@ -129,12 +129,12 @@ async fn receive(State(hook): State<Arc<Hook>>, request: Request) -> Response {
     if hook.recent.has(&signature) {
         return StatusCode::NO_CONTENT.into_response();
     }
-    match hook.pool.ask::<TrackerEvent>(&input, Caller::default()).await {
+    match hook.pool.run_typed::<TrackerEvent>(&input, Caller::default()).await {
         Ok(_) => {
             hook.recent.add(signature);
             StatusCode::NO_CONTENT.into_response()
         }
-        Err(ended) => super::answer::problem(&ended),
+        Err(error) => super::answer::problem(&error),
     }
 }
 
@@ -156,7 +156,7 @@ fn is_fresh(posted: &WebhookBody, now: Millis) -> bool {
     at.is_none_or(|at| now - at <= FRESH)
 }
 
-fn wrong() -> Refusal {
+fn webhook_refusal() -> Refusal {
     let what = "the signature is not that of the configured secret";
     let hint = "give GitHub the secret in BATON_GITHUB_WEBHOOK_SECRET";
     Refusal::new(Kind::Refused, "signature_invalid", what, hint)
@@ -175,8 +175,8 @@ fn proof(secret: Option<&str>, headers: &HeaderMap) -> Result<(Hmac<Sha256>, Vec
     };
     let given = headers.get("x-hub-signature-256").and_then(|value| value.to_str().ok());
     let given = given.and_then(|text| text.strip_prefix("sha256=")).and_then(bytes);
-    let given = given.filter(|bytes| bytes.len() == 32).ok_or_else(wrong)?;
-    Ok((Hmac::<Sha256>::new_from_slice(secret.as_bytes()).map_err(|_| wrong())?, given))
+    let given = given.filter(|bytes| bytes.len() == 32).ok_or_else(webhook_refusal)?;
+    Ok((Hmac::<Sha256>::new_from_slice(secret.as_bytes()).map_err(|_| webhook_refusal())?, given))
 }
 
 fn bytes(hex: &str) -> Option<Vec<u8>> {
@@ -251,7 +251,7 @@ mod tests {
         headers.insert("x-hub-signature-256", signature.parse().expect("header"));
         let (mut mac, signature) = proof(secret, &headers).map_err(|refusal| refusal.code)?;
         mac.update(b"Hello, World!");
-        mac.verify_slice(&signature).map_err(|_| wrong().code)
+        mac.verify_slice(&signature).map_err(|_| webhook_refusal().code)
     }
 
     #[test]

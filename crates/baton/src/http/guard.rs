@@ -31,7 +31,7 @@ impl Hosts {
         let hosts: Vec<&str> = texts(headers, header::HOST.as_str());
         let own = match hosts.as_slice() {
             [host] if self.is_ours(strip_port(host)) => *host,
-            _ => return Err(foreign()),
+            _ => return Err(foreign_refusal()),
         };
         let (origins, site) = (texts(headers, "origin"), texts(headers, "sec-fetch-site"));
         let referers = texts(headers, "referer");
@@ -51,9 +51,9 @@ impl Hosts {
             (_, true) => is_own(&referers),
         };
         match is_meant {
-            false => Err(foreign()),
+            false => Err(foreign_refusal()),
             true if is_read || says_json(headers) => Ok(()),
-            true => Err(untyped()),
+            true => Err(untyped_refusal()),
         }
     }
 
@@ -88,7 +88,7 @@ pub(super) async fn known_host(State(hosts): State<Arc<Hosts>>, request: Request
     }
 }
 
-fn foreign() -> Refusal {
+fn foreign_refusal() -> Refusal {
     Refusal::new(
         Kind::Forbidden,
         "origin_refused",
@@ -97,7 +97,7 @@ fn foreign() -> Refusal {
     )
 }
 
-fn untyped() -> Refusal {
+fn untyped_refusal() -> Refusal {
     let what = "a page writes JSON only: a form's types can be sent from any page";
     Refusal::new(Kind::Forbidden, "content_type_refused", what, "send `content-type: application/json`")
 }
@@ -116,7 +116,7 @@ fn says_json(headers: &HeaderMap) -> bool {
     if kinds.is_empty() { is_empty() } else { kinds.iter().all(is_json) }
 }
 
-/// Every value of a header; one that is no text is a word that means nothing.
+/// Values of a header; one that is no text becomes a value that matches nothing.
 fn texts<'a>(headers: &'a HeaderMap, name: &str) -> Vec<&'a str> {
     headers.get_all(name).iter().map(|value| value.to_str().unwrap_or("\u{fffd}")).collect()
 }

@@ -71,7 +71,7 @@ impl Limiter {
             bucket.left -= 1.0;
             return Ok(());
         }
-        Err((1, too_often(rate)))
+        Err((1, too_often_refusal(rate)))
     }
 }
 
@@ -90,7 +90,7 @@ impl OpenRequests {
         let mut open = self.by_token.lock().unwrap_or_else(PoisonError::into_inner);
         let count = open.entry(token.to_owned()).or_default();
         if *count >= OPEN_PER_TOKEN {
-            return Err(too_many_open());
+            return Err(too_many_open_refusal());
         }
         *count += 1;
         Ok(OpenRequest { requests: Arc::clone(self), token: token.to_owned() })
@@ -115,7 +115,7 @@ impl Drop for OpenRequest {
     }
 }
 
-fn too_many_open() -> Refusal {
+fn too_many_open_refusal() -> Refusal {
     Refusal::new(
         Kind::Outside,
         "open_requests_limited",
@@ -129,7 +129,7 @@ fn too_many_open() -> Refusal {
 /// After this time every bucket is full.
 const FULL: Duration = Duration::from_secs(2);
 
-fn too_often(rate: f64) -> Refusal {
+fn too_often_refusal(rate: f64) -> Refusal {
     Refusal::new(
         Kind::Outside,
         "rate_limited",

@@ -190,15 +190,15 @@ impl ClientConnection {
                 },
             );
         tokio::pin!(connection);
-        let ended = tokio::select! {
-            ended = connection.as_mut() => ended,
+        let result = tokio::select! {
+            result = connection.as_mut() => result,
             () = is_over(&mut self.stopping, &begun) => {
                 // It closes at once where no request is under way.
                 connection.as_mut().graceful_shutdown();
                 connection.await
             }
         };
-        if let Err(error) = ended {
+        if let Err(error) = result {
             tracing::debug!(%error, %peer, "a connection ended");
         }
         drop(self.permit);

@@ -60,14 +60,14 @@ impl RequestMetrics {
     /// Whether a refused request is to be logged: not when so many were in this second already.
     fn is_logged(&self) -> bool {
         let second = self.begun.map_or(0, |begun| begun.elapsed().as_secs());
-        let mut worth = false;
+        let mut is_logged = false;
         let _ = self.logged.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |known| {
             let (at, count) = (known / (LOGGED + 1), known % (LOGGED + 1));
             let count = if at == second { count } else { 0 };
-            worth = count < LOGGED;
+            is_logged = count < LOGGED;
             Some(second * (LOGGED + 1) + (count + 1).min(LOGGED))
         });
-        worth
+        is_logged
     }
 
     fn count(&self, method: &str, status: StatusCode, micros: u64) {

@@ -207,7 +207,7 @@ async fn listener(
     }
     let socket = match process.socket.take() {
         Some(socket) => socket,
-        None => listen::bind(address).map_err(|error| unheard(address, &error))?.into_std()?,
+        None => listen::bind(address).map_err(|error| unheard_refusal(address, &error))?.into_std()?,
     };
     process.socket = Some(socket.try_clone()?);
     Ok(TcpListener::from_std(socket)?)
@@ -225,14 +225,14 @@ impl Process {
     }
 }
 
-fn unheard(address: SocketAddr, error: &std::io::Error) -> Refusal {
+fn unheard_refusal(address: SocketAddr, error: &std::io::Error) -> Refusal {
     let what = format!("cannot listen on {address}: {error}");
     Refusal::invalid("listen_failed", what, "choose another port with --listen, or 0 for a free one")
 }
 
 /// Refuses to listen on a non-loopback address as long as the store has no access token.
 async fn some_token(pool: &Pool, address: SocketAddr) -> Result<(), AppError> {
-    let answer = pool.ask::<Check>(&CheckInput::default(), Caller::default()).await?;
+    let answer = pool.run_typed::<Check>(&CheckInput::default(), Caller::default()).await?;
     if answer.needed {
         return Ok(());
     }
@@ -323,12 +323,12 @@ async fn health(State(live): State<Option<Arc<Live>>>) -> Json<Health> {
 
 /// Whether the store answers.
 async fn ready(State((pool, live)): State<(Arc<Pool>, Option<Arc<Live>>)>) -> Response {
-    match pool.ask::<Check>(&CheckInput::default(), Caller::default()).await {
+    match pool.run_typed::<Check>(&CheckInput::default(), Caller::default()).await {
         Ok(_) => {
             let redis = live.map(|live| live.state().as_str());
             answer::json_of(StatusCode::OK, &json!(Health { status: "ready", version: None, redis }))
         }
-        Err(ended) => answer::problem_as(StatusCode::SERVICE_UNAVAILABLE, &ended),
+        Err(error) => answer::problem_as(StatusCode::SERVICE_UNAVAILABLE, &error),
     }
 }
 
@@ -343,7 +343,7 @@ async fn operation(
     match call(&pool, &name, grant.clone(), &headers, &body).await {
         Ok(answer) if begins_transfer(&name) => answer::transfer_response(StatusCode::OK, &answer),
         Ok(answer) => answer::delivered(pool, grant, StatusCode::OK, answer),
-        Err(ended) => rest::conditional_problem(&headers, &ended),
+        Err(error) => rest::conditional_problem(&headers, &error),
     }
 }
 

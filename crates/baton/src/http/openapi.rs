@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use axum::http::StatusCode;
 use axum::response::Response;
 use baton_ops::all;
-use baton_ops::op::{Access, Entry, Site, TransferEffect};
+use baton_ops::op::{Access, OperationEntry, Site, TransferEffect};
 use serde_json::{Map, Value, json};
 
 use super::answer::json_of;
@@ -59,7 +59,7 @@ fn insert(paths: &mut Map<String, Value>, path: &str, method: &str, what: Value)
 }
 
 /// The operation's input as a component; its own definitions become components too.
-fn input_ref(entry: &Entry, schemas: &mut Map<String, Value>) -> (Value, Value) {
+fn input_ref(entry: &OperationEntry, schemas: &mut Map<String, Value>) -> (Value, Value) {
     let mut schema = (entry.input_schema)().to_value();
     let definitions = schema.as_object_mut().and_then(|object| object.remove("$defs"));
     if let Some(object) = schema.as_object_mut() {
@@ -94,7 +94,7 @@ fn rename(value: &Value, prefix: &str) -> Value {
     }
 }
 
-fn of_route(route: &Route, entry: &Entry, schemas: &mut Map<String, Value>) -> Value {
+fn of_route(route: &Route, entry: &OperationEntry, schemas: &mut Map<String, Value>) -> Value {
     let (_, schema) = input_ref(entry, schemas);
     let names: Vec<&str> =
         route.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')).collect();
@@ -150,7 +150,7 @@ fn nullless(property: &Value) -> Value {
     property
 }
 
-fn of_operation(entry: &Entry, schemas: &mut Map<String, Value>) -> Value {
+fn of_operation(entry: &OperationEntry, schemas: &mut Map<String, Value>) -> Value {
     let (reference, schema) = input_ref(entry, schemas);
     let needed = schema["required"].as_array().is_some_and(|names| !names.is_empty());
     let mut described = head(entry, &format!("ops_{}", entry.name));
@@ -160,13 +160,13 @@ fn of_operation(entry: &Entry, schemas: &mut Map<String, Value>) -> Value {
     described
 }
 
-fn head(entry: &Entry, id: &str) -> Value {
+fn head(entry: &OperationEntry, id: &str) -> Value {
     let noun = entry.name.split('_').next().unwrap_or_default();
     json!({ "operationId": id, "summary": entry.doc, "tags": [noun], "x-baton-operation": entry.name,
         "x-baton-scope": entry.scope.as_str() })
 }
 
-fn responses(entry: &Entry, status: u16, document: bool, tagged: bool) -> Value {
+fn responses(entry: &OperationEntry, status: u16, document: bool, tagged: bool) -> Value {
     let mut content = json!({ "application/json": { "schema": { "$ref": "#/components/schemas/Answer" } } });
     if document {
         content["text/markdown"] = json!({ "schema": { "type": "string" } });

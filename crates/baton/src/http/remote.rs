@@ -29,7 +29,7 @@ pub(super) async fn call(
 ) -> Response {
     match run(&pool, &name, grant, &headers, &body).await {
         Ok(answer) => json_of(StatusCode::OK, &answer),
-        Err(ended) => problem(&ended),
+        Err(error) => problem(&error),
     }
 }
 

@@ -15,7 +15,7 @@ use baton_model::refusal::Refusal;
 use baton_ops::all;
 use baton_ops::answer::AnswerView;
 use baton_ops::input::InputView;
-use baton_ops::op::{Access, Entry, TransferEffect};
+use baton_ops::op::{Access, OperationEntry, TransferEffect};
 use serde_json::{Map, Value};
 
 use super::answer::{delivered, json_of, of_type, problem, problem_as, tagged, transfer_response};
@@ -71,7 +71,7 @@ enum ParamType {
 }
 
 /// The operation's own schema says how its arguments are read from text.
-fn kinds(entry: &Entry) -> BTreeMap<String, ParamType> {
+fn kinds(entry: &OperationEntry) -> BTreeMap<String, ParamType> {
     let schema = (entry.input_schema)();
     let properties = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
     properties.into_iter().map(|(name, property)| (name, shape(&property))).collect()
@@ -123,7 +123,7 @@ impl ParamType {
 /// A request on one path of the table.
 struct RouteRequest<'a> {
     route: &'static Route,
-    entry: &'static Entry,
+    entry: &'static OperationEntry,
     kinds: &'a BTreeMap<String, ParamType>,
     path: BTreeMap<String, String>,
     query: Option<String>,
@@ -142,7 +142,7 @@ impl RouteRequest<'_> {
                 transfer_response(self.status(), &answer)
             }
             Ok(answer) => delivered(pool, grant, self.status(), answer),
-            Err(ended) => conditional_problem(self.headers, &ended),
+            Err(error) => conditional_problem(self.headers, &error),
         }
     }
 
@@ -167,7 +167,7 @@ impl RouteRequest<'_> {
     fn input(&self) -> Result<Map<String, Value>, Refusal> {
         let mut fields = input(self.body)?;
         for (name, text) in self.pairs()? {
-            let Some(shape) = self.kinds.get(&name) else { return Err(self.unknown(&name)) };
+            let Some(shape) = self.kinds.get(&name) else { return Err(self.unknown_refusal(&name)) };
             put(&mut fields, &name, shape.read(&name, &text)?)?;
         }
         for (name, value) in self.route.fixed {
@@ -194,7 +194,7 @@ impl RouteRequest<'_> {
         }
     }
 
-    fn unknown(&self, name: &str) -> Refusal {
+    fn unknown_refusal(&self, name: &str) -> Refusal {
         let known: Vec<&str> = self.kinds.keys().map(String::as_str).collect();
         Refusal::invalid(
             "query_unknown",
@@ -247,12 +247,12 @@ pub(super) fn named_input(name: &str, headers: &HeaderMap, body: &[u8]) -> Resul
 }
 
 /// A no. Another version than the one that `If-Match` names is a precondition that failed.
-pub(super) fn conditional_problem(headers: &HeaderMap, ended: &AppError) -> Response {
-    match ended {
+pub(super) fn conditional_problem(headers: &HeaderMap, error: &AppError) -> Response {
+    match error {
         AppError::Refused(refusal)
             if refusal.code == "version_conflict" && headers.contains_key(header::IF_MATCH) =>
         {
-            problem_as(StatusCode::PRECONDITION_FAILED, ended)
+            problem_as(StatusCode::PRECONDITION_FAILED, error)
         }
         other => problem(other),
     }

@@ -1,4 +1,4 @@
-//! `GET /share/{secret}`: one baton or thread, read without a token by whoever has the address. Nothing else is reachable from it.
+//! `GET /share/{secret}`: one baton or thread, read without a token by anyone who has the address. Nothing else is reachable from it.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -39,12 +39,12 @@ async fn show(State(shares): State<Arc<Shares>>, Path(secret): Path<String>, req
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         return response;
     }
-    let (status, page) = match shares.pool.ask::<Show>(&ShowInput { secret }, Caller::default()).await {
+    let (status, page) = match shares.pool.run_typed::<Show>(&ShowInput { secret }, Caller::default()).await {
         Ok(view) => (StatusCode::OK, shared_page::html(Some(&view))),
         Err(AppError::Refused(no)) if no.code == "share_invalid" => {
             (StatusCode::NOT_FOUND, shared_page::html(None))
         }
-        Err(ended) => return problem(&ended),
+        Err(error) => return problem(&error),
     };
     match page {
         Ok(page) => guarded(of_type(status, "text/html; charset=utf-8", Body::from(page))),

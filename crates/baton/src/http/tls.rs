@@ -37,20 +37,20 @@ impl Certificate {
 fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, Refusal> {
     let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(certificate)
         .and_then(Iterator::collect)
-        .map_err(|error| unusable(certificate, &error))?;
+        .map_err(|error| unusable_refusal(certificate, &error))?;
     if chain.is_empty() {
-        return Err(unusable(certificate, &"it holds no certificate"));
+        return Err(unusable_refusal(certificate, &"it holds no certificate"));
     }
-    let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| unusable(key, &error))?;
+    let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| unusable_refusal(key, &error))?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = rustls::ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, secret))
-        .map_err(|error| unusable(certificate, &error))?;
+        .map_err(|error| unusable_refusal(certificate, &error))?;
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-fn unusable(file: &Path, why: &dyn std::fmt::Display) -> Refusal {
+fn unusable_refusal(file: &Path, why: &dyn std::fmt::Display) -> Refusal {
     Refusal::invalid(
         "tls_unusable",
         format!("{} cannot be used for TLS: {why}", file.display()),

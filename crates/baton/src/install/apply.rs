@@ -24,7 +24,7 @@ pub(crate) fn apply(plan: &Plan, record: &mut Record, path: &Path) -> Result<(),
 pub(crate) fn forget(plan: &Plan, record: &mut Record, path: &Path) -> Result<(), Refusal> {
     plan.changes.iter().for_each(|change| record.remove(&change.file));
     match (record.is_empty(), path.exists()) {
-        (true, true) => std::fs::remove_file(path).map_err(|error| unwritten(path, &error)),
+        (true, true) => std::fs::remove_file(path).map_err(|error| unwritten_refusal(path, &error)),
         (true, false) => Ok(()),
         _ => keep(record, path),
     }
@@ -35,7 +35,7 @@ fn keep(record: &Record, path: &Path) -> Result<(), Refusal> {
     // The record contains settings of other tools.
     folder
         .and_then(|()| private_file::write(path, record.text().as_bytes()))
-        .map_err(|error| unwritten(path, &error))
+        .map_err(|error| unwritten_refusal(path, &error))
 }
 
 fn write(change: &Change, record: &Record) -> Result<(), Refusal> {
@@ -48,10 +48,10 @@ fn write(change: &Change, record: &Record) -> Result<(), Refusal> {
         Some(text) => files::write(file, text),
         None => files::delete(file, record.get(file).map_or(&[], |mark| &mark.folders)),
     };
-    done.map_err(|error| unwritten(file, &error))
+    done.map_err(|error| unwritten_refusal(file, &error))
 }
 
-fn unwritten(file: &Path, error: &std::io::Error) -> Refusal {
+fn unwritten_refusal(file: &Path, error: &std::io::Error) -> Refusal {
     let what = format!("{} cannot be written: {error}", file.display());
     Refusal::new(Kind::Refused, "install_file_unwritable", what, "see who may write there, and try again")
         .with("path", file.display().to_string())

@@ -47,8 +47,8 @@ pub(crate) fn put_in(wants: &[InstallEntry], record: &Record) -> Result<Plan, Re
         let change = plan.of(&want.file)?;
         let text = change.after.clone().unwrap_or_default();
         let known = record.get(&change.file);
-        let (text, made) =
-            insert(&text, &want.what, known, change.before.is_some()).map_err(|refusal| refusal.at(want))?;
+        let (text, made) = insert(&text, &want.what, known, change.before.is_some())
+            .map_err(|refusal| refusal.into_refusal(want))?;
         change.mark.made.extend(made);
         if matches!(want.what, EntryContent::Whole(_)) {
             change.mark.digest = Some(digest(&text));
@@ -72,7 +72,7 @@ pub(crate) fn take_out(wants: &[InstallEntry], record: &Record) -> Result<Plan, 
         let change = plan.of(&want.file)?;
         let Some(text) = change.after.clone() else { continue };
         let known = record.get(&change.file);
-        match remove(&text, &want.what, known).map_err(|refusal| refusal.at(want))? {
+        match remove(&text, &want.what, known).map_err(|refusal| refusal.into_refusal(want))? {
             Some(rest) => change.after = Some(rest).filter(|rest| !is_empty_rest(rest, &want.what, known)),
             None => {
                 plan.remarks.push(format!("{} was changed by hand and is left", want.file.display()));
@@ -120,7 +120,7 @@ impl Plan {
             let Some(text) = &change.after else { continue };
             let known = record.get(&change.file);
             let rest = retired::without(text, &contents, &|path| is_made(known, path));
-            change.after = Some(rest.map_err(|broken| EditRefusal::Broken(broken).at(want))?);
+            change.after = Some(rest.map_err(|broken| EditRefusal::Broken(broken).into_refusal(want))?);
         }
         Ok(())
     }
@@ -170,7 +170,7 @@ impl From<EditError> for EditRefusal {
 }
 
 impl EditRefusal {
-    fn at(self, want: &InstallEntry) -> Refusal {
+    fn into_refusal(self, want: &InstallEntry) -> Refusal {
         let file = want.file.display().to_string();
         let by_hand = match &want.what {
             EntryContent::Member { at, value } => format!("{} in `{}`", json!({ NAME: value }), at.join(".")),

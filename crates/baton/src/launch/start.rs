@@ -33,7 +33,7 @@ pub(crate) fn installed(program: &str, path: &str) -> Option<PathBuf> {
 }
 
 /// The refusal for a tool that is not there; `otherwise` is what can be done without it.
-pub(crate) fn not_installed(launcher: Launcher, otherwise: &str) -> Refusal {
+pub(crate) fn not_installed_refusal(launcher: Launcher, otherwise: &str) -> Refusal {
     let (program, get) = (launcher.program(), launcher.launch.get);
     Refusal::new(
         Kind::Refused,

@@ -106,15 +106,15 @@ fn is_hint(command: &Cmd) -> bool {
 }
 
 /// Finds out whether there is room: writes something small that goes by itself.
-pub(super) fn is_room(link: &mut RedisConnection) -> Result<(), LinkError> {
+pub(super) fn is_room(connection: &mut RedisConnection) -> Result<(), LinkError> {
     let mut write = command("SET", "baton:room");
     write.arg("1").arg("PX").arg(10_000);
-    link.send(&[write]).map(drop)
+    connection.send(&[write]).map(drop)
 }
 
 /// How a Redis is, asked once, and why where it is not up.
 pub(crate) fn probe(redis: &Redis) -> (State, Option<String>) {
-    match RedisConnection::open(redis).and_then(|mut link| is_room(&mut link)) {
+    match RedisConnection::open(redis).and_then(|mut connection| is_room(&mut connection)) {
         Ok(()) => (State::Up, None),
         Err(LinkError::Away(why)) => (State::Away, Some(why)),
         Err(LinkError::Full(why)) => (State::Full, Some(why)),

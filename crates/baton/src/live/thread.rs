@@ -34,7 +34,7 @@ struct LiveThread {
     redis: Redis,
     limits: Limits,
     shared: Arc<Shared>,
-    link: Option<RedisConnection>,
+    connection: Option<RedisConnection>,
     circuit: Circuit,
     begun: Instant,
     next_look: Instant,
@@ -67,7 +67,7 @@ pub(super) fn start(
         redis,
         limits,
         shared,
-        link: None,
+        connection: None,
         circuit: Circuit::default(),
         begun: now,
         next_look: now,
@@ -150,7 +150,7 @@ impl LiveThread {
                 self.circuit.failed(self.begun.elapsed());
                 self.shared.failed(&trouble);
                 if matches!(trouble, LinkError::Away(_)) {
-                    self.link = None;
+                    self.connection = None;
                 }
             }
         }
@@ -159,47 +159,47 @@ impl LiveThread {
     /// Sends a batch, after a check for free memory if Redis was away or full, and polls when that is due. Returns why
     /// Redis accepts no more data, if it is full; commands that need no memory were sent all the same.
     fn speak(&mut self, queue: CommandQueue) -> Result<Option<LinkError>, LinkError> {
-        let mut link = match self.link.take() {
-            Some(link) => link,
+        let mut connection = match self.connection.take() {
+            Some(connection) => connection,
             None => {
-                let link = RedisConnection::open(&self.redis)?;
+                let connection = RedisConnection::open(&self.redis)?;
                 self.shared.connections.fetch_add(1, Ordering::Relaxed);
                 self.next_look = Instant::now();
-                link
+                connection
             }
         };
         let room = match self.shared.state() {
             State::Up => Ok(()),
-            State::Away | State::Full => is_room(&mut link),
+            State::Away | State::Full => is_room(&mut connection),
         };
         let full = match room {
             Err(LinkError::Away(why)) => return Err(LinkError::Away(why)),
             Err(full) => Some(full),
             Ok(()) => None,
         };
-        self.forget(&mut link)?;
+        self.forget(&mut connection)?;
         let commands =
             queue.commands(&self.shared.origin_mark, self.limits.stale_after.max(1_000), full.is_some());
-        link.send(&commands)?;
-        self.poll(&mut link)?;
-        self.link = Some(link);
+        connection.send(&commands)?;
+        self.poll(&mut connection)?;
+        self.connection = Some(connection);
         Ok(full)
     }
 
     /// Removes what may be old. Needs no room.
-    fn forget(&self, link: &mut RedisConnection) -> Result<(), LinkError> {
+    fn forget(&self, connection: &mut RedisConnection) -> Result<(), LinkError> {
         let mut all: Vec<Cmd> = self.unsent.by_name().map(|session_id| forget(session_id)).collect();
         if self.unsent.is_any() {
             let mut query = command("ZRANGEBYSCORE", HEARD);
             query.arg("-inf").arg("+inf").arg("WITHSCORES");
-            all.extend(link.scores(&query)?.iter().map(|(session_id, _)| forget(session_id)));
+            all.extend(connection.scores(&query)?.iter().map(|(session_id, _)| forget(session_id)));
         }
         // So few at once that each answer comes in time.
-        all.chunks(BATCH_SIZE).try_for_each(|some| link.send(some).map(drop))
+        all.chunks(BATCH_SIZE).try_for_each(|some| connection.send(some).map(drop))
     }
 
     /// Reads the heartbeats since the last poll, from all servers.
-    fn poll(&mut self, link: &mut RedisConnection) -> Result<(), LinkError> {
+    fn poll(&mut self, connection: &mut RedisConnection) -> Result<(), LinkError> {
         if Instant::now() < self.next_look {
             return Ok(());
         }
@@ -209,24 +209,24 @@ impl LiveThread {
             self.looked_at.map_or(now - self.limits.stale_after, |looked_at| looked_at.min(now) - OVERLAP);
         let mut query = command("ZRANGEBYSCORE", HEARD);
         query.arg(since).arg(now + AHEAD).arg("WITHSCORES");
-        for (session_id, at) in link.scores(&query)? {
+        for (session_id, at) in connection.scores(&query)? {
             self.shared.record_heartbeat(&session_id, at);
         }
         self.looked_at = Some(now);
         self.looks = self.looks.wrapping_add(1);
         if self.looks.is_multiple_of(CLEARS) {
-            self.clear(link, now.saturating_sub(self.limits.stale_after.saturating_mul(2)))?;
+            self.clear(connection, now.saturating_sub(self.limits.stale_after.saturating_mul(2)))?;
         }
         Ok(())
     }
 
     /// Deletes heartbeats that are too old to matter.
-    fn clear(&self, link: &mut RedisConnection, before: Millis) -> Result<(), LinkError> {
+    fn clear(&self, connection: &mut RedisConnection, before: Millis) -> Result<(), LinkError> {
         let mut past = command("ZREMRANGEBYSCORE", HEARD);
         past.arg("-inf").arg(format!("({before}"));
         let mut expires = command("PEXPIRE", HEARD);
         expires.arg(self.limits.stale_after.saturating_mul(4).max(60_000));
-        link.send(&[past, expires])?;
+        connection.send(&[past, expires])?;
         if let Ok(mut heard) = self.shared.heartbeats.write() {
             heard.retain(|_, at| *at >= before);
         }

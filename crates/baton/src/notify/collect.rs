@@ -64,7 +64,7 @@ fn is_isolated(app: &mut App, project_id: &str) -> Result<bool, AppError> {
         Ok(shown) => Ok(shown.project.is_isolated),
         // It was removed since: nothing of it is told.
         Err(AppError::Refused(_)) => Ok(true),
-        Err(ended) => Err(ended),
+        Err(error) => Err(error),
     }
 }
 
@@ -83,7 +83,7 @@ fn new_rows(app: &mut App, project_id: &str, at: i64, memory: &mut Memory) -> Re
             Ok(page) => page,
             // It was removed or merged since.
             Err(AppError::Refused(_)) => return Ok(rows),
-            Err(ended) => return Err(ended),
+            Err(error) => return Err(error),
         };
         rows.extend(page.items);
         if let Some(last) = rows.last() {
@@ -216,7 +216,7 @@ fn questions(app: &mut App, place: &Source<'_>) -> Result<Vec<Notification>, App
     let rows = match app.run::<Inbox>(&input) {
         Ok(inbox) => inbox.items,
         Err(AppError::Refused(_)) => return Ok(Vec::new()),
-        Err(ended) => return Err(ended),
+        Err(error) => return Err(error),
     };
     let asks = rows.into_iter().filter(|row| wants_answer(&row.message));
     Ok(asks

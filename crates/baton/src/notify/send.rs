@@ -39,8 +39,8 @@ pub(crate) fn send(app: &mut App) -> Result<Delivery, AppError> {
     let seen = memory.seen.clone();
     let sent =
         if delivery.is_quiet { Ok(false) } else { deliver_all(app, &marks, &mut memory, &mut delivery) };
-    if let Err(ended) = &sent {
-        memory.last_error = ended.text().lines().next().map(str::to_owned);
+    if let Err(error) = &sent {
+        memory.last_error = error.text().lines().next().map(str::to_owned);
     }
     if !matches!(sent, Ok(true)) {
         // The same entries are looked at again; what was sent of them is not sent twice.
@@ -99,8 +99,8 @@ fn deliver(app: &App, one: &Notification) -> Vec<String> {
     let clean = Notification { title: redact(&one.title), text: redact(&one.text), ..one.clone() };
     let settings = &app.config.notify;
     let failed = |channel: Channel| {
-        let ended = channel.send(settings, &clean).err()?;
-        Some(format!("{}: {ended}", channel.as_str()))
+        let error = channel.send(settings, &clean).err()?;
+        Some(format!("{}: {error}", channel.as_str()))
     };
     channels(settings).into_iter().filter_map(failed).collect()
 }

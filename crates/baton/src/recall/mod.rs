@@ -113,10 +113,10 @@ impl IndexServices {
     /// The caller of an operation together with what was found for it within the scope. It waits, and not for the ledger:
     /// a database's driver waits in its own way and cannot be asked by a thread that waits here.
     pub(crate) async fn prepare(&self, query: &str, scope: &MemoryScopeOutput, caller: Caller) -> Caller {
-        Caller { found: Some(Arc::new(self.ask(query, &scope.searched).await)), ..caller }
+        Caller { found: Some(Arc::new(self.search(query, &scope.searched).await)), ..caller }
     }
 
-    async fn ask(&self, query: &str, projects: &[String]) -> IndexResult {
+    async fn search(&self, query: &str, projects: &[String]) -> IndexResult {
         if let Some(why) = self.rests() {
             return IndexResult { why: Some(why), ..IndexResult::default() };
         }

@@ -11,7 +11,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::http::{Http, ServiceError};
 use super::qdrant_json::{
-    Collection, Condition, CountResult, Counting, Deletion, DenseParams, FieldIndex, Filter, Fusion, Hit,
+    CollectionInfo, Condition, CountResult, Counting, Deletion, DenseParams, FieldIndex, Filter, Fusion, Hit,
     Index, Match, NewCollection, PerVector, PointRow, Points, Prefetch, Query, Reply, Search, SparseParams,
     Test, Upsert, Version, Written,
 };
@@ -215,7 +215,7 @@ impl Qdrant {
     async fn check_collection(&self, dimension: Option<usize>) -> Result<(), ServiceError> {
         let answer = self.http.send("GET", &self.path(""), None, TIMEOUT).await?;
         // A collection of another shape was not created by Baton.
-        let reply: Reply<Collection> = serde_json::from_value(answer).unwrap_or_default();
+        let reply: Reply<CollectionInfo> = serde_json::from_value(answer).unwrap_or_default();
         let params = reply.result.map(|collection| collection.config.params).unwrap_or_default();
         let about = params.vectors.and_then(|all| all.about).unwrap_or_default();
         let words = params.sparse_vectors.and_then(|all| all.words).unwrap_or_default();

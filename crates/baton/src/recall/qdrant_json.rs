@@ -180,7 +180,7 @@ impl<T> Default for Reply<T> {
 }
 
 #[derive(Deserialize)]
-pub(super) struct Collection {
+pub(super) struct CollectionInfo {
     pub(super) config: CollectionConfig,
 }
 

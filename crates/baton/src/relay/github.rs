@@ -14,10 +14,10 @@ use super::github_http::{Http, Response};
 use super::github_json::{Change, Comment, Issue, Label, NewComment, NewIssue, Problem, json, read};
 use crate::clock;
 use crate::config::Config;
-use crate::error::AppError as Fault;
+use crate::error::AppError;
 
 /// From taking a step to the last moment at which something may be created: the lease is longer by more than a request takes.
-const START_BY: Duration = Duration::from_secs(5);
+const MAX_START_DELAY: Duration = Duration::from_secs(5);
 
 /// When a step was taken, by both clocks: one stands still while the machine sleeps, the other may be set.
 #[derive(Debug, Clone, Copy)]
@@ -31,14 +31,14 @@ impl StepTime {
 
     fn is_old(self) -> bool {
         let slept = u64::try_from(clock::now().saturating_sub(self.1)).unwrap_or_default();
-        self.0.elapsed() > START_BY || Duration::from_millis(slept) > START_BY
+        self.0.elapsed() > MAX_START_DELAY || Duration::from_millis(slept) > MAX_START_DELAY
     }
 }
 
 /// How long a call that only reads may take.
-pub(super) const READ: Duration = Duration::from_secs(4);
+pub(super) const READ_TIMEOUT: Duration = Duration::from_secs(4);
 /// How long a call that changes something may take.
-const WRITE: Duration = Duration::from_secs(8);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(8);
 /// Pages of a list that are read.
 pub(super) const PAGES: usize = 50;
 
@@ -58,7 +58,7 @@ struct MarkedIssue {
 }
 
 /// Why a call did not complete; `true` if it may have taken effect.
-pub(super) enum Stop {
+pub(super) enum CallFailure {
     Retry(String, Option<i64>, bool),
     Final(String),
     /// There is no such thing any more.
@@ -67,7 +67,7 @@ pub(super) enum Stop {
 
 impl GitHub {
     /// The adapter, if access is configured.
-    pub(super) fn new(config: &Config) -> Result<Option<Self>, Fault> {
+    pub(super) fn new(config: &Config) -> Result<Option<Self>, AppError> {
         match Access::of(config) {
             Some(access) => Ok(Some(Self { http: Http::new(&config.github.api, access)? })),
             None => Ok(None),
@@ -80,7 +80,7 @@ impl GitHub {
     }
 
     /// Carries a call out. `taken` is when the step was taken under its lease.
-    pub(super) async fn ask(&self, call: &TrackerCall, taken: StepTime) -> TrackerOutcome {
+    pub(super) async fn execute(&self, call: &TrackerCall, taken: StepTime) -> TrackerOutcome {
         let maybe = call.may_exist();
         let result = match call {
             TrackerCall::Create(draft) => self.create(draft, taken).await,
@@ -104,19 +104,21 @@ impl GitHub {
         };
         match result {
             Ok(result) => TrackerOutcome::Completed(result),
-            Err(Stop::Retry(why, after, unknown)) => {
+            Err(CallFailure::Retry(why, after, unknown)) => {
                 TrackerOutcome::Retry { why, after, unknown: unknown || maybe }
             }
-            Err(Stop::Final(why)) => TrackerOutcome::Final { why, unknown: maybe },
-            Err(Stop::Deleted) => TrackerOutcome::Completed(if matches!(call, TrackerCall::Close { .. }) {
-                TrackerResult::Closed
-            } else {
-                TrackerResult::Nothing
-            }),
+            Err(CallFailure::Final(why)) => TrackerOutcome::Final { why, unknown: maybe },
+            Err(CallFailure::Deleted) => {
+                TrackerOutcome::Completed(if matches!(call, TrackerCall::Close { .. }) {
+                    TrackerResult::Closed
+                } else {
+                    TrackerResult::Nothing
+                })
+            }
         }
     }
 
-    async fn create(&self, draft: &Draft, taken: StepTime) -> Result<TrackerResult, Stop> {
+    async fn create(&self, draft: &Draft, taken: StepTime) -> Result<TrackerResult, CallFailure> {
         if draft.may_exist {
             let there = self.marked(draft).await?;
             if let Some(first) = there.first() {
@@ -129,15 +131,19 @@ impl GitHub {
         }
         if taken.is_old() {
             // The lease could expire before the answer arrives, and another process would create the issue as well.
-            return Err(Stop::Retry("there was no time left to create the issue".into(), Some(0), false));
+            return Err(CallFailure::Retry(
+                "there was no time left to create the issue".into(),
+                Some(0),
+                false,
+            ));
         }
         let new = json(&NewIssue { title: &draft.title, body: &draft.body, labels: &draft.labels });
         let path = format!("/repos/{}/issues", draft.repo);
-        let answer = self.http.send("POST", &path, Some(&new), WRITE, None).await;
+        let answer = self.http.send("POST", &path, Some(&new), WRITE_TIMEOUT, None).await;
         let made = classify_answer(answer, true)?;
         // What was created is said to be, whatever else the answer lacks.
         let Some((number, url)) = address(&read(&made.body)) else {
-            return Err(Stop::Retry("GitHub's answer was cut off".into(), None, true));
+            return Err(CallFailure::Retry("GitHub's answer was cut off".into(), None, true));
         };
         if draft.may_exist
             && let Ok(there) = self.marked(draft).await
@@ -148,13 +154,17 @@ impl GitHub {
         Ok(TrackerResult::Issue { number, url, duplicates: Vec::new() })
     }
 
-    async fn find(&self, draft: &Draft) -> Result<TrackerResult, Stop> {
+    async fn find(&self, draft: &Draft) -> Result<TrackerResult, CallFailure> {
         let there = self.marked(draft).await?;
         if there.is_empty() { Ok(TrackerResult::Nothing) } else { self.only_oldest(draft, there).await }
     }
 
     /// Keeps the known one, else the oldest, and closes the others as duplicates.
-    async fn only_oldest(&self, draft: &Draft, mut there: Vec<MarkedIssue>) -> Result<TrackerResult, Stop> {
+    async fn only_oldest(
+        &self,
+        draft: &Draft,
+        mut there: Vec<MarkedIssue>,
+    ) -> Result<TrackerResult, CallFailure> {
         let at = there.iter().position(|issue| Some(issue.number) == draft.known).unwrap_or_default();
         let first = match (draft.known, there.is_empty()) {
             // Known, though its marker was edited away.
@@ -179,12 +189,12 @@ impl GitHub {
 
     /// The issues with the marker, oldest first: by label, and if there are none, without it, because GitHub drops
     /// labels set by users without the permission.
-    async fn marked(&self, draft: &Draft) -> Result<Vec<MarkedIssue>, Stop> {
+    async fn marked(&self, draft: &Draft) -> Result<Vec<MarkedIssue>, CallFailure> {
         let by_label = self.marked_among(draft, "&labels=handoff").await?;
         if by_label.is_empty() { self.marked_among(draft, "").await } else { Ok(by_label) }
     }
 
-    async fn marked_among(&self, draft: &Draft, filter: &str) -> Result<Vec<MarkedIssue>, Stop> {
+    async fn marked_among(&self, draft: &Draft, filter: &str) -> Result<Vec<MarkedIssue>, CallFailure> {
         let since = rfc3339(draft.since);
         let mut found = Vec::new();
         for page in 1..=PAGES {
@@ -192,7 +202,8 @@ impl GitHub {
                 "/repos/{}/issues?state=all&since={since}&sort=created&direction=desc&per_page=100&page={page}{filter}",
                 draft.repo
             );
-            let answer = classify_answer(self.http.send("GET", &path, None, READ, None).await, false)?;
+            let answer =
+                classify_answer(self.http.send("GET", &path, None, READ_TIMEOUT, None).await, false)?;
             let rows = answer.body.as_array().map(Vec::as_slice).unwrap_or_default();
             let marked = rows.iter().map(read::<Issue>).filter(|issue| is_marked(issue, draft));
             found.extend(marked.filter_map(|issue| {
@@ -225,7 +236,7 @@ impl GitHub {
         reason: &str,
         text: &str,
         known: Option<&str>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), CallFailure> {
         let path = format!("/repos/{repo}/issues/{number}");
         self.comment_once(&path, text, known).await?;
         let change = Change { state: Some("closed"), state_reason: Some(reason), ..Change::default() };
@@ -233,7 +244,7 @@ impl GitHub {
     }
 
     /// Says something under an issue, unless `known` stands there already.
-    async fn comment_once(&self, path: &str, text: &str, known: Option<&str>) -> Result<(), Stop> {
+    async fn comment_once(&self, path: &str, text: &str, known: Option<&str>) -> Result<(), CallFailure> {
         if let Some(marker) = known
             && self.has_comment(path, marker).await?
         {
@@ -241,14 +252,15 @@ impl GitHub {
         }
         let comments = format!("{path}/comments");
         let new = json(&NewComment { body: text });
-        let answer = self.http.send("POST", &comments, Some(&new), WRITE, None).await;
+        let answer = self.http.send("POST", &comments, Some(&new), WRITE_TIMEOUT, None).await;
         classify_answer(answer, true).map(drop)
     }
 
-    async fn has_comment(&self, path: &str, marker: &str) -> Result<bool, Stop> {
+    async fn has_comment(&self, path: &str, marker: &str) -> Result<bool, CallFailure> {
         for page in 1..=PAGES {
             let path = format!("{path}/comments?per_page=100&page={page}");
-            let answer = classify_answer(self.http.send("GET", &path, None, READ, None).await, false)?;
+            let answer =
+                classify_answer(self.http.send("GET", &path, None, READ_TIMEOUT, None).await, false)?;
             let rows = answer.body.as_array().map(Vec::as_slice).unwrap_or_default();
             let mut comments = rows.iter().map(read::<Comment>);
             if comments.any(|comment| comment.body.is_some_and(|body| body.contains(marker))) {
@@ -261,14 +273,15 @@ impl GitHub {
         Ok(false)
     }
 
-    async fn change(&self, path: &str, change: &Change<'_>) -> Result<(), Stop> {
+    async fn change(&self, path: &str, change: &Change<'_>) -> Result<(), CallFailure> {
         // Done twice it is the same, so nothing about it is unknown; what was said before it is.
-        classify_answer(self.http.send("PATCH", path, Some(&json(change)), WRITE, None).await, true).map(drop)
+        classify_answer(self.http.send("PATCH", path, Some(&json(change)), WRITE_TIMEOUT, None).await, true)
+            .map(drop)
     }
 
     /// Changes of an issue what changed about its task; everything else stays.
-    async fn edit(&self, path: &str, edit: &Edit) -> Result<(), Stop> {
-        let now = classify_answer(self.http.send("GET", path, None, READ, None).await, false)?.body;
+    async fn edit(&self, path: &str, edit: &Edit) -> Result<(), CallFailure> {
+        let now = classify_answer(self.http.send("GET", path, None, READ_TIMEOUT, None).await, false)?.body;
         let now: Issue = read(&now);
         let open = edit.open.filter(|open| *open != now.is_open());
         let labels: Vec<String> = now.labels.into_iter().filter_map(Label::into_name).collect();
@@ -294,10 +307,10 @@ fn address(issue: &Issue) -> Option<(i64, String)> {
 pub(super) fn classify_answer(
     answer: Result<Response, super::github_http::RequestError>,
     changes: bool,
-) -> Result<Response, Stop> {
+) -> Result<Response, CallFailure> {
     let answer = match answer {
         Ok(answer) => answer,
-        Err(none) => return Err(Stop::Retry(none.why, none.after, changes && none.was_sent)),
+        Err(none) => return Err(CallFailure::Retry(none.why, none.after, changes && none.was_sent)),
     };
     let message = read::<Problem>(&answer.body).text();
     let marks = ResponseHeaders {
@@ -310,13 +323,13 @@ pub(super) fn classify_answer(
         |text: &str| format!("GitHub answered {}: {}", answer.status, baton_model::id::visible(text));
     match retry_decision(answer.status, &marks, clock::now()) {
         RetryDecision::Good => Ok(answer),
-        RetryDecision::Later(after) => Err(Stop::Retry(sentence(marks.message), after, false)),
+        RetryDecision::Later(after) => Err(CallFailure::Retry(sentence(marks.message), after, false)),
         RetryDecision::Unknown => {
-            Err(Stop::Retry(sentence(marks.message), answer.retry_after.map(|s| s * 1_000), changes))
+            Err(CallFailure::Retry(sentence(marks.message), answer.retry_after.map(|s| s * 1_000), changes))
         }
-        RetryDecision::Never if answer.status == 410 && !changes => Err(Stop::Deleted),
+        RetryDecision::Never if answer.status == 410 && !changes => Err(CallFailure::Deleted),
         RetryDecision::Never => {
-            Err(Stop::Final(format!("{}; {}", sentence(marks.message), advice(answer.status))))
+            Err(CallFailure::Final(format!("{}; {}", sentence(marks.message), advice(answer.status))))
         }
     }
 }

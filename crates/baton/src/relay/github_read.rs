@@ -3,7 +3,7 @@
 use baton_model::issue::marker_in;
 use baton_model::time::{parse_rfc3339, rfc3339};
 
-use super::github::{GitHub, PAGES, READ, classify_answer};
+use super::github::{GitHub, PAGES, READ_TIMEOUT, classify_answer};
 use super::github_json::{Comment, Issue, read};
 
 /// What an issue looks like from outside.
@@ -36,7 +36,7 @@ impl GitHub {
     /// The present state of one issue; none if it cannot be determined.
     pub(super) async fn issue(&self, repo: &str, number: i64) -> Option<IssueState> {
         let path = format!("/repos/{repo}/issues/{number}");
-        classify_answer(self.http.send("GET", &path, None, READ, None).await, false)
+        classify_answer(self.http.send("GET", &path, None, READ_TIMEOUT, None).await, false)
             .ok()
             .and_then(|answer| issue_state(read(&answer.body)))
     }
@@ -50,7 +50,8 @@ impl GitHub {
                 "/repos/{repo}/issues?state=all&since={since}&sort=updated&direction=asc&per_page=100&page={page}"
             );
             let tag = etag.filter(|_| page == 1);
-            let answer = classify_answer(self.http.send("GET", &path, None, READ, tag).await, false).ok()?;
+            let answer =
+                classify_answer(self.http.send("GET", &path, None, READ_TIMEOUT, tag).await, false).ok()?;
             if page == 1 {
                 all.etag = answer.etag.clone().or_else(|| etag.map(str::to_owned));
             }
@@ -72,7 +73,8 @@ impl GitHub {
         let mut last = None;
         for page in 1..=PAGES {
             let path = format!("/repos/{repo}/issues/{number}/comments?per_page=100&page={page}");
-            let answer = classify_answer(self.http.send("GET", &path, None, READ, None).await, false).ok()?;
+            let answer =
+                classify_answer(self.http.send("GET", &path, None, READ_TIMEOUT, None).await, false).ok()?;
             let rows = answer.body.as_array().map(Vec::as_slice).unwrap_or_default();
             for comment in rows.iter().map(read::<Comment>) {
                 let is_theirs = comment.user.and_then(|user| user.login).is_some_and(|login| login == by);

@@ -221,7 +221,7 @@ impl Worker<'_> {
     ) -> Result<(), Failure> {
         // What was tried together is tried together again.
         let (now, jitter) = (self.machine.now(), jitter());
-        let ended: Vec<_> = effects
+        let outcomes: Vec<_> = effects
             .iter()
             .map(|effect| {
                 let counted = Effect { attempts: effect.attempts.min(GROWS), ..effect.clone() };
@@ -229,12 +229,12 @@ impl Worker<'_> {
             })
             .collect();
         // All failed for the same reason: one report is enough.
-        if let Some((effect, next)) = ended.first() {
+        if let Some((effect, next)) = outcomes.first() {
             log_outcome(effect, next);
         }
         record(|| {
             store.write(&[project], |tx| {
-                for (effect, next) in &ended {
+                for (effect, next) in &outcomes {
                     outbox::close(tx, effect, next)?;
                 }
                 Ok(())
@@ -249,8 +249,8 @@ impl Worker<'_> {
         call: impl Future<Output = Result<T, ServiceError>>,
     ) -> Result<T, ServiceError> {
         self.runtime.block_on(async {
-            let ended = tokio::time::timeout_at(deadline.into(), call).await;
-            ended.unwrap_or_else(|_| {
+            let outcome = tokio::time::timeout_at(deadline.into(), call).await;
+            outcome.unwrap_or_else(|_| {
                 Err(ServiceError::new("the time for a try ran out before it was answered"))
             })
         })

@@ -1,4 +1,4 @@
-//! Drives hand-offs: a command its own and what it finds due, a server everything.
+//! Drives hand-offs: a command drives its own and those due; a server drives all.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -30,10 +30,10 @@ const LANES: usize = duty::LANES.len();
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// How long a server keeps polling the issue of a hand-off that has ended, because it may be reopened.
-const WEEK: Millis = 7 * 86_400_000;
+const REOPEN_POLL_SPAN: Millis = 7 * 86_400_000;
 
 /// Pause between two looks at a step that another process has in its hands.
-const HELD: Duration = Duration::from_millis(40);
+const LEASED_POLL_INTERVAL: Duration = Duration::from_millis(40);
 
 /// What driving needs besides a store.
 pub(crate) struct Driver {
@@ -56,7 +56,7 @@ pub(crate) struct DriveResult {
 impl Driver {
     /// A driver of this process.
     pub(crate) fn new(config: &Config, machine: Arc<Machine>) -> Result<Self, AppError> {
-        let own = ProcessLocation { machine: machine.id.clone(), process: crate::process::own() };
+        let own = ProcessLocation { machine: machine.id.clone(), process: crate::process::own_fingerprint() };
         Ok(Self {
             limits: config.limits,
             github: GitHub::new(config)?.map(Arc::new),
@@ -93,10 +93,10 @@ impl Driver {
         (until, patience): (Instant, Duration),
     ) -> Result<DriveResult, Failure> {
         let mut driven = DriveResult::default();
-        let nap = |pause: Duration| pause <= patience && nap(pause, until);
+        let sleep_within = |pause: Duration| pause <= patience && sleep_within(pause, until);
         while Instant::now() < until {
             if let Some(blocked) = self.github.as_ref().and_then(|github| github.blocked_for())
-                && !nap(blocked)
+                && !sleep_within(blocked)
             {
                 return Ok(driven);
             }
@@ -106,27 +106,27 @@ impl Driver {
                 StepStart::Finished => return Ok(DriveResult { is_over: true, has_moved: true }),
                 StepStart::OnlyDuplicateCheck => return Ok(DriveResult { is_over: true, ..driven }),
                 StepStart::Wait(at) => {
-                    if !nap(until_due(at, self.machine.now())) {
+                    if !sleep_within(until_due(at, self.machine.now())) {
                         return Ok(driven);
                     }
                 }
-                // Another drives it, a server perhaps: its result is as good as ours.
-                StepStart::Held(at) => {
-                    if !nap(until_due(at, self.machine.now()).min(HELD)) {
+                // Another process, perhaps a server, holds the step; its result counts for this one.
+                StepStart::Leased(at) => {
+                    if !sleep_within(until_due(at, self.machine.now()).min(LEASED_POLL_INTERVAL)) {
                         return Ok(driven);
                     }
                 }
                 StepStart::Call(leased) => {
                     let Some(github) = &self.github else { return Ok(driven) };
                     driven.has_moved = true;
-                    let ended = runtime.block_on(github.ask(&leased.call, taken));
-                    tracing::info!(handoff = %leased.handoff_id, outcome = ?ended, "asked GitHub");
+                    let outcome = runtime.block_on(github.execute(&leased.call, taken));
+                    tracing::info!(handoff = %leased.handoff_id, outcome = ?outcome, "asked GitHub");
                     let jitter = super::jitter();
                     let result = self.with(store, |store, env| {
-                        saga::record_outcome(store, env, &leased, &ended, jitter)
+                        saga::record_outcome(store, env, &leased, &outcome, jitter)
                     })?;
                     if result == saga::OutcomeReport::LeaseLost {
-                        tracing::warn!(handoff = %leased.handoff_id, "another process went on; a double is looked for");
+                        tracing::warn!(handoff = %leased.handoff_id, "another process went on; a duplicate is looked for");
                     }
                 }
             }
@@ -140,12 +140,12 @@ impl Driver {
         &self,
         store: &mut Store,
         runtime: &Handle,
-        ended: Option<Millis>,
+        ended_within: Option<Millis>,
     ) -> Result<usize, Failure> {
         let Some(github) = &self.github else { return Ok(0) };
         let now = self.machine.now();
         let pause = i64::try_from(self.poll.as_millis()).unwrap_or(i64::MAX);
-        let ended_since = ended.map_or(Millis::MAX, |span| now.saturating_sub(span));
+        let ended_since = ended_within.map_or(Millis::MAX, |span| now.saturating_sub(span));
         let repos = store.read(|tx| Ok(baton_store::handoff::open_repos(tx, ended_since)?))?;
         let mut news = 0;
         for repo in repos {
@@ -153,7 +153,7 @@ impl Driver {
             if known.due_at > now {
                 continue;
             }
-            let first = now.saturating_sub(WEEK);
+            let first = now.saturating_sub(REOPEN_POLL_SPAN);
             let since = if known.since_at == 0 { first } else { known.since_at };
             let Some(polled) = runtime.block_on(github.poll(&repo, since, known.etag.as_deref())) else {
                 let later = tracker::Poll { due_at: now + pause, ..known };
@@ -185,7 +185,7 @@ impl Driver {
             }
             let newest =
                 polled.issues.iter().filter_map(|seen| seen.updated_at).max().unwrap_or(since).max(since);
-            // The tag belongs to the list since that time. Another time has another list.
+            // The ETag is valid for the list since `since` only.
             let etag = polled.etag.filter(|_| newest == since);
             let next = tracker::Poll { etag, since_at: newest, due_at: now + pause };
             store.write_shared(|tx| Ok(tracker::put_poll(tx, &repo, &next)?))?;
@@ -221,8 +221,8 @@ fn until_due(at: i64, now: i64) -> Duration {
     Duration::from_millis(left.max(1))
 }
 
-/// Sleeps so long, if that ends in time; says whether it did.
-fn nap(pause: Duration, until: Instant) -> bool {
+/// Sleeps for `pause` unless that passes `until`; returns whether it slept.
+fn sleep_within(pause: Duration, until: Instant) -> bool {
     if Instant::now() + pause > until {
         return false;
     }
@@ -262,8 +262,8 @@ impl Service for Lane {
     const NAME: &'static str = "lane";
 
     fn pass(&mut self, stop: &StopSignal) -> Duration {
-        let goes_on = || !stop.is_set() && self.duties.fence(self.duty_id).is_some();
-        match poll_lane(&self.driver, &mut self.store, &self.runtime, self.number, goes_on) {
+        let may_continue = || !stop.is_set() && self.duties.fence(self.duty_id).is_some();
+        match poll_lane(&self.driver, &mut self.store, &self.runtime, self.number, may_continue) {
             Ok(count) if count > 0 => Duration::ZERO,
             Ok(_) => POLL_INTERVAL,
             Err(failure) => {
@@ -281,20 +281,20 @@ fn poll_lane(
     store: &mut Store,
     runtime: &Handle,
     lane: usize,
-    goes_on: impl Fn() -> bool,
+    may_continue: impl Fn() -> bool,
 ) -> Result<usize, Failure> {
-    if !goes_on() {
+    if !may_continue() {
         return Ok(0);
     }
     if lane == 0 {
-        driver.poll(store, runtime, Some(WEEK))?;
+        driver.poll(store, runtime, Some(REOPEN_POLL_SPAN))?;
     }
     let mut moved = 0;
     for id in driver.due(store)?.into_iter().filter(|id| lane_of(id) == lane) {
-        if !goes_on() {
+        if !may_continue() {
             break;
         }
-        // Without patience: one that waits does not hold the others up.
+        // Short patience: one waiting hand-off must not delay the others.
         let until = Instant::now() + Duration::from_secs(10);
         moved += usize::from(driver.drive(store, runtime, &id, (until, POLL_INTERVAL / 10))?.has_moved);
     }

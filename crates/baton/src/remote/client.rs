@@ -6,7 +6,7 @@ use std::time::Duration;
 use baton_model::refusal::{ErrorObject, Kind, Refusal};
 use baton_model::task::sealed::is_redacted;
 use baton_ops::input::InputView;
-use baton_ops::op::{Access, Caller, Entry, Host, Operation, Retention, Site};
+use baton_ops::op::{Access, Caller, Host, Operation, OperationEntry, Retention, Site};
 use baton_ops::project_folders::ProjectFolders;
 use baton_ops::task::{Show, ShowOutput};
 use reqwest::StatusCode;
@@ -22,7 +22,7 @@ use super::facts::{AnsweredQuestion, FACTS_REQUIRED};
 use super::fitted::fitted;
 use super::placeholder::{self, WithheldText, reveal};
 use super::question::Question;
-use super::server_fault::{unreachable, unreadable};
+use super::server_fault::{unreachable_refusal, unreadable_refusal};
 use crate::bounded_body::{self, BodyError};
 use crate::clock;
 use crate::config::{Config, Server};
@@ -64,7 +64,7 @@ impl Remote {
     /// Runs an operation: on the server, or here where it only reads this machine's disk.
     pub(crate) async fn run(
         &self,
-        entry: &'static Entry,
+        entry: &'static OperationEntry,
         input: Value,
         caller: &Caller,
     ) -> Result<Value, AppError> {
@@ -81,7 +81,7 @@ impl Remote {
     /// Calls until the server has no more questions.
     async fn ask(
         &self,
-        entry: &Entry,
+        entry: &OperationEntry,
         mut input: Map<String, Value>,
         caller: &Caller,
     ) -> Result<Value, AppError> {
@@ -96,7 +96,7 @@ impl Remote {
                     texts.iter().for_each(|(sealed, text)| reveal(&mut answer, sealed, text));
                     return Ok(fitted(entry.name, answer));
                 }
-                Err(ended) => return Err(ended),
+                Err(error) => return Err(error),
             };
             if questions.is_empty() {
                 break;
@@ -106,13 +106,13 @@ impl Remote {
                 call.facts.push(AnsweredQuestion { question, answer });
             }
         }
-        Err(unreadable(&self.server, "it asks on and on").into())
+        Err(unreadable_refusal(&self.server, "it asks on and on").into())
     }
 
     /// Keeps back what is sensitive in a call. What the server has to see goes over TLS only, or stays on this machine.
     async fn kept_back(
         &self,
-        entry: &Entry,
+        entry: &OperationEntry,
         input: &mut Map<String, Value>,
         caller: &Caller,
     ) -> Result<WithheldText, AppError> {
@@ -140,20 +140,20 @@ impl Remote {
         match self.post(Show::NAME, &call, None).await {
             Ok(task) => {
                 let shown = ShowOutput::deserialize(&task)
-                    .map_err(|error| unreadable(&self.server, &error.to_string()))?;
+                    .map_err(|error| unreadable_refusal(&self.server, &error.to_string()))?;
                 let contexts = [&shown.task.agent_context, &shown.task.handoff_instructions];
                 Ok(contexts.into_iter().flatten().any(is_redacted))
             }
             // It asks whether it can be decrypted here.
             Err(AppError::Refused(refusal)) if refusal.code == FACTS_REQUIRED => Ok(true),
-            Err(ended) => Err(ended),
+            Err(error) => Err(error),
         }
     }
 
     async fn answer(
         &self,
         question: &Question,
-        entry: &Entry,
+        entry: &OperationEntry,
         (call, withheld): (&Call, &WithheldText),
         caller: &Caller,
         texts: &mut Vec<(String, String)>,
@@ -162,7 +162,7 @@ impl Remote {
             Question::Seal { recipients, text } if placeholder::encrypts(entry.name) => {
                 let whole = withheld.restore_placeholders(text, texts);
                 let whole = whole.ok_or_else(|| {
-                    unreadable(&self.server, "it wants something encrypted that it was not given")
+                    unreadable_refusal(&self.server, "it wants something encrypted that it was not given")
                 })?;
                 placeholder::check_whole(entry.name, (&call.input, text), &whole)?;
                 Ok(Value::String(self.machine.encrypt(recipients, &whole)?))
@@ -225,11 +225,11 @@ impl Remote {
                 }
                 Err(BodyError::Broken(error)) => {
                     let may_be_written = key.is_some() && (was_sent || !error.is_connect());
-                    return Err(unreachable(&self.server, &error, may_be_written).into());
+                    return Err(unreachable_refusal(&self.server, &error, may_be_written).into());
                 }
                 Err(BodyError::TooLong(limit)) => {
                     let why = format!("it answers with more than {} MiB", limit >> 20);
-                    return Err(unreadable(&self.server, &why).into());
+                    return Err(unreadable_refusal(&self.server, &why).into());
                 }
             };
             tries += 1;
@@ -251,7 +251,7 @@ impl Remote {
     /// The answer, or the server's own "no", as if it had been said here.
     fn understood(&self, status: StatusCode, body: &[u8]) -> Result<Value, AppError> {
         let Ok(value) = serde_json::from_slice::<Value>(body) else {
-            return Err(unreadable(
+            return Err(unreadable_refusal(
                 &self.server,
                 &format!("it answers {status} with something that is no JSON"),
             )
@@ -261,7 +261,11 @@ impl Remote {
             return Ok(value);
         }
         let Ok(ErrorObject { code, message, hint, details }) = serde_json::from_value(value) else {
-            return Err(unreadable(&self.server, &format!("it answers {status} and does not say why")).into());
+            return Err(unreadable_refusal(
+                &self.server,
+                &format!("it answers {status} and does not say why"),
+            )
+            .into());
         };
         if status == StatusCode::INTERNAL_SERVER_ERROR {
             return Err(anyhow::anyhow!("{} says: {message}", self.server.url).into());
@@ -418,8 +422,8 @@ mod tests {
     fn what_is_no_answer_of_ours_is_told_as_such() {
         for (status, body) in [(200, "<html>"), (404, "<html>"), (502, "{}"), (301, "")] {
             let status = StatusCode::from_u16(status).expect("a status");
-            let ended = remote().understood(status, body.as_bytes()).expect_err("no answer");
-            assert_eq!(ended.exit_code(), 5, "{status} {body}");
+            let error = remote().understood(status, body.as_bytes()).expect_err("no answer");
+            assert_eq!(error.exit_code(), 5, "{status} {body}");
         }
     }
 

@@ -22,7 +22,7 @@ use crate::host::Machine;
 /// A read request.
 pub(super) enum DiskRead {
     /// An operation on transcripts, by its name, with its input.
-    Operation(&'static baton_ops::op::Entry, Value),
+    Operation(&'static baton_ops::op::OperationEntry, Value),
     /// A transcript for an operation that writes it into the ledger.
     Transcript(DocumentRequest),
 }

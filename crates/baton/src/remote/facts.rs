@@ -74,7 +74,7 @@ impl<'a> RemoteHost<'a> {
     }
 
     /// The run goes no further without the answer; `wanted` says the same again.
-    fn stop(&self) -> Refusal {
+    fn facts_required_refusal(&self) -> Refusal {
         Refusal::new(
             Kind::Conflict,
             FACTS_REQUIRED,
@@ -94,7 +94,7 @@ impl Host for RemoteHost<'_> {
         is_callers && self.ask_for(Question::ProcessGone { process: place.process.clone() }).unwrap_or(false)
     }
 
-    fn is_callers_word(&self, place: &ProcessLocation) -> bool {
+    fn only_caller_answers(&self, place: &ProcessLocation) -> bool {
         place.machine != self.here.id
     }
 
@@ -165,8 +165,8 @@ impl Host for RemoteHost<'_> {
         self.here.cache_dir()
     }
 
-    fn recall(&self) -> baton_ops::recall::Setup {
-        self.here.recall()
+    fn memory_index(&self) -> baton_ops::recall::Setup {
+        self.here.memory_index()
     }
 
     fn matrices(&self) -> Option<&baton_ops::recall::MatrixCache> {
@@ -179,7 +179,7 @@ impl Host for RemoteHost<'_> {
 
     fn encrypt(&self, recipients: &[String], text: &str) -> Result<String, Refusal> {
         let question = Question::Seal { recipients: recipients.to_vec(), text: text.to_owned() };
-        self.ask_for(question).ok_or_else(|| self.stop())
+        self.ask_for(question).ok_or_else(|| self.facts_required_refusal())
     }
 
     fn decrypt_object(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {
@@ -193,7 +193,7 @@ impl Host for RemoteHost<'_> {
             sealed: sealed.to_owned(),
         };
         // What stands here is still encrypted: the client, who can read it, puts the text in its place.
-        self.ask(question).map(|_| sealed.to_owned()).ok_or_else(|| self.stop())
+        self.ask(question).map(|_| sealed.to_owned()).ok_or_else(|| self.facts_required_refusal())
     }
 
     fn own_key(&self, project_id: &str, identity: &str) -> Result<Option<String>, Refusal> {
@@ -204,14 +204,18 @@ impl Host for RemoteHost<'_> {
     fn make_key(&self, project_id: &str, identity: &str) -> Result<String, Refusal> {
         // Whether there is one already is asked first, so this is only asked where one is to be made.
         if !self.wanted.borrow().is_empty() {
-            return Err(self.stop());
+            return Err(self.facts_required_refusal());
         }
         let question = Question::MakeKey { project_id: project_id.to_owned(), identity: identity.to_owned() };
-        self.ask_for(question).ok_or_else(|| self.stop())
+        self.ask_for(question).ok_or_else(|| self.facts_required_refusal())
     }
 
     fn transcript(&self, request: &DocumentRequest) -> Option<Result<Value, Refusal>> {
-        Some(self.ask(Question::Transcript(request.clone())).cloned().ok_or_else(|| self.stop()))
+        Some(
+            self.ask(Question::Transcript(request.clone()))
+                .cloned()
+                .ok_or_else(|| self.facts_required_refusal()),
+        )
     }
 
     fn keep_beat(&self, session: &Session, at: Millis) -> bool {
@@ -222,7 +226,7 @@ impl Host for RemoteHost<'_> {
         self.here.keeps_beats()
     }
 
-    fn is_callers(&self) -> bool {
+    fn is_callers_machine(&self) -> bool {
         true
     }
 

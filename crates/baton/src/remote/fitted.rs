@@ -9,8 +9,8 @@ use serde_json::Value;
 /// The answer of an operation, with the budget applied that the server left to its client.
 pub(super) fn fitted(operation: &str, answer: Value) -> Value {
     match operation {
-        ClaimTask::NAME => changed(answer, ClaimTaskOutput::fit),
-        Show::NAME => changed(answer, ShowOutput::fit),
+        ClaimTask::NAME => changed(answer, ClaimTaskOutput::truncate),
+        Show::NAME => changed(answer, ShowOutput::truncate),
         _ => answer,
     }
 }

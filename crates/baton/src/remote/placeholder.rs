@@ -3,7 +3,7 @@
 
 use baton_model::handoff_message::Kind as HandoffKind;
 use baton_model::refusal::Refusal;
-use baton_model::task::sealed::{STAND_IN as SEALED, merge_plain_fields};
+use baton_model::task::sealed::{PLACEHOLDER as SEALED, merge_plain_fields};
 use baton_model::task::{check_context, patch};
 use baton_ops::message::{MailAck, MailSend};
 use baton_ops::op::Operation;
@@ -52,22 +52,22 @@ impl WithheldText {
         let name: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         match value {
             Value::String(text) if !text.trim().is_empty() => {
-                let stand_in = padded(format!("{MARKER} {name}"), text.len());
-                self.all.push((stand_in.clone(), std::mem::replace(value, stand_in.into())));
+                let placeholder = padded(format!("{MARKER} {name}"), text.len());
+                self.all.push((placeholder.clone(), std::mem::replace(value, placeholder.into())));
             }
             Value::Object(fields) if !fields.is_empty() => {
                 let frame = json!({ MARKER: "" }).to_string().len();
-                let stand_in = padded(name, value.to_string().len().saturating_sub(frame));
-                let object = json!({ MARKER: stand_in });
-                self.all.push((stand_in, std::mem::replace(value, object)));
+                let placeholder = padded(name, value.to_string().len().saturating_sub(frame));
+                let object = json!({ MARKER: placeholder });
+                self.all.push((placeholder, std::mem::replace(value, object)));
             }
             // There is nothing in it.
             _ => {}
         }
     }
 
-    fn get(&self, stand_in: &str) -> Option<&Value> {
-        self.all.iter().find(|(known, _)| known == stand_in).map(|(_, value)| value)
+    fn get(&self, placeholder: &str) -> Option<&Value> {
+        self.all.iter().find(|(known, _)| known == placeholder).map(|(_, value)| value)
     }
 
     /// The text to encrypt, with all placeholders resolved. `texts` are those decrypted for this call. `None` if a
@@ -191,9 +191,9 @@ mod tests {
         let mut input = object(letter.clone());
         let withheld = WithheldText::of("mail_send", &mut input, false);
         assert!(!json!(input).to_string().contains("canary"), "{input:?}");
-        let stand_in = input["body"].as_str().expect("a text");
-        assert_eq!(stand_in.len(), 140, "limits hold for it");
-        assert_eq!(withheld.restore_placeholders(stand_in, &[]).as_deref(), letter["body"].as_str());
+        let placeholder = input["body"].as_str().expect("a text");
+        assert_eq!(placeholder.len(), 140, "limits hold for it");
+        assert_eq!(withheld.restore_placeholders(placeholder, &[]).as_deref(), letter["body"].as_str());
         assert_eq!(withheld.restore_placeholders("baton:kept of another call", &[]), None);
         assert_eq!(withheld.restore_placeholders("as it is", &[]).as_deref(), Some("as it is"));
     }

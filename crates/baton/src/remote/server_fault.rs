@@ -5,7 +5,7 @@ use baton_model::refusal::{Kind, Refusal};
 use crate::config::Server;
 
 /// What is said of a server that does not answer. `may_be_written`: whether it may have received a call that writes.
-pub(super) fn unreachable(server: &Server, error: &reqwest::Error, may_be_written: bool) -> Refusal {
+pub(super) fn unreachable_refusal(server: &Server, error: &reqwest::Error, may_be_written: bool) -> Refusal {
     let url = &server.url;
     let causes = std::iter::successors(Some(error as &dyn std::error::Error), |e| e.source());
     let cause = causes.last().map(ToString::to_string).unwrap_or_default();
@@ -33,7 +33,7 @@ pub(super) fn unreachable(server: &Server, error: &reqwest::Error, may_be_writte
 }
 
 /// What is said of a server whose answer is not understood.
-pub(super) fn unreadable(server: &Server, why: &str) -> Refusal {
+pub(super) fn unreadable_refusal(server: &Server, why: &str) -> Refusal {
     let what = format!("{} is no server of Baton, or one of another version: {why}", server.url);
     Refusal::new(
         Kind::Outside,

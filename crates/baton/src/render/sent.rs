@@ -58,7 +58,7 @@ pub(super) fn unread(unread: Option<&Unread>) -> String {
     super::section(&title, &rows)
 }
 
-/// The questions that nobody has answered, a line each, with how the caller answers.
+/// The unanswered questions, a line each, with how the caller answers.
 pub(super) fn questions(open: &[OpenQuestion]) -> String {
     let row = |one: &OpenQuestion| {
         let id = short_id(&one.message_id);

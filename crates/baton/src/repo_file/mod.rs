@@ -201,7 +201,7 @@ impl Folder {
     }
 
     /// The names that begin with the file's own, each with how it goes on.
-    pub(crate) fn besides(&self) -> Vec<(OsString, String)> {
+    pub(crate) fn siblings_with_prefix(&self) -> Vec<(OsString, String)> {
         let own = self.name.to_string_lossy().into_owned();
         let ending = |name: OsString| {
             let ending = name.to_str()?.strip_prefix(&own)?.to_owned();

@@ -80,7 +80,7 @@ fn what_is_no_regular_file_is_refused_at_once() {
     }
     let folder = field.file("x").folder(false).expect("folder").expect("there");
     let name = std::ffi::OsString::from("x.lock");
-    assert_eq!(folder.besides(), [(name.clone(), ".lock".to_owned())]);
+    assert_eq!(folder.siblings_with_prefix(), [(name.clone(), ".lock".to_owned())]);
     assert_eq!(folder.text(&name, MAX_SMALL_FILE_BYTES), None);
     assert!(begin.elapsed() < Duration::from_secs(5), "a FIFO holds nobody up");
 }

@@ -151,7 +151,7 @@ impl Service {
         Ok(())
     }
 
-    /// The file as it stands; a file that somebody else wrote is refused.
+    /// The file as it stands; a file that Baton did not write is refused.
     pub(crate) fn read(&self) -> Result<Option<String>, Refusal> {
         let text = files::read(&self.file)?;
         match &text {

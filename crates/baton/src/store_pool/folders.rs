@@ -40,7 +40,7 @@ impl Folders {
         let named = call.input.as_object().and_then(|fields| InputView(fields).project());
         let name = match named.or(call.caller.project.as_deref()) {
             Some(name) => name.to_owned(),
-            // Whoever stands in a folder names no project.
+            // A caller in a folder names no project.
             None => show(None, call.caller.clone(), pool).await?.project.project_id,
         };
         let is_known = |known: &&ProjectFolders| known.name == name && known.asked_at.elapsed() < KNOWN_FOR;
@@ -63,5 +63,5 @@ impl Folders {
 /// What the ledger knows of a project, whatever the caller's token reaches: nothing of it is in an answer.
 async fn show(project: Option<String>, caller: Caller, pool: &Pool) -> Option<ShowOutput> {
     let caller = Caller { grant: Caller::default().grant, ..caller };
-    Box::pin(pool.ask::<Show>(&ShowInput { project }, caller)).await.ok()
+    Box::pin(pool.run_typed::<Show>(&ShowInput { project }, caller)).await.ok()
 }

@@ -35,7 +35,7 @@ impl Queue<'_> {
     /// How a transfer stands now.
     async fn transfer(&self, id: &str) -> Option<Row> {
         let input = ShowInput { id: id.to_owned(), ..ShowInput::default() };
-        let shown = Box::pin(self.pool.ask::<Show>(&input, Caller::default())).await.ok()?;
+        let shown = Box::pin(self.pool.run_typed::<Show>(&input, Caller::default())).await.ok()?;
         match shown.handoff {
             HandoffOrBaton::Handoff(row) => Some(*row),
             _ => None,
@@ -118,7 +118,7 @@ impl Runner for Queue<'_> {
 
     async fn query_index(&mut self, query: ScopedQuery, caller: Caller) -> Caller {
         let Some(outside) = &self.pool.index_services else { return caller };
-        match Box::pin(self.pool.ask::<MemoryScope>(&query.scope, caller.clone())).await {
+        match Box::pin(self.pool.run_typed::<MemoryScope>(&query.scope, caller.clone())).await {
             Ok(scope) => outside.prepare(&query.query, &scope, caller).await,
             Err(_) => caller,
         }

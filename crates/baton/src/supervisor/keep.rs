@@ -3,7 +3,7 @@
 use baton_model::delta;
 use baton_ops::changes::is_presence;
 use baton_ops::ledger::{LedgerListInput, Row};
-use baton_ops::session::{HandoffInput, SessionDocument, Wrap, WrapInput};
+use baton_ops::session::{SessionDocument, SessionDocumentInput, Wrap, WrapInput};
 use baton_ops::transcript::CaptureOutput;
 
 use super::Supervisor;
@@ -23,8 +23,8 @@ impl Supervisor<'_> {
         stop: Option<&Stop>,
         app: &mut App,
     ) -> Result<Outcome, AppError> {
-        let mut outcome = self.capture_at_end(app).unwrap_or_else(|ended| {
-            let why = quote(ended.text().lines().next().unwrap_or_default());
+        let mut outcome = self.capture_at_end(app).unwrap_or_else(|error| {
+            let why = quote(error.text().lines().next().unwrap_or_default());
             self.remarks.push(format!("what the agent did could not be kept: {why}"));
             self.remarks.push(
                 "the session waits: `baton pickup` takes it over, `baton import-transcript` keeps it".into(),
@@ -86,11 +86,11 @@ impl Supervisor<'_> {
     /// Leaves a baton of what the agent saved by itself.
     fn wrap(&self, app: &mut App) -> Result<String, AppError> {
         let (project, session) = self.own();
-        let wanted = HandoffInput {
+        let wanted = SessionDocumentInput {
             project: project.clone(),
             session: self.begun.session_id.clone(),
             ended: true,
-            ..HandoffInput::default()
+            ..SessionDocumentInput::default()
         };
         let gathered = app.run_as::<SessionDocument>(&self.caller, &wanted)?;
         let changes = ledger::always_or_remark(app, project.as_deref());

@@ -21,7 +21,7 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_model::time::Millis;
 use baton_ops::ledger::{LedgerList, LedgerListInput, Row};
 use baton_ops::op::Caller;
-use baton_ops::session::{End, EndInput, HandoffInput, Heartbeat, HeartbeatInput, SessionDocument};
+use baton_ops::session::{End, EndInput, Heartbeat, HeartbeatInput, SessionDocument, SessionDocumentInput};
 use baton_ops::transcript::{Capture, CaptureInput, CaptureOutput};
 use baton_tools::Launcher;
 use baton_transcripts::PermissionMode;
@@ -93,13 +93,13 @@ fn run(plan: &Plan, signals: &mut Signals, app: &mut App) -> Result<Completion, 
         let vars = supervised.vars(app);
         supervised.words = supervised.args(plan, flags, prompt.as_ref(), &vars)?;
         Agent::start(&plan.program, &supervised.words, &vars)
-            .map_err(|error| unstartable(plan, &error.to_string()).into())
+            .map_err(|error| unstartable_refusal(plan, &error.to_string()).into())
     });
     let mut agent = match started {
         Ok(agent) => agent,
-        Err(ended) => {
+        Err(error) => {
             supervised.end("the agent could not be started", app);
-            return Err(ended);
+            return Err(error);
         }
     };
     let code = supervised.wait_for_agent(&mut agent, signals, app)?;
@@ -119,7 +119,7 @@ fn flags(plan: &Plan) -> Result<&'static [&'static str], Refusal> {
     })
 }
 
-fn unstartable(plan: &Plan, why: &str) -> Refusal {
+fn unstartable_refusal(plan: &Plan, why: &str) -> Refusal {
     let program = quote(&plan.program.display().to_string());
     let what = format!("{program} cannot be started: {why}");
     Refusal::new(
@@ -152,7 +152,7 @@ impl<'a> Supervisor<'a> {
     /// Registers the session before anything runs. It belongs to this process, which outlives the agent.
     fn begin(plan: &'a Plan, began: Millis, cwd: PathBuf, app: &mut App) -> Result<Self, AppError> {
         let mut caller = app.caller();
-        caller.location.process = process::own();
+        caller.location.process = process::own_fingerprint();
         caller.session = None;
         caller.surface = surface(plan, app);
         let begun = begin(plan, &caller, app)?;
@@ -167,7 +167,7 @@ impl<'a> Supervisor<'a> {
             ));
         }
         let run = runs::Run {
-            process: process::own(),
+            process: process::own_fingerprint(),
             tool: plan.launcher.map(|launcher| launcher.tool.id.to_owned()),
             cwd: cwd.clone(),
             began,
@@ -195,12 +195,12 @@ impl<'a> Supervisor<'a> {
         let (Some(Launcher { tool, launch: how }), Some(from)) = (starting, &self.begun.document_of) else {
             return Ok(None);
         };
-        let input = HandoffInput {
+        let input = SessionDocumentInput {
             project: Some(self.begun.project_id.clone()),
             session: from.clone(),
             to: Some(tool.id.to_owned()),
             budget: plan.budget.clone(),
-            ..HandoffInput::default()
+            ..SessionDocumentInput::default()
         };
         let document = app.run_as::<SessionDocument>(&self.caller, &input)?;
         let (id, project) = (visible(&self.begun.baton_id), visible(&self.begun.project_id));
@@ -218,8 +218,8 @@ impl<'a> Supervisor<'a> {
             ("BATON_PROJECT", self.begun.project_id.clone()),
             ("BATON_IDENTITY", self.begun.identity.clone()),
             ("BATON_SESSION", self.begun.session_id.clone()),
-            ("BATON_PROCESS", process::own()),
-            ("BATON_SUPERVISOR", process::own()),
+            ("BATON_PROCESS", process::own_fingerprint()),
+            ("BATON_SUPERVISOR", process::own_fingerprint()),
         ];
         if let Some((store, _)) = app.config.origins.get("store").filter(|(_, from)| from == "--store") {
             vars.push(("BATON_STORE", store.clone()));
@@ -253,7 +253,7 @@ impl<'a> Supervisor<'a> {
         let (mut beaten, mut saved_at, mut open) = (self.began, self.began, true);
         let mut search = FIRST_SEARCH;
         loop {
-            open_files::written_by(agent.pid(), &mut self.written);
+            open_files::collect_files_written_by(agent.pid(), &mut self.written);
             let is_new = clock::now().saturating_sub(self.began) < BEGINNING;
             if let Some(code) = signals.wait(agent, if is_new { pause.min(FIRST_LOOKS) } else { pause })? {
                 return Ok(code);
@@ -329,13 +329,13 @@ impl<'a> Supervisor<'a> {
         };
         match app.run_as::<Capture>(&self.caller, &input) {
             Ok(captured) => {
-                if let Err(ended) = ledger::attach_kept(app, &captured) {
-                    ledger::remark_left_behind(app, &ended);
+                if let Err(error) = ledger::attach_kept(app, &captured) {
+                    ledger::remark_left_behind(app, &error);
                 }
                 Ok(Some(captured))
             }
             Err(AppError::Refused(refusal)) if refusal.code == "transcript_empty" => Ok(None),
-            Err(ended) => Err(ended),
+            Err(error) => Err(error),
         }
     }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 const MAX_PROCESSES: usize = 256;
 
 /// Adds the files that the process and those below it write.
-pub(super) fn written_by(pid: u32, files: &mut BTreeSet<PathBuf>) {
+pub(super) fn collect_files_written_by(pid: u32, files: &mut BTreeSet<PathBuf>) {
     let mut below = vec![pid];
     let mut at = 0;
     while let Some(pid) = below.get(at).copied().filter(|_| at < MAX_PROCESSES) {
@@ -55,7 +55,7 @@ mod tests {
         let _writer = fs::OpenOptions::new().append(true).create(true).open(&written).expect("a file");
         let _reader = fs::File::open(&read).expect("a file");
         let mut files = BTreeSet::new();
-        written_by(std::process::id(), &mut files);
+        collect_files_written_by(std::process::id(), &mut files);
         assert!(files.contains(&written) && !files.contains(&read), "{files:?}");
     }
 }

@@ -51,17 +51,19 @@ pub(crate) fn run_chain(first: Plan, links: Vec<Link>, app: &mut App) -> Result<
     let count = plans.len();
     for (index, mut plan) in plans.into_iter().enumerate() {
         plan.pickup = pickup.take().or(plan.pickup);
-        let ended = run(&plan, &mut signals, app)?;
-        let result = if ended.code == 0 { Ok(()) } else { Err(AppError::Tool(ended.code)) };
-        let Some(sentence) = ended.stop.as_ref().map(|stop| stop.sentence(&plan.title(), ended.code)) else {
+        let completion = run(&plan, &mut signals, app)?;
+        let result = if completion.code == 0 { Ok(()) } else { Err(AppError::Tool(completion.code)) };
+        let Some(sentence) =
+            completion.stop.as_ref().map(|stop| stop.sentence(&plan.title(), completion.code))
+        else {
             return result;
         };
         match plan.next {
             // An exit code says as much by itself.
-            None if count == 1 && matches!(ended.stop, Some(Stop::Failure { text: None })) => {}
+            None if count == 1 && matches!(completion.stop, Some(Stop::Failure { text: None })) => {}
             None if count == 1 => app.remark(&sentence),
             None => app.remark(&format!("{sentence}; no further tool is named")),
-            Some(next) => match goes_on(&plan, &ended, next, &sentence, &mut signals, app) {
+            Some(next) => match goes_on(&plan, &completion, next, &sentence, &mut signals, app) {
                 Some(baton) => pickup = baton,
                 None => return result,
             },
@@ -102,7 +104,7 @@ fn plans(first: Plan, links: Vec<Link>) -> Vec<Plan> {
 /// Whether the next tool goes on, and with which baton. What happened is told in any case.
 fn goes_on(
     plan: &Plan,
-    ended: &Completion,
+    completion: &Completion,
     next: Launcher,
     sentence: &str,
     signals: &mut Signals,
@@ -110,7 +112,7 @@ fn goes_on(
 ) -> Option<Option<String>> {
     let title = next.tool.title;
     let asks = app.format == Format::Text && picker::can_ask();
-    let (baton, what) = match &ended.kept.handover {
+    let (baton, what) = match &completion.kept.handover {
         Handover::Baton(id) => {
             (Some(id.clone()), format!("{title} goes on with baton {}", render::short_id(id)))
         }

@@ -48,15 +48,19 @@ impl Worker<'_> {
         Ok(until)
     }
 
-    /// Notes that its provider stopped it for so long. Says whether somebody is to be told.
-    pub(super) fn reach_limit(&mut self, app: &mut App, span: Option<Millis>) -> Result<bool, AppError> {
+    /// Notes that its provider stopped it for so long. Returns whether the user is to be told.
+    pub(super) fn record_limit_reached(
+        &mut self,
+        app: &mut App,
+        span: Option<Millis>,
+    ) -> Result<bool, AppError> {
         let input = LimitInput { reached: true, for_ms: span, ..LimitInput::default() };
         self.is_at_limit = true;
         Ok(self.ask_ledger(app, input)?.is_none_or(|answer| answer.is_news))
     }
 
     /// Notes that its provider answers again.
-    pub(super) fn leave_limit(&mut self, app: &mut App) -> Result<(), AppError> {
+    pub(super) fn record_limit_over(&mut self, app: &mut App) -> Result<(), AppError> {
         if std::mem::take(&mut self.is_at_limit) {
             self.ask_ledger(app, LimitInput { over: true, ..LimitInput::default() })?;
         }

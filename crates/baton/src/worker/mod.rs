@@ -73,16 +73,16 @@ pub(crate) fn run(plan: &Plan, app: &mut App) -> Result<(), AppError> {
         capacity: 1,
         is_at_limit: false,
     };
-    let ended = worker.run_tasks(app, &mut stop);
+    let result = worker.run_tasks(app, &mut stop);
     let left = worker.leave(app);
-    ended.and(left)
+    result.and(left)
 }
 
 /// The worker as operations see it: a process of its own, with no session between two tasks.
 fn caller(plan: &Plan, app: &mut App) -> Caller {
     let mut caller = app.caller();
     caller.identity = Some(plan.name.clone());
-    caller.location.process = process::own();
+    caller.location.process = process::own_fingerprint();
     caller.session = None;
     caller.surface = plan.launcher.map_or("worker", |launcher| launcher.tool.surface).to_owned();
     caller
@@ -345,9 +345,9 @@ impl Worker<'_> {
     /// Ends the session; a refusal, as for one that is released already, is ignored.
     fn end(&mut self, app: &mut App) -> Result<(), AppError> {
         let input = EndInput { project: app.project.clone(), ..EndInput::default() };
-        let ended = app.run_as::<End>(&self.caller, &input);
+        let result = app.run_as::<End>(&self.caller, &input);
         self.caller.session = None;
-        match ended {
+        match result {
             Ok(_) | Err(AppError::Refused(_)) => Ok(()),
             Err(other) => Err(other),
         }
@@ -366,8 +366,8 @@ fn held_vars(app: &App, worker: &Worker<'_>, held: &ClaimedTask) -> Vec<(&'stati
         ("BATON_SESSION", held.session_id.clone()),
         ("BATON_PROJECT", held.project_id.clone()),
         ("BATON_IDENTITY", worker.plan.name.clone()),
-        ("BATON_PROCESS", process::own()),
-        ("BATON_SUPERVISOR", process::own()),
+        ("BATON_PROCESS", process::own_fingerprint()),
+        ("BATON_SUPERVISOR", process::own_fingerprint()),
     ];
     if let Some((store, _)) = app.config.origins.get("store").filter(|(_, from)| from == "--store") {
         vars.push(("BATON_STORE", store.clone()));

@@ -28,9 +28,9 @@ impl Worker<'_> {
         };
         let (pause, notice) = self.backoff.note(&held.task_id, verdict, clock::now());
         let is_news = match verdict {
-            Verdict::Stopped(stop) => self.reach_limit(app, stop.names_end().then_some(pause))?,
+            Verdict::Stopped(stop) => self.record_limit_reached(app, stop.names_end().then_some(pause))?,
             Verdict::Worked => {
-                self.leave_limit(app)?;
+                self.record_limit_over(app)?;
                 true
             }
             Verdict::Failed => true,

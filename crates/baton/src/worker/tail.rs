@@ -6,11 +6,11 @@ use std::process::{Child, Command};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// How much of the end is kept, in bytes: more than the longest secret (64 KiB of a private key) beside all that is shown, so that
-/// the sign of a secret is there where its end is.
+/// Bytes kept: more than the longest secret (64 KiB of a private key) plus what is shown, so that a secret is recognised from its
+/// start.
 const MAX_TAIL_BYTES: usize = 128 * 1024;
-/// How long the last words of a command that has ended are waited for: its own children may keep its output open.
-const LAST_WORDS: Duration = Duration::from_millis(200);
+/// How long output is drained after the command ended: its own children may keep its output open.
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// Starts a command whose standard output and standard error are one pipe, so that their lines keep the order in which they were
 /// written.
@@ -59,7 +59,7 @@ impl Tail {
     pub(crate) fn text(&self, streams: &[std::thread::JoinHandle<()>]) -> String {
         let step = Duration::from_millis(5);
         let mut waited = Duration::ZERO;
-        while waited < LAST_WORDS && streams.iter().any(|stream| !stream.is_finished()) {
+        while waited < DRAIN_TIMEOUT && streams.iter().any(|stream| !stream.is_finished()) {
             std::thread::sleep(step);
             waited += step;
         }

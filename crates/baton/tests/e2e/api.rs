@@ -224,7 +224,8 @@ fn a_key_on_a_call_that_reads_is_answered_and_kept_nowhere() {
         rows.lines().map(str::to_owned).collect::<Vec<String>>()
     };
     let before = everything();
-    let reads = |entry: &&baton_ops::op::Entry| entry.access == Access::Read && entry.site == Site::Ledger;
+    let reads =
+        |entry: &&baton_ops::op::OperationEntry| entry.access == Access::Read && entry.site == Site::Ledger;
     let key = [("idempotency-key", "one-for-all")];
     let mut count = 0;
     for entry in baton_ops::all::ALL.iter().filter(reads) {

@@ -1,6 +1,6 @@
 //! How many bytes each part gets.
 
-use super::fit::{LEAST, can_be_cut, fit, least};
+use super::fit::{LEAST, can_be_cut, least, truncate};
 use super::{Part, Rank};
 
 /// The bytes for the value of each part; none for one that is left out. What the reader needs shares two thirds of the room
@@ -27,7 +27,8 @@ pub(super) fn allot(parts: &[Part], room: usize) -> Vec<Option<usize>> {
         shortest_first(parts, &others, reserve, &mut allotted);
         let room_for_needed = left(&allotted);
         share(parts, &needed, room_for_needed, &mut allotted);
-        let is_shown = |at: &usize| allotted[*at].is_some_and(|size| fit(parts[*at].value, size).is_some());
+        let is_shown =
+            |at: &usize| allotted[*at].is_some_and(|size| truncate(parts[*at].value, size).is_some());
         if needed.iter().all(is_shown) {
             break;
         }

@@ -23,8 +23,8 @@ const ROUND_PATH: usize = 9;
 
 /// The beginning of an entry that cannot be shown whole: of a text its beginning, of a file its path.
 fn fit_entry(entry: &Value, room: usize) -> Option<Value> {
-    fit(entry, room).or_else(|| {
-        let path = fit(&json!(path_of(entry)?), room.saturating_sub(ROUND_PATH))?;
+    truncate(entry, room).or_else(|| {
+        let path = truncate(&json!(path_of(entry)?), room.saturating_sub(ROUND_PATH))?;
         Some(json!({ "path": path }))
     })
 }
@@ -56,7 +56,7 @@ fn more(entries: usize) -> Value {
 }
 
 /// The value, or the beginning of it, which is marked.
-pub(super) fn fit(value: &Value, room: usize) -> Option<Value> {
+pub(super) fn truncate(value: &Value, room: usize) -> Option<Value> {
     if value.to_string().len() <= room {
         return Some(value.clone());
     }

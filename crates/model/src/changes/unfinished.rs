@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::invalid;
+use super::invalid_refusal;
 use crate::id::visible;
 use crate::refusal::Refusal;
 use crate::repository::is_commit_id;
@@ -49,7 +49,11 @@ impl UnfinishedOperation {
     pub(super) fn check(&self) -> Result<(), Refusal> {
         let is_bad = self.commits.len() > MAX_COMMITS || !self.commits.iter().all(|id| is_commit_id(id));
         let is_long = self.branch.as_ref().is_some_and(|branch| branch.len() > MAX_BRANCH_LEN);
-        if is_bad || is_long { Err(invalid("an unfinished operation of git's is none")) } else { Ok(()) }
+        if is_bad || is_long {
+            Err(invalid_refusal("an unfinished operation of git's is none"))
+        } else {
+            Ok(())
+        }
     }
 
     /// What it was, and what to do after the changes are applied elsewhere, in a sentence without a full stop.

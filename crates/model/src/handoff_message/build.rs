@@ -64,7 +64,7 @@ pub fn build(
     message.insert("task_id".into(), json!(work.task_id));
     message.insert("task_title".into(), json!(line(work.title)));
     message.insert("handoff_type".into(), json!(way(kind, work)));
-    message.insert("context".into(), Value::Object(fit::fit(kind, &known_fields(kind, work), budget)));
+    message.insert("context".into(), Value::Object(fit::truncate(kind, &known_fields(kind, work), budget)));
     message.insert("previous_attempts".into(), json!(work.attempts));
     message.insert("urgency".into(), json!(Urgency::of_priority(work.priority)));
     let mut message = complete(kind, message, envelope);
@@ -166,7 +166,7 @@ fn headline(kind: Kind, work: &TaskFacts<'_>) -> String {
 /// Fields of a context that name what was changed.
 const EVIDENCE: [&str; 4] = ["files_modified", "files_changed", "commits", "commit"];
 
-/// What is known where nobody said what was done or what went wrong, and what the receiver does about it.
+/// What is known where no report says what was done or what went wrong, and what the receiver does about it.
 fn not_stated(kind: Kind, work: &TaskFacts<'_>) -> String {
     let previous = work.previous_task.as_ref();
     let what = previous.map_or_else(

@@ -1,4 +1,4 @@
-//! A context in the shape of its type and within its budget: the most important first, what does not fit is cut and named.
+//! Shapes a context for its message type and truncates it to the budget, most important fields first; names what it left out.
 
 use serde_json::{Map, Value};
 
@@ -6,12 +6,12 @@ use super::Kind;
 use super::build::required;
 use crate::byte_budget::{Part, Rank, fill, part};
 
-/// The field of what the increment is to build.
+/// Field with the build instructions.
 pub(super) const WHAT_TO_BUILD: &str = "what_to_build";
-/// The field of who had the work before.
+/// Field with the previous agent.
 pub(super) const PREVIOUS_AGENT: &str = "previous_agent";
 
-/// What fields of a type are to be.
+/// Expected value type of a field.
 #[derive(Clone, Copy, PartialEq)]
 enum FieldRule {
     Text,
@@ -143,7 +143,7 @@ fn file(value: Value) -> Value {
 
 /// As much as fits into so many bytes of JSON: what the receiver needs shares the room, a list loses its last entries, and what is
 /// missing is named. The required field is always there: cut, if it has to be.
-pub(super) fn fit(kind: Kind, fields: &[(String, Value)], budget: usize) -> Map<String, Value> {
+pub(super) fn truncate(kind: Kind, fields: &[(String, Value)], budget: usize) -> Map<String, Value> {
     let must = required(kind);
     let parts: Vec<Part<'_>> = fields
         .iter()
@@ -185,7 +185,7 @@ pub(crate) fn is_first(kind: Kind, field: &str) -> bool {
     is_result || matches!(field, "acceptance_criteria" | "files_modified")
 }
 
-/// Whether a field is the number of failed tests. One that is left out would be taken for none.
+/// Whether a field is the attempt counter. A missing counter would be read as zero.
 pub(crate) fn is_count(field: &str, value: &Value) -> bool {
     field == "test_attempts" && value.is_number()
 }

@@ -17,7 +17,7 @@ pub use context::{Assignment, Failure, FileRef, Fix, Handoff, TextOrList, Verifi
 use crate::id::{identity_key, visible};
 use crate::refusal::Refusal;
 use crate::role::role_key;
-use crate::suggest::near;
+use crate::suggest::suggestions;
 use crate::time::parse_rfc3339;
 
 /// The version that messages are written in.
@@ -70,10 +70,10 @@ impl Kind {
     pub fn parse(word: &str) -> Result<Self, Refusal> {
         Self::from_word(word).ok_or_else(|| {
             let all = Self::ALL.map(Self::as_str);
-            let similar = near(word, all);
+            let similar = suggestions(word, all);
             let what = format!("`{}` is not a type of hand-off message", visible(word));
             let hint = match similar.first() {
-                Some(near) => format!("did you mean {near}?"),
+                Some(nearest) => format!("did you mean {nearest}?"),
                 None => format!("use one of {}", all.join(", ")),
             };
             Refusal::invalid("message_type_unknown", what, hint).with("near", json!(similar))
@@ -181,7 +181,7 @@ pub struct Message<T, C> {
     pub kind: T,
     /// Who sends it.
     pub from_agent: String,
-    /// Who is to get it: a name, or `role:R` for whoever of that role takes it first.
+    /// The receiver: a name, or `role:R` for the first agent of that role that takes it.
     pub to_agent: String,
     /// The task that it is about.
     pub task_id: String,
@@ -265,7 +265,7 @@ fn fits<T: DeserializeOwned, C: DeserializeOwned>(
     let read: Result<Message<T, C>, _> = serde_path_to_error::deserialize(value);
     let message = read.map_err(|error| {
         let path = error.path().to_string();
-        unfit(kind, if path == "." { "" } else { &path }, &error.inner().to_string())
+        unfit_refusal(kind, if path == "." { "" } else { &path }, &error.inner().to_string())
     })?;
     let same_receiver = match (message.to_agent.strip_prefix("role:"), envelope.to.strip_prefix("role:")) {
         (Some(named), Some(expected)) => role_key(named) == role_key(expected),
@@ -294,13 +294,13 @@ fn fits<T: DeserializeOwned, C: DeserializeOwned>(
         ),
     ];
     if let Some((_, path, what)) = faults.into_iter().find(|(wrong, ..)| *wrong) {
-        return Err(unfit(kind, path, what));
+        return Err(unfit_refusal(kind, path, what));
     }
     let required = build::required(kind);
     let says = value["context"][required].as_str().is_some_and(|text| !text.trim().is_empty());
     match says || kind == Kind::TaskAssignment {
         true => Ok(()),
-        false => Err(unfit(kind, &format!("context.{required}"), "this is to say something")),
+        false => Err(unfit_refusal(kind, &format!("context.{required}"), "this is to say something")),
     }
 }
 
@@ -315,7 +315,7 @@ fn is_way(text: &str) -> bool {
     text.len() <= 150 && text.split_once("_to_").is_some_and(|(from, to)| word(from) && word(to))
 }
 
-fn unfit(kind: Kind, path: &str, what: &str) -> Refusal {
+fn unfit_refusal(kind: Kind, path: &str, what: &str) -> Refusal {
     let place = if path.is_empty() { String::new() } else { format!(" at `{}`", visible(path)) };
     Refusal::invalid(
         "content_invalid",

@@ -1,7 +1,7 @@
 //! Calls of the command line: `baton <command> --flag`.
 
 use super::{Command, FindingKind, KnownNames, RawFinding, Run};
-use crate::suggest::near;
+use crate::suggest::suggestions;
 
 /// What ends a command of a shell.
 const ENDS: [&str; 8] = ["&&", "||", ";", "|", ">", "<", "#", "&"];
@@ -167,7 +167,7 @@ fn takes_value(known: &KnownNames<'_>, path: &str, flag: &str) -> bool {
 
 fn unknown_command(known: &KnownNames<'_>, path: &str, name: &str) -> RawFinding {
     let full = join(path, name);
-    let similar = near(name, below(known, path));
+    let similar = suggestions(name, below(known, path));
     let hint = match similar.first() {
         Some(similar) => format!("did you mean `baton {}`?", join(path, similar)),
         None => format!("`baton {}` names the commands that there are", join(path, "--help")),
@@ -178,7 +178,7 @@ fn unknown_command(known: &KnownNames<'_>, path: &str, name: &str) -> RawFinding
 
 fn unknown_flag(known: &KnownNames<'_>, path: &str, flag: &str) -> RawFinding {
     let own = find(known, path).map(|command| command.flags.as_slice()).unwrap_or_default();
-    let hint = match near(flag, own.iter().map(String::as_str)).first() {
+    let hint = match suggestions(flag, own.iter().map(String::as_str)).first() {
         Some(similar) => format!("did you mean `{similar}`?"),
         None => format!("`baton {}` names its flags", join(path, "--help")),
     };

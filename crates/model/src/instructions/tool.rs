@@ -1,7 +1,7 @@
 //! Names of tools: `session_start`, `hd_exec`, `mcp__baton__…`, and those of the system that came before.
 
 use super::{FindingKind, KnownNames, RawFinding, words};
-use crate::suggest::near;
+use crate::suggest::suggestions;
 
 /// How a client shows a tool of ours.
 const PREFIX: &str = "mcp__baton__";
@@ -71,7 +71,7 @@ fn hint(name: &str, known: &KnownNames<'_>) -> String {
     let listed = EQUIVALENTS.iter().find(|(old, _)| *old == name).map(|(_, new)| *new);
     let same_verb =
         || verb.and_then(|verb| known.tools.iter().copied().find(|tool| tool.ends_with(&format!("_{verb}"))));
-    let slip = || near(name, known.tools.iter().copied()).first().copied();
+    let slip = || suggestions(name, known.tools.iter().copied()).first().copied();
     match listed.filter(|new| known.tools.contains(new)).or_else(same_verb) {
         Some(new) if name == "hd_preview" => format!("`{new}` with `dry_run` does that here"),
         Some(new) => format!("`{new}` does that here"),

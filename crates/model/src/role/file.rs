@@ -4,7 +4,7 @@ use super::yaml::{self, Kind, Node, YamlError};
 use super::{Origin, Role, WithOrigin};
 use crate::id::{check_label, visible};
 use crate::refusal::Refusal;
-use crate::suggest::near;
+use crate::suggest::suggestions;
 
 /// The key that everything stands under.
 const TOP: &str = "agent_roles";
@@ -32,7 +32,7 @@ pub fn read(path: &str, text: &str) -> Result<Vec<Role>, Refusal> {
     let mut roles: Vec<Role> = Vec::new();
     for (key, line, value) in file.map(&top, "")? {
         if key != TOP {
-            return Err(file.unknown(*line, key, key, &[TOP]));
+            return Err(file.unknown_refusal(*line, key, key, &[TOP]));
         }
         for (name, line, value) in file.map(value, TOP)? {
             let role = file.role(name, *line, value)?;
@@ -72,7 +72,7 @@ impl File<'_> {
                 "responsibilities" => {
                     role.responsibilities = Some(self.with_origin(*line, self.text(value, &path)?));
                 }
-                unknown => return Err(self.unknown(*line, &path, unknown, &FIELDS)),
+                unknown => return Err(self.unknown_refusal(*line, &path, unknown, &FIELDS)),
             }
         }
         Ok(role)
@@ -120,10 +120,10 @@ impl File<'_> {
         })
     }
 
-    fn unknown(&self, line: usize, at: &str, word: &str, known: &[&str]) -> Refusal {
-        let similar = near(word, known.iter().copied());
+    fn unknown_refusal(&self, line: usize, at: &str, word: &str, known: &[&str]) -> Refusal {
+        let similar = suggestions(word, known.iter().copied());
         let hint = match similar.first() {
-            Some(near) => format!("did you mean `{near}`?"),
+            Some(nearest) => format!("did you mean `{nearest}`?"),
             None => format!("known there: {}", known.join(", ")),
         };
         let what = format!("`{}` is not known there", visible(word));

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::id::visible;
 use crate::refusal::Refusal;
-use crate::suggest::near;
+use crate::suggest::suggestions;
 
 /// What the file is called, and where it is looked for in a repository, first one first.
 pub const FILES: [&str; 2] = ["AGENT_ROLES.yaml", "droids/AGENT_ROLES.yaml"];
@@ -267,10 +267,12 @@ impl Roles {
             return Ok(role.name.clone());
         }
         let names: Vec<&str> = self.roles.keys().map(String::as_str).collect();
-        let similar = near(&role_key(name), names.iter().copied());
+        let similar = suggestions(&role_key(name), names.iter().copied());
         let hint = match similar.as_slice() {
             [] => format!("use one of {}, or add it to AGENT_ROLES.yaml", names.join(", ")),
-            near => format!("did you mean {}? `baton agent roles` shows them all", near.join(" or ")),
+            suggestions => {
+                format!("did you mean {}? `baton agent roles` shows them all", suggestions.join(" or "))
+            }
         };
         let what = format!("there is no role `{}`", visible(name));
         Err(Refusal::invalid("role_unknown", what, hint).with("role", name).with("near", json!(similar)))

@@ -8,12 +8,12 @@ use crate::time::Millis;
 /// How long after a retry a request to close the task may still arrive.
 const LATE_CLOSE: Millis = 600_000;
 
-/// What an event of the hand-off makes of its steps: the one table beside the states'.
+/// Applies a hand-off event to the steps: the one table beside the states'.
 pub fn on_event(steps: &mut Vec<Step>, event: Event, now: Millis) {
     match event {
         Event::Cancel | Event::Decline | Event::Expire | Event::Fail => turn_back(steps, now),
         Event::Complete => push(steps, &[Kind::Report], now),
-        Event::Retry => go_on(steps, now),
+        Event::Retry => retry(steps, now),
         Event::Begin | Event::Offer | Event::Accept => {}
     }
 }
@@ -65,9 +65,8 @@ pub fn append_event(steps: &mut Vec<Step>, kind: Kind, text: &str, now: Millis) 
     }
 }
 
-/// A person wants it tried again: what failed, was left out or was undone is to be done once more; what was still to be
-/// undone is not.
-fn go_on(steps: &mut [Step], now: Millis) {
+/// Retry requested by a person: failed, skipped and undone steps run again; pending undo steps are dropped.
+fn retry(steps: &mut [Step], now: Millis) {
     for step in steps.iter_mut().filter(|step| step.kind == Kind::UndoTask) {
         // One request to close was answered where the step is done; every other one may still arrive.
         step.is_unknown |= step.attempts > i64::from(step.stage == StepStage::Done);
@@ -86,7 +85,7 @@ fn go_on(steps: &mut [Step], now: Millis) {
         {
             step.stage = StepStage::Pending;
             step.due_at = NOT_YET;
-            // What was undone may still be found: it is taken up again, not made a second time.
+            // An undone effect may still be found on the tracker: it is reused, not made a second time.
             step.is_unknown |= undone.contains(&step.kind);
         }
         step.updated_at = now;

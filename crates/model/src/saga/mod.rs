@@ -246,9 +246,9 @@ pub enum NextAttempt {
     /// None: every step is over.
     Finished,
     /// The step may be tried then.
-    At(Millis),
+    DueAt(Millis),
     /// The step is leased until this time.
-    Held(Millis),
+    Leased(Millis),
     /// Only a check for duplicates is left, due at this time; callers do not wait for it.
     OnlyDuplicateCheck(Millis),
     /// The step at this index may be tried now.
@@ -263,9 +263,11 @@ pub fn next_attempt(steps: &[Step], now: Millis, is_gone: impl Fn(&ProcessLocati
         let (at, step) = open.find(|(_, step)| (step.kind == Kind::DuplicateCheck) == aside)?;
         let turn = match step.stage {
             StepStage::Running if step.lease_until > now && !is_gone(&step.holder) => {
-                NextAttempt::Held(step.lease_until)
+                NextAttempt::Leased(step.lease_until)
             }
-            StepStage::Pending if step.due_at > now && step.due_at != NOT_YET => NextAttempt::At(step.due_at),
+            StepStage::Pending if step.due_at > now && step.due_at != NOT_YET => {
+                NextAttempt::DueAt(step.due_at)
+            }
             _ => NextAttempt::Take(at),
         };
         Some((turn, step.kind))
@@ -274,7 +276,9 @@ pub fn next_attempt(steps: &[Step], now: Millis, is_gone: impl Fn(&ProcessLocati
         (Some((turn, kind)), _) if kind.creates() || matches!(turn, NextAttempt::Take(_)) => turn,
         (_, Some((NextAttempt::Take(at), _))) => NextAttempt::Take(at),
         (Some((turn, _)), _) => turn,
-        (None, Some((NextAttempt::At(at) | NextAttempt::Held(at), _))) => NextAttempt::OnlyDuplicateCheck(at),
+        (None, Some((NextAttempt::DueAt(at) | NextAttempt::Leased(at), _))) => {
+            NextAttempt::OnlyDuplicateCheck(at)
+        }
         (None, _) => NextAttempt::Finished,
     }
 }
@@ -352,7 +356,7 @@ fn pause(attempts: i64, jitter: i64) -> Millis {
     pause + pause * jitter.clamp(0, 999) / 4_000
 }
 
-/// The first step that is not over gets its turn; looks for doubles have times of their own.
+/// Makes the first unfinished step due; duplicate checks keep their own due time.
 fn make_next_due(steps: &mut [Step], now: Millis) {
     if let Some(next) = steps.iter_mut().find(|step| !step.is_over() && step.kind != Kind::DuplicateCheck)
         && next.due_at == NOT_YET

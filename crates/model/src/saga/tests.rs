@@ -46,7 +46,7 @@ fn steps_take_turns() {
 fn a_step_in_work_is_left_alone_until_its_lease_ends_or_its_process_is_gone() {
     let mut steps = plan(0);
     lease_step(&mut steps[0], &here(), 100);
-    assert_eq!(next_attempt(&steps, 100 + LEASE - 1, nobody), NextAttempt::Held(100 + LEASE));
+    assert_eq!(next_attempt(&steps, 100 + LEASE - 1, nobody), NextAttempt::Leased(100 + LEASE));
     assert_eq!(next_attempt(&steps, 100 + LEASE, nobody), NextAttempt::Take(0));
     assert_eq!(next_attempt(&steps, 101, |place| *place == here()), NextAttempt::Take(0));
     assert!(steps[0].is_unknown, "whoever takes it over has to look first");
@@ -58,15 +58,15 @@ fn a_failure_waits_longer_each_time_and_obeys_the_other_side() {
     let retry = |after| Outcome::Retry { why: "503".into(), after, unknown: false };
     lease_step(&mut steps[0], &here(), 0);
     record_outcome(&mut steps, 0, retry(None), 0, 0);
-    assert_eq!((next_attempt(&steps, 0, nobody), steps[0].is_unknown), (NextAttempt::At(1_000), false));
+    assert_eq!((next_attempt(&steps, 0, nobody), steps[0].is_unknown), (NextAttempt::DueAt(1_000), false));
     lease_step(&mut steps[0], &here(), 1_000);
     record_outcome(&mut steps, 0, retry(None), 1_000, 999);
-    assert_eq!(next_attempt(&steps, 1_000, nobody), NextAttempt::At(1_000 + 2_499));
+    assert_eq!(next_attempt(&steps, 1_000, nobody), NextAttempt::DueAt(1_000 + 2_499));
     record_outcome(&mut steps, 0, retry(Some(60_000)), 0, 0);
-    assert_eq!(next_attempt(&steps, 0, nobody), NextAttempt::At(60_000));
+    assert_eq!(next_attempt(&steps, 0, nobody), NextAttempt::DueAt(60_000));
     steps[0].attempts = 1_000;
     record_outcome(&mut steps, 0, retry(None), 0, 0);
-    assert_eq!(next_attempt(&steps, 0, nobody), NextAttempt::At(MAX_PAUSE), "never given up by count");
+    assert_eq!(next_attempt(&steps, 0, nobody), NextAttempt::DueAt(MAX_PAUSE), "never given up by count");
 }
 
 #[test]
@@ -118,7 +118,11 @@ fn a_task_that_may_be_there_is_looked_for_before_it_is_undone() {
     on_event(&mut steps, Event::Cancel, 5);
     assert_eq!(kinds(&steps)[..2], ["task running", "memory skipped"]);
     assert_eq!(kinds(&steps)[4], "undo_task pending");
-    assert_eq!(next_attempt(&steps, 5, nobody), NextAttempt::Held(LEASE), "the one who tries is waited for");
+    assert_eq!(
+        next_attempt(&steps, 5, nobody),
+        NextAttempt::Leased(LEASE),
+        "the one who tries is waited for"
+    );
     assert_eq!(next_attempt(&steps, LEASE, nobody), NextAttempt::Take(0));
 }
 
@@ -136,7 +140,7 @@ fn a_final_failure_leaves_nothing_behind() {
     record_outcome(&mut steps, 0, Outcome::Final { why: "401".into(), unknown: true }, 0, 0);
     on_event(&mut steps, Event::Fail, 0);
     assert_eq!(kinds(&steps)[0], "task pending", "it is looked for");
-    assert_eq!(next_attempt(&steps, 0, nobody), NextAttempt::At(FIRST_RETRY));
+    assert_eq!(next_attempt(&steps, 0, nobody), NextAttempt::DueAt(FIRST_RETRY));
     assert_eq!(kinds(&steps)[4], "undo_task pending");
 }
 
@@ -227,9 +231,13 @@ fn a_look_for_doubles_holds_nothing_up_and_waits_while_a_task_is_made() {
     lease_step(&mut steps[0], &here(), 0);
     schedule_duplicate_check(&mut steps, None, 0);
     let due = 60_000;
-    assert_eq!(next_attempt(&steps, 1, nobody), NextAttempt::Held(LEASE));
+    assert_eq!(next_attempt(&steps, 1, nobody), NextAttempt::Leased(LEASE));
     steps[0].lease_until = due * 2;
-    assert_eq!(next_attempt(&steps, due, nobody), NextAttempt::Held(due * 2), "the task is still being made");
+    assert_eq!(
+        next_attempt(&steps, due, nobody),
+        NextAttempt::Leased(due * 2),
+        "the task is still being made"
+    );
     record_outcome(&mut steps, 0, Outcome::Done(None), 5, 0);
     for at in 1..4 {
         assert_eq!(next_attempt(&steps, 5, nobody), NextAttempt::Take(at));

@@ -149,8 +149,7 @@ impl Values {
     }
 }
 
-/// How often the task was tried. A verification that nobody has tried says nothing of it: the number would be taken for that of
-/// failed tests.
+/// How often the task was tried. Null for a verification that was not tried yet: a number would be read as that of failed tests.
 fn attempts(task: &Task) -> Value {
     let is_verification =
         IncrementStage::of(task.agent_role.as_deref()) == Some(IncrementStage::Verification);

@@ -11,7 +11,7 @@ use crate::session::ProcessLocation;
 use crate::time::{Millis, Timestamp, rfc3339};
 
 /// How long a claim without a session lasts, in milliseconds: nothing renews it but its own writes.
-pub const WITHOUT_SESSION: Millis = 2 * 3_600_000;
+pub const LEASE_WITHOUT_SESSION: Millis = 2 * 3_600_000;
 
 /// The longest lease of a claim beyond its last sign of life that may be asked for, in milliseconds: a day.
 pub const MAX_LEASE: Millis = 24 * 3_600_000;
@@ -23,12 +23,12 @@ pub struct Claim {
     pub by: String,
     /// Its session, if it has one.
     pub session_id: Option<String>,
-    /// Where it ran when it claimed; unknown of what the router gave, and of claims from before 0013 of the store.
+    /// Where it ran when it claimed. Unknown for claims made by the router or before migration 0013.
     pub location: Option<ProcessLocation>,
     /// Every claim of a task has a higher one than the claim before.
-    pub fence: i64,
+    pub token: i64,
     /// How long the lease lasts after a sign of life, in milliseconds.
-    pub lease: Millis,
+    pub lease_span: Millis,
     /// Until when it lasts without another sign of life.
     pub base_expiry: Millis,
     /// The access token that claimed it, by its id.
@@ -66,7 +66,7 @@ impl Claim {
     pub fn expires_at(&self, liveness: Option<ClaimLiveness>) -> Millis {
         match (&self.session_id, liveness) {
             (Some(_), Some(ClaimLiveness { open: true, heard_at })) => {
-                self.base_expiry.max(heard_at.saturating_add(self.lease))
+                self.base_expiry.max(heard_at.saturating_add(self.lease_span))
             }
             (Some(_), Some(ClaimLiveness { open: false, .. })) => 0,
             _ => self.base_expiry,
@@ -115,7 +115,7 @@ impl Claim {
 
     /// As answers show it to its holder.
     pub fn view_with_token(&self) -> View {
-        View { token: Some(self.fence), ..View::from(self) }
+        View { token: Some(self.token), ..View::from(self) }
     }
 }
 
@@ -174,9 +174,9 @@ pub fn check_lease(
     let live = task.claim.as_ref().filter(|claim| claim.expires_at(liveness) > now);
     if let Some(token) = asker.token {
         return match live {
-            Some(claim) if claim.fence == token && claim.takes_token_of(asker) => Ok(()),
-            Some(claim) if claim.fence == token => Err(claimed_refusal(task, claim)),
-            _ => Err(lease_lost(task, (token, asker), live)),
+            Some(claim) if claim.token == token && claim.takes_token_of(asker) => Ok(()),
+            Some(claim) if claim.token == token => Err(claimed_refusal(task, claim)),
+            _ => Err(lease_lost_refusal(task, (token, asker), live)),
         };
     }
     match live {
@@ -186,7 +186,7 @@ pub fn check_lease(
     }
 }
 
-fn lease_lost(task: &Task, (token, asker): (i64, &Claimant<'_>), live: Option<&Claim>) -> Refusal {
+fn lease_lost_refusal(task: &Task, (token, asker): (i64, &Claimant<'_>), live: Option<&Claim>) -> Refusal {
     let now_with = live.map_or_else(
         || "nobody holds it now".to_owned(),
         |claim| format!("{} holds it now", claim.holder().describe()),
@@ -203,7 +203,7 @@ fn lease_lost(task: &Task, (token, asker): (i64, &Claimant<'_>), live: Option<&C
     .with("task_id", task.task_id.clone())
     .with("token", token);
     match live.filter(|claim| claim.is_proven_of(asker)) {
-        Some(claim) => refusal.with("current_token", claim.fence),
+        Some(claim) => refusal.with("current_token", claim.token),
         None => refusal,
     }
 }
@@ -222,7 +222,7 @@ pub fn claimed_refusal(task: &Task, claim: &Claim) -> Refusal {
 
 /// The refusal for a task that another live process of the same name has claimed in its session, of which it was last heard
 /// at `heard_at`.
-pub fn held_elsewhere(task: &Task, claim: &Claim, heard_at: Millis) -> Refusal {
+pub fn held_elsewhere_refusal(task: &Task, claim: &Claim, heard_at: Millis) -> Refusal {
     let location = claim.location.as_ref().map(ProcessLocation::describe).unwrap_or_default();
     let what = format!(
         "is held by the other process of {}: {location}, last heard of at {},",
@@ -264,8 +264,8 @@ mod tests {
         let claim = Claim {
             by: "Ann".into(),
             session_id: Some("s1".into()),
-            fence: 3,
-            lease: 100,
+            token: 3,
+            lease_span: 100,
             base_expiry: 1_000,
             location: None,
             access_token_id: None,

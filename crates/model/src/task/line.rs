@@ -16,7 +16,7 @@ const MAX_BYTES: usize = 256 * 1024;
 
 /// The earlier lines that are remembered once `next` has followed `last`, oldest first. The first and the newest without clocks are
 /// among them, because another tool goes on from there.
-pub fn remember(mut earlier: Vec<String>, last: &str, next: &str) -> Vec<String> {
+pub fn retained_lines(mut earlier: Vec<String>, last: &str, next: &str) -> Vec<String> {
     if last == next {
         return earlier;
     }
@@ -120,15 +120,15 @@ mod tests {
         let marked = |n: usize| format!(r#"{{"metadata":{{"handoff.v1":{{"clock":{{"at":{n}}}}}}}}}"#);
         let mut earlier = vec!["first".to_owned(), "old".to_owned(), "bare".to_owned()];
         for n in 0..9 {
-            earlier = remember(earlier, &marked(n), &marked(n + 1));
+            earlier = retained_lines(earlier, &marked(n), &marked(n + 1));
         }
         assert_eq!(
             earlier,
             ["first".to_owned(), "bare".to_owned(), marked(5), marked(6), marked(7), marked(8)]
         );
-        assert_eq!(remember(earlier.clone(), "x", "x"), earlier);
+        assert_eq!(retained_lines(earlier.clone(), "x", "x"), earlier);
         let large = "x".repeat(MAX_BYTES + 1);
-        assert_eq!(remember(earlier, &large, "y"), [large]);
+        assert_eq!(retained_lines(earlier, &large, "y"), [large]);
     }
 
     #[test]

@@ -23,9 +23,9 @@ use crate::time::{Millis, rfc3339};
 pub use lost::{Sides, keep_sealed, lost_by_sides, replaced_by};
 pub use untimed::untimed_removals;
 
-/// What goes with the status: it is taken from the side whose status is.
+/// Fields that follow the status: they are taken from the side whose status wins.
 const CLOSING: [&str; 4] = ["closed_at", "close_reason", "deleted_at", RESULT];
-/// How it went; nothing of one that passed.
+/// Result of the task; empty if it passed.
 const RESULT: &str = "metadata/handoff.v1/result";
 
 /// The merged record with its clocks, and what both sides had changed differently since the version seen last. `known`: the
@@ -71,7 +71,7 @@ pub(super) fn merge_from(
     (record, conflicts)
 }
 
-/// A line that does not say when its task was created, with the time that is known. One without any time says nothing of when it was made.
+/// Copies our creation time to a line that lacks one but has a time of change.
 fn dated_as(ours: &Record, line: &Record) -> Option<Record> {
     let is_needed = line.coverage.is_missing("created_at") && line.task.updated_at > 0;
     is_needed.then(|| {
@@ -81,8 +81,8 @@ fn dated_as(ours: &Record, line: &Record) -> Option<Record> {
     })
 }
 
-/// What a line without clocks that is older than what the ledger has says otherwise, and what was not taken of it: values that the ledger never
-/// had; of a line whose time no known version has, also earlier values and what it lacks, which its writer may have taken away.
+/// Differences of an older line without clocks that were not applied: values that the ledger never had; of a line whose time no
+/// known version has, also earlier values and missing ones, which its writer may have removed.
 pub fn ignored_changes(known: &[Record], merged: &Record, theirs: &Record) -> Vec<Conflict> {
     if theirs.stamp.is_some() || theirs.task.updated_at >= merged.task.updated_at {
         return Vec::new();
@@ -168,7 +168,7 @@ pub fn touch(before: &super::Task, after: &mut super::Task, now: Millis) -> Map<
 
 /// Notes in the clocks of a task that these entries of it are changed now.
 pub fn note(task: &mut super::Task, changed: impl IntoIterator<Item = String>, now: Millis) {
-    // Else every later change would be as far ahead as that one.
+    // Bounded: otherwise every later change would be as far ahead.
     receipt::settle(task, now);
     if task.clocks.floor == 0 {
         task.clocks.floor = task.created_at;
@@ -202,7 +202,7 @@ fn is_grave(status: Option<&Value>) -> bool {
     status.is_some_and(|value| value == DELETED)
 }
 
-/// Which of two versions of an entry is kept. What was deleted stays deleted, unless somebody goes on with it ([`deletion::revive`]).
+/// Which of two versions of an entry is kept. What was deleted stays deleted, unless one side goes on with it ([`deletion::revive`]).
 fn order(name: &str, ours: (Option<&Value>, Stamp), theirs: (Option<&Value>, Stamp)) -> Ordering {
     let is_deleted = |value: Option<&Value>| name == "status" && is_grave(value);
     is_deleted(theirs.0)
@@ -264,7 +264,7 @@ fn join(ours: &State, incoming: &LineContent, texts: &BTreeMap<&str, Value>) -> 
     (merged, theirs_kept)
 }
 
-/// The time of an entry of ours; a comment that is not there never was, whatever clocks say that an earlier Baton wrote.
+/// Stamp of one of our entries; an absent comment never existed, whatever clocks of an older Baton say.
 fn stamp_of(clocks: &Clocks, name: &str, is_there: bool) -> Stamp {
     match entry::is_comment(name) && !is_there {
         true => Stamp { is_seen: false, at: i64::MIN },
@@ -272,7 +272,7 @@ fn stamp_of(clocks: &Clocks, name: &str, is_there: bool) -> Stamp {
     }
 }
 
-/// Whose closing, or whose being open, is kept.
+/// Side whose status (open or closed) wins.
 #[derive(Clone, Copy)]
 enum Status {
     /// Both say the same: each of its fields goes by its own time.
@@ -323,9 +323,9 @@ fn conflicts(
     for (name, EntryValue { value, stamp }) in &incoming.facts {
         let (our, their) = (ours.entries.get(name), value.as_ref());
         // What is older than the version seen last was no change since.
-        let is_new = last.is_none_or(|last| *stamp > last.stamp(name) || incoming.base.is_some());
+        let is_new = last.is_none_or(|last| *stamp > last.stamp_of(name) || incoming.base.is_some());
         let both = our != their && began(name) != our && began(name) != their;
-        // Where one side is open, its being so is told; two closings may have two reasons.
+        // The status reports a reopening; two closings may have two reasons.
         let is_reason = name == "close_reason" && our.is_some() && their.is_some();
         let is_said = name == "status" || is_reason || !CLOSING.contains(&name.as_str());
         if is_said && is_new && both && !entry::is_member(name) {
@@ -343,8 +343,8 @@ fn conflicts(
     found
 }
 
-/// Changes of the ledger that a line without our object in its metadata brings back to an earlier value. Its writer has taken them
-/// back, or was never shown them: the line does not say which.
+/// Ledger changes that a line without Baton's metadata sets back to an earlier value; the line does not say whether its writer
+/// undid or never saw them.
 fn reverted_changes(
     known: &[Version<'_>],
     ours: &State,

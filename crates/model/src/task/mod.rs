@@ -125,7 +125,7 @@ impl Task {
             check_title(&self.title)?;
         }
         if !(0..=4).contains(&self.priority) && before.is_none_or(|old| old.priority != self.priority) {
-            return Err(invalid(
+            return Err(invalid_refusal(
                 format!("priority {} is not 0 to 4", self.priority),
                 "0 is now, 2 is usual, 4 is some day",
             ));
@@ -138,7 +138,7 @@ impl Task {
             word::check_type(&self.issue_type)?;
         }
         if (self.status == "closed") != self.closed_at.is_some() && !same(|t| &t.status) {
-            return Err(invalid(
+            return Err(invalid_refusal(
                 "a task is closed if and only if it says when".into(),
                 "close it with `baton task close`",
             ));
@@ -146,13 +146,13 @@ impl Task {
         if self.extra.get("ephemeral") == Some(&json!(true))
             && self.extra.get("no_history") == Some(&json!(true))
         {
-            return Err(invalid(
+            return Err(invalid_refusal(
                 "`ephemeral` and `no_history` exclude each other".into(),
                 "keep one of them",
             ));
         }
         if self.estimated_minutes.is_some_and(|minutes| minutes < 0) || self.attempts < 0 {
-            return Err(invalid("minutes and attempts are not negative".into(), "give 0 or more"));
+            return Err(invalid_refusal("minutes and attempts are not negative".into(), "give 0 or more"));
         }
         check_context("agent_context", &self.agent_context)?;
         check_context("handoff_instructions", &self.handoff_instructions)
@@ -213,7 +213,7 @@ impl Task {
         Some(task)
     }
 
-    /// Sets the status and what goes with it. The result is set by whoever closes it.
+    /// Sets the status and what goes with it. The result is set by the caller that closes it.
     pub fn set_status(&mut self, status: &str, now: Millis) {
         let was_open = self.is_open();
         status.clone_into(&mut self.status);
@@ -247,7 +247,7 @@ pub fn is_empty(value: &Value) -> bool {
     }
 }
 
-pub(crate) fn invalid(what: String, hint: &str) -> Refusal {
+pub(crate) fn invalid_refusal(what: String, hint: &str) -> Refusal {
     Refusal::invalid("task_invalid", what, hint)
 }
 
@@ -258,7 +258,7 @@ fn check_title(title: &str) -> Result<(), Refusal> {
     if !title.trim().is_empty() && title.len() <= MAX_TITLE && !title.chars().any(char::is_control) {
         return Ok(());
     }
-    Err(invalid(
+    Err(invalid_refusal(
         "the title is not one line of 1 to 500 bytes".into(),
         "shorten it; the rest goes into the description",
     ))
@@ -307,7 +307,7 @@ pub fn check_id(id: &str) -> Result<(), Refusal> {
         return Ok(());
     }
     let short: String = id.chars().take(128).collect();
-    Err(invalid(
+    Err(invalid_refusal(
         format!("`{}` is not a task id", crate::id::visible(&short)),
         "use up to 128 letters, digits, `.`, `_` and `-`; begin with a letter, a digit, `.` or `_`, and end with a letter or digit",
     ))

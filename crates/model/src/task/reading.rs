@@ -215,7 +215,7 @@ fn grown(base: &Version<'_>, line: &Version<'_>) -> LineContent {
         if value.is_none() && !has_moved {
             continue;
         }
-        let (own, was) = (line.stamp(name), base.record.task.clocks.of(name));
+        let (own, was) = (line.stamp_of(name), base.record.task.clocks.of(name));
         if line.record.stamp.is_some() && (own.is_seen || was.is_seen) && own != was {
             // Where it is the older one, the line was brought back from before the other.
             if own > was {

@@ -88,16 +88,16 @@ pub fn check_extra(extra: &Map<String, Value>) -> Result<(), Refusal> {
     let is_time =
         |value: &Value| value.is_null() || value.as_str().is_some_and(|text| parse_rfc3339(text).is_some());
     if extra.get("due_at").is_some_and(|value| !is_time(value)) {
-        return Err(reserved("due_at", Some("due")));
+        return Err(reserved_refusal("due_at", Some("due")));
     }
     let metadata = match extra.get(METADATA) {
         None | Some(Value::Null) => return Ok(()),
         Some(Value::Object(metadata)) => metadata,
-        Some(_) => return Err(no_object()),
+        Some(_) => return Err(no_object_refusal()),
     };
     for name in [OWN, AGENT_ROLE] {
         if metadata.contains_key(name) {
-            return Err(reserved(&format!("{METADATA}.{name}"), typed_as(name)));
+            return Err(reserved_refusal(&format!("{METADATA}.{name}"), typed_as(name)));
         }
     }
     Ok(())
@@ -105,7 +105,7 @@ pub fn check_extra(extra: &Map<String, Value>) -> Result<(), Refusal> {
 
 /// The clocks of a task's fields stand in its metadata. Beside another kind of value they stand at the top of the line, where other
 /// tools drop them.
-fn no_object() -> Refusal {
+fn no_object_refusal() -> Refusal {
     let hint = "give an object, such as {\"ticket\": \"J-1\"}; nothing was written";
     Refusal::invalid("metadata_invalid", "`metadata` is not a JSON object", hint).with("field", METADATA)
 }
@@ -113,7 +113,7 @@ fn no_object() -> Refusal {
 fn check_name(name: &str) -> Result<(), Refusal> {
     match typed_as(name) {
         None if !OWN_FIELDS.contains(&name) => Ok(()),
-        field => Err(reserved(name, field)),
+        field => Err(reserved_refusal(name, field)),
     }
 }
 
@@ -121,7 +121,7 @@ fn typed_as(name: &str) -> Option<&'static str> {
     TYPED.iter().find(|(reserved, _)| *reserved == name).map(|(_, field)| *field)
 }
 
-fn reserved(name: &str, field: Option<&str>) -> Refusal {
+fn reserved_refusal(name: &str, field: Option<&str>) -> Refusal {
     let (what, hint) = match field {
         Some(field) => (
             format!("`{}` is no free field: it has one of its own", visible(name)),

@@ -13,7 +13,7 @@ const READERS: &str = "readers";
 /// The key under which a caller who cannot decrypt it is shown its readers.
 const READABLE_BY: &str = "sealed_for";
 /// The key under which the encrypted text stands in the place of a plain context, where only a client can decrypt it.
-pub const STAND_IN: &str = "baton:sealed";
+pub const PLACEHOLDER: &str = "baton:sealed";
 /// What follows the name of a plain field that the encrypted text has, too.
 const BESIDE: &str = " (not encrypted)";
 /// How an encrypted text begins.
@@ -47,7 +47,7 @@ pub fn is_whole(text: &str) -> bool {
 
 /// Whether an encrypted text stands in the place of the plain context.
 pub fn is_encrypted_context(context: &Map<String, Value>) -> bool {
-    context.get(STAND_IN).and_then(Value::as_str).is_some_and(|text| text.starts_with(HEAD))
+    context.get(PLACEHOLDER).and_then(Value::as_str).is_some_and(|text| text.starts_with(HEAD))
 }
 
 /// Whether a task is sensitive.
@@ -182,7 +182,7 @@ mod tests {
         assert_eq!((readers(&open), is_sensitive(&open)), (None, false));
     }
 
-    /// A context of somebody's own that has the same key.
+    /// A context of a user's own that has the same key.
     fn sealed_like() -> Map<String, Value> {
         [("sealed".to_owned(), json!("with wax"))].into_iter().collect()
     }

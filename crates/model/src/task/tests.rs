@@ -51,12 +51,12 @@ fn what_stands_for_an_encrypted_context_may_be_longer_before_it_is_encrypted_onl
         let agent_context = [(key.to_owned(), json!(text))].into_iter().collect();
         Task { title: "t".into(), status: "open".into(), agent_context, ..Task::default() }
     };
-    let stood_for = task(sealed::STAND_IN, &text);
+    let stood_for = task(sealed::PLACEHOLDER, &text);
     assert!(stood_for.check_unsealed().is_ok());
-    let longer = task(sealed::STAND_IN, &text.repeat(3)).check_unsealed();
+    let longer = task(sealed::PLACEHOLDER, &text.repeat(3)).check_unsealed();
     assert_eq!(longer.map_err(|refusal| refusal.details["limit"].as_u64()), Err(Some(65_536)));
     assert!(check_context("agent_context", &stood_for.agent_context).is_err(), "such a one is not stored");
-    assert!(task(sealed::STAND_IN, &text[1..]).check_unsealed().is_err(), "it is not encrypted");
+    assert!(task(sealed::PLACEHOLDER, &text[1..]).check_unsealed().is_err(), "it is not encrypted");
     assert!(task("k", &text).check_unsealed().is_err());
 }
 

@@ -22,7 +22,7 @@ impl<'a> Version<'a> {
     }
 
     /// When an entry of it got its value.
-    pub(super) fn stamp(&self, name: &str) -> Stamp {
+    pub(super) fn stamp_of(&self, name: &str) -> Stamp {
         match self.record.stamp {
             Some(_) => self.record.task.clocks.of(name),
             None => Stamp { is_seen: false, at: self.earliest() },

@@ -1,6 +1,6 @@
 //! The words of a task: statuses, types, kinds of dependencies.
 
-use super::invalid;
+use super::invalid_refusal;
 use crate::id::{check_label, visible};
 use crate::refusal::Refusal;
 
@@ -60,7 +60,7 @@ pub fn similar_type(word: &str) -> Option<&'static str> {
     let is_slip = |known: &&str| known.len().abs_diff(word.len()) <= 2;
     match TYPES.contains(&word) {
         true => None,
-        false => crate::suggest::near(word, TYPES).into_iter().find(is_slip),
+        false => crate::suggest::suggestions(word, TYPES).into_iter().find(is_slip),
     }
 }
 
@@ -69,9 +69,9 @@ pub fn check_status(status: &str) -> Result<(), Refusal> {
     if STATUSES.contains(&status) {
         return Ok(());
     }
-    let near = crate::suggest::near(status, STATUSES);
+    let near = crate::suggest::suggestions(status, STATUSES);
     let hint = if near.is_empty() { String::new() } else { format!("did you mean {}? ", near.join(" or ")) };
-    Err(invalid(
+    Err(invalid_refusal(
         format!("`{}` is not a status", visible(status)),
         &format!("{hint}use open, in_progress, blocked, deferred, closed, pinned or hooked"),
     ))
@@ -81,7 +81,7 @@ pub fn check_status(status: &str) -> Result<(), Refusal> {
 pub fn check_type(issue_type: &str) -> Result<(), Refusal> {
     check_label("type", issue_type)?;
     if issue_type.chars().any(char::is_whitespace) {
-        return Err(invalid(
+        return Err(invalid_refusal(
             format!("`{issue_type}` is not a type"),
             "use one word: task, bug, feature, epic, chore",
         ));
@@ -114,7 +114,7 @@ pub fn priority(text: &str) -> Result<i64, Refusal> {
     let digits = text.strip_prefix(['P', 'p']).unwrap_or(text);
     let number = named.or_else(|| digits.parse::<i64>().ok());
     number.filter(|number| (0..=4).contains(number)).ok_or_else(|| {
-        invalid(
+        invalid_refusal(
             format!("`{}` is not a priority", visible(text)),
             "0 (or P0, critical) is now, 2 (normal) is usual, 4 is some day",
         )
@@ -140,7 +140,7 @@ pub fn check_new_dependency(kind: &str) -> Result<(), Refusal> {
     let is_slip = |known: &&str| known.len().abs_diff(kind.len()) <= 2;
     let near = match DEPENDENCIES.contains(&kind) {
         true => None,
-        false => crate::suggest::near(kind, DEPENDENCIES).into_iter().find(is_slip),
+        false => crate::suggest::suggestions(kind, DEPENDENCIES).into_iter().find(is_slip),
     };
     let Some(known) = near else { return Ok(()) };
     let what = format!("`{}` is not a type of dependency that holds anything back", visible(kind));

@@ -52,6 +52,16 @@ fn bindings_are_nouns_of_the_trade() {
 }
 
 #[test]
+fn no_identifier_is_a_verb_of_a_story() {
+    over_sources(names::identifiers);
+}
+
+#[test]
+fn a_function_that_makes_a_refusal_says_so() {
+    over_sources(names::refusals);
+}
+
+#[test]
 fn the_median_function_is_under_ten_lines() {
     let lengths = tree::sources().iter().flat_map(size::lengths).collect();
     let (count, median) = size::median(lengths);

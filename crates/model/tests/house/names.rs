@@ -1,5 +1,6 @@
 //! Names: the word that an engineer would search for. A past participle, a question word or a pronoun names nothing.
-//! Types, modules and functions have the longer list; bindings the verbs of a story, in tests, too.
+//! Types, modules and functions have the longer list; bindings the verbs of a story, in tests, too; a few words are no identifier
+//! of any kind. A function that makes a refusal says so.
 
 use crate::source::{Kind, Source, Violation};
 
@@ -115,6 +116,43 @@ pub(crate) fn bindings(source: &Source) -> Vec<Violation> {
     found
 }
 
+/// Words that are no identifier of any kind in production code: no field, variant or parameter either. A name in JSON that is one of
+/// them stays behind `#[serde(rename)]`.
+const NO_IDENTIFIERS: [&str; 10] =
+    ["came", "door", "pulse", "stand_in", "talk", "teller", "told", "unsaid", "wish", "worth"];
+
+/// Identifiers that are such a word.
+pub(crate) fn identifiers(source: &Source) -> Vec<Violation> {
+    let words = source.production().map(|(_, token)| token).filter(|token| token.kind == Kind::Word);
+    let bad = words.filter(|token| NO_IDENTIFIERS.contains(&token.text.to_lowercase().as_str()));
+    bad.map(|token| {
+        let what = format!("`{}` names nothing: say what it is, in the trade's word", token.text);
+        Violation::new(&source.path, token.line, what)
+    })
+    .collect()
+}
+
+/// Functions that make a refusal and whose name does not say so. One that takes a refusal and adds to it is none.
+pub(crate) fn refusals(source: &Source) -> Vec<Violation> {
+    let functions = source.production().filter(|(at, _)| source.is(*at, "fn"));
+    functions.filter_map(|(at, _)| unnamed_refusal(source, at)).collect()
+}
+
+/// The violation of the function at `at`, if it is one.
+fn unnamed_refusal(source: &Source, at: usize) -> Option<Violation> {
+    let name = source.tokens.get(at + 1).filter(|token| token.kind == Kind::Word)?;
+    let signature = source.tokens.get(at + 2..)?;
+    let end = signature.iter().position(|token| matches!(token.text.as_str(), "{" | ";"))?;
+    let signature: Vec<&str> = signature.get(..end)?.iter().map(|token| token.text.as_str()).collect();
+    let arrow = signature.windows(2).rposition(|pair| pair == ["-", ">"])?;
+    let (arguments, result) = signature.split_at(arrow);
+    let makes =
+        result.last() == Some(&"Refusal") && !result.contains(&"<") && !arguments.contains(&"Refusal");
+    let what = "makes a refusal: end its name with `_refusal`, or return `Result<(), Refusal>` and begin it with `require_`";
+    (makes && !["refusal", "refuse"].iter().any(|word| name.text.contains(word)))
+        .then(|| Violation::new(&source.path, name.line, format!("`fn {}` {what}", name.text)))
+}
+
 /// Whether the word at `at` is neither a field nor a method nor a function nor part of a path.
 fn is_binding(source: &Source, at: usize, in_braces: bool) -> bool {
     let before = |text: &str| at > 0 && source.is(at - 1, text);
@@ -145,6 +183,41 @@ mod tests {
     fn a_longer_name_a_variant_a_variable_and_a_test_are_free() {
         assert!(found("struct KnownNames;\nenum A { Told }\nfn b(who: u8) { let seen = who; }\n").is_empty());
         assert!(found("#[cfg(test)]\nmod tests {\n  fn told() {}\n}\n").is_empty());
+    }
+
+    #[test]
+    fn a_field_a_variant_and_a_parameter_are_no_such_identifiers() {
+        let flagged = |text: &str| -> Vec<usize> {
+            identifiers(&Source::new("crates/ops/src/a.rs", text))
+                .iter()
+                .map(|violation| violation.line)
+                .collect()
+        };
+        assert_eq!(
+            flagged("struct A {\n  told: u8,\n}\nenum B {\n  Wish,\n}\nfn c(talk: u8) {}\n"),
+            [2, 5, 7]
+        );
+        assert!(flagged("struct A { told_at: u8 }\nfn b() { c(\"told\"); }\n").is_empty());
+        assert!(flagged("#[cfg(test)]\nmod tests {\n  fn a() { let talk = 1; }\n}\n").is_empty());
+    }
+
+    #[test]
+    fn a_function_that_makes_a_refusal_says_so() {
+        let silent = |text: &str| -> Vec<usize> {
+            refusals(&Source::new("crates/ops/src/a.rs", text))
+                .iter()
+                .map(|violation| violation.line)
+                .collect()
+        };
+        assert_eq!(
+            silent("fn unknown(id: &str) -> Refusal {\n}\nfn none() -> refusal::Refusal {}\n"),
+            [1, 3]
+        );
+        assert!(
+            silent("fn unknown_refusal(id: &str) -> Refusal {}\nfn with_id(of: Refusal) -> Refusal {}\n")
+                .is_empty()
+        );
+        assert!(silent("fn check() -> Result<(), Refusal> {}\nfn a() -> u8 { b::<Refusal>() }\n").is_empty());
     }
 
     fn bound(text: &str) -> Vec<usize> {

@@ -48,7 +48,7 @@ pub struct LimitOutput {
     pub identity: String,
     /// Until when its provider takes no requests, where that is known.
     pub until: Option<Timestamp>,
-    /// Whether nobody was told of this limit yet; now it counts as told.
+    /// Whether the user was not told of this limit yet; now it counts as told.
     pub is_news: bool,
 }
 

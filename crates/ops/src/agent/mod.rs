@@ -10,7 +10,7 @@ pub use baton_model::agent::{Profile, State};
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
 pub use baton_model::role::{RoleOrigins, RoleRow};
-use baton_model::suggest::near;
+use baton_model::suggest::suggestions;
 use baton_store::{Failure, Tx, agent, session};
 pub use limit::{Limit, LimitInput, LimitOutput};
 pub use list::{List, ListInput, ListOutput, Row};
@@ -46,7 +46,7 @@ pub(crate) fn first_name(
 /// The refusal for a name that is not registered.
 fn unknown(tx: &mut Tx<'_>, project_id: &str, name: &str) -> Result<Refusal, Failure> {
     let names = known_names(tx, project_id)?;
-    let similar = near(name, names.iter().map(String::as_str));
+    let similar = suggestions(name, names.iter().map(String::as_str));
     let hint = match similar.as_slice() {
         [] => "`baton agent list --all` names those that are known".to_owned(),
         near => format!("did you mean {}?", near.join(" or ")),

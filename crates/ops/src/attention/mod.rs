@@ -18,7 +18,7 @@ use crate::page::{Position, page_size};
 use crate::project::VisibleProjects;
 use scan::Scan;
 
-/// The most matters that are shown apart because they are the caller's.
+/// Maximum number of attention items shown apart because they are the caller's.
 const OWN: usize = 50;
 
 /// Shows what needs a person.
@@ -51,7 +51,7 @@ pub struct AttentionInput {
     pub cursor: Option<String>,
 }
 
-/// How many matters there are for a reason.
+/// Number of attention items with a reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReasonCount {
     /// The reason.
@@ -60,7 +60,7 @@ pub struct ReasonCount {
     pub count: usize,
 }
 
-/// How many matters there are in each section of the inbox.
+/// Number of attention items in each section of the inbox.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SectionCounts {
     /// For the identity that looks, or its own, up to 500.
@@ -81,9 +81,9 @@ pub struct AttentionOutput {
     /// Cursor of the next page of the section `mine`; absent where `mine` is all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mine_next: Option<String>,
-    /// The matters of this page, the oldest first.
+    /// The attention items of this page, the oldest first.
     pub items: Vec<AttentionItem>,
-    /// How many there are: each matter once, those on all pages of `items` and those that stand in `mine` alone. A question to the
+    /// How many there are: each item once, those on all pages of `items` and those that stand in `mine` alone. A question to the
     /// identity that looks stands there from the first minute on, and in `items` after an hour, or with `waiting`.
     pub total: usize,
     /// How many of them there are for each reason.

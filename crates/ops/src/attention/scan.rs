@@ -22,7 +22,7 @@ use crate::project::VisibleProjects;
 
 /// The most characters of a message's text.
 const DETAIL: usize = 300;
-/// The most matters of the identity that looks that are told apart from those of others.
+/// Maximum number of attention items marked as the viewer's own.
 pub(super) const MOST_OWN: usize = 500;
 
 /// A kind of rows, the reasons that its rows have, and the instant that divides them.
@@ -31,7 +31,7 @@ struct Part {
     concern: Reason,
     fresh: Option<Reason>,
     divide: Millis,
-    /// Rows since the instant are matters, and not those before it.
+    /// Rows since the instant are attention items, and not those before it.
     is_recent: bool,
 }
 
@@ -52,13 +52,13 @@ fn parts(now: Millis) -> [Part; 8] {
     ]
 }
 
-/// Counts and reads the matters of the visible projects.
+/// Counts and reads the attention items of the visible projects.
 pub(super) struct Scan<'a, 'e> {
     env: &'a Env<'e>,
     visible: &'a VisibleProjects,
     reason: Option<Reason>,
     waiting: bool,
-    /// Only the matters of this section are read, while those of all are counted.
+    /// Only the attention items of this section are read, while those of all are counted.
     pub(super) section: Option<Section>,
     /// Key of the identity that looks; empty where none does.
     viewer: String,
@@ -110,7 +110,7 @@ impl<'a, 'e> Scan<'a, 'e> {
         })
     }
 
-    /// Whether the matters of a reason are read.
+    /// Whether the attention items of a reason are read.
     fn shows(&self, reason: Reason) -> bool {
         self.wants(reason) && self.section.is_none_or(|section| section.has(reason))
     }
@@ -136,7 +136,7 @@ impl<'a, 'e> Scan<'a, 'e> {
         let (working, silent): (Vec<_>, Vec<_>) = open.into_iter().partition(|of| is_at_work(self.env, of));
         self.silent = silent;
         self.shared = sessions::shared_copies(&working);
-        self.retried = tasks::retried(tx, self.visible)?;
+        self.retried = tasks::repeatedly_retried_tasks(tx, self.visible)?;
         self.quiet = sessions::quiet(tx, working, self.env.now)?;
         for project_id in rows::advisory_lease_projects(tx, self.env.now)? {
             if self.visible.contains(&project_id) {
@@ -152,7 +152,7 @@ impl<'a, 'e> Scan<'a, 'e> {
         Ok(())
     }
 
-    /// What came back long ago is still a matter for who sent it and has not opened it.
+    /// A hand-off that was returned long ago stays an attention item of its sender until the sender opens it.
     fn count_returned(&mut self, tx: &mut Tx<'_>) -> Result<(), Failure> {
         let part = parts(self.env.now).into_iter().find(|part| part.source == Source::Return);
         let Some(part) = part.filter(|_| !self.viewer.is_empty() && self.wants(Reason::HandoffReturned))
@@ -179,7 +179,7 @@ impl<'a, 'e> Scan<'a, 'e> {
         }
     }
 
-    /// Counts what is for the identity that looks and is not among the matters of everybody: a message that has just come.
+    /// Counts what is for the viewer and is not an attention item for all: a message that has just come.
     pub(super) fn count_own(&mut self, mine: &[AttentionItem]) {
         let apart: Vec<Reason> =
             mine.iter().map(|one| one.reason).filter(|reason| !self.wants(*reason)).collect();
@@ -221,7 +221,7 @@ impl<'a, 'e> Scan<'a, 'e> {
         Ok(found)
     }
 
-    /// The matters after a position, the oldest first; with a key of an identity, only its own.
+    /// The attention items after a position, the oldest first; with a key of an identity, only its own.
     pub(super) fn page(
         &self,
         tx: &mut Tx<'_>,

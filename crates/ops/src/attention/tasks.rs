@@ -8,9 +8,12 @@ use baton_store::{Failure, Tx, attention as rows, task};
 
 use crate::project::VisibleProjects;
 
-/// The tasks of the visible projects that were tried again and again since they were last opened. A task that somebody opened again
+/// The tasks of the visible projects that were tried again and again since they were last opened. A task that was opened again
 /// begins anew.
-pub(super) fn retried(tx: &mut Tx<'_>, visible: &VisibleProjects) -> Result<Vec<AttentionItem>, Failure> {
+pub(super) fn repeatedly_retried_tasks(
+    tx: &mut Tx<'_>,
+    visible: &VisibleProjects,
+) -> Result<Vec<AttentionItem>, Failure> {
     let mut found = Vec::new();
     let projects = rows::retry_projects(tx)?;
     for project_id in projects.into_iter().filter(|project_id| visible.contains(project_id)) {

@@ -78,7 +78,7 @@ pub struct Row {
     pub thread_id: String,
     /// The baton that its holder left.
     pub spent_by: Option<String>,
-    /// Its wrap said that nothing is left to do: it is offered to nobody.
+    /// Its wrap said that nothing is left to do: it is offered to no agent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub finished: bool,
     /// What was not committed goes with it: `baton changes show ID`.

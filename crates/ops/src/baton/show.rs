@@ -70,13 +70,18 @@ pub(super) fn baton_by_id(cx: &mut Cx<'_>, id: &str, project: Option<&str>) -> R
     let Cx { store, env } = cx;
     store.read(|tx| {
         let reaches = |project_id: &str| env.caller.grant.reaches(project_id) && shown.contains(project_id);
-        let (project_id, baton_id) =
-            resolve::object_by_prefix(tx, ("baton", id), baton::by_prefix_everywhere, reaches, unknown)?;
-        Ok(baton::get(tx, &project_id, &baton_id)?.ok_or_else(|| unknown(id))?)
+        let (project_id, baton_id) = resolve::object_by_prefix(
+            tx,
+            ("baton", id),
+            baton::by_prefix_everywhere,
+            reaches,
+            unknown_refusal,
+        )?;
+        Ok(baton::get(tx, &project_id, &baton_id)?.ok_or_else(|| unknown_refusal(id))?)
     })
 }
 
-pub(super) fn unknown(id: &str) -> Refusal {
+pub(super) fn unknown_refusal(id: &str) -> Refusal {
     Refusal::new(
         Kind::NotFound,
         "baton_unknown",

@@ -1,4 +1,4 @@
-//! `baton_withdraw`: take back a baton that one left. It is offered to nobody any more, and stays readable.
+//! `baton_withdraw`: take back a baton that the caller left. It is offered to no agent any more, and stays readable.
 
 use baton_model::access::Scope;
 use baton_model::baton::Baton;
@@ -71,7 +71,7 @@ impl Operation for Withdraw {
             resolve::require(tx, &project_id)?;
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
             let found = baton::get(tx, &project_id, &known.baton_id)?;
-            let found = found.ok_or_else(|| super::show::unknown(&input.id))?;
+            let found = found.ok_or_else(|| super::show::unknown_refusal(&input.id))?;
             let is_forced = require_right(env, &found, &input, &identity)?;
             let holder = match &found.holder_session_id {
                 Some(id) => session::get(tx, &project_id, id)?,
@@ -101,7 +101,7 @@ fn require_right(
         return Ok(false);
     }
     if !input.force {
-        return Err(found.not_yours().into());
+        return Err(found.not_yours_refusal().into());
     }
     env.caller.grant.require(Scope::Operator)?;
     if input.why.is_none() {

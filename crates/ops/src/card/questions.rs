@@ -1,4 +1,4 @@
-//! The questions of the caller that nobody has answered, and those to the caller, as a card shows them.
+//! The unanswered questions of the caller and to the caller, as a card shows them.
 
 use baton_model::message::{Message, Participation};
 use baton_model::time::Timestamp;

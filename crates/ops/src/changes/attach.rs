@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{BatonChanges, attach, none, of_baton, refuse_others, unnamed};
+use super::{BatonChanges, attach, no_changes_refusal, of_baton, refuse_others, unnamed};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Meta, Operation, Retention};
 use crate::resolve;
@@ -68,7 +68,7 @@ impl Operation for Attach {
             };
             // One that is held or spent was read without them.
             if left.holder_session_id.is_some() || left.spent_by.is_some() {
-                return Err(claimed_baton(&left).into());
+                return Err(claimed_baton_refusal(&left).into());
             }
             let identity = resolve::identity(env.caller, None)?;
             refuse_others(env, (&left.baton_id, &left.identity), &identity)?;
@@ -78,7 +78,7 @@ impl Operation for Attach {
                 |before: &BatonChanges| before.manifest.content_hash != input.changes.content_hash;
             if let Some(before) = before.filter(is_other) {
                 if !input.replace {
-                    return Err(present(&before).into());
+                    return Err(present_refusal(&before).into());
                 }
                 let summary = format!("the changes of baton {} were replaced", short(&left.baton_id));
                 let body = json!({ "summary": summary, "baton_id": left.baton_id, "files": before.manifest.files.len() });
@@ -87,7 +87,7 @@ impl Operation for Attach {
             }
             attach(tx, env, (&project_id, &left.identity), &left.baton_id, &input.changes)?;
             let changes = of_baton(tx, &project_id, &left.baton_id)?
-                .ok_or_else(|| none(format!("baton {} has no changes", left.baton_id)))?;
+                .ok_or_else(|| no_changes_refusal(format!("baton {} has no changes", left.baton_id)))?;
             let unnamed = unnamed(tx, &project_id, given_up)?;
             Ok((changes, unnamed))
         })?;
@@ -96,7 +96,7 @@ impl Operation for Attach {
 }
 
 /// The refusal for a baton that has other changes.
-fn present(before: &BatonChanges) -> Refusal {
+fn present_refusal(before: &BatonChanges) -> Refusal {
     let count = before.manifest.files.len();
     let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
     let (id, by) = (&before.baton_id, visible(&before.identity));
@@ -107,7 +107,7 @@ fn present(before: &BatonChanges) -> Refusal {
     Refusal::new(refusal::Kind::Conflict, "changes_present", what, hint)
 }
 
-fn claimed_baton(left: &Baton) -> Refusal {
+fn claimed_baton_refusal(left: &Baton) -> Refusal {
     let how = match left.spent_by {
         Some(_) if left.is_finished() => "is finished",
         Some(_) => "was continued",

@@ -9,7 +9,7 @@ mod record;
 mod show;
 mod upload;
 
-use baton_model::changes::{Manifest, RemoteContent, invalid};
+use baton_model::changes::{Manifest, RemoteContent, invalid_refusal};
 use baton_model::id::{identity_key, short, visible};
 use baton_model::refusal::{self, Refusal};
 use baton_model::time::Timestamp;
@@ -89,7 +89,7 @@ pub(crate) fn attach(
     if manifest.remote.is_none() {
         let facts =
             ContentFacts { hash: &manifest.content_hash, bytes: manifest.bytes, parts: manifest.parts() };
-        content::check(tx, project_id, &CHANGES, &facts, invalid)?;
+        content::check(tx, project_id, &CHANGES, &facts, invalid_refusal)?;
     }
     let before = changes::get(tx, project_id, baton_id)?;
     let text = serde_json::to_string(manifest).map_err(|error| Fault::other(error.to_string()))?;
@@ -170,7 +170,7 @@ fn find(
             };
         }
         let what = format!("no baton of project {project_id} has changes");
-        return Ok(changes::newest(tx, project_id, 1)?.pop().ok_or_else(|| none(what))?);
+        return Ok(changes::newest(tx, project_id, 1)?.pop().ok_or_else(|| no_changes_refusal(what))?);
     };
     if let Some(found) = changes::get(tx, project_id, id)? {
         return Ok(found);
@@ -178,27 +178,27 @@ fn find(
     let ids =
         if id.len() >= 4 && id.is_ascii() { changes::by_prefix(tx, project_id, id)? } else { Vec::new() };
     match ids.as_slice() {
-        [one] => {
-            Ok(changes::get(tx, project_id, one)?
-                .ok_or_else(|| none(format!("baton {one} has no changes")))?)
-        }
+        [one] => Ok(changes::get(tx, project_id, one)?
+            .ok_or_else(|| no_changes_refusal(format!("baton {one} has no changes")))?),
         [] if baton::get(tx, project_id, id)?.is_some() => {
-            Err(none(format!("baton {} has no changes", visible(id))).into())
+            Err(no_changes_refusal(format!("baton {} has no changes", visible(id))).into())
         }
         // One of a project that was merged into this one goes on here under another id.
         [] => match carried_here(tx, project_id, id)? {
             Some(carried) => find(tx, env, project_id, Some(&carried)),
-            None => {
-                Err(none(format!("project {project_id} has no baton `{}` with changes", visible(id))).into())
-            }
+            None => Err(no_changes_refusal(format!(
+                "project {project_id} has no baton `{}` with changes",
+                visible(id)
+            ))
+            .into()),
         },
-        many => Err(resolve::ambiguous_id("baton", id, many).into()),
+        many => Err(resolve::ambiguous_id_refusal("baton", id, many).into()),
     }
 }
 
 /// The refusal where the baton that the caller holds has no changes: those of another one may not be meant, so they are named.
 fn none_held(tx: &mut Tx<'_>, project_id: &str, held: &str) -> Result<Refusal, Failure> {
-    let refusal = none(format!("baton {}, which you hold, has no changes", short(held)));
+    let refusal = no_changes_refusal(format!("baton {}, which you hold, has no changes", short(held)));
     let hint = match changes::newest(tx, project_id, 1)?.pop() {
         Some(other) => {
             let id = short(&other.baton_id);
@@ -221,7 +221,7 @@ fn held_by_caller(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Op
     Ok(own.and_then(|own| own.baton_id))
 }
 
-fn none(what: String) -> Refusal {
+fn no_changes_refusal(what: String) -> Refusal {
     let hint = "`baton wrap --with-changes` keeps what is not committed, where the work was done";
     Refusal::new(refusal::Kind::NotFound, "changes_none", what, hint)
 }

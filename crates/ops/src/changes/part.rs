@@ -5,7 +5,7 @@ use baton_store::content::CHANGES;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{find, none};
+use super::{find, no_changes_refusal};
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
@@ -47,8 +47,12 @@ impl Operation for Part {
         let content = store.read(|tx| {
             resolve::require_project(tx, &project_id)?;
             let found = find(tx, env, &project_id, Some(&input.baton_id))?;
-            let what =
-                || none(format!("the changes of baton {} have no part {}", found.baton_id, input.part));
+            let what = || {
+                no_changes_refusal(format!(
+                    "the changes of baton {} have no part {}",
+                    found.baton_id, input.part
+                ))
+            };
             Ok(CHANGES.part(tx, &project_id, (&found.content_hash, input.part))?.ok_or_else(what)?)
         })?;
         Ok(PartOutput { project_id, part: input.part, content })

@@ -7,7 +7,7 @@ use baton_store::{Failure, Tx, changes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BatonChanges, find, none, refuse_others};
+use super::{BatonChanges, find, no_changes_refusal, refuse_others};
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
@@ -57,7 +57,7 @@ impl Operation for Show {
             let found = match input.reference.as_deref() {
                 Some(reference) => {
                     of_reference(tx, &project_id, reference)?.into_iter().next().ok_or_else(|| {
-                        none(format!(
+                        no_changes_refusal(format!(
                             "no baton of project {project_id} has changes under {}",
                             visible(reference)
                         ))

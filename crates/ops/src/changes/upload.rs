@@ -1,6 +1,6 @@
 //! `changes_upload`: keep a part of the content of changes, before the wrap that names it.
 
-use baton_model::changes::{check_content_hash, invalid};
+use baton_model::changes::{check_content_hash, invalid_refusal};
 use baton_store::Failure;
 use baton_store::content::{CHANGES, UploadedPart};
 use schemars::JsonSchema;
@@ -46,7 +46,7 @@ impl Operation for Upload {
 
     fn run(input: UploadInput, cx: &mut Cx<'_>) -> Result<UploadOutput, Failure> {
         check_content_hash(&input.content_hash)?;
-        content::check_part(input.part, &input.content, invalid)?;
+        content::check_part(input.part, &input.content, invalid_refusal)?;
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {

@@ -55,7 +55,7 @@ impl Acceptor {
         let bearer = &env.caller.grant.bearer;
         let is_own = bearer.is_none() || self.access_token_id == token_rights::token_id(env);
         let gone = |location: &ProcessLocation| {
-            (is_own || !env.host.is_callers_word(location)) && env.host.has_process_ended(location)
+            (is_own || !env.host.only_caller_answers(location)) && env.host.has_process_ended(location)
         };
         match (&self.session, &self.location) {
             (Some(own), _) => own.is_open() && own.is_fresh(env.now, env.limits) && !gone(&own.location),
@@ -369,7 +369,7 @@ pub(super) fn announce_end(
     (by, why): (&str, Option<&str>),
 ) -> Result<(), Failure> {
     let ending = isolation::ending_project(after);
-    // Somebody of a project that is kept apart has no name here.
+    // An agent of a project that is kept apart has no name here.
     let is_named = ending == after.to_project_id || !isolation::is_separated(tx, after)?;
     let (from, by) = match is_named {
         true => (by, by.to_owned()),

@@ -83,7 +83,7 @@ pub struct AdvanceOutput {
     /// The hand-off.
     #[serde(flatten)]
     pub handoff: Row,
-    /// The same identity had done the same before: nothing changed, and nobody was told again.
+    /// The same identity had done the same before: nothing changed, and the other side was not told again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub was_done: bool,
 }

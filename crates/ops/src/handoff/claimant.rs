@@ -66,7 +66,7 @@ pub(crate) fn held_task(tx: &mut Tx<'_>, env: &Env<'_>, known: &Handoff) -> Resu
     }
 }
 
-/// Refuses to begin or to end the task of a hand-off that nobody took before its deadline: it has expired at this moment, whether or not
+/// Refuses to begin or to end the task of a hand-off that no agent took before its deadline: it has expired at this moment, whether or not
 /// the ledger says so already.
 pub(crate) fn require_unexpired(tx: &mut Tx<'_>, env: &Env<'_>, task: &Task) -> Result<(), Failure> {
     let Some(expired) = expired_with(tx, env, task)? else { return Ok(()) };

@@ -78,7 +78,7 @@ pub struct CreateInput {
     /// The role it is addressed to.
     #[serde(default)]
     pub to_role: Option<String>,
-    /// Expires when nobody has taken it for so long, such as 7d.
+    /// Expires when no agent has taken it for so long, such as 7d.
     #[serde(default)]
     pub expires_in: Option<String>,
     /// Register the receiver's project as a placeholder although its name is near that of a known one.
@@ -286,7 +286,7 @@ fn disclosed(
 ) -> Result<Vec<Warning>, Failure> {
     let is_reached = env.caller.grant.reaches(&input.to_project_id);
     let sender = project::get(tx, &handoff.from_project_id)?
-        .ok_or_else(|| resolve::unknown_project(&handoff.from_project_id))?;
+        .ok_or_else(|| resolve::no_project_refusal(&handoff.from_project_id))?;
     let target = project::get(tx, &handoff.to_project_id)?;
     if target.is_none() {
         project_name::refuse(tx, &handoff.to_project_id)?;

@@ -36,7 +36,7 @@ pub(crate) fn settle<T>(
     done
 }
 
-/// When a hand-off expired: at its deadline, whoever looked first after that; never before its last change.
+/// When a hand-off expired: at its deadline, whichever call looked first after that; never before its last change.
 fn expired_at(before: &Handoff, now: Millis) -> Millis {
     before.expires_at.unwrap_or(now).max(before.updated_at).min(now)
 }

@@ -1,5 +1,5 @@
-//! What a hand-off shows of a project on the other side of isolation: that it was accepted and how it ended, and nobody who
-//! works there.
+//! What a hand-off shows of a project on the other side of isolation: that it was accepted and how it ended, and no name of
+//! an agent that works there.
 
 use baton_model::access::Grant;
 use baton_model::handoff::{Handoff, State};
@@ -77,7 +77,7 @@ pub(super) fn is_hidden(tx: &mut Tx<'_>, viewer: Option<&str>, handoff: &Handoff
     Ok(ends.iter().all(|end| isolated.iter().any(|one| one == end)))
 }
 
-/// Somebody of a project, without a name.
+/// An unnamed agent of a project.
 pub(super) fn project_label(project_id: &str) -> String {
     format!("somebody of project {project_id}")
 }

@@ -63,7 +63,7 @@ impl Operation for List {
 
     fn run(input: ListInput, cx: &mut Cx<'_>) -> Result<ListOutput, Failure> {
         let wanted = match &input.state {
-            Some(word) => Some(State::from_word(word).ok_or_else(|| unknown_state(word))?),
+            Some(word) => Some(State::from_word(word).ok_or_else(|| unknown_state_refusal(word))?),
             None => None,
         };
         let most = if input.all { 200 } else { usize::MAX };
@@ -134,7 +134,7 @@ fn count(tx: &mut Tx<'_>, visible: &VisibleProjects, state: Option<State>) -> Re
     Ok(counts.iter().map(|row| row.count).sum())
 }
 
-fn unknown_state(word: &str) -> Refusal {
+fn unknown_state_refusal(word: &str) -> Refusal {
     let known: Vec<&str> = State::ALL.iter().map(|state| state.as_str()).collect();
     Refusal::invalid(
         "state_unknown",

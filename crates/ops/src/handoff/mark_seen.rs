@@ -5,7 +5,7 @@ use baton_store::{Failure, handoff};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{by_id, isolation, unknown};
+use super::{by_id, isolation, unknown_refusal};
 use crate::op::{Cx, Meta, Operation, Retention};
 use crate::resolve;
 
@@ -49,7 +49,7 @@ impl Operation for MarkSeen {
         let known = store.read(|tx| {
             let known = by_id(tx, &env.caller.grant, &input.id)?;
             match isolation::is_hidden(tx, here.as_deref(), &known)? {
-                true => Err(unknown(&input.id).into()),
+                true => Err(unknown_refusal(&input.id).into()),
                 false => Ok(known),
             }
         })?;

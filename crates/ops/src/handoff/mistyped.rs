@@ -1,7 +1,7 @@
 //! Work that would be left for a project that is not known, or whose name is a slip.
 
 use baton_model::refusal::{Kind, Refusal};
-use baton_model::suggest::near;
+use baton_model::suggest::suggestions;
 use baton_model::tracker::{Warning, WarningKind};
 use baton_store::{Failure, Tx};
 use serde_json::json;
@@ -35,7 +35,7 @@ pub(super) fn refuse_mistyped(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) 
     let known = resolve::reached_words(tx, &env.caller.grant)?;
     let reached = known.iter().map(String::as_str);
     // Names of one or two letters are near to all others.
-    let near = near(project_id, reached.filter(|id| id.len().min(project_id.len()) > 2));
+    let near = suggestions(project_id, reached.filter(|id| id.len().min(project_id.len()) > 2));
     if near.is_empty() {
         return Ok(());
     }

@@ -53,7 +53,7 @@ pub use tracker::{TrackerEvent, TrackerEventInput, TrackerEventOutput};
 
 /// The hand-off named by an id or a unique prefix of one, if this caller has to do with either of its projects.
 pub(crate) fn by_id(tx: &mut Tx<'_>, grant: &Grant, id: &str) -> Result<Handoff, Failure> {
-    let unknown = || unknown(id);
+    let unknown = || unknown_refusal(id);
     let of_caller = |h: &Handoff| grant.reaches(&h.from_project_id) || grant.reaches(&h.to_project_id);
     if let Some(handoff) = handoff::get(tx, id)? {
         return if of_caller(&handoff) { Ok(handoff) } else { Err(unknown().into()) };
@@ -63,11 +63,11 @@ pub(crate) fn by_id(tx: &mut Tx<'_>, grant: &Grant, id: &str) -> Result<Handoff,
         [one] => handoff::get(tx, one)?.filter(of_caller).ok_or_else(|| unknown().into()),
         [] => Err(unknown().into()),
         _ if grant.projects.is_some() => Err(unknown().into()),
-        many => Err(resolve::ambiguous_id("hand-off", id, many).into()),
+        many => Err(resolve::ambiguous_id_refusal("hand-off", id, many).into()),
     }
 }
 
-fn unknown(id: &str) -> Refusal {
+fn unknown_refusal(id: &str) -> Refusal {
     Refusal::new(
         refusal::Kind::NotFound,
         "handoff_unknown",
@@ -85,7 +85,7 @@ pub(crate) fn with_id(refusal: Refusal, handoff_id: &str) -> Refusal {
 
 /// Refuses a caller whose token does not reach the project for which it would act, as if that project were not there.
 pub(super) fn require_reach(grant: &Grant, project_id: &str) -> Result<(), Refusal> {
-    if grant.reaches(project_id) { Ok(()) } else { Err(resolve::unknown_project(project_id)) }
+    if grant.reaches(project_id) { Ok(()) } else { Err(resolve::no_project_refusal(project_id)) }
 }
 
 /// Registers a project of the hand-off that this store lacks, as an import of the other one leaves it.
@@ -112,7 +112,7 @@ pub(crate) fn record(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &Handoff, by: 
             "summary": format!("hand-off {}: {}", handoff.state.as_str(), handoff.subject),
             "handoff": shown,
         });
-        // The sender is named in the hand-off itself; nobody else of a project that is kept apart is.
+        // The sender is named in the hand-off itself; no other agent of a project that is kept apart is.
         let is_named = !separated || acting == project_id || by == handoff.from_identity;
         let author = Author { project_id, identity: if is_named { by } else { BOT }, session: None };
         append_json(tx, env, &author, Kind::Handoff, &body)?;

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::steps::Plan;
-use super::{Row, by_id, claimant, isolation, unknown};
+use super::{Row, by_id, claimant, isolation, unknown_refusal};
 use crate::card::{WaitingKind, nobody_there, viewer_key};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::ownership::is_at_work;
@@ -120,7 +120,7 @@ impl Operation for Show {
             Ok(handoff) => {
                 let handoff = claimant::as_of_now(tx, env, handoff)?;
                 if isolation::is_hidden(tx, here.as_deref(), &handoff)? {
-                    return Err(unknown(&input.id).into());
+                    return Err(unknown_refusal(&input.id).into());
                 }
                 let packet = Some(handoff.packet.clone()).filter(|text| !text.is_empty());
                 let steps = handoff_step::of(tx, &handoff.handoff_id)?;
@@ -168,7 +168,7 @@ fn find_baton(
                     Some(carried) => baton::get(tx, project_id, &carried)?,
                     None => None,
                 },
-                many => return Err(resolve::ambiguous_id("baton", id, many).into()),
+                many => return Err(resolve::ambiguous_id_refusal("baton", id, many).into()),
             }
         }
         None => None,

@@ -113,7 +113,7 @@ pub(super) fn end(
     let by = match (is_deleted, in_file) {
         (true, _) => row.text("deleted_by").map(str::to_owned),
         (false, true) => None,
-        // A close that an earlier version acknowledged names nobody: then its assignee has closed it.
+        // A close that an earlier version acknowledged names no identity: then its assignee has closed it.
         (false, false) => closed_by.or_else(|| row.assignee.clone()),
     };
     let by = by.filter(|name| check_identity(name).is_ok()).unwrap_or_else(|| BOT.to_owned());
@@ -133,7 +133,7 @@ pub(super) fn end(
                 let why = format!("its task was closed in the Beads file{reason}");
                 acceptor::record_end(tx, env, (was, handoff), &by, (Some(&why), None))?;
             }
-            // Whoever worked on the task has heard of the close itself.
+            // The agent that worked on the task has heard of the close itself.
             false => acceptor::record_close(tx, env, (was, handoff), &by)?,
         }
     }

@@ -76,7 +76,7 @@ fn holder_text(holder: &Session, at: Option<Millis>, now: Millis) -> String {
 
 /// Marks a kept answer as repeated. Where it holds no more, `since` says why, these fields say how it is, and `answered` has what
 /// they said.
-pub(crate) fn mark(answer: &mut Value, since: Option<String>, now_so: &[(&str, Value)]) {
+pub(crate) fn mark_replayed(answer: &mut Value, since: Option<String>, now_so: &[(&str, Value)]) {
     let Some(fields) = answer.as_object_mut() else { return };
     fields.insert("replayed".to_owned(), json!(true));
     let Some(since) = since else { return };

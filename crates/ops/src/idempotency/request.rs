@@ -133,11 +133,11 @@ impl Request {
     pub(crate) fn earlier_answer<T: DeserializeOwned>(&self, tx: &mut Tx<'_>) -> Result<Option<T>, Failure> {
         let Some(stored) = request::get(tx, &self.key)? else { return Ok(None) };
         if stored.fingerprint != self.fingerprint {
-            return Err(self.mismatch().into());
+            return Err(self.mismatch_refusal().into());
         }
         match serde_json::from_str(&stored.answer) {
             Ok(answer) => Ok(Some(answer)),
-            Err(_) => Err(self.unreadable().into()),
+            Err(_) => Err(self.unreadable_refusal().into()),
         }
     }
 
@@ -165,7 +165,7 @@ impl Request {
         Ok(StoredAnswer { fingerprint: self.fingerprint.clone(), answer, expires_at })
     }
 
-    fn mismatch(&self) -> Refusal {
+    fn mismatch_refusal(&self) -> Refusal {
         let Key { verb, request_id, .. } = &self.key;
         Refusal::new(
             Kind::Refused,
@@ -176,7 +176,7 @@ impl Request {
         .with("request_id", request_id.as_str())
     }
 
-    fn unreadable(&self) -> Refusal {
+    fn unreadable_refusal(&self) -> Refusal {
         let Key { verb, request_id, .. } = &self.key;
         Refusal::new(
             Kind::Refused,

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::handoff::{self, Advance};
 use crate::idempotency::request::{Request, Requester};
-use crate::op::{Access, Cx, Entry, Operation, Retention, authorize};
+use crate::op::{Access, Cx, Operation, OperationEntry, Retention, authorize};
 use crate::{project_name, resolve};
 
 /// For how long an answer is kept for a retry, in milliseconds: a day.
@@ -15,9 +15,9 @@ const KEPT_FOR: Millis = 86_400_000;
 
 /// Runs the operation, or returns what it answered to the same input under this key before. The answer is kept in the
 /// transaction of the change itself, so neither is there without the other.
-pub fn run(entry: &Entry, mut input: Value, key: &str, cx: &mut Cx<'_>) -> Result<Value, Failure> {
+pub fn run(entry: &OperationEntry, mut input: Value, key: &str, cx: &mut Cx<'_>) -> Result<Value, Failure> {
     baton_model::id::check_label("request id", key)?;
-    // Reading twice is reading once, and a reader has no store to keep anything in.
+    // A retried read needs no stored answer, and a reader has no store to keep one in.
     if entry.retention == Retention::Nothing || entry.access == Access::Read {
         return (entry.run)(input, cx);
     }
@@ -29,7 +29,7 @@ pub fn run(entry: &Entry, mut input: Value, key: &str, cx: &mut Cx<'_>) -> Resul
         }
         return (entry.run)(input, cx);
     }
-    // A kept answer is for those only who might do it themselves.
+    // Authorize before a stored answer is returned.
     authorize(&entry.meta, &cx.env, &input)?;
     let pending = KeyedRequest::of(entry, &input, key, cx)?;
     if cx.store.in_batch() {
@@ -38,7 +38,7 @@ pub fn run(entry: &Entry, mut input: Value, key: &str, cx: &mut Cx<'_>) -> Resul
     let mut tries = 0;
     loop {
         match in_batch(cx, |cx| pending.answer(input.clone(), cx)) {
-            // All of it is one transaction, and it did not happen.
+            // The whole batch was rolled back.
             Err(Failure::Fault(fault)) if passes(fault.kind) && tries < MAX_ATTEMPTS => tries += 1,
             answer => return answer,
         }
@@ -61,7 +61,7 @@ fn in_batch(
     let answer = f(cx);
     match &answer {
         Ok(_) | Err(Failure::Refused(_)) => cx.store.commit_batch()?,
-        // Why it failed says more than that it could not be rolled back either.
+        // Keep the original error; a failed rollback says less.
         Err(_) => drop(cx.store.rollback_batch()),
     }
     answer
@@ -74,14 +74,14 @@ pub fn forget(store: &mut Store, now: Millis) -> Result<u64, Failure> {
 
 /// A request under a key, of an operation that knows no request ids.
 struct KeyedRequest<'a> {
-    entry: &'a Entry,
+    entry: &'a OperationEntry,
     /// The project that it belongs to, if it belongs to any.
     project_id: Option<String>,
     request: Request,
 }
 
 impl<'a> KeyedRequest<'a> {
-    fn of(entry: &'a Entry, input: &Value, key: &str, cx: &mut Cx<'_>) -> Result<Self, Failure> {
+    fn of(entry: &'a OperationEntry, input: &Value, key: &str, cx: &mut Cx<'_>) -> Result<Self, Failure> {
         let text = |field: &str| input.get(field).and_then(Value::as_str);
         let project_id = kept_under(entry, input, cx)?;
         let identity = resolve::identity(cx.env.caller, text("identity"))?;
@@ -201,7 +201,7 @@ fn hide(answer: &mut Value) {
 }
 
 /// The project under which the answer is kept: the one that is named, that of the hand-off, or where the caller is.
-fn kept_under(entry: &Entry, input: &Value, cx: &mut Cx<'_>) -> Result<Option<String>, Failure> {
+fn kept_under(entry: &OperationEntry, input: &Value, cx: &mut Cx<'_>) -> Result<Option<String>, Failure> {
     let text = |key: &str| input.get(key).and_then(Value::as_str);
     let found = match (text("project"), text("id")) {
         // A hand-off has an id of its own; its caller need not stand in a project.
@@ -239,6 +239,6 @@ fn id_of_name(named: String, cx: &mut Cx<'_>) -> Result<String, Failure> {
 /// How a call is refused that is in no project, or in none that is clearly meant.
 const NOWHERE: [&str; 3] = ["project_unresolved", "project_ambiguous", "project_is_clone"];
 
-fn takes_request_id(entry: &Entry) -> bool {
+fn takes_request_id(entry: &OperationEntry) -> bool {
     (entry.input_schema)().get("properties").is_some_and(|known| known.get("request_id").is_some())
 }

@@ -73,10 +73,10 @@ impl Operation for Remove {
                 let hint = "`baton key list` shows those that are";
                 return Err(Refusal::new(refusal::Kind::NotFound, "key_unknown", what, hint).into());
             };
-            // Whoever could remove a listed key could list another in its place, which `key_add` refuses.
+            // A caller that could remove a listed key could list another in its place, which `key_add` refuses.
             let is_own = same(&identity, &known.identity) && token_rights::is_bound_or_local(env, &known.identity);
             if !(is_own || input.force) {
-                return Err(of_another(&known).into());
+                return Err(key_of_another_refusal(&known).into());
             }
             key::remove(tx, &project_id, &input.name)?;
             let author = Author { project_id: &project_id, identity: &identity, session: None };
@@ -87,7 +87,7 @@ impl Operation for Remove {
     }
 }
 
-fn of_another(known: &key::PublicKey) -> Refusal {
+fn key_of_another_refusal(known: &key::PublicKey) -> Refusal {
     let name = visible(&known.identity);
     Refusal::new(
         refusal::Kind::Conflict,

@@ -158,7 +158,7 @@ fn select_leases(
         found = held.iter().filter(|lease| lease.lease_id.starts_with(name)).collect();
         if found.len() > 1 {
             let ids: Vec<String> = found.iter().map(|lease| lease.lease_id.clone()).collect();
-            return Err(resolve::ambiguous_id("lease", name, &ids));
+            return Err(resolve::ambiguous_id_refusal("lease", name, &ids));
         }
     }
     let Some(first) = found.first() else {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{held_elsewhere, taken_over, with_takeover};
-use crate::idempotency::replay::{Replay, mark};
+use crate::idempotency::replay::{Replay, mark_replayed};
 use crate::op::{Cx, Env, Meta, Operation, PathKind};
 use crate::project::require_active;
 use crate::session::refresh_working_copy;
@@ -43,7 +43,7 @@ pub struct TakeInput {
     /// What for, in one line.
     #[serde(default)]
     pub why: Option<String>,
-    /// Announce it even where it conflicts: others are told, nobody is refused.
+    /// Announce it even where it conflicts: others are told, no caller is refused.
     #[serde(default)]
     pub advisory: bool,
 }
@@ -162,7 +162,7 @@ fn replay(mut answer: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
         .filter_map(|item| item["pattern"].as_str())
         .collect();
     let since = (!over.is_empty()).then(|| format!("not leased any more: {}", over.join(", ")));
-    mark(&mut answer, since, &[("items", json!(items))]);
+    mark_replayed(&mut answer, since, &[("items", json!(items))]);
     Ok(answer)
 }
 

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use crate::handoff::isolation::{ENDED_FIELD, RECEIVER_FIELDS};
 use crate::handoff::steps::Plan;
 use crate::op::{Cx, Meta, Operation};
-use crate::project::export_out_of_reach;
+use crate::project::export_out_of_reach_refusal;
 use crate::resolve;
 
 /// Exports a project's rows outside the ledger; the ledger itself is read with `ledger_list`.
@@ -109,7 +109,7 @@ impl OtherEnd<'_> {
     }
 }
 
-/// Leaves the secret part of a webhook's address out: whoever reads an export would post in the sender's place.
+/// Leaves the secret part of a webhook's address out: a reader of an export could post in the sender's place.
 fn redact_webhook(row: &mut Map<String, Value>) {
     if let Some(url) = row.get("webhook_url").and_then(Value::as_str).map(redacted_address) {
         row.insert("webhook_url".into(), url.into());
@@ -149,7 +149,7 @@ impl Operation for Export {
             row.get("merged_into").and_then(Value::as_str).is_some_and(|into| !grant.reaches(into))
         };
         if rows.iter().any(|(table, row)| *table == "project" && names_other(row)) {
-            return Err(export_out_of_reach(&project_id).into());
+            return Err(export_out_of_reach_refusal(&project_id).into());
         }
         let other_end = OtherEnd { project_id: &project_id, grant, isolated: &isolated };
         let items = rows

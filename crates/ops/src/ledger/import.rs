@@ -113,7 +113,7 @@ impl Operation for Import {
         let Cx { store, env } = cx;
         let settled = store.write(&taken, |tx| {
             if project::get(tx, &project_id)?.is_some() {
-                return Err(there_already(&project_id).into());
+                return Err(there_already_refusal(&project_id).into());
             }
             write(tx, &lines)?;
             counter::raise_one(tx, &project_id, now)?;
@@ -150,7 +150,7 @@ struct ImportRepairs {
     keys_of: Vec<String>,
 }
 
-fn there_already(project_id: &str) -> Refusal {
+fn there_already_refusal(project_id: &str) -> Refusal {
     Refusal::new(
         refusal::Kind::Conflict,
         "project_exists",
@@ -160,7 +160,7 @@ fn there_already(project_id: &str) -> Refusal {
     .with("project_id", project_id)
 }
 
-fn invalid(number: usize, what: &str) -> Refusal {
+fn invalid_refusal(number: usize, what: &str) -> Refusal {
     Refusal::invalid(
         "export_invalid",
         format!("line {number} of the export {what}"),
@@ -169,7 +169,7 @@ fn invalid(number: usize, what: &str) -> Refusal {
     .with("line", number)
 }
 
-fn unverifiable() -> Refusal {
+fn unverifiable_refusal() -> Refusal {
     Refusal::invalid(
         "export_unverified",
         "the export has no header and no sums: an older Baton wrote it, and nothing says whether all of it is there",
@@ -182,8 +182,8 @@ fn objects(lines: &[String], unverified: bool) -> Result<Vec<export_file::Number
     let lines = || lines.iter().map(String::as_str);
     let read = if unverified { export_file::salvage(lines()) } else { export_file::read(lines()) };
     read.map_err(|flaw| match flaw {
-        FileError::Unverifiable => unverifiable(),
-        FileError::Line { number, what } => invalid(number, &what),
+        FileError::Unverifiable => unverifiable_refusal(),
+        FileError::Line { number, what } => invalid_refusal(number, &what),
     })
 }
 
@@ -200,9 +200,9 @@ fn check(lines: Vec<Value>, unverified: bool) -> Result<CheckedImport, Refusal> 
     let mut webhook_left_out = None;
     for (number, mut row) in objects(&lines, unverified)? {
         let of = row.get("project_id").and_then(Value::as_str).map(str::to_owned);
-        let of = of.ok_or_else(|| invalid(number, "names no project"))?;
+        let of = of.ok_or_else(|| invalid_refusal(number, "names no project"))?;
         if project.get_or_insert_with(|| of.clone()) != &of {
-            return Err(invalid(number, "belongs to another project"));
+            return Err(invalid_refusal(number, "belongs to another project"));
         }
         let content = match row.shift_remove("_type") {
             None => Content::Ledger(Box::new(chain.delta(number, &row)?)),
@@ -212,17 +212,17 @@ fn check(lines: Vec<Value>, unverified: bool) -> Result<CheckedImport, Refusal> 
                 }
                 Content::Row(table, row)
             }
-            Some(_) => return Err(invalid(number, "is of a kind or version that is not known")),
+            Some(_) => return Err(invalid_refusal(number, "is of a kind or version that is not known")),
         };
         checked.push(NumberedLine { number, content });
     }
-    let project_id = project.ok_or_else(|| invalid(1, "is missing: the file is empty"))?;
+    let project_id = project.ok_or_else(|| invalid_refusal(1, "is missing: the file is empty"))?;
     check_project(&project_id)?;
     chain.end(&mut checked)?;
     Ok(CheckedImport { project_id, lines: checked, verified: !unverified, webhook_left_out })
 }
 
-/// Takes an address out of which the export left a part: it leads to nobody who knows the sender.
+/// Takes an address out of which the export left a part: it leads to no receiver that knows the sender.
 fn take_redacted_webhook(row: &mut Map<String, Value>) -> Option<String> {
     let url = row.get("webhook_url").and_then(Value::as_str).filter(|url| is_redacted_address(url))?;
     let url = url.to_owned();
@@ -240,15 +240,15 @@ struct Chain {
 
 impl Chain {
     fn delta(&mut self, number: usize, row: &Map<String, Value>) -> Result<Delta, Refusal> {
-        let delta = ledger_row(row).ok_or_else(|| invalid(number, "is not a row of a ledger"))?;
+        let delta = ledger_row(row).ok_or_else(|| invalid_refusal(number, "is not a row of a ledger"))?;
         if delta.seq <= self.last {
-            return Err(invalid(number, "is out of order"));
+            return Err(invalid_refusal(number, "is out of order"));
         }
         self.last = delta.seq;
         self.newest = delta::link(&delta, &self.newest);
         let given = row.get("chain").and_then(Value::as_str);
         if self.verified && given != Some(self.newest.as_str()) {
-            return Err(invalid(number, "is a delta that does not follow from the one before it"));
+            return Err(invalid_refusal(number, "is a delta that does not follow from the one before it"));
         }
         Ok(delta)
     }
@@ -261,18 +261,18 @@ impl Chain {
             _ => None,
         });
         let cut = "is the last, and the project's own row has not come: the file was cut";
-        let (number, row) = row.ok_or_else(|| invalid(count, cut))?;
+        let (number, row) = row.ok_or_else(|| invalid_refusal(count, cut))?;
         if !self.verified {
             let counted = row.get("seq").and_then(Value::as_i64).unwrap_or_default().max(self.last);
             row.insert("seq".into(), counted.into());
             row.insert("chain_head".into(), self.newest.clone().into());
         }
         if row.get("chain_head").and_then(Value::as_str) != Some(self.newest.as_str()) {
-            return Err(invalid(number, "names another delta as the newest"));
+            return Err(invalid_refusal(number, "names another delta as the newest"));
         }
         match row.get("seq").and_then(Value::as_i64) {
             Some(seq) if seq >= self.last => Ok(()),
-            _ => Err(invalid(number, "counts behind its ledger")),
+            _ => Err(invalid_refusal(number, "counts behind its ledger")),
         }
     }
 }
@@ -323,7 +323,7 @@ fn write_row(
 ) -> Result<bool, Failure> {
     dump::write(tx, table, row).map_err(|fault| match fault.kind {
         FaultKind::Constraint => {
-            invalid(number, "lacks a value, or has one of another type than its column takes").into()
+            invalid_refusal(number, "lacks a value, or has one of another type than its column takes").into()
         }
         _ => fault.into(),
     })
@@ -348,7 +348,7 @@ fn write(tx: &mut Tx<'_>, lines: &[NumberedLine]) -> Result<(), Failure> {
             },
         };
         if let Some(what) = flaw {
-            return Err(invalid(line.number, what).into());
+            return Err(invalid_refusal(line.number, what).into());
         }
     }
     Ok(())

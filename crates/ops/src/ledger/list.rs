@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::op::{Cx, Meta, Operation};
 use crate::page::row_limit;
-use crate::project::{export_out_of_reach, hidden_merge};
+use crate::project::{export_out_of_reach_refusal, hidden_merge};
 use crate::resolve;
 
 /// Deltas that are read at once where only some of them are wanted.
@@ -91,7 +91,8 @@ impl Operation for LedgerList {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let filter = Filter::of(&input);
         let (page, is_isolated) = cx.store.read(|tx| {
-            let own = project::get(tx, &project_id)?.ok_or_else(|| resolve::unknown_project(&project_id))?;
+            let own =
+                project::get(tx, &project_id)?.ok_or_else(|| resolve::no_project_refusal(&project_id))?;
             let page = match input.newest {
                 true => newest(tx, &project_id, &input, &filter)?,
                 false => onward(tx, &project_id, &input, &filter)?,
@@ -102,7 +103,7 @@ impl Operation for LedgerList {
         for (mut delta, chain) in page.found {
             if let Some(body) = hidden_merge(&delta, &cx.env.caller.grant) {
                 if input.chain {
-                    return Err(export_out_of_reach(&project_id).into());
+                    return Err(export_out_of_reach_refusal(&project_id).into());
                 }
                 delta.body = body;
             }

@@ -16,7 +16,7 @@ pub(crate) fn enqueue_index(
     memory: &Memory,
     seq: i64,
 ) -> Result<(), Failure> {
-    let setup = env.host.recall();
+    let setup = env.host.memory_index();
     match setup.endpoint {
         None => embed(tx, memory, seq)?,
         // What an endpoint made of another text is no vector of this one.
@@ -37,7 +37,7 @@ pub(crate) fn enqueue_removal(
     seq: i64,
 ) -> Result<(), Failure> {
     vector::clear(tx, project_id, memory_id, seq)?;
-    if env.host.recall().outside {
+    if env.host.memory_index().outside {
         push(tx, env, project_id, update_of(vec![memory_id.to_owned()]), 0)?;
     }
     Ok(())

@@ -40,6 +40,6 @@ fn by_id(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Result<Memory, Failure>
     match ids.as_slice() {
         [one] => memory::get(tx, project_id, one)?.ok_or_else(|| unknown().into()),
         [] => Err(unknown().into()),
-        many => Err(resolve::ambiguous_id("memory", id, many).into()),
+        many => Err(resolve::ambiguous_id_refusal("memory", id, many).into()),
     }
 }

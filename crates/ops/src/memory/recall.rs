@@ -100,7 +100,7 @@ fn add_index_hits(
     cache: Option<&MatrixCache>,
     (projects, query): (&[String], &str),
 ) -> Result<(SearchMethod, Option<String>, Ranking), Failure> {
-    let setup = env.host.recall();
+    let setup = env.host.memory_index();
     let found = env.caller.found.as_deref();
     let why = || {
         let reason = found.and_then(|found| found.why.clone());

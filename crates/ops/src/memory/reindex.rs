@@ -45,7 +45,7 @@ impl Operation for Reindex {
 
     fn run(input: ReindexInput, cx: &mut Cx<'_>) -> Result<ReindexOutput, Failure> {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
-        let setup = cx.env.host.recall();
+        let setup = cx.env.host.memory_index();
         let (begin, mut after) = (cx.env.now, String::new());
         let (mut memories, mut embedded, mut effects) = (0, 0, 0);
         let limit = i64::try_from(BATCH_SIZE).unwrap_or(i64::MAX);

@@ -48,7 +48,7 @@ impl Operation for MemoryScope {
 
 /// The project, and its related ones if they are wanted.
 pub(super) fn searched(tx: &mut Tx<'_>, project_id: &str, related: bool) -> Result<Vec<String>, Failure> {
-    let own = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
+    let own = project::get(tx, project_id)?.ok_or_else(|| resolve::no_project_refusal(project_id))?;
     if !related {
         return Ok(vec![project_id.to_owned()]);
     }

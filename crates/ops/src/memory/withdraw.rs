@@ -60,7 +60,7 @@ impl Operation for Withdraw {
             let known = by_id(tx, &project_id, &input.id)?;
             let key = (project_id.as_str(), known.memory_id.as_str());
             if !memory::withdraw(tx, key, &identity, input.why.as_deref(), env.now)? {
-                return Err(withdrawn_before(&known.memory_id).into());
+                return Err(withdrawn_before_refusal(&known.memory_id).into());
             }
             let own = resolve::default_session(tx, env, &project_id, &identity)?;
             let author = Author { project_id: &project_id, identity: &identity, session: own.as_ref() };
@@ -92,7 +92,7 @@ fn notify_author(
     session::send_signal(tx, env, (&memory.project_id, by, author), (&subject, &body))
 }
 
-fn withdrawn_before(id: &str) -> Refusal {
+fn withdrawn_before_refusal(id: &str) -> Refusal {
     let what = "the memory was withdrawn before";
     Refusal::new(refusal::Kind::Conflict, "memory_withdrawn", what, "there is nothing left to do")
         .with("memory_id", id)

@@ -102,7 +102,7 @@ impl Operation for Ack {
                 let found = find::by_id(tx, project_id, id)?;
                 let is_theirs = identity_key(&found.to_identity) == identity_key(who);
                 if found.to_project_id.is_some() || !is_theirs {
-                    return Err(unknown(who).into());
+                    return Err(unknown_refusal(who).into());
                 }
                 Ok((found, Participation::Receiver))
             },
@@ -118,7 +118,7 @@ impl Operation for MailAck {
     fn run(input: MailAckInput, cx: &mut Cx<'_>) -> Result<AckOutput, Failure> {
         acknowledge(Self::NAME, input, cx, |tx, project_id, id, who| {
             match find::own(tx, project_id, id, who)? {
-                (_, Participation::Sender) => Err(unknown(who).into()),
+                (_, Participation::Sender) => Err(unknown_refusal(who).into()),
                 found => Ok(found),
             }
         })
@@ -233,7 +233,7 @@ fn is_new(tx: &mut Tx<'_>, known: &Message, body: &str) -> Result<bool, Failure>
     Ok(!thread.iter().any(is_same))
 }
 
-fn unknown(identity: &str) -> Refusal {
+fn unknown_refusal(identity: &str) -> Refusal {
     Refusal::new(
         refusal::Kind::NotFound,
         "message_unknown",

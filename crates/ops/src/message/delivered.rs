@@ -90,5 +90,5 @@ fn require_role(
         }
     }
     let name = names.first().cloned().unwrap_or_else(|| bearer.actor());
-    Err(find::held_by_another(known, &name, &[]).into())
+    Err(find::held_by_another_refusal(known, &name, &[]).into())
 }

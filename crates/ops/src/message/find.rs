@@ -16,13 +16,13 @@ pub(super) fn by_id(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Result<Messa
     let ids =
         if id.len() >= 4 && id.is_ascii() { message::by_prefix(tx, project_id, id)? } else { Vec::new() };
     match ids.as_slice() {
-        [one] => message::get(tx, project_id, one)?.ok_or_else(|| unknown(project_id, id).into()),
-        [] => Err(unknown(project_id, id).into()),
-        many => Err(resolve::ambiguous_id("message", id, many).into()),
+        [one] => message::get(tx, project_id, one)?.ok_or_else(|| unknown_refusal(project_id, id).into()),
+        [] => Err(unknown_refusal(project_id, id).into()),
+        many => Err(resolve::ambiguous_id_refusal("message", id, many).into()),
     }
 }
 
-fn unknown(project_id: &str, id: &str) -> Refusal {
+fn unknown_refusal(project_id: &str, id: &str) -> Refusal {
     Refusal::new(
         Kind::NotFound,
         "message_unknown",
@@ -42,12 +42,12 @@ pub(super) fn own(
     let roles = agent::roles(tx, project_id, identity)?;
     match found.part_of(identity, &roles) {
         Some(part) => Ok((found, part)),
-        None => Err(held_by_another(&found, identity, &roles).into()),
+        None => Err(held_by_another_refusal(&found, identity, &roles).into()),
     }
 }
 
 /// The refusal for a message that is not addressed to the identity.
-pub(super) fn held_by_another(found: &Message, identity: &str, roles: &[String]) -> Refusal {
+pub(super) fn held_by_another_refusal(found: &Message, identity: &str, roles: &[String]) -> Refusal {
     let role = found.to_role.as_deref().filter(|_| found.to_project_id.is_none());
     match role {
         Some(role) if found.waits_for_role() => Refusal::new(
@@ -60,7 +60,7 @@ pub(super) fn held_by_another(found: &Message, identity: &str, roles: &[String])
             ),
         )
         .with("role", role),
-        Some(role) if roles.iter().any(|own| role_key(own) == role_key(role)) => role_taken(found),
+        Some(role) if roles.iter().any(|own| role_key(own) == role_key(role)) => role_taken_refusal(found),
         _ => Refusal::new(
             Kind::NotFound,
             "message_unknown",
@@ -76,7 +76,7 @@ fn named_or_placeholder(identity: &str) -> &str {
 }
 
 /// The refusal for a role's message that another identity has taken.
-pub(super) fn role_taken(found: &Message) -> Refusal {
+pub(super) fn role_taken_refusal(found: &Message) -> Refusal {
     Refusal::new(
         Kind::Conflict,
         "message_taken",
@@ -98,7 +98,7 @@ pub(super) fn take(
         return Ok(found);
     }
     if !message::take(tx, &found, identity)? {
-        return Err(role_taken(&by_id(tx, &found.project_id, &found.message_id)?).into());
+        return Err(role_taken_refusal(&by_id(tx, &found.project_id, &found.message_id)?).into());
     }
     identity.clone_into(&mut found.to_identity);
     Ok(found)

@@ -5,7 +5,7 @@ use baton_model::id::is_bot;
 use baton_model::lossless_json;
 use baton_model::message::{Address, LETTER, USUAL_ACK, View, mail_type, usual_life};
 use baton_model::refusal::{Kind, Refusal};
-use baton_model::suggest::near;
+use baton_model::suggest::suggestions;
 use baton_model::time::{Millis, TEN_YEARS, bounds_hint, rfc3339, seconds_within};
 use baton_store::{Failure, Tx, project, project_root};
 use schemars::JsonSchema;
@@ -36,7 +36,7 @@ pub struct MailSendInput {
     /// Identity that sends.
     #[serde(default)]
     pub identity: Option<String>,
-    /// Who it is for: a name, or `role:R` for whoever of that role takes it first. A reply goes to the other side by itself.
+    /// Who it is for: a name, or `role:R` for the first agent of that role that takes it. A reply goes to the other side by itself.
     #[serde(default)]
     pub to: Option<String>,
     /// Project that the receiver works in, when that is another one.
@@ -70,7 +70,7 @@ pub struct MailSendInput {
     /// Worth nothing after so many seconds; else never, and signals by their type.
     #[serde(default)]
     pub expires_in_s: Option<i64>,
-    /// Send it though nobody of that name is known yet: it waits for them.
+    /// Send it though no identity of that name is known yet: it waits for it.
     #[serde(default)]
     pub wait: bool,
     /// Encrypt the body: only its receivers and its sender can read it, with their keys.
@@ -333,7 +333,7 @@ fn require_target(tx: &mut Tx<'_>, project_id: &str) -> Result<(), Failure> {
     if tx.has_project(project_id) {
         return Ok(());
     }
-    Err(resolve::unknown_project(project_id).into())
+    Err(resolve::no_project_refusal(project_id).into())
 }
 
 /// Resolves the receiver to its registered name, with a warning when it is unknown and the message will wait for it.
@@ -376,7 +376,7 @@ fn is_closed(tx: &mut Tx<'_>, draft: &Draft) -> Result<bool, Failure> {
 
 fn unknown_receiver(tx: &mut Tx<'_>, draft: &Draft, name: &str) -> Result<Refusal, Failure> {
     let names = agent::known_names(tx, &draft.to_project)?;
-    let similar = near(name, names.iter().map(String::as_str));
+    let similar = suggestions(name, names.iter().map(String::as_str));
     let hint = match similar.as_slice() {
         [] => "check the name with `baton agent list --all`, or send it with --wait: it then waits for them"
             .to_owned(),

@@ -27,7 +27,7 @@ pub use mail_send::{MailSend, MailSendInput};
 pub use pending::{Pending, PendingInput, PendingOutput};
 pub use read::{Read, ReadInput, ReadOutput};
 pub(crate) use remind::{prefetch_reminder, remind};
-pub use retract::{RecallInput, RecallOutput, Retract};
+pub use retract::{Retract, RetractInput, RetractOutput};
 pub use schema::{MailSchema, MailSchemaInput, MailSchemaOutput, SchemaRow};
 pub use search::{Search, SearchInput, SearchOutput, SearchRow};
 pub use send::{Send, SendInput, SendOutput};

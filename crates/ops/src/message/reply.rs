@@ -94,7 +94,7 @@ pub(super) fn destination(
     let grant = &cx.env.caller.grant;
     match reply {
         None if !grant.reaches(&project) => {
-            Err(resolve::unknown_project(&project).with("near", json!([])).into())
+            Err(resolve::no_project_refusal(&project).with("near", json!([])).into())
         }
         Some(Reply { home, .. }) if *home != project => {
             let former = Some(project).filter(|_| !grant.reaches(home));

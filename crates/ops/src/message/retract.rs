@@ -16,7 +16,7 @@ pub struct Retract;
 /// Input of `signal_recall`.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct RecallInput {
+pub struct RetractInput {
     /// Project id; else from the working directory.
     #[serde(default)]
     pub project: Option<String>,
@@ -29,7 +29,7 @@ pub struct RecallInput {
 
 /// Answer of `signal_recall`.
 #[derive(Serialize, Deserialize)]
-pub struct RecallOutput {
+pub struct RetractOutput {
     /// The project.
     pub project_id: String,
     /// The identity that acted.
@@ -40,10 +40,10 @@ pub struct RecallOutput {
 
 impl Operation for Retract {
     const META: Meta = Meta::write("signal_recall", "Take a signal back before it is delivered");
-    type Input = RecallInput;
-    type Output = RecallOutput;
+    type Input = RetractInput;
+    type Output = RetractOutput;
 
-    fn run(input: RecallInput, cx: &mut Cx<'_>) -> Result<RecallOutput, Failure> {
+    fn run(input: RetractInput, cx: &mut Cx<'_>) -> Result<RetractOutput, Failure> {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
@@ -60,23 +60,23 @@ impl Operation for Retract {
                 .filter(|m| m.from_project_id.is_none())
                 .filter(|m| identity_key(&m.from_identity) == identity_key(&identity));
             if known.is_none() {
-                return Err(unknown(&identity).into());
+                return Err(unknown_refusal(&identity).into());
             }
             // Where it lies decides; the sender's copy of what went to another project follows.
             let lies_in = far.as_deref().unwrap_or(&project_id);
             if !message::retract(tx, lies_in, &message_id, env.now)? {
-                return Err(delivered().into());
+                return Err(delivered_refusal().into());
             }
             if far.is_some() {
                 message::retract(tx, &project_id, &message_id, env.now)?;
             }
             Ok(())
         })?;
-        Ok(RecallOutput { project_id, identity, message_id })
+        Ok(RetractOutput { project_id, identity, message_id })
     }
 }
 
-fn unknown(identity: &str) -> Refusal {
+fn unknown_refusal(identity: &str) -> Refusal {
     Refusal::new(
         refusal::Kind::NotFound,
         "message_unknown",
@@ -85,7 +85,7 @@ fn unknown(identity: &str) -> Refusal {
     )
 }
 
-fn delivered() -> Refusal {
+fn delivered_refusal() -> Refusal {
     Refusal::new(
         refusal::Kind::Conflict,
         "message_delivered",

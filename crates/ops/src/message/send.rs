@@ -3,7 +3,7 @@
 use baton_model::id::{check_identity, is_bot};
 use baton_model::message::{Message, View, check_to_be_acknowledged, signal_type, usual_life};
 use baton_model::refusal::Refusal;
-use baton_model::suggest::near;
+use baton_model::suggest::suggestions;
 use baton_model::time::Millis;
 use baton_store::{Failure, Tx, message};
 use schemars::JsonSchema;
@@ -143,7 +143,7 @@ fn unknown_receiver(tx: &mut Tx<'_>, project_id: &str, to: &str) -> Result<Vec<W
         return Ok(Vec::new());
     }
     let names = agent::known_names(tx, project_id)?;
-    let similar = near(to, names.iter().map(String::as_str));
+    let similar = suggestions(to, names.iter().map(String::as_str));
     let hint =
         if similar.is_empty() { String::new() } else { format!("; did you mean {}?", similar.join(" or ")) };
     let message =

@@ -56,7 +56,7 @@ pub struct BatonExportOutput {
     pub baton_id: String,
     /// The baton, as the file holds it. The content of changes is read in parts.
     pub baton: PortableBaton,
-    /// Changes of earlier batons of its line that nobody applied: they stay in this ledger.
+    /// Changes of earlier batons of its line that were not applied: they stay in this ledger.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier_changes: Vec<EarlierChanges>,
     /// Whether it was exported before.
@@ -151,9 +151,9 @@ fn read(
     let left = find(tx, env, input, (project_id, identity))?;
     let before = export_of(tx, &left)?;
     let (exported_by, exported_at) = match (&before, &left.spent_by) {
-        (Some(_), _) if !input.again => return Err(exported_before(&left).into()),
+        (Some(_), _) if !input.again => return Err(exported_before_refusal(&left).into()),
         (Some((by, record)), _) => (by.clone(), record.exported_at),
-        (None, Some(next)) if !left.is_finished() => return Err(carried_on(&left, next).into()),
+        (None, Some(next)) if !left.is_finished() => return Err(carried_on_refusal(&left, next).into()),
         (None, _) => (identity.to_owned(), Timestamp(env.now)),
     };
     let from = session::get(tx, project_id, &left.session_id)?;
@@ -276,7 +276,7 @@ fn find(
 pub(super) fn by_id(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Result<Baton, Failure> {
     let ids = if id.len() >= 4 && id.is_ascii() { baton::by_prefix(tx, project_id, id)? } else { Vec::new() };
     if let [_, _, ..] = ids.as_slice() {
-        return Err(resolve::ambiguous_id("baton", id, &ids).into());
+        return Err(resolve::ambiguous_id_refusal("baton", id, &ids).into());
     }
     let found = match ids.first() {
         Some(id) => baton::get(tx, project_id, id)?,
@@ -315,7 +315,7 @@ fn require_open(tx: &mut Tx<'_>, env: &Env<'_>, of: &Baton) -> Result<(), Failur
     Err(Refusal::new(refusal::Kind::Conflict, "baton_claimed", what, hint).into())
 }
 
-fn exported_before(left: &Baton) -> Refusal {
+fn exported_before_refusal(left: &Baton) -> Refusal {
     let what = format!("baton {} was exported to a file before", short(&left.baton_id));
     let hint = format!(
         "if the file is lost: `baton handoff export {0} --again -o FILE`; to go on here: `baton handoff reclaim {0}`",
@@ -324,7 +324,7 @@ fn exported_before(left: &Baton) -> Refusal {
     Refusal::new(refusal::Kind::Conflict, "baton_exported", what, hint)
 }
 
-fn carried_on(left: &Baton, next: &str) -> Refusal {
+fn carried_on_refusal(left: &Baton, next: &str) -> Refusal {
     let what = format!("baton {} was carried on and wrapped as {}", short(&left.baton_id), short(next));
     Refusal::new(
         refusal::Kind::Conflict,

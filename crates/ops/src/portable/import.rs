@@ -244,7 +244,7 @@ fn earlier_import(
         return Ok((once, before));
     }
     if !again {
-        return Err(other_content(of, other).into());
+        return Err(other_content_refusal(of, other).into());
     }
     let content = format!("{} {}", of.baton_id, packet.text());
     let once = Request::of_content(project_id, BatonImport::NAME, &content);
@@ -268,7 +268,7 @@ fn differs(
     Ok(is_other || (before.has_changes && hash.is_some() && hash.as_ref() != theirs))
 }
 
-fn other_content(of: &PortableBaton, before: &BatonImportOutput) -> Refusal {
+fn other_content_refusal(of: &PortableBaton, before: &BatonImportOutput) -> Refusal {
     let (id, here) = (short(&of.baton_id), short(&before.baton_id));
     let what = format!(
         "another file of baton {id} was imported here before, as baton {here} (\u{201c}{}\u{201d}), and this one says something else",

@@ -1,6 +1,6 @@
 //! What a file that is imported must not hold, and whose project it must be of.
 
-use baton_model::baton_file::{MAX_RECEIPTS, PortableBaton, invalid};
+use baton_model::baton_file::{MAX_RECEIPTS, PortableBaton, invalid_refusal};
 use baton_model::id::{check_identity, check_label, check_project};
 use baton_model::refusal::{self, Refusal};
 use baton_model::repository::{canonical_address, is_commit_id};
@@ -24,11 +24,11 @@ pub(super) fn check(of: &PortableBaton) -> Result<(), Refusal> {
         check_label("role", role)?;
     }
     if of.receipts.len() > MAX_RECEIPTS {
-        return Err(invalid("has too many receipts"));
+        return Err(invalid_refusal("has too many receipts"));
     }
     let commit = of.location.as_ref().and_then(|location| location.commit.as_deref());
     if commit.is_some_and(|id| !is_commit_id(id)) {
-        return Err(invalid("names a commit that is none"));
+        return Err(invalid_refusal("names a commit that is none"));
     }
     for receipt in &of.receipts {
         check_label("id of the baton", &receipt.baton_id)?;

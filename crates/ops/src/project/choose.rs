@@ -13,7 +13,9 @@ use serde_json::json;
 use super::init::InitInput;
 use crate::displaced::put_root;
 use crate::ledger::{Author, append_json};
-use crate::locate::{CallerPlace, CloneOf, Location, by_address, clone_refusal, locate, root_of, unresolved};
+use crate::locate::{
+    CallerPlace, CloneOf, Location, by_address, clone_refusal, locate, root_of, unresolved_refusal,
+};
 use crate::op::{Cx, Env};
 use crate::resolve;
 use crate::task::require_unclaimed_in_file;
@@ -100,7 +102,7 @@ pub(super) fn choose(cx: &mut Cx<'_>, input: &InitInput) -> Result<Choice, Failu
 
 fn named_project(tx: &mut Tx<'_>, input: &InitInput, id: &str) -> Result<String, Failure> {
     if project::get(tx, id)?.is_none() && (input.join.is_some() || project::of_name(tx, id)?.is_some()) {
-        return Err(resolve::unknown_project(id).into());
+        return Err(resolve::no_project_refusal(id).into());
     }
     Ok(id.to_owned())
 }
@@ -122,13 +124,13 @@ fn unnamed_project(
     if let Some(claimed) = input.claimed.as_deref() {
         check_project(claimed)?;
         if project::get(tx, claimed)?.is_some() || project::of_name(tx, claimed)?.is_some() {
-            return Err(claims_another(claimed).into());
+            return Err(claims_another_refusal(claimed).into());
         }
         return Ok(claimed.to_owned());
     }
     // The folder of a repository that cannot be found would become a project of its own.
     if here.git_fault.is_some() {
-        return Err(unresolved(here).into());
+        return Err(unresolved_refusal(here).into());
     }
     if !input.separate {
         refuse_clone(tx, input, here)?;
@@ -146,7 +148,7 @@ fn unnamed_project(
     // Another process may have registered this very folder since it was looked up.
     let is_own = project_root::get(tx, here.machine, &path)?.is_some_and(|own| own.project_id == id);
     let is_free = known.is_none() && project::of_name(tx, &id)?.is_none();
-    if is_free || is_own { Ok(id) } else { Err(name_conflict(&id).into()) }
+    if is_free || is_own { Ok(id) } else { Err(name_conflict_refusal(&id).into()) }
 }
 
 /// Refuses a clone of a known project: by its own remote, or by the one that its committed document names.
@@ -180,7 +182,7 @@ fn refuse_stranger(
     // What was merged is refused as that.
     let is_met = |known: &Project| !known.is_placeholder && known.merged_into.is_none();
     let known = project::get(tx, project_id)?.filter(is_met);
-    if known.is_some() { Err(name_conflict(project_id).into()) } else { Ok(()) }
+    if known.is_some() { Err(name_conflict_refusal(project_id).into()) } else { Ok(()) }
 }
 
 /// Refuses where a project was to be founded and another folder has founded it since, unless it is this very one.
@@ -191,10 +193,10 @@ pub(super) fn refuse_overtaken(tx: &mut Tx<'_>, chosen: &Choice) -> Result<(), F
     }
     let there = project_root::get(tx, &place.machine, &place.path)?;
     let is_own = there.is_some_and(|there| there.project_id == place.project_id);
-    if is_own { Ok(()) } else { Err(name_conflict(&place.project_id).into()) }
+    if is_own { Ok(()) } else { Err(name_conflict_refusal(&place.project_id).into()) }
 }
 
-fn name_conflict(id: &str) -> Refusal {
+fn name_conflict_refusal(id: &str) -> Refusal {
     Refusal::new(
         refusal::Kind::Conflict,
         "project_taken",
@@ -208,7 +210,7 @@ fn name_conflict(id: &str) -> Refusal {
 
 /// The refusal for a repository that names an existing project: it would receive that project's transfers, and write
 /// into it.
-fn claims_another(id: &str) -> Refusal {
+fn claims_another_refusal(id: &str) -> Refusal {
     Refusal::new(
         refusal::Kind::Conflict,
         "project_claimed",

@@ -15,8 +15,8 @@ use serde_json::json;
 use super::address::ChangedAddress;
 use super::choose::{Choice, choose, record, refuse_overtaken};
 use super::isolation::{isolated_within, keep_isolation};
-use super::merged::{merged, merged_into};
-use super::registration::{RegisteredProject, RegistrationInput};
+use super::merged::{merged_into, merged_refusal};
+use super::registration::{RegistrationInput, RegistrationResult};
 use crate::ledger::{Author, append_json};
 use crate::op::{BeginsStore, Cx, Meta, Operation, Reach};
 use crate::{project_name, resolve};
@@ -162,7 +162,7 @@ impl Operation for Init {
         let mut remarks = wanted.remarks(&registered);
         remarks.extend(address.as_ref().map(ChangedAddress::remark));
         remarks.extend(registered.sync_remark(input.sync));
-        let RegisteredProject { created, project, .. } = registered;
+        let RegistrationResult { created, project, .. } = registered;
         let (document, fault) =
             match project_document::write(input.document.as_deref(), &wanted.document_view(&project)) {
                 Ok(text) => (Some(text), None),
@@ -196,21 +196,21 @@ fn register(
     wanted: &RegistrationInput<'_>,
     chosen: &Choice,
     identity: &str,
-) -> Result<RegisteredProject, Failure> {
+) -> Result<RegistrationResult, Failure> {
     let project_id = chosen.root.project_id.as_str();
     let Cx { store, env } = cx;
     store.write(&chosen.projects(), |tx| {
         if tx.merged_into(project_id).is_some()
             && let Some(into) = merged_into(tx, project_id)?
         {
-            return Err(merged_folder(project_id, &into).into());
+            return Err(merged_folder_refusal(project_id, &into).into());
         }
         let created = project_name::register(tx, project_id, false, env.now)?;
         if !created {
             refuse_overtaken(tx, chosen)?;
         }
         record(tx, env, chosen, identity)?;
-        let known = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
+        let known = project::get(tx, project_id)?.ok_or_else(|| resolve::no_project_refusal(project_id))?;
         let mut registration = wanted.project(&known);
         if let Some(from) = &chosen.taken_from
             && !registration.is_isolated
@@ -218,7 +218,12 @@ fn register(
             registration.is_isolated = keep_isolation(tx, from, (project_id, created))?;
         }
         if !created && registration == known {
-            return Ok(RegisteredProject { created, project: known, was_isolated: None, opened: Vec::new() });
+            return Ok(RegistrationResult {
+                created,
+                project: known,
+                was_isolated: None,
+                opened: Vec::new(),
+            });
         }
         let project = Project { updated_at: env.now, ..registration };
         project::put(tx, &project)?;
@@ -240,16 +245,16 @@ fn register(
             Vec::new()
         };
         let was_isolated = (!created).then_some(known.is_isolated);
-        Ok(RegisteredProject { created, project, was_isolated, opened })
+        Ok(RegistrationResult { created, project, was_isolated, opened })
     })
 }
 
 /// The refusal for a folder that is to be one of a project that was merged.
-fn merged_folder(project_id: &str, into: &str) -> Refusal {
+fn merged_folder_refusal(project_id: &str, into: &str) -> Refusal {
     let hint = format!(
         "`baton init --join {into}` makes this folder one of it; `baton project merge {project_id} --into {into} --undo` takes the merge back"
     );
-    Refusal { hint, ..merged(project_id, into) }
+    Refusal { hint, ..merged_refusal(project_id, into) }
 }
 
 /// What the document says, checked.

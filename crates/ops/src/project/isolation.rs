@@ -48,7 +48,7 @@ pub(super) fn keep_isolation(
     }
     match project::get(tx, to)? {
         Some(known) if known.is_isolated => Ok(false),
-        Some(known) if !known.is_placeholder && !is_new => Err(opens_isolated(from, to).into()),
+        Some(known) if !known.is_placeholder && !is_new => Err(opens_isolated_refusal(from, to).into()),
         _ => Ok(true),
     }
 }
@@ -65,7 +65,7 @@ pub(super) fn isolated_within(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<S
 }
 
 /// The refusal of what would bring words of an isolated project into an open one.
-pub(super) fn opens_isolated(from: &str, into: &str) -> Refusal {
+pub(super) fn opens_isolated_refusal(from: &str, into: &str) -> Refusal {
     let what =
         format!("project {from} is isolated and {into} is not: whoever reads {into} would read its words");
     let hint = format!(

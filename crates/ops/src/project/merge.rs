@@ -1,7 +1,7 @@
 //! `project_merge`: two projects are one repository after all.
 //!
 //! A ledger is a chain of hashes over its own project's entries, so the entries of one project cannot become another's. What
-//! moves are the folders, and the batons that nobody has continued: each is left anew in the other project, byte for byte, and the
+//! moves are the folders, and the batons that no session has continued: each is left anew in the other project, byte for byte, and the
 //! first one names its successor. The two projects are related, so that recall looks into both.
 
 use baton_model::access::Scope;
@@ -155,7 +155,7 @@ impl Operation for Merge {
     }
 }
 
-/// What would move. Refused while somebody is at work in the project that ends.
+/// What would move. Refused while an agent is at work in the project that ends.
 fn preview(tx: &mut Tx<'_>, env: &Env<'_>, input: &MergeInput) -> Result<MergeOutput, Failure> {
     for id in [&input.from, &input.into] {
         resolve::require_project(tx, id)?;
@@ -167,7 +167,7 @@ fn preview(tx: &mut Tx<'_>, env: &Env<'_>, input: &MergeInput) -> Result<MergeOu
     let mut open = session::open(tx, &input.from)?;
     open.retain(|one| is_at_work(env, one));
     if !open.is_empty() {
-        return Err(busy(env, &open, &input.from).into());
+        return Err(busy_refusal(env, &open, &input.from).into());
     }
     require_not_merged(tx, &input.from)?;
     require_not_merged(tx, &input.into)?;
@@ -353,7 +353,7 @@ pub(crate) fn carry_missing(
     Ok(())
 }
 
-pub(super) fn busy(env: &Env<'_>, open: &[Session], project_id: &str) -> Refusal {
+pub(super) fn busy_refusal(env: &Env<'_>, open: &[Session], project_id: &str) -> Refusal {
     let at_work: Vec<String> = open.iter().map(|session| session.describe(env.now)).collect();
     let what = format!("{} is at work in project {project_id}", at_work.join(", "));
     Refusal::new(refusal::Kind::Conflict, "project_busy", what, end_hint(open))

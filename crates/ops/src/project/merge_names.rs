@@ -52,7 +52,7 @@ pub(crate) fn hidden_merge(entry: &Delta, grant: &Grant) -> Option<String> {
 }
 
 /// Refuses an export that would name a project which the caller does not reach: an export is the ledger byte for byte.
-pub(crate) fn export_out_of_reach(project_id: &str) -> Refusal {
+pub(crate) fn export_out_of_reach_refusal(project_id: &str) -> Refusal {
     Refusal::new(
         refusal::Kind::Refused,
         "export_out_of_reach",

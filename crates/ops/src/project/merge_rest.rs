@@ -1,5 +1,5 @@
-//! What else belongs to a project that is merged: mail that waits, leases that are held, hand-offs that are open. Nobody looks
-//! into its ledger any more, so nothing may be left there that somebody waits for.
+//! What else belongs to a project that is merged: mail that waits, leases that are held, hand-offs that are open. Its
+//! ledger is read no more, so nothing may be left there that an agent or a user waits for.
 
 use baton_model::agent::Agent;
 use baton_model::delta::Kind;
@@ -16,7 +16,7 @@ use baton_store::{Failure, Tx, agent, handoff, lease, message, project, session}
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::isolation::opens_isolated;
+use super::isolation::opens_isolated_refusal;
 use super::merge::MergeInput;
 use crate::handoff::steps::Plan;
 use crate::ledger::{Author, append_json};
@@ -217,7 +217,7 @@ pub(super) fn require_isolation_kept(tx: &mut Tx<'_>, input: &MergeInput) -> Res
     if !is_isolated(&input.from)? || is_isolated(&input.into)? {
         return Ok(());
     }
-    Err(opens_isolated(&input.from, &input.into).into())
+    Err(opens_isolated_refusal(&input.from, &input.into).into())
 }
 
 /// Refuses a merge after which two agents would hold the same paths.

@@ -9,7 +9,7 @@ use baton_store::project_root::ProjectRoot;
 use baton_store::{Failure, Tx, baton, handoff, project, project_root, request, session};
 use serde_json::json;
 
-use super::merge::{CarriedBaton, MAX_MOVED, MergeInput, MergeOutput, MergeRecord, answer, busy};
+use super::merge::{CarriedBaton, MAX_MOVED, MergeInput, MergeOutput, MergeRecord, answer, busy_refusal};
 use super::merge_carry::carry_saved;
 use super::merge_rest::{set_sender, take_copies_back};
 use super::merged::last_record;
@@ -28,7 +28,7 @@ pub(super) fn last_merge(tx: &mut Tx<'_>, input: &MergeInput) -> Result<MergeRec
     })
 }
 
-/// Refuses to take a merge back while somebody works in one of its folders: the session belongs to the other project.
+/// Refuses to take a merge back while an agent works in one of its folders: the session belongs to the other project.
 fn require_nobody_at_work(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -42,7 +42,7 @@ fn require_nobody_at_work(
     };
     let mut open = session::open(tx, into)?;
     open.retain(|one| is_at_work(env, one) && is_there(one));
-    if open.is_empty() { Ok(()) } else { Err(busy(env, &open, into).into()) }
+    if open.is_empty() { Ok(()) } else { Err(busy_refusal(env, &open, into).into()) }
 }
 
 /// Whether a folder is another one or lies below it.
@@ -82,7 +82,7 @@ pub(super) fn preview_undo(
     Ok(MergeOutput { batons_left, ..answer(input, paths, batons, 0) })
 }
 
-/// Gives the folders back, and the batons that nobody has picked up since.
+/// Gives the folders back, and the batons that no session has picked up since.
 pub(super) fn take_back(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,

@@ -127,7 +127,7 @@ pub(super) fn last_record(
 pub(crate) fn require_not_merged(tx: &mut Tx<'_>, project_id: &str) -> Result<(), Failure> {
     match merged_into(tx, project_id)? {
         None => Ok(()),
-        Some(into) => Err(merged(project_id, &into).into()),
+        Some(into) => Err(merged_refusal(project_id, &into).into()),
     }
 }
 
@@ -167,7 +167,7 @@ pub(crate) fn merged_remark(
 }
 
 /// The refusal for a project that was merged into another.
-pub(super) fn merged(project_id: &str, into: &str) -> Refusal {
+pub(super) fn merged_refusal(project_id: &str, into: &str) -> Refusal {
     Refusal::new(
         refusal::Kind::Conflict,
         "project_merged",

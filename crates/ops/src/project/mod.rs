@@ -28,7 +28,7 @@ pub(crate) use isolation::are_separated;
 pub use list::{List, ListInput, ListOutput, Row};
 pub use merge::{CarriedBaton, Merge, MergeInput, MergeOutput};
 pub(crate) use merge::{carry_missing, carry_reclaimed};
-pub(crate) use merge_names::{export_out_of_reach, hidden_merge, hide_merge};
+pub(crate) use merge_names::{export_out_of_reach_refusal, hidden_merge, hide_merge};
 pub(crate) use merge_undo::reopen;
 pub(crate) use merged::{
     carried_as, carried_here, merged_from, merged_into, merged_remark, refuse_merged, require_active,

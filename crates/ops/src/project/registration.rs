@@ -12,7 +12,7 @@ const STAYS_ISOLATED: &str = "docs/PROJECT.md says `is_isolated: false`, and the
     `baton init --sync` opens it, `baton init --isolated` writes `is_isolated: true` there";
 
 /// A registration that was written.
-pub(super) struct RegisteredProject {
+pub(super) struct RegistrationResult {
     /// Whether the project is new.
     pub created: bool,
     pub project: Project,
@@ -22,7 +22,7 @@ pub(super) struct RegisteredProject {
     pub opened: Vec<String>,
 }
 
-impl RegisteredProject {
+impl RegistrationResult {
     /// What became of the document where it was to be taken over: nothing where that was not asked for, or the project is new.
     pub(super) fn sync_remark(&self, is_sync: bool) -> Option<String> {
         let text = match self.was_isolated {
@@ -146,8 +146,8 @@ impl<'a> RegistrationInput<'a> {
     }
 
     /// What a person should know of the isolation that the registration decided.
-    pub(super) fn remarks(&self, registered: &RegisteredProject) -> Vec<String> {
-        let RegisteredProject { project, was_isolated, opened, .. } = registered;
+    pub(super) fn remarks(&self, registered: &RegistrationResult) -> Vec<String> {
+        let RegistrationResult { project, was_isolated, opened, .. } = registered;
         let mut remarks = Vec::new();
         if self.stays_isolated(project) {
             remarks.push(STAYS_ISOLATED.to_owned());

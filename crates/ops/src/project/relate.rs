@@ -102,21 +102,21 @@ impl Operation for Relate {
         store.write(&[&project_id, &input.to], |tx| {
             for id in [&project_id, &input.to] {
                 if !env.caller.grant.reaches(id) {
-                    return Err(resolve::unknown_project(id).into());
+                    return Err(resolve::no_project_refusal(id).into());
                 }
                 if !input.remove {
                     refuse_merged(tx, id)?;
                 }
-                let known = project::get(tx, id)?.ok_or_else(|| resolve::unknown_project(id))?;
+                let known = project::get(tx, id)?.ok_or_else(|| resolve::no_project_refusal(id))?;
                 if known.is_isolated && !input.remove {
-                    return Err(isolated(id).into());
+                    return Err(isolated_refusal(id).into());
                 }
             }
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
             let pair = (project_id.as_str(), input.to.as_str());
             let what = if input.remove {
                 if !project::unrelate(tx, pair.0, pair.1)? {
-                    return Err(unrelated(pair.0, pair.1).into());
+                    return Err(unrelated_refusal(pair.0, pair.1).into());
                 }
                 "no longer related to"
             } else {
@@ -139,7 +139,7 @@ impl Operation for Relate {
     }
 }
 
-fn isolated(id: &str) -> Refusal {
+fn isolated_refusal(id: &str) -> Refusal {
     Refusal::new(
         refusal::Kind::Refused,
         "project_isolated",
@@ -149,7 +149,7 @@ fn isolated(id: &str) -> Refusal {
     .with("project_id", id)
 }
 
-fn unrelated(one: &str, other: &str) -> Refusal {
+fn unrelated_refusal(one: &str, other: &str) -> Refusal {
     let what = format!("{one} and {other} are not related");
     Refusal::new(
         refusal::Kind::NotFound,

@@ -225,7 +225,7 @@ struct SplitRecord {
     batons: Vec<CarriedBaton>,
 }
 
-/// Takes back what an earlier split of these folders had carried over, as far as nobody has picked it up since.
+/// Takes back what an earlier split of these folders had carried over, as far as no session has picked it up since.
 fn carry_back(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
@@ -346,7 +346,7 @@ fn refuse_moved(cx: &mut Cx<'_>, moved: &PlaceGroup) -> Result<(), Failure> {
     Err(Refusal::new(refusal::Kind::Conflict, "place_moved", what, hint).into())
 }
 
-/// Refuses while somebody is at work in one of the folders: what they do next would go elsewhere.
+/// Refuses while an agent is at work in one of the folders: what it does next would go elsewhere.
 fn refuse_busy(tx: &mut Tx<'_>, env: &Env<'_>, moved: &PlaceGroup) -> Result<(), Failure> {
     let at_work = |session: &Session| is_at_work(env, session) && moved.holds(session);
     let open = session::open(tx, moved.project_id())?;

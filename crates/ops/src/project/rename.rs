@@ -2,7 +2,7 @@
 //!
 //! The id of a project is in the hashes of its ledger, in access tokens, in hand-offs of other projects, in private keys' folders
 //! and in exports that lie elsewhere, so a rename leaves it. The new name leads to the same project wherever a project is named;
-//! the id and the names before do so, too, and are given to no other project. Nothing moves, so nobody needs to stop working.
+//! the id and the names before do so, too, and are given to no other project. Nothing moves, so no agent needs to stop working.
 
 use baton_model::access::Scope;
 use baton_model::delta::Kind;
@@ -85,7 +85,7 @@ impl Operation for Rename {
 
 /// What a rename comes to. Refused where the name leads to another project.
 fn preview(tx: &mut Tx<'_>, project_id: &str, input: &RenameInput) -> Result<RenameOutput, Failure> {
-    let known = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
+    let known = project::get(tx, project_id)?.ok_or_else(|| resolve::no_project_refusal(project_id))?;
     let before = known.name.unwrap_or_else(|| project_id.to_owned());
     if before == input.to {
         let what = format!("project {project_id} is called {before} already");
@@ -96,7 +96,7 @@ fn preview(tx: &mut Tx<'_>, project_id: &str, input: &RenameInput) -> Result<Ren
         None => project::of_name(tx, &input.to)?,
     };
     if let Some(other) = other.filter(|other| other != project_id) {
-        return Err(name_conflict(&input.to, &other).into());
+        return Err(name_conflict_refusal(&input.to, &other).into());
     }
     let mut names = project::names(tx, project_id)?;
     names.extend([project_id.to_owned(), input.to.clone()]);
@@ -112,7 +112,7 @@ fn preview(tx: &mut Tx<'_>, project_id: &str, input: &RenameInput) -> Result<Ren
     })
 }
 
-fn name_conflict(name: &str, other: &str) -> Refusal {
+fn name_conflict_refusal(name: &str, other: &str) -> Refusal {
     let what = match name == other {
         true => format!("there is a project `{name}`"),
         false => format!("`{name}` is a name of project {other}, or was one, and still leads to it"),

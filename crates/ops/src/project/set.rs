@@ -74,7 +74,7 @@ impl Operation for Set {
         let project = store.write(&[&project_id], |tx| {
             require_active(tx, &project_id)?;
             let known =
-                project::get(tx, &project_id)?.ok_or_else(|| resolve::unknown_project(&project_id))?;
+                project::get(tx, &project_id)?.ok_or_else(|| resolve::no_project_refusal(&project_id))?;
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
             let wanted = change(known.clone(), &input, env.host.github_enterprise())?;
             if wanted != known {

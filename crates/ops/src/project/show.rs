@@ -52,7 +52,7 @@ impl Operation for Show {
         let machine = caller.location.machine.clone();
         cx.store.read(|tx| {
             let project =
-                project::get(tx, &project_id)?.ok_or_else(|| resolve::unknown_project(&project_id))?;
+                project::get(tx, &project_id)?.ok_or_else(|| resolve::no_project_refusal(&project_id))?;
             let related = match project.is_isolated {
                 true => Vec::new(),
                 false => project::related(tx, &project_id)?

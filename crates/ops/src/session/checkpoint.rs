@@ -134,7 +134,7 @@ fn save(
     if let Some(expected) = input.expected_version
         && expected != version
     {
-        return Err(version_conflict(expected, version).into());
+        return Err(version_conflict_refusal(expected, version).into());
     }
     require_own_state(tx, env, &own, (input, known.as_ref()))?;
     let version = match &input.state {
@@ -184,12 +184,12 @@ fn require_own_state(
     let Some(known) = known.filter(|_| is_bot(&own.identity)) else { return Ok(()) };
     let other = session::get(tx, &own.project_id, &known.session_id)?;
     match other.filter(|other| other.is_open() && is_at_work(env, other)) {
-        Some(other) => Err(state_held(env, &other, known).into()),
+        Some(other) => Err(state_held_refusal(env, &other, known).into()),
         None => Ok(()),
     }
 }
 
-fn state_held(env: &Env<'_>, other: &Session, known: &State) -> Refusal {
+fn state_held_refusal(env: &Env<'_>, other: &Session, known: &State) -> Refusal {
     let task = visible(&known.task_key);
     let what = format!(
         "the state of task {task} was saved by {}, {}, who is at work on it",
@@ -209,7 +209,7 @@ fn state_held(env: &Env<'_>, other: &Session, known: &State) -> Refusal {
         .with("current_version", known.version)
 }
 
-fn version_conflict(expected: i64, current: i64) -> Refusal {
+fn version_conflict_refusal(expected: i64, current: i64) -> Refusal {
     Refusal::new(
         refusal::Kind::Conflict,
         "version_conflict",

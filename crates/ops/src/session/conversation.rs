@@ -26,12 +26,12 @@ pub(crate) const FROM_TRANSCRIPT: [&str; 2] = ["transcript_import", "transcript_
 /// The field of a note that holds a packet which came when the baton of its conversation was taken.
 pub(super) const LATE_PACKET: &str = "late_packet";
 
-/// How the baton of a conversation stands, for an answer that offers no new one.
+/// Status of a conversation's baton, for answers that offer no new one.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct BatonStanding {
+pub struct ConversationBaton {
     /// The baton.
     pub baton_id: String,
-    /// Where it stands.
+    /// Its state.
     pub state: State,
     /// Who has it, or had it last.
     pub holder: Option<String>,
@@ -45,7 +45,7 @@ pub struct BatonStanding {
     pub kept_delta_id: Option<String>,
 }
 
-impl BatonStanding {
+impl ConversationBaton {
     /// In a sentence: which baton, and who has it.
     pub(crate) fn sentence(&self) -> String {
         let id = &self.baton_id;
@@ -92,8 +92,8 @@ impl EarlierBaton {
     }
 
     /// As an answer shows it.
-    pub(crate) fn baton_standing(&self) -> BatonStanding {
-        BatonStanding {
+    pub(crate) fn baton_standing(&self) -> ConversationBaton {
+        ConversationBaton {
             baton_id: self.baton.baton_id.clone(),
             state: self.state,
             holder: self.holder.as_ref().map(|holder| holder.identity.clone()),
@@ -236,11 +236,11 @@ pub(crate) fn keep_late(
     earlier: &EarlierBaton,
     packet: &ValidatedPacket,
     (by, key): (&str, &str),
-) -> Result<BatonStanding, Failure> {
+) -> Result<ConversationBaton, Failure> {
     let project_id = earlier.baton.project_id.clone();
     let once = Request::of_content(&project_id, "conversation", key);
-    if let Some(standing) = once.earlier_answer::<BatonStanding>(tx)? {
-        return Ok(BatonStanding { kept_delta_id: standing.kept_delta_id, ..earlier.baton_standing() });
+    if let Some(standing) = once.earlier_answer::<ConversationBaton>(tx)? {
+        return Ok(ConversationBaton { kept_delta_id: standing.kept_delta_id, ..earlier.baton_standing() });
     }
     let left_in = session::get(tx, &project_id, &earlier.baton.session_id)?;
     let author = match &left_in {
@@ -253,7 +253,8 @@ pub(crate) fn keep_late(
     });
     body[LATE_PACKET] = json!(packet.text());
     let note = append_json(tx, env, &author, Kind::Note, &body)?;
-    let standing = BatonStanding { kept_delta_id: Some(note.delta_id.clone()), ..earlier.baton_standing() };
+    let standing =
+        ConversationBaton { kept_delta_id: Some(note.delta_id.clone()), ..earlier.baton_standing() };
     // Two agents of one tool may have one name.
     let is_another = |holder: &Session| {
         identity_key(&holder.identity) != identity_key(by) || holder.location != env.caller.location

@@ -62,7 +62,7 @@ fn is_of_pickup(text: &str) -> bool {
     lower.chars().count() <= PICKUP_REQUEST && PICKUP_WORDS.iter().any(|word| lower.contains(word))
 }
 
-/// What a session went on with by its baton, where the user asked for nothing else in it: `continue` says nothing to whoever reads a list.
+/// What a session went on with by its baton, where the user asked for nothing else in it: `continue` says nothing to a reader of a list.
 fn continued_work(
     tx: &mut Tx<'_>,
     project_id: &str,

@@ -39,7 +39,7 @@ impl EndRequest<'_> {
             return Ok(None);
         }
         match (self.force, self.why) {
-            (false, _) => Err(ownership::session_of_another(env, session)),
+            (false, _) => Err(ownership::session_of_another_refusal(env, session)),
             (true, None) => {
                 let what = "the session of another agent is taken only with a reason";
                 Err(Refusal::invalid("why_missing", what, "say --why REASON"))

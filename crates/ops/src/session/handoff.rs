@@ -20,7 +20,7 @@ pub struct SessionDocument;
 /// Input of `session_handoff`.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct HandoffInput {
+pub struct SessionDocumentInput {
     /// Project id; else from the working directory.
     #[serde(default)]
     pub project: Option<String>,
@@ -42,7 +42,7 @@ pub struct HandoffInput {
 
 /// Answer of `session_handoff`.
 #[derive(Serialize, Deserialize)]
-pub struct HandoffOutput {
+pub struct SessionDocumentOutput {
     /// The project.
     pub project_id: String,
     /// The identity that acted.
@@ -64,10 +64,10 @@ impl Operation for SessionDocument {
         "session_handoff",
         "Show a session's hand-off document: what it wrapped, else what it has left so far",
     );
-    type Input = HandoffInput;
-    type Output = HandoffOutput;
+    type Input = SessionDocumentInput;
+    type Output = SessionDocumentOutput;
 
-    fn run(input: HandoffInput, cx: &mut Cx<'_>) -> Result<HandoffOutput, Failure> {
+    fn run(input: SessionDocumentInput, cx: &mut Cx<'_>) -> Result<SessionDocumentOutput, Failure> {
         let budget = input.budget.as_deref().map(Budget::parse).transpose()?;
         let preset = input.preset.as_deref().map(Preset::parse).transpose()?;
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
@@ -99,7 +99,7 @@ impl Operation for SessionDocument {
             ..Options::default()
         };
         let document = render(packet.view(), &options);
-        Ok(HandoffOutput {
+        Ok(SessionDocumentOutput {
             project_id,
             identity: of.identity,
             session_id: of.session_id,

@@ -1,5 +1,5 @@
-//! What an agent did in its conversation after another had taken its baton: kept as a note, of which the holder is told, and whoever
-//! comes after him.
+//! What an agent did in its conversation after another had taken its baton: kept as a note, of which the holder is told, and the
+//! holders after it.
 
 use baton_model::accounting::{Remark, RemarkKind};
 use baton_model::delta::{Delta, Kind};

@@ -62,10 +62,10 @@ pub use bundle_view::{Ancestor, Context, InProgress, PickedBaton, PickupOutput};
 pub use checkpoint::{Checkpoint, CheckpointInput, CheckpointOutput};
 pub(crate) use claim::{PickupRequest, check_unclaimed, claim};
 pub use commit_origin::{CommitOrigin, CommitOriginInput, CommitOriginOutput, OriginCommit, OriginRow};
-pub use conversation::BatonStanding;
+pub use conversation::ConversationBaton;
 pub use end::{End, EndInput, EndOutput};
 pub(crate) use entrusted::on_top_of_sessions;
-pub use handoff::{HandoffInput, HandoffOutput, SessionDocument};
+pub use handoff::{SessionDocument, SessionDocumentInput, SessionDocumentOutput};
 pub use heartbeat::{Heartbeat, HeartbeatInput, HeartbeatOutput};
 pub(crate) use history::left_baton;
 pub use history::{ClaimedTask, History, HistoryInput, HistoryOutput, HistoryRow, LastCheckpoint, LeftBaton};
@@ -180,7 +180,7 @@ fn for_token(env: &Env<'_>, refusal: Refusal) -> Refusal {
 /// What registering came to.
 pub(crate) enum RegistrationOutcome {
     /// The caller's own open session.
-    Same(Session),
+    Existing(Session),
     /// A session that is still to be inserted, and the sessions it replaces.
     New(Session, Vec<(Session, ReleaseReason)>),
 }
@@ -188,14 +188,14 @@ pub(crate) enum RegistrationOutcome {
 impl RegistrationOutcome {
     /// The identity of the session, as it was first given.
     pub(crate) fn identity(&self) -> String {
-        let (Self::Same(session) | Self::New(session, _)) = self;
+        let (Self::Existing(session) | Self::New(session, _)) = self;
         session.identity.clone()
     }
 
     /// The id of the session that is open already.
-    pub(crate) fn open_id(&self) -> Option<String> {
+    pub(crate) fn existing_session_id(&self) -> Option<String> {
         match self {
-            Self::Same(session) => Some(session.session_id.clone()),
+            Self::Existing(session) => Some(session.session_id.clone()),
             Self::New(..) => None,
         }
     }
@@ -203,7 +203,7 @@ impl RegistrationOutcome {
     /// The baton that the caller holds already: in its own session, or in one whose process is gone, which it stays with.
     pub(crate) fn held_baton(&self, tx: &mut Tx<'_>) -> Result<Option<String>, Failure> {
         let replaced = match self {
-            Self::Same(session) => return Ok(session.baton_id.clone()),
+            Self::Existing(session) => return Ok(session.baton_id.clone()),
             Self::New(_, replaced) => replaced,
         };
         for (old, _) in replaced.iter().filter(|(_, reason)| *reason == ReleaseReason::Reconnect) {
@@ -215,7 +215,7 @@ impl RegistrationOutcome {
     }
 
     /// Another session as it will stand once this one is registered: released, if this one replaces it.
-    pub(crate) fn after_replacement(&self, mut other: Session, now: Millis) -> Session {
+    pub(crate) fn with_replacement_applied(&self, mut other: Session, now: Millis) -> Session {
         if let Self::New(new, replaced) = self
             && let Some((_, reason)) = replaced.iter().find(|(old, _)| old.session_id == other.session_id)
         {
@@ -265,7 +265,7 @@ pub(crate) fn register(
     let is_own = |session: &Session| token_rights::may_act_in(env, session);
     let has_ended = |session: &Session| has_process_ended(env, session, &session.location);
     match admit(&open, &applicant, has_ended, is_own).map_err(|refusal| for_token(env, refusal))? {
-        Admission::Same(session) => Ok(RegistrationOutcome::Same(*session)),
+        Admission::Existing(session) => Ok(RegistrationOutcome::Existing(*session)),
         Admission::New(replaced) => {
             let session_id = env.id();
             let known = session::first_name(tx, request.project_id, request.identity)?;

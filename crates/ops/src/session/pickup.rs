@@ -1,4 +1,4 @@
-//! `hd_exec`: pick a baton up. Steps 1 to 6 of the specification are one transaction.
+//! `hd_exec`: pick a baton up. Checks, release of the predecessor, claim, session and delta are one transaction.
 
 use baton_model::baton::{Baton, ClaimOutcome};
 use baton_model::delta::Kind;
@@ -191,7 +191,7 @@ pub(super) fn preview(
     identity: &str,
 ) -> Result<PickupResult, Failure> {
     if baton_store::project::get(tx, project_id)?.is_none() {
-        return Err(resolve::unknown_project(project_id).into());
+        return Err(resolve::no_project_refusal(project_id).into());
     }
     let decision = decide(tx, env, input, project_id, identity)?;
     if let Some(own) = decision.holding_session() {
@@ -233,7 +233,7 @@ pub(super) fn pick(
     }
     let holder = decision.taken_from();
     let (mut own, is_new) = match decision.registration {
-        RegistrationOutcome::Same(session) => (session, false),
+        RegistrationOutcome::Existing(session) => (session, false),
         RegistrationOutcome::New(mut session, replaced) => {
             replace(tx, env, &mut session, replaced, input.why.as_deref())?;
             (session, true)

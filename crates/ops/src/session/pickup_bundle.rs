@@ -137,7 +137,7 @@ pub(super) fn read(
     let adrs = delta::newest_kind(tx, project_id, Kind::Decision, rows(limits.decisions))?;
     let replay = replay_of(tx, env, project_id, picked)?;
     let messages = messages(tx, env, project_id, picked, &replay)?;
-    let project = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
+    let project = project::get(tx, project_id)?.ok_or_else(|| resolve::no_project_refusal(project_id))?;
     let recovered = recovered(tx, env, project_id, picked, full)?;
     let recent = without_recovered(recent_entries(tx, env, project_id, (limits, full))?, recovered.as_ref());
     let lineage = lineage(tx, project_id, picked, limits)?;

@@ -32,12 +32,12 @@ pub(super) fn own_session(
     let named = input.session.as_deref().or(env.caller.session.as_deref());
     if let Some(id) = named {
         let own = resolve::acting_open(tx, env, project_id, Some(id), input.identity.as_deref())?;
-        return Ok(RegistrationOutcome::Same(own));
+        return Ok(RegistrationOutcome::Existing(own));
     }
     if is_bot(identity)
         && let Some(own) = idle_bot(tx, env, project_id, identity)?
     {
-        return Ok(RegistrationOutcome::Same(own));
+        return Ok(RegistrationOutcome::Existing(own));
     }
     register(tx, env, &input.registration(project_id, identity))
 }
@@ -118,7 +118,7 @@ fn by_id(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Result<Baton, Failure> 
             Some(carried) => baton::get(tx, project_id, &carried)?.ok_or_else(|| unknown().into()),
             None => Err(unknown().into()),
         },
-        many => Err(resolve::ambiguous_id("baton", id, many).into()),
+        many => Err(resolve::ambiguous_id_refusal("baton", id, many).into()),
     }
 }
 
@@ -160,7 +160,7 @@ impl Decision {
     /// The caller's own open session, where it holds the baton already.
     pub(super) fn holding_session(&self) -> Option<&Session> {
         match (&self.claim, &self.registration) {
-            (Some(ClaimOutcome::AlreadyHeld), RegistrationOutcome::Same(own)) => Some(own),
+            (Some(ClaimOutcome::AlreadyHeld), RegistrationOutcome::Existing(own)) => Some(own),
             _ => None,
         }
     }
@@ -183,7 +183,7 @@ pub(super) fn decide(
     named: &str,
 ) -> Result<Decision, Failure> {
     let own = own_session(tx, env, input, project_id, named)?;
-    let own_id = own.open_id();
+    let own_id = own.existing_session_id();
     let from = match &input.from_session {
         Some(id) => Some(resolve::session_by_id(tx, project_id, id)?),
         None => None,
@@ -202,7 +202,7 @@ pub(super) fn decide(
         identity: &identity,
         roles: &roles,
         session_id: own_id.as_deref(),
-        by_id: input.target_id.is_some(),
+        is_by_id: input.target_id.is_some(),
         force: input.force,
         now: env.now,
         limits: env.limits,
@@ -210,14 +210,14 @@ pub(super) fn decide(
     };
     let predecessor = predecessor(tx, project_id, from.as_ref(), found.as_ref(), own_id.as_deref())?
         .filter(|session| Some(&session.session_id) != own_id.as_ref())
-        .map(|session| own.after_replacement(session, env.now));
+        .map(|session| own.with_replacement_applied(session, env.now));
     let yields = predecessor.as_ref().map(|before| check_predecessor(before, &picker)).transpose()?;
     let claim = found.as_ref().map(|found| claim_baton(tx, env, found, &own, &picker)).transpose()?;
     let unwrapped = from.filter(|from| found.is_none() && Some(&from.session_id) != own_id.as_ref());
     let other = held
         .as_ref()
         .filter(|held| found.as_ref().map_or(unwrapped.is_some(), |found| **held != found.baton_id));
-    let obstacle = other.map(|held| already_holding(held));
+    let obstacle = other.map(|held| already_holding_refusal(held));
     // A dry run takes nothing, so it answers.
     if let Some(refusal) = obstacle.as_ref().filter(|_| !input.dry_run) {
         return Err(refusal.clone().into());
@@ -251,7 +251,7 @@ fn roles_and_accepted(
 /// Whether the caller's session answers for a hand-off: it asks for what it has.
 fn answers_for_one(own: &RegistrationOutcome, accepted: &[Handoff]) -> bool {
     match own {
-        RegistrationOutcome::Same(session) => accepted_handoffs::is_acceptor(accepted, session),
+        RegistrationOutcome::Existing(session) => accepted_handoffs::is_acceptor(accepted, session),
         RegistrationOutcome::New(..) => false,
     }
 }
@@ -264,9 +264,8 @@ fn claim_baton(
     picker: &Picker<'_>,
 ) -> Result<ClaimOutcome, Failure> {
     let holder = match &found.holder_session_id {
-        Some(id) => {
-            session::get(tx, &found.project_id, id)?.map(|session| own.after_replacement(session, env.now))
-        }
+        Some(id) => session::get(tx, &found.project_id, id)?
+            .map(|session| own.with_replacement_applied(session, env.now)),
         None => None,
     };
     match found.check_claim(holder.as_ref(), picker) {
@@ -360,7 +359,7 @@ fn free_batons(tx: &mut Tx<'_>, env: &Env<'_>, this: &Baton) -> Result<Vec<Value
     Ok(free)
 }
 
-fn already_holding(held: &str) -> Refusal {
+fn already_holding_refusal(held: &str) -> Refusal {
     Refusal::new(
         refusal::Kind::Conflict,
         "already_holding",

@@ -191,7 +191,7 @@ fn open_own_session(
     named: &str,
 ) -> Result<(Session, bool), Failure> {
     Ok(match own_session(tx, env, input, &handoff.to_project_id, named)? {
-        RegistrationOutcome::Same(session) => (session, false),
+        RegistrationOutcome::Existing(session) => (session, false),
         RegistrationOutcome::New(mut session, replaced) => {
             take_seeded_id(tx, &mut session, handoff)?;
             replace(tx, env, &mut session, replaced, input.why.as_deref())?;

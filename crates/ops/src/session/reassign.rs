@@ -86,7 +86,7 @@ impl Operation for Reassign {
                 env.caller.grant.require(Scope::Operator)?;
             }
             if !given.is_open() {
-                return Err(over(&given).into());
+                return Err(session_over_refusal(&given).into());
             }
             let packet = gather_packet(tx, &given, AgentPresence::Away)?;
             check_size(&packet, &given, &input.to)?;
@@ -118,7 +118,7 @@ impl Operation for Reassign {
     }
 }
 
-fn over(session: &Session) -> Refusal {
+fn session_over_refusal(session: &Session) -> Refusal {
     Refusal::new(
         refusal::Kind::Conflict,
         "session_released",

@@ -40,7 +40,7 @@ pub struct Recovered {
     pub note: Cow<'static, str>,
     /// The newest checkpoint of them all.
     pub last_checkpoint: Option<Row>,
-    /// Their ledger entries, oldest first: also those from before the baton, which nobody else was given.
+    /// Their ledger entries, oldest first: also those from before the baton, which no other agent was given.
     pub deltas: Vec<Row>,
     /// There are older sessions that left something: the same call with `full` brings them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -68,7 +68,7 @@ impl Operation for Show {
                 None => {
                     let wanted = ("session", input.session.as_str());
                     let (project_id, id) =
-                        resolve::object_by_prefix(tx, wanted, session::by_prefix, reaches, unknown)?;
+                        resolve::object_by_prefix(tx, wanted, session::by_prefix, reaches, unknown_refusal)?;
                     resolve::session_by_id(tx, &project_id, &id)?
                 }
             };
@@ -78,7 +78,7 @@ impl Operation for Show {
     }
 }
 
-fn unknown(id: &str) -> Refusal {
+fn unknown_refusal(id: &str) -> Refusal {
     Refusal::new(
         baton_model::refusal::Kind::NotFound,
         "session_unknown",

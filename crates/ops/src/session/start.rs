@@ -162,7 +162,7 @@ fn begin(
         return Ok(SessionStart { session, delta_id: first.delta_id, resumed: true, replayed: true });
     }
     match register(tx, env, &spec)? {
-        RegistrationOutcome::Same(mut own) => {
+        RegistrationOutcome::Existing(mut own) => {
             own.heartbeat_at = env.now;
             Start::NAME.clone_into(&mut own.last_verb);
             session::put(tx, &own)?;

@@ -3,7 +3,7 @@
 use baton_model::accounting::{Remark, RemarkKind};
 use serde::{Deserialize, Serialize};
 
-use super::conversation::BatonStanding;
+use super::conversation::ConversationBaton;
 
 /// What the caller should know; nothing was refused because of it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -14,7 +14,7 @@ pub struct Warning {
     pub message: String,
     /// How the baton of the conversation stands that another has taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub standing: Option<BatonStanding>,
+    pub standing: Option<ConversationBaton>,
 }
 
 /// What a [`Warning`] is about: a stable word for programs.

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::conversation::{BatonStanding, EarlierBaton, earlier_baton, keep, keep_late, supersede};
+use super::conversation::{ConversationBaton, EarlierBaton, earlier_baton, keep, keep_late, supersede};
 use super::force::EndRequest;
 use super::leave::{finish, spend_held};
 use super::warning::Warning;
@@ -21,7 +21,7 @@ use super::wrap_packet::packet;
 use super::wrap_text::{baton_taken_warning, keep_late_wrap, whole_packet};
 use super::{Address, leave, notify, working_copy, wrap_accounting};
 use crate::changes::{ChangesPlace, EarlierChanges};
-use crate::idempotency::replay::{Replay, mark};
+use crate::idempotency::replay::{Replay, mark_replayed};
 use crate::idempotency::request::{self, Request, Requester};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
@@ -58,7 +58,7 @@ pub struct WrapInput {
     /// With a summary: tags of what the work is about.
     #[serde(default)]
     pub focus: Vec<String>,
-    /// With a summary: nothing is left to do; the packet says `done`, and the baton is offered to nobody.
+    /// With a summary: nothing is left to do; the packet says `done`, and the baton is offered to no agent.
     #[serde(default)]
     pub done: bool,
     /// With a summary: further fields of the packet, such as `decisions`.
@@ -113,7 +113,7 @@ pub struct WrapOutput {
     /// What became of changes that came with the session's own baton and those before it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier_changes: Vec<EarlierChanges>,
-    /// Nothing is left to do: the baton waits for nobody.
+    /// Nothing is left to do: the baton waits for no agent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub finished: bool,
     /// Who wrapped the session by force.
@@ -139,7 +139,7 @@ impl Operation for Wrap {
     type Output = WrapOutput;
 
     fn replay(mut answer: Value, _cx: &mut Cx<'_>) -> Result<Value, Failure> {
-        mark(&mut answer, None, &[]);
+        mark_replayed(&mut answer, None, &[]);
         Ok(answer)
     }
 
@@ -273,7 +273,7 @@ struct LeftPacket {
     delta_id: String,
     baton_id: String,
     summary: String,
-    standing: Option<BatonStanding>,
+    standing: Option<ConversationBaton>,
 }
 
 /// Leaves the baton of a session. One that was made of its transcript gives way to it, unless it was taken: then the packet

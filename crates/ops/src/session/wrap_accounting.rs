@@ -4,7 +4,7 @@ use baton_model::accounting::{self, SessionActivity, WrapFacts};
 use baton_model::id::{is_bot, short, visible};
 use baton_model::packet::{FIELDS, ValidatedPacket};
 use baton_model::session::Session;
-use baton_model::suggest::near;
+use baton_model::suggest::suggestions;
 use baton_store::{Failure, Tx, conversation, delta, handoff, task};
 
 use super::Address;
@@ -67,7 +67,7 @@ fn addressee_warning(
         return Ok(None);
     }
     let known = agent::known_names(tx, project_id)?;
-    let near = near(name, known.iter().map(String::as_str));
+    let near = suggestions(name, known.iter().map(String::as_str));
     let suggestion =
         if near.is_empty() { ".".to_owned() } else { format!("; did you mean {}?", near.join(" or ")) };
     let message = format!(
@@ -108,7 +108,7 @@ pub(super) fn warnings(
 /// A warning for each unknown field of a packet with nearly the name of a known one: it is stored and not read as that one.
 fn field_warnings(packet: &ValidatedPacket) -> impl Iterator<Item = Warning> {
     packet.view().other.keys().filter_map(|name| {
-        let near = near(name, FIELDS);
+        let near = suggestions(name, FIELDS);
         let similar = near.first()?;
         let message = format!(
             "the packet's field `{}` is none that Baton reads; did you mean `{similar}`? It is stored as it is",

@@ -6,7 +6,7 @@ use baton_model::session::Session;
 use baton_store::{Failure, Tx};
 use serde_json::{Value, json};
 
-use super::conversation::BatonStanding;
+use super::conversation::ConversationBaton;
 use super::entrusted_packet;
 use super::warning::{BatonWarning, Warning, WarningKind};
 use super::wrap::WrapInput;
@@ -53,7 +53,7 @@ pub(super) fn on_top_of_entrusted(
 }
 
 /// The warning of a packet that is kept as a note, because the conversation's baton was taken.
-pub(super) fn baton_taken_warning(standing: &BatonStanding, note: &str) -> Warning {
+pub(super) fn baton_taken_warning(standing: &ConversationBaton, note: &str) -> Warning {
     let what = format!(
         "{}; your packet is kept for its holder as note {note} and not offered a second time",
         standing.sentence()

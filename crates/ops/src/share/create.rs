@@ -59,7 +59,7 @@ impl Operation for Create {
         let created_by = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let lasts = match input.expires_in_s {
             None => USUAL,
-            Some(seconds) => seconds_within(seconds, MAX_SHARE).ok_or_else(|| too_long(seconds))?,
+            Some(seconds) => seconds_within(seconds, MAX_SHARE).ok_or_else(|| too_long_refusal(seconds))?,
         };
         let found = subject(cx, input.project.as_deref(), (&input.id, input.kind.as_deref()))?;
         let now = cx.env.now;
@@ -80,7 +80,7 @@ impl Operation for Create {
     }
 }
 
-fn too_long(seconds: i64) -> Refusal {
+fn too_long_refusal(seconds: i64) -> Refusal {
     let what = format!("a share cannot last {} days", seconds / 86_400);
     Refusal::invalid("expiry_invalid", what, bounds_hint(MAX_SHARE))
 }

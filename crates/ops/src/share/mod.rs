@@ -1,4 +1,4 @@
-//! Shares: an address under which somebody without a token reads one baton or one thread, without secrets.
+//! Shares: an address under which one baton or one thread is read without a token, and without secrets.
 
 mod create;
 mod list;

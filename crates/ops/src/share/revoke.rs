@@ -43,17 +43,17 @@ impl Operation for Revoke {
         let now = env.now;
         let (_, share_id) = store.read(|tx| {
             let reaches = |id: &str| env.caller.grant.reaches(id);
-            resolve::object_by_prefix(tx, ("share", &input.id), share::by_prefix, reaches, unknown)
+            resolve::object_by_prefix(tx, ("share", &input.id), share::by_prefix, reaches, unknown_refusal)
         })?;
         store.write_shared(|tx| {
             let is_new = share::revoke(tx, &share_id, now)?;
-            let of = share::get(tx, &share_id)?.ok_or_else(|| unknown(&input.id))?;
+            let of = share::get(tx, &share_id)?.ok_or_else(|| unknown_refusal(&input.id))?;
             Ok(RevokeOutput { shown: of.row(now), revoked_before: !is_new })
         })
     }
 }
 
-fn unknown(id: &str) -> Refusal {
+fn unknown_refusal(id: &str) -> Refusal {
     Refusal::new(
         Kind::NotFound,
         "share_unknown",

@@ -1,6 +1,6 @@
 //! `share_show`: what the address of a share shows. The server runs it for a caller who has only the address.
 
-use baton_model::share::share_invalid;
+use baton_model::share::share_invalid_refusal;
 use baton_model::time::Timestamp;
 use baton_store::{Failure, share};
 use schemars::JsonSchema;
@@ -31,7 +31,7 @@ impl Operation for Show {
         let Cx { store, env } = cx;
         store.read(|tx| {
             let found = share::by_hash(tx, &token::hash(&input.secret))?;
-            let of = found.filter(|of| of.is_valid(env.now)).ok_or_else(share_invalid)?;
+            let of = found.filter(|of| of.is_valid(env.now)).ok_or_else(share_invalid_refusal)?;
             let subject = Subject { project_id: of.project_id, kind: of.kind, object_id: of.object_id };
             view(tx, env, subject, Some(Timestamp(of.expires_at)))
         })

@@ -64,7 +64,7 @@ pub(super) fn subject(
     })?;
     let (kind, object_id) = match (wanted, found.baton_id) {
         (None | Some(SharedKind::Baton), Some(baton_id)) => (SharedKind::Baton, baton_id),
-        (Some(SharedKind::Baton), None) => return Err(no_baton(id).into()),
+        (Some(SharedKind::Baton), None) => return Err(no_baton_refusal(id).into()),
         (None | Some(SharedKind::Thread), _) => (SharedKind::Thread, found.thread_id),
     };
     Ok(Subject { project_id: found.project_id, kind, object_id })
@@ -77,7 +77,7 @@ fn read_kind(word: &str) -> Result<SharedKind, Refusal> {
     })
 }
 
-fn no_baton(id: &str) -> Refusal {
+fn no_baton_refusal(id: &str) -> Refusal {
     let what =
         format!("`{}` is the id of a session or a thread, not of a baton", baton_model::id::visible(id));
     Refusal::invalid(

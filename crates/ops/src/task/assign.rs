@@ -47,16 +47,16 @@ pub(super) fn assign(
             readers: None,
         },
     )?;
-    let lease = env.limits.stale_after;
+    let lease_span = env.limits.stale_after;
     let mut wanted = found.clone();
     wanted.claim_token = tx.next_number(author.project_id, found.claim_token)?;
     wanted.claim = Some(Claim {
         by: to.to_owned(),
         session_id: None,
         location: None,
-        fence: wanted.claim_token,
-        lease,
-        base_expiry: env.now.saturating_add(lease),
+        token: wanted.claim_token,
+        lease_span,
+        base_expiry: env.now.saturating_add(lease_span),
         access_token_id: None,
     });
     wanted.set_status("in_progress", env.now);

@@ -111,7 +111,7 @@ impl Operation for BeadsExport {
     }
 }
 
-/// Every task, in the order of bytes, whatever the database's own collation is.
+/// Tasks in byte order, independent of the database collation.
 fn ids(tx: &mut Tx<'_>, project: &str) -> Result<Vec<String>, Failure> {
     let mut ids = task::ids(tx, project)?;
     ids.sort_unstable();

@@ -134,7 +134,7 @@ impl BaseLines {
 /// The code of a refusal of a line.
 pub(super) const INVALID: &str = "beads_invalid";
 
-fn bad(number: usize, path: &str, what: &str) -> Refusal {
+fn bad_beads_file_refusal(number: usize, path: &str, what: &str) -> Refusal {
     let at = if path.is_empty() { String::new() } else { format!(", `{path}`") };
     Refusal::invalid(INVALID, format!("line {number}{at}: {what}"), "mend the line; nothing was taken in")
         .with("line", number)
@@ -198,15 +198,17 @@ impl IssuesFile {
     /// Refuses a file that ends within a conflict.
     pub(super) fn end(&self) -> Result<(), Refusal> {
         match &self.conflict {
-            Some(conflict) => {
-                Err(bad(conflict.number, "", "is a conflict marker without its end: the file is incomplete"))
-            }
+            Some(conflict) => Err(bad_beads_file_refusal(
+                conflict.number,
+                "",
+                "is a conflict marker without its end: the file is incomplete",
+            )),
             None => Ok(()),
         }
     }
 
     fn mark(&mut self, mark: &str) -> Result<Vec<TaskLine>, Refusal> {
-        let stray = || bad(self.number, "", "is a conflict marker where none can be");
+        let stray = || bad_beads_file_refusal(self.number, "", "is a conflict marker where none can be");
         let section = self.conflict.as_ref().map(|conflict| conflict.section);
         let next = match (mark, section) {
             ("<<<<<<<", None) => {
@@ -240,9 +242,10 @@ impl IssuesFile {
             }
             return Ok(None);
         }
-        let record = record::read(&row).map_err(|RecordError { path, what }| bad(number, &path, &what))?;
+        let record = record::read(&row)
+            .map_err(|RecordError { path, what }| bad_beads_file_refusal(number, &path, &what))?;
         if record.task.title.trim().is_empty() && record.task.status != "tombstone" {
-            return Err(bad(number, "title", "is missing: an issue has a title"));
+            return Err(bad_beads_file_refusal(number, "title", "is missing: an issue has a title"));
         }
         if record.coverage.is_odd() {
             let (line, path) = (number, "metadata.handoff.v1".to_owned());
@@ -290,9 +293,11 @@ impl Conflict {
 fn object(number: usize, text: &str) -> Result<Map<String, Value>, Refusal> {
     match json_line::parse(text) {
         Ok(Value::Object(row)) => Ok(row),
-        Ok(_) => Err(bad(number, "", "is not a JSON object")),
-        Err(error) => {
-            Err(bad(number, &format!("column {}", error.column()), &format!("is not JSON: {error}")))
-        }
+        Ok(_) => Err(bad_beads_file_refusal(number, "", "is not a JSON object")),
+        Err(error) => Err(bad_beads_file_refusal(
+            number,
+            &format!("column {}", error.column()),
+            &format!("is not JSON: {error}"),
+        )),
     }
 }

@@ -174,7 +174,7 @@ impl Progress<'_, '_> {
             false => None,
         };
         self.remember_line(tx, id, text)?;
-        self.count(id, change.is_some());
+        self.record_line(id, change.is_some());
         if change.is_some() {
             self.linked.note(version.number, theirs);
         }
@@ -191,7 +191,7 @@ impl Progress<'_, '_> {
     }
 
     /// Counts a line by whether it has changed its task.
-    pub(super) fn count(&mut self, id: &str, is_changed: bool) {
+    pub(super) fn record_line(&mut self, id: &str, is_changed: bool) {
         if is_changed {
             self.output.updated += 1;
             self.output.ids.push(id.to_owned());

@@ -177,7 +177,7 @@ impl Progress<'_, '_> {
             }
         };
         self.remember_line(tx, id, &version.text)?;
-        self.count(id, is_changed);
+        self.record_line(id, is_changed);
         Ok(())
     }
 
@@ -276,7 +276,7 @@ impl Progress<'_, '_> {
         known: &[Record],
     ) -> Result<(), Failure> {
         if self.merge_in(tx, to, version, known)?.is_some() {
-            self.count(&to.task_id, true);
+            self.record_line(&to.task_id, true);
         }
         Ok(line::outdate(tx, self.project, &to.task_id)?)
     }

@@ -4,7 +4,7 @@ use baton_model::id::{check_label, visible};
 use baton_model::refusal::Refusal;
 use baton_model::route;
 use baton_model::task::bounded::Unfitted;
-use baton_model::task::claim::{Claim, MAX_LEASE, WITHOUT_SESSION, claimed_refusal};
+use baton_model::task::claim::{Claim, LEASE_WITHOUT_SESSION, MAX_LEASE, claimed_refusal};
 use baton_model::task::filter::is_assigned_to;
 use baton_model::task::{Task, bounded, sealed};
 use baton_model::time::{Timestamp, bounds_hint, seconds_within};
@@ -24,7 +24,7 @@ use super::{by_id_to_change, collect, secret};
 use crate::force_request::ForceRequest;
 use crate::handoff::acceptor::{require_task_acceptor, take_from_acceptor};
 use crate::handoff::claimant::is_overdue;
-use crate::idempotency::replay::{Replay, mark};
+use crate::idempotency::replay::{Replay, mark_replayed};
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::token_rights;
@@ -103,7 +103,7 @@ pub struct ClaimTaskOutput {
 
 impl ClaimTaskOutput {
     /// Applies the budget of the packet where the server left that to the client, which has decrypted it.
-    pub fn fit(&mut self) {
+    pub fn truncate(&mut self) {
         if let Some(unfitted) = self.packet.as_ref().and_then(Unfitted::read) {
             self.packet = Some(unfitted.packet());
         }
@@ -121,12 +121,12 @@ fn replay(mut answer: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
         Ok(Some((found, session_liveness)))
     })?;
     let Some((found, session_liveness)) = found.filter(|_| answer["claimed"] == true) else {
-        mark(&mut answer, None, &[]);
+        mark_replayed(&mut answer, None, &[]);
         return Ok(answer);
     };
     let live = found.claim.as_ref().filter(|claim| claim.expires_at(session_liveness) > env.now);
-    if let Some(claim) = live.filter(|claim| answer["token"] == claim.fence) {
-        mark(&mut answer, None, &[]);
+    if let Some(claim) = live.filter(|claim| answer["token"] == claim.token) {
+        mark_replayed(&mut answer, None, &[]);
         answer["expires_at"] = json!(baton_model::time::rfc3339(claim.expires_at(session_liveness)));
         return Ok(answer);
     }
@@ -148,7 +148,7 @@ fn replay(mut answer: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
         ("packet", Value::Null),
         ("task", row),
     ];
-    mark(&mut answer, Some(since), &now_so);
+    mark_replayed(&mut answer, Some(since), &now_so);
     Ok(answer)
 }
 
@@ -209,7 +209,7 @@ impl Operation for ClaimTask {
                 identity: author.identity.to_owned(),
                 session_id: author.session.map(|session| session.session_id.clone()),
                 claimed: task.is_some(),
-                token: claim.as_ref().map(|claim| claim.fence),
+                token: claim.as_ref().map(|claim| claim.token),
                 expires_at: claim.map(|claim| Timestamp(claim.base_expiry)),
                 sensitive: task.as_ref().is_some_and(sealed::is_sensitive),
                 packet,
@@ -257,7 +257,7 @@ fn first(
     let is_own = |task: &Task| {
         task.claim.as_ref().is_none_or(|claim| claim.is_proven_of(&asker) && !is_elsewhere(claim))
     };
-    let waits = |task: &Task| is_own(task) && (author.session.is_some() || route::is_waiting(task));
+    let waits = |task: &Task| is_own(task) && (author.session.is_some() || route::awaits_start(task));
     if let Some(own) = given.into_iter().find(|task| waits(task) && filter.takes(task)) {
         return Ok(Some(own));
     }
@@ -312,11 +312,11 @@ fn take(
             require_task_acceptor(tx, env, found, author.identity, ForceRequest::default())?;
         }
     }
-    let usual = if session_id.is_some() { env.limits.stale_after } else { WITHOUT_SESSION };
+    let default_span = if session_id.is_some() { env.limits.stale_after } else { LEASE_WITHOUT_SESSION };
     // What the router gave lasts only until it is taken up.
-    let begun = own.filter(|_| !route::is_waiting(found));
-    let lease = wanted_lease.span.or(begun.map(|claim| claim.lease)).unwrap_or(usual);
-    let promised = if wanted_lease.while_alive && session_id.is_some() { 0 } else { lease };
+    let begun = own.filter(|_| !route::awaits_start(found));
+    let lease_span = wanted_lease.span.or(begun.map(|claim| claim.lease_span)).unwrap_or(default_span);
+    let guaranteed_span = if wanted_lease.while_alive && session_id.is_some() { 0 } else { lease_span };
     let mut wanted = found.clone();
     // Who has it already keeps the token: asking once more is no second claim.
     if own.is_none() {
@@ -326,15 +326,15 @@ fn take(
         by: author.identity.to_owned(),
         session_id,
         location: Some(env.caller.location.clone()),
-        fence: wanted.claim_token,
-        lease,
-        base_expiry: env.now.saturating_add(promised),
+        token: wanted.claim_token,
+        lease_span,
+        base_expiry: env.now.saturating_add(guaranteed_span),
         access_token_id: token_rights::token_id(env),
     });
     route::begin(&mut wanted);
     wanted.set_status("in_progress", env.now);
     wanted.assignee = Some(author.identity.to_owned());
-    // Where nobody was ousted, the reason stands in no other entry.
+    // Where no holder was ousted, the reason stands in no other entry.
     let why = force.why.filter(|_| force.given && (live.is_none() || own.is_some()));
     let why = why.map(|why| format!(" by force: {}", visible(why))).unwrap_or_default();
     let what = format!("is claimed by {}{why}", author.identity);

@@ -65,7 +65,7 @@ impl ClaimChange {
     ) -> Result<(), Failure> {
         let session_liveness = liveness(tx, env, &self.before)?;
         if let Some((_, message_id)) =
-            route::last_sent(&self.before).filter(|_| route::is_waiting(&self.before))
+            route::last_sent(&self.before).filter(|_| route::awaits_start(&self.before))
         {
             message::retract(tx, author.project_id, message_id, env.now)?;
         }

@@ -14,8 +14,8 @@ use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::token_rights;
 
-/// What is known of the session of a task's claim. Work that was given to an agent and that it has not begun yet lives
-/// as long as the agent does: with any open session of its own.
+/// Liveness of the session that holds the claim. A claim made by the router and not yet started is live while its agent has any
+/// open session.
 pub(super) fn liveness(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -31,7 +31,7 @@ pub(super) fn liveness(
     };
     match &claim.session_id {
         Some(id) => Ok(Some(session::get(tx, &task.project_id, id)?.as_ref().map_or(gone, heard))),
-        None if route::is_waiting(task) => {
+        None if route::awaits_start(task) => {
             let open = session::open_of(tx, &task.project_id, &claim.by)?;
             Ok(open
                 .iter()
@@ -119,7 +119,7 @@ fn has_process_ended(env: &Env<'_>, session: &Session) -> bool {
 /// Whether a lease that ran out ends the work of a session: work that was begun, by a process that is not heard of any more.
 fn is_death(task: &Task) -> bool {
     let has_session = task.claim.as_ref().is_some_and(|claim| claim.session_id.is_some());
-    has_session && !route::is_waiting(task)
+    has_session && !route::awaits_start(task)
 }
 
 /// The task after its lease has run out.

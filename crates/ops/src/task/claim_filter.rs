@@ -42,15 +42,15 @@ impl AgentFilter {
             Some(role) => Ok(Some(Self::Named(role))),
             None => {
                 let names = cx.store.read(|tx| Ok(agent::list(tx, &project_id)?))?;
-                Err(unregistered(name, names.iter().map(|agent| agent.identity.as_str())).into())
+                Err(unregistered_refusal(name, names.iter().map(|agent| agent.identity.as_str())).into())
             }
         }
     }
 }
 
-fn unregistered<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Refusal {
+fn unregistered_refusal<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Refusal {
     let what = format!("nobody is registered as {}, and the name says no role", visible(name));
-    let near = suggest::near(name, known);
+    let near = suggest::suggestions(name, known);
     let hint = match near.first() {
         Some(near) => format!("did you mean {near}? `baton agent list` names all"),
         None => format!("`baton agent register --as {} --role ROLE` registers", visible(name)),

@@ -304,7 +304,7 @@ pub(super) fn refuse_open_parts(tx: &mut Tx<'_>, known: &Task) -> Result<(), Fai
 }
 
 /// Refuses to guess how a task went on which others wait for that.
-fn result_needed(known: &Task) -> Refusal {
+fn result_needed_refusal(known: &Task) -> Refusal {
     let id = &known.task_id;
     Refusal::invalid(
         "task_result_needed",
@@ -334,7 +334,7 @@ pub(super) fn close(
 ) -> Result<(Task, CloseEffects), Failure> {
     let outcome = match result.or_else(|| wanted.close_reason.as_deref().and_then(reason::outcome)) {
         Some(outcome) => outcome,
-        None if follow_up::depends_on_result(tx, known)? => return Err(result_needed(known).into()),
+        None if follow_up::depends_on_result(tx, known)? => return Err(result_needed_refusal(known).into()),
         None => Outcome::Pass,
     };
     if outcome == Outcome::Pass {

@@ -1,7 +1,7 @@
 //! `task_create`: write a task down.
 
 use baton_model::delta::Kind;
-use baton_model::id::{check_label, short_hash};
+use baton_model::id::{check_label, short_random_id};
 use baton_model::refusal::{self, Refusal};
 use baton_model::task::reserved::check_extra;
 use baton_model::task::{Task, check_id, depth, hash_length, implied_parent, word};
@@ -271,7 +271,7 @@ fn new_id(
         (Some(id), _) => {
             check_id(id)?;
             if task::get(tx, author.project_id, id)?.is_some() {
-                return Err(id_taken(id).into());
+                return Err(id_taken_refusal(id).into());
             }
             raise_counter(tx, author.project_id, id)?;
             Ok(id.to_owned())
@@ -290,7 +290,7 @@ pub(super) fn raise_counter(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Resu
     Ok(())
 }
 
-pub(super) fn id_taken(id: &str) -> Refusal {
+pub(super) fn id_taken_refusal(id: &str) -> Refusal {
     Refusal::new(
         refusal::Kind::Conflict,
         "task_exists",
@@ -320,13 +320,13 @@ fn hash(tx: &mut Tx<'_>, env: &mut Env<'_>, author: &Author<'_>, count: i64) -> 
     let mut id = String::new();
     for length in hash_length(count)..=12 {
         for _ in 0..10 {
-            id = format!("{prefix}-{}", short_hash(env.number(), length));
+            id = format!("{prefix}-{}", short_random_id(env.number(), length));
             if task::get(tx, author.project_id, &id)?.is_none() {
                 return Ok(id);
             }
         }
     }
-    Err(id_taken(&id).into())
+    Err(id_taken_refusal(&id).into())
 }
 
 pub(crate) fn insert(

@@ -141,7 +141,7 @@ pub(super) fn refuse_needed(tx: &mut Tx<'_>, known: &Task) -> Result<(), Failure
 }
 
 /// Tells the holders of the tasks that lose a dependency, or the whole that they are a part of, why. Without a reason it is refused:
-/// what a live holder holds, nobody changes without a word.
+/// what a live holder holds is not changed without a word.
 fn tell_holders(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,

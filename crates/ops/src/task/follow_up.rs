@@ -150,7 +150,7 @@ pub(super) fn notify_followers(
     Ok(())
 }
 
-/// Writes the new context of one follower, and tells whoever has it.
+/// Writes the new context of one follower, and tells the agent that has been given it or has begun it.
 fn notify_follower(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
@@ -164,7 +164,7 @@ fn notify_follower(
     let agent = after.assignee.clone().filter(|_| after.status == "in_progress");
     match agent {
         // Its message is out and not taken up: it goes out anew, and the task names the new one.
-        Some(to) if route::is_waiting(&after) => {
+        Some(to) if route::awaits_start(&after) => {
             let sent = route::last_sent(&after).and_then(|(kind, _)| Kind::from_word(kind)).unwrap_or(kind);
             let body = message(tx, env, author, &after, (sent, &to))?;
             // One that was read meanwhile stays.

@@ -47,7 +47,7 @@ pub struct IncrementInput {
     /// How long building may take, in minutes.
     #[serde(default = "two_hours")]
     pub estimated_duration: i64,
-    /// What whoever builds has to be good at.
+    /// What the builder has to be good at.
     #[serde(default)]
     pub specialist_tags: Vec<String>,
     /// Labels of all four.
@@ -56,7 +56,7 @@ pub struct IncrementInput {
     /// When it counts as done.
     #[serde(default)]
     pub acceptance_criteria: Option<String>,
-    /// What whoever builds needs to know.
+    /// What the builder needs to know.
     #[serde(default)]
     pub handoff_instructions: Map<String, Value>,
     /// Encrypt what is handed over, from the building on: only those whose key is listed can read it, and take the tasks.

@@ -37,7 +37,7 @@ impl LineGuard<'_, '_> {
         self.env.caller.grant.is_operator()
     }
 
-    /// Whether a line may end a task under its id: nobody else holds it, and no hand-off waits for its end.
+    /// Whether a line may end a task under its id: no live claim holds it, and no hand-off waits for its end.
     pub(super) fn may_rename(&self, tx: &mut Tx<'_>, task: &Task) -> Result<bool, Failure> {
         Ok(self.is_trusted()
             || !(sealed::is_sensitive(task)

@@ -39,7 +39,7 @@ pub struct ListInput {
     /// Only tasks of this identity.
     #[serde(default)]
     pub assignee: Option<String>,
-    /// Only tasks of nobody.
+    /// Only unassigned tasks.
     #[serde(default)]
     pub unassigned: bool,
     /// Only this type.

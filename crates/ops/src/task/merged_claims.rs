@@ -51,7 +51,7 @@ struct ClaimedTask {
 
 fn live_claims(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Vec<ClaimedTask>, Failure> {
     let mut live = Vec::new();
-    for held in task::claimed(tx, project_id)?.into_iter().filter(|task| !route::is_waiting(task)) {
+    for held in task::claimed(tx, project_id)?.into_iter().filter(|task| !route::awaits_start(task)) {
         let session_liveness = liveness(tx, env, &held)?;
         let claim = held.claim.as_ref().filter(|claim| claim.expires_at(session_liveness) > env.now);
         let Some(claim) = claim else { continue };
@@ -76,13 +76,13 @@ fn refuse_claimed(project_id: &str, held: &[ClaimedTask], verb: &str) -> Result<
     Err(Refusal::new(refusal::Kind::Conflict, "tasks_claimed", what, hint).with("tasks", ids).into())
 }
 
-/// Frees what nobody works on: tasks whose lease has run out, and tasks that the router has given to agents that have not begun.
+/// Frees the tasks that no agent works on: those whose lease has run out, and those that the router gave to agents that have not begun.
 /// Their messages are taken back, so that none goes along to the other project.
 pub(crate) fn free_unbegun(tx: &mut Tx<'_>, env: &mut Env<'_>, author: &Author<'_>) -> Result<(), Failure> {
     release_expired_claims(tx, env, author)?;
-    for given in task::claimed(tx, author.project_id)?.into_iter().filter(route::is_waiting) {
-        release(tx, &given, None, env.now)?;
-        let id = &given.task_id;
+    for freed in task::claimed(tx, author.project_id)?.into_iter().filter(route::awaits_start) {
+        release(tx, &freed, None, env.now)?;
+        let id = &freed.task_id;
         let body = json!({
             "summary": format!("task {id} is free again: the project was merged before its agent began"),
             "task_id": id,

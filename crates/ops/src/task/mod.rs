@@ -122,9 +122,9 @@ pub(crate) fn by_id(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Result<Task,
     let found = match (whole.cloned(), ids.is_empty()) {
         (Some(one), _) => task::get(tx, project_id, &one)?,
         (None, true) => None,
-        (None, false) => return Err(resolve::ambiguous_id("task", id, &ids).into()),
+        (None, false) => return Err(resolve::ambiguous_id_refusal("task", id, &ids).into()),
     };
-    found.ok_or_else(|| unknown(project_id, id).into())
+    found.ok_or_else(|| unknown_refusal(project_id, id).into())
 }
 
 /// Ids that begin with a text. `shop-1` is no beginning of `shop-12`: that is another task's number.
@@ -157,7 +157,7 @@ pub(crate) fn by_id_to_change(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Re
 }
 
 /// The refusal for a task that is not there.
-fn unknown(project_id: &str, id: &str) -> Refusal {
+fn unknown_refusal(project_id: &str, id: &str) -> Refusal {
     Refusal::new(
         refusal::Kind::NotFound,
         "task_unknown",

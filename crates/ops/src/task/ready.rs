@@ -37,7 +37,7 @@ pub struct ReadyInput {
     /// Only tasks of this identity.
     #[serde(default)]
     pub assignee: Option<String>,
-    /// Only tasks of nobody.
+    /// Only unassigned tasks.
     #[serde(default)]
     pub unassigned: bool,
     /// Only this type.
@@ -176,7 +176,8 @@ impl Query<'_> {
         // What the router gave it and waits to be begun comes before all: that is what a claim takes up.
         if let Some(owner) = self.owner {
             let given = task::given_to(tx, self.project_id, owner)?;
-            let waits = |task: &Task| route::is_waiting(task) && !is_overdue(task) && self.filter.takes(task);
+            let waits =
+                |task: &Task| route::awaits_start(task) && !is_overdue(task) && self.filter.takes(task);
             let mut given: Vec<Task> = given.into_iter().filter(waits).collect();
             given.append(&mut own);
             own = given;

@@ -40,7 +40,7 @@ pub struct ReleaseInput {
     /// The fencing token of the claim: the write is refused when the lease is lost.
     #[serde(default)]
     pub token: Option<i64>,
-    /// Why it could not be done: kept with the attempt, and read by whoever has to decide after too many of them.
+    /// Why it could not be done: kept with the attempt, and read by the person who decides after too many of them.
     #[serde(default)]
     pub why: Option<String>,
     /// Do not count it as an attempt: it was never begun.

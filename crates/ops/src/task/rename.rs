@@ -14,7 +14,7 @@ use task::{comment, dependency};
 
 use super::answer::TaskAnswer;
 use super::beads_renames::successor;
-use super::create::{id_taken, raise_counter};
+use super::create::{id_taken_refusal, raise_counter};
 use super::delete::{refuse_handed, tombstone};
 use super::depend::touch_dependencies;
 use super::write::{
@@ -72,7 +72,9 @@ impl Operation for Rename {
             check_id(&input.to)?;
             if let Some(taken) = task::get(tx, author.project_id, &input.to)? {
                 let former = successor(tx, &taken)?.filter(|now| now.task_id == known.task_id);
-                return Err(former.map_or_else(|| id_taken(&input.to), |_| id_used(&input.to)).into());
+                return Err(former
+                    .map_or_else(|| id_taken_refusal(&input.to), |_| id_used_refusal(&input.to))
+                    .into());
             }
             raise_counter(tx, author.project_id, &input.to)?;
             let renamed = copy(tx, env, author, &known, &input.to)?;
@@ -91,7 +93,7 @@ impl Operation for Rename {
 }
 
 /// The refusal of an id that the task had before: other clones may still write under it.
-fn id_used(id: &str) -> Refusal {
+fn id_used_refusal(id: &str) -> Refusal {
     let hint = "choose another id: what other clones write under a former id is merged into this task";
     let what = format!("this task was called `{id}` before, and an id is not given twice");
     Refusal::new(baton_model::refusal::Kind::Conflict, "task_exists", what, hint).with("task_id", id)

@@ -188,7 +188,7 @@ fn policy(input: &RouteInput) -> Result<Policy, Refusal> {
         fallback_after: span(input.fallback_after_s, usual.fallback_after)?,
         escalate_after: span(input.escalate_after_s, usual.escalate_after)?,
         max_attempts: match input.max_attempts {
-            Some(n) if n < 0 => return Err(negative()),
+            Some(n) if n < 0 => return Err(negative_refusal()),
             Some(n) => n,
             None => usual.max_attempts,
         },
@@ -196,7 +196,7 @@ fn policy(input: &RouteInput) -> Result<Policy, Refusal> {
     })
 }
 
-fn negative() -> Refusal {
+fn negative_refusal() -> Refusal {
     Refusal::invalid("route_invalid", "spans and attempts are not negative", "give 0 or more")
 }
 

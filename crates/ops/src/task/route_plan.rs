@@ -233,5 +233,5 @@ pub(super) fn claims(tx: &mut Tx<'_>, project_id: &str) -> Result<BTreeMap<Strin
 
 fn not_begun(tx: &mut Tx<'_>, project_id: &str, name: &str) -> Result<Vec<String>, Failure> {
     let given = task::given_to(tx, project_id, name)?.into_iter();
-    Ok(given.filter(route::is_waiting).map(|task| task.task_id).collect())
+    Ok(given.filter(route::awaits_start).map(|task| task.task_id).collect())
 }

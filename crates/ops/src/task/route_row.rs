@@ -69,8 +69,9 @@ pub enum WaitState {
     Queued {
         /// Since when, if that is written down.
         since: Option<Timestamp>,
-        /// Whether a human was told.
-        told: bool,
+        /// Whether a human was notified.
+        #[serde(rename = "told")]
+        human_notified: bool,
     },
     /// It is not ready to be routed.
     Unready {
@@ -120,6 +121,6 @@ impl WaitState {
     /// Of a task that waits for an agent; `tell`: a human is told now.
     pub(super) fn queued(task: &Task, tell: bool) -> Self {
         let since = route::queued_at(task).map(Timestamp);
-        Self::Queued { since, told: tell || route::was_notified(task) }
+        Self::Queued { since, human_notified: tell || route::was_notified(task) }
     }
 }

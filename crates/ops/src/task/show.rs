@@ -12,7 +12,7 @@ use task::{comment, dependency};
 
 use super::answer::{LinkTarget, LinkedTask};
 use super::surroundings::of_increment;
-use super::write::row;
+use super::write::view_for;
 use super::{by_id, secret, with_expiry_applied};
 use crate::op::{Cx, Env, Host, Meta, Operation};
 use crate::resolve;
@@ -82,7 +82,7 @@ pub struct ShowOutput {
 
 impl ShowOutput {
     /// Applies the budget where the server left that to the client, which has decrypted the contexts.
-    pub fn fit(&mut self) {
+    pub fn truncate(&mut self) {
         if let Some(unfitted) = self.unfitted.take() {
             bound(self, &unfitted.packet(), unfitted.budget);
         }
@@ -197,7 +197,7 @@ fn row_for(env: &Env<'_>, found: &Task, reader: Option<&str>) -> View {
         is_local: bearer.is_none(),
         holder_ended: false,
     };
-    row(found, &asker)
+    view_for(found, &asker)
 }
 
 /// Fields beside the columns of a task that a packet has.

@@ -4,7 +4,7 @@ use baton_model::delta::Kind;
 use baton_model::refusal::Refusal;
 use baton_model::session::Session;
 use baton_model::task::Task;
-use baton_model::task::claim::{Claim, Claimant, check_lease, held_elsewhere};
+use baton_model::task::claim::{Claim, Claimant, check_lease, held_elsewhere_refusal};
 use baton_model::task::view::View;
 use baton_model::task::{merge, sealed};
 use baton_store::{Failure, Tx, request, session, task};
@@ -62,10 +62,10 @@ pub(super) fn write_change(
     Ok(after)
 }
 
-/// Whether a change puts a task into somebody's hands, or opens it again: in a project that was merged nothing is begun.
+/// Whether a change claims, assigns, starts or reopens a task: in a project that was merged nothing is begun.
 pub(super) fn begins(before: &Task, wanted: &Task) -> bool {
-    let fence = |task: &Task| task.claim.as_ref().map(|claim| claim.fence);
-    let is_claimed = wanted.claim.is_some() && fence(wanted) != fence(before);
+    let token = |task: &Task| task.claim.as_ref().map(|claim| claim.token);
+    let is_claimed = wanted.claim.is_some() && token(wanted) != token(before);
     let is_assigned = wanted.assignee.is_some() && wanted.assignee != before.assignee;
     let is_started =
         wanted.status != before.status && matches!(wanted.status.as_str(), "in_progress" | "hooked");
@@ -167,7 +167,7 @@ pub(super) fn check_and_renew_lease(
         refuse_elsewhere(env, author, known, live)?;
     }
     if let Some(claim) = known.claim.as_mut() {
-        claim.base_expiry = claim.base_expiry.max(env.now.saturating_add(claim.lease));
+        claim.base_expiry = claim.base_expiry.max(env.now.saturating_add(claim.lease_span));
     }
     Ok(())
 }
@@ -212,7 +212,7 @@ pub(super) fn refuse_elsewhere(
     claim: &Claim,
 ) -> Result<(), Refusal> {
     match author.session.filter(|own| is_elsewhere(env, own, claim)) {
-        Some(own) => Err(held_elsewhere(known, claim, own.heartbeat_at)),
+        Some(own) => Err(held_elsewhere_refusal(known, claim, own.heartbeat_at)),
         None => Ok(()),
     }
 }
@@ -307,7 +307,7 @@ pub(super) fn write_or_keep<T>(
 }
 
 /// A task as this caller sees it: the token of its claim is shown to the holder of the claim only.
-pub(super) fn row(task: &Task, asker: &Claimant<'_>) -> View {
+pub(super) fn view_for(task: &Task, asker: &Claimant<'_>) -> View {
     let mut view = View::from(task);
     if let Some(claim) = task.claim.as_ref().filter(|claim| claim.is_proven_of(asker)) {
         view.claim = Some(claim.view_with_token());
@@ -318,7 +318,7 @@ pub(super) fn row(task: &Task, asker: &Claimant<'_>) -> View {
 /// A task as the answer of a verb: with who did it, and in which session.
 pub(super) fn answer(task: &Task, env: &Env<'_>, author: &Author<'_>) -> TaskAnswer {
     TaskAnswer {
-        view: row(task, &claimant(env, author)),
+        view: view_for(task, &claimant(env, author)),
         identity: Some(author.identity.to_owned()),
         session_id: author.session.map(|session| session.session_id.clone()),
     }

@@ -4,7 +4,7 @@ use baton_transcripts::redact::shared;
 
 use super::story::{ThreadSession, ThreadWork};
 
-/// Takes secrets out of every text of a session that somebody wrote.
+/// Takes secrets out of every text of a session that an agent or a user wrote.
 pub(crate) fn redact(of: &mut ThreadSession) {
     let clean = |text: &mut String| *text = shared().redact(text).text.into_owned();
     let optional = |text: &mut Option<String>| {

@@ -90,18 +90,22 @@ pub(crate) struct ThreadRef {
 /// Finds the thread that an id of a baton, of a session or of the thread itself leads to. A thread has the id of its first
 /// session.
 pub(crate) fn find(tx: &mut Tx<'_>, id: &str, reaches: impl Fn(&str) -> bool) -> Result<ThreadRef, Failure> {
-    let batons = resolve::object_by_prefix(tx, ("baton", id), baton::by_prefix_everywhere, &reaches, unknown);
-    let sessions = resolve::object_by_prefix(tx, ("session", id), session::by_prefix, &reaches, unknown);
+    let batons =
+        resolve::object_by_prefix(tx, ("baton", id), baton::by_prefix_everywhere, &reaches, unknown_refusal);
+    let sessions =
+        resolve::object_by_prefix(tx, ("session", id), session::by_prefix, &reaches, unknown_refusal);
     match (batons, sessions) {
         (Ok((project_id, baton_id)), Err(_)) => {
-            let of = baton::get(tx, &project_id, &baton_id)?.ok_or_else(|| unknown(id))?;
+            let of = baton::get(tx, &project_id, &baton_id)?.ok_or_else(|| unknown_refusal(id))?;
             Ok(ThreadRef { project_id, thread_id: of.thread_id, baton_id: Some(baton_id) })
         }
         (Err(_), Ok((project_id, session_id))) => {
-            let of = session::get(tx, &project_id, &session_id)?.ok_or_else(|| unknown(id))?;
+            let of = session::get(tx, &project_id, &session_id)?.ok_or_else(|| unknown_refusal(id))?;
             Ok(ThreadRef { project_id, thread_id: of.thread_id, baton_id: None })
         }
-        (Ok((_, one)), Ok((_, other))) => Err(resolve::ambiguous_id("object", id, &[one, other]).into()),
+        (Ok((_, one)), Ok((_, other))) => {
+            Err(resolve::ambiguous_id_refusal("object", id, &[one, other]).into())
+        }
         // Whichever says more: that several begin so, not that there is none.
         (Err(one), Err(other)) => Err(if is_unknown(&one) { other } else { one }),
     }
@@ -111,7 +115,7 @@ fn is_unknown(failure: &Failure) -> bool {
     matches!(failure, Failure::Refused(refusal) if refusal.code == "thread_unknown")
 }
 
-fn unknown(id: &str) -> Refusal {
+fn unknown_refusal(id: &str) -> Refusal {
     Refusal::new(
         Kind::NotFound,
         "thread_unknown",

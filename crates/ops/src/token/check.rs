@@ -1,6 +1,6 @@
 //! `token_check`: what the bearer of a secret may do; asked by the server for every request.
 
-use baton_model::access::{Scope, token_invalid};
+use baton_model::access::{Scope, token_invalid_refusal};
 use baton_store::{Failure, token};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -56,7 +56,7 @@ impl Operation for Check {
                 return Ok(CheckOutput { needed, ..CheckOutput::default() });
             };
             let token = token::by_hash(tx, &hash(secret))?.filter(|token| token.is_valid(now));
-            let token = token.ok_or_else(token_invalid)?;
+            let token = token.ok_or_else(token_invalid_refusal)?;
             Ok(CheckOutput {
                 needed,
                 identities: token.identities().cloned(),

@@ -28,7 +28,7 @@ pub struct CreateInput {
     #[serde(default)]
     pub projects: Option<Vec<String>>,
     /// The identities that it may act as: the first one where a call names none. Without any it acts as `token:NAME`, and under
-    /// names that nobody is using.
+    /// names that are not in use.
     #[serde(default)]
     pub identities: Vec<String>,
     /// Ends by itself after so many seconds.
@@ -98,7 +98,7 @@ impl Operation for Create {
         let token = cx.store.write_shared(|tx| {
             for project_id in token.grant.projects.iter().flatten() {
                 if project::get(tx, project_id)?.is_none() {
-                    return Err(resolve::unknown_project(project_id).into());
+                    return Err(resolve::no_project_refusal(project_id).into());
                 }
             }
             let mut token = token.clone();
@@ -142,14 +142,14 @@ fn free_name(tx: &mut Tx<'_>, new: &Token, is_chosen: bool, now: Millis) -> Resu
         return Ok(new.name.clone());
     }
     if is_chosen {
-        return Err(name_in_use(&new.name).into());
+        return Err(name_in_use_refusal(&new.name).into());
     }
     let numbered =
         (2..).map(|number| format!("{}-{number}", new.name)).find(|name| !used.contains(&identity_key(name)));
     Ok(numbered.unwrap_or_else(|| new.name.clone()))
 }
 
-fn name_in_use(name: &str) -> Refusal {
+fn name_in_use_refusal(name: &str) -> Refusal {
     Refusal::new(
         Kind::Conflict,
         "token_name_in_use",

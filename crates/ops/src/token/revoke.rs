@@ -42,7 +42,7 @@ impl Operation for Revoke {
         cx.store.write_shared(|tx| {
             let token_id = by_prefix(tx, &input.id)?;
             let revoked = token::revoke(tx, &token_id, now)?;
-            let token = token::get(tx, &token_id)?.ok_or_else(|| unknown(&input.id))?;
+            let token = token::get(tx, &token_id)?.ok_or_else(|| unknown_refusal(&input.id))?;
             Ok(RevokeOutput { shown: token.row(now), revoked_before: !revoked })
         })
     }
@@ -56,12 +56,12 @@ fn by_prefix(tx: &mut Tx<'_>, id: &str) -> Result<String, Failure> {
     let found: Vec<String> = ids.into_iter().filter(|known| id.len() >= 4 && known.starts_with(id)).collect();
     match found.as_slice() {
         [one] => Ok(one.clone()),
-        [] => Err(unknown(id).into()),
-        many => Err(resolve::ambiguous_id("token", id, many).into()),
+        [] => Err(unknown_refusal(id).into()),
+        many => Err(resolve::ambiguous_id_refusal("token", id, many).into()),
     }
 }
 
-fn unknown(id: &str) -> Refusal {
+fn unknown_refusal(id: &str) -> Refusal {
     Refusal::new(
         Kind::NotFound,
         "token_unknown",

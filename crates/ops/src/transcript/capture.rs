@@ -22,7 +22,7 @@ use crate::idempotency::request::Request;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
 use crate::resolve;
-use crate::session::conversation::{self, BatonStanding};
+use crate::session::conversation::{self, ConversationBaton};
 use crate::token_rights;
 
 /// For how long after a checkpoint a compaction makes no other.
@@ -74,7 +74,7 @@ pub struct CaptureOutput {
     pub summary: String,
     /// How the baton stands that the conversation had already: then this capture offered no new one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub standing: Option<BatonStanding>,
+    pub standing: Option<ConversationBaton>,
 }
 
 impl Operation for Capture {
@@ -129,50 +129,50 @@ impl Operation for Capture {
     }
 }
 
-/// What is captured, and why.
+/// Source and content of a capture.
 pub(super) struct CaptureJob<'a> {
     pub(super) input: &'a CaptureInput,
     pub(super) meant: &'a FoundTranscript,
     pub(super) packet: &'a ValidatedPacket,
-    /// It is kept in another project than that in which the agent stands.
+    /// Captured into another project than the agent's.
     pub(super) is_elsewhere: bool,
 }
 
 impl CaptureJob<'_> {
     fn keep(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, project_id: &str) -> Result<CaptureOutput, Failure> {
-        let request = Request::of_content(project_id, Capture::NAME, &self.key());
+        let request = Request::of_content(project_id, Capture::NAME, &self.idempotency_key());
         let known: Option<CaptureOutput> = request.earlier_answer(tx)?;
-        let mut talk = known_conversation(tx, env, project_id, self.meant)?;
+        let mut conversation = known_conversation(tx, env, project_id, self.meant)?;
         let place = match self.target(tx, env, project_id)? {
-            CaptureTarget::None => self.named_session(tx, env, &talk)?,
+            CaptureTarget::None => self.named_session(tx, env, &conversation)?,
             found => found,
         };
         let (mut own, late) = match (place, &known) {
-            (CaptureTarget::Done(own), _) if self.goes_on_after(tx, env, &mut talk, &own)? => {
+            (CaptureTarget::Done(own), _) if self.goes_on_after(tx, env, &mut conversation, &own)? => {
                 (self.registered(tx, env, project_id)?, false)
             }
-            (CaptureTarget::Done(own), _) => return self.capture_wrapped(tx, env, talk, &own),
+            (CaptureTarget::Done(own), _) => return self.capture_wrapped(tx, env, conversation, &own),
             (CaptureTarget::Taken(own), _) => (own, true),
             (CaptureTarget::Open(own), _) => (own, false),
-            (CaptureTarget::None, Some(known)) if !self.input.wrap || talk.baton_id.is_none() => {
+            (CaptureTarget::None, Some(known)) if !self.input.wrap || conversation.baton_id.is_none() => {
                 return Ok(CaptureOutput { delta_id: None, ..known.clone() });
             }
-            (CaptureTarget::None, _) => match self.present(tx, env, &talk)? {
+            (CaptureTarget::None, _) => match self.present(tx, env, &conversation)? {
                 Some(output) => return Ok(output),
                 None => (self.registered(tx, env, project_id)?, false),
             },
         };
         if !late && !registered_here(tx, &own)? {
-            conversation::join(tx, &mut talk, &own)?;
+            conversation::join(tx, &mut conversation, &own)?;
         }
         let again = known.as_ref().is_some_and(|known| known.session_id == own.session_id);
         let output = match (late, self.input.wrap, again) {
             (true, _, true) => self.output(&own, None, None),
             (true, _, false) => self.note(tx, env, &own)?,
-            (_, true, _) => self.wrap(tx, env, &mut own, &talk)?,
+            (_, true, _) => self.wrap(tx, env, &mut own, &conversation)?,
             (_, _, true) => self.output(&own, None, None),
             _ if self.too_soon(tx, env, &own)? => return Ok(self.output(&own, None, None)),
-            _ => self.checkpoint(tx, env, &mut own, &talk)?,
+            _ => self.checkpoint(tx, env, &mut own, &conversation)?,
         };
         if self.input.over {
             self.end(tx, env, &mut own)?;
@@ -200,12 +200,13 @@ impl CaptureJob<'_> {
         env: &mut Env<'_>,
         output: CaptureOutput,
     ) -> Result<CaptureOutput, Failure> {
-        let told_once = Request::of_content(&output.project_id, Capture::NAME, &format!("f{}", self.key()));
+        let told_once =
+            Request::of_content(&output.project_id, Capture::NAME, &format!("f{}", self.idempotency_key()));
         if self.input.event != "failure" || told_once.earlier_answer::<CaptureOutput>(tx)?.is_some() {
             return Ok(output);
         }
         let mut failure = output;
-        let request = Request::of_content(&failure.project_id, Capture::NAME, &self.key());
+        let request = Request::of_content(&failure.project_id, Capture::NAME, &self.idempotency_key());
         if failure.delta_id.is_none() && request.earlier_answer::<CaptureOutput>(tx)?.is_some() {
             let own = resolve::session_by_id(tx, &failure.project_id, &failure.session_id)?;
             let body = json!({
@@ -221,7 +222,7 @@ impl CaptureJob<'_> {
     }
 
     /// The same file in the same state is kept once.
-    pub(super) fn key(&self) -> String {
+    pub(super) fn idempotency_key(&self) -> String {
         let header = &self.meant.header;
         let id: String = header.id.chars().take(36).collect();
         let how = if self.input.wrap { "w" } else { "c" };
@@ -276,11 +277,11 @@ impl CaptureJob<'_> {
         &self,
         tx: &mut Tx<'_>,
         env: &Env<'_>,
-        mut talk: Conversation,
+        mut conversation: Conversation,
         own: &Session,
     ) -> Result<CaptureOutput, Failure> {
-        conversation::join(tx, &mut talk, own)?;
-        conversation::keep(tx, env, &talk, None, extent(self.meant))?;
+        conversation::join(tx, &mut conversation, own)?;
+        conversation::keep(tx, env, &conversation, None, extent(self.meant))?;
         Ok(self.output(own, None, None))
     }
 
@@ -289,12 +290,12 @@ impl CaptureJob<'_> {
         tx: &mut Tx<'_>,
         env: &mut Env<'_>,
         own: &mut Session,
-        talk: &Conversation,
+        conversation: &Conversation,
     ) -> Result<CaptureOutput, Failure> {
-        // What is only checkpointed is in no baton, so it counts for no extent.
-        conversation::keep(tx, env, talk, None, (talk.bytes, talk.last_entry_at))?;
+        // Checkpoints are in no baton, so they do not extend its range.
+        conversation::keep(tx, env, conversation, None, (conversation.bytes, conversation.last_entry_at))?;
         let delta = append_json(tx, env, &Author::session(own), Kind::Checkpoint, &self.body())?;
-        // No heartbeat: what a hook reads after the end is no sign of the agent's life.
+        // No heartbeat: a hook that runs after the end proves nothing.
         Capture::NAME.clone_into(&mut own.last_verb);
         session::put(tx, own)?;
         Ok(self.output(own, Some(delta.delta_id), None))

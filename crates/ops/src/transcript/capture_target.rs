@@ -88,9 +88,9 @@ impl CaptureJob<'_> {
         &self,
         tx: &mut Tx<'_>,
         env: &Env<'_>,
-        talk: &Conversation,
+        conversation: &Conversation,
     ) -> Result<CaptureTarget, Failure> {
-        let Some(id) = talk.session_id.as_ref().filter(|_| !self.meant.sessions.is_empty()) else {
+        let Some(id) = conversation.session_id.as_ref().filter(|_| !self.meant.sessions.is_empty()) else {
             return Ok(CaptureTarget::None);
         };
         // One that began before the conversation is another agent's.
@@ -98,7 +98,7 @@ impl CaptureJob<'_> {
         let is_near =
             |own: &Session| own.location.machine == env.caller.location.machine && own.started_at >= began;
         let is_it = |own: &Session| is_near(own) && (own.is_open() || own.last_verb != Capture::NAME);
-        let own = session::get(tx, &talk.project_id, id)?.filter(is_it);
+        let own = session::get(tx, &conversation.project_id, id)?.filter(is_it);
         Ok(own.map_or(CaptureTarget::None, |own| {
             if own.is_open() { CaptureTarget::Open(own) } else { self.over(own) }
         }))

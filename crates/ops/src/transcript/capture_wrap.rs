@@ -11,7 +11,7 @@ use super::import::extent;
 use super::progress::progress;
 use crate::op::{Env, Operation};
 use crate::resolve;
-use crate::session::conversation::{self, BatonStanding, EarlierBaton};
+use crate::session::conversation::{self, ConversationBaton, EarlierBaton};
 use crate::session::{Address, close, leave, on_top_of_sessions, spend};
 
 impl CaptureJob<'_> {
@@ -22,15 +22,15 @@ impl CaptureJob<'_> {
         tx: &mut Tx<'_>,
         env: &mut Env<'_>,
         own: &mut Session,
-        talk: &Conversation,
+        conversation: &Conversation,
     ) -> Result<CaptureOutput, Failure> {
-        let earlier = conversation::earlier_baton(tx, env, talk)?;
+        let earlier = conversation::earlier_baton(tx, env, conversation)?;
         let follows = match &earlier {
             Some(earlier) => earlier.is_followed_by(own) && !registered_here(tx, own)?,
             None => false,
         };
         if let Some(earlier) = earlier.as_ref().filter(|_| !follows)
-            && let Some(standing) = self.wrap_standing(tx, env, talk, earlier)?
+            && let Some(standing) = self.wrap_standing(tx, env, conversation, earlier)?
         {
             spend(tx, own, &earlier.baton.baton_id)?;
             close(tx, env, own, Capture::NAME)?;
@@ -39,7 +39,9 @@ impl CaptureJob<'_> {
         }
         let waiting = earlier.filter(|earlier| earlier.state == State::Open);
         let (packet, to) = match &waiting {
-            Some(before) => (conversation::replacing(tx, before, talk, self.packet)?, before.address()),
+            Some(before) => {
+                (conversation::replacing(tx, before, conversation, self.packet)?, before.address())
+            }
             None => (Some(self.packet.clone()), Address::default()),
         };
         let ids = [own.session_id.clone()];
@@ -47,14 +49,14 @@ impl CaptureJob<'_> {
             Some(packet) => on_top_of_sessions(tx, &own.project_id, &ids, packet)?,
             None => None,
         };
-        let Some(packet) = packet else { return self.end_without_baton(tx, env, own, talk) };
+        let Some(packet) = packet else { return self.end_without_baton(tx, env, own, conversation) };
         let left = leave(tx, env, own, &packet, &to)?;
         if let Some(before) = &waiting {
             conversation::supersede(tx, before, &left.delta_id)?;
         }
         spend(tx, own, &left.delta_id)?;
         close(tx, env, own, Capture::NAME)?;
-        conversation::keep(tx, env, talk, Some(&left.delta_id), extent(self.meant))?;
+        conversation::keep(tx, env, conversation, Some(&left.delta_id), extent(self.meant))?;
         Ok(self.output(own, Some(left.delta_id.clone()), Some(left.delta_id)))
     }
 
@@ -65,9 +67,9 @@ impl CaptureJob<'_> {
         tx: &mut Tx<'_>,
         env: &mut Env<'_>,
         own: &mut Session,
-        talk: &Conversation,
+        conversation: &Conversation,
     ) -> Result<CaptureOutput, Failure> {
-        let output = self.checkpoint(tx, env, own, talk)?;
+        let output = self.checkpoint(tx, env, own, conversation)?;
         super::capture_end::end(tx, env, own, &self.input.event)?;
         Ok(output)
     }
@@ -77,16 +79,16 @@ impl CaptureJob<'_> {
         &self,
         tx: &mut Tx<'_>,
         env: &mut Env<'_>,
-        talk: &mut Conversation,
+        conversation: &mut Conversation,
         own: &Session,
     ) -> Result<bool, Failure> {
         if !self.input.wrap {
             return Ok(false);
         }
-        conversation::join(tx, talk, own)?;
-        let Some(earlier) = conversation::earlier_baton(tx, env, talk)? else { return Ok(false) };
-        Ok(progress(tx, (talk, &earlier), (self.meant, self.packet))? == Progress::Work
-            && self.wrap_standing(tx, env, talk, &earlier)?.is_none())
+        conversation::join(tx, conversation, own)?;
+        let Some(earlier) = conversation::earlier_baton(tx, env, conversation)? else { return Ok(false) };
+        Ok(progress(tx, (conversation, &earlier), (self.meant, self.packet))? == Progress::Work
+            && self.wrap_standing(tx, env, conversation, &earlier)?.is_none())
     }
 
     /// How the earlier baton stands, where this capture does not come in its place; what is newer is kept for its holder.
@@ -94,19 +96,19 @@ impl CaptureJob<'_> {
         &self,
         tx: &mut Tx<'_>,
         env: &mut Env<'_>,
-        talk: &Conversation,
+        conversation: &Conversation,
         earlier: &EarlierBaton,
-    ) -> Result<Option<BatonStanding>, Failure> {
-        let progress = progress(tx, (talk, earlier), (self.meant, self.packet))?;
+    ) -> Result<Option<ConversationBaton>, Failure> {
+        let progress = progress(tx, (conversation, earlier), (self.meant, self.packet))?;
         let standing = match arrival(Some(earlier.facts()), Origin::Transcript, progress) {
             ArrivalAction::Leave | ArrivalAction::Supersede => return Ok(None),
             ArrivalAction::Present => earlier.baton_standing(),
             ArrivalAction::Late => {
                 let by = resolve::identity(env.caller, None)?;
-                conversation::keep_late(tx, env, earlier, self.packet, (&by, &self.key()))?
+                conversation::keep_late(tx, env, earlier, self.packet, (&by, &self.idempotency_key()))?
             }
         };
-        conversation::keep(tx, env, talk, None, extent(self.meant))?;
+        conversation::keep(tx, env, conversation, None, extent(self.meant))?;
         Ok(Some(standing))
     }
 
@@ -116,17 +118,18 @@ impl CaptureJob<'_> {
         &self,
         tx: &mut Tx<'_>,
         env: &mut Env<'_>,
-        talk: &Conversation,
+        conversation: &Conversation,
     ) -> Result<Option<CaptureOutput>, Failure> {
-        let Some(earlier) = conversation::earlier_baton(tx, env, talk)? else { return Ok(None) };
-        let Some(left_in) = session::get(tx, &talk.project_id, &earlier.baton.session_id)? else {
+        let Some(earlier) = conversation::earlier_baton(tx, env, conversation)? else { return Ok(None) };
+        let Some(left_in) = session::get(tx, &conversation.project_id, &earlier.baton.session_id)? else {
             return Ok(None);
         };
         if !self.input.wrap {
-            let has_all = progress(tx, (talk, &earlier), (self.meant, self.packet))? == Progress::None;
+            let has_all =
+                progress(tx, (conversation, &earlier), (self.meant, self.packet))? == Progress::None;
             return Ok(has_all.then(|| self.output(&left_in, None, None)));
         }
-        let Some(standing) = self.wrap_standing(tx, env, talk, &earlier)? else { return Ok(None) };
+        let Some(standing) = self.wrap_standing(tx, env, conversation, &earlier)? else { return Ok(None) };
         let output = self.output(&left_in, standing.kept_delta_id.clone(), None);
         Ok(Some(CaptureOutput { standing: Some(standing), ..output }))
     }

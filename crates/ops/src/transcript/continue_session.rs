@@ -44,7 +44,7 @@ pub struct ContinueInput {
     /// Whether the caller continues now and holds the baton from here on; else the baton waits.
     #[serde(default)]
     pub hold: bool,
-    /// Take over from whoever holds it, or begin a second line of work from a session that was carried on already.
+    /// Take over from its holder, or begin a second line of work from a session that was carried on already.
     #[serde(default)]
     pub force: bool,
     /// Why force is used; written into the ledger.
@@ -167,7 +167,7 @@ fn holder_name(
     Ok(holder.map_or_else(|| caller.to_owned(), |holder| holder.identity))
 }
 
-/// Makes the baton that of the copy, too: as long as nobody goes on in it, it has left nothing.
+/// Makes the baton that of the copy, too: as long as no agent goes on in it, it has left nothing.
 fn keep_copy(
     tx: &mut Tx<'_>,
     env: &Env<'_>,

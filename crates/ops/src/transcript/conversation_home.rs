@@ -44,7 +44,7 @@ impl ConversationHome {
         let Cx { store, env } = cx;
         let has_session = store.read(|tx| has_session(tx, env, project_id))?;
         let end = ConversationEnd {
-            standing: project_id,
+            current_project: project_id,
             is_isolated: view.is_inside_isolated(),
             has_session,
             noted: noted.first().map(String::as_str),
@@ -112,7 +112,7 @@ fn look_up(
     project_id: &str,
     transcript: &FoundTranscript,
 ) -> Result<ConversationHome, Failure> {
-    let known = conversation::everywhere(tx, transcript.format.id(), &transcript.header.id)?;
+    let known = conversation::in_all_projects(tx, transcript.format.id(), &transcript.header.id)?;
     let here = || ConversationHome::Project(project_id.to_owned());
     if known.iter().any(|one| one.project_id == project_id) {
         return Ok(here());

@@ -93,7 +93,7 @@ pub(super) fn find(
         }
         _ => {
             let ids: Vec<String> = found.iter().take(5).map(|one| one.transcript_id.clone()).collect();
-            Err(resolve::ambiguous_id("transcript", wanted, &ids).into())
+            Err(resolve::ambiguous_id_refusal("transcript", wanted, &ids).into())
         }
     }
 }

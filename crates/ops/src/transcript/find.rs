@@ -146,11 +146,11 @@ pub(super) fn places(env: &Env<'_>, projects: &[String]) -> baton_transcripts::T
 
 /// The ids of the tools of these names; refuses one whose transcripts cannot be read.
 pub(super) fn agent_ids(agents: &[String]) -> Result<Vec<String>, Refusal> {
-    let format = |name: &String| baton_tools::reader(name).ok_or_else(|| no_reader(name));
+    let format = |name: &String| baton_tools::reader(name).ok_or_else(|| no_reader_refusal(name));
     agents.iter().map(|name| Ok(format(name)?.id().to_owned())).collect()
 }
 
-fn no_reader(name: &str) -> Refusal {
+fn no_reader_refusal(name: &str) -> Refusal {
     let known: Vec<&str> = baton_tools::readers().map(|(tool, _)| tool.id).collect();
     Refusal::invalid(
         "agent_unknown",
@@ -199,8 +199,8 @@ pub(super) fn find(
         *listed = at.map(|at| listed.swap_remove(at)).into_iter().collect();
         Ok(())
     })?;
-    let header = chosen.into_iter().next().ok_or_else(|| unknown(wanted))?;
-    let format = format_by_id(&header.tool_id).ok_or_else(|| unknown(wanted))?;
+    let header = chosen.into_iter().next().ok_or_else(|| unknown_refusal(wanted))?;
+    let format = format_by_id(&header.tool_id).ok_or_else(|| unknown_refusal(wanted))?;
     let found = FoundTranscript {
         path: header.path.clone(),
         key: header.key.clone(),
@@ -235,10 +235,10 @@ fn by_path(path: &Path, agent: Option<&str>) -> Result<FoundTranscript, Refusal>
             "say which tool wrote it with --agent",
         )
     })?;
-    let found =
-        TranscriptFile::from_path(format.id(), path).ok_or_else(|| unknown(&path.display().to_string()))?;
+    let found = TranscriptFile::from_path(format.id(), path)
+        .ok_or_else(|| unknown_refusal(&path.display().to_string()))?;
     let header =
-        baton_transcripts::header(&found, &()).ok_or_else(|| unknown(&path.display().to_string()))?;
+        baton_transcripts::header(&found, &()).ok_or_else(|| unknown_refusal(&path.display().to_string()))?;
     Ok(FoundTranscript {
         path: path.to_owned(),
         key: None,
@@ -320,12 +320,12 @@ fn by_id(wanted: &str, listed: &[SessionListing]) -> Result<Option<usize>, Refus
         [one] => Ok(Some(*one)),
         many => {
             let ids: Vec<String> = many.iter().take(5).map(|at| listed[*at].brief.id.clone()).collect();
-            Err(crate::resolve::ambiguous_id("transcript", wanted, &ids))
+            Err(crate::resolve::ambiguous_id_refusal("transcript", wanted, &ids))
         }
     }
 }
 
-fn unknown(wanted: &str) -> Refusal {
+fn unknown_refusal(wanted: &str) -> Refusal {
     let what = match wanted {
         "latest" => "no transcript was found on this machine".to_owned(),
         _ => format!("there is no transcript `{}`", baton_model::id::visible(wanted)),

@@ -245,7 +245,7 @@ mod tests {
         check("mcp__baton__hd_exec → ok", "assistant", false);
         check("baton pickup → exit 0", "assistant", false);
         check("cargo test → exit 101", "assistant", false);
-        // At a limit nobody has answered.
+        // At a limit the agent has not answered.
         check("mcp__baton__hd_exec → failed", "user", false);
     }
 }

@@ -25,7 +25,7 @@ use crate::op::{Cx, Env, Meta, Operation, Reach};
 use crate::ownership::is_at_work;
 use crate::project::require_not_merged;
 use crate::resolve;
-use crate::session::conversation::{self, BatonStanding, EarlierBaton};
+use crate::session::conversation::{self, ConversationBaton, EarlierBaton};
 use crate::session::{Address, leave, on_top_of_sessions, spend};
 use crate::token_rights;
 
@@ -87,7 +87,7 @@ pub struct ImportOutput {
     pub superseded_baton_id: Option<String>,
     /// How the baton stands that the session had already; a new one is made only with `again`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub standing: Option<BatonStanding>,
+    pub standing: Option<ConversationBaton>,
     /// Batons that may be of the same conversation: nothing tells for certain.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub may_be_same: Vec<String>,
@@ -309,7 +309,7 @@ impl ImportJob<'_> {
         if let Some(earlier) = earlier {
             own.thread_id.clone_from(&earlier.baton.thread_id);
             let replacing = conversation::replacing(tx, earlier, known, self.packet)?;
-            packet = replacing.ok_or_else(|| too_large(&earlier.baton.baton_id))?;
+            packet = replacing.ok_or_else(|| size_refusal(&earlier.baton.baton_id))?;
             if to.identity.is_none() && to.role.is_none() {
                 to = earlier.address();
             }
@@ -318,7 +318,7 @@ impl ImportJob<'_> {
         if let Some(stopped) = &stopped {
             let ids = [stopped.session_id.clone()];
             let whole = on_top_of_sessions(tx, self.project_id, &ids, packet)?;
-            packet = whole.ok_or_else(|| too_large(stopped.baton_id.as_deref().unwrap_or_default()))?;
+            packet = whole.ok_or_else(|| size_refusal(stopped.baton_id.as_deref().unwrap_or_default()))?;
             own.thread_id.clone_from(&stopped.thread_id);
         }
         session::insert(tx, &own)?;
@@ -363,7 +363,7 @@ impl ImportJob<'_> {
     }
 
     /// The baton that the conversation has, and how it stands.
-    fn present(&self, earlier: &EarlierBaton, standing: BatonStanding) -> ImportOutput {
+    fn present(&self, earlier: &EarlierBaton, standing: ConversationBaton) -> ImportOutput {
         ImportOutput {
             project_id: self.project_id.to_owned(),
             identity: earlier.baton.identity.clone(),
@@ -384,7 +384,7 @@ impl ImportJob<'_> {
 }
 
 /// The refusal where the transcript and what its agent had taken over and saved do not fit into one packet.
-fn too_large(baton_id: &str) -> Refusal {
+fn size_refusal(baton_id: &str) -> Refusal {
     let what = "the transcript and what its agent took over and saved do not fit into one packet";
     let hint = match baton_id {
         "" => "`baton pickup` brings what was saved, without the transcript".to_owned(),

@@ -177,8 +177,8 @@ impl<'a> View<'a> {
         let outside = "call from a folder outside of it, or name the session's own project with --project";
         let reaches = |id: &String| self.grant.reaches(id);
         let (which, hint) = match self.confinement(one) {
-            Confinement::Within(owner) if !reaches(&owner) => return unreached(&wanted),
-            Confinement::Conflicting(all) if !all.iter().all(reaches) => return unreached(&wanted),
+            Confinement::Within(owner) if !reaches(&owner) => return unreached_refusal(&wanted),
+            Confinement::Conflicting(all) if !all.iter().all(reaches) => return unreached_refusal(&wanted),
             Confinement::Within(owner) => {
                 let hint = format!("call from a folder of it, or with --project {owner}");
                 (owner, hint)
@@ -258,7 +258,7 @@ impl<'a> View<'a> {
 }
 
 /// The refusal for a session of isolated projects that the caller does not reach.
-fn unreached(wanted: &str) -> Refusal {
+fn unreached_refusal(wanted: &str) -> Refusal {
     let what = format!("transcript {wanted} is of an isolated project that this token does not reach");
     let hint = "call with a token of the session's own project";
     Refusal::new(Kind::Refused, "project_isolated", what, hint)

@@ -84,7 +84,7 @@ fn is_ours(call: &Call<'_>) -> bool {
 }
 
 /// The id of the session that an answer is about: the one that the first mark names. Behind it stand words of others, and a refusal
-/// names the session of somebody else.
+/// names the session of another agent.
 fn id_in(output: &str) -> Option<String> {
     let refused_at = REFUSALS.iter().filter_map(|words| output.find(words)).min();
     let first = MARKS.iter().filter_map(|mark| Some((output.find(mark)?, mark))).min_by_key(|(at, _)| *at);

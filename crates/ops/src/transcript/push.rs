@@ -5,7 +5,7 @@ use baton_model::delta::Kind;
 use baton_model::id::{identity_key, short};
 use baton_model::refusal::{self, Refusal};
 use baton_model::time::Timestamp;
-use baton_model::transcript_copy::{CopyManifest, invalid};
+use baton_model::transcript_copy::{CopyManifest, invalid_refusal};
 use baton_store::content::{TRANSCRIPT_COPY, UploadedPart};
 use baton_store::transcript_copy::{self, StoredCopy};
 use baton_store::{Failure, Fault, Tx, baton, project, session};
@@ -55,8 +55,9 @@ impl Operation for CopyUpload {
     type Output = CopyUploadOutput;
 
     fn run(input: CopyUploadInput, cx: &mut Cx<'_>) -> Result<CopyUploadOutput, Failure> {
-        check_content_hash(&input.content_hash).map_err(|_| invalid("its hash is no SHA-256 in hex"))?;
-        content::check_part(input.part, &input.content, invalid)?;
+        check_content_hash(&input.content_hash)
+            .map_err(|_| invalid_refusal("its hash is no SHA-256 in hex"))?;
+        content::check_part(input.part, &input.content, invalid_refusal)?;
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
@@ -149,7 +150,7 @@ fn push(
     copy: &CopyManifest,
 ) -> Result<PushOutput, Failure> {
     let facts = ContentFacts { hash: &copy.content_hash, bytes: copy.bytes, parts: copy.parts() };
-    content::check(tx, project_id, &TRANSCRIPT_COPY, &facts, invalid)?;
+    content::check(tx, project_id, &TRANSCRIPT_COPY, &facts, invalid_refusal)?;
     let before = transcript_copy::get(tx, project_id, &copy.agent, &copy.transcript_id)?;
     if let Some(before) = &before {
         require_pusher(env, before, identity)?;

@@ -144,11 +144,11 @@ impl Operation for Search {
         let target = index::target(cx.env.host);
         match search(&input, cx, &query, &within, &target) {
             // What another process has made anew is opened again, once.
-            Err(Failure::Fault(fault)) if search::renewed(&fault) => {
+            Err(Failure::Fault(fault)) if search::was_rebuilt(&fault) => {
                 search(&input, cx, &query, &within, &target)
             }
             // What is damaged is made anew, once.
-            Err(Failure::Fault(fault)) if search::unusable(&fault) => {
+            Err(Failure::Fault(fault)) if search::needs_rebuild(&fault) => {
                 search::discard(&target);
                 search(&input, cx, &query, &within, &target)
             }

@@ -51,7 +51,7 @@ impl UnwrappedQuery<'_> {
             .then(|| UnwrappedInput { project: Some(project_id.to_owned()), conversations })
     }
 
-    /// The conversations that are open and have no session of Baton, and those that left no baton and that nobody is known to work
+    /// The conversations that are open and have no session of Baton, and those that left no baton and that no agent is known to work
     /// in, with the call that takes one over.
     pub fn remarks(&self, rows: &[Row], unwrapped: &UnwrappedOutput, card: &Card) -> Vec<Remark> {
         let is_asked = |row: &&Row| {

@@ -52,7 +52,7 @@ pub struct ConversationExtent {
 }
 
 impl ConversationExtent {
-    /// That of a listed transcript; nothing where nobody knows when it was written.
+    /// That of a listed transcript; none where it is unknown when it was written.
     pub(super) fn of(row: &Row) -> Option<Self> {
         let bytes = if row.key.is_some() { 0 } else { i64::try_from(row.bytes).unwrap_or(i64::MAX) };
         Some(Self {

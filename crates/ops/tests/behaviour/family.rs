@@ -5,7 +5,7 @@ use std::path::Path;
 use baton_ops::all::ALL;
 use serde_json::Value;
 
-fn schema(entry: &baton_ops::op::Entry) -> Value {
+fn schema(entry: &baton_ops::op::OperationEntry) -> Value {
     serde_json::to_value((entry.input_schema)()).expect("a schema is JSON")
 }
 

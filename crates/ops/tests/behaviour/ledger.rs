@@ -21,7 +21,7 @@ fn live_a_little(w: &mut World) {
 }
 
 /// An input that has what it must have and nothing else.
-fn required(entry: &baton_ops::op::Entry) -> Value {
+fn required(entry: &baton_ops::op::OperationEntry) -> Value {
     let schema = json!((entry.input_schema)());
     let mut input = json!({});
     for name in schema["required"].as_array().unwrap_or(&Vec::new()).iter().filter_map(Value::as_str) {
@@ -136,12 +136,12 @@ on_every_backend! {
     }
 
     fn a_project_that_nobody_knows_is_refused_by_every_verb_that_takes_one(w) {
-        let takes_one = |entry: &&baton_ops::op::Entry| {
+        let takes_one = |entry: &&baton_ops::op::OperationEntry| {
             let schema = json!((entry.input_schema)());
             ["project", "from_project_id"].iter().any(|field| !schema["properties"][*field].is_null())
         };
         // Among transcripts the project only narrows.
-        let narrows = |entry: &&baton_ops::op::Entry| ["transcript_doctor", "transcript_list", "transcript_search"].contains(&entry.name);
+        let narrows = |entry: &&baton_ops::op::OperationEntry| ["transcript_doctor", "transcript_list", "transcript_search"].contains(&entry.name);
         for entry in baton_ops::all::ALL.iter().filter(takes_one).filter(|entry| !narrows(entry)) {
             let mut input = required(entry);
             match entry.name {

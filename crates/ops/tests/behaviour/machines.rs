@@ -137,7 +137,7 @@ impl Host for Machines {
         &NOWHERE
     }
 
-    fn recall(&self) -> baton_ops::recall::Setup {
+    fn memory_index(&self) -> baton_ops::recall::Setup {
         self.recall.clone()
     }
 

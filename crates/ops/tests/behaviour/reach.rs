@@ -149,7 +149,7 @@ const MACHINE: &[&str] = &[
 /// What an operation may ask of the machine, and what a caller over a socket gets.
 const QUESTIONS: &[(&str, &str)] = &[
     ("has_process_ended", "of processes of the server's own machine that registered a session"),
-    ("is_callers_word", "that it is so of what a client says of a machine that is not the server's"),
+    ("only_caller_answers", "that it is so of what a client says of a machine that is not the server's"),
     ("is_conversation_open", "nothing"),
     ("transcript_env", "where the server's user keeps transcripts: only for callers that reach all projects"),
     ("git", "nothing"),
@@ -175,9 +175,9 @@ const QUESTIONS: &[(&str, &str)] = &[
     ("own_key", "nothing, unless the caller may do everything"),
     ("make_key", "nothing, unless the caller may do everything"),
     ("transcript", "what a client of ours has read on its own machine"),
-    ("is_callers", "whether the caller's machine answers"),
+    ("is_callers_machine", "whether the caller's machine answers"),
     ("is_served", "that it is so"),
-    ("recall", "settings of the index"),
+    ("memory_index", "settings of the index"),
     ("matrices", "vectors of projects that are resolved for the caller"),
     ("keep_beat", "a heartbeat of a session in the ledger"),
     ("keeps_beats", "whether heartbeats are kept beside the ledger"),

@@ -45,7 +45,7 @@ pub(crate) fn drive(w: &mut World, hub: &mut Hub, id: &str) {
     for _ in 0..100 {
         match begin(w, id, &driver("d")).expect("begun") {
             StepStart::Finished | StepStart::OnlyDuplicateCheck => return,
-            StepStart::Wait(at) | StepStart::Held(at) => w.now = at,
+            StepStart::Wait(at) | StepStart::Leased(at) => w.now = at,
             StepStart::Call(leased) => {
                 let ended = hub.ask(&leased.call);
                 assert_eq!(tell(w, &leased, &ended).expect("told"), OutcomeReport::Recorded);
@@ -199,7 +199,7 @@ on_every_backend! {
             if gone {
                 w.kill(&agent("x").process(&first.process));
             } else {
-                assert!(matches!(begin(w, &id, &driver("d")).expect("begun"), StepStart::Held(_)));
+                assert!(matches!(begin(w, &id, &driver("d")).expect("begun"), StepStart::Leased(_)));
                 w.advance(15_000);
             }
             drive(w, &mut hub, &id);

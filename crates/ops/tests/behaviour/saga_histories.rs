@@ -52,7 +52,7 @@ fn drive_failing(w: &mut World, hub: &mut Hub, id: &str) -> bool {
         match begin(w, id, &driver("breaking")) {
             Err(_) => return true,
             Ok(StepStart::Finished | StepStart::OnlyDuplicateCheck) => return false,
-            Ok(StepStart::Wait(at) | StepStart::Held(at)) => w.now = at,
+            Ok(StepStart::Wait(at) | StepStart::Leased(at)) => w.now = at,
             Ok(StepStart::Call(leased)) => {
                 let ended = hub.ask(&leased.call);
                 if tell(w, &leased, &ended).is_err() {

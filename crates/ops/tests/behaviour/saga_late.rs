@@ -15,7 +15,7 @@ fn next(w: &mut World, id: &str) -> Box<LeasedStep> {
     loop {
         match begin(w, id, &driver("d")).expect("begun") {
             StepStart::Call(leased) => return leased,
-            StepStart::Wait(at) | StepStart::Held(at) => w.now = at,
+            StepStart::Wait(at) | StepStart::Leased(at) => w.now = at,
             other => panic!("nothing to ask: {other:?}"),
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use baton_model::access::{Grant, Scope};
 use baton_ops::all;
-use baton_ops::op::{Access, Entry, Reach};
+use baton_ops::op::{Access, OperationEntry, Reach};
 use serde_json::{Map, Value, json};
 
 use crate::world::{Agent, World, agent, text};
@@ -124,7 +124,7 @@ fn filled(schema: &Value, property: &Value) -> Value {
 }
 
 /// Calls an operation in every way and looks at what comes back.
-fn spied(w: &mut World, spy: &Agent, entry: &Entry, ids: &BTreeSet<String>) {
+fn spied(w: &mut World, spy: &Agent, entry: &OperationEntry, ids: &BTreeSet<String>) {
     for input in inputs(&(entry.input_schema)().to_value(), ids) {
         let sent = input.to_string();
         let result = match w.call(spy, entry.name, input) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use baton_model::session::{Limits, ProcessLocation};
-use baton_ops::op::{Caller, Cx, Entry, Env};
+use baton_ops::op::{Caller, Cx, Env, OperationEntry};
 use baton_store::{Failure, Store};
 use serde_json::{Value, json};
 
@@ -186,7 +186,7 @@ impl World {
     pub(crate) fn once(
         &mut self,
         who: &Agent,
-        entry: &Entry,
+        entry: &OperationEntry,
         input: Value,
         key: &str,
     ) -> Result<Value, Value> {

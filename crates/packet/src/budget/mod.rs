@@ -26,8 +26,9 @@ impl Budget {
         let trimmed = text.trim();
         let split = trimmed.find(|c: char| !matches!(c, '0'..='9' | '_' | ',')).unwrap_or(trimmed.len());
         let (number, unit) = trimmed.split_at(split);
-        let amount: usize = number.replace(['_', ','], "").parse().map_err(|_| malformed(text))?;
-        let bytes = |each: usize| amount.checked_mul(each).map(Self::Bytes).ok_or_else(|| malformed(text));
+        let amount: usize = number.replace(['_', ','], "").parse().map_err(|_| malformed_refusal(text))?;
+        let bytes =
+            |each: usize| amount.checked_mul(each).map(Self::Bytes).ok_or_else(|| malformed_refusal(text));
         let budget = match unit.trim().to_ascii_lowercase().as_str() {
             "" | "t" | "token" | "tokens" => Self::Tokens(amount),
             "b" | "byte" | "bytes" => Self::Bytes(amount),
@@ -35,9 +36,9 @@ impl Budget {
             "kib" => bytes(1024)?,
             "m" | "mb" => bytes(1_000_000)?,
             "mib" => bytes(1024 * 1024)?,
-            _ => return Err(malformed(text)),
+            _ => return Err(malformed_refusal(text)),
         };
-        if amount == 0 { Err(malformed(text)) } else { Ok(budget) }
+        if amount == 0 { Err(malformed_refusal(text)) } else { Ok(budget) }
     }
 
     /// Whether `text` keeps within the budget.
@@ -75,7 +76,7 @@ impl fmt::Display for Budget {
     }
 }
 
-fn malformed(text: &str) -> Refusal {
+fn malformed_refusal(text: &str) -> Refusal {
     let shown: String = text.chars().take(40).collect();
     Refusal::invalid(
         "budget_malformed",

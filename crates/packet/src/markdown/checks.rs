@@ -9,10 +9,10 @@ use crate::packet::{Command, Failure, Packet};
 
 /// How many checks that passed share a line.
 const ON_A_LINE: usize = 3;
-/// How many checks are told early; the list is in the order of value.
+/// How many checks are rendered early; the list is in the order of value.
 const EARLY: usize = 6;
 
-/// Before the names of the tests that a check names as failing; they are told at greater length than an error.
+/// Before the names of the tests that a check names as failing; they are rendered at greater length than an error.
 const FAILING: &str = "failing tests";
 
 /// The command that verifies, and the last state of every step that was run.
@@ -41,14 +41,14 @@ pub(super) fn verify(cx: &RenderContext, out: &mut Vec<Entry>) {
             let rank = value(index * ON_A_LINE);
             let entry = Entry::new(Section::Verify, "checks").form(rank, Some(SHORTENED), show(140));
             let mut entry = entry.form(rank::WHOLE, None, show(usize::MAX)).order(index as i64);
-            entry.weight = chunk.len();
+            entry.count = chunk.len();
             out.push(entry);
             index += 1;
         }
     }
 }
 
-/// How a command that passed is told to have done so.
+/// How it is rendered that a command passed.
 pub(super) fn passed_word(check: &Command) -> Option<&'static str> {
     match (check.exit_code, check.note.as_deref()) {
         (Some(0), _) => Some("exit 0"),
@@ -139,7 +139,7 @@ fn line(cx: &RenderContext, check: &Command, limit: usize) -> String {
     };
     let at = check.at.as_deref();
     let has_passed_since = check.note.as_deref().is_some_and(|note| note.contains("passed since with"));
-    // Of that run it is told beside its own command whether it still holds.
+    // Whether that run still holds is rendered with its own command.
     let stale = if !has_passed_since && (check.exit_code.is_some() || !note.is_empty()) {
         staleness::staleness_note(cx.packet, at)
     } else {

@@ -68,7 +68,7 @@ pub(super) fn commands(cx: &RenderContext, out: &mut Vec<Entry>) {
         let rank = if latest { rank::PLAN } else { rank::COMMAND };
         let entry = Entry::new(Section::Commands, "commands").form(rank, Some(SHORTENED), show(140));
         let mut entry = entry.form(rank::WHOLE, None, show(usize::MAX)).order(lines - index as i64);
-        entry.weight = chunk.len();
+        entry.count = chunk.len();
         out.push(entry);
     }
 }

@@ -151,8 +151,8 @@ pub(super) fn plan(cx: &RenderContext, out: &mut Vec<Entry>) {
         let show = |limit| {
             format!("- {}{}{}\n", checkbox(item, state), title(item, limit), cx.mark(item.at.as_deref()))
         };
-        let weight = i64::from(state != "in progress");
-        let entry = Entry::new(Section::Pending, "open tasks").order(weight);
+        let order = i64::from(state != "in progress");
+        let entry = Entry::new(Section::Pending, "open tasks").order(order);
         out.push(entry.lengths(&[(rank::OPEN, 200)], rank::WHOLE, show));
     }
 }

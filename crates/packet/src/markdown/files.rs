@@ -34,7 +34,7 @@ pub(super) fn files(cx: &RenderContext, out: &mut Vec<Entry>) {
     listed.extend(read);
     let planned = cx.packet.proposal.iter().flat_map(|proposal| &proposal.files);
     listed.extend(planned.filter(|file| !known.contains(file.path.as_str())));
-    listed.sort_by_key(|file| Reverse((file.weight, place::line_of(file.at.as_deref()))));
+    listed.sort_by_key(|file| Reverse((file.importance, place::line_of(file.at.as_deref()))));
     let unit = if one_by_one { "files that were read" } else { "files" };
     folders(out, unit, &listed, named);
     if !one_by_one {
@@ -157,7 +157,7 @@ fn moved_files(cx: &RenderContext, out: &mut Vec<Entry>) {
                     )
                 };
                 let mut entry = entry.form(rank::MORE_FILES, Some(SHORTENED), line(false));
-                entry.weight = files.len();
+                entry.count = files.len();
                 out.push(entry.form(rank::DETAIL, None, line(true)));
             }
             _ => {
@@ -197,7 +197,7 @@ fn folders(out: &mut Vec<Entry>, unit: &'static str, listed: &[&FileChange], nam
     }
     for (folder, files) in by_folder {
         let mut entry = Entry::new(Section::Files, unit);
-        entry.weight = files.len();
+        entry.count = files.len();
         entry.order = files.first().map_or(0, |(place, _)| *place as i64);
         for (tier, (most, rank)) in TIERS.into_iter().enumerate() {
             let is_shown =
@@ -276,7 +276,7 @@ pub(super) fn searched(cx: &RenderContext, out: &mut Vec<Entry>) {
         return;
     }
     let mut entry = Entry::new(Section::Searched, "names");
-    entry.weight = names.len();
+    entry.count = names.len();
     // Before the longer passages of the same rank.
     entry.order = -1;
     let mut from = 0;

@@ -154,7 +154,7 @@ impl RenderContext<'_> {
 pub fn render(packet: &Packet, options: &Options) -> Document {
     let frame = Frame::new(packet, options);
     let marked = frame.fill(PlaceMarks::of(packet), 0);
-    let page = match marked.choice.holds_facts(&marked.entries) {
+    let page = match marked.choice.holds_all_facts(&marked.entries) {
         true => marked,
         false => frame.fill(PlaceMarks::none(), place::places(packet).len()),
     };

@@ -22,8 +22,8 @@ impl FormChoice {
         for (entry, form) in entries.iter().zip(&self.forms) {
             let noun = form.map_or(Some(entry.noun), |form| entry.forms[form].lacks);
             match counts.iter_mut().find(|(known, _)| Some(*known) == noun) {
-                Some((_, count)) => *count += entry.weight,
-                None => counts.extend(noun.map(|noun| (noun, entry.weight))),
+                Some((_, count)) => *count += entry.count,
+                None => counts.extend(noun.map(|noun| (noun, entry.count))),
             }
         }
         counts.sort_by_key(|(noun, _)| *noun == super::section::SHORTENED);
@@ -31,7 +31,7 @@ impl FormChoice {
     }
 
     /// Whether every fact is there in some form.
-    pub(super) fn holds_facts(&self, entries: &[Entry]) -> bool {
+    pub(super) fn holds_all_facts(&self, entries: &[Entry]) -> bool {
         let fact = |entry: &Entry| entry.forms.first().is_some_and(|form| form.rank <= rank::FACT);
         entries.iter().zip(&self.forms).all(|(entry, form)| form.is_some() || !fact(entry))
     }

@@ -18,7 +18,7 @@ pub(super) fn remarks(cx: &RenderContext, out: &mut Vec<Entry>) {
     };
     let (requests, other): (Vec<&Remark>, Vec<&Remark>) =
         packet.remarks.iter().filter(new).partition(|remark| is_request(remark));
-    let lists = [(Section::Asked, requests, ASKED_CHARS), (Section::Remarks, other, REMARK_CHARS)];
+    let lists = [(Section::Requests, requests, ASKED_CHARS), (Section::Remarks, other, REMARK_CHARS)];
     for (section, remark, chars) in lists
         .into_iter()
         .flat_map(|(section, list, chars)| list.into_iter().map(move |remark| (section, remark, chars)))
@@ -48,7 +48,7 @@ fn of_user(remark: &Remark) -> bool {
 /// Rank of a remark, and its order among those of that rank.
 pub(super) fn value(remark: &Remark) -> (u8, i64) {
     let rank = if of_user(remark) { rank::USER_REMARK } else { rank::REMARK };
-    (rank, remark.weight.saturating_neg())
+    (rank, remark.importance.saturating_neg())
 }
 
 /// The weightiest remark that a turn tells by the part of it that is shown.

@@ -22,7 +22,7 @@ pub(super) enum Section {
     Activity,
     References,
     Searched,
-    Asked,
+    Requests,
     Remarks,
     Turns,
     Diffs,
@@ -51,7 +51,7 @@ impl Section {
         Self::Activity,
         Self::References,
         Self::Searched,
-        Self::Asked,
+        Self::Requests,
         Self::Remarks,
         Self::Turns,
         Self::Diffs,
@@ -81,7 +81,7 @@ impl Section {
             Self::Activity => "Tool Activity",
             Self::References => "References",
             Self::Searched => "Names",
-            Self::Asked => "Earlier Requests",
+            Self::Requests => "Earlier Requests",
             Self::Remarks => "Also Said in the Conversation",
             Self::Turns => "Recent Turns",
             Self::Diffs => "Last Edits",
@@ -94,7 +94,7 @@ impl Section {
     pub(super) fn head(self) -> String {
         let opening = match self {
             Self::Overview => "| Field | Value |\n|-------|-------|\n",
-            Self::Asked => WORKED_ON,
+            Self::Requests => WORKED_ON,
             Self::Remarks => UNSORTED,
             _ => "",
         };
@@ -204,14 +204,14 @@ pub(super) struct Entry {
     /// Among entries of one rank, the lower is packed first; on the page they keep the order of the list.
     pub order: i64,
     /// How many things it says at once.
-    pub weight: usize,
+    pub count: usize,
     /// From short to whole.
     pub forms: Vec<EntryForm>,
 }
 
 impl Entry {
     pub(super) fn new(section: Section, noun: &'static str) -> Self {
-        Self { section, noun, order: 0, weight: 1, forms: Vec::new() }
+        Self { section, noun, order: 0, count: 1, forms: Vec::new() }
     }
 
     /// An entry with only one form.

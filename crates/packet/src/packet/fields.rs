@@ -43,14 +43,14 @@ pub const FIELDS: [&str; 34] = [
 ];
 
 /// The refusal of a packet without a summary, with the names of its unknown fields: one of them may be meant for it.
-pub(super) fn no_summary(packet: &Packet) -> Refusal {
+pub(super) fn no_summary_refusal(packet: &Packet) -> Refusal {
     let unknown: Vec<String> =
         packet.other.keys().take(5).map(|name| format!("`{}`", printable::line(name))).collect();
     let what = match unknown.is_empty() {
         true => "the packet has no `summary`".to_owned(),
         false => format!("the packet has no `summary`, but {}", unknown.join(", ")),
     };
-    super::invalid(&what, "say in `summary`, in a sentence, what happened and where it stands")
+    super::refusal(&what, "say in `summary`, in a sentence, what happened and where it stands")
         .with("path", "summary")
 }
 

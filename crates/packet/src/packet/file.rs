@@ -20,8 +20,8 @@ pub struct FileChange {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
     /// How much it seems to matter, among the files of one packet.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub weight: i64,
+    #[serde(rename = "weight", default, skip_serializing_if = "is_zero")]
+    pub importance: i64,
     /// Where it stands in the source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,

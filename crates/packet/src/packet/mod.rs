@@ -328,25 +328,25 @@ impl ValidatedPacket {
     /// Reads a packet of any size.
     fn read(text: String) -> Result<Self, Refusal> {
         if text.contains("\\u0000") && serde_json::from_str::<Value>(&text).is_ok_and(|v| has_nul(&v)) {
-            return Err(invalid("the packet holds a NUL character", "remove it: no tool can show it"));
+            return Err(refusal("the packet holds a NUL character", "remove it: no tool can show it"));
         }
-        let shown = number::readable(&text);
+        let shown = number::quote_oversized_numbers(&text);
         let mut reader = serde_json::Deserializer::from_str(&shown);
         let view: Packet = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
             let path = error.path().to_string();
             let inner = error.into_inner();
             let place = if path == "." || path == "?" { String::new() } else { format!(" at `{path}`") };
-            invalid(
+            refusal(
                 &format!("the packet is malformed{place}: {inner}"),
                 "see `baton wrap --help` for the fields",
             )
             .with("path", path)
         })?;
         reader.end().map_err(|error| {
-            invalid(&format!("text follows the packet: {error}"), "give one JSON object and nothing else")
+            refusal(&format!("text follows the packet: {error}"), "give one JSON object and nothing else")
         })?;
         if view.summary.trim().is_empty() {
-            return Err(fields::no_summary(&view));
+            return Err(fields::no_summary_refusal(&view));
         }
         Ok(Self { text, view })
     }
@@ -354,7 +354,7 @@ impl ValidatedPacket {
     /// A packet made from its typed view.
     pub fn from_view(view: Packet) -> Result<Self, Refusal> {
         let text = serde_json::to_string(&view).map_err(|error| {
-            invalid(&format!("the packet cannot be written as JSON: {error}"), "report this with the packet")
+            refusal(&format!("the packet cannot be written as JSON: {error}"), "report this with the packet")
         })?;
         Self::parse(text)
     }
@@ -370,7 +370,7 @@ impl ValidatedPacket {
     }
 }
 
-fn invalid(message: &str, hint: &str) -> Refusal {
+fn refusal(message: &str, hint: &str) -> Refusal {
     Refusal::invalid("packet_invalid", message, hint)
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 /// The text with each number that is beyond a double in quotes. What is no JSON stays as it is, for the reader to refuse.
-pub(super) fn readable(text: &str) -> Cow<'_, str> {
+pub(super) fn quote_oversized_numbers(text: &str) -> Cow<'_, str> {
     quote(text, |number| number.parse::<f64>().is_ok_and(f64::is_infinite), "")
 }
 
@@ -126,16 +126,16 @@ mod tests {
         for text in
             ["", "{\"a\":1.5}", "1e308", "-0.1e-7", "\"1e400\"", "\"\\\"1e400", "12345678901234567890.1234"]
         {
-            assert_eq!(readable(text), text);
+            assert_eq!(quote_oversized_numbers(text), text);
         }
-        assert_eq!(readable("[1e400, -1E+999,2]"), "[\"1e400\", \"-1E+999\",2]");
-        assert_eq!(readable("{\"a\":1e400}"), "{\"a\":\"1e400\"}");
+        assert_eq!(quote_oversized_numbers("[1e400, -1E+999,2]"), "[\"1e400\", \"-1E+999\",2]");
+        assert_eq!(quote_oversized_numbers("{\"a\":1e400}"), "{\"a\":\"1e400\"}");
     }
 
     #[test]
     fn a_number_is_written_as_it_was_read() {
         let text = r#"{"a":[12345678901234567890123,0.12345678901234567891,1e400,-0,1.0,1.50,7],"number-0:5":"number-1:6 \" 9e999"}"#;
-        let value: Value = serde_json::from_str(&readable(text)).expect("JSON");
+        let value: Value = serde_json::from_str(&quote_oversized_numbers(text)).expect("JSON");
         let guard = NumberGuard::of(&[&value]);
         let guarded: Value = serde_json::from_str(&guard.protect(text)).expect("JSON");
         assert_eq!(guard.restore(&guarded.to_string()), text);

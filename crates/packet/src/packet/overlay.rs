@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::number::{NumberGuard, readable};
-use super::{MAX_BYTES, Packet, ROOM, ValidatedPacket, invalid};
+use super::number::{NumberGuard, quote_oversized_numbers};
+use super::{MAX_BYTES, Packet, ROOM, ValidatedPacket, refusal};
 use crate::refusal::Refusal;
 
 /// Fields that name who was to take the older packet over, which has happened.
@@ -25,8 +25,8 @@ impl ValidatedPacket {
 
     /// The packet as a tree of values. A number beyond a double is a string in it.
     pub fn value(&self) -> Result<Value, Refusal> {
-        serde_json::from_str(&readable(&self.text)).map_err(|error| {
-            invalid(&format!("the packet cannot be read as JSON: {error}"), "report this with the packet")
+        serde_json::from_str(&quote_oversized_numbers(&self.text)).map_err(|error| {
+            refusal(&format!("the packet cannot be read as JSON: {error}"), "report this with the packet")
         })
     }
 
@@ -59,7 +59,7 @@ impl Packet {
     /// newer one. Everything else of the older packet stays, in its own words, also what this version does not know.
     pub fn on_top_of(&self, older: Option<&ValidatedPacket>) -> Result<ValidatedPacket, Refusal> {
         let unwritable = |error: serde_json::Error| {
-            invalid(&format!("the packet cannot be written as JSON: {error}"), "report this with the packet")
+            refusal(&format!("the packet cannot be written as JSON: {error}"), "report this with the packet")
         };
         let newer = serde_json::to_value(self).map_err(unwritable)?;
         let guard = match older {

@@ -13,8 +13,8 @@ pub struct Remark {
     #[serde(alias = "content")]
     pub text: String,
     /// Its estimated importance among the remarks of one packet; higher ones are rendered first.
-    #[serde(default)]
-    pub weight: i64,
+    #[serde(rename = "weight", default)]
+    pub importance: i64,
     /// Where it stands in the source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,

@@ -11,7 +11,7 @@ pub(crate) struct Connection {
     pub(crate) engine: Box<dyn Engine>,
     batch: Option<Batch>,
     /// The commit observer and heartbeat cache; without it no changes are queued.
-    pub(crate) beside: Option<Arc<dyn CommitObserver>>,
+    pub(crate) commit_observer: Option<Arc<dyn CommitObserver>>,
     /// After how many further steps of writes the next one fails.
     #[cfg(feature = "fail")]
     pub(crate) steps_left: Option<u32>,
@@ -32,7 +32,7 @@ impl Connection {
         Self {
             engine,
             batch: None,
-            beside: None,
+            commit_observer: None,
             #[cfg(feature = "fail")]
             steps_left: None,
         }
@@ -107,7 +107,7 @@ impl Connection {
                 self.publish(notes);
             }
             Some(batch) => {
-                batch.savepoint = Savepoint::Kept;
+                batch.savepoint = Savepoint::InUse;
                 batch.notes.extend(notes);
             }
         }
@@ -115,8 +115,8 @@ impl Connection {
     }
 
     fn publish(&self, notes: Vec<CommitEvent>) {
-        if let Some(beside) = self.beside.as_ref().filter(|_| !notes.is_empty()) {
-            beside.committed(notes);
+        if let Some(commit_observer) = self.commit_observer.as_ref().filter(|_| !notes.is_empty()) {
+            commit_observer.committed(notes);
         }
     }
 

@@ -87,7 +87,7 @@ pub(crate) enum OpenMode {
     ReadOnly,
 }
 
-/// What the one savepoint of a batch is worth. It is reused by the next write, which saves statements.
+/// State of the savepoint that a batch reuses: the next write takes it over, which saves statements.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Savepoint {
     /// Not made yet.
@@ -96,7 +96,7 @@ pub(crate) enum Savepoint {
     /// Just rolled back to: the next write can use it as it is.
     Clean,
     /// Belongs to a write that is kept.
-    Kept,
+    InUse,
 }
 
 impl Savepoint {
@@ -105,7 +105,7 @@ impl Savepoint {
         match self {
             Self::None => "SAVEPOINT one",
             Self::Clean => "",
-            Self::Kept => "RELEASE SAVEPOINT one; SAVEPOINT one",
+            Self::InUse => "RELEASE SAVEPOINT one; SAVEPOINT one",
         }
     }
 }
@@ -131,7 +131,7 @@ pub(crate) trait Engine: Send {
     fn execute(&mut self, sql: &'static str, params: &[Value]) -> Result<u64, Fault>;
     /// Executes without returning the affected-row count. On a server it is pipelined with the next query, which fails
     /// with it.
-    fn send(&mut self, sql: &'static str, params: &[Value]) -> Result<(), Fault> {
+    fn execute_deferred(&mut self, sql: &'static str, params: &[Value]) -> Result<(), Fault> {
         self.execute(sql, params).map(drop)
     }
     /// Asks ahead for rows that will be queried in a moment. Where it is no use, nothing is done; it fails where it ended the open

@@ -170,8 +170,8 @@ impl Store {
     }
 
     /// Sets the observer: sessions are read with its heartbeats, and it is notified of commits.
-    pub fn observe(&mut self, beside: Arc<dyn CommitObserver>) {
-        self.connection.beside = Some(beside);
+    pub fn observe(&mut self, observer: Arc<dyn CommitObserver>) {
+        self.connection.commit_observer = Some(observer);
     }
 
     /// Begins a batch: every write and read until its end shares one transaction and one flush. On PostgreSQL a batch

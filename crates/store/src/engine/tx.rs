@@ -118,7 +118,7 @@ impl<'a> Tx<'a> {
         if self.reads_only() {
             return Err(self.doom(Fault::other(format!("a read may not write: {}", one_line(sql)))));
         }
-        self.run(params, |connection| connection.engine.send(sql, params))
+        self.run(params, |connection| connection.engine.execute_deferred(sql, params))
     }
 
     /// Prefetches the queries that the closure makes, in one round trip. The same query, made afterwards and before any
@@ -139,14 +139,17 @@ impl<'a> Tx<'a> {
 
     /// Queues a notification for the commit observer, if there is one.
     pub(crate) fn note(&mut self, note: impl FnOnce() -> CommitEvent) {
-        if self.connection.beside.is_some() {
+        if self.connection.commit_observer.is_some() {
             self.notes.push(note());
         }
     }
 
     /// The later of the persisted heartbeat, `kept_at`, and the cached one.
     pub(crate) fn heard_at(&self, session_id: &str, kept_at: Millis) -> Millis {
-        latest(kept_at, self.connection.beside.as_ref().and_then(|beside| beside.heard_at(session_id)))
+        latest(
+            kept_at,
+            self.connection.commit_observer.as_ref().and_then(|observer| observer.heard_at(session_id)),
+        )
     }
 
     /// Whether a project that this write takes had a row when it began. False for every other project.

@@ -1,6 +1,6 @@
 //! Lines of the interchange file: of each task as the file had it last, and those that are no tasks.
 
-use baton_model::task::line::remember;
+use baton_model::task::line::retained_lines;
 
 use crate::engine::{Fault, Tx};
 use crate::{json, params};
@@ -29,7 +29,7 @@ impl KnownLines {
     /// The lines once the file has this one.
     pub fn followed_by(self, line: &str) -> Self {
         let earlier = match self.last {
-            Some(last) => remember(self.earlier, &last, line),
+            Some(last) => retained_lines(self.earlier, &last, line),
             None => Vec::new(),
         };
         Self { last: Some(line.to_owned()), earlier }

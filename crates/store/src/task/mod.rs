@@ -73,7 +73,7 @@ crate::sql! {
         $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40)");
     UPDATE = concat!("UPDATE task SET (", written!(), ") = ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
         $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34) WHERE project_id = $35 AND task_id = $36");
-    STANDING = "UPDATE task SET blocked = $1, passes = $2, ready = $3, wait_until = $4 WHERE project_id = $5 AND task_id = $6";
+    UPDATE_READINESS = "UPDATE task SET blocked = $1, passes = $2, ready = $3, wait_until = $4 WHERE project_id = $5 AND task_id = $6";
     GET = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND task_id = $2");
     OPEN = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND status <> 'closed' AND status <> 'tombstone' ORDER BY priority, created_at, task_id LIMIT $2");
     OPEN_AFTER = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND status <> 'closed' AND status <> 'tombstone'
@@ -140,11 +140,11 @@ fn read(row: Row) -> Result<Task, Fault> {
         ..Task::default()
     };
     task.claim = match (r.opt_text()?, r.opt_text()?, r.opt_int()?, r.opt_int()?) {
-        (Some(by), session_id, Some(lease), Some(until)) => Some(Claim {
+        (Some(by), session_id, Some(lease_span), Some(until)) => Some(Claim {
             by,
             session_id,
-            fence: task.claim_token,
-            lease,
+            token: task.claim_token,
+            lease_span,
             base_expiry: until,
             location: None,
             access_token_id: None,
@@ -364,7 +364,7 @@ fn columns(task: &Task) -> Vec<Value> {
         task.claim_token,
         claim.as_ref().map(|c| c.by.clone()),
         claim.as_ref().and_then(|c| c.session_id.clone()),
-        claim.as_ref().map(|c| c.lease),
+        claim.as_ref().map(|c| c.lease_span),
         claim.as_ref().map(|c| c.base_expiry),
         json::write(&task.clocks.to_json()),
         place.map(|place| place.machine.clone()),
@@ -377,7 +377,7 @@ fn columns(task: &Task) -> Vec<Value> {
 /// Writes where a task stands.
 pub fn put_readiness(tx: &mut Tx<'_>, task: &Task, readiness: Readiness) -> Result<(), Fault> {
     tx.execute_deferred(
-        STANDING,
+        UPDATE_READINESS,
         params![
             readiness.blocked,
             readiness.passes,

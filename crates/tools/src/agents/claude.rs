@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::Tool;
 use crate::install::{Answer, Install, InstallEntry, PackageMark, Places};
 use crate::launch::{Approval, Headless, Launch};
-use crate::native::{Native, NativeTarget, Session, SessionPlaces};
+use crate::native::{Native, NativeSession, NativeTarget, SessionPlaces};
 use crate::shapes::{groups, server_at};
 
 /// Claude Code.
@@ -93,7 +93,7 @@ fn hooks(places: &Places, settings: &Path) -> Vec<InstallEntry> {
 /// Beyond this the tool cuts the folder's name and adds a mark of its own making.
 const MAX_FOLDER_NAME: usize = 200;
 
-fn records(session: &Session) -> Vec<Value> {
+fn records(session: &NativeSession) -> Vec<Value> {
     let mut lines = Vec::new();
     for (index, (id, before, turn)) in session.chain().into_iter().enumerate() {
         let message = match turn.user {
@@ -116,7 +116,7 @@ fn records(session: &Session) -> Vec<Value> {
     lines
 }
 
-fn native_target(session: &Session, places: &SessionPlaces<'_>) -> Result<NativeTarget, Refusal> {
+fn native_target(session: &NativeSession, places: &SessionPlaces<'_>) -> Result<NativeTarget, Refusal> {
     let root = places.tools.dir_or_home("CLAUDE_CONFIG_DIR", ".claude");
     let named = places.tools.vars.get("CLAUDE_CODE_PROJECT_DIR_NAME").filter(|name| !name.is_empty());
     let folder = named.cloned().unwrap_or_else(|| session.slug());
@@ -125,5 +125,5 @@ fn native_target(session: &Session, places: &SessionPlaces<'_>) -> Result<Native
         return Err(Refusal::invalid("native_unwritable", what, "leave --native out"));
     }
     let main = root.join("projects").join(folder).join(format!("{}.jsonl", session.id));
-    Ok(NativeTarget { main, beside: Vec::new() })
+    Ok(NativeTarget { main, extra_files: Vec::new() })
 }

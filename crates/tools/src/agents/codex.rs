@@ -10,7 +10,7 @@ use crate::install::{
     Answer, EntryContent, Install, InstallEntry, InstallPart, PASSED_ON, PackageMark, Scope, TrustMark,
 };
 use crate::launch::{Headless, Launch};
-use crate::native::{Native, NativeTarget, Session, SessionPlaces};
+use crate::native::{Native, NativeSession, NativeTarget, SessionPlaces};
 use crate::shapes::groups;
 
 /// Codex.
@@ -82,7 +82,7 @@ pub(crate) static TOOL: Tool = Tool {
 /// The version whose form this is. Without a version the tool takes no rollout.
 const VERSION: &str = "0.169.0";
 
-fn records(session: &Session) -> Vec<Value> {
+fn records(session: &NativeSession) -> Vec<Value> {
     let at = session.at(0);
     let git = session.branch.as_ref().map(|branch| json!({ "branch": branch }));
     // No model provider: another than the configured one would be refused.
@@ -103,10 +103,10 @@ fn records(session: &Session) -> Vec<Value> {
     lines
 }
 
-fn native_target(session: &Session, places: &SessionPlaces<'_>) -> Result<NativeTarget, Refusal> {
+fn native_target(session: &NativeSession, places: &SessionPlaces<'_>) -> Result<NativeTarget, Refusal> {
     let root = places.tools.dir_or_home("CODEX_HOME", ".codex");
     let at = session.at(0);
     let day = at[..10].replace('-', "/");
     let name = format!("rollout-{}-{}.jsonl", at[..19].replace(':', "-"), session.id);
-    Ok(NativeTarget { main: root.join("sessions").join(day).join(name), beside: Vec::new() })
+    Ok(NativeTarget { main: root.join("sessions").join(day).join(name), extra_files: Vec::new() })
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::Tool;
 use crate::install::{Answer, Install, InstallPart, Places, Scope};
 use crate::launch::Launch;
-use crate::native::{Native, NativeTarget, Session, SessionPlaces};
+use crate::native::{Native, NativeSession, NativeTarget, SessionPlaces};
 use crate::shapes::{server_at, whole_file};
 
 /// Copilot CLI.
@@ -72,7 +72,7 @@ fn hooks(places: &Places) -> String {
     format!("{:#}\n", json!({ "version": 1, "hooks": hooks }))
 }
 
-fn records(session: &Session) -> Vec<Value> {
+fn records(session: &NativeSession) -> Vec<Value> {
     let start = session.new_id();
     let context = json!({ "cwd": session.cwd(), "gitRoot": session.cwd(), "branch": session.branch });
     let data = json!({
@@ -94,7 +94,7 @@ fn records(session: &Session) -> Vec<Value> {
     lines
 }
 
-fn native_target(session: &Session, places: &SessionPlaces<'_>) -> Result<NativeTarget, Refusal> {
+fn native_target(session: &NativeSession, places: &SessionPlaces<'_>) -> Result<NativeTarget, Refusal> {
     let root = places.tools.dir_or_home("COPILOT_HOME", ".copilot");
     let folder = root.join("session-state").join(&session.id);
     let branch =
@@ -106,6 +106,6 @@ fn native_target(session: &Session, places: &SessionPlaces<'_>) -> Result<Native
         json!(session.title),
         at = session.at(0),
     );
-    let beside = vec![(folder.join("workspace.yaml"), card)];
-    Ok(NativeTarget { main: folder.join("events.jsonl"), beside })
+    let extra_files = vec![(folder.join("workspace.yaml"), card)];
+    Ok(NativeTarget { main: folder.join("events.jsonl"), extra_files })
 }

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::Tool;
 use crate::install::{Answer, Install, NAME, PackageMark, Places, TrustMark};
 use crate::launch::{Approval, Headless, Launch};
-use crate::native::{Native, NativeResume, NativeTarget, Session, SessionPlaces};
+use crate::native::{Native, NativeResume, NativeSession, NativeTarget, SessionPlaces};
 use crate::shapes::{groups, server};
 
 /// Gemini CLI.
@@ -98,7 +98,7 @@ fn folder(places: &Places) -> PathBuf {
     places.dir("GEMINI_CLI_HOME", "").join(".gemini")
 }
 
-fn records(session: &Session) -> Vec<Value> {
+fn records(session: &NativeSession) -> Vec<Value> {
     let hash: String = Sha256::digest(session.cwd()).iter().map(|byte| format!("{byte:02x}")).collect();
     let at = session.at(0);
     let mut lines = vec![
@@ -113,6 +113,6 @@ fn records(session: &Session) -> Vec<Value> {
     lines
 }
 
-fn native_target(session: &Session, places: &SessionPlaces<'_>) -> Result<NativeTarget, Refusal> {
-    Ok(NativeTarget { main: places.own.join(format!("{}.jsonl", session.id)), beside: Vec::new() })
+fn native_target(session: &NativeSession, places: &SessionPlaces<'_>) -> Result<NativeTarget, Refusal> {
+    Ok(NativeTarget { main: places.own.join(format!("{}.jsonl", session.id)), extra_files: Vec::new() })
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::Tool;
 use crate::install::{Answer, Install, Places, Scope};
 use crate::launch::Launch;
-use crate::native::{Native, NativeTarget, Session, SessionPlaces};
+use crate::native::{Native, NativeSession, NativeTarget, SessionPlaces};
 use crate::shapes::server;
 
 /// Pi.
@@ -52,7 +52,7 @@ fn folder(places: &Places) -> PathBuf {
     places.dir("PI_CODING_AGENT_DIR", ".pi/agent")
 }
 
-fn records(session: &Session) -> Vec<Value> {
+fn records(session: &NativeSession) -> Vec<Value> {
     let mut lines = vec![
         json!({ "type": "session", "version": 3, "id": session.id, "timestamp": session.at(0), "cwd": session.cwd() }),
     ];
@@ -67,9 +67,9 @@ fn records(session: &Session) -> Vec<Value> {
     lines
 }
 
-fn native_target(session: &Session, places: &SessionPlaces<'_>) -> Result<NativeTarget, Refusal> {
+fn native_target(session: &NativeSession, places: &SessionPlaces<'_>) -> Result<NativeTarget, Refusal> {
     let root = places.tools.dir_or_home("PI_CODING_AGENT_DIR", ".pi/agent");
     let folder = format!("--{}--", session.cwd().trim_start_matches('/').replace(['/', '\\', ':'], "-"));
     let name = format!("{}_{}.jsonl", session.at(0).replace([':', '.'], "-"), session.id);
-    Ok(NativeTarget { main: root.join("sessions").join(folder).join(name), beside: Vec::new() })
+    Ok(NativeTarget { main: root.join("sessions").join(folder).join(name), extra_files: Vec::new() })
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::Tool;
 use crate::install::{Answer, Install};
 use crate::launch::Launch;
-use crate::native::{Native, NativeTarget, Session, SessionPlaces, Turn};
+use crate::native::{Native, NativeSession, NativeTarget, SessionPlaces, Turn};
 use crate::shapes::{groups, server};
 
 /// Qwen Code.
@@ -59,7 +59,7 @@ pub(crate) static TOOL: Tool = Tool {
     native: Some(Native { tried: "", records, target: native_target, resume: None }),
 };
 
-fn records(session: &Session) -> Vec<Value> {
+fn records(session: &NativeSession) -> Vec<Value> {
     let line = |(index, (id, before, turn)): (usize, (String, Option<String>, &Turn))| {
         let (kind, role) = if turn.user { ("user", "user") } else { ("assistant", "model") };
         json!({
@@ -71,8 +71,8 @@ fn records(session: &Session) -> Vec<Value> {
     session.chain().into_iter().enumerate().map(line).collect()
 }
 
-fn native_target(session: &Session, places: &SessionPlaces<'_>) -> Result<NativeTarget, Refusal> {
+fn native_target(session: &NativeSession, places: &SessionPlaces<'_>) -> Result<NativeTarget, Refusal> {
     let root = places.tools.dir_or_home("QWEN_HOME", ".qwen");
     let chats = root.join("projects").join(session.slug()).join("chats");
-    Ok(NativeTarget { main: chats.join(format!("{}.jsonl", session.id)), beside: Vec::new() })
+    Ok(NativeTarget { main: chats.join(format!("{}.jsonl", session.id)), extra_files: Vec::new() })
 }

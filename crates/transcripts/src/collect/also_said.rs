@@ -20,7 +20,7 @@ impl Collector<'_> {
         let remark = |entry: &TimedRemark| Remark {
             role: self.role_of(entry).to_owned(),
             text: entry.said.text.clone(),
-            weight: entry.weight.into(),
+            importance: entry.salience.into(),
             at: label.at(&entry.said.at),
         };
         let all = self.remarks.in_order().into_iter();

@@ -109,7 +109,7 @@ impl Calls {
     }
 
     /// Names what calls worked on as seen from the root, which was not known before.
-    pub(super) fn rebase(&mut self, root: &str) {
+    pub(super) fn make_relative(&mut self, root: &str) {
         for open in self.open.items_mut().filter(|open| open.category != Category::Shell) {
             open.target = relative(&open.target, Some(root));
         }
@@ -118,8 +118,8 @@ impl Calls {
             let longest = tally.longest.as_mut().map(|(_, sample)| sample);
             samples.chain(longest).for_each(|sample| *sample = relative(sample, Some(root)));
         }
-        self.touched.rebase(root);
-        self.failed_edits.rebase(root);
+        self.touched.make_relative(root);
+        self.failed_edits.make_relative(root);
         self.root = Some(root.to_owned());
     }
 
@@ -149,7 +149,7 @@ impl Calls {
             lines: call.lines.clone(),
             at: at.clone(),
             at_ms,
-            worth: if shell { importance(&call.target) } else { Importance::Look },
+            importance: if shell { importance(&call.target) } else { Importance::Look },
             answered: false,
         });
     }
@@ -277,8 +277,8 @@ impl Calls {
     pub(super) fn keep_what_mattered(&mut self, past: u64) -> u64 {
         let before = self.commands.iter().count();
         self.commands.retain(|run| match before > SHORT_LIST {
-            true => run.worth > Importance::Look && !is_trial(&run.command),
-            false => run.worth > Importance::Look || run.at.line >= past || run.ok == Some(false),
+            true => run.importance > Importance::Look && !is_trial(&run.command),
+            false => run.importance > Importance::Look || run.at.line >= past || run.ok == Some(false),
         });
         (before - self.commands.iter().count()) as u64
     }
@@ -295,7 +295,7 @@ impl Calls {
 
     /// The last test run and whether it passed.
     pub(super) fn last_test(&self) -> Option<&Run> {
-        self.commands.iter().rev().find(|run| run.worth == Importance::Test)
+        self.commands.iter().rev().find(|run| run.importance == Importance::Test)
     }
 
     /// How a check that ran through a pipe ended, where the exit code does not tell.
@@ -351,7 +351,7 @@ impl Calls {
     fn push(&mut self, run: Run) {
         self.commands.push_sparing(
             run,
-            |run| run.worth >= Importance::Work || run.ok == Some(false),
+            |run| run.importance >= Importance::Work || run.ok == Some(false),
             FRESH_COMMANDS,
         );
     }

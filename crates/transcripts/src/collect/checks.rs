@@ -50,7 +50,7 @@ pub(super) struct Check {
     /// What makes two steps the same.
     key: String,
     runs: u64,
-    worth: Importance,
+    importance: Importance,
     last: u64,
     /// The line on which it passed last.
     passed_at: Option<u64>,
@@ -207,7 +207,7 @@ impl Checks {
             state,
             key,
             runs: before.map_or(0, |check| check.runs) + 1,
-            worth: importance(text),
+            importance: importance(text),
             last: self.runs,
             passed_at: if state == CheckState::Passed { Some(at.line) } else { passed_before },
             folder: folder.map(str::to_owned),
@@ -309,8 +309,10 @@ impl Checks {
                 continue;
             }
             let tests = passed.iter().filter(|other| other.at.line > check.at.line);
-            let tests = tests.filter(|other| other.worth == Importance::Test && other.edits > check.edits);
-            let last = tests.max_by_key(|other| other.at.line).filter(|_| check.worth == Importance::Test);
+            let tests =
+                tests.filter(|other| other.importance == Importance::Test && other.edits > check.edits);
+            let last =
+                tests.max_by_key(|other| other.at.line).filter(|_| check.importance == Importance::Test);
             if let Some(test) = last {
                 let before = check.note.as_deref().map(|note| format!("{}; ", short_note(note)));
                 let test = one_line(&test.command, MAX_BEFORE);
@@ -323,8 +325,8 @@ impl Checks {
     /// few words, because a long command line asked one question.
     pub(super) fn in_order(mut self) -> Vec<Check> {
         let all = self.runs.max(1);
-        let worth = |check: &Check| {
-            let kind = match check.worth {
+        let importance = |check: &Check| {
+            let kind = match check.importance {
                 Importance::Test => 4,
                 Importance::Work => 3,
                 Importance::Some | Importance::Look => 0,
@@ -332,7 +334,7 @@ impl Checks {
             let length = check.command.chars().count().min(120) as i64;
             kind * 100 + check.runs.min(10) as i64 * 60 + (check.last * 300 / all) as i64 - length * 3
         };
-        self.list.sort_by_key(|check| std::cmp::Reverse(worth(check)));
+        self.list.sort_by_key(|check| std::cmp::Reverse(importance(check)));
         self.list
     }
 }

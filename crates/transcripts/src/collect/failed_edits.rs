@@ -46,7 +46,7 @@ impl FailedEdits {
     }
 
     /// Names files as seen from the root, which was not known before.
-    pub(super) fn rebase(&mut self, root: &str) {
+    pub(super) fn make_relative(&mut self, root: &str) {
         self.0.items_mut().for_each(|edit| edit.path = relative(&edit.path, Some(root)));
     }
 

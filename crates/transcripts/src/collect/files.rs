@@ -46,7 +46,7 @@ pub(super) enum WholeFile {
     #[default]
     Untouched,
     /// Its lines before the first edit, and its text after the last one.
-    Known(FileLines, String),
+    Tracked(FileLines, String),
     /// Its lines before the first edit; git put it back into an earlier state since, which the next edit tells.
     Restored(FileLines),
     /// Not all of it was told.
@@ -57,7 +57,7 @@ impl WholeFile {
     /// Git put the file back into an earlier state.
     pub(super) fn restore(&mut self) {
         *self = match std::mem::replace(self, Self::Lost) {
-            Self::Known(first, _) | Self::Restored(first) => Self::Restored(first),
+            Self::Tracked(first, _) | Self::Restored(first) => Self::Restored(first),
             Self::Untouched | Self::Lost => Self::Lost,
         };
     }
@@ -70,13 +70,13 @@ impl WholeFile {
             Self::Untouched if has_edits => return false,
             Self::Untouched => FileLines::of(&whole.before),
             Self::Restored(first) => first,
-            Self::Known(first, last) if last == whole.before => first,
+            Self::Tracked(first, last) if last == whole.before => first,
             // A formatter ran in between.
-            Self::Known(first, last) if is_same_but_for_space(&last, &whole.before) => first,
-            Self::Known(..) => return true,
+            Self::Tracked(first, last) if is_same_but_for_space(&last, &whole.before) => first,
+            Self::Tracked(..) => return true,
             Self::Lost => return false,
         };
-        *self = Self::Known(first, whole.after.clone());
+        *self = Self::Tracked(first, whole.after.clone());
         false
     }
 }
@@ -184,7 +184,7 @@ impl Files {
     }
 
     /// Names the files as seen from the root, which was not known before; what turns out to be one file is one.
-    pub(super) fn rebase(&mut self, root: &str) {
+    pub(super) fn make_relative(&mut self, root: &str) {
         let before = std::mem::take(&mut self.list);
         self.index.clear();
         for mut file in before.into_iter().filter(|file| !file.path.is_empty()) {
@@ -247,7 +247,7 @@ impl FileState {
         }
         let is_own = self.change == Change::Created;
         match &self.whole {
-            WholeFile::Known(first, last) if !is_own && !self.net.is_unknown() => {
+            WholeFile::Tracked(first, last) if !is_own && !self.net.is_unknown() => {
                 first.changes_to(&FileLines::of(last))
             }
             _ => self.net.figures(is_own),
@@ -398,7 +398,7 @@ mod tests {
         files.apply(&Edit::replaced("/w/p/a.rs", "x", "y"), None, &SourceRef::default());
         files.apply(&Edit::replaced("a.rs", "y", "z"), None, &SourceRef::default());
         files.apply(&Edit::bare("/w/other/b.rs", Change::Deleted), None, &SourceRef::default());
-        files.rebase("/w/p");
+        files.make_relative("/w/p");
         files.apply(&Edit::replaced("/w/p/a.rs", "z", ""), Some("/w/p"), &SourceRef::default());
         let changes: Vec<FileEvent> = files
             .into_vec()

@@ -82,7 +82,7 @@ impl Files {
             if is_in {
                 (file.base, file.is_committed, file.is_staged) = (file.net.clone(), Some(true), false);
             } else if file.net != file.base {
-                // Somebody else may have staged it.
+                // Another process or the user may have staged it.
                 file.is_committed = None;
             }
             bases.push((file.path.clone(), file.base.clone()));

@@ -16,7 +16,7 @@ use super::files::FileState;
 use super::importance::{Importance, only_answers};
 use super::label::Label;
 use super::miscall::names_wrong_call;
-use super::paragraph::{RequestProgress, paragraph};
+use super::paragraph::{RequestProgress, summary_paragraph};
 use super::resolution::{LastFailure, passed_since};
 use super::steps::{chain, without_settings};
 use super::touched::{MAX_READ, TouchedFile, TouchedFiles};
@@ -71,8 +71,8 @@ impl Collector<'_> {
         self.files_into(&mut packet, &label, &mut left_out);
         self.proposal_into(&mut packet, &label);
         packet.metadata = self.metadata(&label, report, left_out);
-        packet.summary = paragraph(&packet, RequestProgress::of(&self));
-        fit::fit(&mut packet);
+        packet.summary = summary_paragraph(&packet, RequestProgress::of(&self));
+        fit::truncate(&mut packet);
         packet
     }
 
@@ -182,7 +182,7 @@ impl Collector<'_> {
         let good = |other: &Run| other.ok == Some(true) && makes_good(&run.command, &other.command);
         let later = |other: &&Run| other.at.line > run.at.line && (same(other) || good(other));
         run.ok == Some(false)
-            && run.worth >= Importance::Some
+            && run.importance >= Importance::Some
             && !run.command.starts_with("git ")
             && !only_answers(&run.command, run.exit_code)
             && !is_trial(&run.command)
@@ -208,7 +208,7 @@ impl Collector<'_> {
         let wanted = programs(run);
         let mut later =
             self.calls.commands.iter().filter(|other| other.at.line > run.at.line && other.ok == Some(true));
-        run.worth == Importance::Some
+        run.importance == Importance::Some
             && later.any(|other| programs(other).iter().any(|one| wanted.contains(one)))
     }
 
@@ -247,10 +247,10 @@ impl Collector<'_> {
                 self.cleaner.clean_text(&file.path),
                 file.diff.as_deref().map(|diff| self.cleaner.clean_text(diff)),
             );
-            let weight = touched.weight(&path);
+            let importance = touched.importance(&path);
             packet.files_modified.push(FileChange {
                 path,
-                weight,
+                importance,
                 change: Some(change(&file, |text| self.cleaner.clean_text(text))),
                 lines: file.lines().map(|(added, removed)| format!("+{added} -{removed}")),
                 diff,
@@ -356,7 +356,7 @@ fn file_read(file: &TouchedFile, touched: &TouchedFiles, label: &Label) -> FileC
         change: Some("read".to_owned()),
         lines: file.lines.clone(),
         diff: None,
-        weight: touched.weight(&file.path),
+        importance: touched.importance(&file.path),
         at: file.read_at.as_ref().and_then(|at| label.at(at)),
     }
 }

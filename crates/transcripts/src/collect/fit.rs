@@ -39,7 +39,7 @@ fn least<T: serde::Serialize>(list: &mut Vec<T>) -> Option<String> {
 }
 
 /// Drops as little as needed for the JSON to keep within the limit.
-pub(super) fn fit(packet: &mut Packet) {
+pub(super) fn truncate(packet: &mut Packet) {
     let size = |packet: &Packet| serde_json::to_string(packet).map_or(0, |text| text.len());
     let mut excess = size(packet).saturating_sub(MAX_JSON);
     for (name, step) in STEPS {

@@ -34,7 +34,7 @@ fn what_git_says_of_another_repository_is_not_told() {
 #[test]
 fn the_branch_of_the_records_is_told_where_no_command_shows_it() {
     let on = |branch: &'static str| {
-        EventKind::Session(Session { branch: Some(branch.into()), ..Session::default() })
+        EventKind::Session(TranscriptInfo { branch: Some(branch.into()), ..TranscriptInfo::default() })
     };
     let script = || {
         SessionScript::new()

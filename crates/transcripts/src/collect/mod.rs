@@ -70,7 +70,7 @@ pub use request_weight::is_request;
 pub use show::{show, show_session};
 use stopped::words_of_rejection;
 
-use crate::event::{Category, Event, EventKind, Outcome, PlanItem, Session, TYPED_COMMAND, Usage};
+use crate::event::{Category, Event, EventKind, Outcome, PlanItem, TYPED_COMMAND, TranscriptInfo, Usage};
 use crate::format::TranscriptReader;
 
 /// How a transcript is summarised.
@@ -93,7 +93,7 @@ impl Default for Options {
 /// Names of tools that hand a task to a sub-agent, as the label of a call begins.
 const SUBAGENT_TOOLS: &[&str] = &["Task ", "Agent ", "task ", "subagent "];
 /// A report of a sub-agent weighs as much as the heaviest words of the agent's own.
-const REPORT_WEIGHT: u8 = 60;
+const REPORT_SALIENCE: u8 = 60;
 /// How many short messages of the user are kept, and how long one may be, in bytes.
 const MAX_ORDERS: usize = 200;
 const MAX_ORDER: usize = 200;
@@ -161,7 +161,7 @@ struct StandingDecision {
 #[derive(Debug)]
 pub struct Collector<'r> {
     cleaner: Cleaner<'r>,
-    session: Session<'static>,
+    session: TranscriptInfo<'static>,
     /// The first working directory: what is in it is named relative to it.
     root: Option<String>,
     started_ms: Option<i64>,
@@ -227,7 +227,7 @@ impl<'r> Collector<'r> {
     pub fn new(options: &Options, redactor: Option<&'r Redactor>) -> Self {
         Self {
             cleaner: Cleaner::new(redactor, options.home.as_deref()),
-            session: Session::default(),
+            session: TranscriptInfo::default(),
             root: None,
             started_ms: None,
             last_ms: None,
@@ -340,7 +340,7 @@ impl<'r> Collector<'r> {
             )
         });
         if let Some(text) = report.filter(|_| outcome.ok != Some(false)) {
-            self.remarks.attach("assistant", Passage { text, weight: REPORT_WEIGHT }, at);
+            self.remarks.attach("assistant", Passage { text, salience: REPORT_SALIENCE }, at);
         }
     }
 
@@ -373,7 +373,7 @@ impl<'r> Collector<'r> {
         }
     }
 
-    fn session(&mut self, news: &Session<'_>) {
+    fn session(&mut self, news: &TranscriptInfo<'_>) {
         let owned =
             |value: &Option<std::borrow::Cow<'_, str>>| value.as_deref().map(|text| text.to_owned().into());
         let known = &mut self.session;
@@ -391,8 +391,8 @@ impl<'r> Collector<'r> {
         known.model = owned(&news.model).or(known.model.take());
         known.version = owned(&news.version).or(known.version.take());
         if let (None, Some(root)) = (&self.root, news.cwd.as_deref()) {
-            self.files.rebase(root);
-            self.calls.rebase(&self.cleaner.clean_text(root));
+            self.files.make_relative(root);
+            self.calls.make_relative(&self.cleaner.clean_text(root));
             self.root = Some(root.to_owned());
         }
     }

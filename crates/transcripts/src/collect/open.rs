@@ -46,7 +46,7 @@ impl Collector<'_> {
                 named.map(|text| Text { text: format!("{proposed}{text}"), at: label.at(&answer.at) }),
             );
             if steps.is_empty() && !self.has_open_plan() {
-                // Whoever did something since did what was announced.
+                // An agent that did something since did what was announced.
                 let announced = prose::announced(&answer.text).filter(|_| self.last_done.is_none());
                 let announced = announced.map(|text| format!("{GO_ON}; the agent said last: “{text}”"));
                 steps.extend(announced.map(|text| Text { text, at: label.at(&answer.at) }));
@@ -121,7 +121,7 @@ impl Collector<'_> {
         loops
     }
 
-    /// What the agent said last that it does next, where the plan names the step: nobody did it.
+    /// What the agent said last that it does next, where the plan names the step: it was not done.
     fn announced_beside_plan(&self) -> Option<(String, &SourceRef)> {
         let is_idle = self.replied && self.last_done.is_none() && self.at_work.is_none();
         let answer = self.last_answer.as_ref().filter(|_| is_idle)?;

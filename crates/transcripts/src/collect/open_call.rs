@@ -30,7 +30,7 @@ pub(super) struct Open {
     /// Its time.
     pub at_ms: Option<i64>,
     /// How much it matters.
-    pub worth: Importance,
+    pub importance: Importance,
     /// Whether it returned something without saying how it ended.
     pub answered: bool,
 }
@@ -44,7 +44,7 @@ impl Open {
             ok,
             note,
             at: self.at.clone(),
-            worth: self.worth,
+            importance: self.importance,
             mended: false,
         }
     }

@@ -31,7 +31,7 @@ impl RequestProgress {
 }
 
 /// What was asked and where it stands, in a few sentences.
-pub(super) fn paragraph(packet: &Packet, standing: RequestProgress) -> String {
+pub(super) fn summary_paragraph(packet: &Packet, standing: RequestProgress) -> String {
     let mut parts = Vec::new();
     let requests = packet.requests.clone().unwrap_or_default();
     let (first, last) = (&requests.first, &requests.last);

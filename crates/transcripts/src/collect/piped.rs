@@ -15,13 +15,13 @@ const FINDERS: &[&str] = &["grep", "egrep", "rg"];
 
 /// The last program of a pipe.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Filter {
+pub(super) struct PipeTail {
     program: String,
     /// Otherwise it found nothing.
     ended_well: bool,
 }
 
-impl Filter {
+impl PipeTail {
     fn outcome(&self) -> String {
         let how = if self.ended_well { "ended ok" } else { "found nothing" };
         format!("{} behind it {how}", self.program)
@@ -34,9 +34,9 @@ pub(super) enum PipeEnd {
     /// Its output says that it passed.
     Passed,
     /// Its output says that it failed.
-    Failed(Filter),
+    Failed(PipeTail),
     /// Its output does not tell.
-    Unknown(Filter),
+    Unknown(PipeTail),
 }
 
 impl PipeEnd {
@@ -96,7 +96,7 @@ pub(super) fn end_by_output(line: &str, output: &str, exit_code: Option<i64>) ->
     let is_silent = commands.iter().all(|command| passes_in_silence(command));
     let names_failures =
         !commands.is_empty() && commands.iter().all(|command| always_names_a_failure(command));
-    let filter = || Filter {
+    let filter = || PipeTail {
         program: steps
             .last()
             .and_then(|filters| filters.last())

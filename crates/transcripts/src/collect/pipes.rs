@@ -22,7 +22,7 @@ pub(super) fn piped_steps(line: &str) -> Vec<Vec<String>> {
 }
 
 /// The filters through which a step runs that matters so much, if there are any.
-pub(super) fn pipe(step: &str, worth: Importance) -> Option<Vec<String>> {
+pub(super) fn pipe(step: &str, least: Importance) -> Option<Vec<String>> {
     let (mut quote, mut before, mut bars) = (None, ' ', Vec::new());
     for (at, c) in step.char_indices() {
         match (quote, c) {
@@ -39,5 +39,5 @@ pub(super) fn pipe(step: &str, worth: Importance) -> Option<Vec<String>> {
     let ends = bars.iter().skip(1).copied().chain([step.len()]);
     let filters = bars.iter().zip(ends).filter_map(|(from, to)| step.get(from + 1..to));
     let bare = |filter: &str| filter.trim_start_matches('&').trim().to_owned();
-    (importance(first) >= worth).then(|| filters.map(bare).collect())
+    (importance(first) >= least).then(|| filters.map(bare).collect())
 }

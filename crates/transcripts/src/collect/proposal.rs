@@ -81,7 +81,7 @@ impl Collector<'_> {
         let files = files.map(|path| FileChange {
             path: path.clone(),
             change: Some("planned".to_owned()),
-            weight: self.calls.touched.weight(path),
+            importance: self.calls.touched.importance(path),
             at: at.clone(),
             ..FileChange::default()
         });

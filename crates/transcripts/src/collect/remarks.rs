@@ -24,14 +24,14 @@ pub(super) fn with_answer(question: &str, answer: &str) -> String {
 pub(super) struct TimedRemark {
     pub role: &'static str,
     pub said: Sentence,
-    pub weight: u8,
+    pub salience: u8,
     nth: u64,
 }
 
 impl TimedRemark {
     /// Whether it was kept because something else needs it beside it, or is an answer with its question.
     pub(super) fn is_settled(&self) -> bool {
-        self.weight == u8::MAX
+        self.salience == u8::MAX
     }
 
     /// Whether it is a question of the agent with the user's answer.
@@ -106,7 +106,7 @@ impl Remarks {
         let entry = TimedRemark {
             role,
             said: Sentence { text: passage.text, at: at.clone() },
-            weight: passage.weight,
+            salience: passage.salience,
             nth,
         };
         self.push(entry);
@@ -127,7 +127,7 @@ impl Remarks {
     fn add(&mut self, role: &'static str, passage: Passage, at: &SourceRef) {
         self.count += 1;
         let sentence = Sentence { text: passage.text, at: at.clone() };
-        self.push(TimedRemark { role, said: sentence, weight: passage.weight, nth: self.count });
+        self.push(TimedRemark { role, said: sentence, salience: passage.salience, nth: self.count });
     }
 
     /// What the user said there, and says anew in other words.
@@ -150,7 +150,7 @@ impl Remarks {
         list.push(entry);
         // The lightest goes, among equals the oldest.
         let lightest =
-            list.iter().enumerate().min_by_key(|(at, entry)| (entry.weight, *at)).map(|(at, _)| at);
+            list.iter().enumerate().min_by_key(|(at, entry)| (entry.salience, *at)).map(|(at, _)| at);
         if let Some(at) = lightest.filter(|_| list.len() > max) {
             list.remove(at);
             self.left_out += 1;
@@ -167,14 +167,14 @@ impl Remarks {
 
 /// No message may crowd out the others: all but its heaviest passages weigh half.
 fn lighten(passages: &mut [Passage]) {
-    let mut weights: Vec<u8> = passages.iter().map(|passage| passage.weight).collect();
-    weights.sort_unstable_by(|one, other| other.cmp(one));
-    let Some(&least) = weights.get(HEAVY_OF_ONE - 1) else { return };
+    let mut saliences: Vec<u8> = passages.iter().map(|passage| passage.salience).collect();
+    saliences.sort_unstable_by(|one, other| other.cmp(one));
+    let Some(&least) = saliences.get(HEAVY_OF_ONE - 1) else { return };
     let mut heavy = 0;
     for passage in passages {
-        let full = passage.weight >= least && heavy < HEAVY_OF_ONE;
+        let full = passage.salience >= least && heavy < HEAVY_OF_ONE;
         heavy += usize::from(full);
-        passage.weight /= if full { 1 } else { 2 };
+        passage.salience /= if full { 1 } else { 2 };
     }
 }
 
@@ -182,8 +182,8 @@ fn lighten(passages: &mut [Passage]) {
 mod tests {
     use super::*;
 
-    fn passage(text: &str, weight: u8) -> Vec<Passage> {
-        vec![Passage { text: text.to_owned(), weight }]
+    fn passage(text: &str, salience: u8) -> Vec<Passage> {
+        vec![Passage { text: text.to_owned(), salience }]
     }
 
     fn at(line: u64) -> SourceRef {
@@ -194,12 +194,12 @@ mod tests {
     fn the_weightiest_are_kept_in_their_order() {
         let mut remarks = Remarks::default();
         for line in 1..=1000 {
-            let weight = if line % 20 == 0 { 40 } else { 15 };
-            remarks.agent("", passage(&format!("said {line}"), weight), &at(line));
+            let salience = if line % 20 == 0 { 40 } else { 15 };
+            remarks.agent("", passage(&format!("said {line}"), salience), &at(line));
         }
         let entries = remarks.in_order();
         assert_eq!((entries.len(), remarks.left_out), (MAX_OF_AGENT, 1000 - MAX_OF_AGENT as u64));
-        assert_eq!(entries.iter().filter(|entry| entry.weight == 40).count(), 50);
+        assert_eq!(entries.iter().filter(|entry| entry.salience == 40).count(), 50);
         assert!(entries.windows(2).all(|pair| pair[0].said.at.line < pair[1].said.at.line));
     }
 
@@ -207,8 +207,8 @@ mod tests {
     fn one_message_does_not_crowd_out_the_others() {
         let mut many: Vec<Passage> = (0..6).flat_map(|nth| passage("so", 20 + nth)).collect();
         lighten(&mut many);
-        let weights: Vec<u8> = many.iter().map(|passage| passage.weight).collect();
-        assert_eq!(weights, [10, 10, 22, 23, 24, 25]);
+        let saliences: Vec<u8> = many.iter().map(|passage| passage.salience).collect();
+        assert_eq!(saliences, [10, 10, 22, 23, 24, 25]);
     }
 
     #[test]

@@ -99,7 +99,7 @@ impl Collector<'_> {
             let named = prose::topic(&found.what);
             let reopened = role == "user" && self.reopen(&found.what, at);
             if reopened || self.remarks.is_about(&named) {
-                let passage = Passage { text: found.what.clone(), weight: u8::MAX };
+                let passage = Passage { text: found.what.clone(), salience: u8::MAX };
                 self.remarks.attach(role, passage, at);
             }
             recorded.push(PacketWords::new(&found.what, found.why.is_some()));
@@ -116,7 +116,7 @@ impl Collector<'_> {
         let same = |known: &StandingDecision| known.at != *at && prose::speaks_of(words, &known.named);
         let mut found = false;
         while let Some(held) = self.decisions.take(same) {
-            let before = Passage { text: held.decision.what, weight: u8::MAX };
+            let before = Passage { text: held.decision.what, salience: u8::MAX };
             self.remarks.attach(held.role, before, &held.at);
             found = true;
         }

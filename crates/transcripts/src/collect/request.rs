@@ -98,7 +98,7 @@ impl Collector<'_> {
             option.map(|option| format!(" → {}", one_line(&option, MAX_QUESTION))).unwrap_or_default();
         let question = one_line(&question, MAX_QUESTION);
         let text = with_answer(&format!("{question}{option}"), &one_line(words, MAX_ANSWER_WORDS));
-        self.remarks.settle(asked_at.as_ref(), Passage { text, weight: u8::MAX }, at);
+        self.remarks.settle(asked_at.as_ref(), Passage { text, salience: u8::MAX }, at);
         true
     }
 
@@ -133,7 +133,7 @@ impl Collector<'_> {
                 && (all || held.named.iter().any(names))
         };
         while let Some(held) = self.decisions.take(is_named) {
-            let before = Passage { text: held.decision.what, weight: u8::MAX };
+            let before = Passage { text: held.decision.what, salience: u8::MAX };
             self.remarks.attach(held.role, before, &held.at);
             self.superseded += 1;
         }

@@ -56,7 +56,7 @@ impl LastFailure {
         }
         git_steps_were_repeated(&self.run.command, &self.output, later.command)
             || (asks_the_forge(&self.run.command) && verbs(later.command).iter().any(|verb| verb == "push"))
-            || (self.miscalled && importance(later.command) >= self.run.worth.max(Importance::Some))
+            || (self.miscalled && importance(later.command) >= self.run.importance.max(Importance::Some))
     }
 
     /// Whether it is of all tests that another one is of, and of more.
@@ -140,7 +140,8 @@ impl Calls {
         self.failure.take_if(|LastFailure { run, output, .. }| {
             let unknown_option =
                 output.lines().any(|line| names_wrong_call(line) && !line.contains("not found"));
-            let looks = run.worth == Importance::Look || (unknown_option && run.worth <= Importance::Some);
+            let looks =
+                run.importance == Importance::Look || (unknown_option && run.importance <= Importance::Some);
             looks && run.at.line < said_at
         });
     }

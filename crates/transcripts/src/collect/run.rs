@@ -17,7 +17,7 @@ pub(super) struct Run {
     /// Its place.
     pub at: SourceRef,
     /// How much it matters.
-    pub worth: Importance,
+    pub importance: Importance,
     /// Whether it failed and was made good since.
     pub mended: bool,
 }

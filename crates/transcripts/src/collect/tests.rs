@@ -17,7 +17,7 @@ impl SessionScript {
     }
 
     pub(super) fn cwd(self, cwd: &'static str) -> Self {
-        self.add(EventKind::Session(Session { cwd: Some(cwd.into()), ..Session::default() }))
+        self.add(EventKind::Session(TranscriptInfo { cwd: Some(cwd.into()), ..TranscriptInfo::default() }))
     }
 
     pub(super) fn user(self, text: &'static str) -> Self {
@@ -227,7 +227,7 @@ fn a_plan_from_beside_the_transcript_has_no_line_in_it() {
 
 #[test]
 fn a_commit_of_the_tool_itself_leaves_no_uncommitted_changes() {
-    let commit = Session { commit: Some("d46a0c1".into()), ..Session::default() };
+    let commit = TranscriptInfo { commit: Some("d46a0c1".into()), ..TranscriptInfo::default() };
     let summary = SessionScript::new().user("x").edit("a", "a.rs").add(EventKind::Session(commit)).summary();
     let git = summary.git.expect("git");
     assert_eq!((git.commit.as_deref(), git.dirty), (Some("d46a0c1"), None));

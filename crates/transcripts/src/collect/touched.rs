@@ -1,4 +1,4 @@
-//! Which files a session read, and how much each file that it read or changed matters to whoever goes on.
+//! Which files a session read, and how much each file that it read or changed matters to the agent that goes on.
 
 use std::collections::HashMap;
 
@@ -70,7 +70,7 @@ impl TouchedFiles {
     }
 
     /// Names the files as seen from the root, which was not known before.
-    pub(super) fn rebase(&mut self, root: &str) {
+    pub(super) fn make_relative(&mut self, root: &str) {
         for file in std::mem::take(&mut self.list) {
             let path = relative(&file.path, Some(root));
             self.index.remove(&file.path);
@@ -81,7 +81,7 @@ impl TouchedFiles {
 
     /// How much a file matters: recent touches count most, every touch counts a little. The half-life is a fifth of the
     /// session, so that a session of any length has a recent part.
-    pub(super) fn weight(&self, path: &str) -> i64 {
+    pub(super) fn importance(&self, path: &str) -> i64 {
         let Some(file) = self.index.get(path).and_then(|slot| self.list.get(*slot)) else { return 0 };
         let half_life = (self.calls as f64 / 5.0).max(10.0);
         let recent = |call: &u64| 0.5_f64.powf((self.calls.saturating_sub(*call)) as f64 / half_life) + 0.15;
@@ -96,7 +96,7 @@ impl TouchedFiles {
     /// Files that were read, those that matter most first.
     pub(super) fn read_files(&self) -> Vec<&TouchedFile> {
         let mut read: Vec<&TouchedFile> = self.list.iter().filter(|file| file.read_at.is_some()).collect();
-        read.sort_by_key(|file| (std::cmp::Reverse(self.weight(&file.path)), file.path.clone()));
+        read.sort_by_key(|file| (std::cmp::Reverse(self.importance(&file.path)), file.path.clone()));
         read
     }
 }

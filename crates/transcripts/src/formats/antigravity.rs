@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use crate::event::{Event, EventKind, Session, SourcePosition};
+use crate::event::{Event, EventKind, SourcePosition, TranscriptInfo};
 use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
 use crate::places::TranscriptEnv;
@@ -59,10 +59,10 @@ impl TranscriptReader for Antigravity {
 
     fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
         let mut emitter = EventEmitter::new(sink);
-        let mut known = Some(Session {
+        let mut known = Some(TranscriptInfo {
             id: brain(path).and_then(dir_name).map(Cow::Owned),
             cwd: workspace(path).map(Cow::Owned),
-            ..Session::default()
+            ..TranscriptInfo::default()
         });
         let mut placed = known.as_ref().is_some_and(|known| known.cwd.is_some());
         emitter.each_line(path, &mut |emitter, json| {
@@ -176,7 +176,7 @@ fn tool(emitter: &mut EventEmitter<'_>, one: &Json<'_>, at: usize, placed: &mut 
     let args = unpacked(raw);
     if let Some(cwd) = args.get("Cwd").str().filter(|_| !*placed) {
         *placed = true;
-        emitter.session(Session { cwd: Some(Cow::Borrowed(cwd)), ..Session::default() });
+        emitter.session(TranscriptInfo { cwd: Some(Cow::Borrowed(cwd)), ..TranscriptInfo::default() });
     }
     let name = one.get("name").str().unwrap_or_default();
     emitter.call(call::call(&id, name.strip_prefix("default_api:").unwrap_or(name), &args));

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::fs::DirEntry;
 use std::path::Path;
 
-use crate::event::{Event, Session, Usage};
+use crate::event::{Event, TranscriptInfo, Usage};
 use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
 use crate::places::TranscriptEnv;
@@ -64,8 +64,10 @@ impl TranscriptReader for Droid {
         emitter.each_linked(path, LINKS, &mut record);
         let text = settings(path);
         let settings = sidecar::json(&text);
-        emitter
-            .session(Session { model: settings.get("model").str().map(Cow::Borrowed), ..Session::default() });
+        emitter.session(TranscriptInfo {
+            model: settings.get("model").str().map(Cow::Borrowed),
+            ..TranscriptInfo::default()
+        });
         let count = |key| settings.at_path(&["tokenUsage", key]).count();
         emitter.spend(Usage {
             input: count("inputTokens"),
@@ -104,11 +106,11 @@ fn record(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
     match json.get("type").str().unwrap_or_default() {
         "session_start" => {
             let field = |key| json.get(key).str().map(Cow::Borrowed);
-            emitter.session(Session {
+            emitter.session(TranscriptInfo {
                 id: field("id"),
                 cwd: field("cwd"),
                 model: field("model"),
-                ..Session::default()
+                ..TranscriptInfo::default()
             });
         }
         "message" => message(emitter, json.get("message")),
@@ -126,9 +128,9 @@ fn message(emitter: &mut EventEmitter<'_>, message: &Json<'_>) {
     let content = message.get("content");
     match message.get("role").str() {
         Some("assistant") => {
-            emitter.session(Session {
+            emitter.session(TranscriptInfo {
                 model: message.get("model").str().map(Cow::Borrowed),
-                ..Session::default()
+                ..TranscriptInfo::default()
             });
             blocks::assistant(emitter, content);
         }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::path::Path;
 
-use crate::event::{Call, Category, Change, Edit, Event, Session};
+use crate::event::{Call, Category, Change, Edit, Event, TranscriptInfo};
 use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
 use crate::places::TranscriptEnv;
@@ -121,11 +121,11 @@ fn session(emitter: &mut EventEmitter<'_>, path: &Path) {
     let text = summary(path);
     let about = sidecar::json(&text);
     let field = |value: Option<&str>| value.map(|text| Cow::Owned(text.to_owned()));
-    emitter.session(Session {
+    emitter.session(TranscriptInfo {
         id: field(about.at_path(&["info", "id"]).str()).or_else(|| dir_name(path).map(Cow::Owned)),
         cwd: field(about.at_path(&["info", "cwd"]).str()),
         model: field(about.first(&["current_model_id", "model"])),
-        ..Session::default()
+        ..TranscriptInfo::default()
     });
 }
 

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use crate::event::{Event, EventKind, Session, Usage};
+use crate::event::{Event, EventKind, TranscriptInfo, Usage};
 use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
 use crate::places::TranscriptEnv;
@@ -120,16 +120,16 @@ fn record(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
 
 fn session(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
     let field = |key| json.get(key).str().map(Cow::Borrowed);
-    emitter.session(Session {
+    emitter.session(TranscriptInfo {
         id: field("id"),
         cwd: field("cwd"),
         model: field("modelId"),
-        ..Session::default()
+        ..TranscriptInfo::default()
     });
 }
 
 fn model(emitter: &mut EventEmitter<'_>, model: &Json<'_>) {
-    emitter.session(Session { model: model.str().map(Cow::Borrowed), ..Session::default() });
+    emitter.session(TranscriptInfo { model: model.str().map(Cow::Borrowed), ..TranscriptInfo::default() });
 }
 
 fn message(emitter: &mut EventEmitter<'_>, message: &Json<'_>, json: &Json<'_>) {

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use crate::event::{Event, Session, Usage};
+use crate::event::{Event, TranscriptInfo, Usage};
 use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
 use crate::places::TranscriptEnv;
@@ -99,15 +99,15 @@ fn dir_name(path: &Path) -> Option<String> {
     path.parent()?.file_name()?.to_str().map(str::to_owned)
 }
 
-fn session(meta: &Json<'_>, path: &Path) -> Session<'static> {
+fn session(meta: &Json<'_>, path: &Path) -> TranscriptInfo<'static> {
     let fact = |json: &Json<'_>| json.str().map(|text| Cow::Owned(text.to_owned()));
-    Session {
+    TranscriptInfo {
         id: fact(meta.get("session_id")).or_else(|| dir_name(path).map(Cow::Owned)),
         cwd: fact(meta.at_path(&["environment", "working_directory"])),
         branch: fact(meta.get("git_branch")),
         commit: fact(meta.get("git_commit")),
         model: fact(meta.at_path(&["config", "active_model"])),
-        ..Session::default()
+        ..TranscriptInfo::default()
     }
 }
 
@@ -131,7 +131,7 @@ fn read_header_line(json: &Json<'_>, header: &mut Header) {
 
 /// A session as far as it was read.
 struct Reading {
-    session: Option<Session<'static>>,
+    session: Option<TranscriptInfo<'static>>,
     /// Whether the next injected message is the summary of a compaction.
     follows: bool,
 }

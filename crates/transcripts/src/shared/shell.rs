@@ -2,7 +2,7 @@
 
 /// Exit code and output, where a tool puts lines such as `Exit code: 1`, `Process exited with code 1` and `Output:` in
 /// front of what the command printed.
-pub(crate) fn unwrap_output(text: &str) -> (Option<i64>, &str) {
+pub(crate) fn split_exit_code(text: &str) -> (Option<i64>, &str) {
     if let Some((code, printed)) = sandboxed(text) {
         return (Some(code), printed);
     }
@@ -326,7 +326,7 @@ mod tests {
             ),
             ("failed in sandbox, says the manual", None, "failed in sandbox, says the manual"),
         ] {
-            assert_eq!(unwrap_output(text), (code, output), "{text}");
+            assert_eq!(split_exit_code(text), (code, output), "{text}");
         }
     }
 

@@ -18,7 +18,7 @@ pub(crate) fn in_message(text: &str) -> Option<TypedCommand<'_>> {
     let text = text.trim();
     if let Some(body) = text.strip_prefix("<user_shell_command>") {
         let command = element(body, "command")?;
-        let (code, output) = shell::unwrap_output(element(body, "result").unwrap_or_default());
+        let (code, output) = shell::split_exit_code(element(body, "result").unwrap_or_default());
         return Some(TypedCommand { command, code, output });
     }
     let body = text.strip_prefix("I ran the following shell command:\n```sh\n")?;

@@ -169,7 +169,7 @@ fn count_ids(words: &[String], act: LabelAct, out: &mut Out<'_>) -> Result<usize
                     format!("{}; several labels are separated by commas: bd label add ID A,B", refusal.hint);
                 return Err(Refusal { hint, ..refusal }.into());
             }
-            Err(ended) => return Err(ended),
+            Err(error) => return Err(error),
         }
     }
     // A label that was given to an issue by mistake can be removed.

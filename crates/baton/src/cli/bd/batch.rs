@@ -109,7 +109,7 @@ pub(super) fn carry_out(
             }
             Err(AppError::Refused(refusal))
         }
-        Err(ended) => Err(ended),
+        Err(error) => Err(error),
     }
 }
 

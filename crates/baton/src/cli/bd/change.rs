@@ -342,7 +342,7 @@ fn changed(args: Update) -> Result<tasks::UpdateInput, AppError> {
     let mut metadata = Map::new();
     for pair in &args.set_metadata {
         let Some((key, value)) = pair.split_once('=') else {
-            return Err(select::key_value("--set-metadata", pair).into());
+            return Err(select::key_value_refusal("--set-metadata", pair).into());
         };
         metadata.insert(key.to_owned(), value.into());
     }
@@ -370,7 +370,7 @@ pub(super) fn check_type(word: Option<&str>, out: &mut Out<'_>) -> Result<(), Ap
     if settings::is_custom_type(word, out)? {
         return Ok(());
     }
-    let near = baton_model::suggest::near(word, TYPES);
+    let near = baton_model::suggest::suggestions(word, TYPES);
     let near = near.first().map(|word| format!("did you mean {word}? ")).unwrap_or_default();
     let what = format!("no issue has the type `{}`", visible(word));
     let hint = format!(

@@ -99,15 +99,15 @@ pub(super) fn close(mut args: Close, out: &mut Out<'_>) -> Result<(), AppError> 
                 closed.push(ClosedIssue::from(answer));
             }
             // One that cannot be closed does not keep the others from it.
-            Err(ended @ AppError::Refused(_)) if args.ids.len() > 1 => {
-                super::print_error(&ended, Some(id))?;
-                failed = Some(ended);
+            Err(error @ AppError::Refused(_)) if args.ids.len() > 1 => {
+                super::print_error(&error, Some(id))?;
+                failed = Some(error);
             }
-            Err(ended) => return Err(ended),
+            Err(error) => return Err(error),
         }
     }
-    if let (Some(ended), true) = (failed, closed.is_empty()) {
-        return Err(ended);
+    if let (Some(error), true) = (failed, closed.is_empty()) {
+        return Err(error);
     }
     if let Some(session) = &args.session {
         for issue in &closed {

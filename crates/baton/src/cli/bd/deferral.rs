@@ -23,7 +23,7 @@ pub(super) fn defer(
     let set = |task: &View, input: &mut tasks::UpdateInput| {
         // It would be open again, and the reason of its closing would be gone.
         if task.status == "closed" {
-            return Err(not_in_state(task, "open"));
+            return Err(not_in_state_refusal(task, "open"));
         }
         input.status = Some("deferred".to_owned());
         input.defer = until.map(str::to_owned);
@@ -38,7 +38,7 @@ pub(super) fn undefer(ids: &[String], out: &mut Out<'_>) -> Result<(), AppError>
         match task.status.as_str() {
             "deferred" => input.status = Some("open".to_owned()),
             "open" if task.defer_until.is_some() => {}
-            _ => return Err(not_in_state(task, "deferred")),
+            _ => return Err(not_in_state_refusal(task, "deferred")),
         }
         input.defer = Some(String::new());
         Ok(())
@@ -61,7 +61,7 @@ fn change_in_state(
     updated.print(out, |updated| print_updated(updated, out))
 }
 
-fn not_in_state(task: &View, state: &str) -> Refusal {
+fn not_in_state_refusal(task: &View, state: &str) -> Refusal {
     let [id, status] = [&task.id, &task.status].map(|text| visible(text));
     let what = format!("{id} is not {state} (status: {status})");
     match task.status.as_str() {

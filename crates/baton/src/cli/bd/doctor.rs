@@ -16,7 +16,7 @@ use crate::cli::beads;
 use crate::error::AppError;
 use crate::repo_file::RepoFile;
 
-/// What is looked at when nothing else is asked for.
+/// Default checks.
 const USUAL: [Area; 4] = [Area::Database, Area::Cycles, Area::Duplicates, Area::File];
 /// What `--deep` looks at as well.
 const DEEP: [Area; 4] = [Area::Conventions, Area::Pollution, Area::Dependencies, Area::Artifacts];
@@ -158,7 +158,7 @@ fn check(area: Area, out: &mut Out<'_>) -> Result<Check, AppError> {
     })
 }
 
-/// How the file stands.
+/// Status of the Beads file.
 fn file(out: &mut Out<'_>) -> Check {
     let is_mirrored = out.app.config.beads_file.is_some();
     let path = beads_file(out);

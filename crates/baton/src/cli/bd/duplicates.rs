@@ -138,7 +138,7 @@ fn merge(group: &Group, out: &mut Out<'_>) -> Result<MergeResult, AppError> {
                 reparented.extend(moves.parts);
             }
             Err(AppError::Refused(refusal)) => errors.push(format!("{id}: {}", refusal.message)),
-            Err(ended) => return Err(ended),
+            Err(error) => return Err(error),
         }
     }
     let (target, sources) = (group.suggested_target.clone(), group.suggested_sources.clone());

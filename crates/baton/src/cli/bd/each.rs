@@ -27,7 +27,7 @@ impl<T> EachIssue<T> {
                     each.has_failed = true;
                     print_error(&refusal, Some(id))?;
                 }
-                Err(ended) => return Err(ended),
+                Err(error) => return Err(error),
             }
         }
         Ok(each)

@@ -16,18 +16,19 @@ const FOLDER: &str = ".beads/";
 
 /// Adds the folder to what git leaves out, unless it is there.
 pub(super) fn beads_folder(out: &Out<'_>) -> Result<(), AppError> {
-    let root = out.app.config.cwd.as_deref().and_then(git::root).ok_or_else(no_repository)?;
-    let common_dir = git::repository(&root).map_err(|_| no_repository())?.common_dir;
+    let root = out.app.config.cwd.as_deref().and_then(git::root).ok_or_else(no_repository_refusal)?;
+    let common_dir = git::repository(&root).map_err(|_| no_repository_refusal())?.common_dir;
     let file = RepoFile::new(Path::new(&common_dir), EXCLUDE);
-    let text =
-        file.text(MAX_SMALL_FILE_BYTES).map_err(|fault| unwritable(&file.path(), &fault.to_string()))?;
+    let text = file
+        .text(MAX_SMALL_FILE_BYTES)
+        .map_err(|fault| unwritable_refusal(&file.path(), &fault.to_string()))?;
     let text = text.unwrap_or_default();
     if text.lines().any(|line| line.trim() == FOLDER) {
         return Ok(());
     }
     let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
     let changed = format!("{text}{end}{FOLDER}\n");
-    file.replace(&changed).map_err(|fault| unwritable(&file.path(), &fault.to_string()))?;
+    file.replace(&changed).map_err(|fault| unwritable_refusal(&file.path(), &fault.to_string()))?;
     out.remark(&format!(
         "git leaves {FOLDER} out in this clone: a line in {} says so",
         file.path().display()
@@ -35,12 +36,12 @@ pub(super) fn beads_folder(out: &Out<'_>) -> Result<(), AppError> {
     Ok(())
 }
 
-fn no_repository() -> Refusal {
+fn no_repository_refusal() -> Refusal {
     let hint = "`git init` makes one; without it nothing shows the folder";
     Refusal::new(Kind::NotFound, "no_repository", "there is no git repository here", hint)
 }
 
-fn unwritable(path: &Path, why: &str) -> Refusal {
+fn unwritable_refusal(path: &Path, why: &str) -> Refusal {
     let what = format!("{} was not written: {why}", path.display());
     Refusal::new(Kind::Outside, "exclude_failed", what, format!("add the line `{FOLDER}` to it yourself"))
 }

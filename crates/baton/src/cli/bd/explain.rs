@@ -97,7 +97,7 @@ fn blocked(
             Err(AppError::Refused(_)) => {
                 Blocker { id: id.clone(), title: None, status: None, priority: None }
             }
-            Err(ended) => return Err(ended),
+            Err(error) => return Err(error),
         };
         known.insert(id.clone(), blocker.clone());
         blocked_by.push(blocker);

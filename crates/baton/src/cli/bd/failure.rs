@@ -2,7 +2,7 @@
 
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
-use baton_model::suggest::near;
+use baton_model::suggest::suggestions;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -11,7 +11,7 @@ use super::{Out, change, doctor, gate, link, options, reference, settings};
 use crate::error::{AppError, quote};
 
 /// What is wrong with the words of a call, whole: a verb of Beads that is not here says what to use.
-pub(super) fn misused(error: &clap::Error, words: &[String]) -> Refusal {
+pub(super) fn misused_refusal(error: &clap::Error, words: &[String]) -> Refusal {
     use clap::error::{ContextKind, ContextValue, ErrorKind};
     if error.kind() == ErrorKind::InvalidSubcommand
         && let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand)
@@ -122,7 +122,7 @@ fn near_options(bare: &[&str], option: &str) -> Vec<String> {
         }
         command = below;
     }
-    let found = near(option.trim_start_matches('-'), names.iter().map(String::as_str));
+    let found = suggestions(option.trim_start_matches('-'), names.iter().map(String::as_str));
     found.into_iter().map(|name| format!("`--{name}`")).collect()
 }
 
@@ -206,36 +206,36 @@ fn command_of_bd(command: &str) -> Option<String> {
 }
 
 /// Message and hint of an error.
-fn message_and_hint(ended: &AppError) -> [String; 2] {
-    let (message, hint) = ended.to_error().map(|error| (error.message, error.hint)).unwrap_or_default();
+fn message_and_hint(error: &AppError) -> [String; 2] {
+    let (message, hint) = error.to_error().map(|error| (error.message, error.hint)).unwrap_or_default();
     [message, hint].map(|text| in_words_of_bd(&text))
 }
 
 /// Prints an error for people, quiet or not; of one of several issues with its id.
-pub(super) fn print_error(ended: &AppError, id: Option<&str>) -> Result<(), AppError> {
+pub(super) fn print_error(error: &AppError, id: Option<&str>) -> Result<(), AppError> {
     use std::io::Write;
-    let [message, hint] = message_and_hint(ended);
+    let [message, hint] = message_and_hint(error);
     let id = id.map(|id| format!("{}: ", quote(id))).unwrap_or_default();
     Ok(writeln!(std::io::stderr(), "Error: {id}{}\nHint: {}", quote(&message), quote(&hint))?)
 }
 
 /// Prints an error in Beads' shape; the exit status is always 1. Some clients read standard output and some standard error, so
 /// that JSON goes to the one and the text to the other.
-pub(super) fn fail(ended: &AppError, json: bool, envelope: bool) -> Result<(), AppError> {
-    fail_with(Map::new(), ended, (json, envelope))
+pub(super) fn fail(error: &AppError, json: bool, envelope: bool) -> Result<(), AppError> {
+    fail_with(Map::new(), error, (json, envelope))
 }
 
 /// Prints an error in Beads' shape with these fields besides.
 fn fail_with(
     mut fields: Map<String, Value>,
-    ended: &AppError,
+    error: &AppError,
     (json, envelope): (bool, bool),
 ) -> Result<(), AppError> {
     use std::io::Write;
-    print_error(ended, None)?;
+    print_error(error, None)?;
     if json {
-        let [message, hint] = message_and_hint(ended);
-        let code = ended.to_error().map(|error| error.code);
+        let [message, hint] = message_and_hint(error);
+        let code = error.to_error().map(|error| error.code);
         let error = [("error", message.into()), ("hint", hint.into()), ("code", code.into())];
         fields.extend(error.map(|(key, value)| (key.to_owned(), value)));
         match envelope {
@@ -249,10 +249,10 @@ fn fail_with(
 
 impl Out<'_> {
     /// Fails with what Beads prints beside the error.
-    pub(super) fn fail_with<T: Serialize>(&self, beside: &T, ended: &AppError) -> Result<(), AppError> {
+    pub(super) fn fail_with<T: Serialize>(&self, beside: &T, error: &AppError) -> Result<(), AppError> {
         let fields = serde_json::to_value(beside).map_err(anyhow::Error::from)?;
         let fields = if let Value::Object(fields) = fields { fields } else { Map::new() };
-        fail_with(fields, ended, (self.json, self.envelope))
+        fail_with(fields, error, (self.json, self.envelope))
     }
 }
 

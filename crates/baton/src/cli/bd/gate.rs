@@ -166,7 +166,7 @@ fn state(gate: &View, out: &mut Out<'_>) -> Result<GateState, AppError> {
                 Ok(found) if found.task.status == "closed" => GateState::Met("the issue is closed"),
                 Ok(_) => GateState::Waiting,
                 Err(AppError::Refused(_)) => GateState::Elsewhere,
-                Err(ended) => return Err(ended),
+                Err(error) => return Err(error),
             }
         }
         kind if kind.starts_with("gh:") => GateState::OfGitHub,

@@ -159,7 +159,7 @@ struct Planned {
 /// Creates the issues of a plan: `{"nodes": [{"key", "title", …}], "edges": [{"from_key", "to_key", "type"}]}`.
 pub(super) fn create(text: &str, dry_run: bool, out: &mut Out<'_>) -> Result<(), AppError> {
     let plan: Plan = lossless_json::read(text.as_bytes())
-        .map_err(|error| invalid(&format!("it cannot be read: {error}")))?;
+        .map_err(|error| invalid_refusal(&format!("it cannot be read: {error}")))?;
     remark_unknown(&plan, out);
     let order = check(&plan, out)?;
     if dry_run {
@@ -241,7 +241,9 @@ impl PlanEdge {
                 Map::from_iter([("gate".to_owned(), json!(self.gate))])
             }
             Some(_) => {
-                return Err(invalid("`gate` is all-children or any-children, of an edge of type waits-for"));
+                return Err(invalid_refusal(
+                    "`gate` is all-children or any-children, of an edge of type waits-for",
+                ));
             }
         };
         Ok(BatchStep::Depend {
@@ -258,15 +260,15 @@ impl PlanEdge {
 fn check<'a>(plan: &'a Plan, out: &mut Out<'_>) -> Result<Vec<&'a Node>, AppError> {
     let mut keys = BTreeSet::new();
     if plan.nodes.is_empty() {
-        return Err(invalid("it has no nodes").into());
+        return Err(invalid_refusal("it has no nodes").into());
     }
     if let Some(twice) = plan.nodes.iter().find(|node| !keys.insert(node.key.as_str())) {
-        return Err(invalid(&format!("two nodes have the key `{}`", visible(&twice.key))).into());
+        return Err(invalid_refusal(&format!("two nodes have the key `{}`", visible(&twice.key))).into());
     }
     let references = plan.nodes.iter().flat_map(Node::references);
     let ends = plan.edges.iter().flat_map(|edge| [&edge.from_key, &edge.to_key]).flatten();
     if let Some(unknown) = references.chain(ends.map(String::as_str)).find(|key| !keys.contains(key)) {
-        return Err(invalid(&format!("no node has the key `{}`", visible(unknown))).into());
+        return Err(invalid_refusal(&format!("no node has the key `{}`", visible(unknown))).into());
     }
     for node in &plan.nodes {
         super::change::check_type(node.issue_type.as_deref(), out)?;
@@ -274,7 +276,7 @@ fn check<'a>(plan: &'a Plan, out: &mut Out<'_>) -> Result<Vec<&'a Node>, AppErro
     for edge in &plan.edges {
         let ends = [(&edge.from_key, &edge.from_id), (&edge.to_key, &edge.to_id)];
         if ends.iter().any(|(key, id)| key.is_none() && id.is_none()) {
-            return Err(invalid("an edge needs from_key or from_id, and to_key or to_id").into());
+            return Err(invalid_refusal("an edge needs from_key or from_id, and to_key or to_id").into());
         }
     }
     let (mut order, mut placed): (Vec<&Node>, BTreeSet<&str>) = (Vec::new(), BTreeSet::new());
@@ -283,7 +285,7 @@ fn check<'a>(plan: &'a Plan, out: &mut Out<'_>) -> Result<Vec<&'a Node>, AppErro
             !placed.contains(node.key.as_str()) && node.parent_key().is_none_or(|key| placed.contains(key))
         };
         let Some(next) = plan.nodes.iter().find(free) else {
-            return Err(invalid("nodes are parts of each other in a circle").into());
+            return Err(invalid_refusal("nodes are parts of each other in a circle").into());
         };
         placed.insert(&next.key);
         order.push(next);
@@ -291,7 +293,7 @@ fn check<'a>(plan: &'a Plan, out: &mut Out<'_>) -> Result<Vec<&'a Node>, AppErro
     Ok(order)
 }
 
-fn invalid(what: &str) -> Refusal {
+fn invalid_refusal(what: &str) -> Refusal {
     Refusal::invalid(
         "plan_invalid",
         format!("this plan cannot be used: {what}"),

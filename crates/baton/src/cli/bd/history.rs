@@ -67,7 +67,7 @@ fn all_ids(issue: &View, out: &mut Out<'_>) -> Result<Vec<String>, AppError> {
         former = match show_task(&id, out) {
             Ok(found) => found.task.other_text("renamed_from"),
             Err(AppError::Refused(_)) => None,
-            Err(ended) => return Err(ended),
+            Err(error) => return Err(error),
         };
     }
     Ok(ids)

@@ -299,7 +299,7 @@ fn first_of(
         match out.app.run::<tasks::ClaimTask>(&super::change::claim(Some(row.task.id), out)) {
             Ok(answer) => return Ok(answer.task),
             Err(AppError::Refused(refusal)) if refusal.code == "task_claimed" => {}
-            Err(ended) => return Err(ended),
+            Err(error) => return Err(error),
         }
     }
     Ok(None)

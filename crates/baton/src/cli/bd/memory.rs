@@ -157,10 +157,10 @@ pub(super) fn kv(verb: KvVerb, out: &mut Out<'_>) -> Result<(), AppError> {
                 let answer = Answer { key: &key, value: &found.value, found: Some(true), action: None };
                 out.print(&answer, |found| format!("{}\n", found.value))
             }
-            None => Missing::without_value(&key).fail(no_value(&key), out),
+            None => Missing::without_value(&key).fail(no_value_refusal(&key), out),
         },
         KvVerb::Clear { key } => {
-            let Some(found) = value_of(&key, out)? else { return Err(no_value(&key).into()) };
+            let Some(found) = value_of(&key, out)? else { return Err(no_value_refusal(&key).into()) };
             withdraw(found.id.as_deref().unwrap_or_default(), "cleared", out)?;
             out.print(&Deleted { key: &key, deleted: "true" }, |gone| {
                 format!("Cleared {}\n", visible(gone.key))
@@ -211,7 +211,7 @@ fn value_of(key: &str, out: &mut Out<'_>) -> Result<Option<Remembered>, AppError
     Ok(tagged(&format!("{VALUE}{key}"), out)?.into_iter().next().map(Remembered::from))
 }
 
-fn no_value(key: &str) -> Refusal {
+fn no_value_refusal(key: &str) -> Refusal {
     let what = format!("no value is called `{}`", visible(key));
     Refusal::new(Kind::NotFound, "value_unknown", what, "bd kv list shows them")
 }
@@ -303,7 +303,7 @@ pub(super) fn ledger_memories(out: &mut Out<'_>) -> Result<String, AppError> {
     Ok(only_here.map(line).collect::<Result<String, _>>()?)
 }
 
-fn unknown(key: &str) -> Refusal {
+fn unknown_refusal(key: &str) -> Refusal {
     let what = format!("no memory is called `{}`", visible(key));
     let hint = format!("`bd memories` lists them; `bd memories {}` looks for the words", visible(key));
     Refusal::new(Kind::NotFound, "memory_unknown", what, hint)
@@ -313,7 +313,7 @@ fn unknown(key: &str) -> Refusal {
 pub(super) fn recall(words: &[String], out: &mut Out<'_>) -> Result<(), AppError> {
     let key = words.join(" ");
     let Some(found) = find(&key, out)? else {
-        return Missing::without_value(&key).fail(unknown(&key), out);
+        return Missing::without_value(&key).fail(unknown_refusal(&key), out);
     };
     let answer = Answer { key: &found.key, value: &found.value, found: Some(true), action: None };
     out.print(&answer, |found| format!("{}\n", found.value))
@@ -377,7 +377,7 @@ fn print(found: Vec<Remembered>, none: &str, out: &Out<'_>) -> Result<(), AppErr
 /// `bd forget`.
 pub(super) fn forget(key: &str, out: &mut Out<'_>) -> Result<(), AppError> {
     let Some(first) = find(key, out)? else {
-        return Missing { key, value: None, found: "false".into() }.fail(unknown(key), out);
+        return Missing { key, value: None, found: "false".into() }.fail(unknown_refusal(key), out);
     };
     change_in_file(key, None, out)?;
     let mut ids: Vec<String> =

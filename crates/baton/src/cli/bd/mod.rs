@@ -61,7 +61,7 @@ use baton_ops::task::Row;
 use clap::Parser;
 use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand};
 use each::EachIssue;
-use failure::{fail, misused, print_error};
+use failure::{fail, misused_refusal, print_error};
 use serde::{Serialize, Serializer as _};
 use serde_json::{Value, json};
 
@@ -111,7 +111,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         }
         Err(error) => {
             let json = app.format == Format::Json || args.args.iter().any(|word| word == "--json");
-            return fail(&misused(&error, &args.args).into(), json, false);
+            return fail(&misused_refusal(&error, &args.args).into(), json, false);
         }
     };
     if let Some(refusal) = failure::unsupported(&bd, &args.args) {
@@ -142,8 +142,8 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     match done {
         Ok(()) => Ok(()),
         // What was refused of several issues is said already.
-        Err(ended) if ended.is_unread() || matches!(ended, AppError::Reported) => Err(ended),
-        Err(ended) => fail(&ended, json, envelope),
+        Err(error) if error.is_unread() || matches!(error, AppError::Reported) => Err(error),
+        Err(error) => fail(&error, json, envelope),
     }
 }
 

@@ -19,7 +19,7 @@ const REDIRECT: &str = ".beads/redirect";
 const MAX_BYTES: u64 = 4096;
 
 /// Refuses to register a folder, or to say that it has no issues, where its redirect names those of another repository: what a file of a
-/// repository says does not choose the issues alone. Where the folder has issues of its own, a remark says so to whoever asks which
+/// repository says does not choose the issues alone. Where the folder has issues of its own, a remark says so to the caller that asks which
 /// these are. In a worktree the redirect names those of the same repository, which are shared anyway.
 pub(super) fn refuse(command: &Command, app: &mut App) -> Result<(), Refusal> {
     let is_chosen = ["BEADS_DIR", "BEADS_DB", "BD_DB"].iter().any(|name| variable(name).is_some());

@@ -2,7 +2,7 @@
 
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
-use baton_model::suggest::near;
+use baton_model::suggest::suggestions;
 
 use super::nested::{CLEANUP, GIT_CARRIES, NESTED, NO_DATABASE, NO_FORMULA, NO_TRACKER, RESET};
 
@@ -271,7 +271,7 @@ pub(super) fn refusal(name: &str) -> Refusal {
         let what = format!("`bd {name}` {purpose}; Baton does not have it");
         return Refusal::invalid("not_supported", what, format!("use instead: {instead}"));
     }
-    let near = near(name, VERBS.iter().map(|verb| verb.name));
+    let near = suggestions(name, VERBS.iter().map(|verb| verb.name));
     let hint = match near.first() {
         Some(verb) => format!("did you mean `bd {verb}`? `bd --help` lists the commands"),
         None => "`bd --help` lists the commands".to_owned(),

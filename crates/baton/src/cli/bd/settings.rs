@@ -139,7 +139,7 @@ pub(super) fn config(verb: ConfigVerb, out: &mut Out<'_>) -> Result<(), AppError
             memory::unset_setting(&key, out)?;
             out.print(&Setting { key, value: String::new() }, |it| format!("Unset {}\n", visible(&it.key)))
         }
-        ConfigVerb::Set { key, .. } | ConfigVerb::Unset { key } => Err(unsettable(&key).into()),
+        ConfigVerb::Set { key, .. } | ConfigVerb::Unset { key } => Err(unsettable_refusal(&key).into()),
     }
 }
 
@@ -156,7 +156,7 @@ fn is_own(key: &str) -> bool {
 pub(super) fn refusal(verb: &ConfigVerb) -> Option<Refusal> {
     match verb {
         ConfigVerb::Set { key, .. } | ConfigVerb::Unset { key } if key != CUSTOM_TYPES && !is_own(key) => {
-            Some(unsettable(key))
+            Some(unsettable_refusal(key))
         }
         _ => None,
     }
@@ -174,7 +174,7 @@ pub(super) fn is_custom_type(word: &str, out: &mut Out<'_>) -> Result<bool, AppE
 }
 
 /// Says where a setting is changed.
-fn unsettable(key: &str) -> Refusal {
+fn unsettable_refusal(key: &str) -> Refusal {
     let hint = match key {
         "import.path" => "`bd import FILE` names the file with the call",
         "export.auto" | "export.path" | "no-db" => {

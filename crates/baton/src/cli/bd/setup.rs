@@ -104,8 +104,8 @@ fn init(prefix: Option<String>, from: Option<String>, out: &mut Out<'_>) -> Resu
 }
 
 /// A second prefix in a repository is refused; folders of one repository are told apart by labels.
-fn one_project_per_repository(ended: AppError) -> AppError {
-    match ended {
+fn one_project_per_repository(error: AppError) -> AppError {
+    match error {
         AppError::Refused(refusal) if refusal.code == "folder_taken" => {
             let hint = format!(
                 "a repository is one project: tell its parts apart by labels, `bd create TITLE -l backend` and `bd list \
@@ -158,8 +158,8 @@ struct HookContext {
 fn prime(args: &Prime, out: &mut Out<'_>) -> Result<(), AppError> {
     out.app.lock_patience = LOCK_PATIENCE_AT_BEGINNING;
     // A session hook prints it in every folder, and must not fail.
-    if let Err(ended) = out.app.run::<ProjectShow>(&ProjectShowInput { project: out.project() }) {
-        let what = ended.to_error().map(|error| error.message).unwrap_or_default();
+    if let Err(error) = out.app.run::<ProjectShow>(&ProjectShowInput { project: out.project() }) {
+        let what = error.to_error().map(|error| error.message).unwrap_or_default();
         out.remark(&format!("{}; `bd init` registers a folder", visible(&what)));
         return Ok(());
     }
@@ -230,7 +230,7 @@ fn refuse_foreign(prefix: &str, out: &mut Out<'_>) -> Result<(), AppError> {
     let known = match out.app.run::<ProjectShow>(&ProjectShowInput { project: Some(prefix.to_owned()) }) {
         Ok(known) => known,
         Err(AppError::Refused(_)) => return Ok(()),
-        Err(ended) => return Err(ended),
+        Err(error) => return Err(error),
     };
     let caller = out.app.caller();
     let here = caller.git_root.iter().chain(&caller.folders);

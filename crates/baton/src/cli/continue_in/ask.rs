@@ -137,7 +137,7 @@ fn copies(args: &Args, app: &mut App) -> Result<Vec<CopyRow>, AppError> {
             app.remark(&format!("what was pushed to the project is not listed: {}", refusal.message));
             Ok(Vec::new())
         }
-        Err(ended) => Err(ended),
+        Err(error) => Err(error),
     }
 }
 
@@ -187,7 +187,7 @@ fn about_copy(copy: &CopyRow, app: &mut App) -> String {
     match transcript_copies::fetch(app, &manifest.transcript_id, Some(&manifest.agent)) {
         Ok(Some(fetched)) => known + &beginning(fetched.path.display().to_string(), None, app),
         Ok(None) => known + "it was withdrawn meanwhile",
-        Err(ended) => known + &ended.text(),
+        Err(error) => known + &error.text(),
     }
 }
 
@@ -210,7 +210,7 @@ fn beginning(id: String, agent: Option<String>, app: &mut App) -> String {
         Ok(made) => {
             (Packet::deserialize(&made.packet).ok().map(|packet| visible(&packet.summary)), made.document)
         }
-        Err(ended) => (None, ended.text()),
+        Err(error) => (None, error.text()),
     };
     // The table at the beginning says what the list has said already.
     let after_overview = document.match_indices("\n## ").nth(1).and_then(|(at, _)| document.get(at + 1..));

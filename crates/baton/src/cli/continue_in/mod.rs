@@ -66,7 +66,7 @@ pub(super) struct Args {
     /// Folder to work in; defaults to the session's
     #[arg(long, value_name = "DIR")]
     cd: Option<PathBuf>,
-    /// Take over from whoever is already continuing it
+    /// Take over from the agent that is already continuing it
     #[arg(long)]
     force: bool,
     /// Reason for using --force; recorded in the ledger
@@ -102,9 +102,9 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let recorded_summary = summary.as_deref().filter(|_| readers.is_none());
     let recorded = match record(&args, &plan, (recorded_summary, written), app) {
         Ok(recorded) => recorded,
-        Err(ended) => {
+        Err(error) => {
             carried.into_iter().for_each(WrittenSession::undo);
-            return Err(ended);
+            return Err(error);
         }
     };
     // The tool takes the place of this process, and all that was read is with the tool or in the ledger.
@@ -167,20 +167,20 @@ fn find(choice: Choice, app: &mut App) -> Result<(FindOutput, Option<FetchedCopy
 fn native(plan: &Plan, app: &mut App) -> Result<Option<WrittenSession>, AppError> {
     let Some(native) = plan.native else { return Ok(None) };
     let input = EventsInput { id: plan.wanted.clone(), agent: Some(plan.agent.clone()) };
-    let talk = Turns::of(&app.run::<Events>(&input)?.items);
-    if talk.turns.is_empty() {
+    let turns = Turns::of(&app.run::<Events>(&input)?.items);
+    if turns.turns.is_empty() {
         let what = "the session holds no word of the user";
         return Err(Refusal::invalid("native_unwritable", what, "leave --native out").into());
     }
-    if talk.left_out > 0 {
+    if turns.left_out > 0 {
         app.remark(&format!(
             "{} earlier turns are left out of the written session; the document sums them up",
-            talk.left_out
+            turns.left_out
         ));
     }
     let own = app.config.data_dir.join("handoffs");
     let places = SessionPlaces { tools: baton_ops::op::Host::transcript_env(app.machine.as_ref()), own };
-    Ok(Some(native::write_session(native, plan.launcher.tool.id, talk, &plan.header, &plan.cwd, &places)?))
+    Ok(Some(native::write_session(native, plan.launcher.tool.id, turns, &plan.header, &plan.cwd, &places)?))
 }
 
 /// The words of the command line, and the session that they name.
@@ -229,7 +229,7 @@ fn record(
 ) -> Result<ContinueOutput, AppError> {
     let caller = app.caller();
     let mut place = caller.location.clone();
-    place.process = process::own();
+    place.process = process::own_fingerprint();
     let becoming =
         Caller { session: None, surface: plan.launcher.tool.surface.to_owned(), location: place, ..caller };
     let input = ContinueInput {
@@ -278,7 +278,7 @@ fn vars(recorded: &ContinueOutput, app: &App) -> Vec<(&'static str, String)> {
         ("BATON_PROJECT", visible(&recorded.project_id)),
         ("BATON_IDENTITY", visible(&recorded.identity)),
         ("BATON_SESSION", recorded.session_id.as_deref().map(visible).unwrap_or_default()),
-        ("BATON_PROCESS", process::own()),
+        ("BATON_PROCESS", process::own_fingerprint()),
     ];
     if let Some((store, _)) = app.config.origins.get("store").filter(|(_, from)| from == "--store") {
         vars.push(("BATON_STORE", store.clone()));

@@ -44,7 +44,7 @@ pub(super) fn target(named: Option<&str>) -> Result<Launcher, Refusal> {
 pub(super) fn program(launcher: Launcher, print: bool, app: &App) -> Result<Option<PathBuf>, Refusal> {
     let path = app.config.vars.get("PATH").map(String::as_str).unwrap_or_default();
     match launch::installed(launcher.program(), path) {
-        None if !print => Err(launch::not_installed(launcher, "see the command with --print")),
+        None if !print => Err(launch::not_installed_refusal(launcher, "see the command with --print")),
         found => Ok(found),
     }
 }

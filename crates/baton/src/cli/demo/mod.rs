@@ -275,7 +275,7 @@ fn sessions(app: &mut App) -> Result<String, AppError> {
 /// The refusal of a pickup of a baton that another session holds.
 fn too_late(stage: &DemoHome, app: &App) -> String {
     let refused = stage.app("Lola", "gemini_cli", app).run::<Pickup>(&PickupInput::default());
-    refused.err().map_or_else(|| "nothing was refused\n".to_owned(), |ended| ended.text())
+    refused.err().map_or_else(|| "nothing was refused\n".to_owned(), |error| error.text())
 }
 
 /// Compares what was picked up with what the ledger holds.

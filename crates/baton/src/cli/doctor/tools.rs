@@ -12,8 +12,8 @@ use crate::install::change::{Plan, put_in};
 use crate::install::check::{InstallState, scope_state};
 use crate::install::record::Record;
 
-/// Writes them anew. A file that cannot be edited is named and left.
-pub(super) fn fix(is_sure: bool, app: &App) -> Result<(), AppError> {
+/// Rewrites the stale hook entries. A file that cannot be edited is named and left.
+pub(super) fn reinstall_entries(is_sure: bool, app: &App) -> Result<(), AppError> {
     let record_file = app.config.data_dir.join("installed.json");
     let mut record = Record::read(&record_file);
     let mut whole = Plan { adds: true, ..Plan::default() };

@@ -78,7 +78,7 @@ pub(super) fn find(app: &mut App) -> Result<Vec<StrayWorktree>, AppError> {
     Ok(found)
 }
 
-/// Whether somebody has given the folder to this project on purpose.
+/// Whether the folder was given to this project on purpose.
 fn is_split(project_id: &str, root: &str, app: &mut App) -> Result<bool, AppError> {
     let (project, kind) = (Some(project_id.to_owned()), Some(Kind::Other.as_str().to_owned()));
     let input = LedgerListInput { project, kind, newest: true, ..LedgerListInput::default() };

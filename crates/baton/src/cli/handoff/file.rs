@@ -219,7 +219,7 @@ fn write(file: &BatonFile, protection: Option<&Protection>, path: &Path, app: &A
             // Nothing else tells it from any other encrypted file in a working copy.
             ExportNotes::of(&app.config.data_dir)
                 .note(text.as_bytes())
-                .map_err(|error| unwritable(&app.config.data_dir, &error))?;
+                .map_err(|error| unwritable_refusal(&app.config.data_dir, &error))?;
             text
         }
         None => text,
@@ -231,10 +231,10 @@ fn write(file: &BatonFile, protection: Option<&Protection>, path: &Path, app: &A
         }
         false => private_file::write(path, text.as_bytes()),
     };
-    outcome.map_err(|error| unwritable(path, &error).into())
+    outcome.map_err(|error| unwritable_refusal(path, &error).into())
 }
 
-fn unwritable(path: &Path, error: &std::io::Error) -> Refusal {
+fn unwritable_refusal(path: &Path, error: &std::io::Error) -> Refusal {
     let what = format!("{} cannot be written: {error}", visible(&path.display().to_string()));
     Refusal::invalid("output_unwritable", what, "choose another file with -o")
 }
@@ -283,7 +283,9 @@ pub(super) fn import(args: Import, app: &mut App) -> Result<(), AppError> {
     if let Some(manifest) = &baton.changes {
         manifest.check()?;
         if manifest.remote.is_some() {
-            return Err(baton_model::baton_file::invalid("names a remote in place of its content").into());
+            return Err(
+                baton_model::baton_file::invalid_refusal("names a remote in place of its content").into()
+            );
         }
         for (part, content) in (0..).zip(changes_parts) {
             let content_hash = manifest.content_hash.clone();
@@ -294,7 +296,7 @@ pub(super) fn import(args: Import, app: &mut App) -> Result<(), AppError> {
     let imported = app.run::<BatonImport>(&input)?;
     if let Some(file) = args.transcript.filter(|_| !transcript.is_empty()) {
         let lines: String = transcript.iter().map(|event| format!("{event}\n")).collect();
-        private_file::write(&file, lines.as_bytes()).map_err(|error| unwritable(&file, &error))?;
+        private_file::write(&file, lines.as_bytes()).map_err(|error| unwritable_refusal(&file, &error))?;
     }
     app.show(&imported, |imported| {
         let word = if imported.imported_before { "imported before" } else { "imported" };
@@ -346,7 +348,8 @@ fn plain_text(content: Vec<u8>, args: &Import, app: &mut App) -> Result<String, 
         }
         return Ok(keys::decrypt_file(&content, passphrase.as_deref(), &key_files, MAX_BYTES)?);
     }
-    let text = String::from_utf8(content).map_err(|_| baton_model::baton_file::invalid("is no text"))?;
+    let text =
+        String::from_utf8(content).map_err(|_| baton_model::baton_file::invalid_refusal("is no text"))?;
     Ok(text)
 }
 

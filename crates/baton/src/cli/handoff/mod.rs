@@ -6,7 +6,7 @@ use baton_ops::handoff::{
     self as ops, Action, Advance, AdvanceInput, CreateInput, CreateOutput, List, ListInput, PublishInput,
     PublishOutput, Retry, RetryInput, SeedSession, Show, ShowInput,
 };
-use baton_ops::session::{self, HandoffInput};
+use baton_ops::session::{self, SessionDocumentInput};
 use serde_json::{Map, Value};
 
 mod ending;
@@ -198,7 +198,7 @@ struct Create {
     /// Task of the seeded session; defaults to handoff-…
     #[arg(long, value_name = "ID")]
     seed_task: Option<String>,
-    /// Expire if nobody accepts it within this span: 30m, 24h, 7d
+    /// Expire if no agent accepts it within this span: 30m, 24h, 7d
     #[arg(long, value_name = "SPAN")]
     expires_in: Option<String>,
     /// Leave it for a project that is not registered yet, although its name is near that of a known one
@@ -272,8 +272,13 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         }
         Verb::FromSession { session_id, budget, preset } => {
             let project = app.project.clone();
-            let input =
-                HandoffInput { project, session: session_id, budget, preset, ..HandoffInput::default() };
+            let input = SessionDocumentInput {
+                project,
+                session: session_id,
+                budget,
+                preset,
+                ..SessionDocumentInput::default()
+            };
             let made = app.run::<session::SessionDocument>(&input)?;
             // The document keeps its lines; foreign text in it is fenced already.
             app.show(&made, |made| format!("{}\n", made.document))

@@ -47,7 +47,7 @@ pub(super) struct Verification {
     last_lines: Vec<String>,
 }
 
-/// Refuses a server's packets: whoever has a token of it may have written them.
+/// Refuses a server's packets: anyone with a token of it may have written them.
 pub(super) fn refuse_remote(app: &App) -> Result<(), AppError> {
     app.refuse_remote().map_err(|_| {
         let what = "--verify runs no command of a packet that a server sent: anyone with a token of it may have written it";

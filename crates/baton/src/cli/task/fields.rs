@@ -61,7 +61,7 @@ pub(crate) struct Fields {
     /// What the next agent needs to know: a JSON object, or - for standard input
     #[arg(long, value_name = "JSON")]
     handoff_instructions: Option<String>,
-    /// Encrypt context and instructions for everyone whose key is listed; nobody else can read them or take the task
+    /// Encrypt context and instructions for everyone whose key is listed; no other agent can read them or take the task
     #[arg(long)]
     sensitive: bool,
     /// Additional metadata: a JSON object, @FILE, or - for standard input

@@ -76,11 +76,12 @@ impl Reader<'_> {
         )?;
         let Some(first) = found.first() else { return Ok(Listing::default()) };
         let heading = self.scoped(&inbox_heading(first));
-        let mine = first.mine.iter().map(|item| rows::matter(item, "* "));
+        let mine = first.mine.iter().map(|item| rows::attention_row(item, "* "));
         let others = found.iter().flat_map(|page| &page.items).filter(|item| !first.mine.contains(item));
         // What is on its way as it should be comes after what is not.
         let (fresh, concern): (Vec<_>, Vec<_>) = others.partition(|item| item.reason.is_fresh());
-        let rows = mine.chain(concern.into_iter().chain(fresh).map(|item| rows::matter(item, ""))).collect();
+        let rows =
+            mine.chain(concern.into_iter().chain(fresh).map(|item| rows::attention_row(item, ""))).collect();
         Ok(Listing { heading, columns: &["what", "age", "project", "who", "words"], rows, is_more })
     }
 
@@ -229,7 +230,7 @@ pub(super) fn detail(app: &mut App, target: &Target) -> Result<Detail, AppError>
             ("task", task_text::shown(&app.run::<task::Show>(&input)?))
         }
         Noun::Message => {
-            // Looking on marks nothing as read: who looks is nobody's receiver.
+            // Looking on marks nothing as read: the viewer is no receiver.
             let input = message::ThreadInput { project, identity: None, message_id: id };
             ("mail", mail::thread(&app.run::<message::Thread>(&input)?))
         }
@@ -244,7 +245,10 @@ pub(super) fn detail(app: &mut App, target: &Target) -> Result<Detail, AppError>
 }
 
 fn document(app: &mut App, project: Option<String>, session_id: &str) -> Result<String, AppError> {
-    let input =
-        session::HandoffInput { project, session: session_id.to_owned(), ..session::HandoffInput::default() };
+    let input = session::SessionDocumentInput {
+        project,
+        session: session_id.to_owned(),
+        ..session::SessionDocumentInput::default()
+    };
     Ok(app.run::<session::SessionDocument>(&input)?.document)
 }

@@ -2,7 +2,7 @@
 
 use super::act;
 use super::state::{Detail, Prompt, Row, State, View};
-use crate::cells::{cells, cut, fit, fit_middle, whole_words, wrap};
+use crate::cells::{cells, cut, fit, fit_middle, truncate_at_word, wrap};
 
 const MARKED: &str = "\u{1b}[7m";
 const BOLD: &str = "\u{1b}[1m";
@@ -101,7 +101,8 @@ impl Pen {
         };
         let held = if state.is_following { "" } else { " · held still" };
         // What was typed is read before a heading that may be long.
-        let mut lines = vec![whole_words(&format!("{filter}{}{held}", state.listing.heading), self.width)];
+        let mut lines =
+            vec![truncate_at_word(&format!("{filter}{}{held}", state.listing.heading), self.width)];
         let widths = widths(&found, state.listing.columns, self.width.saturating_sub(2));
         let names: Vec<String> = state.listing.columns.iter().map(|name| (*name).to_owned()).collect();
         lines.push(self.styled(DIM, &format!("  {}", aligned(&names, state.listing.columns, &widths))));

@@ -20,7 +20,7 @@ impl Target {
     }
 }
 
-pub(super) fn matter(item: &AttentionItem, mark: &str) -> Row {
+pub(super) fn attention_row(item: &AttentionItem, mark: &str) -> Row {
     let [what, age, project, people, help, words] =
         attention::row(item).try_into().unwrap_or_else(|_| std::array::from_fn(|_| String::new()));
     let what = format!("{mark}{what}");

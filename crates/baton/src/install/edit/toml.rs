@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{EditError, line_end};
 
 /// The file as values.
-pub(crate) fn read(text: &str) -> Result<toml::Table, EditError> {
+pub(crate) fn parse(text: &str) -> Result<toml::Table, EditError> {
     text.trim_start_matches('\u{feff}').parse().map_err(|error: toml::de::Error| {
         let mark = text.len() - text.trim_start_matches('\u{feff}').len();
         match error.span() {
@@ -17,7 +17,7 @@ pub(crate) fn read(text: &str) -> Result<toml::Table, EditError> {
 
 /// The value at the end of a path, as JSON.
 pub(crate) fn get(text: &str, path: &[&str]) -> Result<Option<Value>, EditError> {
-    let root = Value::from_iter([("root", serde_json::to_value(read(text)?).unwrap_or_default())]);
+    let root = Value::from_iter([("root", serde_json::to_value(parse(text)?).unwrap_or_default())]);
     Ok(path.iter().try_fold(&root["root"], |value, key| value.get(*key)).cloned())
 }
 
@@ -42,11 +42,11 @@ fn inline(value: &Value) -> String {
 
 /// Adds a table at the end. The caller has looked whether it is there already.
 pub(crate) fn append(text: &str, path: &[&str], many: bool, value: &Value) -> Result<String, EditError> {
-    let old = read(text)?;
+    let old = parse(text)?;
     let end = line_end(text);
     let gap = if text.trim_start_matches('\u{feff}').is_empty() { "" } else { end };
     let new = format!("{text}{gap}{}{end}", block(path, many, value).join(end));
-    let fits = read(&new).is_ok_and(|new| {
+    let fits = parse(&new).is_ok_and(|new| {
         let value = toml::Value::try_from(value).ok();
         let mut expected = old;
         value.is_some_and(|value| insert(&mut expected, path, many, value)) && new == expected
@@ -81,7 +81,7 @@ pub(crate) fn remove(
     many: bool,
     is_ours: &dyn Fn(&Value) -> bool,
 ) -> Result<String, EditError> {
-    let old = read(text)?;
+    let old = parse(text)?;
     let mut new = text.to_owned();
     for piece in pieces(text).into_iter().rev() {
         let header = text[piece.start..].lines().next().unwrap_or_default().trim();
@@ -91,7 +91,7 @@ pub(crate) fn remove(
         let below = words.len() > path.len() && !many;
         let exact = words.len() == path.len() && header.starts_with("[[") == many;
         let on_path = words.iter().zip(path).all(|(word, key)| word == key);
-        let parsed = || read(&text[piece.start..piece.end]).ok().and_then(|t| serde_json::to_value(t).ok());
+        let parsed = || parse(&text[piece.start..piece.end]).ok().and_then(|t| serde_json::to_value(t).ok());
         let value = || path.iter().try_fold(parsed()?, |value, key| value.get(*key).cloned());
         let ours = || match value() {
             Some(Value::Array(list)) => list.first().is_some_and(is_ours),
@@ -105,7 +105,7 @@ pub(crate) fn remove(
             new.replace_range(piece.start - if gap { end.len() } else { 0 }..piece.end, "");
         }
     }
-    let fits = read(&new).is_ok_and(|new| pruned(&new, path) == pruned_without(&old, path, many, is_ours));
+    let fits = parse(&new).is_ok_and(|new| pruned(&new, path) == pruned_without(&old, path, many, is_ours));
     if fits {
         Ok(new)
     } else {
@@ -117,7 +117,7 @@ pub(crate) fn remove(
 pub(crate) fn set(text: &str, path: &[&str], key: &str, value: &Value) -> Result<String, EditError> {
     let other_way =
         || EditError::of_whole_file(format!("`{}` is written in another way there", path.join(".")));
-    let mut expected = read(text)?;
+    let mut expected = parse(text)?;
     let holder = path.iter().try_fold(&mut expected, |t, key| t.get_mut(*key)?.as_table_mut());
     let value = (inline(value), toml::Value::try_from(value).map_err(|_| other_way())?);
     let is_new = holder.ok_or_else(other_way)?.insert(key.to_owned(), value.1).is_none();
@@ -138,7 +138,7 @@ pub(crate) fn set(text: &str, path: &[&str], key: &str, value: &Value) -> Result
             };
             let mut new = text.to_owned();
             new.replace_range(from..at + content.len(), &words);
-            if read(&new).is_ok_and(|new| new == expected) {
+            if parse(&new).is_ok_and(|new| new == expected) {
                 return Ok(new);
             }
             at += line.len();

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use baton_model::refusal::Refusal;
 use baton_ops::transcript::{ConversationExtent, Row};
-use baton_tools::native::{Native, Session, SessionPlaces};
+use baton_tools::native::{Native, NativeSession, SessionPlaces};
 
 pub(crate) use turns::Turns;
 
@@ -38,26 +38,26 @@ impl WrittenSession {
 pub(crate) fn write_session(
     native: &Native,
     agent: &str,
-    talk: Turns,
+    conversation: Turns,
     header: &Row,
     cwd: &Path,
     places: &SessionPlaces<'_>,
 ) -> Result<WrittenSession, Refusal> {
     let now = clock::now();
-    let session = Session {
+    let session = NativeSession {
         id: new_id(now),
         // The tools name a folder by its real path.
         cwd: cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned()),
         branch: header.branch.clone(),
         title: header.title.as_deref().unwrap_or("continued session").chars().take(120).collect(),
-        turns: talk.turns,
+        turns: conversation.turns,
         now,
         make_id: new_id,
     };
     let written = (native.target)(&session, places)?;
     let lines: String = (native.records)(&session).iter().map(|record| format!("{record}\n")).collect();
     let mut files = Vec::new();
-    for (path, content) in written.beside.iter().map(|(p, c)| (p, c)).chain([(&written.main, &lines)]) {
+    for (path, content) in written.extra_files.iter().map(|(p, c)| (p, c)).chain([(&written.main, &lines)]) {
         if let Err(error) = write::new_file(path, content) {
             write::remove(&files);
             let what = format!("{} cannot be written: {error}", path.display());

@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn turns_alternate_and_calls_are_told_as_text() {
-        let talk = Turns::of(&[
+        let conversation = Turns::of(&[
             says(false, "hello"),
             says(true, "Fix it"),
             says(true, "and test"),
@@ -124,18 +124,22 @@ mod tests {
             (false, "Looking.\n\n[ran Bash: make → exit 2]\nboom\n\n[ran Read: a.rs → ok]"),
         ];
         let turns: Vec<(bool, &str)> =
-            talk.turns.iter().map(|turn| (turn.user, turn.text.as_str())).collect();
-        assert_eq!((turns.as_slice(), talk.left_out), (expected.as_slice(), 1));
+            conversation.turns.iter().map(|turn| (turn.user, turn.text.as_str())).collect();
+        assert_eq!((turns.as_slice(), conversation.left_out), (expected.as_slice(), 1));
     }
 
     #[test]
     fn a_long_conversation_begins_later_and_says_so() {
         let long = "x".repeat(70 * 1024);
         let events: Vec<Value> = (0..5).flat_map(|_| [says(true, "go"), says(false, &long)]).collect();
-        let talk = Turns::of(&events);
-        assert_eq!((talk.turns.len(), talk.left_out, talk.turns[0].user), (4, 6, true));
+        let conversation = Turns::of(&events);
+        assert_eq!(
+            (conversation.turns.len(), conversation.left_out, conversation.turns[0].user),
+            (4, 6, true)
+        );
         // A single turn beyond all measure goes along all the same: it is what was asked last.
-        let talk = Turns::of(&[says(true, "first"), says(false, "yes"), says(true, &"y".repeat(200 * 1024))]);
-        assert_eq!((talk.turns.len(), talk.left_out), (1, 2));
+        let conversation =
+            Turns::of(&[says(true, "first"), says(false, "yes"), says(true, &"y".repeat(200 * 1024))]);
+        assert_eq!((conversation.turns.len(), conversation.left_out), (1, 2));
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use baton_ops::transcript::ConversationExtent;
-use baton_tools::native::{Session, Turn};
+use baton_tools::native::{NativeSession, Turn};
 use baton_transcripts::event::{Event, EventKind};
 use baton_transcripts::{Options, TranscriptFile, by_id, header, show};
 
@@ -39,7 +39,11 @@ pub(super) fn remove(files: &[PathBuf]) {
 }
 
 /// Reads a written session as any transcript is read: it must be what was meant. Tells how far it reaches.
-pub(super) fn verify(agent: &str, path: &Path, expected: &Session) -> Result<ConversationExtent, String> {
+pub(super) fn verify(
+    agent: &str,
+    path: &Path,
+    expected: &NativeSession,
+) -> Result<ConversationExtent, String> {
     let format = by_id(agent).ok_or("its format is not read")?;
     let found = TranscriptFile::from_path(format.id(), path).ok_or("the file is not there")?;
     let read = header(&found, &()).ok_or("it has no header")?;

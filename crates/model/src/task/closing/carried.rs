@@ -87,8 +87,8 @@ impl IncrementTasks {
         fields.map(|(key, value)| (key.clone(), value.clone())).collect()
     }
 
-    /// The context that goes with a step from the closed task. That of a sensitive increment is passed on as it is: nobody here can
-    /// read it.
+    /// The context that goes with a step from the closed task. That of a sensitive increment is passed on as it is: it
+    /// cannot be read here.
     pub fn context(&self, step: &Step, closed: &Task) -> Map<String, Value> {
         if self.all().chain([closed]).any(sealed::is_sensitive) {
             return closed.agent_context.clone();

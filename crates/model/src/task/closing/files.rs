@@ -15,7 +15,7 @@ pub(super) fn drop_repeated(value: &mut Value) {
 
 impl IncrementTasks {
     /// The files of all tasks, each once, those of the newest change first; with who changed it where several did, or another than
-    /// whoever hands them on. None where nobody named any.
+    /// the agent that hands them on. None where no task names any.
     pub(super) fn files(&self, handed_on_by: Option<&str>) -> Option<Value> {
         let mut found: Vec<ChangedFile> = Vec::new();
         for task in self.all() {

@@ -27,8 +27,8 @@ fn living_side(ours: &State, incoming: &LineContent) -> Option<Side> {
     }
 }
 
-/// Whether a change of an entry says that somebody goes on with the issue. How it was closed goes along with its deletion, and what
-/// Baton keeps of an issue for itself is nobody's word.
+/// Whether a change of an entry is work of an agent or a user on the issue. How it was closed goes along with its deletion, and what
+/// Baton keeps of an issue for itself is no such work.
 fn is_work(name: &str, status: Option<&Value>) -> bool {
     let own = format!("metadata/{OWN}/");
     let is_kept_by_us = name.strip_prefix(&own).is_some_and(|field| {
@@ -40,8 +40,8 @@ fn is_work(name: &str, status: Option<&Value>) -> bool {
     }
 }
 
-/// Keeps an issue that somebody went on with after the other side had deleted it: it is again as the side has it that has not. Returns
-/// the names of the entries that this changes.
+/// Keeps an issue that one side went on with after the other had deleted it: it takes the state of the side that did not delete it.
+/// Returns the names of the entries that this changes.
 pub(super) fn revive(merged: &mut State, ours: &State, incoming: &LineContent) -> Vec<String> {
     let is_deleted = merged.entries.get("status").is_some_and(|value| value == DELETED);
     let Some(living) = living_side(ours, incoming).filter(|_| is_deleted) else { return Vec::new() };

@@ -5,7 +5,7 @@ mod clone;
 
 use std::collections::BTreeMap;
 
-use clone::{Clone, File, Tree};
+use clone::{File, RepoClone, Tree};
 
 use super::*;
 
@@ -108,7 +108,7 @@ use super::super::line::merge_lines;
 struct World {
     dice: Dice,
     repo: Repo,
-    clones: [Clone; 2],
+    clones: [RepoClone; 2],
     acts: Vec<Act>,
     /// Fields that a tool with a late clock has written, and that no other writer touches.
     late: Vec<Act>,
@@ -121,8 +121,9 @@ impl World {
         let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) + 1);
         let mut repo = Repo::default();
         let root = repo.commit(File::new(), vec![]);
-        let clones = [(); 2]
-            .map(|()| Clone::new(root, 1_700_000_000_000 + i64::try_from(dice.roll(9_000)).expect("small")));
+        let clones = [(); 2].map(|()| {
+            RepoClone::new(root, 1_700_000_000_000 + i64::try_from(dice.roll(9_000)).expect("small"))
+        });
         Self { dice, repo, clones, acts: Vec::new(), late: Vec::new(), has_others }
     }
 
@@ -227,7 +228,7 @@ impl World {
     }
 
     fn check(&self, seed: u64) {
-        let [ann, ben] = [&self.clones[0], &self.clones[1]].map(Clone::content);
+        let [ann, ben] = [&self.clones[0], &self.clones[1]].map(RepoClone::content);
         assert_eq!(ann, ben, "seed {seed}: both have the same");
         let mut wanted: BTreeMap<(&str, &str), &Act> = BTreeMap::new();
         for act in &self.acts {

@@ -13,7 +13,7 @@ use super::{clocks_of, replaced, text};
 const DERIVED: [&str; 5] = ["closed_at", "created_at", "deleted_at", "created_by", "status"];
 
 /// The texts of ours that the merged version does not have any more, by field: what `baton log` shows as `replaced`. Encrypted contexts
-/// are among them: nobody who may read them has replaced them, but a file.
+/// are among them: a file replaced them, not an agent that can read them.
 pub fn replaced_by(ours: &Record, merged: &Record) -> Map<String, Value> {
     let (old, new) = (entries(ours), entries(merged));
     let sealed = ["agent_context", "handoff_instructions"].into_iter().filter_map(|context| {

@@ -14,7 +14,7 @@ pub(super) fn texts(old: Map<String, Value>, new: &Map<String, Value>) -> Map<St
     let is_text = |name: &str, value: &Value| {
         let is_field = match name.strip_prefix(&own).map(|field| field.split_once('/').unwrap_or((field, "")))
         {
-            // A name without a key is an encrypted context: whoever may no longer read it must not find it in the ledger.
+            // A name without a key is an encrypted context: a caller that may no longer read it must not find it in the ledger.
             Some((context, key)) => {
                 let is_context = ["agent_context", "handoff_instructions"].contains(&context);
                 is_context && !key.is_empty() && !new.contains_key(&format!("{own}{context}"))

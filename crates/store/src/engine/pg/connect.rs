@@ -19,7 +19,7 @@ const SETTINGS: &str = "-c lock_timeout=10000 -c idle_in_transaction_session_tim
 
 /// Every statement is written for its index, so its plan is made once: left to choose, the server plans a third of them anew each
 /// time, which takes it as long as running them. Wished for and not demanded: not everything that speaks the protocol knows it.
-const WISH: &str = "SET plan_cache_mode = force_generic_plan";
+const PLAN_CACHE_SETTING: &str = "SET plan_cache_mode = force_generic_plan";
 
 /// Pauses, in milliseconds, between attempts to get back to a server that answers "not now": about three seconds, which is
 /// what a restart after a crash takes.
@@ -76,7 +76,7 @@ impl Connector {
                 .map(|(client, connection)| PipelinedConnection::new(runtime, client, connection)),
         };
         let mut line = line.map_err(|e| error::connect_fault((&self.place, self.database()), e))?;
-        line.try_setting(WISH);
+        line.try_setting(PLAN_CACHE_SETTING);
         Ok(line)
     }
 

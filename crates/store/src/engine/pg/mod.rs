@@ -206,7 +206,7 @@ impl Engine for Postgres {
         self.run(sql, |engine| engine.execute_once(sql, params))
     }
 
-    fn send(&mut self, sql: &'static str, params: &[Value]) -> Result<(), Fault> {
+    fn execute_deferred(&mut self, sql: &'static str, params: &[Value]) -> Result<(), Fault> {
         if !self.transaction_open() {
             return self.execute(sql, params).map(drop);
         }

@@ -80,7 +80,7 @@ impl Postgres {
             let row = rows.first()?;
             let epoch = row.try_get::<_, Option<String>>(1).ok()?;
             match row.try_get::<_, Option<String>>(0).ok()??.as_str() {
-                // Of another epoch it may be somebody else's transaction. One that is ours is not aborted by a crash once it
+                // Of another epoch it may be another client's transaction. One that is ours is not aborted by a crash once it
                 // is committed on disk, so that the other answer holds in any case.
                 "committed" if epoch.as_ref() != Some(&number.epoch) => return None,
                 "committed" => return Some(true),

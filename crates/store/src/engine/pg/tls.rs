@@ -1,4 +1,4 @@
-//! TLS towards PostgreSQL, over rustls. The client brings the place where it is plugged in; what is here is the plug.
+//! TLS connector for tokio-postgres, over rustls.
 
 use std::error::Error;
 use std::future::Future;
@@ -94,7 +94,7 @@ fn in_file(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     read.map_err(|error| format!("sslrootcert: {} cannot be read: {error}", path.display()))
 }
 
-/// Looks at a certificate as closely as the mode asks.
+/// Verifies a certificate as strictly as the mode requires.
 #[derive(Debug)]
 struct Verifier {
     checks: Option<Trust>,

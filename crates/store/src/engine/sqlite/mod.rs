@@ -77,7 +77,7 @@ impl Sqlite {
     pub(crate) fn open(path: &Path, access: OpenMode) -> Result<Self, Fault> {
         let mut tries = 0;
         loop {
-            open::prepare(path, access)?;
+            open::ensure_file(path, access)?;
             let location = Location::of(path)?;
             let (conn, frozen) = open::file(&location.real, access)?;
             let store = Self {

@@ -134,7 +134,7 @@ pub(super) fn create_directories(path: &Path) -> std::io::Result<()> {
 }
 
 /// Makes sure that there is a file to open.
-pub(super) fn prepare(path: &Path, access: OpenMode) -> Result<(), Fault> {
+pub(super) fn ensure_file(path: &Path, access: OpenMode) -> Result<(), Fault> {
     let unopenable = |message: String| Err(Fault::new(FaultKind::CannotOpen, message));
     let shown = path.display();
     if path.as_os_str().is_empty() {

@@ -290,7 +290,7 @@ pub fn is_same(one: &Path, other: &Path) -> bool {
 
 /// Opens a backup, and looks whether it is a store, whole and sound. Nothing of it is changed.
 fn examine(backup: &Path, incomplete: bool) -> Result<Connection, Fault> {
-    open::prepare(backup, OpenMode::Existing)?;
+    open::ensure_file(backup, OpenMode::Existing)?;
     let backup = &backup.canonicalize().map_err(|e| error::io_fault("cannot open", backup, e))?;
     let (conn, _) = open::file(backup, OpenMode::Existing)?;
     let place = backup.display().to_string();

@@ -33,12 +33,12 @@ impl Checks {
                 CheckState::Covered => false,
                 // So much was changed since, and what was run then passed, that it tells of another state.
                 CheckState::Failed
-                    if check.worth == Importance::Work && edits >= check.edits + MANY_EDITS =>
+                    if check.importance == Importance::Work && edits >= check.edits + MANY_EDITS =>
                 {
                     let passed_since = |other: &Check| {
                         other.state == CheckState::Passed
                             && other.edits >= check.edits + MANY_EDITS
-                            && other.worth >= Importance::Work
+                            && other.importance >= Importance::Work
                     };
                     !others.any(passed_since)
                 }
@@ -49,7 +49,7 @@ impl Checks {
                 }),
                 CheckState::Unknown if check.note.is_some() && check.failing.is_empty() => {
                     check.edits == edits
-                        && check.worth >= Importance::Work
+                        && check.importance >= Importance::Work
                         && !others.any(|other| other.state != CheckState::Unknown && of_one_program(other))
                 }
                 _ => true,

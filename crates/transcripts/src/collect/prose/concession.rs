@@ -29,7 +29,7 @@ const WRONG: &[&str] = &[
     "my approach is wrong",
     "scratch that",
 ];
-/// Words that say so behind an agreement with whoever objected.
+/// Words that say so behind an agreement with an objection.
 const MISSED: &[&str] = &[
     "i missed",
     "i overlooked",
@@ -72,7 +72,7 @@ pub(crate) fn revises(text: &str) -> bool {
     })
 }
 
-/// The names in code that somebody puts back, so that words on their removal are of the past: `put the cacheKey back`.
+/// The names in code that the text says are put back, so that words on their removal are of the past: `put the cacheKey back`.
 pub(crate) fn put_back(text: &str) -> Vec<String> {
     const VERBS: &[&str] = &["put", "bring", "add", "restore", "restored", "brought", "added", "restoring"];
     let mut names = Vec::new();

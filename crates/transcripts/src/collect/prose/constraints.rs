@@ -54,7 +54,7 @@ fn insists(lower: &Lowered) -> bool {
     if is_for_this_once || is_purpose || is_issue_title(lower) || describes(lower) {
         return false;
     }
-    if lower.contains('?') || has(lower, List::Talk) || begins(lower, TALK_STARTS) {
+    if lower.contains('?') || has(lower, List::Discussion) || begins(lower, TALK_STARTS) {
         return false;
     }
     // `I don't think so` is a statement, `I don't want you to` a command.
@@ -317,7 +317,7 @@ pub(super) const AS_IT_IS: &[&str] = &[
 ];
 
 /// Sentences with the words of command that command nothing.
-pub(super) const TALK: &[&str] = &[
+pub(super) const DISCUSSION: &[&str] = &[
     "i don't know",
     "i don't think",
     "i don't see",

@@ -21,7 +21,7 @@ pub(crate) struct Passage {
     /// The words, on one line.
     pub text: String,
     /// How much it seems to say.
-    pub weight: u8,
+    pub salience: u8,
 }
 
 /// Words that stand elsewhere in the packet.
@@ -58,7 +58,7 @@ pub(crate) fn passages(text: &str, recorded: &[PacketWords]) -> Vec<Passage> {
         }
     }
     all.retain(|passage| {
-        passage.weight >= LEAST && passage.text.split(' ').nth(2).is_some() && !only_leads(&passage.text)
+        passage.salience >= LEAST && passage.text.split(' ').nth(2).is_some() && !only_leads(&passage.text)
     });
     all.truncate(MAX_PASSAGES);
     all
@@ -228,15 +228,15 @@ fn is_speech(line: &str) -> bool {
 /// Passages of a line: as a whole where it is short, else its telling sentences, each with its neighbours.
 fn prose(line: &[&str], recorded: &[PacketWords], all: &mut Vec<Passage>) {
     if let [one] = line {
-        let weight = weigh(&lowered(one)).sum;
-        if weight >= LEAST && !is_recorded(one, recorded) {
-            all.push(Passage { weight, text: one_line(one, MAX_PASSAGE) });
+        let salience = weigh(&lowered(one)).sum;
+        if salience >= LEAST && !is_recorded(one, recorded) {
+            all.push(Passage { salience, text: one_line(one, MAX_PASSAGE) });
         }
         return;
     }
     let narration = line.iter().take_while(|sentence| narrates(&lowered(sentence))).count();
     let line = &line[narration..];
-    let weights: Vec<u8> = line.iter().map(|sentence| weigh(&lowered(sentence)).sum).collect();
+    let saliences: Vec<u8> = line.iter().map(|sentence| weigh(&lowered(sentence)).sum).collect();
     let new: Vec<bool> = line.iter().map(|sentence| !is_recorded(sentence, recorded)).collect();
     let size: usize = line.iter().map(|sentence| sentence.len() + 1).sum();
     if size <= MAX_PASSAGE {
@@ -244,13 +244,13 @@ fn prose(line: &[&str], recorded: &[PacketWords], all: &mut Vec<Passage>) {
         // What was classed without a reason may have it in the sentence beside it.
         let bare = |one: &&str| recorded.iter().any(|words| !words.reasoned && words.text.contains(*one));
         let beside = !untold.is_empty() && line.iter().any(bare);
-        if beside || joined(&untold).weight >= LEAST {
+        if beside || joined(&untold).salience >= LEAST {
             let whole = joined(line);
-            all.push(Passage { weight: whole.weight.max(LEAST), ..whole });
+            all.push(Passage { salience: whole.salience.max(LEAST), ..whole });
         }
         return;
     }
-    let tells = |at: usize| new[at] && weights[at] >= LEAST;
+    let tells = |at: usize| new[at] && saliences[at] >= LEAST;
     let wanted = |at: usize| {
         let beside = at.checked_sub(1).is_some_and(tells) || (at + 1 < line.len() && tells(at + 1));
         tells(at) || (beside && new[at] && line[at].len() <= MAX_NEIGHBOUR)
@@ -275,13 +275,13 @@ fn list(lead: Option<&str>, items: &[&str], recorded: &[PacketWords], all: &mut 
         let parts = sentences(item);
         let whole = lead.map_or((*item).to_owned(), |lead| format!("{lead}: {item}"));
         let passage = joined(&[&whole]);
-        if passage.weight < LEAST || parts.iter().all(|sentence| is_recorded(sentence, recorded)) {
+        if passage.salience < LEAST || parts.iter().all(|sentence| is_recorded(sentence, recorded)) {
             continue;
         }
         match all.last_mut().filter(|last| open && last.text.len() + item.len() + 2 <= MAX_PASSAGE) {
             Some(last) => {
                 last.text = format!("{}; {item}", last.text);
-                last.weight = last.weight.max(passage.weight);
+                last.salience = last.salience.max(passage.salience);
             }
             None => all.push(passage),
         }
@@ -316,7 +316,7 @@ fn joined(sentences: &[&str]) -> Passage {
         line.push_str(sentence);
     }
     let text = one_line(&line, MAX_PASSAGE);
-    Passage { weight: weigh(&lowered(&text)).sum, text }
+    Passage { salience: weigh(&lowered(&text)).sum, text }
 }
 
 fn is_recorded(sentence: &str, recorded: &[PacketWords]) -> bool {
@@ -347,8 +347,8 @@ fn narrates(lower: &str) -> bool {
         "okay",
         "all",
     ];
-    let weight = weigh(lower);
-    weight.sum < LEAST && (weight.passing || begins(lower, STARTS))
+    let salience = weigh(lower);
+    salience.sum < LEAST && (salience.passing || begins(lower, STARTS))
 }
 
 #[cfg(test)]

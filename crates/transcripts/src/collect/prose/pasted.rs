@@ -130,7 +130,7 @@ fn is_heading(line: &str) -> bool {
     rest.len() < line.len() && line.len() - rest.len() <= 6 && rest.starts_with(' ')
 }
 
-/// Whether a heading announces rules, which are the user's whoever wrote them down.
+/// Whether a heading announces rules, which are the user's no matter who wrote them down.
 fn sets_rules(line: &str) -> bool {
     const RULES: &[&str] = &[
         "rule",

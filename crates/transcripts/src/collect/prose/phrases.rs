@@ -53,7 +53,7 @@ lists! {
     Reports => decisions::REPORTS,
     Standing => constraints::STANDING,
     Stay => constraints::STAY,
-    Talk => constraints::TALK,
+    Discussion => constraints::DISCUSSION,
     Try => attempts::TRY,
     UserDecides => decisions::USER_DECIDES,
     Waits => steps::WAITS,

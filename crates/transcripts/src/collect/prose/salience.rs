@@ -76,7 +76,7 @@ impl SignCounts {
             (self.doubt, 13),
             (self.mark, 5),
         ];
-        let sum: u8 = all.iter().filter(|(has, _)| *has).map(|(_, worth)| worth).sum();
+        let sum: u8 = all.iter().filter(|(has, _)| *has).map(|(_, points)| points).sum();
         let sum = if self.passing { sum.saturating_sub(10) } else { sum };
         Salience { sum, passing: self.passing, choice: self.choice, compare: self.compare }
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::{chats, edits};
-use crate::event::{Call, Category, Event, EventKind, Outcome, Session, TYPED_COMMAND, Usage};
+use crate::event::{Call, Category, Event, EventKind, Outcome, TYPED_COMMAND, TranscriptInfo, Usage};
 use crate::report::Report;
 use crate::shared::emit::EventEmitter;
 use crate::shared::shell;
@@ -75,7 +75,7 @@ impl Reader<'_> {
             path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(".aider"));
         let cwd = path.parent().filter(|_| own).map(|folder| folder.to_string_lossy().into_owned());
         let (id, cwd) = (start.map(|start| Cow::Owned(chats::id(start))), cwd.map(Cow::Owned));
-        self.emitter.session(Session { id, cwd, ..Session::default() });
+        self.emitter.session(TranscriptInfo { id, cwd, ..TranscriptInfo::default() });
     }
 
     fn user_line(&mut self, number: u64, line: &str) {
@@ -140,16 +140,16 @@ impl Reader<'_> {
         if let Some((_, output)) = self.open.as_mut().filter(|_| !asks) {
             output.push(line.to_owned());
         }
-        let session = Session::default();
+        let session = TranscriptInfo::default();
         if let Some(rest) = line.strip_prefix("Commit ") {
             let commit =
                 rest.split(' ').next().filter(|hash| hash.bytes().all(|byte| byte.is_ascii_hexdigit()));
-            self.emitter.session(Session { commit: commit.map(Cow::Borrowed), ..session });
+            self.emitter.session(TranscriptInfo { commit: commit.map(Cow::Borrowed), ..session });
         } else if let Some(model) = line.strip_prefix("Main model: ").or_else(|| line.strip_prefix("Model: "))
         {
             self.emitter.model(model.split(' ').next());
         } else if let Some(version) = line.strip_prefix("Aider v") {
-            self.emitter.session(Session { version: Some(Cow::Borrowed(version)), ..session });
+            self.emitter.session(TranscriptInfo { version: Some(Cow::Borrowed(version)), ..session });
         } else if let Some(rest) = line.strip_prefix("Tokens: ") {
             self.emitter.spend(usage(rest));
         } else if line.starts_with("^C") {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use crate::event::{Category, Event, EventKind, Outcome, Session, Usage};
+use crate::event::{Category, Event, EventKind, Outcome, TranscriptInfo, Usage};
 use crate::report::Report;
 use crate::shared::call;
 use crate::shared::emit::EventEmitter;
@@ -49,7 +49,7 @@ impl Reader<'_> {
         let model = tags.filter_map(|tag| tag.strip_prefix("model:")).next_back();
         let git = tree.get("repository");
         self.emitter.at_ms = doc.get("created").int().map(time::millis);
-        self.emitter.session(Session {
+        self.emitter.session(TranscriptInfo {
             id: doc.get("id").str().map(Cow::Borrowed),
             cwd: tree.get("uri").str().map(|uri| Cow::Owned(uri::path(uri))),
             branch: git.get("ref").str().map(|name| Cow::Borrowed(name.trim_start_matches("refs/heads/"))),

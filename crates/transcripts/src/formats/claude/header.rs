@@ -52,7 +52,7 @@ fn fill(header: &mut Header, found: &TranscriptFile) -> io::Result<()> {
     let chunks = [tail.as_slice(), read.as_slice()];
     let title = titles(&tail, &chunks).or_else(|| titles(&read, &chunks));
     let end = TailFacts::of(&tail).or(TailFacts::of(&read));
-    header.empty = !start.talk && end.model.is_none() && end.branch.is_none();
+    header.empty = !start.has_turn && end.model.is_none() && end.branch.is_none();
     header.title = title.or_else(|| start.prompt.as_deref().map(|text| unclean_line(text, TITLE)));
     header.first_prompt = start.prompt.map(|text| unclean_line(&text, PROMPT));
     header.id = start.id.unwrap_or_else(|| std::mem::take(&mut header.id));
@@ -71,14 +71,14 @@ struct HeadFacts {
     cwd: Option<String>,
     at_ms: Option<i64>,
     prompt: Option<String>,
-    talk: bool,
+    has_turn: bool,
 }
 
 impl HeadFacts {
     /// Looks at lines until the first prompt has been found.
     fn scan(&mut self, head: &[u8]) {
         for line in chunk::lines(head)
-            .filter(|line| leading_type(line).is_none_or(|name| kind_of(name) == Kind::Talk))
+            .filter(|line| leading_type(line).is_none_or(|name| kind_of(name) == Kind::Turn))
         {
             let text = String::from_utf8_lossy(line);
             let Ok(json) = Json::parse(&text) else { continue };
@@ -97,7 +97,7 @@ impl HeadFacts {
         keep(&mut self.cwd, "cwd");
         self.at_ms = self.at_ms.or_else(|| json.get("timestamp").str().and_then(time::parse));
         let kind = json.get("type").str();
-        self.talk |= matches!(kind, Some("user" | "assistant"));
+        self.has_turn |= matches!(kind, Some("user" | "assistant"));
         let real =
             kind == Some("user") && !json.get("isMeta").is_true() && !json.get("isCompactSummary").is_true();
         if real && !json.get("isSidechain").is_true() {
@@ -146,10 +146,10 @@ impl TailFacts {
     /// Looks at lines from the last until all is known.
     fn of(chunk: &[u8]) -> Self {
         let mut end = Self::default();
-        let talk = chunk::lines(chunk)
+        let has_turn = chunk::lines(chunk)
             .rev()
-            .filter(|line| leading_type(line).is_none_or(|name| kind_of(name) == Kind::Talk));
-        for line in talk.take(40) {
+            .filter(|line| leading_type(line).is_none_or(|name| kind_of(name) == Kind::Turn));
+        for line in has_turn.take(40) {
             let text = String::from_utf8_lossy(line);
             let Ok(json) = Json::parse(&text) else { continue };
             end.at_ms = end.at_ms.or_else(|| json.get("timestamp").str().and_then(time::parse));

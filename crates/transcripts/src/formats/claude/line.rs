@@ -7,7 +7,7 @@ use crate::shared::{harness, typed};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Part of the conversation, if it is on its main chain.
-    Talk,
+    Turn,
     /// About the session, wherever it stands.
     About,
     /// Known and of no use here.
@@ -19,7 +19,7 @@ pub(super) enum Kind {
 /// The kind of a line by its top-level type. `api-request-blob` carries a message too, of which it is a copy.
 pub(super) fn kind_of(name: &str) -> Kind {
     match name {
-        "user" | "assistant" | "system" | "attachment" => Kind::Talk,
+        "user" | "assistant" | "system" | "attachment" => Kind::Turn,
         "queue-operation" => Kind::About,
         "summary"
         | "custom-title"
@@ -55,7 +55,7 @@ pub(super) fn kind_of(name: &str) -> Kind {
 
 /// Whether lines of this type can be links of the conversation.
 pub(super) fn links(name: &str) -> bool {
-    name == "last-prompt" || matches!(kind_of(name), Kind::Talk | Kind::Unknown)
+    name == "last-prompt" || matches!(kind_of(name), Kind::Turn | Kind::Unknown)
 }
 
 /// The user's own words of a line; nothing where the tool wrote all of it.

@@ -10,7 +10,7 @@ use super::line::{self, Kind, is_interruption, is_summary, kind_of, own_words, s
 use super::queue::PromptQueue;
 use super::{is_subagent, subagents, tools};
 use crate::event::{
-    Call, Category, Event, EventKind, Outcome, PlanItem, Session, SourcePosition, TYPED_COMMAND, Usage,
+    Call, Category, Event, EventKind, Outcome, PlanItem, SourcePosition, TYPED_COMMAND, TranscriptInfo, Usage,
 };
 use crate::format::Output;
 use crate::report::{Report, kind};
@@ -19,7 +19,7 @@ use crate::shared::json::Json;
 use crate::shared::lines::{self, Line, Lines, leading_type};
 use crate::shared::{plan, time};
 
-/// What the tool writes in place of an answer that nobody asked for.
+/// What the tool writes in place of an answer that was not asked for.
 const NO_RESPONSE: &str = "No response requested.";
 /// So many commands may run in the background at once.
 const MAX_BACKGROUND: usize = 64;
@@ -32,7 +32,7 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
         out: Output::new(sink),
         own: is_subagent(path),
         subagent: None,
-        seen: Session::default(),
+        seen: TranscriptInfo::default(),
         plan: Vec::new(),
         recent: VecDeque::new(),
         usage: Usage::default(),
@@ -62,7 +62,7 @@ struct Reader<'s> {
     /// The sub-agent whose file is read.
     subagent: Option<String>,
     /// Facts already emitted.
-    seen: Session<'static>,
+    seen: TranscriptInfo<'static>,
     plan: Vec<PlanItem>,
     /// The last messages with their usage, which repeats on every block of a message.
     recent: VecDeque<(String, Usage)>,
@@ -107,10 +107,10 @@ impl Reader<'_> {
         let off = !chain.contains(line.position.line);
         let side =
             || line.bytes.is_some_and(|bytes| memchr::memmem::find(bytes, b"\"isSidechain\":true").is_some());
-        if leading == Some(Kind::Talk) && !side() {
+        if leading == Some(Kind::Turn) && !side() {
             self.is_on_chain = !off;
         }
-        if leading == Some(Kind::Ignored) || (leading == Some(Kind::Talk) && off && !side()) {
+        if leading == Some(Kind::Ignored) || (leading == Some(Kind::Turn) && off && !side()) {
             return;
         }
         let Some(text) = lines::text(line, &mut self.out.complaints) else { return };
@@ -121,8 +121,8 @@ impl Reader<'_> {
         match kind_of(name) {
             Kind::Unknown => self.out.complaints.add_unknown_type(name, line.position.line),
             Kind::About if self.is_on_chain => self.queue.operation(&json, line.position),
-            Kind::Talk if side || !off => self.record(name, &json, line.position),
-            Kind::About | Kind::Talk | Kind::Ignored => {}
+            Kind::Turn if side || !off => self.record(name, &json, line.position),
+            Kind::About | Kind::Turn | Kind::Ignored => {}
         }
     }
 
@@ -176,7 +176,7 @@ impl Reader<'_> {
             .at_path(&["message", "model"])
             .str()
             .or_else(|| json.at_path(&["attachment", "identity", "modelId"]).str());
-        let news = Session {
+        let news = TranscriptInfo {
             id: field(&self.seen.id, json.get("sessionId").str().filter(|_| self.seen.id.is_none())),
             cwd: field(&self.seen.cwd, json.get("cwd").str()),
             branch: field(&self.seen.branch, json.get("gitBranch").str()),
@@ -184,7 +184,7 @@ impl Reader<'_> {
             model: field(&self.seen.model, model.filter(|model| !model.starts_with('<'))),
             version: field(&self.seen.version, json.get("version").str()),
         };
-        if news == Session::default() || self.subagent.is_some() || self.is_side(json) {
+        if news == TranscriptInfo::default() || self.subagent.is_some() || self.is_side(json) {
             return;
         }
         self.seen.id = news.id.clone().or(self.seen.id.take());

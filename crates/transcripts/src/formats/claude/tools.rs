@@ -82,13 +82,13 @@ pub(super) fn outcome<'a>(block: &'a Json<'a>, detail: &'a Json<'a>) -> Outcome<
         && (!detail.get("stdout").is_null() || !detail.get("stderr").is_null());
     let exit_code = match &text {
         _ if background => None,
-        Cow::Borrowed(text) if failed => shell::unwrap_output(text).0,
-        Cow::Owned(text) if failed => shell::unwrap_output(text).0,
+        Cow::Borrowed(text) if failed => shell::split_exit_code(text).0,
+        Cow::Owned(text) if failed => shell::split_exit_code(text).0,
         _ => ran.then_some(0),
     };
     let output = match (exit_code, text) {
-        (Some(_), Cow::Borrowed(text)) => Cow::Borrowed(shell::unwrap_output(text).1),
-        (Some(_), Cow::Owned(text)) => Cow::Owned(shell::unwrap_output(&text).1.to_owned()),
+        (Some(_), Cow::Borrowed(text)) => Cow::Borrowed(shell::split_exit_code(text).1),
+        (Some(_), Cow::Owned(text)) => Cow::Owned(shell::split_exit_code(&text).1.to_owned()),
         (None, text) => text,
     };
     Outcome {

@@ -12,7 +12,7 @@ use crate::shared::shell;
 
 /// Reads messages one after the other.
 #[derive(Debug, Default)]
-pub(super) struct Messages {
+pub(super) struct ApiMessageReader {
     /// A call by tags, which has no id: what comes back next belongs to it.
     open: Option<(String, Category)>,
     tagged: u64,
@@ -20,7 +20,7 @@ pub(super) struct Messages {
     kinds: Vec<(String, Category)>,
 }
 
-impl Messages {
+impl ApiMessageReader {
     /// A message.
     pub(super) fn message(&mut self, emitter: &mut EventEmitter<'_>, message: &Json<'_>) {
         let model =

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use super::api::Messages;
+use super::api::ApiMessageReader;
 use super::messages::MessageReader;
 use super::verdicts::Verdicts;
 use super::{SENT, SHOWN, xml};
-use crate::event::{Event, Session};
+use crate::event::{Event, TranscriptInfo};
 use crate::report::Report;
 use crate::shared::emit::EventEmitter;
 use crate::shared::json::Json;
@@ -33,7 +33,7 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
         }
         says.end(&mut emitter);
     } else {
-        let mut messages = Messages::default();
+        let mut messages = ApiMessageReader::default();
         for message in sent.items() {
             emitter.record(0, message.get("ts").int().map(time::millis));
             messages.message(&mut emitter, message);
@@ -74,11 +74,11 @@ fn facts(emitter: &mut EventEmitter<'_>, path: &Path, shown: &Json<'_>, sent: &J
     let id = (!folder.is_empty()).then(|| folder.to_owned());
     emitter.at_ms =
         shown.items().iter().chain(sent.items()).find_map(|one| one.get("ts").int()).map(time::millis);
-    emitter.session(Session {
+    emitter.session(TranscriptInfo {
         id: id.map(Cow::Owned),
         cwd: cwd.map(Cow::Owned),
         model: item.get("modelId").str().map(Cow::Borrowed),
-        ..Session::default()
+        ..TranscriptInfo::default()
     });
 }
 

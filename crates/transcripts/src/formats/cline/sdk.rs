@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use super::api::Messages;
-use crate::event::{Event, Session};
+use super::api::ApiMessageReader;
+use crate::event::{Event, TranscriptInfo};
 use crate::report::Report;
 use crate::shared::emit::EventEmitter;
 use crate::shared::json::Json;
@@ -31,7 +31,7 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let field = |value: Option<&str>| value.map(|text| Cow::Owned(text.to_owned()));
     let git = about.at_path(&["metadata", "git"]);
     emitter.at_ms = about.first(&["started_at", "created_at"]).and_then(time::parse);
-    emitter.session(Session {
+    emitter.session(TranscriptInfo {
         id: field(about.get("session_id").str().or(doc.get("sessionId").str())),
         cwd: field(about.first(&["cwd", "workspace_root"])),
         branch: field(git.get("branch").str()),
@@ -39,7 +39,7 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
         model: field(about.get("model").str()),
         version: None,
     });
-    let mut messages = Messages::default();
+    let mut messages = ApiMessageReader::default();
     for message in doc.get("messages").items() {
         emitter.record(0, message.get("ts").int().map(time::millis));
         messages.message(&mut emitter, message);

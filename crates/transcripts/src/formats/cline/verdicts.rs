@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::api::Messages;
+use super::api::ApiMessageReader;
 use crate::event::{Category, Event, EventKind};
 use crate::shared::emit::EventEmitter;
 use crate::shared::json::Json;
@@ -37,7 +37,7 @@ impl Verdicts {
             }
             _ => {}
         };
-        let (mut emitter, mut messages) = (EventEmitter::new(&mut sink), Messages::default());
+        let (mut emitter, mut messages) = (EventEmitter::new(&mut sink), ApiMessageReader::default());
         sent.items().iter().for_each(|message| messages.message(&mut emitter, message));
         drop(emitter);
         let with_end = |(id, shell, target): (String, bool, String)| Some((shell, target, ends.remove(&id)?));

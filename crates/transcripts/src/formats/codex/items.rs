@@ -112,7 +112,7 @@ fn unwrap(text: &str) -> (Option<i64>, String) {
     {
         return (json.at_path(&["metadata", "exit_code"]).int(), output.clone().into_owned());
     }
-    let (code, output) = shell::unwrap_output(text);
+    let (code, output) = shell::split_exit_code(text);
     (code, output.to_owned())
 }
 

@@ -10,7 +10,9 @@ use super::items;
 use super::line;
 use super::scan::{Scan, scan};
 use super::script::{Progress, Script, printed};
-use crate::event::{Call, Category, Event, EventKind, Outcome, Session, SourcePosition, TYPED_COMMAND};
+use crate::event::{
+    Call, Category, Event, EventKind, Outcome, SourcePosition, TYPED_COMMAND, TranscriptInfo,
+};
 use crate::format::Output;
 use crate::report::{Report, kind};
 use crate::shared::chunk;
@@ -103,7 +105,7 @@ impl Reader<'_> {
             return;
         }
         let field = |value: &'_ Json<'_>| value.str().map(|text| Cow::Owned(text.to_owned()));
-        self.send(EventKind::Session(Session {
+        self.send(EventKind::Session(TranscriptInfo {
             id: meta.first(&["id", "session_id"]).map(|id| Cow::Owned(id.to_owned())),
             cwd: field(meta.get("cwd")),
             branch: field(meta.at_path(&["git", "branch"])),
@@ -115,10 +117,10 @@ impl Reader<'_> {
 
     fn turn_context(&mut self, context: &Json<'_>) {
         let field = |key| context.get(key).str().map(Cow::Borrowed);
-        self.send(EventKind::Session(Session {
+        self.send(EventKind::Session(TranscriptInfo {
             cwd: field("cwd"),
             model: field("model"),
-            ..Session::default()
+            ..TranscriptInfo::default()
         }));
     }
 
@@ -175,7 +177,7 @@ impl Reader<'_> {
                 }
                 Piece::Result { failed, text } => {
                     let Some(id) = self.waiting.pop_front() else { continue };
-                    let (code, output) = shell::unwrap_output(text);
+                    let (code, output) = shell::split_exit_code(text);
                     self.send(EventKind::Outcome(Outcome {
                         id: Cow::Owned(id),
                         ok: Some(!failed),

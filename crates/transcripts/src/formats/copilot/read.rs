@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use crate::event::{Change, Edit, Event, EventKind, Session, SourcePosition, Usage};
+use crate::event::{Change, Edit, Event, EventKind, SourcePosition, TranscriptInfo, Usage};
 use crate::report::Report;
 use crate::shared::emit::{EventEmitter, ToolResult};
 use crate::shared::json::Json;
@@ -26,7 +26,7 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
 #[derive(Debug, Default)]
 struct State {
     planned: bool,
-    /// Whether use of tokens stands in records of its own; then the sum at the end would double it.
+    /// Whether token usage has its own records; then the final sum is ignored.
     metered: bool,
 }
 
@@ -57,13 +57,13 @@ fn record(emitter: &mut EventEmitter<'_>, json: &Json<'_>, state: &mut State, fa
         "session.shutdown" if !state.metered => totals(emitter, data),
         "abort" | "session.abort" | "assistant.abort" => emitter.send(EventKind::Interrupted),
         "session.error" => emitter.provider_error(data.first(&["message", "error"]).unwrap_or_default()),
-        name if is_known(name) => {}
+        name if is_ignored(name) => {}
         name => emitter.unknown_type(name),
     }
 }
 
-/// Events of these families tell nothing that is used here.
-fn is_known(name: &str) -> bool {
+/// Whether an event belongs to a known family that is ignored.
+fn is_ignored(name: &str) -> bool {
     const FAMILIES: &[&str] = &[
         "session.",
         "assistant.",
@@ -84,7 +84,7 @@ fn session(emitter: &mut EventEmitter<'_>, data: &Json<'_>, facts: &str) {
     let context = data.get("context");
     let field = |key: &str| context.get(key).str().map(Cow::Borrowed);
     let fact = |key: &str| sidecar::flat(facts, key).map(Cow::Borrowed);
-    emitter.session(Session {
+    emitter.session(TranscriptInfo {
         id: data.get("sessionId").str().map(Cow::Borrowed),
         cwd: fact("cwd").or(field("cwd")),
         branch: fact("branch").or(field("branch")),
@@ -95,7 +95,7 @@ fn session(emitter: &mut EventEmitter<'_>, data: &Json<'_>, facts: &str) {
 }
 
 fn model(emitter: &mut EventEmitter<'_>, model: &Json<'_>) {
-    emitter.session(Session { model: model.str().map(Cow::Borrowed), ..Session::default() });
+    emitter.session(TranscriptInfo { model: model.str().map(Cow::Borrowed), ..TranscriptInfo::default() });
 }
 
 fn assistant(emitter: &mut EventEmitter<'_>, data: &Json<'_>, state: &mut State) {

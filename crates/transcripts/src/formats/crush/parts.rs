@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::event::{Call, Category, Change, Edit, EventKind, Outcome, Session};
+use crate::event::{Call, Category, Change, Edit, EventKind, Outcome, TranscriptInfo};
 use crate::shared::call;
 use crate::shared::emit::EventEmitter;
 use crate::shared::json::Json;
@@ -63,7 +63,7 @@ impl Parts {
         let (output, cwd) = place(data.get("content").str().unwrap_or_default());
         if let Some(cwd) = cwd.filter(|_| !self.placed) {
             self.placed = true;
-            emitter.session(Session { cwd: Some(Cow::Borrowed(cwd)), ..Session::default() });
+            emitter.session(TranscriptInfo { cwd: Some(Cow::Borrowed(cwd)), ..TranscriptInfo::default() });
         }
         let failed = data.get("is_error").is_true();
         let shell = category == Category::Shell;

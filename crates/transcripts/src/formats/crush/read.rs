@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::parts::Parts;
-use crate::event::{Event, EventKind, Session, Usage};
+use crate::event::{Event, EventKind, TranscriptInfo, Usage};
 use crate::header::{Header, TranscriptFile};
 use crate::report::Report;
 use crate::shared::emit::EventEmitter;
@@ -60,7 +60,7 @@ fn session(
     if emitter.subagent.is_none() {
         emitter.at_ms = row.created_ms;
         let (id, cwd) = (Some(Cow::Borrowed(row.id.as_str())), folder(path).map(Cow::Owned));
-        emitter.session(Session { id, cwd, ..Session::default() });
+        emitter.session(TranscriptInfo { id, cwd, ..TranscriptInfo::default() });
     }
     let placed = folder(path).is_some() || emitter.subagent.is_some();
     let mut parts = Parts::new(placed);

@@ -31,7 +31,7 @@ impl TranscriptReader for Cursor {
     }
 
     fn sniff(&self, head: &[u8]) -> bool {
-        database::owns(head) || transcript::sniff(head)
+        database::sniff(head) || transcript::sniff(head)
     }
 
     fn header(&self, found: &TranscriptFile) -> Header {

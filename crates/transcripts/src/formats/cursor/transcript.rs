@@ -6,7 +6,7 @@ use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
 use super::ID;
-use crate::event::{Event, EventKind, Session};
+use crate::event::{Event, EventKind, TranscriptInfo};
 use crate::header::{Header, TranscriptFile};
 use crate::places::TranscriptEnv;
 use crate::report::Report;
@@ -100,7 +100,7 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut id = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     emitter.each_line(path, &mut |emitter, json| {
         if let Some(id) = id.take() {
-            emitter.session(Session { id: Some(Cow::Owned(id)), ..Session::default() });
+            emitter.session(TranscriptInfo { id: Some(Cow::Owned(id)), ..TranscriptInfo::default() });
         }
         record(emitter, json);
     });
@@ -119,7 +119,10 @@ fn record(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
         (Some("user" | "tool"), _) => {
             blocks::results(emitter, content);
             let cwd = content.text();
-            emitter.session(Session { cwd: workspace(&cwd).map(Cow::Borrowed), ..Session::default() });
+            emitter.session(TranscriptInfo {
+                cwd: workspace(&cwd).map(Cow::Borrowed),
+                ..TranscriptInfo::default()
+            });
             let text = prompt(content);
             if !text.trim().is_empty() {
                 close(emitter);

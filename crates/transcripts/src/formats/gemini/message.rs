@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::event::{Category, Change, Edit, EventKind, Session, Usage};
+use crate::event::{Category, Change, Edit, EventKind, TranscriptInfo, Usage};
 use crate::shared::emit::{EventEmitter, ToolResult};
 use crate::shared::json::{Json, join};
 use crate::shared::{call, plan, shell};
@@ -63,7 +63,7 @@ fn user(emitter: &mut EventEmitter<'_>, message: &Json<'_>) {
     if let Some(cwd) =
         text.trim_start().starts_with("<session_context>").then(|| context_root(&text)).flatten()
     {
-        emitter.session(Session { cwd: Some(Cow::Borrowed(cwd)), ..Session::default() });
+        emitter.session(TranscriptInfo { cwd: Some(Cow::Borrowed(cwd)), ..TranscriptInfo::default() });
     }
     if text.trim_start().starts_with("<state_snapshot>") {
         emitter.compaction(&text);
@@ -74,7 +74,7 @@ fn user(emitter: &mut EventEmitter<'_>, message: &Json<'_>) {
 
 fn answer(emitter: &mut EventEmitter<'_>, message: &Json<'_>) {
     let model = message.get("model").str().map(Cow::Borrowed);
-    emitter.session(Session { model, ..Session::default() });
+    emitter.session(TranscriptInfo { model, ..TranscriptInfo::default() });
     for thought in message.get("thoughts").items() {
         let (subject, text) = (thought.get("subject").str(), thought.get("description").str());
         let parts: Vec<&str> = [subject, text].into_iter().flatten().collect();

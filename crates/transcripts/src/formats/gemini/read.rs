@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::fold::{OrderedMessages, Slot, fold};
 use super::{message, project_root, subagents};
-use crate::event::{Event, Session, SourcePosition};
+use crate::event::{Event, SourcePosition, TranscriptInfo};
 use crate::report::{Complaints, Report, kind};
 use crate::shared::document;
 use crate::shared::emit::EventEmitter;
@@ -38,10 +38,10 @@ fn file(emitter: &mut EventEmitter<'_>, path: &Path) -> io::Result<OrderedMessag
     emitter.position = SourcePosition { line: 1, offset: 0 };
     emitter.at_ms = folded.about.started_ms;
     let cwd = project_root(path).or_else(|| folded.about.cwd.clone());
-    emitter.session(Session {
+    emitter.session(TranscriptInfo {
         id: folded.about.id.clone().map(Cow::Owned),
         cwd: cwd.map(Cow::Owned),
-        ..Session::default()
+        ..TranscriptInfo::default()
     });
     let mut file = File::open(path)?;
     let mut bytes = Vec::new();

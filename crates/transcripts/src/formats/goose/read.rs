@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::content::Content;
-use crate::event::{Event, EventKind, Session, Usage};
+use crate::event::{Event, EventKind, TranscriptInfo, Usage};
 use crate::header::{Header, TranscriptFile};
 use crate::report::Report;
 use crate::shared::emit::EventEmitter;
@@ -54,11 +54,11 @@ pub(super) fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'
 fn session(emitter: &mut EventEmitter<'_>, content: &mut Content, db: &Db, id: &str) -> Result<(), Fault> {
     let Some(row) = table::session(db, id)? else { return Ok(()) };
     emitter.at_ms = row.created_ms;
-    emitter.session(Session {
+    emitter.session(TranscriptInfo {
         id: Some(Cow::Borrowed(&row.id)),
         cwd: row.directory.as_deref().map(Cow::Borrowed),
         model: model(row.model.as_deref()).map(Cow::Owned),
-        ..Session::default()
+        ..TranscriptInfo::default()
     });
     table::messages(db, id, &mut |one| {
         stored(emitter, content, &one);
@@ -80,7 +80,11 @@ fn line(emitter: &mut EventEmitter<'_>, content: &mut Content, json: &Json<'_>) 
     let Some(role) = json.get("role").str() else {
         let field = |key| json.get(key).str().map(Cow::Borrowed);
         emitter.at_ms = json.get("created_at").str().and_then(time::lenient);
-        return emitter.session(Session { id: field("id"), cwd: field("working_dir"), ..Session::default() });
+        return emitter.session(TranscriptInfo {
+            id: field("id"),
+            cwd: field("working_dir"),
+            ..TranscriptInfo::default()
+        });
     };
     emitter.at_ms = json.get("created").int().map(time::millis);
     message(emitter, content, role, json.get("content"), json.get("metadata"));

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::{Sidecar, subagents};
-use crate::event::{Event, EventKind, Session, Usage};
+use crate::event::{Event, EventKind, TranscriptInfo, Usage};
 use crate::report::Report;
 use crate::shared::emit::{EventEmitter, Speaker, ToolResult};
 use crate::shared::json::Json;
@@ -66,8 +66,11 @@ pub(super) fn is_prompt(message: &Json<'_>) -> bool {
 pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut emitter = EventEmitter::new(sink);
     let about = Sidecar::of(path);
-    let mut news =
-        Some(Session { id: about.id.map(Cow::Owned), cwd: about.cwd.map(Cow::Owned), ..Session::default() });
+    let mut news = Some(TranscriptInfo {
+        id: about.id.map(Cow::Owned),
+        cwd: about.cwd.map(Cow::Owned),
+        ..TranscriptInfo::default()
+    });
     emitter.each_line(path, &mut |emitter, json| {
         news.take().into_iter().for_each(|news| emitter.session(news));
         record(emitter, json);
@@ -106,10 +109,10 @@ fn record(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
 
 fn config(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
     let field = |key| json.get(key).str().map(Cow::Borrowed);
-    emitter.session(Session {
+    emitter.session(TranscriptInfo {
         cwd: field("cwd"),
         model: field("modelId").or(field("model")),
-        ..Session::default()
+        ..TranscriptInfo::default()
     });
 }
 
@@ -186,7 +189,10 @@ fn tool(emitter: &mut EventEmitter<'_>, one: &Json<'_>, raw: &Json<'_>) {
 }
 
 fn usage(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
-    emitter.session(Session { model: json.get("model").str().map(Cow::Borrowed), ..Session::default() });
+    emitter.session(TranscriptInfo {
+        model: json.get("model").str().map(Cow::Borrowed),
+        ..TranscriptInfo::default()
+    });
     let count = |key| json.at_path(&["usage", key]).count();
     emitter.spend(Usage {
         input: count("inputOther"),

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::Path;
 
 use super::{session_id, work_dir};
-use crate::event::{Event, Session, SourcePosition, Usage};
+use crate::event::{Event, SourcePosition, TranscriptInfo, Usage};
 use crate::report::Report;
 use crate::shared::emit::{EventEmitter, ToolResult};
 use crate::shared::json::Json;
@@ -21,10 +21,10 @@ const COMPACTED: &str = "Previous context has been compacted";
 pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut emitter = EventEmitter::new(sink);
     let wire = TimeLog::of(path);
-    let mut news = Some(Session {
+    let mut news = Some(TranscriptInfo {
         id: session_id(path).map(Cow::Owned),
         cwd: work_dir(path).map(Cow::Owned),
-        ..Session::default()
+        ..TranscriptInfo::default()
     });
     emitter.each_line(path, &mut |emitter, json| {
         if let Some(news) = news.take() {

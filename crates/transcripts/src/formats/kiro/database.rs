@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::lines::result;
-use crate::event::{Event, EventKind, Session};
+use crate::event::{Event, EventKind, TranscriptInfo};
 use crate::header::{Header, TranscriptFile};
 use crate::report::{Report, kind};
 use crate::shared::call;
@@ -54,11 +54,11 @@ fn conversation(emitter: &mut EventEmitter<'_>, row: &Conversation, key: &str) {
     fault.into_iter().for_each(|fault| emitter.complain(fault));
     let json = Json::parse(&text).unwrap_or(Json::Null);
     let model = json.at_path(&["model_info", "model_id"]).str().or(json.get("model").str());
-    emitter.session(Session {
+    emitter.session(TranscriptInfo {
         id: Some(Cow::Borrowed(json.get("conversation_id").str().unwrap_or(key))),
         cwd: row.directory.as_deref().map(Cow::Borrowed),
         model: model.map(Cow::Borrowed),
-        ..Session::default()
+        ..TranscriptInfo::default()
     });
     let summary = json.get("latest_summary");
     if let Some(text) = summary.str().or_else(|| summary.items().first()?.str()) {

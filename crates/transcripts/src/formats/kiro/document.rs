@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use crate::event::{Event, Session};
+use crate::event::{Event, TranscriptInfo};
 use crate::report::Report;
 use crate::shared::emit::EventEmitter;
 use crate::shared::json::Json;
@@ -32,11 +32,11 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let text = emitter.document(path);
     let doc = Json::parse(&text).unwrap_or(Json::Null);
     let field = |keys: &[&str]| doc.first(keys).map(|text| Cow::Owned(text.to_owned()));
-    emitter.session(Session {
+    emitter.session(TranscriptInfo {
         id: field(&["sessionId"]),
         cwd: field(&["workspaceDirectory", "workspacePath"]),
         model: field(&["selectedModel"]),
-        ..Session::default()
+        ..TranscriptInfo::default()
     });
     for entry in doc.get("history").items() {
         let message = entry.get("message");

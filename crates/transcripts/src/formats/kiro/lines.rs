@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use crate::event::{Event, EventKind, Outcome, Session};
+use crate::event::{Event, EventKind, Outcome, TranscriptInfo};
 use crate::report::Report;
 use crate::shared::call;
 use crate::shared::emit::EventEmitter;
@@ -42,11 +42,11 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let model =
         state.at_path(&["rts_model_state", "model_info", "model_id"]).str().or(about.get("model").str());
     emitter.at_ms = about.first(&["created_at", "createdAt"]).and_then(time::lenient);
-    emitter.session(Session {
+    emitter.session(TranscriptInfo {
         id: about.first(&["session_id", "id"]).map(Cow::Borrowed),
         cwd: folder.map(Cow::Borrowed),
         model: model.map(Cow::Borrowed),
-        ..Session::default()
+        ..TranscriptInfo::default()
     });
     let created = emitter.at_ms;
     emitter.each_line(path, &mut |emitter, json| {

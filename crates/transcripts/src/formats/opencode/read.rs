@@ -132,12 +132,12 @@ impl Reader<'_> {
         if self.emitter.subagent.is_none() {
             self.emitter.at_ms = session.created_ms;
             let field = |value: &Option<String>| value.clone().map(Cow::Owned);
-            self.emitter.session(crate::event::Session {
+            self.emitter.session(crate::event::TranscriptInfo {
                 id: Some(Cow::Borrowed(&session.id)),
                 cwd: field(&session.directory),
                 branch: field(&session.branch),
                 version: field(&session.version),
-                ..crate::event::Session::default()
+                ..crate::event::TranscriptInfo::default()
             });
         }
         let revert = session.revert.as_deref().unwrap_or("null");

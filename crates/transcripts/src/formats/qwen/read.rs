@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::todos;
-use crate::event::{Event, Session, SourcePosition, Usage};
+use crate::event::{Event, SourcePosition, TranscriptInfo, Usage};
 use crate::formats::gemini::message;
 use crate::report::Report;
 use crate::shared::chain::Links;
@@ -32,7 +32,7 @@ fn record(emitter: &mut EventEmitter<'_>, json: &Json<'_>, planned: &mut bool) {
     let agent = json.get("agentId").str().or(is_side(json).then_some("sidechain"));
     emitter.subagent = agent.map(str::to_owned);
     let field = |key| json.get(key).str().map(Cow::Borrowed);
-    emitter.session(Session {
+    emitter.session(TranscriptInfo {
         id: field("sessionId"),
         cwd: field("cwd"),
         branch: field("gitBranch"),

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::messages;
-use crate::event::{Event, EventKind, Session, Usage};
+use crate::event::{Event, EventKind, TranscriptInfo, Usage};
 use crate::header::{Header, TranscriptFile};
 use crate::report::{Report, kind};
 use crate::shared::emit::EventEmitter;
@@ -64,7 +64,7 @@ fn thread(emitter: &mut EventEmitter<'_>, db: &Db, id: &str, depth: usize) -> Re
     emitter.at_ms = row.updated_ms;
     if emitter.subagent.is_none() {
         // Nothing new but the time.
-        emitter.send(EventKind::Session(Session::default()));
+        emitter.send(EventKind::Session(TranscriptInfo::default()));
     }
     emitter.spend(usage(json.get("cumulative_token_usage")));
     for child in table::THREADS.children(db, id)?.iter().filter(|_| depth < MAX_DEPTH) {
@@ -79,7 +79,7 @@ fn facts(emitter: &mut EventEmitter<'_>, row: &Thread, json: &Json<'_>, cwd: Opt
     let tree = json.at_path(&["initial_project_snapshot", "worktree_snapshots"]).items().first();
     let git = tree.map_or(&Json::Null, |tree| tree.get("git_state"));
     emitter.at_ms = row.created_ms;
-    emitter.session(Session {
+    emitter.session(TranscriptInfo {
         id: Some(Cow::Borrowed(&row.id)),
         cwd: cwd.map(Cow::Owned),
         branch: git.get("current_branch").str().map(Cow::Borrowed),

@@ -6,7 +6,8 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use crate::event::{
-    Call, Category, Edit, Event, EventKind, Outcome, PlanItem, Session, SourcePosition, TYPED_COMMAND, Usage,
+    Call, Category, Edit, Event, EventKind, Outcome, PlanItem, SourcePosition, TYPED_COMMAND, TranscriptInfo,
+    Usage,
 };
 use crate::format::Output;
 use crate::report::Report;
@@ -26,7 +27,7 @@ pub(crate) struct EventEmitter<'s> {
     pub at_ms: Option<i64>,
     /// The sub-agent whose transcript is read.
     pub subagent: Option<String>,
-    seen: Session<'static>,
+    seen: TranscriptInfo<'static>,
     usage: Usage,
     plan: Vec<PlanItem>,
     open: VecDeque<Open>,
@@ -88,7 +89,7 @@ impl<'s> EventEmitter<'s> {
             position: SourcePosition::default(),
             at_ms: None,
             subagent: None,
-            seen: Session::default(),
+            seen: TranscriptInfo::default(),
             usage: Usage::default(),
             plan: Vec::new(),
             open: VecDeque::new(),
@@ -276,7 +277,7 @@ impl<'s> EventEmitter<'s> {
     }
 
     /// Emits the session's facts that are new.
-    pub(crate) fn session(&mut self, news: Session<'_>) {
+    pub(crate) fn session(&mut self, news: TranscriptInfo<'_>) {
         if self.subagent.is_some() {
             return;
         }
@@ -286,7 +287,7 @@ impl<'s> EventEmitter<'s> {
             seen.clone()
         };
         let id = news.id.filter(|_| self.seen.id.is_none());
-        let news = Session {
+        let news = TranscriptInfo {
             id: fresh(&mut self.seen.id, id),
             cwd: fresh(&mut self.seen.cwd, news.cwd),
             branch: fresh(&mut self.seen.branch, news.branch),
@@ -294,14 +295,14 @@ impl<'s> EventEmitter<'s> {
             model: fresh(&mut self.seen.model, news.model),
             version: fresh(&mut self.seen.version, news.version),
         };
-        if news != Session::default() {
+        if news != TranscriptInfo::default() {
             self.send(EventKind::Session(news));
         }
     }
 
     /// Emits the model that answers.
     pub(crate) fn model(&mut self, model: Option<&str>) {
-        self.session(Session { model: model.map(Cow::Borrowed), ..Session::default() });
+        self.session(TranscriptInfo { model: model.map(Cow::Borrowed), ..TranscriptInfo::default() });
     }
 
     /// Adds tokens used on the main line, and emits the total.

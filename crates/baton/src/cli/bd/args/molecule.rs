@@ -77,9 +77,9 @@ pub(in crate::cli::bd) enum WispVerb {
         #[arg(long = "type", short = 't')]
         issue_type: Option<String>,
     },
-    /// Delete short-lived issues that nobody touched for long
+    /// Delete short-lived issues that were not touched for long
     Gc {
-        /// How long nobody touched them
+        /// How long they were not touched
         #[arg(long, value_name = "SPAN", default_value = "24h")]
         age: String,
         /// Also closed ones of that age

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use clap::Parser;
 
 use super::args::Bd;
-use super::failure::{in_words_of_bd, misused, unsupported};
+use super::failure::{in_words_of_bd, misused_refusal, unsupported};
 
 /// The documents: what they are, and the lines that begin with `bd` in them, each once.
 const DOCUMENTS: [(&str, &str); 6] = [
@@ -111,7 +111,7 @@ fn parsed(line: &str) -> LineStatus {
             Some(refusal) => (refusal, true),
             None => return LineStatus::Done,
         },
-        Err(error) => (misused(&error, words), error.use_stderr()),
+        Err(error) => (misused_refusal(&error, words), error.use_stderr()),
     };
     match refusal.code {
         "not_supported" => LineStatus::Answered(in_words_of_bd(&refusal.hint)),

@@ -52,7 +52,7 @@ pub(in crate::cli::bd) fn filtered(filters: &Filters) -> Result<Vec<Condition>, 
     found.extend(pattern.map(|pattern| Condition::Field(Field::Label, Test::Glob(pattern))));
     for pair in &filters.metadata_field {
         let Some((key, value)) = pair.split_once('=') else {
-            return Err(key_value("--metadata-field", pair));
+            return Err(key_value_refusal("--metadata-field", pair));
         };
         found.push(Condition::Metadata(key.to_owned(), Some(value.to_owned())));
     }
@@ -61,7 +61,7 @@ pub(in crate::cli::bd) fn filtered(filters: &Filters) -> Result<Vec<Condition>, 
 }
 
 /// The refusal of what is not `KEY=VALUE`.
-pub(in crate::cli::bd) fn key_value(option: &str, given: &str) -> Refusal {
+pub(in crate::cli::bd) fn key_value_refusal(option: &str, given: &str) -> Refusal {
     let what = format!("`{}` is not KEY=VALUE", baton_model::id::visible(given));
     Refusal::invalid("usage", what, format!("{option} team=platform"))
 }

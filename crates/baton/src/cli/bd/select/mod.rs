@@ -6,6 +6,6 @@ mod order;
 mod query;
 
 pub(super) use condition::{Condition, Field, Relation, Test};
-pub(super) use flags::{filter_conditions, filtered, key_value};
+pub(super) use flags::{filter_conditions, filtered, key_value_refusal};
 pub(super) use order::sort;
 pub(super) use query::parse;

@@ -37,7 +37,7 @@ pub(in crate::cli::bd) fn parse(text: &str) -> Result<Condition, Refusal> {
     let condition = parser.parse_or()?;
     match parser.tokens.first() {
         None => Ok(condition),
-        Some(_) => Err(invalid("a word stands after the end of the expression")),
+        Some(_) => Err(invalid_refusal("a word stands after the end of the expression")),
     }
 }
 
@@ -74,19 +74,19 @@ impl Parser<'_> {
     fn parse_condition(&mut self) -> Result<Condition, Refusal> {
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err(invalid("it is nested too deep"));
+            return Err(invalid_refusal("it is nested too deep"));
         }
         let found = match self.take() {
             Some(Token::Not) => Condition::Not(Box::new(self.parse_condition()?)),
             Some(Token::Open) => {
                 let inner = self.parse_or()?;
                 if self.take() != Some(Token::Close) {
-                    return Err(invalid("a parenthesis is not closed"));
+                    return Err(invalid_refusal("a parenthesis is not closed"));
                 }
                 inner
             }
             Some(Token::Compare { field, operator, value }) => comparison(&field, operator, &value)?,
-            _ => return Err(invalid("a comparison such as status=open is missing")),
+            _ => return Err(invalid_refusal("a comparison such as status=open is missing")),
         };
         self.depth -= 1;
         Ok(found)
@@ -115,7 +115,7 @@ fn tokens(text: &str) -> Result<Vec<Token>, Refusal> {
             "and" => Token::And,
             "or" => Token::Or,
             "not" => Token::Not,
-            _ => return Err(invalid(&format!("`{}` is not understood", visible(rest)))),
+            _ => return Err(invalid_refusal(&format!("`{}` is not understood", visible(rest)))),
         });
         rest = after;
     }
@@ -140,20 +140,20 @@ fn value(text: &str) -> Result<(String, &str), Refusal> {
     if let Some(quote) = text.chars().next().filter(|c| *c == '"' || *c == '\'') {
         let inner = text.get(1..).unwrap_or_default();
         let (value, after) =
-            inner.split_once(quote).ok_or_else(|| invalid("a quotation mark is not closed"))?;
+            inner.split_once(quote).ok_or_else(|| invalid_refusal("a quotation mark is not closed"))?;
         return Ok((value.to_owned(), after));
     }
     let end = text.find(|c: char| c.is_whitespace() || c == '(' || c == ')').unwrap_or(text.len());
     let (value, after) = text.split_at(end);
     if value.is_empty() {
-        return Err(invalid("a value is missing"));
+        return Err(invalid_refusal("a value is missing"));
     }
     Ok((value.to_owned(), after))
 }
 
 fn comparison(field: &str, operator: Operator, value: &str) -> Result<Condition, Refusal> {
     let Some(field) = field_by_name(field) else {
-        let near = baton_model::suggest::near(field, FIELDS.iter().map(|(name, _)| *name));
+        let near = baton_model::suggest::suggestions(field, FIELDS.iter().map(|(name, _)| *name));
         let hint = near.first().map(|name| format!("did you mean {name}? ")).unwrap_or_default();
         let names: Vec<&str> = FIELDS.iter().map(|(name, _)| *name).collect();
         let what = format!("`{}` is not a field of an issue", visible(field));
@@ -179,13 +179,13 @@ fn comparison(field: &str, operator: Operator, value: &str) -> Result<Condition,
         }
         Field::Priority => Condition::Field(field, Test::Number(relation, priority(value)?)),
         _ if relation != Relation::Equal => {
-            return Err(invalid("only priority and times can be less or more than a value"));
+            return Err(invalid_refusal("only priority and times can be less or more than a value"));
         }
         Field::Pinned | Field::Ephemeral | Field::Template => {
             let wanted = match value {
                 "true" | "yes" | "1" => true,
                 "false" | "no" | "0" => false,
-                _ => return Err(invalid(&format!("`{}` is neither true nor false", visible(value)))),
+                _ => return Err(invalid_refusal(&format!("`{}` is neither true nor false", visible(value)))),
             };
             Condition::Field(field, Test::Flag(wanted))
         }
@@ -236,7 +236,7 @@ fn field_by_name(word: &str) -> Option<Field> {
     FIELDS.iter().find(|(name, _)| *name == word).map(|(_, field)| *field)
 }
 
-fn invalid(what: &str) -> Refusal {
+fn invalid_refusal(what: &str) -> Refusal {
     Refusal::invalid(
         "query_invalid",
         format!("this query cannot be read: {what}"),

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::super::*;
 use super::{Act, Dice};
-use crate::task::line::{remember, render};
+use crate::task::line::{render, retained_lines};
 use crate::task::record::read;
 
 /// The file as it is committed.
@@ -20,7 +20,7 @@ struct KnownLines {
     earlier: Vec<String>,
 }
 
-pub(super) struct Clone {
+pub(super) struct RepoClone {
     ledger: BTreeMap<String, KnownLines>,
     pub(super) tree: Tree,
     pub(super) head: usize,
@@ -36,7 +36,7 @@ fn record(line: &str) -> Record {
     read(&row(line)).expect("a record")
 }
 
-impl Clone {
+impl RepoClone {
     pub(super) fn new(head: usize, now: Millis) -> Self {
         Self { ledger: BTreeMap::new(), tree: Tree::new(), head, stash: None, now }
     }
@@ -75,7 +75,7 @@ impl Clone {
         }
         for (id, known) in &mut self.ledger {
             let line = render(&known.record, Some(&known.line), &known.earlier);
-            known.earlier = remember(std::mem::take(&mut known.earlier), &known.line, &line);
+            known.earlier = retained_lines(std::mem::take(&mut known.earlier), &known.line, &line);
             known.line.clone_from(&line);
             self.tree.insert(id.clone(), vec![line]);
         }
@@ -107,7 +107,7 @@ impl Clone {
             }
             known.record = merged;
         }
-        known.earlier = remember(std::mem::take(&mut known.earlier), &known.line, line);
+        known.earlier = retained_lines(std::mem::take(&mut known.earlier), &known.line, line);
         known.line = line.to_owned();
     }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use super::tools;
-use crate::event::{Event, EventKind, Session, Usage};
+use crate::event::{Event, EventKind, TranscriptInfo, Usage};
 use crate::header::{Header, TranscriptFile};
 use crate::report::{Report, kind};
 use crate::shared::chunk::entries;
@@ -70,12 +70,12 @@ fn conversation(emitter: &mut EventEmitter<'_>, db: &Db, path: &Path, id: &str) 
     let cwd = folder(path, id).map(Cow::Owned);
     let model = json.at_path(&["modelConfig", "modelName"]).str().filter(|model| *model != "default");
     let branch = json.get("createdOnBranch").str().or(json.at_path(&["activeBranch", "branchName"]).str());
-    emitter.session(Session {
+    emitter.session(TranscriptInfo {
         id: Some(Cow::Borrowed(id)),
         cwd,
         branch: branch.map(Cow::Borrowed),
         model: model.map(Cow::Borrowed),
-        ..Session::default()
+        ..TranscriptInfo::default()
     });
     for bubble in json.get("conversation").items() {
         emitter.record(0, emitter.at_ms);
@@ -110,7 +110,7 @@ fn bubble(emitter: &mut EventEmitter<'_>, bubble: &Json<'_>) {
     let at_ms = at.int().map(time::millis).or(at.str().and_then(time::parse)).or(start.map(time::millis));
     emitter.at_ms = at_ms.or(emitter.at_ms);
     if let Some(folder) = bubble.get("workspaceProjectDir").str() {
-        emitter.session(Session { cwd: Some(Cow::Borrowed(folder)), ..Session::default() });
+        emitter.session(TranscriptInfo { cwd: Some(Cow::Borrowed(folder)), ..TranscriptInfo::default() });
     }
     let text = bubble.first(&["text", "rawText"]).unwrap_or_default();
     match bubble.get("type").int() {

@@ -20,7 +20,7 @@ use crate::sqlite;
 
 /// Gives out the conversations in the databases of the editor and of the command line.
 pub(super) fn find(env: &TranscriptEnv, found: &mut dyn FnMut(TranscriptFile)) {
-    for user in editor_dirs(env) {
+    for user in cursor_dirs(env) {
         let database = user.join("globalStorage/state.vscdb");
         sqlite::find(ID, &database, ide::conversations, found);
     }
@@ -37,7 +37,7 @@ pub(super) fn find(env: &TranscriptEnv, found: &mut dyn FnMut(TranscriptFile)) {
 }
 
 /// Whether a file that begins like this is one of these databases; see [`crate::sqlite::schema`].
-pub(super) fn owns(head: &[u8]) -> bool {
+pub(super) fn sniff(head: &[u8]) -> bool {
     let has = |text: &str| memchr::memmem::find(head, text.as_bytes()).is_some();
     sqlite::is_database(head) && (has("cursorDiskKV") || (has("blobs") && has("meta")))
 }
@@ -58,6 +58,6 @@ pub(super) fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'
     }
 }
 
-fn editor_dirs(env: &TranscriptEnv) -> [PathBuf; 2] {
+fn cursor_dirs(env: &TranscriptEnv) -> [PathBuf; 2] {
     [env.config_dir().join("Cursor/User"), env.home.join(".cursor-server/data/User")]
 }

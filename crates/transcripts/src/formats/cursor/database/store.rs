@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::tools;
-use crate::event::{Event, Session};
+use crate::event::{Event, TranscriptInfo};
 use crate::header::{Header, TranscriptFile};
 use crate::report::{Report, kind};
 use crate::shared::emit::EventEmitter;
@@ -54,10 +54,10 @@ fn chat(emitter: &mut EventEmitter<'_>, db: &Db) -> Result<(), Fault> {
     let Some(text) = chat_metadata(db)? else { return Ok(()) };
     let Some(about) = emitter.json(&text) else { return Ok(()) };
     emitter.at_ms = about.get("createdAt").int().map(time::millis);
-    emitter.session(Session {
+    emitter.session(TranscriptInfo {
         id: about.get("agentId").str().map(Cow::Borrowed),
         model: about.get("lastUsedModel").str().map(Cow::Borrowed),
-        ..Session::default()
+        ..TranscriptInfo::default()
     });
     let Some(root) = about.get("latestRootBlobId").str() else { return Ok(()) };
     let mut seen = HashSet::new();

@@ -132,7 +132,7 @@ fn damage_is_survived() {
     for (sql, key) in [("ide.sql", Some(MAIN)), ("ide.sql", None), ("store.sql", None)] {
         let path = put(home.path(), sql, &format!("{sql}-{}/x.db", key.is_some()));
         let whole = std::fs::read(&path).expect("read");
-        assert!(owns(&sqlite::schema(&path).expect("schema")));
+        assert!(sniff(&sqlite::schema(&path).expect("schema")));
         for at in (0..whole.len()).step_by(311) {
             let mut bytes = whole.clone();
             bytes.iter_mut().skip(at).take(40).for_each(|byte| *byte ^= 0x5a);
