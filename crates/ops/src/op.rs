@@ -153,6 +153,11 @@ pub trait Host {
     fn checkout_of(&self, _folder: &str, _branch: &str) -> Option<String> {
         None
     }
+    /// The linked worktree that has this name in the repository around a folder, wherever it lies, and since when it has it; nothing
+    /// where there is none, or that cannot be said.
+    fn worktree_named(&self, _folder: &str, _name: &str) -> Option<(String, Millis)> {
+        None
+    }
     /// The commits that were made in a working copy since an instant, and since `head` was checked out there, oldest first;
     /// nothing where that cannot be said.
     fn commits_made(&self, _folder: &str, _since: Millis, _head: Option<&str>) -> Option<Vec<MadeCommit>> {
