@@ -41,6 +41,7 @@ mod wrap_accounting;
 mod wrap_packet;
 mod wrap_text;
 
+use baton_model::actor::Actor;
 use baton_model::baton::Baton;
 use baton_model::delta::Kind;
 use baton_model::id::{is_bot, short};
@@ -73,8 +74,8 @@ pub(crate) use leave::{Address, LeaveResult, leave, spend};
 pub use pickup::{Pickup, PickupInput, PickupResult};
 pub(crate) use pickup_handoff::{baton_of, is_abandoned};
 pub use pickup_transfer::{Check, CheckKind, Document, NamedDocument, SessionState, Transfer};
-pub(crate) use reassign::entrusted_packet;
 pub use reassign::{Reassign, ReassignInput, ReassignOutput};
+pub(crate) use reassign::{entrusted_packet, saved_packet};
 pub use recovery::Recovered;
 pub(crate) use recovery::unwrapped_sessions;
 pub use resolve_state::{Resolution, Resolve, ResolveInput, ResolveOutput};
@@ -144,6 +145,16 @@ pub(crate) fn send_signal(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     (project_id, from, to): (&str, &str, &str),
+    text: (&str, &str),
+) -> Result<(), Failure> {
+    send_signal_from(tx, env, (project_id, Actor::agent(from), to), text)
+}
+
+/// The same from an actor who may be no agent.
+pub(crate) fn send_signal_from(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    (project_id, from, to): (&str, Actor<'_>, &str),
     (subject, body): (&str, &str),
 ) -> Result<(), Failure> {
     let notice = Message {
@@ -151,7 +162,8 @@ pub(crate) fn send_signal(
         message_id: env.id(),
         seq: tx.next_seq(project_id)?,
         kind: "StatusUpdate".into(),
-        from_identity: from.to_owned(),
+        from_identity: from.name.to_owned(),
+        from_type: from.kind,
         to_identity: to.to_owned(),
         subject: subject.to_owned(),
         body: body.to_owned(),

@@ -16,6 +16,7 @@ use super::claim_expiry::{liveness, release, release_expired_claims};
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::project::merged_from;
+use crate::project_name::title;
 
 /// The most tasks that the refusal describes; it counts the others.
 const MAX_NAMED: usize = 5;
@@ -35,7 +36,8 @@ pub(crate) fn require_unclaimed(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str
     let more = named.len().saturating_sub(MAX_NAMED);
     named.truncate(MAX_NAMED);
     let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-    let what = format!("tasks of project {project_id} are claimed: {}{more}", named.join(", "));
+    let project = title(tx, project_id)?;
+    let what = format!("tasks of project {project} are claimed: {}{more}", named.join(", "));
     let hint = format!(
         "merge when they are closed or given back; `baton --project {project_id} task release {first} --force --why REASON` \
          takes one back, and its holder is told"
