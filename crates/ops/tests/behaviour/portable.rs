@@ -45,7 +45,7 @@ on_every_backend! {
         w.start(&agent("Cid"));
         let addressed = w.ok(&agent("Cid"), "session_wrap", json!({ "summary": "s", "to": "Ben" }));
         let refused = w.no(&agent("Ann"), "baton_export", json!({}), "baton_none");
-        let command = format!("`baton handoff export {}`", &text(&addressed, "baton_id")[..13]);
+        let command = format!("`baton handoff export {} -o FILE`", &text(&addressed, "baton_id")[..13]);
         assert!(text(&refused, "hint").contains(&command), "{refused:#}");
         w.no(&agent("Ann"), "baton_export", json!({ "baton_id": left["baton_id"] }), "baton_exported");
         let again = w.ok(&agent("Ann"), "baton_export", json!({ "baton_id": left["baton_id"], "again": true }));
