@@ -316,26 +316,31 @@ fn waiting_work(
         if handoff.to_project_id == project_id
             && matches!(handoff.state, handoff::State::Offered | handoff::State::Accepted)
         {
-            let sender = sender_for(&handoff, Some(&env.caller.grant));
-            let is_reached = env.caller.grant.reaches(&sender);
-            waiting.push(Waiting {
-                from_project_name: if is_reached { project_name::given(tx, &sender)? } else { None },
-                from: format!("{sender}/{}", handoff.from_identity),
-                id: handoff.handoff_id,
-                kind: WaitingKind::Handoff,
-                state: WaitingState::Handoff(handoff.state),
-                subject: subject(env, &handoff.subject),
-                to: addressee(handoff.to_identity, handoff.to_role),
-                holder: None,
-                created_at: Timestamp(handoff.created_at),
-                kept: false,
-                stopped: None,
-                has_changes: false,
-                location: None,
-            });
+            waiting.push(waiting_handoff(tx, env, handoff)?);
         }
     }
     Ok(waiting)
+}
+
+/// The row of a hand-off that is offered or accepted.
+fn waiting_handoff(tx: &mut Tx<'_>, env: &Env<'_>, handoff: handoff::Handoff) -> Result<Waiting, Failure> {
+    let sender = sender_for(&handoff, Some(&env.caller.grant));
+    let is_reached = env.caller.grant.reaches(&sender);
+    Ok(Waiting {
+        from_project_name: if is_reached { project_name::given_name(tx, &sender)? } else { None },
+        from: format!("{sender}/{}", handoff.from_identity),
+        id: handoff.handoff_id,
+        kind: WaitingKind::Handoff,
+        state: WaitingState::Handoff(handoff.state),
+        subject: subject(env, &handoff.subject),
+        to: addressee(handoff.to_identity, handoff.to_role),
+        holder: None,
+        created_at: Timestamp(handoff.created_at),
+        kept: false,
+        stopped: None,
+        has_changes: false,
+        location: None,
+    })
 }
 
 /// With what its provider stopped the agent that left a baton.

@@ -17,6 +17,7 @@ use serde_json::Value;
 
 use crate::document::OmissionReason;
 pub use crate::meta::{Access, BeginsStore, Meta, Reach, Retention, SessionEffect, Site, TransferEffect};
+pub use crate::project_name::RenamedProject;
 use crate::{clock, input, process_identity, project, project_name, resolve};
 
 /// One thing that Baton can do.
@@ -66,15 +67,6 @@ pub struct Caller {
     pub found: Option<std::sync::Arc<IndexResult>>,
     /// Names in this call that are no ids of projects, each with the id of the project that is called so.
     pub renamed: Vec<RenamedProject>,
-}
-
-/// A name that a project got, and the id that it keeps.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RenamedProject {
-    /// The name, now or earlier.
-    pub name: String,
-    /// Its id.
-    pub project_id: String,
 }
 
 impl Caller {

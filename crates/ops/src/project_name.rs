@@ -7,8 +7,17 @@ use baton_model::time::Millis;
 use baton_store::{Failure, Store, Tx, project};
 use serde_json::Value;
 
-use crate::op::{Caller, RenamedProject};
+use crate::op::Caller;
 use crate::resolve::{UNKNOWN, unknown_project};
+
+/// A name that a project got, and the id that it keeps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RenamedProject {
+    /// The name, now or earlier.
+    pub name: String,
+    /// Its id.
+    pub project_id: String,
+}
 
 /// The project whose name an operation took for an id, unless it was looked up for this call already.
 pub(crate) fn look_up(failure: &Failure, store: &mut Store, caller: &Caller) -> Option<RenamedProject> {
@@ -20,13 +29,13 @@ pub(crate) fn look_up(failure: &Failure, store: &mut Store, caller: &Caller) -> 
 }
 
 /// What a project is called since it was renamed.
-pub(crate) fn given(tx: &mut Tx<'_>, project_id: &str) -> Result<Option<String>, Failure> {
+pub(crate) fn given_name(tx: &mut Tx<'_>, project_id: &str) -> Result<Option<String>, Failure> {
     Ok(project::get(tx, project_id)?.and_then(|project| project.name))
 }
 
 /// What people call a project, in a sentence.
 pub(crate) fn title(tx: &mut Tx<'_>, project_id: &str) -> Result<String, Failure> {
-    Ok(project_title(project_id, given(tx, project_id)?.as_deref()))
+    Ok(project_title(project_id, given_name(tx, project_id)?.as_deref()))
 }
 
 /// Whether a refusal names the id of a project that the caller named otherwise, and that is unknown to it.

@@ -12,7 +12,7 @@ use super::isolation;
 use super::steps::Plan;
 use crate::card::SUBJECT;
 use crate::op::Env;
-use crate::project_name::given;
+use crate::project_name::given_name;
 use crate::saga::SYSTEM_IDENTITY;
 
 /// Baton itself, where time ran out or a step failed.
@@ -54,7 +54,7 @@ pub(super) fn signal_sender(
         (true, true) if check_identity(by.name).is_err() => Actor::agent(BOT),
         (true, true) => by,
     };
-    let receiver = given(tx, &handoff.to_project_id)?.unwrap_or_else(|| handoff.to_project_id.clone());
+    let receiver = given_name(tx, &handoff.to_project_id)?.unwrap_or_else(|| handoff.to_project_id.clone());
     let is_elsewhere = !is_local && matches!(from.kind, ActorType::Agent | ActorType::Project);
     let news = Message {
         project_id: handoff.from_project_id.clone(),
@@ -120,7 +120,7 @@ pub(super) fn signal_move(
         return Ok(());
     };
     let (before, now) = (moved.before, moved.now);
-    let to = given(tx, &first.to_project_id)?.unwrap_or_else(|| first.to_project_id.clone());
+    let to = given_name(tx, &first.to_project_id)?.unwrap_or_else(|| first.to_project_id.clone());
     let named = |one: &Handoff| format!("{} \"{}\"", short(&one.handoff_id), quotable(&one.subject, SUBJECT));
     let (what, more) = match handoffs {
         [one] => (

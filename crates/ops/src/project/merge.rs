@@ -26,7 +26,7 @@ use super::merged::{last_record, require_not_merged};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
 use crate::ownership::is_at_work;
-use crate::project_name::{given, title};
+use crate::project_name::{given_name, title};
 use crate::resolve;
 use crate::session::unwrapped_sessions;
 use crate::task::{free_unbegun, require_unclaimed};
@@ -159,7 +159,8 @@ impl Operation for Merge {
                 false => merge(tx, env, &input, &identity),
             })?,
         };
-        let (from_name, name) = store.read(|tx| Ok((given(tx, &input.from)?, given(tx, &input.into)?)))?;
+        let (from_name, name) =
+            store.read(|tx| Ok((given_name(tx, &input.from)?, given_name(tx, &input.into)?)))?;
         Ok(MergeOutput { from_name, name, ..answer })
     }
 }

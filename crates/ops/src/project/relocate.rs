@@ -149,7 +149,7 @@ impl Operation for Split {
             })?;
         }
         let undo = format!("baton project split {} --to {from}", moved.root.path);
-        named(cx, moved.answer(Some(input.to), input.dry_run, undo))
+        with_names(cx, moved.answer(Some(input.to), input.dry_run, undo))
     }
 }
 
@@ -187,16 +187,16 @@ impl Operation for RemovePlace {
             cx.store.read(|tx| refuse_busy(tx, &cx.env, &moved))?;
         }
         let undo = format!("in {}: baton init --join {from}", moved.root.path);
-        named(cx, moved.answer(None, input.dry_run, undo))
+        with_names(cx, moved.answer(None, input.dry_run, undo))
     }
 }
 
 /// The answer with what its projects are called that were renamed.
-fn named(cx: &mut Cx<'_>, answer: RelocateOutput) -> Result<RelocateOutput, Failure> {
+fn with_names(cx: &mut Cx<'_>, answer: RelocateOutput) -> Result<RelocateOutput, Failure> {
     cx.store.read(|tx| {
-        let name = project_name::given(tx, &answer.project_id)?;
+        let name = project_name::given_name(tx, &answer.project_id)?;
         let to_name = match &answer.to {
-            Some(to) => project_name::given(tx, to)?,
+            Some(to) => project_name::given_name(tx, to)?,
             None => None,
         };
         Ok(RelocateOutput { name, to_name, ..answer })

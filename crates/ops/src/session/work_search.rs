@@ -240,6 +240,16 @@ fn uncommitted_in(
     Some(EarlierLocation { copy, uncommitted, uncommitted_total: changed.len() })
 }
 
+/// Notes where in the caller's repository the branch of the work is checked out: git checks no branch out twice.
+fn note_checkout(host: &dyn Host, own_root: Option<&String>, found: &mut WorkLocation) {
+    let checked_out = found.copy.branch.clone().zip(own_root).and_then(|(branch, root)| {
+        Some((host.checkout_of(root, &branch).filter(|folder| folder != root)?, branch))
+    });
+    if let Some((folder, branch)) = checked_out {
+        found.is_checked_out_in(&folder, &branch);
+    }
+}
+
 /// A working copy of a session, as it is now.
 fn inspect(
     cx: &mut Cx<'_>,
@@ -291,13 +301,7 @@ fn inspect(
         host.has_commit(root, &format!("refs/heads/{branch}"))
     };
     found.advice = advice(&found, caller.repository.as_ref(), bundle.changes.is_some(), has_branch);
-    // Git checks no branch out twice.
-    let checked_out = found.copy.branch.clone().zip(own_root).and_then(|(branch, root)| {
-        Some((host.checkout_of(root, &branch).filter(|folder| folder != root)?, branch))
-    });
-    if let Some((folder, branch)) = checked_out {
-        found.is_checked_out_in(&folder, &branch);
-    }
+    note_checkout(host, own_root, &mut found);
     if let (Some(advice), Some(earlier)) = (&mut found.advice, earlier) {
         advice.push_str(&earlier);
     }

@@ -304,11 +304,11 @@ on_every_backend! {
         for hal_saves in [false, true] {
             before(w, hal_saves);
             let preview = w.ok(&agent("Owner"), "project_merge", with("dry_run"));
-            let said = summaries(&merge(w));
-            assert_eq!(summaries(&preview), said, "in the same order");
-            let is_left_as_it_was = said.iter().all(|summary| summary == "the cart rounds");
-            assert_eq!(is_left_as_it_was, !hal_saves, "{said:?}");
-            assert_eq!(said.iter().any(|summary| summary == taken), hal_saves, "{said:?}");
+            let merged = summaries(&merge(w));
+            assert_eq!(summaries(&preview), merged, "in the same order");
+            let is_left_as_it_was = merged.iter().all(|summary| summary == "the cart rounds");
+            assert_eq!(is_left_as_it_was, !hal_saves, "{merged:?}");
+            assert_eq!(merged.iter().any(|summary| summary == taken), hal_saves, "{merged:?}");
             let mut undo = with("undo");
             undo["dry_run"] = json!(true);
             let undone = w.ok(&agent("Owner"), "project_merge", undo);
