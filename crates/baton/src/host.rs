@@ -238,6 +238,10 @@ impl baton_ops::op::Host for Machine {
         git::checkout_of(Path::new(folder), branch)
     }
 
+    fn worktree_named(&self, folder: &str, name: &str) -> Option<(String, Millis)> {
+        git::worktree_named(Path::new(folder), name)
+    }
+
     fn commits_made(&self, folder: &str, since: Millis, head: Option<&str>) -> Option<Vec<MadeCommit>> {
         git::commits_made(Path::new(folder), since, head)
     }

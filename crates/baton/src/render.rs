@@ -1,5 +1,6 @@
 //! Answers as people read them: aligned tables, relative times, short ids, no control characters.
 
+mod activity;
 mod sent;
 
 use baton_model::accounting::{Remark, RemarkKind};
@@ -11,9 +12,7 @@ use baton_model::time::{Timestamp, ago};
 use baton_model::{markdown, printable};
 use baton_ops::baton::RowLocation;
 use baton_ops::card::{Card, OpenTask, Waiting, WaitingKind};
-use baton_ops::op::Operation;
 use baton_ops::transcript::Stopped;
-use baton_ops::{handoff, ledger, memory, message, session, task, transcript};
 
 use crate::clock;
 
@@ -116,33 +115,6 @@ pub(crate) fn card(card: &Card) -> String {
     text
 }
 
-/// What a session did last, in words: the name of an operation is for programs.
-fn activity(verb: &str) -> String {
-    let words = match verb {
-        session::Start::NAME => "started",
-        session::Checkpoint::NAME => "saved",
-        session::Wrap::NAME => "wrapped",
-        session::Heartbeat::NAME => "at work",
-        session::Pickup::NAME => "picked up",
-        ledger::Note::NAME => "noted",
-        "ledger_decide" => "decided",
-        memory::Add::NAME => "remembered",
-        transcript::Capture::NAME => "saved by a hook",
-        transcript::Import::NAME => "imported",
-        handoff::Create::NAME => "handed work over",
-        handoff::Advance::NAME => "moved a hand-off on",
-        handoff::Retry::NAME => "retried a hand-off",
-        task::ClaimTask::NAME => "claimed a task",
-        task::Close::NAME => "closed a task",
-        task::Create::NAME => "made a task",
-        task::Update::NAME => "changed a task",
-        message::Send::NAME | message::MailSend::NAME | "mail_reply" => "wrote a message",
-        message::Ack::NAME | message::MailAck::NAME => "acknowledged a message",
-        other => return visible(&other.replace('_', " ")),
-    };
-    words.to_owned()
-}
-
 fn session_row(session: &View) -> Vec<String> {
     let dot = if session.live { "●" } else { "○" };
     let mark = match (session.live, session.fresh) {
@@ -154,7 +126,7 @@ fn session_row(session: &View) -> Vec<String> {
         format!("{dot} {}", visible(&session.identity)),
         visible(&session.surface),
         short_id(&session.session_id),
-        format!("{} {}", activity(&session.last_verb), time_ago(session.last_heartbeat)),
+        format!("{} {}", activity::text(&session.last_verb), time_ago(session.last_heartbeat)),
         mark.to_owned(),
         session.copy.as_ref().map(|copy| format!("in {}", copy.describe())).unwrap_or_default(),
     ]
@@ -178,7 +150,7 @@ fn waiting_row(waiting: &Waiting) -> Vec<String> {
         short_id(&waiting.id),
         waiting_state(waiting),
         waiting.subject.as_deref().map(quotation).unwrap_or_default(),
-        format!("from {}", visible(&waiting.from)),
+        format!("from {}", visible(&waiting.sender())),
         time_ago(waiting.created_at),
         [
             to,

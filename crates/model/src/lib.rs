@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod accounting;
+pub mod actor;
 pub mod agent;
 pub mod agent_limit;
 pub mod attention;

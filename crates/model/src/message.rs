@@ -1,14 +1,18 @@
 //! Messages between identities: signals and mail are one store.
 
-use serde::{Deserialize, Serialize};
+mod view;
+
 use serde_json::{Value, json};
 
+pub use view::View;
+
+use crate::actor::{Actor, ActorType};
 use crate::handoff_message::{Kind as HandoffKind, Urgency};
 use crate::id::{check_identity, identity_key};
 use crate::refusal::{Kind, Refusal};
 use crate::role::role_key;
 use crate::suggest::suggestions;
-use crate::time::{Millis, Timestamp};
+use crate::time::Millis;
 
 /// The types of a signal.
 pub const SIGNAL_TYPES: [&str; 7] = [
@@ -62,6 +66,8 @@ pub struct Message {
     pub kind: String,
     /// Who sent it.
     pub from_identity: String,
+    /// What kind of actor that is: only an agent reads what is answered.
+    pub from_type: ActorType,
     /// Who is to get it.
     pub to_identity: String,
     /// One line.
@@ -187,7 +193,17 @@ impl Message {
             return Some(Participation::Role);
         }
         let sent_here = self.from_project_id.is_none();
-        (sent_here && identity_key(&self.from_identity) == key).then_some(Participation::Sender)
+        (sent_here && self.is_from(identity)).then_some(Participation::Sender)
+    }
+
+    /// Whether an agent of this name sent it.
+    pub fn is_from(&self, identity: &str) -> bool {
+        self.author().is(identity)
+    }
+
+    /// Its sender.
+    pub fn author(&self) -> Actor<'_> {
+        Actor { name: &self.from_identity, kind: self.from_type }
     }
 
     /// Whether its receiver still has to do something about it: read it, or acknowledge it.
@@ -215,96 +231,6 @@ impl Message {
     /// As answers show it.
     pub fn to_json(&self) -> Value {
         json!(View::of(self))
-    }
-}
-
-/// A message as answers show it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct View {
-    /// Its id.
-    pub message_id: String,
-    /// `message`, `StatusUpdate`, `task_handoff`, …
-    #[serde(rename = "type")]
-    pub kind: String,
-    /// Who sent it.
-    pub from: String,
-    /// Who is to get it: a name, or the address of a role.
-    pub to: String,
-    /// One line.
-    pub subject: String,
-    /// How pressing it is.
-    pub importance: Urgency,
-    /// The message that its thread began with.
-    pub thread_id: String,
-    /// When it was sent.
-    pub created_at: Timestamp,
-    /// After which it is worth nothing.
-    pub expires_at: Option<Timestamp>,
-    /// When it was written out to its receiver.
-    pub delivered_at: Option<Timestamp>,
-    /// By when it is to be acknowledged.
-    pub ack_by: Option<Timestamp>,
-    /// When its receiver acknowledged it.
-    pub acked_at: Option<Timestamp>,
-    /// The message that it answers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reply_to: Option<String>,
-    /// The role that it was sent to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub role: Option<String>,
-    /// The project that it was sent from, when that is another one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub from_project_id: Option<String>,
-    /// The project that it was sent to, when that is another one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub to_project_id: Option<String>,
-    /// What a hand-off message says.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub content: Option<Value>,
-    /// The text of any other.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub body: Option<String>,
-    /// Who can read its body, when that is encrypted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub readers: Option<Vec<String>>,
-}
-
-impl View {
-    /// A message with its body. One that is encrypted is not in it, and one that is a hand-off message is `content`.
-    pub fn of(message: &Message) -> Self {
-        let head = Self::head(message);
-        if message.readers.is_some() {
-            return head;
-        }
-        match message.is_handoff().then(|| serde_json::from_str(&message.body)) {
-            Some(Ok(content)) => Self { content: Some(content), ..head },
-            _ => Self { body: Some(message.body.clone()), ..head },
-        }
-    }
-
-    /// Everything but the body.
-    pub fn head(message: &Message) -> Self {
-        Self {
-            message_id: message.message_id.clone(),
-            kind: message.kind.clone(),
-            from: message.from_identity.clone(),
-            to: message.to_identity.clone(),
-            subject: message.subject.clone(),
-            importance: message.importance,
-            thread_id: message.thread().to_owned(),
-            created_at: Timestamp(message.created_at),
-            expires_at: message.expires_at.map(Timestamp),
-            delivered_at: message.delivered_at.map(Timestamp),
-            ack_by: message.ack_by.map(Timestamp),
-            acked_at: message.acked_at.map(Timestamp),
-            reply_to: message.reply_to.clone(),
-            role: message.to_role.clone(),
-            from_project_id: message.from_project_id.clone(),
-            to_project_id: message.to_project_id.clone(),
-            content: None,
-            body: None,
-            readers: message.readers.clone(),
-        }
     }
 }
 

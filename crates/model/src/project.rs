@@ -153,10 +153,15 @@ pub struct LastWrapView {
 impl View {
     /// What people read: its name and its id, which differ after a rename.
     pub fn title(&self) -> String {
-        match &self.name {
-            Some(name) => format!("{name} (id {})", self.project_id),
-            None => self.project_id.clone(),
-        }
+        title(&self.project_id, self.name.as_deref())
+    }
+}
+
+/// What people call a project: since it was renamed by its name, beside its id.
+pub fn title(project_id: &str, name: Option<&str>) -> String {
+    match name {
+        Some(name) => format!("{name} (id {project_id})"),
+        None => project_id.to_owned(),
     }
 }
 

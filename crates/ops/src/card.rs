@@ -4,6 +4,7 @@ mod questions;
 mod reminders;
 mod sent;
 mod unread;
+mod waiting;
 
 use baton_model::accounting::{Remark, plural};
 use baton_model::baton::{Baton, State as BatonState};
@@ -15,7 +16,7 @@ use baton_model::session::{Session, View as SessionView};
 use baton_model::task::Task;
 use baton_model::time::Timestamp;
 use baton_store::{Failure, Tx, baton, delta, handoff as handoffs, project, session, task};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::baton::RowLocation;
@@ -24,13 +25,14 @@ use crate::op::Env;
 use crate::project::merged_remark;
 use crate::session::abandoned;
 use crate::transcript::{Stopped, provider_stop};
-use crate::{ownership, resolve};
+use crate::{ownership, project_name, resolve};
 pub use questions::OpenQuestion;
 pub(crate) use reminders::{prefetch_reminders, reminders};
-pub use sent::SentHandoff;
+pub use sent::{LateAnswer, SentHandoff};
 pub(crate) use sent::{nobody_there, sent};
 pub use unread::{Unread, UnreadMessage};
 pub(crate) use unread::{mailbox, viewer_key};
+pub use waiting::Waiting;
 
 /// The most open tasks and batons of a card.
 const MAX_SHOWN: i64 = 50;
@@ -84,53 +86,6 @@ impl Card {
         let is_held = |state| matches!(state, WaitingState::Baton(BatonState::Held));
         self.handoffs.iter().any(|waiting| is_held(waiting.state))
     }
-}
-
-/// What waits to be picked up: a baton of the project, or a hand-off from another one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Waiting {
-    /// Its id.
-    pub id: String,
-    /// Which of the two it is.
-    pub kind: WaitingKind,
-    /// Where it stands.
-    pub state: WaitingState,
-    /// What it is about, in the sender's words: cleaned and shortened.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub subject: Option<String>,
-    /// Who left it; of a hand-off, `PROJECT/IDENTITY`.
-    pub from: String,
-    /// The addressee: a name, or the address of a role.
-    pub to: Option<String>,
-    /// Of a baton: who holds it.
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub holder: Option<Option<String>>,
-    /// When it was left.
-    pub created_at: Timestamp,
-    /// A hook kept it at a limit, a failure or an end; its agent did not wrap.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub kept: bool,
-    /// With what its provider stopped the agent whose work was kept.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stopped: Option<Stopped>,
-    /// What was not committed goes with it: `baton changes show ID`.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub has_changes: bool,
-    /// Of a baton: where the work was left, if in another folder than the caller's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub location: Option<RowLocation>,
-}
-
-impl Waiting {
-    /// Who holds it.
-    pub fn holder(&self) -> Option<&str> {
-        self.holder.as_ref()?.as_deref()
-    }
-}
-
-/// Reads a field that is there: `null` is a value of it.
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
-    Option::deserialize(deserializer).map(Some)
 }
 
 /// What waits to be picked up.
@@ -353,6 +308,7 @@ fn waiting_work(
             has_changes: baton.has_changes,
             location: location.filter(|location| !location.is_folder_of(env.caller)),
             from: baton.identity,
+            from_project_name: None,
             id: baton.baton_id,
         });
     }
@@ -360,23 +316,31 @@ fn waiting_work(
         if handoff.to_project_id == project_id
             && matches!(handoff.state, handoff::State::Offered | handoff::State::Accepted)
         {
-            waiting.push(Waiting {
-                from: format!("{}/{}", sender_for(&handoff, Some(&env.caller.grant)), handoff.from_identity),
-                id: handoff.handoff_id,
-                kind: WaitingKind::Handoff,
-                state: WaitingState::Handoff(handoff.state),
-                subject: subject(env, &handoff.subject),
-                to: addressee(handoff.to_identity, handoff.to_role),
-                holder: None,
-                created_at: Timestamp(handoff.created_at),
-                kept: false,
-                stopped: None,
-                has_changes: false,
-                location: None,
-            });
+            waiting.push(waiting_handoff(tx, env, handoff)?);
         }
     }
     Ok(waiting)
+}
+
+/// The row of a hand-off that is offered or accepted.
+fn waiting_handoff(tx: &mut Tx<'_>, env: &Env<'_>, handoff: handoff::Handoff) -> Result<Waiting, Failure> {
+    let sender = sender_for(&handoff, Some(&env.caller.grant));
+    let is_reached = env.caller.grant.reaches(&sender);
+    Ok(Waiting {
+        from_project_name: if is_reached { project_name::given_name(tx, &sender)? } else { None },
+        from: format!("{sender}/{}", handoff.from_identity),
+        id: handoff.handoff_id,
+        kind: WaitingKind::Handoff,
+        state: WaitingState::Handoff(handoff.state),
+        subject: subject(env, &handoff.subject),
+        to: addressee(handoff.to_identity, handoff.to_role),
+        holder: None,
+        created_at: Timestamp(handoff.created_at),
+        kept: false,
+        stopped: None,
+        has_changes: false,
+        location: None,
+    })
 }
 
 /// With what its provider stopped the agent that left a baton.

@@ -17,6 +17,7 @@ use serde_json::Value;
 
 use crate::document::OmissionReason;
 pub use crate::meta::{Access, BeginsStore, Meta, Reach, Retention, SessionEffect, Site, TransferEffect};
+pub use crate::project_name::RenamedProject;
 use crate::{clock, input, process_identity, project, project_name, resolve};
 
 /// One thing that Baton can do.
@@ -66,15 +67,6 @@ pub struct Caller {
     pub found: Option<std::sync::Arc<IndexResult>>,
     /// Names in this call that are no ids of projects, each with the id of the project that is called so.
     pub renamed: Vec<RenamedProject>,
-}
-
-/// A name that a project got, and the id that it keeps.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RenamedProject {
-    /// The name, now or earlier.
-    pub name: String,
-    /// Its id.
-    pub project_id: String,
 }
 
 impl Caller {
@@ -151,6 +143,11 @@ pub trait Host {
     }
     /// The working copy of the repository around a folder in which a branch is checked out.
     fn checkout_of(&self, _folder: &str, _branch: &str) -> Option<String> {
+        None
+    }
+    /// The linked worktree that has this name in the repository around a folder, wherever it lies, and since when it has it; nothing
+    /// where there is none, or that cannot be said.
+    fn worktree_named(&self, _folder: &str, _name: &str) -> Option<(String, Millis)> {
         None
     }
     /// The commits that were made in a working copy since an instant, and since `head` was checked out there, oldest first;

@@ -14,7 +14,7 @@ pub(crate) fn way_to_project(grant: &Grant) -> String {
             "this token sees: {}. Say --project {first}, `export BATON_PROJECT={first}`, or `project = \"{first}\"` in .baton.toml and `baton trust`",
             reached.join(", ")
         ),
-        ([], Scope::Operator) => "run `baton init` in the repository, or say --project ID".to_owned(),
+        ([], Scope::Operator) => "run `baton init` in the folder of the project, or say --project ID".to_owned(),
         ([], _) => "say --project ID (`baton project list` names them), or run `baton init` here with a token of the scope operator".to_owned(),
     }
 }

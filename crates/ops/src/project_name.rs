@@ -1,13 +1,23 @@
 //! Names of projects beside their ids: what `baton project rename` gives. Most calls name an id, so a name is looked up only
 //! where an id is unknown: the call is refused as such, has written nothing, and is run once more with what the name leads to.
 
+use baton_model::project::title as project_title;
 use baton_model::refusal::Refusal;
 use baton_model::time::Millis;
 use baton_store::{Failure, Store, Tx, project};
 use serde_json::Value;
 
-use crate::op::{Caller, RenamedProject};
+use crate::op::Caller;
 use crate::resolve::{UNKNOWN, no_project_refusal};
+
+/// A name that a project got, and the id that it keeps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RenamedProject {
+    /// The name, now or earlier.
+    pub name: String,
+    /// Its id.
+    pub project_id: String,
+}
 
 /// The project whose name an operation took for an id, unless it was looked up for this call already.
 pub(crate) fn look_up(failure: &Failure, store: &mut Store, caller: &Caller) -> Option<RenamedProject> {
@@ -16,6 +26,16 @@ pub(crate) fn look_up(failure: &Failure, store: &mut Store, caller: &Caller) -> 
     let name = named.filter(|name| refusal.code == UNKNOWN && caller.id_of(name) == *name)?;
     let project_id = store.read(|tx| Ok(project::of_name(tx, name)?)).ok().flatten()?;
     Some(RenamedProject { name: name.to_owned(), project_id })
+}
+
+/// What a project is called since it was renamed.
+pub(crate) fn given_name(tx: &mut Tx<'_>, project_id: &str) -> Result<Option<String>, Failure> {
+    Ok(project::get(tx, project_id)?.and_then(|project| project.name))
+}
+
+/// What people call a project, in a sentence.
+pub(crate) fn title(tx: &mut Tx<'_>, project_id: &str) -> Result<String, Failure> {
+    Ok(project_title(project_id, given_name(tx, project_id)?.as_deref()))
 }
 
 /// Whether a refusal names the id of a project that the caller named otherwise, and that is unknown to it.

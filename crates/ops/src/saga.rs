@@ -12,7 +12,7 @@ use baton_store::{Failure, Store, Tx, handoff, handoff_step};
 use serde_json::json;
 
 use crate::handoff::steps::{self, LocalStepOutcome};
-use crate::handoff::{by_id, expiry, record, register_ends, tracker};
+use crate::handoff::{by_id, expiry, moved, record, register_ends, tracker};
 use crate::op::{Env, Host};
 
 /// Actor recorded for expirations.
@@ -215,7 +215,12 @@ pub fn record_outcome(
 ) -> Result<OutcomeReport, Failure> {
     let known = store.read(|tx| by_id(tx, &Grant::default(), &leased.handoff_id))?;
     let outcome = &outcome.with_id(short(&leased.handoff_id));
-    store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
+    let page = match outcome {
+        TrackerOutcome::Completed(TrackerResult::Issue { url, .. }) => Some(url.as_str()),
+        _ => None,
+    };
+    let taken = store.read(|tx| moved::projects(tx, &known, page))?;
+    store.write(&taken.iter().map(String::as_str).collect::<Vec<_>>(), |tx| {
         let mut handoff = by_id(tx, &Grant::default(), &leased.handoff_id)?;
         let before = handoff_step::of(tx, &leased.handoff_id)?;
         let mut steps = before.clone();

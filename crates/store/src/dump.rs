@@ -81,8 +81,8 @@ tables! {
         ("$1, $2, $3, $4, $5, $6, $7, $8") of "project_id = $1" by "caller, verb, request_id";
     MESSAGE, PUT_MESSAGE: "message" ["project_id", "message_id", "seq", "kind", "from_identity", "to_identity", "to_key",
         "subject", "body", "created_at", "expires_at", "delivered_at", "recalled_at", "ack_by", "acked_at", "importance",
-        "thread_id", "reply_to", "to_role", "from_project_id", "to_project_id", "readers"]
-        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22") of "project_id = $1" by "seq";
+        "thread_id", "reply_to", "to_role", "from_project_id", "to_project_id", "readers", "from_type"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23") of "project_id = $1" by "seq";
     AGENT, PUT_AGENT: "agent" ["project_id", "identity_key", "identity", "program", "model", "roles", "skills",
         "max_tasks", "registered_at", "updated_at"]
         ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10") of "project_id = $1" by "identity_key";

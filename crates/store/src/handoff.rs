@@ -47,7 +47,7 @@ crate::sql! {
     OPEN_WITH_TASK = concat!("SELECT ", columns!(), " FROM handoff WHERE to_project_id = $1 AND state IN ('offered', 'accepted')
         AND task_id IS NOT NULL ORDER BY handoff_id");
     RENAME_TASK = "UPDATE handoff SET task_id = $1 WHERE to_project_id = $2 AND task_id = $3";
-    RENAME_REPO = "UPDATE handoff SET issues_repo = $1 WHERE issues_repo = $2 AND to_project_id = $3";
+    IN_REPO = concat!("SELECT ", columns!(), " FROM handoff WHERE to_project_id = $1 AND issues_repo = $2 ORDER BY created_at, handoff_id");
     MARK_SEEN = "UPDATE handoff SET seen_at = $1 WHERE handoff_id = $2 AND seen_at IS NULL AND state IN ('declined', 'expired')";
     BY_PREFIX = "SELECT handoff_id FROM handoff WHERE handoff_id >= $1 AND handoff_id < $2 ORDER BY handoff_id LIMIT 5";
 }
@@ -238,10 +238,9 @@ pub fn mark_seen(tx: &mut Tx<'_>, handoff_id: &str, now: Millis) -> Result<bool,
     Ok(tx.execute(MARK_SEEN, params![now, handoff_id])? == 1)
 }
 
-/// Gives the issues repository of all hand-offs to a project another name.
-pub fn rename_repo(tx: &mut Tx<'_>, to_project_id: &str, (from, to): (&str, &str)) -> Result<(), Fault> {
-    tx.execute_deferred(RENAME_REPO, params![to, from, to_project_id])?;
-    Ok(())
+/// The hand-offs to a project whose issues are in this repository, or are to be; the oldest first.
+pub fn in_repo(tx: &mut Tx<'_>, to_project_id: &str, repo: &str) -> Result<Vec<Handoff>, Fault> {
+    tx.query(IN_REPO, params![to_project_id, repo])?.into_iter().map(read).collect()
 }
 
 /// The hand-off whose task is this issue.

@@ -19,7 +19,8 @@ crate::sql! {
     HANDOFFS = "SELECT handoff_id, subject, from_identity, created_at, created_at FROM handoff WHERE to_project_id = $1
         AND (LOWER(subject) LIKE $2 ESCAPE '!' OR LOWER(from_identity) LIKE $3 ESCAPE '!')
         AND (created_at < $4 OR (created_at = $5 AND handoff_id > $6)) ORDER BY created_at DESC, handoff_id LIMIT $7";
-    MESSAGES = "SELECT message_id, subject, from_identity, created_at, seq FROM message WHERE project_id = $1
+    MESSAGES = "SELECT message_id, subject, CASE from_type WHEN 'github_user' THEN from_identity || ' on GitHub'
+        WHEN 'project' THEN 'project ' || from_identity ELSE from_identity END, created_at, seq FROM message WHERE project_id = $1
         AND (LOWER(subject) LIKE $2 ESCAPE '!' OR LOWER(from_identity) LIKE $3 ESCAPE '!')
         AND (seq < $4 OR (seq = $5 AND message_id > $6)) ORDER BY seq DESC, message_id LIMIT $7";
     LEASES = "SELECT lease_id, pattern, identity || ' ' || COALESCE(why, ''), taken_at, taken_at FROM file_lease WHERE project_id = $1

@@ -1,5 +1,6 @@
 //! Messages: signals and mail.
 
+use baton_model::actor::ActorType;
 use baton_model::handoff_message::Urgency;
 use baton_model::id::identity_key;
 use baton_model::message::Message;
@@ -13,14 +14,14 @@ macro_rules! columns {
     () => {
         "project_id, message_id, seq, kind, from_identity, to_identity, subject, body, created_at, \
          expires_at, delivered_at, recalled_at, ack_by, acked_at, importance, thread_id, reply_to, to_role, \
-         from_project_id, to_project_id, readers"
+         from_project_id, to_project_id, readers, from_type"
     };
 }
 
 crate::sql! {
     INSERT = "INSERT INTO message (project_id, message_id, seq, kind, from_identity, to_identity, to_key, subject, body,
-        created_at, expires_at, ack_by, importance, thread_id, reply_to, to_role, from_project_id, to_project_id, readers)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)";
+        created_at, expires_at, ack_by, importance, thread_id, reply_to, to_role, from_project_id, to_project_id, readers,
+        from_type) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)";
     GET = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND message_id = $2");
     PENDING = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND to_key = $2 AND delivered_at IS NULL AND recalled_at IS NULL AND (expires_at IS NULL OR expires_at >= $3) ORDER BY seq");
     DELIVERED = "UPDATE message SET delivered_at = $1 WHERE project_id = $2 AND message_id = $3 AND delivered_at IS NULL
@@ -72,6 +73,7 @@ fn read(row: Row) -> Result<Message, Fault> {
         from_project_id: r.opt_text()?,
         to_project_id: r.opt_text()?,
         readers: r.opt_text()?.map(|text| json::read(&text)).transpose()?,
+        from_type: r.opt_text()?.and_then(|word| ActorType::from_word(&word)).unwrap_or_default(),
     })
 }
 
@@ -107,6 +109,7 @@ pub fn insert(tx: &mut Tx<'_>, message: &Message) -> Result<(), Fault> {
             message.from_project_id.clone(),
             message.to_project_id.clone(),
             message.readers.as_ref().map(json::write),
+            (!message.from_type.is_agent()).then(|| message.from_type.as_str().to_owned()),
         ],
     )?;
     Ok(())

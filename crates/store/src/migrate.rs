@@ -50,6 +50,7 @@ pub const MIGRATIONS: Migrations = &[
     ("0031_deferred_task", include_str!("migrations/0031_deferred_task.sql")),
     ("0032_parts_of_deferred", include_str!("migrations/0032_parts_of_deferred.sql")),
     ("0033_open_question", include_str!("migrations/0033_open_question.sql")),
+    ("0034_sender_type", include_str!("migrations/0034_sender_type.sql")),
 ];
 
 /// The migration whose rows the program has to fill in.

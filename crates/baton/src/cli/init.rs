@@ -119,7 +119,8 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     remark_on(app, &made, wrote_document);
     let changes = merge_driver::offer(app, args.merge_driver, args.no_merge_driver)?;
     let commit_hook = change_hook(app, args.commit_trailer, args.no_commit_trailer)?;
-    let result = InitResult { made, merge_driver: changes, commit_hook, wrote_document, has_remote };
+    let has_git = caller.git_root.is_some();
+    let result = InitResult { made, merge_driver: changes, commit_hook, wrote_document, has_git, has_remote };
     app.show(&result, text)
 }
 
@@ -149,7 +150,7 @@ fn remark_on(app: &App, made: &InitOutput, wrote_document: bool) {
 }
 
 fn text(result: &InitResult) -> String {
-    let InitResult { made, merge_driver, commit_hook, wrote_document, has_remote } = result;
+    let InitResult { made, merge_driver, commit_hook, wrote_document, has_git, has_remote } = result;
     let verb = match (made.created, made.joined) {
         (true, _) => "registered",
         (false, true) => "joined",
@@ -163,11 +164,16 @@ fn text(result: &InitResult) -> String {
     }
     let changes =
         merge_driver.iter().flatten().chain(commit_hook).map(|change| format!("changed {change}\n"));
-    let written = if *wrote_document { format!("wrote {DOCUMENT}: commit it\n") } else { String::new() };
+    let written = match (wrote_document, has_git) {
+        (true, true) => format!("wrote {DOCUMENT}: commit it\n"),
+        (true, false) => format!("wrote {DOCUMENT}\n"),
+        (false, _) => String::new(),
+    };
+    let reason = if *has_git { "no git remote: " } else { "" };
     let remote = match &made.project.issues_github_repo {
         _ if *has_remote || !made.created => String::new(),
-        Some(repo) => format!("no git remote: tasks of hand-offs are kept in {}\n", visible(repo)),
-        None => "no git remote: tasks are kept in Baton\n".to_owned(),
+        Some(repo) => format!("{reason}tasks of hand-offs are kept in {}\n", visible(repo)),
+        None => format!("{reason}tasks are kept in Baton\n"),
     };
     let remarks: String = made.remarks.iter().map(|remark| format!("note: {}\n", visible(remark))).collect();
     format!("{verb} project {id} for {root}{host}\n{written}{remote}{remarks}") + &changes.collect::<String>()
@@ -193,6 +199,8 @@ struct InitResult {
     commit_hook: Option<String>,
     #[serde(skip)]
     wrote_document: bool,
+    #[serde(skip)]
+    has_git: bool,
     #[serde(skip)]
     has_remote: bool,
 }

@@ -318,7 +318,8 @@ fn message_text(message: &View, taken: bool) -> String {
 }
 
 fn sender(message: &View) -> String {
-    with_project(&message.from, message.from_project_id.as_deref())
+    let project = message.from_project_id.as_deref().filter(|_| message.from_type.is_agent());
+    with_project(&message.author().label(), project)
 }
 
 fn receiver(message: &View) -> String {

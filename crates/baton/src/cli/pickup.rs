@@ -228,7 +228,7 @@ fn named_document(document: &NamedDocument) -> String {
 
 /// Whether a pickup brought neither a baton, nor a hand-off, nor what was saved without one.
 fn is_empty(bundle: &PickupOutput) -> bool {
-    bundle.started && bundle.baton.is_none() && bundle.handoff.is_none() && bundle.recovered.is_none()
+    bundle.baton.is_none() && bundle.handoff.is_none() && bundle.recovered.is_none()
 }
 
 /// What a person reads of it.
@@ -244,7 +244,8 @@ pub(super) fn show(bundle: &PickupOutput) -> String {
             format!("picked up by this request before: session {session} as {identity}\n")
         }
         (Some(session), None) if is_empty(bundle) => {
-            format!("began session {session} as {identity}: nothing waited that it could go on with\n")
+            let began = if bundle.started { "began " } else { "" };
+            format!("{began}session {session} as {identity}: nothing waited that it could go on with\n")
         }
         (Some(session), None) => format!("picked up: session {session} as {identity}\n"),
         (None, _) => String::new(),

@@ -146,6 +146,11 @@ fn row(row: &Row) -> Vec<String> {
         text(&project.vcs_provider),
         text(&project.phase),
         project.last_wrap.as_ref().map(|last| render::time_ago(last.last_wrapped_at)).unwrap_or_default(),
+        project
+            .merged_into
+            .as_deref()
+            .map(|into| format!("merged into {}", visible(into)))
+            .unwrap_or_default(),
     ]
 }
 

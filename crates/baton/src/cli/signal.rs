@@ -121,9 +121,9 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
 }
 
 fn row(message: &View) -> Vec<String> {
-    let mut row: Vec<String> = [&message.message_id, &message.kind, &message.from, &message.subject]
-        .map(|text| visible(text))
-        .into();
+    let from = message.author().label();
+    let mut row: Vec<String> =
+        [&message.message_id, &message.kind, &from, &message.subject].map(|text| visible(text)).into();
     if let Some(by) = message.ack_by {
         row.push(format!("acknowledge by {}", rfc3339(by.0)));
     }

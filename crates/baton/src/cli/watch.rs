@@ -157,7 +157,7 @@ impl Watched for Waiting {
     }
 
     fn name(&self) -> String {
-        format!("{} {} from {}", self.kind.as_str(), render::short_id(&self.id), visible(&self.from))
+        format!("{} {} from {}", self.kind.as_str(), render::short_id(&self.id), visible(&self.sender()))
     }
 
     fn state(&self) -> String {

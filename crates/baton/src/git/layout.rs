@@ -4,7 +4,7 @@
 //! A pointer is believed where the other side confirms it: a worktree's folder in the common git folder names the `.git` file
 //! that leads there. Otherwise an unpacked archive could pass for a worktree of a repository of the user.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use baton_model::id::visible;
 use baton_model::repository::{NAMES_NO_WORKTREE, Repository, is_commit_id, is_repository_id};
@@ -78,6 +78,18 @@ pub(super) fn layout(root: &Path) -> Result<Layout, String> {
 /// The git folder of the working copy with this top folder, where it is believed.
 pub(crate) fn git_dir(root: &Path) -> Option<PathBuf> {
     layout(root).ok().map(|layout| layout.git_dir)
+}
+
+/// The top folder of the linked worktree that has this name in the repository of a working copy, and its git folder.
+pub(super) fn worktree_named(root: &Path, name: &str) -> Option<(PathBuf, PathBuf)> {
+    if !matches!(Path::new(name).components().collect::<Vec<_>>().as_slice(), [Component::Normal(_)]) {
+        return None;
+    }
+    let git_dir = layout(root).ok()?.common_dir.join("worktrees").join(name).canonicalize().ok()?;
+    let named = read(&git_dir, "gitdir", MAX_POINTER_BYTES)?;
+    let top = git_dir.join(named.trim()).parent()?.canonicalize().ok()?;
+    // Its folder leads back to it.
+    (layout(&top).ok()?.git_dir == git_dir).then_some((top, git_dir))
 }
 
 /// Whether a folder below a working copy is another working copy of the same repository.

@@ -28,6 +28,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use baton_model::time::Millis;
+
 use crate::process;
 pub(crate) use call::{Answer, Call, GitRunner};
 pub(crate) use history::{CommitInfo, commit_id, commits, commits_of_file, commits_of_lines, is_pushed};
@@ -171,6 +173,13 @@ pub(crate) fn checkout_of(folder: &Path, branch: &str) -> Option<String> {
     let path = found.next()?.lines().find_map(|line| line.strip_prefix("worktree "))?;
     // Another folder may lie in the place of a working copy that was moved by hand.
     (root(Path::new(path)).as_deref() == Some(Path::new(path))).then(|| path.to_owned())
+}
+
+/// The linked worktree that has this name in the repository around a folder, and since when: git names one by the folder in which it
+/// was made, and it keeps the name where it is moved to.
+pub(crate) fn worktree_named(folder: &Path, name: &str) -> Option<(String, Millis)> {
+    let (top, git_dir) = layout::worktree_named(&root(folder)?, name)?;
+    Some((top.to_str()?.to_owned(), reflog::begun_at(&git_dir)?))
 }
 
 /// Whether a working copy holds a commit.

@@ -38,6 +38,22 @@ pub(crate) fn commits_made(folder: &Path, since: Millis, head: Option<&str>) -> 
     )
 }
 
+/// When the log of a head begins: when its working copy was made. None where it is no file.
+pub(super) fn begun_at(git_dir: &Path) -> Option<Millis> {
+    let file = RepoFile::new(git_dir, "logs/HEAD").open().ok()??;
+    let mut start = Vec::new();
+    file.take(MAX_POINTER_BYTES).read_to_end(&mut start).ok()?;
+    let start = String::from_utf8_lossy(&start);
+    moved_at(start.lines().next()?.split('\t').next()?)
+}
+
+/// When a move was made, by the part of its line that says who made it.
+fn moved_at(head: &str) -> Option<Millis> {
+    let mut ends = head.rsplit(' ');
+    let (_zone, seconds) = (ends.next()?, ends.next()?);
+    seconds.parse::<i64>().ok()?.checked_mul(1_000)
+}
+
 /// The end of the log's file.
 fn tail(git_dir: &Path) -> Option<String> {
     let mut file = RepoFile::new(git_dir, "logs/HEAD").open().ok()??;
@@ -69,10 +85,7 @@ fn parse_line(line: &str) -> Option<MadeCommit> {
         return None;
     }
     let id = head.split(' ').nth(1).filter(|id| is_commit_id(id))?;
-    let mut ends = head.rsplit(' ');
-    let (_zone, seconds) = (ends.next()?, ends.next()?);
-    let at = seconds.parse::<i64>().ok()?.checked_mul(1_000)?;
-    Some(MadeCommit { id: id.to_owned(), at })
+    Some(MadeCommit { id: id.to_owned(), at: moved_at(head)? })
 }
 
 /// Whether a move makes a commit: git's own words for it.

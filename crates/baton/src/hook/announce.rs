@@ -10,7 +10,7 @@ use baton_model::id::{short, visible};
 use baton_model::session::View;
 use baton_model::time::{Millis, Timestamp, ago};
 use baton_model::{baton, handoff};
-use baton_ops::card::{SentHandoff, Unread, Waiting, WaitingKind, WaitingState, how_many_wait};
+use baton_ops::card::{LateAnswer, SentHandoff, Unread, Waiting, WaitingKind, WaitingState, how_many_wait};
 use baton_ops::session::StatusOutput;
 
 use super::Call;
@@ -43,7 +43,7 @@ pub(super) fn text(
     lines.extend(waiting.iter().take(MAX_NAMED).map(|waiting| {
         let to = waiting.to.as_deref().filter(|to| !to.is_empty());
         let to = to.map_or_else(String::new, |to| format!(", for {}", visible(to)));
-        let (kind, id, from) = (waiting.kind.title(), visible(&waiting.id), visible(&waiting.from));
+        let (kind, id, from) = (waiting.kind.title(), visible(&waiting.id), visible(&waiting.sender()));
         let origin = waiting.kept.then(|| format!(", {}", render::why_kept(waiting.stopped.as_ref())));
         let origin = origin.unwrap_or_default();
         let about = quotation(waiting.subject.as_deref(), subjects);
@@ -101,13 +101,14 @@ fn sent(sent: &[SentHandoff], now: Millis, subjects: bool) -> Vec<String> {
     }
     let mut lines = vec!["- Sent from here:".to_owned()];
     lines.extend(sent.iter().take(MAX_NAMED).map(|one| {
-        let (id, to) = (short(&one.handoff_id), visible(&one.to_project_id));
+        let (id, to) = (short(&one.handoff_id), visible(one.receiver()));
         let about = quotation(one.subject.as_deref(), subjects);
         let mut detail = one.clone();
-        // Also the late result of one that is worked on, or was taken back, is the receiver's words.
-        let is_answer = one.state.is_answered()
-            || matches!(one.state, handoff::State::Accepted | handoff::State::Cancelled);
-        detail.why = detail.why.filter(|_| subjects || !is_answer);
+        // The receiver's words are told where subjects are.
+        if !subjects {
+            detail.why = detail.why.filter(|_| !one.state.is_answered());
+            detail.late = detail.late.map(|late| LateAnswer { result: None, ..late });
+        }
         let detail = Some(render::sent_detail(&detail)).filter(|text| !text.is_empty());
         let detail = detail.map(|text| format!(": {text}")).unwrap_or_default();
         format!("  - {} {id}{about} to {to}, {}{detail}", one.state.as_str(), ago(now, one.updated_at.0))

@@ -17,21 +17,25 @@ fn row(one: &SentHandoff) -> Vec<String> {
         short_id(&one.handoff_id),
         one.state.as_str().to_owned(),
         one.subject.as_deref().map(quotation).unwrap_or_default(),
-        format!("to {}", visible(&one.to_project_id)),
+        format!("to {}", visible(one.receiver())),
         time_ago(one.updated_at),
         detail(one),
     ]
 }
 
-/// Who has it or ended it, why it stands where it stands, and the command that helps.
+/// Who has it or ended it, why it stands where it stands, what came late, and the command that helps.
 pub(crate) fn detail(one: &SentHandoff) -> String {
-    let by = one.ended_by.as_deref().or(one.holder.as_deref()).map(|name| format!("by {}", visible(name)));
+    let by = one.actor().map(|name| format!("by {}", visible(&name)));
     let why = one.why.as_deref().map(|why| match one.state {
         State::Completed | State::Declined => format!("\"{}\"", visible(why)),
         _ => visible(why),
     });
+    let late = one.late.as_ref().map(|late| {
+        let words = late.result.as_deref().map(|words| format!(": {}", quotation(words)));
+        format!("late result of {}{}", visible(&late.by), words.unwrap_or_default())
+    });
     let help = one.help.as_deref().map(|help| format!("`{help}`"));
-    [by, why, help].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    [by, why, late, help].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// The unread messages of the caller, a line each.

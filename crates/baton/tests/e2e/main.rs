@@ -72,6 +72,7 @@ mod pem;
 mod picker;
 mod plugin_packages;
 mod portable;
+mod project_words;
 mod race;
 mod real_agent;
 mod recall;

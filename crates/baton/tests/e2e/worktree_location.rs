@@ -93,6 +93,14 @@ fn half_done_work_in_two_places_of_one_baton_is_named_twice() {
     assert_eq!(location["root"], json!(other), "{location:#}");
     assert_eq!(location["earlier"][0]["root"], json!(beside), "{location:#}");
     assert_eq!(location["earlier"].as_array().map(Vec::len), Some(1), "{location:#}");
+    // The branch of an earlier place is the one that is checked out there now.
+    git(&stage, &beside, &["switch", "-q", "--detach"]);
+    let shown = lola.text(&["pickup", "--dry-run"]);
+    let commit = git(&stage, &beside, &["rev-parse", "--short=7", "HEAD"]);
+    let line =
+        format!("left earlier and not committed in {}, at {commit} without a branch", beside.display());
+    assert!(shown.contains(&line), "{shown}");
+    git(&stage, &beside, &["switch", "-q", "fix"]);
     git(&stage, &beside, &["add", "-A"]);
     git(&stage, &beside, &["commit", "-qm", "half"]);
     let location = lola.json(&["pickup", "--dry-run"])["location"].clone();
@@ -321,4 +329,39 @@ fn a_worktree_inside_another_working_copy_is_none_of_its_files() {
     let wrapped = ann.json(&[&WRAP[..], &["--with-changes"]].concat());
     let changes = &wrapped["changes"];
     assert_eq!((&changes["files"], &changes["left_out"]), (&json!(["own.txt"]), &Value::Null), "{changes:#}");
+}
+
+/// A worktree that git moved, and in which another branch was checked out afterwards: git knows it by its name.
+#[test]
+fn what_is_not_committed_in_a_worktree_that_was_moved_and_switched_is_named() {
+    let stage = committed();
+    let (beside, _) = left_half_done(&stage);
+    let moved = stage.root().join("moved");
+    git(
+        &stage,
+        &stage.shop(),
+        &["worktree", "move", beside.to_str().expect("utf-8"), moved.to_str().expect("utf-8")],
+    );
+    git(&stage, &moved, &["switch", "-q", "-c", "elsewhere"]);
+    let lola = stage.terminal("Lola");
+    let seen = lola.json(&["pickup", "--dry-run"]);
+    lies_in(&seen["location"], &moved, &["half.txt"], "moved and switched");
+    assert_eq!(lola.text(&["pickup", "--there"]).trim(), moved.display().to_string());
+    let places = lola.text(&["project", "places"]);
+    assert!(places.contains(&format!("moved to {}", moved.display())), "{places}");
+    // Whoever goes on where the branch is by now is told of it all the same.
+    let other = stage.root().join("other");
+    git(&stage, &stage.shop(), &["worktree", "add", "-q", other.to_str().expect("utf-8"), "fix"]);
+    let location = lola.json(&["pickup", "--dry-run"])["location"].clone();
+    assert_eq!(location["root"], json!(other), "{location:#}");
+    assert_eq!(location["earlier"][0]["root"], json!(moved), "{location:#}");
+    assert_eq!(location["earlier"][0]["uncommitted"], json!(["half.txt"]), "{location:#}");
+    // One that is made later under the same name is another one.
+    git(&stage, &stage.shop(), &["worktree", "remove", "--force", moved.to_str().expect("utf-8")]);
+    std::thread::sleep(std::time::Duration::from_millis(2_100));
+    let again = stage.root().join("again").join("beside");
+    git(&stage, &stage.shop(), &["worktree", "add", "-q", "-b", "new", again.to_str().expect("utf-8")]);
+    let location = lola.json(&["pickup", "--dry-run"])["location"].clone();
+    assert_eq!(location["root"], json!(other), "{location:#}");
+    assert_eq!(location.get("earlier"), None, "{location:#}");
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Handoff, State};
+use crate::actor::{Actor, ActorType};
 use crate::time::Timestamp;
 
 /// A hand-off as answers show it. Who accepted and who ended it, and results that came late, stand in it once there are any.
@@ -93,8 +94,11 @@ pub struct TaskPlace {
 /// Who ended a hand-off.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ending {
-    /// Who did it.
+    /// Who did it: an identity of the project that ended it, unless `by_type` says otherwise.
     pub by: String,
+    /// What kind of actor that is.
+    #[serde(default)]
+    pub by_type: ActorType,
     /// When.
     pub at: String,
     /// The reason or the result that was given with it.
@@ -103,6 +107,22 @@ pub struct Ending {
     /// Why it was ended in the acceptor's place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forced: Option<String>,
+}
+
+impl Ending {
+    /// Whether an agent of this name did it.
+    pub fn is_by(&self, identity: &str) -> bool {
+        Actor { name: &self.by, kind: self.by_type }.is(identity)
+    }
+
+    /// Who did it, in a sentence.
+    pub fn actor(&self) -> String {
+        match self.by_type {
+            // Of a project whose people have no name here, `by` says so already.
+            ActorType::Project => self.by.clone(),
+            kind => kind.label(&self.by),
+        }
+    }
 }
 
 /// Words that are not the result, because another result stood or another had accepted it.

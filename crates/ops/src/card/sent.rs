@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use baton_model::actor::ActorType;
 use baton_model::handoff::{Handoff, State};
 use baton_model::id::short;
 use baton_model::printable::quotable;
@@ -35,15 +36,24 @@ pub struct SentHandoff {
     pub subject: Option<String>,
     /// The project that it went to.
     pub to_project_id: String,
+    /// What that one is called since it was renamed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_project_name: Option<String>,
     /// The identity that accepted it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holder: Option<String>,
     /// Who ended it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_by: Option<String>,
+    /// What kind of actor that is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_by_type: Option<ActorType>,
     /// Why it failed or waits, or what the receiver said at the end: cleaned and shortened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+    /// The last answer that came when it was over, or from another than its acceptor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late: Option<LateAnswer>,
     /// The command that helps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
@@ -51,6 +61,33 @@ pub struct SentHandoff {
     pub created_at: Timestamp,
     /// When it last changed.
     pub updated_at: Timestamp,
+}
+
+/// An answer that is not the result of a hand-off: it came late, or from another than its acceptor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LateAnswer {
+    /// Who gave it.
+    pub by: String,
+    /// What it says, cleaned and shortened; absent where this caller is not told subjects.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+}
+
+impl SentHandoff {
+    /// What people call the project that it went to.
+    pub fn receiver(&self) -> &str {
+        self.to_project_name.as_deref().unwrap_or(&self.to_project_id)
+    }
+
+    /// Who ended it, else who has it, in a sentence.
+    pub fn actor(&self) -> Option<String> {
+        match (&self.ended_by, self.ended_by_type) {
+            // Of a project whose people have no name here, `ended_by` says so already.
+            (Some(by), Some(ActorType::Project) | None) => Some(by.clone()),
+            (Some(by), Some(kind)) => Some(kind.label(by)),
+            (None, _) => self.holder.clone(),
+        }
+    }
 }
 
 /// The hand-offs that a project sent and that are not over, and those that ended lately or were answered late. One that was taken back
@@ -111,7 +148,9 @@ fn row(tx: &mut Tx<'_>, env: &Env<'_>, one: &Handoff) -> Result<Option<SentHando
     if view.state == State::Cancelled && late.is_none() {
         return Ok(None);
     }
-    let late = late.map(|late| format!("late result of {}: {}", late.by, late.result));
+    let shown =
+        |text: &str| Some(quotable(text, WHY)).filter(|text| !env.hides_subjects() && !text.is_empty());
+    let late = late.map(|late| LateAnswer { by: late.by.clone(), result: shown(&late.result) });
     let (why, help) = match view.state {
         State::Failed | State::Planned | State::Pending => {
             let names_repository =
@@ -120,22 +159,24 @@ fn row(tx: &mut Tx<'_>, env: &Env<'_>, one: &Handoff) -> Result<Option<SentHando
             (view.last_error.map(first_clauses), Some(format!("baton handoff retry {id}{option}")))
         }
         State::Declined | State::Expired | State::Completed | State::Cancelled => {
-            let result = late.or(view.result).filter(|_| !env.hides_subjects());
+            // Who took it back knows why.
+            let result = view.result.filter(|_| view.state != State::Cancelled && !env.hides_subjects());
             (result, Some(format!("baton handoff show {id}")))
         }
-        State::Accepted if late.is_some() => {
-            (late.filter(|_| !env.hides_subjects()), Some(format!("baton handoff show {id}")))
-        }
+        State::Accepted if late.is_some() => (None, Some(format!("baton handoff show {id}"))),
         State::Offered => (nobody_there(tx, one)?, None),
         State::Accepted => (None, None),
     };
     Ok(Some(SentHandoff {
         state: view.state,
         subject: subject(env, &view.subject),
+        to_project_name: project::get(tx, &view.to_project_id)?.and_then(|project| project.name),
         to_project_id: view.to_project_id,
         holder: view.accepted_by,
+        ended_by_type: view.ended.as_ref().map(|ended| ended.by_type),
         ended_by: view.ended.map(|ended| ended.by),
         why: why.map(|text| quotable(&text, WHY)).filter(|text| !text.is_empty()),
+        late,
         help,
         created_at: view.created_at,
         updated_at: view.updated_at,

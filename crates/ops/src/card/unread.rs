@@ -79,11 +79,13 @@ pub(super) fn read(
 }
 
 fn row(env: &Env<'_>, message: &Message) -> UnreadMessage {
-    let project = message.from_project_id.as_ref().map(|project| format!("{project}/")).unwrap_or_default();
+    let author = message.author();
+    let project = message.from_project_id.as_ref().filter(|_| author.kind.is_agent());
+    let project = project.map(|project| format!("{project}/")).unwrap_or_default();
     UnreadMessage {
         message_id: message.message_id.clone(),
         kind: message.kind.clone(),
-        from: format!("{project}{}", message.from_identity),
+        from: format!("{project}{}", author.label()),
         subject: subject(env, &message.subject),
         created_at: Timestamp(message.created_at),
     }

@@ -1,9 +1,10 @@
 //! Who may finish an accepted hand-off, and what becomes of words that come when it is over or from another.
 
 use baton_model::access::Scope;
+use baton_model::actor::{Actor, ActorType};
 use baton_model::handoff::{Ending, Event, Handoff, LateResult, State};
 use baton_model::holder::Holder;
-use baton_model::id::{BOT, check_identity, identity_key, is_bot, short};
+use baton_model::id::{check_identity, identity_key, is_bot, short};
 use baton_model::packet::one_line;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::{ProcessLocation, Session};
@@ -18,7 +19,7 @@ use crate::force_request::ForceRequest;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::resolve;
-use crate::session::send_signal;
+use crate::session::{send_signal, send_signal_from};
 use crate::token_rights;
 
 /// Who accepted a hand-off. A name is one agent; an unnamed one is its process and session.
@@ -290,7 +291,7 @@ pub(super) fn keep_late(
 ) -> Result<Option<String>, Failure> {
     let mut plan = Plan::of(known);
     let said_by_result =
-        known.result.as_deref() == Some(result) && plan.ended.as_ref().is_some_and(|ended| is(&ended.by, by));
+        known.result.as_deref() == Some(result) && plan.ended.as_ref().is_some_and(|ended| ended.is_by(by));
     if said_by_result {
         return Ok(None);
     }
@@ -325,7 +326,13 @@ pub(super) fn record_close(
     let holder = if was == State::Accepted { Acceptor::of(tx, after)? } else { None };
     let forced = after.result.clone().filter(|_| holder.is_some_and(|holder| !is(&holder.identity, by)));
     let mut plan = Plan::of(after);
-    plan.ended = Some(Ending { by: by.to_owned(), at: rfc3339(env.now), why: after.result.clone(), forced });
+    plan.ended = Some(Ending {
+        by: by.to_owned(),
+        by_type: ActorType::Agent,
+        at: rfc3339(env.now),
+        why: after.result.clone(),
+        forced,
+    });
     after.plan = plan.to_text();
     Ok(())
 }
@@ -335,13 +342,18 @@ pub(crate) fn record_end(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     (was, after): (State, &mut Handoff),
-    by: &str,
+    by: Actor<'_>,
     (why, forced): (Option<&str>, Option<String>),
 ) -> Result<(), Failure> {
     let mut plan = Plan::of(after);
     let why = why.map(str::to_owned);
-    plan.ended =
-        Some(Ending { by: by.to_owned(), at: rfc3339(env.now), why: why.clone(), forced: forced.clone() });
+    plan.ended = Some(Ending {
+        by: by.name.to_owned(),
+        by_type: by.kind,
+        at: rfc3339(env.now),
+        why: why.clone(),
+        forced: forced.clone(),
+    });
     after.plan = plan.to_text();
     let reason = forced.or(why);
     if was != State::Accepted {
@@ -349,12 +361,13 @@ pub(crate) fn record_end(
     }
     let Some(holder) = Acceptor::of(tx, after)? else { return Ok(()) };
     let ender = Holder {
-        identity: by,
+        identity: by.name,
         session_id: None,
         location: Some(&env.caller.location),
         access_token_id: None,
     };
-    if holder.holder().is_same(&ender) || check_identity(&holder.identity).is_err() {
+    let is_own = by.kind.is_agent() && holder.holder().is_same(&ender);
+    if is_own || check_identity(&holder.identity).is_err() {
         return Ok(());
     }
     announce_end(tx, env, after, (&holder.identity, "which you accepted"), (by, reason.as_deref()))
@@ -366,14 +379,14 @@ pub(super) fn announce_end(
     env: &mut Env<'_>,
     after: &Handoff,
     (receiver, relation): (&str, &str),
-    (by, why): (&str, Option<&str>),
+    (by, why): (Actor<'_>, Option<&str>),
 ) -> Result<(), Failure> {
     let ending = isolation::ending_project(after);
     // An agent of a project that is kept apart has no name here.
     let is_named = ending == after.to_project_id || !isolation::is_separated(tx, after)?;
     let (from, by) = match is_named {
-        true => (by, by.to_owned()),
-        false => (BOT, isolation::project_label(ending)),
+        true => (by, by.label()),
+        false => (Actor { name: ending, kind: ActorType::Project }, isolation::project_label(ending)),
     };
     let (id, state) = (&after.handoff_id, after.state.as_str());
     let subject = format!("hand-off {}, {relation}, is {state} by {by}", short(id));
@@ -382,5 +395,5 @@ pub(super) fn announce_end(
         after.subject,
         why.unwrap_or("no reason was given"),
     );
-    send_signal(tx, env, (&after.to_project_id, from, receiver), (&subject, &text))
+    send_signal_from(tx, env, (&after.to_project_id, from, receiver), (&subject, &text))
 }

@@ -1,7 +1,8 @@
 //! `handoff_advance`: accept, complete, decline or cancel a hand-off.
 
+use baton_model::actor::Actor;
 use baton_model::handoff::{Event, Handoff, State};
-use baton_model::id::{identity_key, is_bot};
+use baton_model::id::is_bot;
 use baton_model::refusal::Refusal;
 use baton_model::saga::Step;
 use baton_model::task::Task;
@@ -12,9 +13,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::expiry::expire_overdue;
+use super::news::News;
 use super::steps::{Plan, close_row};
 use super::task_end::end_if_closed;
-use super::{Row, acceptor, by_id, claimant, isolation, record, sender};
+use super::{Row, acceptor, by_id, claimant, isolation, record, record_news, sender};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 use crate::saga::{apply_event, comment_on_issue};
@@ -167,8 +169,7 @@ fn reason_afterwards<'a>(
     super::require_reach(&env.caller.grant, acting_project(before, input.action))?;
     let is_decline = matches!(input.action, Action::Decline) && before.state == State::Declined;
     let ended = Plan::of(before).ended.filter(|ended| is_decline && ended.why.is_none());
-    let is_own =
-        ended.is_some_and(|ended| !is_bot(identity) && identity_key(&ended.by) == identity_key(identity));
+    let is_own = ended.is_some_and(|ended| !is_bot(identity) && ended.is_by(identity));
     let reason = input.result.as_deref().filter(|text| !text.trim().is_empty());
     Ok(reason.filter(|_| is_own && before.result.is_none() && !input.force))
 }
@@ -189,7 +190,7 @@ fn add_reason(
     let handoff =
         Handoff { plan: plan.to_text(), result: Some(reason.clone()), updated_at: env.now, ..before };
     handoff::put(tx, &handoff)?;
-    record(tx, env, &handoff, identity)?;
+    record_news(tx, env, &handoff, identity, News::Reason)?;
     comment_on_issue(tx, env, &handoff, &format!("The reason: {reason}"))?;
     let known = match &handoff.task_id {
         Some(id) => task::get(tx, &handoff.to_project_id, id)?,
@@ -224,7 +225,7 @@ fn was_done(
     let result = input.result.as_deref();
     let is_same_word =
         result.is_none() || result == before.result.as_deref() || result == ended.why.as_deref();
-    let is_same_end = !is_bot(identity) && identity_key(&ended.by) == identity_key(identity);
+    let is_same_end = !is_bot(identity) && ended.is_by(identity);
     Ok(is_same_word && is_same_end && !input.force)
 }
 
@@ -300,7 +301,7 @@ fn advance_state(
         .to_text();
     } else {
         let why = input.reason().or(input.result.as_deref());
-        acceptor::record_end(tx, env, (was, &mut handoff), identity, (why, forced))?;
+        acceptor::record_end(tx, env, (was, &mut handoff), Actor::agent(identity), (why, forced))?;
     }
     record(tx, env, &handoff, identity)?;
     apply_event(tx, env, &mut handoff, event)?;

@@ -1,8 +1,9 @@
 //! The claimant of the task of a hand-off that is not accepted: a live claim of the task counts as it does for the task itself, in this
 //! ledger and in another one on the same Beads file.
 
+use baton_model::actor::Actor;
 use baton_model::handoff::{Event, Handoff, State};
-use baton_model::id::{check_identity, identity_key, short};
+use baton_model::id::{check_identity, short};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::task::Task;
 use baton_model::task::filter::is_assigned_to;
@@ -106,7 +107,7 @@ pub(super) fn announce_end(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     ended: &Handoff,
-    by: &str,
+    by: Actor<'_>,
     why: Option<&str>,
 ) -> Result<(), Failure> {
     let Some(held) = held_task(tx, env, ended)? else { return Ok(()) };
@@ -114,9 +115,7 @@ pub(super) fn announce_end(
         .map(str::to_owned)
         .or(held.claim.map(|claim| claim.by))
         .filter(|holder| check_identity(holder).is_ok());
-    let Some(holder) = holder.filter(|holder| identity_key(holder) != identity_key(by)) else {
-        return Ok(());
-    };
+    let Some(holder) = holder.filter(|holder| !by.is(holder)) else { return Ok(()) };
     let relation = format!("whose task {} you had claimed", held.task_id);
     acceptor::announce_end(tx, env, ended, (&holder, &relation), (by, why))
 }

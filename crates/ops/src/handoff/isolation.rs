@@ -2,6 +2,7 @@
 //! an agent that works there.
 
 use baton_model::access::Grant;
+use baton_model::actor::ActorType;
 use baton_model::handoff::{Handoff, State};
 use baton_model::saga::Kind;
 use baton_store::{Failure, Tx, project};
@@ -58,6 +59,7 @@ pub(crate) fn shown_to(
     let ender = ending_project(handoff);
     if let Some(ended) = row.handoff.ended.as_mut().filter(|_| viewer != Some(ender)) {
         ended.by = project_label(ender);
+        ended.by_type = ActorType::Project;
     }
     Ok(row)
 }

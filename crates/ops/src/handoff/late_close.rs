@@ -1,7 +1,8 @@
 //! A close of a task whose hand-off is over: what it says is the result no more. It is kept beside the hand-off, where the sender looks.
 
-use baton_model::handoff::{Handoff, State};
-use baton_model::id::{identity_key, short, visible};
+use baton_model::actor::ActorType;
+use baton_model::handoff::{Ending, Handoff, State};
+use baton_model::id::{short, visible};
 use baton_model::task::Task;
 use baton_store::{Failure, Tx, handoff};
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,9 @@ pub struct EndedHandoff {
     /// Who ended it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_by: Option<String>,
+    /// What kind of actor that is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_by_type: Option<ActorType>,
     /// The reason that was given with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
@@ -49,7 +53,7 @@ pub(crate) fn keep(
     let viewer =
         isolation::Viewer { project: Some(known.to_project_id.as_str()), grant: Some(&env.caller.grant) };
     let ended = isolation::shown_to(tx, viewer, &known, Row::of(&known, &[]))?.handoff.ended;
-    let is_own = ended.as_ref().is_some_and(|ended| identity_key(&ended.by) == identity_key(by));
+    let is_own = ended.as_ref().is_some_and(|ended| ended.is_by(by));
     if is_own && known.state == State::Completed {
         return Ok(None);
     }
@@ -57,16 +61,19 @@ pub(crate) fn keep(
         true => None,
         false => keep_beside(tx, env, &known, by, words)?,
     };
+    let actor = ended.as_ref().map(Ending::actor);
+    let ended_by_type = ended.as_ref().map(|ended| ended.by_type);
     let (ended_by, why) = ended.map(|ended| (ended.by, ended.why)).unzip();
     let mut ended = EndedHandoff {
         handoff_id: known.handoff_id.clone(),
         state: known.state.as_str().to_owned(),
         ended_by,
+        ended_by_type,
         why: why.flatten(),
         kept_delta_id,
         message: String::new(),
     };
-    ended.message = ended.sentence();
+    ended.message = ended.sentence(actor.as_deref());
     Ok(Some(ended))
 }
 
@@ -85,12 +92,12 @@ fn keep_beside(
 }
 
 impl EndedHandoff {
-    fn sentence(&self) -> String {
+    fn sentence(&self, actor: Option<&str>) -> String {
         let state = match self.state.as_str() {
             "expired" => "has expired".to_owned(),
             state => format!("was {state}"),
         };
-        let by = self.ended_by.as_ref().map(|by| format!(" by {}", visible(by))).unwrap_or_default();
+        let by = actor.map(|by| format!(" by {}", visible(by))).unwrap_or_default();
         let why = self.why.as_ref().map(|why| format!(" ({})", visible(why))).unwrap_or_default();
         let outcome = match self.kept_delta_id {
             Some(_) => ", so that this is not its result; its sender sees what you gave as a late result",

@@ -11,7 +11,7 @@ pub(crate) mod late_close;
 mod list;
 mod mark_seen;
 mod mistyped;
-mod moved;
+pub(crate) mod moved;
 mod named_repo;
 mod news;
 mod preview;
@@ -44,6 +44,7 @@ pub use create::{Create, CreateInput, CreateOutput, SeedSession};
 pub use late_close::EndedHandoff;
 pub use list::{List, ListInput, ListOutput};
 pub use mark_seen::{MarkSeen, MarkSeenInput, MarkSeenOutput};
+use news::News;
 pub use preview::{Preview, PreviewedMemory, PreviewedSession, PreviewedTask};
 pub use publish::{Publish, PublishInput, PublishOutput, PublishPreview, PublishedIssue};
 pub use retry::{Retry, RetryInput};
@@ -101,6 +102,17 @@ pub(crate) fn register_ends(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff) -
 /// Every change of state is a delta in both projects; what the receiver, the time or the tracker did is a signal to the sender,
 /// too.
 pub(crate) fn record(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &Handoff, by: &str) -> Result<(), Failure> {
+    record_news(tx, env, handoff, by, News::State)
+}
+
+/// The same of what is said of a state that is known.
+fn record_news(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    handoff: &Handoff,
+    by: &str,
+    news: News,
+) -> Result<(), Failure> {
     register_ends(tx, env, handoff)?;
     let separated = isolation::is_separated(tx, handoff)?;
     let acting = isolation::ending_project(handoff);
@@ -108,8 +120,12 @@ pub(crate) fn record(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &Handoff, by: 
         let row = Row::of(handoff, &[]);
         let viewer = isolation::Viewer { project: Some(project_id), grant: None };
         let shown = isolation::shown_to(tx, viewer, handoff, row)?.handoff;
+        let what = match news {
+            News::State => format!("hand-off {}", handoff.state.as_str()),
+            News::Reason => format!("why a hand-off was {}", handoff.state.as_str()),
+        };
         let body = json!({
-            "summary": format!("hand-off {}: {}", handoff.state.as_str(), handoff.subject),
+            "summary": format!("{what}: {}", handoff.subject),
             "handoff": shown,
         });
         // The sender is named in the hand-off itself; no other agent of a project that is kept apart is.
@@ -120,7 +136,7 @@ pub(crate) fn record(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &Handoff, by: 
             break;
         }
     }
-    news::signal_sender(tx, env, handoff, (by, !separated))
+    news::signal_sender(tx, env, handoff, (by, !separated), news)
 }
 
 /// Removes the sender's text from tasks whose transfer has not been accepted yet: until then it is announced by id,

@@ -1,28 +1,44 @@
 //! The sender's news of a hand-off: a signal for each state that the sender did not bring about.
 
+use baton_model::actor::{Actor, ActorType};
 use baton_model::handoff::{Handoff, State};
-use baton_model::id::{BOT, check_identity, identity_key, short};
+use baton_model::id::{BOT, check_identity, short};
 use baton_model::message::Message;
 use baton_model::printable::quotable;
 use baton_model::shell::shell_word;
 use baton_store::{Failure, Tx, message};
 
 use super::isolation;
+use super::steps::Plan;
 use crate::card::SUBJECT;
 use crate::op::Env;
+use crate::project_name::given_name;
+use crate::saga::SYSTEM_IDENTITY;
 
-/// The name under which Baton itself sends a signal: time ran out, or a step failed.
-const SYSTEM_IDENTITY: &str = "Baton";
+/// Baton itself, where time ran out or a step failed.
+const SYSTEM: Actor<'static> = Actor { name: SYSTEM_IDENTITY, kind: ActorType::System };
 
-/// Signals a transition to the sender, once: every transition is recorded in one place, which calls this.
+/// What the sender is told of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum News {
+    /// That the hand-off has its present state.
+    State,
+    /// Why it was declined: whoever did that says so afterwards.
+    Reason,
+}
+
+/// Signals a transition to the sender, once: every transition is recorded in one place, which calls this. `by`: who brought it about,
+/// and whether that one has a name in the sender's project.
 pub(super) fn signal_sender(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     handoff: &Handoff,
     (by, is_named): (&str, bool),
+    what: News,
 ) -> Result<(), Failure> {
+    let by = actor(handoff, by);
     let is_local = handoff.from_project_id == handoff.to_project_id;
-    let is_own = is_local && identity_key(by) == identity_key(&handoff.from_identity);
+    let is_own = is_local && by.is(&handoff.from_identity);
     let by_receiver = match handoff.state {
         State::Accepted | State::Completed | State::Declined if !is_own => true,
         State::Expired | State::Failed => false,
@@ -31,24 +47,25 @@ pub(super) fn signal_sender(
     if check_identity(&handoff.from_identity).is_err() {
         return Ok(());
     }
-    let from = match by_receiver {
-        true if is_named && check_identity(by).is_ok() => by,
-        true => BOT,
-        false => SYSTEM_IDENTITY,
+    let project = Actor { name: &handoff.to_project_id, kind: ActorType::Project };
+    let from = match (by_receiver, is_named) {
+        (false, _) => SYSTEM,
+        (true, false) => project,
+        (true, true) if check_identity(by.name).is_err() => Actor::agent(BOT),
+        (true, true) => by,
     };
-    let actor = match is_named {
-        true => format!("{by} of {}", handoff.to_project_id),
-        false => isolation::project_label(&handoff.to_project_id),
-    };
+    let receiver = given_name(tx, &handoff.to_project_id)?.unwrap_or_else(|| handoff.to_project_id.clone());
+    let is_elsewhere = !is_local && matches!(from.kind, ActorType::Agent | ActorType::Project);
     let news = Message {
         project_id: handoff.from_project_id.clone(),
         message_id: env.id(),
         seq: tx.next_seq(&handoff.from_project_id)?,
         kind: "StatusUpdate".into(),
-        from_identity: from.to_owned(),
-        from_project_id: (by_receiver && !is_local).then(|| handoff.to_project_id.clone()),
+        from_identity: from.name.to_owned(),
+        from_type: from.kind,
+        from_project_id: (by_receiver && is_elsewhere).then(|| handoff.to_project_id.clone()),
         to_identity: handoff.from_identity.clone(),
-        subject: subject(handoff, &actor),
+        subject: subject(handoff, &actor_text(&receiver, (by, is_named)), (&receiver, what)),
         body: body(handoff),
         created_at: env.now,
         ..Message::default()
@@ -57,6 +74,20 @@ pub(super) fn signal_sender(
         return Ok(());
     }
     Ok(message::insert(tx, &news)?)
+}
+
+/// Who brought a hand-off into its state: the ending says it, where one of GitHub's users has the name of an agent.
+fn actor<'a>(handoff: &Handoff, by: &'a str) -> Actor<'a> {
+    let ended = Plan::of(handoff).ended.filter(|ended| handoff.state.is_answered() && ended.by == by);
+    Actor { name: by, kind: ended.map(|ended| ended.by_type).unwrap_or_default() }
+}
+
+fn actor_text(receiver: &str, (by, is_named): (Actor<'_>, bool)) -> String {
+    match (is_named, by.kind) {
+        (false, _) => isolation::project_label(receiver),
+        (true, ActorType::Agent) => format!("{} of {receiver}", by.name),
+        (true, _) => by.label(),
+    }
 }
 
 /// Whether the same news waits to be read: a failure that a retry ran into again is one failure.
@@ -70,41 +101,67 @@ fn is_unread(tx: &mut Tx<'_>, news: &Message) -> Result<bool, Failure> {
     }))
 }
 
-/// Signals to the sender that the issues of a hand-off are in a repository with another name; `follows`: the receiver's registration takes
-/// it, too.
+/// Another name of the repository in which the issues of hand-offs are.
+pub(super) struct RepositoryMove<'a> {
+    pub(super) before: &'a str,
+    pub(super) now: &'a str,
+    /// The receiver's registration names it, too, from now on.
+    pub(super) is_registered: bool,
+}
+
+/// Signals to the sender of these hand-offs that their issues are in a repository with another name.
 pub(super) fn signal_move(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
-    handoff: &Handoff,
-    (before, now): (&str, &str),
-    follows: bool,
+    handoffs: &[Handoff],
+    moved: &RepositoryMove<'_>,
 ) -> Result<(), Failure> {
-    if check_identity(&handoff.from_identity).is_err() {
+    let Some(first) = handoffs.first().filter(|first| check_identity(&first.from_identity).is_ok()) else {
         return Ok(());
-    }
-    let registration = if follows { "the registration follows; " } else { "" };
-    let what = format!("hand-off {} \"{}\"", short(&handoff.handoff_id), quotable(&handoff.subject, SUBJECT));
+    };
+    let (before, now) = (moved.before, moved.now);
+    let to = given_name(tx, &first.to_project_id)?.unwrap_or_else(|| first.to_project_id.clone());
+    let named = |one: &Handoff| format!("{} \"{}\"", short(&one.handoff_id), quotable(&one.subject, SUBJECT));
+    let (what, more) = match handoffs {
+        [one] => (
+            format!("hand-off {} to {to} follows", named(one)),
+            format!("more: baton handoff show {}", one.handoff_id),
+        ),
+        several => {
+            let lines =
+                several.iter().map(|one| format!("{}: baton handoff show {}\n", named(one), one.handoff_id));
+            (
+                format!("{} hand-offs to {to} follow", several.len()),
+                lines.collect::<String>().trim_end().to_owned(),
+            )
+        }
+    };
+    let registration = match moved.is_registered {
+        true => format!("the registration of {to} names {now} from now on\n"),
+        false => String::new(),
+    };
     let news = Message {
-        project_id: handoff.from_project_id.clone(),
+        project_id: first.from_project_id.clone(),
         message_id: env.id(),
-        seq: tx.next_seq(&handoff.from_project_id)?,
+        seq: tx.next_seq(&first.from_project_id)?,
         kind: "StatusUpdate".into(),
-        from_identity: SYSTEM_IDENTITY.to_owned(),
-        to_identity: handoff.from_identity.clone(),
-        subject: format!("{before} is called {now} now: {what} to {} follows", handoff.to_project_id),
-        body: format!("{registration}more: baton handoff show {}", handoff.handoff_id),
+        from_identity: SYSTEM.name.to_owned(),
+        from_type: SYSTEM.kind,
+        to_identity: first.from_identity.clone(),
+        subject: format!("{before} is called {now} now: {what}"),
+        body: format!("{registration}{more}"),
         created_at: env.now,
         ..Message::default()
     };
     Ok(message::insert(tx, &news)?)
 }
 
-fn subject(handoff: &Handoff, actor: &str) -> String {
+fn subject(handoff: &Handoff, actor: &str, (to, news): (&str, News)) -> String {
     let what = format!("hand-off {} \"{}\"", short(&handoff.handoff_id), quotable(&handoff.subject, SUBJECT));
-    let to = &handoff.to_project_id;
     match handoff.state {
         State::Expired => format!("{what} to {to} has expired: it was not accepted in time"),
         State::Failed => format!("{what} to {to} has failed"),
+        state if news == News::Reason => format!("{actor} says why {what} was {}", state.as_str()),
         state => format!("{what} was {} by {actor}", state.as_str()),
     }
 }

@@ -1,6 +1,7 @@
 //! What becomes of a hand-off when its task has ended, or has another id: by a command of the receiver, or because the Beads file says
 //! so, which another home writes, too.
 
+use baton_model::actor::Actor;
 use baton_model::handoff::{Event, Handoff, State};
 use baton_model::id::{BOT, check_identity};
 use baton_model::saga::{self, Kind, Step};
@@ -124,14 +125,14 @@ pub(super) fn end(
             |reason| format!("its task was deleted: {reason}"),
         );
         handoff.result = Some(why.clone());
-        acceptor::record_end(tx, env, (was, handoff), &by, (Some(&why), None))?;
+        acceptor::record_end(tx, env, (was, handoff), Actor::agent(&by), (Some(&why), None))?;
     } else {
         handoff.result = row.close_reason.or(handoff.result.take());
         match in_file {
             true => {
                 let reason = handoff.result.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
                 let why = format!("its task was closed in the Beads file{reason}");
-                acceptor::record_end(tx, env, (was, handoff), &by, (Some(&why), None))?;
+                acceptor::record_end(tx, env, (was, handoff), Actor::agent(&by), (Some(&why), None))?;
             }
             // The agent that worked on the task has heard of the close itself.
             false => acceptor::record_close(tx, env, (was, handoff), &by)?,

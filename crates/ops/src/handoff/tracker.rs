@@ -1,6 +1,7 @@
 //! What a tracker outside says, brought into the ledger.
 
 use baton_model::access::Scope;
+use baton_model::actor::{Actor, ActorType};
 use baton_model::handoff::{Event, Handoff, State};
 use baton_model::issue::{Edit, TrackerResult, marker};
 use baton_model::refusal::Refusal;
@@ -122,7 +123,7 @@ fn end(
     known: Handoff,
     event: Event,
     result: Option<String>,
-    by: &str,
+    by: Actor<'_>,
 ) -> Result<Option<Handoff>, Failure> {
     let accepted = match (known.state, event) {
         (State::Offered, Event::Complete) => State::Accepted,
@@ -134,7 +135,7 @@ fn end(
     let mut after = Handoff { state, result, updated_at: env.now, ..known };
     let why = after.result.clone();
     acceptor::record_end(tx, env, (was, &mut after), by, (why.as_deref(), None))?;
-    record(tx, env, &after, by)?;
+    record(tx, env, &after, by.name)?;
     apply_event(tx, env, &mut after, event)?;
     close_row(tx, env, &after)?;
     Ok(Some(after))
@@ -197,14 +198,15 @@ impl Operation for TrackerEvent {
         let Some(known) = cx.store.read(|tx| Ok(handoff::by_issue(tx, &repo, input.number)?))? else {
             return unknown(cx, &repo, &input);
         };
-        let by = input
-            .by
-            .as_deref()
-            .filter(|name| baton_model::id::check_identity(name).is_ok())
-            .unwrap_or("GitHub");
+        let login = input.by.as_deref().filter(|name| baton_model::id::check_identity(name).is_ok());
+        let by = match login {
+            Some(login) => Actor { name: login, kind: ActorType::GithubUser },
+            None => Actor { name: "GitHub", kind: ActorType::Tracker },
+        };
         let Cx { store, env } = cx;
+        let taken = store.read(|tx| moved::projects(tx, &known, input.url.as_deref()))?;
         store
-            .write(&[&known.from_project_id, &known.to_project_id], |tx| {
+            .write(&taken.iter().map(String::as_str).collect::<Vec<_>>(), |tx| {
                 let Some(mut known) = handoff::by_issue(tx, &repo, input.number)? else { return Ok(None) };
                 let is_moved = match input.url.as_deref() {
                     Some(url) => moved::follow(tx, env, &mut known, url)?,
@@ -264,10 +266,10 @@ fn follow(
     env: &mut Env<'_>,
     known: Handoff,
     input: &TrackerEventInput,
-    by: &str,
+    by: Actor<'_>,
 ) -> Result<Option<Row>, Failure> {
     let reopened = input.state_reason.as_deref() == Some("reopened");
-    if edit::issue_changed(tx, env, &known, (input.state == "open", reopened), by)? {
+    if edit::issue_changed(tx, env, &known, (input.state == "open", reopened), by.name)? {
         let steps = handoff_step::of(tx, &known.handoff_id)?;
         return Ok(Some(Row::of(&known, &steps)));
     }

@@ -1,7 +1,8 @@
 //! What a reply takes over from the message that it answers.
 
-use baton_model::id::{check_project, identity_key};
-use baton_model::message::{Address, Participation};
+use baton_model::id::{check_project, identity_key, short, visible};
+use baton_model::message::{Address, Message, Participation};
+use baton_model::refusal::Refusal;
 use baton_model::time::Millis;
 use baton_store::{Failure, Tx, message};
 use serde_json::json;
@@ -52,6 +53,9 @@ pub(super) fn find(
         Participation::Sender => (&answered.to_identity, &answered.to_project_id),
         Participation::Receiver | Participation::Role => (&answered.from_identity, &answered.from_project_id),
     };
+    if part != Participation::Sender {
+        require_reader(&answered)?;
+    }
     let to = Address::of_participant(name);
     let origin = origin.clone().unwrap_or_else(|| project_id.to_owned());
     let merged = if origin == project_id { None } else { cx.store.read(|tx| merged_into(tx, &origin))? };
@@ -77,6 +81,18 @@ pub(super) fn find(
         thread_id: answered.thread().to_owned(),
         message_id: answered.message_id.clone(),
     }))
+}
+
+/// Refuses to answer what nobody wrote who reads mail here.
+fn require_reader(answered: &Message) -> Result<(), Refusal> {
+    let author = answered.author();
+    if author.kind.is_agent() {
+        return Ok(());
+    }
+    let (id, label) = (short(&answered.message_id), visible(&author.label()));
+    let what = format!("message {id} is a notice from {label}, and nobody reads an answer to it");
+    let hint = "its text names the hand-off: `baton handoff show ID` tells where that lies; to write to an agent: `baton mail send --to NAME`";
+    Err(Refusal::invalid("message_invalid", what, hint))
 }
 
 /// The project to which a message goes. To a token that does not reach a project it is not there, unless this answers what came from it.

@@ -1,6 +1,5 @@
 //! `signal_recall`: take a signal back before it is delivered.
 
-use baton_model::id::identity_key;
 use baton_model::refusal::{self, Refusal};
 use baton_store::{Failure, message};
 use schemars::JsonSchema;
@@ -58,7 +57,7 @@ impl Operation for Retract {
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
             let known = message::get(tx, &project_id, &message_id)?
                 .filter(|m| m.from_project_id.is_none())
-                .filter(|m| identity_key(&m.from_identity) == identity_key(&identity));
+                .filter(|m| m.is_from(&identity));
             if known.is_none() {
                 return Err(unknown_refusal(&identity).into());
             }

@@ -108,9 +108,9 @@ impl Operation for Threads {
 fn row(thread: &[&Message], now: i64) -> Option<ThreadRow> {
     let (last, first) = (thread.first()?, thread.last()?);
     let mut people: Vec<String> = Vec::new();
-    for name in thread.iter().rev().flat_map(|m| [&m.from_identity, &m.to_identity]) {
-        if !people.contains(name) {
-            people.push(name.clone());
+    for name in thread.iter().rev().flat_map(|m| [m.author().label(), m.to_identity.clone()]) {
+        if !people.contains(&name) {
+            people.push(name);
         }
     }
     Some(ThreadRow {
@@ -121,7 +121,7 @@ fn row(thread: &[&Message], now: i64) -> Option<ThreadRow> {
         people,
         messages: thread.len(),
         waiting: thread.iter().filter(|m| m.is_waiting(now)).count(),
-        last_from: last.from_identity.clone(),
+        last_from: last.author().label(),
         last_at: Timestamp(last.created_at),
     })
 }

@@ -240,7 +240,8 @@ fn find(
             if left.is_for(identity, &roles) { waiting.push(left) } else { others.push(left) }
         }
     }
-    match (waiting.len(), waiting.pop()) {
+    // The newest is what was left just now.
+    match (waiting.len(), waiting.into_iter().next()) {
         (1, Some(one)) => Ok(one),
         (0, _) | (_, None) if !others.is_empty() => {
             let what = format!(
@@ -251,21 +252,21 @@ fn find(
             let named: Vec<String> = others
                 .iter()
                 .take(3)
-                .map(|one| format!("`baton handoff export {}`", short(&one.baton_id)))
+                .map(|one| format!("`baton handoff export {} -o FILE`", short(&one.baton_id)))
                 .collect();
             let hint = format!("name the one that is to leave: {}", named.join(", "));
             Err(Refusal::new(refusal::Kind::NotFound, "baton_none", what, hint).into())
         }
         (0, _) | (_, None) => {
             let what = format!("no baton waits in project {project_id}");
-            let hint = "wrap first: `baton wrap`; or name one that was exported before: `baton handoff export BATON --again`";
+            let hint = "wrap first: `baton wrap`; or name one that was exported before: `baton handoff export BATON --again -o FILE`";
             Err(Refusal::new(refusal::Kind::NotFound, "baton_none", what, hint).into())
         }
-        (many, Some(oldest)) => {
+        (many, Some(newest)) => {
             let what = format!("{many} batons wait in project {project_id}");
             let hint = format!(
-                "name one, such as `baton handoff export {}`; `baton status` lists them",
-                oldest.baton_id
+                "name one, such as `baton handoff export {} -o FILE`; `baton status` lists them",
+                newest.baton_id
             );
             Err(Refusal::new(refusal::Kind::Conflict, "baton_ambiguous", what, hint).into())
         }

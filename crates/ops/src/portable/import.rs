@@ -8,7 +8,7 @@ use baton_model::packet::ValidatedPacket;
 use baton_model::refusal::{self, Refusal};
 use baton_model::repository::WorkingCopy;
 use baton_model::session::{ProcessLocation, Release, ReleaseReason, Session};
-use baton_store::{Failure, Tx, baton, delta, project};
+use baton_store::{Failure, Tx, baton, delta, project, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -177,7 +177,7 @@ fn import(
         None => of.identity.clone(),
     };
     let own = over_session(env, author.project_id, &identity, of);
-    baton_store::session::insert(tx, &own)?;
+    session::insert(tx, &own)?;
     let from = format!("{}, of project {}", of.identity, of.project_id);
     let what = format!("imported from a file: baton {} of {from}", short(&of.baton_id));
     let start = json!({ "summary": what, "surface": own.surface });
@@ -185,7 +185,7 @@ fn import(
     let to = Address { identity: of.to_identity.as_deref(), role: of.to_role.as_deref() };
     let left = leave(tx, env, &own, &packet, &to)?;
     // Registering writes no release: the session is over from here on.
-    baton_store::session::put(tx, &own)?;
+    session::put(tx, &own)?;
     if let Some(manifest) = &of.changes {
         crate::changes::attach(tx, env, (author.project_id, &identity), &left.delta_id, manifest)?;
     }
@@ -321,7 +321,12 @@ fn known_here(tx: &mut Tx<'_>, env: &Env<'_>, known: Baton) -> Result<BatonImpor
 
 /// What became of a baton, in a clause; nothing where it waits.
 fn progress(tx: &mut Tx<'_>, env: &Env<'_>, of: &Baton) -> Result<Option<String>, Failure> {
-    let is_taken = of.spent_by.is_some() || of.holder_session_id.is_some();
+    let holder = match &of.holder_session_id {
+        Some(id) => session::get(tx, &of.project_id, id)?,
+        None => None,
+    };
+    // Who is released holds nothing.
+    let is_taken = of.spent_by.is_some() || holder.is_some_and(|holder| holder.is_open());
     if is_taken { continued::state(tx, env, of).map(Some) } else { Ok(None) }
 }
 

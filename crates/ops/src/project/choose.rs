@@ -50,7 +50,7 @@ pub(super) fn choose(cx: &mut Cx<'_>, input: &InitInput) -> Result<Choice, Failu
     let here = CallerPlace::of(caller);
     let unknown_folder = || {
         let what = "the working directory is not known";
-        Refusal::invalid("folder_unknown", what, "run `baton init` in the repository")
+        Refusal::invalid("folder_unknown", what, "run `baton init` in the folder of the project")
     };
     let named = input.join.as_deref().or(input.id.as_deref()).or(caller.project.as_deref());
     let named = named.map(|name| caller.id_of(name));

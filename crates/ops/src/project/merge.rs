@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::merge_carry::{carry, carry_saved};
+use super::merge_carry::{carry, carry_saved, preview_baton, preview_carried};
 use super::merge_rest::{
     MovedCopy, awaited_handoffs, end_open, move_agents, move_copies, move_leases, move_mail, move_sent,
     pushed_copies, require_isolation_kept, require_no_lease_conflict, require_no_open_handoffs, waiting_mail,
@@ -26,6 +26,7 @@ use super::merged::{last_record, require_not_merged};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
 use crate::ownership::is_at_work;
+use crate::project_name::{given_name, title};
 use crate::resolve;
 use crate::session::unwrapped_sessions;
 use crate::task::{free_unbegun, require_unclaimed};
@@ -62,8 +63,14 @@ pub struct MergeInput {
 pub struct MergeOutput {
     /// The project that goes on.
     pub project_id: String,
+    /// What it is called since it was renamed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// The project that ended.
     pub from: String,
+    /// What that one is called since it was renamed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_name: Option<String>,
     /// The folders that moved.
     pub paths: Vec<String>,
     /// The batons that were left anew: old and new id.
@@ -145,13 +152,16 @@ impl Operation for Merge {
         }
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
-        if input.dry_run {
-            return store.read(|tx| preview(tx, env, &input));
-        }
-        store.write(&[&input.from, &input.into], |tx| match input.undo {
-            true => take_back(tx, env, &input, &identity),
-            false => merge(tx, env, &input, &identity),
-        })
+        let answer = match input.dry_run {
+            true => store.read(|tx| preview(tx, env, &input))?,
+            false => store.write(&[&input.from, &input.into], |tx| match input.undo {
+                true => take_back(tx, env, &input, &identity),
+                false => merge(tx, env, &input, &identity),
+            })?,
+        };
+        let (from_name, name) =
+            store.read(|tx| Ok((given_name(tx, &input.from)?, given_name(tx, &input.into)?)))?;
+        Ok(MergeOutput { from_name, name, ..answer })
     }
 }
 
@@ -167,7 +177,7 @@ fn preview(tx: &mut Tx<'_>, env: &Env<'_>, input: &MergeInput) -> Result<MergeOu
     let mut open = session::open(tx, &input.from)?;
     open.retain(|one| is_at_work(env, one));
     if !open.is_empty() {
-        return Err(busy_refusal(env, &open, &input.from).into());
+        return Err(busy_refusal(tx, env, &open, &input.from)?.into());
     }
     require_not_merged(tx, &input.from)?;
     require_not_merged(tx, &input.into)?;
@@ -175,13 +185,13 @@ fn preview(tx: &mut Tx<'_>, env: &Env<'_>, input: &MergeInput) -> Result<MergeOu
     require_unclaimed(tx, env, &input.from)?;
     require_no_lease_conflict(tx, env, (&input.from, &input.into))?;
     let paths = project_root::of_project(tx, &input.from)?.into_iter().map(|place| place.path).collect();
-    let batons = baton::unspent(tx, &input.from, MAX_MOVED)?.into_iter();
-    let mut batons: Vec<CarriedBaton> = batons
-        .map(|left| CarriedBaton { from: left.baton_id, is_session: false, to: None, summary: left.summary })
-        .collect();
+    // In the order in which they are left anew.
+    let mut batons = Vec::new();
     for saved in unwrapped_sessions(tx, env, &input.from)? {
-        let summary = format!("what {} saved without a wrap", saved.identity);
-        batons.push(CarriedBaton { from: saved.session_id, is_session: true, to: None, summary });
+        batons.push(preview_carried(tx, &saved)?);
+    }
+    for left in baton::unspent(tx, &input.from, MAX_MOVED)?.into_iter().rev() {
+        batons.push(preview_baton(tx, left)?);
     }
     let tasks = task::open(tx, &input.from, MAX_MOVED)?.len();
     let mail = waiting_mail(tx, env, &input.from)?;
@@ -206,7 +216,9 @@ pub(super) fn answer(
     let undo = format!("baton project merge {} --into {} --undo", input.from, input.into);
     MergeOutput {
         project_id: input.into.clone(),
+        name: None,
         from: input.from.clone(),
+        from_name: None,
         paths,
         batons,
         batons_left: Vec::new(),
@@ -353,10 +365,15 @@ pub(crate) fn carry_missing(
     Ok(())
 }
 
-pub(super) fn busy_refusal(env: &Env<'_>, open: &[Session], project_id: &str) -> Refusal {
+pub(super) fn busy_refusal(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    open: &[Session],
+    project_id: &str,
+) -> Result<Refusal, Failure> {
     let at_work: Vec<String> = open.iter().map(|session| session.describe(env.now)).collect();
-    let what = format!("{} is at work in project {project_id}", at_work.join(", "));
-    Refusal::new(refusal::Kind::Conflict, "project_busy", what, end_hint(open))
+    let what = format!("{} is at work in project {}", at_work.join(", "), title(tx, project_id)?);
+    Ok(Refusal::new(refusal::Kind::Conflict, "project_busy", what, end_hint(open)))
 }
 
 /// How to go on although sessions are at work: the command that ends the first of them.

@@ -2,7 +2,7 @@
 
 use baton_model::baton::Baton;
 use baton_model::delta::Kind;
-use baton_model::packet::{Packet, ValidatedPacket};
+use baton_model::packet::{Packet, ValidatedPacket, one_line};
 use baton_model::refusal::Refusal;
 use baton_model::session::{Release, ReleaseReason, Session};
 use baton_store::{Failure, Tx, baton, delta, session};
@@ -11,7 +11,7 @@ use serde_json::json;
 use super::merge::CarriedBaton;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
-use crate::session::{Address, LeaveResult, entrusted_packet, leave, update_baton};
+use crate::session::{Address, LeaveResult, entrusted_packet, leave, saved_packet, update_baton};
 
 /// Leaves a baton anew in another project.
 pub(super) fn carry(
@@ -27,16 +27,8 @@ pub(super) fn carry(
             "run `baton doctor`",
         )
     };
-    let wrap = delta::get(tx, &left.project_id, &left.baton_id)?.ok_or_else(missing)?;
+    let packet = carried_packet(tx, &left)?.ok_or_else(missing)?;
     let before = session::get(tx, &left.project_id, &left.session_id)?.ok_or_else(missing)?;
-    let packet = match &left.holder_session_id {
-        // What its holders saved without a wrap goes along.
-        Some(holder) => match session::get(tx, &left.project_id, holder)? {
-            Some(holder) => whole_packet(tx, &holder, wrap.body)?,
-            None => ValidatedPacket::parse_stored(wrap.body)?,
-        },
-        None => ValidatedPacket::parse_stored(wrap.body)?,
-    };
     let to = Address { identity: left.to_identity.as_deref(), role: left.to_role.as_deref() };
     let held = carry_lineage(tx, env, &left, into)?;
     let past = PastSession { before, held: held.as_ref().map(|held| held.baton_id.clone()) };
@@ -52,6 +44,26 @@ pub(super) fn carry(
     left.spent_by = Some(anew.delta_id);
     update_baton(tx, &left)?;
     Ok(carried)
+}
+
+/// The packet of a baton as it is left anew: what its holders saved without a wrap goes along. None where the baton has no wrap.
+fn carried_packet(tx: &mut Tx<'_>, left: &Baton) -> Result<Option<ValidatedPacket>, Failure> {
+    let Some(wrap) = delta::get(tx, &left.project_id, &left.baton_id)? else { return Ok(None) };
+    let holder = match &left.holder_session_id {
+        Some(holder) => session::get(tx, &left.project_id, holder)?,
+        None => None,
+    };
+    Ok(Some(match holder {
+        Some(holder) => whole_packet(tx, &holder, wrap.body)?,
+        None => ValidatedPacket::parse_stored(wrap.body)?,
+    }))
+}
+
+/// What would be carried of a baton, for a preview.
+pub(super) fn preview_baton(tx: &mut Tx<'_>, left: Baton) -> Result<CarriedBaton, Failure> {
+    let packet = carried_packet(tx, &left)?;
+    let summary = packet.map_or(left.summary, |packet| one_line(&packet.view().summary));
+    Ok(CarriedBaton { from: left.baton_id, is_session: false, to: None, summary })
 }
 
 /// Leaves the earlier batons of a line anew whose changes no session applied: a pickup names them, and they can be applied there as
@@ -92,8 +104,23 @@ fn spend(tx: &mut Tx<'_>, held: Option<Baton>, next: &str) -> Result<(), Failure
 
 /// What would be carried of a session that never wrapped, for a preview.
 pub(super) fn preview_carried(tx: &mut Tx<'_>, saved: &Session) -> Result<CarriedBaton, Failure> {
-    let summary = entrusted_packet(tx, saved)?.map(|whole| whole.view().summary.clone()).unwrap_or_default();
+    let summary = one_line(&carried_session(tx, saved)?.view().summary);
     Ok(CarriedBaton { from: saved.session_id.clone(), is_session: true, to: None, summary })
+}
+
+/// The packet of what a session saved that never wrapped.
+fn carried_session(tx: &mut Tx<'_>, saved: &Session) -> Result<ValidatedPacket, Failure> {
+    let whole = entrusted_packet(tx, saved)?.filter(|whole| whole.check_stored_size().is_ok());
+    Ok(match whole {
+        Some(whole) => whole,
+        None => ValidatedPacket::from_view(Packet {
+            summary: format!(
+                "{} saved more than fits into a packet: `baton --project {} handoff from-session {}` shows it.",
+                saved.identity, saved.project_id, saved.session_id
+            ),
+            ..Packet::default()
+        })?,
+    })
 }
 
 /// Leaves what a session saved that never wrapped, as a baton in another project.
@@ -103,17 +130,7 @@ pub(super) fn carry_saved(
     saved: &Session,
     into: &str,
 ) -> Result<CarriedBaton, Failure> {
-    let whole = entrusted_packet(tx, saved)?.filter(|whole| whole.check_stored_size().is_ok());
-    let packet = match whole {
-        Some(whole) => whole,
-        None => ValidatedPacket::from_view(Packet {
-            summary: format!(
-                "{} saved more than fits into a packet: `baton --project {} handoff from-session {}` shows it.",
-                saved.identity, saved.project_id, saved.session_id
-            ),
-            ..Packet::default()
-        })?,
-    };
+    let packet = carried_session(tx, saved)?;
     let past = PastSession { before: saved.clone(), held: None };
     let anew = leave_in(tx, env, (past, into), &packet, &Address::default())?;
     Ok(CarriedBaton {
@@ -169,11 +186,7 @@ fn leave_in(
 /// names the session.
 fn whole_packet(tx: &mut Tx<'_>, holder: &Session, wrapped: String) -> Result<ValidatedPacket, Failure> {
     let bare = ValidatedPacket::parse_stored(wrapped)?;
-    let whole = match holder.baton_id {
-        Some(_) => entrusted_packet(tx, holder)?,
-        None => None,
-    };
-    match whole {
+    match saved_packet(tx, holder)? {
         Some(whole) if whole.check_stored_size().is_ok() => Ok(whole),
         None => Ok(bare),
         Some(_) => {

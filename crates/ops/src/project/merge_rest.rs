@@ -21,6 +21,7 @@ use super::merge::MergeInput;
 use crate::handoff::steps::Plan;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
+use crate::project_name::title;
 use crate::session::{Releaser, release};
 
 /// Refuses to merge a project to which hand-offs are open: their tasks stay in its ledger.
@@ -32,7 +33,7 @@ pub(super) fn require_no_open_handoffs(tx: &mut Tx<'_>, from: &str) -> Result<()
         return Ok(());
     }
     let ids: Vec<String> = open.iter().map(|one| short(&one.handoff_id).to_owned()).collect();
-    let what = format!("hand-offs to project {from} are open: {}", ids.join(", "));
+    let what = format!("hand-offs to project {} are open: {}", title(tx, from)?, ids.join(", "));
     let hint = "end each first: `baton handoff complete ID`, `decline ID`, or `cancel ID` by its sender";
     Err(Refusal::new(refusal::Kind::Conflict, "handoffs_open", what, hint).with("handoffs", ids).into())
 }

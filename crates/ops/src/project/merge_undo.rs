@@ -10,22 +10,24 @@ use baton_store::{Failure, Tx, baton, handoff, project, project_root, request, s
 use serde_json::json;
 
 use super::merge::{CarriedBaton, MAX_MOVED, MergeInput, MergeOutput, MergeRecord, answer, busy_refusal};
-use super::merge_carry::carry_saved;
+use super::merge_carry::{carry_saved, preview_carried};
 use super::merge_rest::{set_sender, take_copies_back};
 use super::merged::last_record;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::ownership::is_at_work;
+use crate::project_name::title;
 use crate::resolve;
 use crate::session::update_baton;
 
 /// The merge that is to be taken back.
 pub(super) fn last_merge(tx: &mut Tx<'_>, input: &MergeInput) -> Result<MergeRecord, Failure> {
-    last_record(tx, &input.from, Some(&input.into), MAX_MOVED)?.ok_or_else(|| {
-        let what = format!("project {} was not merged into {}", input.from, input.into);
-        let hint = "`baton log` shows what was done";
-        Refusal::new(refusal::Kind::NotFound, "merge_unknown", what, hint).into()
-    })
+    if let Some(record) = last_record(tx, &input.from, Some(&input.into), MAX_MOVED)? {
+        return Ok(record);
+    }
+    let what = format!("project {} was not merged into {}", title(tx, &input.from)?, title(tx, &input.into)?);
+    let hint = "`baton log` shows what was done";
+    Err(Refusal::new(refusal::Kind::NotFound, "merge_unknown", what, hint).into())
 }
 
 /// Refuses to take a merge back while an agent works in one of its folders: the session belongs to the other project.
@@ -42,7 +44,7 @@ fn require_nobody_at_work(
     };
     let mut open = session::open(tx, into)?;
     open.retain(|one| is_at_work(env, one) && is_there(one));
-    if open.is_empty() { Ok(()) } else { Err(busy_refusal(env, &open, into).into()) }
+    if open.is_empty() { Ok(()) } else { Err(busy_refusal(tx, env, &open, into)?.into()) }
 }
 
 /// Whether a folder is another one or lies below it.
@@ -73,10 +75,20 @@ pub(super) fn preview_undo(
     let (mut batons, mut batons_left) = (Vec::new(), Vec::new());
     for carried in record.batons {
         let now = carried.to.as_deref().map(|id| baton::get(tx, &input.into, id)).transpose()?.flatten();
-        match now.is_some_and(|now| !is_taken(&now)) {
-            true => batons.push(carried),
-            false => batons_left.push(carried),
+        if now.is_none_or(|now| is_taken(&now)) {
+            batons_left.push(carried);
+            continue;
         }
+        // What waits again is what it was before, or what its session had saved.
+        let summary = match baton::get(tx, &input.from, &carried.from)? {
+            Some(before) if before.spent_by != carried.to => continue,
+            Some(before) => before.summary,
+            None => match session::get(tx, &input.from, &carried.from)? {
+                Some(saved) => preview_carried(tx, &saved)?.summary,
+                None => carried.summary.clone(),
+            },
+        };
+        batons.push(CarriedBaton { summary, ..carried });
     }
     let paths = record.places.into_iter().map(|(_, path)| path).collect();
     Ok(MergeOutput { batons_left, ..answer(input, paths, batons, 0) })
@@ -119,18 +131,20 @@ pub(super) fn take_back(
             continue;
         };
         now.spent_by = Some(carried.from.clone());
-        match before {
+        let summary = match before {
             Some(before) if before.spent_by != carried.to => continue,
             Some(before) => {
                 let own = (input.from.as_str(), before.baton_id.as_str());
                 crate::changes::give_back(tx, own, (&input.into, &now.baton_id))?;
-                update_baton(tx, &Baton { spent_by: None, ..before })?;
+                let before = Baton { spent_by: None, ..before };
+                update_baton(tx, &before)?;
+                before.summary
             }
             // What a session had saved without a wrap waits in its own project from now on: the session is over.
-            None => leave_saved(tx, env, input, &carried)?,
-        }
+            None => leave_saved(tx, env, input, &carried)?.unwrap_or_else(|| carried.summary.clone()),
+        };
         update_baton(tx, &now)?;
-        batons.push(carried);
+        batons.push(CarriedBaton { summary, ..carried });
     }
     request::take_back(tx, &input.from, &input.into)?;
     project::unrelate(tx, &input.from, &input.into)?;
@@ -141,17 +155,18 @@ pub(super) fn take_back(
     Ok(MergeOutput { batons_left, ..answer(input, paths, batons, 0) })
 }
 
-/// Leaves what a session saved as a baton of its own project.
+/// Leaves what a session saved as a baton of its own project. Returns its summary; none where there is no such session.
 fn leave_saved(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     input: &MergeInput,
     carried: &CarriedBaton,
-) -> Result<(), Failure> {
-    let Some(saved) = session::get(tx, &input.from, &carried.from)? else { return Ok(()) };
+) -> Result<Option<String>, Failure> {
+    let Some(saved) = session::get(tx, &input.from, &carried.from)? else { return Ok(None) };
     let anew = carry_saved(tx, env, &saved, &input.from)?;
     env.now += 1;
-    note_carried(tx, env, (&saved, &input.from), anew.to.as_deref())
+    note_carried(tx, env, (&saved, &input.from), anew.to.as_deref())?;
+    Ok(Some(anew.summary))
 }
 
 /// Writes into a session that saved something without a wrap that this goes on as a baton, so that no other session is given it.
@@ -171,7 +186,8 @@ pub(super) fn note_carried(
 fn require_last_of_chain(tx: &mut Tx<'_>, input: &MergeInput) -> Result<(), Failure> {
     let (from, into) = (&input.from, &input.into);
     let Some(next) = project::get(tx, into)?.and_then(|project| project.merged_into) else { return Ok(()) };
-    let what = format!("project {into} was merged into {next} since, with what came from {from}");
+    let (ended, goes_on, first) = (title(tx, into)?, title(tx, &next)?, title(tx, from)?);
+    let what = format!("project {ended} was merged into {goes_on} since, with what came from {first}");
     let hint = format!("first `baton project merge {into} --into {next} --undo`, then this again");
     Err(Refusal::new(refusal::Kind::Conflict, "project_merged", what, hint)
         .with("project_id", next.as_str())

@@ -8,6 +8,7 @@ use baton_store::{Failure, Tx, baton, delta, project, project_root};
 use serde::Deserialize;
 
 use super::merge::{MAX_MOVED, MergeRecord};
+use crate::project_name::title;
 use crate::resolve;
 
 /// How many of the newest entries tell that a project was merged by an earlier version.
@@ -127,7 +128,10 @@ pub(super) fn last_record(
 pub(crate) fn require_not_merged(tx: &mut Tx<'_>, project_id: &str) -> Result<(), Failure> {
     match merged_into(tx, project_id)? {
         None => Ok(()),
-        Some(into) => Err(merged_refusal(project_id, &into).into()),
+        Some(into) => {
+            let message = format!("project {} was merged into {}", title(tx, project_id)?, title(tx, &into)?);
+            Err(Refusal { message, ..merged_refusal(project_id, &into) }.into())
+        }
     }
 }
 

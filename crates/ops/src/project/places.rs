@@ -150,8 +150,13 @@ struct Sessions {
 impl Sessions {
     /// What the last session said that is checked out in a folder of a machine.
     fn last_copy(&self, machine: &str, path: &str) -> Option<&WorkingCopy> {
+        self.last(machine, path)?.working_copy.as_ref()
+    }
+
+    /// The last session in a folder of a machine.
+    fn last(&self, machine: &str, path: &str) -> Option<&Session> {
         let mut all = self.open.iter().rev().chain(&self.newest);
-        all.find(|one| is_in(one, machine, path))?.working_copy.as_ref()
+        all.find(|one| is_in(one, machine, path))
     }
 }
 
@@ -160,8 +165,9 @@ fn is_in(session: &Session, machine: &str, path: &str) -> bool {
     session.location.machine == machine && session.working_copy.as_ref().is_some_and(|copy| copy.root == path)
 }
 
-/// Where a worktree lies whose folder is gone: where the branch is checked out that a session had there last. Git has forgotten one
-/// that was removed, so that whatever has its branch now is another one.
+/// Where a worktree lies whose folder is gone: where git has it under its name, also with another branch, or where the branch is
+/// checked out that a session had there last. Git has forgotten one that was removed, so that whatever has its branch now is another
+/// one, and so is one that was made under its name later.
 fn new_folder(env: &Env<'_>, of: &ProjectRoot, known: &[ProjectRoot], sessions: &Sessions) -> Option<String> {
     let is_main = |place: &&ProjectRoot| {
         !place.is_worktree && place.machine == of.machine && place.repository_id == of.repository_id
@@ -172,8 +178,12 @@ fn new_folder(env: &Env<'_>, of: &ProjectRoot, known: &[ProjectRoot], sessions: 
     if env.host.path_kind(common_dir, &format!("worktrees/{name}")) == Some(PathKind::Nothing) {
         return None;
     }
-    let branch = sessions.last_copy(&of.machine, &of.path)?.branch.as_ref()?;
-    let found = env.host.checkout_of(&main.path, branch)?;
+    let last = sessions.last(&of.machine, &of.path)?;
+    let named = env.host.worktree_named(&main.path, name).filter(|(_, since)| *since <= last.heartbeat_at);
+    let found = match named {
+        Some((folder, _)) => folder,
+        None => env.host.checkout_of(&main.path, last.working_copy.as_ref()?.branch.as_ref()?)?,
+    };
     known.iter().all(|place| place.path != found).then_some(found)
 }
 

@@ -67,8 +67,14 @@ pub struct RemovePlaceInput {
 pub struct RelocateOutput {
     /// The project that had the folder.
     pub project_id: String,
+    /// What it is called since it was renamed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// The project that has it now; none where it was forgotten.
     pub to: Option<String>,
+    /// What that one is called since it was renamed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_name: Option<String>,
     /// The folders: that one, and the worktrees of its repository that go along.
     pub paths: Vec<String>,
     /// What silent agents had saved there without a wrap: it waits as batons of the other project.
@@ -100,7 +106,8 @@ impl Operation for Split {
             Some(_) => require_not_merged(tx, &input.to),
         })?;
         if from == input.to {
-            let what = format!("{} belongs to project {from} already", visible(&input.path));
+            let project = cx.store.read(|tx| project_name::title(tx, &from))?;
+            let what = format!("{} belongs to project {project} already", visible(&input.path));
             return Err(Refusal::invalid("place_unchanged", what, "name another project").into());
         }
         if !input.dry_run {
@@ -145,7 +152,7 @@ impl Operation for Split {
             })?;
         }
         let undo = format!("baton project split {} --to {from}", moved.root.path);
-        Ok(moved.answer(Some(input.to), input.dry_run, undo))
+        with_names(cx, moved.answer(Some(input.to), input.dry_run, undo))
     }
 }
 
@@ -162,8 +169,9 @@ impl Operation for RemovePlace {
         let from = moved.project_id().to_owned();
         if !moved.is_registered {
             let path = visible(&input.path);
+            let project = cx.store.read(|tx| project_name::title(tx, &from))?;
             let what = format!(
-                "{path} is a worktree of project {from}, and no place of its own that could be forgotten"
+                "{path} is a worktree of project {project}, and no place of its own that could be forgotten"
             );
             let hint = format!("`baton project split {path} --to ID` gives it to another project");
             return Err(Refusal::new(refusal::Kind::NotFound, "place_unknown", what, hint).into());
@@ -182,8 +190,20 @@ impl Operation for RemovePlace {
             cx.store.read(|tx| refuse_busy(tx, &cx.env, &moved))?;
         }
         let undo = format!("in {}: baton init --join {from}", moved.root.path);
-        Ok(moved.answer(None, input.dry_run, undo))
+        with_names(cx, moved.answer(None, input.dry_run, undo))
     }
+}
+
+/// The answer with what its projects are called that were renamed.
+fn with_names(cx: &mut Cx<'_>, answer: RelocateOutput) -> Result<RelocateOutput, Failure> {
+    cx.store.read(|tx| {
+        let name = project_name::given_name(tx, &answer.project_id)?;
+        let to_name = match &answer.to {
+            Some(to) => project_name::given_name(tx, to)?,
+            None => None,
+        };
+        Ok(RelocateOutput { name, to_name, ..answer })
+    })
 }
 
 /// The silent sessions of a project that saved something in these folders without a wrap.
@@ -285,7 +305,8 @@ impl PlaceGroup {
 
     fn answer(self, to: Option<String>, dry_run: bool, undo: String) -> RelocateOutput {
         let paths = self.all().map(|place| place.path.clone()).collect();
-        RelocateOutput { project_id: self.root.project_id, to, paths, batons: self.batons, dry_run, undo }
+        let (project_id, batons) = (self.root.project_id, self.batons);
+        RelocateOutput { project_id, name: None, to, to_name: None, paths, batons, dry_run, undo }
     }
 }
 

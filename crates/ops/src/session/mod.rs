@@ -28,6 +28,7 @@ mod reassign;
 mod recovery;
 mod resolve_state;
 mod show;
+mod signal;
 mod start;
 mod status;
 mod waiting_changes;
@@ -44,11 +45,10 @@ mod wrap_text;
 use baton_model::baton::Baton;
 use baton_model::delta::Kind;
 use baton_model::id::{is_bot, short};
-use baton_model::message::Message;
 use baton_model::refusal::Refusal;
 use baton_model::session::{Admission, AdmissionRequest, Release, ReleaseReason, Session, admit};
 use baton_model::time::Millis;
-use baton_store::{Failure, Tx, baton, message, project_root, session};
+use baton_store::{Failure, Tx, baton, project_root, session};
 use serde_json::{Value, json};
 
 use crate::ledger::{Author, append_json};
@@ -73,12 +73,13 @@ pub(crate) use leave::{Address, LeaveResult, leave, spend};
 pub use pickup::{Pickup, PickupInput, PickupResult};
 pub(crate) use pickup_handoff::{baton_of, is_abandoned};
 pub use pickup_transfer::{Check, CheckKind, Document, NamedDocument, SessionState, Transfer};
-pub(crate) use reassign::entrusted_packet;
 pub use reassign::{Reassign, ReassignInput, ReassignOutput};
+pub(crate) use reassign::{entrusted_packet, saved_packet};
 pub use recovery::Recovered;
 pub(crate) use recovery::unwrapped_sessions;
 pub use resolve_state::{Resolution, Resolve, ResolveInput, ResolveOutput};
 pub use show::{Show, ShowInput, ShowOutput};
+pub(crate) use signal::{send_signal, send_signal_from};
 pub use start::{Start, StartInput, StartOutput, StartRecord};
 pub use status::{Status, StatusInput, StatusOutput};
 pub use waiting_changes::{ApplyOutcome, WaitingChanges};
@@ -137,28 +138,6 @@ pub(crate) fn notify(
     let subject = format!("{by} {what} your session {}", short(&released.session_id));
     let why = why.unwrap_or("no reason was given");
     send_signal(tx, env, (&released.project_id, by, &released.identity), (&subject, why))
-}
-
-/// Leaves a signal inside a project that something has happened to what its receiver works on.
-pub(crate) fn send_signal(
-    tx: &mut Tx<'_>,
-    env: &mut Env<'_>,
-    (project_id, from, to): (&str, &str, &str),
-    (subject, body): (&str, &str),
-) -> Result<(), Failure> {
-    let notice = Message {
-        project_id: project_id.to_owned(),
-        message_id: env.id(),
-        seq: tx.next_seq(project_id)?,
-        kind: "StatusUpdate".into(),
-        from_identity: from.to_owned(),
-        to_identity: to.to_owned(),
-        subject: subject.to_owned(),
-        body: body.to_owned(),
-        created_at: env.now,
-        ..Message::default()
-    };
-    Ok(message::insert(tx, &notice)?)
 }
 
 /// A refusal of a second session in the words of a caller whose token is bound: no other name and no force is open to it.

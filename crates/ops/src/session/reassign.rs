@@ -150,6 +150,19 @@ pub(crate) fn entrusted_packet(tx: &mut Tx<'_>, of: &Session) -> Result<Option<V
     gather_with(tx, (of, AgentPresence::Away), &deltas).map(Some)
 }
 
+/// The packet that goes on where a baton is left anew in the place of its last holder: what the last of its holders left who saved
+/// something, on top of the packet that it took over. Nothing where none of them did: then the baton is as it was.
+pub(crate) fn saved_packet(tx: &mut Tx<'_>, of: &Session) -> Result<Option<ValidatedPacket>, Failure> {
+    let Some(baton_id) = &of.baton_id else { return Ok(None) };
+    for holder in holders(tx, (&of.project_id, baton_id), &of.session_id)?.iter().rev() {
+        let left = left_by(tx, holder)?;
+        if packet_from_ledger::is_saved(&left) || !recovered_by(&left).is_empty() {
+            return entrusted_packet(tx, holder);
+        }
+    }
+    Ok(None)
+}
+
 fn gather_with(
     tx: &mut Tx<'_>,
     (of, presence): (&Session, AgentPresence),

@@ -45,7 +45,7 @@ pub struct WorkLocation {
 /// A working copy in which an earlier session of the same chain left something that is not committed still.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EarlierLocation {
-    /// The folder, and what was checked out in it at the end of that session.
+    /// The folder, and what is checked out in it now.
     #[serde(flatten)]
     pub copy: WorkingCopy,
     /// Files with changes that are not committed, as they are now; at most twenty.

@@ -9,7 +9,7 @@ use baton_store::{Failure, Tx, baton, changes, delta, session_commit};
 use super::bundle_view::PickupOutput;
 use super::prior_changes::{self, Beginning, UncommittedFiles, beginnings, is_prior};
 use super::work_location::{EarlierLocation, WorkLocation, advice};
-use super::working_copy_lookup::{PlaceNow, look_up};
+use super::working_copy_lookup::{LeftCopy, PlaceNow, look_up};
 use crate::op::{Cx, Host};
 
 /// Most uncommitted files that are named.
@@ -107,7 +107,10 @@ pub(super) fn of_bundle(
         is_before_commits = of.has_commits;
     }
     let Some(mut found) = seen.get(left.first()).cloned() else { return Ok(None) };
-    for earlier in left.uncommitted_elsewhere().filter_map(|at| seen.get(at)).map(earlier_location) {
+    let host = cx.env.host;
+    for earlier in
+        left.uncommitted_elsewhere().filter_map(|at| seen.get(at)).map(|at| earlier_location(host, at))
+    {
         if !found.earlier.iter().any(|known| known.copy.root == earlier.copy.root) {
             found.earlier.push(earlier);
         }
@@ -161,9 +164,19 @@ fn is_same(one: &WorkLocation, other: &WorkLocation) -> bool {
     (&one.machine, &one.copy.root) == (&other.machine, &other.copy.root)
 }
 
-fn earlier_location(location: &WorkLocation) -> EarlierLocation {
+/// A working copy with the branch and the commit that are checked out there now: its session may have had others.
+fn as_checked_out(host: &dyn Host, copy: WorkingCopy) -> WorkingCopy {
+    match host.repository(&copy.root) {
+        Some((root, now)) if root == copy.root => {
+            WorkingCopy { branch: now.branch, commit: now.commit, ..copy }
+        }
+        _ => copy,
+    }
+}
+
+fn earlier_location(host: &dyn Host, location: &WorkLocation) -> EarlierLocation {
     EarlierLocation {
-        copy: location.copy.clone(),
+        copy: as_checked_out(host, location.copy.clone()),
         uncommitted: location.uncommitted.clone(),
         uncommitted_total: location.uncommitted_total.unwrap_or_default(),
     }
@@ -223,7 +236,18 @@ fn uncommitted_in(
 ) -> Option<EarlierLocation> {
     let changed = files.of(host, &copy.root).filter(|changed| !changed.is_empty())?;
     let uncommitted = changed.iter().take(MAX_NAMED_FILES).cloned().collect();
+    let copy = as_checked_out(host, copy);
     Some(EarlierLocation { copy, uncommitted, uncommitted_total: changed.len() })
+}
+
+/// Notes where in the caller's repository the branch of the work is checked out: git checks no branch out twice.
+fn note_checkout(host: &dyn Host, own_root: Option<&String>, found: &mut WorkLocation) {
+    let checked_out = found.copy.branch.clone().zip(own_root).and_then(|(branch, root)| {
+        Some((host.checkout_of(root, &branch).filter(|folder| folder != root)?, branch))
+    });
+    if let Some((folder, branch)) = checked_out {
+        found.is_checked_out_in(&folder, &branch);
+    }
 }
 
 /// A working copy of a session, as it is now.
@@ -238,10 +262,12 @@ fn inspect(
     let is_this_machine = of.session.location.machine == caller.location.machine;
     let host = cx.env.host;
     let begun_in = copy.clone();
-    let PlaceNow { is_there, owner, holds_other, earlier } = match is_this_machine {
-        true => look_up(cx, &bundle.project_id, of.repository_of(&copy.root), &mut copy)?,
+    let left = LeftCopy { repository_id: of.repository_of(&copy.root), at: of.session.heartbeat_at };
+    let PlaceNow { is_there, owner, holds_other, moved_to, earlier } = match is_this_machine {
+        true => look_up(cx, &bundle.project_id, &left, &mut copy)?,
         false => PlaceNow::default(),
     };
+    let begun_in = WorkingCopy { root: moved_to.unwrap_or_else(|| begun_in.root.clone()), ..begun_in };
     let is_here = is_this_machine && own_root == Some(&copy.root);
     let changed = match owner {
         Some(owner) if owner == bundle.project_id && !holds_other => files.of(host, &copy.root),
@@ -275,13 +301,7 @@ fn inspect(
         host.has_commit(root, &format!("refs/heads/{branch}"))
     };
     found.advice = advice(&found, caller.repository.as_ref(), bundle.changes.is_some(), has_branch);
-    // Git checks no branch out twice.
-    let checked_out = found.copy.branch.clone().zip(own_root).and_then(|(branch, root)| {
-        Some((host.checkout_of(root, &branch).filter(|folder| folder != root)?, branch))
-    });
-    if let Some((folder, branch)) = checked_out {
-        found.is_checked_out_in(&folder, &branch);
-    }
+    note_checkout(host, own_root, &mut found);
     if let (Some(advice), Some(earlier)) = (&mut found.advice, earlier) {
         advice.push_str(&earlier);
     }

@@ -1,7 +1,11 @@
 //! Where a working copy is now in which work was left: in its folder, or where it was moved to.
 
+use std::ffi::OsStr;
+use std::path::Path;
+
 use baton_model::id::visible;
 use baton_model::repository::{Repository, WorkingCopy};
+use baton_model::time::Millis;
 use baton_store::project_root::ProjectRoot;
 use baton_store::{Failure, project_root};
 
@@ -18,6 +22,8 @@ pub(super) struct PlaceNow {
     pub owner: Option<String>,
     /// Whether the folder holds something else, and the working copy is found nowhere.
     pub holds_other: bool,
+    /// Where a worktree lies by now that was moved.
+    pub moved_to: Option<String>,
     /// What the folder of before has checked out by now, as the end of an advice, where the branch is found in another one.
     pub earlier: Option<String>,
 }
@@ -25,6 +31,46 @@ pub(super) struct PlaceNow {
 /// Looks up the folder of a working copy. Where its branch, or the repository with its id, is found in another folder, the copy is said
 /// to lie there.
 pub(super) fn look_up(
+    cx: &mut Cx<'_>,
+    project_id: &str,
+    left: &LeftCopy<'_>,
+    copy: &mut WorkingCopy,
+) -> Result<PlaceNow, Failure> {
+    let moved_to = find_renamed(cx, project_id, left.at, copy)?;
+    if let Some(moved) = &moved_to {
+        copy.root.clone_from(moved);
+    }
+    Ok(PlaceNow { moved_to, ..look_up_in_place(cx, project_id, left.repository_id, copy)? })
+}
+
+/// What is known of a working copy besides what it had checked out.
+pub(super) struct LeftCopy<'a> {
+    /// The id of its repository.
+    pub repository_id: Option<&'a str>,
+    /// When its session was heard of last.
+    pub at: Millis,
+}
+
+/// Where git has the worktree by now that lay in a folder which is gone. One that was made later under its name is another one.
+fn find_renamed(
+    cx: &mut Cx<'_>,
+    project_id: &str,
+    left_at: Millis,
+    copy: &WorkingCopy,
+) -> Result<Option<String>, Failure> {
+    let host = cx.env.host;
+    if !copy.is_worktree || host.has_folder(&copy.root) != Some(false) {
+        return Ok(None);
+    }
+    let name = Path::new(&copy.root).file_name().and_then(OsStr::to_str);
+    let mut places = cx.store.read(|tx| Ok(project_root::of_project(tx, project_id)?))?;
+    places.retain(|place| place.machine == cx.env.caller.location.machine);
+    let main = main_root(copy, &places).map(|main| main.path.as_str());
+    let found = main.zip(name).and_then(|(main, name)| host.worktree_named(main, name));
+    Ok(found.filter(|(_, since)| *since <= left_at).map(|(folder, _)| folder))
+}
+
+fn look_up_in_place(
     cx: &mut Cx<'_>,
     project_id: &str,
     repository_id: Option<&str>,
@@ -42,7 +88,7 @@ pub(super) fn look_up(
     let known = known.iter().find(|place| place.machine == *machine && place.path == copy.root);
     let holds_other = is_there == Some(true) && is_another(copy, host, is_own, known);
     let switched = if is_there == Some(true) && is_own { other_checkout(copy, host) } else { None };
-    let now = PlaceNow { is_there, owner, holds_other, earlier: None };
+    let now = PlaceNow { is_there, owner, holds_other, ..PlaceNow::default() };
     if is_there != Some(false) && !holds_other && switched.is_none() {
         return Ok(now);
     }
@@ -60,7 +106,7 @@ pub(super) fn look_up(
     copy.root = moved;
     copy.is_worktree = host.repository(&copy.root).map_or(copy.is_worktree, |(_, now)| now.is_worktree);
     let owner = caller_project::of_folder(cx.store, &cx.env, copy.root.as_ref())?;
-    Ok(PlaceNow { is_there: Some(true), owner, holds_other: false, earlier })
+    Ok(PlaceNow { is_there: Some(true), owner, earlier, ..PlaceNow::default() })
 }
 
 /// Whether a folder holds another repository than the one in which work was left, or none of its own. `is_own`: it belongs to the

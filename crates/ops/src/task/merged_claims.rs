@@ -16,6 +16,7 @@ use super::claim_expiry::{liveness, release, release_expired_claims};
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::project::merged_from;
+use crate::project_name::title;
 
 /// The most tasks that the refusal describes; it counts the others.
 const MAX_NAMED: usize = 5;
@@ -23,7 +24,7 @@ const MAX_NAMED: usize = 5;
 /// Refuses to merge a project in which an agent has taken a task up under a claim that still holds.
 pub(crate) fn require_unclaimed(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<(), Failure> {
     let held = live_claims(tx, env, project_id)?;
-    refuse_claimed(project_id, &held, "merge")
+    refuse_claimed(tx, project_id, (&held, "merge"))
 }
 
 /// Refuses to give a folder of a project away while an agent holds a task that is in its Beads file: the file goes along, and the
@@ -39,7 +40,7 @@ pub(crate) fn require_unclaimed_in_file(
             held.push(claimed);
         }
     }
-    refuse_claimed(project_id, &held, "give the folder away")
+    refuse_claimed(tx, project_id, (&held, "give the folder away"))
 }
 
 /// A task under a claim that still holds.
@@ -62,12 +63,18 @@ fn live_claims(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Vec<C
     Ok(live)
 }
 
-fn refuse_claimed(project_id: &str, held: &[ClaimedTask], verb: &str) -> Result<(), Failure> {
+/// Refuses what would make two holders of these tasks; the verb says what that is.
+fn refuse_claimed(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    (held, verb): (&[ClaimedTask], &str),
+) -> Result<(), Failure> {
     let Some(first) = held.first().map(|task| visible(&task.task_id)) else { return Ok(()) };
     let named: Vec<&str> = held.iter().take(MAX_NAMED).map(|task| task.description.as_str()).collect();
     let more = held.len() - named.len();
     let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-    let what = format!("tasks of project {project_id} are claimed: {}{more}", named.join(", "));
+    let project = title(tx, project_id)?;
+    let what = format!("tasks of project {project} are claimed: {}{more}", named.join(", "));
     let hint = format!(
         "{verb} when they are closed or given back; `baton --project {project_id} task release {first} --force --why REASON` \
          takes one back, and its holder is told"

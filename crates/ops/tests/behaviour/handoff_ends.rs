@@ -92,10 +92,19 @@ on_every_backend! {
         w.no(&receiver(), "handoff_advance", late, "handoff_state");
         let row = sent(w)[0].clone();
         assert_eq!((row["handoff_id"].clone(), row["state"].clone()), (json!(id), json!("cancelled")));
-        assert_eq!(row["why"], "late result of Donna: it is on main");
+        assert_eq!(row["late"], json!({ "by": "Donna", "result": "it is on main" }), "{row:#}");
         assert!(text(&row, "help").starts_with("baton handoff show "), "{row:#}");
         w.advance(8 * 86_400_000);
         assert_eq!(sent(w), Vec::<Value>::new(), "for a week");
+    }
+
+    fn a_late_answer_hides_no_reason(w) {
+        let id = create(w);
+        w.ok(&receiver(), "handoff_advance", json!({ "id": id, "action": "decline", "why": "no time" }));
+        let late = json!({ "id": id, "action": "decline", "why": "another reason" });
+        w.no(&receiver(), "handoff_advance", late, "handoff_state");
+        let row = sent(w)[0].clone();
+        assert_eq!((&row["why"], &row["late"]["result"]), (&json!("no time"), &json!("another reason")), "{row:#}");
     }
 
     fn what_another_answers_while_the_acceptor_works_is_on_the_senders_list(w) {
@@ -104,7 +113,7 @@ on_every_backend! {
         let late = json!({ "id": id, "action": "complete", "result": "done by me" });
         w.no(&agent("Ben").project("q"), "handoff_advance", late, "handoff_not_yours");
         let row = sent(w)[0].clone();
-        assert_eq!((row["state"].clone(), row["why"].clone()), (json!("accepted"), json!("late result of Ben: done by me")));
+        assert_eq!((row["state"].clone(), row["late"].clone()), (json!("accepted"), json!({ "by": "Ben", "result": "done by me" })));
     }
 
     fn an_offer_that_is_completed_or_retried_is_answered_with_what_helps(w) {

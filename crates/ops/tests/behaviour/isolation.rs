@@ -259,6 +259,17 @@ on_every_backend! {
             let own = w.ok(&inside, "handoff_show", json!({ "id": id }));
             assert_eq!((&own["accepted_by"], &own["ended"]["by"]), (&json!("Insider"), &json!("Insider")));
         }
+        // The project sends what its people did, and nobody is called a sender who is nobody.
+        let notices = w.pending(&at("a"));
+        let from = |one: &Value| (text(one, "from"), text(one, "from_type"), text(one, "from_project_id"));
+        assert_eq!(notices.len(), 4, "{notices:#?}");
+        for one in &notices {
+            assert_eq!(from(one), ("lone".into(), "project".into(), "lone".into()), "{one:#}");
+        }
+        let unread = w.ok(&at("a"), "session_status", json!({}))["unread"].clone();
+        assert_eq!(unread["items"][0]["from"], "project lone", "{unread:#}");
+        let reply = json!({ "reply_to": notices[0]["message_id"], "body": "thanks" });
+        w.no_trace(&at("a"), "mail_send", reply, "message_invalid");
         let listed = w.ok(&at("a"), "handoff_list", json!({}));
         let heard = json!(w.ledger_of("a"));
         for text in [listed, heard] {

@@ -95,6 +95,7 @@ mod saga_late;
 mod search;
 mod second_words;
 mod seed;
+mod sender_news;
 mod sensitive;
 mod shares;
 mod signals;

@@ -45,7 +45,7 @@ on_every_backend! {
         w.start(&agent("Cid"));
         let addressed = w.ok(&agent("Cid"), "session_wrap", json!({ "summary": "s", "to": "Ben" }));
         let refused = w.no(&agent("Ann"), "baton_export", json!({}), "baton_none");
-        let command = format!("`baton handoff export {}`", &text(&addressed, "baton_id")[..13]);
+        let command = format!("`baton handoff export {} -o FILE`", &text(&addressed, "baton_id")[..13]);
         assert!(text(&refused, "hint").contains(&command), "{refused:#}");
         w.no(&agent("Ann"), "baton_export", json!({ "baton_id": left["baton_id"] }), "baton_exported");
         let again = w.ok(&agent("Ann"), "baton_export", json!({ "baton_id": left["baton_id"], "again": true }));
@@ -61,11 +61,14 @@ on_every_backend! {
         w.leave_baton(&agent("Ann"), "once");
         let baton = export(w);
         let first = import(w, &baton);
-        w.pickup(&at("Donna", "q"));
+        let held = w.pickup(&at("Donna", "q"));
         let second = import(w, &baton);
         assert_eq!((&second["baton_id"], &second["imported_before"]), (&first["baton_id"], &json!(true)));
         assert!(text(&second, "progress").contains("Donna") && text(&second, "progress").ends_with("holds"), "{second:#}");
         assert_eq!(w.ledger_of("q").iter().filter(|entry| entry["kind"] == "wrap").count(), 1);
+        w.ok(&at("Donna", "q"), "session_end", json!({ "session": held["session_id"] }));
+        let third = import(w, &baton);
+        assert_eq!(third.get("progress"), None, "it waits again: {third:#}");
     }
 
     fn the_same_file_is_imported_once_where_projects_were_merged(w) {

@@ -282,6 +282,42 @@ on_every_backend! {
         assert!(text(&w.pickup(&at("Hal", "fix"))["baton"], "body").contains("the cart rounds"));
     }
 
+    fn a_preview_says_what_the_baton_says_that_is_left_anew(w) {
+        w.register("fix");
+        let before = |w: &mut World, hal_saves: bool| {
+            w.start(&at("Ann", "fix"));
+            w.ok(&at("Ann", "fix"), "session_wrap", json!({ "summary": "the cart rounds" }));
+            let held = w.pickup(&at("Hal", "fix"));
+            if hal_saves {
+                w.ok(&at("Hal", "fix"), "session_checkpoint", json!({ "summary": "half of it" }));
+            }
+            w.ok(&at("Hal", "fix"), "session_end", json!({ "session": held["session_id"] }));
+        };
+        let summaries = |answer: &Value| column(&list(&answer["batons"]), "summary");
+        let both = json!({ "from": "fix", "into": "p" });
+        let with = |word: &str| {
+            let mut input = both.clone();
+            input[word] = json!(true);
+            input
+        };
+        let taken = "Hal did not wrap. Saved last: half of it. It had taken over: the cart rounds";
+        for hal_saves in [false, true] {
+            before(w, hal_saves);
+            let preview = w.ok(&agent("Owner"), "project_merge", with("dry_run"));
+            let merged = summaries(&merge(w));
+            assert_eq!(summaries(&preview), merged, "in the same order");
+            let is_left_as_it_was = merged.iter().all(|summary| summary == "the cart rounds");
+            assert_eq!(is_left_as_it_was, !hal_saves, "{merged:?}");
+            assert_eq!(merged.iter().any(|summary| summary == taken), hal_saves, "{merged:?}");
+            let mut undo = with("undo");
+            undo["dry_run"] = json!(true);
+            let undone = w.ok(&agent("Owner"), "project_merge", undo);
+            // What waits again is what it was before.
+            assert!(summaries(&undone).iter().all(|summary| summary == "the cart rounds"), "{undone:#}");
+            assert_eq!(summaries(&w.ok(&agent("Owner"), "project_merge", with("undo"))), summaries(&undone));
+        }
+    }
+
     fn an_agent_whose_process_has_ended_keeps_no_folder(w) {
         w.register("shop");
         let silent = at("Sil", "shop").at("/repos/shop", Some("/repos/shop")).process("gone");

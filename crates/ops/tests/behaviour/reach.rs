@@ -163,6 +163,7 @@ const QUESTIONS: &[(&str, &str)] = &[
     ("github_enterprise", "which host of a remote the server takes for GitHub"),
     ("has_commit", "nothing"),
     ("checkout_of", "nothing"),
+    ("worktree_named", "nothing"),
     ("commits_made", "nothing"),
     ("path_kind", "nothing"),
     ("document", "nothing"),

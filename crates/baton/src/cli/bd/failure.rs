@@ -275,8 +275,8 @@ mod tests {
                 "`bd unclaim a-1 --force --reason REASON` gives it back",
             ),
             (
-                "run `baton init` in the repository, or say --project ID",
-                "run `bd init` in the repository, or name its folder: `bd -C DIR`",
+                "run `baton init` in the folder of the project, or say --project ID",
+                "run `bd init` in the folder of the project, or name its folder: `bd -C DIR`",
             ),
             (
                 "`baton import beads .beads/issues.jsonl`, `baton init --merge-driver`",

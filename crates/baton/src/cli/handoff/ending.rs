@@ -18,7 +18,7 @@ pub(super) fn lines(handoff: &View) -> String {
         let forced =
             ended.forced.as_deref().map(|why| format!(", in the acceptor's place: {}", visible(why)));
         let state = handoff.state.as_str();
-        let (by, at) = (visible(&ended.by), time_text(&ended.at));
+        let (by, at) = (visible(&ended.actor()), time_text(&ended.at));
         text.push_str(&format!("{state} by {by}{at}{}\n", forced.unwrap_or_default()));
     }
     let why = handoff.ended.as_ref().and_then(|ended| ended.why.as_deref());
@@ -49,14 +49,20 @@ pub(super) fn step_row(step: &saga::View, reason: Option<&str>) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use baton_model::actor::ActorType;
     use baton_model::handoff::Ending;
 
     use super::*;
 
     #[test]
     fn what_came_of_a_hand_off_is_printed_in_full() {
-        let ended =
-            Ending { by: "Donna".into(), at: String::new(), why: Some("it ships".into()), forced: None };
+        let ended = Ending {
+            by: "Donna".into(),
+            by_type: ActorType::Agent,
+            at: String::new(),
+            why: Some("it ships".into()),
+            forced: None,
+        };
         let view = View {
             accepted_by: Some("Donna".into()),
             result: Some("it ships\nsee v2".into()),

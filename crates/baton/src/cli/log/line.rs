@@ -1,8 +1,9 @@
 //! A line of `baton log`.
 
+use baton_model::actor::ActorType;
 use baton_model::delta::{BodyFields, Kind};
 use baton_model::handoff::{State, View};
-use baton_model::id::visible;
+use baton_model::id::{BOT, visible};
 use baton_model::packet::one_line;
 use baton_model::time::rfc3339;
 use baton_ops::ledger::Row;
@@ -16,9 +17,24 @@ pub(super) fn line(row: &Row) -> String {
         row.seq,
         rfc3339(row.created_at.0),
         row.kind.as_str(),
-        visible(&row.identity),
+        visible(&author(row, &row.fields())),
         text(row, &row.fields())
     )
+}
+
+/// Who wrote an entry. What was done at GitHub, or in a project whose people have no name here, is no agent's of this ledger.
+fn author(row: &Row, body: &BodyFields) -> String {
+    let Some(shown) = body.handoff.as_ref().filter(|_| row.kind == Kind::Handoff) else {
+        return row.identity.clone();
+    };
+    let ended = shown.ended.as_ref().filter(|_| shown.state.is_answered());
+    let other =
+        [&shown.from_project_id, &shown.to_project_id].into_iter().find(|end| **end != row.project_id);
+    match (ended, other) {
+        (Some(ended), _) if ended.by == row.identity => ended.actor(),
+        (_, Some(other)) if row.identity == BOT => ActorType::Project.label(other),
+        _ => row.identity.clone(),
+    }
 }
 
 fn text(row: &Row, body: &BodyFields) -> String {

@@ -73,7 +73,11 @@ pub(super) fn text(work: &WorkLocation, changes: Option<&WaitingChanges>) -> Str
         let files = names(&earlier.uncommitted, earlier.uncommitted_total);
         text.push_str(&format!("  left earlier and not committed in {}: {files}\n", earlier.copy.describe()));
     }
-    text
+    match is_applied && work.is_here && !text.is_empty() {
+        // The packet lies between that and the beginning.
+        true => format!("the work lies here, in {}\n{text}", work.copy.describe()),
+        false => text,
+    }
 }
 
 /// The first paths of a list, and how many more there are.
@@ -82,5 +86,29 @@ fn names(paths: &[String], total: usize) -> String {
     match total.saturating_sub(shown.len()) {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_lies_here_besides_what_was_applied_is_said_to_lie_here() {
+        let work = |uncommitted: &[&str]| -> WorkLocation {
+            let total = uncommitted.len();
+            serde_json::from_value(
+                json!({ "machine": "m", "root": "/src/shop", "is_this_machine": true, "is_here": true,
+                "uncommitted": uncommitted, "uncommitted_total": total }),
+            )
+            .expect("a place")
+        };
+        let changes: WaitingChanges = serde_json::from_value(json!({ "baton_id": "b", "files": ["x.txt"],
+            "files_total": 1, "outcome": { "applied": true } }))
+        .expect("changes");
+        let lines = text(&work(&["x.txt", "extra.txt"]), Some(&changes));
+        assert_eq!(lines, "the work lies here, in /src/shop\n  not committed: x.txt, extra.txt\n");
     }
 }

@@ -4,6 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use baton_model::accounting::plural;
 use baton_model::id::{short, visible};
+use baton_model::project::title;
 use baton_ops::project::{
     self, CarriedBaton, MergeInput, MergeOutput, PlaceRow, PlacesInput, RelocateOutput, RenameInput,
     RenameOutput, SplitInput,
@@ -162,9 +163,11 @@ fn absolute(path: &Path) -> PathBuf {
 
 fn relocated(answer: &RelocateOutput) -> String {
     let would = if answer.dry_run { "nothing was changed; this would happen:\n" } else { "" };
-    let from = visible(&answer.project_id);
+    let from = visible(&title(&answer.project_id, answer.name.as_deref()));
     let what = match &answer.to {
-        Some(to) => format!("from project {from} to project {}", visible(to)),
+        Some(to) => {
+            format!("from project {from} to project {}", visible(&title(to, answer.to_name.as_deref())))
+        }
         None => format!("is no place of project {from} any more"),
     };
     let paths = answer.paths.iter().map(|path| format!("{} {what}\n", visible(path)));
@@ -200,12 +203,14 @@ fn returned_text(carried: &CarriedBaton) -> String {
 }
 
 fn merged_text(answer: &MergeOutput) -> String {
-    let (from, into) = (visible(&answer.from), visible(&answer.project_id));
+    let from = visible(&answer.from);
+    let ended = visible(&title(&answer.from, answer.from_name.as_deref()));
+    let into = visible(&title(&answer.project_id, answer.name.as_deref()));
     let mut text =
         if answer.dry_run { "nothing was changed; this would happen:\n".to_owned() } else { String::new() };
     text.push_str(&match answer.undo {
-        Some(_) => format!("project {from} merged into {into}\n"),
-        None => format!("the merge of project {from} into {into} is taken back\n"),
+        Some(_) => format!("project {ended} merged into {into}\n"),
+        None => format!("the merge of project {ended} into {into} is taken back\n"),
     });
     text.extend(answer.paths.iter().map(|path| format!("  folder {}\n", visible(path))));
     let line = if answer.undo.is_some() { carried_text } else { returned_text };
@@ -215,7 +220,7 @@ fn merged_text(answer: &MergeOutput) -> String {
         text.extend(answer.batons_left.iter().map(carried_text));
     }
     if answer.undo.is_some() {
-        text.push_str(&format!("  the ledger of {from} stays as it is: `baton --project {from} log`\n"));
+        text.push_str(&format!("  the ledger of {ended} stays as it is: `baton --project {from} log`\n"));
     }
     if answer.messages_moved > 0 || answer.leases_moved > 0 {
         let (mail, leases) = (answer.messages_moved, answer.leases_moved);

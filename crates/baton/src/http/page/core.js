@@ -70,6 +70,12 @@ const setToken = (text) => store.set('baton.token', text);
 
 const headers = () => (token() ? { authorization: `Bearer ${token()}` } : {});
 
+/** Who did something, as a sentence names them: a login at GitHub is no agent's name. */
+const actorOf = (name, type) => (type === 'github_user' ? `${name} on GitHub` : name);
+
+/** Who sent a message. */
+const senderOf = (one) => (one.from_type === 'project' ? `project ${one.from}` : actorOf(one.from, one.from_type));
+
 /** A "no" of the server. */
 class Problem extends Error {
   constructor(status, body) {

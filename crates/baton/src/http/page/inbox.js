@@ -206,7 +206,7 @@ function handoffRow(one, view) {
       offers ? h('span.push', {}, offers) : null),
     one.last_error ? h('p.error', {}, one.last_error) : null,
     said ? h('p.words', {}, `“${said}”`) : null,
-    h('p.meta', {}, toProject(one.from_project_id), ' → ', toProject(one.to_project_id), ` · from ${one.from_identity} · `, one.ended ? `${one.state} by ${one.ended.by} · ` : one.accepted_by ? `accepted by ${one.accepted_by} · ` : '', ago(/^(declined|expired)$/.test(one.state) ? one.updated_at : one.created_at)));
+    h('p.meta', {}, toProject(one.from_project_id), ' → ', toProject(one.to_project_id), ` · from ${one.from_identity} · `, one.ended ? `${one.state} by ${actorOf(one.ended.by, one.ended.by_type)} · ` : one.accepted_by ? `accepted by ${one.accepted_by} · ` : '', ago(/^(declined|expired)$/.test(one.state) ? one.updated_at : one.created_at)));
 }
 
 const handoffs = {

@@ -15,12 +15,12 @@ const mail = {
     const last = items.at(-1);
     const waits = items.find((one) => one.ack_by && !one.acked_at && !isMe(one.from));
     return [
-      h('div.row', {}, h('h1', {}, items[0]?.subject || 'Mail'), last ? h('span.push', {}, waits ? [button('Acknowledge…', () => acknowledge(project, waits)), ' '] : null, button('Reply…', () => reply(project, last), 'main')) : null),
+      h('div.row', {}, h('h1', {}, items[0]?.subject || 'Mail'), last ? h('span.push', {}, waits ? [button('Acknowledge…', () => acknowledge(project, waits)), ' '] : null, last.from_type ? null : button('Reply…', () => reply(project, last), 'main')) : null),
       h('p.meta', {}, toProject(project)),
       items.length ? h('ol.letters', {}, items.map((one) => h('li.card', { key: one.message_id },
-        h('div.row', {}, h('strong', {}, one.from), `to ${one.to}`, chip(one.type), one.importance === 'normal' ? null : chip(one.importance, 'gold'),
+        h('div.row', {}, h('strong', {}, senderOf(one)), `to ${one.to}`, chip(one.type), one.importance === 'normal' ? null : chip(one.importance, 'gold'),
           h('span.meta.push', {}, ago(one.created_at))),
-        one.content ? h('div.document', {}, fields(one.content)) : one.body == null ? h('p.quiet', {}, `Encrypted: ${(one.readers || []).join(', ')} can read it.`) : documentOf(one.body, `Message of ${one.from}`),
+        one.content ? h('div.document', {}, fields(one.content)) : one.body == null ? h('p.quiet', {}, `Encrypted: ${(one.readers || []).join(', ')} can read it.`) : documentOf(one.body, `Message of ${senderOf(one)}`),
         h('p.meta', {}, one.acked_at ? ['acknowledged ', ago(one.acked_at)] : one.delivered_at ? ['read ', ago(one.delivered_at)] : 'not read yet')))) : empty('Nothing was written.'),
     ];
   },

@@ -68,7 +68,8 @@ function sentHandoff(one) {
     h('div.row', {}, state(one.state), h('h3', {}, h('a', { href: `#/handoff/${part(one.handoff_id)}` }, one.subject || one.handoff_id.slice(0, 13))),
       /^(failed|pending|planned)$/.test(one.state) ? h('span.push', {}, button('Try now…', () => advance(one, 'retry', 'Try now'))) : null),
     one.why ? h(one.state === 'failed' ? 'p.error' : 'p.words', {}, answered ? `“${one.why}”` : one.why) : null,
-    h('p.meta', {}, 'to ', toProject(one.to_project_id), one.ended_by || one.holder ? ` · by ${one.ended_by || one.holder}` : '', ' · ', ago(one.updated_at)),
+    one.late ? h('p.words', {}, `Late result of ${one.late.by}${one.late.result ? `: “${one.late.result}”` : ''}`) : null,
+    h('p.meta', {}, 'to ', toProject(one.to_project_id), one.ended_by || one.holder ? ` · by ${one.ended_by ? actorOf(one.ended_by, one.ended_by_type) : one.holder}` : '', ' · ', ago(one.updated_at)),
     one.help ? h('details.help', {}, h('summary', {}, 'In a terminal'), command(one.help)) : null);
 }
 

@@ -164,7 +164,7 @@ async function leaveAnew(id) {
   try { one = await api('GET', `/handoffs/${part(id)}`); } catch (error) { refused(error); return; }
   const { github_repo: repo, tracker } = one.task?.metadata || {};
   ask(`Leave anew: ${one.subject}`, [
-    h('p', {}, `${one.state[0].toUpperCase()}${one.state.slice(1)}${one.ended?.by ? ` by ${one.ended.by}` : ''}${one.result || one.ended?.why ? `: ${one.result || one.ended.why}` : ''}. It is sent to ${one.to_project_id} once more, as a new hand-off.`),
+    h('p', {}, `${one.state[0].toUpperCase()}${one.state.slice(1)}${one.ended?.by ? ` by ${actorOf(one.ended.by, one.ended.by_type)}` : ''}${one.result || one.ended?.why ? `: ${one.result || one.ended.why}` : ''}. It is sent to ${one.to_project_id} once more, as a new hand-off.`),
     nameField(), field('For: a name', 'to_identity', { value: one.to_identity || '', maxlength: 64 }), field('Or a role', 'to_role', { value: one.to_role || '', maxlength: 64 }),
     field('Description', 'description', { value: one.description || '' }, 'textarea'),
     one.packet ? [h('p', {}, 'The packet goes with it:'), packetOf(one.packet, 'Hand-off packet')] : null,
@@ -230,7 +230,7 @@ const handoff = {
 const handoffFacts = (one) => facts([['From', [toProject(one.from_project_id), ` ${one.from_identity}`]], ['To', toProject(one.to_project_id)], ['For', one.to_identity || one.to_role],
   ['Task', one.task?.url ? h('a', { href: safe(one.task.url), rel: 'noreferrer' }, one.task.id) : one.task ? h('a', { href: `#/task/${part(one.to_project_id)}/${part(one.task.id)}` }, one.task.id) : null],
   ['Made', ago(one.created_at)], ['Accepted by', one.accepted_by],
-  [`${one.state[0].toUpperCase()}${one.state.slice(1)} by`, one.ended?.by], ['When', one.ended ? ago(one.ended.at) : null],
+  [`${one.state[0].toUpperCase()}${one.state.slice(1)} by`, one.ended ? actorOf(one.ended.by, one.ended.by_type) : null], ['When', one.ended ? ago(one.ended.at) : null],
   [ENDS[one.state] || 'Result', one.result || one.ended?.why || (one.state === 'expired' ? 'It was not accepted in time.' : null)], ['Ended in their place because', one.ended?.forced]]);
 
 /** What a hand-off carries. */

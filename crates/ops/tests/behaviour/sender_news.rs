@@ -1,0 +1,127 @@
+//! The news that a sender gets of its hand-offs: once each, and from whom it is in truth.
+
+use serde_json::{Value, json};
+
+use crate::hub::Hub;
+use crate::saga::{self, drive, handoff_input, receiver, sender};
+use crate::world::{Agent, World, agent, column, text};
+
+/// A second project that hands work to the same repository.
+fn elsewhere() -> Agent {
+    agent("Rex").project("r")
+}
+
+/// A hand-off in the repository, offered.
+fn offered(w: &mut World, hub: &mut Hub, who: &Agent, subject: &str) -> String {
+    w.advance(1);
+    let mut input = handoff_input();
+    input["subject"] = json!(subject);
+    let id = text(&w.ok(who, "handoff_create", input), "handoff_id");
+    drive(w, hub, &id);
+    id
+}
+
+fn set_up(w: &mut World) -> Hub {
+    w.machines.github = true;
+    w.register("q");
+    w.register("r");
+    Hub::default()
+}
+
+/// What a poll sees of an issue.
+fn event(w: &mut World, more: &Value) -> Value {
+    let mut input = json!({ "repo": "o/r", "number": 1, "state": "open" });
+    input.as_object_mut().expect("fields").extend(more.as_object().cloned().expect("fields"));
+    w.ok(&agent("Hook"), "tracker_event", input)
+}
+
+fn place(w: &mut World, id: &str) -> (String, String) {
+    let shown = w.ok(&receiver(), "handoff_show", json!({ "id": id }));
+    (text(&shown["task"]["metadata"], "github_repo"), text(&shown["task"], "url"))
+}
+
+/// Subjects of waiting signals that contain these words.
+fn heard(w: &mut World, who: &Agent, words: &str) -> Vec<String> {
+    column(&w.pending(who), "subject").into_iter().filter(|subject| subject.contains(words)).collect()
+}
+
+on_every_backend! {
+    fn every_hand_off_follows_a_renamed_repository_and_each_sender_hears_of_it_once(w) {
+        let mut hub = set_up(w);
+        let own = [offered(w, &mut hub, &sender(), "one"), offered(w, &mut hub, &sender(), "two")];
+        let over = offered(w, &mut hub, &sender(), "over");
+        w.ok(&sender(), "handoff_advance", json!({ "id": over, "action": "cancel" }));
+        let other = offered(w, &mut hub, &elsewhere(), "three");
+        let moved = event(w, &json!({ "number": 2, "url": "https://github.example/o/library/issues/2" }));
+        assert_eq!(moved["changed"], true, "{moved:#}");
+        for (number, id) in [(1, &own[0]), (2, &own[1]), (3, &over), (4, &other)] {
+            let now = ("o/library".to_owned(), format!("https://github.example/o/library/issues/{number}"));
+            assert_eq!(place(w, id), now);
+        }
+        let words = "o/r is called o/library now";
+        assert_eq!(heard(w, &sender(), words), ["o/r is called o/library now: 2 hand-offs to q follow"]);
+        let notice = w.pending(&sender()).into_iter().find(|one| text(one, "subject").contains(words)).expect("a signal");
+        for id in &own {
+            assert!(text(&notice, "body").contains(&format!("baton handoff show {id}")), "{notice:#}");
+        }
+        assert!(!text(&notice, "body").contains(&over), "one that is over is awaited by nobody: {notice:#}");
+        assert_eq!((text(&notice, "from"), text(&notice, "from_type")), ("Baton".to_owned(), "system".to_owned()));
+        let theirs = heard(w, &elsewhere(), words);
+        assert!(theirs.len() == 1 && theirs[0].contains("\"three\" to q follows"), "{theirs:?}");
+        // The same page again, and those of the others, are no news.
+        for number in 1..=4 {
+            let url = format!("https://github.example/o/library/issues/{number}");
+            let again = event(w, &json!({ "repo": "o/library", "number": number, "url": url }));
+            assert_eq!(again["changed"], false, "{again:#}");
+        }
+        assert_eq!((heard(w, &sender(), words).len(), heard(w, &elsewhere(), words).len()), (1, 1));
+    }
+
+    fn a_closer_at_github_is_no_agent_of_the_same_name(w) {
+        let mut hub = set_up(w);
+        let id = offered(w, &mut hub, &sender(), "one");
+        w.ok(&receiver(), "hd_exec", json!({ "handoff_id": id }));
+        event(w, &json!({ "state": "closed", "state_reason": "completed", "by": "Donna", "words": "in v2" }));
+        let shown = w.ok(&sender(), "handoff_show", json!({ "id": id }));
+        let ended = &shown["ended"];
+        assert_eq!((&ended["by"], &ended["by_type"]), (&json!("Donna"), &json!("github_user")), "{shown:#}");
+        let sent = w.ok(&sender(), "session_status", json!({}))["sent"][0].clone();
+        assert_eq!((&sent["ended_by"], &sent["ended_by_type"]), (&json!("Donna"), &json!("github_user")), "{sent:#}");
+        let waiting = w.pending(&sender());
+        let notice = waiting.iter().find(|one| text(one, "subject").contains("was completed")).expect("a signal");
+        assert!(text(notice, "subject").ends_with("was completed by Donna on GitHub"), "{notice:#}");
+        assert_eq!((text(notice, "from"), text(notice, "from_type")), ("Donna".to_owned(), "github_user".to_owned()));
+        assert_eq!(notice.get("from_project_id"), None, "{notice:#}");
+        let reply = json!({ "reply_to": notice["message_id"], "body": "thanks" });
+        let no = w.no_trace(&sender(), "mail_send", reply, "message_invalid");
+        assert!(text(&no, "message").contains("Donna on GitHub"), "{no:#}");
+        // The agent Donna, who had accepted it, hears that another ended it, and what she says is a late result.
+        assert_eq!(heard(w, &receiver(), "is completed by Donna on GitHub").len(), 1);
+        let words = json!({ "id": id, "action": "complete", "result": "in v2" });
+        w.no(&receiver(), "handoff_advance", words, "handoff_state");
+        let shown = w.ok(&sender(), "handoff_show", json!({ "id": id }));
+        assert_eq!(shown["late_results"][0]["by"], "Donna", "{shown:#}");
+    }
+
+    fn an_end_that_an_agent_brought_about_says_that_it_was_an_agent(w) {
+        let id = saga::create(w);
+        drive(w, &mut Hub::default(), &id);
+        w.ok(&receiver(), "hd_exec", json!({ "handoff_id": id }));
+        saga::act(w, &receiver(), &id, "complete");
+        let sent = w.ok(&sender(), "session_status", json!({}))["sent"][0].clone();
+        assert_eq!((&sent["ended_by"], &sent["ended_by_type"]), (&json!("Donna"), &json!("agent")), "{sent:#}");
+    }
+
+    fn a_reason_that_comes_afterwards_is_told_as_one(w) {
+        let mut hub = set_up(w);
+        let id = offered(w, &mut hub, &sender(), "one");
+        w.ok(&receiver(), "handoff_advance", json!({ "id": id, "action": "decline" }));
+        w.ok(&receiver(), "handoff_advance", json!({ "id": id, "action": "decline", "why": "no time" }));
+        let (first, second) = (heard(w, &sender(), "was declined by Donna of q"), heard(w, &sender(), "Donna of q says why"));
+        assert_eq!((first.len(), second.len()), (1, 1), "{first:?} {second:?}");
+        assert!(second[0].ends_with("was declined"), "{second:?}");
+        let ledger = w.ledger_of("p");
+        let last = ledger.iter().rfind(|delta| delta["kind"] == "handoff").expect("an entry");
+        assert_eq!(text(&last["body"], "summary"), "why a hand-off was declined: one");
+    }
+}
