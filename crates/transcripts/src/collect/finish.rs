@@ -14,7 +14,7 @@ use super::check_filter::is_trial;
 use super::coverage::{core, makes_good};
 use super::files::FileState;
 use super::importance::{Importance, only_answers};
-use super::label::Label;
+use super::label::{Label, by_subagent};
 use super::miscall::names_wrong_call;
 use super::paragraph::{RequestProgress, paragraph};
 use super::resolution::{LastFailure, passed_since};
@@ -43,6 +43,8 @@ impl Collector<'_> {
             .flatten()
             .map(|sentence| sentence.at.line)
             .max();
+        let of_subagents = std::mem::take(&mut self.calls.subagent_checks);
+        self.calls.checks.add_of_subagents(of_subagents);
         self.calls.drop_failure_made_good(said_at.unwrap_or(0));
         let failed_at = self.calls.failure.as_ref().map_or(0, |failure| failure.run.at.line);
         let gone =
@@ -124,6 +126,7 @@ impl Collector<'_> {
             output: Some(output),
             at: label.at(&run.at),
         });
+        packet.last_failure = packet.last_failure.take().or_else(|| self.failure_of_subagent(label));
         note(left_out, "commands", self.calls.commands.left_out);
         note(left_out, "commands_that_only_looked", looked);
         packet.failed_attempts = self
@@ -134,7 +137,9 @@ impl Collector<'_> {
             .map(|run| label.attempt(run, &self.calls.checks.still_failing(&run.command, &run.at)))
             .collect();
         let checks = &self.calls.checks;
-        let by_subagents = self.calls.subagent_failures.iter().filter(|run| !checks.all_pass(&run.command));
+        let by_subagents = self.calls.subagent_failures.iter();
+        let by_subagents =
+            by_subagents.filter(|run| !checks.all_pass(&run.command) && !checks.cover(&run.command, &run.at));
         packet.failed_attempts.extend(by_subagents.map(|run| label.attempt(run, &run.command)));
         let dropped = self.calls.checks.drop_what_others_tell();
         let checks = &self.calls.checks;
@@ -169,6 +174,18 @@ impl Collector<'_> {
                 samples: tally.samples(),
             })
             .collect();
+    }
+
+    /// The test or build of a sub-agent that failed last, where the session itself left no failure.
+    fn failure_of_subagent(&self, label: &Label) -> Option<Failure> {
+        let check = self.calls.checks.failed_by_subagent()?;
+        let run = self.calls.subagent_failures.iter().find(|run| run.at == check.at);
+        Some(Failure {
+            command: check.command.clone(),
+            exit_code: check.exit_code,
+            output: run.and_then(|run| run.note.clone()),
+            at: label.at(&check.at),
+        })
     }
 
     /// The line before which what only looked is of the past; where nothing was changed, it answered earlier questions.
@@ -368,7 +385,7 @@ fn change(file: &FileState, clean: impl FnOnce(&str) -> String) -> String {
         _ => file.change.name().to_owned(),
     };
     match &file.at.subagent {
-        Some(agent) => format!("{what} (by sub-agent {agent})"),
+        Some(agent) => format!("{what} ({})", by_subagent(agent)),
         None => what,
     }
 }

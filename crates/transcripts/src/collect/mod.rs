@@ -11,6 +11,7 @@ mod checks;
 pub(crate) mod clean;
 mod compaction;
 mod coverage;
+mod echoed;
 mod error_line;
 mod failed_edits;
 mod failing_tests;

@@ -109,6 +109,10 @@ impl Collector<'_> {
         if let Some((line, at)) = self.calls.failed_edits.line_since(request, answer) {
             add(line, at);
         }
+        let is_changed = |path: &str, agent: Option<&str>| self.files.may_be_changed(path, agent);
+        if let Some((line, at)) = self.calls.failed_edits.line_of_subagents(is_changed) {
+            add(line, at);
+        }
         if let Some(at) = &self.interrupted {
             add("The user stopped the agent here.".to_owned(), at);
         }
