@@ -11,6 +11,7 @@ mod checks;
 pub(crate) mod clean;
 mod compaction;
 mod coverage;
+mod draft;
 mod echoed;
 mod error_line;
 mod failed_edits;
@@ -24,10 +25,12 @@ mod git;
 mod importance;
 mod label;
 mod last_answer;
+mod line_paste;
 mod miscall;
 mod net_lines;
 mod open;
 mod open_call;
+mod options;
 mod own_repository;
 mod paragraph;
 mod past_runs;
@@ -63,6 +66,8 @@ use clean::Cleaner;
 use files::Files;
 pub use label::short_id;
 use last_answer::LastAnswers;
+use line_paste::LinePaste;
+pub use options::Options;
 use own_repository::is_own_folder;
 use proposal::ProposedPlan;
 use prose::Passage;
@@ -73,23 +78,6 @@ use stopped::words_of_rejection;
 
 use crate::event::{Category, Event, EventKind, Outcome, PlanItem, Session, TYPED_COMMAND, Usage};
 use crate::format::TranscriptReader;
-
-/// How a transcript is summarised.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// Whether secrets are taken out. On by default.
-    pub redact: bool,
-    /// The home directory, which is written as `~`.
-    pub home: Option<String>,
-    /// How many of the last turns are kept.
-    pub recent_messages: usize,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { redact: true, home: None, recent_messages: 12 }
-    }
-}
 
 /// Names of tools that hand a task to a sub-agent, as the label of a call begins.
 const SUBAGENT_TOOLS: &[&str] = &["Task ", "Agent ", "task ", "subagent "];
@@ -184,6 +172,9 @@ pub struct Collector<'r> {
     spoke_at: u64,
     /// How many requests came since the plan was set.
     requests_since_plan: u64,
+    /// What the user said last, while the agent has done nothing since.
+    draft: Option<Sentence>,
+    line_paste: LinePaste,
     last_answer: Option<Sentence>,
     answers: LastAnswers,
     /// The last call that ended, if nothing was said after it.
@@ -242,6 +233,8 @@ impl<'r> Collector<'r> {
             go_on: None,
             spoke_at: 0,
             requests_since_plan: 0,
+            draft: None,
+            line_paste: LinePaste::default(),
             last_answer: None,
             answers: LastAnswers::default(),
             last_done: None,

@@ -137,6 +137,8 @@ impl Collector<'_> {
 
 /// What an agent says without the thoughts that some models write before it, between tags.
 fn without_thinking(text: &str) -> &str {
+    // A call that the provider did not take for one is no speech.
+    let text = text.split("<|tool_calls_section_begin|>").next().unwrap_or_default();
     let inside = ["<thinking>", "<think>"].iter().find_map(|tag| text.trim_start().strip_prefix(tag));
     let Some(inside) = inside else { return text };
     ["</thinking>", "</think>"]

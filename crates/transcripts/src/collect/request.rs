@@ -34,6 +34,10 @@ impl Collector<'_> {
     /// A message of the user.
     pub(super) fn user(&mut self, text: &str, at: SourceRef) {
         let whole = self.cleaner.clean_text(text);
+        if self.is_pasted_line(&whole, &at) {
+            return;
+        }
+        self.take_back_draft(&whole, &at);
         let mended = self.calls.failure.take_if(|failure| failure.is_resolved_by_word(&whole));
         mended.iter().for_each(|failure| self.calls.mended(failure, None));
         if let Some(answer) = self.last_answer.as_ref().map(|answer| answer.at.clone()) {
@@ -76,7 +80,8 @@ impl Collector<'_> {
             self.reopen(&passage.text, &at);
         }
         self.remarks.user(&whole, passages, &at);
-        let message = Sentence { text: clip(whole.trim(), MAX_REQUEST), at };
+        let pasted = prose::told_as_pasted(&whole);
+        let message = Sentence { text: pasted.unwrap_or_else(|| clip(whole.trim(), MAX_REQUEST)), at };
         self.remember("user", message.clone());
         self.request(message);
     }
@@ -187,11 +192,13 @@ impl Collector<'_> {
             .iter()
             .fold(request.text.as_str(), |text, mark| text.split_once(mark).map_or(text, |(own, _)| own));
         let asks = prose::only_questions(own) && !prose::asks_for_work(own);
-        if own.split_whitespace().count() >= FULL_WORDS && !asks {
+        if own.split_whitespace().count() >= FULL_WORDS && !asks && !prose::is_told_as_pasted(own) {
             self.full_request = Some(request.clone());
         }
-        if says_again(own) {
-            let before = self.last_request.take().filter(|before| !says_again(&before.text));
+        // A log says little without what was asked for before it.
+        let needs_more = |text: &str| says_again(text) || prose::is_told_as_pasted(text);
+        if needs_more(own) {
+            let before = self.last_request.take().filter(|before| !needs_more(&before.text));
             self.request_before = before.or(self.request_before.take());
         }
         if let Some(before) = self.last_request.as_ref().filter(|one| is_said_anew(&one.text, &request.text))
@@ -208,7 +215,8 @@ impl Collector<'_> {
     pub(super) fn request_to_tell(&self) -> Option<Sentence> {
         let last = self.last_request.as_ref()?;
         // What is done again is what was asked for last.
-        let again = self.request_before.as_ref().filter(|_| says_again(&last.text));
+        let needs_more = says_again(&last.text) || prose::is_told_as_pasted(&last.text);
+        let again = self.request_before.as_ref().filter(|_| needs_more);
         let small = again.map_or(&last.text, |before| &before.text);
         let full = self.full_request.as_ref().filter(|_| points_back(small));
         let before = self.corrected.as_ref().or(full).filter(|full| full.at.line < last.at.line);

@@ -19,6 +19,7 @@ mod reverts;
 mod salience;
 mod steps;
 mod topic;
+mod whole_paste;
 
 pub(super) use attempts::attempts;
 pub(super) use concession::{concedes, put_back, revises, tells_of_removal};
@@ -40,6 +41,7 @@ pub(super) use questions::{
 pub(super) use reverts::reverts_own_work;
 pub(super) use steps::{announced, next_steps, suggests};
 pub(super) use topic::{same_matter, speaks_of, topic};
+pub(super) use whole_paste::{is_told_as_pasted, told_as_pasted};
 
 use crate::shared::words::{is_item, sentences};
 use phrases::{List, Lowered, has, lowered};

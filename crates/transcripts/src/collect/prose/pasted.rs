@@ -194,6 +194,9 @@ fn is_output(line: &str) -> bool {
         || (bare.starts_with("at ") && bare.ends_with(')') && bare.contains(':'))
         || begins_with_time(bare)
         || begins_with_place(bare)
+        || begins_with_task(bare)
+        || is_result_of_package(bare)
+        || begins_with_module(bare)
         || is_numbered_change(bare)
 }
 
@@ -215,6 +218,30 @@ fn begins_with_place(line: &str) -> bool {
         && !number.is_empty()
         && number.bytes().all(|byte| byte.is_ascii_digit())
         && parts.next().is_some()
+}
+
+/// `[test:ci] $ go test ./...`, as a runner of tasks says what it runs.
+fn begins_with_task(line: &str) -> bool {
+    let task = line.strip_prefix('[').and_then(|rest| rest.split_once("] $ "));
+    task.is_some_and(|(name, _)| !name.is_empty() && !name.contains(char::is_whitespace))
+}
+
+/// `ok      shop/e2e    41.069s`, as a terminal shows what Go writes with tabs.
+fn is_result_of_package(line: &str) -> bool {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let is_time = |word: &str| {
+        word.strip_suffix('s').is_some_and(|number| number.parse::<f64>().is_ok()) || word == "(cached)"
+    };
+    matches!(words.as_slice(), ["ok" | "FAIL", package, time, ..] if package.contains('/') && is_time(time))
+}
+
+/// `node:fs:441` and `Node.js v22.1.0`, between which Node.js shows an error.
+fn begins_with_module(line: &str) -> bool {
+    let version = line.strip_prefix("Node.js v");
+    version.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        || line.strip_prefix("node:").is_some_and(|rest| {
+            rest.rsplit_once(':').is_some_and(|(_, number)| number.bytes().all(|byte| byte.is_ascii_digit()))
+        })
 }
 
 /// `86 +        // Full clear`, `+ 13 - **Title**`: as an agent shows a change on the screen.
@@ -278,6 +305,15 @@ mod tests {
             assert!(constraints(line).is_empty(), "{line}");
         }
         assert_eq!(insisted_on("Use `a.rs:12: x` - never `b`."), ["Use `a.rs:12: x` - never `b`."]);
+    }
+
+    #[test]
+    fn what_node_js_shows_of_an_error_is_not_the_users() {
+        let text = "it fails:\n\nnode:fs:441\n    return binding.readFileUtf8(path, stringToFlags(options.flag));\n           ^\n\n\
+                    Error: ENOENT: no such file, open 'a.json'\n    at Object.readFileSync (node:fs:441:20)\n  errno: -2,\n  \
+                    path: 'a.json'\n}\n\nNode.js v23.4.0\n";
+        assert_eq!(super::typed(text), "it fails:\n\n");
+        assert_eq!(super::typed("node: use the new one").trim(), "node: use the new one");
     }
 
     #[test]
