@@ -63,6 +63,11 @@ pub(super) struct Check {
 }
 
 impl Check {
+    /// Whether its last run failed.
+    pub(super) fn has_failed(&self) -> bool {
+        self.state == CheckState::Failed
+    }
+
     /// Takes out the tests that a later run passed.
     fn tests_passed(&mut self, later: &LaterSuccess<'_>) {
         if self.state == CheckState::Failed && self.failing.pass(later) {

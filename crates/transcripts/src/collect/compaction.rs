@@ -145,10 +145,21 @@ fn in_order(text: &str, titles: &[&str], least: usize) -> String {
     if sections.iter().filter(|section| rank(section) < titles.len()).count() < least {
         return text.to_owned();
     }
+    if sections.is_sorted_by_key(|section| rank(&section)) {
+        sections.insert(0, before);
+        sections.retain(|section| !section.is_empty());
+        return sections.join("\n\n");
+    }
     sections.sort_by_key(rank);
     sections.push(before);
     sections.retain(|section| !section.is_empty());
-    sections.join("\n\n")
+    sections.into_iter().map(without_number).collect::<Vec<_>>().join("\n\n")
+}
+
+/// A section without the number of its title, which is out of order.
+fn without_number(section: &str) -> &str {
+    let number = section.bytes().take_while(u8::is_ascii_digit).count();
+    section[number..].strip_prefix(". ").filter(|_| number > 0).unwrap_or(section)
 }
 
 /// What stands before the first section, and the sections.
@@ -256,8 +267,8 @@ Analysis:\nLet me analyze the conversation chronologically:\n1. **First**: the u
 7. Pending Tasks:\n   - The lexer\n\n8. Current Work:\n   The parser.\n";
         assert_eq!(
             as_of_now(&bare(summary), false),
-            "7. Pending Tasks:\n   - The lexer\n\n8. Current Work:\n   The parser.\n\n\
-6. All user messages:\n   - \"Port it\"\n\n1. Primary Request and Intent:\n   Port it."
+            "Pending Tasks:\n   - The lexer\n\nCurrent Work:\n   The parser.\n\n\
+All user messages:\n   - \"Port it\"\n\nPrimary Request and Intent:\n   Port it."
         );
         assert_eq!(as_of_now("1. One:\nx\n2. Two:\ny", false), "1. One:\nx\n2. Two:\ny");
         assert_eq!(

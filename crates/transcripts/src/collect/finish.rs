@@ -4,13 +4,14 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use baton_packet::packet::{
-    Attempt, Decision, Failure, FileChange, Git, Message, Packet, Party, PlanItem, Requests, Text,
+    Attempt, Command, Decision, Failure, FileChange, Git, Message, Packet, Party, PlanItem, Requests, Text,
     ToolActivity,
 };
 use serde_json::{Map, Value, json};
 
 use super::calls::Run;
 use super::check_filter::is_trial;
+use super::checks::Check;
 use super::coverage::{core, makes_good};
 use super::files::FileState;
 use super::importance::{Importance, only_answers};
@@ -18,7 +19,7 @@ use super::label::Label;
 use super::miscall::names_wrong_call;
 use super::paragraph::{RequestProgress, paragraph};
 use super::resolution::{LastFailure, passed_since};
-use super::steps::{chain, without_settings};
+use super::steps::{bare, chain, without_settings};
 use super::touched::{MAX_READ, TouchedFile, TouchedFiles};
 use super::{Collector, MAX_COMPACTION, Sentence, SourceRef, StandingDecision, compaction, fit};
 use crate::event::{Change, PlanItem as PlanStep};
@@ -30,6 +31,8 @@ use crate::shared::words::clip;
 /// A plan that so many lines and requests came after is one of the past.
 const STALE_LINES: u64 = 300;
 const STALE_REQUESTS: u64 = 2;
+/// How many checks of sub-agents are told beside those of the agent itself.
+const MAX_SUBAGENT_CHECKS: usize = 8;
 
 impl Collector<'_> {
     /// Ends the gathering.
@@ -103,7 +106,7 @@ impl Collector<'_> {
             }
             let open = !matches!(item.status.as_str(), "completed" | SKIPPED);
             let status = match stale.filter(|_| open) {
-                Some(lines) => format!("open {lines} lines before the end"),
+                Some(lines) => format!("not ticked off, in a list last set {lines} lines before the end"),
                 None => item.status.clone(),
             };
             packet.pending_tasks.push(PlanItem { title, status, at: at.clone(), ..PlanItem::default() });
@@ -143,11 +146,10 @@ impl Collector<'_> {
         let mattered = self.calls.commands.iter().filter(|run| !checks.tell_without(run, &dropped));
         let mattered = mattered.filter(|run| !of_no_use(run));
         packet.commands = mattered.map(|run| label.command(run)).collect();
-        packet.checks = std::mem::take(&mut self.calls.checks)
-            .in_order()
-            .iter()
-            .map(|check| label.check(check))
-            .collect();
+        let own = std::mem::take(&mut self.calls.checks).in_order();
+        packet.checks = own.iter().map(|check| label.check(check)).collect();
+        let by_subagents = self.checks_of_subagents(&packet.checks, label);
+        packet.checks.extend(by_subagents);
         // What the last words name comes first.
         let answer = self.answer_to_tell();
         let last_words = [self.last_request.as_ref(), self.full_request.as_ref(), answer.as_ref()];
@@ -169,6 +171,14 @@ impl Collector<'_> {
                 samples: tally.samples(),
             })
             .collect();
+    }
+
+    /// How the checks of sub-agents ended: of a session that ran some itself, only those that failed and that it did not run.
+    fn checks_of_subagents(&mut self, own: &[Command], label: &Label) -> Vec<Command> {
+        let is_own = |check: &Check| own.iter().any(|known| bare(&known.command) == bare(&check.command));
+        let all = std::mem::take(&mut self.calls.subagent_checks).in_order().into_iter();
+        let new = all.filter(|check| (own.is_empty() || check.has_failed()) && !is_own(check));
+        new.take(MAX_SUBAGENT_CHECKS).map(|check| label.subagent_check(&check)).collect()
     }
 
     /// The line before which what only looked is of the past; where nothing was changed, it answered earlier questions.

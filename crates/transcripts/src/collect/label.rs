@@ -60,6 +60,17 @@ impl Label {
         }
     }
 
+    /// The last state of a step that a sub-agent ran: of the agent's own changes it is not known which came after it.
+    pub(super) fn subagent_check(&self, check: &Check) -> Command {
+        let agent = check.at.subagent.as_deref().unwrap_or_default();
+        let code = check.exit_code.map(|code| format!("exit {code}"));
+        let note = check.note.clone().filter(|note| note != OK || code.is_none());
+        let end = [code, note].into_iter().flatten().collect::<Vec<_>>().join(": ");
+        let end = if end.is_empty() { "outcome not known".to_owned() } else { end };
+        let note = Some(format!("{end} (by sub-agent {agent})"));
+        Command { command: check.command.clone(), exit_code: None, note, at: self.at(&check.at) }
+    }
+
     /// A command that failed, as an attempt.
     pub(super) fn attempt(&self, run: &Run, failing: &str) -> Attempt {
         let code = run.exit_code.map(|code| format!("exit {code}"));

@@ -16,6 +16,8 @@ const MAX_LOOPS: usize = 20;
 const MANY_COMMANDS: usize = 5;
 /// So much is told of what the agent said last, in characters.
 const MAX_ANNOUNCED: usize = 200;
+/// Behind a question that the agent put aside, where the conversation or the work went on.
+const SETTLED: &str = " — left open by the agent; whether it was settled since is not known";
 /// The next step where the last thing that happened was a call.
 const GO_ON: &str = "go on with the last request";
 /// Before a step that the agent names in a message that ends with a question.
@@ -134,8 +136,12 @@ impl Collector<'_> {
 
     /// What was put aside, then what the last answer asks, if the user has said nothing since.
     fn open_questions(&self) -> Vec<(String, &SourceRef)> {
+        let as_of_now = |question: &str, at: &SourceRef| match at.line < self.changed_at.max(self.spoke_at) {
+            true => format!("{question}{SETTLED}"),
+            false => question.to_owned(),
+        };
         let mut all: Vec<(String, &SourceRef)> =
-            self.questions.iter().map(|(question, at)| (question.clone(), at)).collect();
+            self.questions.iter().map(|(question, at)| (as_of_now(question, at), at)).collect();
         if let Some(answer) = self.last_answer.as_ref().filter(|_| self.replied) {
             for question in prose::asked_at_the_end(&answer.text) {
                 if !self.questions.iter().any(|(known, _)| *known == question) {

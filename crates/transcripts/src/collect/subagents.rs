@@ -1,11 +1,16 @@
 //! What sub-agents come to: the commands that failed in their hands, and what they report.
 
+use super::calls::{Calls, Open};
+use super::checks::LineOutcome;
 use super::clean::Cleaner;
 use super::coverage::makes_good;
 use super::error_line::error_line;
-use super::importance::only_answers;
+use super::importance::{Importance, only_answers};
+use super::miscall::is_miscall;
 use super::prose;
 use super::run::Run;
+use super::stopped::Stopped;
+use crate::event::{Category, Outcome};
 use crate::shared::words::{one_line, sentences};
 
 const MAX_FAILURES: usize = 20;
@@ -20,7 +25,8 @@ pub(super) struct SubagentFailures {
 impl SubagentFailures {
     /// A command of a sub-agent ended.
     pub(super) fn ran(&mut self, run: Run, output: &str, cleaner: &mut Cleaner<'_>) {
-        let failed = run.ok == Some(false) && !only_answers(&run.command, run.exit_code);
+        let looks = run.worth == Importance::Look || only_answers(&run.command, run.exit_code);
+        let failed = run.ok == Some(false) && !looks;
         self.runs.retain(|known| {
             known.at.subagent != run.at.subagent || !makes_good(&known.command, &run.command)
         });
@@ -34,6 +40,26 @@ impl SubagentFailures {
     /// The runs, oldest first.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Run> {
         self.runs.iter()
+    }
+}
+
+impl Calls {
+    /// Notes how a command of a sub-agent ended.
+    pub(super) fn note_subagent(&mut self, open: &Open, outcome: &Outcome<'_>, cleaner: &mut Cleaner<'_>) {
+        let is_command = open.at.subagent.is_some() && open.category == Category::Shell;
+        if is_command && Stopped::of(outcome).is_none() {
+            let run = open.run(outcome.exit_code, outcome.ok, None);
+            self.subagent_failures.ran(run, &outcome.output, cleaner);
+            let piped = self.piped(open, outcome, cleaner);
+            let printed = outcome.output.as_ref();
+            let failed = outcome.ok == Some(false);
+            let error = failed.then(|| cleaner.tail(printed, MAX_TAIL));
+            let error = error.as_deref().and_then(error_line).map(|line| one_line(line, 160));
+            let is_miscall = failed && is_miscall(&open.target, outcome.exit_code, printed);
+            let (exit_code, ok) = (outcome.exit_code, outcome.ok);
+            let ended = LineOutcome { exit_code, ok, piped: piped.as_ref(), error, printed, is_miscall };
+            self.subagent_checks.ran(&open.target, ended, &open.at);
+        }
     }
 }
 

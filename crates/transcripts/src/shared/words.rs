@@ -118,8 +118,18 @@ pub(crate) fn is_item(line: &str) -> bool {
 
 fn split<'t>(line: &'t str, all: &mut Vec<&'t str>) {
     let mut start = 0;
+    let mut open = 0_usize;
     let ends = line.char_indices().filter(|(at, c)| {
-        matches!(c, '.' | '!' | '?') && line[at + 1..].starts_with(' ') && !is_abbreviation(&line[..*at])
+        match c {
+            // What stands in brackets is part of the sentence around them.
+            '(' if line[at + 1..].contains(')') => open += 1,
+            ')' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        open == 0
+            && matches!(c, '.' | '!' | '?')
+            && line[at + 1..].starts_with(' ')
+            && !is_abbreviation(&line[..*at])
     });
     for (at, _) in ends {
         all.push(line[start..=at].trim());
@@ -178,6 +188,14 @@ mod tests {
         let text =
             "Fixed it. Remaining: e.g. tests!\n```\ncode. More.\n```\n- [ ] item one\n2. item two\n> quoted";
         assert_eq!(sentences(text), ["Fixed it.", "Remaining: e.g. tests!", "item one", "item two"]);
+    }
+
+    #[test]
+    fn what_stands_in_brackets_is_part_of_a_sentence() {
+        let text = "Remove the old files (main.ts, cli.ts. Right? Nothing else), then commit. Thanks.";
+        let whole = "Remove the old files (main.ts, cli.ts. Right? Nothing else), then commit.";
+        assert_eq!(sentences(text), [whole, "Thanks."]);
+        assert_eq!(sentences("A (b. C d."), ["A (b.", "C d."], "it is never closed");
     }
 
     #[test]
