@@ -204,7 +204,8 @@ impl Files {
     pub(super) fn into_vec(mut self) -> Vec<FileState> {
         self.put_stashes_back();
         // What took another file's place has left an empty row.
-        self.list.into_iter().filter(|file| !file.path.is_empty() && !file.is_undone).collect()
+        let is_left = |file: &FileState| !file.is_undone && !file.is_as_it_was();
+        self.list.into_iter().filter(|file| !file.path.is_empty() && is_left(file)).collect()
     }
 
     /// Whether a file was moved away from there, or removed, and none was put in its place.
@@ -243,6 +244,11 @@ impl FileState {
             diff: None,
             at: at.clone(),
         }
+    }
+
+    /// Whether later edits took back what earlier ones did.
+    fn is_as_it_was(&self) -> bool {
+        self.change == Change::Modified && self.net.has_edits() && self.lines() == Some((0, 0))
     }
 
     /// Lines added and removed, where known.

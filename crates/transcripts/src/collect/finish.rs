@@ -105,7 +105,7 @@ impl Collector<'_> {
             }
             let open = !matches!(item.status.as_str(), "completed" | SKIPPED);
             let status = match stale.filter(|_| open) {
-                Some(lines) => format!("open {lines} lines before the end"),
+                Some(lines) => format!("not ticked off, in a list last set {lines} lines before the end"),
                 None => item.status.clone(),
             };
             packet.pending_tasks.push(PlanItem { title, status, at: at.clone(), ..PlanItem::default() });
@@ -120,13 +120,7 @@ impl Collector<'_> {
         packet.test_command = test.map(|run| run.command.clone());
         packet.test_status =
             test.and_then(|run| run.ok).map(|ok| if ok { "pass" } else { "fail" }.to_owned());
-        packet.last_failure = self.calls.failure.take().map(|LastFailure { run, output, .. }| Failure {
-            command: run.command,
-            exit_code: run.exit_code,
-            output: Some(output),
-            at: label.at(&run.at),
-        });
-        packet.last_failure = packet.last_failure.take().or_else(|| self.failure_of_subagent(label));
+        packet.last_failure = self.last_failure(label);
         note(left_out, "commands", self.calls.commands.left_out);
         note(left_out, "commands_that_only_looked", looked);
         packet.failed_attempts = self
@@ -148,11 +142,8 @@ impl Collector<'_> {
         let mattered = self.calls.commands.iter().filter(|run| !checks.tell_without(run, &dropped));
         let mattered = mattered.filter(|run| !of_no_use(run));
         packet.commands = mattered.map(|run| label.command(run)).collect();
-        packet.checks = std::mem::take(&mut self.calls.checks)
-            .in_order()
-            .iter()
-            .map(|check| label.check(check))
-            .collect();
+        let own = std::mem::take(&mut self.calls.checks).in_order();
+        packet.checks = own.iter().map(|check| label.check(check)).collect();
         // What the last words name comes first.
         let answer = self.answer_to_tell();
         let last_words = [self.last_request.as_ref(), self.full_request.as_ref(), answer.as_ref()];
@@ -176,8 +167,12 @@ impl Collector<'_> {
             .collect();
     }
 
-    /// The test or build of a sub-agent that failed last, where the session itself left no failure.
-    fn failure_of_subagent(&self, label: &Label) -> Option<Failure> {
+    /// The last failure of the session itself, else the test or build of a sub-agent that failed last.
+    fn last_failure(&mut self, label: &Label) -> Option<Failure> {
+        if let Some(LastFailure { run, output, .. }) = self.calls.failure.take() {
+            let (output, at) = (Some(output), label.at(&run.at));
+            return Some(Failure { command: run.command, exit_code: run.exit_code, output, at });
+        }
         let check = self.calls.checks.failed_by_subagent()?;
         let run = self.calls.subagent_failures.iter().find(|run| run.at == check.at);
         Some(Failure {

@@ -74,13 +74,13 @@ impl Collector<'_> {
         run.iter().for_each(|line| self.forget_message(line));
         (self.first_request, self.full_request, self.request_before) =
             (before.first, before.full, before.again);
-        let told = format!(
+        let note = format!(
             " — then a text was pasted that came in as {} messages, a line each (#{}–#{})",
             run.len(),
             run.first().map_or(0, |first| first.line),
             at.line
         );
-        self.last_request = before.last.map(|last| Sentence { text: last.text + &told, at: last.at });
+        self.last_request = before.last.map(|last| Sentence { text: last.text + &note, at: last.at });
         self.go_on = None;
         self.spoke_at = at.line;
         (self.answered, self.replied, self.interrupted, self.at_work) = (false, false, None, None);
@@ -154,14 +154,14 @@ mod tests {
         let packet = summary(&every(1000));
         assert!(packet.recent_messages.iter().all(|turn| !turn.text.contains("src_dir")), "{packet:#?}");
         let last = last_request(&every(1000));
-        let told = " — then a text was pasted that came in as 9 messages, a line each (#3–#11)";
-        assert_eq!((last.text, last.at.as_deref()), (format!("{ASKED}{told}"), Some("crush:x#1")));
+        let note = " — then a text was pasted that came in as 9 messages, a line each (#3–#11)";
+        assert_eq!((last.text, last.at.as_deref()), (format!("{ASKED}{note}"), Some("crush:x#1")));
         let slow = every(1000).into_iter().enumerate().map(|(at, (ms, text))| match at {
             0..5 => (ms, text),
             _ => (ms + 7000, text),
         });
         let slow: Vec<(i64, &'static str)> = slow.collect();
-        assert_eq!(last_request(&slow).text, format!("{ASKED}{told}"), "words in the middle of it");
+        assert_eq!(last_request(&slow).text, format!("{ASKED}{note}"), "words in the middle of it");
         assert!(!last_request(&every(60_000)).text.contains("pasted"));
     }
 

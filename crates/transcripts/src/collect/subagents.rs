@@ -26,7 +26,8 @@ pub(super) struct SubagentFailures {
 impl SubagentFailures {
     /// A command of a sub-agent ended.
     pub(super) fn ran(&mut self, run: Run, output: &str, cleaner: &mut Cleaner<'_>) {
-        let failed = run.ok == Some(false) && !only_answers(&run.command, run.exit_code);
+        let looks = run.worth == Importance::Look || only_answers(&run.command, run.exit_code);
+        let failed = run.ok == Some(false) && !looks;
         self.runs.retain(|known| {
             known.at.subagent != run.at.subagent || !makes_good(&known.command, &run.command)
         });

@@ -165,8 +165,8 @@ fn an_edit_that_a_sub_agent_could_not_make_is_told_unless_somebody_made_it() {
             .say("All is done.")
             .packet()
     };
-    let told = session("useSimpleTodos.ts");
-    let loops = column(&told, "open_loops", "text");
+    let packet = session("useSimpleTodos.ts");
+    let loops = column(&packet, "open_loops", "text");
     assert_eq!(
         loops,
         [

@@ -29,9 +29,10 @@ impl Checks {
             checks.settle();
             checks.drop_what_others_tell();
             let runs = checks.runs;
-            let kept = checks.list.into_iter();
-            let kept = kept.filter(|one| one.worth >= Importance::Work && one.state != CheckState::Covered);
-            all.extend(kept.map(|one| Check { last: self.runs * one.last / runs.max(1), ..one }));
+            let listed = checks.list.into_iter();
+            let listed =
+                listed.filter(|one| one.worth >= Importance::Work && one.state != CheckState::Covered);
+            all.extend(listed.map(|one| Check { last: self.runs * one.last / runs.max(1), ..one }));
         }
         all.sort_by_key(|check| check.at_ms);
         for check in all {

@@ -1,6 +1,6 @@
 //! What in a message of the user is pasted: output of programs, screens of an agent, documents. Its words are not his.
 
-use super::begins;
+use super::{begins, lowered};
 use crate::shared::words::{has_phrase, is_item};
 
 /// So many lines of a region of output may look like anything between two that look like output.
@@ -209,6 +209,15 @@ fn begins_with_time(line: &str) -> bool {
         && numbers.iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
+/// `[test:e2e] $ go test …`: as a runner of tasks tells what it runs.
+fn begins_with_task(line: &str) -> bool {
+    let parts = line.strip_prefix('[').and_then(|rest| rest.split_once("] "));
+    parts.is_some_and(|(task, rest)| {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, ':' | '-' | '_' | '.');
+        rest.starts_with("$ ") && !task.is_empty() && task.chars().all(is_name)
+    })
+}
+
 /// `src/a.rs:12:3: …`, `a_test.go:12: …`
 fn begins_with_place(line: &str) -> bool {
     let mut parts = line.split(':');
@@ -218,12 +227,6 @@ fn begins_with_place(line: &str) -> bool {
         && !number.is_empty()
         && number.bytes().all(|byte| byte.is_ascii_digit())
         && parts.next().is_some()
-}
-
-/// `[test:ci] $ go test ./...`, as a runner of tasks says what it runs.
-fn begins_with_task(line: &str) -> bool {
-    let task = line.strip_prefix('[').and_then(|rest| rest.split_once("] $ "));
-    task.is_some_and(|(name, _)| !name.is_empty() && !name.contains(char::is_whitespace))
 }
 
 /// `ok      shop/e2e    41.069s`, as a terminal shows what Go writes with tabs.
@@ -256,8 +259,28 @@ fn is_numbered_change(line: &str) -> bool {
         && !rest[2..].starts_with(char::is_alphanumeric)
 }
 
+/// Whether a sentence of a document sets a rule: it commands outside of brackets, and is no item on what one thing does.
+pub(super) fn sets_a_rule(sentence: &str) -> bool {
+    let lower = lowered(sentence);
+    let label = lower.strip_prefix("**").and_then(|rest| rest.split_once("**"));
+    let is_about = match label {
+        Some((label, rest)) => (label.ends_with(':') || rest.starts_with(':')) && !commands(label),
+        None => lower.starts_with('`'),
+    };
+    let (mut outside, mut depth) = (String::new(), 0_u32);
+    for c in lower.chars() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            c if depth == 0 => outside.push(c),
+            _ => {}
+        }
+    }
+    !is_about && commands(&outside)
+}
+
 /// Whether a sentence of a document commands: it describes the work more often than not.
-pub(super) fn commands(lower: &str) -> bool {
+fn commands(lower: &str) -> bool {
     const STARTS: &[&str] = &[
         "do not",
         "don't",

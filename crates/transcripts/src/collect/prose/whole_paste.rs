@@ -22,8 +22,8 @@ pub(crate) fn told_as_pasted(text: &str) -> Option<String> {
     let (before, last) = telling.split_at(telling.len() - LAST);
     let begins = before.first().into_iter().copied();
     let faults = before.iter().skip(1).copied().filter(|line| names_fault(line)).take(MAX_FAULTS);
-    let told: Vec<&str> = begins.chain(faults).chain(last.iter().copied()).collect();
-    Some(format!("[{}{PASTED}{}", telling.len(), told.join("\n")))
+    let excerpt: Vec<&str> = begins.chain(faults).chain(last.iter().copied()).collect();
+    Some(format!("[{}{PASTED}{}", telling.len(), excerpt.join("\n")))
 }
 
 /// Whether this is told of such a message.
@@ -51,13 +51,13 @@ mod tests {
             log += &format!("=== RUN   TestE2E_{test}\n=== PAUSE TestE2E_{test}\n");
         }
         log += "--- FAIL: TestE2E_3 (3.00s)\n    a_test.go:3: got 1\n--- PASS: TestE2E_4 (3.00s)\nFAIL\nFAIL    shop/e2e    41.069s\n";
-        let told = told_as_pasted(&log).expect("a paste");
+        let excerpt = told_as_pasted(&log).expect("a paste");
         assert_eq!(
-            told,
+            excerpt,
             "[46 pasted lines, and no words beside them] [test:e2e] $ go test -tags=e2e -v ./e2e/...\n--- FAIL: TestE2E_3 (3.00s)\n\
              --- PASS: TestE2E_4 (3.00s)\nFAIL\nFAIL    shop/e2e    41.069s"
         );
-        assert!(is_told_as_pasted(&told));
+        assert!(is_told_as_pasted(&excerpt));
         for words in ["Why is this?\n".to_owned() + &log, log.clone() + "\nFix it.", "Fix it.".to_owned()] {
             assert_eq!(told_as_pasted(&words), None, "{words}");
         }
