@@ -92,6 +92,9 @@ pub struct Call<'a> {
 /// The name of a call that is a command which the user ran in the tool. It is no work of the agent.
 pub const TYPED_COMMAND: &str = "typed_command";
 
+/// A sub-agent, or one of several, without a name and a file of its own: it stands among the lines of the session.
+pub const SIDECHAIN: &str = "sidechain";
+
 /// How a tool call ended.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome<'a> {

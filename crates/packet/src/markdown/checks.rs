@@ -24,11 +24,11 @@ pub(super) fn verify(cx: &RenderContext, out: &mut Vec<Entry>) {
     let value = |index: usize| if index < EARLY { rank::CHECK } else { rank::COMMAND };
     let (passed, other): (Vec<&Command>, Vec<&Command>) =
         checks.into_iter().partition(|check| passed_word(check).is_some());
+    let (unknown, other): (Vec<&Command>, Vec<&Command>) =
+        other.into_iter().partition(|check| check.exit_code.is_none() && check.note.is_none());
     for (index, check) in other.iter().enumerate() {
-        let unknown = check.exit_code.is_none() && check.note.is_none();
-        let rank = if unknown { rank::COMMAND } else { value(index) };
         let show = |limit| line(cx, check, limit);
-        let entry = Entry::new(Section::Verify, "checks").lengths(&[(rank, 140)], rank::WHOLE, show);
+        let entry = Entry::new(Section::Verify, "checks").lengths(&[(value(index), 140)], rank::WHOLE, show);
         out.push(entry.order(index as i64));
     }
     let mut index = 0;
@@ -45,6 +45,16 @@ pub(super) fn verify(cx: &RenderContext, out: &mut Vec<Entry>) {
             out.push(entry);
             index += 1;
         }
+    }
+    for chunk in unknown.chunks(ON_A_LINE) {
+        let show = |limit| {
+            let one = |check: &&Command| shown(&check.command, limit) + &cx.mark(check.at.as_deref());
+            format!("- run, outcome not known: {}\n", chunk.iter().map(one).collect::<Vec<_>>().join(" · "))
+        };
+        let entry = Entry::new(Section::Verify, "checks").form(rank::COMMAND, Some(SHORTENED), show(140));
+        let mut entry = entry.form(rank::WHOLE, None, show(usize::MAX));
+        entry.count = chunk.len();
+        out.push(entry);
     }
 }
 

@@ -128,6 +128,11 @@ fn change_label(file: &FileChange) -> Option<&str> {
     matches!(word, "modified" | "created" | "deleted" | "read" | "planned").then_some(word)
 }
 
+/// The word as it is shown: of a file that only the plan names it is not known what becomes of it.
+fn word(label: &str) -> &str {
+    if label == "planned" { "named in the plan" } else { label }
+}
+
 /// Whether nothing was done to it but reading, or not even that.
 fn is_read(file: &FileChange) -> bool {
     matches!(change_label(file), Some("read" | "planned"))
@@ -229,8 +234,10 @@ fn folder_line(folder: &str, files: &[&FileChange], detail: bool) -> String {
             None => groups.push((how, vec![name])),
         }
     }
-    let groups: Vec<String> =
-        groups.iter().map(|(how, names)| format!("{how} {}", quote::code(&names.join(", ")))).collect();
+    let groups: Vec<String> = groups
+        .iter()
+        .map(|(how, names)| format!("{} {}", word(how), quote::code(&names.join(", "))))
+        .collect();
     let folder = if folder.is_empty() { String::new() } else { format!("{}: ", quote::code(folder)) };
     format!("- {folder}{}\n", groups.join("; "))
 }

@@ -285,8 +285,8 @@ impl<'a> Frame<'a> {
     fn left_out(&self, page: &Page) -> String {
         let missing = page.missing();
         let fits = |line: &String| self.budget.is_none_or(|budget| budget.cost(line) <= page.choice.free);
-        let lines = [usize::MAX, SOME_KINDS, 0].map(|kinds| self.missing_line(&missing, kinds));
-        lines.iter().find(|line| fits(line)).unwrap_or(&lines[2]).clone()
+        let lines = [usize::MAX, SOME_KINDS, 2, 1, 0].map(|kinds| self.missing_line(&missing, kinds));
+        lines.iter().find(|line| fits(line)).unwrap_or(&lines[lines.len() - 1]).clone()
     }
 }
 

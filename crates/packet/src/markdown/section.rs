@@ -103,7 +103,7 @@ impl Section {
 }
 
 /// What a reader has to know of requests before the last one.
-const WORKED_ON: &str = "*Oldest first. The agent has answered or worked on each since: none of them is open by being listed here.*\n\n";
+const WORKED_ON: &str = "*Oldest first, each from before the last changes of files: none of them is open by being listed here.*\n\n";
 
 /// What a reader has to know of remarks.
 const UNSORTED: &str = "*Not sorted, oldest first: what comes later may take back what comes before, here or above. Without a \

@@ -68,8 +68,10 @@ pub(super) fn earlier_sessions(cx: &RenderContext, out: &mut Vec<Entry>) {
         _ => String::new(),
     };
     // What was open then was worked on since.
-    let open =
-        if compaction["work_went_on"].as_bool() == Some(true) { ", without what was open then" } else { "" };
+    let open = match compaction["work_went_on"].as_bool() {
+        Some(true) => ", as of then and without what was open",
+        _ => "",
+    };
     let mark = cx.mark(compaction["at"].as_str());
     let show = |limit| {
         let text = quote::quote("  ", &cut::head(summary, limit));

@@ -3,7 +3,7 @@
 use super::commands::outcome;
 use super::section::{Entry, SHORTENED, Section, rank};
 use super::{RenderContext, checks, cut, facts, place, plan, quote, session, staleness, task};
-use crate::packet::{Failure, Packet, Party, Text};
+use crate::packet::{Failure, Packet, Party, PlanItem, Text};
 
 /// The table of the overview.
 pub(super) fn overview(cx: &RenderContext, out: &mut Vec<Entry>) {
@@ -100,8 +100,11 @@ pub(super) fn start(cx: &RenderContext, out: &mut Vec<Entry>) {
     if let Some(failure) = &cx.packet.last_failure {
         out.push(failed(cx, failure));
     }
-    let label =
-        if is_answer_before_request(cx.packet) { "Last answer, before that request" } else { "Last answer" };
+    let label = match is_answer_before_request(cx.packet) {
+        true => "Last answer, before that request",
+        false if !cx.is_small() && is_followed_by_work(cx.packet) => "Last answer, in the middle of the work",
+        false => "Last answer",
+    };
     let sure = if cx.is_small() { rank::GIST } else { rank::STOPPED };
     let answer = [(sure, 120), (rank::LAST_TURN, 320), (rank::ANSWER, 1000), (rank::USER_REMARK, 2000)];
     passage(cx, out, label, cx.packet.last_answer.as_ref(), cut::ends, &answer);
@@ -138,13 +141,21 @@ fn next(cx: &RenderContext, out: &mut Vec<Entry>) {
     }
     match (packet.next_steps.split_first(), facts::next_of_plan(packet)) {
         (Some((first, rest)), _) if is_request(packet, first) => {
-            let text = "- **Next:** do what the last request, below, asks: nothing was said to it yet. See first what was done since.\n";
-            out.push(Entry::unshortened(Section::Start, "next steps", rank::STOPPED, text.into()));
+            let done = if is_request_last(packet) { "" } else { " See first what was done since." };
+            let text = format!(
+                "- **Next:** do what the last request, below, asks: nothing was said to it yet.{done}\n"
+            );
+            out.push(Entry::unshortened(Section::Start, "next steps", rank::STOPPED, text));
             rest.iter().for_each(|step| item(out, "Then", rank::OPEN, &step.text, step.at.as_deref()));
         }
         (Some((first, rest)), _) => {
             item(out, "Next", rank::STOPPED, &first.text, first.at.as_deref());
             rest.iter().for_each(|step| item(out, "Then", rank::OPEN, &step.text, step.at.as_deref()));
+        }
+        (None, Some(task)) if fails_since(packet, task) => {
+            let text = format!("- **Next:** {}\n", next_by_state(cx));
+            out.push(Entry::unshortened(Section::Start, "next steps", rank::STOPPED, text));
+            item(out, "Then, from the plan", rank::OPEN, &task.title, task.at.as_deref());
         }
         (None, Some(task)) => {
             item(out, "Next, from the plan", rank::STOPPED, &task.title, task.at.as_deref())
@@ -154,6 +165,25 @@ fn next(cx: &RenderContext, out: &mut Vec<Entry>) {
             out.push(Entry::unshortened(Section::Start, "next steps", rank::STOPPED, text));
         }
     }
+}
+
+/// Whether something failed since the plan was set and since the last request, and no file was changed after it.
+fn fails_since(packet: &Packet, task: &PlanItem) -> bool {
+    let line = |at: &Option<String>| place::line_of(at.as_deref());
+    let Some(failure) = &packet.last_failure else { return false };
+    line(&task.at).zip(line(&failure.at)).is_some_and(|(set, failed)| set < failed)
+        && !is_before_request(packet, failure)
+        && !staleness::is_stale(packet, failure.at.as_deref())
+}
+
+/// Whether nothing is known of the time after the last request.
+fn is_request_last(packet: &Packet) -> bool {
+    let last =
+        packet.requests.as_ref().and_then(|requests| requests.last.as_ref().or(requests.first.as_ref()));
+    let request = place::line_of(last.and_then(|last| last.at.as_deref()));
+    let latest = place::places(packet).into_iter().filter_map(|at| place::line_of(Some(at))).max();
+    let calls = !packet.open_loops.is_empty();
+    request.zip(latest).is_some_and(|(request, latest)| request == latest) && !calls
 }
 
 /// What comes next by where the session stands, where neither a step nor an item of a plan was named.
@@ -202,6 +232,17 @@ fn is_answer_before_request(packet: &Packet) -> bool {
         packet.requests.as_ref().and_then(|requests| requests.last.as_ref().or(requests.first.as_ref()));
     let line = |text: Option<&Text>| place::line_of(text.and_then(|text| text.at.as_deref()));
     line(packet.last_answer.as_ref()).zip(line(last)).is_some_and(|(answer, last)| answer < last)
+}
+
+/// Whether the agent went on to work after the last answer: what it says may have been done since.
+fn is_followed_by_work(packet: &Packet) -> bool {
+    let line = |at: &Option<String>| place::line_of(at.as_deref());
+    let files = packet.files_modified.iter().map(|file| &file.at);
+    let runs = packet.commands.iter().chain(&packet.checks).map(|run| &run.at);
+    let failure = packet.last_failure.iter().map(|failure| &failure.at);
+    let last = files.chain(runs).chain(failure).filter_map(line).max();
+    let answer = packet.last_answer.as_ref().and_then(|answer| line(&answer.at));
+    answer.zip(last).is_some_and(|(answer, last)| answer < last)
 }
 
 /// Whether a failure is older than the last request, so that it need not be what that was about.

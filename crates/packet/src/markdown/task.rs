@@ -97,14 +97,24 @@ fn with_causes(text: &str, limit: usize) -> Option<String> {
     let lines: Vec<&str> = text.lines().collect();
     let is_output = |line: &&&str| {
         line.starts_with("    ")
-            || ["---", "FAIL", "error", "Error", "at "].iter().any(|mark| line.starts_with(mark))
+            || ["---", "===", "FAIL", "PASS", "ok ", "error", "Error", "at "]
+                .iter()
+                .any(|mark| line.starts_with(mark))
     };
     let is_pasted = lines.iter().filter(is_output).count() * 3 >= lines.len();
     if lines.len() < MIN_OUTPUT_LINES || limit < MIN_OUTPUT || !is_pasted {
         return None;
     }
     let front = cut::head(text, limit * 3 / 5);
-    let causes = cut::causes(lines.get(front.lines().count()..)?, 3, limit * 2 / 5)?;
+    let rest = lines.get(front.lines().count()..)?;
+    // Where nothing went wrong, the end says so.
+    let end = || {
+        let last: Vec<&str> =
+            rest.iter().rev().filter(|line| !line.trim().is_empty()).take(3).copied().collect();
+        let last = last.into_iter().rev().map(|line| cut::head(line, limit * 2 / 15)).collect::<Vec<_>>();
+        last.join("\n")
+    };
+    let causes = cut::causes(rest, 3, limit * 2 / 5).unwrap_or_else(end);
     Some(format!("{front}\n{causes}"))
 }
 
@@ -266,6 +276,17 @@ mod tests {
         let short = head(&text, 400);
         assert!(
             short.starts_with("--- FAIL: TestReverted") && short.contains("second commit should NOT"),
+            "{short}"
+        );
+    }
+
+    #[test]
+    fn a_pasted_run_that_passed_is_told_with_its_end() {
+        let text =
+            format!("=== RUN TestA\n{}PASS\nok  \texample/e2e\t41.1s", "=== PAUSE TestOther\n".repeat(60));
+        let short = head(&text, 400);
+        assert!(
+            short.starts_with("=== RUN TestA") && short.ends_with("PASS\nok  \texample/e2e\t41.1s"),
             "{short}"
         );
     }

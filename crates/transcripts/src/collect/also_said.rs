@@ -12,6 +12,10 @@ const SHORT: usize = 1000;
 /// Words of the agent, and an earlier request of the user, that are shorter say too little by themselves.
 const MIN_WORDS: usize = 6;
 const MIN_REQUEST_WORDS: usize = 8;
+/// What was found out for the last request weighs more than what was said before it.
+const FINDING_IMPORTANCE: i64 = 70;
+/// A longer turn has told something that lasts.
+const SHORT_TURN: usize = 480;
 
 impl Collector<'_> {
     /// What else was said, but for what became a question or a step at the end, for what first and last request and last answer
@@ -26,14 +30,31 @@ impl Collector<'_> {
         let all = self.remarks.in_order().into_iter();
         let telling =
             all.filter(|entry| !is_listed(packet, entry) && !self.is_quoted(entry) && !self.is_past(entry));
-        telling.map(remark).collect()
+        let mut remarks: Vec<Remark> = telling.map(remark).collect();
+        remarks.extend(self.findings(label, &remarks));
+        remarks
+    }
+
+    /// What the agent found out since the last request, where nothing was changed since: the request was to look into something.
+    fn findings(&self, label: &Label, remarks: &[Remark]) -> Vec<Remark> {
+        let is_told = |text: &str| remarks.iter().any(|remark| remark.text.contains(text));
+        let answer = self.answer_to_tell().map(|answer| answer.at);
+        let new = self.findings.iter().filter(|one| Some(&one.at) != answer.as_ref() && !is_told(&one.text));
+        let looks_into = self.changed_at < self.spoke_at;
+        let remark = |one: &Sentence| Remark {
+            role: "assistant".to_owned(),
+            text: one.text.clone(),
+            importance: FINDING_IMPORTANCE,
+            at: label.at(&one.at),
+        };
+        new.filter(|_| looks_into).map(remark).collect()
     }
 
     /// Whose words they are; what the user asked for, or said of the code, before work that was done since is of the past.
     fn role_of(&self, entry: &TimedRemark) -> &'static str {
         let text = &entry.said.text;
         let is_earlier = || {
-            let is_passing = prose::asks_for_one_thing(text) || prose::names_code(text);
+            let is_passing = entry.is_of_order || prose::asks_for_one_thing(text) || prose::names_code(text);
             self.was_followed(entry) && !entry.is_settled() && is_passing
         };
         match entry.role {
@@ -46,6 +67,11 @@ impl Collector<'_> {
     /// Whether a file was changed since.
     fn was_followed(&self, entry: &TimedRemark) -> bool {
         entry.said.at.line < self.changed_at
+    }
+
+    /// Whether the agent said something after this line.
+    fn has_spoken_since(&self, line: u64) -> bool {
+        self.last_answer.as_ref().is_some_and(|answer| answer.at.line > line)
     }
 
     fn is_quoted(&self, entry: &TimedRemark) -> bool {
@@ -70,9 +96,14 @@ impl Collector<'_> {
             (_, false) => {
                 let asks = text.contains("? ") || text.ends_with('?');
                 let is_report = text.starts_with(subagents::REPORT);
+                // What the agent said it would do, and then went on.
+                let is_done = entry.is_mid_work && self.has_spoken_since(line) && prose::announces(text);
                 words < MIN_WORDS
+                    || is_done
                     || (asks && line < self.spoke_at)
                     || (followed && (is_report || prose::is_of_the_moment(text)))
+                    || (followed && entry.is_mid_work && prose::tells_of_code(text))
+                    || (followed && line < self.spoke_at && prose::weighs_options(text))
             }
         };
         answered || repaired || by_role
@@ -84,10 +115,26 @@ impl Collector<'_> {
         let last_users = self.recent.iter().rev().filter(|(role, _)| *role == "user").nth(1);
         let late = last_users.map_or(0, |(_, sentence)| sentence.at.line);
         let unanswered = self.unanswered_turns();
+        let past = self.past_turns();
         self.recent.retain(|(role, turn)| match *role {
-            "assistant" => !prose::is_step(&turn.text) || Some(turn.at.line) == answer_line,
+            "assistant" => {
+                Some(turn.at.line) == answer_line
+                    || !(prose::is_step(&turn.text) || past.contains(&turn.at.line))
+            }
             _ => turn.at.line >= late || !(says_nothing(&turn.text) || unanswered.contains(&turn.at.line)),
         });
+    }
+
+    /// The lines of short turns in the middle of the work that tell what the agent saw before the last change of a file.
+    fn past_turns(&self) -> Vec<u64> {
+        let turns: Vec<_> = self.recent.iter().collect();
+        let is_past = |turn: &Sentence| {
+            turn.at.line < self.changed_at
+                && turn.text.len() <= SHORT_TURN
+                && prose::is_of_the_moment(&turn.text)
+        };
+        let pairs = turns.windows(2).filter(|pair| pair[0].0 == "assistant" && pair[1].0 == "assistant");
+        pairs.filter(|pair| is_past(&pair[0].1)).map(|pair| pair[0].1.at.line).collect()
     }
 
     /// The lines of questions of the user behind which the answer is not among the last turns.

@@ -2,10 +2,15 @@
 
 use baton_packet::packet::Decision;
 
-use super::prose::topic;
-use super::{Collector, Sentence, SourceRef, StandingDecision};
+use super::prose::{Passage, topic};
+use super::{Collector, Sentence, SourceRef, StandingDecision, subagents};
+use crate::event::{Category, Outcome};
 use crate::shared::words::one_line;
 
+/// Names of tools that hand a task to a sub-agent, as the label of a call begins.
+const SUBAGENT_TOOLS: &[&str] = &["Task ", "Agent ", "task ", "subagent "];
+/// A report of a sub-agent weighs as much as the heaviest words of the agent's own.
+const REPORT_SALIENCE: u8 = 60;
 /// Beginnings of results that hold answers.
 const ANSWERED: &[&str] = &["Your questions have been answered: ", "User has answered your questions: "];
 /// The longest question and the longest answer that are told, in characters.
@@ -13,6 +18,29 @@ const MAX_QUESTION: usize = 300;
 const MAX_ANSWER: usize = 1000;
 
 impl Collector<'_> {
+    /// A call was answered, by the user or by a sub-agent.
+    pub(super) fn answered_call(
+        &mut self,
+        kind: &Category,
+        call: &str,
+        outcome: &Outcome<'_>,
+        at: &SourceRef,
+    ) {
+        if *kind == Category::Ask {
+            return self.answered_by_user(&outcome.output, at);
+        }
+        let task = SUBAGENT_TOOLS.iter().find_map(|tool| call.strip_prefix(tool));
+        let report = task.and_then(|task| {
+            subagents::report(
+                &self.cleaner.clean_text(task.trim()),
+                &self.cleaner.clean_text(&outcome.output),
+            )
+        });
+        if let Some(text) = report.filter(|_| outcome.ok != Some(false)) {
+            self.remarks.attach("assistant", Passage { text, salience: REPORT_SALIENCE }, at);
+        }
+    }
+
     /// A call that asks the user returned: each answer is a decision.
     pub(super) fn answered_by_user(&mut self, output: &str, at: &SourceRef) {
         let output = self.cleaner.clean_text(output);

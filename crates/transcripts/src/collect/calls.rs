@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::SourceRef;
 use super::capped::BoundedList;
 use super::check_filter::is_trial;
-use super::checks::{Checks, LineOutcome};
+use super::checks::{Checks, LineOutcome, SubagentChecks};
 use super::clean::Cleaner;
 use super::coverage::makes_good;
 use super::error_line::error_line;
@@ -71,6 +71,8 @@ pub(super) struct Calls {
     pub subagents: BTreeMap<String, u64>,
     /// What failed in the hands of sub-agents and was not made good.
     pub subagent_failures: SubagentFailures,
+    /// The last state of every step of theirs.
+    pub subagent_checks: SubagentChecks,
     /// Edits that did not take place.
     pub failed_edits: FailedEdits,
     /// What git said.
@@ -98,6 +100,7 @@ impl Calls {
             wider_failure: None,
             subagents: BTreeMap::new(),
             subagent_failures: SubagentFailures::default(),
+            subagent_checks: SubagentChecks::default(),
             failed_edits: FailedEdits::new(),
             git: GitState::default(),
             touched: TouchedFiles::default(),
@@ -215,15 +218,6 @@ impl Calls {
         (!edits.is_empty() || !by_git.is_empty()).then_some(Changes { edits, by_git, at: open.at })
     }
 
-    /// Notes how a command of a sub-agent ended.
-    fn note_subagent(&mut self, open: &Open, outcome: &Outcome<'_>, cleaner: &mut Cleaner<'_>) {
-        let is_command = open.at.subagent.is_some() && open.category == Category::Shell;
-        if is_command && Stopped::of(outcome).is_none() {
-            let run = open.run(outcome.exit_code, outcome.ok, None);
-            self.subagent_failures.ran(run, &outcome.output, cleaner);
-        }
-    }
-
     /// The call that this outcome ends: its kind, and the call on one line.
     pub(super) fn label_of(&self, outcome: &Outcome<'_>, at: &SourceRef) -> Option<(Category, String)> {
         let key = key(&outcome.id, at);
@@ -299,7 +293,12 @@ impl Calls {
     }
 
     /// How a check that ran through a pipe ended, where the exit code does not tell.
-    fn piped(&self, open: &Open, outcome: &Outcome<'_>, cleaner: &mut Cleaner<'_>) -> Option<PipeEnd> {
+    pub(super) fn piped(
+        &self,
+        open: &Open,
+        outcome: &Outcome<'_>,
+        cleaner: &mut Cleaner<'_>,
+    ) -> Option<PipeEnd> {
         let hidden = open.category == Category::Shell
             && piped::hides_exit_code(&open.target, outcome.exit_code, outcome.ok);
         let mut printed = || cleaner.tail(&outcome.output, MAX_JUDGED);
@@ -338,9 +337,7 @@ impl Calls {
         }
         let printed = outcome.output.as_ref();
         let is_miscall = failed && is_miscall(&open.target, outcome.exit_code, printed);
-        let (exit_code_of_line, ok_of_line) = (outcome.exit_code, outcome.ok);
-        let ended =
-            LineOutcome { exit_code: exit_code_of_line, ok: ok_of_line, piped, error, printed, is_miscall };
+        let ended = LineOutcome { piped, error, is_miscall, ..LineOutcome::of(outcome, open.at_ms) };
         self.checks.ran(&open.target, ended, &open.at);
         let mut run = open.run(exit_code, ok, note);
         // It tells nothing of what it would have run.

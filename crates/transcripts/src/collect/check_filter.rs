@@ -1,7 +1,7 @@
 //! Which steps of a command line are checks: tests, builds, linters, type checks, formatters, programs of the project.
 
 use super::importance::{Importance, importance};
-use super::steps::bare;
+use super::steps::{bare, without_settings};
 use super::unstaged::fed_steps;
 
 /// Whether a step verifies or makes something; git has its own section.
@@ -21,6 +21,7 @@ pub(super) fn is_work(step: &str) -> bool {
         && !installs(step)
         && !is_inline(step)
         && !is_of_temporary_files(step)
+        && !sets_up(step)
         && importance(step) > Importance::Look
 }
 
@@ -81,6 +82,41 @@ fn installs(step: &str) -> bool {
         ["npm" | "pnpm" | "yarn" | "bun", "run", name, ..] => name.starts_with("version"),
         _ => false,
     }
+}
+
+/// Whether a program or script of the project is called to set something up or to end it: `./dev.sh create-files`.
+fn sets_up(step: &str) -> bool {
+    const VERBS: &[&str] = &[
+        "setup",
+        "set",
+        "init",
+        "create",
+        "configure",
+        "config",
+        "start",
+        "stop",
+        "enable",
+        "disable",
+        "uninstall",
+        "clean",
+        "cleanup",
+        "reset",
+        "teardown",
+        "seed",
+        "prepare",
+        "provision",
+        "up",
+        "down",
+        "login",
+        "logout",
+    ];
+    let mut words = without_settings(step).split_whitespace();
+    let is_shell = |word: &&str| matches!(*word, "bash" | "sh" | "zsh" | "python" | "python3" | "node");
+    let program = words.find(|word| !is_shell(word) && !word.starts_with('-'));
+    let is_own = program.is_some_and(|program| program.contains('/') || program.ends_with(".sh"));
+    let verb = words.next().and_then(|word| word.split(['-', '_', ':']).next());
+    // `./gradlew clean build` builds.
+    is_own && verb.is_some_and(|verb| VERBS.contains(&verb)) && importance(step) < Importance::Work
 }
 
 /// Whether a step runs a program that stands in the command line itself: a trial, which is not run again.
@@ -148,6 +184,9 @@ mod tests {
             "golangci-lint run /tmp/try.go",
             "mise tasks",
             "command -v node",
+            "/tmp/shop enable --agent x",
+            "bash skills/test-shop/test-harness.sh create-files",
+            "./scripts/dev.sh setup-repo",
         ] {
             assert!(!is_work(step), "{step}");
         }
@@ -161,6 +200,9 @@ mod tests {
             "node --test",
             "npm run build",
             "bash -n scripts/run.sh",
+            "bash skills/test-shop/test-harness.sh verify",
+            "./scripts/test.sh",
+            "./gradlew clean build",
             "VERSION=$(date) make dist",
         ] {
             assert!(is_work(step), "{step}");

@@ -1,13 +1,19 @@
 //! The last state of everything that was run: each step of a command line once, with how it ended last.
 
 mod dropped;
+mod line_outcome;
+mod of_subagents;
 
 use std::collections::HashSet;
+
+pub(super) use line_outcome::LineOutcome;
+pub(super) use of_subagents::SubagentChecks;
 
 use super::SourceRef;
 use super::chain_outcome::{LineEnd, OK, StepOutcome, outcomes};
 use super::check_filter::is_work;
 use super::coverage::covers;
+use super::echoed;
 use super::failing_tests::FailingTests;
 use super::importance::{Importance, importance};
 use super::past_runs::puts_aside_and_back;
@@ -60,6 +66,10 @@ pub(super) struct Check {
     edits: u64,
     /// The tests that it named as failing and that have not passed since.
     failing: FailingTests,
+    /// When its last run began, where the transcript tells it.
+    at_ms: Option<i64>,
+    /// Commands that its last run printed as those which it ran.
+    echoed: Vec<String>,
 }
 
 impl Check {
@@ -80,9 +90,18 @@ impl Check {
 
     /// Whether a later check that passed looks at all that this one looked at.
     fn is_covered_by(&self, passed: &Check) -> bool {
-        passed.at.line > self.at.line
+        passed.is_after(self)
             && same_folder(&self.folder, &passed.folder)
             && covers(&self.command, &passed.command)
+            && echoed::may_include(&passed.echoed, &self.command)
+    }
+
+    /// Whether it is known to have run after another one. Lines of different transcripts cannot be compared.
+    fn is_after(&self, other: &Check) -> bool {
+        match self.at.subagent == other.at.subagent {
+            true => self.at.line > other.at.line,
+            false => self.at_ms.zip(other.at_ms).is_some_and(|(own, other)| own > other),
+        }
     }
 }
 
@@ -104,28 +123,15 @@ pub(super) struct Checks {
     edits: u64,
     /// Steps that verified nothing: a wrong call, a run of no tests.
     void: HashSet<String>,
-}
-
-/// How a command line ended.
-#[derive(Debug, Default)]
-pub(super) struct LineOutcome<'a> {
-    pub exit_code: Option<i64>,
-    /// Whether it succeeded, where known.
-    pub ok: Option<bool>,
-    /// What is known of the steps that ran through a pipe.
-    pub piped: Option<&'a PipeEnd>,
-    /// The line of its output that says most about its failure.
-    pub error: Option<String>,
-    /// What it printed.
-    pub printed: &'a str,
-    /// Whether the call itself was wrong.
-    pub is_miscall: bool,
+    /// When the line that is looked at began.
+    now_ms: Option<i64>,
 }
 
 impl Checks {
     /// A command line ended; what is known of its steps that ran through a pipe is told apart.
     pub(super) fn ran(&mut self, line: &str, ended: LineOutcome<'_>, at: &SourceRef) {
         self.runs += 1;
+        self.now_ms = ended.at_ms;
         let steps = chain(line);
         if puts_aside_and_back(line) {
             return;
@@ -165,6 +171,10 @@ impl Checks {
                 let later = LaterSuccess { command: step, output: printed, is_sure: true };
                 self.list.iter_mut().for_each(|check| check.tests_passed(&later));
             }
+            // How a program ended that is not known for a check is all that it tells.
+            if state == CheckState::Unknown && note.is_none() && importance(step) < Importance::Work {
+                continue;
+            }
             self.put(step, (code, note), state, (at, folder));
             self.name_tests(step, printed);
         }
@@ -173,6 +183,7 @@ impl Checks {
     /// Keeps which tests the run that was put last names as failing, where it failed or does not tell.
     fn name_tests(&mut self, step: &str, printed: &str) {
         let Some(check) = self.list.last_mut().filter(|check| check.key == bare(step)) else { return };
+        check.echoed = echoed::commands(printed);
         let (before, edits) = (std::mem::take(&mut check.failing), check.edits);
         if check.state != CheckState::Passed && (is_test(step) || printed.contains("--- FAIL")) {
             check.failing = FailingTests::after(before, step, printed, edits);
@@ -213,6 +224,8 @@ impl Checks {
             folder: folder.map(str::to_owned),
             edits: self.edits,
             failing,
+            at_ms: self.now_ms,
+            echoed: Vec::new(),
         });
         if self.list.len() > MAX_CHECKS {
             self.list.remove(0);

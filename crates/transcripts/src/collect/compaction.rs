@@ -145,10 +145,22 @@ fn in_order(text: &str, titles: &[&str], least: usize) -> String {
     if sections.iter().filter(|section| rank(section) < titles.len()).count() < least {
         return text.to_owned();
     }
+    let is_sorted = sections.is_sorted_by_key(rank);
     sections.sort_by_key(rank);
+    // Numbers out of their order would look as if something were missing.
+    let mut sections: Vec<&str> = sections
+        .into_iter()
+        .map(|section| if is_sorted { section } else { without_number(section) })
+        .collect();
     sections.push(before);
     sections.retain(|section| !section.is_empty());
     sections.join("\n\n")
+}
+
+/// A section without the number before its title.
+fn without_number(section: &str) -> &str {
+    let rest = section.trim_start_matches(|c: char| c.is_ascii_digit());
+    if rest.len() < section.len() { rest.strip_prefix(". ").unwrap_or(section) } else { section }
 }
 
 /// What stands before the first section, and the sections.
@@ -256,8 +268,8 @@ Analysis:\nLet me analyze the conversation chronologically:\n1. **First**: the u
 7. Pending Tasks:\n   - The lexer\n\n8. Current Work:\n   The parser.\n";
         assert_eq!(
             as_of_now(&bare(summary), false),
-            "7. Pending Tasks:\n   - The lexer\n\n8. Current Work:\n   The parser.\n\n\
-6. All user messages:\n   - \"Port it\"\n\n1. Primary Request and Intent:\n   Port it."
+            "Pending Tasks:\n   - The lexer\n\nCurrent Work:\n   The parser.\n\n\
+All user messages:\n   - \"Port it\"\n\nPrimary Request and Intent:\n   Port it."
         );
         assert_eq!(as_of_now("1. One:\nx\n2. Two:\ny", false), "1. One:\nx\n2. Two:\ny");
         assert_eq!(

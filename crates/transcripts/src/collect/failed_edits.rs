@@ -52,19 +52,43 @@ impl FailedEdits {
 
     /// One line on the files that were not changed since a line, and where the last of them failed.
     pub(super) fn line_since(&self, since: u64, answer: Option<&str>) -> Option<(String, &SourceRef)> {
-        let late: Vec<&FailedEdit> = self.0.iter().rev().filter(|edit| edit.at.line >= since).collect();
+        let own = self.0.iter().rev().filter(|edit| edit.at.subagent.is_none());
+        let late: Vec<&FailedEdit> = own.filter(|edit| edit.at.line >= since).collect();
         let last = late.first()?;
-        let mut names: Vec<String> =
-            late.iter().take(MAX_NAMED).rev().map(|edit| format!("`{}`", edit.path)).collect();
-        if late.len() > MAX_NAMED {
-            names.push(format!("{} more", late.len() - MAX_NAMED));
-        }
         let claims = answer.is_some_and(claims_success);
         let begin = if claims { "The last answer speaks of success, but " } else { "" };
-        let were = if names.len() > 1 { "were" } else { "was" };
-        let reason = if last.reason.is_empty() { String::new() } else { format!(": “{}”", last.reason) };
-        Some((format!("{begin}{} {were} not changed{reason}", names.join(", ")), &last.at))
+        let were = if late.len() > 1 { "were" } else { "was" };
+        Some((format!("{begin}{} {were} not changed{}", names(&late), last.told_reason()), &last.at))
     }
+
+    /// One line on the files that sub-agents did not change, and where the last of them failed. `is_changed` says of a file
+    /// whether anybody else may have changed it.
+    pub(super) fn line_of_subagents(
+        &self,
+        is_changed: impl Fn(&str, Option<&str>) -> bool,
+    ) -> Option<(String, &SourceRef)> {
+        let theirs = self.0.iter().rev().filter(|edit| edit.at.subagent.is_some());
+        let open: Vec<&FailedEdit> =
+            theirs.filter(|edit| !is_changed(&edit.path, edit.at.subagent.as_deref())).collect();
+        let last = open.first()?;
+        Some((format!("A sub-agent did not change {}{}", names(&open), last.told_reason()), &last.at))
+    }
+}
+
+impl FailedEdit {
+    fn told_reason(&self) -> String {
+        if self.reason.is_empty() { String::new() } else { format!(": “{}”", self.reason) }
+    }
+}
+
+/// The files of these edits, the latest first, in the order in which they failed.
+fn names(edits: &[&FailedEdit]) -> String {
+    let mut names: Vec<String> =
+        edits.iter().take(MAX_NAMED).rev().map(|edit| format!("`{}`", edit.path)).collect();
+    if edits.len() > MAX_NAMED {
+        names.push(format!("{} more", edits.len() - MAX_NAMED));
+    }
+    names.join(", ")
 }
 
 impl Calls {
@@ -89,10 +113,14 @@ impl Calls {
             if open.at.subagent.is_none() && paths.iter().any(inside) {
                 self.git.changed(paths.iter().cloned());
             }
-            if open.at.subagent.is_none() && paths.iter().any(|path| is_source(path)) {
-                self.checks.source_changed();
+            let checks = match open.at.subagent.as_deref() {
+                Some(agent) => self.subagent_checks.of(agent),
+                None => Some(&mut self.checks),
+            };
+            if let Some(checks) = checks.filter(|_| paths.iter().any(|path| is_source(path))) {
+                checks.source_changed();
             }
-        } else if open.at.subagent.is_none() && matches!(open.category, Category::Edit | Category::Write) {
+        } else if matches!(open.category, Category::Edit | Category::Write) {
             let text = cleaner.text(output, MAX_OUTPUT);
             paths.iter().for_each(|path| self.failed_edits.failed(path, &text, &open.at));
         }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::SourceRef;
 use super::files_tree::History;
 use super::net_lines::NetLines;
-use crate::event::{Change, Edit};
+use crate::event::{Change, Edit, SIDECHAIN};
 use crate::line_diff::{FileLines, is_same_but_for_space};
 use crate::shared::diff::MAX_DIFF;
 use crate::shared::words::clip_unclean;
@@ -204,12 +204,19 @@ impl Files {
     pub(super) fn into_vec(mut self) -> Vec<FileState> {
         self.put_stashes_back();
         // What took another file's place has left an empty row.
-        self.list.into_iter().filter(|file| !file.path.is_empty() && !file.is_undone).collect()
+        let is_left = |file: &FileState| !file.is_undone && !file.is_as_it_was();
+        self.list.into_iter().filter(|file| !file.path.is_empty() && is_left(file)).collect()
     }
 
     /// Whether a file was moved away from there, or removed, and none was put in its place.
     pub(super) fn is_gone(&self, path: &str) -> bool {
         self.gone.contains(path)
+    }
+
+    /// Whether somebody else may have changed a file after a sub-agent, whose lines stand in another file, failed to.
+    pub(super) fn may_be_changed(&self, path: &str, agent: Option<&str>) -> bool {
+        let row = self.index.get(path).and_then(|slot| self.list.get(*slot));
+        agent != Some(SIDECHAIN) && row.is_some_and(|row| row.at.subagent.as_deref() != agent)
     }
 
     pub(super) fn rows(&mut self) -> &mut [FileState] {
@@ -237,6 +244,11 @@ impl FileState {
             diff: None,
             at: at.clone(),
         }
+    }
+
+    /// Whether later edits took back what earlier ones did.
+    fn is_as_it_was(&self) -> bool {
+        self.change == Change::Modified && self.net.has_edits() && self.lines() == Some((0, 0))
     }
 
     /// Lines added and removed, where known.

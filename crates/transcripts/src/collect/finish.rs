@@ -14,7 +14,7 @@ use super::check_filter::is_trial;
 use super::coverage::{core, makes_good};
 use super::files::FileState;
 use super::importance::{Importance, only_answers};
-use super::label::Label;
+use super::label::{Label, by_subagent};
 use super::miscall::names_wrong_call;
 use super::paragraph::{RequestProgress, summary_paragraph};
 use super::resolution::{LastFailure, passed_since};
@@ -43,6 +43,8 @@ impl Collector<'_> {
             .flatten()
             .map(|sentence| sentence.at.line)
             .max();
+        let of_subagents = std::mem::take(&mut self.calls.subagent_checks);
+        self.calls.checks.add_of_subagents(of_subagents);
         self.calls.drop_failure_made_good(said_at.unwrap_or(0));
         let failed_at = self.calls.failure.as_ref().map_or(0, |failure| failure.run.at.line);
         let gone =
@@ -103,7 +105,7 @@ impl Collector<'_> {
             }
             let open = !matches!(item.status.as_str(), "completed" | SKIPPED);
             let status = match stale.filter(|_| open) {
-                Some(lines) => format!("open {lines} lines before the end"),
+                Some(lines) => format!("not ticked off, in a list last set {lines} lines before the end"),
                 None => item.status.clone(),
             };
             packet.pending_tasks.push(PlanItem { title, status, at: at.clone(), ..PlanItem::default() });
@@ -118,12 +120,7 @@ impl Collector<'_> {
         packet.test_command = test.map(|run| run.command.clone());
         packet.test_status =
             test.and_then(|run| run.ok).map(|ok| if ok { "pass" } else { "fail" }.to_owned());
-        packet.last_failure = self.calls.failure.take().map(|LastFailure { run, output, .. }| Failure {
-            command: run.command,
-            exit_code: run.exit_code,
-            output: Some(output),
-            at: label.at(&run.at),
-        });
+        packet.last_failure = self.last_failure(label);
         note(left_out, "commands", self.calls.commands.left_out);
         note(left_out, "commands_that_only_looked", looked);
         packet.failed_attempts = self
@@ -134,7 +131,9 @@ impl Collector<'_> {
             .map(|run| label.attempt(run, &self.calls.checks.still_failing(&run.command, &run.at)))
             .collect();
         let checks = &self.calls.checks;
-        let by_subagents = self.calls.subagent_failures.iter().filter(|run| !checks.all_pass(&run.command));
+        let by_subagents = self.calls.subagent_failures.iter();
+        let by_subagents =
+            by_subagents.filter(|run| !checks.all_pass(&run.command) && !checks.cover(&run.command, &run.at));
         packet.failed_attempts.extend(by_subagents.map(|run| label.attempt(run, &run.command)));
         let dropped = self.calls.checks.drop_what_others_tell();
         let checks = &self.calls.checks;
@@ -143,11 +142,8 @@ impl Collector<'_> {
         let mattered = self.calls.commands.iter().filter(|run| !checks.tell_without(run, &dropped));
         let mattered = mattered.filter(|run| !of_no_use(run));
         packet.commands = mattered.map(|run| label.command(run)).collect();
-        packet.checks = std::mem::take(&mut self.calls.checks)
-            .in_order()
-            .iter()
-            .map(|check| label.check(check))
-            .collect();
+        let own = std::mem::take(&mut self.calls.checks).in_order();
+        packet.checks = own.iter().map(|check| label.check(check)).collect();
         // What the last words name comes first.
         let answer = self.answer_to_tell();
         let last_words = [self.last_request.as_ref(), self.full_request.as_ref(), answer.as_ref()];
@@ -169,6 +165,22 @@ impl Collector<'_> {
                 samples: tally.samples(),
             })
             .collect();
+    }
+
+    /// The last failure of the session itself, else the test or build of a sub-agent that failed last.
+    fn last_failure(&mut self, label: &Label) -> Option<Failure> {
+        if let Some(LastFailure { run, output, .. }) = self.calls.failure.take() {
+            let (output, at) = (Some(output), label.at(&run.at));
+            return Some(Failure { command: run.command, exit_code: run.exit_code, output, at });
+        }
+        let check = self.calls.checks.failed_by_subagent()?;
+        let run = self.calls.subagent_failures.iter().find(|run| run.at == check.at);
+        Some(Failure {
+            command: check.command.clone(),
+            exit_code: check.exit_code,
+            output: run.and_then(|run| run.note.clone()),
+            at: label.at(&check.at),
+        })
     }
 
     /// The line before which what only looked is of the past; where nothing was changed, it answered earlier questions.
@@ -368,7 +380,7 @@ fn change(file: &FileState, clean: impl FnOnce(&str) -> String) -> String {
         _ => file.change.name().to_owned(),
     };
     match &file.at.subagent {
-        Some(agent) => format!("{what} (by sub-agent {agent})"),
+        Some(agent) => format!("{what} ({})", by_subagent(agent)),
         None => what,
     }
 }

@@ -21,6 +21,8 @@ pub(super) struct GitState {
     pub pushed_at: Option<u64>,
     /// The files that were changed, as they were named.
     changed: Vec<String>,
+    /// Whether the user spoke since the last change, and may have committed it.
+    user_spoke: bool,
 }
 
 impl GitState {
@@ -44,6 +46,10 @@ impl GitState {
                 "status" => self.status(output, line),
                 "rev-parse" if rest.contains(&"HEAD") => self.head(output),
                 "log" => self.log(&rest, output),
+                // What it shows is not committed.
+                "diff" if rest.iter().all(|word| word.starts_with('-')) && !output.trim().is_empty() => {
+                    self.user_spoke = false;
+                }
                 "branch" => self.listed(output),
                 "rebase" | "pull" | "merge" => self.joined(output),
                 "reset" => self.reset(&rest, output),
@@ -71,9 +77,14 @@ impl GitState {
         (self.dirty, self.has_moved) = (None, false);
     }
 
+    /// The user said something, and may have done something before.
+    pub(super) fn user_spoke(&mut self) {
+        self.user_spoke = true;
+    }
+
     /// Files were changed.
     pub(super) fn changed(&mut self, paths: impl Iterator<Item = String>) {
-        self.dirty = Some(true);
+        (self.dirty, self.user_spoke) = (Some(true), false);
         for path in paths.filter(|path| !path.is_empty()) {
             if !self.changed.contains(&path) {
                 self.changed.push(path);
@@ -98,10 +109,12 @@ impl GitState {
     }
 
     /// A command shows this as the newest commit. Where it differs from the known one, a commit was made outside the session, and
-    /// what is left of the changes is not known.
+    /// what is left of the changes is not known; neither is it where none was known and the user spoke after the last change.
     fn shown(&mut self, id: &str) {
-        let is_new =
-            self.commit.as_deref().is_some_and(|known| !known.starts_with(id) && !id.starts_with(known));
+        let is_new = match self.commit.as_deref() {
+            Some(known) => !known.starts_with(id) && !id.starts_with(known),
+            None => self.user_spoke,
+        };
         if is_new {
             self.dirty = None;
         }
@@ -197,6 +210,7 @@ impl GitState {
             let listed = listed.filter(|line| line.starts_with('\t')).map(|line| line.trim().to_owned());
             listed.chain(short.iter().map(|(_, path)| path.clone())).collect::<Vec<String>>()
         };
+        self.user_spoke = false;
         if clean {
             self.dirty = Some(false);
         } else if changed.iter().any(|text| has(text)) || short.iter().any(|(is_new, _)| !is_new) {
@@ -387,6 +401,25 @@ mod tests {
         };
         assert_eq!(state("af3f83b removed dead code\nb50a1b2 Fix bug"), (Some("af3f83b".into()), None));
         assert_eq!(state("b50a1b2a Fix bug"), (Some("b50a1b2a".into()), Some(true)));
+    }
+
+    #[test]
+    fn a_commit_that_is_shown_first_after_the_user_spoke_may_be_of_the_changes() {
+        let state = |speaks: bool| {
+            let mut state = GitState::default();
+            state.changed(["a.rs".to_owned()].into_iter());
+            if speaks {
+                state.user_spoke();
+            }
+            state.ran("git log --oneline -2", "af3f83b removed dead code\nb50a1b2 Fix bug", 2);
+            (state.commit.is_some(), state.dirty)
+        };
+        assert_eq!((state(true), state(false)), ((true, None), (true, Some(true))));
+        let mut seen = GitState::default();
+        seen.changed(["a.rs".to_owned()].into_iter());
+        seen.user_spoke();
+        seen.ran("git log --oneline -1 && git status --short", "af3f83b removed dead code\n M a.rs", 2);
+        assert_eq!(seen.dirty, Some(true), "git says so");
     }
 
     #[test]

@@ -108,6 +108,9 @@ const LOOKS: &[&str] = &[
     "then",
     "else",
     "esac",
+    "break",
+    "continue",
+    "local",
 ];
 /// Subcommands of git that look.
 const GIT_LOOKS: &[&str] = &[
@@ -236,6 +239,12 @@ fn step_worth(step: &str) -> Importance {
             .trim_matches(['"', '$', '(', ')', '`']);
         return steps(inner).into_iter().map(step_worth).max().unwrap_or(Importance::Look);
     }
+    // A comment, and a variable whose command is parted by a pipe: `id=$(git show` and `grep x)`.
+    let step = match step.trim_start().split_once("=$(") {
+        _ if step.trim_start().starts_with('#') => return Importance::Look,
+        Some((name, rest)) if name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') => rest,
+        _ => step,
+    };
     let is_setting = |word: &&str| word.contains('=') && !word.starts_with(['-', '.', '/']);
     let skipped =
         |word: &&str| is_setting(word) || matches!(*word, "sudo" | "time" | "exec" | "env" | "(" | "timeout");
@@ -256,6 +265,9 @@ fn step_worth(step: &str) -> Importance {
             Importance::Look
         }
         ["git", "add", "-p" | "--patch", ..] => Importance::Some,
+        ["python" | "python3", "-m", "json.tool", ..] => Importance::Look,
+        // What stands behind a pipe and only prints what it read.
+        ["python" | "python3", "-c", ..] if step.contains("sys.stdin") && !writes(step) => Importance::Look,
         ["gh" | "glab", noun, verb, ..] if FORGE_LOOKS.contains(&(*noun, *verb)) => Importance::Look,
         ["gh" | "glab", "api", ..] if !step.split_whitespace().any(|word| FORGE_WRITES.contains(&word)) => {
             Importance::Look
@@ -268,6 +280,11 @@ fn step_worth(step: &str) -> Importance {
         words if words.iter().any(|word| WORK.contains(word)) => Importance::Work,
         _ => Importance::Some,
     }
+}
+
+/// Whether a program in a command line's own words may change something.
+fn writes(step: &str) -> bool {
+    ["open(", "write", "os.", "subprocess", "shutil"].iter().any(|word| step.contains(word))
 }
 
 /// Whether a failure of this command with this exit code is only an answer: `grep` found nothing, checks have not ended.
@@ -296,6 +313,17 @@ mod tests {
             ("./scripts/seed.sh", Importance::Some),
             ("cat > a.txt <<EOF\ncargo build\nEOF", Importance::Look),
             ("/usr/bin/grep -o x a.log | sort -u", Importance::Look),
+            (
+                "git ls-tree -r main --name-only | while read path; do\n  # the first line\n  kind=$(git show \"main:$path\" | head -1 | python3 -c \
+                 \"import sys,json; print(json.loads(sys.stdin.read()).get('type',''))\")\n  if [ \"$kind\" = \"summary\" ]; then\n    \
+                 echo \"$path\"\n    break\n  fi\ndone | head -10",
+                Importance::Look,
+            ),
+            (
+                "id=$(git show HEAD | grep Id: | awk '{print $2}')\necho $id | python3 -m json.tool",
+                Importance::Look,
+            ),
+            ("cat x | python3 -c \"import sys; open('a','w').write(sys.stdin.read())\"", Importance::Some),
         ] {
             assert_eq!(importance(command), wanted, "{command}");
         }

@@ -2,6 +2,7 @@
 
 use super::tests::{SessionScript, texts};
 use super::*;
+use crate::event::Outcome;
 
 #[test]
 fn the_screen_of_an_agent_that_the_user_pastes_is_not_in_his_words() {

@@ -6,6 +6,7 @@ use super::calls::Run;
 use super::chain_outcome::OK;
 use super::checks::Check;
 use super::{Sentence, SourceRef};
+use crate::event::SIDECHAIN;
 use crate::shared::words::one_line;
 
 /// Names places in the transcript.
@@ -24,10 +25,10 @@ impl Label {
     /// A place, as a field of the packet has it.
     pub(super) fn at(&self, at: &SourceRef) -> Option<String> {
         Some(match &at.subagent {
-            Some(agent) => format!("{}:{}/{agent}#{}", self.agent, self.id, at.line),
+            Some(agent) if agent != SIDECHAIN => format!("{}:{}/{agent}#{}", self.agent, self.id, at.line),
             // What stands in a file beside the transcript has no line in it.
             None if at.line == 0 => format!("{}:{}", self.agent, self.id),
-            None => format!("{}:{}#{}", self.agent, self.id, at.line),
+            _ => format!("{}:{}#{}", self.agent, self.id, at.line),
         })
     }
 
@@ -55,7 +56,13 @@ impl Label {
         Command {
             command: check.command.clone(),
             exit_code: check.exit_code,
-            note: check.note.clone(),
+            note: match (&check.at.subagent, &check.note) {
+                (Some(_), Some(note)) if note != OK => Some(format!("run by a sub-agent: {note}")),
+                (Some(_), None) if check.exit_code.is_some_and(|code| code != 0) => {
+                    Some("run by a sub-agent".to_owned())
+                }
+                (_, note) => note.clone(),
+            },
             at: self.at(&check.at),
         }
     }
@@ -66,9 +73,14 @@ impl Label {
         let parts: Vec<String> = [code, run.note.clone()].into_iter().flatten().collect();
         let why_failed = (!parts.is_empty()).then(|| parts.join(": "));
         let agent =
-            run.at.subagent.as_deref().map(|agent| format!(" (by sub-agent {agent})")).unwrap_or_default();
+            run.at.subagent.as_deref().map(|agent| format!(" ({})", by_subagent(agent))).unwrap_or_default();
         Attempt { tried: format!("`{}`{agent}", one_line(failing, 300)), why_failed, at: self.at(&run.at) }
     }
+}
+
+/// Whose work it is; several sub-agents may have no name.
+pub(super) fn by_subagent(agent: &str) -> String {
+    if agent == SIDECHAIN { "by a sub-agent".to_owned() } else { format!("by sub-agent {agent}") }
 }
 
 /// As much of an id as names one session among those of a machine: eight characters of it after a word such as

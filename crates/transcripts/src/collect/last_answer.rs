@@ -27,7 +27,8 @@ impl LastAnswers {
         if !prose::tells_something(&answer.text) {
             return;
         }
-        if !prose::looks_first(&answer.text) || answer.text.split_whitespace().count() > MAX_LOOK_WORDS {
+        let is_long = answer.text.split_whitespace().count() > MAX_LOOK_WORDS;
+        if !prose::thinks_aloud(&answer.text) && (!prose::looks_first(&answer.text) || is_long) {
             self.sure = Some(answer.clone());
         }
         (self.telling, self.was_followed) = (Some(answer.clone()), false);

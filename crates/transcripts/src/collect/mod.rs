@@ -11,6 +11,8 @@ mod checks;
 pub(crate) mod clean;
 mod compaction;
 mod coverage;
+mod draft;
+mod echoed;
 mod error_line;
 mod failed_edits;
 mod failing_tests;
@@ -23,10 +25,12 @@ mod git;
 mod importance;
 mod label;
 mod last_answer;
+mod line_paste;
 mod miscall;
 mod net_lines;
 mod open;
 mod open_call;
+mod options;
 mod own_repository;
 mod paragraph;
 mod past_runs;
@@ -62,41 +66,23 @@ use clean::Cleaner;
 use files::Files;
 pub use label::short_id;
 use last_answer::LastAnswers;
+use line_paste::LinePaste;
+pub use options::Options;
 use own_repository::is_own_folder;
 use proposal::ProposedPlan;
-use prose::Passage;
 use remarks::Remarks;
 pub use request_weight::is_request;
 pub use show::{show, show_session};
 use stopped::words_of_rejection;
 
-use crate::event::{Category, Event, EventKind, Outcome, PlanItem, TYPED_COMMAND, TranscriptInfo, Usage};
+use crate::event::{Category, Event, EventKind, PlanItem, TYPED_COMMAND, TranscriptInfo, Usage};
 use crate::format::TranscriptReader;
 
-/// How a transcript is summarised.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// Whether secrets are taken out. On by default.
-    pub redact: bool,
-    /// The home directory, which is written as `~`.
-    pub home: Option<String>,
-    /// How many of the last turns are kept.
-    pub recent_messages: usize,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { redact: true, home: None, recent_messages: 12 }
-    }
-}
-
-/// Names of tools that hand a task to a sub-agent, as the label of a call begins.
-const SUBAGENT_TOOLS: &[&str] = &["Task ", "Agent ", "task ", "subagent "];
-/// A report of a sub-agent weighs as much as the heaviest words of the agent's own.
-const REPORT_SALIENCE: u8 = 60;
 /// How many short messages of the user are kept, and how long one may be, in bytes.
 const MAX_ORDERS: usize = 200;
 const MAX_ORDER: usize = 200;
+/// How many findings since the last request are kept.
+const MAX_FINDINGS: usize = 6;
 const MAX_ANSWER: usize = 6 * 1024;
 const MAX_MESSAGE: usize = 1536;
 const MAX_COMPACTION: usize = 8 * 1024;
@@ -177,12 +163,17 @@ pub struct Collector<'r> {
     corrected: Option<Sentence>,
     /// Whether nothing but a greeting was asked for so far.
     only_courtesy: bool,
+    /// Whether the agent worked on the first request, so that it is one though it is a bare command.
+    has_begun: bool,
     /// The user's word that the work goes on, where it came after the last request.
     go_on: Option<Sentence>,
     /// The line on which the user spoke last.
     spoke_at: u64,
     /// How many requests came since the plan was set.
     requests_since_plan: u64,
+    /// What the user said last, while the agent has done nothing since.
+    draft: Option<Sentence>,
+    line_paste: LinePaste,
     last_answer: Option<Sentence>,
     answers: LastAnswers,
     /// The last call that ended, if nothing was said after it.
@@ -215,6 +206,8 @@ pub struct Collector<'r> {
     /// How many decisions were taken back by later ones.
     superseded: u64,
     questions: BoundedList<(String, SourceRef)>,
+    /// What the agent told beside what it did next, since the last request.
+    findings: BoundedList<Sentence>,
     attempts: BoundedList<(Attempt, SourceRef)>,
     recent: BoundedList<(&'static str, Sentence)>,
     remarks: Remarks,
@@ -238,9 +231,12 @@ impl<'r> Collector<'r> {
             request_before: None,
             corrected: None,
             only_courtesy: false,
+            has_begun: false,
             go_on: None,
             spoke_at: 0,
             requests_since_plan: 0,
+            draft: None,
+            line_paste: LinePaste::default(),
             last_answer: None,
             answers: LastAnswers::default(),
             last_done: None,
@@ -263,6 +259,7 @@ impl<'r> Collector<'r> {
             decisions: BoundedList::new(40),
             superseded: 0,
             questions: BoundedList::new(20),
+            findings: BoundedList::new(MAX_FINDINGS),
             attempts: BoundedList::new(30),
             recent: BoundedList::new(options.recent_messages),
             remarks: Remarks::default(),
@@ -287,6 +284,9 @@ impl<'r> Collector<'r> {
                 // What the user runs is no work of the agent.
                 if main && call.name != TYPED_COMMAND {
                     self.proposal(call, &at);
+                    if !matches!(call.category, Category::Task | Category::Ask) {
+                        self.remarks.work_began();
+                    }
                     self.provider_stop = None;
                     self.work_went_on |= !matches!(call.category, Category::Read | Category::Search);
                     (self.answered, self.interrupted) = (true, None);
@@ -324,23 +324,6 @@ impl<'r> Collector<'r> {
             }
             what if main => self.collect_message(what, at),
             _ => {}
-        }
-    }
-
-    /// A call was answered, by the user or by a sub-agent.
-    fn answered_call(&mut self, kind: &Category, call: &str, outcome: &Outcome<'_>, at: &SourceRef) {
-        if *kind == Category::Ask {
-            return self.answered_by_user(&outcome.output, at);
-        }
-        let task = SUBAGENT_TOOLS.iter().find_map(|tool| call.strip_prefix(tool));
-        let report = task.and_then(|task| {
-            subagents::report(
-                &self.cleaner.clean_text(task.trim()),
-                &self.cleaner.clean_text(&outcome.output),
-            )
-        });
-        if let Some(text) = report.filter(|_| outcome.ok != Some(false)) {
-            self.remarks.attach("assistant", Passage { text, salience: REPORT_SALIENCE }, at);
         }
     }
 
@@ -398,6 +381,8 @@ impl<'r> Collector<'r> {
     }
 }
 
+#[cfg(test)]
+mod judged_claims_tests;
 #[cfg(test)]
 mod judged_tests;
 #[cfg(test)]

@@ -16,6 +16,8 @@ const MAX_LOOPS: usize = 20;
 const MANY_COMMANDS: usize = 5;
 /// So much is told of what the agent said last, in characters.
 const MAX_ANNOUNCED: usize = 200;
+/// Behind a question that the agent put aside, where the conversation or the work went on.
+const SETTLED: &str = " — left open by the agent; whether it was settled since is not known";
 /// The next step where the last thing that happened was a call.
 const GO_ON: &str = "go on with the last request";
 /// Before a step that the agent names in a message that ends with a question.
@@ -104,9 +106,7 @@ impl Collector<'_> {
                 listed.push(text);
             }
         }
-        let request = self.last_request.as_ref().map_or(0, |sentence| sentence.at.line);
-        let answer = self.last_answer.as_ref().map(|sentence| sentence.text.as_str());
-        if let Some((line, at)) = self.calls.failed_edits.line_since(request, answer) {
+        for (line, at) in self.edits_not_made() {
             add(line, at);
         }
         if let Some(at) = &self.interrupted {
@@ -119,6 +119,16 @@ impl Collector<'_> {
             add(question, at);
         }
         loops
+    }
+
+    /// What is told of edits that failed, the agent's own and those of sub-agents.
+    fn edits_not_made(&self) -> impl Iterator<Item = (String, &SourceRef)> {
+        let request = self.last_request.as_ref().map_or(0, |sentence| sentence.at.line);
+        let answer = self.last_answer.as_ref().map(|sentence| sentence.text.as_str());
+        let edits = &self.calls.failed_edits;
+        let is_changed = |path: &str, agent: Option<&str>| self.files.may_be_changed(path, agent);
+        let of_subagents = edits.line_of_subagents(is_changed);
+        edits.line_since(request, answer).into_iter().chain(of_subagents)
     }
 
     /// What the agent said last that it does next, where the plan names the step: it was not done.
@@ -134,8 +144,12 @@ impl Collector<'_> {
 
     /// What was put aside, then what the last answer asks, if the user has said nothing since.
     fn open_questions(&self) -> Vec<(String, &SourceRef)> {
+        let as_of_now = |question: &str, at: &SourceRef| match at.line < self.changed_at.max(self.spoke_at) {
+            true => format!("{question}{SETTLED}"),
+            false => question.to_owned(),
+        };
         let mut all: Vec<(String, &SourceRef)> =
-            self.questions.iter().map(|(question, at)| (question.clone(), at)).collect();
+            self.questions.iter().map(|(question, at)| (as_of_now(question, at), at)).collect();
         if let Some(answer) = self.last_answer.as_ref().filter(|_| self.replied) {
             for question in prose::asked_at_the_end(&answer.text) {
                 if !self.questions.iter().any(|(known, _)| *known == question) {

@@ -14,8 +14,11 @@ impl Calls {
         let undone = self.undone_by_reset();
         let last = self.commands.iter().map(|run| run.at.line).max().unwrap_or(0);
         let (staged_since, unstaged_at) = (self.last_commit_or_reset(), self.unstaged_earlier(spoke_at));
+        let commits = self.commands.iter().filter(|run| only_commits(run) && !undone.contains(&run.at.line));
+        let last_commit = commits.map(|run| run.at.line).max().unwrap_or(0);
         self.commands.retain(|run| {
             let line = run.at.line;
+            let is_in_history = line < last_commit && only_commits(run);
             let never_ran = run.note.as_deref() == Some(super::stopped::NEVER_RAN_WORD) && line < last;
             let no_outcome = run.note.as_deref() == Some(NO_OUTCOME) && line < spoke_at;
             let only_staged = only_stages(&run.command)
@@ -26,6 +29,7 @@ impl Calls {
                 || never_ran
                 || no_outcome
                 || only_staged
+                || is_in_history
                 || only_moves_stashes(&run.command))
         });
     }
@@ -93,6 +97,14 @@ fn only_stages(command: &str) -> bool {
     steps.iter().all(stages) && steps.iter().any(real)
 }
 
+/// Whether a line did nothing but commit: the history of the branch tells it.
+fn only_commits(run: &Run) -> bool {
+    let steps = fed_steps(&run.command);
+    let is_of_commit =
+        |step: &String| git_words(step).is_some_and(|(verb, _)| matches!(verb, "add" | "commit" | "status"));
+    run.ok == Some(true) && is_verb(&run.command, "commit") && steps.iter().all(is_of_commit)
+}
+
 /// Whether a line does nothing but put changes aside and back, or ran something between the two.
 fn only_moves_stashes(command: &str) -> bool {
     let steps = plain_steps(command);
@@ -142,6 +154,19 @@ mod tests {
             .run("c", "git commit -am nolint", 0, "[main 2a2b3c4] nolint")
             .run("d", "git reset --hard HEAD~1", 0, "HEAD is now at 1a2b3c4 first");
         assert_eq!(commands(script), ["git commit -m first", "git reset --hard HEAD~1"]);
+    }
+
+    #[test]
+    fn of_commits_the_last_is_told() {
+        let script = SessionScript::new()
+            .user("Do it in steps")
+            .run("a", "cd /srv/shop && git add -A && git commit -m one", 0, "[main 1a2b3c4] one")
+            .run("b", "make deploy && git commit -am two", 0, "[main 2a2b3c4] two")
+            .run("d", "git add -A && git commit -m four", 0, "[main 3a2b3c4] four");
+        assert_eq!(
+            commands(script),
+            ["make deploy && git commit -am two", "git add -A && git commit -m four"]
+        );
     }
 
     #[test]

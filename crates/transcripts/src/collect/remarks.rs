@@ -1,7 +1,8 @@
 //! What else was said: passages that no rule has classed, the weightiest of them, in their order.
 
-use super::prose::{Passage, speaks_of, tells_of_removal};
+use super::prose::{Passage, answers, asks_for_one_thing, speaks_of, tells_of_removal};
 use super::{Sentence, SourceRef};
+use crate::shared::words::{is_item, unmarked};
 
 /// How many passages of each side are kept, so that memory does not grow with the session.
 const MAX_OF_USER: usize = 60;
@@ -10,6 +11,8 @@ const MAX_OF_AGENT: usize = 80;
 const HEAVY_OF_ONE: usize = 4;
 /// The longest answer that is kept with its question, in bytes.
 const MAX_SHORT_ANSWER: usize = 60;
+/// By so much of its beginning a passage is known to be an item of a list, in characters.
+const ITEM_BEGIN: usize = 40;
 
 /// Stands between a question of the agent and the user's answer.
 const ANSWERED: &str = " — the user: “";
@@ -26,9 +29,25 @@ pub(super) struct TimedRemark {
     pub said: Sentence,
     pub salience: u8,
     nth: u64,
+    /// Whether the agent went on to work right after the message in which it stands.
+    pub is_mid_work: bool,
+    /// Whether it is an item of what the user asked for.
+    pub is_of_order: bool,
 }
 
 impl TimedRemark {
+    fn new(role: &'static str, passage: Passage, at: &SourceRef) -> Self {
+        let sentence = Sentence { text: passage.text, at: at.clone() };
+        Self {
+            role,
+            said: sentence,
+            salience: passage.salience,
+            nth: 0,
+            is_mid_work: false,
+            is_of_order: false,
+        }
+    }
+
     /// Whether it was kept because something else needs it beside it, or is an answer with its question.
     pub(super) fn is_settled(&self) -> bool {
         self.salience == u8::MAX
@@ -48,6 +67,8 @@ pub(super) struct Remarks {
     count: u64,
     /// The passage in which the agent asked last, until something else is said.
     asked: Option<u64>,
+    /// Where the agent spoke last.
+    spoke_at: Option<SourceRef>,
     /// How many passages were let go.
     pub left_out: u64,
     /// The lines of the last two messages of the user.
@@ -79,21 +100,33 @@ impl Remarks {
         let question_nth = self.asked.take();
         let short = message.trim();
         if passages.is_empty() && !short.is_empty() && short.len() <= MAX_SHORT_ANSWER {
-            if let Some(question) = self.agent.iter_mut().find(|entry| Some(entry.nth) == question_nth) {
+            let mut questions = self.agent.iter_mut().filter(|entry| Some(entry.nth) == question_nth);
+            if let Some(question) = questions.next().filter(|entry| answers(&entry.said.text, short)) {
                 question.said.text = with_answer(&question.said.text, &short.replace('\n', " "));
             }
             return;
         }
+        let asks = asks_for_one_thing(message);
+        let items: Vec<&str> = message.lines().filter(|line| asks && is_item(line)).map(unmarked).collect();
         for passage in passages {
-            self.add("user", passage, at);
+            let begin: String = passage.text.chars().take(ITEM_BEGIN).collect();
+            let is_of_order = items.iter().any(|item| item.starts_with(begin.trim_end_matches('…')));
+            self.add(TimedRemark { is_of_order, ..TimedRemark::new("user", passage, at) });
         }
+    }
+
+    /// The agent works after what it said last.
+    pub(super) fn work_began(&mut self) {
+        let Some(at) = self.spoke_at.take() else { return };
+        self.agent.iter_mut().filter(|entry| entry.said.at == at).for_each(|entry| entry.is_mid_work = true);
     }
 
     /// Passages of one message of the agent.
     pub(super) fn agent(&mut self, message: &str, mut passages: Vec<Passage>, at: &SourceRef) {
         lighten(&mut passages);
+        self.spoke_at = Some(at.clone());
         for passage in passages {
-            self.add("assistant", passage, at);
+            self.add(TimedRemark::new("assistant", passage, at));
         }
         let asks = |entry: &&TimedRemark| entry.said.at == *at && entry.said.text.ends_with('?');
         let last = self.agent.last().filter(asks).filter(|_| message.trim_end().ends_with('?'));
@@ -102,14 +135,7 @@ impl Remarks {
 
     /// What was classed, and of which something was also said in words that no rule knows: the two must stand together.
     pub(super) fn attach(&mut self, role: &'static str, passage: Passage, at: &SourceRef) {
-        let nth = 0;
-        let entry = TimedRemark {
-            role,
-            said: Sentence { text: passage.text, at: at.clone() },
-            salience: passage.salience,
-            nth,
-        };
-        self.push(entry);
+        self.push(TimedRemark::new(role, passage, at));
     }
 
     /// The user's answer with its question takes the place of what the agent said where it asked.
@@ -124,10 +150,9 @@ impl Remarks {
         self.agent.iter().any(|entry| speaks_of(&entry.said.text, named))
     }
 
-    fn add(&mut self, role: &'static str, passage: Passage, at: &SourceRef) {
+    fn add(&mut self, entry: TimedRemark) {
         self.count += 1;
-        let sentence = Sentence { text: passage.text, at: at.clone() };
-        self.push(TimedRemark { role, said: sentence, salience: passage.salience, nth: self.count });
+        self.push(TimedRemark { nth: self.count, ..entry });
     }
 
     /// What the user said there, and says anew in other words.

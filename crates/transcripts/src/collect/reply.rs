@@ -3,6 +3,7 @@
 use baton_packet::packet::{Attempt, Decision};
 
 use super::prose::{self, PacketWords, Passage};
+use super::request::is_said_anew;
 use super::{Collector, DoneCall, MAX_ANSWER, MAX_MESSAGE, Sentence, SourceRef, StandingDecision};
 use crate::event::{Category, Outcome};
 use crate::shared::words::{clip, clip_middle, clip_unclean, one_line};
@@ -12,6 +13,8 @@ const MAX_RESULT: usize = 400;
 /// How much of a command is told that threw work away, in characters, and how many of the files are named.
 const MAX_COMMAND: usize = 120;
 const MAX_NAMED: usize = 4;
+/// How much of a finding is told, in characters.
+const MAX_FINDING: usize = 240;
 
 impl Collector<'_> {
     pub(super) fn assistant(&mut self, text: &str, at: SourceRef) {
@@ -38,6 +41,9 @@ impl Collector<'_> {
             self.questions.push((question, at.clone()));
         }
         self.remarks.agent(&whole, prose::passages(&whole, &recorded), &at);
+        for text in prose::findings(&whole) {
+            self.findings.push(Sentence { text: one_line(text, MAX_FINDING), at: at.clone() });
+        }
         let answer = Sentence { text: clip_middle(whole.trim(), MAX_ANSWER), at };
         self.remember("assistant", answer.clone());
         self.answers.add(&answer);
@@ -128,6 +134,10 @@ impl Collector<'_> {
         if role == "assistant" {
             self.recent.pop_if(|(role, before)| *role == "assistant" && prose::is_step(&before.text));
         }
+        // What was sent too early is told as it was sent again.
+        self.recent.pop_if(|(by, before)| {
+            role == "user" && *by == "user" && is_said_anew(&before.text, &sentence.text)
+        });
         let own =
             Some(role).filter(|role| *role == "user").and_then(|_| prose::without_output(&sentence.text));
         let text = clip(own.as_ref().unwrap_or(&sentence.text), MAX_MESSAGE);
@@ -137,6 +147,8 @@ impl Collector<'_> {
 
 /// What an agent says without the thoughts that some models write before it, between tags.
 fn without_thinking(text: &str) -> &str {
+    // A call that the provider did not take for one is no speech.
+    let text = text.split("<|tool_calls_section_begin|>").next().unwrap_or_default();
     let inside = ["<thinking>", "<think>"].iter().find_map(|tag| text.trim_start().strip_prefix(tag));
     let Some(inside) = inside else { return text };
     ["</thinking>", "</think>"]

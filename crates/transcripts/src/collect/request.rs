@@ -7,7 +7,8 @@ use super::request_weight::{self, RequestWeight, request_weight};
 use super::{Collector, MAX_ORDER, Sentence, SourceRef, StandingDecision};
 use crate::shared::words::{clip, has_phrase, is_item, one_line};
 
-const MAX_REQUEST: usize = 8 * 1024;
+/// A plan is longer than other requests; of what is cut here not even the headings are known.
+const MAX_REQUEST: usize = 32 * 1024;
 /// The longest question that is told with its answer, in characters.
 const MAX_QUESTION: usize = 300;
 
@@ -34,6 +35,10 @@ impl Collector<'_> {
     /// A message of the user.
     pub(super) fn user(&mut self, text: &str, at: SourceRef) {
         let whole = self.cleaner.clean_text(text);
+        if self.is_pasted_line(&whole, &at) {
+            return;
+        }
+        self.take_back_draft(&whole, &at);
         let mended = self.calls.failure.take_if(|failure| failure.is_resolved_by_word(&whole));
         mended.iter().for_each(|failure| self.calls.mended(failure, None));
         if let Some(answer) = self.last_answer.as_ref().map(|answer| answer.at.clone()) {
@@ -54,9 +59,13 @@ impl Collector<'_> {
             recorded.push(PacketWords::new(found.sentence, true));
         }
         self.remarks.user_spoke(at.line);
+        self.calls.git.user_spoke();
         self.remarks.put_back(&prose::put_back(&whole));
         if prose::rejects_all(&whole) {
             self.remarks.take_back_answer();
+        }
+        if let Some(request) = self.last_request.as_ref().filter(|_| prose::takes_request_back(&whole)) {
+            self.remarks.forget_user(&request.at);
         }
         if prose::corrects(&whole) {
             self.take_back(&whole, &at, prose::rejects_all(&whole));
@@ -76,7 +85,8 @@ impl Collector<'_> {
             self.reopen(&passage.text, &at);
         }
         self.remarks.user(&whole, passages, &at);
-        let message = Sentence { text: clip(whole.trim(), MAX_REQUEST), at };
+        let pasted = prose::told_as_pasted(&whole);
+        let message = Sentence { text: pasted.unwrap_or_else(|| clip(whole.trim(), MAX_REQUEST)), at };
         self.remember("user", message.clone());
         self.request(message);
     }
@@ -108,7 +118,10 @@ impl Collector<'_> {
         let before = before.or_else(|| self.full_request.clone());
         // One rejection after another corrects one request.
         let corrected = self.corrected.take().or(before);
+        // Why a call is rejected is not what the session began with.
+        let first = self.first_request.clone();
         self.user(words, at.clone());
+        (self.first_request, self.has_begun) = (first.or(self.first_request.take()), true);
         self.corrected = corrected;
         let Some(call) = call.filter(|call| !call.is_empty()) else { return };
         let scope =
@@ -170,6 +183,7 @@ impl Collector<'_> {
             (RequestWeight::GoOn | RequestWeight::Consent, None, _) => self.go_on = Some(sentence),
         }
         self.spoke_at = line;
+        self.findings.retain(|_| false);
         self.work_went_on = true;
         (self.answered, self.replied, self.interrupted, self.at_work) = (false, false, None, None);
     }
@@ -177,7 +191,8 @@ impl Collector<'_> {
     fn put_request(&mut self, request: Sentence) {
         let courtesy = self.first_request.is_some() && std::mem::take(&mut self.only_courtesy);
         let replaces = |first: &Sentence| {
-            courtesy || is_bare_command(&first.text) || is_said_anew(&first.text, &request.text)
+            let is_begun = !self.has_begun && is_bare_command(&first.text);
+            courtesy || is_begun || is_said_anew(&first.text, &request.text)
         };
         if self.first_request.as_ref().is_none_or(replaces) {
             self.first_request = Some(request.clone());
@@ -187,11 +202,13 @@ impl Collector<'_> {
             .iter()
             .fold(request.text.as_str(), |text, mark| text.split_once(mark).map_or(text, |(own, _)| own));
         let asks = prose::only_questions(own) && !prose::asks_for_work(own);
-        if own.split_whitespace().count() >= FULL_WORDS && !asks {
+        if own.split_whitespace().count() >= FULL_WORDS && !asks && !prose::is_told_as_pasted(own) {
             self.full_request = Some(request.clone());
         }
-        if says_again(own) {
-            let before = self.last_request.take().filter(|before| !says_again(&before.text));
+        // A log says little without what was asked for before it.
+        let needs_more = |text: &str| says_again(text) || prose::is_told_as_pasted(text);
+        if needs_more(own) {
+            let before = self.last_request.take().filter(|before| !needs_more(&before.text));
             self.request_before = before.or(self.request_before.take());
         }
         if let Some(before) = self.last_request.as_ref().filter(|one| is_said_anew(&one.text, &request.text))
@@ -208,7 +225,8 @@ impl Collector<'_> {
     pub(super) fn request_to_tell(&self) -> Option<Sentence> {
         let last = self.last_request.as_ref()?;
         // What is done again is what was asked for last.
-        let again = self.request_before.as_ref().filter(|_| says_again(&last.text));
+        let needs_more = says_again(&last.text) || prose::is_told_as_pasted(&last.text);
+        let again = self.request_before.as_ref().filter(|_| needs_more);
         let small = again.map_or(&last.text, |before| &before.text);
         let full = self.full_request.as_ref().filter(|_| points_back(small));
         let before = self.corrected.as_ref().or(full).filter(|full| full.at.line < last.at.line);
@@ -272,12 +290,13 @@ fn is_bare_command(text: &str) -> bool {
     without_command(text).trim().is_empty()
 }
 
-/// Whether a request is another with a word or two put right, `look at MCP-108` and `look at ENT-108`.
-fn is_said_anew(before: &str, text: &str) -> bool {
+/// Whether a request is another with a word or two put right, `look at MCP-108` and `look at ENT-108`, or with more at its end.
+pub(super) fn is_said_anew(before: &str, text: &str) -> bool {
     let (old, new): (Vec<&str>, Vec<&str>) =
         (before.split_whitespace().collect(), text.split_whitespace().collect());
     let changed = old.iter().zip(&new).filter(|(old, new)| old != new).count();
-    old.len() == new.len() && old.len() >= 5 && changed * 4 <= old.len()
+    let is_longer = new.len() > old.len() && text.trim_start().starts_with(before.trim());
+    old.len() >= 5 && (is_longer || (old.len() == new.len() && changed * 4 <= old.len()))
 }
 
 /// What stands behind the name of a command of the tool, `/review only the parser`; a path is no such name.

@@ -1,11 +1,17 @@
 //! What sub-agents come to: the commands that failed in their hands, and what they report.
 
+use super::calls::{Calls, Open};
+use super::checks::LineOutcome;
 use super::clean::Cleaner;
 use super::coverage::makes_good;
 use super::error_line::error_line;
-use super::importance::only_answers;
+use super::importance::{Importance, only_answers};
+use super::miscall::is_miscall;
+use super::piped::PipeEnd;
 use super::prose;
 use super::run::Run;
+use super::stopped::Stopped;
+use crate::event::{Category, Outcome};
 use crate::shared::words::{one_line, sentences};
 
 const MAX_FAILURES: usize = 20;
@@ -20,13 +26,14 @@ pub(super) struct SubagentFailures {
 impl SubagentFailures {
     /// A command of a sub-agent ended.
     pub(super) fn ran(&mut self, run: Run, output: &str, cleaner: &mut Cleaner<'_>) {
-        let failed = run.ok == Some(false) && !only_answers(&run.command, run.exit_code);
+        let looks = run.importance == Importance::Look || only_answers(&run.command, run.exit_code);
+        let failed = run.ok == Some(false) && !looks;
         self.runs.retain(|known| {
             known.at.subagent != run.at.subagent || !makes_good(&known.command, &run.command)
         });
-        if failed && self.runs.len() < MAX_FAILURES {
-            let tail = cleaner.tail(output, MAX_TAIL);
-            let note = error_line(&tail).map(|line| one_line(line, 160));
+        // A look that found nothing stopped nobody.
+        if failed && run.importance > Importance::Look && self.runs.len() < MAX_FAILURES {
+            let note = error(output, cleaner);
             self.runs.push(Run { note, ..run });
         }
     }
@@ -34,6 +41,38 @@ impl SubagentFailures {
     /// The runs, oldest first.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Run> {
         self.runs.iter()
+    }
+}
+
+/// The line of an output that says most about a failure.
+fn error(output: &str, cleaner: &mut Cleaner<'_>) -> Option<String> {
+    let tail = cleaner.tail(output, MAX_TAIL);
+    error_line(&tail).map(|line| one_line(line, 160))
+}
+
+impl Calls {
+    /// Notes how a command of a sub-agent ended.
+    pub(super) fn note_subagent(&mut self, open: &Open, outcome: &Outcome<'_>, cleaner: &mut Cleaner<'_>) {
+        let Some(agent) = open.at.subagent.as_deref().filter(|_| open.category == Category::Shell) else {
+            return;
+        };
+        if Stopped::of(outcome).is_some() {
+            return;
+        }
+        let piped = self.piped(open, outcome, cleaner);
+        let (ok, exit_code) = match &piped {
+            Some(end) => (end.ok(), outcome.exit_code.filter(|_| *end == PipeEnd::Passed)),
+            None => (outcome.ok, outcome.exit_code),
+        };
+        self.subagent_failures.ran(open.run(exit_code, ok, None), &outcome.output, cleaner);
+        let failed = ok == Some(false);
+        let error = failed.then(|| error(&outcome.output, cleaner)).flatten();
+        let is_miscall = failed && is_miscall(&open.target, outcome.exit_code, &outcome.output);
+        let ended =
+            LineOutcome { piped: piped.as_ref(), error, is_miscall, ..LineOutcome::of(outcome, open.at_ms) };
+        if let Some(checks) = self.subagent_checks.of(agent) {
+            checks.ran(&open.target, ended, &open.at);
+        }
     }
 }
 

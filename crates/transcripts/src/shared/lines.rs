@@ -129,6 +129,15 @@ pub(crate) fn leading_type(bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(&rest[..end]).ok()
 }
 
+/// Whether a line may hold this field with this value, wherever it stands and however it is spaced; names and words are in
+/// quotes.
+pub(crate) fn may_hold(bytes: &[u8], name: &str, value: &str) -> bool {
+    memchr::memmem::find_iter(bytes, name.as_bytes()).any(|at| {
+        let rest = bytes[at + name.len()..].trim_ascii_start();
+        rest.strip_prefix(b":").is_some_and(|rest| rest.trim_ascii_start().starts_with(value.as_bytes()))
+    })
+}
+
 /// A line as text: what is no UTF-8 is replaced, NUL bytes are dropped, and both are counted. `None` for a line that
 /// is empty or was skipped.
 pub(crate) fn text<'a>(line: &Line<'a>, complaints: &mut Complaints) -> Option<Cow<'a, str>> {
@@ -192,6 +201,17 @@ mod tests {
             ]
         );
         assert!(check(b"").is_empty());
+    }
+
+    #[test]
+    fn a_field_is_found_however_it_is_spaced() {
+        for line in ["{\"side\":true}", "{\"a\": 1, \"side\": true}", "{ \"side\" : true , \"type\": \"x\"}"]
+        {
+            assert!(may_hold(line.as_bytes(), "\"side\"", "true"), "{line}");
+        }
+        for line in ["{\"side\":false}", "{\"sides\":true}", "{\"side\"", "{\"a\":\"side\"}"] {
+            assert!(!may_hold(line.as_bytes(), "\"side\"", "true"), "{line}");
+        }
     }
 
     #[test]

@@ -117,16 +117,31 @@ pub(crate) fn is_item(line: &str) -> bool {
 }
 
 fn split<'t>(line: &'t str, all: &mut Vec<&'t str>) {
-    let mut start = 0;
-    let ends = line.char_indices().filter(|(at, c)| {
-        matches!(c, '.' | '!' | '?') && line[at + 1..].starts_with(' ') && !is_abbreviation(&line[..*at])
-    });
-    for (at, _) in ends {
-        all.push(line[start..=at].trim());
-        start = at + 1;
+    let (mut start, mut open) = (0, 0_usize);
+    for (at, c) in line.char_indices() {
+        match c {
+            '(' => open += 1,
+            ')' => open = open.saturating_sub(1),
+            '.' | '!' | '?' => {}
+            _ => continue,
+        }
+        let ends = matches!(c, '.' | '!' | '?')
+            && line[at + 1..].starts_with(' ')
+            && !(open > 0 && is_closed_soon(line, at))
+            && !is_abbreviation(&line[..at]);
+        if ends {
+            all.push(line[start..=at].trim());
+            start = at + 1;
+        }
     }
     all.push(line[start..].trim());
     all.retain(|sentence| !sentence.is_empty());
+}
+
+/// Whether a parenthesis that is open here is closed soon: what stands in it belongs to the sentence around it.
+fn is_closed_soon(line: &str, at: usize) -> bool {
+    const SOON: usize = 120;
+    line[at..].bytes().take(SOON).any(|byte| byte == b')')
 }
 
 fn is_abbreviation(before: &str) -> bool {
@@ -178,6 +193,18 @@ mod tests {
         let text =
             "Fixed it. Remaining: e.g. tests!\n```\ncode. More.\n```\n- [ ] item one\n2. item two\n> quoted";
         assert_eq!(sentences(text), ["Fixed it.", "Remaining: e.g. tests!", "item one", "item two"]);
+    }
+
+    #[test]
+    fn a_sentence_does_not_end_in_a_parenthesis() {
+        let one = "after that, remove the old files (main.ts, cli.ts right? nothing else), and add a map.";
+        assert_eq!(sentences(one), [one]);
+        assert_eq!(
+            sentences("It works (a? Yes. It is 1) so. Go on!"),
+            ["It works (a? Yes. It is 1) so.", "Go on!"]
+        );
+        assert_eq!(sentences("An open ( one. And more."), ["An open ( one.", "And more."]);
+        assert_eq!(sentences("Nice :) so. Go on."), ["Nice :) so.", "Go on."]);
     }
 
     #[test]

@@ -76,8 +76,11 @@ fn what_a_sub_agent_came_to_is_told() {
     check(
         &packet,
         &[
-            ("/failed_attempts/0/tried", json!("`cargo fuzz run lexer` (by sub-agent a1)")),
-            ("/failed_attempts/0/why_failed", json!("exit 77: error: crash in bom")),
+            ("/last_failure/command", json!("cargo fuzz run lexer")),
+            ("/last_failure/output", json!("error: crash in bom")),
+            ("/last_failure/at", json!("claude:f0000000/a1#2")),
+            ("/checks/0/note", json!("run by a sub-agent: error: crash in bom")),
+            ("/failed_attempts/0", json!(null)),
             (
                 "/remarks/0/text",
                 json!("Sub-agent “Fuzz the lexer” reported: The lexer drops byte order marks."),

@@ -16,6 +16,7 @@ mod field;
 mod gemini;
 mod goose;
 mod hostile;
+mod key_order;
 mod kimi_wire;
 mod kiro;
 mod listing;
@@ -26,6 +27,7 @@ mod queue;
 mod real;
 mod samples;
 mod stories;
+mod subagents;
 mod unknown_types;
 mod zed;
 

@@ -65,8 +65,8 @@ fn the_words_of_a_hook_are_not_the_users() {
     let packet = super::field::claude(&[
         user("Number the folders from one"),
         user("Operation stopped by hook: Another session is active: \"x\"\n\nYou can continue here."),
-        user("Number the folders from one, please"),
+        user("Number them from zero, please"),
     ]);
     let users = column(&packet, "recent_messages", "text");
-    assert_eq!(users, ["Number the folders from one", "Number the folders from one, please"]);
+    assert_eq!(users, ["Number the folders from one", "Number them from zero, please"]);
 }

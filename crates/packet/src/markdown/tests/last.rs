@@ -64,6 +64,69 @@ fn what_stopped_at_conflicts_is_ended_and_not_run_again() {
 }
 
 #[test]
+fn an_answer_that_work_came_after_says_so() {
+    let of = |changed: u32| {
+        let text = render(
+            &packet(&format!(
+                r##"{{"summary": "s", "last_answer": {{"text": "Both hands read it.", "at": "claude:x#50"}},
+                    "files_modified": [{{"path": "a.rs", "change": "modified", "at": "claude:x#{changed}"}}]}}"##
+            )),
+            &Options::default(),
+        );
+        text.text
+    };
+    assert!(of(40).contains("- **Last answer** (#50):\n"));
+    assert!(of(60).contains("- **Last answer, in the middle of the work** (#50):\n"));
+}
+
+#[test]
+fn a_failure_after_the_last_step_of_the_plan_comes_before_it() {
+    let of = |set: u32| {
+        let text = render(
+            &packet(&format!(
+                r##"{{"summary": "s", "requests": {{"last": {{"text": "Port it", "at": "claude:x#6"}}}},
+                    "pending_tasks": [{{"title": "Write the tests", "status": "in_progress", "at": "claude:x#{set}"}}],
+                    "last_failure": {{"command": "make test", "exit_code": 2, "at": "claude:x#64"}}}}"##
+            )),
+            &Options::default(),
+        );
+        text.text
+    };
+    let text = of(48);
+    assert!(text.contains("- **Next:** find out why the last failure, below, fails"), "{text}");
+    assert!(text.contains("- **Then, from the plan:** Write the tests (#48)"), "{text}");
+    assert!(of(70).contains("- **Next, from the plan:** Write the tests (#70)"), "the plan was set after it");
+}
+
+#[test]
+fn what_was_done_since_is_looked_at_only_where_something_was() {
+    let of = |more: &str| {
+        let text = format!(
+            r##"{{"summary": "s", "requests": {{"last": {{"text": "Port it", "at": "claude:x#90"}}}},
+                "next_steps": [{{"text": "Port it", "at": "claude:x#90"}}]{more}}}"##
+        );
+        render(&packet(&text), &Options::default()).text
+    };
+    let since = "See first what was done since.";
+    assert!(!of("").contains(since));
+    assert!(of(r##", "commands": [{"command": "make", "at": "claude:x#92"}]"##).contains(since));
+}
+
+#[test]
+fn a_check_without_an_outcome_says_so() {
+    let text = r##"{"summary": "s", "checks": [{"command": "go vet ./...", "at": "claude:x#4"}, {"command": "make cover", "at": "claude:x#5"}]}"##;
+    let text = render(&packet(text), &Options::default()).text;
+    assert!(text.contains("- run, outcome not known: `go vet ./...` · `make cover`\n"), "{text}");
+}
+
+#[test]
+fn a_file_that_only_a_plan_names_is_not_said_to_be_changed() {
+    let text = r##"{"summary": "s", "proposal": {"text": "Port it", "files": [{"path": "src/a.rs", "change": "planned"}]}}"##;
+    let text = render(&packet(text), &Options::default()).text;
+    assert!(text.contains("named in the plan `a.rs`"), "{text}");
+}
+
+#[test]
 fn one_of_a_kind_is_counted_in_the_singular() {
     use super::super::section::counted;
     assert_eq!(counted(1, "tool categories"), "1 tool category");

@@ -22,7 +22,10 @@ fn a_plan_that_nothing_followed_is_what_comes_next_and_its_files_are_named_at_ev
     for tokens in [500, 1000, 2000] {
         let text = document(proposal.clone(), tokens);
         assert!(text.contains("- **Next:** carry out the plan below, to which the user agreed.\n"), "{text}");
-        assert!(text.contains("planned `coupon.rs`") && text.contains("> first the check"), "{text}");
+        assert!(
+            text.contains("named in the plan `coupon.rs`") && text.contains("> first the check"),
+            "{text}"
+        );
         assert!(text.contains("an older item"), "{text}");
     }
     for (approved, wanted) in [

@@ -1,6 +1,6 @@
 //! What the user insists on.
 
-use super::fault_report::describes;
+use super::fault_report::{describes, never_was};
 use super::pasted::{self, Origin};
 use super::{List, Lowered, MAX_SENTENCE, begins, has, lowered};
 use crate::shared::words::{sentences, unmarked};
@@ -23,7 +23,8 @@ pub(crate) fn constraints(text: &str) -> Vec<ConstraintText<'_>> {
         }
         let counts = |sentence: &&str| {
             let lower = lowered(sentence);
-            let typed = origin == Origin::Typed || (origin == Origin::Document && pasted::commands(&lower));
+            let typed =
+                origin == Origin::Typed || (origin == Origin::Document && pasted::sets_a_rule(sentence));
             sentence.len() <= MAX_SENTENCE && typed && insists(&lower)
         };
         let heading = heading.filter(|_| origin == Origin::Document);
@@ -51,7 +52,7 @@ fn insists(lower: &Lowered) -> bool {
             && !["must", "don't"].iter().any(|word| before.contains(word))
             && !after.contains([',', ';'])
     });
-    if is_for_this_once || is_purpose || is_issue_title(lower) || describes(lower) {
+    if is_for_this_once || is_purpose || is_issue_title(lower) || describes(lower) || never_was(lower) {
         return false;
     }
     if lower.contains('?') || has(lower, List::Discussion) || begins(lower, TALK_STARTS) {

@@ -25,6 +25,7 @@ pub(crate) fn decisions(text: &str) -> Vec<DecisionText> {
             if sentence.len() > MAX_SENTENCE || !decides(&lower) || (line.is_item && is_listed_step(&lower)) {
                 continue;
             }
+            let sentence = sentence.trim_end_matches([':', ' ']);
             let mut what = sentence.to_owned();
             if let Some(next) = line.sentences.get(at).filter(|next| explains(sentence, next)) {
                 what = format!("{sentence} {next}");

@@ -1,5 +1,6 @@
 //! Sentences of the user that report a fault, and set no rule.
 
+use super::constraints::FORBID;
 use crate::shared::words::has_phrase;
 
 /// Whether a sentence tells of a fault or gives a reason: a place in a file, a condition under which something fails.
@@ -15,4 +16,21 @@ pub(super) fn describes(lower: &str) -> bool {
     };
     let fails = lower.starts_with("if ") && has_phrase(lower, "fails");
     fails || lower.starts_with("this is important because") || lower.split_whitespace().any(is_place)
+}
+
+/// `The hook never actually worked, so let's remove it`: what was so, and forbids nothing.
+pub(super) fn never_was(lower: &str) -> bool {
+    const ADVERBS: &[&str] = &["actually", "really", "even", "fully", "properly", "quite"];
+    const PAST: &[&str] = &["was", "were", "did", "had", "ran", "got", "saw", "came", "went", "made"];
+    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric() && c != '\'').collect();
+    let is_past = |at: usize| {
+        let next = words[at + 1..].iter().find(|word| !ADVERBS.contains(word));
+        next.is_some_and(|word| {
+            PAST.contains(word) || (word.len() > 4 && word.ends_with("ed") && *word != "need")
+        })
+    };
+    let mut places =
+        words.iter().enumerate().filter(|(_, word)| **word == "never").map(|(at, _)| at).peekable();
+    let forbids = FORBID.iter().any(|word| *word != "never" && has_phrase(lower, word));
+    places.peek().is_some() && places.all(is_past) && !forbids
 }

@@ -15,10 +15,12 @@ mod passing;
 mod pasted;
 mod phrases;
 mod questions;
+mod reply_words;
 mod reverts;
 mod salience;
 mod steps;
 mod topic;
+mod whole_paste;
 
 pub(super) use attempts::attempts;
 pub(super) use concession::{concedes, put_back, revises, tells_of_removal};
@@ -27,19 +29,23 @@ pub(super) use constraints::constraints;
 use decisions::DecisionText;
 pub(super) use decisions::{corrects, decisions, rejects_all};
 pub(super) use lifted::{forbidden_for_now, orders};
-pub(super) use narration::{announces, is_step, looks_first, only_announces, tells_something};
+pub(super) use narration::{
+    announces, findings, is_step, looks_first, only_announces, tells_something, thinks_aloud,
+};
 pub(super) use passages::{PacketWords, Passage, passages, users_passages};
 pub(super) use passing::{
-    asks_for_one_thing, finds_or_plans, is_of_the_moment, is_telling_answer, names_code,
+    asks_for_one_thing, finds_or_plans, is_of_the_moment, names_code, tells_of_code, weighs_options,
 };
 pub(super) use pasted::{typed, without_output};
 pub(super) use questions::{
     asked_at_the_end, asks_for_work, is_put_to_the_user, only_asks, only_questions, put_aside,
     tells_of_failing_tests,
 };
-pub(super) use reverts::reverts_own_work;
+pub(super) use reply_words::{answers, is_telling_answer};
+pub(super) use reverts::{reverts_own_work, takes_request_back};
 pub(super) use steps::{announced, next_steps, suggests};
 pub(super) use topic::{same_matter, speaks_of, topic};
+pub(super) use whole_paste::{is_told_as_pasted, told_as_pasted};
 
 use crate::shared::words::{is_item, sentences};
 use phrases::{List, Lowered, has, lowered};

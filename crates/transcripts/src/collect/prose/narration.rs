@@ -149,6 +149,34 @@ pub(crate) fn looks_first(text: &str) -> bool {
     verb.is_some_and(|verb| VERBS.contains(&verb.trim_end_matches([':', '.', ',', '!'])))
 }
 
+/// Whether a message begins with a doubt in what was said or done before, `Wait, the handler reads it twice`: it is thought over.
+pub(crate) fn thinks_aloud(text: &str) -> bool {
+    begins(&lowered(text.trim()), &["wait", "hmm", "hm", "oops", "actually, wait", "hold on"])
+}
+
+/// What a step tells beside what comes next: `No session starts with a summary. Let me check the others.`
+pub(crate) fn findings(text: &str) -> Vec<&str> {
+    const MIN_WORDS: usize = 4;
+    /// Of what is asked for, and not of what was found.
+    const OF_THE_TASK: &[&str] = &[
+        "this is a new",
+        "this is a different",
+        "the existing plan",
+        "the previous plan",
+        "the plan",
+        "the user",
+    ];
+    let tells = |sentence: &&str| {
+        sentence.split_whitespace().count() >= MIN_WORDS
+            && !announces(sentence)
+            && !sentence.ends_with('?')
+            && !begins(&lowered(sentence), OF_THE_TASK)
+    };
+    let is_short = text.len() <= MAX_STEP_BYTES && !text.lines().any(is_item) && is_step(text);
+    let lines = text.lines().filter(|_| is_short);
+    lines.flat_map(sentences).filter(tells).collect()
+}
+
 /// Whether a message is one step among many: short, and it says what comes next.
 pub(crate) fn is_step(text: &str) -> bool {
     let announced = || text.lines().flat_map(sentences).any(announces);

@@ -1,5 +1,6 @@
 //! Passages: what was said that no rule has classed, in pieces that a stranger understands by themselves.
 
+use super::narration::looks_first;
 use super::salience::weigh;
 use super::{begins, lowered};
 use crate::shared::words::{is_item, one_line, sentences, unmarked};
@@ -227,6 +228,9 @@ fn is_speech(line: &str) -> bool {
 
 /// Passages of a line: as a whole where it is short, else its telling sentences, each with its neighbours.
 fn prose(line: &[&str], recorded: &[PacketWords], all: &mut Vec<Passage>) {
+    // What the agent looks at next tells nothing.
+    let line: Vec<&str> = line.iter().copied().filter(|sentence| !looks_first(sentence)).collect();
+    let line = line.as_slice();
     if let [one] = line {
         let salience = weigh(&lowered(one)).sum;
         if salience >= LEAST && !is_recorded(one, recorded) {
@@ -269,7 +273,7 @@ fn prose(line: &[&str], recorded: &[PacketWords], all: &mut Vec<Passage>) {
 
 /// Items that say something, after the line that leads to them, as many as fit together.
 fn list(lead: Option<&str>, items: &[&str], recorded: &[PacketWords], all: &mut Vec<Passage>) {
-    let lead = lead.map(|lead| lead.trim_end_matches([':', ' ', '*']).trim_start_matches('*'));
+    let lead = lead.map(|lead| lead.trim_end_matches([':', ' ', '*', '-', '–', '—']).trim_start_matches('*'));
     let mut open = false;
     for item in items.iter().take(MAX_PASSAGES) {
         let parts = sentences(item);

@@ -47,6 +47,11 @@ const FINDS: &[&str] = &[
     "oops",
     "ah",
     "good catch",
+    "great catch",
+    "nice catch",
+    "excellent catch",
+    "good find",
+    "great find",
     "here's my plan",
     "here is my plan",
     "here's the plan",
@@ -57,6 +62,38 @@ const FINDS: &[&str] = &[
     "that would",
     "why this",
     "you're right",
+    "you're absolutely right",
+];
+/// Beginnings of what weighs options before one is chosen.
+const OPTIONS: &[&str] = &[
+    "my take",
+    "honestly",
+    "i'd recommend",
+    "i would recommend",
+    "i recommend",
+    "my recommendation",
+    "recommendation",
+    "i'd suggest",
+    "i suggest",
+    "option",
+    "options",
+    "one option",
+    "another option",
+    "two options",
+    "three options",
+    "some alternatives",
+    "alternatives",
+    "alternatively",
+    "approaches",
+    "possible approaches",
+    "what works well",
+    "pros",
+    "cons",
+    "trade-offs",
+    "tradeoffs",
+    "we could",
+    "you could",
+    "if you want",
 ];
 /// The longest lead-in of a list, in bytes.
 const MAX_LEAD: usize = 60;
@@ -99,6 +136,7 @@ const ORDERS: &[&str] = &[
     "let's",
     "lets",
     "now",
+    "instead of",
     "please",
     "pls",
     "i want",
@@ -149,6 +187,11 @@ const ORDERS: &[&str] = &[
     "handle",
     "replace",
     "show",
+    "print",
+    "split",
+    "insert",
+    "extract",
+    "convert",
     "explain",
     "find",
     "investigate",
@@ -190,6 +233,16 @@ const ORDERS: &[&str] = &[
     "por favor",
 ];
 
+/// Whether the agent's words name something of the code and no choice: it said so while it worked there.
+pub(crate) fn tells_of_code(text: &str) -> bool {
+    names_code(text) && !weigh(&lowered(text)).choice
+}
+
+/// Whether the agent's words set options before the user, or say what it thinks of them.
+pub(crate) fn weighs_options(text: &str) -> bool {
+    begins(&lowered(text), OPTIONS)
+}
+
 /// Whether the agent's words tell what it saw or was about to do, and no choice.
 pub(crate) fn is_of_the_moment(text: &str) -> bool {
     let salience = weigh(&lowered(text));
@@ -203,40 +256,14 @@ pub(crate) fn finds_or_plans(text: &str) -> bool {
     let item =
         text.split_once(": ").map_or(text, |(lead, item)| if lead.len() <= MAX_LEAD { item } else { text });
     let plans = begins(&lowered(text), STEPS) || begins(&lowered(item), STEPS);
-    (plans || sentences(text).into_iter().any(of_now)) && !weigh(&lowered(text)).choice
+    let sets_out = has_phrase(&lowered(text), "i need to");
+    (plans || sets_out || sentences(text).into_iter().any(of_now)) && !weigh(&lowered(text)).choice
 }
 
 /// Whether the user's words ask for one thing, so that they tell of the past once it was done.
 pub(crate) fn asks_for_one_thing(text: &str) -> bool {
     let asks = |sentence: &str| sentence.trim_end().ends_with('?') || begins(&lowered(sentence), ORDERS);
     sentences(text).into_iter().any(asks) || has_phrase(&lowered(text), "please")
-}
-
-/// Whether the words that follow a question answer it and say more than that the work may go on. A question is no answer.
-pub(crate) fn is_telling_answer(question: &str, words: &str) -> bool {
-    const AGREES: &[&str] = &[
-        "ok",
-        "okay",
-        "yeah",
-        "yes",
-        "yep",
-        "cool",
-        "great",
-        "sure",
-        "let's",
-        "lets",
-        "go",
-        "do it",
-        "sounds good",
-    ];
-    const BUT: &[&str] = &["but", "not", "no", "without", "instead", "rather", "only", "except", "first"];
-    let lower = lowered(words);
-    let asks = sentences(words)
-        .into_iter()
-        .any(|sentence| sentence.trim_end_matches(['"', '”', ' ']).ends_with('?'));
-    let limits = BUT.iter().any(|word| has_phrase(&lower, word)) || lower.contains("n't");
-    let is_choice = has_phrase(&lowered(question), "or");
-    !asks && (limits || is_choice || !begins(&lower, AGREES))
 }
 
 /// Whether a text names something of the code: in backticks, or written as a name, `loadUser`, `load_user`, `load()`.

@@ -1,6 +1,6 @@
 //! What in a message of the user is pasted: output of programs, screens of an agent, documents. Its words are not his.
 
-use super::begins;
+use super::{begins, lowered};
 use crate::shared::words::{has_phrase, is_item};
 
 /// So many lines of a region of output may look like anything between two that look like output.
@@ -194,6 +194,9 @@ fn is_output(line: &str) -> bool {
         || (bare.starts_with("at ") && bare.ends_with(')') && bare.contains(':'))
         || begins_with_time(bare)
         || begins_with_place(bare)
+        || begins_with_task(bare)
+        || is_result_of_package(bare)
+        || begins_with_module(bare)
         || is_numbered_change(bare)
 }
 
@@ -206,6 +209,15 @@ fn begins_with_time(line: &str) -> bool {
         && numbers.iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
+/// `[test:e2e] $ go test …`: as a runner of tasks tells what it runs.
+fn begins_with_task(line: &str) -> bool {
+    let parts = line.strip_prefix('[').and_then(|rest| rest.split_once("] "));
+    parts.is_some_and(|(task, rest)| {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, ':' | '-' | '_' | '.');
+        rest.starts_with("$ ") && !task.is_empty() && task.chars().all(is_name)
+    })
+}
+
 /// `src/a.rs:12:3: …`, `a_test.go:12: …`
 fn begins_with_place(line: &str) -> bool {
     let mut parts = line.split(':');
@@ -215,6 +227,24 @@ fn begins_with_place(line: &str) -> bool {
         && !number.is_empty()
         && number.bytes().all(|byte| byte.is_ascii_digit())
         && parts.next().is_some()
+}
+
+/// `ok      shop/e2e    41.069s`, as a terminal shows what Go writes with tabs.
+fn is_result_of_package(line: &str) -> bool {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let is_time = |word: &str| {
+        word.strip_suffix('s').is_some_and(|number| number.parse::<f64>().is_ok()) || word == "(cached)"
+    };
+    matches!(words.as_slice(), ["ok" | "FAIL", package, time, ..] if package.contains('/') && is_time(time))
+}
+
+/// `node:fs:441` and `Node.js v22.1.0`, between which Node.js shows an error.
+fn begins_with_module(line: &str) -> bool {
+    let version = line.strip_prefix("Node.js v");
+    version.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        || line.strip_prefix("node:").is_some_and(|rest| {
+            rest.rsplit_once(':').is_some_and(|(_, number)| number.bytes().all(|byte| byte.is_ascii_digit()))
+        })
 }
 
 /// `86 +        // Full clear`, `+ 13 - **Title**`: as an agent shows a change on the screen.
@@ -229,8 +259,28 @@ fn is_numbered_change(line: &str) -> bool {
         && !rest[2..].starts_with(char::is_alphanumeric)
 }
 
+/// Whether a sentence of a document sets a rule: it commands outside of brackets, and is no item on what one thing does.
+pub(super) fn sets_a_rule(sentence: &str) -> bool {
+    let lower = lowered(sentence);
+    let label = lower.strip_prefix("**").and_then(|rest| rest.split_once("**"));
+    let is_about = match label {
+        Some((label, rest)) => (label.ends_with(':') || rest.starts_with(':')) && !commands(label),
+        None => lower.starts_with('`'),
+    };
+    let (mut outside, mut depth) = (String::new(), 0_u32);
+    for c in lower.chars() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            c if depth == 0 => outside.push(c),
+            _ => {}
+        }
+    }
+    !is_about && commands(&outside)
+}
+
 /// Whether a sentence of a document commands: it describes the work more often than not.
-pub(super) fn commands(lower: &str) -> bool {
+fn commands(lower: &str) -> bool {
     const STARTS: &[&str] = &[
         "do not",
         "don't",
@@ -278,6 +328,15 @@ mod tests {
             assert!(constraints(line).is_empty(), "{line}");
         }
         assert_eq!(insisted_on("Use `a.rs:12: x` - never `b`."), ["Use `a.rs:12: x` - never `b`."]);
+    }
+
+    #[test]
+    fn what_node_js_shows_of_an_error_is_not_the_users() {
+        let text = "it fails:\n\nnode:fs:441\n    return binding.readFileUtf8(path, stringToFlags(options.flag));\n           ^\n\n\
+                    Error: ENOENT: no such file, open 'a.json'\n    at Object.readFileSync (node:fs:441:20)\n  errno: -2,\n  \
+                    path: 'a.json'\n}\n\nNode.js v23.4.0\n";
+        assert_eq!(super::typed(text), "it fails:\n\n");
+        assert_eq!(super::typed("node: use the new one").trim(), "node: use the new one");
     }
 
     #[test]

@@ -42,6 +42,8 @@ struct SignCounts {
     /// Whether a pause stands before the next word, and whether there was a word.
     paused: bool,
     begun: bool,
+    /// Whether the next word is the end of a name: `go` in `hooks.go with`.
+    joined: bool,
 }
 
 /// Weighs a passage; `lower` is in small letters, with plain apostrophes.
@@ -84,12 +86,14 @@ impl SignCounts {
     /// Takes a word in and gives it back, for the next one.
     fn next<'w>(&mut self, before: &str, word: &'w str) -> &'w str {
         self.word(before, word);
+        let is_end = std::mem::take(&mut self.joined);
         (self.paused, self.begun) = (false, true);
-        word
+        if is_end { "" } else { word }
     }
 
     /// A sign between words.
     fn mark(&mut self, sign: char) {
+        self.joined = matches!(sign, '.' | '/' | '_' | '-');
         match sign {
             ',' => self.paused = true,
             ':' | ';' | '–' | '—' | '→' | '(' => (self.mark, self.paused) = (true, true),
@@ -155,6 +159,9 @@ mod tests {
     #[test]
     fn reasons_turns_failures_and_doubts_weigh_more_than_reports() {
         const LIKELY: u8 = 13;
+        assert!(
+            !weigh("the check moved to hooks.go with the message").choice && weigh("we go with it").choice
+        );
         let heavy = [
             "used a ring buffer and not a list — the order matters",
             "unfortunately the lock is held, so retrying gets us nowhere",

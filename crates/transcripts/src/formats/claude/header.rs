@@ -117,12 +117,16 @@ fn titles(chunk: &[u8], all: &[&[u8]]) -> Option<String> {
 
 fn title(chunk: &[u8], kind: &str, field: &str, all: &[&[u8]]) -> Option<String> {
     memmem::find(chunk, kind.as_bytes())?;
-    let named = chunk::lines(chunk).rev().filter(|line| leading_type(line) == Some(kind.trim_matches('"')));
+    let name = kind.trim_matches('"');
+    let named = chunk::lines(chunk).rev().filter(|line| {
+        leading_type(line).is_none_or(|leading| leading == name)
+            && memmem::find(line, kind.as_bytes()).is_some()
+    });
     named.into_iter().find_map(|line| {
         let text = String::from_utf8_lossy(line);
         let json = Json::parse(&text).ok()?;
         json.first(&[field, "title"])
-            .filter(|_| !is_foreign(&json, all))
+            .filter(|_| json.get("type").str() == Some(name) && !is_foreign(&json, all))
             .map(|text| unclean_line(text, TITLE))
     })
 }
@@ -130,8 +134,11 @@ fn title(chunk: &[u8], kind: &str, field: &str, all: &[&[u8]]) -> Option<String>
 /// Whether a line is about another session: some versions write summaries of others into a file, whose leaf is not in it.
 fn is_foreign(json: &Json<'_>, chunks: &[&[u8]]) -> bool {
     let Some(leaf) = json.get("leafUuid").str() else { return false };
-    let own = format!("\"uuid\":\"{leaf}\"");
-    !chunks.iter().any(|chunk| memmem::find(chunk, own.as_bytes()).is_some())
+    let own = |spaced: &str| {
+        let own = format!("\"uuid\":{spaced}\"{leaf}\"");
+        chunks.iter().any(|chunk| memmem::find(chunk, own.as_bytes()).is_some())
+    };
+    !own("") && !own(" ")
 }
 
 /// What the last lines say.

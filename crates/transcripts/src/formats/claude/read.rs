@@ -10,7 +10,8 @@ use super::line::{self, Kind, is_interruption, is_summary, kind_of, own_words, s
 use super::queue::PromptQueue;
 use super::{is_subagent, subagents, tools};
 use crate::event::{
-    Call, Category, Event, EventKind, Outcome, PlanItem, SourcePosition, TYPED_COMMAND, TranscriptInfo, Usage,
+    Call, Category, Event, EventKind, Outcome, PlanItem, SIDECHAIN, SourcePosition, TYPED_COMMAND,
+    TranscriptInfo, Usage,
 };
 use crate::format::Output;
 use crate::report::{Report, kind};
@@ -105,8 +106,7 @@ impl Reader<'_> {
         }
         let leading = line.bytes.and_then(leading_type).map(kind_of);
         let off = !chain.contains(line.position.line);
-        let side =
-            || line.bytes.is_some_and(|bytes| memchr::memmem::find(bytes, b"\"isSidechain\":true").is_some());
+        let side = || line.bytes.is_some_and(|bytes| lines::may_hold(bytes, "\"isSidechain\"", "true"));
         if leading == Some(Kind::Turn) && !side() {
             self.is_on_chain = !off;
         }
@@ -157,7 +157,7 @@ impl Reader<'_> {
     }
 
     fn send(&mut self, json: &Json<'_>, place: SourcePosition, what: EventKind<'_>) {
-        let side = self.is_side(json).then(|| json.get("agentId").str().unwrap_or("sidechain"));
+        let side = self.is_side(json).then(|| json.get("agentId").str().unwrap_or(SIDECHAIN));
         let agent = self.subagent.as_deref().or(side).map(|agent| Cow::Owned(agent.to_owned()));
         let at_ms = json.get("timestamp").str().and_then(time::parse);
         self.out.send(&Event { position: place, at_ms, subagent: agent, what });

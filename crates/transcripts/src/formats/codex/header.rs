@@ -14,6 +14,8 @@ use crate::shared::words::unclean_line;
 const HEAD: usize = 64 * 1024;
 const WIDEST: usize = 4 * 1024 * 1024;
 const TAIL: usize = 16 * 1024;
+/// The type of the lines that name the model.
+const TURN_CONTEXT: &str = "turn_context";
 
 /// Reads a header.
 pub(super) fn header(found: &TranscriptFile) -> Header {
@@ -67,7 +69,7 @@ fn scan(line: &[u8], header: &mut Header) -> Option<()> {
     match json.get("type").str().unwrap_or_default() {
         "session_meta" if header.created_at_ms.is_none() => meta(payload, &json, header),
         "" if json.get("id").str().is_some() => meta(&json, &json, header),
-        "turn_context" => take(&mut header.model, payload.get("model")),
+        TURN_CONTEXT => take(&mut header.model, payload.get("model")),
         "response_item" => message(payload, header),
         "event_msg" => event(payload, header),
         name if line::is_bare(name) => message(&json, header),
@@ -123,11 +125,17 @@ fn last(chunk: &[u8], header: &mut Header, packed: bool) -> bool {
     }
     let found = last_time(chunk);
     header.updated_at_ms = found.or(header.updated_at_ms);
-    let context = chunk::lines(chunk).rev().find(|line| line::leading_type(line) == Some("turn_context"));
-    if let Some(line) = context {
+    let may_be_context = |line: &&[u8]| {
+        line::leading_type(line).is_none_or(|name| name == TURN_CONTEXT)
+            && memchr::memmem::find(line, TURN_CONTEXT.as_bytes()).is_some()
+    };
+    for line in chunk::lines(chunk).rev().filter(may_be_context) {
         let text = String::from_utf8_lossy(line);
         let json = Json::parse(&text).unwrap_or(Json::Null);
-        take(&mut header.model, json.at_path(&["payload", "model"]));
+        if json.get("type").str() == Some(TURN_CONTEXT) {
+            take(&mut header.model, json.at_path(&["payload", "model"]));
+            break;
+        }
     }
     found.is_some()
 }

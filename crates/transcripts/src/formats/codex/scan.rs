@@ -33,15 +33,15 @@ impl Scan {
 /// Scans a rollout without parsing it; only if there were rollbacks are prompts looked at.
 pub(super) fn scan(path: &Path) -> std::io::Result<Scan> {
     let item = Finder::new("\"response_item\"");
-    let (user, agent) = (Finder::new("\"role\":\"user\""), Finder::new("\"role\":\"assistant\""));
+    let has_role = |bytes: &[u8], role: &str| lines::may_hold(bytes, "\"role\"", role);
     let rollback = Finder::new("\"thread_rolled_back\"");
     let (mut scan, mut rolled_back) = (Scan::default(), false);
     let mut lines = Lines::new(chunk::open(path)?);
     while let Some(line) = lines.next_line() {
         let Some(bytes) = line.bytes else { continue };
         if item.find(bytes).is_some() || line::leading_type(bytes) == Some("message") {
-            scan.user_items |= user.find(bytes).is_some();
-            scan.agent_items |= agent.find(bytes).is_some();
+            scan.user_items = scan.user_items || has_role(bytes, "\"user\"");
+            scan.agent_items = scan.agent_items || has_role(bytes, "\"assistant\"");
         }
         rolled_back |= rollback.find(bytes).is_some();
     }
