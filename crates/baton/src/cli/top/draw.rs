@@ -120,8 +120,8 @@ impl Pen {
         }
         lines.resize(2 + height, String::new());
         // What is asked is about the row for which it was asked.
-        let asked = state.prompt.as_ref().map(|prompt| &prompt.about);
-        let about = asked.or_else(|| state.row().map(|row| &row.about)).cloned().unwrap_or_default();
+        let of_prompt = state.prompt.as_ref().map(|prompt| &prompt.about);
+        let about = of_prompt.or_else(|| state.row().map(|row| &row.about)).cloned().unwrap_or_default();
         lines.extend(about.iter().map(|line| self.styled(DIM, line)));
         lines
     }
