@@ -321,8 +321,8 @@ fn what_is_typed_for_one_row_never_goes_to_another() {
         "{}",
         last_line(&state)
     );
-    let kept = state.prompt.as_ref().map(|prompt| prompt.fields[1].value.clone());
-    assert_eq!(kept.as_deref(), Some("yes"), "what was typed can still be read");
+    let typed_text = state.prompt.as_ref().map(|prompt| prompt.fields[1].value.clone());
+    assert_eq!(typed_text.as_deref(), Some("yes"), "what was typed can still be read");
     state.press(Key::Leave);
     // Of a row that is still there it is sent.
     typed(&mut state, "ayes");
