@@ -138,6 +138,27 @@ impl Reason {
         }
     }
 
+    /// How bad it is, the worst first: what is broken, what waits too long, what only waits. A silent agent that holds work comes before
+    /// all ([`AttentionItem::rank`]).
+    pub fn rank(self) -> u8 {
+        match self {
+            Self::HandoffFailed
+            | Self::HandoffReturned
+            | Self::TaskRetried
+            | Self::TaskBlocked
+            | Self::LeaseConflict
+            | Self::WorkingCopyShared => 1,
+            Self::SessionSilent
+            | Self::SessionQuiet
+            | Self::HandoffStuck
+            | Self::HandoffStarving
+            | Self::BatonStarving
+            | Self::MessageUnread
+            | Self::AckLate => 2,
+            Self::HandoffWaiting | Self::BatonWaiting | Self::MessageWaiting => 3,
+        }
+    }
+
     /// Whether it only waits, and is no matter of concern yet.
     pub fn is_fresh(self) -> bool {
         matches!(self, Self::HandoffWaiting | Self::BatonWaiting | Self::MessageWaiting)
@@ -207,6 +228,9 @@ pub struct AttentionItem {
     /// Of a task: it was given up, and is not ready until it is opened again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub blocked: bool,
+    /// Of a silent session: it holds a baton, a task, paths or a hand-off, which nobody else can take meanwhile.
+    #[serde(skip)]
+    pub holds_work: bool,
     /// What the one who looks can do about it, the first thing first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub actions: Vec<OfferedAction>,
@@ -232,6 +256,14 @@ pub struct SuggestedCommand<'a> {
 }
 
 impl AttentionItem {
+    /// The last of the ranks.
+    pub const LAST_RANK: u8 = 3;
+
+    /// How bad it is, the worst first.
+    pub fn rank(&self) -> u8 {
+        if self.holds_work { 0 } else { self.reason.rank() }
+    }
+
     /// Whether the identity of this key sent it; the sender of a hand-off is named behind its project.
     pub fn is_sent_by(&self, key: &str) -> bool {
         let sender = self.from.as_deref().unwrap_or_default();
@@ -240,7 +272,7 @@ impl AttentionItem {
     }
 
     /// Whether it is addressed to the identity of this key.
-    fn is_for(&self, key: &str) -> bool {
+    pub fn is_for(&self, key: &str) -> bool {
         self.to.as_deref().is_some_and(|to| identity_key(to) == key)
     }
 
@@ -324,6 +356,7 @@ mod tests {
             detail: None,
             help: "baton pickup".into(),
             blocked: false,
+            holds_work: false,
             actions: Vec::new(),
         };
         for (reason, from, command) in [

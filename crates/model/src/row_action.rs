@@ -100,10 +100,11 @@ impl HandoffParties<'_> {
             State::Accepted => {
                 let complete = viewer.of_owner(RowAction::Complete, self.accepted_by);
                 let take_over = OfferedAction::from(RowAction::TakeOver);
+                let decline = OfferedAction::from(RowAction::Decline);
                 match (viewer.is(self.accepted_by), is_sender) {
-                    (true, _) => vec![complete, cancel()],
+                    (true, _) => vec![complete, decline, cancel()],
                     (false, true) => vec![cancel(), complete],
-                    (false, false) if viewer.0.is_empty() => vec![complete, cancel(), take_over],
+                    (false, false) if viewer.0.is_empty() => vec![complete, decline, cancel(), take_over],
                     (false, false) => vec![take_over, complete, cancel()],
                 }
             }
@@ -217,7 +218,8 @@ mod tests {
             (State::Offered, "mara", "cancel"),
             (State::Offered, "ben", "accept, decline, cancel for Mara"),
             (State::Offered, "", "accept, decline, cancel"),
-            (State::Accepted, "ben", "complete, cancel for Mara"),
+            (State::Accepted, "ben", "complete, decline, cancel for Mara"),
+            (State::Accepted, "", "complete, decline, cancel, take_over"),
             (State::Accepted, "mara", "cancel, complete for Ben"),
             (State::Accepted, "zoe", "take_over, complete for Ben, cancel for Mara"),
             (State::Failed, "mara", "retry, cancel"),

@@ -11,7 +11,8 @@ crate::sql! {
             AND s.session_id = b.holder_session_id AND s.released_at IS NULL) GROUP BY b.project_id";
     BATON_PAGE = "SELECT b.project_id, b.baton_id, b.summary, b.identity, COALESCE(b.to_identity, 'role:' || b.to_role, ''),
         b.created_at, '' FROM baton b WHERE b.project_id = $1 AND b.spent_by IS NULL AND (b.created_at, b.baton_id) > ($2, $3)
-        AND b.created_at < $4 AND ($5 = '' OR LOWER(COALESCE(b.to_identity, '')) = $5) AND NOT EXISTS (SELECT 1 FROM session s
+        AND b.created_at < $4 AND ($5 = '' OR LOWER(COALESCE(b.to_identity, '')) = $5
+            OR (b.to_identity IS NOT NULL AND LOWER(b.identity) = $5)) AND NOT EXISTS (SELECT 1 FROM session s
             WHERE s.project_id = b.project_id AND s.session_id = b.holder_session_id AND s.released_at IS NULL)
         ORDER BY b.created_at, b.baton_id LIMIT $6";
     OFFER_COUNT = "SELECT h.to_project_id, COUNT(*), CAST(SUM(CASE WHEN h.created_at < $1 THEN 1 ELSE 0 END) AS BIGINT) FROM handoff h
@@ -19,7 +20,7 @@ crate::sql! {
     OFFER_PAGE = "SELECT h.to_project_id, h.handoff_id, h.subject, h.from_project_id || '/' || h.from_identity,
         COALESCE(h.to_identity, 'role:' || h.to_role, ''), h.created_at, '' FROM handoff h
         WHERE h.to_project_id = $1 AND h.state = 'offered' AND (h.created_at, h.handoff_id) > ($2, $3) AND h.created_at < $4
-        AND ($5 = '' OR LOWER(COALESCE(h.to_identity, '')) = $5) ORDER BY h.created_at, h.handoff_id LIMIT $6";
+        AND ($5 = '' OR LOWER(COALESCE(h.to_identity, '')) = $5 OR LOWER(h.from_identity) = $5) ORDER BY h.created_at, h.handoff_id LIMIT $6";
     STUCK_COUNT = "SELECT h.from_project_id, COUNT(*), COUNT(*) FROM handoff h WHERE h.state IN ('planned', 'pending')
         AND (h.created_at < $1 OR h.last_error IS NOT NULL OR EXISTS (SELECT 1 FROM handoff_step t
             WHERE t.handoff_id = h.handoff_id AND t.last_error IS NOT NULL)) GROUP BY h.from_project_id";
@@ -63,7 +64,7 @@ crate::sql! {
         m.from_identity, m.to_identity, m.created_at, CASE WHEN m.readers IS NULL THEN m.body ELSE '' END FROM message m
         WHERE m.project_id = $1 AND m.delivered_at IS NULL AND m.acked_at IS NULL AND m.recalled_at IS NULL AND m.to_project_id IS NULL
         AND (m.kind IN ('Question', 'Blocker') OR m.importance = 'critical') AND (m.created_at, m.message_id) > ($2, $3)
-        AND m.created_at < $4 AND ($5 = '' OR m.to_key = $5) AND (m.ack_by IS NULL OR m.ack_by >= $6)
+        AND m.created_at < $4 AND ($5 = '' OR m.to_key = $5 OR LOWER(m.from_identity) = $5) AND (m.ack_by IS NULL OR m.ack_by >= $6)
         AND (m.expires_at IS NULL OR m.expires_at >= $6) ORDER BY m.created_at, m.message_id LIMIT $7";
     ACK_COUNT = "SELECT m.project_id, COUNT(*), COUNT(*) FROM message m WHERE m.ack_by IS NOT NULL AND m.acked_at IS NULL
         AND m.recalled_at IS NULL AND m.ack_by < $1 AND m.to_project_id IS NULL AND (m.expires_at IS NULL OR m.expires_at >= $1)
@@ -189,7 +190,7 @@ pub struct PageRequest<'a> {
     pub after: (Millis, &'a str),
     /// Only from before this instant.
     pub before: Millis,
-    /// Only those of the identity with this key; empty for all.
+    /// Only those for the identity with this key, or that it sent; empty for all.
     pub identity_key: &'a str,
     /// What has expired by now is left out.
     pub now: Millis,

@@ -11,8 +11,8 @@ use crate::render;
 
 /// Show what needs a person: questions to you, silent sessions, stuck hand-offs, batons that wait
 ///
-/// Each line has the reason, the age, the words, and the command that helps; the oldest comes first, and what is addressed to
-/// you before all others. With --project only one project is looked at.
+/// Each line has the reason, the age, the words, and the command that helps. What is addressed to you comes first, and what you
+/// sent and nobody took; then the worst, and of that the oldest. With --project only one project is looked at.
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
@@ -53,7 +53,7 @@ fn text(found: &AttentionOutput) -> String {
     let others: Vec<AttentionItem> =
         found.items.iter().filter(|matter| !found.mine.contains(matter)).cloned().collect();
     let counts: Vec<String> = found.counts.iter().map(|row| row.reason.count(row.count)).collect();
-    let title = if found.mine.is_empty() { "the oldest first" } else { "for others" };
+    let title = if found.mine.is_empty() { "the worst first" } else { "for others" };
     let mut text = match found.total {
         0 => String::new(),
         total => format!("{total} in all: {}\n", counts.join(", ")),

@@ -25,7 +25,7 @@ const COST_FACTOR: u32 = 8;
 
 /// Watch what needs you, agents, batons, hand-offs, tasks and mail on a terminal
 ///
-/// What waits longest comes first. Drill in with Enter; pick up, reassign, answer, try again with one key; ? lists the keys.
+/// What is worst comes first. Drill in with Enter; pick up, reassign, answer, try again with one key; ? lists the keys.
 /// It works on the store, or on the server that your settings name. With --project only one project is looked at.
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -74,6 +74,11 @@ fn watch(app: &mut App, state: &mut State, screen: &mut Screen, every: Duration)
                 Err(error) => state.set_message(data::error_line(&error)),
             },
             KeyEffect::Act(deed) => {
+                // What was confirmed is done to what was shown: it is looked at once more before.
+                due = look(app, state, every);
+                if !state.is_confirmed() {
+                    continue;
+                }
                 match act::run(app, &deed) {
                     Ok((message, undo)) => state.finish(&deed, message, undo),
                     Err(error) => state.set_message(data::error_line(&error)),

@@ -141,9 +141,15 @@ impl RouteRequest<'_> {
             Ok(answer) if self.entry.transfer == TransferEffect::Begins => {
                 transfer_response(self.status(), &answer)
             }
+            Ok(answer) if self.marks_later() => json_of(self.status(), &answer),
             Ok(answer) => delivered(pool, grant, self.status(), answer),
             Err(error) => conditional_problem(self.headers, &error),
         }
+    }
+
+    /// Whether the caller does not show the messages of an answer now: they go on waiting.
+    fn marks_later(&self) -> bool {
+        self.headers.get("baton-delivery").is_some_and(|value| value == "later")
     }
 
     fn status(&self) -> StatusCode {

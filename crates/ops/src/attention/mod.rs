@@ -1,6 +1,8 @@
 //! `attention_list`: what needs a person, over all projects.
 
 mod actions;
+mod leases;
+mod place;
 mod scan;
 mod sessions;
 mod tasks;
@@ -14,8 +16,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::card::mailbox;
 use crate::op::{Cx, Meta, Operation};
-use crate::page::{Position, page_size};
+use crate::page::page_size;
 use crate::project::VisibleProjects;
+use place::Place;
 use scan::Scan;
 
 /// Maximum number of attention items shown apart because they are the caller's.
@@ -76,12 +79,13 @@ pub struct SectionCounts {
 pub struct AttentionOutput {
     /// The project, where one was named.
     pub project_id: Option<String>,
-    /// On the first page of all sections: what is for the identity that looks, or its own, the oldest first.
+    /// On the first page of all sections: what is for the identity that looks, or its own, in the same order.
     pub mine: Vec<AttentionItem>,
     /// Cursor of the next page of the section `mine`; absent where `mine` is all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mine_next: Option<String>,
-    /// The attention items of this page, the oldest first.
+    /// The attention items of this page: silent agents that hold work, what is broken, what waits too long, what only waits, and of each
+    /// the oldest first.
     pub items: Vec<AttentionItem>,
     /// How many there are: each item once, those on all pages of `items` and those that stand in `mine` alone. A question to the
     /// identity that looks stands there from the first minute on, and in `items` after an hour, or with `waiting`.
@@ -96,14 +100,13 @@ pub struct AttentionOutput {
 
 impl Operation for Attention {
     const META: Meta =
-        Meta::read("attention_list", "List what needs a person in all projects, the oldest first");
+        Meta::read("attention_list", "List what needs a person in all projects, the worst first");
     type Input = AttentionInput;
     type Output = AttentionOutput;
 
     fn run(input: AttentionInput, cx: &mut Cx<'_>) -> Result<AttentionOutput, Failure> {
         let limit = page_size(input.limit, 50, 200);
-        let position =
-            input.cursor.as_deref().map(Position::parse).transpose()?.unwrap_or_else(Position::oldest);
+        let position = input.cursor.as_deref().map(Place::parse).transpose()?.unwrap_or_else(Place::first);
         let visible = VisibleProjects::read(cx, input.project.as_deref(), input.project.is_none())?;
         let Cx { store, env } = cx;
         let viewer = input.identity.clone().or_else(|| mailbox(env, None));
@@ -117,17 +120,17 @@ impl Operation for Attention {
             let mut items = match section {
                 None => scan.page(tx, &position, "", limit + 1)?,
                 Some(Section::Mine) => {
-                    mine.iter().filter(|one| position_of(one) > position).take(limit + 1).cloned().collect()
+                    mine.iter().filter(|one| Place::of(one) > position).take(limit + 1).cloned().collect()
                 }
                 Some(_) => scan.others(tx, &position, &mine, limit + 1)?,
             };
             let last = if items.len() > limit { items.get(limit.saturating_sub(1)) } else { None };
-            let next = last.map(|last| position_of(last).to_string());
+            let next = last.map(|last| Place::of(last).to_string());
             items.truncate(limit);
             let last = if mine.len() > OWN { mine.get(OWN - 1) } else { None };
             let mine_next = last
                 .filter(|_| section.is_none() && input.cursor.is_none())
-                .map(|last| position_of(last).to_string());
+                .map(|last| Place::of(last).to_string());
             // Further pages of all sections have nothing apart.
             let is_first = section.is_none() && input.cursor.is_none();
             mine.truncate(if is_first { OWN } else { 0 });
@@ -165,8 +168,4 @@ fn read_section(word: &str) -> Result<Section, Refusal> {
         let what = format!("`{}` is no section of the inbox", baton_model::id::visible(word));
         Refusal::invalid("section_unknown", what, format!("use one of {}", known.join(", ")))
     })
-}
-
-fn position_of(item: &AttentionItem) -> Position {
-    Position { at: item.since.0, id: item.id.clone() }
 }

@@ -13,8 +13,11 @@ use baton_model::time::{Millis, Timestamp};
 use baton_store::attention::{self as rows, AttentionRow, PageRequest, Source};
 use baton_store::{Failure, Tx, lease, session};
 
+use super::leases::{conflict, conflicts};
+use super::place::Place;
 use super::sessions::{self, QuietSession};
-use super::{AttentionInput, SectionCounts, actions, read_reason, read_section, tasks};
+use super::tasks::{self, RetriedTasks};
+use super::{AttentionInput, SectionCounts, actions, read_reason, read_section};
 use crate::op::Env;
 use crate::ownership::is_at_work;
 use crate::page::{Position, row_limit};
@@ -33,6 +36,16 @@ struct Part {
     divide: Millis,
     /// Rows since the instant are attention items, and not those before it.
     is_recent: bool,
+}
+
+/// Which matters of one rank are read.
+#[derive(Clone, Copy)]
+struct RankRequest<'a> {
+    rank: u8,
+    after: &'a Position,
+    /// Only those of the identity with this key; empty for all.
+    key: &'a str,
+    limit: usize,
 }
 
 /// The kinds of rows in the ledger.
@@ -75,8 +88,10 @@ pub(super) struct Scan<'a, 'e> {
     returned: Vec<AttentionItem>,
     /// Agents at work in one working copy.
     shared: Vec<AttentionItem>,
+    /// What the silent ones hold.
+    held: BTreeMap<String, Vec<&'static str>>,
     /// Tasks that were tried again and again since they were last opened.
-    retried: Vec<AttentionItem>,
+    retried: RetriedTasks,
 }
 
 impl<'a, 'e> Scan<'a, 'e> {
@@ -87,7 +102,7 @@ impl<'a, 'e> Scan<'a, 'e> {
         viewer: Option<&str>,
     ) -> Result<Self, Failure> {
         let (counts, present, silent, quiet, conflicts, returned) = Default::default();
-        let (shared, retried) = Default::default();
+        let (shared, held, retried) = Default::default();
         let reason = input.reason.as_deref().map(read_reason).transpose()?;
         let section = input.section.as_deref().map(read_section).transpose()?;
         let waiting = input.waiting || section == Some(Section::Waiting);
@@ -106,6 +121,7 @@ impl<'a, 'e> Scan<'a, 'e> {
             conflicts,
             returned,
             shared,
+            held,
             retried,
         })
     }
@@ -134,6 +150,7 @@ impl<'a, 'e> Scan<'a, 'e> {
         let mut open = session::open_everywhere(tx)?;
         open.retain(|of| self.visible.contains(&of.project_id));
         let (working, silent): (Vec<_>, Vec<_>) = open.into_iter().partition(|of| is_at_work(self.env, of));
+        self.held = sessions::held_by(tx, &silent, self.env.now)?;
         self.silent = silent;
         self.shared = sessions::shared_copies(&working);
         self.retried = tasks::repeatedly_retried_tasks(tx, self.visible)?;
@@ -144,11 +161,16 @@ impl<'a, 'e> Scan<'a, 'e> {
             }
         }
         self.count_returned(tx)?;
+        let shows_retried = self.wants(Reason::TaskRetried);
         self.add(Reason::SessionSilent, self.silent.len());
         self.add(Reason::SessionQuiet, self.quiet.len());
         self.add(Reason::LeaseConflict, self.conflicts.len());
         self.add(Reason::WorkingCopyShared, self.shared.len());
-        self.add(Reason::TaskRetried, self.retried.len());
+        self.add(Reason::TaskRetried, self.retried.items.len());
+        if let Some(count) = self.counts.get_mut(&Reason::TaskBlocked).filter(|_| shows_retried) {
+            *count = count.saturating_sub(self.retried.blocked.len());
+        }
+        self.counts.retain(|_, count| *count > 0);
         Ok(())
     }
 
@@ -198,11 +220,11 @@ impl<'a, 'e> Scan<'a, 'e> {
         SectionCounts { mine: mine.len(), concern: count(Section::Concern), waiting: count(Section::Waiting) }
     }
 
-    /// What is for the identity that looks, or its own, the oldest first.
+    /// What is for the identity that looks, or its own, in the order of all pages. What it sent is its own once it waits for long.
     pub(super) fn own_items(&self, tx: &mut Tx<'_>) -> Result<Vec<AttentionItem>, Failure> {
         match self.viewer.as_str() {
             "" => Ok(Vec::new()),
-            key => self.page(tx, &Position::oldest(), key, MOST_OWN),
+            key => self.page(tx, &Place::first(), key, MOST_OWN),
         }
     }
 
@@ -210,7 +232,7 @@ impl<'a, 'e> Scan<'a, 'e> {
     pub(super) fn others(
         &self,
         tx: &mut Tx<'_>,
-        after: &Position,
+        after: &Place,
         mine: &[AttentionItem],
         limit: usize,
     ) -> Result<Vec<AttentionItem>, Failure> {
@@ -221,32 +243,72 @@ impl<'a, 'e> Scan<'a, 'e> {
         Ok(found)
     }
 
-    /// The attention items after a position, the oldest first; with a key of an identity, only its own.
+    /// The attention items after a place, the worst first, and of these the oldest; with a key of an identity, only its own.
     pub(super) fn page(
         &self,
         tx: &mut Tx<'_>,
-        after: &Position,
+        after: &Place,
         key: &str,
         limit: usize,
     ) -> Result<Vec<AttentionItem>, Failure> {
         let mut found = Vec::new();
+        for rank in after.rank..=AttentionItem::LAST_RANK {
+            let oldest = Position::oldest();
+            let after = if rank == after.rank { &after.position } else { &oldest };
+            let wanted = RankRequest { rank, after, key, limit: limit.saturating_sub(found.len()) };
+            found.extend(self.page_of_rank(tx, &wanted)?);
+            if found.len() >= limit {
+                break;
+            }
+        }
+        sessions::name_handoffs(tx, &mut found)?;
+        found
+            .iter_mut()
+            .filter(|item| item.is_sent_by(&self.viewer))
+            .for_each(|item| item.suggest_to_sender(&self.viewer));
+        found.iter_mut().for_each(|item| item.actions = actions::of_matter(item, &self.viewer));
+        Ok(found)
+    }
+
+    /// Those that are rows of the ledger.
+    fn rows_of_rank(&self, tx: &mut Tx<'_>, wanted: &RankRequest<'_>) -> Result<Vec<AttentionItem>, Failure> {
+        let RankRequest { rank, after, key, limit } = *wanted;
+        let mut found = Vec::new();
         for (part, projects) in &self.present {
-            let Some((from, before)) = self.span(part, !key.is_empty()) else { continue };
+            let Some((from, before)) = self.span(part, rank, !key.is_empty()) else { continue };
             let after = (after.at, after.id.as_str()).max((from, ""));
             let now = self.env.now;
-            let request = PageRequest { after, before, identity_key: key, now, limit: row_limit(limit) };
+            // Rows that are another matter already are left out below.
+            let limit = row_limit(limit.saturating_add(self.retried.blocked.len()));
+            let request = PageRequest { after, before, identity_key: key, now, limit };
             for project_id in projects {
                 let rows = rows::page(tx, part.source, project_id, &request)?;
                 found.extend(rows.into_iter().map(|row| part.item(row)));
             }
         }
+        let is_retried = |item: &AttentionItem| {
+            let place = (item.project_id.clone(), item.id.clone());
+            item.reason == Reason::TaskBlocked && self.retried.blocked.contains(&place)
+        };
+        let shows_retried = self.wants(Reason::TaskRetried);
+        found.retain(|item| !(shows_retried && is_retried(item)));
+        // What one sent to others is one's own matter once it waits for long.
+        found.retain(|item| key.is_empty() || !item.reason.is_fresh() || item.is_for(key));
+        Ok(found)
+    }
+
+    fn page_of_rank(&self, tx: &mut Tx<'_>, wanted: &RankRequest<'_>) -> Result<Vec<AttentionItem>, Failure> {
+        let mut found = self.rows_of_rank(tx, wanted)?;
+        let RankRequest { rank, after, key, limit } = *wanted;
         let is_own = |name: &str| key.is_empty() || identity_key(name) == key;
         if self.shows(Reason::HandoffReturned) {
             found.extend(self.returned.iter().cloned());
         }
         if self.shows(Reason::SessionSilent) {
             let own = self.silent.iter().filter(|of| is_own(&of.identity));
-            found.extend(own.map(|of| sessions::silent_item(self.env, of)));
+            found.extend(own.map(|of| {
+                sessions::silent_item(self.env, of, self.held.get(&of.session_id).map(Vec::as_slice))
+            }));
         }
         if self.shows(Reason::SessionQuiet) {
             let own = self.quiet.iter().filter(|of| is_own(&of.session.identity));
@@ -262,27 +324,22 @@ impl<'a, 'e> Scan<'a, 'e> {
         }
         if self.shows(Reason::TaskRetried) {
             let is_of = |one: &&AttentionItem| is_own(one.to.as_deref().unwrap_or_default());
-            found.extend(self.retried.iter().filter(is_of).cloned());
+            found.extend(self.retried.items.iter().filter(is_of).cloned());
         }
         let place = |item: &AttentionItem| (item.since.0, item.id.clone());
-        found.retain(|item| place(item) > (after.at, after.id.clone()));
+        found.retain(|item| item.rank() == rank && place(item) > (after.at, after.id.clone()));
         found.sort_by_key(place);
         found.truncate(limit);
-        sessions::name_handoffs(tx, &mut found)?;
-        found
-            .iter_mut()
-            .filter(|item| item.is_sent_by(&self.viewer))
-            .for_each(|item| item.suggest_to_sender(&self.viewer));
-        found.iter_mut().for_each(|item| item.actions = actions::of_matter(item, &self.viewer));
         Ok(found)
     }
 
     /// From when on and before when rows of a kind are wanted; nothing where none is. A message is a matter for the one
     /// that it is for from the first minute on.
-    fn span(&self, part: &Part, is_own: bool) -> Option<(Millis, Millis)> {
+    fn span(&self, part: &Part, rank: u8, is_own: bool) -> Option<(Millis, Millis)> {
         let is_asked = is_own && self.reason.is_none() && part.source == Source::Question;
-        let fresh = is_asked || part.fresh.is_some_and(|fresh| self.shows(fresh));
-        match (self.shows(part.concern), fresh) {
+        let fresh = part.fresh.filter(|fresh| fresh.rank() == rank);
+        let fresh = fresh.is_some_and(|fresh| is_asked || self.shows(fresh));
+        match (self.shows(part.concern) && part.concern.rank() == rank, fresh) {
             (true, _) if part.is_recent => Some((part.divide, i64::MAX)),
             (true, true) => Some((i64::MIN, i64::MAX)),
             (true, false) => Some((i64::MIN, part.divide)),
@@ -318,40 +375,8 @@ impl Part {
             detail: some(detail),
             help,
             blocked: false,
+            holds_work: false,
             actions: Vec::new(),
         }
     }
-}
-
-fn conflict((of, other): &(FileLease, String)) -> AttentionItem {
-    let reason = Reason::LeaseConflict;
-    let suggestion = SuggestedCommand {
-        reason,
-        project_id: &of.project_id,
-        id: &of.lease_id,
-        subject: &of.pattern,
-        to: None,
-    };
-    AttentionItem {
-        reason,
-        help: suggestion.command(),
-        project_id: of.project_id.clone(),
-        id: of.lease_id.clone(),
-        subject: of.pattern.clone(),
-        from: Some(of.identity.clone()),
-        to: Some(other.clone()),
-        since: Timestamp(of.taken_at),
-        detail: of.why.clone(),
-        blocked: false,
-        actions: Vec::new(),
-    }
-}
-
-/// The leases, given from the oldest on, that conflict with an earlier one, each with that one's holder.
-fn conflicts(leases: &[FileLease]) -> Vec<(FileLease, String)> {
-    let with_earlier = |(index, of): (usize, &FileLease)| {
-        let earlier = leases.iter().take(index).find(|earlier| of.conflicts(earlier))?;
-        Some((of.clone(), earlier.identity.clone()))
-    };
-    leases.iter().enumerate().filter_map(with_earlier).collect()
 }

@@ -1,14 +1,14 @@
 //! Sessions that need a look: those whose agent is not heard of, and those whose agent is at work and says nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use baton_model::attention::{AttentionItem, QUIET_AFTER, Reason, SuggestedCommand};
 use baton_model::handoff::Handoff;
 use baton_model::id::short;
 use baton_model::packet::one_line;
 use baton_model::session::Session;
-use baton_model::time::{Millis, Timestamp, ago, rfc3339};
-use baton_store::{Failure, Tx, delta, handoff};
+use baton_model::time::{Millis, Timestamp, ago};
+use baton_store::{Failure, Tx, delta, handoff, lease, task};
 
 use crate::handoff::steps::Plan;
 use crate::op::Env;
@@ -47,16 +47,50 @@ impl QuietSession {
     }
 }
 
-/// A session whose agent is not heard of, with why that is said: its process has ended, or it gave no sign of life for long.
-pub(super) fn silent_item(env: &Env<'_>, of: &Session) -> AttentionItem {
+/// What each of these sessions holds that nobody else can take meanwhile, in words, by its id.
+pub(super) fn held_by(
+    tx: &mut Tx<'_>,
+    sessions: &[Session],
+    now: Millis,
+) -> Result<BTreeMap<String, Vec<&'static str>>, Failure> {
+    let mut held: BTreeMap<String, Vec<&'static str>> = BTreeMap::new();
+    let projects: BTreeSet<&str> = sessions.iter().map(|of| of.project_id.as_str()).collect();
+    for project_id in projects {
+        let (claimants, _) = task::expiring_claims(tx, project_id, now)?;
+        let claimants: BTreeSet<String> = claimants.into_iter().collect();
+        let leases = lease::held_leases(tx, project_id, now)?;
+        let accepted = handoff::accepted(tx, project_id)?;
+        for of in sessions.iter().filter(|of| of.project_id == project_id) {
+            let id = &of.session_id;
+            let has_lease = || leases.iter().any(|one| one.session_id.as_ref() == Some(id));
+            let has_handoff = || accepted_of_session(&accepted, id, &of.identity).next().is_some();
+            let all = [
+                (of.baton_id.is_some(), "a baton"),
+                (claimants.contains(id), "a task"),
+                (has_lease(), "paths"),
+                (has_handoff(), "a hand-off"),
+            ];
+            let words: Vec<&str> = all.into_iter().filter(|(has, _)| *has).map(|(_, word)| word).collect();
+            if !words.is_empty() {
+                held.insert(id.clone(), words);
+            }
+        }
+    }
+    Ok(held)
+}
+
+/// A session whose agent is not heard of, with what it holds, and why that is said: its process has ended, or it gave no sign of life
+/// for long.
+pub(super) fn silent_item(env: &Env<'_>, of: &Session, held: Option<&[&'static str]>) -> AttentionItem {
     let why = match of.is_fresh(env.now, env.limits) {
         true => format!("its process has ended; last heard of {}", ago(env.now, of.heartbeat_at)),
         false if has_other_process_ended(env, of) => "its process has ended".to_owned(),
-        false => format!("no sign of life since {}", rfc3339(of.heartbeat_at)),
+        false => format!("last sign of life {}", ago(env.now, of.heartbeat_at)),
     };
-    let held = of.baton_id.as_ref().map(|_| "holds a baton".to_owned());
-    let detail = held.into_iter().chain([why]).collect::<Vec<_>>().join(", ");
-    item(Reason::SessionSilent, of, of.heartbeat_at, Some(detail))
+    let words = held.map(|words| format!("holds {}", words.join(" and ")));
+    let detail = words.into_iter().chain([why]).collect::<Vec<_>>().join(", ");
+    let item = item(Reason::SessionSilent, of, of.heartbeat_at, Some(detail));
+    AttentionItem { holds_work: held.is_some(), ..item }
 }
 
 /// Agents that are at work in one working copy, in processes of their own: the later with each that came before it.
@@ -120,6 +154,7 @@ fn item(reason: Reason, of: &Session, since: Millis, detail: Option<String>) -> 
         since: Timestamp(since),
         detail,
         blocked: false,
+        holds_work: false,
         actions: Vec::new(),
     }
 }

@@ -211,6 +211,57 @@ on_every_backend! {
         assert_eq!(world.ok(&ann, "attention_list", json!({}))["total"], 0);
     }
 
+    fn a_silent_agent_that_holds_work_comes_first_and_what_only_waits_last(world) {
+        world.leave_baton(&agent("Old"), "waits for long");
+        world.advance(7_200_000);
+        world.leave_baton(&agent("New"), "left just now");
+        world.start(&agent("Idle"));
+        let kim = agent("Kim");
+        let given = text(&world.leave_baton(&agent("Giver"), "half of it"), "delta_id");
+        world.ok(&kim, "hd_exec", json!({ "handoff_id": given }));
+        world.advance(600_001);
+        // Page by page, so that a cursor keeps the order.
+        let items = all_pages(world, json!({ "limit": 1, "waiting": true }));
+        let seen: Vec<String> = items.iter().map(|one| format!("{} {}", text(one, "reason"), text(one, "from"))).collect();
+        assert_eq!(seen, ["session_silent Kim", "baton_starving Old", "session_silent Idle", "baton_waiting New"], "{items:#?}");
+        assert!(text(&items[0], "detail").starts_with("holds a baton, "), "{:#}", items[0]);
+        world.no(&agent("Ann"), "attention_list", json!({ "cursor": "170_id" }), "cursor_invalid");
+    }
+
+    fn a_blocked_task_that_was_tried_again_and_again_is_one_matter(world) {
+        let rob = agent("Rob");
+        world.start(&rob);
+        let task = text(&world.ok(&rob, "task_create", json!({ "title": "Prices", "priority": 0 })), "id");
+        for _ in 0..3 {
+            world.ok(&rob, "task_claim", json!({ "id": task }));
+            world.ok(&rob, "task_release", json!({ "id": task, "why": "it locks" }));
+        }
+        world.ok(&rob, "task_update", json!({ "id": task, "status": "blocked" }));
+        let items = all_pages(world, json!({ "limit": 1 }));
+        assert_eq!(column(&items, "reason"), ["task_retried"], "{items:#?}");
+        let shown = world.ok(&agent("Ann"), "attention_list", json!({}));
+        assert_eq!(shown["counts"], json!([{ "reason": "task_retried", "count": 1 }]));
+        assert_eq!(shown["sections"], json!({ "mine": 0, "concern": 1, "waiting": 0 }));
+        let only = world.ok(&agent("Ann"), "attention_list", json!({ "reason": "task_blocked" }));
+        assert_eq!(only["total"], 1, "who asks for blocked ones sees it as one: {only:#}");
+    }
+
+    fn what_one_sent_and_nobody_took_is_ones_own_matter(world) {
+        world.register("q");
+        let vera = agent("Vera");
+        world.start(&vera);
+        world.start(&agent("Lola"));
+        world.ok(&vera, "handoff_create", json!({ "to_project_id": "q", "subject": "the guide" }));
+        world.advance(1);
+        world.ok(&vera, "mail_send", json!({ "to": "Lola", "type": "Question", "subject": "Which law?", "body": "?" }));
+        let mine = |world: &mut World, name: &str| column(&list(&world.ok(&agent(name), "attention_list", json!({ "identity": name, "waiting": true }))["mine"]), "reason");
+        assert!(mine(world, "Vera").is_empty(), "what has just been sent is the other's");
+        world.advance(3_600_001);
+        let own = mine(world, "Vera");
+        assert_eq!(own.iter().filter(|one| *one != "session_silent").collect::<Vec<_>>(), ["handoff_starving", "message_unread"], "{own:?}");
+        assert!(!mine(world, "Zoe").contains(&"handoff_starving".to_owned()));
+    }
+
     fn an_isolated_project_is_not_seen_from_outside(world) {
         let there = agent("Lola").nameless().at("/lone", None);
         world.ok(&there, "project_init", json!({ "id": "lone", "isolated": true }));

@@ -3,6 +3,7 @@
 use baton_model::handoff::State;
 use baton_model::id::visible;
 use baton_model::row_action::{OfferedAction, RowAction};
+use baton_model::tracker::{Warning, WarningKind};
 use baton_ops::baton::{Withdraw, WithdrawInput};
 use baton_ops::handoff::{
     Action as AdvanceAction, Advance, AdvanceInput, Create, CreateInput, CreateOutput, HandoffOrBaton, Retry,
@@ -83,6 +84,8 @@ pub(super) fn title(offered: &OfferedAction) -> String {
 
 const NAME: &str = "your name";
 const TO: &str = "to";
+const NEW_RECEIVER: &str = "for a name";
+const PROJECT: &str = "another project";
 const TEXT: &str = "text";
 const WHY: &str = "why";
 const REPOSITORY: &str = "another repository";
@@ -96,7 +99,7 @@ pub(super) fn fields(offered: &OfferedAction, identity: &str) -> Vec<Field> {
         RowAction::Reassign => fields.push(field(TO, false)),
         RowAction::Reply => fields.push(field(TEXT, false)),
         RowAction::Retry => fields.push(field(REPOSITORY, true)),
-        RowAction::LeaveAnew => fields.push(field(TO, true)),
+        RowAction::LeaveAnew => fields.extend([field(NEW_RECEIVER, true), field(PROJECT, true)]),
         RowAction::Decline | RowAction::Complete | RowAction::Cancel | RowAction::Reopen => {
             fields.push(field(TEXT, true));
         }
@@ -250,29 +253,37 @@ fn retry(app: &mut App, request: &Request<'_>) -> Result<String, AppError> {
     Ok(retried(&app.run::<Retry>(&input)?.row))
 }
 
-/// Sends once more what came back: the same words and the same packet, to whom it was for or to another name.
+/// Sends once more what came back: the same words and the same packet, to whom it was for, to another name or to another project.
 fn leave_anew(app: &mut App, request: &Request<'_>) -> Result<String, AppError> {
     let input = ShowInput { id: request.target.id.clone(), ..ShowInput::default() };
     let shown = app.run::<Show>(&input)?;
     let HandoffOrBaton::Handoff(row) = shown.handoff else { return Ok("nothing to leave anew".to_owned()) };
     let view = row.handoff;
-    let to = request.field_value(TO);
-    let place = view.task.map(|task| task.metadata).unwrap_or_default();
+    let to = request.field_value(NEW_RECEIVER);
+    let project = request.field_value(PROJECT).filter(|project| *project != view.to_project_id);
+    // A name, a role and a tracker are those of the project that had it.
+    let is_same = project.is_none();
+    let place = view.task.map(|task| task.metadata).filter(|_| is_same).unwrap_or_default();
     let input = CreateInput {
         from_project_id: Some(view.from_project_id),
-        to_project_id: view.to_project_id,
+        to_project_id: project.unwrap_or(view.to_project_id),
         identity: request.identity(),
         subject: view.subject,
         description: shown.description.unwrap_or_default(),
         packet_text: shown.packet,
-        to_role: view.to_role.filter(|_| to.is_none()),
-        to_identity: to.or(view.to_identity),
+        to_role: view.to_role.filter(|_| is_same && to.is_none()),
+        to_identity: to.or(view.to_identity.filter(|_| is_same)),
         issues_github_repo: place.github_repo,
         local: place.tracker.as_deref() == Some("local"),
         ..CreateInput::default()
     };
     match app.run::<Create>(&input)? {
-        CreateOutput::Made(made) => Ok(retried(&made.row)),
+        CreateOutput::Made(made) => {
+            let is_repeated = |one: &&Warning| one.kind == WarningKind::SameHandoff;
+            let repeated = made.warnings.iter().flatten().find(is_repeated);
+            let warning = repeated.map(|one| format!(", but {}", visible(&one.message)));
+            Ok(format!("{}{}", retried(&made.row), warning.unwrap_or_default()))
+        }
         CreateOutput::Preview(_) => Ok("nothing was sent".to_owned()),
     }
 }

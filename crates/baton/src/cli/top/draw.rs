@@ -27,14 +27,14 @@ const HELP: &[&str] = &[
     "Esc q h       back, and leave",
     "1 … 7, h l    a view; 0 looks at all projects again",
     "g G           first and last row; PgUp PgDn by pages",
-    "/             only rows with these words; Esc ends it",
+    "/             only rows with these words, among all; Esc ends it",
     "p             pick up a baton or a hand-off; u gives it back",
     "w             withdraw a baton that you left",
     "r             reassign a session",
     "a             answer a message; y acknowledges it",
     "c             claim a task; o opens a blocked one again",
     "t x           try a hand-off again now; cancel it",
-    "d e           decline a hand-off; complete it",
+    "d e           decline a hand-off, also an accepted one; complete it",
     "n             leave a hand-off anew that came back",
     "f             follow, or hold still; R looks now",
     "Ctrl-C        leave at once",
@@ -120,7 +120,9 @@ impl Pen {
             lines.push(cut(text, self.width));
         }
         lines.resize(2 + height, String::new());
-        let about = state.row().map(|row| row.about.clone()).unwrap_or_default();
+        // What is asked is about the row for which it was asked.
+        let of_prompt = state.prompt.as_ref().map(|prompt| &prompt.about);
+        let about = of_prompt.or_else(|| state.row().map(|row| &row.about)).cloned().unwrap_or_default();
         lines.extend(about.iter().map(|line| self.styled(DIM, line)));
         lines
     }
@@ -145,13 +147,14 @@ impl Pen {
     }
 
     fn keys(&self, state: &State) -> String {
-        if state.prompt.is_some() {
-            return match state.message.is_empty() {
-                true if state.prompt.as_ref().is_some_and(Prompt::is_ready) => {
+        if let Some(prompt) = &state.prompt {
+            return match (state.message.as_str(), prompt.conflict) {
+                ("", Some(conflict)) => conflict.text().to_owned(),
+                ("", None) if prompt.is_ready() => {
                     "Enter does it · ↑ changes the name · Esc leaves".to_owned()
                 }
-                true => "Enter goes on · Esc leaves".to_owned(),
-                false => state.message.clone(),
+                ("", None) => "Enter goes on · Esc leaves".to_owned(),
+                (message, _) => message.to_owned(),
             };
         }
         let target = match &state.detail {

@@ -109,11 +109,33 @@ pub(super) struct Field {
     pub is_optional: bool,
 }
 
-/// A deed that asks for something first.
+/// Why what a prompt was opened for is not what the ledger has now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Conflict {
+    /// The list has no such row any more.
+    Gone,
+    /// Other things can be done about it now.
+    Changed,
+}
+
+impl Conflict {
+    /// What is said of it while the prompt is open.
+    pub(super) fn text(self) -> &'static str {
+        match self {
+            Self::Gone => "it is gone, answered or done elsewhere: Enter sends nothing · Esc leaves",
+            Self::Changed => "it has changed meanwhile: Enter asks again · Esc leaves",
+        }
+    }
+}
+
+/// A deed that asks for something first. It is bound to the row for which it was opened, whatever the list shows meanwhile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Prompt {
     pub offered: OfferedAction,
     pub target: Target,
+    /// The words and the command of its row.
+    pub about: [String; 2],
+    pub conflict: Option<Conflict>,
     pub fields: Vec<Field>,
     /// The field that is typed into; behind the last one where all are filled in.
     pub at: usize,
@@ -121,10 +143,10 @@ pub(super) struct Prompt {
 
 impl Prompt {
     /// Begins in the first empty field: a name that is known is not typed into.
-    fn new(offered: OfferedAction, target: Target, identity: &str) -> Self {
+    fn new(offered: OfferedAction, target: Target, about: [String; 2], identity: &str) -> Self {
         let fields = act::fields(&offered, identity);
         let at = fields.iter().position(|field| field.value.is_empty()).unwrap_or(fields.len());
-        Self { offered, target, fields, at }
+        Self { offered, target, about, conflict: None, fields, at }
     }
 
     /// Whether nothing is left to be typed.
@@ -179,6 +201,10 @@ pub(super) struct State {
     pub detail: Option<Detail>,
     pub prompt: Option<Prompt>,
     pub message: String,
+    /// The prompt that was confirmed, until it is known whether it still fits.
+    confirmed: Option<Prompt>,
+    /// The last row is meant once all are read.
+    goes_to_last: bool,
     undo: Option<Undo>,
     selected: Option<String>,
     height: usize,
@@ -199,6 +225,8 @@ impl State {
             detail: None,
             prompt: None,
             message: String::new(),
+            confirmed: None,
+            goes_to_last: false,
             undo: None,
             selected: None,
             height: 10,
@@ -215,9 +243,52 @@ impl State {
         let at = self.selected_index();
         self.listing = listing;
         let is_there = |key: &String| self.listing.rows.iter().any(|row| row.key == *key);
-        if !self.selected.as_ref().is_some_and(is_there) {
+        if std::mem::take(&mut self.goes_to_last) {
+            self.select(usize::MAX);
+        } else if !self.selected.as_ref().is_some_and(is_there) {
             self.select(at);
         }
+        let conflict = self.prompt.as_ref().and_then(|prompt| self.conflict(&prompt.target));
+        if let Some(prompt) = &mut self.prompt {
+            prompt.conflict = conflict;
+        }
+    }
+
+    /// The row of a thing, first one that offers the same.
+    fn row_of(&self, target: &Target) -> Option<&Row> {
+        let rows = &self.listing.rows;
+        let is_same = |row: &&Row| {
+            let of = &row.target;
+            (of.noun, &of.project_id, &of.id) == (target.noun, &target.project_id, &target.id)
+        };
+        rows.iter().find(|row| row.target == *target).or_else(|| rows.iter().find(is_same))
+    }
+
+    fn conflict(&self, target: &Target) -> Option<Conflict> {
+        match self.row_of(target) {
+            None => Some(Conflict::Gone),
+            Some(row) if row.target != *target => Some(Conflict::Changed),
+            Some(_) => None,
+        }
+    }
+
+    /// Whether what was confirmed still fits what was read since. Where it does not, the prompt is open again with what was typed, and
+    /// nothing is done: one whose thing has changed and still offers the action is bound to it as it is now.
+    pub(super) fn is_confirmed(&mut self) -> bool {
+        let Some(mut prompt) = self.confirmed.take() else { return true };
+        let Some(conflict) = self.conflict(&prompt.target) else { return true };
+        let now = self.row_of(&prompt.target).map(|row| (row.target.clone(), row.about.clone()));
+        let now = now.filter(|(target, _)| target.actions.contains(&prompt.offered));
+        prompt.conflict = Some(conflict);
+        if let Some((target, about)) = now {
+            prompt = Prompt { target, about, conflict: None, ..prompt };
+            self.message =
+                "it has changed meanwhile: Enter once more does it all the same · Esc leaves".to_owned();
+        } else {
+            self.message = "nothing was sent: it is gone, answered or done elsewhere · Esc leaves".to_owned();
+        }
+        self.prompt = Some(prompt);
+        false
     }
 
     pub(super) fn set_message(&mut self, text: String) {

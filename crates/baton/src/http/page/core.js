@@ -159,6 +159,11 @@ function ask(title, fields, label, send, risky = false, busy = null) {
   const form = h('form', { method: 'dialog' }, heading, fields, errors,
     h('div.row', {}, h('button', { type: 'button', onclick: () => dialog.close() }, 'Back'), main));
   const dialog = h('dialog', { 'aria-labelledby': 'ask-title' }, form);
+  form.addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || main.disabled) return;
+    event.preventDefault();
+    form.requestSubmit(main);
+  });
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
     main.disabled = true;

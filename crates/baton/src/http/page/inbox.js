@@ -23,7 +23,7 @@ const inbox = {
       return [h('h1', {}, 'No project yet'), empty(h('p', {}, 'Run '), h('code', {}, 'baton init'), h('p', {}, 'in a repository, or '), h('code', {}, 'baton demo'), h('p', {}, 'to see a hand-off.'))];
     }
     const working = data.open.items.filter((one) => one.fresh);
-    return [h('div.row', {}, h('h1', {}, 'Inbox'), h('span.push', {}, button(me() ? `I am ${me()}` : 'Say who you are…', askName, 'quiet more'))), matters(data, state), h('h2', {}, `At work (${working.length}${data.open.more ? ' and more' : ''})`),
+    return [h('div.row', {}, h('h1', {}, 'Inbox'), h('span.push', {}, button(me() ? `I am ${me()}` : 'Say who you are…', askName, 'quiet more'))), matters(data, state), h('h2', {}, `At work (${working.length}${working.length && data.open.more ? ' and more' : ''})`),
       working.length ? h('ul.grid', { key: 'at work' }, working.map((one) => works(one, one.project_id))) : empty('Nobody is at work.')];
   },
 };

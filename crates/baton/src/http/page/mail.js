@@ -36,11 +36,26 @@ function acknowledge(project, one) {
   });
 }
 
-function reply(project, last) {
+const threadOf = (project, id) => api('GET', at(project, `/messages/${part(id)}/thread`), { identity: me() || 'Reader' });
+
+/** Answers a message under its words. Who answered it meanwhile is told first. */
+async function reply(project, last) {
+  let seen;
+  try { seen = (await threadOf(project, last.message_id)).items; } catch (error) { refused(error); return; }
+  const one = seen.find((other) => other.message_id === last.message_id) || last;
   // Who wrote last itself writes to the same receiver again.
-  ask(`Reply to ${isMe(last.from) ? last.to : last.from}`, [
-    h('p', {}, 'Those who wrote or got this message can answer it.'), nameField(), field('Text', 'body', { required: true }, 'textarea'),
+  ask(`Reply to ${isMe(one.from) ? one.to : one.from}`, [
+    h('p', {}, h('strong', {}, one.subject || '(no subject)'), one.created_at ? [' · ', ago(one.created_at)] : null),
+    one.content ? h('div.document', {}, fields(one.content)) : one.body ? documentOf(one.body, `Message of ${one.from}`) : null,
+    nameField(), field('Text', 'body', { required: true }, 'textarea'), h('p.quiet', {}, 'Control-Enter sends it.'),
   ], 'Send', async (given) => {
+    const known = new Set(seen.map((other) => other.message_id));
+    const acked = (all) => Boolean(all.find((other) => other.message_id === one.message_id)?.acked_at);
+    const now = (await threadOf(project, last.message_id)).items;
+    const newer = now.filter((other) => !known.has(other.message_id)).at(-1);
+    const isAnswered = newer || (acked(now) && !acked(seen));
+    seen = now;
+    if (isAnswered) throw new Problem(409, { message: newer ? `${newer.from} has written meanwhile${newer.body ? `: “${newer.body.slice(0, 200)}”` : ''}` : 'It was acknowledged meanwhile', hint: 'Press Send once more to send yours all the same.' });
     await api('POST', at(project, '/messages'), { ...given, reply_to: last.message_id });
     notice('Sent.');
     renewAll();

@@ -24,6 +24,8 @@ const project = {
       show: question(at(id, ''), {}),
       history: question(at(id, '/sessions'), { limit: 60 }, onSessions(id)),
       ...inboxQuestions(state, id),
+      // What can be done with a hand-off the server says, here as in every list.
+      handoffs: question(at(id, '/handoffs'), { actions: true, identity: me(), limit: 200 }, onWaiting(id), { optional: true }),
       card: question(at(id, '/status'), {}, (event) => event.project_id === id && event.kind === 'handoff'),
       board: question(at(id, '/board'), {}, onOther(id)),
       leases: question(at(id, '/leases'), {}, onOther(id)),
@@ -33,6 +35,7 @@ const project = {
     };
   },
   draw: (data, [id], view) => {
+    const offered = new Map((data.handoffs?.items || []).map((one) => [one.handoff_id, one]));
     const { show, history, card, board, leases, mail, decisions, ledger } = data;
     const about = [show.phase, ...(show.focus || [])].filter(Boolean).join(' · ');
     const working = history.items.filter((one) => !one.released_at && one.fresh);
@@ -43,7 +46,7 @@ const project = {
       h('h2', {}, 'The way of the baton'),
       history.items.length ? timeline(id, history.items, view) : empty('No session yet. ', h('code', {}, 'baton start'), ' begins one.'),
       history.more ? h('p.quiet', {}, 'Only the newest sessions are drawn. ', h('a', { href: `#/sessions/${part(id)}` }, 'All sessions'), ' · ', h('a', { href: `#/batons//${part(id)}` }, 'all batons')) : null,
-      card.sent?.length ? [h('h2', {}, `Sent hand-offs (${card.sent.length})`), h('ul.grid', { key: 'sent' }, card.sent.map(sentHandoff))] : null,
+      card.sent?.length ? [h('h2', {}, `Sent hand-offs (${card.sent.length})`), h('ul.grid', { key: 'sent' }, card.sent.map((one) => sentHandoff(one, offered.get(one.handoff_id))))] : null,
       working.length ? [h('h2', {}, `At work (${working.length})`), h('ul.grid', { key: 'at work' }, working.map((one) => works(one, id)))] : null,
       leases.items.length ? [h('h2', { id: 'paths', tabindex: -1 }, `Paths (${leases.items.length})`), h('ul.feed', { key: 'paths' }, leases.items.map(path))] : null,
       h('div.row', {}, h('h2', {}, 'Tasks by role and state'), h('span.meta', {}, h('a', { href: `#/tasks/${part(id)}` }, 'all tasks'))), boardOf(id, board.items, view),
@@ -62,11 +65,12 @@ function path(one) {
 }
 
 /** A hand-off that the project sent: who has it or ended it, why it stands where it stands, and the command that helps. */
-function sentHandoff(one) {
+function sentHandoff(one, known) {
+  const offers = known && rowOffers(known);
   const answered = one.state === 'completed' || one.state === 'declined';
   return h('li.card', { key: one.handoff_id, 'data-row': true },
     h('div.row', {}, state(one.state), h('h3', {}, h('a', { href: `#/handoff/${part(one.handoff_id)}` }, one.subject || one.handoff_id.slice(0, 13))),
-      /^(failed|pending|planned)$/.test(one.state) ? h('span.push', {}, button('Try now…', () => advance(one, 'retry', 'Try now'))) : null),
+      offers ? h('span.push', {}, offers) : null),
     one.why ? h(one.state === 'failed' ? 'p.error' : 'p.words', {}, answered ? `“${one.why}”` : one.why) : null,
     one.late ? h('p.words', {}, `Late result of ${one.late.by}${one.late.result ? `: “${one.late.result}”` : ''}`) : null,
     h('p.meta', {}, 'to ', toProject(one.to_project_id), one.ended_by || one.holder ? ` · by ${one.ended_by ? actorOf(one.ended_by, one.ended_by_type) : one.holder}` : '', ' · ', ago(one.updated_at)),

@@ -8,7 +8,7 @@ const session = {
   }),
   draw: ({ one, left }, [project]) => [
     h('div.row', {}, h('h1', {}, `${one.identity}’s session`), state(one.released_at ? one.release_reason : one.live ? 'live' : 'open'),
-      h('span.push', {}, one.released_at ? null : [button('Reassign…', () => reassign(project, one.session_id, one.identity)), ' '], button('Share…', () => share(project, one.session_id, 'thread', one.identity), 'quiet'))),
+      h('span.push', {}, one.released_at ? null : [isMe(one.identity) ? [button('End…', () => endSession(project, one)), ' '] : null, button('Reassign…', () => reassign(project, one.session_id, one.identity)), ' '], button('Share…', () => share(project, one.session_id, 'thread', one.identity), 'quiet'))),
     facts([['Project', toProject(project)], ['Tool', toolOf(one)], ['Machine', one.machine], ['Place', whereabouts(one)], ['Began', ago(one.started_at)],
       ['Last heard', ago(one.last_heartbeat)], ['Released', one.released_at ? ago(one.released_at) : null], ['Last checkpoint', one.last_checkpoint?.summary],
       ['Tasks', one.tasks?.length ? one.tasks.map((task) => h('div', {}, h('a', { href: `#/task/${part(project)}/${part(task.id)}` }, task.title))) : null],
@@ -46,6 +46,23 @@ const baton = {
   },
 };
 
+/** Ends one's own session: what it holds is given back. */
+function endSession(project, one) {
+  ask(`End ${one.identity}’s session`, [h('p', {}, 'The baton that it holds waits again, and so do its tasks.'), nameField(), field('Why', 'reason', { maxlength: 200 })], 'End the session', async (given) => {
+    await api('POST', `/sessions/${part(one.session_id)}/end`, { ...given, project });
+    notice('The session has ended.');
+    renewAll();
+  }, true);
+}
+
+// What a pickup brings and the page does not show is not read: it goes on waiting in the inbox.
+const UNREAD = { headers: { 'baton-delivery': 'later' } };
+
+/** Says how many messages wait for who has just picked up. */
+function tellWaiting({ pending_signals: waiting = [] }) {
+  if (waiting.length) notice(`${counted(waiting.length, 'message')} to you ${waiting.length === 1 ? 'waits' : 'wait'} in the inbox.`);
+}
+
 /** Picks a baton up after its document was shown; for a moment it can be undone. */
 async function pickup(project, batonId, summary) {
   let left;
@@ -54,7 +71,7 @@ async function pickup(project, batonId, summary) {
     left = await api('GET', `/sessions/${part(one.session_id)}/handoff`, { project });
   } catch (error) { refused(error); return; }
   ask('Pick up the baton', [h('p', {}, summary || ''), h('p', {}, 'You register a session under this name and hold the baton until you wrap or end it.'), nameField(), documentOf(left.document, 'What is handed over')], 'Pick up', async (given) => {
-    const taken = await api('POST', at(project, '/pickup'), { identity: given.identity, handoff_id: batonId });
+    const taken = await api('POST', at(project, '/pickup'), { identity: given.identity, handoff_id: batonId }, UNREAD);
     // A session that was open before has other work: its end would give back more than this baton.
     notice(`${taken.identity} holds the baton.`, false, taken.started ? async () => {
       try {
@@ -63,6 +80,7 @@ async function pickup(project, batonId, summary) {
         location.hash = batonAt(project, batonId);
       } catch (error) { refused(error); }
     } : null);
+    tellWaiting(taken);
     location.hash = sessionAt(project, taken.session_id);
   });
 }
@@ -70,15 +88,19 @@ async function pickup(project, batonId, summary) {
 /** Gives a session's work to another, after the document was shown. */
 async function reassign(project, id, identity) {
   let left;
-  try { left = await api('GET', `/sessions/${part(id)}/handoff`, { project }); } catch (error) { refused(error); return; }
+  let now;
+  try { [left, now] = await Promise.all([api('GET', `/sessions/${part(id)}/handoff`, { project }), api('GET', `/sessions/${part(id)}`, { project })]); } catch (error) { refused(error); return; }
   ask(`Reassign ${identity}’s session`, [
+    now.live ? h('p.error', {}, `${identity} is at work: the session is released at once, and ${identity} can write nothing more in it.`) : null,
     h('p', {}, 'The session is released, and this document waits as a baton for whom you name.'),
     nameField(), field('To: a name or a tool', 'to', { required: true, maxlength: 64 }),
     h('p', {}, 'What will be handed over:'), documentOf(left.document, 'What will be handed over'),
   ], 'Reassign', async (given) => {
     const made = await api('POST', `/sessions/${part(id)}/reassign`, { ...given, project });
     notice(`The baton waits for ${made.to || given.to}.`);
-    location.hash = `#/project/${part(project)}`;
+    // From a list one goes on in the list.
+    if (location.hash.startsWith('#/session/')) location.hash = `#/project/${part(project)}`;
+    else renewAll();
   }, true);
 }
 
@@ -121,8 +143,9 @@ const ENDS = { declined: 'Reason', cancelled: 'Reason', expired: 'Reason', compl
 /** Takes over a hand-off that another accepted and left. */
 function takeOver(one) {
   ask(`Take over: ${one.subject}`, [h('p', {}, 'You register a session under this name in the receiver’s project and hold what was accepted.'), nameField()], 'Take over', async (given) => {
-    const taken = await api('POST', at(one.to_project_id, '/pickup'), { identity: given.identity, handoff_id: one.handoff_id });
+    const taken = await api('POST', at(one.to_project_id, '/pickup'), { identity: given.identity, handoff_id: one.handoff_id }, UNREAD);
     notice(`${taken.identity} has taken it over.`);
+    tellWaiting(taken);
     location.hash = sessionAt(taken.project_id, taken.session_id);
   });
 }
@@ -153,23 +176,33 @@ function advance(one, verb, label, risky = false, owner = null) {
     const moved = await api('POST', `/handoffs/${part(id)}/${verb}`, owner ? { ...given, force: true } : given);
     const why = moved.last_error || (moved.steps || []).map((step) => step.last_error).find(Boolean);
     if (verb === 'retry' && why && /^(planned|pending|failed)$/.test(moved.state)) notice(`Still not through: ${why}`, true);
+    else if (verb === 'retry' && ENDS[moved.state]) notice(`Nothing was tried: the hand-off is ${moved.state}.`, true);
     else notice(`The hand-off is ${moved.state}.`);
     renewAll();
   }, risky, verb === 'retry' ? 'Trying…' : null);
 }
 
-/** Sends once more what came back: the same words and the same packet, to whom one names. */
+/** Sends once more what came back: the same words and the same packet, to whom one names. What was sent meanwhile is told before it is sent twice. */
 async function leaveAnew(id) {
   let one;
   try { one = await api('GET', `/handoffs/${part(id)}`); } catch (error) { refused(error); return; }
   const { github_repo: repo, tracker } = one.task?.metadata || {};
+  let isWarned = false;
   ask(`Leave anew: ${one.subject}`, [
-    h('p', {}, `${one.state[0].toUpperCase()}${one.state.slice(1)}${one.ended?.by ? ` by ${actorOf(one.ended.by, one.ended.by_type)}` : ''}${one.result || one.ended?.why ? `: ${one.result || one.ended.why}` : ''}. It is sent to ${one.to_project_id} once more, as a new hand-off.`),
-    nameField(), field('For: a name', 'to_identity', { value: one.to_identity || '', maxlength: 64 }), field('Or a role', 'to_role', { value: one.to_role || '', maxlength: 64 }),
+    h('p', {}, `${one.state[0].toUpperCase()}${one.state.slice(1)}${one.ended?.by ? ` by ${actorOf(one.ended.by, one.ended.by_type)}` : ''}${one.result || one.ended?.why ? `: ${one.result || one.ended.why}` : ''}. It is sent once more, as a new hand-off.`),
+    nameField(), field('To: a project', 'to_project_id', { value: one.to_project_id, required: true, maxlength: 64 }), field('For: a name', 'to_identity', { value: one.to_identity || '', maxlength: 64 }), field('Or a role', 'to_role', { value: one.to_role || '', maxlength: 64 }),
     field('Description', 'description', { value: one.description || '' }, 'textarea'),
     one.packet ? [h('p', {}, 'The packet goes with it:'), packetOf(one.packet, 'Hand-off packet')] : null,
   ], 'Leave anew', async (given) => {
-    const made = await api('POST', '/handoffs', { ...given, from_project_id: one.from_project_id, to_project_id: one.to_project_id, subject: one.subject, packet: one.packet, issues_github_repo: repo, local: tracker === 'local' ? true : null });
+    // A tracker is that of the project that had it.
+    const tracked = given.to_project_id === one.to_project_id ? { issues_github_repo: repo, local: tracker === 'local' ? true : null } : {};
+    const sent = { ...given, from_project_id: one.from_project_id, subject: one.subject, packet: one.packet, ...tracked };
+    const repeated = isWarned ? null : ((await api('POST', '/handoffs', { ...sent, dry_run: true })).warnings || []).find((warning) => warning.kind === 'same_handoff');
+    if (repeated) {
+      isWarned = true;
+      throw new Problem(409, { message: `Sent already: ${repeated.message}`, hint: 'Press the button once more to send it twice.' });
+    }
+    const made = await api('POST', '/handoffs', sent);
     notice(`The hand-off is ${made.state}.`);
     renewAll();
   }, false, 'Sending…');

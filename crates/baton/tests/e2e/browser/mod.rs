@@ -11,6 +11,7 @@ mod feeds;
 mod figures;
 mod glance;
 mod hidden;
+mod meanwhile;
 mod names;
 mod overview;
 mod pictures;

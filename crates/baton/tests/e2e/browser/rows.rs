@@ -138,7 +138,7 @@ fn what_would_be_refused_is_not_offered_and_how_a_hand_off_ended_is_read() {
     tab.go("handoffs");
     assert_eq!(buttons(), json!(["Complete…"]), "who accepted it completes it");
     tab.go(&format!("handoff/{accepted}"));
-    assert_eq!(buttons(), json!(["Complete", "Cancel for Iris"]));
+    assert_eq!(buttons(), json!(["Complete", "Decline", "Cancel for Iris"]));
     // An operator completes what is another's with a reason.
     tab.eval("localStorage.setItem('baton.name', 'Boss')");
     tab.go("");

@@ -3,6 +3,9 @@
 use super::super::act::{self, Action};
 use super::{Key, KeyEffect, Listing, Noun, Prompt, State, Target, View};
 
+/// As many pages as are read where all rows are wanted.
+const ALL_PAGES: usize = 200;
+
 impl State {
     /// Takes a key.
     pub(in super::super) fn press(&mut self, key: Key) -> KeyEffect {
@@ -36,6 +39,10 @@ impl State {
             Key::PageDown => self.select(at + self.height),
             Key::PageUp => self.select(at.saturating_sub(self.height)),
             Key::First | Key::Letter('g') => self.select(0),
+            Key::Last | Key::Letter('G') if self.listing.is_more => {
+                (self.pages, self.goes_to_last) = (ALL_PAGES, true);
+                return KeyEffect::Look;
+            }
             Key::Last | Key::Letter('G') => self.select(last),
             Key::Next | Key::Letter('l') => return self.turn(self.view.neighbour(1)),
             Key::Previous | Key::Letter('h') => return self.turn(self.view.neighbour(View::ALL.len() - 1)),
@@ -62,7 +69,14 @@ impl State {
                 self.scope = None;
                 return self.turn(self.view);
             }
-            '/' => self.is_filtering = self.detail.is_none(),
+            '/' => {
+                self.is_filtering = self.detail.is_none();
+                // Words are looked for in all rows.
+                if self.is_filtering && self.listing.is_more {
+                    self.pages = ALL_PAGES;
+                    return KeyEffect::Look;
+                }
+            }
             'f' => self.is_following = !self.is_following,
             'R' => return KeyEffect::Look,
             '?' => self.is_help = true,
@@ -73,7 +87,8 @@ impl State {
                 let offered = target.as_ref().and_then(|target| act::of_letter(letter, target)).cloned();
                 match (offered, target) {
                     (Some(offered), Some(target)) => {
-                        self.prompt = Some(Prompt::new(offered, target, &self.identity));
+                        let about = self.row_of(&target).map(|row| row.about.clone()).unwrap_or_default();
+                        self.prompt = Some(Prompt::new(offered, target, about, &self.identity));
                     }
                     _ => self.message = act::absent(letter).unwrap_or_default(),
                 }
@@ -161,6 +176,8 @@ impl State {
                 self.message = "this cannot be empty; Esc leaves".to_owned();
             }
             (Key::Enter, _) if prompt.at >= last => {
+                self.message.clear();
+                self.confirmed = Some(prompt.clone());
                 let Prompt { offered, target, fields, .. } = prompt;
                 return KeyEffect::Act(Action::Do { offered, target, fields });
             }

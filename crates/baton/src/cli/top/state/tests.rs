@@ -190,7 +190,7 @@ fn a_row_offers_nothing_that_would_be_refused() {
         (HandoffState::Offered, "mara", "x", "x cancel"),
         (HandoffState::Failed, "mara", "tx", "t try now · x cancel"),
         (HandoffState::Pending, "mara", "tx", "t try now · x cancel"),
-        (HandoffState::Accepted, "ben", "ex", "e complete"),
+        (HandoffState::Accepted, "ben", "edx", "e complete · d decline"),
         (HandoffState::Accepted, "zoe", "pex", "p take over"),
         (HandoffState::Declined, "mara", "n", "n leave anew"),
     ] {
@@ -297,6 +297,71 @@ fn the_reason_of_what_is_yours_is_read_whole_at_80_columns() {
         assert!(found.is_some_and(|line| line.contains("20h ago")), "an age is read whole: {lines:#?}");
     }
     assert!(lines.iter().any(|line| line.contains("project")), "and the name of a column: {lines:#?}");
+}
+
+#[test]
+fn what_is_typed_for_one_row_never_goes_to_another() {
+    let question = |key: &str| Row {
+        target: target(Noun::Message, key, &[RowAction::Reply, RowAction::Acknowledge]),
+        ..row(key, &format!("words of {key}"))
+    };
+    let list =
+        |keys: &[&str]| Listing { rows: keys.iter().map(|key| question(key)).collect(), ..listing(&[]) };
+    let mut state = state(&[]);
+    state.take(list(&["drop", "keep"]));
+    typed(&mut state, "a");
+    state.take(list(&["keep"]));
+    let screen = draw::lines(&state, false, (80, 24)).join("\n");
+    assert!(screen.contains("words of drop\nbaton pickup"), "the words are those of its own row: {screen}");
+    assert!(last_line(&state).starts_with("it is gone"), "{}", last_line(&state));
+    typed(&mut state, "yes");
+    assert!(matches!(state.press(Key::Enter), KeyEffect::Act(_)));
+    assert!(
+        !state.is_confirmed() && last_line(&state).starts_with("nothing was sent"),
+        "{}",
+        last_line(&state)
+    );
+    let typed_text = state.prompt.as_ref().map(|prompt| prompt.fields[1].value.clone());
+    assert_eq!(typed_text.as_deref(), Some("yes"), "what was typed can still be read");
+    state.press(Key::Leave);
+    // Of a row that is still there it is sent.
+    typed(&mut state, "ayes");
+    assert_eq!(done(&state.press(Key::Enter)).0, "keep");
+    state.take(list(&["keep"]));
+    assert!(state.is_confirmed() && state.prompt.is_none());
+}
+
+#[test]
+fn what_changed_while_it_was_asked_is_asked_again() {
+    let mut state = about(handoff(HandoffState::Offered, "mara"));
+    typed(&mut state, "x");
+    assert!(matches!(state.press(Key::Enter), KeyEffect::Act(_)));
+    let now = |target| Listing { rows: vec![Row { target, ..row("a", "accepted") }], ..listing(&[]) };
+    state.take(now(handoff(HandoffState::Accepted, "mara")));
+    assert!(!state.is_confirmed(), "what was accepted meanwhile is not cancelled without a word");
+    assert!(last_line(&state).starts_with("it has changed meanwhile"), "{}", last_line(&state));
+    assert!(matches!(state.press(Key::Enter), KeyEffect::Act(_)));
+    assert!(state.is_confirmed(), "who is asked again may say yes");
+    // What the new state does not offer is not done at all.
+    typed(&mut state, "x");
+    state.press(Key::Enter);
+    state.take(now(handoff(HandoffState::Completed, "mara")));
+    assert!(!state.is_confirmed() && last_line(&state).starts_with("nothing was sent"));
+    state.press(Key::Enter);
+    assert!(!state.is_confirmed());
+}
+
+#[test]
+fn the_last_row_and_words_are_looked_for_among_all_rows() {
+    for (key, is_last) in [('G', true), ('/', false)] {
+        let mut state = state(&["a", "b"]);
+        state.listing.is_more = true;
+        assert_eq!(state.press(Key::Letter(key)), KeyEffect::Look, "{key}");
+        assert!(state.pages > 100, "{key}");
+        state.take(listing(&["a", "b", "c", "d"]));
+        assert_eq!(state.row().map(|row| row.key == "d"), Some(is_last), "{key}");
+        assert_eq!(state.is_filtering, !is_last);
+    }
 }
 
 /// The same rows in a new state.
