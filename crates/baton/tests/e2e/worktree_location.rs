@@ -339,7 +339,7 @@ fn what_is_not_committed_in_a_worktree_that_was_moved_and_switched_is_named() {
     let moved = stage.root().join("moved");
     git(
         &stage,
-        &stage.shop(),
+        stage.shop(),
         &["worktree", "move", beside.to_str().expect("utf-8"), moved.to_str().expect("utf-8")],
     );
     git(&stage, &moved, &["switch", "-q", "-c", "elsewhere"]);
@@ -351,16 +351,16 @@ fn what_is_not_committed_in_a_worktree_that_was_moved_and_switched_is_named() {
     assert!(places.contains(&format!("moved to {}", moved.display())), "{places}");
     // Whoever goes on where the branch is by now is told of it all the same.
     let other = stage.root().join("other");
-    git(&stage, &stage.shop(), &["worktree", "add", "-q", other.to_str().expect("utf-8"), "fix"]);
+    git(&stage, stage.shop(), &["worktree", "add", "-q", other.to_str().expect("utf-8"), "fix"]);
     let location = lola.json(&["pickup", "--dry-run"])["location"].clone();
     assert_eq!(location["root"], json!(other), "{location:#}");
     assert_eq!(location["earlier"][0]["root"], json!(moved), "{location:#}");
     assert_eq!(location["earlier"][0]["uncommitted"], json!(["half.txt"]), "{location:#}");
     // One that is made later under the same name is another one.
-    git(&stage, &stage.shop(), &["worktree", "remove", "--force", moved.to_str().expect("utf-8")]);
+    git(&stage, stage.shop(), &["worktree", "remove", "--force", moved.to_str().expect("utf-8")]);
     std::thread::sleep(std::time::Duration::from_millis(2_100));
     let again = stage.root().join("again").join("beside");
-    git(&stage, &stage.shop(), &["worktree", "add", "-q", "-b", "new", again.to_str().expect("utf-8")]);
+    git(&stage, stage.shop(), &["worktree", "add", "-q", "-b", "new", again.to_str().expect("utf-8")]);
     let location = lola.json(&["pickup", "--dry-run"])["location"].clone();
     assert_eq!(location["root"], json!(other), "{location:#}");
     assert_eq!(location.get("earlier"), None, "{location:#}");

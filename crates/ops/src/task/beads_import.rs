@@ -208,17 +208,7 @@ pub fn import_lines(
         }
         note_attributed(tx, env, author, &attributed)?;
         note_removed(tx, env, author, removed)?;
-        if !output.ids.is_empty() {
-            let count = output.ids.len();
-            let tasks = plural(count, "task");
-            let what = format!("took in {count} {tasks} from a file, {} of them new", output.created);
-            let mut body = json!({ "summary": what });
-            if !env.caller.grant.is_operator() {
-                let named = output.ids.iter().take(MAX_NAMED).collect::<Vec<_>>();
-                body["task_ids"] = json!(named);
-            }
-            append_json(tx, env, author, Kind::Other, &body)?;
-        }
+        note_taken_in(tx, env, author, &output)?;
         Ok(output)
     });
     match (done, counted) {
@@ -317,6 +307,26 @@ fn note_replaced(
         append_json(tx, env, author, Kind::Other, &body)?;
     }
     Ok(())
+}
+
+/// Writes down that tasks were taken in, and of lines of an access token which ones.
+fn note_taken_in(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    output: &BeadsImportOutput,
+) -> Result<(), Failure> {
+    let count = output.ids.len();
+    if count == 0 {
+        return Ok(());
+    }
+    let tasks = plural(count, "task");
+    let what = format!("took in {count} {tasks} from a file, {} of them new", output.created);
+    let mut body = json!({ "summary": what });
+    if !env.caller.grant.is_operator() {
+        body["task_ids"] = json!(output.ids.iter().take(MAX_NAMED).collect::<Vec<_>>());
+    }
+    append_json(tx, env, author, Kind::Other, &body).map(drop)
 }
 
 /// Says in the ledger who sent comments under the names of others.

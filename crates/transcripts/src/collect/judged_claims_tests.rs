@@ -12,7 +12,7 @@ fn remarks(summary: &Packet) -> Vec<(&str, &str)> {
 
 #[test]
 fn what_the_user_says_of_something_else_is_not_told_as_the_answer_to_a_question() {
-    let told = |words: &'static str| {
+    let remarks_after = |words: &'static str| {
         let summary = SessionScript::new()
             .user("Change the message of the warning")
             .agent(
@@ -27,9 +27,11 @@ fn what_the_user_says_of_something_else_is_not_told_as_the_answer_to_a_question(
             .summary();
         remarks(&summary).iter().any(|(_, text)| text.contains(" — the user: “"))
     };
-    assert!(!told("add another option which is, to discard the work of a session, run \"entire reset\""));
-    assert!(!told("jesus, it works"));
-    assert!(told("no, leave that to them"));
+    assert!(!remarks_after(
+        "add another option which is, to discard the work of a session, run \"entire reset\""
+    ));
+    assert!(!remarks_after("jesus, it works"));
+    assert!(remarks_after("no, leave that to them"));
 }
 
 #[test]
@@ -112,9 +114,9 @@ fn why_a_call_is_rejected_is_not_what_the_session_began_with() {
         .summary();
     let first = summary.requests.and_then(|requests| requests.first).map(|first| first.text);
     assert_eq!(first.as_deref(), Some("/github-pr-review"));
-    let asked =
+    let summary =
         SessionScript::new().user("/brainstorm").user("A cache of the reader").agent("On it.").summary();
-    let first = asked.requests.and_then(|requests| requests.first).map(|first| first.text);
+    let first = summary.requests.and_then(|requests| requests.first).map(|first| first.text);
     assert_eq!(first.as_deref(), Some("A cache of the reader"));
 }
 
