@@ -43,7 +43,8 @@ enum FileRequest {
 
 /// The thread's side of a turn that an operation holds.
 struct ExclusiveHold {
-    begun: oneshot::Sender<()>,
+    /// Told when the turn has begun, or why the file could not be brought in step.
+    begun: oneshot::Sender<Result<(), String>>,
     over: Receiver<oneshot::Sender<()>>,
 }
 
@@ -109,13 +110,21 @@ impl BeadsFileService {
         let _ = tokio::time::timeout(IMPORT_TIMEOUT, wait).await;
     }
 
-    /// The turn at the file, for an operation that only one ledger may carry out at a time.
-    pub(crate) async fn hold(&self) -> Option<Exclusive> {
+    /// The turn at the file, for an operation that only one ledger may carry out at a time; none where no project has the file. Without
+    /// the turn what the ledger has is gone by, and the error says why.
+    pub(crate) async fn hold(&self) -> Result<Option<Exclusive>, String> {
         let ((begun, wait), (end, over)) = (oneshot::channel(), channel());
         self.ask(FileRequest::Hold(ExclusiveHold { begun, over }));
-        // Without the turn what the ledger has is gone by.
-        tokio::time::timeout(IMPORT_TIMEOUT, wait).await.ok()?.ok()?;
-        Some(Exclusive(end))
+        match tokio::time::timeout(IMPORT_TIMEOUT, wait).await {
+            Ok(Ok(Ok(()))) => Ok(Some(Exclusive(end))),
+            Ok(Ok(Err(why))) => Err(self.describe(&why)),
+            Ok(Err(_)) => Ok(None),
+            Err(_) => Err(self.describe(&format!("it was not free within {} s", IMPORT_TIMEOUT.as_secs()))),
+        }
+    }
+
+    fn describe(&self, why: &str) -> String {
+        format!("{} is not in step: {why}", self.file.path().display())
     }
 
     /// After an operation that may have changed tasks: writes the file, without waiting.
@@ -205,9 +214,15 @@ impl FileThread {
                 held
             }
             // The asker goes on without it.
-            Err(error) => return self.report(Err(error)),
+            Err(error) => {
+                let why = first_line(&error);
+                self.report(Err(error));
+                // The asker may have given up waiting.
+                let _ = hold.begun.send(Err(why));
+                return;
+            }
         };
-        if hold.begun.send(()).is_err() {
+        if hold.begun.send(Ok(())).is_err() {
             return;
         }
         // An asker that has gone has done what it did.
@@ -227,7 +242,7 @@ impl FileThread {
     fn report(&mut self, done: Result<Vec<String>, AppError>) {
         let why = match done {
             Ok(complaints) => complaints.join("; "),
-            Err(error) => error.text().lines().next().unwrap_or_default().to_owned(),
+            Err(error) => first_line(&error),
         };
         if !why.is_empty() && why != self.reported {
             tracing::warn!(path = %self.file.path().display(), why, "the tasks' file is not in step");
@@ -235,6 +250,10 @@ impl FileThread {
         self.reported = why;
         *lock(&self.seen) = mark(&self.file).unwrap_or_default();
     }
+}
+
+fn first_line(error: &AppError) -> String {
+    error.text().lines().next().unwrap_or_default().to_owned()
 }
 
 fn step(app: &mut App, file: &RepoFile, direction: Direction) -> Result<Vec<String>, AppError> {

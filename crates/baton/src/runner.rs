@@ -42,16 +42,17 @@ pub(crate) trait Runner {
     }
 
     /// Gives the turn back: what the operation did is in the file then.
-    async fn end_turn(&mut self, turn: Self::Turn) {
+    async fn end_turn(&mut self, turn: Self::Turn, answer: &mut Answer) {
         drop(turn);
+        let _ = answer;
     }
 
     /// Takes in a Beads file that has changed.
     async fn import_beads_file(&mut self) {}
 
     /// An operation that may change tasks is over; with a turn, what it did goes into the file when that ends.
-    fn tasks_changed(&mut self, answer: &Answer, has_turn: bool) {
-        let _ = (answer, has_turn);
+    fn tasks_changed(&mut self, answer: &Answer, turn: Option<&Self::Turn>) {
+        let _ = (answer, turn);
     }
 
     /// Whether an index outside is searched on this way.
@@ -122,10 +123,10 @@ pub(crate) async fn run<R: Runner>(runner: &mut R, mut call: Call) -> Answer {
         runner.mark_seen(call).await;
     }
     if meta.changes_tasks {
-        runner.tasks_changed(&answer, turn.is_some());
+        runner.tasks_changed(&answer, turn.as_ref());
     }
     if let Some(turn) = turn {
-        runner.end_turn(turn).await;
+        runner.end_turn(turn, &mut answer).await;
     }
     match &mut answer {
         Ok(answer) if meta.transfer != TransferEffect::None => {

@@ -125,22 +125,42 @@ impl ServerBeadsFiles {
     }
 }
 
+/// The field of an answer that names the Beads files which were not in step when it was given: another ledger may have the same task.
+pub(crate) const FILE_WARNINGS: &str = "file_warnings";
+
 /// The turns at all files by which an operation goes.
-pub(crate) struct FileTurns(Vec<Exclusive>);
+pub(crate) struct FileTurns {
+    held: Vec<Exclusive>,
+    /// Which files could not be brought in step, and why.
+    warnings: Vec<String>,
+}
 
 impl FileTurns {
-    /// Takes the turn at each; none where there is no file, or none can be brought in step.
+    /// Takes the turn at each; none where there is no file.
     pub(crate) async fn take(files: &[Arc<BeadsFileService>]) -> Option<Self> {
-        let mut turns = Vec::new();
+        let mut turns = Self { held: Vec::new(), warnings: Vec::new() };
         for file in files {
-            turns.extend(file.hold().await);
+            match file.hold().await {
+                Ok(turn) => turns.held.extend(turn),
+                Err(why) => turns.warnings.push(why),
+            }
         }
-        (!turns.is_empty()).then_some(Self(turns))
+        (!turns.held.is_empty() || !turns.warnings.is_empty()).then_some(turns)
+    }
+
+    /// Whether a file is written when this is over.
+    pub(crate) fn is_held(&self) -> bool {
+        !self.held.is_empty()
+    }
+
+    /// Which files could not be brought in step, and why.
+    pub(crate) fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// After the operation: what it did is in the files when this is over.
     pub(crate) async fn finish(self) {
-        for turn in self.0 {
+        for turn in self.held {
             turn.finish().await;
         }
     }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use baton_model::id::visible;
 use baton_ops::answer::AnswerView;
 use baton_ops::handoff::{HandoffOrBaton, Row, Show, ShowInput};
 use baton_ops::memory::MemoryScope;
@@ -17,6 +18,7 @@ use crate::progress::Progress;
 use crate::recall::ScopedQuery;
 use crate::repo_file::RepoFile;
 use crate::runner::{self, Answer, Call, Runner};
+use crate::served_beads_files::FILE_WARNINGS;
 use crate::transfer_progress::{self, SPAN};
 
 /// The end of a chain. Every step of a command's way blocks, so that it never waits for a runtime.
@@ -107,7 +109,7 @@ impl Runner for App {
         self.take_file_turn()
     }
 
-    async fn end_turn(&mut self, turn: Self::Turn) {
+    async fn end_turn(&mut self, turn: Self::Turn, _: &mut Answer) {
         self.finish_file_turn(turn);
     }
 
@@ -115,8 +117,12 @@ impl Runner for App {
         self.sync_beads_file(None);
     }
 
-    fn tasks_changed(&mut self, answer: &Answer, _: bool) {
+    fn tasks_changed(&mut self, answer: &Answer, _: Option<&Self::Turn>) {
         if let Ok(answer) = answer {
+            let warnings = answer.get(FILE_WARNINGS).and_then(Value::as_array);
+            for warning in warnings.into_iter().flatten().filter_map(Value::as_str) {
+                self.remark(&format!("warning: on the server, {}", visible(warning)));
+            }
             self.changed_project = AnswerView(answer).project_id().map(str::to_owned);
         }
     }

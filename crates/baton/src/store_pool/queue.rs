@@ -16,7 +16,7 @@ use crate::error::AppError;
 use crate::recall::ScopedQuery;
 use crate::remote::AnsweredQuestion;
 use crate::runner::{Answer, Call, Runner};
-use crate::served_beads_files::FileTurns;
+use crate::served_beads_files::{FILE_WARNINGS, FileTurns};
 use crate::transfer_progress::{self, SPAN};
 
 /// Pause between two looks at what the server's lanes drive.
@@ -32,6 +32,17 @@ pub(super) struct Queue<'a> {
 }
 
 impl Queue<'_> {
+    /// Writes the Beads files whose tasks may have changed, without waiting.
+    fn export_files(&self, answer: Option<&Value>) {
+        if let Some(mirror) = &self.pool.beads_file {
+            mirror.export();
+        }
+        if let (Some(served), Some(answer)) = (&self.pool.served_files, answer) {
+            let written = AnswerView(answer).written_projects();
+            written.into_iter().for_each(|project_id| served.export(project_id));
+        }
+    }
+
     /// How a transfer stands now.
     async fn transfer(&self, id: &str) -> Option<Row> {
         let input = ShowInput { id: id.to_owned(), ..ShowInput::default() };
@@ -87,7 +98,10 @@ impl Runner for Queue<'_> {
         FileTurns::take(&files).await
     }
 
-    async fn end_turn(&mut self, turn: FileTurns) {
+    async fn end_turn(&mut self, turn: FileTurns, answer: &mut Answer) {
+        if let (Ok(Value::Object(answer)), false) = (answer, turn.warnings().is_empty()) {
+            answer.insert(FILE_WARNINGS.to_owned(), Value::from(turn.warnings()));
+        }
         turn.finish().await;
     }
 
@@ -97,19 +111,11 @@ impl Runner for Queue<'_> {
         }
     }
 
-    fn tasks_changed(&mut self, answer: &Answer, has_turn: bool) {
-        if has_turn {
+    fn tasks_changed(&mut self, answer: &Answer, turn: Option<&FileTurns>) {
+        if turn.is_some_and(FileTurns::is_held) {
             return;
         }
-        if let Some(mirror) = &self.pool.beads_file {
-            mirror.export();
-        }
-        if let (Some(served), Ok(answer)) = (&self.pool.served_files, answer) {
-            AnswerView(answer)
-                .written_projects()
-                .into_iter()
-                .for_each(|project_id| served.export(project_id));
-        }
+        self.export_files(answer.as_ref().ok());
     }
 
     fn has_index(&self) -> Result<bool, AppError> {
@@ -138,7 +144,7 @@ impl Runner for Queue<'_> {
             if effect == TransferEffect::Begins {
                 self.wait(answer).await;
             }
-            return;
+            return self.export_files(Some(answer));
         };
         let span = if effect == TransferEffect::Begins { SPAN } else { SPAN / 3 };
         driver.drive(id.clone(), span).await;
@@ -146,6 +152,7 @@ impl Runner for Queue<'_> {
             transfer_progress::renew(answer, &row);
             transfer_progress::log(&row);
         }
+        self.export_files(Some(answer));
     }
 
     fn notify_write(&mut self) {
