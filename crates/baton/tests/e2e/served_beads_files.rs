@@ -75,3 +75,19 @@ fn the_router_gives_nobody_what_another_home_has_in_progress() {
     let mail = server.ok("mail_inbox", &json!({ "project": "shop", "identity": "Ida" }));
     assert_eq!(mail["items"], json!([]), "{mail:#}");
 }
+
+#[test]
+fn a_claim_without_the_file_says_so_in_its_answer() {
+    let stage = Stage::local().registered();
+    let (server, _) = served(&stage);
+    let id = made(&stage.terminal("Ann"), &["first"]);
+    let path = stage.shop().join(".beads/issues.jsonl");
+    let text = fs::read_to_string(&path).expect("a file");
+    fs::write(&path, format!("{text}<<<<<<< HEAD\n")).expect("written");
+    let answer = server.ok("task_claim", &json!({ "project": "shop", "identity": "Ann", "id": id }));
+    let warning = answer["file_warnings"][0].as_str().expect("a warning");
+    assert!(warning.contains(".beads/issues.jsonl is not in step"), "{answer:#}");
+    fs::write(&path, text).expect("written");
+    let answer = server.ok("task_claim", &json!({ "project": "shop", "identity": "Ann", "id": id }));
+    assert!(answer.get("file_warnings").is_none(), "{answer:#}");
+}
