@@ -14,6 +14,9 @@ use serde_json::Value;
 use crate::error::AppError;
 use crate::recall::{IndexServices, ScopedQuery};
 
+/// The field of an answer that names the Beads files which were not in step when it was given: another ledger may have the same task.
+pub(crate) const FILE_WARNINGS: &str = "file_warnings";
+
 /// What an operation came to.
 pub(crate) type Answer = Result<Value, AppError>;
 

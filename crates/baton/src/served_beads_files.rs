@@ -125,9 +125,6 @@ impl ServerBeadsFiles {
     }
 }
 
-/// The field of an answer that names the Beads files which were not in step when it was given: another ledger may have the same task.
-pub(crate) const FILE_WARNINGS: &str = "file_warnings";
-
 /// The turns at all files by which an operation goes.
 pub(crate) struct FileTurns {
     held: Vec<Exclusive>,

@@ -17,8 +17,7 @@ use crate::error::AppError;
 use crate::progress::Progress;
 use crate::recall::ScopedQuery;
 use crate::repo_file::RepoFile;
-use crate::runner::{self, Answer, Call, Runner};
-use crate::served_beads_files::FILE_WARNINGS;
+use crate::runner::{self, Answer, Call, FILE_WARNINGS, Runner};
 use crate::transfer_progress::{self, SPAN};
 
 /// The end of a chain. Every step of a command's way blocks, so that it never waits for a runtime.

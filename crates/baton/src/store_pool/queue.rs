@@ -15,8 +15,8 @@ use super::{Pool, QueuedCall, TrySendError};
 use crate::error::AppError;
 use crate::recall::ScopedQuery;
 use crate::remote::AnsweredQuestion;
-use crate::runner::{Answer, Call, Runner};
-use crate::served_beads_files::{FILE_WARNINGS, FileTurns};
+use crate::runner::{Answer, Call, FILE_WARNINGS, Runner};
+use crate::served_beads_files::FileTurns;
 use crate::transfer_progress::{self, SPAN};
 
 /// Pause between two looks at what the server's lanes drive.
