@@ -300,7 +300,7 @@ fn how_a_check_of_a_sub_agent_ended_is_told() {
     };
     let failed =
         ("npm run build".to_owned(), Some(1), "run by a sub-agent: error: no such module".to_owned());
-    assert_eq!(checks(with_subagent(None, "npm run build", 1)), [failed.clone()]);
+    assert_eq!(checks(with_subagent(None, "npm run build", 1)), std::slice::from_ref(&failed));
     let passed = |command: &str| (command.to_owned(), Some(0), String::new());
     assert_eq!(checks(with_subagent(None, "npx tsc --noEmit", 0)), [passed("npx tsc --noEmit")]);
     let own = passed("make lint");
