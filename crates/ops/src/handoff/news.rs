@@ -2,7 +2,7 @@
 
 use baton_model::actor::{Actor, ActorType};
 use baton_model::handoff::{Handoff, State};
-use baton_model::id::{BOT, check_identity, short};
+use baton_model::id::{BOT, check_identity, is_bot, short};
 use baton_model::message::Message;
 use baton_model::printable::quotable;
 use baton_model::shell::shell_word;
@@ -76,10 +76,17 @@ pub(super) fn signal_sender(
     Ok(message::insert(tx, &news)?)
 }
 
-/// Who brought a hand-off into its state: the ending says it, where one of GitHub's users has the name of an agent.
-fn actor<'a>(handoff: &Handoff, by: &'a str) -> Actor<'a> {
-    let ended = Plan::of(handoff).ended.filter(|ended| handoff.state.is_answered() && ended.by == by);
-    Actor { name: by, kind: ended.map(|ended| ended.by_type).unwrap_or_default() }
+/// Who brought a hand-off into its state: the ending says it, where one of GitHub's users has the name of an agent, or where it is only
+/// known in which project that was.
+fn actor<'a>(handoff: &'a Handoff, by: &'a str) -> Actor<'a> {
+    let ended = Plan::of(handoff).ended.filter(|_| handoff.state.is_answered());
+    match ended {
+        Some(ended) if ended.by_type == ActorType::Project && is_bot(by) => {
+            Actor { name: &handoff.to_project_id, kind: ActorType::Project }
+        }
+        Some(ended) if ended.by == by => Actor { name: by, kind: ended.by_type },
+        _ => Actor::agent(by),
+    }
 }
 
 fn actor_text(receiver: &str, (by, is_named): (Actor<'_>, bool)) -> String {

@@ -1,7 +1,7 @@
 //! What becomes of a hand-off when its task has ended, or has another id: by a command of the receiver, or because the Beads file says
 //! so, which another home writes, too.
 
-use baton_model::actor::Actor;
+use baton_model::actor::{Actor, ActorType};
 use baton_model::handoff::{Event, Handoff, State};
 use baton_model::id::{BOT, check_identity};
 use baton_model::saga::{self, Kind, Step};
@@ -132,7 +132,10 @@ pub(super) fn end(
             true => {
                 let reason = handoff.result.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
                 let why = format!("its task was closed in the Beads file{reason}");
-                acceptor::record_end(tx, env, (was, handoff), Actor::agent(&by), (Some(&why), None))?;
+                // Who closed it in another home, the file does not say.
+                let project_id = handoff.to_project_id.clone();
+                let actor = Actor { name: &project_id, kind: ActorType::Project };
+                acceptor::record_end(tx, env, (was, handoff), actor, (Some(&why), None))?;
             }
             // The agent that worked on the task has heard of the close itself.
             false => acceptor::record_close(tx, env, (was, handoff), &by)?,

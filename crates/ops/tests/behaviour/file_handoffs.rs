@@ -86,7 +86,8 @@ on_every_backend! {
             let messages: Vec<&String> =
                 before.iter().filter(|subject| subject.contains(&id[..13]) && subject.contains("completed")).collect();
             assert_eq!(messages.len(), 1, "{before:?}");
-            assert!(!messages[0].contains("Donna"), "Donna did not close it: {messages:?}");
+            assert!(messages[0].ends_with("was completed by project q"), "no agent is named: {messages:?}");
+            assert_eq!(shown["ended"]["by_type"], "project", "{shown:#}");
             let is_heard = |subject: &&String| subject.contains(&id[..13]) && subject.contains("which you accepted");
             let heard = subjects(w, &receiver()).iter().filter(is_heard).count();
             assert_eq!(heard, usize::from(is_accepted), "its acceptor hears it once");
