@@ -1,4 +1,4 @@
-//! Who did something that a ledger tells of: mostly an agent of it, at times somebody who is none.
+//! Actor of an entry: mostly an agent of the ledger, at times a user of GitHub, a project or Baton itself.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,11 +11,11 @@ pub enum ActorType {
     /// An agent or a person who works in the project under an identity.
     #[default]
     Agent,
-    /// Somebody with an account at GitHub, who acted there.
+    /// A user of GitHub, who acted there.
     GithubUser,
     /// A tracker that does not say which of its users acted.
     Tracker,
-    /// Somebody of a project whose people are not named.
+    /// A project whose people are not named.
     Project,
     /// Baton itself: a deadline passed, or a step failed.
     System,

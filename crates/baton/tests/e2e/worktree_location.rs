@@ -349,7 +349,7 @@ fn what_is_not_committed_in_a_worktree_that_was_moved_and_switched_is_named() {
     assert_eq!(lola.text(&["pickup", "--there"]).trim(), moved.display().to_string());
     let places = lola.text(&["project", "places"]);
     assert!(places.contains(&format!("moved to {}", moved.display())), "{places}");
-    // Whoever goes on where the branch is by now is told of it all the same.
+    // An agent that goes on where the branch is by now is told of it all the same.
     let other = stage.root().join("other");
     git(&stage, stage.shop(), &["worktree", "add", "-q", other.to_str().expect("utf-8"), "fix"]);
     let location = lola.json(&["pickup", "--dry-run"])["location"].clone();

@@ -47,7 +47,7 @@ impl QuietSession {
     }
 }
 
-/// What each of these sessions holds that nobody else can take meanwhile, in words, by its id.
+/// What each of these sessions holds and other agents cannot take meanwhile, in words, by session id.
 pub(super) fn held_by(
     tx: &mut Tx<'_>,
     sessions: &[Session],

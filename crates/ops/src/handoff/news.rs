@@ -23,7 +23,7 @@ const SYSTEM: Actor<'static> = Actor { name: SYSTEM_IDENTITY, kind: ActorType::S
 pub(super) enum News {
     /// That the hand-off has its present state.
     State,
-    /// Why it was declined: whoever did that says so afterwards.
+    /// Why it was declined, said afterwards by the agent that declined it.
     Reason,
 }
 

@@ -83,7 +83,7 @@ pub(super) fn find(
     }))
 }
 
-/// Refuses to answer what nobody wrote who reads mail here.
+/// Refuses a reply to a message of which no agent is the author: its reply would never be read.
 fn require_reader(answered: &Message) -> Result<(), Refusal> {
     let author = answered.author();
     if author.kind.is_agent() {

@@ -259,7 +259,7 @@ on_every_backend! {
             let own = w.ok(&inside, "handoff_show", json!({ "id": id }));
             assert_eq!((&own["accepted_by"], &own["ended"]["by"]), (&json!("Insider"), &json!("Insider")));
         }
-        // The project sends what its people did, and nobody is called a sender who is nobody.
+        // The project is the sender where its people are not named.
         let notices = w.pending(&at("a"));
         let from = |one: &Value| (text(one, "from"), text(one, "from_type"), text(one, "from_project_id"));
         assert_eq!(notices.len(), 4, "{notices:#?}");

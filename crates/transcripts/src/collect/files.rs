@@ -213,7 +213,7 @@ impl Files {
         self.gone.contains(path)
     }
 
-    /// Whether somebody else may have changed a file after a sub-agent, whose lines stand in another file, failed to.
+    /// Whether another agent may have changed a file after a sub-agent, whose lines stand in another file, failed to.
     pub(super) fn may_be_changed(&self, path: &str, agent: Option<&str>) -> bool {
         let row = self.index.get(path).and_then(|slot| self.list.get(*slot));
         agent != Some(SIDECHAIN) && row.is_some_and(|row| row.at.subagent.as_deref() != agent)

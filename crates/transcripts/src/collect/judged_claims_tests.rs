@@ -1,4 +1,4 @@
-//! What readers found untrue in documents of sessions that nobody had looked at, each in a small session of the same shape: what was
+//! What readers found untrue in documents of new sessions, each in a small session of the same shape: what was
 //! taken for an answer, a rule, a finding or a result and was none, or no more.
 
 use super::tests::{SessionScript, texts};

@@ -4,7 +4,7 @@ use super::{Collector, Sentence, SourceRef};
 
 /// So many lines of code that follow each other as messages are pasted.
 const MIN_LINES: usize = 5;
-/// Nobody types them at this pace, in milliseconds for one, nor words at the other.
+/// No user types them at this pace, in milliseconds for one, nor words at the other.
 const MAX_GAP: i64 = 20_000;
 const MAX_GAP_OF_WORDS: i64 = 3000;
 /// A longer message is no line.

@@ -31,7 +31,7 @@ impl SubagentFailures {
         self.runs.retain(|known| {
             known.at.subagent != run.at.subagent || !makes_good(&known.command, &run.command)
         });
-        // A look that found nothing stopped nobody.
+        // A look that found nothing is no failure.
         if failed && run.importance > Importance::Look && self.runs.len() < MAX_FAILURES {
             let note = error(output, cleaner);
             self.runs.push(Run { note, ..run });
