@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use anyhow::{Result, anyhow};
+use baton_ops::memory_index::MatrixCache;
 use baton_ops::op::{Caller, Cx, Env, Host};
-use baton_ops::recall::MatrixCache;
 use baton_store::{Store, Target as Place};
 use serde_json::{Value, json};
 

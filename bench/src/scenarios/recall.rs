@@ -1,7 +1,7 @@
 //! Recall over many memories of one project: in a server, and by a command of its own.
 
 use anyhow::{Context, Result, anyhow};
-use baton_ops::recall::MatrixCache;
+use baton_ops::memory_index::MatrixCache;
 use serde_json::json;
 
 use super::cycle_embedded::{Ledger, ledger};

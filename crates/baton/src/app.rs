@@ -59,8 +59,8 @@ pub(crate) struct App {
     pub machine: Arc<Machine>,
     /// The project whose tasks a call may have changed.
     pub changed_project: Option<String>,
-    /// Whether no step of the transfer that was driven last is left to be waited for.
-    pub transfer_is_over: bool,
+    /// Whether no step of the hand-off that was driven last is left to be waited for.
+    pub handoff_is_over: bool,
     /// The Beads file as it was looked at last, and what went wrong then.
     last_seen_beads_file: Option<(String, String)>,
     /// How long a command waits for one holder of the lock of the Beads file.
@@ -97,7 +97,7 @@ impl App {
             is_full_screen: false,
             machine,
             changed_project: None,
-            transfer_is_over: true,
+            handoff_is_over: true,
             last_seen_beads_file: None,
             lock_patience: LOCK_PATIENCE,
             is_file_locked: false,
@@ -225,7 +225,7 @@ impl App {
         let machine = Arc::clone(&self.machine);
         let store = self.store()?;
         loop {
-            crate::relay::recall::drive(store, &machine, until)?;
+            crate::relay::memory_index::drive(store, &machine, until)?;
             let (left, why) = store.read(|tx| {
                 use baton_model::effect::Adapter::MemoryIndex;
                 Ok((outbox::pending(tx, MemoryIndex)?, outbox::last_error(tx, MemoryIndex)?))
@@ -257,7 +257,7 @@ const RESUME: Duration = Duration::from_secs(3);
 
 /// Goes on with hand-offs that are due, for a short time; those past their deadline expire.
 pub(crate) fn resume(store: &mut Store, config: &Config, machine: &Arc<Machine>) -> Result<(), AppError> {
-    crate::relay::recall::drive(store, machine, Instant::now() + RESUME)?;
+    crate::relay::memory_index::drive(store, machine, Instant::now() + RESUME)?;
     machine.observe(store);
     let now = machine.now();
     let is_idle = store.read(|tx| {

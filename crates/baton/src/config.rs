@@ -9,8 +9,8 @@ mod file;
 mod github;
 mod home;
 mod keys;
+mod memory_index;
 mod notify;
-mod recall;
 mod redact;
 mod redis;
 mod repository;
@@ -32,8 +32,8 @@ pub(crate) use faults::setting;
 pub(crate) use github::{GitHub, key_pair};
 use keys::KEYS;
 pub(crate) use keys::variables;
+pub(crate) use memory_index::{Embeddings, MemoryIndexConfig, Qdrant};
 pub(crate) use notify::{NotifySettings, SECRET_KEYS};
-pub(crate) use recall::{Embeddings, Qdrant, Recall};
 pub(crate) use redis::{Endpoint as RedisPlace, Node, Redis};
 pub(crate) use repository::{NAME as REPOSITORY_FILE, RepositoryFile};
 pub(crate) use server::Server;
@@ -85,7 +85,7 @@ pub(crate) struct Config {
     /// How GitHub is reached.
     pub github: GitHub,
     /// How memories are recalled.
-    pub recall: Recall,
+    pub memory_index: MemoryIndexConfig,
     /// The user's own rules for secrets.
     pub redact: Rules,
     /// The Beads file that is kept in step with the tasks.
@@ -286,7 +286,7 @@ fn config(sources: Sources) -> Result<Config, Refusal> {
         notify: NotifySettings::read(&setting)?,
         webhook_secret: setting("webhook_secret"),
         github: github::read(&setting, &given)?,
-        recall: recall::read(&origins, &given)?,
+        memory_index: memory_index::read(&origins, &given)?,
         redact: redact::read(&origins)?,
         beads_file: origins
             .get("tasks.mirror")

@@ -26,7 +26,7 @@ use crate::git;
 use crate::index_progress::Indexing;
 use crate::keys::{self, Keys};
 use crate::live::{self, Live};
-use crate::recall::IndexServices;
+use crate::memory_index::IndexServices;
 use crate::repo_file::{Fault, MAX_SMALL_FILE_BYTES, RepoFile};
 use crate::{open_conversations, path_kind, private_file, process};
 
@@ -48,7 +48,7 @@ pub(crate) struct Machine {
     enterprise: Option<String>,
     config: Config,
     keys: Keys,
-    matrices: baton_ops::recall::MatrixCache,
+    matrices: baton_ops::memory_index::MatrixCache,
     index_services: OnceLock<Option<Arc<IndexServices>>>,
     /// Live state beside the ledger, from the first store on.
     live: OnceLock<Option<Arc<Live>>>,
@@ -284,11 +284,11 @@ impl baton_ops::op::Host for Machine {
         self.keys.make(project_id, identity)
     }
 
-    fn memory_index(&self) -> baton_ops::recall::Setup {
-        self.config.recall.setup()
+    fn memory_index(&self) -> baton_ops::memory_index::Setup {
+        self.config.memory_index.setup()
     }
 
-    fn matrices(&self) -> Option<&baton_ops::recall::MatrixCache> {
+    fn matrices(&self) -> Option<&baton_ops::memory_index::MatrixCache> {
         Some(&self.matrices)
     }
 

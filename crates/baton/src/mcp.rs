@@ -31,13 +31,13 @@ use crate::changes::ledger;
 use crate::clock;
 use crate::config::{ChangesMode, Config};
 use crate::error::AppError;
+use crate::handoff_driver::HandoffDriver;
 use crate::host::{self, Machine};
 use crate::mcp_http::normalize;
 use crate::mcp_sessions::{Owners, check_owner};
 use crate::remote::{Remote, caller_of};
 use crate::runner::{self, Call};
 use crate::store_pool::{Pool, Threads};
-use crate::transfer_driver::TransferDriver;
 
 /// Serves one client on standard input and output, to its end.
 pub(crate) fn serve(offer: ToolSet, app: &mut App) -> Result<(), AppError> {
@@ -117,7 +117,7 @@ impl StdioBackend {
             opened.map_err(|fault| AppError::of_service(fault.into()))
         };
         let open = || async {
-            let driver = TransferDriver::new(&self.config, &self.machine);
+            let driver = HandoffDriver::new(&self.config, &self.machine);
             Ok::<Pool, AppError>(open().await?.with_beads_file(self.beads_file.clone()).with_driver(driver))
         };
         self.pool.get_or_try_init(open).await

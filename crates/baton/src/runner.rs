@@ -1,18 +1,18 @@
 //! The one chain round every operation, whichever way leads to it: inline for a command, on the store's threads, or to a server.
 //!
 //! Before the operation, the chain imports the Beads file or takes its lock, and searches the memory index. After it, the chain records
-//! who has seen a hand-off that came back, writes changed tasks to the Beads file, and drives a transfer that was begun, so that the
+//! who has seen a hand-off that came back, writes changed tasks to the Beads file, and drives a hand-off that was begun, so that the
 //! answer says how it stands. A face marks messages as delivered, because only the face knows when an answer was written.
 
 use baton_ops::all;
 use baton_ops::answer::AnswerView;
 use baton_ops::handoff::{MarkSeen, MarkSeenInput};
 use baton_ops::input::InputView;
-use baton_ops::op::{Access, Caller, Operation, OperationEntry, TransferEffect};
+use baton_ops::op::{Access, Caller, HandoffEffect, Operation, OperationEntry};
 use serde_json::Value;
 
 use crate::error::AppError;
-use crate::recall::{IndexServices, ScopedQuery};
+use crate::memory_index::{IndexServices, ScopedQuery};
 
 /// The field of an answer that names the Beads files which were not in step when it was given: another ledger may have the same task.
 pub(crate) const FILE_WARNINGS: &str = "file_warnings";
@@ -69,8 +69,8 @@ pub(crate) trait Runner {
         caller
     }
 
-    /// Drives the transfer in the answer of an operation, and brings the answer up to how it then stands.
-    async fn drive_transfer(&mut self, effect: TransferEffect, answer: &mut Value) {
+    /// Drives the hand-off in the answer of an operation, and brings the answer up to how it then stands.
+    async fn drive_handoff(&mut self, effect: HandoffEffect, answer: &mut Value) {
         let _ = (effect, answer);
     }
 
@@ -79,7 +79,7 @@ pub(crate) trait Runner {
         drop(call);
     }
 
-    /// An operation that may write is over, and had no transfer to drive.
+    /// An operation that may write is over, and had no hand-off to drive.
     fn notify_write(&mut self) {}
 }
 
@@ -132,8 +132,8 @@ pub(crate) async fn run<R: Runner>(runner: &mut R, mut call: Call) -> Answer {
         runner.end_turn(turn, &mut answer).await;
     }
     match &mut answer {
-        Ok(answer) if meta.transfer != TransferEffect::None => {
-            runner.drive_transfer(meta.transfer, answer).await;
+        Ok(answer) if meta.handoff != HandoffEffect::None => {
+            runner.drive_handoff(meta.handoff, answer).await;
         }
         Ok(_) if meta.access == Access::Write => runner.notify_write(),
         _ => {}

@@ -95,11 +95,11 @@ impl Host for RemoteCallHost<'_> {
         self.here.check_key(recipient)
     }
 
-    fn memory_index(&self) -> baton_ops::recall::Setup {
+    fn memory_index(&self) -> baton_ops::memory_index::Setup {
         self.here.memory_index()
     }
 
-    fn matrices(&self) -> Option<&baton_ops::recall::MatrixCache> {
+    fn matrices(&self) -> Option<&baton_ops::memory_index::MatrixCache> {
         self.here.matrices()
     }
 

@@ -23,14 +23,14 @@ use self::queue::Queue;
 use crate::beads_file_service::BeadsFileService;
 use crate::clock;
 use crate::error::AppError;
+use crate::handoff_driver::HandoffDriver;
 use crate::host::Machine;
-use crate::recall::IndexServices;
+use crate::memory_index::IndexServices;
 use crate::remote::{AnsweredQuestion, FACTS_REQUIRED, RemoteHost};
 use crate::runner::{self, Answer, Call};
 use crate::served_beads_files::{ServedBeadsFiles, ServerBeadsFiles};
 use crate::server_host::RemoteCallHost;
 use crate::traces;
-use crate::transfer_driver::TransferDriver;
 
 /// The most operations that one commit carries.
 const BATCH_SIZE: usize = 256;
@@ -81,8 +81,8 @@ pub(crate) struct Pool {
     /// Those of projects in whose folders a server does not stand.
     served_files: Option<Arc<ServedBeadsFiles>>,
     folders: Folders,
-    /// What drives transfers, in a process that no server does it for.
-    driver: Option<TransferDriver>,
+    /// What drives hand-offs, in a process that no server does it for.
+    driver: Option<HandoffDriver>,
 }
 
 /// What every thread needs.
@@ -145,8 +145,8 @@ impl Pool {
         Self { served_files: Some(Arc::clone(&files.served)), ..self.with_beads_file(files.own.clone()) }
     }
 
-    /// Drives transfers itself from now on.
-    pub(crate) fn with_driver(self, driver: TransferDriver) -> Self {
+    /// Drives hand-offs itself from now on.
+    pub(crate) fn with_driver(self, driver: HandoffDriver) -> Self {
         Self { driver: Some(driver), ..self }
     }
 

@@ -295,7 +295,7 @@ impl Server {
     }
 }
 
-/// Shows a transfer between projects, else the baton of this id, without claiming it. Both appear in the same list, so
+/// Shows a hand-off between projects, else the baton of this id, without claiming it. Both appear in the same list, so
 /// one tool reads both.
 pub(crate) async fn handoff_or_baton(backend: &dyn Backend, mut input: Value, caller: Caller) -> Answer {
     // What cannot be read is refused by the operation.

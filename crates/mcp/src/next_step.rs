@@ -256,16 +256,16 @@ mod tests {
         serde_json::from_value(answer).expect("a pickup")
     }
 
-    fn transfer() -> session::Transfer {
+    fn received_handoff() -> session::ReceivedHandoff {
         let at = "2026-11-26T10:00:00Z";
-        let transfer = json!({
+        let answer = json!({
             "handoff_id": "h", "state": "accepted", "subject": "s", "from_project_id": "lib", "to_project_id": "shop",
             "from_identity": "Lola", "to_identity": null, "to_role": null, "task": null, "memory_id": null, "session_id": null,
             "expires_at": null, "result": null, "last_error": null, "created_at": at, "updated_at": at, "memory": null,
             "seeded_session": null, "steps": [], "description": "", "links": {}, "packet": null, "task_row": null, "note": null,
             "session_state": null, "project_document": null, "documents_named": [], "documents": [], "checks": [],
         });
-        serde_json::from_value(transfer).expect("a transfer")
+        serde_json::from_value(answer).expect("a hand-off")
     }
 
     #[test]
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn a_hand_off_that_was_left_before_is_not_called_new() {
-        let mut answer = json!(transfer());
+        let mut answer = json!(received_handoff());
         for (field, value) in [
             ("project_id", json!("shop")),
             ("identity", json!("Lola")),
@@ -301,7 +301,7 @@ mod tests {
     #[test]
     fn work_from_another_project_is_not_called_nothing() {
         let mut picked = nothing_picked_up();
-        picked.handoff = Some(Box::new(transfer()));
+        picked.handoff = Some(Box::new(received_handoff()));
         let sentence = next_step(session::Pickup::NAME, &json!(picked));
         assert!(sentence.starts_with("The hand-off is yours"), "{sentence}");
         let message = "Claude Code session x left no baton".to_owned();

@@ -12,7 +12,7 @@ use crate::time::{Millis, Timestamp};
 pub const STARVING_AFTER: Millis = 3_600_000;
 /// After this long a hand-off that is still on its way is stuck, in milliseconds.
 pub const STUCK_AFTER: Millis = 120_000;
-/// A hand-off that came back is a matter for others than its sender for this long, in milliseconds; the card shows it as long.
+/// A hand-off that came back needs the attention of others than its sender for this long, in milliseconds; the card shows it as long.
 pub const RETURNED_FOR: Millis = 7 * 86_400_000;
 /// An agent that is at work and has written nothing for this long, in milliseconds, needs a look.
 pub const QUIET_AFTER: Millis = 2 * 3_600_000;
@@ -159,7 +159,7 @@ impl Reason {
         }
     }
 
-    /// Whether it only waits, and is no matter of concern yet.
+    /// Whether it only waits, and needs no attention yet.
     pub fn is_fresh(self) -> bool {
         matches!(self, Self::HandoffWaiting | Self::BatonWaiting | Self::MessageWaiting)
     }
@@ -194,7 +194,7 @@ impl Section {
         Self::ALL.into_iter().find(|section| section.as_str() == word)
     }
 
-    /// Whether a matter with this reason may stand in it.
+    /// Whether an item with this reason may stand in it.
     pub fn has(self, reason: Reason) -> bool {
         match self {
             Self::Mine => true,

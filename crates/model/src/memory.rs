@@ -168,7 +168,7 @@ pub fn query_words(query: &str) -> Vec<String> {
     found
 }
 
-/// Which projects a recall may look into: its own, and its related ones, unless either side is isolated.
+/// Projects that a memory search may cover: its own, and its related ones, unless either side is isolated.
 pub fn scope<'a>(own: &'a str, own_is_isolated: bool, related: &'a [(String, bool)]) -> Vec<&'a str> {
     let mut all = vec![own];
     if !own_is_isolated {

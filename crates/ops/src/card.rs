@@ -350,7 +350,7 @@ fn stopped(tx: &mut Tx<'_>, baton: &Baton) -> Result<Option<Stopped>, Failure> {
     Ok(packet.and_then(|packet| provider_stop::stopped(packet.view())))
 }
 
-/// The addressee of a baton or a transfer: a name, or the address of a role.
+/// The addressee of a baton or a hand-off: a name, or the address of a role.
 pub(crate) fn addressee(identity: Option<String>, role: Option<String>) -> Option<String> {
     identity.or(role.map(|role| format!("role:{role}")))
 }

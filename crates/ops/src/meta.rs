@@ -57,9 +57,9 @@ pub enum SessionEffect {
     Ends,
 }
 
-/// What an operation does to a transfer to another project.
+/// What an operation does to a hand-off to another project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TransferEffect {
+pub enum HandoffEffect {
     /// Nothing.
     None,
     /// It begins one, or tries it again: its caller hears how far it came.
@@ -104,8 +104,8 @@ pub struct Meta {
     pub follows_tasks: bool,
     /// Whether only one of several ledgers on a mirrored file may carry it out at a time.
     pub exclusive: bool,
-    /// What it does to a transfer to another project, which is driven before the caller is answered.
-    pub transfer: TransferEffect,
+    /// What it does to a hand-off to another project, which is driven before the caller is answered.
+    pub handoff: HandoffEffect,
     /// Whether an index outside the ledger is searched before it, and what that finds given to it.
     pub searches_index: bool,
     /// Whether what is not committed in the caller's working copy may go with it.
@@ -139,7 +139,7 @@ impl Meta {
             changes_tasks: false,
             follows_tasks: false,
             exclusive: false,
-            transfer: TransferEffect::None,
+            handoff: HandoffEffect::None,
             searches_index: false,
             carries_changes: false,
             shows_return: false,
@@ -207,7 +207,7 @@ impl Meta {
         self.access == Access::Read
             && self.follows_tasks
             && !(self.changes_tasks || self.exclusive || self.searches_index)
-            && self.transfer == TransferEffect::None
+            && self.handoff == HandoffEffect::None
     }
 
     /// It depends on the state of tasks.
@@ -222,16 +222,16 @@ impl Meta {
         Self { exclusive: true, ..self }
     }
 
-    /// It begins a transfer, or goes on with one.
+    /// It begins a hand-off, or goes on with one.
     #[must_use]
-    pub const fn begins_transfer(self) -> Self {
-        Self { transfer: TransferEffect::Begins, ..self }
+    pub const fn begins_handoff(self) -> Self {
+        Self { handoff: HandoffEffect::Begins, ..self }
     }
 
-    /// It moves a transfer on.
+    /// It moves a hand-off on.
     #[must_use]
-    pub const fn advances_transfer(self) -> Self {
-        Self { transfer: TransferEffect::Advances, ..self }
+    pub const fn advances_handoff(self) -> Self {
+        Self { handoff: HandoffEffect::Advances, ..self }
     }
 
     /// An index outside the ledger is searched before it.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use baton_model::access::{Grant, Scope};
 use baton_model::id::{ID_RANDOM, new_id};
-use baton_model::recall::IndexResult;
+use baton_model::memory_index::IndexResult;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::repository::{MadeCommit, Repository};
 use baton_model::session::{Limits, ProcessLocation, Session};
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::document::OmissionReason;
-pub use crate::meta::{Access, BeginsStore, Meta, Reach, Retention, SessionEffect, Site, TransferEffect};
+pub use crate::meta::{Access, BeginsStore, HandoffEffect, Meta, Reach, Retention, SessionEffect, Site};
 pub use crate::project_name::RenamedProject;
 use crate::{clock, input, process_identity, project, project_name, resolve};
 
@@ -210,11 +210,11 @@ pub trait Host {
         false
     }
     /// How memories are indexed beside the ledger's own text search.
-    fn memory_index(&self) -> crate::recall::Setup {
-        crate::recall::Setup::default()
+    fn memory_index(&self) -> crate::memory_index::Setup {
+        crate::memory_index::Setup::default()
     }
     /// Vectors that are kept in memory between two calls. Without it they are read each time.
-    fn matrices(&self) -> Option<&crate::recall::MatrixCache> {
+    fn matrices(&self) -> Option<&crate::memory_index::MatrixCache> {
         None
     }
     /// Keeps a heartbeat outside the ledger, without waiting. False if there is no such cache: then it must be written

@@ -1,4 +1,4 @@
-//! Drives transfers, one step at a time. The driver (a command, a server) asks here for the request to the external
+//! Drives hand-offs, one step at a time. The driver (a command, a server) asks here for the request to the external
 //! tracker, sends it outside of any transaction, and reports the outcome here.
 
 use baton_model::access::Grant;
@@ -54,7 +54,7 @@ pub enum OutcomeReport {
     LeaseLost,
 }
 
-/// Ids of transfers with steps that may be due. Those past their deadline are expired first.
+/// Ids of hand-offs with steps that may be due. Those past their deadline are expired first.
 pub fn due(store: &mut Store, env: &mut Env<'_>, limit: i64) -> Result<Vec<String>, Failure> {
     let now = env.now;
     let expired = store.read(|tx| Ok(handoff::expired(tx, now, limit)?))?;
@@ -132,7 +132,7 @@ fn has_process_ended(host: &dyn Host, place: &ProcessLocation) -> bool {
     !host.only_caller_answers(place) && host.has_process_ended(place)
 }
 
-/// Runs the steps of a transfer that need no external service, and leases the next one that does to this process.
+/// Runs the steps of a hand-off that need no external service, and leases the next one that does to this process.
 pub fn begin(
     store: &mut Store,
     env: &mut Env<'_>,

@@ -148,7 +148,7 @@ pub struct Count {
     pub old: usize,
 }
 
-/// How many there are in each project, and how many of them are from before an instant. For those that are no matter before
+/// How many there are in each project, and how many of them are from before an instant. For those that need no attention before
 /// it, both are the same. Of hand-offs that came back only those since that instant are counted.
 pub fn counts(tx: &mut Tx<'_>, source: Source, before: Millis, now: Millis) -> Result<Vec<Count>, Fault> {
     let read = |row: Row| {

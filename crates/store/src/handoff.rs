@@ -258,7 +258,7 @@ pub fn by_task(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Result<Optio
     tx.query_opt(BY_TASK, params![project_id, task_id])?.map(read).transpose()
 }
 
-/// Ids of transfers past their deadline that were not accepted.
+/// Ids of hand-offs past their deadline that were not accepted.
 pub fn expired(tx: &mut Tx<'_>, now: Millis, limit: i64) -> Result<Vec<String>, Fault> {
     let rows = tx.query(EXPIRED, params![now, limit])?;
     rows.into_iter().map(|row| row.reader().text()).collect()

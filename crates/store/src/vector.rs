@@ -1,6 +1,6 @@
 //! Vectors of memories.
 
-use baton_model::recall::QuantizedVector;
+use baton_model::memory_index::QuantizedVector;
 
 use crate::engine::{Fault, Row, Tx};
 use crate::params;

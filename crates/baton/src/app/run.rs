@@ -6,7 +6,7 @@ use baton_model::id::visible;
 use baton_ops::answer::AnswerView;
 use baton_ops::handoff::{HandoffOrBaton, Row, Show, ShowInput};
 use baton_ops::memory::MemoryScope;
-use baton_ops::op::{Caller, Operation, TransferEffect, run_typed};
+use baton_ops::op::{Caller, HandoffEffect, Operation, run_typed};
 use futures_util::FutureExt;
 use serde::Deserialize;
 use serde_json::Value;
@@ -14,11 +14,11 @@ use serde_json::Value;
 use super::App;
 use crate::beads;
 use crate::error::AppError;
+use crate::handoff_progress::{self, SPAN};
+use crate::memory_index::ScopedQuery;
 use crate::progress::Progress;
-use crate::recall::ScopedQuery;
 use crate::repo_file::RepoFile;
 use crate::runner::{self, Answer, Call, FILE_WARNINGS, Runner};
-use crate::transfer_progress::{self, SPAN};
 
 /// The end of a chain. Every step of a command's way blocks, so that it never waits for a runtime.
 fn at_once<T>(chain: impl Future<Output = Result<T, AppError>>, name: &str) -> Result<T, AppError> {
@@ -68,22 +68,22 @@ impl App {
         Some(runtime.block_on(outside.prepare(&query.query, &scope, caller.clone())))
     }
 
-    /// Drives the transfer with this id, and brings an answer up to how it stands.
+    /// Drives the hand-off with this id, and brings an answer up to how it stands.
     fn drive_answer(&mut self, id: String, span: Duration, answer: &mut Value) -> Result<(), AppError> {
-        self.transfer_is_over = false;
+        self.handoff_is_over = false;
         if self.config.server.is_some() {
             // The server has driven it.
             let row = Row::deserialize(&*answer).map_err(anyhow::Error::from)?;
-            self.transfer_is_over = !row.is_on_its_way();
-            transfer_progress::log(&row);
+            self.handoff_is_over = !row.is_on_its_way();
+            handoff_progress::log(&row);
             return Ok(());
         }
-        self.transfer_is_over = self.drive(&id, span)?;
+        self.handoff_is_over = self.drive(&id, span)?;
         if let HandoffOrBaton::Handoff(row) =
             self.run::<Show>(&ShowInput { id, ..ShowInput::default() })?.handoff
         {
-            transfer_progress::renew(answer, &row);
-            transfer_progress::log(&row);
+            handoff_progress::renew(answer, &row);
+            handoff_progress::log(&row);
         }
         Ok(())
     }
@@ -144,10 +144,10 @@ impl Runner for App {
         }
     }
 
-    async fn drive_transfer(&mut self, effect: TransferEffect, answer: &mut Value) {
+    async fn drive_handoff(&mut self, effect: HandoffEffect, answer: &mut Value) {
         let view = AnswerView(answer);
         let Some(id) = view.handoff_id().filter(|_| !view.is_dry_run()).map(str::to_owned) else { return };
-        let span = if effect == TransferEffect::Begins { SPAN } else { SPAN / 3 };
+        let span = if effect == HandoffEffect::Begins { SPAN } else { SPAN / 3 };
         // The operation is done. What is not driven now goes on with a later command.
         if let Err(error) = self.drive_answer(id, span, answer) {
             tracing::warn!(?error, "the hand-off could not be driven");

@@ -66,7 +66,7 @@ fn text(found: &AttentionOutput) -> String {
     text
 }
 
-/// One matter as a row: what, since when, where, whose, the command that helps, and its words.
+/// One item as a row: what, since when, where, whose, the command that helps, and its words.
 pub(super) fn row(matter: &AttentionItem) -> Vec<String> {
     let people = match (&matter.from, &matter.to) {
         (Some(from), Some(to)) => format!("{} → {}", visible(from), visible(to)),

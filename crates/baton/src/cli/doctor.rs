@@ -62,7 +62,8 @@ struct Diagnosis {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     interrupted_pushes: Vec<pushes::InterruptedPush>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    recall: Option<memory_index::Report>,
+    #[serde(rename = "recall")]
+    memory_index: Option<memory_index::Report>,
 }
 
 /// Whether Redis answers.
@@ -101,7 +102,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         worktrees: worktrees::find(app).unwrap_or_default(),
         handoffs: handoffs::stuck(app),
         interrupted_pushes: pushes::interrupted(app),
-        recall: memory_index::report(app)?,
+        memory_index: memory_index::report(app)?,
     };
     ledger::remark_interrupted(app);
     app.show(&diagnosis, show)?;
@@ -109,7 +110,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let is_well = diagnosis.ledger.as_ref().is_none_or(|ledger| ledger.sound)
         && diagnosis.setting_faults.is_empty()
         && !diagnosis.tools.iter().any(ToolReport::is_dangling)
-        && diagnosis.recall.as_ref().is_none_or(memory_index::Report::is_well);
+        && diagnosis.memory_index.as_ref().is_none_or(memory_index::Report::is_well);
     if is_well { Ok(()) } else { Err(AppError::Reported) }
 }
 
@@ -140,7 +141,7 @@ fn verdict(diagnosis: &Diagnosis) -> String {
 fn show(diagnosis: &Diagnosis) -> String {
     let mut text: String = diagnosis.setting_faults.iter().map(SettingFault::text).collect();
     text.push_str(&verdict(diagnosis));
-    text.extend(diagnosis.recall.as_ref().map(memory_index::Report::text));
+    text.extend(diagnosis.memory_index.as_ref().map(memory_index::Report::text));
     if let Some(Redis { url, state, why }) = &diagnosis.redis {
         let why = why.as_deref().filter(|why| !why.is_empty());
         let why = why.map(|why| format!(": {}; the ledger keeps everything", visible(why)));

@@ -12,7 +12,7 @@ use baton_model::id::visible;
 use baton_model::message::View as Message;
 use baton_ops::changes::RecordInput;
 use baton_ops::session::{
-    Document, NamedDocument, PickedBaton, Pickup, PickupInput, PickupOutput, Transfer, WaitingChanges,
+    Document, NamedDocument, PickedBaton, Pickup, PickupInput, PickupOutput, ReceivedHandoff, WaitingChanges,
 };
 use baton_ops::session::{Status, StatusInput};
 
@@ -163,28 +163,28 @@ pub(super) fn pick_up(input: &PickupInput, app: &mut App) -> Result<PickupOutput
         let of = (status.project_id.as_str(), &status.card);
         bundle.rules_reminders.extend(unwrapped::remarks(app, of, (bundle.session_id.as_deref(), None)));
     }
-    if let Some(transfer) = bundle.handoff.as_deref_mut() {
-        look_at_issue(transfer, app);
+    if let Some(received) = bundle.handoff.as_deref_mut() {
+        look_at_issue(received, app);
     }
     Ok(bundle)
 }
 
 /// The issue of a hand-off, as it is at this moment and not as it was last seen.
-fn look_at_issue(transfer: &mut Transfer, app: &mut App) {
-    let Some(task) = &transfer.row.handoff.task else { return };
+fn look_at_issue(received: &mut ReceivedHandoff, app: &mut App) {
+    let Some(task) = &received.row.handoff.task else { return };
     let (Some(repo), Some(number)) = (&task.metadata.github_repo, task.metadata.github_issue) else {
         return;
     };
     let Some(state) = app.issue(repo, number) else { return };
-    for check in transfer.checks.iter_mut().filter(|check| check.handle == task.id) {
+    for check in received.checks.iter_mut().filter(|check| check.handle == task.id) {
         check.ok = Some(state == "open");
         check.message.clone_from(&state);
     }
 }
 
 /// A hand-off from another project: its texts are another agent's words, shown as such.
-fn transfer_text(transfer: &Transfer) -> String {
-    let handoff = &transfer.row.handoff;
+fn handoff_text(received: &ReceivedHandoff) -> String {
+    let handoff = &received.row.handoff;
     let mut text = format!(
         "hand-off {} from {}/{}, {}: {}\n",
         visible(&handoff.handoff_id),
@@ -193,26 +193,26 @@ fn transfer_text(transfer: &Transfer) -> String {
         render::time_ago(handoff.created_at),
         visible(&handoff.subject)
     );
-    let rows: Vec<Vec<String>> = transfer
+    let rows: Vec<Vec<String>> = received
         .checks
         .iter()
         .map(|check| vec![check.kind.as_str().to_owned(), visible(&check.handle), visible(&check.message)])
         .collect();
     text.push_str(&render::section("checked", &rows));
-    let note = transfer.note.as_ref().map(|note| note.text.as_str()).unwrap_or_default();
-    for (title, body) in [("description", transfer.description.as_str()), ("note", note)] {
+    let note = received.note.as_ref().map(|note| note.text.as_str()).unwrap_or_default();
+    for (title, body) in [("description", received.description.as_str()), ("note", note)] {
         if !body.is_empty() {
             text.push_str(&format!("{title}:\n{}", render::quoted(body)));
         }
     }
-    if let Some(packet) = &transfer.packet {
+    if let Some(packet) = &received.packet {
         text.push_str(&render::packet(packet));
     }
-    if !transfer.documents_named.is_empty() {
-        let named: Vec<String> = transfer.documents_named.iter().map(named_document).collect();
+    if !received.documents_named.is_empty() {
+        let named: Vec<String> = received.documents_named.iter().map(named_document).collect();
         text.push_str(&format!("documents named by the sender: {}\n", named.join(", ")));
     }
-    for Document { path, bytes, .. } in transfer.documents.iter().chain(&transfer.project_document) {
+    for Document { path, bytes, .. } in received.documents.iter().chain(&received.project_document) {
         text.push_str(&format!("document {}: {bytes} bytes\n", visible(path)));
     }
     text
@@ -256,7 +256,7 @@ pub(super) fn show(bundle: &PickupOutput) -> String {
     text.extend(bundle.baton.as_ref().map(baton_text));
     let changes = bundle.changes.as_ref();
     text.extend(bundle.location.as_ref().map(|location| location::text(location, changes)));
-    text.extend(bundle.handoff.as_deref().map(transfer_text));
+    text.extend(bundle.handoff.as_deref().map(handoff_text));
     text.extend(bundle.recovered.as_ref().map(recovered_text));
     text.extend(bundle.pending_signals.iter().map(message_text));
     let rows: Vec<Vec<String>> = bundle.todos.iter().map(render::open_task_row).collect();

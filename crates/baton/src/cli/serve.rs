@@ -57,7 +57,7 @@ impl Args {
 
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let address = args.address()?;
-    // A server has a store; whose client it might be is no matter.
+    // A server has a store; whose client it might be plays no part.
     app.config.server = None;
     let tls = args.tls_cert.zip(args.tls_key);
     let settings = reader(app);

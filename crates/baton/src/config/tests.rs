@@ -42,7 +42,7 @@ fn whatever_a_stranger_sets_the_settings_are_those_without_it() {
     assert_eq!((with.github.api, with.github.app_id), (plain.github.api, None));
     assert!(with.redis.is_none() && with.server.is_none() && with.beads_file.is_none());
     assert!(!with.notify.is_on() && with.notify.quiet.is_none());
-    assert!(with.recall.qdrant.is_none() && with.recall.embeddings.is_none());
+    assert!(with.memory_index.qdrant.is_none() && with.memory_index.embeddings.is_none());
     assert!(with.store.to_string().ends_with("home/.local/share/baton/baton.db"), "{}", with.store);
     let file = with.repository.expect("it was read");
     let all: Vec<&str> = KEYS.iter().map(|(key, _)| *key).filter(|key| *key != "project").collect();

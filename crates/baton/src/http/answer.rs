@@ -78,9 +78,9 @@ pub(super) fn delivered(pool: Arc<Pool>, grant: Grant, status: StatusCode, answe
 }
 
 /// The answer to a write that planned a hand-off: after it was driven, or with 202 and where to look when it is still on its way.
-pub(super) fn transfer_response(status: StatusCode, answer: &Value) -> Response {
+pub(super) fn handoff_response(status: StatusCode, answer: &Value) -> Response {
     let status = match Progress::deserialize(answer) {
-        // A preview has no transfer, and makes nothing.
+        // A preview has no hand-off, and makes nothing.
         Err(_) => StatusCode::OK,
         Ok(progress) if progress.row.is_on_its_way() => StatusCode::ACCEPTED,
         Ok(_) => status,

@@ -35,7 +35,7 @@ use axum::routing::{get, post};
 use axum::{Json, Router, middleware};
 use baton_model::access::Grant;
 use baton_model::refusal::{Kind, Refusal};
-use baton_ops::op::{BeginsStore, Caller, TransferEffect};
+use baton_ops::op::{BeginsStore, Caller, HandoffEffect};
 use baton_ops::token::{Check, CheckInput};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ use crate::leadership::{self, Duties};
 use crate::live::Live;
 use crate::mcp;
 use crate::relay::saga::{self, Driver};
-use crate::relay::{self, recall};
+use crate::relay::{self, memory_index};
 use crate::remote::caller_of;
 use crate::served_beads_files::ServerBeadsFiles;
 use crate::services::Services;
@@ -184,7 +184,7 @@ fn start_services(
     let driver = Arc::new(Driver::new(&app.config, Arc::clone(machine))?);
     saga::start(&app.config, &driver, duties, handle)?.into_iter().for_each(|lane| services.add(lane));
     services.add(relay::start(&app.config, machine, duties, handle.clone())?);
-    if let Some(indexer) = recall::start(&app.config, machine, duties, handle.clone())? {
+    if let Some(indexer) = memory_index::start(&app.config, machine, duties, handle.clone())? {
         services.add(indexer);
     }
     services.add(sweep::start(&app.config, machine, duties)?);
@@ -341,14 +341,14 @@ async fn operation(
     body: Bytes,
 ) -> Response {
     match call(&pool, &name, grant.clone(), &headers, &body).await {
-        Ok(answer) if begins_transfer(&name) => answer::transfer_response(StatusCode::OK, &answer),
+        Ok(answer) if begins_handoff(&name) => answer::handoff_response(StatusCode::OK, &answer),
         Ok(answer) => answer::delivered(pool, grant, StatusCode::OK, answer),
         Err(error) => rest::conditional_problem(&headers, &error),
     }
 }
 
-fn begins_transfer(operation: &str) -> bool {
-    baton_ops::all::meta(operation).is_some_and(|meta| meta.transfer == TransferEffect::Begins)
+fn begins_handoff(operation: &str) -> bool {
+    baton_ops::all::meta(operation).is_some_and(|meta| meta.handoff == HandoffEffect::Begins)
 }
 
 async fn call(

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use axum::http::StatusCode;
 use axum::response::Response;
 use baton_ops::all;
-use baton_ops::op::{Access, OperationEntry, Site, TransferEffect};
+use baton_ops::op::{Access, HandoffEffect, OperationEntry, Site};
 use serde_json::{Map, Value, json};
 
 use super::answer::json_of;
@@ -173,7 +173,7 @@ fn responses(entry: &OperationEntry, status: u16, document: bool, tagged: bool) 
     }
     let mut all = Map::new();
     all.insert(status.to_string(), json!({ "description": entry.doc, "content": content.clone() }));
-    if entry.transfer == TransferEffect::Begins {
+    if entry.handoff == HandoffEffect::Begins {
         let later = "Written down and on its way: Location says where to look";
         all.entry("200").or_insert_with(
             || json!({ "description": "A preview: nothing was written", "content": content.clone() }),

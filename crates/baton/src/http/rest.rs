@@ -15,10 +15,10 @@ use baton_model::refusal::Refusal;
 use baton_ops::all;
 use baton_ops::answer::AnswerView;
 use baton_ops::input::InputView;
-use baton_ops::op::{Access, OperationEntry, TransferEffect};
+use baton_ops::op::{Access, HandoffEffect, OperationEntry};
 use serde_json::{Map, Value};
 
-use super::answer::{delivered, json_of, of_type, problem, problem_as, tagged, transfer_response};
+use super::answer::{delivered, handoff_response, json_of, of_type, problem, problem_as, tagged};
 use super::input::{idempotency_key, input};
 use super::routes::{ROUTES, Route};
 use crate::error::AppError;
@@ -138,8 +138,8 @@ impl RouteRequest<'_> {
             Ok(answer) if self.entry.access == Access::Read || self.route.method == "GET" => {
                 tagged(&answer, self.text(&header::IF_NONE_MATCH))
             }
-            Ok(answer) if self.entry.transfer == TransferEffect::Begins => {
-                transfer_response(self.status(), &answer)
+            Ok(answer) if self.entry.handoff == HandoffEffect::Begins => {
+                handoff_response(self.status(), &answer)
             }
             Ok(answer) if self.marks_later() => json_of(self.status(), &answer),
             Ok(answer) => delivered(pool, grant, self.status(), answer),

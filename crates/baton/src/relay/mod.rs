@@ -1,4 +1,4 @@
-//! The relay of a server: webhooks and the memory index have rows in the outbox, transfers to GitHub in `handoff_step`. What is due
+//! The relay of a server: webhooks and the memory index have rows in the outbox, hand-offs to GitHub in `handoff_step`. What is due
 //! is taken under a lease, the call is made outside a transaction, and a second transaction writes the outcome. It polls by itself.
 //! Of several servers on a ledger one relays.
 
@@ -7,7 +7,7 @@ mod github_auth;
 mod github_http;
 mod github_json;
 mod github_read;
-pub(crate) mod recall;
+pub(crate) mod memory_index;
 pub(crate) mod saga;
 mod webhook;
 

@@ -6,18 +6,18 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_ops::answer::AnswerView;
 use baton_ops::handoff::{HandoffOrBaton, Progress, Row, Show, ShowInput};
 use baton_ops::memory::MemoryScope;
-use baton_ops::op::{Access, Caller, TransferEffect};
+use baton_ops::op::{Access, Caller, HandoffEffect};
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
 use super::{Pool, QueuedCall, TrySendError};
 use crate::error::AppError;
-use crate::recall::ScopedQuery;
+use crate::handoff_progress::{self, SPAN};
+use crate::memory_index::ScopedQuery;
 use crate::remote::AnsweredQuestion;
 use crate::runner::{Answer, Call, FILE_WARNINGS, Runner};
 use crate::served_beads_files::FileTurns;
-use crate::transfer_progress::{self, SPAN};
 
 /// Pause between two looks at what the server's lanes drive.
 const POLL_INTERVAL: Duration = Duration::from_millis(25);
@@ -43,8 +43,8 @@ impl Queue<'_> {
         }
     }
 
-    /// How a transfer stands now.
-    async fn transfer(&self, id: &str) -> Option<Row> {
+    /// How a hand-off stands now.
+    async fn handoff(&self, id: &str) -> Option<Row> {
         let input = ShowInput { id: id.to_owned(), ..ShowInput::default() };
         let shown = Box::pin(self.pool.run_typed::<Show>(&input, Caller::default())).await.ok()?;
         match shown.handoff {
@@ -53,17 +53,17 @@ impl Queue<'_> {
         }
     }
 
-    /// Waits while the server's lanes drive a transfer.
+    /// Waits while the server's lanes drive a hand-off.
     async fn wait(&self, answer: &mut Value) {
         let Ok(Progress { mut row, .. }) = Progress::deserialize(&*answer) else { return };
         let begun = Instant::now();
         while row.is_on_its_way() && begun.elapsed() < SPAN {
             tokio::time::sleep(POLL_INTERVAL).await;
-            let Some(now) = self.transfer(&row.handoff.handoff_id).await else { return };
+            let Some(now) = self.handoff(&row.handoff.handoff_id).await else { return };
             row = now;
-            transfer_progress::renew(answer, &row);
+            handoff_progress::renew(answer, &row);
         }
-        transfer_progress::log(&row);
+        handoff_progress::log(&row);
     }
 }
 
@@ -136,21 +136,21 @@ impl Runner for Queue<'_> {
         }
     }
 
-    async fn drive_transfer(&mut self, effect: TransferEffect, answer: &mut Value) {
+    async fn drive_handoff(&mut self, effect: HandoffEffect, answer: &mut Value) {
         let view = AnswerView(answer);
         let Some(id) = view.handoff_id().filter(|_| !view.is_dry_run()).map(str::to_owned) else { return };
         let Some(driver) = &self.pool.driver else {
             // The server's lanes drive it.
-            if effect == TransferEffect::Begins {
+            if effect == HandoffEffect::Begins {
                 self.wait(answer).await;
             }
             return self.export_files(Some(answer));
         };
-        let span = if effect == TransferEffect::Begins { SPAN } else { SPAN / 3 };
+        let span = if effect == HandoffEffect::Begins { SPAN } else { SPAN / 3 };
         driver.drive(id.clone(), span).await;
-        if let Some(row) = self.transfer(&id).await {
-            transfer_progress::renew(answer, &row);
-            transfer_progress::log(&row);
+        if let Some(row) = self.handoff(&id).await {
+            handoff_progress::renew(answer, &row);
+            handoff_progress::log(&row);
         }
         self.export_files(Some(answer));
     }

@@ -138,7 +138,7 @@ fn points_that_somebody_else_planted_are_never_shown() {
     {
         let mut points = qdrant.points();
         let collection = points.collections.get_mut(COLLECTION).expect("made");
-        let words = baton_model::recall::question("deploying fridays secret");
+        let words = baton_model::memory_index::question("deploying fridays secret");
         let vector = json!({ "words": { "indices": words.indices, "values": [9.0, 9.0, 9.0] } });
         for (id, project, memory) in
             [("a", "shop", theirs.as_str()), ("b", "shop", "<script>"), ("c", "other", &theirs)]

@@ -1,10 +1,10 @@
-//! What the one who looks can do about a matter.
+//! Actions that the viewer of an item may take.
 
 use baton_model::attention::{AttentionItem, Reason};
 use baton_model::handoff::State;
 use baton_model::row_action::{HandoffParties, OfferedAction, RowAction, Viewer, of_baton, of_message};
 
-/// The actions of a matter but for those of a task, which depend on its status.
+/// Actions of an item except those of a task, which depend on its status.
 pub(super) fn of_matter(item: &AttentionItem, viewer: &str) -> Vec<OfferedAction> {
     let viewer = Viewer(viewer);
     let from = item.from.as_deref().unwrap_or_default();

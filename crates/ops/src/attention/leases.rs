@@ -4,7 +4,7 @@ use baton_model::attention::{AttentionItem, Reason, SuggestedCommand};
 use baton_model::lease::FileLease;
 use baton_model::time::Timestamp;
 
-/// The matter of a lease that conflicts with another's.
+/// The item of a lease that conflicts with another's.
 pub(super) fn conflict((of, other): &(FileLease, String)) -> AttentionItem {
     let reason = Reason::LeaseConflict;
     let suggestion = SuggestedCommand {

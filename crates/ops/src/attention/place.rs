@@ -10,7 +10,7 @@ use crate::page::Position;
 /// A place in the list.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
-    /// How bad the last matter is.
+    /// Severity of the last item.
     pub(super) rank: u8,
     /// Its time and id.
     pub(super) position: Position,

@@ -38,7 +38,7 @@ struct Part {
     is_recent: bool,
 }
 
-/// Which matters of one rank are read.
+/// Which items of one rank are read.
 #[derive(Clone, Copy)]
 struct RankRequest<'a> {
     rank: u8,
@@ -278,7 +278,7 @@ impl<'a, 'e> Scan<'a, 'e> {
             let Some((from, before)) = self.span(part, rank, !key.is_empty()) else { continue };
             let after = (after.at, after.id.as_str()).max((from, ""));
             let now = self.env.now;
-            // Rows that are another matter already are left out below.
+            // Rows that are listed by another reason already are left out below.
             let limit = row_limit(limit.saturating_add(self.retried.blocked.len()));
             let request = PageRequest { after, before, identity_key: key, now, limit };
             for project_id in projects {
@@ -292,7 +292,7 @@ impl<'a, 'e> Scan<'a, 'e> {
         };
         let shows_retried = self.wants(Reason::TaskRetried);
         found.retain(|item| !(shows_retried && is_retried(item)));
-        // What one sent to others is one's own matter once it waits for long.
+        // What the viewer sent to others is under "for you" once it has waited for long.
         found.retain(|item| key.is_empty() || !item.reason.is_fresh() || item.is_for(key));
         Ok(found)
     }
@@ -333,7 +333,7 @@ impl<'a, 'e> Scan<'a, 'e> {
         Ok(found)
     }
 
-    /// From when on and before when rows of a kind are wanted; nothing where none is. A message is a matter for the one
+    /// From when on and before when rows of a kind are wanted; nothing where none is. A message needs the attention of the one
     /// that it is for from the first minute on.
     fn span(&self, part: &Part, rank: u8, is_own: bool) -> Option<(Millis, Millis)> {
         let is_asked = is_own && self.reason.is_none() && part.source == Source::Question;

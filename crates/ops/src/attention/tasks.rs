@@ -14,7 +14,7 @@ use crate::project::VisibleProjects;
 #[derive(Default)]
 pub(super) struct RetriedTasks {
     pub(super) items: Vec<AttentionItem>,
-    /// Project and id of those that are of the highest priority and cannot go on, which is one matter and not two.
+    /// Project and id of those that are of the highest priority and cannot go on, which is one item and not two.
     pub(super) blocked: BTreeSet<(String, String)>,
 }
 

@@ -1,4 +1,4 @@
-//! The words of a matter: what its session said last, and with what its provider stopped its agent.
+//! Text of an item: what its session said last, and with what its provider stopped its agent.
 
 use baton_model::attention::{AttentionItem, Reason, reopen_command};
 use baton_model::delta::{Delta, Kind};
@@ -17,7 +17,7 @@ const MAX_SCANNED_ENTRIES: i64 = 20;
 /// The most characters of what blocks a task.
 const MAX_BLOCKER: usize = 160;
 
-/// Adds the words of a matter that its row does not have.
+/// Adds the text of an item that its row does not have.
 pub(super) fn add(tx: &mut Tx<'_>, env: &Env<'_>, item: &mut AttentionItem) -> Result<(), Failure> {
     let stop = match item.reason {
         Reason::SessionSilent | Reason::SessionQuiet => {

@@ -94,7 +94,7 @@ impl Operation for Advance {
     const META: Meta = Meta::write("handoff_advance", "Accept, complete, decline or cancel a hand-off")
         .changes_tasks()
         .exclusive()
-        .advances_transfer();
+        .advances_handoff();
     type Input = AdvanceInput;
     type Output = AdvanceOutput;
 

@@ -126,7 +126,7 @@ impl Operation for Create {
         "Leave work for another project: a task, a note and a seeded session, offered to it",
     )
     .changes_tasks()
-    .begins_transfer();
+    .begins_handoff();
     type Input = CreateInput;
     type Output = CreateOutput;
 

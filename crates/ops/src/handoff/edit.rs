@@ -57,7 +57,7 @@ fn is_ended(state: State) -> bool {
     !matches!(state, State::Planned | State::Pending | State::Offered | State::Accepted)
 }
 
-/// Reopens or closes the task after its issue was changed once the transfer had ended. Returns whether the task
+/// Reopens or closes the task after its issue was changed once the hand-off had ended. Returns whether the task
 /// changed.
 pub(super) fn issue_changed(
     tx: &mut Tx<'_>,

@@ -32,7 +32,7 @@ pub struct MarkSeenOutput {
     pub identity: String,
     /// The hand-off.
     pub handoff_id: String,
-    /// Whether it was a matter for its sender until now.
+    /// Whether it needed its sender.s attention until now.
     pub seen: bool,
 }
 

@@ -73,7 +73,7 @@ impl Operation for Publish {
     const META: Meta =
         Meta::write("handoff_publish", "Publish a hand-off's local task to GitHub, under the same id")
             .changes_tasks()
-            .begins_transfer();
+            .begins_handoff();
     type Input = PublishInput;
     type Output = PublishOutput;
 

@@ -35,7 +35,7 @@ pub struct RetryInput {
 impl Operation for Retry {
     const META: Meta = Meta::write("handoff_retry", "Try a failed hand-off again, or drive a pending one on")
         .changes_tasks()
-        .begins_transfer();
+        .begins_handoff();
     type Input = RetryInput;
     type Output = Progress;
 

@@ -30,7 +30,7 @@ pub struct ShowInput {
     /// Project in which a baton is looked for; else from the working directory.
     #[serde(default)]
     pub project: Option<String>,
-    /// Identity that looks: a hand-off that came back to it is no matter for it any more.
+    /// Identity that looks: a hand-off that came back to it needs no attention any more.
     #[serde(default)]
     pub identity: Option<String>,
     /// Say what the one who looks can do with a hand-off.

@@ -14,7 +14,7 @@ use crate::op::Env;
 use crate::saga::apply_event;
 use crate::task::successor;
 
-/// After the receiver has closed the task through Baton: queues a step that completes the transfer in both projects, in the name of
+/// After the receiver has closed the task through Baton: queues a step that completes the hand-off in both projects, in the name of
 /// who closed it.
 pub(crate) fn task_closed(tx: &mut Tx<'_>, env: &Env<'_>, closed: &Task, by: &str) -> Result<(), Failure> {
     let Some(mut known) = handoff::by_task(tx, &closed.project_id, &closed.task_id)? else { return Ok(()) };

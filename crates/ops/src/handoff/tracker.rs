@@ -26,7 +26,7 @@ const MAX_COMMENT: usize = 65_000;
 /// The most characters of what was said under an issue that become the result.
 const MAX_WORDS: usize = 4_000;
 
-/// Applies the result of a step's successful call to the transfer and the task's row.
+/// Applies the result of a step's successful call to the hand-off and the task's row.
 pub(crate) fn record_success(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
@@ -224,7 +224,7 @@ impl Operation for TrackerEvent {
     }
 }
 
-/// An unknown open issue with the marker of a transfer that has another one: perhaps a duplicate that arrived after all
+/// An unknown open issue with the marker of a hand-off that has another one: perhaps a duplicate that arrived after all
 /// checks.
 fn unknown(cx: &mut Cx<'_>, repo: &str, input: &TrackerEventInput) -> Result<TrackerEventOutput, Failure> {
     let Some(marked) = input.marker.as_deref().filter(|_| input.state == "open") else {

@@ -3,11 +3,11 @@
 
 use baton_model::effect::{Action, Effect, IndexUpdate};
 use baton_model::memory::Memory;
-use baton_model::recall::{HASHING, QuantizedVector, hashing};
+use baton_model::memory_index::{HASHING, QuantizedVector, hashing};
 use baton_store::{Failure, Tx, outbox, vector};
 
+use crate::memory_index::text_of;
 use crate::op::Env;
-use crate::recall::text_of;
 
 /// A memory is there, or its text is another.
 pub(crate) fn enqueue_index(

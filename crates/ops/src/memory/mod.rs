@@ -2,8 +2,8 @@
 
 mod add;
 mod index;
-mod recall;
 mod reindex;
+mod retrieval;
 mod scope;
 mod search;
 mod withdraw;
@@ -16,8 +16,8 @@ use baton_store::{Failure, Tx, memory};
 use crate::resolve;
 pub use add::{Add, AddInput, AddOutput};
 pub(crate) use index::{enqueue_index, enqueue_removal};
-pub use recall::SearchMethod;
 pub use reindex::{Reindex, ReindexInput, ReindexOutput};
+pub use retrieval::SearchMethod;
 pub use scope::{MemoryScope, MemoryScopeInput, MemoryScopeOutput};
 pub use search::{Row, Search, SearchInput, SearchOutput};
 pub use withdraw::{Withdraw, WithdrawInput, WithdrawOutput};

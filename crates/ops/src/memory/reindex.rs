@@ -1,4 +1,4 @@
-//! `memory_reindex`: everything that recall keeps beside a project's memories, made again from the ledger.
+//! `memory_reindex`: rebuilds the index of a project's memories from the ledger.
 
 use baton_model::effect::{Adapter, IndexUpdate};
 use baton_store::{Failure, memory, outbox, vector};
@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::index::{embed, push, update_of};
+use crate::memory_index::BATCH_SIZE;
 use crate::op::{Cx, Meta, Operation};
-use crate::recall::BATCH_SIZE;
 use crate::resolve;
 
 /// Indexes a project's memories again.

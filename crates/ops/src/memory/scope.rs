@@ -1,4 +1,4 @@
-//! `memory_scope`: which projects a recall looks into, for a face that asks an index outside before it searches.
+//! `memory_scope`: the projects that a memory search covers, for a face that queries an external index first.
 
 use baton_model::memory::scope;
 use baton_store::{Failure, Tx, project};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
-/// Says where a recall looks.
+/// Names the projects that a memory search covers.
 pub struct MemoryScope;
 
 /// Input of `memory_scope`.

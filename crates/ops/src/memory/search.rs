@@ -1,4 +1,4 @@
-//! `memory_search`: recall memories by text, importance and recency.
+//! `memory_search`: finds memories by text, importance and recency.
 
 use baton_model::id::check_label;
 use baton_model::memory::{View, score};
@@ -7,12 +7,12 @@ use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::recall::{ScoredMemory, SearchMethod, recall};
+use super::retrieval::{ScoredMemory, SearchMethod, retrieve};
 use super::scope::searched;
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
-/// Recalls memories.
+/// Finds memories.
 pub struct Search;
 
 /// Input of `memory_search`.
@@ -105,7 +105,7 @@ impl Operation for Search {
             searched.retain(|project| grant.reaches(project));
             // One with a certain tag may be older than the best ones.
             let is_whole = input.limit == 0 || !input.tags.is_empty();
-            let found = recall(tx, env, cache, (&searched, &input.query, is_whole))?;
+            let found = retrieve(tx, env, cache, (&searched, &input.query, is_whole))?;
             Ok((searched, found))
         })?;
         let mut ranked: Vec<(f64, ScoredMemory)> = found

@@ -75,7 +75,7 @@ impl Operation for Withdraw {
     }
 }
 
-/// Signals to the author of a memory that another identity withdrew it, with the text, which no recall finds any more.
+/// Signals to the author of a memory that another identity withdrew it, with the text, which no search finds any more.
 fn notify_author(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,

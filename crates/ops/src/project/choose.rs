@@ -208,7 +208,7 @@ fn name_conflict_refusal(id: &str) -> Refusal {
     .with("project_id", id)
 }
 
-/// The refusal for a repository that names an existing project: it would receive that project's transfers, and write
+/// The refusal for a repository that names an existing project: it would receive that project's hand-offs, and write
 /// into it.
 fn claims_another_refusal(id: &str) -> Refusal {
     Refusal::new(

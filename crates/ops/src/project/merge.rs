@@ -2,7 +2,7 @@
 //!
 //! A ledger is a chain of hashes over its own project's entries, so the entries of one project cannot become another's. What
 //! moves are the folders, and the batons that no session has continued: each is left anew in the other project, byte for byte, and the
-//! first one names its successor. The two projects are related, so that recall looks into both.
+//! first one names its successor. The two projects are related, so that a memory search covers both.
 
 use baton_model::access::Scope;
 use baton_model::baton::Baton;

@@ -9,7 +9,7 @@ use baton_model::session::{ReleaseReason, Session, View};
 use baton_model::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::pickup_transfer::Transfer;
+use super::received_handoff::ReceivedHandoff;
 use super::recovery::Recovered;
 use super::waiting_changes::WaitingChanges;
 use super::warning::Warning;
@@ -64,7 +64,7 @@ pub struct PickupOutput {
     pub recovered: Option<Recovered>,
     /// A hand-off from another project that was accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub handoff: Option<Box<Transfer>>,
+    pub handoff: Option<Box<ReceivedHandoff>>,
     /// What to do first.
     pub instruction: Cow<'static, str>,
     /// The context that the predecessor gave.
@@ -164,7 +164,7 @@ pub struct Ancestor {
 
 impl PickupOutput {
     /// The bundle of a hand-off from another project: there is no baton, and none is missing.
-    pub(super) fn with_handoff(&mut self, handoff: Transfer) {
+    pub(super) fn with_handoff(&mut self, handoff: ReceivedHandoff) {
         self.handoff = Some(Box::new(handoff));
         if !self.replay.is_over() {
             self.instruction = INSTRUCTION_HANDOFF.into();

@@ -17,8 +17,8 @@ use super::bundle_view::PickupOutput;
 use super::pickup::{Pickup, PickupInput, PickupResult, keep, preempt};
 use super::pickup_bundle;
 use super::pickup_decide::own_session;
-use super::pickup_transfer::{facts, transfer};
 use super::prior_changes::{UncommittedFiles, UncommittedMarks, note_beginning};
+use super::received_handoff::{facts, received_handoff};
 use super::recovery::{name_recovered, recoverable, saved_by};
 use super::{RegistrationOutcome, replace, working_copy};
 use crate::handoff::acceptor::is_acceptor;
@@ -119,7 +119,7 @@ pub(super) fn accept(
     let mut bundle =
         store.read(|tx| pickup_bundle::read(tx, env, &project_id, &picked, (input.dry_run, input.full)))?;
     let facts = store.read(|tx| facts(tx, &known.handoff_id, env.caller))?;
-    bundle.with_handoff(transfer(facts, env.host));
+    bundle.with_handoff(received_handoff(facts, env.host));
     Ok(bundle)
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::world::{World, agent, column, list, text};
 
-/// The reasons of all matters, in their order, read page by page.
+/// The reasons of all items, in their order, read page by page.
 fn all_pages(world: &mut World, input: Value) -> Vec<Value> {
     let mut items = Vec::new();
     let mut after = Value::Null;

@@ -1,4 +1,4 @@
-//! What two people stumbled over in their first hours: ids that one verb takes and its twin denies, news that outlives its matter, ways
+//! What two people stumbled over in their first hours: ids that one verb takes and its twin denies, news that outlives its cause, ways
 //! out that the caller's token does not open.
 
 use baton_model::access::{Bearer, Grant, Scope};

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::world::{World, agent, column, list, text};
 
-/// The matters of a section, read page by page.
+/// The items of a section, read page by page.
 fn section(world: &mut World, name: &str) -> Vec<Value> {
     let (mut items, mut after) = (Vec::new(), Value::Null);
     loop {

@@ -48,9 +48,9 @@ pub(crate) struct Machines {
     /// Whether agents are told what waits without its subject.
     pub hides_subjects: bool,
     /// How memories are indexed.
-    pub recall: baton_ops::recall::Setup,
+    pub recall: baton_ops::memory_index::Setup,
     /// Vectors that are kept between two calls.
-    pub matrices: Option<baton_ops::recall::MatrixCache>,
+    pub matrices: Option<baton_ops::memory_index::MatrixCache>,
     /// The text of the roles file.
     pub role_file: Option<String>,
     /// Private keys that were made, as project and identity. Those of a test are their public half.
@@ -137,11 +137,11 @@ impl Host for Machines {
         &NOWHERE
     }
 
-    fn memory_index(&self) -> baton_ops::recall::Setup {
+    fn memory_index(&self) -> baton_ops::memory_index::Setup {
         self.recall.clone()
     }
 
-    fn matrices(&self) -> Option<&baton_ops::recall::MatrixCache> {
+    fn matrices(&self) -> Option<&baton_ops::memory_index::MatrixCache> {
         self.matrices.as_ref()
     }
 

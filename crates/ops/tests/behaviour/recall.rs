@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use baton_model::effect::Adapter;
-use baton_model::recall::{HASHING, IndexResult, QuantizedVector, hashing};
-use baton_ops::recall::{MatrixCache, Setup};
+use baton_model::memory_index::{HASHING, IndexResult, QuantizedVector, hashing};
+use baton_ops::memory_index::{MatrixCache, Setup};
 use baton_store::vector;
 use serde_json::{Value, json};
 

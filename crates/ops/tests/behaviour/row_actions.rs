@@ -1,4 +1,4 @@
-//! What a row offers is what its viewer may do; a baton is taken back by who left it; matters say why they are matters.
+//! What a row offers is what its viewer may do; a baton is taken back by who left it; items say why they are listed.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ fn actions(row: &Value) -> Vec<String> {
     row["actions"].as_array().into_iter().flatten().map(word).collect()
 }
 
-/// The first matter with this reason, as an identity sees it.
+/// The first item with this reason, as an identity sees it.
 fn matter(world: &mut World, viewer: &str, reason: &str) -> Value {
     let input = json!({ "identity": viewer, "reason": reason });
     world.ok(&agent("Watcher"), "attention_list", input)["items"][0].clone()

@@ -12,7 +12,7 @@ use crate::shared::shell::is_test;
 use crate::shared::words::one_line;
 
 const MAX_LOOPS: usize = 20;
-/// After so many commands, one that never came back is no matter of the present.
+/// After so many commands, one that never came back is left out.
 const MANY_COMMANDS: usize = 5;
 /// So much is told of what the agent said last, in characters.
 const MAX_ANNOUNCED: usize = 200;

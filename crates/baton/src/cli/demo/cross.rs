@@ -21,8 +21,8 @@ use crate::cli::handoff::progress::{summary, would};
 use crate::cli::pickup;
 use crate::config::{Config, GitHub};
 use crate::error::AppError;
+use crate::handoff_progress::SPAN;
 use crate::render;
-use crate::transfer_progress::SPAN;
 
 const REPO: &str = "acme/lib";
 const SUBJECT: &str = "Round half up in money()";

@@ -1,4 +1,4 @@
-//! What `baton doctor` says of recall: whether those outside answer, and whether they have what the ledger has.
+//! Checks of the memory index: whether the external services answer, and whether they have what the ledger has.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::app::App;
 use crate::error::AppError;
-use crate::recall::{IndexServices, ServiceError};
+use crate::memory_index::{IndexServices, ServiceError};
 
 /// How the memory index stands.
 #[derive(Serialize)]
@@ -74,7 +74,7 @@ pub(crate) fn report(app: &mut App) -> Result<Option<Report>, AppError> {
     if app.config.server.is_some() {
         return Ok(None);
     }
-    let embedder = app.config.recall.setup().embedder().to_owned();
+    let embedder = app.config.memory_index.setup().embedder().to_owned();
     let (projects, memories, without_vector, to_do, trouble) = app.store()?.read(|tx| {
         let projects: Vec<String> = project::list(tx)?.into_iter().map(|p| p.project_id).collect();
         let (memories, lacking) = (memory::count(tx)?, vector::lack_count(tx, &embedder)?);
@@ -93,7 +93,7 @@ pub(crate) fn report(app: &mut App) -> Result<Option<Report>, AppError> {
     if outside.has_endpoint() {
         report.embeddings = Some(match runtime.block_on(outside.embed(&["baton".to_owned()])) {
             Ok(vectors) => {
-                let dimension = vectors.first().map(baton_model::recall::QuantizedVector::dimension);
+                let dimension = vectors.first().map(baton_model::memory_index::QuantizedVector::dimension);
                 Embeddings::Well { answers: true, dimension }
             }
             Err(trouble) => Embeddings::IndexFault(trouble.into()),
@@ -123,7 +123,7 @@ impl Report {
             && !matches!(self.qdrant, Some(Some(Qdrant::IndexFault(_) | Qdrant::Well { agrees: false, .. })))
     }
 
-    /// Its lines; none where recall is as it comes and all is well.
+    /// Lines of the report; none with the default settings and no finding.
     pub(crate) fn text(&self) -> String {
         let mut lines = Vec::new();
         let (lacking, memories) = (self.without_vector, self.memories);

@@ -51,7 +51,7 @@ enum Verb {
     },
     /// Show a hand-off or a baton with its packet
     ///
-    /// One that came back is no matter for its sender any more once they have opened it.
+    /// One that came back needs no attention of its sender once they have opened it.
     Show {
         /// Hand-off or baton id, or a unique prefix
         id: String,

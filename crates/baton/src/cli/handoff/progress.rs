@@ -16,7 +16,7 @@ pub(super) fn show_progress(progress: &Progress, app: &App) -> Result<(), AppErr
     match progress.row.handoff.state {
         State::Failed => Err(AppError::Reported),
         State::Planned | State::Pending => Err(AppError::Unfinished),
-        _ if !app.transfer_is_over => Err(AppError::Unfinished),
+        _ if !app.handoff_is_over => Err(AppError::Unfinished),
         _ => Ok(()),
     }
 }

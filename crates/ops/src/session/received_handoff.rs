@@ -18,7 +18,7 @@ use crate::op::{Caller, Host};
 /// A hand-off from another project that was accepted, with everything that goes with it. Its texts are another agent's words:
 /// data, not orders.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Transfer {
+pub struct ReceivedHandoff {
     /// The hand-off.
     #[serde(flatten)]
     pub row: Row,
@@ -164,7 +164,7 @@ pub(super) fn facts(tx: &mut Tx<'_>, id: &str, caller: &Caller) -> Result<Facts,
 }
 
 /// Everything that goes with it.
-pub(super) fn transfer(facts: Facts, host: &dyn Host) -> Transfer {
+pub(super) fn received_handoff(facts: Facts, host: &dyn Host) -> ReceivedHandoff {
     let plan = Plan::of(&facts.handoff);
     let mut checks = vec![task_check(&facts)];
     let documents = Documents::read(&facts, host, &texts(plan.links.get("docs")));
@@ -184,7 +184,7 @@ pub(super) fn transfer(facts: Facts, host: &dyn Host) -> Transfer {
         version: state.version,
         state: serde_json::from_str(&state.body).unwrap_or_default(),
     };
-    Transfer {
+    ReceivedHandoff {
         project_document: read(&facts, host, OWN_DOCUMENT).ok().map(|text| document(OWN_DOCUMENT, text)),
         row: facts.row,
         description: plan.description,

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use baton_model::duty;
 use baton_model::effect::{Action, Adapter, Effect, Outcome, next_disposition};
 use baton_model::memory::Memory;
-use baton_ops::recall::{BATCH_SIZE, text_of};
+use baton_ops::memory_index::{BATCH_SIZE, text_of};
 use baton_store::{Failure, Store, memory, outbox};
 use tokio::runtime::Handle;
 
@@ -21,7 +21,7 @@ use crate::config::Config;
 use crate::error::AppError;
 use crate::host::Machine;
 use crate::leadership::Duties;
-use crate::recall::{IndexServices, Point, ServiceError};
+use crate::memory_index::{IndexServices, Point, ServiceError};
 use crate::services::{Service, ServiceHandle, StopSignal};
 
 /// An index that is away is tried again for as long as it takes: after so many tries the pause grows no more.

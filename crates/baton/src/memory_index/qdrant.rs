@@ -5,7 +5,7 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use baton_model::recall::Sparse;
+use baton_model::memory_index::Sparse;
 use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 

@@ -1,10 +1,10 @@
-//! What recall needs beside the ledger's text search: how vectors are made, and those that a process keeps in memory.
+//! Memory index: how vectors are made, and the cache of them in memory.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use baton_model::memory::Memory;
-use baton_model::recall::{HASHING, HASHING_FLOOR, Matrix, QuantizedVector};
+use baton_model::memory_index::{HASHING, HASHING_FLOOR, Matrix, QuantizedVector};
 use baton_store::{Failure, Tx, vector};
 
 /// Memories that one effect may name.
@@ -134,7 +134,7 @@ pub(crate) fn nearest(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use baton_model::recall::hashing;
+    use baton_model::memory_index::hashing;
 
     #[test]
     fn what_was_asked_for_least_lately_goes_first() {

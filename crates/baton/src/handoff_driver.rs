@@ -1,4 +1,4 @@
-//! Transfers that a process with one client drives itself, on a connection of its own, because no server does it.
+//! Hand-offs that a process with one client drives itself, on a connection of its own, because no server does it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -15,15 +15,15 @@ use crate::relay::saga::Driver;
 /// Pause between two times that pending steps are driven in the background.
 const DRIVE_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Drives one transfer at a time.
-pub(crate) struct TransferDriver {
+/// Drives one hand-off at a time.
+pub(crate) struct HandoffDriver {
     config: Config,
     machine: Arc<Machine>,
     /// When pending steps were last driven in the background; locked while any are driven.
     last: Arc<Mutex<Option<Instant>>>,
 }
 
-impl TransferDriver {
+impl HandoffDriver {
     /// Of the ledger in the settings.
     pub(crate) fn new(config: &Config, machine: &Arc<Machine>) -> Self {
         Self { config: config.clone(), machine: Arc::clone(machine), last: Arc::default() }
@@ -34,7 +34,7 @@ impl TransferDriver {
         !matches!(self.config.store, Target::Memory)
     }
 
-    /// Drives a transfer for so long at most. What is not done by then goes on with a later call.
+    /// Drives a hand-off for so long at most. What is not done by then goes on with a later call.
     pub(crate) async fn drive(&self, id: String, span: Duration) {
         if !self.is_shared() {
             return;

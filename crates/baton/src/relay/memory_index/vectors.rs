@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use baton_model::memory::Memory;
-use baton_model::recall::QuantizedVector;
-use baton_ops::recall::text_of;
+use baton_model::memory_index::QuantizedVector;
+use baton_ops::memory_index::text_of;
 use baton_store::{Failure, Store, memory, vector};
 use reqwest::StatusCode;
 
 use super::{EarlyStop, GROWS, Worker};
-use crate::recall::ServiceError;
+use crate::memory_index::ServiceError;
 
 /// Texts that are embedded at once, at a first try. A model that was too slow for them is asked for half at the next.
 const BATCH_SIZE: usize = 32;

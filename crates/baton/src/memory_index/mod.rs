@@ -9,13 +9,13 @@ mod qdrant_json;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use baton_model::query::check_query;
-use baton_model::recall::{
+use baton_model::memory_index::{
     HASHING, HASHING_FLOOR, IndexResult, QuantizedVector, document, hashing, question,
 };
+use baton_model::query::check_query;
 use baton_ops::memory::{MemoryScopeInput, MemoryScopeOutput, SearchInput};
+use baton_ops::memory_index::Setup;
 use baton_ops::op::Caller;
-use baton_ops::recall::Setup;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -49,14 +49,14 @@ pub(crate) struct IndexServices {
 impl IndexServices {
     /// Those of the settings, if there are any.
     pub(crate) fn new(config: &Config) -> Result<Option<Arc<Self>>, AppError> {
-        let setup = config.recall.setup();
+        let setup = config.memory_index.setup();
         if !setup.needs_relay() {
             return Ok(None);
         }
         Ok(Some(Arc::new(Self {
             setup,
-            qdrant: config.recall.qdrant.as_ref().map(Qdrant::new).transpose()?,
-            embeddings: config.recall.embeddings.as_ref().map(Embeddings::new).transpose()?,
+            qdrant: config.memory_index.qdrant.as_ref().map(Qdrant::new).transpose()?,
+            embeddings: config.memory_index.embeddings.as_ref().map(Embeddings::new).transpose()?,
             resting: Mutex::new(None),
         })))
     }
@@ -158,7 +158,7 @@ impl IndexServices {
     }
 
     fn start_cool_down(&self, why: String) -> IndexResult {
-        tracing::warn!(%why, "recall goes on with the ledger's text search");
+        tracing::warn!(%why, "memory search goes on with the ledger's text search");
         if let Ok(mut resting) = self.resting.lock() {
             *resting = Some((Instant::now() + COOL_DOWN, why.clone()));
         }

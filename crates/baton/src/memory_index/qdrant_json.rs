@@ -1,6 +1,6 @@
 //! Qdrant's JSON: what is sent, and what is read of an answer.
 
-use baton_model::recall::{self, point_id};
+use baton_model::memory_index::{self, point_id};
 use serde::{Deserialize, Serialize};
 
 use super::qdrant::Point;
@@ -38,8 +38,8 @@ pub(super) struct Sparse<'a> {
     values: &'a [f32],
 }
 
-impl<'a> From<&'a recall::Sparse> for Sparse<'a> {
-    fn from(sparse: &'a recall::Sparse) -> Self {
+impl<'a> From<&'a memory_index::Sparse> for Sparse<'a> {
+    fn from(sparse: &'a memory_index::Sparse) -> Self {
         Self { indices: &sparse.indices, values: &sparse.values }
     }
 }

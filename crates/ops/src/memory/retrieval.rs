@@ -1,15 +1,15 @@
-//! Where recalled memories come from: rankings of their own (words in the ledger, vectors, an index outside) become one; each memory
+//! Retrieval of memories: the rankings (words in the ledger, vectors, an external index) are fused into one; each memory
 //! is then looked up in the ledger, which alone says what there is and what was withdrawn.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use baton_model::memory::{Memory, query_words};
-use baton_model::recall::{QuantizedVector, fuse, hashing};
+use baton_model::memory_index::{QuantizedVector, fuse, hashing};
 use baton_store::{Failure, Tx, memory, search_memory};
 
+use crate::memory_index::{MatrixCache, nearest};
 use crate::op::Env;
-use crate::recall::{MatrixCache, nearest};
 
 /// The most candidates that each ranking gives for a project, and that are looked up of all together.
 const CANDIDATES: usize = 200;
@@ -35,7 +35,7 @@ pub enum SearchMethod {
 }
 
 /// What was found, in what way, and why not in a better one.
-pub(super) struct RecallResult {
+pub(super) struct RetrievalResult {
     pub(super) candidates: Vec<ScoredMemory>,
     pub(super) method: SearchMethod,
     pub(super) why: Option<String>,
@@ -47,12 +47,12 @@ type Ranking = Vec<((String, String), f64)>;
 /// Memories of these projects that may answer the question, none of them withdrawn; without any word, the newest. `is_whole`: every
 /// one, not only the best. Vectors are
 /// kept between two calls where there is a place for them.
-pub(super) fn recall(
+pub(super) fn retrieve(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     cache: Option<&MatrixCache>,
     (projects, query, is_whole): (&[String], &str, bool),
-) -> Result<RecallResult, Failure> {
+) -> Result<RetrievalResult, Failure> {
     let words = query_words(query);
     if words.is_empty() {
         return newest(tx, projects, is_whole);
@@ -61,7 +61,7 @@ pub(super) fn recall(
     let text = search_text(tx, projects, &words, is_whole)?;
     let fused = fuse(&[text, second]);
     let most = if is_whole { usize::MAX } else { CANDIDATES * projects.len() };
-    Ok(RecallResult { candidates: looked_up(tx, projects, fused.into_iter().take(most))?, method, why })
+    Ok(RetrievalResult { candidates: looked_up(tx, projects, fused.into_iter().take(most))?, method, why })
 }
 
 /// How many memories of a project are looked at: the best ones, or every one.
@@ -69,13 +69,13 @@ fn most_of(is_whole: bool) -> i64 {
     if is_whole { i64::MAX } else { i64::try_from(CANDIDATES).unwrap_or(i64::MAX) }
 }
 
-fn newest(tx: &mut Tx<'_>, projects: &[String], is_whole: bool) -> Result<RecallResult, Failure> {
+fn newest(tx: &mut Tx<'_>, projects: &[String], is_whole: bool) -> Result<RetrievalResult, Failure> {
     let mut candidates = Vec::new();
     for project in projects {
         let recent = memory::recent(tx, project, most_of(is_whole))?;
         candidates.extend(recent.into_iter().map(|memory| ScoredMemory { memory, matched: 0.0 }));
     }
-    Ok(RecallResult { candidates, method: SearchMethod::Newest, why: None })
+    Ok(RetrievalResult { candidates, method: SearchMethod::Newest, why: None })
 }
 
 #[allow(clippy::cast_precision_loss, reason = "weights are small")]

@@ -1,15 +1,15 @@
-//! The settings of recall: Qdrant and embeddings, both optional.
+//! Settings of the memory index: Qdrant and embeddings, both optional.
 
 use std::collections::BTreeMap;
 
 use baton_model::refusal::Refusal;
-use baton_ops::recall::Setup;
+use baton_ops::memory_index::Setup;
 
 use super::faults;
 
 /// How memories are recalled beside the ledger's text search.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Recall {
+pub(crate) struct MemoryIndexConfig {
     /// The index outside, if there is one.
     pub qdrant: Option<Qdrant>,
     /// Where vectors come from, if not from the words alone.
@@ -38,7 +38,7 @@ pub(crate) struct Embeddings {
     pub key: Option<String>,
 }
 
-impl Recall {
+impl MemoryIndexConfig {
     /// What operations need to know of it.
     pub(crate) fn setup(&self) -> Setup {
         Setup {
@@ -52,7 +52,7 @@ impl Recall {
 pub(super) fn read(
     origins: &BTreeMap<&'static str, (String, String)>,
     given: &impl Fn(&str) -> Option<String>,
-) -> Result<Recall, Refusal> {
+) -> Result<MemoryIndexConfig, Refusal> {
     let setting = |key: &'static str| origins.get(key).map(|(value, _)| value.trim().to_owned());
     let qdrant = match address(origins, "qdrant_url", "http://127.0.0.1:6333")? {
         None => None,
@@ -74,7 +74,7 @@ pub(super) fn read(
             Some(Embeddings { url, model, key: secret("BATON_EMBEDDINGS_KEY", given)? })
         }
     };
-    Ok(Recall { qdrant, embeddings })
+    Ok(MemoryIndexConfig { qdrant, embeddings })
 }
 
 fn address(
@@ -125,7 +125,7 @@ fn secret(name: &str, given: &impl Fn(&str) -> Option<String>) -> Result<Option<
 mod tests {
     use super::*;
 
-    fn check(settings: &[(&'static str, &str, &str)]) -> Result<Recall, Refusal> {
+    fn check(settings: &[(&'static str, &str, &str)]) -> Result<MemoryIndexConfig, Refusal> {
         let origins =
             settings.iter().map(|(k, v, from)| (*k, ((*v).to_owned(), (*from).to_owned()))).collect();
         read(&origins, &|name| (name == "BATON_QDRANT_API_KEY").then(|| "secret".to_owned()))
@@ -136,10 +136,10 @@ mod tests {
         let url = ("embeddings_url", "http://127.0.0.1:11434/v1/", "env BATON_EMBEDDINGS_URL");
         let model = ("embeddings_model", "nomic", "env BATON_EMBEDDINGS_MODEL");
         assert!(check(&[url]).expect_err("no model").hint.contains("BATON_EMBEDDINGS_MODEL"));
-        let recall = check(&[url, model]).expect("valid");
-        let embeddings = recall.embeddings.clone().expect("an endpoint");
+        let index = check(&[url, model]).expect("valid");
+        let embeddings = index.embeddings.clone().expect("an endpoint");
         assert_eq!(embeddings.url, "http://127.0.0.1:11434/v1/embeddings");
-        assert_eq!(recall.setup(), Setup { endpoint: Some("nomic".into()), outside: false });
+        assert_eq!(index.setup(), Setup { endpoint: Some("nomic".into()), outside: false });
         assert_eq!(check(&[]).expect("valid").setup(), Setup::default());
     }
 

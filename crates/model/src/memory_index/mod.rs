@@ -1,4 +1,4 @@
-//! Recall: what a text is to an index of memories (its terms, a sparse vector of them, a dense one), and how several rankings
+//! Memory index: terms, sparse vector and dense vector of a text, and how several rankings
 //! become one.
 //!
 //! Everything here is the same for the same text, on every machine and in every release that keeps the ids of its embedders.
