@@ -37,13 +37,16 @@ impl CommitHook {
                 &call,
             ));
         }
-        let text = format!("#!/bin/sh\n{MARK}\n{call}\nexit 0\n");
-        match self.text()? {
-            Some(known) if known == text => return Ok(None),
+        let known = self.text()?;
+        let text = match &known {
             Some(known) if !known.contains(MARK) => {
                 return Err(conflict_refusal("the repository has a hook commit-msg already", &call));
             }
-            _ => {}
+            Some(known) => with_call(known, &call),
+            None => format!("#!/bin/sh\n{MARK}\n{call}\nexit 0\n"),
+        };
+        if known.as_ref() == Some(&text) {
+            return Ok(None);
         }
         let file = self.file();
         file.replace(&text).map_err(|fault| unwritable_refusal(&fault))?;
@@ -53,13 +56,19 @@ impl CommitHook {
         )))
     }
 
-    /// Removes the hook, if it is ours.
+    /// Removes the hook, if it is ours. Lines that a user has added stay.
     pub(crate) fn remove(&self) -> Result<Option<String>, Refusal> {
-        if !self.text()?.is_some_and(|text| text.contains(MARK)) {
-            return Ok(None);
+        let Some(known) = self.text()?.filter(|text| text.contains(MARK)) else { return Ok(None) };
+        if known.lines().all(is_written) {
+            self.file().remove().map_err(|fault| unwritable_refusal(&fault))?;
+            return Ok(Some(format!("{HOOK} in the git folder: removed")));
         }
-        self.file().remove().map_err(|fault| unwritable_refusal(&fault))?;
-        Ok(Some(format!("{HOOK} in the git folder: removed")))
+        let left: Vec<&str> =
+            known.split_inclusive('\n').filter(|line| !is_mark(line) && !is_call(line)).collect();
+        let file = self.file();
+        file.replace(&left.concat()).map_err(|fault| unwritable_refusal(&fault))?;
+        make_executable(&file.path()).map_err(|error| unwritable_refusal(&Fault::from(error)))?;
+        Ok(Some(format!("{HOOK} in the git folder: Baton's lines removed, yours stay")))
     }
 
     fn file(&self) -> RepoFile {
@@ -78,10 +87,37 @@ impl CommitHook {
     }
 }
 
+/// How the line ends that adds the trailer.
+const CALL_END: &str = "commit-trailer \"$1\" >/dev/null 2>&1 || :";
+
+fn is_mark(line: &str) -> bool {
+    line.trim_end() == MARK
+}
+
+fn is_call(line: &str) -> bool {
+    line.trim_end().ends_with(CALL_END)
+}
+
+/// Whether a line is one that `install` writes into a new hook.
+fn is_written(line: &str) -> bool {
+    is_mark(line) || is_call(line) || ["#!/bin/sh", "exit 0", ""].contains(&line.trim())
+}
+
+/// A hook of ours with this call, and with the lines that a user has added as they are.
+fn with_call(known: &str, call: &str) -> String {
+    let has_call = known.lines().any(is_call);
+    let renew = |line: &str| match () {
+        () if is_call(line) => format!("{call}\n"),
+        () if is_mark(line) && !has_call => format!("{MARK}\n{call}\n"),
+        () => line.to_owned(),
+    };
+    known.split_inclusive('\n').map(renew).collect()
+}
+
 /// The line of a hook that adds the trailer.
 fn call(program: &Path) -> String {
     let quoted = program.display().to_string().replace('\'', r"'\''");
-    format!("'{quoted}' commit-trailer \"$1\" >/dev/null 2>&1 || :")
+    format!("'{quoted}' {CALL_END}")
 }
 
 fn conflict_refusal(what: &str, call: &str) -> Refusal {
@@ -134,6 +170,25 @@ fn is_trailer(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_that_a_user_added_to_the_hook_stay() {
+        let folder = tempfile::tempdir().expect("folder");
+        git::read(folder.path(), &["init", "-q", "."]).expect("a repository");
+        let hook = CommitHook::of(folder.path()).expect("a hook");
+        let own = "grep -q TICKET \"$1\" || exit 1\n";
+        hook.install(Path::new("/bin/one")).expect("installed");
+        let path = hook.file().path();
+        let text = std::fs::read_to_string(&path).expect("text");
+        std::fs::write(&path, text.replace("exit 0\n", &format!("{own}exit 0\n"))).expect("written");
+        assert!(hook.install(Path::new("/bin/two")).expect("installed").is_some());
+        let renewed = std::fs::read_to_string(&path).expect("text");
+        assert_eq!(renewed, format!("#!/bin/sh\n{MARK}\n{}\n{own}exit 0\n", call(Path::new("/bin/two"))));
+        assert!(hook.install(Path::new("/bin/two")).expect("the same").is_none());
+        assert!(hook.remove().expect("removed").is_some_and(|text| text.contains("yours stay")));
+        assert_eq!(std::fs::read_to_string(&path).expect("text"), format!("#!/bin/sh\n{own}exit 0\n"));
+        assert!(hook.remove().expect("no hook of ours").is_none());
+    }
 
     #[test]
     fn the_trailer_follows_the_message_as_git_wants_it() {

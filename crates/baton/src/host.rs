@@ -12,13 +12,15 @@ use baton_model::remote::{enterprise_of, token_host_of};
 use baton_model::repository::{MadeCommit, Repository};
 use baton_model::role;
 use baton_model::session::{ProcessLocation, Session};
+use baton_model::task::claim::FileClaim;
 use baton_model::time::Millis;
 use baton_ops::document::OmissionReason;
 use baton_ops::op::{Caller, PathKind};
 use baton_store::{CommitObserver, Store};
 
+use crate::beads_file_claims;
 use crate::clock;
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::document;
 use crate::error::AppError;
 use crate::fingerprint::fingerprints;
@@ -206,6 +208,12 @@ impl baton_ops::op::Host for Machine {
 
     fn has_folder(&self, folder: &str) -> Option<bool> {
         Some(Path::new(folder).is_dir())
+    }
+
+    fn file_claims(&self, folder: &str) -> Vec<FileClaim> {
+        let settings = config::in_folder(&self.config, Path::new(folder)).ok();
+        let file = settings.and_then(|settings| settings.beads_file);
+        file.map(|file| beads_file_claims::read(&file)).unwrap_or_default()
     }
 
     fn uncommitted(&self, folder: &str) -> Option<Vec<String>> {

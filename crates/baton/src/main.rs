@@ -3,6 +3,7 @@
 mod app;
 mod beads;
 mod beads_file;
+mod beads_file_claims;
 mod beads_file_note;
 mod beads_file_service;
 mod bounded_body;

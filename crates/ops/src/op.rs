@@ -8,6 +8,7 @@ use baton_model::memory_index::IndexResult;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::repository::{MadeCommit, Repository};
 use baton_model::session::{Limits, ProcessLocation, Session};
+use baton_model::task::claim::FileClaim;
 use baton_model::time::Millis;
 use baton_store::{Failure, Store};
 use schemars::{JsonSchema, Schema};
@@ -116,6 +117,10 @@ pub trait Host {
     /// Whether a folder is there; nothing where that cannot be said.
     fn has_folder(&self, _folder: &str) -> Option<bool> {
         None
+    }
+    /// The tasks that the Beads file of a folder has in progress, as the file is now.
+    fn file_claims(&self, _folder: &str) -> Vec<FileClaim> {
+        Vec::new()
     }
     /// The files of a working copy with changes that are not committed; nothing where that cannot be said.
     fn uncommitted(&self, _folder: &str) -> Option<Vec<String>> {

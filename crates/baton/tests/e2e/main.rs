@@ -102,6 +102,7 @@ mod top;
 mod transcript_copies;
 mod transcript_doctor;
 mod transcripts;
+mod two_homes;
 mod upgrades;
 mod verify;
 mod webhook;

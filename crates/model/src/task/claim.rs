@@ -256,6 +256,23 @@ fn with_place(refusal: Refusal, claim: &Claim) -> Refusal {
         .with("holder_machine", location.machine.clone())
 }
 
+/// A task that a line of a Beads file has in progress.
+pub struct FileClaim {
+    /// The id of the task.
+    pub task_id: String,
+    /// The agent that has it.
+    pub assignee: String,
+    /// When the line was changed last.
+    pub updated_at: Millis,
+}
+
+impl FileClaim {
+    /// Whether this ledger does not know of it yet. An older line was imported, or is out of date.
+    pub fn is_newer(&self, known: &super::Task) -> bool {
+        self.task_id == known.task_id && self.updated_at >= known.updated_at
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -14,7 +14,7 @@ use super::acceptor;
 use crate::ledger::Author;
 use crate::op::Env;
 use crate::resolve;
-use crate::task::holder_elsewhere;
+use crate::task::{begun_in_file, holder_elsewhere};
 
 /// Refuses to accept or decline a hand-off while another agent holds its task.
 pub(crate) fn require_unheld(
@@ -63,7 +63,8 @@ pub(crate) fn held_task(tx: &mut Tx<'_>, env: &Env<'_>, known: &Handoff) -> Resu
     match task::get(tx, &known.to_project_id, id)? {
         Some(found) if holder_elsewhere(&found).is_some() => Ok(Some(found)),
         Some(found) if found.is_open() && crate::task::is_claim_live(tx, env, &found)? => Ok(Some(found)),
-        _ => Ok(None),
+        Some(found) => begun_in_file(tx, env, &found),
+        None => Ok(None),
     }
 }
 

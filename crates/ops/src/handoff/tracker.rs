@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::steps::{Plan, close_row, task_of};
-use super::{Row, acceptor, edit, moved, record};
+use super::{Row, acceptor, edit, isolation, moved, record};
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::saga::{apply_event, comment_on_issue, plan_duplicate_check};
@@ -109,7 +109,11 @@ pub(crate) fn task_commented(
     (identity, text): (&str, &str),
 ) -> Result<(), Failure> {
     let Some(known) = handoff::by_task(tx, &task.project_id, &task.task_id)? else { return Ok(()) };
-    let mut comment = format!("{identity} says:\n\n{text}");
+    let author = match isolation::is_separated(tx, &known)? {
+        true => isolation::project_label(&known.to_project_id),
+        false => identity.to_owned(),
+    };
+    let mut comment = format!("{author} says:\n\n{text}");
     if comment.chars().count() > MAX_COMMENT {
         let start: String = comment.chars().take(MAX_COMMENT).collect();
         comment = format!("{start}\n\n(shortened; the whole is in `baton task show {}`)", task.task_id);

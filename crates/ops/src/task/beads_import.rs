@@ -182,7 +182,7 @@ pub fn import_lines(
         let begun = Progress::new(author.project_id, guard, &mut output);
         let mut progress = Progress { base: request.base, is_partial: request.partial, ..begun };
         let file = progress.take_all(tx, request.lenient, &mut *lines)?;
-        let Progress { ended, replaced, attributed, renamed, .. } = progress;
+        let Progress { ended, late_closes, replaced, attributed, renamed, .. } = progress;
         let keeps_others = request.partial || request.keeps_other_lines;
         let removed = keep_others(tx, &output, file.others, keeps_others)?;
         let mut ids = output.ids.clone();
@@ -200,6 +200,9 @@ pub fn import_lines(
         renamed.announce(tx, env, author)?;
         let closed_by = Some(author.identity).filter(|_| !env.caller.grant.is_operator());
         follow_file(tx, env, author.project_id, closed_by)?;
+        for late in &late_closes {
+            late.keep(tx, env, closed_by)?;
+        }
         for conflict in request.settled.iter().chain(&output.conflicts) {
             note(tx, env, author, conflict)?;
         }

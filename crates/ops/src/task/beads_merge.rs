@@ -22,7 +22,7 @@ use super::beads_file::{BaseLines, IssuesFile, TaskLine};
 use super::beads_import::{BeadsImportOutput, EmptiedText};
 use super::beads_renames::{RenamedLines, is_rename};
 use super::beads_rows::{insert, update};
-use super::claim_elsewhere::ClaimChange;
+use super::claim_elsewhere::{ClaimChange, LateClose};
 use super::early_closes::EarlyCloses;
 use super::line_guard::LineGuard;
 use super::lines::Lines;
@@ -40,6 +40,8 @@ pub(super) struct Progress<'a, 'e> {
     pub(super) output: &'a mut BeadsImportOutput,
     /// Claims that lines of the file have ended.
     pub(super) ended: Vec<ClaimChange>,
+    /// Closes of tasks that were closed before.
+    pub(super) late_closes: Vec<LateClose>,
     pub(super) older: OlderLines,
     pub(super) untimed: UntimedLines,
     /// Texts that lines of the file have replaced, by task and field.
@@ -106,6 +108,7 @@ impl<'a, 'e> Progress<'a, 'e> {
             guard,
             output,
             ended: Vec::new(),
+            late_closes: Vec::new(),
             older: OlderLines::default(),
             untimed: UntimedLines::default(),
             replaced: Vec::new(),
@@ -257,6 +260,7 @@ impl Progress<'_, '_> {
         self.output.conflicts.extend(conflicts);
         let after = update(tx, task, &ours, merged)?;
         self.ended.extend(after.as_ref().and_then(|after| ClaimChange::of(task, after)));
+        self.late_closes.extend(LateClose::of(task, &theirs.task));
         if after.is_some() && !replaced.is_empty() {
             self.output.emptied.extend(emptied);
             self.replaced.push((task.task_id.clone(), replaced));

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use task::TaskList;
 
 use super::answer::ClaimedTask;
+use super::beads_renames::successor;
 use super::claim_expiry::{liveness, release_expired_claims};
 use super::claim_filter::{AgentFilter, claim_filter};
 use super::claim_right::{preempt, refuse_closed, refuse_unready};
@@ -117,6 +118,7 @@ fn replay(mut answer: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
     let Cx { store, env } = cx;
     let found = store.read(|tx| {
         let Some(found) = task::get(tx, &project_id, &task_id)? else { return Ok(None) };
+        let found = successor(tx, &found)?.unwrap_or(found);
         let session_liveness = liveness(tx, env, &found)?;
         Ok(Some((found, session_liveness)))
     })?;
@@ -126,7 +128,9 @@ fn replay(mut answer: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
     };
     let live = found.claim.as_ref().filter(|claim| claim.expires_at(session_liveness) > env.now);
     if let Some(claim) = live.filter(|claim| answer["token"] == claim.token) {
-        mark_replayed(&mut answer, None, &[]);
+        let renamed =
+            (found.task_id != task_id).then(|| format!("task {task_id} is called {} now", found.task_id));
+        mark_replayed(&mut answer, renamed, &[("task", shown(&found))]);
         answer["expires_at"] = json!(baton_model::time::rfc3339(claim.expires_at(session_liveness)));
         return Ok(answer);
     }
@@ -137,19 +141,23 @@ fn replay(mut answer: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
         }
         None => format!("task {task_id} is {}", found.status),
     };
-    let mut row = found.to_json();
-    if sealed::is_sensitive(&found) {
-        row = json!({ "id": task_id, "status": found.status, "sensitive": true });
-    }
     let now_so = [
         ("claimed", json!(false)),
         ("token", Value::Null),
         ("expires_at", Value::Null),
         ("packet", Value::Null),
-        ("task", row),
+        ("task", shown(&found)),
     ];
     mark_replayed(&mut answer, Some(since), &now_so);
     Ok(answer)
+}
+
+/// The task as the answer of a repeated request shows it.
+fn shown(found: &Task) -> Value {
+    match sealed::is_sensitive(found) {
+        true => json!({ "id": found.task_id, "status": found.status, "sensitive": true }),
+        false => found.to_json(),
+    }
 }
 
 impl Operation for ClaimTask {

@@ -2,16 +2,17 @@
 //! or took it back.
 
 use baton_model::delta::Kind;
-use baton_model::id::{assignee_key, check_identity};
+use baton_model::id::{BOT, assignee_key, check_identity};
 use baton_model::refusal::{self, Refusal};
 use baton_model::route;
 use baton_model::task::Task;
-use baton_model::task::claim::Claim;
-use baton_store::{Failure, Tx, message, task};
+use baton_model::task::claim::{Claim, FileClaim};
+use baton_store::{Failure, Tx, message, project_root, task};
 use serde_json::json;
 
 use super::claim_expiry::liveness;
 use super::write::update_without_delta;
+use crate::handoff::late_close;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::session::send_signal;
@@ -128,10 +129,65 @@ impl ClaimChange {
     }
 }
 
+/// A close that a line of the file has of a task that was closed here before, for instance because its hand-off ended.
+pub(super) struct LateClose {
+    known: Task,
+    reason: String,
+    assignee: Option<String>,
+}
+
+impl LateClose {
+    /// The close of a line, where it gives another reason than the task has.
+    pub(super) fn of(known: &Task, line: &Task) -> Option<Self> {
+        let is_late = known.status == "closed" && line.status == "closed";
+        let reason = line.close_reason.clone().filter(|reason| !reason.trim().is_empty());
+        let reason = reason.filter(|reason| is_late && known.close_reason.as_ref() != Some(reason))?;
+        Some(Self { known: known.clone(), reason, assignee: line.assignee.clone() })
+    }
+
+    /// Keeps the reason as a late result of the task's hand-off, if that is over. Without `closed_by`, the assignee counts as who closed
+    /// the task: the file does not say more.
+    pub(super) fn keep(
+        &self,
+        tx: &mut Tx<'_>,
+        env: &mut Env<'_>,
+        closed_by: Option<&str>,
+    ) -> Result<(), Failure> {
+        let by = closed_by.or(self.assignee.as_deref()).filter(|name| check_identity(name).is_ok());
+        late_close::keep(tx, env, &self.known, by.unwrap_or(BOT), &self.reason)?;
+        Ok(())
+    }
+}
+
 /// The agent that has a task in progress without a claim of this ledger: another ledger on the same Beads file gave it out, or it was
 /// set so by hand.
 pub(crate) fn holder_elsewhere(task: &Task) -> Option<&str> {
     task.assignee.as_deref().filter(|_| task.claim.is_none() && task.status == "in_progress")
+}
+
+/// The task as a Beads file of the project on this machine has it, where another ledger has begun it and this one has not imported the
+/// file since. A command that runs in another folder imports no file of this project.
+pub(crate) fn begun_in_file(tx: &mut Tx<'_>, env: &Env<'_>, known: &Task) -> Result<Option<Task>, Failure> {
+    if !known.is_open() || known.claim.is_some() || known.status == "in_progress" {
+        return Ok(None);
+    }
+    let claims = file_claims(tx, env, &known.project_id)?;
+    let newer = claims.into_iter().find(|claim| claim.is_newer(known));
+    Ok(newer.map(|claim| Task {
+        status: "in_progress".to_owned(),
+        assignee: Some(claim.assignee),
+        ..known.clone()
+    }))
+}
+
+/// The tasks that the Beads files of a project's folders on this machine have in progress.
+pub(crate) fn file_claims(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+) -> Result<Vec<FileClaim>, Failure> {
+    let folders = project_root::folders(tx, project_id, &env.caller.location.machine)?;
+    Ok(folders.iter().flat_map(|folder| env.host.file_claims(folder)).collect())
 }
 
 /// Refuses an agent whose task another ledger has given to another: this ledger has no claim of it, but it is in progress there.

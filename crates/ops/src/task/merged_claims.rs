@@ -1,6 +1,8 @@
 //! Tasks of a project that is merged: they stay in its ledger, and the Beads file of its folders takes them into the other project. A
 //! claim that stayed live there would make two holders of one task.
 
+use std::collections::BTreeMap;
+
 use baton_model::delta::Kind;
 use baton_model::id::visible;
 use baton_model::refusal::{self, Refusal};
@@ -12,6 +14,7 @@ use baton_store::task::line;
 use baton_store::{Failure, Tx, task};
 use serde_json::json;
 
+use super::claim_elsewhere::{file_claims, holder_elsewhere};
 use super::claim_expiry::{liveness, release, release_expired_claims};
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
@@ -40,6 +43,7 @@ pub(crate) fn require_unclaimed_in_file(
             held.push(claimed);
         }
     }
+    held.extend(claims_elsewhere(tx, env, project_id)?);
     refuse_claimed(tx, project_id, (&held, "give the folder away"))
 }
 
@@ -61,6 +65,27 @@ fn live_claims(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Vec<C
         live.push(ClaimedTask { task_id: held.task_id, description });
     }
     Ok(live)
+}
+
+/// Tasks that another ledger on a Beads file of the project has in progress: as this ledger imported it, or as the file is now.
+fn claims_elsewhere(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Vec<ClaimedTask>, Failure> {
+    let mut begun: BTreeMap<String, String> = BTreeMap::new();
+    for held in task::in_progress(tx, project_id)? {
+        if let Some(holder) = holder_elsewhere(&held) {
+            begun.insert(held.task_id.clone(), holder.to_owned());
+        }
+    }
+    for claim in file_claims(tx, env, project_id)? {
+        let known = task::get(tx, project_id, &claim.task_id)?;
+        if known.is_none_or(|known| claim.is_newer(&known)) {
+            begun.insert(claim.task_id, claim.assignee);
+        }
+    }
+    let describe = |(task_id, holder): (String, String)| {
+        let description = format!("{} by {} in the Beads file", visible(&task_id), visible(&holder));
+        ClaimedTask { task_id, description }
+    };
+    Ok(begun.into_iter().map(describe).collect())
 }
 
 /// Refuses what would make two holders of these tasks; the verb says what that is.

@@ -78,7 +78,7 @@ pub(crate) use beads_renames::successor;
 pub use blocked::{Blocked, BlockedInput, BlockedOutput, BlockedRow};
 pub use board::{Board, BoardCell, BoardInput, BoardOutput, BoardRow, BoardState};
 pub use claim::{ClaimTask, ClaimTaskInput, ClaimTaskOutput};
-pub(crate) use claim_elsewhere::holder_elsewhere;
+pub(crate) use claim_elsewhere::{begun_in_file, holder_elsewhere};
 pub(crate) use claim_expiry::{is_claim_live, release_claims, with_expiry_applied};
 pub use close::{Close, CloseInput, CloseOutput, CloseResult, FollowUp};
 pub use comment::{Comment, CommentInput, CommentOutput};

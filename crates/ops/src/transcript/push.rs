@@ -158,6 +158,11 @@ fn push(
             transcript_copy::remove(tx, project_id, before)?;
         }
     }
+    for other in transcript_copy::list(tx, project_id)? {
+        if other.transcript_id == copy.transcript_id {
+            require_pusher(env, &other, identity)?;
+        }
+    }
     let manifest = CopyManifest { sessions: own(tx, env, project_id, &copy.sessions)?, ..copy.clone() };
     let text = serde_json::to_string(&manifest).map_err(|error| Fault::other(error.to_string()))?;
     let stored = StoredCopy {

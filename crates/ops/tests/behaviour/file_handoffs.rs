@@ -145,3 +145,24 @@ on_every_backend! {
         }
     }
 }
+
+on_every_backend! {
+    fn a_close_in_the_file_after_the_hand_off_was_taken_back_is_a_late_result(w) {
+        let (id, task, mut other) = handed(w, false);
+        other.ok(&agent("Bea").project("q"), "task_claim", json!({ "id": task }));
+        w.ok(&sender(), "handoff_advance", json!({ "id": id, "action": "cancel", "why": "not now" }));
+        for due in due(w) {
+            drive(w, &mut Hub::default(), &due);
+        }
+        other.now += 60_000;
+        w.now += 120_000;
+        other.ok(&agent("Bea").project("q"), "task_close", json!({ "id": task, "reason": "done all the same" }));
+        let shown = follow(w, &mut other, &id);
+        assert_eq!(shown["state"], "cancelled");
+        let late = &shown["late_results"][0];
+        assert_eq!((&late["by"], &late["result"]), (&json!("Bea"), &json!("done all the same")), "{shown:#}");
+        // The same file once more says nothing new.
+        let again = follow(w, &mut other, &id);
+        assert_eq!(list(&again["late_results"]).len(), 1);
+    }
+}

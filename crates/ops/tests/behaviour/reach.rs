@@ -155,6 +155,7 @@ const QUESTIONS: &[(&str, &str)] = &[
     ("git", "nothing"),
     ("hides_subjects", "whether the server's settings keep subjects from agents"),
     ("has_folder", "nothing"),
+    ("file_claims", "nothing"),
     ("holds_repository", "nothing"),
     ("repository", "nothing"),
     ("fingerprints", "nothing"),

@@ -250,6 +250,11 @@ on_every_backend! {
         let first = once(w);
         let again = once(w);
         assert_eq!((&again["replayed"], &again["claimed"], &again["token"]), (&json!(true), &json!(true), &first["token"]));
+        w.ok(&agent("Ann"), "task_rename", json!({ "id": id, "to": "p-new" }));
+        let renamed = once(w);
+        assert_eq!((&renamed["claimed"], &renamed["token"], &renamed["task"]["id"]), (&json!(true), &first["token"], &json!("p-new")));
+        assert_eq!(renamed["since"], format!("task {id} is called p-new now"));
+        let id = "p-new";
         w.ok(&agent("Ann"), "task_release", json!({ "id": id, "untried": true }));
         let free = once(w);
         assert_eq!((&free["claimed"], &free["token"], &free["packet"]), (&json!(false), &Value::Null, &Value::Null));

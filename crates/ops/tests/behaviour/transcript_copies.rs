@@ -126,6 +126,10 @@ on_every_backend! {
         assert_eq!(listed["items"][1]["identity"], "Ann");
         w.no_trace(&lola, "transcript_withdraw", json!({ "id": "t1-of-ann" }), "transcript_not_yours");
         w.no_trace(&lola, "transcript_push", json!({ "copy": manifest("t1-of-ann", b"two") }), "transcript_not_yours");
+        // The name of another tool makes it no other session.
+        let mut renamed = manifest("t1-of-ann", b"two");
+        renamed["agent"] = json!("codex");
+        w.no_trace(&lola, "transcript_push", json!({ "copy": renamed }), "transcript_not_yours");
         w.no_trace(&lola, "transcript_withdraw", json!({ "id": "t1-of-ann", "force": true }), "why_missing");
         let gone = w.ok(&ann, "transcript_withdraw", json!({ "id": "t1-of" }));
         assert_eq!(gone["items"][0]["transcript_id"], "t1-of-ann");

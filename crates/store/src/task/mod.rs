@@ -92,6 +92,7 @@ crate::sql! {
         WHERE project_id = $2 AND claim_until > 0 AND (claim_session_id IS NOT NULL OR claim_until <= $3)";
     CLAIMED_IN = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND claim_session_id = $2 AND claim_until > 0");
     CLAIMED = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND claim_until > 0");
+    IN_PROGRESS = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND status = 'in_progress'");
     GIVEN_TO = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND claim_until > 0 AND claim_session_id IS NULL AND LOWER(claim_by) = $2");
     CLAIMED_BY = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND claim_until >= 0 AND LOWER(claim_by) = $2 AND status = 'in_progress'");
     CLAIMERS = "SELECT claim_by, COUNT(*) FROM task WHERE project_id = $1 AND claim_until > 0 GROUP BY claim_by";
@@ -261,6 +262,11 @@ pub fn due_deferrals(tx: &mut Tx<'_>, project_id: &str, now: Millis) -> Result<V
 /// The tasks that are under a claim, by id.
 pub fn claimed(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Task>, Fault> {
     by_name(read_all(tx.query(CLAIMED, params![project_id])?)?)
+}
+
+/// The tasks that are in progress, under a claim of this ledger or not, by id.
+pub fn in_progress(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Task>, Fault> {
+    by_name(read_all(tx.query(IN_PROGRESS, params![project_id])?)?)
 }
 
 /// The tasks that an identity has under a claim without a session.

@@ -9,7 +9,7 @@ use super::super::reading::LineContent;
 use super::super::record::OWN;
 use super::super::version::Version;
 use super::{CLOSING, State};
-use crate::time::parse_rfc3339;
+use crate::time::{Millis, parse_rfc3339};
 
 /// Fields that the deletion of an issue writes.
 const OF_DELETION: [&str; 3] = ["deleted_by", "delete_reason", "original_type"];
@@ -76,7 +76,30 @@ pub(super) fn revive(merged: &mut State, ours: &State, incoming: &LineContent) -
         merged.clocks.entries.insert(name.to_owned(), at);
         changed.push(name.to_owned());
     }
+    let deleted = if living == Side::Ours { &incoming.entries } else { &ours.entries };
+    changed.extend(restore_dependencies(merged, entries, (deleted, at)));
     changed
+}
+
+/// Gives a revived issue the dependencies back that its deletion took away, and returns their entries. One that was removed before the
+/// deletion stays removed. `at`: the instant of the revival.
+fn restore_dependencies(
+    merged: &mut State,
+    living: &Map<String, Value>,
+    (deleted, at): (&Map<String, Value>, Millis),
+) -> Vec<String> {
+    let deleted_at = deleted.get("deleted_at").and_then(Value::as_str).and_then(parse_rfc3339).unwrap_or(at);
+    let mut restored = Vec::new();
+    for (name, value) in living.iter().filter(|(name, _)| name.starts_with("dependencies:")) {
+        let removed_at = merged.clocks.entries.get(name).copied().unwrap_or(deleted_at);
+        if merged.entries.contains_key(name) || removed_at < deleted_at {
+            continue;
+        }
+        merged.entries.insert(name.clone(), value.clone());
+        merged.clocks.entries.insert(name.clone(), at.max(removed_at));
+        restored.push(name.clone());
+    }
+    restored
 }
 
 /// What there is to say of an issue that one side deleted and the other changed. `last`: the version that both had seen.
