@@ -103,7 +103,7 @@ pub enum ClaimOutcome {
     /// The picker holds it already: the same answer again.
     AlreadyHeld,
     /// It was open.
-    Fresh,
+    WasOpen,
     /// It was taken from a living holder, who is released.
     Forced(Session),
     /// Its holder is dead; what the holder left since comes along.
@@ -166,7 +166,7 @@ impl Baton {
             return Err(self.addressed_refusal());
         }
         match holder {
-            None => Ok(ClaimOutcome::Fresh),
+            None => Ok(ClaimOutcome::WasOpen),
             Some(holder) if !picker.is_at_work(holder) => Ok(ClaimOutcome::Recovered(holder.clone())),
             Some(holder) if picker.force => Ok(ClaimOutcome::Forced(holder.clone())),
             Some(holder) => Err(self.claimed_refusal(holder, picker)),
@@ -387,7 +387,7 @@ mod tests {
         };
         match baton.check_claim(holder, &picker) {
             Ok(ClaimOutcome::AlreadyHeld) => "again",
-            Ok(ClaimOutcome::Fresh) => "fresh",
+            Ok(ClaimOutcome::WasOpen) => "fresh",
             Ok(ClaimOutcome::Forced(_)) => "forced",
             Ok(ClaimOutcome::Recovered(_)) => "recovered",
             Err(refusal) => refusal.code,

@@ -16,14 +16,14 @@ const IO_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Why Redis did not execute a command.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum LinkError {
+pub(super) enum RedisUnavailable {
     /// It cannot be reached, does not answer in time, or is not to be used now.
     Away(String),
     /// It takes nothing more.
     Full(String),
 }
 
-impl From<RedisError> for LinkError {
+impl From<RedisError> for RedisUnavailable {
     fn from(error: RedisError) -> Self {
         let why = error.to_string();
         // Of a pipeline the message holds every command's own error.
@@ -42,7 +42,7 @@ pub(super) enum RedisConnection {
 
 impl RedisConnection {
     /// Connects.
-    pub(super) fn open(redis: &Redis) -> Result<Self, LinkError> {
+    pub(super) fn open(redis: &Redis) -> Result<Self, RedisUnavailable> {
         match &redis.endpoint {
             RedisPlace::Cluster(nodes) => {
                 let infos: Result<Vec<_>, _> =
@@ -59,7 +59,7 @@ impl RedisConnection {
     }
 
     /// Says all of it, in one go where that can be done, and returns the answers.
-    pub(super) fn send(&mut self, commands: &[Cmd]) -> Result<Vec<Value>, LinkError> {
+    pub(super) fn send(&mut self, commands: &[Cmd]) -> Result<Vec<Value>, RedisUnavailable> {
         if commands.is_empty() {
             return Ok(Vec::new());
         }
@@ -88,7 +88,7 @@ impl RedisConnection {
     }
 
     /// The answer of a command that gives members with their scores.
-    pub(super) fn scores(&mut self, command: &Cmd) -> Result<Vec<(String, i64)>, LinkError> {
+    pub(super) fn scores(&mut self, command: &Cmd) -> Result<Vec<(String, i64)>, RedisUnavailable> {
         let scores: Vec<(String, f64)> = match self {
             Self::One(connection) => command.query(connection)?,
             Self::Cluster(connection) => command.query(connection)?,
@@ -106,7 +106,7 @@ fn is_hint(command: &Cmd) -> bool {
 }
 
 /// Finds out whether there is room: writes something small that goes by itself.
-pub(super) fn is_room(connection: &mut RedisConnection) -> Result<(), LinkError> {
+pub(super) fn is_room(connection: &mut RedisConnection) -> Result<(), RedisUnavailable> {
     let mut write = command("SET", "baton:room");
     write.arg("1").arg("PX").arg(10_000);
     connection.send(&[write]).map(drop)
@@ -116,8 +116,8 @@ pub(super) fn is_room(connection: &mut RedisConnection) -> Result<(), LinkError>
 pub(crate) fn probe(redis: &Redis) -> (State, Option<String>) {
     match RedisConnection::open(redis).and_then(|mut connection| is_room(&mut connection)) {
         Ok(()) => (State::Up, None),
-        Err(LinkError::Away(why)) => (State::Away, Some(why)),
-        Err(LinkError::Full(why)) => (State::Full, Some(why)),
+        Err(RedisUnavailable::Away(why)) => (State::Away, Some(why)),
+        Err(RedisUnavailable::Full(why)) => (State::Full, Some(why)),
     }
 }
 
@@ -127,7 +127,7 @@ pub(super) fn listen(
     channel: &str,
     wait: Duration,
     mut on_message: impl FnMut(Option<String>) -> bool,
-) -> Result<(), LinkError> {
+) -> Result<(), RedisUnavailable> {
     let mut connection = match &redis.endpoint {
         // Any node passes on what is said to any other.
         RedisPlace::Cluster(nodes) => {
@@ -151,7 +151,7 @@ pub(super) fn listen(
     Ok(())
 }
 
-fn connect(info: ConnectionInfo) -> Result<Connection, LinkError> {
+fn connect(info: ConnectionInfo) -> Result<Connection, RedisUnavailable> {
     let connection = Client::open(info)?.get_connection_with_timeout(IO_TIMEOUT)?;
     connection.set_read_timeout(Some(IO_TIMEOUT))?;
     connection.set_write_timeout(Some(IO_TIMEOUT))?;
@@ -159,37 +159,40 @@ fn connect(info: ConnectionInfo) -> Result<Connection, LinkError> {
 }
 
 /// Where to connect to for a Redis that is one server.
-fn single_server(redis: &Redis) -> Result<ConnectionInfo, LinkError> {
+fn single_server(redis: &Redis) -> Result<ConnectionInfo, RedisUnavailable> {
     match &redis.endpoint {
         RedisPlace::One(node) => info(redis, address(redis, node)),
         RedisPlace::Socket(path) => info(redis, ConnectionAddr::Unix(path.clone())),
         RedisPlace::Sentinel(sentinels, service) => master(redis, sentinels, service),
-        RedisPlace::Cluster(_) => Err(LinkError::Away("a cluster is not one server".to_owned())),
+        RedisPlace::Cluster(_) => Err(RedisUnavailable::Away("a cluster is not one server".to_owned())),
     }
 }
 
 /// The master of a service, as the first Sentinel names it that knows one, if it takes itself for one.
-fn master(redis: &Redis, sentinels: &[Node], service: &str) -> Result<ConnectionInfo, LinkError> {
+fn master(redis: &Redis, sentinels: &[Node], service: &str) -> Result<ConnectionInfo, RedisUnavailable> {
     let found = sentinels.iter().map(|sentinel| {
         let access = Redis { user: None, password: None, database: 0, ..redis.clone() };
         let mut sentinel = connect(info(&access, address(redis, sentinel))?)?;
         let mut query = command("SENTINEL", "get-master-addr-by-name");
         let named: Option<(String, u16)> = query.arg(service).query(&mut sentinel)?;
-        let (host, port) =
-            named.ok_or_else(|| LinkError::Away(format!("the Sentinel knows no service {service}")))?;
+        let (host, port) = named
+            .ok_or_else(|| RedisUnavailable::Away(format!("the Sentinel knows no service {service}")))?;
         let master = info(redis, address(redis, &Node { host, port }))?;
         let role: Vec<Value> = redis::cmd("ROLE").query(&mut connect(master.clone())?)?;
         match role.first() {
             Some(Value::BulkString(role)) if role == b"master" => Ok(master),
-            _ => Err(LinkError::Away("the master that the Sentinel names is none (yet)".to_owned())),
+            _ => Err(RedisUnavailable::Away("the master that the Sentinel names is none (yet)".to_owned())),
         }
     });
     first_reachable(found, "no Sentinel answers")
 }
 
 /// The first that there is, else the last reason why there is none.
-fn first_reachable<T>(found: impl Iterator<Item = Result<T, LinkError>>, none: &str) -> Result<T, LinkError> {
-    let mut why = LinkError::Away(none.to_owned());
+fn first_reachable<T>(
+    found: impl Iterator<Item = Result<T, RedisUnavailable>>,
+    none: &str,
+) -> Result<T, RedisUnavailable> {
+    let mut why = RedisUnavailable::Away(none.to_owned());
     let begin = Instant::now();
     for one in found {
         match one {
@@ -211,7 +214,7 @@ fn address(redis: &Redis, node: &Node) -> ConnectionAddr {
     }
 }
 
-fn info(redis: &Redis, address: ConnectionAddr) -> Result<ConnectionInfo, LinkError> {
+fn info(redis: &Redis, address: ConnectionAddr) -> Result<ConnectionInfo, RedisUnavailable> {
     let redis = RedisConnectionInfo {
         db: redis.database,
         username: redis.user.clone(),

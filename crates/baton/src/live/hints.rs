@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::command::WROTE;
-use super::connection::{self, LinkError};
+use super::connection::{self, RedisUnavailable};
 use super::{Shared, State};
 use crate::config::Redis;
 
@@ -27,7 +27,7 @@ pub(super) fn start(redis: Redis, shared: Arc<Shared>) {
 }
 
 /// Listens for as long as the other thread has the connection that it had: a new one may lead to another server.
-fn listen(redis: &Redis, shared: &Shared, link: u64) -> Result<(), LinkError> {
+fn listen(redis: &Redis, shared: &Shared, link: u64) -> Result<(), RedisUnavailable> {
     connection::listen(redis, WROTE, WAIT_TIMEOUT, |hint| {
         if hint.is_some_and(|hint| !hint.starts_with(&shared.origin_mark)) {
             shared.remote_write.notify_one();

@@ -1,7 +1,7 @@
 //! Live state beside the ledger, in Redis: heartbeats, what sessions have saved, and hints that something was written.
 //!
 //! The ledger is authoritative. Redis may be slow, full, empty or unreachable at any moment, and no request waits for
-//! it. A thread of its own speaks to it (`keeper.rs`); others queue commands for it and read what it has learned from
+//! it. A thread of its own speaks to it (`thread.rs`); others queue commands for it and read what it has learned from
 //! memory. Which heartbeats the ledger gets all the same is a rule of `baton_model::liveness`.
 
 mod circuit;
@@ -26,13 +26,13 @@ use tokio::sync::Notify;
 
 use crate::config::Redis;
 use command::{Beat, LiveCommand};
-use connection::LinkError;
+use connection::RedisUnavailable;
 pub(crate) use connection::probe;
 use dirty_sessions::DirtySessions;
 
-/// Words that may wait for the thread; a heartbeat beyond them goes to the ledger.
+/// Capacity of the command queue; when it is full, heartbeats go to the ledger.
 const QUEUE_CAPACITY: usize = 8_192;
-/// For how long a process that has just begun waits for the first answer of Redis, and one that ends for its last words.
+/// Maximum wait for the first answer of Redis at start, and for the last flush at exit.
 const START_STOP_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// The clock shared by all users of the ledger, in epoch milliseconds.
@@ -125,11 +125,11 @@ impl Shared {
         }
     }
 
-    fn failed(&self, trouble: &LinkError) {
+    fn failed(&self, trouble: &RedisUnavailable) {
         self.errors.fetch_add(1, Ordering::Relaxed);
         match trouble {
-            LinkError::Away(why) => self.set_state(State::Away, why),
-            LinkError::Full(why) => self.set_state(State::Full, why),
+            RedisUnavailable::Away(why) => self.set_state(State::Away, why),
+            RedisUnavailable::Full(why) => self.set_state(State::Full, why),
         }
     }
 
@@ -145,15 +145,15 @@ impl Shared {
 /// Live state of one process. Its thread ends with it.
 pub(crate) struct Live {
     shared: Arc<Shared>,
-    words: SyncSender<LiveCommand>,
+    commands: SyncSender<LiveCommand>,
     redis: Redis,
 }
 
 impl Live {
     /// Starts the thread and gives it a moment to learn what Redis knows.
     pub(crate) fn start(redis: &Redis, limits: Limits, clock: Clock) -> Arc<Self> {
-        let (live, words) = Self::new(redis);
-        thread::start(redis.clone(), (limits, clock), Arc::clone(&live.shared), words);
+        let (live, commands) = Self::new(redis);
+        thread::start(redis.clone(), (limits, clock), Arc::clone(&live.shared), commands);
         let (answered, changed) = &live.shared.first_probe;
         if let Ok(answered) = answered.lock() {
             let _ = changed.wait_timeout_while(answered, START_STOP_TIMEOUT, |answered| !*answered);
@@ -162,8 +162,8 @@ impl Live {
     }
 
     fn new(redis: &Redis) -> (Arc<Self>, Receiver<LiveCommand>) {
-        let (words, received) = sync_channel(QUEUE_CAPACITY);
-        (Arc::new(Self { shared: Arc::new(Shared::new()), words, redis: redis.clone() }), received)
+        let (commands, received) = sync_channel(QUEUE_CAPACITY);
+        (Arc::new(Self { shared: Arc::new(Shared::new()), commands, redis: redis.clone() }), received)
     }
 
     /// Listens for hints of other servers, on a thread that ends with this.
@@ -188,7 +188,8 @@ impl Live {
 
     /// Takes a heartbeat, unless Redis takes none now.
     pub(crate) fn keep_beat(&self, session: &Session, at: Millis) -> bool {
-        if self.state() != State::Up || self.words.try_send(LiveCommand::Beat(Beat::of(session, at))).is_err()
+        if self.state() != State::Up
+            || self.commands.try_send(LiveCommand::Beat(Beat::of(session, at))).is_err()
         {
             return false;
         }
@@ -197,10 +198,10 @@ impl Live {
         true
     }
 
-    /// For a process that is about to end: waits a moment until everything was said.
+    /// Flushes the queued commands before the process exits; waits at most `START_STOP_TIMEOUT`.
     pub(crate) fn flush(&self) {
         let (sender, heard) = sync_channel(1);
-        if self.state() != State::Away && self.words.try_send(LiveCommand::Flush(sender)).is_ok() {
+        if self.state() != State::Away && self.commands.try_send(LiveCommand::Flush(sender)).is_ok() {
             let _ = heard.recv_timeout(START_STOP_TIMEOUT);
         }
     }
@@ -218,7 +219,7 @@ impl CommitObserver for Live {
             return self.shared.unsent.leave(notes);
         }
         if let Err(TrySendError::Full(LiveCommand::Notes(notes))) =
-            self.words.try_send(LiveCommand::Notes(notes))
+            self.commands.try_send(LiveCommand::Notes(notes))
         {
             self.shared.unsent.leave(notes);
         }

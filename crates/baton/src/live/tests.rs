@@ -124,9 +124,9 @@ fn one_server_hears_what_another_says() {
 fn a_cluster_does_as_well() {
     let Some(server) = RedisServer::start(&["--cluster-enabled", "yes"]) else { return };
     let slots: Vec<String> = (0..16_384).map(|slot| slot.to_string()).collect();
-    let mut words = vec!["CLUSTER", "ADDSLOTS"];
-    words.extend(slots.iter().map(String::as_str));
-    server.ask::<String>(&words);
+    let mut commands = vec!["CLUSTER", "ADDSLOTS"];
+    commands.extend(slots.iter().map(String::as_str));
+    server.ask::<String>(&commands);
     in_time("the cluster is whole", || {
         server.ask::<String>(&["CLUSTER", "INFO"]).contains("cluster_state:ok")
     });

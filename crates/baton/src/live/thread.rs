@@ -11,25 +11,25 @@ use redis::Cmd;
 
 use super::circuit::Circuit;
 use super::command::{CommandQueue, HEARD, LiveCommand, command, forget};
-use super::connection::{LinkError, RedisConnection, is_room};
+use super::connection::{RedisConnection, RedisUnavailable, is_room};
 use super::dirty_sessions::Sessions;
 use super::{Clock, Shared, State};
 use crate::config::Redis;
 
 /// Pause between two polls of other servers' heartbeats.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// How long heartbeats gather before they are said together. Hints do not wait.
+/// Delay for batching heartbeats; hints are sent at once.
 const BATCH_DELAY: Duration = Duration::from_millis(25);
-/// The most words that are said at once.
+/// Maximum number of commands per batch.
 const BATCH_SIZE: usize = 512;
-/// How far before the last look a look begins, in milliseconds: for what was under way.
+/// Overlap of a poll with the one before, in milliseconds: heartbeats may have been in flight.
 const OVERLAP: Millis = 2_000;
-/// How far after now it ends: what is said to be later comes from a clock that is not ours.
+/// Upper bound of a poll past now, in milliseconds: later timestamps come from a wrong clock.
 const AHEAD: Millis = 60_000;
-/// In how many looks one also clears away what is long past.
+/// Old heartbeats are deleted every so many polls.
 const CLEARS: u32 = 60;
 
-/// What the thread has.
+/// State of the thread.
 struct LiveThread {
     redis: Redis,
     limits: Limits,
@@ -46,12 +46,12 @@ struct LiveThread {
     unsent: Sessions,
 }
 
-/// What was gathered.
+/// A batch of commands from the queue.
 struct PendingCommands {
-    said: CommandQueue,
-    /// Who waits until it was said.
+    queue: CommandQueue,
+    /// Notified when the batch was sent.
     waiting: Vec<SyncSender<()>>,
-    /// Whether nothing was left that others had sent before this began.
+    /// Whether the queue was drained.
     is_all: bool,
 }
 
@@ -60,10 +60,10 @@ pub(super) fn start(
     redis: Redis,
     (limits, clock): (Limits, Clock),
     shared: Arc<Shared>,
-    words: Receiver<LiveCommand>,
+    commands: Receiver<LiveCommand>,
 ) {
     let now = Instant::now();
-    let mut keeper = LiveThread {
+    let mut live_thread = LiveThread {
         redis,
         limits,
         shared,
@@ -77,8 +77,8 @@ pub(super) fn start(
         unsent: Sessions::default(),
     };
     std::thread::spawn(move || {
-        while let Some(PendingCommands { said: queue, waiting, is_all }) = keeper.next_batch(&words) {
-            keeper.flush(queue, is_all);
+        while let Some(PendingCommands { said: queue, waiting, is_all }) = live_thread.next_batch(&commands) {
+            live_thread.flush(queue, is_all);
             // Waiters are released also where Redis is unreachable: waiting longer would not help.
             waiting.into_iter().for_each(|waiter| _ = waiter.try_send(()));
         }
@@ -88,8 +88,8 @@ pub(super) fn start(
 impl LiveThread {
     /// Takes the next batch of commands, with those that wait for it; `None` when the channel is closed. Without
     /// commands it returns when the next look is due.
-    fn next_batch(&mut self, words: &Receiver<LiveCommand>) -> Option<PendingCommands> {
-        // Taken before the words: whatever older was sent of these sessions is among them, or comes with the next ones.
+    fn next_batch(&mut self, commands: &Receiver<LiveCommand>) -> Option<PendingCommands> {
+        // Taken before the commands: whatever older was sent of these sessions is among them, or comes with the next ones.
         self.unsent.merge(self.shared.unsent.take());
         let (mut queue, mut waiting, mut is_all) = (CommandQueue::default(), Vec::new(), false);
         // What is old does not wait for a look.
@@ -98,7 +98,7 @@ impl LiveThread {
             false => self.not_before(),
         };
         for _ in 0..BATCH_SIZE {
-            match words.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            match commands.recv_timeout(until.saturating_duration_since(Instant::now())) {
                 Ok(LiveCommand::Beat(beat)) => {
                     queue.beat(beat);
                     until = until.min(Instant::now() + BATCH_DELAY);
@@ -134,14 +134,14 @@ impl LiveThread {
         }
         // Whether this is newer than the unsent state is unknown; the next state saved will be.
         queue.leave_out(|session_id| self.unsent.has(session_id));
-        let spoken = self.speak(queue);
-        match &spoken {
+        let sent = self.send_batch(queue);
+        match &sent {
             // What waits in the queue may be older than what was not said.
             Ok(_) if is_all => self.unsent = Sessions::default(),
             Ok(_) => {}
             Err(_) => sessions.into_iter().for_each(|session_id| self.unsent.add(session_id)),
         }
-        match spoken {
+        match sent {
             Ok(None) => {
                 self.circuit.worked();
                 self.shared.set_state(State::Up, "");
@@ -149,7 +149,7 @@ impl LiveThread {
             Ok(Some(trouble)) | Err(trouble) => {
                 self.circuit.failed(self.begun.elapsed());
                 self.shared.failed(&trouble);
-                if matches!(trouble, LinkError::Away(_)) {
+                if matches!(trouble, RedisUnavailable::Away(_)) {
                     self.connection = None;
                 }
             }
@@ -158,7 +158,7 @@ impl LiveThread {
 
     /// Sends a batch, after a check for free memory if Redis was away or full, and polls when that is due. Returns why
     /// Redis accepts no more data, if it is full; commands that need no memory were sent all the same.
-    fn speak(&mut self, queue: CommandQueue) -> Result<Option<LinkError>, LinkError> {
+    fn send_batch(&mut self, queue: CommandQueue) -> Result<Option<RedisUnavailable>, RedisUnavailable> {
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
             None => {
@@ -173,7 +173,7 @@ impl LiveThread {
             State::Away | State::Full => is_room(&mut connection),
         };
         let full = match room {
-            Err(LinkError::Away(why)) => return Err(LinkError::Away(why)),
+            Err(RedisUnavailable::Away(why)) => return Err(RedisUnavailable::Away(why)),
             Err(full) => Some(full),
             Ok(()) => None,
         };
@@ -187,7 +187,7 @@ impl LiveThread {
     }
 
     /// Removes what may be old. Needs no room.
-    fn forget(&self, connection: &mut RedisConnection) -> Result<(), LinkError> {
+    fn forget(&self, connection: &mut RedisConnection) -> Result<(), RedisUnavailable> {
         let mut all: Vec<Cmd> = self.unsent.by_name().map(|session_id| forget(session_id)).collect();
         if self.unsent.is_any() {
             let mut query = command("ZRANGEBYSCORE", HEARD);
@@ -199,7 +199,7 @@ impl LiveThread {
     }
 
     /// Reads the heartbeats since the last poll, from all servers.
-    fn poll(&mut self, connection: &mut RedisConnection) -> Result<(), LinkError> {
+    fn poll(&mut self, connection: &mut RedisConnection) -> Result<(), RedisUnavailable> {
         if Instant::now() < self.next_look {
             return Ok(());
         }
@@ -221,7 +221,7 @@ impl LiveThread {
     }
 
     /// Deletes heartbeats that are too old to matter.
-    fn clear(&self, connection: &mut RedisConnection, before: Millis) -> Result<(), LinkError> {
+    fn clear(&self, connection: &mut RedisConnection, before: Millis) -> Result<(), RedisUnavailable> {
         let mut past = command("ZREMRANGEBYSCORE", HEARD);
         past.arg("-inf").arg(format!("({before}"));
         let mut expires = command("PEXPIRE", HEARD);

@@ -16,7 +16,7 @@ struct Homes<'a> {
 }
 
 fn homes(stage: &Stage) -> Homes<'_> {
-    stage.repository("lib");
+    stage.repo("lib");
     stage.file("lib/.baton.toml", "[tasks]\nmirror = true\n");
     let lib = stage.root().join("lib");
     let receiver = stage.terminal("Rex").within(&lib);

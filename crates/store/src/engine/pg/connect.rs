@@ -67,7 +67,7 @@ impl Connector {
         let cannot =
             |error| Fault::other(format!("cannot wait for {}: {error}", self.place)).with_source(error);
         let runtime = pipeline::runtime().map_err(cannot)?;
-        let line = match &self.tls {
+        let connection = match &self.tls {
             None => runtime
                 .block_on(self.config.connect(NoTls))
                 .map(|(client, connection)| PipelinedConnection::new(runtime, client, connection)),
@@ -75,9 +75,10 @@ impl Connector {
                 .block_on(self.config.connect(tls.clone()))
                 .map(|(client, connection)| PipelinedConnection::new(runtime, client, connection)),
         };
-        let mut line = line.map_err(|e| error::connect_fault((&self.place, self.database()), e))?;
-        line.try_setting(PLAN_CACHE_SETTING);
-        Ok(line)
+        let mut connection =
+            connection.map_err(|e| error::connect_fault((&self.place, self.database()), e))?;
+        connection.try_setting(PLAN_CACHE_SETTING);
+        Ok(connection)
     }
 
     /// Gets back to a server that was there a moment ago: one that restarts is waited for, though not twice in a row.

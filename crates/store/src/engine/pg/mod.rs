@@ -27,7 +27,7 @@ use super::{Engine, Mode, Numbers, OpenMode, Savepoint};
 
 /// One PostgreSQL connection.
 pub(crate) struct Postgres {
-    line: PipelinedConnection,
+    connection: PipelinedConnection,
     dial: Connector,
     place: String,
     access: OpenMode,
@@ -54,7 +54,7 @@ impl Postgres {
     pub(crate) fn open(url: &str, target: &Target, access: OpenMode) -> Result<Self, Fault> {
         let dial = Connector::new(url, target, access)?;
         Ok(Self {
-            line: dial.connect()?,
+            connection: dial.connect()?,
             dial,
             place: target.to_string(),
             access,
@@ -80,7 +80,7 @@ impl Postgres {
 
     fn reconnect(&mut self) -> Result<(), Fault> {
         self.statements.clear();
-        self.line = self.dial.reconnect()?;
+        self.connection = self.dial.reconnect()?;
         Ok(())
     }
 }
@@ -95,7 +95,7 @@ impl Engine for Postgres {
         if self.transaction_open() {
             self.rollback()?;
         }
-        if self.line.is_closed() {
+        if self.connection.is_closed() {
             self.reconnect()?;
         }
         self.torn = None;
@@ -162,12 +162,12 @@ impl Engine for Postgres {
         self.forget();
         let open = self.transaction_open();
         self.mode = None;
-        if !open || self.line.is_closed() {
+        if !open || self.connection.is_closed() {
             return Ok(());
         }
         match self.batch("ROLLBACK") {
             // What was sent ahead and failed is rolled back with the rest.
-            Err(failed) if failed.ahead.is_none() => Err(self.failed("ROLLBACK", failed)),
+            Err(failed) if failed.deferred_sql.is_none() => Err(self.failed("ROLLBACK", failed)),
             _ => Ok(()),
         }
     }
@@ -180,14 +180,14 @@ impl Engine for Postgres {
             let message = format!("lost the connection to {}; nothing was saved", self.place);
             Fault::new(FaultKind::Unreachable, message)
         };
-        self.torn.clone().or_else(|| self.line.is_closed().then(closed))
+        self.torn.clone().or_else(|| self.connection.is_closed().then(closed))
     }
 
     fn query(&mut self, sql: &'static str, params: &[Value]) -> Result<Vec<Row>, Fault> {
         if !reads(sql) {
             self.forget();
         }
-        let prefetched = self.line.prefetched(sql, params);
+        let prefetched = self.connection.prefetched(sql, params);
         if prefetched.is_some() {
             self.trips += u64::from(std::mem::take(&mut self.announced));
         }
@@ -218,7 +218,7 @@ impl Engine for Postgres {
         match self.prepared(sql, params) {
             Ok(statement) => {
                 self.statements_run += 1;
-                self.line.prefetch(sql, statement, params.to_vec());
+                self.connection.prefetch(sql, statement, params.to_vec());
                 self.announced = true;
                 Ok(())
             }
@@ -237,7 +237,7 @@ impl Engine for Postgres {
     }
 
     fn prepare(&mut self, sql: &'static str) -> Result<(), Fault> {
-        let prepared = self.ask(async |client| client.prepare(sql).await);
+        let prepared = self.with_client(async |client| client.prepare(sql).await);
         prepared.map(drop).map_err(|failed| self.failed(sql, failed))
     }
 
@@ -263,7 +263,7 @@ impl Engine for Postgres {
 
     fn version(&mut self) -> Result<Option<i64>, Fault> {
         let sql = "SELECT max(version) FROM migration";
-        match self.ask(async |client| client.query_typed(sql, &[]).await) {
+        match self.with_client(async |client| client.query_typed(sql, &[]).await) {
             Ok(rows) => match rows.first() {
                 Some(row) => row.try_get(0).map_err(|e| self.fault(sql, e)),
                 None => Ok(None),

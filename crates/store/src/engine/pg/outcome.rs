@@ -75,7 +75,7 @@ impl Postgres {
         self.reconnect().ok()?;
         for pause in PAUSES {
             let rows = self
-                .ask(async |client| client.query_typed(STATUS, &[(&number.number, Type::INT8)]).await)
+                .with_client(async |client| client.query_typed(STATUS, &[(&number.number, Type::INT8)]).await)
                 .ok()?;
             let row = rows.first()?;
             let epoch = row.try_get::<_, Option<String>>(1).ok()?;

@@ -22,7 +22,7 @@ const GOODBYE: Duration = Duration::from_millis(500);
 /// A failure, and the statement that failed where that is not the one that was asked.
 pub(super) struct StatementError {
     pub(super) error: Error,
-    pub(super) ahead: Option<&'static str>,
+    pub(super) deferred_sql: Option<&'static str>,
 }
 
 /// An answer to come.
@@ -30,11 +30,11 @@ type Answer<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;
 
 /// A connection, driven by the thread that asks.
 pub(super) struct PipelinedConnection {
-    ahead: Vec<Pending>,
+    pending: Vec<Pending>,
     prefetched: Vec<Prefetched>,
     client: Arc<Client>,
     // Last: it is dropped after the client, and then sends the termination message.
-    wire: Pipeline,
+    pipeline: Pipeline,
 }
 
 /// Something that was sent, and whose answer may still be under way.
@@ -90,54 +90,58 @@ pub(super) fn runtime() -> std::io::Result<Runtime> {
 }
 
 impl PipelinedConnection {
-    /// A line over a connection that was made on this runtime.
+    /// Wraps a connection that was made on this runtime.
     pub(super) fn new<S, T>(runtime: Runtime, client: Client, connection: Connection<S, T>) -> Self
     where
         Connection<S, T>: Future<Output = Result<(), Error>> + Send + 'static,
     {
-        let wire = Pipeline { runtime, connection: Some(Box::pin(connection)) };
-        Self { ahead: Vec::new(), prefetched: Vec::new(), client: Arc::new(client), wire }
+        let pipeline = Pipeline { runtime, connection: Some(Box::pin(connection)) };
+        Self { pending: Vec::new(), prefetched: Vec::new(), client: Arc::new(client), pipeline }
     }
 
     /// Whether the connection is known to have ended.
     pub(super) fn is_closed(&self) -> bool {
-        self.wire.connection.is_none() || self.client.is_closed()
+        self.pipeline.connection.is_none() || self.client.is_closed()
     }
 
-    /// Asks, and waits for the answers of everything that was sent ahead as well: the first of those that failed is the
+    /// Runs a request and waits for everything that was sent ahead as well: the first of those that failed is the
     /// failure, since all that came after it only says that the transaction is lost.
-    pub(super) fn ask<T>(
+    pub(super) fn with_client<T>(
         &mut self,
-        question: impl AsyncFnOnce(&Client) -> Result<T, Error>,
+        request: impl AsyncFnOnce(&Client) -> Result<T, Error>,
     ) -> Result<T, StatementError> {
-        let Self { ahead, prefetched, client, wire } = self;
+        let Self { pending, prefetched, client, pipeline } = self;
         let others = |cx: &mut Context<'_>| {
             prefetched.iter_mut().for_each(|prefetched| _ = prefetched.reply.poll(cx));
             let mut all = true;
-            for ahead in ahead.iter_mut() {
-                all &= ahead.reply.poll(cx);
+            for statement in pending.iter_mut() {
+                all &= statement.reply.poll(cx);
             }
             all
         };
-        let answer = wire.run(question(client), others);
-        let earlier = std::mem::take(ahead).into_iter().find_map(|ahead| match (ahead.sql, ahead.reply) {
-            (Some(sql), Reply::Here(Err(error))) => Some(StatementError { error, ahead: Some(sql) }),
-            _ => None,
+        let answer = pipeline.run(request(client), others);
+        let earlier = std::mem::take(pending).into_iter().find_map(|statement| {
+            match (statement.sql, statement.reply) {
+                (Some(sql), Reply::Here(Err(error))) => {
+                    Some(StatementError { error, deferred_sql: Some(sql) })
+                }
+                _ => None,
+            }
         });
         let transaction_fault =
             answer.as_ref().is_err_and(|error| error.code() == Some(&SqlState::IN_FAILED_SQL_TRANSACTION));
         let earlier = if transaction_fault && earlier.is_none() { self.cause() } else { earlier };
         match (answer, earlier) {
-            // A connection that broke says less of the earlier one than of the question: what became of that is to be found out.
+            // A connection that broke says less of the earlier one than of the request: what became of that is to be found out.
             (Err(error), Some(earlier)) if earlier.error.as_db_error().is_none() => {
-                Err(StatementError { error, ahead: None })
+                Err(StatementError { error, deferred_sql: None })
             }
             (_, Some(earlier)) => Err(earlier),
-            (answer, None) => answer.map_err(|error| StatementError { error, ahead: None }),
+            (answer, None) => answer.map_err(|error| StatementError { error, deferred_sql: None }),
         }
     }
 
-    /// The announced question that ended the transaction: what came after it only says that it has ended.
+    /// The announced request that ended the transaction: what came after it only says that it has ended.
     fn cause(&mut self) -> Option<StatementError> {
         let is_cause = |prefetched: &Prefetched| match &prefetched.reply {
             Reply::Here(Err(error)) => {
@@ -148,13 +152,13 @@ impl PipelinedConnection {
         let at = self.prefetched.iter().position(is_cause)?;
         match self.prefetched.remove(at) {
             Prefetched { sql, reply: Reply::Here(Err(error)), .. } => {
-                Some(StatementError { error, ahead: Some(sql) })
+                Some(StatementError { error, deferred_sql: Some(sql) })
             }
             _ => None,
         }
     }
 
-    /// Sends a statement ahead. A failure that shows only at the server is the next question's.
+    /// Sends a statement ahead. A failure that shows only at the server is the next request's.
     pub(super) fn execute_deferred(
         &mut self,
         sql: &'static str,
@@ -169,10 +173,10 @@ impl PipelinedConnection {
             }
         });
         match reply {
-            Reply::Here(done) => done.map(drop).map_err(|error| StatementError { error, ahead: None }),
+            Reply::Here(done) => done.map(drop).map_err(|error| StatementError { error, deferred_sql: None }),
             Reply::Coming(_) => {
-                self.ahead.push(Pending { sql: Some(sql), reply });
-                if self.ahead.len() < AHEAD { Ok(()) } else { self.ask(async |_| Ok(())) }
+                self.pending.push(Pending { sql: Some(sql), reply });
+                if self.pending.len() < AHEAD { Ok(()) } else { self.with_client(async |_| Ok(())) }
             }
         }
     }
@@ -181,10 +185,10 @@ impl PipelinedConnection {
     pub(super) fn try_setting(&mut self, sql: &'static str) {
         let client = Arc::clone(&self.client);
         let reply = Reply::handed_over(async move { client.batch_execute(sql).await.map(|()| 0) });
-        self.ahead.push(Pending { sql: None, reply });
+        self.pending.push(Pending { sql: None, reply });
     }
 
-    /// Sends a question ahead.
+    /// Sends a request ahead.
     pub(super) fn prefetch(&mut self, sql: &'static str, statement: Option<Statement>, params: Vec<Value>) {
         let (client, known) = (Arc::clone(&self.client), params.clone());
         let reply = Reply::handed_over(async move {
@@ -196,7 +200,7 @@ impl PipelinedConnection {
         self.prefetched.push(Prefetched { sql, params: known, reply });
     }
 
-    /// The answer of a question that was sent ahead; none where it was not.
+    /// The answer of a request that was sent ahead; none where it was not.
     pub(super) fn prefetched(
         &mut self,
         sql: &str,
@@ -205,8 +209,8 @@ impl PipelinedConnection {
         let is_it = |prefetched: &Prefetched| prefetched.sql == sql && prefetched.params == params;
         let at = self.prefetched.iter().position(is_it)?;
         Some(match self.prefetched.remove(at).reply {
-            Reply::Here(rows) => rows.map_err(|error| StatementError { error, ahead: None }),
-            Reply::Coming(answer) => self.ask(async |_| answer.await),
+            Reply::Here(rows) => rows.map_err(|error| StatementError { error, deferred_sql: None }),
+            Reply::Coming(answer) => self.with_client(async |_| answer.await),
         })
     }
 
@@ -221,27 +225,27 @@ impl PipelinedConnection {
                 Reply::Coming(answer) => Reply::Coming(Box::pin(async move { answer.await.map(|_| 0) })),
             };
             if in_transaction {
-                self.ahead.push(Pending { sql: Some(sql), reply });
+                self.pending.push(Pending { sql: Some(sql), reply });
             }
         }
     }
 }
 
 impl Pipeline {
-    /// Polls `question` and the connection until the answer is there or the connection has ended. `others` polls the
+    /// Polls `request` and the connection until the answer is there or the connection has ended. `others` polls the
     /// other pending replies and says whether all that are required have arrived: an unread reply would block every
     /// later one.
     fn run<T>(
         &mut self,
-        question: impl Future<Output = Result<T, Error>>,
+        request: impl Future<Output = Result<T, Error>>,
         mut others: impl FnMut(&mut Context<'_>) -> bool,
     ) -> Result<T, Error> {
         let Self { runtime, connection } = self;
-        let mut question = pin!(question);
+        let mut request = pin!(request);
         let mut answer = None;
         let mut look = move |cx: &mut Context<'_>| {
             if answer.is_none()
-                && let Poll::Ready(ready) = question.as_mut().poll(cx)
+                && let Poll::Ready(ready) = request.as_mut().poll(cx)
             {
                 answer = Some(ready);
             }

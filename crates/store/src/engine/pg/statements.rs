@@ -18,28 +18,28 @@ pub(super) enum CachedStatement {
 }
 
 impl Postgres {
-    /// Asks the server one question.
-    pub(super) fn ask<T>(
+    /// Asks the server one request.
+    pub(super) fn with_client<T>(
         &mut self,
-        question: impl AsyncFnOnce(&Client) -> Result<T, Error>,
+        request: impl AsyncFnOnce(&Client) -> Result<T, Error>,
     ) -> Result<T, StatementError> {
         self.trips += 1;
         self.statements_run += 1;
-        self.line.ask(question)
+        self.connection.with_client(request)
     }
 
     pub(super) fn fault(&self, sql: &str, error: Error) -> Fault {
         error::fault(&self.place, sql, error)
     }
 
-    /// The fault of a question, or of what was sent ahead of it, which is the transaction's. Plans that no longer hold are
+    /// The fault of a request, or of what was sent ahead of it, which is the transaction's. Plans that no longer hold are
     /// forgotten.
     pub(super) fn failed(&mut self, sql: &str, failed: StatementError) -> Fault {
-        let fault = self.fault(failed.ahead.unwrap_or(sql), failed.error);
+        let fault = self.fault(failed.deferred_sql.unwrap_or(sql), failed.error);
         if fault.kind == FaultKind::Retry {
             self.statements.clear();
         }
-        if failed.ahead.is_some() && self.transaction_open() {
+        if failed.deferred_sql.is_some() && self.transaction_open() {
             self.torn.get_or_insert_with(|| fault.clone());
         }
         fault
@@ -48,7 +48,7 @@ impl Postgres {
     /// Forgets the questions that were announced and not asked.
     pub(super) fn forget(&mut self) {
         let open = self.transaction_open();
-        self.line.discard_prefetched(open);
+        self.connection.discard_prefetched(open);
     }
 
     pub(super) fn transaction_open(&self) -> bool {
@@ -95,7 +95,8 @@ impl Postgres {
         if sql.is_empty() {
             return Ok(Numbers::new());
         }
-        let messages = self.run(&sql, |engine| engine.ask(async |client| client.simple_query(&sql).await))?;
+        let messages =
+            self.run(&sql, |engine| engine.with_client(async |client| client.simple_query(&sql).await))?;
         let mut numbers = Numbers::new();
         let mut number = None;
         for message in messages {
@@ -138,7 +139,7 @@ impl Postgres {
             Some(CachedStatement::Prepared(statement)) => Ok(Some(statement.clone())),
             Some(CachedStatement::Seen) => {
                 let types: Vec<Type> = params.iter().map(value::type_of).collect();
-                let statement = self.ask(async |client| client.prepare_typed(sql, &types).await)?;
+                let statement = self.with_client(async |client| client.prepare_typed(sql, &types).await)?;
                 self.statements.insert(sql, CachedStatement::Prepared(statement.clone()));
                 Ok(Some(statement))
             }
@@ -151,7 +152,7 @@ impl Postgres {
         params: &[Value],
     ) -> Result<Vec<tokio_postgres::Row>, StatementError> {
         let statement = self.prepared(sql, params)?;
-        self.ask(async |client| match &statement {
+        self.with_client(async |client| match &statement {
             Some(statement) => client.query(statement, &untyped(params)).await,
             None => client.query_typed(sql, &typed(params)).await,
         })
@@ -163,7 +164,7 @@ impl Postgres {
         params: &[Value],
     ) -> Result<u64, StatementError> {
         let statement = self.prepared(sql, params)?;
-        self.ask(async |client| match &statement {
+        self.with_client(async |client| match &statement {
             Some(statement) => client.execute(statement, &untyped(params)).await,
             None => client.execute_typed(sql, &typed(params)).await,
         })
@@ -176,12 +177,12 @@ impl Postgres {
     ) -> Result<(), StatementError> {
         let statement = self.prepared(sql, params)?;
         self.statements_run += 1;
-        self.line.execute_deferred(sql, statement, params.to_vec())
+        self.connection.execute_deferred(sql, statement, params.to_vec())
     }
 
     /// Runs statements without parameters.
     pub(super) fn batch(&mut self, sql: &str) -> Result<(), StatementError> {
-        self.ask(async |client| client.batch_execute(sql).await)
+        self.with_client(async |client| client.batch_execute(sql).await)
     }
 }
 
