@@ -15,6 +15,8 @@ mod commit_hook;
 mod config;
 mod document;
 mod error;
+#[cfg(unix)]
+mod file_limit;
 mod file_lock;
 mod fingerprint;
 mod git;
@@ -68,5 +70,7 @@ mod unwrapped;
 mod worker;
 
 fn main() {
+    #[cfg(unix)]
+    file_limit::fail_writes();
     std::process::exit(cli::main());
 }
