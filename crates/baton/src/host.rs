@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use baton_model::packet::Git;
 use baton_model::refusal::Refusal;
 use baton_model::remote::{enterprise_of, token_host_of};
-use baton_model::repository::{MadeCommit, Repository};
+use baton_model::repository::{MadeCommit, Repository, is_host_name};
 use baton_model::role;
 use baton_model::session::{ProcessLocation, Session};
 use baton_model::task::claim::FileClaim;
@@ -157,8 +157,17 @@ impl Machine {
                 machine: self.id.clone(),
                 process: config.process.clone().unwrap_or_else(|| behind.fingerprint()),
             },
-            ..cwd.map(caller_in).unwrap_or_default()
+            ..cwd.map(|cwd| Self::caller_in(cwd, config)).unwrap_or_default()
         }
+    }
+
+    /// A caller who stands in this folder, with the name of the host where the machine has none of its own.
+    fn caller_in(cwd: &Path, config: &Config) -> Caller {
+        let mut caller = caller_in(cwd);
+        if let Some(repository) = caller.repository.as_mut().filter(|_| config.machine.is_none()) {
+            repository.host = host_name();
+        }
+        caller
     }
 }
 
@@ -327,6 +336,15 @@ fn role_file(folder: &Path) -> Result<Option<(String, String)>, Refusal> {
         }
     }
     Ok(None)
+}
+
+/// What people call this host.
+fn host_name() -> Option<String> {
+    #[cfg(unix)]
+    let name = rustix::system::uname().nodename().to_str().ok().map(str::to_owned);
+    #[cfg(not(unix))]
+    let name: Option<String> = None;
+    name.filter(|name| is_host_name(name))
 }
 
 /// A stable id of the machine: the system's own, else one made once and kept beside the store.

@@ -68,13 +68,17 @@ impl Keys {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 self.public(project_id, identity)?.ok_or_else(|| without_key_refusal(&path))
             }
-            Err(error) => Err(unreadable_refusal(&path, &error.to_string())),
+            Err(error) => Err(unwritten_refusal(&path, &error)),
         }
     }
 
     /// Decrypts a text with the key of an identity.
     pub(crate) fn decrypt(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {
-        let keys = read(&self.path(project_id, identity)?)?;
+        let path = self.path(project_id, identity)?;
+        let keys = read(&path)?;
+        if keys.is_empty() && path.exists() {
+            return Err(without_key_refusal(&path));
+        }
         if keys.is_empty() {
             let what = format!("{identity} has no private key for project {project_id} on this machine");
             let hint = format!(
@@ -280,6 +284,24 @@ fn without_key_refusal(path: &Path) -> Refusal {
     )
 }
 
+fn unwritten_refusal(path: &Path, error: &std::io::Error) -> Refusal {
+    let what = format!("the key file {} cannot be written: {error}", path.display());
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => Refusal::new(
+            Kind::Refused,
+            "disk_full",
+            what,
+            "free space on that disk, then repeat: no key was made",
+        ),
+        _ => Refusal::new(
+            Kind::Refused,
+            "output_unwritable",
+            what,
+            "make its folder writable for this user, then repeat: no key was made",
+        ),
+    }
+}
+
 fn unreadable_refusal(path: &Path, why: &str) -> Refusal {
     let what = format!("the key file {} cannot be used: {why}", path.display());
     Refusal::new(Kind::Refused, "key_unreadable", what, "mend its permissions or contents, or move it away")
@@ -396,5 +418,17 @@ mod tests {
         write_new(&path, "nothing\n").expect("written");
         assert_eq!(keys.public("p", "Donna").expect_err("no key in it").code, "key_unreadable");
         assert_eq!(keys.make("../p", "Donna").expect_err("leads outside").code, "project_invalid");
+    }
+
+    #[test]
+    fn a_key_file_that_lost_its_key_is_named_and_not_called_missing() {
+        let (_dir, keys) = keys();
+        let public = keys.make("p", "Kay").expect("made");
+        let sealed = encrypt(&[public], "words").expect("sealed");
+        std::fs::write(keys.path("p", "Kay").expect("path"), "").expect("emptied");
+        assert_eq!(keys.decrypt("p", "Kay", &sealed).expect_err("no key").code, "key_unreadable");
+        assert_eq!(keys.decrypt("p", "Nobody", &sealed).expect_err("no file").code, "key_missing");
+        let full = unwritten_refusal(Path::new("k"), &std::io::Error::from(ErrorKind::StorageFull));
+        assert_eq!(full.code, "disk_full");
     }
 }

@@ -16,6 +16,8 @@ mod commit_hook;
 mod config;
 mod document;
 mod error;
+#[cfg(unix)]
+mod file_limit;
 mod file_lock;
 mod fingerprint;
 mod git;
@@ -69,5 +71,7 @@ mod unwrapped;
 mod worker;
 
 fn main() {
+    #[cfg(unix)]
+    file_limit::fail_writes();
     std::process::exit(cli::main());
 }

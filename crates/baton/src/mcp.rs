@@ -266,7 +266,10 @@ fn missing_grant() -> ErrorObject {
 }
 
 fn caller_in_folder(caller: &Caller, folder: &Path) -> Caller {
-    let Caller { folders, git_root, repository, git_fault, .. } = host::caller_in(folder);
+    let Caller { folders, git_root, mut repository, git_fault, .. } = host::caller_in(folder);
+    if let Some(repository) = &mut repository {
+        repository.host = caller.repository.as_ref().and_then(|own| own.host.clone());
+    }
     Caller { folders, git_root, repository, git_fault, ..caller.clone() }
 }
 

@@ -6,6 +6,7 @@ mod sent;
 use baton_model::accounting::{Remark, RemarkKind};
 use baton_model::id::{short, visible};
 use baton_model::packet::ValidatedPacket;
+use baton_model::packet_from_ledger::is_unwrapped_summary;
 use baton_model::session::View;
 use baton_model::task::view::View as TaskView;
 use baton_model::time::{Timestamp, ago};
@@ -104,7 +105,9 @@ pub(crate) fn card(card: &Card) -> String {
     text.push_str(&section("open tasks", &card.tasks.iter().map(open_task_row).collect::<Vec<_>>()));
     if let Some(last) = &card.last_wrap {
         let (by, summary) = (visible(&last.last_wrapped_by), visible(&last.last_wrapped_summary));
-        text.push_str(&format!("last wrap\n  {} by {by}: {summary}\n", time_ago(last.last_wrapped_at)));
+        let is_saved = is_unwrapped_summary(&last.last_wrapped_by, &last.last_wrapped_summary);
+        let title = if is_saved { "last baton" } else { "last wrap" };
+        text.push_str(&format!("{title}\n  {} by {by}: {summary}\n", time_ago(last.last_wrapped_at)));
     }
     if card.sessions.is_empty() && card.handoffs.is_empty() && card.sent.is_empty() {
         text.push_str("nobody is at work, and no baton and no hand-off waits\n");
@@ -170,7 +173,11 @@ fn waiting_row(waiting: &Waiting) -> Vec<String> {
 
 /// Where the work of a baton was left.
 pub(crate) fn location(of: &RowLocation) -> String {
-    let elsewhere = if of.is_this_machine { "" } else { " on another machine" };
+    let elsewhere = match (of.is_this_machine, of.host.as_deref()) {
+        (true, _) => String::new(),
+        (false, Some(host)) => format!(" on {}", visible(host)),
+        (false, None) => " on another machine".to_owned(),
+    };
     format!("in {}{elsewhere}", visible(&of.root))
 }
 

@@ -185,6 +185,14 @@ fn summary(
     }
 }
 
+/// Whether a baton's summary is of a session that did not wrap.
+pub fn is_unwrapped_summary(who: &str, summary: &str) -> bool {
+    summary.strip_prefix(who).is_some_and(|rest| rest.starts_with(UNWRAPPED))
+}
+
+/// What the summary of a session that did not wrap says after the name.
+const UNWRAPPED: &str = " did not wrap";
+
 /// The full stop that parts a text from what follows it.
 fn stop(text: &str, next: &str) -> &'static str {
     if next.is_empty() || text.ends_with(['.', '!', '?']) { "" } else { "." }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::visible;
+use crate::id::{short, visible};
 use crate::project::{parse_repo, without_credentials};
 use crate::remote::{Remote, is_github_host};
 use crate::time::Millis;
@@ -34,6 +34,27 @@ pub struct Repository {
     /// The commit that is checked out; none before the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
+    /// The name of the host on which it lies, for people; none where the machine has a name of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+}
+
+/// The longest name of a host.
+const MAX_HOST_LEN: usize = 253;
+
+/// Whether a text can be the name of a host.
+pub fn is_host_name(text: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
+    !text.is_empty() && text.len() <= MAX_HOST_LEN && text.chars().all(is_plain)
+}
+
+/// What people call a machine, in a clause: its host, if that is known, and its id.
+pub fn machine_name(host: Option<&str>, machine: &str) -> String {
+    let id = visible(short(machine));
+    match host {
+        Some(host) => format!("{} ({id})", visible(host)),
+        None => id,
+    }
 }
 
 /// A commit that was made in a working copy.
@@ -64,6 +85,9 @@ pub struct WorkingCopy {
     /// Whether it is a linked worktree.
     #[serde(default)]
     pub is_worktree: bool,
+    /// The name of the host, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
 }
 
 impl WorkingCopy {

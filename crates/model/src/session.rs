@@ -358,6 +358,8 @@ pub enum LeftBaton {
     Continued,
     /// It says that nothing is left to do.
     Finished,
+    /// It was taken back.
+    Withdrawn,
 }
 
 /// The answer to any verb of a session that was released.
@@ -381,6 +383,7 @@ pub fn session_released_refusal(session: &Session, left: Option<LeftBaton>, now:
             Some(LeftBaton::Finished) => {
                 "it said that nothing is left to do, so no baton waits: `baton start` begins a new session"
             }
+            Some(LeftBaton::Withdrawn) => "its baton was withdrawn: `baton start` begins a new session",
             None => "`baton start` begins a new session",
         },
         ReleaseReason::Ended => "`baton start` begins a new session",

@@ -112,7 +112,7 @@ fn others_and_released_sessions_do_not_count() {
     assert_eq!((refusal.code, refusal.details["reason"].as_str()), ("session_released", Some("wrapped")));
     let hint = |left| session_released_refusal(&released, Some(left), NOW).hint;
     assert!(hint(LeftBaton::Waiting).contains("`baton pickup` continues"));
-    for left in [LeftBaton::Continued, LeftBaton::Finished] {
+    for left in [LeftBaton::Continued, LeftBaton::Finished, LeftBaton::Withdrawn] {
         assert!(!hint(left).contains("waits as a baton"), "{left:?}");
     }
 }

@@ -124,7 +124,7 @@ pub(crate) fn locate(tx: &mut Tx<'_>, host: &dyn Host, here: &CallerPlace<'_>) -
         });
     }
     let remote = here.repository.and_then(|repository| repository.remote.as_deref());
-    let found = by_address(tx, here, remote, "its remote is")?;
+    let found = by_address(tx, here, remote, AddressSource::Remote)?;
     Ok(found.map_or(Location::Unknown, Location::Clone))
 }
 
@@ -249,16 +249,35 @@ fn moved_or_copied(
     })
 }
 
-/// The project whose remote this is, or one of whose folders; `source` says where the address was read.
+/// Where the address of a remote was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AddressSource {
+    /// Git's settings of the clone.
+    Remote,
+    /// The committed `docs/PROJECT.md`, which a clone on any machine has as it was written on the first one.
+    Document,
+}
+
+impl AddressSource {
+    /// The beginning of the clause that ends in the address.
+    fn clause(self) -> &'static str {
+        match self {
+            Self::Remote => "its remote is",
+            Self::Document => "its docs/PROJECT.md names the remote",
+        }
+    }
+}
+
+/// The project whose remote this is, or one of whose folders.
 pub(crate) fn by_address(
     tx: &mut Tx<'_>,
     here: &CallerPlace<'_>,
     remote: Option<&str>,
-    source: &str,
+    source: AddressSource,
 ) -> Result<Option<CloneOf>, Failure> {
     let Some(address) = remote.and_then(canonical_address) else { return Ok(None) };
     let is_path = address.starts_with('/');
-    let reason = format!("{source} {}", visible(&address));
+    let reason = format!("{} {}", source.clause(), visible(&address));
     if is_path && let Some(place) = root_at(tx, here, &address)? {
         return Ok(Some(CloneOf::new(place.project_id, reason)));
     }
@@ -269,8 +288,9 @@ pub(crate) fn by_address(
         if own.as_deref() != Some(address.as_str()) || is_gone || !here.grant.reaches(&known.project_id) {
             continue;
         }
-        // A path is another repository on another machine.
-        if !is_path || !project_root::roots(tx, &known.project_id, here.machine)?.is_empty() {
+        // A path is another repository on another machine; one that was committed is text, and the same wherever it is read.
+        let is_of_here = !is_path || source == AddressSource::Document;
+        if is_of_here || !project_root::roots(tx, &known.project_id, here.machine)?.is_empty() {
             same.push(known);
         }
     }

@@ -11,6 +11,7 @@ use baton_model::session::{
 };
 use baton_store::{Failure, Tx, baton, session};
 
+use crate::baton::{SpentReason, spending};
 use crate::op::Env;
 use crate::token_rights;
 
@@ -134,11 +135,15 @@ pub(crate) fn release_refusal(tx: &mut Tx<'_>, env: &Env<'_>, session: &Session)
         true => baton::of_session(tx, &session.project_id, &session.session_id)?,
         false => None,
     };
-    let left = left.map(|left| match (&left.spent_by, &left.holder_session_id) {
-        (Some(by), _) if *by == left.baton_id => LeftBaton::Finished,
-        (None, None) => LeftBaton::Waiting,
-        _ => LeftBaton::Continued,
-    });
+    let left = match left {
+        Some(left) => Some(match (spending(tx, &left)?.map(|spent| spent.reason), &left.holder_session_id) {
+            (Some(SpentReason::Finished), _) => LeftBaton::Finished,
+            (Some(SpentReason::Withdrawn), _) => LeftBaton::Withdrawn,
+            (None, None) => LeftBaton::Waiting,
+            _ => LeftBaton::Continued,
+        }),
+        None => None,
+    };
     Ok(session_released_refusal(session, left, env.now))
 }
 

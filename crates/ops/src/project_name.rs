@@ -1,6 +1,7 @@
 //! Names of projects beside their ids: what `baton project rename` gives. Most calls name an id, so a name is looked up only
 //! where an id is unknown: the call is refused as such, has written nothing, and is run once more with what the name leads to.
 
+use baton_model::access::Grant;
 use baton_model::project::title as project_title;
 use baton_model::refusal::Refusal;
 use baton_model::time::Millis;
@@ -31,6 +32,11 @@ pub(crate) fn look_up(failure: &Failure, store: &mut Store, caller: &Caller) -> 
 /// What a project is called since it was renamed.
 pub(crate) fn given_name(tx: &mut Tx<'_>, project_id: &str) -> Result<Option<String>, Failure> {
     Ok(project::get(tx, project_id)?.and_then(|project| project.name))
+}
+
+/// The same for who reaches the project: to another one it has no name.
+pub(crate) fn name_for(tx: &mut Tx<'_>, grant: &Grant, project_id: &str) -> Result<Option<String>, Failure> {
+    if grant.reaches(project_id) { given_name(tx, project_id) } else { Ok(None) }
 }
 
 /// What people call a project, in a sentence.

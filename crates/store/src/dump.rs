@@ -53,8 +53,8 @@ tables! {
     SESSION, PUT_SESSION: "session" ["project_id", "session_id", "identity", "identity_key", "surface", "machine_id",
         "process", "started_at", "heartbeat_at", "last_verb", "released_at", "release_reason", "released_by",
         "successor_session_id", "thread_id", "inherited_from", "picked_up_session_id", "baton_id", "stale_at", "opened_by",
-        "stale_after", "copy_root", "copy_branch", "copy_commit", "copy_is_worktree"]
-        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25")
+        "stale_after", "copy_root", "copy_branch", "copy_commit", "copy_is_worktree", "copy_host"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26")
         of "project_id = $1" by "session_id";
     SESSION_COMMIT, PUT_SESSION_COMMIT: "session_commit" ["project_id", "commit_id", "session_id", "made_at"]
         ("$1, $2, $3, $4") of "project_id = $1" by "session_id, made_at, commit_id";

@@ -51,6 +51,7 @@ pub const MIGRATIONS: Migrations = &[
     ("0032_parts_of_deferred", include_str!("migrations/0032_parts_of_deferred.sql")),
     ("0033_open_question", include_str!("migrations/0033_open_question.sql")),
     ("0034_sender_type", include_str!("migrations/0034_sender_type.sql")),
+    ("0035_session_host", include_str!("migrations/0035_session_host.sql")),
 ];
 
 /// The migration whose rows the program has to fill in.

@@ -15,15 +15,15 @@ macro_rules! columns {
         "project_id, session_id, identity, surface, machine_id, process, started_at, heartbeat_at, \
          last_verb, released_at, release_reason, released_by, successor_session_id, thread_id, \
          inherited_from, picked_up_session_id, baton_id, opened_by, stale_after, \
-         copy_root, copy_branch, copy_commit, copy_is_worktree"
+         copy_root, copy_branch, copy_commit, copy_is_worktree, copy_host"
     };
 }
 
 crate::sql! {
     INSERT = "INSERT INTO session (project_id, session_id, identity, identity_key, surface, machine_id, process, started_at,
         heartbeat_at, last_verb, thread_id, inherited_from, picked_up_session_id, baton_id, opened_by, stale_after,
-        copy_root, copy_branch, copy_commit, copy_is_worktree)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)";
+        copy_root, copy_branch, copy_commit, copy_is_worktree, copy_host)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)";
     UPDATE = "UPDATE session SET heartbeat_at = $1, last_verb = $2, released_at = $3, release_reason = $4, released_by = $5,
         successor_session_id = $6, thread_id = $7, inherited_from = $8, picked_up_session_id = $9, baton_id = $10,
         stale_at = CASE WHEN heartbeat_at < $1 THEN NULL ELSE stale_at END WHERE project_id = $11 AND session_id = $12";
@@ -49,8 +49,8 @@ crate::sql! {
         ORDER BY started_at DESC, session_id DESC LIMIT 1");
     FIRST_NAME = "SELECT identity FROM session WHERE project_id = $1 AND identity_key = $2 ORDER BY started_at, session_id LIMIT 1";
     RELOCATE = "UPDATE session SET machine_id = $1, process = $2 WHERE project_id = $3 AND session_id = $4";
-    SET_COPY = "UPDATE session SET copy_root = $1, copy_branch = $2, copy_commit = $3, copy_is_worktree = $4
-        WHERE project_id = $5 AND session_id = $6";
+    SET_COPY = "UPDATE session SET copy_root = $1, copy_branch = $2, copy_commit = $3, copy_is_worktree = $4,
+        copy_host = $5 WHERE project_id = $6 AND session_id = $7";
     UNMARKED = concat!("SELECT ", columns!(), " FROM session WHERE released_at IS NULL AND stale_at IS NULL AND heartbeat_at < $1 ORDER BY project_id, session_id LIMIT $2");
     OUTCOMES = "SELECT release_reason, COUNT(*) FROM session WHERE project_id = $1 AND started_at >= $2
         AND release_reason IS NOT NULL GROUP BY release_reason ORDER BY release_reason";
@@ -103,10 +103,10 @@ fn read(row: Row) -> Result<Session, Fault> {
     session.baton_id = r.opt_text()?;
     session.opened_by = r.opt_text()?;
     session.stale_after = r.opt_int()?.unwrap_or(Limits::default().stale_after);
-    let copy = (r.opt_text()?, r.opt_text()?, r.opt_text()?, r.opt_int()?);
-    let (root, branch, commit, is_worktree) = copy;
+    let copy = (r.opt_text()?, r.opt_text()?, r.opt_text()?, r.opt_int()?, r.opt_text()?);
+    let (root, branch, commit, is_worktree, host) = copy;
     session.working_copy =
-        root.map(|root| WorkingCopy { root, branch, commit, is_worktree: is_worktree == Some(1) });
+        root.map(|root| WorkingCopy { root, branch, commit, is_worktree: is_worktree == Some(1), host });
     Ok(session)
 }
 
@@ -140,10 +140,11 @@ pub fn relocate(tx: &mut Tx<'_>, session: &Session) -> Result<(), Fault> {
 /// Writes in which working copy a session works, and what is checked out there.
 pub fn set_copy(tx: &mut Tx<'_>, session: &Session) -> Result<(), Fault> {
     let Some(copy) = &session.working_copy else { return Ok(()) };
-    let WorkingCopy { root, branch, commit, is_worktree } = copy;
+    let WorkingCopy { root, branch, commit, is_worktree, host } = copy;
+    let place = (&session.project_id, &session.session_id);
     tx.execute_deferred(
         SET_COPY,
-        params![root, branch.clone(), commit.clone(), *is_worktree, &session.project_id, &session.session_id],
+        params![root, branch.clone(), commit.clone(), *is_worktree, host.clone(), place.0, place.1],
     )?;
     Ok(())
 }
@@ -333,6 +334,7 @@ pub fn insert(tx: &mut Tx<'_>, session: &Session) -> Result<(), Fault> {
             copy.and_then(|copy| copy.branch.clone()),
             copy.and_then(|copy| copy.commit.clone()),
             copy.map(|copy| i64::from(copy.is_worktree)),
+            copy.and_then(|copy| copy.host.clone()),
         ],
     )?;
     Ok(())

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::capture::copy_index;
 use super::case::check_case;
+use super::conflict::other_line_fault;
 use super::files::{Kind, fault, from_bytes, inside, metadata, read_entry, text};
 use super::journal::{Change, Journal, Lock, Step};
 use super::line_ends::{self, Sides};
@@ -207,8 +208,12 @@ impl<'a> Target<'a> {
                 (None, _) => return Err(Fault::NoBase),
             };
             // The working tree first: its conflicts are those that a person recognises.
-            worktree_tree = merge(repo, &scratch, base, head, &changes.worktree_commit)?;
-            index_tree = merge(repo, &scratch, base, head, &changes.index_commit)?;
+            let merged = |theirs: &str| {
+                merge(repo, &scratch, base, head, theirs)
+                    .map_err(|fault| other_line_fault(fault, repo, &scratch, (base, head)))
+            };
+            worktree_tree = merged(&changes.worktree_commit)?;
+            index_tree = merged(&changes.index_commit)?;
         }
         Ok(Self { repo, scratch, head, head_tree, index_tree, worktree_tree, is_merge })
     }

@@ -188,13 +188,13 @@ impl Capture<'_> {
             left_out.push(LeftOut { path: text(path), reason: reason.to_owned() });
         };
         for path in submodules_beside(&self.repo, &self.scratch, staged.iter().chain(&*unstaged))? {
-            leave(&path, "is a submodule with changes of its own, which do not travel: wrap them there");
+            leave(&path, "is a submodule with changes of its own, which travel with a wrap in it");
         }
         for hidden in self.repo.hidden(&self.scratch)?.iter().filter(|one| one.is_changed) {
             leave(&hidden.path, HIDDEN);
         }
         for entry in unstaged.iter().filter(|entry| entry.status == "A") {
-            leave(&entry.path, "arrives, but untracked: only the mark of `git add -N` stays behind");
+            leave(&entry.path, "as a mark of `git add -N` only: the file itself arrives, untracked");
         }
         self.leave_untracked(untracked, &mut leave)?;
         let untracked = untracked.drain(..);
@@ -266,6 +266,9 @@ impl Capture<'_> {
             match &found {
                 None if is_other => leave(&path, "is neither a file nor a link"),
                 None if !is_tracked => {}
+                Some((Kind::Link, _)) if path.rsplit(|byte| *byte == b'/').next() == Some(b".gitmodules") => {
+                    leave(&path, "is a link, which git refuses for a file of this name");
+                }
                 Some((Kind::File, bytes)) if !is_tracked && is_baton_file(bytes) => {
                     leave(&path, exports::BATON)
                 }

@@ -39,7 +39,7 @@ impl From<Fault> for Refusal {
             Fault::LocalChanges(_) | Fault::HiddenChanges(_) => (Kind::Conflict, "working_copy_changed"),
             Fault::Obstacles(_) => (Kind::Conflict, "working_copy_occupied"),
             Fault::CaseClash(_) => (Kind::Conflict, "names_differ_in_case"),
-            Fault::Conflicts(_) => (Kind::Conflict, "changes_conflict"),
+            Fault::Conflicts(_) | Fault::OtherLine { .. } => (Kind::Conflict, "changes_conflict"),
             Fault::Busy(_) => (Kind::Conflict, "working_copy_busy"),
             Fault::Invalid(_) => (Kind::Refused, "changes_damaged"),
             Fault::Rejected(_) | Fault::ReservedPath(_) => (Kind::Refused, "changes_rejected"),

@@ -11,6 +11,7 @@ mod apply;
 mod capture;
 mod case;
 mod committed;
+mod conflict;
 mod content;
 mod exports;
 mod files;
@@ -201,6 +202,14 @@ pub(crate) enum Fault {
     /// The merge has conflicts.
     #[error("the changes conflict with what was committed here: {}", list(.0))]
     Conflicts(Vec<String>),
+    /// The same, where what is checked out lacks the base, which this repository holds.
+    #[error("the changes stand on commit {}, which is here and not in the branch that is checked out, and conflict with it: {}", .commit.get(..7).unwrap_or(.commit), list(.paths))]
+    OtherLine {
+        /// The paths.
+        paths: Vec<String>,
+        /// The base.
+        commit: String,
+    },
     /// Another process applies changes or writes the index.
     #[error("{0} exists or is locked: another process writes to this working copy")]
     Busy(String),
@@ -257,6 +266,11 @@ impl Fault {
                 "rename one of them where the work was done, or apply where the file system tells them apart"
             }
             Self::Conflicts(_) => "apply in a worktree at the commit of the changes, commit there and merge",
+            Self::OtherLine { commit, .. } => {
+                return format!(
+                    "apply where that commit is checked out: in the worktree of its branch, or `git worktree add --detach FOLDER {commit}`"
+                );
+            }
             Self::Busy(_) => "wait for it; remove an index.lock only if no git process is left",
             Self::Invalid(_) => "capture them anew where the work was done",
             Self::ReservedPath(_) => {

@@ -50,7 +50,7 @@ impl Secret {
         };
         let kind = self.kind;
         format!(
-            "holds what looks like a secret ({kind} {place}): `git add {}` takes it along",
+            "holds what looks like a secret ({kind} {place}): it travels once it was added where it lies, `git add {}`",
             shell_word(path)
         )
     }
@@ -116,7 +116,12 @@ mod tests {
             bytes.push(0);
             bytes.extend(noise(8, 5000));
             let reason = Secret::find(&bytes).expect("a secret").reason("a file");
-            assert!(reason.contains("at byte 5003): `git add 'a file'` takes it along"), "{reason}");
+            assert!(
+                reason.contains(
+                    "at byte 5003): it travels once it was added where it lies, `git add 'a file'`"
+                ),
+                "{reason}"
+            );
         }
     }
 

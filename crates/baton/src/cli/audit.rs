@@ -164,6 +164,10 @@ fn wrap_rate(rate: &WrapRate) -> String {
     let (wraps, sessions) = (rate.wraps, rate.sessions);
     match rate.percent {
         None => "no session is over yet\n".to_owned(),
+        Some(_) if wraps == 0 && sessions == 1 => {
+            "warning: the one finished session did not wrap\n".to_owned()
+        }
+        Some(_) if wraps == 0 => format!("warning: none of the {sessions} finished sessions wrapped\n"),
         Some(percent) if rate.low => {
             format!("warning: only {wraps} of {sessions} finished sessions wrapped ({percent}%)\n")
         }

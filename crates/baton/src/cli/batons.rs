@@ -3,8 +3,8 @@
 use baton_model::id::visible;
 use baton_model::time::rfc3339;
 use baton_ops::baton::{
-    List, ListInput, ListOutput, Row, Show, ShowInput, ShowOutput, Withdraw, WithdrawInput, WithdrawOutput,
-    Withdrawal,
+    List, ListInput, ListOutput, Row, Show, ShowInput, ShowOutput, Spending, SpentReason, Withdraw,
+    WithdrawInput, WithdrawOutput, Withdrawal,
 };
 
 use super::ActingIdentity;
@@ -122,13 +122,26 @@ fn withdrawal_words(of: &Withdrawal) -> String {
     format!("by {} at {}{why}", visible(&of.by), rfc3339(of.at.0))
 }
 
+/// Who exported it, when, and how it comes back.
+fn export_words(of: &Spending) -> Option<String> {
+    let (by, at) = (of.by.as_deref()?, of.at?);
+    let is_exported = of.reason == SpentReason::Exported;
+    is_exported.then(|| {
+        format!(
+            "to a file by {} at {}: `baton handoff reclaim` has it wait here again",
+            visible(by),
+            rfc3339(at.0)
+        )
+    })
+}
+
 /// A baton without its packet.
 pub(super) fn facts(shown: &ShowOutput) -> String {
     let row = &shown.row;
     let fact = |name: &str, value: String| vec![name.to_owned(), value];
     let facts = [
         fact("baton", visible(&row.baton_id)),
-        fact("state", row.state.as_str().to_owned()),
+        fact("state", row.spent.as_ref().map_or(row.state.as_str(), Spending::word).to_owned()),
         fact("project", visible(&row.project_id)),
         fact("from", format!("{}, session {}", visible(&row.from), render::short_id(&row.session_id))),
         fact("for", row.to.as_deref().map_or_else(|| "whoever comes first".to_owned(), visible)),
@@ -138,6 +151,7 @@ pub(super) fn facts(shown: &ShowOutput) -> String {
             row.location.as_ref().map(|of| render::location(of)[3..].to_owned()).unwrap_or_default(),
         ),
         fact("withdrawn", row.withdrawn.as_ref().map(withdrawal_words).unwrap_or_default()),
+        fact("exported", row.spent.as_ref().and_then(export_words).unwrap_or_default()),
         fact("holder", row.holder.as_deref().map(visible).unwrap_or_default()),
         fact(
             "changes",

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::{ActingIdentity, merge_driver};
 use crate::app::App;
+use crate::claimed_project::WAY_TO_WORKTREE;
 use crate::commit_hook::CommitHook;
 use crate::config;
 use crate::config::trust::{TrustStore, sha256};
@@ -129,8 +130,7 @@ fn refuse_git_folder(app: &App) -> Result<(), Refusal> {
     let cwd = app.config.cwd.as_deref().filter(|cwd| git::root(cwd).is_none());
     let Some(bare) = cwd.and_then(git::bare_folder) else { return Ok(()) };
     let what = format!("{} is the git folder of a bare repository", visible(&bare.display().to_string()));
-    let hint = "run it in one of its worktrees; `git worktree list` names them, `git worktree add FOLDER BRANCH` makes one";
-    Err(Refusal::new(Kind::Refused, "folder_is_git", what, hint))
+    Err(Refusal::new(Kind::Refused, "folder_is_git", what, WAY_TO_WORKTREE))
 }
 
 /// Says what a person should know of the registration.

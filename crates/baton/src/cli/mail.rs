@@ -318,12 +318,12 @@ fn message_text(message: &View, taken: bool) -> String {
 }
 
 fn sender(message: &View) -> String {
-    let project = message.from_project_id.as_deref().filter(|_| message.from_type.is_agent());
+    let project = message.sender_project().filter(|_| message.from_type.is_agent());
     with_project(&message.author().label(), project)
 }
 
 fn receiver(message: &View) -> String {
-    with_project(&message.to, message.to_project_id.as_deref())
+    with_project(&message.to, message.receiver_project())
 }
 
 fn with_project(name: &str, project: Option<&str>) -> String {

@@ -188,7 +188,7 @@ fn handoff_text(received: &ReceivedHandoff) -> String {
     let mut text = format!(
         "hand-off {} from {}/{}, {}: {}\n",
         visible(&handoff.handoff_id),
-        visible(&handoff.from_project_id),
+        visible(handoff.sender_project()),
         visible(&handoff.from_identity),
         render::time_ago(handoff.created_at),
         visible(&handoff.subject)
@@ -280,7 +280,7 @@ fn changes_text(changes: &WaitingChanges) -> String {
         text.push_str(&format!("  files: {}{more}\n", files.join(", ")));
     }
     for left in &changes.left_out {
-        text.push_str(&format!("  not among them: {} {}\n", visible(&left.path), visible(&left.reason)));
+        text.push_str(&format!("  stays behind: {} {}\n", visible(&left.path), visible(&left.reason)));
     }
     text.extend(changes.advice.as_ref().map(|advice| format!("  {}\n", visible(advice))));
     text

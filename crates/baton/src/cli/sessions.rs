@@ -82,7 +82,7 @@ fn story(shown: &thread::ShowOutput) -> String {
     for of in &shown.sessions {
         let state = of.release_reason.map_or(if of.live { "live" } else { "open" }, |reason| reason.as_str());
         let title = format!(
-            "{} in {} ({state}, {})",
+            "{} ({}, {state}, {})",
             visible(&of.identity),
             visible(&of.surface),
             rfc3339(of.started_at.0)

@@ -1,10 +1,14 @@
 //! `baton store`
 
+use std::time::Duration;
+
+use baton_model::duty::{BEAT, Duty};
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
-use baton_ops::op::BeginsStore;
+use baton_model::session::ProcessLocation;
+use baton_ops::op::{BeginsStore, Host};
 use baton_store::ledger_transfer::{self, ChainPolicy};
-use baton_store::{Store, Target, counter, restore, share, token};
+use baton_store::{Store, Target, counter, duty, restore, share, token};
 use serde::Serialize;
 
 use crate::app::App;
@@ -39,6 +43,9 @@ enum Verb {
     /// trackers before they create anything. `baton restore` and `baton store copy` do this by themselves.
     AdvanceCounters,
 }
+
+/// How long a server that lives shows so at the latest.
+const BEATS: Duration = Duration::from_millis(BEAT.unsigned_abs() + 500);
 
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     match args.verb {
@@ -82,6 +89,7 @@ fn copy_store(from: &str, to: &str, unverified: bool, app: &mut App) -> Result<(
         private_file::refuse_side_file(path)?;
     }
     let mut source = Store::open_read_only(&from)?;
+    let before = source.read(|tx| Ok(duty::all(tx)?))?;
     let mut target = Store::open(&to, clock::now())?;
     let chains = if unverified { ChainPolicy::AsTheyAre } else { ChainPolicy::Whole };
     let copied = ledger_transfer::copy(&mut source, &mut target, chains)?;
@@ -91,6 +99,7 @@ fn copy_store(from: &str, to: &str, unverified: bool, app: &mut App) -> Result<(
     }
     // The source may be a backup, and what came after it has given out numbers.
     target.write_shared(|tx| Ok(counter::raise_floor_after_restore(tx, clock::now())?))?;
+    warn_of_server(&mut source, &before, app)?;
     let tokens = settle_tokens(&mut target, [&from, &to], app)?;
     target.analyze()?;
     let items = copied.iter();
@@ -98,6 +107,30 @@ fn copy_store(from: &str, to: &str, unverified: bool, app: &mut App) -> Result<(
     let rows: u64 = copied.iter().map(|table| table.rows).sum();
     let (from, to) = (from.to_string(), to.to_string());
     app.show(&Copied { from, to, rows, verified: !unverified, items, tokens, next: None }, show)
+}
+
+/// Says that a server uses the source still: what it writes from here on is not in the copy. One of this machine is known by its process,
+/// another by its beats.
+fn warn_of_server(source: &mut Store, before: &[Duty], app: &App) -> Result<(), AppError> {
+    let held: Vec<&Duty> = before.iter().filter(|duty| !duty.holder.is_empty()).collect();
+    let is_here = |duty: &&&Duty| duty.machine_id == app.machine.id && !duty.process.is_empty();
+    let place =
+        |duty: &Duty| ProcessLocation { machine: duty.machine_id.clone(), process: duty.process.clone() };
+    let mut runs = held.iter().filter(is_here).any(|duty| !app.machine.has_process_ended(&place(duty)));
+    if !runs && held.iter().any(|duty| !is_here(&duty)) {
+        std::thread::sleep(BEATS);
+        let now = source.read(|tx| Ok(duty::all(tx)?))?;
+        let has_beaten =
+            |one: &&Duty| now.iter().any(|now| now.duty_id == one.duty_id && now.beat != one.beat);
+        runs = held.into_iter().filter(|duty| !is_here(&duty)).any(|duty| has_beaten(&duty));
+    }
+    if runs {
+        app.remark(
+            "warning: a server runs on the store that was copied, and what it writes from now on is not in the copy: stop it, \
+             remove the copy, and copy again",
+        );
+    }
+    Ok(())
 }
 
 /// What `baton store copy` answers.

@@ -60,6 +60,9 @@ pub(super) fn unreadable_refusal(file: &Path, why: &str) -> Refusal {
     Refusal::invalid("config_invalid", what, "make it a readable UTF-8 file, or move it away")
 }
 
+/// Settings that are paths or addresses: a number is none.
+const TEXTS: [&str; 5] = ["store", "redis_url", "server", "server_ca", "github_api"];
+
 /// The settings of a text.
 pub(super) fn parse(text: &str, shown: &str) -> Result<Vec<(&'static str, String)>, Refusal> {
     let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
@@ -74,6 +77,13 @@ pub(super) fn parse(text: &str, shown: &str) -> Result<Vec<(&'static str, String
         };
         let value = match value {
             toml::Value::String(text) => text,
+            _ if TEXTS.contains(key) => {
+                let line = line_of(text, &name);
+                let what = format!(
+                    "{shown}, line {line}: `{name}` is a path or an address, and no text stands there"
+                );
+                return Err(Refusal::invalid("config_invalid", what, "write it as a text in quotes"));
+            }
             toml::Value::Integer(number) => number.to_string(),
             toml::Value::Boolean(switch) => switch.to_string(),
             toml::Value::Array(items) if redact::is_list(key) => redact::text(items, key, shown)?,
@@ -132,5 +142,23 @@ fn unknown_key_refusal(name: &str, file: &str, line: usize) -> Refusal {
     match nearest {
         Some(near) => refusal.with("nearest", near),
         None => refusal,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_no_path_and_no_address() {
+        for key in TEXTS {
+            let refusal = parse(&format!("identity = \"Ann\"\n{key} = 7\n"), "config.toml").expect_err(key);
+            assert_eq!(refusal.code, "config_invalid", "{key}");
+            assert!(refusal.message.contains("line 2"), "{refusal:?}");
+        }
+        assert_eq!(
+            parse("auto_wrap = false\n", "config.toml").expect("read"),
+            [("auto_wrap", "false".to_owned())]
+        );
     }
 }

@@ -44,13 +44,31 @@ pub(crate) fn commit_id(folder: &Path, revision: &str) -> Option<String> {
     Some(id.trim().to_owned()).filter(|id| is_commit_id(id))
 }
 
-/// Whether a remote branch holds a commit, as far as the last fetch or push told. None where there is no remote, or no such commit.
-pub(crate) fn is_pushed(folder: &Path, id: &str) -> Option<bool> {
+/// Whether a remote has a commit, as far as the working copy tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pushed {
+    /// A remote branch held it at the last fetch or push.
+    Yes,
+    /// None did, and all branches of the remotes are known.
+    No,
+    /// None did of those that this clone fetches. Of another one it does not even keep what was pushed to it.
+    Unknown,
+}
+
+/// Whether a remote branch holds a commit. None where there is no remote, or no such commit.
+pub(crate) fn pushed(folder: &Path, id: &str) -> Option<Pushed> {
     if !is_commit_id(id) || super::read(folder, &["remote"])?.trim().is_empty() {
         return None;
     }
     let args = ["branch", "--remotes", "--format=%(refname)", "--contains", id];
-    Some(!super::read(folder, &args)?.trim().is_empty())
+    if !super::read(folder, &args)?.trim().is_empty() {
+        return Some(Pushed::Yes);
+    }
+    let fetched = super::read(folder, &["config", "--get-regexp", r"^remote\..*\.fetch$"]);
+    let is_every =
+        |line: &str| line.trim_end().rsplit(' ').next().is_some_and(|one| one.contains("refs/heads/*:"));
+    let knows_all = fetched.is_some_and(|lines| lines.lines().any(is_every));
+    Some(if knows_all { Pushed::No } else { Pushed::Unknown })
 }
 
 /// The commits in which these lines got their present text, without those that are not committed. `path` counts from the top of the

@@ -155,6 +155,7 @@ pub(crate) fn repository(root: &Path) -> Result<Repository, String> {
         branch,
         commit: commit.filter(|id| is_commit_id(id)),
         common_dir: layout.common_dir.display().to_string(),
+        host: None,
     })
 }
 

@@ -66,7 +66,11 @@ pub(crate) fn take_out(wants: &[InstallEntry], record: &Record) -> Result<Plan, 
     // In the opposite order, so that what was put in last goes first.
     for want in wants.iter().rev() {
         if let EntryContent::ByHand(_) = &want.what {
-            plan.remarks.push(format!("if you added `{NAME}` to {}, remove it by hand", want.file.display()));
+            // Where there is no such file, there is nothing to remove.
+            if want.file.exists() {
+                plan.remarks
+                    .push(format!("if you added `{NAME}` to {}, remove it by hand", want.file.display()));
+            }
             continue;
         }
         let change = plan.of(&want.file)?;

@@ -2,11 +2,11 @@
 
 use baton_model::attention::{AttentionItem, Reason};
 use baton_model::delta::{BodyFields, Kind, Row};
-use baton_model::handoff::{State, View};
+use baton_model::handoff::{Ending, State, View};
 use baton_model::id::{identity_key, short, visible};
 use baton_model::notification::{Notification, Topic, wants_answer};
 use baton_model::packet_from_ledger::STOP_TAG;
-use baton_model::printable::quotable;
+use baton_model::printable::{quotable, sentence};
 use baton_ops::attention::{Attention, AttentionInput};
 use baton_ops::ledger::{LedgerList, LedgerListInput};
 use baton_ops::message::{Inbox, InboxInput};
@@ -32,7 +32,8 @@ pub(super) fn collect(
     let mut found = limits.collect::<Result<Vec<Notification>, AppError>>()?;
     for (project_id, at) in &marks.projects {
         let rows = new_rows(app, project_id, *at, memory)?;
-        let place = &Source { project_id, is_isolated: is_isolated(app, project_id)? };
+        let me = app.config.notify.me.clone();
+        let place = &Source { project_id, is_isolated: is_isolated(app, project_id)?, me };
         if rows.iter().any(|row| row.kind == Kind::Wrap) {
             found.extend(batons(app, place, &rows)?);
         }
@@ -49,12 +50,18 @@ pub(super) fn collect(
 struct Source<'a> {
     project_id: &'a str,
     is_isolated: bool,
+    /// The name of the user.
+    me: Option<String>,
 }
 
 impl Source<'_> {
     /// The text of a notification. The words of an isolated project leave it by no chat: there the command says where to read them.
     fn text(&self, words: &str, command: &str) -> String {
-        if self.is_isolated { command.to_owned() } else { format!("{words}. {command}") }
+        if self.is_isolated { command.to_owned() } else { format!("{} {command}", sentence(words)) }
+    }
+
+    fn is_me(&self, identity: &str) -> bool {
+        self.me.as_deref().is_some_and(|me| identity_key(me) == identity_key(identity))
     }
 }
 
@@ -165,19 +172,26 @@ fn of_handoff(place: &Source<'_>, handoff: &View, by: &str) -> Option<Notificati
     let id = short(&handoff.handoff_id);
     let is_sender = project_id == handoff.from_project_id;
     let (title, text) = match handoff.state {
-        State::Offered if project_id == handoff.to_project_id => {
+        // Who sent it knows.
+        State::Offered if project_id == handoff.to_project_id && !place.is_me(&handoff.from_identity) => {
             let command = format!("`baton pickup --handoff {id} --project {to}`");
             (format!("Work for {to} waits"), place.text(&format!("“{subject}” from {from}"), &command))
         }
         State::Accepted | State::Completed | State::Declined | State::Expired | State::Failed
             if is_sender =>
         {
-            let state = handoff.state.as_str();
+            let (verb, state) = match handoff.state {
+                // Time or a tracker did it, and no agent.
+                State::Expired | State::Failed => ("has", handoff.state.as_str()),
+                _ => ("was", handoff.state.as_str()),
+            };
             let why = handoff.result.as_deref().or(handoff.last_error.as_deref());
-            let why = why.map(|why| format!(": {}", quotable(why, SUBJECT))).unwrap_or_default();
-            let by = if by.is_empty() { String::new() } else { format!(" by {}", visible(by)) };
+            let why = why.map(|why| format!(": {}", quotable(why, 2 * SUBJECT))).unwrap_or_default();
+            let actor = handoff.ended.as_ref().map_or_else(|| by.to_owned(), Ending::actor);
+            let is_named = verb == "was" && !actor.is_empty();
+            let by = if is_named { format!(" by {}", visible(&actor)) } else { String::new() };
             (
-                format!("Your hand-off to {to} is {state}"),
+                format!("Your hand-off to {to} {verb} {state}"),
                 place.text(&format!("“{subject}”{by}{why}"), &format!("`baton handoff show {id}`")),
             )
         }
@@ -193,7 +207,8 @@ fn of_handoff(place: &Source<'_>, handoff: &View, by: &str) -> Option<Notificati
 }
 
 fn of_limit(app: &mut App, mark: &LimitMark) -> Result<Notification, AppError> {
-    let place = Source { project_id: &mark.project_id, is_isolated: is_isolated(app, &mark.project_id)? };
+    let is_isolated = is_isolated(app, &mark.project_id)?;
+    let place = Source { project_id: &mark.project_id, is_isolated, me: None };
     Ok(limit(&place, &mark.key, &mark.tool, &mark.text))
 }
 

@@ -140,7 +140,7 @@ fn both_ends_of_a_hand_off_hear_what_concerns_them() {
     let declined = notifications(&stage, 2);
     let (title, words) = (text(&declined[1], "title"), text(&declined[1], "text"));
     assert!(
-        title.contains("Your hand-off to lib is declined") && words.contains("not ours"),
+        title.contains("Your hand-off to lib was declined") && words.contains("not ours"),
         "{declined:#?}"
     );
 }
@@ -369,4 +369,23 @@ fn what_is_written_to_a_server_is_told_on_the_machine_that_writes() {
     donna.json(&["start"]);
     donna.json(&["wrap", "--summary", "half of the cart", "--next", "the taxes"]);
     assert!(text(&notifications(&stage, 1)[0], "text").contains("half of the cart"));
+}
+
+#[test]
+fn a_sender_hears_what_time_and_trackers_did_and_not_what_was_sent_by_it() {
+    let stage = Stage::ready();
+    stage.repo("lib");
+    stage.terminal("Setup").within(stage.root().join("lib")).json(&["init", "--id", "lib"]);
+    set_up(&stage, &format!("{}\ntopics = \"handoff\"", by_command(&stage)));
+    let lola = stage.terminal("Lola");
+    let create = ["handoff", "create", "--to", "lib", "--local", "--description", "d", "--expires-in", "1s"];
+    let sent = text(&lola.json(&[&create[..], &["--subject", "own"]].concat()), "handoff_id");
+    thread::sleep(Duration::from_millis(1_300));
+    lola.json(&["handoff", "show", &sent]);
+    lola.json(&["start"]);
+    let heard = notifications(&stage, 1);
+    let (title, words) = (text(&heard[0], "title"), text(&heard[0], "text"));
+    assert_eq!(title, "Your hand-off to lib has expired", "{heard:#?}");
+    assert!(words.starts_with("“own”: nobody took it in time. `baton handoff show"), "{heard:#?}");
+    assert_eq!(heard.len(), 1, "who sent it is not told that it waits: {heard:#?}");
 }

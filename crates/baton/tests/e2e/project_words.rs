@@ -1,8 +1,10 @@
 //! What people read of projects: those without git, those that were merged, and those that were renamed.
 
+use std::process::Command;
+
 use crate::cross::beside;
 use crate::stage::{Stage, text};
-use crate::worktrees::{committed, worktree};
+use crate::worktrees::{committed, git, worktree};
 
 #[test]
 fn a_folder_without_git_is_told_nothing_of_commits() {
@@ -47,6 +49,25 @@ fn a_project_is_called_by_its_new_name_wherever_people_read_of_it() {
     assert!(waiting.contains("from store/Ann"), "{waiting}");
     let open = ann.run(&["project", "merge", "lib", "--into", "shop"]);
     assert!(open.err.contains("hand-offs to project tools (id lib) are open"), "{open:#?}");
+    let shown = ann.text(&["handoff", "show", &id]);
+    assert!(shown.contains("store → tools") && shown.contains("Ann of store"), "{shown}");
+    assert_eq!(ann.json(&["handoff", "show", &id])["to_project_id"], "lib");
+    assert!(ann.text(&["handoff", "list"]).contains("store → tools"));
+    bob.json(&[
+        "mail",
+        "send",
+        "--to",
+        "Ann",
+        "--to-project",
+        "shop",
+        "--subject",
+        "hello",
+        "--text",
+        "t",
+        "--wait",
+    ]);
+    let inbox = ann.text(&["mail", "inbox"]);
+    assert!(inbox.contains("from Bob in tools"), "{inbox}");
     bob.text(&["handoff", "decline", &id, "--why", "no"]);
     let heard = ann.text(&["signal", "pending"]);
     assert!(heard.contains("was declined by Bob of tools"), "{heard}");
@@ -68,4 +89,57 @@ fn a_second_pickup_of_nothing_says_that_nothing_waited() {
         second.starts_with("session ") && second.contains("nothing waited that it could go on with"),
         "{second}"
     );
+}
+
+#[test]
+fn a_folder_of_another_machine_is_called_by_its_host() {
+    let stage = committed();
+    let host = Command::new("uname").arg("-n").output().expect("uname runs");
+    let host = String::from_utf8_lossy(&host.stdout).trim().to_owned();
+    let donna = stage.terminal("Donna");
+    donna.json(&["start"]);
+    donna.json(&["wrap", "--summary", "s", "--next", "n"]);
+    assert!(!donna.json(&["batons"]).to_string().contains("\"host\""), "here it is this machine");
+    let mut lola = stage.terminal("Lola");
+    lola.set("BATON_MACHINE", "server");
+    let listed = lola.text(&["--project", "shop", "batons"]);
+    assert!(listed.contains(&format!("on {host}")), "{listed}");
+    let places = lola.text(&["--project", "shop", "project", "places"]);
+    assert!(places.contains(&format!("{host} (")), "{places}");
+    let preview = lola.run(&["--project", "shop", "pickup", "--dry-run"]);
+    assert!(preview.out.contains(&format!("on another machine, {host}, in")), "{preview:#?}");
+    let there = lola.run(&["--project", "shop", "pickup", "--there"]);
+    assert!(there.err.contains(&format!("on machine {host} (")), "{there:#?}");
+}
+
+#[test]
+fn in_the_git_folder_of_a_bare_repository_the_way_on_is_a_worktree() {
+    let stage = committed();
+    git(&stage, stage.root(), &["clone", "-q", "--bare", "shop", "bare.git"]);
+    let refused = stage.terminal("Ann").within(stage.root().join("bare.git")).run(&["status"]);
+    assert!(refused.err.contains("it is the git folder of a bare repository"), "{refused:#?}");
+    assert!(!refused.err.contains("run `baton init`"), "{refused:#?}");
+}
+
+#[test]
+fn a_clone_of_one_branch_does_not_say_of_another_that_it_was_not_pushed() {
+    let stage = committed();
+    let root = stage.root();
+    git(&stage, root, &["clone", "-q", "--bare", "shop", "o.git"]);
+    let url = format!("file://{}", root.join("o.git").display());
+    for (name, more) in [("one", &["--single-branch"][..]), ("all", &[])] {
+        git(&stage, root, &[&["clone", "-q"], more, &[&url, name]].concat());
+        let folder = root.join(name);
+        let ann = stage.terminal("Ann").within(&folder);
+        ann.json(&["init", "--separate"]);
+        git(&stage, &folder, &["switch", "-qc", &format!("fix-{name}")]);
+        git(&stage, &folder, &["commit", "-q", "--allow-empty", "-m", name]);
+        ann.json(&["start"]);
+        ann.json(&["wrap", "--summary", "s", "--next", "n"]);
+        let before = ann.run(&["handoff", "export", "--dry-run"]);
+        assert_eq!(before.err.contains("push it"), name == "all", "{before:#?}");
+        git(&stage, &folder, &["push", "-qu", "origin", "HEAD"]);
+        let after = ann.run(&["handoff", "export", "--dry-run"]);
+        assert!(!after.err.contains("push it"), "{after:#?}");
+    }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::http::Server;
 use crate::stage::{Answer, BATON, Stage, env, skipped, text};
 
 /// A stage whose store, a file, holds Lola's open session.
@@ -248,4 +249,39 @@ fn a_store_that_stays_locked_is_said_to_be_busy() {
     holder.wait().expect("ends");
     assert!(waited < Duration::from_secs(45), "bounded: {waited:?}");
     assert_eq!(stage.deltas(), before);
+}
+
+#[test]
+fn a_limit_of_the_size_of_files_is_an_error_and_no_death_by_signal() {
+    let stage = Stage::in_a_file("the limit is of the store's file").registered();
+    stage.terminal("Lola").json(&["start"]);
+    let large = format!(r#"{{"summary": "large", "notes": "{}"}}"#, "x".repeat(200_000));
+    let packet = stage.file("large.json", large);
+    // In blocks of 512 bytes: less than the packet, more than the files that are written along with it.
+    let script = format!(r#"ulimit -f 200; "$BATON" wrap --packet "{packet}"; echo "exit $?""#);
+    let mut command = stage.terminal("Lola").program("sh");
+    command.args(["-c", &script]).env("BATON", BATON).stdin(Stdio::null());
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("sh runs");
+    let answer = Answer::of(child, &["file limit"]);
+    assert_eq!(answer.out.lines().last(), Some("exit 1"), "{answer:#?}");
+    assert!(answer.err.contains("error: "), "{answer:#?}");
+    // Nothing was lost, and without the limit it goes on.
+    stage.terminal("Lola").json(&["wrap", "--packet", &packet]);
+    stage.assert_sound();
+}
+
+#[test]
+fn a_copy_of_a_store_that_a_server_uses_says_so() {
+    let stage = Stage::in_a_file("a file is copied").registered();
+    let (lola, store) = (stage.terminal("Lola"), stage.store().display().to_string());
+    let copy = |name: &str| stage.root().join(name).display().to_string();
+    let quiet = lola.run(&["store", "copy", &store, &copy("before.db")]);
+    assert!(quiet.code == 0 && !quiet.err.contains("a server runs"), "{quiet:#?}");
+    let server = Server::start(&stage.terminal("Server"));
+    let begin = Instant::now();
+    // It takes its duties a moment after it answers.
+    let warned = (0..).map(|n| lola.run(&["store", "copy", &store, &copy(&format!("during-{n}.db"))]));
+    let mut warned = warned.take_while(|_| begin.elapsed() < Duration::from_secs(20));
+    assert!(warned.any(|answer| answer.err.contains("a server runs on the store that was copied")));
+    drop(server);
 }

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 
 use serde_json::json;
 
-use crate::stage::text;
+use crate::stage::{Stage, text};
 use crate::worktrees::{committed, git, worktree};
 
 const WRAP: [&str; 5] = ["wrap", "--summary", "s", "--next", "n"];
@@ -195,4 +195,42 @@ fn a_clone_in_which_a_setting_names_the_project_is_where_its_work_lies() {
     fs::write(clone.join("new.txt"), "n").expect("written");
     lola.json(&WRAP);
     assert_eq!(lola.text(&["pickup", "--there"]).trim(), clone.display().to_string());
+}
+
+#[test]
+fn a_clone_on_another_machine_is_asked_about_by_the_committed_path_of_the_remote() {
+    let stage = Stage::new();
+    let root = stage.root().canonicalize().expect("there");
+    let bare = root.join("bare.git");
+    stage.file("shop/a.txt", "a\n");
+    let bare_text = bare.display().to_string();
+    git(&stage, &root, &["init", "-q", "--bare", &bare_text]);
+    git(&stage, stage.shop(), &["remote", "add", "origin", &bare_text]);
+    let ann = stage.terminal("Ann");
+    ann.json(&["init"]);
+    git(&stage, stage.shop(), &["add", "-A"]);
+    git(&stage, stage.shop(), &["commit", "-qm", "one"]);
+    git(&stage, stage.shop(), &["push", "-q", &bare_text, "HEAD:refs/heads/main"]);
+    git(&stage, &bare, &["symbolic-ref", "HEAD", "refs/heads/main"]);
+    for (name, remote) in [("work", bare_text.as_str()), ("moved", "/elsewhere/shop.git")] {
+        git(&stage, &root, &["clone", "-q", &bare_text, name]);
+        git(&stage, root.join(name), &["remote", "set-url", "origin", remote]);
+        let mut other = ann.within(root.join(name));
+        other.set("BATON_MACHINE", "server");
+        let refusal = other.refused(4, "project_is_clone", &["init"]);
+        assert_eq!(refusal["project_id"], "shop", "{refusal}");
+        assert!(text(&refusal, "message").contains("its docs/PROJECT.md names the remote"), "{refusal}");
+        // It is asked about, and decides nothing.
+        other.refused(3, "project_unresolved", &["status"]);
+    }
+    let mut other = ann.within(root.join("work"));
+    other.set("BATON_MACHINE", "server");
+    other.json(&["init", "--join", "shop"]);
+    assert_eq!(other.json(&["status"])["project_id"], "shop");
+    // Without the document a path is another repository there.
+    git(&stage, &root, &["clone", "-q", &bare_text, "bare-words"]);
+    fs::remove_file(root.join("bare-words/docs/PROJECT.md")).expect("removed");
+    let mut third = ann.within(root.join("bare-words"));
+    third.set("BATON_MACHINE", "third");
+    assert_eq!(text(&third.json(&["init"]), "project_id"), "bare-words");
 }

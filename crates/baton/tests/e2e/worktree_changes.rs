@@ -103,7 +103,10 @@ fn uncommitted_work_goes_on_until_somebody_applies_it_whatever_happens_between()
     assert_eq!(picked["changes"]["outcome"], json!({ "applied": true }));
     assert_eq!(status(&stage, &second), status(&stage, stage.shop()));
     let output = rex.text(&["wrap", "--summary", "applied", "--next", "n"]);
-    assert!(output.contains("in that working copy already, and left there; `baton changes show"), "{output}");
+    assert!(
+        output.contains("applied already where the session worked, and left there; `baton changes show"),
+        "{output}"
+    );
     let baton = text(&picked["changes"], "baton_id");
     assert!(rex.text(&["changes", "diff", &baton]).contains("+later"));
     // Where they were made they are at hand, and a wrap does not pass on what is committed meanwhile.
@@ -165,7 +168,7 @@ fn changes_that_a_named_agent_applies_are_credited_to_its_session() {
     shell.json(&["pickup", "--as", "Lola"]);
     shell.json(&["changes", "apply", "--as", "Lola"]);
     let output = shell.text(&["wrap", "--as", "Lola", "--summary", "applied", "--next", "n"]);
-    assert!(output.contains("in that working copy already, and left there"), "{output}");
+    assert!(output.contains("applied already where the session worked, and left there"), "{output}");
     stage.assert_sound();
 }
 
@@ -203,13 +206,15 @@ fn secrets_stay_and_are_named_and_limits_refuse_before_the_session_ends() {
     fs::remove_file(large).expect("removed");
     let left = wrapped(&stage, &["--with-changes"]);
     let reason = text(&left["changes"]["left_out"][0], "reason");
-    assert!(reason.ends_with(" in line 1): `git add .env` takes it along"), "{reason}");
+    assert!(
+        reason.ends_with(" in line 1): it travels once it was added where it lies, `git add .env`"),
+        "{reason}"
+    );
     assert_eq!(left["changes"]["left_out"].as_array().map(Vec::len), Some(1));
     assert!(!stage.store_contains("wJalrXUtnFEMI"));
     let shown = ann.text(&["changes", "show"]);
     assert!(
-        shown.contains("not among them: .env holds what looks like a secret (")
-            && shown.contains("new/b.txt"),
+        shown.contains("stays behind: .env holds what looks like a secret (") && shown.contains("new/b.txt"),
         "{shown}"
     );
 }
@@ -225,7 +230,7 @@ fn a_baton_that_was_exported_into_the_working_copy_does_not_travel_and_is_named(
     assert_eq!(left["changes"]["files"], json!(["a.txt", "new/b.txt"]), "{left:#}");
     assert_eq!(left["changes"]["left_out"][0]["path"], "work.baton", "{left:#}");
     let shown = ann.text(&["changes", "show"]);
-    assert!(shown.contains("not among them: work.baton is a baton that was exported"), "{shown}");
+    assert!(shown.contains("stays behind: work.baton is a baton that was exported"), "{shown}");
     // Whoever adds it wants it.
     git(&stage, stage.shop(), &["add", "work.baton"]);
     ann.json(&["pickup"]);
@@ -402,4 +407,18 @@ fn changes_that_were_applied_in_a_worktree_that_is_gone_are_named_with_their_bat
         assert!(text(&picked, "instruction").contains(&command), "{picked:#}");
         stage.terminal(name).json(&["wrap", "--summary", "s", "--next", "n"]);
     }
+}
+
+#[test]
+fn the_mark_of_an_intended_file_stays_behind_and_the_file_does_not() {
+    let stage = edited();
+    stage.file("shop/ita.txt", "n\n");
+    git(&stage, stage.shop(), &["add", "-N", "ita.txt"]);
+    let left = wrapped(&stage, &["--with-changes"]);
+    assert!(
+        left["changes"]["files"].as_array().is_some_and(|files| files.contains(&json!("ita.txt"))),
+        "{left:#}"
+    );
+    let shown = stage.terminal("Ann").text(&["changes", "show"]);
+    assert!(shown.contains("stays behind: ita.txt as a mark of `git add -N` only"), "{shown}");
 }

@@ -21,10 +21,10 @@ fn the_card_and_the_announcement_say_where_each_agent_works() {
         roster.as_array().expect("sessions").iter().find(|s| s["identity"] == name).expect(name)["place"]
             .clone()
     };
-    assert_eq!(
-        place("Lola"),
-        json!({ "root": beside, "branch": "fix", "commit": commit, "is_worktree": true })
-    );
+    let mut of_lola = place("Lola");
+    // The name of the host differs from one machine to the next.
+    of_lola.as_object_mut().expect("a place").remove("host");
+    assert_eq!(of_lola, json!({ "root": beside, "branch": "fix", "commit": commit, "is_worktree": true }));
     assert_eq!((&place("Ann")["root"], &place("Ann")["branch"]), (&json!(stage.shop()), &json!("main")));
     let card = stage.terminal("Ann").text(&["status"]);
     assert!(card.contains(&format!("in {}, branch fix at {}", beside.display(), &commit[..7])), "{card}");

@@ -17,8 +17,14 @@ pub struct View {
     pub subject: String,
     /// The sender's project.
     pub from_project_id: String,
+    /// What that one is called since it was renamed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_project_name: Option<String>,
     /// The receiver's project.
     pub to_project_id: String,
+    /// What that one is called since it was renamed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_project_name: Option<String>,
     /// The identity that sent it.
     pub from_identity: String,
     /// The identity it is addressed to.
@@ -50,12 +56,22 @@ pub struct View {
     /// Who ended it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Ending>,
-    /// Results that came when another stood, or from one who had not accepted it.
+    /// Results and reasons that came when another stood, and remarks of those who had not accepted it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub late_results: Vec<LateResult>,
 }
 
 impl View {
+    /// What people call the sender's project.
+    pub fn sender_project(&self) -> &str {
+        self.from_project_name.as_deref().unwrap_or(&self.from_project_id)
+    }
+
+    /// What people call the receiver's project.
+    pub fn receiver_project(&self) -> &str {
+        self.to_project_name.as_deref().unwrap_or(&self.to_project_id)
+    }
+
     /// The age that a list shows: of one that came back since then, else since it was written down.
     pub fn stands_since(&self) -> Timestamp {
         if self.state.is_returned() { self.updated_at } else { self.created_at }
@@ -125,9 +141,41 @@ impl Ending {
     }
 }
 
+/// What words are that are kept beside a hand-off.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LateWords {
+    /// A result that came when the hand-off was over, or from an acceptor whose session another had ended.
+    #[default]
+    Result,
+    /// The reason of one who declined then.
+    Reason,
+    /// What one said of it while another had accepted it.
+    Remark,
+}
+
+impl LateWords {
+    /// What people call them.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Result => "late result",
+            Self::Reason => "late reason",
+            Self::Remark => "remark",
+        }
+    }
+
+    /// Whether this is the kind that earlier versions knew alone.
+    pub fn is_result(&self) -> bool {
+        *self == Self::Result
+    }
+}
+
 /// Words that are not the result, because another result stood or another had accepted it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LateResult {
+    /// What they are.
+    #[serde(default, skip_serializing_if = "LateWords::is_result")]
+    pub kind: LateWords,
     /// Who did it.
     pub by: String,
     /// When.
@@ -187,6 +235,8 @@ impl From<&Handoff> for View {
             state: handoff.state,
             subject: handoff.subject.clone(),
             from_project_id: handoff.from_project_id.clone(),
+            from_project_name: None,
+            to_project_name: None,
             to_project_id: handoff.to_project_id.clone(),
             from_identity: handoff.from_identity.clone(),
             to_identity: handoff.to_identity.clone(),

@@ -48,9 +48,15 @@ pub struct View {
     /// The project that it was sent from, when that is another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_project_id: Option<String>,
+    /// What that one is called since it was renamed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_project_name: Option<String>,
     /// The project that it was sent to, when that is another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_project_id: Option<String>,
+    /// What that one is called since it was renamed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_project_name: Option<String>,
     /// What a hand-off message says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Value>,
@@ -63,6 +69,16 @@ pub struct View {
 }
 
 impl View {
+    /// What people call the other project that it was sent from.
+    pub fn sender_project(&self) -> Option<&str> {
+        self.from_project_name.as_deref().or(self.from_project_id.as_deref())
+    }
+
+    /// What people call the other project that it was sent to.
+    pub fn receiver_project(&self) -> Option<&str> {
+        self.to_project_name.as_deref().or(self.to_project_id.as_deref())
+    }
+
     /// A message with its body. One that is encrypted is not in it, and one that is a hand-off message is `content`.
     pub fn of(message: &Message) -> Self {
         let head = Self::head(message);
@@ -99,6 +115,8 @@ impl View {
             reply_to: message.reply_to.clone(),
             role: message.to_role.clone(),
             from_project_id: message.from_project_id.clone(),
+            from_project_name: None,
+            to_project_name: None,
             to_project_id: message.to_project_id.clone(),
             content: None,
             body: None,

@@ -13,6 +13,7 @@ use baton_store::{Failure, Tx, baton, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::spent::Spending;
 use crate::card::{addressee, viewer_key};
 use crate::op::{Caller, Cx, Env, Meta, Operation};
 use crate::ownership::is_at_work;
@@ -93,6 +94,9 @@ pub struct Row {
     /// Who took it back, when, and why; of one alone that is shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withdrawn: Option<Withdrawal>,
+    /// Why it is spent; of one alone that is shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spent: Option<Spending>,
 }
 
 impl Row {
@@ -132,6 +136,9 @@ pub struct RowLocation {
     pub branch: Option<String>,
     /// Whether it is a folder of the caller's machine.
     pub is_this_machine: bool,
+    /// The name of the host, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
 }
 
 impl RowLocation {
@@ -141,7 +148,8 @@ impl RowLocation {
         // What was imported from a transcript names no machine.
         let machine = &session.location.machine;
         let is_this_machine = machine.is_empty() || *machine == env.caller.location.machine;
-        Some(Self { root: copy.root, branch: copy.branch, is_this_machine })
+        let host = copy.host.filter(|_| !is_this_machine);
+        Some(Self { root: copy.root, branch: copy.branch, is_this_machine, host })
     }
 
     /// Whether it is the folder in which the caller works.
@@ -318,6 +326,7 @@ fn unheld(of: Baton) -> Row {
         location: None,
         actions: Vec::new(),
         withdrawn: None,
+        spent: None,
     }
 }
 

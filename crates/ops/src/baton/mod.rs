@@ -2,8 +2,11 @@
 
 mod list;
 mod show;
+mod spent;
 mod withdraw;
 
 pub use list::{List, ListInput, ListOutput, Row, RowLocation, Withdrawal};
 pub use show::{Show, ShowInput, ShowOutput};
+pub(crate) use spent::spending;
+pub use spent::{Spending, SpentReason};
 pub use withdraw::{Withdraw, WithdrawInput, WithdrawOutput};

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::list::{Row, location, row};
+use super::spent::spending;
 use super::withdraw::withdrawal;
 use crate::card::viewer_key;
 use crate::op::{Cx, Meta, Operation};
@@ -58,7 +59,8 @@ impl Operation for Show {
             let mut row = row(env, of.clone(), holder.as_ref());
             row.location = location(tx, env, &row)?;
             row.actions = row.actions_for(&viewer);
-            row.withdrawn = withdrawal(tx, &row)?;
+            row.withdrawn = withdrawal(tx, &of)?;
+            row.spent = spending(tx, &of)?;
             Ok(ShowOutput { row, packet })
         })
     }

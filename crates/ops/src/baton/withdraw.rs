@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::list::{Row, Withdrawal, row};
 use super::show::baton_by_id;
+use super::spent::spending;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::session::update_baton;
@@ -83,7 +84,8 @@ impl Operation for Withdraw {
             write_down(tx, env, &found, (&input, &identity, is_forced))?;
             let withdrawal =
                 Withdrawal { by: identity.clone(), at: Timestamp(env.now), why: input.why.clone() };
-            let row = Row { withdrawn: Some(withdrawal), ..row(env, withdrawn, None) };
+            let spent = spending(tx, &withdrawn)?;
+            let row = Row { withdrawn: Some(withdrawal), spent, ..row(env, withdrawn, None) };
             Ok(WithdrawOutput { identity: identity.clone(), row })
         })
     }
@@ -133,8 +135,8 @@ fn write_down(
 }
 
 /// That a baton was taken back, as the ledger has it; nothing of one that goes on, or that its wrap finished.
-pub(super) fn withdrawal(tx: &mut Tx<'_>, of: &Row) -> Result<Option<Withdrawal>, Failure> {
-    if !of.finished {
+pub(super) fn withdrawal(tx: &mut Tx<'_>, of: &Baton) -> Result<Option<Withdrawal>, Failure> {
+    if !of.is_finished() {
         return Ok(None);
     }
     let entries = delta::newest_of_session(tx, &of.project_id, &of.session_id, MAX_SCANNED_ENTRIES)?;

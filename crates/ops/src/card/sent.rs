@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use baton_model::actor::ActorType;
-use baton_model::handoff::{Handoff, State};
+use baton_model::handoff::{Handoff, LateWords, State};
 use baton_model::id::short;
 use baton_model::printable::quotable;
 use baton_model::time::{Millis, Timestamp, parse_rfc3339};
@@ -66,6 +66,9 @@ pub struct SentHandoff {
 /// An answer that is not the result of a hand-off: it came late, or from another than its acceptor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LateAnswer {
+    /// What it is.
+    #[serde(default, skip_serializing_if = "LateWords::is_result")]
+    pub kind: LateWords,
     /// Who gave it.
     pub by: String,
     /// What it says, cleaned and shortened; absent where this caller is not told subjects.
@@ -150,7 +153,8 @@ fn row(tx: &mut Tx<'_>, env: &Env<'_>, one: &Handoff) -> Result<Option<SentHando
     }
     let shown =
         |text: &str| Some(quotable(text, WHY)).filter(|text| !env.hides_subjects() && !text.is_empty());
-    let late = late.map(|late| LateAnswer { by: late.by.clone(), result: shown(&late.result) });
+    let late =
+        late.map(|late| LateAnswer { kind: late.kind, by: late.by.clone(), result: shown(&late.result) });
     let (why, help) = match view.state {
         State::Failed | State::Planned | State::Pending => {
             let names_repository =

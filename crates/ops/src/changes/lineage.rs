@@ -62,7 +62,7 @@ impl EarlierChanges {
         let message = match place {
             ChangesPlace::NextBaton => format!("{origin}: not applied, so they go on with this one"),
             ChangesPlace::WorkingCopy => format!(
-                "{origin}: in that working copy already, and left there; `baton changes show {baton_id}` has them still"
+                "{origin}: applied already where the session worked, and left there; `baton changes show {baton_id}` has them still"
             ),
             ChangesPlace::EarlierBaton => {
                 format!(
@@ -74,13 +74,13 @@ impl EarlierChanges {
     }
 }
 
-/// Which changes are meant, in a clause.
+/// Which changes are meant, in a clause. What was applied may be committed by now.
 fn origin(changes: &BatonChanges) -> String {
     let count = match changes.manifest.files.len() {
-        1 => "1 uncommitted file".to_owned(),
-        count => format!("{count} uncommitted files"),
+        1 => "1 file".to_owned(),
+        count => format!("{count} files"),
     };
-    format!("{count} that came with baton {}", short(&changes.baton_id))
+    format!("the changes that came with baton {} ({count})", short(&changes.baton_id))
 }
 
 /// Whether a ledger entry only says where changes are.

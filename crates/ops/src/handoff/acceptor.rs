@@ -2,21 +2,18 @@
 
 use baton_model::access::Scope;
 use baton_model::actor::{Actor, ActorType};
-use baton_model::handoff::{Ending, Event, Handoff, LateResult, State};
+use baton_model::handoff::{Ending, Event, Handoff, State};
 use baton_model::holder::Holder;
 use baton_model::id::{check_identity, identity_key, is_bot, short};
-use baton_model::packet::one_line;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::{ProcessLocation, Session};
 use baton_model::task::Task;
 use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, handoff, session};
-use serde_json::json;
 
 use super::steps::Plan;
 use super::{claimant, isolation};
 use crate::force_request::ForceRequest;
-use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::resolve;
 use crate::session::{send_signal, send_signal_from};
@@ -121,7 +118,7 @@ pub(super) fn require_acceptor(
         return Ok(None);
     }
     if !force {
-        return Err(held_by_another(tx, env, known, &holder)?.into());
+        return Err(held_by_another(tx, env, known, (&holder, event))?.into());
     }
     forced(env, why).map(Some)
 }
@@ -141,9 +138,9 @@ fn held_by_another(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     known: &Handoff,
-    acceptor: &Acceptor,
+    (acceptor, event): (&Acceptor, Event),
 ) -> Result<Refusal, Failure> {
-    let refusal = refusal_of_others(known, &acceptor.holder().describe(), &acceptor.identity);
+    let refusal = refusal_of_others(known, (&acceptor.holder().describe(), &acceptor.identity), event);
     if let Some(baton) = crate::session::baton_of(tx, known)? {
         let hint = format!(
             "{} has wrapped, and it goes with the baton: `baton pickup --handoff {}`, then repeat this",
@@ -158,19 +155,28 @@ fn held_by_another(
     let id = short(&known.handoff_id);
     let hint = format!(
         "{} is not at work any more: take it over with `baton pickup --handoff {id}`, then repeat this; an operator ends it \
-         with `baton handoff complete {id} --force --why REASON`",
-        acceptor.identity
+         with {}",
+        acceptor.identity,
+        command_of(event, id)
     );
     Ok(Refusal { hint, ..refusal })
 }
 
-fn refusal_of_others(known: &Handoff, holder: &str, identity: &str) -> Refusal {
-    let id = &known.handoff_id;
+/// The command by which an operator ends what another has accepted.
+fn command_of(event: Event, id: &str) -> String {
+    match event {
+        Event::Decline => format!("`baton handoff decline {id} --force --why REASON`"),
+        _ => format!("`baton handoff complete {id} --force --why REASON`"),
+    }
+}
+
+fn refusal_of_others(known: &Handoff, (holder, identity): (&str, &str), event: Event) -> Refusal {
+    let (id, command) = (&known.handoff_id, command_of(event, &known.handoff_id));
     Refusal::new(
         Kind::Conflict,
         "handoff_not_yours",
         format!("hand-off {} was accepted by {holder}, who completes or declines it", short(id)),
-        format!("leave it to {holder}; an operator ends it with `baton handoff complete {id} --force --why REASON`"),
+        format!("leave it to {holder}; an operator ends it with {command}"),
     )
     .with("handoff_id", id.clone())
     .with("holder", identity)
@@ -181,14 +187,14 @@ pub(super) fn without_names(
     tx: &mut Tx<'_>,
     here: Option<&str>,
     known: &Handoff,
-    refusal: Refusal,
+    (refusal, event): (Refusal, Event),
 ) -> Result<Refusal, Failure> {
     let is_inside = here == Some(known.to_project_id.as_str());
     if refusal.code != "handoff_not_yours" || is_inside || !isolation::is_separated(tx, known)? {
         return Ok(refusal);
     }
     let holder = isolation::project_label(&known.to_project_id);
-    Ok(refusal_of_others(known, &holder, &holder))
+    Ok(refusal_of_others(known, (&holder, &holder), event))
 }
 
 /// The task of a hand-off that another has accepted is closed by the acceptor; with force by an operator, who says why.
@@ -201,7 +207,7 @@ pub(crate) fn require_task_acceptor(
 ) -> Result<(), Failure> {
     let Some((known, holder)) = accepted_by_another(tx, env, task, identity)? else { return Ok(()) };
     if !force.given {
-        return Err(held_by_another(tx, env, &known, &holder)?.into());
+        return Err(held_by_another(tx, env, &known, (&holder, Event::Complete))?.into());
     }
     env.caller.grant.require(Scope::Operator)?;
     match force.why.is_none_or(|why| why.trim().is_empty()) {
@@ -277,42 +283,8 @@ pub(super) fn require_publisher(
     let Some(holder) = Acceptor::of(tx, known)? else { return Ok(()) };
     match holder.is_caller(tx, env, (&known.to_project_id, identity))? {
         true => Ok(()),
-        false => Err(held_by_another(tx, env, known, &holder)?.into()),
+        false => Err(held_by_another(tx, env, known, (&holder, Event::Complete))?.into()),
     }
-}
-
-/// Keeps words that are not the result, once, in the receiver's ledger and beside the hand-off.
-pub(super) fn keep_late(
-    tx: &mut Tx<'_>,
-    env: &mut Env<'_>,
-    known: &Handoff,
-    by: &str,
-    result: &str,
-) -> Result<Option<String>, Failure> {
-    let mut plan = Plan::of(known);
-    let said_by_result =
-        known.result.as_deref() == Some(result) && plan.ended.as_ref().is_some_and(|ended| ended.is_by(by));
-    if said_by_result {
-        return Ok(None);
-    }
-    if let Some(before) = plan.late_results.iter().find(|late| is(&late.by, by) && late.result == result) {
-        return Ok(Some(before.delta_id.clone()));
-    }
-    let body = json!({
-        "text": format!("late answer to \"{}\": {}", one_line(&known.subject), one_line(result)),
-        "handoff_id": known.handoff_id, "state": known.state.as_str(), "late_result": result,
-    });
-    let author = Author { project_id: &known.to_project_id, identity: by, session: None };
-    let note = append_json(tx, env, &author, baton_model::delta::Kind::Note, &body)?;
-    plan.late_results.push(LateResult {
-        by: by.to_owned(),
-        at: rfc3339(env.now),
-        result: result.to_owned(),
-        delta_id: note.delta_id.clone(),
-    });
-    // It ended when it ended: what came late is told beside that.
-    handoff::put(tx, &Handoff { plan: plan.to_text(), ..known.clone() })?;
-    Ok(Some(note.delta_id))
 }
 
 /// Writes down who ended a hand-off by closing its task. Its result is the reason; where another than the acceptor closed it, that was

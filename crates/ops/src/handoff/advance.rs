@@ -16,7 +16,7 @@ use super::expiry::expire_overdue;
 use super::news::News;
 use super::steps::{Plan, close_row};
 use super::task_end::end_if_closed;
-use super::{Row, acceptor, by_id, claimant, isolation, record, record_news, sender};
+use super::{Row, acceptor, by_id, claimant, isolation, late_words, record, record_news, sender};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 use crate::saga::{apply_event, comment_on_issue};
@@ -128,7 +128,8 @@ impl Operation for Advance {
             let forced = match may(tx, env, &input, &before, (&identity, here.as_deref())) {
                 Ok(forced) => forced,
                 Err(Failure::Refused(no)) => {
-                    let no = acceptor::without_names(tx, here.as_deref(), &before, no)?;
+                    let no =
+                        acceptor::without_names(tx, here.as_deref(), &before, (no, event(input.action)))?;
                     return late(tx, env, (&input, &before, &identity), (no, here.as_deref()));
                 }
                 Err(fault) => return Err(fault),
@@ -267,11 +268,13 @@ fn late(
     else {
         return Err(no.into());
     };
-    let Some(delta_id) = acceptor::keep_late(tx, env, before, identity, result)? else {
+    let kind = late_words::kind_of(before, event(input.action), no.code == "handoff_not_yours");
+    let Some(delta_id) = late_words::keep(tx, env, before, identity, (kind, result))? else {
         return Err(no.into());
     };
     let mut no = no;
-    no.message = format!("{}; what you gave is kept with it as a late result, note {delta_id}", no.message);
+    no.message =
+        format!("{}; what you gave is kept with it as a {}, note {delta_id}", no.message, kind.label());
     let viewer = isolation::Viewer { project: here, grant: Some(&env.caller.grant) };
     let ended = isolation::shown_to(tx, viewer, before, Row::of(before, &[]))?.handoff.ended;
     Ok(Outcome::Late(no.with("kept_delta_id", delta_id).with("ended", json!(ended))))

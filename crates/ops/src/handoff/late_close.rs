@@ -1,13 +1,13 @@
 //! A close of a task whose hand-off is over: what it says is the result no more. It is kept beside the hand-off, where the sender looks.
 
 use baton_model::actor::ActorType;
-use baton_model::handoff::{Ending, Handoff, State};
+use baton_model::handoff::{Ending, Handoff, LateWords, State};
 use baton_model::id::{short, visible};
 use baton_model::task::Task;
 use baton_store::{Failure, Tx, handoff};
 use serde::{Deserialize, Serialize};
 
-use super::{Row, acceptor, claimant, isolation};
+use super::{Row, claimant, isolation, late_words};
 use crate::op::Env;
 
 /// The hand-off of a task, which was over when its task was closed.
@@ -86,7 +86,7 @@ fn keep_beside(
     words: &str,
 ) -> Result<Option<String>, Failure> {
     match handoff::get(tx, &known.handoff_id)? {
-        Some(row) => acceptor::keep_late(tx, env, &row, by, words),
+        Some(row) => late_words::keep(tx, env, &row, by, (LateWords::Result, words)),
         None => Ok(None),
     }
 }

@@ -93,7 +93,7 @@ impl Operation for List {
                 .map(|last| Position { at: last.created_at, id: last.handoff_id.clone() }.to_string());
             let with_steps = |h: Handoff| {
                 let row = Row::of(&h, &handoff_step::of(tx, &h.handoff_id)?);
-                let row = isolation::shown_to(tx, viewer, &h, row)?;
+                let row = isolation::shown_to(tx, viewer, &h, row)?.with_names(tx, &env.caller.grant)?;
                 Ok(match &actor {
                     Some(actor) => row.with_actions(actor),
                     None => row,

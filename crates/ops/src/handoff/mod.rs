@@ -8,6 +8,7 @@ pub(crate) mod edit;
 pub(crate) mod expiry;
 pub(crate) mod isolation;
 pub(crate) mod late_close;
+mod late_words;
 mod list;
 mod mark_seen;
 mod mistyped;
@@ -139,16 +140,24 @@ fn record_news(
     news::signal_sender(tx, env, handoff, (by, !separated), news)
 }
 
-/// Removes the sender's text from tasks whose hand-off has not been accepted yet: until then it is announced by id,
-/// subject, sender and age only.
+/// Removes the sender's text from tasks whose transfer has not been accepted yet: until then it is announced by id,
+/// subject, sender and age only. Those whose hand-off has expired are left out.
 pub(crate) fn without_sender_text(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     project_id: &str,
-    tasks: &mut [Task],
+    tasks: &mut Vec<Task>,
 ) -> Result<(), Failure> {
+    let mut expired = Vec::new();
     for task in tasks.iter_mut().filter(|task| task.extra.contains_key("handoff_id")) {
         let Some(known) = handoff::by_task(tx, project_id, &task.task_id)? else { continue };
+        // It may not be written down yet that its time is over, and its task is closed with it.
+        if known.state == State::Offered
+            && claimant::as_of_now(tx, env, known.clone())?.state == State::Expired
+        {
+            expired.push(task.task_id.clone());
+            continue;
+        }
         if matches!(known.state, State::Planned | State::Pending | State::Offered) {
             let subject = crate::card::subject(env, &known.subject);
             let named = subject.map(|subject| format!(": \"{subject}\"")).unwrap_or_default();
@@ -159,5 +168,6 @@ pub(crate) fn without_sender_text(
             task.extra.retain(|key, _| key == "handoff_id");
         }
     }
+    tasks.retain(|task| !expired.contains(&task.task_id));
     Ok(())
 }

@@ -131,14 +131,14 @@ pub(super) fn signal_move(
     let named = |one: &Handoff| format!("{} \"{}\"", short(&one.handoff_id), quotable(&one.subject, SUBJECT));
     let (what, more) = match handoffs {
         [one] => (
-            format!("hand-off {} to {to} follows", named(one)),
+            format!("hand-off {} to {to} went along", named(one)),
             format!("more: baton handoff show {}", one.handoff_id),
         ),
         several => {
             let lines =
                 several.iter().map(|one| format!("{}: baton handoff show {}\n", named(one), one.handoff_id));
             (
-                format!("{} hand-offs to {to} follow", several.len()),
+                format!("{} hand-offs to {to} went along", several.len()),
                 lines.collect::<String>().trim_end().to_owned(),
             )
         }

@@ -81,7 +81,7 @@ impl Operation for Retry {
             let steps = handoff_step::of(tx, &after.handoff_id)?;
             let row = Row::of(&after, &steps);
             let viewer = isolation::Viewer { project: here.as_deref(), grant: Some(&env.caller.grant) };
-            let row = isolation::shown_to(tx, viewer, &after, row)?;
+            let row = isolation::shown_to(tx, viewer, &after, row)?.with_names(tx, &env.caller.grant)?;
             let identity = identity.clone();
             let warnings = without_access(env, &after, &steps).map(|warning| vec![warning]);
             Ok(Progress { row, project_id: after.from_project_id, identity, replayed: false, warnings })

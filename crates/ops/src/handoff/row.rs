@@ -1,10 +1,14 @@
 //! A hand-off in answers: with what its steps have made.
 
+use baton_model::access::Grant;
 use baton_model::handoff::{Handoff, State, View};
 use baton_model::row_action::{HandoffParties, OfferedAction, Viewer};
 use baton_model::saga::{self, Kind, Step, StepStage};
 use baton_model::tracker::Warning;
+use baton_store::{Failure, Tx};
 use serde::{Deserialize, Serialize};
+
+use crate::project_name::name_for;
 
 /// A hand-off with what its steps have made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,6 +68,14 @@ impl Row {
             steps: steps.iter().map(Step::view).collect(),
             actions: Vec::new(),
         }
+    }
+
+    /// With what its projects are called for this caller.
+    pub(crate) fn with_names(mut self, tx: &mut Tx<'_>, grant: &Grant) -> Result<Self, Failure> {
+        let view = &mut self.handoff;
+        view.from_project_name = name_for(tx, grant, &view.from_project_id)?;
+        view.to_project_name = name_for(tx, grant, &view.to_project_id)?;
+        Ok(self)
     }
 
     /// With what the identity of this key can do with it; with what can be done with it where the key is empty.

@@ -4,6 +4,7 @@
 use baton_model::baton::{Baton, State};
 use baton_model::handoff;
 use baton_model::refusal;
+use baton_model::session::Session;
 use baton_model::time::Timestamp;
 use baton_store::{Failure, Tx, baton, delta, handoff_step, memory, session};
 use schemars::JsonSchema;
@@ -12,6 +13,7 @@ use serde_json::{Map, Value};
 
 use super::steps::Plan;
 use super::{Row, by_id, claimant, isolation, unknown_refusal};
+use crate::baton::{Spending, spending};
 use crate::card::{WaitingKind, nobody_there, viewer_key};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::ownership::is_at_work;
@@ -80,6 +82,9 @@ pub struct BatonRow {
     pub kind: WaitingKind,
     /// Where it stands.
     pub state: State,
+    /// Why it is spent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spent: Option<Spending>,
     /// First line of the packet's summary.
     pub subject: String,
     /// The project.
@@ -132,6 +137,7 @@ impl Operation for Show {
                 let project_id = handoff.to_project_id.clone();
                 let viewer = isolation::Viewer { project: here.as_deref(), grant: Some(&env.caller.grant) };
                 let row = isolation::shown_to(tx, viewer, &handoff, Row::of(&handoff, &steps))?;
+                let row = row.with_names(tx, &env.caller.grant)?;
                 let row = match input.actions {
                     true => row.with_actions(&viewer_key(env, input.identity.as_deref())),
                     false => row,
@@ -180,10 +186,10 @@ fn find_baton(
     };
     let state = found.state(holder.as_ref(), |holder| is_at_work(env, holder));
     let packet = delta::get(tx, project_id, &found.baton_id)?.map(|wrap| wrap.body);
-    let holder = holder.map(|holder| holder.identity);
+    let row = BatonRow { spent: spending(tx, &found)?, ..baton_row(found, state, holder) };
     Ok(Some(ShowOutput {
         project_id: project_id.to_owned(),
-        handoff: HandoffOrBaton::Baton(Box::new(baton_row(found, state, holder))),
+        handoff: HandoffOrBaton::Baton(Box::new(row)),
         packet,
         description: None,
         links: Map::new(),
@@ -192,18 +198,19 @@ fn find_baton(
     }))
 }
 
-fn baton_row(found: Baton, state: State, holder: Option<String>) -> BatonRow {
+fn baton_row(found: Baton, state: State, holder: Option<Session>) -> BatonRow {
     BatonRow {
         handoff_id: found.baton_id,
         kind: WaitingKind::Baton,
         state,
+        spent: None,
         subject: found.summary,
         from_project_id: found.project_id.clone(),
         to_project_id: found.project_id,
         from_identity: found.identity,
         to_identity: found.to_identity,
         to_role: found.to_role,
-        holder,
+        holder: holder.map(|holder| holder.identity),
         session_id: found.session_id,
         created_at: Timestamp(found.created_at),
     }

@@ -6,6 +6,7 @@ use baton_store::{Failure, Tx, agent, message};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::names::name_projects;
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
@@ -74,7 +75,8 @@ impl Operation for Inbox {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let now = cx.env.now;
-        let (roles, mut found) = cx.store.read(|tx| {
+        let Cx { store, env } = cx;
+        let (roles, mut found) = store.read(|tx| {
             resolve::require_project(tx, &project_id)?;
             let roles = agent::roles(tx, &project_id, &identity)?;
             let mut found = mail(tx, &project_id, &identity, now, input.all)?;
@@ -90,12 +92,14 @@ impl Operation for Inbox {
         }
         let with_body = |m: &&Message| input.bodies && !m.waits_for_role() && m.readers.is_none();
         let fresh = found.iter().filter(with_body).filter(|m| m.delivered_at.is_none());
+        let mut items: Vec<InboxRow> = found.iter().map(|m| row(m, with_body(&m), now)).collect();
+        name_projects(store, env, items.iter_mut().map(|row| &mut row.message))?;
         Ok(InboxOutput {
             project_id,
             identity,
             roles,
             deliver: fresh.map(|m| m.message_id.clone()).collect(),
-            items: found.iter().map(|m| row(m, with_body(&m), now)).collect(),
+            items,
             next: more.then_some(input.limit),
         })
     }

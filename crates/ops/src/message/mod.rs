@@ -5,6 +5,7 @@ mod delivered;
 mod find;
 mod inbox;
 mod mail_send;
+mod names;
 mod pending;
 pub(crate) mod post;
 mod read;

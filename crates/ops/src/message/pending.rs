@@ -5,6 +5,7 @@ use baton_store::{Failure, message};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::names::name_projects;
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
@@ -49,6 +50,8 @@ impl Operation for Pending {
             resolve::require_project(tx, &project_id)?;
             Ok(message::pending(tx, &project_id, &identity, now)?)
         })?;
-        Ok(PendingOutput { project_id, identity, items: waiting.iter().map(View::of).collect(), next: None })
+        let mut items: Vec<View> = waiting.iter().map(View::of).collect();
+        name_projects(cx.store, &cx.env, items.iter_mut())?;
+        Ok(PendingOutput { project_id, identity, items, next: None })
     }
 }

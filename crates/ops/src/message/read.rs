@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::find;
+use super::names::name_projects;
 use crate::op::{Cx, Meta, Operation, Retention};
 use crate::resolve;
 use crate::token_rights;
@@ -73,10 +74,12 @@ impl Operation for Read {
             Ok((find::take(tx, found, part, &identity)?, part))
         })?;
         let unread = part != Participation::Sender && message.delivered_at.is_none();
+        let mut shown = view(&message, text);
+        name_projects(store, env, std::iter::once(&mut shown))?;
         Ok(ReadOutput {
             project_id,
             identity,
-            message: view(&message, text),
+            message: shown,
             taken: part == Participation::Role,
             deliver: if unread { vec![message.message_id] } else { Vec::new() },
         })

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::find;
+use super::names::name_projects;
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
@@ -64,9 +65,11 @@ impl Operation for Thread {
                 && m.readers.is_none()
         };
         let shown = |m: &Message| if m.waits_for_role() { View::head(m) } else { View::of(m) };
+        let mut items: Vec<View> = found.iter().map(shown).collect();
+        name_projects(cx.store, &cx.env, items.iter_mut())?;
         Ok(ThreadOutput {
             deliver: found.iter().filter(mine).map(|m| m.message_id.clone()).collect(),
-            items: found.iter().map(shown).collect(),
+            items,
             project_id,
             identity,
             thread_id,

@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::kept_back::KeptBack;
 use super::reclaim::home_of;
 use super::records::{ExportRecord, export_of, receipts};
 use crate::changes::{EarlierChanges, LineChanges, with_earlier};
@@ -59,6 +60,9 @@ pub struct BatonExportOutput {
     /// Changes of earlier batons of its line that were not applied: they stay in this ledger.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier_changes: Vec<EarlierChanges>,
+    /// What its session wrote down besides, and the file does not hold.
+    #[serde(default, skip_serializing_if = "KeptBack::is_nothing")]
+    pub kept_back: KeptBack,
     /// Whether it was exported before.
     pub exported_before: bool,
     /// Whether nothing was changed.
@@ -159,6 +163,7 @@ fn read(
     let from = session::get(tx, project_id, &left.session_id)?;
     let from = from.ok_or_else(|| Fault::other(format!("baton {} has no session", left.baton_id)))?;
     let packet = whole_packet(tx, &left)?;
+    let kept_back = KeptBack::of(tx, &left, packet.text())?;
     let LineChanges { own: changes, earlier: earlier_changes, .. } =
         with_earlier(tx, project_id, &left.baton_id)?;
     let baton = PortableBaton {
@@ -185,6 +190,7 @@ fn read(
         baton_id: left.baton_id.clone(),
         baton,
         earlier_changes,
+        kept_back,
         exported_before: before.is_some(),
         dry_run: input.dry_run,
     };

@@ -107,7 +107,7 @@ impl Operation for BatonImport {
                         None => continue,
                     }
                 };
-                refuse_own_export(tx, &known)?;
+                refuse_own_export(tx, env, &known)?;
                 // It was reclaimed, or never left: what became of it here is that baton.
                 let here = match carried_as(tx, (home, &known.baton_id), &project_id)? {
                     Some(id) => baton::get(tx, &project_id, &id)?,
@@ -304,7 +304,7 @@ fn require_exported(tx: &mut Tx<'_>, env: &Env<'_>, of: &PortableBaton) -> Resul
 
 /// The ledger that wrote the file has the baton: it is not left a second time.
 fn known_here(tx: &mut Tx<'_>, env: &Env<'_>, known: Baton) -> Result<BatonImportOutput, Failure> {
-    refuse_own_export(tx, &known)?;
+    refuse_own_export(tx, env, &known)?;
     let progress = progress(tx, env, &known)?;
     let has_changes = crate::changes::of_baton(tx, &known.project_id, &known.baton_id)?.is_some();
     Ok(BatonImportOutput {
@@ -330,10 +330,13 @@ fn progress(tx: &mut Tx<'_>, env: &Env<'_>, of: &Baton) -> Result<Option<String>
     if is_taken { continued::state(tx, env, of).map(Some) } else { Ok(None) }
 }
 
-/// Refuses to import a baton where it was exported: it may be picked up where its file is.
-fn refuse_own_export(tx: &mut Tx<'_>, known: &Baton) -> Result<(), Failure> {
+/// Refuses to import a baton where it was exported: it may be picked up where its file is, and where it came back it goes on from there.
+fn refuse_own_export(tx: &mut Tx<'_>, env: &Env<'_>, known: &Baton) -> Result<(), Failure> {
     if export_of(tx, known)?.is_none() {
         return Ok(());
+    }
+    if let Some(refusal) = continued::refusal(tx, env, known)? {
+        return Err(refusal.into());
     }
     let what = format!("this ledger exported baton {} itself", short(&known.baton_id));
     let hint = format!(
@@ -350,6 +353,7 @@ fn over_session(env: &mut Env<'_>, project_id: &str, identity: &str, of: &Portab
         branch: location.branch.clone(),
         commit: location.commit.clone(),
         is_worktree: location.is_worktree,
+        host: None,
     };
     Session {
         project_id: project_id.to_owned(),

@@ -7,10 +7,12 @@ mod continued;
 mod export;
 mod import;
 mod import_check;
+mod kept_back;
 mod reclaim;
 mod records;
 
 pub use export::{BatonExport, BatonExportInput, BatonExportOutput};
 pub use import::{BatonImport, BatonImportInput, BatonImportOutput};
+pub use kept_back::KeptBack;
 pub use reclaim::{BatonReclaim, BatonReclaimInput, BatonReclaimOutput};
-pub(crate) use records::{exported_refusal, prefetch_exports, waiting_elsewhere};
+pub(crate) use records::{export_of, exported_refusal, prefetch_exports, waiting_elsewhere};

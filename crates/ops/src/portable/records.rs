@@ -17,10 +17,10 @@ pub(super) const MAX_ENTRIES: i64 = 1_000;
 
 /// That a baton left as a file.
 #[derive(Serialize, Deserialize)]
-pub(super) struct ExportRecord {
+pub(crate) struct ExportRecord {
     pub(super) summary: String,
     pub(super) exported_baton: String,
-    pub(super) exported_at: Timestamp,
+    pub(crate) exported_at: Timestamp,
 }
 
 /// That a baton arrived as a file.
@@ -43,7 +43,7 @@ pub(super) struct ReceiptRecord {
 }
 
 /// The export by which a baton is spent, if that is what has spent it.
-pub(super) fn export_of(tx: &mut Tx<'_>, of: &Baton) -> Result<Option<(String, ExportRecord)>, Failure> {
+pub(crate) fn export_of(tx: &mut Tx<'_>, of: &Baton) -> Result<Option<(String, ExportRecord)>, Failure> {
     let Some(spent_by) = &of.spent_by else { return Ok(None) };
     let Some(entry) = delta::get(tx, &of.project_id, spent_by)? else { return Ok(None) };
     let record = (entry.kind == Kind::Other).then(|| serde_json::from_str::<ExportRecord>(&entry.body).ok());

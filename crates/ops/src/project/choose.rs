@@ -14,7 +14,8 @@ use super::init::InitInput;
 use crate::displaced::put_root;
 use crate::ledger::{Author, append_json};
 use crate::locate::{
-    CallerPlace, CloneOf, Location, by_address, clone_refusal, locate, root_of, unresolved_refusal,
+    AddressSource, CallerPlace, CloneOf, Location, by_address, clone_refusal, locate, root_of,
+    unresolved_refusal,
 };
 use crate::op::{Cx, Env};
 use crate::resolve;
@@ -156,9 +157,7 @@ fn refuse_clone(tx: &mut Tx<'_>, input: &InitInput, here: &CallerPlace<'_>) -> R
     let document = input.document.as_deref().and_then(|text| project_document::read(text).ok());
     let document = document.and_then(|document| document.vcs_remote_url);
     let own = here.repository.and_then(|repository| repository.remote.as_deref());
-    for (remote, source) in
-        [(own, "its remote is"), (document.as_deref(), "its docs/PROJECT.md names the remote")]
-    {
+    for (remote, source) in [(own, AddressSource::Remote), (document.as_deref(), AddressSource::Document)] {
         if let Some(of) = by_address(tx, here, remote, source)? {
             return Err(clone_refusal(here, &of).into());
         }

@@ -56,6 +56,9 @@ impl PlaceKind {
 pub struct PlaceRow {
     /// Stable id of the machine.
     pub machine: String,
+    /// The name of its host, where a session has said it and it is not the caller's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
     /// The folder.
     pub path: String,
     /// What it is.
@@ -219,6 +222,7 @@ fn row(env: &Env<'_>, (machine, path): (&str, &str), kind: PlaceKind, sessions: 
     };
     PlaceRow {
         machine: machine.to_owned(),
+        host: last.and_then(|copy| copy.host.clone()).filter(|_| !is_this_machine),
         path: path.to_owned(),
         kind,
         is_this_machine,

@@ -130,8 +130,17 @@ pub(super) fn advice(
     } else {
         ""
     };
-    Some(what_is_left(work, own, has_branch) + rest)
+    let left = what_is_left(work, own, has_branch);
+    // Where it is said already that the work lies there, the advice begins with what to do.
+    let left = match left.strip_prefix(ELSEWHERE) {
+        Some(advice) => advice.trim_start_matches("; ").trim_start_matches(", and ").to_owned(),
+        None => left,
+    };
+    Some(left + rest)
 }
+
+/// What is said of work on another machine, in a clause.
+const ELSEWHERE: &str = "it is on another machine";
 
 /// What is left of work whose folder is gone, holds something else, or is on another machine.
 fn what_is_left(
@@ -148,7 +157,7 @@ fn what_is_left(
         (true, true) => "the folder holds something else by now",
         (true, false) if work.copy.is_worktree => "the folder is gone",
         (true, false) => &format!("{RENAMED}; the folder is gone"),
-        (false, _) => "it is on another machine",
+        (false, _) => ELSEWHERE,
     };
     if let (Some(branch), Some(true), Some(commit)) = (own_branch, work.has_commit, &commit) {
         let branch = visible(branch);
@@ -256,7 +265,7 @@ mod tests {
             root: "/src/shop".into(),
             branch: Some("main".into()),
             commit: Some("1a2b3c4d5e6f7a8b".into()),
-            ..work.copy
+            ..work.copy.clone()
         };
         let work = WorkLocation { copy, ..work.clone() };
         assert_eq!(advice(&work, None, false, |_| is_left).as_deref(), Some(expected));
@@ -327,7 +336,7 @@ mod tests {
             ),
         );
         let far = WorkLocation { is_this_machine: false, is_there: None, ..gone };
-        check(&far, Some(true), &format!("it is on another machine; {here}: `git switch main`"));
+        check(&far, Some(true), &format!("{here}: `git switch main`"));
         let own = |commit: &str| Repository {
             branch: Some("main".into()),
             commit: Some(commit.into()),
@@ -352,7 +361,7 @@ mod tests {
             check(
                 &unpushed,
                 is_left,
-                "it is on another machine, and its commit 1a2b3c4d5e6f is not here: push it there (`git push origin main`), then \
+                "its commit 1a2b3c4d5e6f is not here: push it there (`git push origin main`), then \
                  `git fetch origin main` here",
             );
         }

@@ -261,12 +261,15 @@ fn inspect(
     let own_root = caller.git_root.as_ref().or(caller.folders.first());
     let is_this_machine = of.session.location.machine == caller.location.machine;
     let host = cx.env.host;
-    let begun_in = copy.clone();
+    let begun_in = WorkingCopy { host: None, ..copy.clone() };
     let left = LeftCopy { repository_id: of.repository_of(&copy.root), at: of.session.heartbeat_at };
     let PlaceNow { is_there, owner, holds_other, moved_to, earlier } = match is_this_machine {
         true => look_up(cx, &bundle.project_id, &left, &mut copy)?,
         false => PlaceNow::default(),
     };
+    if is_this_machine {
+        copy.host = None;
+    }
     let begun_in = WorkingCopy { root: moved_to.unwrap_or_else(|| begun_in.root.clone()), ..begun_in };
     let is_here = is_this_machine && own_root == Some(&copy.root);
     let changed = match owner {

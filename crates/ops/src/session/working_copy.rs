@@ -1,7 +1,7 @@
 //! In which working copy a session works, and that its project knows this place.
 
 use baton_model::project::{Project, guess_vcs, without_credentials};
-use baton_model::repository::{WorkingCopy, is_commit_id};
+use baton_model::repository::{WorkingCopy, is_commit_id, is_host_name};
 use baton_model::session::Session;
 use baton_store::project_root::ProjectRoot;
 use baton_store::{Failure, Tx, project, project_root, session, session_commit};
@@ -23,6 +23,7 @@ pub(crate) fn of_caller(env: &Env<'_>) -> Option<WorkingCopy> {
         branch: repository.and_then(|repository| repository.branch.clone()),
         commit: repository.and_then(|repository| repository.commit.clone()),
         is_worktree: repository.is_some_and(|repository| repository.is_worktree),
+        host: repository.and_then(|repository| repository.host.clone()).filter(|host| is_host_name(host)),
     })
 }
 

@@ -46,7 +46,8 @@ impl FoundTranscript {
         let branch = self.header.branch.clone().or_else(|| known?.branch.clone());
         let commit = known.filter(|own| own.branch == branch).and_then(|own| own.commit.clone());
         let is_worktree = known.is_some_and(|own| own.is_worktree);
-        Some(WorkingCopy { root: root.unwrap_or_else(|| cwd.to_owned()), branch, commit, is_worktree })
+        let root = root.unwrap_or_else(|| cwd.to_owned());
+        Some(WorkingCopy { root, branch, commit, is_worktree, host: None })
     }
 
     /// The name for people of the tool that wrote it.

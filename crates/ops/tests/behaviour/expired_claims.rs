@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{Agent, World, agent, text};
+use crate::world::{Agent, World, agent, column, list, text};
 
 fn cas() -> Agent {
     agent("Cas").project("q").process("")
@@ -67,6 +67,14 @@ on_every_backend! {
         assert_eq!(shown["late_results"][0]["result"], "merged as 12", "{shown:#}");
         let comments = w.ok(&cas(), "task_show", json!({ "id": task }))["comments"].clone();
         assert_eq!(comments[0]["text"], "merged as 12");
+    }
+
+    fn its_task_is_no_open_work_any_more(w) {
+        let (_, task) = offered(w);
+        let ids = |card: &Value| column(&list(&card["tasks"]), "id");
+        assert_eq!(ids(&w.ok(&cas(), "session_status", json!({}))), [task]);
+        w.advance(60_000);
+        assert_eq!(ids(&w.ok(&cas(), "session_status", json!({}))), Vec::<String>::new());
     }
 
     fn who_asks_for_any_ready_task_is_given_another(w) {

@@ -56,6 +56,55 @@ on_every_backend! {
         assert!(text(&picked["baton"], "body").contains("half of the cart"));
     }
 
+    fn a_spent_baton_says_what_it_was_spent_by(w) {
+        let reason = |w: &mut World, id: &Value| {
+            let shown = w.ok(&agent("Ann"), "handoff_show", json!({ "id": id }));
+            let alone = w.ok(&agent("Ann"), "baton_show", json!({ "id": id }));
+            assert_eq!(shown["spent"], alone["spent"], "{shown:#}");
+            shown["spent"].clone()
+        };
+        let left = w.leave_baton(&agent("Ann"), "half of the cart")["baton_id"].clone();
+        assert_eq!(reason(w, &left), Value::Null);
+        w.ok(&agent("Ann"), "baton_export", json!({}));
+        let spent = reason(w, &left);
+        assert_eq!((&spent["reason"], &spent["by"]), (&json!("exported"), &json!("Ann")));
+        assert!(spent["at"].is_string(), "{spent:#}");
+        w.ok(&agent("Ann"), "baton_reclaim", json!({ "baton_id": left }));
+        assert_eq!(reason(w, &left), Value::Null);
+        w.ok(&agent("Ann"), "baton_withdraw", json!({ "id": left }));
+        let spent = reason(w, &left);
+        assert_eq!((&spent["reason"], &spent["by"]), (&json!("withdrawn"), &json!("Ann")));
+        let gone_on = w.leave_baton(&agent("Ann"), "more")["baton_id"].clone();
+        w.pickup(&agent("Lola"));
+        w.wrap(&agent("Lola"), "done");
+        assert_eq!(reason(w, &gone_on)["reason"], "continued");
+    }
+
+    fn who_left_a_baton_that_was_withdrawn_is_told_so(w) {
+        let own = w.start(&agent("Ann"));
+        let left = w.wrap(&agent("Ann"), "half");
+        w.ok(&agent("Ann"), "baton_withdraw", json!({ "id": left["baton_id"] }));
+        let late = json!({ "summary": "x", "session": own["session_id"] });
+        let refusal = w.no(&agent("Ann"), "session_checkpoint", late, "session_released");
+        assert!(text(&refusal, "hint").contains("its baton was withdrawn"), "{refusal:#}");
+    }
+
+    fn the_export_counts_what_its_session_wrote_down_besides(w) {
+        w.start(&agent("Ann"));
+        w.ok(&agent("Ann"), "ledger_note", json!({ "text": "the till rounds down" }));
+        w.ok(&agent("Ann"), "ledger_note", json!({ "text": "half of the \"cart\"" }));
+        w.wrap(&agent("Ann"), "half of the \"cart\"");
+        let exported = w.ok(&agent("Ann"), "baton_export", json!({ "dry_run": true }));
+        assert_eq!(exported["kept_back"], json!({ "notes": 1, "decisions": 0 }), "{exported:#}");
+        w.leave_baton(&agent("Cid"), "nothing besides");
+        let input = json!({ "dry_run": true, "identity": "Cid" });
+        let waits = list(&w.ok(&agent("Cid"), "baton_list", json!({}))["items"]);
+        let id = waits.iter().find(|one| one["from"] == "Cid").expect("it waits")["baton_id"].clone();
+        let mut input = input;
+        input["baton_id"] = id;
+        assert_eq!(w.ok(&agent("Cid"), "baton_export", input).get("kept_back"), None);
+    }
+
     fn the_same_file_is_imported_once(w) {
         w.register("q");
         w.leave_baton(&agent("Ann"), "once");
@@ -192,6 +241,9 @@ on_every_backend! {
         let refusal = w.no_trace(&agent("Ann"), "baton_reclaim", back.clone(), "baton_continued");
         assert!(text(&refusal, "message").contains("it came back as baton"), "{refusal}");
         assert!(text(&refusal, "hint").contains(&text(&here, "baton_id")), "{refusal}");
+        // The first file once more is refused with the way on that is not refused.
+        let again = w.no_trace(&agent("Ann"), "baton_import", json!({ "project": "p", "baton": baton }), "baton_continued");
+        assert!(text(&again, "hint").contains(&text(&here, "baton_id")), "{again}");
         let forced = json!({ "baton_id": left["baton_id"], "force": true });
         w.no_trace(&agent("Ann"), "baton_reclaim", forced.clone(), "why_missing");
         let forced = json!({ "baton_id": left["baton_id"], "force": true, "why": "the other disk is lost" });

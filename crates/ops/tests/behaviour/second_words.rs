@@ -128,6 +128,25 @@ on_every_backend! {
         assert_eq!(late(w, &id).len(), 1);
     }
 
+    fn what_another_says_of_an_accepted_hand_off_is_a_remark_of_theirs(w) {
+        let id = accepted(w);
+        let refusal = w.no(&other(), "handoff_advance", end(&id, "decline", "not needed"), "handoff_not_yours");
+        assert!(text(&refusal, "message").contains("kept with it as a remark"), "{refusal:#}");
+        assert!(text(&refusal, "hint").contains("`baton handoff decline"), "{refusal:#}");
+        let shown = show(w, &id);
+        let remark = &shown["late_results"][0];
+        assert_eq!((&shown["state"], &remark["kind"], &remark["by"]), (&json!("accepted"), &json!("remark"), &json!("Bert")));
+        let card = w.ok(&sender(), "session_status", json!({}));
+        assert_eq!(card["sent"][0]["late"]["kind"], "remark", "{card:#}");
+        // What comes when it is over is a result, or a reason.
+        w.ok(&receiver(), "handoff_advance", end(&id, "complete", "merged as 12"));
+        w.no(&other(), "handoff_advance", end(&id, "decline", "nor later"), "handoff_state");
+        w.no(&other(), "handoff_advance", end(&id, "complete", "me, too"), "handoff_state");
+        let shown = show(w, &id);
+        let kinds: Vec<Value> = list(&shown["late_results"]).iter().map(|one| one["kind"].clone()).collect();
+        assert_eq!(kinds, [json!("remark"), json!("reason"), Value::Null], "{shown:#}");
+    }
+
     fn who_took_it_by_a_pickup_is_its_acceptor(w) {
         let id = create(w);
         w.ok(&receiver(), "hd_exec", json!({ "handoff_id": id }));

@@ -59,7 +59,7 @@ on_every_backend! {
             assert_eq!(place(w, id), now);
         }
         let words = "o/r is called o/library now";
-        assert_eq!(heard(w, &sender(), words), ["o/r is called o/library now: 2 hand-offs to q follow"]);
+        assert_eq!(heard(w, &sender(), words), ["o/r is called o/library now: 2 hand-offs to q went along"]);
         let notice = w.pending(&sender()).into_iter().find(|one| text(one, "subject").contains(words)).expect("a signal");
         for id in &own {
             assert!(text(&notice, "body").contains(&format!("baton handoff show {id}")), "{notice:#}");
@@ -67,7 +67,7 @@ on_every_backend! {
         assert!(!text(&notice, "body").contains(&over), "one that is over is awaited by nobody: {notice:#}");
         assert_eq!((text(&notice, "from"), text(&notice, "from_type")), ("Baton".to_owned(), "system".to_owned()));
         let theirs = heard(w, &elsewhere(), words);
-        assert!(theirs.len() == 1 && theirs[0].contains("\"three\" to q follows"), "{theirs:?}");
+        assert!(theirs.len() == 1 && theirs[0].contains("\"three\" to q went along"), "{theirs:?}");
         // The same page again, and those of the others, are no news.
         for number in 1..=4 {
             let url = format!("https://github.example/o/library/issues/{number}");

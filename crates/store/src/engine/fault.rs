@@ -158,7 +158,7 @@ fn advice(kind: FaultKind) -> Option<(&'static str, Kind, &'static str)> {
         FaultKind::Full => (
             "disk_full",
             Kind::Refused,
-            "Free space on that disk. What a command of several steps had done before is kept: `baton log` shows it; repeat what is missing.",
+            "Free space on that disk, or raise the limit (a quota, `ulimit -f`). What a command of several steps had done before is kept: `baton log` shows it; repeat what is missing.",
         ),
         FaultKind::CannotOpen => (
             "store_unopenable",

@@ -28,7 +28,8 @@ pub(super) fn lines(handoff: &View) -> String {
         text.extend(value.map(|value| format!("{title}\n{}", render::quoted(value))));
     }
     for late in &handoff.late_results {
-        text.push_str(&format!("late result of {}\n{}", visible(&late.by), render::quoted(&late.result)));
+        let (what, by) = (late.kind.label(), visible(&late.by));
+        text.push_str(&format!("{what} of {by}\n{}", render::quoted(&late.result)));
     }
     text
 }

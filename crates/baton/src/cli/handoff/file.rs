@@ -19,11 +19,12 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::super::ActingIdentity;
+use super::export_remarks::{kept_back_text, remark_unpushed};
 use crate::app::App;
 use crate::changes::{ExportNotes, ledger};
 use crate::error::AppError;
 use crate::keys::{self, Keys, Protection};
-use crate::{git, path_kind, private_file, render};
+use crate::{path_kind, private_file, render};
 
 /// The longest passphrase that is read, in bytes.
 const MAX_PASSPHRASE_BYTES: u64 = 4096;
@@ -153,17 +154,6 @@ fn is_stdout(file: &Path) -> bool {
     file == Path::new("-")
 }
 
-/// Says that the commit on which the work stands is on this machine alone: the file does not hold it.
-fn remark_unpushed(baton: &PortableBaton, app: &App) {
-    let commit = baton.location.as_ref().and_then(|location| location.commit.as_deref());
-    let root = app.config.cwd.as_deref().and_then(git::root);
-    let (Some(commit), Some(root)) = (commit, root) else { return };
-    if git::is_pushed(&root, commit) == Some(false) {
-        let commit = visible(commit.get(..7).unwrap_or(commit));
-        app.remark(&format!("commit {commit} is on no remote branch that this clone knows of: push it, the file holds no commits"));
-    }
-}
-
 /// The content of the changes, as the ledger keeps it.
 fn changes_parts(of: &BatonExportOutput, app: &mut App) -> Result<Vec<String>, AppError> {
     let Some(manifest) = &of.baton.changes else { return Ok(Vec::new()) };
@@ -258,8 +248,9 @@ fn show(exported: &BatonExportOutput, file: Option<&Path>, app: &mut App) -> Res
             return format!("nothing was written: baton {id}, left by {}, would be exported\n{changes}", visible(&baton.identity));
         };
         let name = visible(&file.display().to_string());
+        let kept_back = kept_back_text(&exported.kept_back);
         format!(
-            "exported: baton {id}, left by {}, is in {name}\n{changes}  there: baton handoff import {name}\n  back here: baton handoff reclaim {id}\n",
+            "exported: baton {id}, left by {}, is in {name}\n{changes}{kept_back}  there: baton handoff import {name}\n  back here: baton handoff reclaim {id}\n",
             visible(&baton.identity)
         )
     })

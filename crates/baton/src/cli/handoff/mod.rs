@@ -10,6 +10,7 @@ use baton_ops::session::{self, SessionDocumentInput};
 use serde_json::{Map, Value};
 
 mod ending;
+mod export_remarks;
 mod file;
 mod from_transcript;
 pub(super) mod progress;
@@ -351,7 +352,7 @@ fn row(handoff: &View) -> Vec<String> {
     vec![
         render::short_id(&handoff.handoff_id),
         handoff.state.as_str().to_owned(),
-        format!("{} → {}", visible(&handoff.from_project_id), visible(&handoff.to_project_id)),
+        format!("{} → {}", visible(handoff.sender_project()), visible(handoff.receiver_project())),
         visible(&handoff.subject),
         render::time_ago(handoff.updated_at),
     ]

@@ -25,7 +25,7 @@ pub(super) fn show_progress(progress: &Progress, app: &App) -> Result<(), AppErr
 pub(crate) fn summary(progress: &Progress) -> String {
     let handoff = &progress.row.handoff;
     let task = handoff.task.as_ref();
-    let (to, id) = (visible(&handoff.to_project_id), visible(&handoff.handoff_id));
+    let (to, id) = (visible(handoff.receiver_project()), visible(&handoff.handoff_id));
     let mut text = match handoff.state {
         State::Failed => format!("not handed to {to}: {id} failed"),
         State::Planned | State::Pending => {
@@ -33,6 +33,9 @@ pub(crate) fn summary(progress: &Progress) -> String {
         }
         state if progress.replayed => {
             format!("handed to {to} before, and not now: {id} ({})", state.as_str())
+        }
+        State::Completed | State::Declined | State::Cancelled | State::Expired => {
+            format!("hand-off {id} to {to} is {}", handoff.state.as_str())
         }
         state => format!("handed to {to}: {id} ({})", state.as_str()),
     };

@@ -4,6 +4,7 @@ use baton_model::handoff::State;
 use baton_model::id::visible;
 use baton_model::issue::plain;
 use baton_model::time::rfc3339;
+use baton_ops::baton::Spending;
 use baton_ops::handoff::{BatonRow, HandoffOrBaton, Row, ShowOutput};
 use serde_json::Value;
 
@@ -29,7 +30,7 @@ fn head(one: &Row, shown: &ShowOutput) -> String {
     };
     fact(
         "from",
-        Some(format!("{} of {}", visible(&handoff.from_identity), visible(&handoff.from_project_id))),
+        Some(format!("{} of {}", visible(&handoff.from_identity), visible(handoff.sender_project()))),
     );
     fact("for", handoff.to_identity.as_deref().or(handoff.to_role.as_deref()).map(visible));
     fact("task", handoff.task.as_ref().map(|task| visible(&task.id)));
@@ -99,7 +100,7 @@ fn sender_text(shown: &ShowOutput) -> String {
 fn baton_row(baton: &BatonRow) -> Vec<String> {
     vec![
         render::short_id(&baton.handoff_id),
-        baton.state.as_str().to_owned(),
+        baton.spent.as_ref().map_or(baton.state.as_str(), Spending::word).to_owned(),
         format!("{} → {}", visible(&baton.from_project_id), visible(&baton.to_project_id)),
         visible(&baton.subject),
         render::time_ago(baton.created_at),

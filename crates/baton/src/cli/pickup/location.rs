@@ -1,7 +1,8 @@
 //! Where picked-up work lies, for people and for `cd`.
 
-use baton_model::id::{short, visible};
+use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
+use baton_model::repository::machine_name;
 use baton_ops::session::{BatonWarning, PickupOutput, WaitingChanges, WarningKind, WorkLocation};
 
 use crate::app::App;
@@ -31,7 +32,8 @@ pub(super) fn print(app: &mut App, bundle: PickupOutput) -> Result<(), AppError>
         return Err(Refusal::new(Kind::NotFound, "place_gone", what, hint()).into());
     }
     if !work.is_this_machine {
-        let what = format!("the work lies in {root} on machine {}, not here", visible(short(&work.machine)));
+        let machine = machine_name(work.copy.host.as_deref(), &work.machine);
+        let what = format!("the work lies in {root} on machine {machine}, not here");
         return Err(Refusal::new(Kind::NotFound, "place_elsewhere", what, hint()).into());
     }
     app.show(&work, |work| format!("{}\n", visible(&work.copy.root)))
@@ -40,7 +42,11 @@ pub(super) fn print(app: &mut App, bundle: PickupOutput) -> Result<(), AppError>
 /// What a person reads of it. `changes`: those that go with the baton.
 pub(super) fn text(work: &WorkLocation, changes: Option<&WaitingChanges>) -> String {
     let is_applied = changes.and_then(|changes| changes.outcome.as_ref()).is_some_and(|one| one.applied);
-    let elsewhere = if work.is_this_machine { "" } else { "on another machine, " };
+    let elsewhere = match (work.is_this_machine, work.copy.host.as_deref()) {
+        (true, _) => String::new(),
+        (false, Some(host)) => format!("on another machine, {}, ", visible(host)),
+        (false, None) => "on another machine, ".to_owned(),
+    };
     let mut text = match (is_applied, work.is_here) {
         // The answer has begun with that.
         (true, true) => String::new(),

@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use baton_model::accounting::plural;
 use baton_model::id::{short, visible};
 use baton_model::project::title;
+use baton_model::repository::machine_name;
 use baton_ops::project::{
     self, CarriedBaton, MergeInput, MergeOutput, PlaceRow, PlacesInput, RelocateOutput, RenameInput,
     RenameOutput, SplitInput,
@@ -79,7 +80,7 @@ pub(super) fn list(app: &mut App) -> Result<(), AppError> {
 fn row(place: &PlaceRow) -> Vec<String> {
     let machine = match place.is_this_machine {
         true => "this machine".to_owned(),
-        false => visible(short(&place.machine)),
+        false => machine_name(place.host.as_deref(), &place.machine),
     };
     let head = match (&place.branch, &place.commit) {
         (Some(branch), _) => format!("branch {}", visible(branch)),

@@ -120,8 +120,8 @@ pub(super) fn handoff_row(of: &handoff::Row, viewer: &str) -> Row {
         cells: vec![
             view.state.as_str().to_owned(),
             render::time_ago(view.stands_since()),
-            visible(&view.from_project_id),
-            visible(&view.to_project_id),
+            visible(view.sender_project()),
+            visible(view.receiver_project()),
             words.clone(),
         ],
         about: [words, target.command(None, show)],

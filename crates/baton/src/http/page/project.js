@@ -64,6 +64,9 @@ function path(one) {
       h('span.meta', {}, ` until ${new Date(one.expires_at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })}`, [one.branch, one.folder?.split('/').at(-1)].filter(Boolean).map((place) => ` · ${place}`).join(''))));
 }
 
+/** What words are that came beside a hand-off. */
+const LATE = { result: 'Late result', reason: 'Late reason', remark: 'Remark' };
+
 /** A hand-off that the project sent: who has it or ended it, why it stands where it stands, and the command that helps. */
 function sentHandoff(one, known) {
   const offers = known && rowOffers(known);
@@ -72,7 +75,7 @@ function sentHandoff(one, known) {
     h('div.row', {}, state(one.state), h('h3', {}, h('a', { href: `#/handoff/${part(one.handoff_id)}` }, one.subject || one.handoff_id.slice(0, 13))),
       offers ? h('span.push', {}, offers) : null),
     one.why ? h(one.state === 'failed' ? 'p.error' : 'p.words', {}, answered ? `“${one.why}”` : one.why) : null,
-    one.late ? h('p.words', {}, `Late result of ${one.late.by}${one.late.result ? `: “${one.late.result}”` : ''}`) : null,
+    one.late ? h('p.words', {}, `${LATE[one.late.kind ?? 'result']} of ${one.late.by}${one.late.result ? `: “${one.late.result}”` : ''}`) : null,
     h('p.meta', {}, 'to ', toProject(one.to_project_id), one.ended_by || one.holder ? ` · by ${one.ended_by ? actorOf(one.ended_by, one.ended_by_type) : one.holder}` : '', ' · ', ago(one.updated_at)),
     one.help ? h('details.help', {}, h('summary', {}, 'In a terminal'), command(one.help)) : null);
 }

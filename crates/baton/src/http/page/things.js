@@ -9,7 +9,7 @@ const session = {
   draw: ({ one, left }, [project]) => [
     h('div.row', {}, h('h1', {}, `${one.identity}’s session`), state(one.released_at ? one.release_reason : one.live ? 'live' : 'open'),
       h('span.push', {}, one.released_at ? null : [isMe(one.identity) ? [button('End…', () => endSession(project, one)), ' '] : null, button('Reassign…', () => reassign(project, one.session_id, one.identity)), ' '], button('Share…', () => share(project, one.session_id, 'thread', one.identity), 'quiet'))),
-    facts([['Project', toProject(project)], ['Tool', toolOf(one)], ['Machine', one.machine], ['Place', whereabouts(one)], ['Began', ago(one.started_at)],
+    facts([['Project', toProject(project)], ['Tool', toolOf(one)], ['Machine', one.place?.host ? `${one.place.host} (${one.machine})` : one.machine], ['Place', whereabouts(one)], ['Began', ago(one.started_at)],
       ['Last heard', ago(one.last_heartbeat)], ['Released', one.released_at ? ago(one.released_at) : null], ['Last checkpoint', one.last_checkpoint?.summary],
       ['Tasks', one.tasks?.length ? one.tasks.map((task) => h('div', {}, h('a', { href: `#/task/${part(project)}/${part(task.id)}` }, task.title))) : null],
       ['Baton left', one.left ? toBaton(project, one.left.baton_id, one.left.summary) : null],

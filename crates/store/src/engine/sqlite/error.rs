@@ -38,7 +38,8 @@ fn kind(error: &Error) -> FaultKind {
         ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch => FaultKind::Constraint,
         ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => FaultKind::Corrupt,
         ErrorCode::SystemIoFailure => match *extended_code {
-            ffi::SQLITE_IOERR_SHMSIZE => FaultKind::Full,
+            // A full disk has a code of its own: of what else refuses a write, quotas and limits of file sizes are the likely ones.
+            ffi::SQLITE_IOERR_SHMSIZE | ffi::SQLITE_IOERR_WRITE => FaultKind::Full,
             ffi::SQLITE_IOERR_CORRUPTFS | ffi::SQLITE_IOERR_DATA => FaultKind::Corrupt,
             _ => FaultKind::Other,
         },
@@ -49,7 +50,9 @@ fn kind(error: &Error) -> FaultKind {
 /// The fault of a file operation.
 pub(super) fn io_fault(attempted: &str, path: &Path, error: io::Error) -> Fault {
     let kind = match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => FaultKind::Full,
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+            FaultKind::Full
+        }
         io::ErrorKind::ReadOnlyFilesystem => FaultKind::ReadOnly,
         _ => FaultKind::CannotOpen,
     };

@@ -1,0 +1,40 @@
+//! What the file of an exported baton does not hold, as `baton handoff export` says it.
+
+use baton_model::accounting::plural;
+use baton_model::baton_file::PortableBaton;
+use baton_model::id::visible;
+use baton_ops::portable::KeptBack;
+
+use crate::app::App;
+use crate::git::{self, Pushed};
+
+/// Says that the commit on which the work stands is on this machine alone: the file does not hold it.
+pub(super) fn remark_unpushed(baton: &PortableBaton, app: &App) {
+    let commit = baton.location.as_ref().and_then(|location| location.commit.as_deref());
+    let root = app.config.cwd.as_deref().and_then(git::root);
+    let (Some(commit), Some(root)) = (commit, root) else { return };
+    let id = visible(commit.get(..7).unwrap_or(commit));
+    match git::pushed(&root, commit) {
+        Some(Pushed::No) => app.remark(&format!(
+            "commit {id} is on no remote branch that this clone knows of: push it, the file holds no commits"
+        )),
+        Some(Pushed::Unknown) => app.remark(&format!(
+            "this clone fetches some branches only, and does not know whether commit {id} was pushed: the file holds no commits"
+        )),
+        Some(Pushed::Yes) | None => {}
+    }
+}
+
+/// What its session wrote down that the file does not hold.
+pub(super) fn kept_back_text(of: &KeptBack) -> String {
+    let count = |count: usize, word: &str| (count > 0).then(|| format!("{count} {}", plural(count, word)));
+    let counts: Vec<String> =
+        [count(of.notes, "note"), count(of.decisions, "decision")].into_iter().flatten().collect();
+    match counts.is_empty() {
+        true => String::new(),
+        false => format!(
+            "  not in the file: {} of its session (`baton log` shows them); what the packet of a wrap says goes along\n",
+            counts.join(" and ")
+        ),
+    }
+}
