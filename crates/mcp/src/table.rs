@@ -246,6 +246,7 @@ pub const TOOLS: &[Tool] = &[
             "budget",
             "assigned_first",
             "ids",
+            "actions_for",
         ],
         unlisted: &[],
         has_default: false,
