@@ -212,6 +212,12 @@ fn every_wrong_address_has_a_way_on() {
     tab.reads("The board has one role alone");
 }
 
+#[allow(clippy::disallowed_methods, reason = "a test reads the clock that the browser reads")]
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock");
+    i64::try_from(since.as_millis()).expect("a time")
+}
+
 #[test]
 fn an_instant_is_said_in_the_readers_clock_and_stays_true() {
     let Some(browser) = browser() else { return };
@@ -219,8 +225,7 @@ fn an_instant_is_said_in_the_readers_clock_and_stays_true() {
     let (lim, vera) = (stage.terminal("Lim"), stage.terminal("Vera"));
     lim.json(&["start"]);
     vera.json(&["agent", "register"]);
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock").as_millis();
-    let again = rfc3339(i64::try_from(now).expect("a time") + 131 * 60_000);
+    let again = rfc3339(now() + 131 * 60_000);
     let again = format!("{} UTC", again[..16].replace('T', " "));
     let subject = format!("Lim has hit a limit, again at {again}");
     let body = format!("Is \"x\" on? It tries again at {again}.");
