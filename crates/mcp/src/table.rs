@@ -246,6 +246,7 @@ pub const TOOLS: &[Tool] = &[
             "budget",
             "assigned_first",
             "ids",
+            "actions_for",
         ],
         unlisted: &[],
         has_default: false,
@@ -378,10 +379,8 @@ impl Action {
 
     /// Whether its operation has an argument of this name.
     pub fn takes(&self, name: &str) -> bool {
-        self.entry().is_some_and(|entry| {
-            let schema = serde_json::Value::from((entry.input_schema)());
-            schema["properties"].get(name).is_some()
-        })
+        let schema = |entry: &OperationEntry| serde_json::Value::from((entry.input_schema)());
+        self.entry().is_some_and(|entry| schema(entry)["properties"].get(name).is_some())
     }
 
     /// What it does to the caller's session.

@@ -6,6 +6,7 @@ use crate::handoff;
 use crate::id::{identity_key, short};
 use crate::message::ROLE;
 use crate::shell::shell_word;
+use crate::task::Task;
 
 /// Something that a person can do about a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +40,16 @@ pub enum RowAction {
     Reopen,
     /// Claim a task.
     Claim,
+    /// Give a task back that is at work, or take it back from its agent.
+    Release,
+    /// Give a task that is not at work to another, or to the router.
+    Assign,
+    /// Close a task.
+    Close,
+    /// End one's own session, which gives back what it holds.
+    End,
+    /// Write to the agents that it is about.
+    Write,
 }
 
 /// An action that a row offers to the one who looks.
@@ -49,11 +60,14 @@ pub struct OfferedAction {
     /// Whose it is: an operator does it in their place, with a reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_place_of: Option<String>,
+    /// Of `write`: to whom.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub receivers: Vec<String>,
 }
 
 impl From<RowAction> for OfferedAction {
     fn from(action: RowAction) -> Self {
-        Self { action, in_place_of: None }
+        Self { action, in_place_of: None, receivers: Vec::new() }
     }
 }
 
@@ -69,7 +83,20 @@ impl Viewer<'_> {
     /// An action that is the business of one identity.
     fn of_owner(self, action: RowAction, owner: Option<&str>) -> OfferedAction {
         let is_anothers = !self.0.is_empty() && owner.is_some() && !self.is(owner);
-        OfferedAction { action, in_place_of: owner.filter(|_| is_anothers).map(str::to_owned) }
+        let in_place_of = owner.filter(|_| is_anothers).map(str::to_owned);
+        OfferedAction { in_place_of, ..action.into() }
+    }
+
+    /// A message to those of these agents who are not the viewer, where there are any. The address of a role is nobody to write to.
+    pub fn write_to(self, people: &[Option<&str>]) -> Option<OfferedAction> {
+        let mut receivers: Vec<String> = Vec::new();
+        for name in people.iter().flatten().filter(|name| !name.is_empty() && !name.starts_with(ROLE)) {
+            let is_known = receivers.iter().any(|known| identity_key(known) == identity_key(name));
+            if !is_known && !self.is(Some(name)) {
+                receivers.push((*name).to_owned());
+            }
+        }
+        (!receivers.is_empty()).then(|| OfferedAction { receivers, ..RowAction::Write.into() })
     }
 }
 
@@ -116,14 +143,22 @@ impl HandoffParties<'_> {
     }
 }
 
-/// What can be done about a baton that waits: one's own for another is taken back and not picked up.
+/// What can be done about a baton that waits: one's own is taken back before it is picked up, unless it is for oneself.
 pub fn of_baton(from: &str, to: Option<&str>, viewer: Viewer<'_>) -> Vec<OfferedAction> {
     let withdraw = viewer.of_owner(RowAction::Withdraw, Some(from));
     let pick_up = OfferedAction::from(RowAction::PickUp);
-    match viewer.is(Some(from)) && to.is_some() && !viewer.is(to) {
+    match viewer.is(Some(from)) && !viewer.is(to) {
         true => vec![withdraw, pick_up],
         false => vec![pick_up, withdraw],
     }
+}
+
+/// What can be done about an open session: one's own is ended, which gives back what it holds, and another's agent is written to.
+pub fn of_session(identity: &str, viewer: Viewer<'_>) -> Vec<OfferedAction> {
+    let is_own = viewer.is(Some(identity));
+    let end = is_own.then(|| RowAction::End.into());
+    let write = viewer.write_to(&[Some(identity)]);
+    [Some(RowAction::Reassign.into()), end, write].into_iter().flatten().collect()
 }
 
 /// What can be done about a message: who wrote it to another neither answers nor acknowledges it.
@@ -138,12 +173,41 @@ pub fn of_message(from: &str, to: Option<&str>, is_late: bool, viewer: Viewer<'_
     actions
 }
 
-/// What can be done about a task: one that was given up is opened again, one that is ready is claimed.
-pub fn of_task(status: &str, is_blocked: bool) -> Vec<OfferedAction> {
-    match (status, is_blocked) {
-        ("blocked", _) => vec![RowAction::Reopen.into()],
-        ("open", false) => vec![RowAction::Claim.into()],
-        _ => Vec::new(),
+/// What decides about a task.
+#[derive(Debug, Clone, Copy)]
+pub struct TaskState<'a> {
+    /// Its status.
+    pub status: &'a str,
+    /// Whether it waits for another task.
+    pub is_blocked: bool,
+    /// Who is at work on it: the one that claimed it, else the assignee of one in progress.
+    pub holder: Option<&'a str>,
+}
+
+impl<'a> TaskState<'a> {
+    /// That of a task.
+    pub fn of(task: &'a Task) -> Self {
+        let assignee =
+            task.assignee.as_deref().filter(|name| !name.is_empty() && task.status == "in_progress");
+        let holder = task.claim.as_ref().map(|claim| claim.by.as_str()).or(assignee);
+        Self { status: &task.status, is_blocked: task.readiness.blocked, holder }
+    }
+
+    /// What can be done about it, the first thing first. One that is at work is taken back from its agent before it is anything else;
+    /// one that was given up is opened again; one that is ready is claimed.
+    pub fn actions(&self, viewer: Viewer<'_>) -> Vec<OfferedAction> {
+        let (assign, close) = (RowAction::Assign.into(), RowAction::Close.into());
+        match (self.status, self.holder) {
+            ("closed" | "tombstone", _) => Vec::new(),
+            (_, Some(_)) => {
+                let release = viewer.of_owner(RowAction::Release, self.holder);
+                let close = viewer.is(self.holder).then_some(close);
+                [Some(release), close, viewer.write_to(&[self.holder])].into_iter().flatten().collect()
+            }
+            ("blocked", None) => vec![RowAction::Reopen.into(), assign, close],
+            ("open", None) if !self.is_blocked => vec![RowAction::Claim.into(), assign, close],
+            (_, None) => vec![assign, close],
+        }
     }
 }
 
@@ -188,6 +252,14 @@ impl OfferedAction {
             },
             RowAction::Reopen => format!("baton task update {id} --status open {within}"),
             RowAction::Claim => format!("baton task claim {id} {within}"),
+            RowAction::Release => format!("baton task release {id} {within}"),
+            RowAction::Assign => format!("baton task update {id} --assignee NAME {within}"),
+            RowAction::Close => format!("baton task close {id} {within}"),
+            RowAction::End => format!("baton end --session {brief} {within}"),
+            RowAction::Write => {
+                let to = self.receivers.first().map_or_else(|| "NAME".to_owned(), |name| shell_word(name));
+                format!("baton mail send --to {to} {within} --subject '…' --text '…'")
+            }
         };
         let force = if self.in_place_of.is_some() { " --force --why '…'" } else { "" };
         Some(format!("{command}{force}"))
@@ -235,7 +307,9 @@ mod tests {
     #[test]
     fn a_baton_a_message_and_a_task_offer_what_is_not_refused() {
         let baton = |to, viewer| words(&of_baton("Mara", to, Viewer(viewer))).join(", ");
-        assert_eq!(baton(None, "mara"), "pick_up, withdraw");
+        assert_eq!(baton(None, "mara"), "withdraw, pick_up");
+        assert_eq!(baton(Some("Mara"), "mara"), "pick_up, withdraw");
+        assert_eq!(baton(None, ""), "pick_up, withdraw");
         assert_eq!(baton(Some("Ben"), "mara"), "withdraw, pick_up");
         assert_eq!(baton(Some("Ben"), "ben"), "pick_up, withdraw for Mara");
         let message = |late, viewer| words(&of_message("Mara", Some("Ben"), late, Viewer(viewer))).join(", ");
@@ -244,9 +318,37 @@ mod tests {
             (message(false, "ben"), message(true, "")),
             ("reply, acknowledge".into(), "acknowledge, reply".into())
         );
-        let task = |status, blocked| words(&of_task(status, blocked)).join(", ");
-        assert_eq!([task("blocked", true), task("open", true), task("open", false)], ["reopen", "", "claim"]);
-        assert_eq!(task("in_progress", false), "");
+    }
+
+    #[test]
+    fn a_task_that_failed_again_is_taken_back_or_given_to_another() {
+        let task = |status, is_blocked, holder, viewer| {
+            words(&TaskState { status, is_blocked, holder }.actions(Viewer(viewer))).join(", ")
+        };
+        assert_eq!(task("blocked", true, None, "mara"), "reopen, assign, close");
+        assert_eq!(task("open", true, None, "mara"), "assign, close");
+        assert_eq!(task("open", false, None, ""), "claim, assign, close");
+        assert_eq!(task("in_progress", false, Some("Ben"), "ben"), "release, close");
+        assert_eq!(task("in_progress", false, Some("Ben"), "mara"), "release for Ben, write");
+        assert_eq!(task("in_progress", false, Some("Ben"), ""), "release, write");
+        assert_eq!(task("closed", false, None, "mara"), "");
+    }
+
+    #[test]
+    fn others_are_written_to_and_ones_own_session_is_ended() {
+        assert_eq!(words(&of_session("Ben", Viewer("mara"))).join(", "), "reassign, write");
+        assert_eq!(words(&of_session("Ben", Viewer("ben"))).join(", "), "reassign, end");
+        let write =
+            Viewer("mara").write_to(&[Some("Ben"), Some("ben"), Some("Mara"), Some("role:testing"), None]);
+        let write = write.expect("somebody to write to");
+        assert_eq!(write.receivers, ["Ben"]);
+        let subject = RowSubject { project_id: "docs", id: "s", to: None };
+        let command = write.command(&subject);
+        assert_eq!(
+            command.as_deref(),
+            Some("baton mail send --to Ben --project docs --subject '…' --text '…'")
+        );
+        assert_eq!(Viewer("mara").write_to(&[Some("Mara"), Some("")]), None);
     }
 
     #[test]
@@ -256,7 +358,7 @@ mod tests {
         assert_eq!(command(RowAction::Accept), "baton pickup --handoff 0199aaaa-bbbb --project docs");
         assert_eq!(command(RowAction::Reassign), "baton reassign 0199aaaa-bbbb --to NAME --project docs");
         assert!(command(RowAction::Reply).contains(r"--as 'Bob'\''s bot'"), "{}", command(RowAction::Reply));
-        let forced = OfferedAction { action: RowAction::Cancel, in_place_of: Some("Mara".into()) };
+        let forced = OfferedAction { in_place_of: Some("Mara".into()), ..RowAction::Cancel.into() };
         assert_eq!(
             forced.command(&subject).as_deref(),
             Some("baton handoff cancel 0199aaaa-bbbb --force --why '…'")

@@ -69,6 +69,58 @@ pub fn ago(now: Millis, then: Millis) -> String {
     }
 }
 
+/// How far away an instant is: `in 2 h 10 min`, `in 3 d 4 h`, and once it has passed how long ago it was.
+pub fn distance(now: Millis, at: Millis) -> String {
+    let minutes = at.saturating_sub(now) / 60_000;
+    let pair = |most: i64, unit: &str, rest: i64, part: &str| match rest {
+        0 => format!("in {most} {unit}"),
+        rest => format!("in {most} {unit} {rest} {part}"),
+    };
+    match minutes {
+        _ if at <= now => ago(now, at),
+        0 => "in under a minute".to_owned(),
+        1..=59 => format!("in {minutes} min"),
+        60..=1_439 => pair(minutes / 60, "h", minutes % 60, "min"),
+        _ => pair(minutes / 1_440, "d", minutes % 1_440 / 60, "h"),
+    }
+}
+
+/// A text whose instants (`2026-11-20 22:00 UTC`, `2026-11-20T22:00:00.000Z`) are said as people say them: without the day where it is
+/// today, and with how far away they are. What is said so already stays.
+pub fn spoken_instants(text: &str, now: Millis) -> String {
+    let mut spoken = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((index, (length, at))) =
+        rest.char_indices().find_map(|(index, _)| Some((index, instant_at(rest.get(index..)?)?)))
+    {
+        let (before, found) = rest.split_at(index);
+        let (instant, today) = (rfc3339(at), rfc3339(now));
+        let (day, minute) = (instant.get(..10).unwrap_or_default(), instant.get(11..16).unwrap_or_default());
+        let day = if today.starts_with(day) { String::new() } else { format!("{day} ") };
+        spoken.push_str(&format!("{before}{day}{minute} UTC ({})", distance(now, at)));
+        rest = found.get(length..).unwrap_or_default();
+    }
+    spoken.push_str(rest);
+    spoken
+}
+
+/// The instant with which a text begins, and how many bytes it takes.
+fn instant_at(text: &str) -> Option<(usize, Millis)> {
+    let head = text.get(..16).filter(|head| head.starts_with(|c: char| c.is_ascii_digit()))?;
+    let (day, minute) = (head.get(..10)?, head.get(11..)?);
+    let (length, seconds) = match head.get(10..11)? {
+        " " if text.get(16..)?.starts_with(" UTC") => (20, ":00"),
+        "T" => {
+            let length = text.find('Z').filter(|at| *at <= 24)?;
+            (length + 1, text.get(16..length)?)
+        }
+        _ => return None,
+    };
+    let is_said = text.get(length..).is_some_and(|rest| rest.starts_with(" ("));
+    let at = parse_rfc3339(&format!("{day}T{minute}{seconds}Z"))?;
+    (!is_said).then_some((length, at))
+}
+
 /// Reads a span such as `90s`, `10m`, `24h`, `7d` (bare digits are seconds), in milliseconds.
 pub fn parse_span(text: &str) -> Option<Millis> {
     let text = text.trim();
@@ -116,6 +168,26 @@ mod tests {
         }
         assert_eq!(bounds_hint(86_400_000), "give 1 second to 24 hours (86400 seconds)");
         assert_eq!(bounds_hint(TEN_YEARS), "give 1 second to 3650 days (315360000 seconds)");
+    }
+
+    #[test]
+    fn an_instant_in_a_text_is_said_as_people_say_it() {
+        let now = 1_795_168_800_000;
+        for (text, spoken) in [
+            ("again at 2026-11-20 12:10 UTC", "again at 12:10 UTC (in 2 h 10 min)"),
+            ("again at 2026-11-20 12:10 UTC (soon)", "again at 2026-11-20 12:10 UTC (soon)"),
+            ("until 2026-11-22T13:00:00.000Z.", "until 2026-11-22 13:00 UTC (in 2 d 3 h)."),
+            ("since 2026-11-20T08:00:00Z", "since 08:00 UTC (2h ago)"),
+            (
+                "1 of 2026-11-20, v2026-11-20T1 and 2026-99-20 12:10 UTC",
+                "1 of 2026-11-20, v2026-11-20T1 and 2026-99-20 12:10 UTC",
+            ),
+            ("ä 2026-11-20 10:00 UTC 2026-11-20 10:01 UTC", "ä 10:00 UTC (just now) 10:01 UTC (in 1 min)"),
+        ] {
+            assert_eq!(spoken_instants(text, now), spoken);
+        }
+        assert_eq!(distance(now, now + 30_000), "in under a minute");
+        assert_eq!(distance(now, now + 7_200_000), "in 2 h");
     }
 
     #[test]

@@ -68,6 +68,8 @@ pub enum WarningKind {
     GithubUnconfigured,
     /// The sender's project has handed the same work over within a day.
     SameHandoff,
+    /// Of a preview: no agent of the receiver's project has the name that it is for.
+    ReceiverUnknown,
 }
 
 /// Finds the tracker. Nothing is guessed without a warning.

@@ -48,10 +48,16 @@ pub fn block(text: &str) -> Cow<'_, str> {
 /// The first line with words of a foreign text, cleaned and shortened to at most `most` characters. It holds no quotation mark,
 /// so that it cannot end the quotation that it stands in.
 pub fn quotable(text: &str, most: usize) -> String {
+    excerpt(text, most)
+        .replace(['"', '\u{201c}', '\u{201d}', '\u{201e}', '\u{201f}', '\u{ab}', '\u{bb}'], "'")
+}
+
+/// The first line with words of a foreign text, cleaned and shortened to at most `most` characters: for a place of its own, where it
+/// ends no quotation.
+pub fn excerpt(text: &str, most: usize) -> String {
     let first = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let words = first.split_whitespace().collect::<Vec<_>>().join(" ");
-    let shown =
-        line(&words).replace(['"', '\u{201c}', '\u{201d}', '\u{201e}', '\u{201f}', '\u{ab}', '\u{bb}'], "'");
+    let shown = line(&words).into_owned();
     match shown.char_indices().nth(most) {
         None => shown,
         Some(_) => {
@@ -134,6 +140,7 @@ mod tests {
         assert_eq!(quotable("a\u{202e}b\u{1b}[2J", 80), "a\\u{202e}b\\u{1b}[2J");
         assert_eq!(quotable(&"wort ".repeat(40), 12), "wort wort w…");
         assert_eq!(quotable(" \n ", 12), "");
+        assert_eq!(excerpt("\n Is  \"x\" on?\nsecond", 80), "Is \"x\" on?");
     }
 
     #[test]

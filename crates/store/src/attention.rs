@@ -76,15 +76,8 @@ crate::sql! {
     RETRY_PROJECTS = "SELECT DISTINCT project_id FROM task WHERE attempts >= 3 AND status <> 'closed' ORDER BY project_id";
     RETRIED = "SELECT t.task_id FROM task t WHERE t.project_id = $1 AND t.attempts >= 3 AND t.status <> 'closed'
         AND t.status <> 'tombstone' ORDER BY t.created_at, t.task_id";
-    BLOCK_COUNT = "SELECT t.project_id, COUNT(*), COUNT(*) FROM task t WHERE t.priority = 0 AND t.status <> 'closed'
-        AND t.status <> 'tombstone' AND (t.blocked = 1 OR t.status = 'blocked') AND t.created_at < $1 GROUP BY t.project_id";
-    BLOCK_PAGE = "SELECT t.project_id, t.task_id, t.title, t.created_by, COALESCE(t.assignee, ''), t.created_at,
-        COALESCE((SELECT 'waits for ' || MIN(d.depends_on_id) FROM task_dependency d JOIN task o ON o.project_id = d.project_id
-            AND o.task_id = d.depends_on_id WHERE d.project_id = t.project_id AND d.task_id = t.task_id
-            AND o.status <> 'closed' AND d.kind <> 'parent-child'), '') FROM task t
-        WHERE t.project_id = $1 AND t.priority = 0 AND t.status <> 'closed' AND t.status <> 'tombstone'
-        AND (t.blocked = 1 OR t.status = 'blocked') AND (t.created_at, t.task_id) > ($2, $3) AND t.created_at < $4
-        AND ($5 = '' OR LOWER(COALESCE(t.assignee, '')) = $5) ORDER BY t.created_at, t.task_id LIMIT $6";
+    BLOCKED = "SELECT t.project_id, t.task_id FROM task t WHERE t.priority = 0 AND t.status <> 'closed'
+        AND t.status <> 'tombstone' AND (t.blocked = 1 OR t.status = 'blocked') ORDER BY t.project_id, t.task_id";
     LEASE_PROJECTS = "SELECT DISTINCT project_id FROM file_lease WHERE released_at IS NULL AND expires_at >= $1 AND advisory = 1
         ORDER BY project_id";
 }
@@ -106,13 +99,11 @@ pub enum Source {
     Question,
     /// Messages that were to be acknowledged, by that time.
     Acknowledgement,
-    /// Tasks of the highest priority that cannot go on.
-    Block,
 }
 
 impl Source {
     /// Every kind.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 7] = [
         Self::Baton,
         Self::Offer,
         Self::Stuck,
@@ -120,7 +111,6 @@ impl Source {
         Self::Return,
         Self::Question,
         Self::Acknowledgement,
-        Self::Block,
     ];
 
     fn statements(self) -> (&'static str, &'static str) {
@@ -132,7 +122,6 @@ impl Source {
             Self::Return => (RETURN_COUNT, RETURN_PAGE),
             Self::Question => (QUESTION_COUNT, QUESTION_PAGE),
             Self::Acknowledgement => (ACK_COUNT, ACK_PAGE),
-            Self::Block => (BLOCK_COUNT, BLOCK_PAGE),
         }
     }
 }
@@ -245,6 +234,15 @@ pub fn retry_projects(tx: &mut Tx<'_>) -> Result<Vec<String>, Fault> {
 /// Ids of a project's open tasks that were tried three times or more since they exist.
 pub fn retried(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<String>, Fault> {
     tx.query(RETRIED, params![project_id])?.into_iter().map(|row| row.reader().text()).collect()
+}
+
+/// Project and id of every open task of the highest priority that cannot go on.
+pub fn blocked(tx: &mut Tx<'_>) -> Result<Vec<(String, String)>, Fault> {
+    let read = |row: Row| {
+        let mut r = row.reader();
+        Ok((r.text()?, r.text()?))
+    };
+    tx.query(BLOCKED, params![])?.into_iter().map(read).collect()
 }
 
 /// The projects in which advisory leases hold, which may conflict.

@@ -2,10 +2,12 @@
 
 use baton_model::attention::AttentionItem;
 use baton_model::id::visible;
+use baton_model::time::spoken_instants;
 use baton_ops::attention::{Attention, AttentionInput, AttentionOutput};
 
 use super::ActingIdentity;
 use crate::app::App;
+use crate::clock;
 use crate::error::AppError;
 use crate::render;
 
@@ -74,7 +76,8 @@ pub(super) fn row(matter: &AttentionItem) -> Vec<String> {
         (None, to) => to.as_deref().map(visible).unwrap_or_default(),
     };
     let words = [Some(&matter.subject), matter.detail.as_ref()];
-    let words = words.into_iter().flatten().filter(|text| !text.is_empty()).map(|text| visible(text));
+    let words = words.into_iter().flatten().filter(|text| !text.is_empty());
+    let words = words.map(|text| visible(&spoken_instants(text, clock::now())));
     vec![
         matter.reason.title().to_owned(),
         render::time_ago(matter.since),

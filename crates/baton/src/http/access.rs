@@ -30,6 +30,8 @@ use crate::store_pool::Pool;
 const CACHE_TTL: Duration = Duration::from_millis(500);
 /// How long the answer that no token is needed is cached, for requests that only read. A request that may write always asks.
 const OPEN_TTL: Duration = Duration::from_millis(50);
+/// Names what the bearer may do, so that the page offers nothing that would be refused.
+const SCOPE_HEADER: &str = "baton-scope";
 /// Tokens remembered at once; a flood of wrong ones empties the memory, nothing else.
 const MAX_CACHED_TOKENS: usize = 1_024;
 
@@ -126,9 +128,11 @@ pub(super) async fn authenticate(
                 Ok(open) => open,
                 Err(refusal) => return too_many(1, refusal),
             };
+            let scope = grant.scope.as_str();
             request.extensions_mut().insert(grant);
             request.extensions_mut().insert(AdmittedRequest { at: Instant::now(), secret: secret.clone() });
-            let response = as_long_as_valid(authenticator, secret, next.run(request).await);
+            let mut response = as_long_as_valid(authenticator, secret, next.run(request).await);
+            response.headers_mut().insert(SCOPE_HEADER, HeaderValue::from_static(scope));
             until_sent(open, response)
         }
         Err(error) => problem(&error),

@@ -80,6 +80,7 @@ pub(super) static ROUTES: &[Route] = &[
     post("/projects/{project}/tasks/{id}/claim", task::ClaimTask::NAME),
     post("/projects/{project}/tasks/{id}/close", task::Close::NAME),
     post("/projects/{project}/tasks/{id}/reopen", task::Reopen::NAME),
+    post("/projects/{project}/tasks/{id}/release", task::Release::NAME),
     create("/projects/{project}/tasks/{id}/comments", task::Comment::NAME),
     get("/projects/{project}/handoffs", handoff::List::NAME),
     get("/projects/{project}/batons", baton::List::NAME),

@@ -77,7 +77,7 @@ pub(super) fn start(
         unsent: Sessions::default(),
     };
     std::thread::spawn(move || {
-        while let Some(PendingCommands { said: queue, waiting, is_all }) = live_thread.next_batch(&commands) {
+        while let Some(PendingCommands { queue, waiting, is_all }) = live_thread.next_batch(&commands) {
             live_thread.flush(queue, is_all);
             // Waiters are released also where Redis is unreachable: waiting longer would not help.
             waiting.into_iter().for_each(|waiter| _ = waiter.try_send(()));
@@ -118,7 +118,7 @@ impl LiveThread {
                 }
             }
         }
-        Some(PendingCommands { said: queue, waiting, is_all })
+        Some(PendingCommands { queue, waiting, is_all })
     }
 
     /// When Redis may be asked again after a failure.

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use baton_model::time::Millis;
+use baton_model::time::{Millis, rfc3339};
 use baton_model::usage_limit::{ProviderStop, Reset};
 
 /// The longest pause after failures, unless the first one is longer.
@@ -124,14 +124,26 @@ pub(super) fn with_jitter(pause: Millis) -> Duration {
 
 impl Notice {
     /// Its subject and text, for a person.
-    pub(super) fn text(&self, name: &str, pause: Duration) -> (String, String) {
+    pub(super) fn text(&self, name: &str, pause: Duration, now: Millis) -> (String, String) {
         let minutes = pause.as_secs().div_ceil(60);
         match self {
             Self::Limit(stop) => {
                 let again = stop.reset_text().map(|again| format!(", {again}")).unwrap_or_default();
                 let subject = format!("Agent {name} has hit a limit{again}");
+                // A span would be wrong by the time it is read, and a second instant beside the one of the subject says the same.
+                let due = now.saturating_add(Millis::try_from(pause.as_millis()).unwrap_or(MAX_LIMIT_PAUSE));
+                let next = match &stop.reset {
+                    Some(Reset::AgainAt(at)) if due < at.0 => {
+                        " once before that, in case it was raised".to_owned()
+                    }
+                    Some(Reset::AgainAt(_)) => " then".to_owned(),
+                    Some(Reset::Again(_)) | None => {
+                        let instant = rfc3339(due);
+                        format!(" at {} UTC", instant.get(..16).unwrap_or_default().replace('T', " "))
+                    }
+                };
                 let body = format!(
-                    "{}\nIts tasks are given back without counting an attempt. It tries again in about {minutes} min.\n",
+                    "{}\nIts tasks are given back without counting an attempt. It tries again{next}.\n",
                     stop.text
                 );
                 (subject, body)

@@ -43,7 +43,7 @@ impl Worker<'_> {
 
     /// Says it on standard error, and to a person unless it was told before.
     fn notify(&self, app: &mut App, notice: &Notice, pause: Millis, is_news: bool) -> Result<(), AppError> {
-        let (subject, body) = notice.text(&self.plan.name, with_jitter(pause));
+        let (subject, body) = notice.text(&self.plan.name, with_jitter(pause), crate::clock::now());
         app.remark(&visible(&subject));
         if !is_news {
             return Ok(());

@@ -17,6 +17,11 @@ use crate::http::Server;
 /// The binary under test.
 pub(crate) const BATON: &str = env!("CARGO_BIN_EXE_baton");
 
+/// The binary that terminals call: that under test, or another one that is measured in its place.
+fn binary() -> String {
+    env("BATON_TEST_BINARY").unwrap_or_else(|| BATON.to_owned())
+}
+
 /// Where the store in the home is, from the root of a stage.
 const STORE: &str = "home/data/baton/baton.db";
 
@@ -323,7 +328,7 @@ impl Terminal<'_> {
 
     /// A call of the binary, with its three streams piped.
     pub(crate) fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
-        let mut command = self.program(BATON);
+        let mut command = self.program(&binary());
         command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
@@ -370,7 +375,7 @@ impl Terminal<'_> {
     /// Runs a shell script in this terminal; the binary is `$BATON`.
     pub(crate) fn shell(&self, script: &str) -> Answer {
         let mut command = self.program("sh");
-        command.args(["-c", script]).env("BATON", BATON);
+        command.args(["-c", script]).env("BATON", binary());
         let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         Answer::of(child.expect("sh runs"), &[script])
     }

@@ -106,6 +106,79 @@ fn every_view_is_one_key_away_and_a_message_is_answered() {
 }
 
 #[test]
+fn a_message_is_begun_and_a_task_is_taken_back_and_given_to_another() {
+    if !script() {
+        return;
+    }
+    let stage = Stage::ready();
+    let (ned, ida, ann) = (stage.terminal("Ned"), stage.terminal("Ida"), stage.terminal("Ann"));
+    for terminal in [&ned, &ida] {
+        terminal.json(&["start"]);
+    }
+    let task = text(&ann.json(&["task", "create", "Flaky test"]), "id");
+    ned.json(&["task", "claim", &task]);
+    let mut top = seat(&ann, "baton top --project shop --every 1");
+    top.see("[1 Inbox]");
+    top.press("5");
+    top.see("b take back");
+    // A name that nobody has is refused before anything is written, and what was typed stays.
+    top.press("bNemo\rit hangs\r");
+    top.see("nobody called Nemo has registered");
+    assert_eq!(text(&ann.json(&["task", "show", &task]), "status"), "in_progress");
+    top.press("\u{1b}[A\u{7f}\u{7f}\u{7f}\u{7f}Ida\r\r");
+    top.see("the task is for Ida");
+    let shown = ann.json(&["task", "show", &task]);
+    assert_eq!((text(&shown, "status"), text(&shown, "assignee")), ("open".into(), "Ida".into()));
+    top.see("r give to another");
+    top.press("r\r");
+    top.see("the task is free, for anybody or the router");
+    top.press("2");
+    top.see("m write");
+    top.press("mlunch\rat noon?\r");
+    top.see("sent to ");
+    let inboxes = [&ned, &ida].map(|one| one.json(&["mail", "inbox", "--bodies"]).to_string());
+    assert!(inboxes[0].contains("it hangs"), "its agent is told why: {}", inboxes[0]);
+    assert_eq!(inboxes.iter().filter(|inbox| inbox.contains("at noon?")).count(), 1, "{inboxes:?}");
+    top.press("q");
+    assert_eq!(top.end(), 0);
+}
+
+#[test]
+fn what_came_back_goes_to_whom_there_is_or_nowhere() {
+    if !script() {
+        return;
+    }
+    let stage = Stage::ready();
+    crate::cross::beside(&stage);
+    let (lola, olga) = (stage.terminal("Lola"), stage.terminal("Olga"));
+    let made = lola.json(&["handoff", "create", "--to", "lib", "--subject", "Round half up"]);
+    let id = text(&made, "handoff_id");
+    olga.json(&["handoff", "decline", &id, "--why", "send it to shop"]);
+    let mut top = seat(&lola, "baton top --every 1");
+    top.see("n leave anew");
+    // The name of a project is no person.
+    top.press("nshop\r\r");
+    top.see("nothing was sent: nobody called shop has registered");
+    top.press("\u{1b}");
+    top.see("nothing was done");
+    top.press("n\rlibb\r");
+    top.see("there is no project `libb`");
+    top.press("\u{1b}");
+    top.see("nothing was done");
+    top.press("n\rwarehouse\r");
+    top.see("nothing was sent: there is no project of this name");
+    let sent = || lola.json(&["handoff", "list"])["items"].as_array().map_or(0, Vec::len);
+    assert_eq!(sent(), 1, "nothing was written");
+    top.press("\u{1b}");
+    top.see("nothing was done");
+    top.press("n\r\r");
+    top.see("the hand-off is offered");
+    assert_eq!(sent(), 2);
+    top.press("q");
+    assert_eq!(top.end(), 0);
+}
+
+#[test]
 fn it_works_on_a_server_without_colours_and_on_a_screen_that_is_resized() {
     if !script() {
         return;

@@ -47,6 +47,16 @@ pub enum Row {
     },
 }
 
+impl Row {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Agent(profile) => &profile.name,
+            Self::Stranger { name, .. } => name,
+        }
+    }
+}
+
 /// Answer of `agent_list`.
 #[derive(Serialize, Deserialize)]
 pub struct ListOutput {

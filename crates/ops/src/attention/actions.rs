@@ -2,10 +2,10 @@
 
 use baton_model::attention::{AttentionItem, Reason};
 use baton_model::handoff::State;
-use baton_model::row_action::{HandoffParties, OfferedAction, RowAction, Viewer, of_baton, of_message};
+use baton_model::row_action::{HandoffParties, OfferedAction, Viewer, of_baton, of_message, of_session};
 
 /// Actions of an item except those of a task, which depend on its status.
-pub(super) fn of_matter(item: &AttentionItem, viewer: &str) -> Vec<OfferedAction> {
+pub(super) fn of_item(item: &AttentionItem, viewer: &str) -> Vec<OfferedAction> {
     let viewer = Viewer(viewer);
     let from = item.from.as_deref().unwrap_or_default();
     let to = item.to.as_deref();
@@ -15,7 +15,7 @@ pub(super) fn of_matter(item: &AttentionItem, viewer: &str) -> Vec<OfferedAction
         HandoffParties { state, from, to, accepted_by: None }.actions(viewer)
     };
     match item.reason {
-        Reason::SessionSilent => vec![RowAction::Reassign.into()],
+        Reason::SessionSilent => of_session(from, viewer),
         // Of these the receiver is a project.
         Reason::HandoffFailed => of_handoff(State::Failed, None),
         Reason::HandoffStuck => of_handoff(State::Pending, None),
@@ -24,10 +24,15 @@ pub(super) fn of_matter(item: &AttentionItem, viewer: &str) -> Vec<OfferedAction
         Reason::BatonStarving | Reason::BatonWaiting => of_baton(from, to, viewer),
         Reason::MessageUnread | Reason::MessageWaiting => of_message(from, to, false, viewer),
         Reason::AckLate => of_message(from, to, true, viewer),
-        Reason::SessionQuiet
-        | Reason::TaskRetried
-        | Reason::TaskBlocked
-        | Reason::LeaseConflict
-        | Reason::WorkingCopyShared => Vec::new(),
+        // Who is at work is asked before the work is given to another.
+        Reason::SessionQuiet => {
+            let mut actions = of_session(from, viewer);
+            actions.reverse();
+            actions
+        }
+        Reason::LeaseConflict | Reason::WorkingCopyShared => {
+            viewer.write_to(&[Some(from), to]).into_iter().collect()
+        }
+        Reason::TaskRetried | Reason::TaskBlocked => Vec::new(),
     }
 }

@@ -135,7 +135,7 @@ impl Operation for Attention {
             let is_first = section.is_none() && input.cursor.is_none();
             mine.truncate(if is_first { OWN } else { 0 });
             for item in items.iter_mut().chain(&mut mine) {
-                text::add(tx, env, item)?;
+                text::add(tx, env, item, &scan.viewer)?;
             }
             let counts: Vec<ReasonCount> =
                 scan.counts.iter().map(|(&reason, &count)| ReasonCount { reason, count }).collect();

@@ -7,7 +7,7 @@ use baton_model::attention::{
 };
 use baton_model::id::identity_key;
 use baton_model::lease::FileLease;
-use baton_model::printable::quotable;
+use baton_model::printable::excerpt;
 use baton_model::session::Session;
 use baton_model::time::{Millis, Timestamp};
 use baton_store::attention::{self as rows, AttentionRow, PageRequest, Source};
@@ -15,8 +15,8 @@ use baton_store::{Failure, Tx, lease, session};
 
 use super::leases::{conflict, conflicts};
 use super::place::Place;
-use super::sessions::{self, QuietSession};
-use super::tasks::{self, RetriedTasks};
+use super::sessions::{self, HeldWork, QuietSession};
+use super::tasks::{self, TaskItems};
 use super::{AttentionInput, SectionCounts, actions, read_reason, read_section};
 use crate::op::Env;
 use crate::ownership::is_at_work;
@@ -49,7 +49,7 @@ struct RankRequest<'a> {
 }
 
 /// The kinds of rows in the ledger.
-fn parts(now: Millis) -> [Part; 8] {
+fn parts(now: Millis) -> [Part; 7] {
     let starving = now - STARVING_AFTER;
     let part = |source, concern, fresh, divide| Part { source, concern, fresh, divide, is_recent: false };
     let returned = part(Source::Return, Reason::HandoffReturned, None, now - RETURNED_FOR);
@@ -61,7 +61,6 @@ fn parts(now: Millis) -> [Part; 8] {
         Part { is_recent: true, ..returned },
         part(Source::Question, Reason::MessageUnread, Some(Reason::MessageWaiting), starving),
         part(Source::Acknowledgement, Reason::AckLate, None, now),
-        part(Source::Block, Reason::TaskBlocked, None, now + 1),
     ]
 }
 
@@ -74,7 +73,7 @@ pub(super) struct Scan<'a, 'e> {
     /// Only the attention items of this section are read, while those of all are counted.
     pub(super) section: Option<Section>,
     /// Key of the identity that looks; empty where none does.
-    viewer: String,
+    pub(super) viewer: String,
     pub(super) counts: BTreeMap<Reason, usize>,
     /// The kinds of rows with the projects that have any.
     present: Vec<(Part, Vec<String>)>,
@@ -89,9 +88,9 @@ pub(super) struct Scan<'a, 'e> {
     /// Agents at work in one working copy.
     shared: Vec<AttentionItem>,
     /// What the silent ones hold.
-    held: BTreeMap<String, Vec<&'static str>>,
-    /// Tasks that were tried again and again since they were last opened.
-    retried: RetriedTasks,
+    held: BTreeMap<String, HeldWork>,
+    /// Tasks that were tried again and again since they were last opened, and those that cannot go on.
+    tasks: TaskItems,
 }
 
 impl<'a, 'e> Scan<'a, 'e> {
@@ -102,7 +101,7 @@ impl<'a, 'e> Scan<'a, 'e> {
         viewer: Option<&str>,
     ) -> Result<Self, Failure> {
         let (counts, present, silent, quiet, conflicts, returned) = Default::default();
-        let (shared, held, retried) = Default::default();
+        let (shared, held, tasks) = Default::default();
         let reason = input.reason.as_deref().map(read_reason).transpose()?;
         let section = input.section.as_deref().map(read_section).transpose()?;
         let waiting = input.waiting || section == Some(Section::Waiting);
@@ -122,7 +121,7 @@ impl<'a, 'e> Scan<'a, 'e> {
             returned,
             shared,
             held,
-            retried,
+            tasks,
         })
     }
 
@@ -153,7 +152,7 @@ impl<'a, 'e> Scan<'a, 'e> {
         self.held = sessions::held_by(tx, &silent, self.env.now)?;
         self.silent = silent;
         self.shared = sessions::shared_copies(&working);
-        self.retried = tasks::repeatedly_retried_tasks(tx, self.visible)?;
+        self.tasks = tasks::task_items(tx, self.visible, self.wants(Reason::TaskRetried))?;
         self.quiet = sessions::quiet(tx, working, self.env.now)?;
         for project_id in rows::advisory_lease_projects(tx, self.env.now)? {
             if self.visible.contains(&project_id) {
@@ -161,15 +160,12 @@ impl<'a, 'e> Scan<'a, 'e> {
             }
         }
         self.count_returned(tx)?;
-        let shows_retried = self.wants(Reason::TaskRetried);
         self.add(Reason::SessionSilent, self.silent.len());
         self.add(Reason::SessionQuiet, self.quiet.len());
         self.add(Reason::LeaseConflict, self.conflicts.len());
         self.add(Reason::WorkingCopyShared, self.shared.len());
-        self.add(Reason::TaskRetried, self.retried.items.len());
-        if let Some(count) = self.counts.get_mut(&Reason::TaskBlocked).filter(|_| shows_retried) {
-            *count = count.saturating_sub(self.retried.blocked.len());
-        }
+        self.add(Reason::TaskRetried, self.tasks.retried.len());
+        self.add(Reason::TaskBlocked, self.tasks.blocked.len());
         self.counts.retain(|_, count| *count > 0);
         Ok(())
     }
@@ -266,7 +262,7 @@ impl<'a, 'e> Scan<'a, 'e> {
             .iter_mut()
             .filter(|item| item.is_sent_by(&self.viewer))
             .for_each(|item| item.suggest_to_sender(&self.viewer));
-        found.iter_mut().for_each(|item| item.actions = actions::of_matter(item, &self.viewer));
+        found.iter_mut().for_each(|item| item.actions = actions::of_item(item, &self.viewer));
         Ok(found)
     }
 
@@ -278,20 +274,12 @@ impl<'a, 'e> Scan<'a, 'e> {
             let Some((from, before)) = self.span(part, rank, !key.is_empty()) else { continue };
             let after = (after.at, after.id.as_str()).max((from, ""));
             let now = self.env.now;
-            // Rows that are listed by another reason already are left out below.
-            let limit = row_limit(limit.saturating_add(self.retried.blocked.len()));
-            let request = PageRequest { after, before, identity_key: key, now, limit };
+            let request = PageRequest { after, before, identity_key: key, now, limit: row_limit(limit) };
             for project_id in projects {
                 let rows = rows::page(tx, part.source, project_id, &request)?;
                 found.extend(rows.into_iter().map(|row| part.item(row)));
             }
         }
-        let is_retried = |item: &AttentionItem| {
-            let place = (item.project_id.clone(), item.id.clone());
-            item.reason == Reason::TaskBlocked && self.retried.blocked.contains(&place)
-        };
-        let shows_retried = self.wants(Reason::TaskRetried);
-        found.retain(|item| !(shows_retried && is_retried(item)));
         // What the viewer sent to others is under "for you" once it has waited for long.
         found.retain(|item| key.is_empty() || !item.reason.is_fresh() || item.is_for(key));
         Ok(found)
@@ -306,9 +294,7 @@ impl<'a, 'e> Scan<'a, 'e> {
         }
         if self.shows(Reason::SessionSilent) {
             let own = self.silent.iter().filter(|of| is_own(&of.identity));
-            found.extend(own.map(|of| {
-                sessions::silent_item(self.env, of, self.held.get(&of.session_id).map(Vec::as_slice))
-            }));
+            found.extend(own.map(|of| sessions::silent_item(self.env, of, self.held.get(&of.session_id))));
         }
         if self.shows(Reason::SessionQuiet) {
             let own = self.quiet.iter().filter(|of| is_own(&of.session.identity));
@@ -322,9 +308,11 @@ impl<'a, 'e> Scan<'a, 'e> {
             let is_of = |name: &Option<String>| name.as_deref().is_some_and(is_own);
             found.extend(self.shared.iter().filter(|one| is_of(&one.from) || is_of(&one.to)).cloned());
         }
-        if self.shows(Reason::TaskRetried) {
+        let of_tasks =
+            [(Reason::TaskRetried, &self.tasks.retried), (Reason::TaskBlocked, &self.tasks.blocked)];
+        for (_, items) in of_tasks.into_iter().filter(|(reason, _)| self.shows(*reason)) {
             let is_of = |one: &&AttentionItem| is_own(one.to.as_deref().unwrap_or_default());
-            found.extend(self.retried.items.iter().filter(is_of).cloned());
+            found.extend(items.iter().filter(is_of).cloned());
         }
         let place = |item: &AttentionItem| (item.since.0, item.id.clone());
         found.retain(|item| item.rank() == rank && place(item) > (after.at, after.id.clone()));
@@ -353,7 +341,7 @@ impl Part {
     fn item(&self, row: AttentionRow) -> AttentionItem {
         let reason = self.fresh.filter(|_| row.since >= self.divide).unwrap_or(self.concern);
         let some = |text: String| Some(text).filter(|text| !text.is_empty());
-        let detail = if self.source == Source::Question { quotable(&row.detail, DETAIL) } else { row.detail };
+        let detail = if self.source == Source::Question { excerpt(&row.detail, DETAIL) } else { row.detail };
         let AttentionRow { project_id, id, subject, from, to, since, .. } = row;
         let (from, to) = (some(from), some(to));
         let suggestion = SuggestedCommand {

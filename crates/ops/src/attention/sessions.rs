@@ -7,6 +7,7 @@ use baton_model::handoff::Handoff;
 use baton_model::id::short;
 use baton_model::packet::one_line;
 use baton_model::session::Session;
+use baton_model::task::Task;
 use baton_model::time::{Millis, Timestamp, ago};
 use baton_store::{Failure, Tx, delta, handoff, lease, task};
 
@@ -47,50 +48,76 @@ impl QuietSession {
     }
 }
 
-/// What each of these sessions holds and other agents cannot take meanwhile, in words, by session id.
+/// What a session has in hand.
+pub(super) struct HeldWork {
+    /// In words: `a baton, 1 task, 2 leases`.
+    words: String,
+    /// Whether other agents cannot take it meanwhile.
+    is_exclusive: bool,
+}
+
+/// What each of these sessions has in hand, by session id.
 pub(super) fn held_by(
     tx: &mut Tx<'_>,
     sessions: &[Session],
     now: Millis,
-) -> Result<BTreeMap<String, Vec<&'static str>>, Failure> {
-    let mut held: BTreeMap<String, Vec<&'static str>> = BTreeMap::new();
+) -> Result<BTreeMap<String, HeldWork>, Failure> {
+    let mut held = BTreeMap::new();
     let projects: BTreeSet<&str> = sessions.iter().map(|of| of.project_id.as_str()).collect();
     for project_id in projects {
-        let (claimants, _) = task::expiring_claims(tx, project_id, now)?;
+        let (claimants, lapsed) = task::expiring_claims(tx, project_id, now)?;
         let claimants: BTreeSet<String> = claimants.into_iter().collect();
+        let mut late = BTreeSet::new();
+        for task_id in lapsed {
+            let claim = task::get(tx, project_id, &task_id)?.and_then(|task| task.claim);
+            late.extend(claim.and_then(|claim| claim.session_id));
+        }
         let leases = lease::held_leases(tx, project_id, now)?;
         let accepted = handoff::accepted(tx, project_id)?;
         for of in sessions.iter().filter(|of| of.project_id == project_id) {
             let id = &of.session_id;
-            let has_lease = || leases.iter().any(|one| one.session_id.as_ref() == Some(id));
-            let has_handoff = || accepted_of_session(&accepted, id, &of.identity).next().is_some();
-            let all = [
-                (of.baton_id.is_some(), "a baton"),
-                (claimants.contains(id), "a task"),
-                (has_lease(), "paths"),
-                (has_handoff(), "a hand-off"),
+            let has_claims = claimants.contains(id) || late.contains(id);
+            let claimed = if has_claims { task::claimed_in(tx, project_id, id)? } else { Vec::new() };
+            let is_live = |task: &&Task| task.claim.as_ref().is_some_and(|claim| claim.base_expiry > now);
+            let tasks = claimed.iter().filter(is_live).count();
+            let lapsed = claimed.len().saturating_sub(tasks);
+            let leases = leases.iter().filter(|one| one.session_id.as_ref() == Some(id)).count();
+            let handoffs = accepted_of_session(&accepted, id, &of.identity).count();
+            let parts = [
+                of.baton_id.is_some().then(|| "a baton".to_owned()),
+                counted(tasks, "task"),
+                counted(leases, "lease"),
+                counted(handoffs, "hand-off"),
             ];
-            let words: Vec<&str> = all.into_iter().filter(|(has, _)| *has).map(|(_, word)| word).collect();
-            if !words.is_empty() {
-                held.insert(id.clone(), words);
+            let is_exclusive = parts.iter().any(Option::is_some);
+            // Such a task can be taken by others, and is told after what cannot.
+            let lapsed = counted(lapsed, "task").map(|tasks| format!("{tasks} whose claim has run out"));
+            let parts: Vec<String> = parts.into_iter().chain([lapsed]).flatten().collect();
+            if !parts.is_empty() {
+                held.insert(id.clone(), HeldWork { words: parts.join(", "), is_exclusive });
             }
         }
     }
     Ok(held)
 }
 
+/// So many of them in words; nothing for none.
+fn counted(count: usize, noun: &str) -> Option<String> {
+    (count > 0).then(|| format!("{count} {}", if count == 1 { noun.to_owned() } else { format!("{noun}s") }))
+}
+
 /// A session whose agent is not heard of, with what it holds, and why that is said: its process has ended, or it gave no sign of life
 /// for long.
-pub(super) fn silent_item(env: &Env<'_>, of: &Session, held: Option<&[&'static str]>) -> AttentionItem {
+pub(super) fn silent_item(env: &Env<'_>, of: &Session, held: Option<&HeldWork>) -> AttentionItem {
     let why = match of.is_fresh(env.now, env.limits) {
         true => format!("its process has ended; last heard of {}", ago(env.now, of.heartbeat_at)),
         false if has_other_process_ended(env, of) => "its process has ended".to_owned(),
         false => format!("last sign of life {}", ago(env.now, of.heartbeat_at)),
     };
-    let words = held.map(|words| format!("holds {}", words.join(" and ")));
-    let detail = words.into_iter().chain([why]).collect::<Vec<_>>().join(", ");
+    let words = held.map(|held| format!("holds {}", held.words));
+    let detail = words.into_iter().chain([why]).collect::<Vec<_>>().join("; ");
     let item = item(Reason::SessionSilent, of, of.heartbeat_at, Some(detail));
-    AttentionItem { holds_work: held.is_some(), ..item }
+    AttentionItem { holds_work: held.is_some_and(|held| held.is_exclusive), ..item }
 }
 
 /// Agents that are at work in one working copy, in processes of their own: the later with each that came before it.

@@ -1,46 +1,111 @@
-//! Tasks that need a look because they fail again and again.
+//! Tasks that need a look because they fail again and again, or are urgent and cannot go on.
 
 use std::collections::BTreeSet;
 
 use baton_model::attention::{AttentionItem, RETRIES, Reason, SuggestedCommand};
 use baton_model::route;
+use baton_model::row_action::TaskState;
 use baton_model::task::Task;
-use baton_model::time::Timestamp;
+use baton_model::time::{Millis, Timestamp, parse_rfc3339};
+use baton_store::task::dependency::{self, Dependency};
 use baton_store::{Failure, Tx, attention as rows, task};
+use serde_json::Value;
 
 use crate::project::VisibleProjects;
 
-/// Tasks that were tried again and again.
+/// Tasks that were tried again and again, and tasks of the highest priority that cannot go on.
 #[derive(Default)]
-pub(super) struct RetriedTasks {
-    pub(super) items: Vec<AttentionItem>,
-    /// Project and id of those that are of the highest priority and cannot go on, which is one item and not two.
-    pub(super) blocked: BTreeSet<(String, String)>,
+pub(super) struct TaskItems {
+    pub(super) retried: Vec<AttentionItem>,
+    pub(super) blocked: Vec<AttentionItem>,
 }
 
-/// The tasks of the visible projects that were tried again and again since they were last opened. A task that was opened again
-/// begins anew.
-pub(super) fn repeatedly_retried_tasks(
+/// The tasks of the visible projects that need a look. A task that was opened again begins its attempts anew. One that was tried again
+/// and again and is blocked is one item: where retries are asked for, it is listed once.
+pub(super) fn task_items(
     tx: &mut Tx<'_>,
     visible: &VisibleProjects,
-) -> Result<RetriedTasks, Failure> {
-    let mut found = RetriedTasks::default();
+    shows_retried: bool,
+) -> Result<TaskItems, Failure> {
+    let mut found = TaskItems::default();
+    let mut known_items = BTreeSet::new();
     let projects = rows::retry_projects(tx)?;
     for project_id in projects.into_iter().filter(|project_id| visible.contains(project_id)) {
         for task_id in rows::retried(tx, &project_id)? {
             let known = task::get(tx, &project_id, &task_id)?;
             let Some(task) = known.filter(|task| route::recent_attempts(task) >= RETRIES) else { continue };
-            found.items.push(item(&task));
-            if task.priority == 0 && (task.readiness.blocked || task.status == "blocked") {
-                found.blocked.insert((task.project_id, task.task_id));
+            let since = match task.status.as_str() {
+                "blocked" => given_up_at(&task),
+                _ => route::last_failure(&task).unwrap_or(task.updated_at),
+            };
+            let detail = Some(format!("tried {} times", route::recent_attempts(&task)));
+            let from = task.previous_agent.clone().filter(|from| !from.is_empty());
+            found.retried.push(AttentionItem { from, detail, ..item(&task, Reason::TaskRetried, since) });
+            if shows_retried {
+                known_items.insert((task.project_id, task.task_id));
             }
+        }
+    }
+    let blocked = rows::blocked(tx)?;
+    for (project_id, task_id) in blocked.into_iter().filter(|(project_id, _)| visible.contains(project_id)) {
+        let place = (project_id, task_id);
+        if !known_items.contains(&place) {
+            found.blocked.extend(blocked_item(tx, &place)?);
         }
     }
     Ok(found)
 }
 
-fn item(task: &Task) -> AttentionItem {
-    let reason = Reason::TaskRetried;
+fn blocked_item(
+    tx: &mut Tx<'_>,
+    (project_id, task_id): &(String, String),
+) -> Result<Option<AttentionItem>, Failure> {
+    let Some(task) = task::get(tx, project_id, task_id)? else { return Ok(None) };
+    let waits = awaited(tx, &task)?;
+    let since = match (task.status.as_str(), waits.first()) {
+        ("blocked", _) | (_, None) => given_up_at(&task),
+        (_, Some((at, _))) => *at,
+    };
+    let from = Some(task.created_by.clone()).filter(|from| !from.is_empty());
+    let detail = waits.first().map(|(_, other)| waits_for(other, waits.len() - 1));
+    Ok(Some(AttentionItem { from, detail, ..item(&task, Reason::TaskBlocked, since) }))
+}
+
+/// The open tasks for which a task waits, each with the instant since when, the earliest first.
+fn awaited(tx: &mut Tx<'_>, task: &Task) -> Result<Vec<(Millis, Task)>, Failure> {
+    let mut found = Vec::new();
+    for edge in dependency::dependencies_of(tx, &task.project_id, &task.task_id)? {
+        if edge.kind == "parent-child" || edge.gate.is_none() {
+            continue;
+        }
+        let other = task::get(tx, &task.project_id, &edge.depends_on_id)?;
+        found.extend(other.filter(Task::is_open).map(|other| (waits_since(task, &edge), other)));
+    }
+    found.sort_by(|(at, one), (other_at, other)| (at, &one.task_id).cmp(&(other_at, &other.task_id)));
+    Ok(found)
+}
+
+/// Since when a dependency is there, which is not before its task.
+fn waits_since(task: &Task, edge: &Dependency) -> Millis {
+    let made = edge.body.get("created_at").and_then(Value::as_str).and_then(parse_rfc3339);
+    made.unwrap_or(task.created_at).max(task.created_at)
+}
+
+/// For what a task waits, in words.
+fn waits_for(other: &Task, others: usize) -> String {
+    let holder =
+        TaskState::of(other).holder.map(|name| format!(", at which {name} is at work")).unwrap_or_default();
+    let more = if others > 0 { format!(" and {others} more") } else { String::new() };
+    format!("waits for {} “{}”{holder}{more}", other.task_id, other.title)
+}
+
+/// When a task was given up, as far as that was seen.
+fn given_up_at(task: &Task) -> Millis {
+    let stamp = task.clocks.of("status");
+    if stamp.is_seen { stamp.at } else { task.created_at }
+}
+
+fn item(task: &Task, reason: Reason, since: Millis) -> AttentionItem {
     let (project_id, id, subject) = (&task.project_id, &task.task_id, &task.title);
     let to = task.assignee.as_deref().filter(|to| !to.is_empty());
     let help = SuggestedCommand { reason, project_id, id, subject, to }.command();
@@ -49,10 +114,10 @@ fn item(task: &Task) -> AttentionItem {
         project_id: project_id.clone(),
         id: id.clone(),
         subject: subject.clone(),
-        from: task.previous_agent.clone().filter(|from| !from.is_empty()),
+        from: None,
         to: to.map(str::to_owned),
-        since: Timestamp(route::last_failure(task).unwrap_or(task.updated_at)),
-        detail: Some(format!("tried {} times", route::recent_attempts(task))),
+        since: Timestamp(since),
+        detail: None,
         help,
         blocked: false,
         holds_work: false,

@@ -2,9 +2,9 @@
 
 use baton_model::attention::{AttentionItem, Reason, reopen_command};
 use baton_model::delta::{Delta, Kind};
-use baton_model::printable::quotable;
+use baton_model::printable::excerpt;
 use baton_model::route;
-use baton_model::row_action::of_task;
+use baton_model::row_action::{TaskState, Viewer};
 use baton_model::task::Task;
 use baton_store::{Failure, Tx, delta, task};
 
@@ -18,7 +18,12 @@ const MAX_SCANNED_ENTRIES: i64 = 20;
 const MAX_BLOCKER: usize = 160;
 
 /// Adds the text of an item that its row does not have.
-pub(super) fn add(tx: &mut Tx<'_>, env: &Env<'_>, item: &mut AttentionItem) -> Result<(), Failure> {
+pub(super) fn add(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    item: &mut AttentionItem,
+    viewer: &str,
+) -> Result<(), Failure> {
     let stop = match item.reason {
         Reason::SessionSilent | Reason::SessionQuiet => {
             let entries = delta::newest_of_session(tx, &item.project_id, &item.id, MAX_SCANNED_ENTRIES)?;
@@ -30,7 +35,7 @@ pub(super) fn add(tx: &mut Tx<'_>, env: &Env<'_>, item: &mut AttentionItem) -> R
             wrap.and_then(|wrap| provider_stop::stopped_in(&wrap.body))
         }
         Reason::TaskRetried | Reason::TaskBlocked => {
-            add_status(tx, item)?;
+            add_status(tx, item, Viewer(viewer))?;
             None
         }
         _ => None,
@@ -45,10 +50,10 @@ pub(super) fn add(tx: &mut Tx<'_>, env: &Env<'_>, item: &mut AttentionItem) -> R
 }
 
 /// Says of a task that was given up how it goes on.
-fn add_status(tx: &mut Tx<'_>, item: &mut AttentionItem) -> Result<(), Failure> {
+fn add_status(tx: &mut Tx<'_>, item: &mut AttentionItem, viewer: Viewer<'_>) -> Result<(), Failure> {
     let found = task::get(tx, &item.project_id, &item.id)?;
     let Some(task) = found else { return Ok(()) };
-    item.actions = of_task(&task.status, task.readiness.blocked);
+    item.actions = TaskState::of(&task).actions(viewer);
     if task.status == "blocked" {
         item.blocked = true;
         item.help = reopen_command(&item.project_id, &item.id);
@@ -62,14 +67,15 @@ fn add_status(tx: &mut Tx<'_>, item: &mut AttentionItem) -> Result<(), Failure> 
     Ok(())
 }
 
-/// By what a task is blocked: the reason for which it was given up, else its last comment.
+/// By what a task is blocked: the reason for which it was given up, else its last comment, else why it failed last.
 fn blocker(tx: &mut Tx<'_>, task: &Task) -> Result<Option<String>, Failure> {
     if let Some(why) = route::routing_reason(task) {
-        return Ok(Some(quotable(why, MAX_BLOCKER)));
+        return Ok(Some(excerpt(why, MAX_BLOCKER)));
     }
     let comments = task::comment::of(tx, &task.project_id, &task.task_id)?;
     let last = comments.last().and_then(|comment| comment.get("text")?.as_str());
-    Ok(last.map(|text| quotable(text, MAX_BLOCKER)).filter(|text| !text.is_empty()))
+    let failure = || route::attempts(task).last()?.get("why")?.as_str();
+    Ok(last.or_else(failure).map(|text| excerpt(text, MAX_BLOCKER)).filter(|text| !text.is_empty()))
 }
 
 /// With what the agent of a session was stopped, where it has written nothing since.

@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use super::mistyped::{placeholder_warning, refuse_mistyped};
 use super::named_repo::require_registered;
 use super::preview::{Preview, preview};
-use super::remarks::{same_handoff, without_access};
+use super::remarks::{sender_warnings, without_access};
 use super::steps::{Plan, draft, note_tags, task_of};
 use super::{Progress, Row, by_id, record};
 use crate::idempotency::request::{self, Request, Requester};
@@ -309,7 +309,8 @@ fn disclosed(
         found => found?,
     };
     let mut warnings = found.warnings;
-    warnings.extend(same_handoff(tx, env, handoff)?);
+    let shown_target = target.as_ref().filter(|_| input.dry_run && is_reached);
+    warnings.extend(sender_warnings(tx, env, handoff, shown_target)?);
     if target.is_none() && is_reached && !input.create {
         refuse_mistyped(tx, env, &input.to_project_id)?;
     }

@@ -140,7 +140,7 @@ fn record_news(
     news::signal_sender(tx, env, handoff, (by, !separated), news)
 }
 
-/// Removes the sender's text from tasks whose transfer has not been accepted yet: until then it is announced by id,
+/// Removes the sender's text from tasks whose hand-off has not been accepted yet: until then it is announced by id,
 /// subject, sender and age only. Those whose hand-off has expired are left out.
 pub(crate) fn without_sender_text(
     tx: &mut Tx<'_>,

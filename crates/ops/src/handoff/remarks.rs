@@ -1,12 +1,15 @@
 //! What the sender of a new hand-off is warned of, beside how its tracker was found.
 
 use baton_model::handoff::{Handoff, State};
+use baton_model::project::Project;
 use baton_model::refusal::Refusal;
+use baton_model::suggest::suggestions;
 use baton_model::time::ago;
 use baton_model::tracker::{self, ResolvedTracker, TrackerQuery, Warning, WarningKind};
 use baton_store::{Failure, Tx, handoff};
 
 use super::steps::Plan;
+use crate::agent::{first_name, known_names};
 use crate::op::Env;
 
 /// A preview asks nothing of GitHub, so it needs no access; it says that the hand-off does.
@@ -23,12 +26,20 @@ pub(super) fn without_access(
 /// The time within which the same work is taken for a repetition: a day.
 const SAME: i64 = 86_400_000;
 
-/// Warns of the first hand-off with the same target, subject and description, unless it came to nothing.
-pub(super) fn same_handoff(
+/// What the sender is warned of: that the same was sent already, and of a preview that nobody has the name that it is for.
+pub(super) fn sender_warnings(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     new: &Handoff,
-) -> Result<Option<Warning>, Failure> {
+    shown_target: Option<&Project>,
+) -> Result<Vec<Warning>, Failure> {
+    let same = same_handoff(tx, env, new)?;
+    let unknown = receiver_unknown(tx, new, shown_target)?;
+    Ok(same.into_iter().chain(unknown).collect())
+}
+
+/// Warns of the first hand-off with the same target, subject and description, unless it came to nothing.
+fn same_handoff(tx: &mut Tx<'_>, env: &Env<'_>, new: &Handoff) -> Result<Option<Warning>, Failure> {
     let description = Plan::of(new).description;
     let is_same = |known: &Handoff| {
         known.from_project_id == new.from_project_id
@@ -49,4 +60,24 @@ pub(super) fn same_handoff(
         let message = format!("the same was handed to {to} {age}: {id} is {}{back}", first.state.as_str());
         Warning { kind: WarningKind::SameHandoff, message }
     }))
+}
+
+/// Warns that nobody of the receiver's project has the name that it is for: it waits for them. An isolated project does not say who
+/// works there.
+fn receiver_unknown(
+    tx: &mut Tx<'_>,
+    new: &Handoff,
+    target: Option<&Project>,
+) -> Result<Option<Warning>, Failure> {
+    let project = &new.to_project_id;
+    let is_open = target.is_some_and(|target| !target.is_isolated);
+    let Some(name) = new.to_identity.as_deref().filter(|_| is_open) else { return Ok(None) };
+    if first_name(tx, project, name)?.is_some() {
+        return Ok(None);
+    }
+    let names = known_names(tx, project)?;
+    let near = suggestions(name, names.iter().map(String::as_str));
+    let near = if near.is_empty() { String::new() } else { format!(": did you mean {}?", near.join(" or ")) };
+    let message = format!("nobody called {name} has registered or worked in project {project}{near}");
+    Ok(Some(Warning { kind: WarningKind::ReceiverUnknown, message }))
 }

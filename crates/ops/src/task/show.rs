@@ -1,5 +1,7 @@
 //! `task_show`: one task; within the budget of its role, or in full.
 
+use baton_model::id::identity_key;
+use baton_model::row_action::{OfferedAction, TaskState, Viewer};
 use baton_model::task::bounded::{Surroundings, Unfitted};
 use baton_model::task::claim::Claimant;
 use baton_model::task::view::{Comment, Fields, View};
@@ -40,6 +42,9 @@ pub struct ShowInput {
     /// to verify.
     #[serde(default)]
     pub budget: Option<usize>,
+    /// Say what the identity of this name can do with it, the first thing first.
+    #[serde(default)]
+    pub actions_for: Option<String>,
 }
 
 /// Answer of `task_show`: the task, what it depends on, what depends on it, and comments.
@@ -75,6 +80,9 @@ pub struct ShowOutput {
     /// Of an epic: whether all of them are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epic_closeable: Option<bool>,
+    /// What the one who looks can do with it, the first thing first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub actions: Vec<OfferedAction>,
     /// The budget is the client's to apply, which has decrypted the contexts.
     #[serde(rename = "baton:unfitted", skip_serializing_if = "Option::is_none")]
     pub unfitted: Option<Box<Unfitted>>,
@@ -102,6 +110,7 @@ impl<'de> Deserialize<'de> for ShowOutput {
             epic_total_children: fields.take("epic_total_children"),
             epic_closed_children: fields.take("epic_closed_children"),
             epic_closeable: fields.take("epic_closeable"),
+            actions: fields.take("actions").unwrap_or_default(),
             unfitted: fields.take("baton:unfitted"),
             task: fields.into_view()?,
         })
@@ -137,9 +146,11 @@ impl Operation for Show {
                     found = plain;
                 }
             }
+            let actions_of = |name: &str| TaskState::of(&found).actions(Viewer(&identity_key(name)));
             let mut shown = ShowOutput {
                 task: row_for(env, &found, reader.as_deref()),
                 sensitive: sensitive.then_some(true),
+                actions: input.actions_for.as_deref().map(actions_of).unwrap_or_default(),
                 ..ShowOutput::default()
             };
             // Comments are shown beside it.

@@ -2,7 +2,7 @@
 
 use baton_model::packet::Packet;
 use baton_model::printable::quotable;
-use baton_model::time::{Millis, parse_rfc3339, rfc3339};
+use baton_model::time::{Millis, parse_rfc3339, spoken_instants};
 use baton_model::usage_limit::ProviderStop;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -49,12 +49,10 @@ pub(crate) fn stopped_in(body: &str) -> Option<Stopped> {
     quoted(packet.get("metadata")?.get(FIELD)?)
 }
 
-/// With what an agent was stopped, in the words of a list: `stopped at its limit, again at 03:00 UTC`.
+/// With what an agent was stopped, in the words of a list: `stopped at its limit, again at 03:00 UTC (in 2 h 10 min)`.
 pub(crate) fn stop_text(stop: &Stopped, now: Millis) -> String {
-    let today = rfc3339(now).get(..10).map(|day| format!("again at {day} ")).unwrap_or_default();
-    let short = |again: &str| again.strip_prefix(&today).map(|time| format!("again at {time}"));
     match &stop.again {
-        Some(again) => format!("stopped at its limit, {}", short(again).as_deref().unwrap_or(again)),
+        Some(again) => format!("stopped at its limit, {}", spoken_instants(again, now)),
         None if ProviderStop::read(&stop.text, now, &|_| None).is_limit => {
             format!("stopped at its limit: {}", stop.text)
         }

@@ -114,7 +114,7 @@ on_every_backend! {
         assert_eq!((&open["detail"], &open["blocked"]), (&json!("tried 3 times"), &Value::Null), "{open:#}");
         world.ok(&rob, "task_update", json!({ "id": task, "status": "blocked" }));
         let blocked = matter(world);
-        assert_eq!((&blocked["detail"], &blocked["blocked"]), (&json!("tried 3 times, now blocked"), &json!(true)), "{blocked:#}");
+        assert_eq!((&blocked["detail"], &blocked["blocked"]), (&json!("tried 3 times, now blocked: it hangs"), &json!(true)), "{blocked:#}");
         assert_eq!(text(&blocked, "help"), format!("baton task update {task} --status open --project p"));
     }
 
@@ -206,7 +206,12 @@ on_every_backend! {
         assert_eq!(shown["total"], 1, "{shown:#}");
         let matter = &shown["items"][0];
         assert_eq!((&matter["reason"], &matter["id"]), (&json!("task_blocked"), &second["id"]));
-        assert!(text(matter, "detail").contains(&text(&first, "id")), "{matter:#}");
+        let id = text(&first, "id");
+        assert_eq!(text(matter, "detail"), format!("waits for {id} “the ground”"), "{matter:#}");
+        world.start(&ann);
+        world.ok(&ann, "task_claim", json!({ "id": id }));
+        let shown = world.ok(&ann, "attention_list", json!({ "reason": "task_blocked" }));
+        assert_eq!(text(&shown["items"][0], "detail"), format!("waits for {id} “the ground”, at which Ann is at work"));
         world.ok(&ann, "task_close", json!({ "id": first["id"], "reason": "done" }));
         assert_eq!(world.ok(&ann, "attention_list", json!({}))["total"], 0);
     }
@@ -224,7 +229,7 @@ on_every_backend! {
         let items = all_pages(world, json!({ "limit": 1, "waiting": true }));
         let seen: Vec<String> = items.iter().map(|one| format!("{} {}", text(one, "reason"), text(one, "from"))).collect();
         assert_eq!(seen, ["session_silent Kim", "baton_starving Old", "session_silent Idle", "baton_waiting New"], "{items:#?}");
-        assert!(text(&items[0], "detail").starts_with("holds a baton, "), "{:#}", items[0]);
+        assert!(text(&items[0], "detail").starts_with("holds a baton; "), "{:#}", items[0]);
         world.no(&agent("Ann"), "attention_list", json!({ "cursor": "170_id" }), "cursor_invalid");
     }
 
@@ -244,6 +249,38 @@ on_every_backend! {
         assert_eq!(shown["sections"], json!({ "mine": 0, "concern": 1, "waiting": 0 }));
         let only = world.ok(&agent("Ann"), "attention_list", json!({ "reason": "task_blocked" }));
         assert_eq!(only["total"], 1, "who asks for blocked ones sees it as one: {only:#}");
+    }
+
+    fn the_age_of_a_blocked_task_is_that_of_its_block(world) {
+        let ann = agent("Ann");
+        let create = |world: &mut World, title: &str| text(&world.ok(&ann, "task_create", json!({ "title": title, "priority": 0 })), "id");
+        let (given_up, waits, first) = (create(world, "Prices"), create(world, "Roof"), create(world, "Ground"));
+        world.advance(86_400_000);
+        let blocked_at = world.now;
+        world.ok(&ann, "task_update", json!({ "id": given_up, "status": "blocked" }));
+        world.advance(3_600_000);
+        let waits_at = world.now;
+        world.ok(&ann, "task_depend", json!({ "id": waits, "on": first }));
+        world.advance(3_600_000);
+        let items = all_pages(world, json!({ "reason": "task_blocked", "limit": 1 }));
+        let rfc3339 = baton_model::time::rfc3339;
+        assert_eq!(column(&items, "id"), [given_up, waits], "{items:#?}");
+        assert_eq!(column(&items, "since"), [rfc3339(blocked_at), rfc3339(waits_at)], "{items:#?}");
+    }
+
+    fn a_silent_agent_says_how_much_it_holds(world) {
+        let kim = agent("Kim");
+        world.start(&kim);
+        for title in ["one", "two"] {
+            let id = world.ok(&kim, "task_create", json!({ "title": title }))["id"].clone();
+            world.ok(&kim, "task_claim", json!({ "id": id, "lease_s": 86_400 }));
+        }
+        let id = world.ok(&kim, "task_create", json!({ "title": "three" }))["id"].clone();
+        world.ok(&kim, "task_claim", json!({ "id": id, "lease_s": 900 }));
+        world.ok(&kim, "lease_take", json!({ "patterns": ["src/"], "why": "index", "for_s": 86_400 }));
+        world.advance(3_600_001);
+        let items = all_pages(world, json!({ "reason": "session_silent" }));
+        assert_eq!(text(&items[0], "detail"), "holds 2 tasks, 1 lease, 1 task whose claim has run out; last sign of life 1h ago");
     }
 
     fn what_one_sent_and_nobody_took_is_ones_own_matter(world) {

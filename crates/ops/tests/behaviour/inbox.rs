@@ -118,10 +118,10 @@ on_every_backend! {
             (text(&shown["items"][0], "reason"), text(&shown["items"][0], "subject"), shown["items"][0]["detail"].clone())
         };
         let (reason, subject, detail) = words(world);
-        assert_eq!((reason.as_str(), subject.as_str()), ("session_silent", "stopped at its limit, again at 2026-11-21 03:01 UTC"));
+        assert_eq!((reason.as_str(), subject.as_str()), ("session_silent", "stopped at its limit, again at 2026-11-21 03:01 UTC (in 16 h 49 min)"));
         assert!(detail.as_str().is_some_and(|text| text.contains("Round the tax")), "{detail:#}");
         world.advance(14 * 3_600_000);
-        assert_eq!(words(world).1, "stopped at its limit, again at 03:01 UTC", "of today the time is enough");
+        assert_eq!(words(world).1, "stopped at its limit, again at 03:01 UTC (in 2 h 49 min)", "of today the time is enough");
         // What it writes afterwards is told instead.
         world.ok(&donna, "session_checkpoint", json!({ "summary": "half of it" }));
         world.advance(700_000);

@@ -111,7 +111,7 @@ on_every_backend! {
         }
         assert_eq!(matter(world, "Rob", "task_retried")["detail"], "tried 3 times");
         world.ok(&rob, "task_update", json!({ "id": id, "status": "blocked" }));
-        assert_eq!(actions(&matter(world, "Rob", "task_retried")), ["reopen"]);
+        assert_eq!(actions(&matter(world, "Rob", "task_retried")), ["reopen", "assign", "close"]);
         world.ok(&rob, "task_update", json!({ "id": id, "status": "open" }));
         assert_eq!(matter(world, "Rob", "task_retried"), Value::Null, "nor after it was blocked");
     }
@@ -123,7 +123,38 @@ on_every_backend! {
         assert_eq!(matter(world, "Ann", "task_blocked")["detail"], "blocked");
         world.ok(&ann, "task_comment", json!({ "id": id, "text": "waits for the DBA" }));
         let blocked = matter(world, "Ann", "task_blocked");
-        assert_eq!((&blocked["detail"], actions(&blocked)), (&json!("blocked: waits for the DBA"), vec!["reopen".to_owned()]));
+        assert_eq!((&blocked["detail"], actions(&blocked)), (&json!("blocked: waits for the DBA"), ["reopen", "assign", "close"].map(str::to_owned).to_vec()));
+    }
+
+    fn a_retried_task_that_is_at_work_is_taken_back_from_its_agent(world) {
+        let (rob, ned) = (agent("Rob"), agent("Ned"));
+        world.start(&rob);
+        let id = text(&world.ok(&rob, "task_create", json!({ "title": "Flaky test" })), "id");
+        for _ in 0..3 {
+            world.ok(&rob, "task_claim", json!({ "id": id }));
+            world.ok(&rob, "task_release", json!({ "id": id, "why": "it hangs" }));
+        }
+        world.start(&ned);
+        world.ok(&ned, "task_claim", json!({ "id": id }));
+        let tried = matter(world, "Vera", "task_retried");
+        assert_eq!(actions(&tried), ["release for Ned", "write"], "{tried:#}");
+        assert_eq!(tried["actions"][1]["receivers"], json!(["Ned"]));
+        let shown = world.ok(&rob, "task_show", json!({ "id": id, "actions_for": "Vera" }));
+        assert_eq!(actions(&shown), ["release for Ned", "write"]);
+        assert_eq!(world.ok(&rob, "task_show", json!({ "id": id }))["actions"], Value::Null, "who does not ask is not told");
+        assert_eq!(actions(&matter(world, "Ned", "task_retried")), ["release", "close"]);
+    }
+
+    fn a_preview_says_that_nobody_has_the_name_that_it_is_for(world) {
+        world.register("q");
+        let vera = agent("Vera");
+        world.start(&agent("Olga").project("q"));
+        let kinds = |world: &mut World, to: &str| {
+            let input = json!({ "to_project_id": "q", "subject": "the guide", "to_identity": to, "dry_run": true });
+            column(&list(&world.ok(&vera, "handoff_create", input)["warnings"]), "kind")
+        };
+        assert!(kinds(world, "Olgo").contains(&"receiver_unknown".to_owned()));
+        assert!(!kinds(world, "olga").contains(&"receiver_unknown".to_owned()));
     }
 
     fn two_agents_at_work_in_one_working_copy_are_a_matter(world) {
@@ -135,6 +166,8 @@ on_every_backend! {
         world.start(&bo);
         let shared = matter(world, "Ada", "working_copy_shared");
         assert_eq!((&shared["from"], &shared["to"], &shared["subject"]), (&json!("Bo"), &json!("Ada"), &json!("/shop")), "{shared:#}");
+        let to = |world: &mut World, viewer: &str| matter(world, viewer, "working_copy_shared")["actions"][0]["receivers"].clone();
+        assert_eq!((to(world, "Vera"), to(world, "Ada")), (json!(["Bo", "Ada"]), json!(["Bo"])), "both can be told");
         let mine = world.ok(&agent("Watcher"), "attention_list", json!({ "identity": "Ada" }));
         assert_eq!(column(&list(&mine["mine"]), "reason"), ["working_copy_shared"]);
         world.kill(&bo);

@@ -139,7 +139,8 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             app.show(&found, query::blocked)
         }
         Some(Verb::Show { id, full, budget, who }) => {
-            let input = ops::ShowInput { project, identity: who.identity, id, full, budget };
+            let input =
+                ops::ShowInput { project, identity: who.identity, id, full, budget, actions_for: None };
             let shown = app.run::<ops::Show>(&input)?;
             app.show(&shown, query::task_text)
         }

@@ -1,17 +1,16 @@
 //! What can be done with a row of `baton top`: the keys of its actions, what each asks for, and the operation that it is.
 
+mod leave_anew;
+mod task;
+mod write;
+
 use baton_model::handoff::State;
 use baton_model::id::visible;
 use baton_model::row_action::{OfferedAction, RowAction};
-use baton_model::tracker::{Warning, WarningKind};
 use baton_ops::baton::{Withdraw, WithdrawInput};
-use baton_ops::handoff::{
-    Action as AdvanceAction, Advance, AdvanceInput, Create, CreateInput, CreateOutput, HandoffOrBaton, Retry,
-    RetryInput, Row, Show, ShowInput,
-};
+use baton_ops::handoff::{Action as AdvanceAction, Advance, AdvanceInput, Retry, RetryInput, Row};
 use baton_ops::message::{MailAck, MailAckInput, MailSend, MailSendInput};
 use baton_ops::session::{End, EndInput, Pickup, PickupInput, Reassign, ReassignInput};
-use baton_ops::task::{ClaimTask, ClaimTaskInput, Update, UpdateInput};
 
 use super::state::{Field, Noun, Target};
 use crate::app::App;
@@ -33,20 +32,29 @@ pub(super) fn key(action: RowAction) -> (char, &'static str) {
         RowAction::Acknowledge => ('y', "acknowledge"),
         RowAction::Reopen => ('o', "open again"),
         RowAction::Claim => ('c', "claim"),
+        RowAction::Release => ('b', "take back"),
+        RowAction::Assign => ('r', "give to another"),
+        RowAction::Close => ('e', "close"),
+        RowAction::End => ('e', "end, giving back what it holds"),
+        RowAction::Write => ('m', "write"),
     }
 }
 
-/// The action that a letter means for a target.
-pub(super) fn of_letter(letter: char, target: &Target) -> Option<&OfferedAction> {
-    target.actions.iter().find(|one| key(one.action).0 == letter)
+/// The action that a letter means for a target. A message can be begun from any row.
+pub(super) fn of_letter(letter: char, target: &Target) -> Option<OfferedAction> {
+    let offered = target.actions.iter().find(|one| key(one.action).0 == letter).cloned();
+    let write = || (key(RowAction::Write).0 == letter).then(|| RowAction::Write.into());
+    offered.or_else(write)
 }
 
-/// The keys that mean something for a target, with a word for each. What is another's business is not advertised.
+/// The keys that mean something for a target, with a word for each. What is another's business is not advertised, but that a task is
+/// taken back from an agent that fails.
 pub(super) fn hints(target: &Target) -> String {
     if target.noun == Noun::Project {
-        return "Enter only this project · 0 all".to_owned();
+        return "Enter only this project · 0 all · m write".to_owned();
     }
-    let own = target.actions.iter().filter(|one| one.in_place_of.is_none());
+    let is_offered = |one: &&OfferedAction| one.in_place_of.is_none() || one.action == RowAction::Release;
+    let own = target.actions.iter().filter(is_offered);
     let hint = |one: &OfferedAction| {
         let (letter, word) = key(one.action);
         format!("{letter} {word}")
@@ -69,6 +77,8 @@ pub(super) fn absent(letter: char) -> Option<String> {
         RowAction::Acknowledge,
         RowAction::Reopen,
         RowAction::Claim,
+        RowAction::Release,
+        RowAction::Write,
     ];
     let word = all.into_iter().map(key).find(|(known, _)| *known == letter)?.1;
     Some(format!("nothing to {word} here"))
@@ -78,13 +88,18 @@ pub(super) fn absent(letter: char) -> Option<String> {
 pub(super) fn title(offered: &OfferedAction) -> String {
     let word = key(offered.action).1;
     let (first, rest) = word.split_at(1);
-    let place = offered.in_place_of.as_deref().map(|who| format!(" for {}", visible(who)));
+    let place = offered.in_place_of.as_deref().map(|who| match offered.action {
+        RowAction::Release => format!(" from {}", visible(who)),
+        _ => format!(" in the place of {}", visible(who)),
+    });
     format!("{}{rest}{}", first.to_uppercase(), place.unwrap_or_default())
 }
 
 const NAME: &str = "your name";
 const TO: &str = "to";
-const NEW_RECEIVER: &str = "for a name";
+const NEW_RECEIVER: &str = "for a person or an agent";
+const SUBJECT: &str = "about";
+const ASSIGNEE: &str = "give it to";
 const PROJECT: &str = "another project";
 const TEXT: &str = "text";
 const WHY: &str = "why";
@@ -97,6 +112,16 @@ pub(super) fn fields(offered: &OfferedAction, identity: &str) -> Vec<Field> {
     let is_anothers = offered.in_place_of.is_some();
     match offered.action {
         RowAction::Reassign => fields.push(field(TO, false)),
+        RowAction::Write => {
+            let to = Field { name: TO, value: offered.receivers.join(", "), is_optional: false };
+            fields.extend([to, field(SUBJECT, false), field(TEXT, false)]);
+        }
+        RowAction::Assign => fields.push(field(ASSIGNEE, true)),
+        RowAction::Release => {
+            fields.extend([field(ASSIGNEE, true), field(WHY, !is_anothers)]);
+            return fields;
+        }
+        RowAction::Close | RowAction::End => fields.push(field(WHY, true)),
         RowAction::Reply => fields.push(field(TEXT, false)),
         RowAction::Retry => fields.push(field(REPOSITORY, true)),
         RowAction::LeaveAnew => fields.extend([field(NEW_RECEIVER, true), field(PROJECT, true)]),
@@ -181,13 +206,16 @@ pub(super) fn run(app: &mut App, deed: &Action) -> Result<(String, Option<Undo>)
         RowAction::Complete => advance(app, &request, AdvanceAction::Complete)?,
         RowAction::Cancel => advance(app, &request, AdvanceAction::Cancel)?,
         RowAction::Retry => retry(app, &request)?,
-        RowAction::LeaveAnew => leave_anew(app, &request)?,
+        RowAction::LeaveAnew => leave_anew::send(app, &request)?,
         RowAction::Withdraw
         | RowAction::Reassign
         | RowAction::Reply
         | RowAction::Acknowledge
-        | RowAction::Reopen
-        | RowAction::Claim => in_project(app, &request)?,
+        | RowAction::End => in_project(app, &request)?,
+        RowAction::Write => write::send(app, &request)?,
+        RowAction::Reopen | RowAction::Claim | RowAction::Release | RowAction::Assign | RowAction::Close => {
+            task::run(app, &request)?
+        }
     };
     Ok((message, None))
 }
@@ -217,16 +245,12 @@ fn in_project(app: &mut App, request: &Request<'_>) -> Result<String, AppError> 
             let input = MailAckInput { project, identity, message_id: id, ..MailAckInput::default() };
             Ok(format!("{} is told", visible(&app.run::<MailAck>(&input)?.to)))
         }
-        RowAction::Reopen => {
-            let (status, append_notes) = (Some("open".to_owned()), request.field_value(TEXT));
-            let input = UpdateInput { project, identity, id, status, append_notes, ..UpdateInput::default() };
-            app.run::<Update>(&input)?;
-            Ok("the task is open again".to_owned())
-        }
         _ => {
-            let input = ClaimTaskInput { project, identity, id: Some(id), ..ClaimTaskInput::default() };
-            app.run::<ClaimTask>(&input)?;
-            Ok("claimed".to_owned())
+            let (session, reason) = (Some(id), request.field_value(WHY));
+            let input = EndInput { project, identity, session, reason, ..EndInput::default() };
+            let freed = app.run::<End>(&input)?.freed_baton_id.is_some();
+            let baton = if freed { ", and its baton waits again" } else { "" };
+            Ok(format!("the session has ended{baton}"))
         }
     }
 }
@@ -253,41 +277,6 @@ fn retry(app: &mut App, request: &Request<'_>) -> Result<String, AppError> {
     Ok(retried(&app.run::<Retry>(&input)?.row))
 }
 
-/// Sends once more what came back: the same words and the same packet, to whom it was for, to another name or to another project.
-fn leave_anew(app: &mut App, request: &Request<'_>) -> Result<String, AppError> {
-    let input = ShowInput { id: request.target.id.clone(), ..ShowInput::default() };
-    let shown = app.run::<Show>(&input)?;
-    let HandoffOrBaton::Handoff(row) = shown.handoff else { return Ok("nothing to leave anew".to_owned()) };
-    let view = row.handoff;
-    let to = request.field_value(NEW_RECEIVER);
-    let project = request.field_value(PROJECT).filter(|project| *project != view.to_project_id);
-    // A name, a role and a tracker are those of the project that had it.
-    let is_same = project.is_none();
-    let place = view.task.map(|task| task.metadata).filter(|_| is_same).unwrap_or_default();
-    let input = CreateInput {
-        from_project_id: Some(view.from_project_id),
-        to_project_id: project.unwrap_or(view.to_project_id),
-        identity: request.identity(),
-        subject: view.subject,
-        description: shown.description.unwrap_or_default(),
-        packet_text: shown.packet,
-        to_role: view.to_role.filter(|_| is_same && to.is_none()),
-        to_identity: to.or(view.to_identity.filter(|_| is_same)),
-        issues_github_repo: place.github_repo,
-        local: place.tracker.as_deref() == Some("local"),
-        ..CreateInput::default()
-    };
-    match app.run::<Create>(&input)? {
-        CreateOutput::Made(made) => {
-            let is_repeated = |one: &&Warning| one.kind == WarningKind::SameHandoff;
-            let repeated = made.warnings.iter().flatten().find(is_repeated);
-            let warning = repeated.map(|one| format!(", but {}", visible(&one.message)));
-            Ok(format!("{}{}", retried(&made.row), warning.unwrap_or_default()))
-        }
-        CreateOutput::Preview(_) => Ok("nothing was sent".to_owned()),
-    }
-}
-
 /// What a try came to: where it is still not through, what stands in the way.
 fn retried(row: &Row) -> String {
     let view = &row.handoff;
@@ -295,6 +284,9 @@ fn retried(row: &Row) -> String {
     match (view.state, view.last_error.as_ref().or(of_steps)) {
         (State::Planned | State::Pending | State::Failed, Some(error)) => {
             format!("still not through: {}", visible(error))
+        }
+        (State::Cancelled | State::Declined | State::Expired | State::Completed, _) => {
+            format!("nothing was tried: the hand-off is {}", view.state.as_str())
         }
         (state, _) => format!("the hand-off is {}", state.as_str()),
     }
@@ -316,7 +308,8 @@ fn pick_up(app: &mut App, request: &Request<'_>) -> Result<(String, Option<Undo>
         session_id,
         identity,
     });
-    let hint = if undo.is_some() { " · u gives it back" } else { "" };
+    let later = " · later e ends your session under 2 Agents, which gives it back, and `baton wrap` hands over what was done";
+    let hint = if undo.is_some() { format!(" · u gives it back{later}") } else { String::new() };
     Ok((format!("{message}{hint}"), undo))
 }
 

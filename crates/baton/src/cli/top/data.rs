@@ -25,10 +25,10 @@ pub(super) fn listing(app: &mut App, state: &State) -> Result<Listing, AppError>
     let mut reader = Reader { app, scope: state.scope.clone(), pages: state.pages };
     match state.view {
         View::Inbox => reader.inbox(&state.identity),
-        View::Agents => reader.agents(),
+        View::Agents => reader.agents(&identity_key(&state.identity)),
         View::Batons => reader.batons(&identity_key(&state.identity)),
         View::Handoffs => reader.handoffs(&identity_key(&state.identity)),
-        View::Tasks => reader.tasks(),
+        View::Tasks => reader.tasks(&identity_key(&state.identity)),
         View::Mail => reader.mail(),
         View::Projects => reader.projects(),
     }
@@ -85,7 +85,7 @@ impl Reader<'_> {
         Ok(Listing { heading, columns: &["what", "age", "project", "who", "words"], rows, is_more })
     }
 
-    fn agents(&mut self) -> Result<Listing, AppError> {
+    fn agents(&mut self, viewer: &str) -> Result<Listing, AppError> {
         let (project, all) = (self.scope.clone(), self.scope.is_none());
         let (found, is_more) = self.pages::<session::History>(
             |cursor| session::HistoryInput {
@@ -99,7 +99,7 @@ impl Reader<'_> {
         )?;
         let rows: Vec<Row> = found
             .iter()
-            .flat_map(|page| page.items.iter().map(|of| rows::agent(of, page.project_id.as_deref())))
+            .flat_map(|page| page.items.iter().map(|of| rows::agent(of, page.project_id.as_deref(), viewer)))
             .collect();
         let more = if is_more { " and more" } else { "" };
         let heading = self.scoped(&format!(
@@ -148,7 +148,7 @@ impl Reader<'_> {
         Ok(Listing { heading, columns: &["state", "age", "from", "to", "words"], rows, is_more })
     }
 
-    fn tasks(&mut self) -> Result<Listing, AppError> {
+    fn tasks(&mut self, viewer: &str) -> Result<Listing, AppError> {
         let project = self.scope.clone();
         let (found, is_more) = self.pages::<task::List>(
             |cursor| task::ListInput {
@@ -160,8 +160,11 @@ impl Reader<'_> {
             |answer| answer.next.map(|next| next.to_string()),
         )?;
         let project_id = found.first().map(|page| page.project_id.clone()).unwrap_or_default();
-        let rows: Vec<Row> =
-            found.iter().flat_map(|page| &page.items).map(|row| rows::task_row(row, &project_id)).collect();
+        let rows: Vec<Row> = found
+            .iter()
+            .flat_map(|page| &page.items)
+            .map(|row| rows::task_row(row, &project_id, viewer))
+            .collect();
         let more = if is_more { " and more" } else { "" };
         let heading = format!("{}{more} open tasks of {}", rows.len(), visible(&project_id));
         Ok(Listing { heading, columns: &["id", "state", "prio", "role", "assignee", "title"], rows, is_more })

@@ -1,7 +1,7 @@
 //! `baton top` as lines of text. What counts is said by words and marks, and by colours only besides.
 
 use super::act;
-use super::state::{Detail, Prompt, Row, State, View};
+use super::state::{Detail, Field, Prompt, Row, State, View};
 use crate::cells::{cells, cut, fit, fit_middle, truncate_at_word, wrap};
 
 const MARKED: &str = "\u{1b}[7m";
@@ -30,7 +30,10 @@ const HELP: &[&str] = &[
     "/             only rows with these words, among all; Esc ends it",
     "p             pick up a baton or a hand-off; u gives it back",
     "w             withdraw a baton that you left",
-    "r             reassign a session",
+    "r             reassign a session; give a task to another, or to the router",
+    "e             end your session: what it holds waits again; close a task",
+    "b             give a task back, or take it back from its agent",
+    "m             write to whom a row is about, or to anybody of its project",
     "a             answer a message; y acknowledges it",
     "c             claim a task; o opens a blocked one again",
     "t x           try a hand-off again now; cancel it",
@@ -138,17 +141,25 @@ impl Pen {
 
     /// The message, on as many lines as it takes, or what is asked.
     fn message_lines(&self, state: &State, height: usize) -> Vec<String> {
+        let most = (height / 3).max(1);
         let mut message = match &state.prompt {
-            Some(prompt) => vec![prompt_line(prompt, self.width)],
-            None => wrap(&state.message, self.width),
+            Some(_) if !self.is_long(&state.message) => Vec::new(),
+            _ => wrap(&state.message, self.width),
         };
-        message.truncate((height / 3).max(1));
+        message.truncate(if state.prompt.is_some() { most.saturating_sub(1) } else { most });
+        message.extend(state.prompt.as_ref().map(|prompt| prompt_line(prompt, self.width)));
         message.iter().map(|line| self.styled(BOLD, line)).collect()
+    }
+
+    /// Whether a message does not fit on the last line, and is read above the prompt.
+    fn is_long(&self, message: &str) -> bool {
+        cells(message) > self.width
     }
 
     fn keys(&self, state: &State) -> String {
         if let Some(prompt) = &state.prompt {
-            return match (state.message.as_str(), prompt.conflict) {
+            let message = if self.is_long(&state.message) { "" } else { state.message.as_str() };
+            return match (message, prompt.conflict) {
                 ("", Some(conflict)) => conflict.text().to_owned(),
                 ("", None) if prompt.is_ready() => {
                     "Enter does it · ↑ changes the name · Esc leaves".to_owned()
@@ -168,21 +179,21 @@ impl Pen {
     }
 }
 
-/// The prompt: the field that is typed into is seen to its end.
+/// The prompt: the field that is typed into is seen to its end, and those after it as far as they have room.
 fn prompt_line(prompt: &Prompt, width: usize) -> String {
-    let fields = prompt.fields.iter().enumerate().map(|(at, field)| {
+    let field = |(at, field): (usize, &Field)| {
         let empty = if field.is_optional && field.value.is_empty() { "(may stay empty)" } else { "" };
         let here = if at == prompt.at { "▏" } else { "" };
-        format!("{}: {}{here}{empty}", field.name, field.value)
-    });
-    let text = format!("{} · {}", act::title(&prompt.offered), fields.collect::<Vec<_>>().join(" · "));
-    match prompt.at + 1 == prompt.fields.len() {
-        true if cells(&text) > width => {
-            let over = text.chars().count().saturating_sub(width.saturating_sub(1));
-            format!("…{}", text.chars().skip(over).collect::<String>())
-        }
-        _ => text,
+        format!(" · {}: {}{here}{empty}", field.name, field.value)
+    };
+    let fields: Vec<String> = prompt.fields.iter().enumerate().map(field).collect();
+    let (before, after) = fields.split_at(fields.len().min(prompt.at.saturating_add(1)));
+    let text = format!("{}{}", act::title(&prompt.offered), before.concat());
+    if cells(&text) > width {
+        let over = text.chars().count().saturating_sub(width.saturating_sub(1));
+        return format!("…{}", text.chars().skip(over).collect::<String>());
     }
+    format!("{text}{}", after.concat())
 }
 
 /// How wide each column is: as its widest cell, so that the last one has room.

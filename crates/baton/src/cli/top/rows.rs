@@ -2,7 +2,7 @@
 
 use baton_model::attention::{AttentionItem, Reason};
 use baton_model::id::visible;
-use baton_model::row_action::{OfferedAction, RowAction, RowSubject, of_task};
+use baton_model::row_action::{OfferedAction, RowAction, RowSubject, TaskState, Viewer, of_session};
 use baton_ops::{baton, handoff, message, project, session, task};
 
 use super::super::{attention, sessions};
@@ -47,7 +47,7 @@ pub(super) fn attention_row(item: &AttentionItem, mark: &str) -> Row {
     }
 }
 
-pub(super) fn agent(of: &session::HistoryRow, project_id: Option<&str>) -> Row {
+pub(super) fn agent(of: &session::HistoryRow, project_id: Option<&str>, viewer: &str) -> Row {
     let [_, _, identity, surface, state, heard, words] =
         sessions::row(of).try_into().unwrap_or_else(|_| std::array::from_fn(|_| String::new()));
     let project_id = of.project_id.as_deref().or(project_id).unwrap_or_default().to_owned();
@@ -55,12 +55,8 @@ pub(super) fn agent(of: &session::HistoryRow, project_id: Option<&str>) -> Row {
     let branch = session.copy.as_ref().and_then(|copy| copy.branch.as_deref()).map(visible);
     let id = session.session_id.clone();
     let project = visible(&project_id);
-    let target = Target {
-        noun: Noun::Session,
-        project_id,
-        id,
-        actions: vec![OfferedAction::from(RowAction::Reassign)],
-    };
+    let actions = of_session(&session.identity, Viewer(viewer));
+    let target = Target { noun: Noun::Session, project_id, id, actions };
     Row {
         key: target.id.clone(),
         cells: vec![
@@ -129,16 +125,17 @@ pub(super) fn handoff_row(of: &handoff::Row, viewer: &str) -> Row {
     }
 }
 
-pub(super) fn task_row(of: &task::Row, project_id: &str) -> Row {
+pub(super) fn task_row(of: &task::Row, project_id: &str, viewer: &str) -> Row {
     let view = &of.task;
     let is_blocked = view.blocked == Some(true);
     let state = if is_blocked { "blocked" } else { view.status.as_str() };
     let title = visible(&view.title);
+    let holder = view.assignee.as_deref().filter(|name| !name.is_empty() && view.status == "in_progress");
     let target = Target {
         noun: Noun::Task,
         project_id: project_id.to_owned(),
         id: view.id.clone(),
-        actions: of_task(&view.status, is_blocked),
+        actions: TaskState { status: &view.status, is_blocked, holder }.actions(Viewer(viewer)),
     };
     let show = format!("baton task show {} --project {}", visible(&view.id), visible(project_id));
     Row {
@@ -184,6 +181,11 @@ pub(super) fn project_row(of: &project::Row) -> Row {
         key: id.clone(),
         cells: vec![id.clone(), of.roots.first().cloned().unwrap_or_default()],
         about: [String::new(), format!("baton status --project {id}")],
-        target: Target { noun: Noun::Project, project_id: id.clone(), id, actions: Vec::new() },
+        target: Target {
+            noun: Noun::Project,
+            project_id: id.clone(),
+            id,
+            actions: vec![RowAction::Write.into()],
+        },
     }
 }

@@ -2,7 +2,7 @@
 
 mod keys;
 
-use baton_model::row_action::OfferedAction;
+use baton_model::row_action::{OfferedAction, RowAction};
 
 use super::act::{self, Action, Undo};
 
@@ -248,7 +248,7 @@ impl State {
         } else if !self.selected.as_ref().is_some_and(is_there) {
             self.select(at);
         }
-        let conflict = self.prompt.as_ref().and_then(|prompt| self.conflict(&prompt.target));
+        let conflict = self.prompt.as_ref().and_then(|prompt| self.conflict(prompt));
         if let Some(prompt) = &mut self.prompt {
             prompt.conflict = conflict;
         }
@@ -264,8 +264,11 @@ impl State {
         rows.iter().find(|row| row.target == *target).or_else(|| rows.iter().find(is_same))
     }
 
-    fn conflict(&self, target: &Target) -> Option<Conflict> {
+    /// A message that is begun goes to its receivers, whatever became of the row.
+    fn conflict(&self, prompt: &Prompt) -> Option<Conflict> {
+        let target = &prompt.target;
         match self.row_of(target) {
+            _ if prompt.offered.action == RowAction::Write => None,
             None => Some(Conflict::Gone),
             Some(row) if row.target != *target => Some(Conflict::Changed),
             Some(_) => None,
@@ -276,7 +279,10 @@ impl State {
     /// nothing is done: one whose thing has changed and still offers the action is bound to it as it is now.
     pub(super) fn is_confirmed(&mut self) -> bool {
         let Some(mut prompt) = self.confirmed.take() else { return true };
-        let Some(conflict) = self.conflict(&prompt.target) else { return true };
+        let Some(conflict) = self.conflict(&prompt) else {
+            self.confirmed = Some(prompt);
+            return true;
+        };
         let now = self.row_of(&prompt.target).map(|row| (row.target.clone(), row.about.clone()));
         let now = now.filter(|(target, _)| target.actions.contains(&prompt.offered));
         prompt.conflict = Some(conflict);
@@ -295,6 +301,13 @@ impl State {
         self.message = text;
     }
 
+    /// Takes why a deed was refused. What was typed for it, besides the name, is kept: the prompt is open again.
+    pub(super) fn refuse(&mut self, text: String) {
+        self.message = text;
+        let is_typed = |prompt: &Prompt| prompt.fields.iter().skip(1).any(|field| !field.value.is_empty());
+        self.prompt = self.confirmed.take().filter(is_typed);
+    }
+
     /// Takes what a deed came to. The name under which it was done is remembered from then on.
     pub(super) fn finish(&mut self, deed: &Action, message: String, undo: Option<Undo>) {
         if let Some(identity) = deed.identity() {
@@ -303,6 +316,7 @@ impl State {
         self.message = message;
         self.undo = undo;
         self.detail = None;
+        self.confirmed = None;
     }
 
     pub(super) fn show(&mut self, detail: Detail) {

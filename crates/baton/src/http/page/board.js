@@ -53,16 +53,18 @@ function card(id, one, word) {
       one.assignee ? h('span.meta', {}, one.assignee) : null));
 }
 
+const isState = (states, key) => states.some(([one]) => one === key);
+
 const TASK_STATES = [['', 'open'], ['ready', 'ready'], ['in_progress', 'at work'], ['blocked', 'blocked'], ['deferred', 'put off'], ['closed', 'closed']];
 
 const tasks = {
   title: 'Tasks',
   questions: ([id, role = '', key = ''], view) => ({
     board: question(at(id, '/board'), {}, onOther(id)),
-    pages: pages((after) => question(at(id, '/tasks'), { agent_role: role === '-' ? '' : role || null, board_state: key || null, limit: 50, after }, onOther(id), { exact: true }), view),
+    pages: !isState(TASK_STATES, key) ? [] : pages((after) => question(at(id, '/tasks'), { agent_role: role === '-' ? '' : role || null, board_state: key || null, limit: 50, after }, onOther(id), { exact: true }), view),
   }),
   draw: ({ board, pages: answered }, [id, role = '', key = ''], view) => {
-    const found = joined(answered);
+    const found = answered.length ? joined(answered) : { items: [] };
     const row = (one) => h('li.card', { key: one.id, 'data-row': true },
       h('div.row', {}, state(one.blocked ? 'blocked' : one.status), h('h3', {}, h('a', { href: `#/task/${part(id)}/${part(one.id)}` }, one.title)), h('span.push', {}, chip(`P${one.priority}`))),
       h('p.meta', {}, [one.id, one.agent_role, one.assignee].filter(Boolean).join(' · ')));
@@ -70,7 +72,7 @@ const tasks = {
     return [h('h1', {}, 'Tasks'), h('h2.hidden', {}, 'List'), h('p.meta', {}, toProject(id)),
       h('p.tabs', { role: 'group', 'aria-label': 'Role' }, roles.map(([one, word]) => h('a.tab', { href: `#/tasks/${[part(id), part(one), key].join('/')}`, 'aria-current': one === role ? 'true' : null }, word))),
       chosen(`tasks/${part(id)}/${part(role)}`, TASK_STATES, key),
-      found.items.length ? h('ul.matters', {}, found.items.map(row)) : empty('No task is in this state.'),
+      found.items.length ? h('ul.matters', {}, found.items.map(row)) : isState(TASK_STATES, key) ? empty('No task is in this state.') : noSuchState(key),
       found.next ? h('p', {}, button('Show more', () => { view.cursors = [...(view.cursors || []), found.next]; draw(); }, 'more')) : null];
   },
 };
@@ -78,16 +80,18 @@ const tasks = {
 /** Gives the task that has the focus to the role of the next column, or of the one before. */
 function giveOn(by) {
   const card = document.activeElement?.closest?.('.board [data-task]');
-  if (!card) return;
+  if (!card) { if (document.querySelector('.board')) notice('Go to a task on the board first (j, k): < and > give it to another role.'); return; }
   const columns = [...document.querySelectorAll('.board [data-role]')];
   const to = columns[columns.indexOf(card.closest('[data-role]')) + by];
   if (to) giveTo(card.dataset.project, card, to.dataset.role);
+  else notice(columns.length === 1 ? 'The board has one role alone: there is none to give it to.' : `There is no role ${by < 0 ? 'before' : 'after'} this one.`);
 }
 
 async function giveTo(project, card, role) {
   const task = card.dataset.task;
   const before = card.closest('[data-role]').dataset.role;
   if (role === before) return;
+  if (!canWrite()) { notice(HELPS.scope_missing, true); return; }
   const give = async (to) => {
     await api('PATCH', at(project, `/tasks/${part(task)}`), { agent_role: to, ...(me() ? { identity: me() } : {}) }, { exact: true });
     const view = viewStates.get(location.hash);

@@ -76,15 +76,53 @@ const actorOf = (name, type) => (type === 'github_user' ? `${name} on GitHub` : 
 /** Who sent a message. */
 const senderOf = (one) => (one.from_type === 'project' ? `project ${one.from}` : actorOf(one.from, one.from_type));
 
+/** What helps after a "no", where the server's hint names commands: the same in the words of the page. */
+const HELPS = {
+  agent_unknown: 'Agents lists who is at work.',
+  baton_addressed: 'It is for somebody else: ask them, or who left it.',
+  baton_claimed: 'Somebody has it by now: the inbox shows what waits.',
+  baton_finished: 'Nothing of it is left to do: its page has the whole story.',
+  baton_not_yours: 'Who left it takes it back; an operator does so in their place, with a reason.',
+  baton_spent: 'It went on already: its page names the next one.',
+  handoff_claimed: 'Somebody is at work on it: its page says who.',
+  handoff_not_yours: 'It is another’s: an operator ends it in their place, with a reason.',
+  handoff_state: 'It has moved on meanwhile: its page says what can be done now.',
+  identity_not_bound: 'Act under a name that the token is for.',
+  identity_not_yours: 'Act under a name that the token is for.',
+  message_invalid: 'Say in one line what it is about, and give names of agents, separated by commas.',
+  project_unknown: 'Projects lists those that there are.',
+  recipient_unknown: 'Take one of the names that are offered while you type.',
+  role_unknown: 'The board of the project has the roles that there are.',
+  scope_missing: 'Your token may only look. Ask who keeps the server for one that may do this.',
+  session_not_yours: 'It is another’s session: reassign it.',
+  session_released: 'The session has ended: Agents lists those that are open.',
+  target_unknown: 'Projects lists those that there are.',
+  task_blocked: 'Its page names what it waits for.',
+  task_claimed: 'Take it back from its agent on its page, or wait until it is given back.',
+  task_not_claimed: 'Nobody is at work on it: give it to somebody on its page.',
+  task_result_needed: 'Say how it went: what follows it depends on that.',
+  task_unknown: 'The board of the project has its tasks.',
+  why_missing: 'Say why: those whose work it is are told.',
+};
+
+/** A hint that is not for a browser: it names a command or its options. */
+const isForTerminal = (hint) => /`|(^|\s)--\w/.test(hint || '');
+
 /** A "no" of the server. */
 class Problem extends Error {
   constructor(status, body) {
     super(body.message || body.title || `the server answered ${status}`);
     this.status = status;
     this.code = body.code;
-    this.hint = body.hint;
+    const near = Array.isArray(body.near) && body.near.length ? `Did you mean ${body.near.join(' or ')}?` : null;
+    const helps = near || HELPS[body.code];
+    this.hint = isForTerminal(body.hint) ? helps || `In a terminal: ${body.hint}` : body.hint || helps;
   }
 }
+
+/** What the token may do, as the server said with its last answer. */
+let scope = '';
+const canWrite = () => scope !== 'read';
 
 /** Asks the API; fields that are empty are left out, unless they are meant so (`exact`). */
 async function api(method, path, fields = {}, options = {}) {
@@ -106,6 +144,7 @@ async function api(method, path, fields = {}, options = {}) {
     if (error.name === 'AbortError') throw error;
     throw new Problem(0, { message: 'The server does not answer.', hint: 'Is `baton serve` still running?' });
   }
+  scope = response.headers.get('baton-scope') || scope;
   const kind = response.headers.get('content-type') || '';
   const body = kind.includes('json') ? await response.json() : await response.text();
   if (!response.ok) throw new Problem(response.status, typeof body === 'string' ? { message: body } : body);
@@ -113,7 +152,7 @@ async function api(method, path, fields = {}, options = {}) {
 }
 
 function notice(text, bad = false, undo = null) {
-  const box = h('div.notice', { class: bad ? 'bad' : '' }, text,
+  const box = h('div.notice', { class: bad ? 'bad' : '' }, withInstants(text),
     undo ? h('button.undo', { type: 'button', onclick: () => { box.remove(); undo(); } }, 'Undo') : null);
   $('notices').append(box);
   setTimeout(() => box.remove(), bad || undo ? 9000 : 4500);
@@ -123,7 +162,7 @@ function notice(text, bad = false, undo = null) {
 const refused = (error) => notice([error.message, error.hint].filter(Boolean).join(' — '), true);
 
 const trouble = (error) =>
-  h('div.trouble', { role: 'alert' }, h('strong', {}, error.message), error.hint ? h('p', {}, error.hint) : null);
+  h('div.trouble', { role: 'alert' }, h('strong', {}, withInstants(error.message)), error.hint ? h('p', {}, withInstants(error.hint)) : null);
 
 const empty = (...children) => h('div.empty', {}, ...children);
 
@@ -139,6 +178,41 @@ function since(text) {
 function ago(text) {
   if (!text) return h('span', {}, 'never');
   return h('time', { datetime: text, title: new Date(text).toLocaleString() }, since(text));
+}
+
+/** How far away a time is. */
+function distance(text) {
+  const minutes = Math.floor((Date.parse(text) - Date.now()) / 60000);
+  if (Date.parse(text) <= Date.now()) return since(text);
+  const pair = (most, unit, rest, part) => `in ${most} ${unit}${rest ? ` ${rest} ${part}` : ''}`;
+  if (!minutes) return 'in under a minute';
+  if (minutes < 60) return `in ${minutes} min`;
+  if (minutes < 1440) return pair(Math.floor(minutes / 60), 'h', minutes % 60, 'min');
+  return pair(Math.floor(minutes / 1440), 'd', Math.floor((minutes % 1440) / 60), 'h');
+}
+
+/** A time within a sentence, in the reader's clock: `22:00 (in 2 h 10 min)`. */
+function spokenTime(text) {
+  const at = new Date(text);
+  const day = at.toDateString() === new Date().toDateString() ? '' : `${at.toLocaleDateString([], { day: 'numeric', month: 'short', year: at.getFullYear() === new Date().getFullYear() ? undefined : 'numeric' })}, `;
+  return `${day}${at.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })} (${distance(text)})`;
+}
+
+// An instant as the server writes it, with how far away it was then.
+const INSTANT = /(?:(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::(\d\d)(?:\.\d+)?)?Z|(?:(\d{4}-\d\d-\d\d) )?(\d\d:\d\d) UTC)(?: \((?:in|just now|\d+[smhd] ago)[^)]*\))?/g;
+
+/** A sentence of the server: its instants are said in the reader's clock, and stay true while they are looked at. */
+function withInstants(text) {
+  const parts = [];
+  let from = 0;
+  for (const found of String(text).matchAll(INSTANT)) {
+    const [whole, day = found[4] || new Date().toISOString().slice(0, 10), minute = found[5], seconds = '00'] = found;
+    const at = `${day}T${minute}:${seconds}Z`;
+    if (Number.isNaN(Date.parse(at))) continue;
+    parts.push(String(text).slice(from, found.index), h('time.spoken', { datetime: at, title: new Date(at).toLocaleString() }, spokenTime(at)));
+    from = found.index + whole.length;
+  }
+  return parts.length ? [...parts, String(text).slice(from)].filter((one) => one !== '') : text;
 }
 
 const chip = (text, tone = '') => h('span.chip', { class: tone }, text);

@@ -23,8 +23,10 @@ const inbox = {
       return [h('h1', {}, 'No project yet'), empty(h('p', {}, 'Run '), h('code', {}, 'baton init'), h('p', {}, 'in a repository, or '), h('code', {}, 'baton demo'), h('p', {}, 'to see a hand-off.'))];
     }
     const working = data.open.items.filter((one) => one.fresh);
-    return [h('div.row', {}, h('h1', {}, 'Inbox'), h('span.push', {}, button(me() ? `I am ${me()}` : 'Say who you are…', askName, 'quiet more'))), matters(data, state), h('h2', {}, `At work (${working.length}${working.length && data.open.more ? ' and more' : ''})`),
-      working.length ? h('ul.grid', { key: 'at work' }, working.map((one) => works(one, one.project_id))) : empty('Nobody is at work.')];
+    const isMore = Boolean(data.open.next || data.open.more);
+    return [h('div.row', {}, h('h1', {}, 'Inbox'), h('span.push', {}, button(me() ? `I am ${me()}` : 'Say who you are…', askName, 'quiet more'))), matters(data, state), h('h2', {}, working.length || !isMore ? `At work (${working.length}${isMore ? ' and more' : ''})` : 'At work'),
+      working.length ? h('ul.grid', { key: 'at work' }, working.map((one) => works(one, one.project_id)))
+        : isMore ? h('p', {}, 'The sessions that were heard of longest ago are silent. ', h('a', { href: '#/agents' }, 'Agents'), ' lists all that are open.') : empty('Nobody is at work.')];
   },
 };
 
@@ -97,8 +99,8 @@ function matter(one) {
   const chipWord = /_starving$/.test(one.reason) && isMe(one.to) ? 'waits for you' : one.blocked ? 'blocked' : word;
   return h('li.card.matter', { key: one.reason + one.id, 'data-row': true },
     h('div.row', {}, chip(chipWord, tone), h('h3', {}, h('a', { href: href(one) }, title(one))), h('span.push', {}, act)),
-    one.subject ? h('p.words', {}, one.subject) : null,
-    one.detail ? h('p.error', {}, one.detail) : null,
+    one.subject ? h('p.words', {}, withInstants(one.subject)) : null,
+    one.detail ? h('p.error', {}, withInstants(one.detail)) : null,
     h('p.meta', {}, toProject(one.project_id), ' · ', one.to && /^(baton|task|message|ack|handoff_waiting)/.test(one.reason) && !isMe(one.to) ? `for ${one.to} · ` : '', ago(one.since)),
     h('details.help', {}, h('summary', {}, 'In a terminal'), command(one.help)));
 }
@@ -149,10 +151,11 @@ const agents = {
       h('td', {}, one.baton_id ? h('div', {}, toBaton(one.project_id, one.baton_id, 'a baton')) : null, (one.tasks || []).map((task) => h('div', {}, h('a', { href: `#/task/${part(one.project_id)}/${part(task.id)}` }, task.title)))),
       h('td', {}, one.last_checkpoint?.summary || '', one.last_checkpoint ? h('span.meta', {}, ' ', ago(one.last_checkpoint.at)) : null),
       h('td', {}, h('span.narrow', {}, 'heard '), ago(one.last_heartbeat)),
-      h('td.figures', {}, spark(one.activity || [])), h('td.figures', {}, one.tokens ? [cost(one.tokens), h('span.narrow', {}, ' tokens')] : null));
+      h('td.figures', {}, spark(one.activity || [])), h('td.figures', {}, one.tokens ? [cost(one.tokens), h('span.narrow', {}, ' tokens')] : null),
+      h('td.figures', {}, isMe(one.identity) ? null : deed('Write…', () => write(one.project_id, [one.identity]), 'quiet')));
     return [h('h1', {}, 'Agents'), h('p.meta', {}, 'Every open session: silent ones first, then who saved longest ago, as it was when you came. ', button('Sort again (n)', showNew, 'quiet more')),
       found.items.length ? h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': 'Agents' }, h('table.list.agents', {},
-        h('thead', {}, h('tr', {}, ['Agent', 'State', 'Project', 'Tool', 'Place', 'Holds', 'Last checkpoint', 'Heard of', 'Last 12 hours', 'Tokens'].map((one) => h('th', { scope: 'col' }, one)))),
+        h('thead', {}, h('tr', {}, ['Agent', 'State', 'Project', 'Tool', 'Place', 'Holds', 'Last checkpoint', 'Heard of', 'Last 12 hours', 'Tokens', 'Message'].map((one) => h('th', { scope: 'col' }, one)))),
         h('tbody', {}, [...new Map(found.items.map((one) => [one.session_id, one])).values()].map(row)))) : empty('Nobody is at work.'),
       found.next ? h('p', {}, button('Show more', () => { state.cursors = [...(state.cursors || []), found.next]; draw(); }, 'more')) : null];
   },
@@ -187,10 +190,11 @@ function batonRow(one, view) {
 const batons = {
   title: 'Batons',
   questions: ([key = '', project = ''], state) => ({
-    pages: pages((cursor) => question(project ? at(project, '/batons') : '/batons', { all: project ? null : true, identity: me(), state: key, limit: 50, cursor }, onWaiting(project)), state),
+    pages: !isState(BATON_STATES, key) ? [] : pages((cursor) => question(project ? at(project, '/batons') : '/batons', { all: project ? null : true, identity: me(), state: key, limit: 50, cursor }, onWaiting(project)), state),
     left: state.look ? question(`/sessions/${part(state.look.session_id)}/handoff`, { project: state.look.project_id }) : null,
   }),
   draw: (data, [key = '', project = ''], state) => {
+    if (!isState(BATON_STATES, key)) return [h('h1', {}, 'Batons'), chosen('batons', BATON_STATES, key), noSuchState(key)];
     const found = joined(data.pages);
     return [h('h1', {}, 'Batons'), h('h2.hidden', {}, 'List'), h('p.meta', {}, `${found.total} in all, the oldest first.`, project ? [' Project ', toProject(project), '.'] : ''),
       chosen('batons', BATON_STATES.map(([one, word]) => [project ? `${one}/${part(project)}` : one, word]), project ? `${key}/${part(project)}` : key),
@@ -204,7 +208,7 @@ function handoffRow(one, view) {
   return h('li.card.matter', { key: one.handoff_id, 'data-row': true },
     h('div.row', {}, state(one.state), h('h3', {}, h('a', { href: `#/handoff/${part(one.handoff_id)}`, onfocus: () => look(one, view) }, one.subject)),
       offers ? h('span.push', {}, offers) : null),
-    one.last_error ? h('p.error', {}, one.last_error) : null,
+    one.last_error ? h('p.error', {}, withInstants(one.last_error)) : null,
     said ? h('p.words', {}, `“${said}”`) : null,
     h('p.meta', {}, toProject(one.from_project_id), ' → ', toProject(one.to_project_id), ` · from ${one.from_identity} · `, one.ended ? `${one.state} by ${actorOf(one.ended.by, one.ended.by_type)} · ` : one.accepted_by ? `accepted by ${one.accepted_by} · ` : '', ago(/^(declined|expired)$/.test(one.state) ? one.updated_at : one.created_at)));
 }
@@ -212,10 +216,11 @@ function handoffRow(one, view) {
 const handoffs = {
   title: 'Hand-offs',
   questions: ([key = ''], state) => ({
-    pages: pages((cursor) => question('/handoffs', { all: true, actions: true, identity: me(), state: key, limit: 50, cursor }, onWaiting()), state),
+    pages: !HANDOFF_STATES.includes(key) ? [] : pages((cursor) => question('/handoffs', { all: true, actions: true, identity: me(), state: key, limit: 50, cursor }, onWaiting()), state),
     one: state.look ? question(`/handoffs/${part(state.look.handoff_id)}`, {}, onWaiting()) : null,
   }),
   draw: (data, [key = ''], view) => {
+    if (!HANDOFF_STATES.includes(key)) return [h('h1', {}, 'Hand-offs'), chosen('handoffs', HANDOFF_STATES.map((one) => [one, one || 'all']), key), noSuchState(key)];
     const found = joined(data.pages);
     return [h('h1', {}, 'Hand-offs'), h('h2.hidden', {}, 'List'), h('p.meta', {}, `${found.total} in all, the newest first.`), chosen('handoffs', HANDOFF_STATES.map((one) => [one, one || 'all']), key),
       found.items.length ? h('div.split', {}, h('ul.matters', {}, found.items.map((one) => handoffRow(one, view))), preview(view.look?.subject, data.one && [handoffFacts(data.one), handoffWords(data.one)])) : empty('No hand-off is in this state.'),

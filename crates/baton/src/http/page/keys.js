@@ -14,7 +14,7 @@ function step(by) {
 }
 
 function showKeys() {
-  const rows = [['j, k', 'next and previous row'], ['Enter', 'open the row'], ['n', 'show what is new, and sort again'], ['<, >', 'give the task on the board to the role before, or to the next'], ['x', 'the first action of the row, or of the page'], ['/', 'search'], ['Control K', 'go to any view or project'],
+  const rows = [['j, k', 'next and previous row'], ['Enter', 'open the row'], ['n', 'show what is new, and sort again'], ['<, >', 'give the task on the board to the role before, or to the next'], ['x', 'the first action of the row, or of the page'], ['m', 'write to whom the row, or the page, is about'], ['/', 'search'], ['Control K', 'go to any view or project'],
     ...Object.entries(PLACES).map(([key, [, word]]) => [`g ${key}`, word])];
   ask('Keys', [facts(rows.map(([key, word]) => [h('kbd', {}, key), word]))], 'Close', async () => {});
 }
@@ -37,12 +37,20 @@ function act() {
   else notice(row ? 'This row has no action: Enter opens it.' : 'There is no action here.');
 }
 
+/** Begins a message to whom the row, or the page, is about. */
+function writeHere() {
+  const row = document.activeElement?.closest?.('[data-row]');
+  const found = [...(row || $('main')).querySelectorAll('button')].find((one) => one.textContent.startsWith('Write'));
+  if (found) found.click();
+  else notice('There is nobody to write to here: the page of an agent, a session or a project has “Write…”.');
+}
+
 document.addEventListener('keydown', (event) => {
   if ((event.ctrlKey || event.metaKey) && event.key === 'k') { event.preventDefault(); palette(); return; }
   if (event.ctrlKey || event.metaKey || event.altKey || isTyping() || document.querySelector('dialog[open]')) return;
   if (goes && Date.now() - goes < 1500 && PLACES[event.key]) { goes = 0; location.hash = `#/${PLACES[event.key][0]}`; return; }
   goes = 0;
-  const keys = { j: () => step(1), k: () => step(-1), n: showNew, '<': () => giveOn(-1), '>': () => giveOn(1), x: act, g: () => { goes = Date.now(); }, '?': showKeys, '/': () => $('query').focus() };
+  const keys = { j: () => step(1), k: () => step(-1), n: showNew, '<': () => giveOn(-1), '>': () => giveOn(1), x: act, m: writeHere, g: () => { goes = Date.now(); }, '?': showKeys, '/': () => $('query').focus() };
   if (!keys[event.key]) return;
   event.preventDefault();
   keys[event.key]();

@@ -10,6 +10,12 @@ const at = (project, rest) => `/projects/${part(project)}${rest}`;
 const facts = (rows) => h('dl.facts', {}, rows.filter(([, value]) => value).map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]));
 const button = (text, onclick, tone = '') => h('button', { type: 'button', class: tone, onclick }, text);
 
+/** A button that writes: not there for who may only look. */
+const deed = (text, onclick, tone = '') => (canWrite() ? button(text, onclick, tone) : null);
+
+/** What is said at an address whose state is none, with those that there are beside it. */
+const noSuchState = (key) => empty(h('p', {}, `There is no state “${key}”: choose one of these above.`));
+
 const counted = (count, noun) => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 /** Only addresses of the web become links. */

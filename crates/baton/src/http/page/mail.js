@@ -3,7 +3,7 @@
 /** A thread among others. */
 function letters(project, one) {
   return h('li.card', { key: one.message_id, 'data-row': true },
-    h('div.row', {}, h('h3', {}, h('a', { href: `#/mail/${part(project)}/${part(one.message_id)}` }, one.subject || '(no subject)')),
+    h('div.row', {}, h('h3', {}, h('a', { href: `#/mail/${part(project)}/${part(one.message_id)}` }, withInstants(one.subject || '(no subject)'))),
       one.waiting ? chip(`${one.waiting} waiting`, 'gold') : null),
     h('p.meta', {}, `${one.people.join(', ')} · ${one.messages} ${one.messages === 1 ? 'message' : 'messages'} · `, ago(one.last_at)));
 }
@@ -15,7 +15,7 @@ const mail = {
     const last = items.at(-1);
     const waits = items.find((one) => one.ack_by && !one.acked_at && !isMe(one.from));
     return [
-      h('div.row', {}, h('h1', {}, items[0]?.subject || 'Mail'), last ? h('span.push', {}, waits ? [button('Acknowledge…', () => acknowledge(project, waits)), ' '] : null, last.from_type ? null : button('Reply…', () => reply(project, last), 'main')) : null),
+      h('div.row', {}, h('h1', {}, withInstants(items[0]?.subject || 'Mail')), last ? h('span.push', {}, waits ? [deed('Acknowledge…', () => acknowledge(project, waits)), ' '] : null, last.from_type ? null : deed('Reply…', () => reply(project, last), 'main')) : null),
       h('p.meta', {}, toProject(project)),
       items.length ? h('ol.letters', {}, items.map((one) => h('li.card', { key: one.message_id },
         h('div.row', {}, h('strong', {}, senderOf(one)), `to ${one.to}`, chip(one.type), one.importance === 'normal' ? null : chip(one.importance, 'gold'),
@@ -45,7 +45,7 @@ async function reply(project, last) {
   const one = seen.find((other) => other.message_id === last.message_id) || last;
   // Who wrote last itself writes to the same receiver again.
   ask(`Reply to ${isMe(one.from) ? one.to : one.from}`, [
-    h('p', {}, h('strong', {}, one.subject || '(no subject)'), one.created_at ? [' · ', ago(one.created_at)] : null),
+    h('p', {}, h('strong', {}, withInstants(one.subject || '(no subject)')), one.created_at ? [' · ', ago(one.created_at)] : null),
     one.content ? h('div.document', {}, fields(one.content)) : one.body ? documentOf(one.body, `Message of ${one.from}`) : null,
     nameField(), field('Text', 'body', { required: true }, 'textarea'), h('p.quiet', {}, 'Control-Enter sends it.'),
   ], 'Send', async (given) => {
@@ -58,6 +58,40 @@ async function reply(project, last) {
     if (isAnswered) throw new Problem(409, { message: newer ? `${newer.from} has written meanwhile${newer.body ? `: “${newer.body.slice(0, 200)}”` : ''}` : 'It was acknowledged meanwhile', hint: 'Press Send once more to send yours all the same.' });
     await api('POST', at(project, '/messages'), { ...given, reply_to: last.message_id });
     notice('Sent.');
+    renewAll();
+  });
+}
+
+/** The names that a project knows: registered, or ever in a session. */
+const namesOf = async (project) => (await api('GET', at(project, '/agents'), { all: true })).items.map((one) => one.name);
+
+/** A field for the name of an agent, with those that are known offered. */
+const agentField = (label, name, known, attributes = {}) => [field(label, name, { list: `known-${name}`, autocomplete: 'off', ...attributes }), h('datalist', { id: `known-${name}` }, known.map((value) => h('option', { value })))];
+
+/** Refuses names of which nobody in a project has heard, before anything is written. */
+function refuseUnknown(project, known, names) {
+  const unknown = names.find((name) => !name.startsWith('role:') && !known.some((one) => one.toLowerCase() === name.toLowerCase()));
+  if (unknown) throw new Problem(404, { code: 'recipient_unknown', message: `Nothing was done: nobody called ${unknown} has registered or worked in ${project}` });
+}
+
+/** Begins a message, to one or to several; to whom is filled in where what it is about says so. */
+async function write(project, names = [], about = '') {
+  let known;
+  try { known = await namesOf(project); } catch (error) { refused(error); return; }
+  const sent = new Set();
+  ask(names.length ? `Write to ${names.join(' and ')}` : `Write to somebody of ${project}`, [
+    about ? h('p', {}, withInstants(about)) : null, nameField(),
+    agentField('To: names, or role:NAME', 'to', known, { value: names.join(', '), required: true }),
+    field('About', 'subject', { required: true, maxlength: 200 }), field('Text', 'body', { required: true }, 'textarea'), h('p.quiet', {}, 'Control-Enter sends it.'),
+  ], 'Send', async ({ to, ...given }) => {
+    const all = to.split(/[,\s]+/).filter(Boolean);
+    refuseUnknown(project, known, all);
+    // One that was sent before a refusal of the next is not sent twice.
+    for (const name of all.filter((one) => !sent.has(one))) {
+      await api('POST', at(project, '/messages'), { ...given, to: name });
+      sent.add(name);
+    }
+    notice(`Sent to ${all.join(' and ')}.`);
     renewAll();
   });
 }

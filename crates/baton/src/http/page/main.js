@@ -4,7 +4,7 @@ const VIEWS = { '': inbox, agents, batons, handoffs, projects, project, tasks, s
 const NAV = [['', 'Inbox'], ['agents', 'Agents'], ['batons', 'Batons'], ['handoffs', 'Hand-offs'], ['projects', 'Projects'], ['transcripts', 'Transcripts'], ['fleet', 'Server']];
 
 /** What is not there where an address names nothing, and the list that has the others. */
-const LISTS = { project: ['project', 'projects'], sessions: ['project', 'projects'], ledger: ['project', 'projects'], shares: ['project', 'projects'], session: ['session', 'agents'], baton: ['baton', 'batons'], handoff: ['hand-off', 'handoffs'],
+const LISTS = { batons: ['list of batons', 'batons'], handoffs: ['list of hand-offs', 'handoffs'], project: ['project', 'projects'], sessions: ['project', 'projects'], ledger: ['project', 'projects'], shares: ['project', 'projects'], session: ['session', 'agents'], baton: ['baton', 'batons'], handoff: ['hand-off', 'handoffs'],
   task: ['task', 'projects'], tasks: ['project', 'projects'], mail: ['message', ''], thread: ['thread', 'agents'], transcript: ['transcript', 'transcripts'] };
 
 /** What a view remembers while its address is shown, or gone back to. */
@@ -76,8 +76,10 @@ async function draw() {
     if (mine !== drawing) return;
     if (error.status === 401) askToken();
     if (!isNew && error.status === 0) return;
-    const [what, list] = error.status === 404 ? LISTS[name] || [] : [];
-    content = [h('h1', {}, what ? `There is no such ${what}` : 'That did not work'), what ? h('p', {}, h('a', { href: `#/${list}` }, NAV.find(([key]) => key === list)[1])) : null, trouble(error.status === 401 ? { ...error, message: error.message, hint: 'Paste the token that you were given.' } : error)];
+    // What an address names wrongly is not there either.
+    const isWrong = error.status === 404 || error.status === 400 || error.status === 422;
+    const [what, list = ''] = isWrong ? LISTS[name] || [] : [];
+    content = [h('h1', {}, what ? `There is no such ${what}` : 'That did not work'), h('p', {}, 'Go to ', h('a', { href: `#/${list}` }, NAV.find(([key]) => key === list)[1]), ', or search above.'), trouble(error.status === 401 ? { ...error, message: error.message, hint: 'Paste the token that you were given.' } : error)];
     shown = [];
   }
   if (mine !== drawing) return;
@@ -128,7 +130,7 @@ function askToken() {
 
 setInterval(() => {
   for (const time of document.querySelectorAll('time[datetime]:not(.fixed)')) {
-    const text = since(time.getAttribute('datetime'));
+    const text = (time.classList.contains('spoken') ? spokenTime : since)(time.getAttribute('datetime'));
     if (time.textContent !== text) time.textContent = text;
   }
 }, 10000);

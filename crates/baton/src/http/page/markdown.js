@@ -6,14 +6,14 @@ function inline(text) {
   const parts = [];
   let rest = text;
   for (let found = INLINE.exec(rest); found; found = INLINE.exec(rest)) {
-    if (found.index) parts.push(rest.slice(0, found.index));
+    if (found.index) parts.push(withInstants(rest.slice(0, found.index)));
     if (found[2] !== undefined) parts.push(h('code', {}, found[2]));
     else if (found[3] !== undefined) parts.push(h('strong', {}, found[3].replace(/\\([^\w\s])/g, '$1')));
     else if (found[4] !== undefined) parts.push(h('em', {}, found[4].replace(/\\([^\w\s])/g, '$1')));
     else parts.push(found[5]);
     rest = rest.slice(found.index + found[0].length);
   }
-  if (rest) parts.push(rest);
+  if (rest) parts.push(withInstants(rest));
   return parts;
 }
 

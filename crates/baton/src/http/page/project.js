@@ -40,7 +40,7 @@ const project = {
     const about = [show.phase, ...(show.focus || [])].filter(Boolean).join(' · ');
     const working = history.items.filter((one) => !one.released_at && one.fresh);
     return [
-      h('div.row', {}, h('h1', {}, show.name ? `${show.name} (${id})` : id), h('span.push', {}, button('New task', () => newTask(id)))),
+      h('div.row', {}, h('h1', {}, show.name ? `${show.name} (${id})` : id), h('span.push', {}, deed('New task', () => newTask(id)), ' ', deed('Write…', () => write(id), 'quiet'))),
       about ? h('p.meta', {}, about) : null,
       matters(data, view),
       h('h2', {}, 'The way of the baton'),
@@ -74,7 +74,7 @@ function sentHandoff(one, known) {
   return h('li.card', { key: one.handoff_id, 'data-row': true },
     h('div.row', {}, state(one.state), h('h3', {}, h('a', { href: `#/handoff/${part(one.handoff_id)}` }, one.subject || one.handoff_id.slice(0, 13))),
       offers ? h('span.push', {}, offers) : null),
-    one.why ? h(one.state === 'failed' ? 'p.error' : 'p.words', {}, answered ? `“${one.why}”` : one.why) : null,
+    one.why ? h(one.state === 'failed' ? 'p.error' : 'p.words', {}, answered ? `“${one.why}”` : withInstants(one.why)) : null,
     one.late ? h('p.words', {}, `${LATE[one.late.kind ?? 'result']} of ${one.late.by}${one.late.result ? `: “${one.late.result}”` : ''}`) : null,
     h('p.meta', {}, 'to ', toProject(one.to_project_id), one.ended_by || one.holder ? ` · by ${one.ended_by ? actorOf(one.ended_by, one.ended_by_type) : one.holder}` : '', ' · ', ago(one.updated_at)),
     one.help ? h('details.help', {}, h('summary', {}, 'In a terminal'), command(one.help)) : null);

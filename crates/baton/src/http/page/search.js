@@ -9,8 +9,9 @@ const SEARCHED = 'All words must occur in one of these: a project’s name, a ta
 
 const search = {
   title: 'Search',
-  questions: ([query]) => ({ found: question('/search', { query, limit: 100 }) }),
+  questions: ([query]) => ({ found: query?.trim() ? question('/search', { query, limit: 100 }) : null }),
   draw: ({ found }, [query]) => {
+    if (!found) return [h('h1', {}, 'Search'), empty(h('p', {}, 'Write above what you look for.')), h('p.meta', {}, SEARCHED)];
     const way = (one) => (WAYS[one.kind] || ((project) => `#/project/${project}`))(part(one.project_id), one.id);
     return [
       h('h1', {}, `“${query}”`),

@@ -8,7 +8,7 @@ const session = {
   }),
   draw: ({ one, left }, [project]) => [
     h('div.row', {}, h('h1', {}, `${one.identity}’s session`), state(one.released_at ? one.release_reason : one.live ? 'live' : 'open'),
-      h('span.push', {}, one.released_at ? null : [isMe(one.identity) ? [button('End…', () => endSession(project, one)), ' '] : null, button('Reassign…', () => reassign(project, one.session_id, one.identity)), ' '], button('Share…', () => share(project, one.session_id, 'thread', one.identity), 'quiet'))),
+      h('span.push', {}, one.released_at ? null : [isMe(one.identity) ? deed('End…', () => endSession(project, one)) : deed('Write…', () => write(project, [one.identity])), ' ', deed('Reassign…', () => reassign(project, one.session_id, one.identity)), ' '], deed('Share…', () => share(project, one.session_id, 'thread', one.identity), 'quiet'))),
     facts([['Project', toProject(project)], ['Tool', toolOf(one)], ['Machine', one.place?.host ? `${one.place.host} (${one.machine})` : one.machine], ['Place', whereabouts(one)], ['Began', ago(one.started_at)],
       ['Last heard', ago(one.last_heartbeat)], ['Released', one.released_at ? ago(one.released_at) : null], ['Last checkpoint', one.last_checkpoint?.summary],
       ['Tasks', one.tasks?.length ? one.tasks.map((task) => h('div', {}, h('a', { href: `#/task/${part(project)}/${part(task.id)}` }, task.title))) : null],
@@ -32,9 +32,11 @@ const baton = {
     const takerName = one.holder || taker?.identity || one.taken_by?.slice(0, 13);
     const isBack = one.state === 'open' && one.taken_by;
     const free = one.state === 'open' || one.state === 'abandoned';
+    // Who holds it gives it back long after they picked it up.
+    const isHeldByMe = one.state === 'held' && isMe(one.holder) && taker && !taker.released_at;
     const way = giver?.way || [];
     return [
-      h('div.row', {}, h('h1', {}, one.summary || 'Baton'), state(one.state), h('span.push', {}, offersOf({ ...one, id: one.baton_id, subject: one.summary }).map(({ label, risky, run }) => [button(`${label}…`, run, risky ? 'risky' : 'main'), ' ']), button('Share…', () => share(project, one.baton_id, 'baton', one.summary), 'quiet'))),
+      h('div.row', {}, h('h1', {}, one.summary || 'Baton'), state(one.state), h('span.push', {}, offersOf({ ...one, id: one.baton_id, subject: one.summary }).map(({ label, risky, run }) => [button(`${label}…`, run, risky ? 'risky' : 'main'), ' ']), isHeldByMe ? [deed('Give back…', () => endSession(project, taker)), ' '] : null, deed('Share…', () => share(project, one.baton_id, 'baton', one.summary), 'quiet'))),
       facts([['Project', toProject(project)], ['Left by', toSession(project, one.session_id, one.from)], ['When', ago(one.created_at)], ['For', one.to], ['Held by', one.holder],
         [isBack ? 'Given back by' : 'Taken by', one.taken_by ? toSession(project, one.taken_by, takerName) : null], ['Taken', one.taken_at ? ago(one.taken_at) : null],
         ['Withdrawn', one.withdrawn ? [`by ${one.withdrawn.by}, `, ago(one.withdrawn.at), one.withdrawn.why ? `: ${one.withdrawn.why}` : ''] : null], ['Finished', one.finished && !one.withdrawn ? 'nothing is left to do' : null], ['Went on as', one.spent_by ? toBaton(project, one.spent_by, 'the next baton') : null], ['Thread', h('a', { href: `#/thread/${part(project)}/${part(one.baton_id)}` }, 'the whole story')], ['In a terminal', free ? command(`baton pickup --handoff ${one.baton_id.slice(0, 13)} --project ${project}`) : null]]),
@@ -48,7 +50,7 @@ const baton = {
 
 /** Ends one's own session: what it holds is given back. */
 function endSession(project, one) {
-  ask(`End ${one.identity}’s session`, [h('p', {}, 'The baton that it holds waits again, and so do its tasks.'), nameField(), field('Why', 'reason', { maxlength: 200 })], 'End the session', async (given) => {
+  ask(`End ${one.identity}’s session`, [h('p', {}, 'The baton that it holds waits again, and so do its tasks. To hand over what was done instead, its agent wraps it (', h('code', {}, 'baton wrap'), ').'), nameField(), field('Why', 'reason', { maxlength: 200 })], 'End the session', async (given) => {
     await api('POST', `/sessions/${part(one.session_id)}/end`, { ...given, project });
     notice('The session has ended.');
     renewAll();
@@ -112,27 +114,37 @@ const ACTS = {
   accept: ['Accept', false, (one) => advance(one, 'accept', 'Accept')],
   take_over: ['Take over', false, (one) => takeOver(one)],
   decline: ['Decline', true, (one) => advance(one, 'decline', 'Decline', true)],
-  complete: ['Complete', false, (one, owner) => advance(one, 'complete', owner ? `Complete for ${owner}` : 'Complete', Boolean(owner), owner)],
-  cancel: ['Cancel', true, (one, owner) => advance(one, 'cancel', owner ? `Cancel for ${owner}` : 'Cancel', true, owner)],
+  complete: ['Complete', false, (one, owner) => advance(one, 'complete', inPlaceOf('Complete', owner), Boolean(owner), owner)],
+  cancel: ['Cancel', true, (one, owner) => advance(one, 'cancel', inPlaceOf('Cancel', owner), true, owner)],
   retry: ['Try now', false, (one) => advance(one, 'retry', 'Try now')],
   leave_anew: ['Leave anew', false, (one) => leaveAnew(one.handoff_id || one.id)],
   reply: ['Reply', false, (one) => reply(one.project_id, letterOf(one))],
   acknowledge: ['Acknowledge', false, (one) => acknowledge(one.project_id, letterOf(one))],
   reopen: ['Open again', false, (one) => openAgain(one.project_id, one.id, one.subject)],
+  release: ['Give back', false, (one, owner) => giveTask(one, true, owner)],
+  assign: ['Give to', false, (one) => giveTask(one, false)],
+  close: ['Close', true, (one) => closeTask(one.project_id, { id: one.id, title: one.subject })],
+  end: ['End', true, (one) => endSession(one.project_id, { identity: one.from, session_id: one.id })],
+  write: ['Write', false, (one, _owner, receivers) => write(one.project_id, receivers, one.subject)],
 };
 
+/** The name of an action that is another's business. */
+const inPlaceOf = (word, owner) => (owner ? `${word} in ${owner}’s place` : word);
+
 /** The actions of a thing that the page can do: what is another's is an operator's act. */
-const offersOf = (one) => (one.actions || []).filter(({ action }) => ACTS[action]).map(({ action, in_place_of: owner }) => {
+const offersOf = (one) => (canWrite() ? one.actions || [] : []).filter(({ action }) => ACTS[action]).map(({ action, in_place_of: owner, receivers }) => {
   const [word, ends, run] = ACTS[action];
-  return { action, owner, risky: ends || Boolean(owner), label: owner ? `${word} for ${owner}` : word, run: () => run(one, owner) };
+  const label = owner && action === 'release' ? `Take back from ${owner}` : inPlaceOf(word, owner);
+  return { action, owner, risky: ends || Boolean(owner), label, run: () => run(one, owner, receivers) };
 });
 
 /** The buttons of a page: everything that is offered. */
 const offerButtons = (one) => offersOf(one).map(({ action, label, risky, run }) => [button(action === 'leave_anew' || action === 'take_over' ? `${label}…` : label, run, risky ? 'risky' : 'main'), ' ']);
 
-/** The buttons of a row: the first thing that is the viewer's own business, and a second that ends nothing. Work that has begun is ended on its page. */
+/** The buttons of a row: the first thing that is the viewer's own business, and a second that ends nothing. Work that has begun is ended on its page; a task is
+ * taken back from an agent that fails. */
 function rowOffers(one) {
-  const [first, second] = offersOf(one).filter(({ owner, risky }) => !owner && !(risky && one.state === 'accepted'));
+  const [first, second] = offersOf(one).filter(({ action, owner, risky }) => (!owner || action === 'release') && !(risky && one.state === 'accepted'));
   if (!first) return null;
   return [button(`${first.label}…`, first.run, first.risky ? 'risky' : ''), second && !second.risky ? [' ', button(`${second.label}…`, second.run, 'quiet')] : null];
 }
@@ -197,10 +209,14 @@ async function leaveAnew(id) {
     // A tracker is that of the project that had it.
     const tracked = given.to_project_id === one.to_project_id ? { issues_github_repo: repo, local: tracker === 'local' ? true : null } : {};
     const sent = { ...given, from_project_id: one.from_project_id, subject: one.subject, packet: one.packet, ...tracked };
-    const repeated = isWarned ? null : ((await api('POST', '/handoffs', { ...sent, dry_run: true })).warnings || []).find((warning) => warning.kind === 'same_handoff');
+    const warnings = isWarned ? [] : (await api('POST', '/handoffs', { ...sent, dry_run: true })).warnings || [];
+    const told = (kind) => warnings.find((warning) => warning.kind === kind);
+    if (told('placeholder_project') && given.to_project_id !== one.to_project_id) throw new Problem(404, { code: 'project_unknown', message: `Nothing was sent: there is no project ${given.to_project_id}` });
+    if (told('receiver_unknown') && given.to_identity !== one.to_identity) throw new Problem(404, { code: 'recipient_unknown', message: `Nothing was sent: ${told('receiver_unknown').message}`, hint: 'Leave the name empty where anybody of the project may take it.' });
+    const repeated = told('same_handoff');
     if (repeated) {
       isWarned = true;
-      throw new Problem(409, { message: `Sent already: ${repeated.message}`, hint: 'Press the button once more to send it twice.' });
+      throw new Problem(409, { message: `Sent already: ${repeated.message.split('; ')[0]}`, hint: 'Press the button once more to send it twice.' });
     }
     const made = await api('POST', '/handoffs', sent);
     notice(`The hand-off is ${made.state}.`);
@@ -216,6 +232,27 @@ function closeTask(project, one) {
     notice('The task is closed.');
     renewAll();
   });
+}
+
+/** Gives a task to another, or to anybody and the router; one that is at work is given back, or taken back from its agent, before. */
+async function giveTask(one, isAtWork, owner = null) {
+  let known;
+  try { known = await namesOf(one.project_id); } catch (error) { refused(error); return; }
+  const path = at(one.project_id, `/tasks/${part(one.id)}`);
+  let isFree = !isAtWork;
+  ask(`${owner ? `Take back from ${owner}` : isAtWork ? 'Give back' : 'Give to another'}: ${one.subject}`, [
+    h('p', {}, owner ? `${owner} can write nothing more to it, and is told why. It counts as a failed attempt.` : isAtWork ? 'It waits again. With a reason it counts as a failed attempt.' : null),
+    nameField(), agentField('Give it to (empty: anybody, or the router)', 'to', known, { maxlength: 64 }),
+    isAtWork ? field('Why', 'why', { required: Boolean(owner), maxlength: 500 }) : null,
+  ], owner ? 'Take it back' : isAtWork ? 'Give it back' : 'Give it', async ({ to, why, ...given }) => {
+    const name = to.trim();
+    if (name) refuseUnknown(one.project_id, known, [name]);
+    if (!isFree) await api('POST', `${path}/release`, { ...given, why, force: owner ? true : null });
+    isFree = true;
+    if (name || !isAtWork) await api('PATCH', path, { ...given, assignee: name }, { exact: true });
+    notice(name ? `The task is for ${name}.` : 'The task is free, for anybody or the router.');
+    renewAll();
+  }, Boolean(owner));
 }
 
 /** Opens a task that is blocked after its attempts: it gets as many once more. */
@@ -252,9 +289,9 @@ const handoff = {
     return [
       h('div.row', {}, h('h1', {}, one.subject), state(one.state)),
       h('div.row', {}, offerButtons(one)),
-      one.last_error ? h('p.error', {}, one.last_error) : null,
+      one.last_error ? h('p.error', {}, withInstants(one.last_error)) : null,
       handoffFacts(one),
-      steps.length ? [h('h2', {}, 'Steps'), h('ul.feed', {}, steps.map((step) => h('li', {}, h('span', {}, state(step.state)), h('span', {}, STEP_WORDS[step.step] || step.step), h('span', {}, step.last_error || ''))))] : null,
+      steps.length ? [h('h2', {}, 'Steps'), h('ul.feed', {}, steps.map((step) => h('li', {}, h('span', {}, state(step.state)), h('span', {}, STEP_WORDS[step.step] || step.step), h('span', {}, withInstants(step.last_error || '')))))] : null,
       handoffWords(one),
     ];
   },
@@ -278,7 +315,7 @@ const BLOCKED = (one) => one.blocked || one.status === 'blocked';
 
 const task = {
   title: 'Task',
-  questions: ([project, id]) => ({ one: question(at(project, `/tasks/${part(id)}`), {}, onOther(project)) }),
+  questions: ([project, id]) => ({ one: question(at(project, `/tasks/${part(id)}`), { actions_for: me() || 'Reader' }, onOther(project)) }),
   draw: ({ one }, [project]) => {
     const act = (verb, said) => async () => {
       try {
@@ -292,8 +329,8 @@ const task = {
     const waits = (one.dependencies || []).filter((row) => row.status !== 'closed' && (row.dependency_type || row.type) !== 'parent-child');
     return [
       h('div.row', {}, h('h1', {}, one.title), state(BLOCKED(one) || (waits.length && one.status === 'open') ? 'blocked' : one.status)),
-      h('div.row', {}, one.status === 'blocked' ? button('Open again…', () => openAgain(project, one.id, one.title), 'main') : null,
-        one.status === 'closed' ? button('Reopen', act('reopen', 'The task is open again.')) : button('Close…', () => closeTask(project, one))),
+      h('div.row', {}, offersOf({ ...one, project_id: project, subject: one.title }).map(({ label, risky, run }) => [button(`${label}…`, run, risky ? '' : 'main'), ' ']),
+        one.status === 'closed' ? deed('Reopen', act('reopen', 'The task is open again.')) : null),
       waits.length ? h('p.error', {}, 'It waits for ', waits.map((row, index) => [index ? ', ' : '', linkTo(row.id || row.depends_on_id)]), '.') : null,
       facts([['Project', toProject(project)], ['Id', one.id], ['Type', one.issue_type], ['Role', one.agent_role], ['Assignee', one.assignee], ['Priority', `P${one.priority}`],
         ['Labels', (one.labels || []).join(', ')], ['Attempts', one.attempts], ['Last tried by', one.previous_agent], ['Made', ago(one.created_at)], ['Closed because', one.close_reason],

@@ -13,7 +13,7 @@ const thread = {
     const tools = new Set(sessions.map(toolOf).filter(Boolean));
     const links = { session: (one) => toSession(project, one.session_id, one.identity), baton: (left) => toBaton(project, left.baton_id, left.summary || 'no words') };
     return [
-      h('div.row', {}, h('h1', {}, title || 'Thread'), h('span.push', {}, button('Share…', () => share(project, thread_id, 'thread', title)))),
+      h('div.row', {}, h('h1', {}, title || 'Thread'), h('span.push', {}, deed('Share…', () => share(project, thread_id, 'thread', title)))),
       h('p.meta', {}, toProject(project), ` · ${sessions.length}${next ? ' newest' : ''} ${sessions.length === 1 ? 'session' : 'sessions'}${tools.size ? ` in ${[...tools].join(', ')}` : ''}`),
       last && (last.state === 'open' || last.state === 'abandoned') ? h('p', {}, command(`baton pickup --handoff ${last.baton_id.slice(0, 13)} --project ${project}`)) : null,
       h('p.tabs', { role: 'group', 'aria-label': 'Zoom' }, ZOOMS.map(([key, word]) => h('a.tab', { href: `#/thread/${part(project)}/${part(id)}/${key}`, 'aria-current': key === zoom ? 'true' : null }, word))),
@@ -56,7 +56,7 @@ const shares = {
     const object = (one) => h('a', { href: one.kind === 'baton' ? batonAt(id, one.object_id) : `#/thread/${part(id)}/${part(one.object_id)}` }, `${one.kind} ${one.object_id.slice(0, 13)}`);
     return [h('h1', {}, 'Shares'), h('h2.hidden', {}, 'List'), h('p.meta', {}, toProject(id), ' · an address is shown only when it is made'),
       found.items.length ? h('ul.matters', {}, found.items.map((one) => h('li.card.matter', { key: one.share_id, 'data-row': true },
-        h('div.row', {}, chip(one.valid ? 'valid' : one.revoked_at ? 'taken back' : 'ended', one.valid ? 'good' : ''), h('h3', {}, object(one)), one.valid ? h('span.push', {}, button('Take back', takeBack(one), 'risky')) : null),
+        h('div.row', {}, chip(one.valid ? 'valid' : one.revoked_at ? 'taken back' : 'ended', one.valid ? 'good' : ''), h('h3', {}, object(one)), one.valid ? h('span.push', {}, deed('Take back', takeBack(one), 'risky')) : null),
         h('p.meta', {}, `by ${one.created_by} · made `, ago(one.created_at), ` · ends ${new Date(one.expires_at).toLocaleString()}`)))) : empty('Nothing of this project is shared.'),
       more(found, found.items.length, state)];
   },

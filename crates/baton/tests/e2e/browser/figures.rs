@@ -19,6 +19,8 @@ use crate::stage::{Stage, env, text};
 const SECONDS: u32 = 8;
 /// Events in a second.
 const RATE: u32 = 20;
+/// Clients that fill the store.
+const CLIENTS: usize = 32;
 
 /// Wraps of as many sessions as are asked for; the first one.
 fn fill(server: &Server) -> Value {
@@ -32,9 +34,10 @@ fn fill(server: &Server) -> Value {
         )
     };
     let first = wrap(0);
+    // Writes of many clients share a flush of the disk: 20,000 sessions are there in a minute or two.
     std::thread::scope(|scope| {
-        for part in 1..5 {
-            scope.spawn(move || (part..count).step_by(4).for_each(|n| drop(wrap(n))));
+        for part in 1..=CLIENTS {
+            scope.spawn(move || (part..count).step_by(CLIENTS).for_each(|n| drop(wrap(n))));
         }
     });
     first

@@ -10,6 +10,7 @@ mod deeds;
 mod feeds;
 mod figures;
 mod glance;
+mod helps;
 mod hidden;
 mod meanwhile;
 mod names;

@@ -11,14 +11,19 @@ use super::browser;
 use super::tab::{Look, Tab};
 use crate::http::Server;
 use crate::stage::{Stage, env, items, text};
+use crate::worktrees::{committed, worktree};
 
 /// A morning in a shop: three agents with different tools, one baton, a second one, a hand-off to another project.
 fn story(pause: Duration) -> Stage {
-    let stage = Stage::ready();
+    let stage = committed();
     let depot = stage.repo("depot");
     stage.terminal("Setup").within(&depot).json(&["init"]);
-    let run =
-        |name: &str, tool: &str, args: &[&str]| stage.terminal(name).with("BATON_SURFACE", tool).json(args);
+    // Olga has a worktree of her own, beside the others.
+    let second = worktree(&stage, "shop-receipt", "receipt");
+    let run = |name: &str, tool: &str, args: &[&str]| {
+        let terminal = stage.terminal(name).with("BATON_SURFACE", tool);
+        if name == "Olga" { terminal.within(&second).json(args) } else { terminal.json(args) }
+    };
     let wrap = |name: &str, tool: &str, summary: &str, next: &str| {
         run(name, tool, &["wrap", "--summary", summary, "--next", next]);
         std::thread::sleep(pause);

@@ -133,17 +133,17 @@ fn what_would_be_refused_is_not_offered_and_how_a_hand_off_ended_is_read() {
     tab.reads("Waiting for somebody (0)");
     assert!(!tab.text("main").contains("came back"), "{}", tab.text("main"));
     tab.go(&format!("handoff/{accepted}"));
-    assert_eq!(buttons(), json!(["Cancel", "Complete for Ben"]));
+    assert_eq!(buttons(), json!(["Cancel", "Complete in Ben’s place"]));
     tab.eval("localStorage.setItem('baton.name', 'ben')");
     tab.go("handoffs");
     assert_eq!(buttons(), json!(["Complete…"]), "who accepted it completes it");
     tab.go(&format!("handoff/{accepted}"));
-    assert_eq!(buttons(), json!(["Complete", "Decline", "Cancel for Iris"]));
+    assert_eq!(buttons(), json!(["Complete", "Decline", "Cancel in Iris’s place"]));
     // An operator completes what is another's with a reason.
     tab.eval("localStorage.setItem('baton.name', 'Boss')");
     tab.go("");
     tab.go(&format!("handoff/{accepted}"));
-    tab.click("Complete for Ben");
+    tab.click("Complete in Ben’s place");
     tab.fill("What to tell the other side", "It is in main");
     tab.fill("Why", "Ben is on holiday");
     tab.click_on("document.querySelector('dialog[open] button[type=submit]')");

@@ -84,7 +84,7 @@ impl State {
                 return self.undo.take().map_or(KeyEffect::Stay, |undo| KeyEffect::Act(Action::Undo(undo)));
             }
             _ => {
-                let offered = target.as_ref().and_then(|target| act::of_letter(letter, target)).cloned();
+                let offered = target.as_ref().and_then(|target| act::of_letter(letter, target));
                 match (offered, target) {
                     (Some(offered), Some(target)) => {
                         let about = self.row_of(&target).map(|row| row.about.clone()).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Keys and rows of `baton top`, without a terminal.
 
 use baton_model::handoff::State as HandoffState;
-use baton_model::row_action::{HandoffParties, RowAction, Viewer, of_message, of_task};
+use baton_model::row_action::{HandoffParties, RowAction, TaskState, Viewer, of_message, of_session};
 
 use super::super::draw;
 use super::*;
@@ -212,7 +212,10 @@ fn a_row_offers_nothing_that_would_be_refused() {
     typed(&mut own, "ay");
     question.press(Key::Letter('y'));
     assert!(own.prompt.is_none() && question.prompt.is_some(), "who wrote it does not answer it");
-    let task = |status| about(Target { actions: of_task(status, false), ..target(Noun::Task, "t", &[]) });
+    let task = |status| {
+        let actions = TaskState { status, is_blocked: false, holder: None }.actions(Viewer("ann"));
+        about(Target { actions, ..target(Noun::Task, "t", &[]) })
+    };
     let (mut blocked, mut ready) = (task("blocked"), task("open"));
     typed(&mut blocked, "c");
     assert!(
@@ -239,6 +242,59 @@ fn what_may_stay_empty_is_left_and_what_is_anothers_needs_a_reason() {
     typed(&mut other, "he is away");
     let values = vec!["Ann".to_owned(), String::new(), "he is away".to_owned()];
     assert_eq!(done(&other.press(Key::Enter)), ("h".to_owned(), RowAction::Complete, values));
+}
+
+#[test]
+fn a_message_is_begun_from_any_row_and_goes_to_whom_it_is_about() {
+    let actions = of_session("Jon", Viewer("ann"));
+    let mut over = about(Target { actions, ..target(Noun::Session, "s", &[]) });
+    assert!(last_line(&over).starts_with("r reassign · m write"), "{}", last_line(&over));
+    typed(&mut over, "mlunch");
+    over.press(Key::Enter);
+    typed(&mut over, "at noon?");
+    // The row may go meanwhile: its agent is written to all the same.
+    over.take(listing(&[]));
+    assert!(last_line(&over).starts_with("Enter goes on"), "{}", last_line(&over));
+    let values = ["Ann", "Jon", "lunch", "at noon?"].map(str::to_owned).to_vec();
+    assert_eq!(done(&over.press(Key::Enter)), ("s".to_owned(), RowAction::Write, values.clone()));
+    assert!(over.is_confirmed());
+    // A refusal leaves what was typed.
+    over.refuse(format!(
+        "nobody called Jon has worked here, {}which is the end",
+        "so it is not sent, ".repeat(6)
+    ));
+    let fields =
+        over.prompt.as_ref().map(|prompt| prompt.fields.iter().map(|field| field.value.clone()).collect());
+    assert_eq!(fields, Some(values));
+    let lines = draw::lines(&over, false, (80, 24));
+    assert!(lines.iter().any(|line| line.ends_with("the end")), "{lines:#?}");
+    assert!(lines.iter().any(|line| line.ends_with("text: at noon?▏")), "{lines:#?}");
+    over.press(Key::Leave);
+    // Of a row that names nobody, one says to whom.
+    let mut paths = about(target(Noun::Paths, "src/**", &[]));
+    typed(&mut paths, "m");
+    let fields = paths.prompt.as_ref().map(|prompt| (prompt.at, prompt.fields[1].value.clone()));
+    assert_eq!(fields, Some((1, String::new())));
+}
+
+#[test]
+fn a_task_is_taken_back_with_a_reason_and_ones_own_session_is_ended() {
+    let actions =
+        TaskState { status: "in_progress", is_blocked: false, holder: Some("Ned") }.actions(Viewer("ann"));
+    let mut task = about(Target { actions, ..target(Noun::Task, "t", &[]) });
+    assert!(last_line(&task).starts_with("b take back · m write"), "{}", last_line(&task));
+    typed(&mut task, "bIda");
+    assert!(draw::lines(&task, false, (80, 24)).iter().any(|line| line.starts_with("Take back from Ned · ")));
+    task.press(Key::Enter);
+    assert_eq!(task.press(Key::Enter), KeyEffect::Stay, "its agent is told why");
+    typed(&mut task, "it hangs");
+    let values = ["Ann", "Ida", "it hangs"].map(str::to_owned).to_vec();
+    assert_eq!(done(&task.press(Key::Enter)), ("t".to_owned(), RowAction::Release, values));
+    let mut own =
+        about(Target { actions: of_session("Ann", Viewer("ann")), ..target(Noun::Session, "s", &[]) });
+    assert!(last_line(&own).contains("e end, giving back what it holds"), "{}", last_line(&own));
+    typed(&mut own, "e");
+    assert_eq!(done(&own.press(Key::Enter)).1, RowAction::End);
 }
 
 #[test]

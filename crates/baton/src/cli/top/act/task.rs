@@ -1,0 +1,69 @@
+//! What is done about a task: it is claimed, taken back, given to another, opened again, closed.
+
+use baton_model::id::visible;
+use baton_model::row_action::RowAction;
+use baton_ops::task::{
+    ClaimTask, ClaimTaskInput, Close, CloseInput, Release, ReleaseInput, Update, UpdateInput,
+};
+
+use super::{ASSIGNEE, Request, TEXT, WHY, write};
+use crate::app::App;
+use crate::error::AppError;
+
+pub(super) fn run(app: &mut App, request: &Request<'_>) -> Result<String, AppError> {
+    let (project, identity, id) = (request.project(), request.identity(), request.target.id.clone());
+    match request.offered.action {
+        RowAction::Reopen => {
+            let (status, append_notes) = (Some("open".to_owned()), request.field_value(TEXT));
+            let input = UpdateInput { project, identity, id, status, append_notes, ..UpdateInput::default() };
+            app.run::<Update>(&input)?;
+            Ok("the task is open again".to_owned())
+        }
+        RowAction::Release => {
+            let to = request.field_value(ASSIGNEE);
+            if let Some(name) = &to {
+                write::refuse_unknown(app, request, std::slice::from_ref(name))?;
+            }
+            let (why, force) = (request.field_value(WHY), request.is_forced());
+            let input = ReleaseInput { project, identity, id, why, force, ..ReleaseInput::default() };
+            app.run::<Release>(&input)?;
+            match to {
+                Some(_) => assign(app, request),
+                None => Ok("the task is free again, for anybody or the router".to_owned()),
+            }
+        }
+        RowAction::Assign => {
+            if let Some(name) = request.field_value(ASSIGNEE) {
+                write::refuse_unknown(app, request, &[name])?;
+            }
+            assign(app, request)
+        }
+        RowAction::Close => {
+            let reason = request.field_value(WHY);
+            app.run::<Close>(&CloseInput { project, identity, id, reason, ..CloseInput::default() })?;
+            Ok("the task is closed".to_owned())
+        }
+        _ => {
+            let input = ClaimTaskInput { project, identity, id: Some(id), ..ClaimTaskInput::default() };
+            app.run::<ClaimTask>(&input)?;
+            Ok("claimed".to_owned())
+        }
+    }
+}
+
+/// Gives it to whom was named; to nobody, it is free for anybody and for the router.
+fn assign(app: &mut App, request: &Request<'_>) -> Result<String, AppError> {
+    let to = request.field_value(ASSIGNEE).unwrap_or_default();
+    let input = UpdateInput {
+        project: request.project(),
+        identity: request.identity(),
+        id: request.target.id.clone(),
+        assignee: Some(to.clone()),
+        ..UpdateInput::default()
+    };
+    app.run::<Update>(&input)?;
+    Ok(match to.as_str() {
+        "" => "the task is free, for anybody or the router".to_owned(),
+        name => format!("the task is for {}", visible(name)),
+    })
+}
