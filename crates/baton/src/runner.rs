@@ -30,7 +30,7 @@ pub(crate) struct Call {
     pub caller: Caller,
 }
 
-/// A way to an operation. What is not said of it here it leaves to the other end.
+/// Executes operations: inline, on the store's threads, or on a server. The default methods do nothing.
 pub(crate) trait Runner {
     /// The right to write the Beads file, held while an operation runs.
     type Turn;

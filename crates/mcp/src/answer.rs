@@ -17,7 +17,7 @@ pub(crate) fn framed(operation: &str, answer: Value) -> Value {
 /// A refusal in its frame: code, sentence, hint, and where it happened as far as that is known.
 pub(crate) fn refused(mut error: ErrorObject) -> Value {
     error.hint = match next_step::hint(&error.code) {
-        Some(hint) => near(&error, hint),
+        Some(hint) => with_suggestion(&error, hint),
         None => in_tool_words(&error.hint),
     };
     error.message = in_tool_words(&error.message);
@@ -34,7 +34,7 @@ pub(crate) fn refused(mut error: ErrorObject) -> Value {
 }
 
 /// The hint of this face, after the names that are near to what was given.
-fn near(error: &ErrorObject, hint: &str) -> String {
+fn with_suggestion(error: &ErrorObject, hint: &str) -> String {
     let near: Vec<&str> = texts(error, "near").collect();
     if near.is_empty() { hint.to_owned() } else { format!("did you mean {}? {hint}", near.join(" or ")) }
 }

@@ -86,7 +86,7 @@ pub struct Picker<'a> {
     pub now: Millis,
     /// The cut-offs.
     pub limits: Limits,
-    /// Whether the process of a session is known to have ended: its agent comes back no more, and blocks no other.
+    /// Whether the session's process is known to have ended; such a session blocks no picker.
     pub is_gone: &'a dyn Fn(&Session) -> bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a person is told outside the terminal, and when he is left in peace.
+//! Notifications outside the terminal, and quiet hours.
 
 use crate::handoff_message::Urgency;
 use crate::message::View;

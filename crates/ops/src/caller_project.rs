@@ -9,14 +9,14 @@ use baton_store::{Failure, Store, project_root};
 
 use crate::displaced::{is_displaced, put_root};
 use crate::locate::{
-    CallerPlace, Location, ambiguous_refusal, clone_refusal, locate, root_of, unresolved_refusal,
+    CallerLocation, LocatedProject, ambiguous_refusal, clone_refusal, locate, root_of, unresolved_refusal,
 };
 use crate::op::{Caller, Env};
 
 /// Writes that a repository moved: its place is where it is found now.
 pub(crate) fn record_move(
     store: &mut Store,
-    here: &CallerPlace<'_>,
+    here: &CallerLocation<'_>,
     from: &ProjectRoot,
     now: Millis,
 ) -> Result<(), Failure> {
@@ -38,19 +38,19 @@ pub(crate) fn record_move(
 
 /// The project of a caller that names none.
 pub(crate) fn of_caller(store: &mut Store, env: &Env<'_>, caller: &Caller) -> Result<String, Failure> {
-    let here = CallerPlace::of(caller);
+    let here = CallerLocation::of(caller);
     match store.read(|tx| locate(tx, env.host, &here))? {
-        Location::Project(project_id) => Ok(project_id),
-        Location::Moved(from) => {
+        LocatedProject::Project(project_id) => Ok(project_id),
+        LocatedProject::Moved(from) => {
             // Where the store cannot be written, the next call finds it the same way.
             let _ = record_move(store, &here, &from, env.now);
             Ok(from.project_id)
         }
-        Location::Clone(of) => Err(clone_refusal(&here, &of).into()),
-        Location::Inside { project_id, root } => {
+        LocatedProject::Clone(of) => Err(clone_refusal(&here, &of).into()),
+        LocatedProject::Inside { project_id, root } => {
             Err(ambiguous_refusal(&project_id, &root, here.folder()).into())
         }
-        Location::Unknown => Err(unresolved_refusal(&here).into()),
+        LocatedProject::Unknown => Err(unresolved_refusal(&here).into()),
     }
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn of_folder(store: &mut Store, env: &Env<'_>, folder: &Path) -> Resu
     let folders: Vec<String> = folder.ancestors().map(|folder| folder.display().to_string()).collect();
     let around = folders.first().and_then(|folder| env.host.repository(folder));
     let everything = Grant::default();
-    let there = CallerPlace {
+    let there = CallerLocation {
         machine: &env.caller.location.machine,
         folders: &folders,
         git_root: around.as_ref().map(|(root, _)| root.as_str()),
@@ -68,7 +68,9 @@ pub(crate) fn of_folder(store: &mut Store, env: &Env<'_>, folder: &Path) -> Resu
         grant: &everything,
     };
     Ok(match store.read(|tx| locate(tx, env.host, &there))? {
-        Location::Project(project_id) | Location::Moved(ProjectRoot { project_id, .. }) => Some(project_id),
+        LocatedProject::Project(project_id) | LocatedProject::Moved(ProjectRoot { project_id, .. }) => {
+            Some(project_id)
+        }
         _ => None,
     })
 }

@@ -9,7 +9,7 @@ use baton_model::time::Millis;
 use baton_store::project_root::ProjectRoot;
 use baton_store::{Failure, Fault, Tx, delta, project, project_root, session};
 
-use crate::locate::CallerPlace;
+use crate::locate::CallerLocation;
 use crate::op::Host;
 
 /// How many of the newest sessions of a project tell which commit was checked out in a folder.
@@ -82,7 +82,7 @@ pub(crate) fn folder_of(place: &ProjectRoot) -> &str {
 pub(crate) fn is_replaced(
     tx: &mut Tx<'_>,
     host: &dyn Host,
-    here: &CallerPlace<'_>,
+    here: &CallerLocation<'_>,
     place: &ProjectRoot,
 ) -> Result<bool, Failure> {
     let (Some(repository), Some(root)) = (here.repository, here.git_root) else { return Ok(false) };

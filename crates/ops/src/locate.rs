@@ -27,7 +27,7 @@ const MAX_NAMED_PROJECTS: usize = 5;
 
 /// Where a caller stands.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct CallerPlace<'a> {
+pub(crate) struct CallerLocation<'a> {
     /// The machine.
     pub machine: &'a str,
     /// The folder and those above it, nearest first.
@@ -42,7 +42,7 @@ pub(crate) struct CallerPlace<'a> {
     pub grant: &'a Grant,
 }
 
-impl<'a> CallerPlace<'a> {
+impl<'a> CallerLocation<'a> {
     /// Where a caller stands.
     pub(crate) fn of(caller: &'a Caller) -> Self {
         Self {
@@ -71,7 +71,7 @@ impl<'a> CallerPlace<'a> {
 
 /// The project of a standpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Location {
+pub(crate) enum LocatedProject {
     /// It belongs to this one.
     Project(String),
     /// Its repository moved here from a folder in which it is no more.
@@ -107,11 +107,15 @@ impl CloneOf {
 }
 
 /// The project of a standpoint, looked up; nothing is written.
-pub(crate) fn locate(tx: &mut Tx<'_>, host: &dyn Host, here: &CallerPlace<'_>) -> Result<Location, Failure> {
+pub(crate) fn locate(
+    tx: &mut Tx<'_>,
+    host: &dyn Host,
+    here: &CallerLocation<'_>,
+) -> Result<LocatedProject, Failure> {
     let above = nearest(tx, host, here)?;
     let is_inside = |place: &ProjectRoot| here.git_root.is_none_or(|git| is_at_or_below(&place.path, git));
     if let Some(place) = above.as_ref().filter(|place| is_inside(place) && !place.is_worktree) {
-        return Ok(Location::Project(place.project_id.clone()));
+        return Ok(LocatedProject::Project(place.project_id.clone()));
     }
     if let Some(found) = by_repository(tx, host, here)? {
         return Ok(found);
@@ -119,13 +123,13 @@ pub(crate) fn locate(tx: &mut Tx<'_>, host: &dyn Host, here: &CallerPlace<'_>) -
     if let Some(place) = above {
         // A worktree in which an agent worked, whose repository cannot be read any more, is one still.
         return Ok(match is_inside(&place) {
-            true => Location::Project(place.project_id),
-            false => Location::Inside { project_id: place.project_id, root: place.path },
+            true => LocatedProject::Project(place.project_id),
+            false => LocatedProject::Inside { project_id: place.project_id, root: place.path },
         });
     }
     let remote = here.repository.and_then(|repository| repository.remote.as_deref());
     let found = by_address(tx, here, remote, AddressSource::Remote)?;
-    Ok(found.map_or(Location::Unknown, Location::Clone))
+    Ok(found.map_or(LocatedProject::Unknown, LocatedProject::Clone))
 }
 
 fn is_at_or_below(path: &str, folder: &str) -> bool {
@@ -133,7 +137,11 @@ fn is_at_or_below(path: &str, folder: &str) -> bool {
 }
 
 /// The nearest folder that is a place of a project. To a token that does not reach what is here, nothing is here.
-fn nearest(tx: &mut Tx<'_>, host: &dyn Host, here: &CallerPlace<'_>) -> Result<Option<ProjectRoot>, Failure> {
+fn nearest(
+    tx: &mut Tx<'_>,
+    host: &dyn Host,
+    here: &CallerLocation<'_>,
+) -> Result<Option<ProjectRoot>, Failure> {
     for folder in here.folders {
         let found = project_root::get(tx, here.machine, folder)?;
         if let Some(place) =
@@ -151,7 +159,7 @@ fn nearest(tx: &mut Tx<'_>, host: &dyn Host, here: &CallerPlace<'_>) -> Result<O
 fn has_left_isolated(
     tx: &mut Tx<'_>,
     host: &dyn Host,
-    here: &CallerPlace<'_>,
+    here: &CallerLocation<'_>,
     place: &ProjectRoot,
 ) -> Result<bool, Failure> {
     let Some((id, folder)) = place.repository_id.as_deref().zip(place.common_dir.as_deref()) else {
@@ -165,8 +173,8 @@ fn has_left_isolated(
 fn by_repository(
     tx: &mut Tx<'_>,
     host: &dyn Host,
-    here: &CallerPlace<'_>,
-) -> Result<Option<Location>, Failure> {
+    here: &CallerLocation<'_>,
+) -> Result<Option<LocatedProject>, Failure> {
     let Some(repository) = here.repository else { return Ok(None) };
     let mut known = project_root::of_repository(tx, here.machine, &repository.common_dir, here.id())?;
     known.retain(|place| here.grant.reaches(&place.project_id));
@@ -185,7 +193,7 @@ fn by_repository(
     if let Some(place) = found
         && !is_replaced(tx, host, here, place)?
     {
-        return Ok(Some(Location::Project(place.project_id.clone())));
+        return Ok(Some(LocatedProject::Project(place.project_id.clone())));
     }
     // A main working copy that was registered before repositories had ids.
     if let Some(main) = repository.main.as_deref().filter(|_| repository.is_worktree)
@@ -193,7 +201,7 @@ fn by_repository(
         && here.grant.reaches(&place.project_id)
         && place.common_dir.is_none()
     {
-        return Ok(Some(Location::Project(place.project_id)));
+        return Ok(Some(LocatedProject::Project(place.project_id)));
     }
     let same_id =
         |place: &&ProjectRoot| place.repository_id.is_some() && place.repository_id.as_deref() == here.id();
@@ -209,7 +217,7 @@ fn by_repository(
 /// moved away and back.
 fn left_folder<'a>(
     host: &dyn Host,
-    here: &CallerPlace<'_>,
+    here: &CallerLocation<'_>,
     found: &ProjectRoot,
     known: &'a [ProjectRoot],
 ) -> Option<&'a ProjectRoot> {
@@ -224,27 +232,27 @@ fn left_folder<'a>(
 fn moved_or_copied(
     tx: &mut Tx<'_>,
     host: &dyn Host,
-    here: &CallerPlace<'_>,
+    here: &CallerLocation<'_>,
     other: &ProjectRoot,
-) -> Result<Location, Failure> {
+) -> Result<LocatedProject, Failure> {
     let (project_id, path) = (other.project_id.clone(), visible(folder_of(other)));
     let there = other.common_dir.as_deref().filter(|_| other.machine == here.machine);
     let holds = there.zip(here.id()).and_then(|(there, id)| host.holds_repository(there, id));
     let is_isolated = project::get(tx, &project_id)?.is_some_and(|project| project.is_isolated);
     Ok(match (holds, is_isolated) {
-        (Some(false), false) => Location::Moved(other.clone()),
+        (Some(false), false) => LocatedProject::Moved(other.clone()),
         (Some(false), true) => {
             let reason = format!("its repository has gone from {path}, and the project is isolated");
-            Location::Clone(CloneOf::new(project_id, reason))
+            LocatedProject::Clone(CloneOf::new(project_id, reason))
         }
         _ if other.machine == here.machine => {
             let reason = format!("git's settings here hold the id of the repository in {path}");
-            Location::Clone(CloneOf::new(project_id, reason))
+            LocatedProject::Clone(CloneOf::new(project_id, reason))
         }
         _ => {
             let reason =
                 format!("git's settings here hold the id of the repository in {path} on another machine");
-            Location::Clone(CloneOf::new(project_id, reason))
+            LocatedProject::Clone(CloneOf::new(project_id, reason))
         }
     })
 }
@@ -271,7 +279,7 @@ impl AddressSource {
 /// The project whose remote this is, or one of whose folders.
 pub(crate) fn by_address(
     tx: &mut Tx<'_>,
-    here: &CallerPlace<'_>,
+    here: &CallerLocation<'_>,
     remote: Option<&str>,
     source: AddressSource,
 ) -> Result<Option<CloneOf>, Failure> {
@@ -305,7 +313,7 @@ pub(crate) fn by_address(
 }
 
 /// The place whose folder, or whose repository, a path of this machine leads to.
-fn root_at(tx: &mut Tx<'_>, here: &CallerPlace<'_>, path: &str) -> Result<Option<ProjectRoot>, Failure> {
+fn root_at(tx: &mut Tx<'_>, here: &CallerLocation<'_>, path: &str) -> Result<Option<ProjectRoot>, Failure> {
     let mut found: Vec<ProjectRoot> = project_root::get(tx, here.machine, path)?.into_iter().collect();
     // Links on the way to a folder stay in its place; a git folder is without them.
     for common_dir in [format!("{path}/.git"), format!("{path}.git")] {
@@ -316,7 +324,7 @@ fn root_at(tx: &mut Tx<'_>, here: &CallerPlace<'_>, path: &str) -> Result<Option
 }
 
 /// The place that a project has at a standpoint: of a worktree the main working copy, which stays when the worktree goes.
-pub(crate) fn root_of(here: &CallerPlace<'_>, project_id: &str) -> Option<ProjectRoot> {
+pub(crate) fn root_of(here: &CallerLocation<'_>, project_id: &str) -> Option<ProjectRoot> {
     let main = here.repository.and_then(|repository| repository.main.as_deref());
     let path = main.or(here.git_root).or(here.folders.first().map(String::as_str))?;
     Some(ProjectRoot {
@@ -330,7 +338,7 @@ pub(crate) fn root_of(here: &CallerPlace<'_>, project_id: &str) -> Option<Projec
 }
 
 /// The refusal for what looks like a clone of a project: whether it is one is the user's to say.
-pub(crate) fn clone_refusal(here: &CallerPlace<'_>, of: &CloneOf) -> Refusal {
+pub(crate) fn clone_refusal(here: &CallerLocation<'_>, of: &CloneOf) -> Refusal {
     let project = &of.project_id;
     let others = match of.others.as_slice() {
         [] => String::new(),
@@ -364,7 +372,7 @@ fn way_to_repair(fault: &str, folder: &str) -> String {
     )
 }
 
-pub(crate) fn unresolved_refusal(here: &CallerPlace<'_>) -> Refusal {
+pub(crate) fn unresolved_refusal(here: &CallerLocation<'_>) -> Refusal {
     if let Some(fault) = here.git_fault {
         return Refusal::new(
             Kind::NotFound,

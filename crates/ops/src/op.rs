@@ -32,7 +32,7 @@ pub trait Operation {
     /// What it answers.
     type Output: Serialize + DeserializeOwned;
 
-    /// Does it.
+    /// Runs the operation.
     fn run(input: Self::Input, cx: &mut Cx<'_>) -> Result<Self::Output, Failure>;
     /// The kept answer as a retry gets it. One that says that something is the caller's says, too, whether it still is.
     fn replay(answer: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
@@ -169,7 +169,7 @@ pub trait Host {
     fn document(&self, _folder: &str, _path: &str) -> Result<String, OmissionReason> {
         Err(OmissionReason::Missing)
     }
-    /// A folder for what can be made again. Without one it is made each time.
+    /// The cache directory; without one nothing is cached.
     fn cache_dir(&self) -> Option<&Path> {
         None
     }

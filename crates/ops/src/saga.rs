@@ -115,7 +115,7 @@ pub(crate) fn advance(
         let outcome = match steps::run_local(tx, env, handoff, &step, steps)? {
             LocalStepOutcome::Done(result) => Outcome::Done(result.map(|value| value.to_string())),
             LocalStepOutcome::Wait(why) => {
-                Outcome::Retry { why, after: Some(saga::LIVE_PAUSE), unknown: false }
+                Outcome::Retry { why, after: Some(saga::RECHECK_PAUSE), unknown: false }
             }
         };
         saga::record_outcome(steps, at, outcome, env.now, 0);
@@ -127,7 +127,7 @@ pub(crate) fn advance(
     }
 }
 
-/// Whether the process that leased a step is known to have ended. A client's word alone would have a step done twice.
+/// Whether the process that holds a step's lease is known to have ended. A remote client's word does not count: the step could run twice.
 fn has_process_ended(host: &dyn Host, place: &ProcessLocation) -> bool {
     !host.only_caller_answers(place) && host.has_process_ended(place)
 }
@@ -151,7 +151,7 @@ pub fn begin(
             saga::NextAttempt::OnlyDuplicateCheck(_) => (known, Some(StepStart::OnlyDuplicateCheck)),
             // This host has no access to GitHub; another driver that has will run the step.
             saga::NextAttempt::Take(_) if outside && !host.github_access() => {
-                (known, Some(StepStart::Wait(now + saga::LIVE_PAUSE)))
+                (known, Some(StepStart::Wait(now + saga::RECHECK_PAUSE)))
             }
             _ => (known, None),
         })
@@ -261,13 +261,15 @@ fn apply_outcome(
 ) -> Result<(), Failure> {
     let Some(kind) = steps.get(at).map(|step| step.kind) else { return Ok(()) };
     let forward = saga::is_forward(handoff.state);
-    let aside = kind == Kind::DuplicateCheck;
-    let looked = aside || (kind == Kind::Task && !forward);
-    if let (TrackerOutcome::Retry { why, .. } | TrackerOutcome::Final { why, .. }, false) = (outcome, aside) {
+    let is_duplicate_check = kind == Kind::DuplicateCheck;
+    let is_lookup = is_duplicate_check || (kind == Kind::Task && !forward);
+    if let (TrackerOutcome::Retry { why, .. } | TrackerOutcome::Final { why, .. }, false) =
+        (outcome, is_duplicate_check)
+    {
         handoff.last_error = Some(why.clone());
     }
     match outcome {
-        TrackerOutcome::Completed(response) if aside => {
+        TrackerOutcome::Completed(response) if is_duplicate_check => {
             return finish_duplicate_check(tx, env, handoff, (steps, at), response);
         }
         TrackerOutcome::Completed(response) => {
@@ -278,7 +280,7 @@ fn apply_outcome(
             let result = (!closed_duplicates(response).is_empty())
                 .then(|| json!({ "doubles_closed": closed_duplicates(response) }).to_string());
             saga::record_outcome(steps, at, Outcome::Done(result), env.now, jitter);
-            if looked && *response == TrackerResult::Nothing {
+            if is_lookup && *response == TrackerResult::Nothing {
                 steps[at].stage = StepStage::Skipped;
             }
         }
@@ -287,7 +289,7 @@ fn apply_outcome(
             saga::record_outcome(steps, at, outcome, env.now, jitter);
         }
         // Whether it is there must become known one day: otherwise something would be left behind without a word.
-        TrackerOutcome::Final { why, .. } if looked => {
+        TrackerOutcome::Final { why, .. } if is_lookup => {
             let after = Some(baton_model::effect::MAX_PAUSE);
             let outcome = Outcome::Retry { why: why.clone(), after, unknown: true };
             saga::record_outcome(steps, at, outcome, env.now, jitter);

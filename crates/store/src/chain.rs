@@ -44,7 +44,7 @@ fn bytes(hash: &mut Sha256, tag: u8, bytes: &[u8]) {
 }
 
 /// The `chain` of a delta with these columns that follows one whose `chain` is `previous`; empty: it is the first.
-pub(crate) fn link(previous: &str, columns: &[Value]) -> String {
+pub(crate) fn chain_hash(previous: &str, columns: &[Value]) -> String {
     let mut hash = Sha256::new();
     hash.update(VERSION);
     bytes(&mut hash, 2, previous.as_bytes());
@@ -96,7 +96,7 @@ impl ChainVerifier {
             Some(Value::Text(chain)) => chain.as_str(),
             _ => "",
         };
-        if link(&self.previous, covered) == given {
+        if chain_hash(&self.previous, covered) == given {
             self.sound += 1;
         } else {
             let what = "this delta, its hash, or the delta before it is not what was written";
@@ -224,7 +224,7 @@ pub(crate) fn compute_chain(engine: &mut dyn Engine) -> Result<(), Fault> {
                 _ => break,
             }
             for Row(columns) in rows {
-                previous = link(&previous, columns.get(..COVERED).unwrap_or(&columns));
+                previous = chain_hash(&previous, columns.get(..COVERED).unwrap_or(&columns));
                 let number = columns.into_iter().nth(1).unwrap_or(Value::Null);
                 engine
                     .execute_deferred(SEAL, &[previous.as_str().into(), project.as_str().into(), number])?;
@@ -246,23 +246,26 @@ mod tests {
 
     #[test]
     fn the_encoding_of_version_one_never_changes() {
-        assert_eq!(link("", &columns()), "5ef5e6c0837b34c87f9cba6761a72919dd01ac6c2a8fdcc9b519b0b50a8bc9e9");
+        assert_eq!(
+            chain_hash("", &columns()),
+            "5ef5e6c0837b34c87f9cba6761a72919dd01ac6c2a8fdcc9b519b0b50a8bc9e9"
+        );
     }
 
     #[test]
     fn every_column_its_type_its_place_and_what_came_before_count() {
-        let whole = link("", &columns());
-        assert_ne!(link("x", &columns()), whole);
+        let whole = chain_hash("", &columns());
+        assert_ne!(chain_hash("x", &columns()), whole);
         for at in 0..COVERED {
             for other in [Value::Null, Value::Int(0), Value::from("y"), Value::Blob(b"t".to_vec())] {
                 let mut changed = columns();
                 changed[at] = other;
                 if changed != columns() {
-                    assert_ne!(link("", &changed), whole, "column {at}");
+                    assert_ne!(chain_hash("", &changed), whole, "column {at}");
                 }
             }
         }
         let (one, other) = (params!["ab", "c"], params!["a", "bc"]);
-        assert_ne!(link("", one), link("", other), "no two lists are encoded alike");
+        assert_ne!(chain_hash("", one), chain_hash("", other), "no two lists are encoded alike");
     }
 }

@@ -87,13 +87,13 @@ pub fn restore(tx: &mut Tx<'_>, delta: &Delta, previous: &str) -> Result<String,
 }
 
 /// The `chain` of a delta that follows one whose `chain` is `previous`.
-pub fn link(delta: &Delta, previous: &str) -> String {
-    chain::link(previous, &values(delta))
+pub fn chain_hash(delta: &Delta, previous: &str) -> String {
+    chain::chain_hash(previous, &values(delta))
 }
 
 fn insert(tx: &mut Tx<'_>, delta: &Delta, previous: &str) -> Result<String, Fault> {
     let mut values = values(delta);
-    let chain = chain::link(previous, &values);
+    let chain = chain::chain_hash(previous, &values);
     values.push(chain.as_str().into());
     tx.execute_deferred(INSERT, &values)?;
     Ok(chain)

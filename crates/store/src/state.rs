@@ -27,7 +27,7 @@ crate::sql! {
 
 /// A saved or seeded state.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct State {
+pub struct SavedState {
     /// Whose it is, as first given; empty in rows of earlier versions, which have only the key.
     pub identity: String,
     /// The task part of its key: empty for an identity's own state.
@@ -46,16 +46,16 @@ pub struct State {
     pub claimed_at: Option<Millis>,
 }
 
-fn read(row: Row) -> Result<State, Fault> {
+fn read(row: Row) -> Result<SavedState, Fault> {
     let mut r = row.reader();
     let key = r.text()?;
-    let mut state = State {
+    let mut state = SavedState {
         task_key: r.text()?,
         session_id: r.text()?,
         version: r.int()?,
         body: r.text()?,
         updated_at: r.int()?,
-        ..State::default()
+        ..SavedState::default()
     };
     state.identity = r.opt_text()?.unwrap_or(key);
     state.handoff_id = r.opt_text()?;
@@ -69,22 +69,22 @@ pub fn get(
     project_id: &str,
     identity: &str,
     task_key: &str,
-) -> Result<Option<State>, Fault> {
+) -> Result<Option<SavedState>, Fault> {
     tx.query_opt(GET, params![project_id, identity_key(identity), task_key])?.map(read).transpose()
 }
 
 /// The project's states, the last saved first.
-pub fn of_project(tx: &mut Tx<'_>, project_id: &str, limit: i64) -> Result<Vec<State>, Fault> {
+pub fn of_project(tx: &mut Tx<'_>, project_id: &str, limit: i64) -> Result<Vec<SavedState>, Fault> {
     tx.query(OF_PROJECT, params![project_id, limit])?.into_iter().map(read).collect()
 }
 
 /// The state that a hand-off seeded.
-pub fn of_handoff(tx: &mut Tx<'_>, project_id: &str, handoff_id: &str) -> Result<Option<State>, Fault> {
+pub fn of_handoff(tx: &mut Tx<'_>, project_id: &str, handoff_id: &str) -> Result<Option<SavedState>, Fault> {
     tx.query_opt(OF_HANDOFF, params![project_id, handoff_id])?.map(read).transpose()
 }
 
 /// Replaces the state saved under its key. The caller has checked the version in the same transaction.
-pub fn put(tx: &mut Tx<'_>, project_id: &str, state: &State) -> Result<(), Fault> {
+pub fn put(tx: &mut Tx<'_>, project_id: &str, state: &SavedState) -> Result<(), Fault> {
     tx.execute_deferred(
         PUT,
         params![
@@ -105,7 +105,7 @@ pub fn put(tx: &mut Tx<'_>, project_id: &str, state: &State) -> Result<(), Fault
 }
 
 /// Removes a state that is still at the version that was read; says whether it was.
-pub fn remove(tx: &mut Tx<'_>, project_id: &str, state: &State) -> Result<bool, Fault> {
+pub fn remove(tx: &mut Tx<'_>, project_id: &str, state: &SavedState) -> Result<bool, Fault> {
     let params = params![project_id, identity_key(&state.identity), &state.task_key, state.version];
     tx.note(|| CommitEvent::Released { session_id: state.session_id.clone() });
     Ok(tx.execute(REMOVE, params)? == 1)

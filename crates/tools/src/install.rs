@@ -31,7 +31,7 @@ pub struct Install {
     /// Where the tool notes whether the user trusts what is installed; without that it does not run it.
     pub trust: Option<fn(&Places) -> TrustMark>,
     /// How a session start is answered.
-    pub answer: Answer,
+    pub answer: HookContextFormat,
     /// What was tried with the real program; empty if nothing was.
     pub tried: &'static str,
     /// What the documentation says beside the entries.
@@ -78,7 +78,7 @@ pub enum Scope {
 
 /// The shape in which a tool's hook adds context at the start of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
+pub enum HookContextFormat {
     /// `{"hookSpecificOutput": {"hookEventName", "additionalContext"}}`.
     Nested,
     /// `{"additionalContext"}`.

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use crate::install::{Answer, EntryContent, InstallEntry, InstallPart, Places, Scope};
+use crate::install::{EntryContent, HookContextFormat, InstallEntry, InstallPart, Places, Scope};
 use crate::launch::Launch;
 use crate::{ALL, Tool, headless, installers, launchers, readers};
 
@@ -138,12 +138,12 @@ fn content(what: &EntryContent) -> Option<String> {
 
 fn answer_table() -> String {
     let answers = [
-        (Answer::Nested, "`hookSpecificOutput.additionalContext`"),
-        (Answer::TopLevel, "`additionalContext` at the top"),
-        (Answer::Steps, "`injectSteps`"),
-        (Answer::Plain, "plain text"),
+        (HookContextFormat::Nested, "`hookSpecificOutput.additionalContext`"),
+        (HookContextFormat::TopLevel, "`additionalContext` at the top"),
+        (HookContextFormat::Steps, "`injectSteps`"),
+        (HookContextFormat::Plain, "plain text"),
     ];
-    let row = |(answer, text): (Answer, &str)| {
+    let row = |(answer, text): (HookContextFormat, &str)| {
         let of = installers().filter(|one| one.install.answer == answer);
         vec![
             text.to_owned(),

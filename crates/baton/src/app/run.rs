@@ -20,7 +20,7 @@ use crate::progress::Progress;
 use crate::repo_file::RepoFile;
 use crate::runner::{self, Answer, Call, FILE_WARNINGS, Runner};
 
-/// The end of a chain. Every step of a command's way blocks, so that it never waits for a runtime.
+/// Polls a chain once: every step of the command line blocks, so the future is always ready.
 fn at_once<T>(chain: impl Future<Output = Result<T, AppError>>, name: &str) -> Result<T, AppError> {
     chain.now_or_never().unwrap_or_else(|| Err(anyhow::anyhow!("{name} did not end").into()))
 }

@@ -11,7 +11,7 @@ use super::faults;
 pub(crate) const SECRET_KEYS: [&str; 4] =
     ["notify.ntfy", "notify.ntfy_token", "notify.slack", "notify.discord"];
 
-/// The ways to a person, and what he wants to hear.
+/// Notification channels, and the topics that the user wants.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct NotifySettings {
     /// The user's own name. It is not `identity`, which agents without a name act as.

@@ -31,7 +31,7 @@ use crate::process::ProcessAncestry;
 use crate::supervisor::runs;
 use crate::unwrapped;
 use baton_tools::Installer;
-use baton_tools::install::Answer;
+use baton_tools::install::HookContextFormat;
 pub(crate) use keep::work;
 use noted::HookedConversation;
 use payload::Payload;
@@ -147,7 +147,7 @@ fn respond(call: &Call, reply: Reply<'_>) -> Option<String> {
     });
     match (answer, tool.map(|tool| tool.install.answer)) {
         // This one takes no silence for an answer.
-        (None, Some(Answer::Steps)) => Some("{}\n".to_owned()),
+        (None, Some(HookContextFormat::Steps)) => Some("{}\n".to_owned()),
         (answer, _) => answer,
     }
 }
@@ -252,15 +252,15 @@ fn is_elsewhere(error: &AppError) -> bool {
     matches!(error, AppError::Refused(refusal) if codes.contains(&refusal.code))
 }
 
-fn shaped(answer: Answer, event: &str, text: &str) -> Option<String> {
+fn shaped(answer: HookContextFormat, event: &str, text: &str) -> Option<String> {
     let document = match answer {
-        Answer::Nested => {
+        HookContextFormat::Nested => {
             json!({ "hookSpecificOutput": { "hookEventName": event, "additionalContext": text } })
         }
-        Answer::TopLevel => json!({ "additionalContext": text }),
-        Answer::Steps => json!({ "injectSteps": [{ "ephemeralMessage": text }] }),
-        Answer::Plain => return Some(text.to_owned()),
-        Answer::None => return None,
+        HookContextFormat::TopLevel => json!({ "additionalContext": text }),
+        HookContextFormat::Steps => json!({ "injectSteps": [{ "ephemeralMessage": text }] }),
+        HookContextFormat::Plain => return Some(text.to_owned()),
+        HookContextFormat::None => return None,
     };
     Some(format!("{document}\n"))
 }

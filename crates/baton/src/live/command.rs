@@ -1,4 +1,4 @@
-//! What is said to Redis: the keys, and the commands that a word becomes. Plain commands only, so that Valkey and hosted ones
+//! Redis keys, and the commands that a `LiveCommand` becomes. Plain commands only, so that Valkey and hosted ones
 //! understand them.
 
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use std::sync::mpsc::SyncSender;
 use baton_model::session::Session;
 use baton_model::time::Millis;
 use baton_store::CommitEvent;
-use baton_store::state::State;
+use baton_store::state::SavedState;
 use redis::Cmd;
 
 /// Sorted set of sessions by their latest heartbeat, through which servers see each other's heartbeats.
@@ -52,7 +52,7 @@ impl Beat {
 #[derive(Default)]
 pub(super) struct CommandQueue {
     beats: BTreeMap<String, Beat>,
-    states: BTreeMap<String, (String, State)>,
+    states: BTreeMap<String, (String, SavedState)>,
     ended: Vec<String>,
     heads: BTreeMap<String, i64>,
 }
@@ -83,12 +83,12 @@ impl CommandQueue {
         self.beats.is_empty() && self.states.is_empty() && self.ended.is_empty() && self.heads.is_empty()
     }
 
-    /// Of which sessions it says what they saved, or that they are over.
+    /// Sessions with a saved state or a release in the batch.
     pub(super) fn sessions(&self) -> Vec<String> {
         self.states.keys().chain(&self.ended).cloned().collect()
     }
 
-    /// Says of some sessions not what they saved.
+    /// Drops the saved states of matching sessions.
     pub(super) fn leave_out(&mut self, is_left_out: impl Fn(&str) -> bool) {
         self.states.retain(|session_id, _| !is_left_out(session_id));
     }
@@ -134,7 +134,7 @@ impl CommandQueue {
 
 /// Writes the saved state of a session into its hash, beside the heartbeat. The state of a seeded session gets no
 /// heartbeats and expires; the ledger still has it.
-fn save(all: &mut Vec<Cmd>, session_id: &str, project_id: &str, state: &State, expire: Millis) {
+fn save(all: &mut Vec<Cmd>, session_id: &str, project_id: &str, state: &SavedState, expire: Millis) {
     let key = key(session_id);
     let mut fields = command("HSET", &key);
     fields.arg("project").arg(project_id).arg("identity").arg(&state.identity);
@@ -189,13 +189,13 @@ mod tests {
     }
 
     fn saved(version: i64) -> CommitEvent {
-        let state = State {
+        let state = SavedState {
             identity: "Donna".into(),
             session_id: "s1".into(),
             version,
             body: "{}".into(),
             updated_at: 7,
-            ..State::default()
+            ..SavedState::default()
         };
         CommitEvent::Saved { project_id: "shop".into(), state }
     }

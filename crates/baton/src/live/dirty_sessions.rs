@@ -1,4 +1,4 @@
-//! Sessions of which something was not said: what Redis has of them may be of yesterday, and goes before anything else is said.
+//! Sessions whose last change was not sent: their copy in Redis may be stale, and is deleted before anything else is sent.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -8,7 +8,7 @@ use baton_store::CommitEvent;
 /// The most sessions that are remembered one by one.
 const MAX_SESSIONS: usize = 65_536;
 
-/// Of which sessions something was not said.
+/// Sessions with an unsent change.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(super) struct Sessions {
     named: BTreeSet<String>,
@@ -58,7 +58,7 @@ impl Sessions {
 pub(super) struct DirtySessions(Mutex<Sessions>);
 
 impl DirtySessions {
-    /// These notes are not said.
+    /// Marks the sessions of unsent events as dirty.
     pub(super) fn leave(&self, notes: Vec<CommitEvent>) {
         let Ok(mut sessions) = self.0.lock() else { return };
         for note in notes {

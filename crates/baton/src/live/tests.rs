@@ -7,7 +7,7 @@ mod redis_server;
 use std::collections::BTreeMap;
 
 use baton_model::session::ProcessLocation;
-use baton_store::state::State as Saved;
+use baton_store::state::SavedState as Saved;
 
 use super::*;
 use redis_server::RedisServer;

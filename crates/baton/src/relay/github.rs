@@ -9,7 +9,7 @@ use baton_model::issue::{
 };
 use baton_model::time::rfc3339;
 
-use super::github_auth::Access;
+use super::github_auth::GitHubCredentials;
 use super::github_http::{Http, Response};
 use super::github_json::{Change, Comment, Issue, Label, NewComment, NewIssue, Problem, json, read};
 use crate::clock;
@@ -68,7 +68,7 @@ pub(super) enum CallFailure {
 impl GitHub {
     /// The adapter, if access is configured.
     pub(super) fn new(config: &Config) -> Result<Option<Self>, AppError> {
-        match Access::of(config) {
+        match GitHubCredentials::of(config) {
             Some(access) => Ok(Some(Self { http: Http::new(&config.github.api, access)? })),
             None => Ok(None),
         }

@@ -18,8 +18,8 @@ use crate::host;
 /// How long before its end a token is replaced, in milliseconds.
 const MARGIN: i64 = 60_000;
 
-/// Who asks.
-pub(super) enum Access {
+/// Credentials for the GitHub API.
+pub(super) enum GitHubCredentials {
     /// A person's or a machine's token.
     Token(String),
     /// An app.
@@ -70,7 +70,7 @@ pub(super) struct App {
     token: Mutex<Option<(String, i64)>>,
 }
 
-impl Access {
+impl GitHubCredentials {
     /// What is configured: a token, else an app, else what the `gh` command knows.
     pub(super) fn of(config: &Config) -> Option<Self> {
         if let Some(token) = &config.github.token {

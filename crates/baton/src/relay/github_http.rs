@@ -7,7 +7,7 @@ use baton_model::issue::{ResponseHeaders, RetryDecision, retry_decision};
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
-use super::github_auth::Access;
+use super::github_auth::GitHubCredentials;
 use crate::bounded_body::{self, BodyError};
 use crate::clock;
 use crate::error::AppError;
@@ -25,7 +25,7 @@ const MOVES: usize = 3;
 pub(super) struct Http {
     client: reqwest::Client,
     base: String,
-    access: Access,
+    access: GitHubCredentials,
     blocked_until: Mutex<Option<Instant>>,
 }
 
@@ -66,7 +66,7 @@ impl RequestError {
 
 impl Http {
     /// A client of the API at this address.
-    pub(super) fn new(base: &str, access: Access) -> Result<Self, AppError> {
+    pub(super) fn new(base: &str, access: GitHubCredentials) -> Result<Self, AppError> {
         // Installing twice is harmless: the first provider stays.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder()

@@ -1,4 +1,4 @@
-//! What is sensitive does not leave this machine in plain text: in its place the server gets a stand-in of the same length. It asks
+//! Sensitive text does not leave this machine in plain text: the server gets a placeholder of the same length. It asks
 //! for that to be encrypted, for the keys that it names, and the client encrypts what it stands for.
 
 use baton_model::handoff_message::Kind as HandoffKind;
@@ -132,7 +132,7 @@ pub(super) fn encrypts(operation: &str) -> bool {
     [MailSend::NAME, MailAck::NAME].contains(&operation) || !contexts(operation).is_empty()
 }
 
-/// Refuses a context of a task that is too large as a whole, which the server, who has stand-ins of its parts, cannot tell. `text`: in
+/// Refuses a context of a task that is too large as a whole, which the server cannot tell: it has placeholders of its parts. `text`: in
 /// which the server wants it encrypted.
 pub(super) fn check_whole(
     operation: &str,

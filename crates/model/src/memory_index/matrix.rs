@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::packed::{QuantizedVector, near};
+use super::packed::{QuantizedVector, row_cosine};
 
 /// Vectors of one dimension by the id of what they stand for. A thousand of 256 numbers take a third of a mebibyte.
 #[derive(Debug, Clone, Default)]
@@ -79,7 +79,7 @@ impl Matrix {
         let rows = self.steps.chunks_exact(self.dimension).zip(&self.lengths);
         let mut found: Vec<(f32, usize)> = rows
             .enumerate()
-            .map(|(place, (row, row_length))| (near((steps, length), (row, *row_length)), place))
+            .map(|(place, (row, row_length))| (row_cosine((steps, length), (row, *row_length)), place))
             .filter(|(cosine, _)| *cosine >= floor && *cosine > 0.0)
             .collect();
         if found.len() > limit {

@@ -62,12 +62,12 @@ pub fn cosine(a: &QuantizedVector, b: &QuantizedVector) -> f32 {
     if a.steps.len() != b.steps.len() {
         return 0.0;
     }
-    near((&a.steps, a.length), (&b.steps, b.length))
+    row_cosine((&a.steps, a.length), (&b.steps, b.length))
 }
 
 /// [`cosine`] of two rows of one matrix, each with its length.
 #[allow(clippy::cast_precision_loss, reason = "a ratio need not be exact to the last bit")]
-pub(super) fn near((a, a_length): (&[i8], f32), (b, b_length): (&[i8], f32)) -> f32 {
+pub(super) fn row_cosine((a, a_length): (&[i8], f32), (b, b_length): (&[i8], f32)) -> f32 {
     let lengths = a_length * b_length;
     if lengths > 0.0 { dot(a, b) as f32 / lengths } else { 0.0 }
 }

@@ -21,7 +21,7 @@ use crate::time::{Millis, Timestamp};
 /// The time of a step whose turn has not come.
 pub const NOT_YET: Millis = i64::MAX;
 /// Pause before a session that was live is looked at again.
-pub const LIVE_PAUSE: Millis = 15_000;
+pub const RECHECK_PAUSE: Millis = 15_000;
 
 /// One thing that is to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

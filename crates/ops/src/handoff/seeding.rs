@@ -4,7 +4,7 @@ use baton_model::handoff::Handoff;
 use baton_model::message::Message;
 use baton_model::saga::Step;
 use baton_model::seed::{SeededWork, with_work};
-use baton_store::state::State as Saved;
+use baton_store::state::SavedState;
 use baton_store::{Failure, Tx, message, session, state};
 use serde_json::{Value, json};
 
@@ -59,7 +59,7 @@ pub(super) fn seed(
         None => handoff.session_id.clone().unwrap_or_else(|| env.id()),
     };
     handoff.session_id = Some(session_id.clone());
-    let seeded = Saved {
+    let seeded = SavedState {
         identity: known.as_ref().map_or(agent, |known| known.identity.clone()),
         task_key,
         session_id,
@@ -106,7 +106,7 @@ pub(super) fn unseed(
     if !made["before"].is_null() {
         let body = made["before"].to_string();
         let version = tx.next_number(&handoff.to_project_id, known.version)?;
-        let back = Saved { version, body, updated_at: env.now, handoff_id: None, ..known };
+        let back = SavedState { version, body, updated_at: env.now, handoff_id: None, ..known };
         state::put(tx, &handoff.to_project_id, &back)?;
     } else if known.claimed_at.is_none() {
         state::remove(tx, &handoff.to_project_id, &known)?;

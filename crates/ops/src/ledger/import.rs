@@ -245,7 +245,7 @@ impl Chain {
             return Err(invalid_refusal(number, "is out of order"));
         }
         self.last = delta.seq;
-        self.newest = delta::link(&delta, &self.newest);
+        self.newest = delta::chain_hash(&delta, &self.newest);
         let given = row.get("chain").and_then(Value::as_str);
         if self.verified && given != Some(self.newest.as_str()) {
             return Err(invalid_refusal(number, "is a delta that does not follow from the one before it"));

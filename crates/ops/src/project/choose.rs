@@ -14,7 +14,7 @@ use super::init::InitInput;
 use crate::displaced::put_root;
 use crate::ledger::{Author, append_json};
 use crate::locate::{
-    AddressSource, CallerPlace, CloneOf, Location, by_address, clone_refusal, locate, root_of,
+    AddressSource, CallerLocation, CloneOf, LocatedProject, by_address, clone_refusal, locate, root_of,
     unresolved_refusal,
 };
 use crate::op::{Cx, Env};
@@ -48,7 +48,7 @@ impl Choice {
 /// The project of the caller's folder: the one that is named, else the one that it belongs to, else a new one.
 pub(super) fn choose(cx: &mut Cx<'_>, input: &InitInput) -> Result<Choice, Failure> {
     let caller = cx.env.caller;
-    let here = CallerPlace::of(caller);
+    let here = CallerLocation::of(caller);
     let unknown_folder = || {
         let what = "the working directory is not known";
         Refusal::invalid("folder_unknown", what, "run `baton init` in the folder of the project")
@@ -67,8 +67,8 @@ pub(super) fn choose(cx: &mut Cx<'_>, input: &InitInput) -> Result<Choice, Failu
             None => unnamed_project(tx, input, &here, &location)?,
         };
         let belongs_to = match &location {
-            Location::Project(own) => Some(own),
-            Location::Moved(from) => Some(&from.project_id),
+            LocatedProject::Project(own) => Some(own),
+            LocatedProject::Moved(from) => Some(&from.project_id),
             _ => None,
         };
         if let Some(own) = belongs_to.filter(|own| **own != project_id && !input.move_folder) {
@@ -81,11 +81,13 @@ pub(super) fn choose(cx: &mut Cx<'_>, input: &InitInput) -> Result<Choice, Failu
         Ok((project_id, location, is_founding))
     })?;
     let is_new = match &location {
-        Location::Project(own) | Location::Moved(ProjectRoot { project_id: own, .. }) => *own != project_id,
+        LocatedProject::Project(own) | LocatedProject::Moved(ProjectRoot { project_id: own, .. }) => {
+            *own != project_id
+        }
         _ => true,
     };
     let taken_from = match location {
-        Location::Project(own) | Location::Moved(ProjectRoot { project_id: own, .. })
+        LocatedProject::Project(own) | LocatedProject::Moved(ProjectRoot { project_id: own, .. })
             if own != project_id =>
         {
             Some(own)
@@ -113,13 +115,13 @@ fn named_project(tx: &mut Tx<'_>, input: &InitInput, id: &str) -> Result<String,
 fn unnamed_project(
     tx: &mut Tx<'_>,
     input: &InitInput,
-    here: &CallerPlace<'_>,
-    location: &Location,
+    here: &CallerLocation<'_>,
+    location: &LocatedProject,
 ) -> Result<String, Failure> {
     match location {
-        Location::Project(id) if !input.separate => return Ok(id.clone()),
-        Location::Moved(from) if !input.separate => return Ok(from.project_id.clone()),
-        Location::Clone(of) if !input.separate => return Err(clone_refusal(here, of).into()),
+        LocatedProject::Project(id) if !input.separate => return Ok(id.clone()),
+        LocatedProject::Moved(from) if !input.separate => return Ok(from.project_id.clone()),
+        LocatedProject::Clone(of) if !input.separate => return Err(clone_refusal(here, of).into()),
         _ => {}
     }
     if let Some(claimed) = input.claimed.as_deref() {
@@ -153,7 +155,7 @@ fn unnamed_project(
 }
 
 /// Refuses a clone of a known project: by its own remote, or by the one that its committed document names.
-fn refuse_clone(tx: &mut Tx<'_>, input: &InitInput, here: &CallerPlace<'_>) -> Result<(), Failure> {
+fn refuse_clone(tx: &mut Tx<'_>, input: &InitInput, here: &CallerLocation<'_>) -> Result<(), Failure> {
     let document = input.document.as_deref().and_then(|text| project_document::read(text).ok());
     let document = document.and_then(|document| document.vcs_remote_url);
     let own = here.repository.and_then(|repository| repository.remote.as_deref());
@@ -170,12 +172,12 @@ fn refuse_clone(tx: &mut Tx<'_>, input: &InitInput, here: &CallerPlace<'_>) -> R
 fn refuse_stranger(
     tx: &mut Tx<'_>,
     input: &InitInput,
-    location: &Location,
+    location: &LocatedProject,
     project_id: &str,
 ) -> Result<(), Failure> {
     let is_clone =
         |of: &CloneOf| of.project_id == project_id || of.others.iter().any(|other| other == project_id);
-    if matches!(location, Location::Clone(of) if !input.separate && is_clone(of)) {
+    if matches!(location, LocatedProject::Clone(of) if !input.separate && is_clone(of)) {
         return Ok(());
     }
     // What was merged is refused as that.
@@ -224,7 +226,7 @@ fn claims_another_refusal(id: &str) -> Refusal {
 /// The refusal for a folder that belongs to another project, with who is at work in that.
 fn folder_taken(
     tx: &mut Tx<'_>,
-    here: &CallerPlace<'_>,
+    here: &CallerLocation<'_>,
     own: &str,
     wanted: &str,
 ) -> Result<Refusal, Failure> {
@@ -253,7 +255,7 @@ fn folder_taken(
 fn choose_repository_id(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
-    (here, repository): (&CallerPlace<'_>, &Repository),
+    (here, repository): (&CallerLocation<'_>, &Repository),
     chosen: &mut Choice,
     fresh: &str,
 ) -> Result<(), Failure> {

@@ -4,7 +4,7 @@ use baton_model::delta::Kind;
 use baton_model::id::{is_bot, visible};
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::Session;
-use baton_store::state::State;
+use baton_store::state::SavedState;
 use baton_store::{Failure, Tx, session, state};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -139,7 +139,7 @@ fn save(
     require_own_state(tx, env, &own, (input, known.as_ref()))?;
     let version = match &input.state {
         Some(state) => {
-            let state = State {
+            let state = SavedState {
                 identity: own.identity.clone(),
                 task_key: key,
                 session_id: own.session_id.clone(),
@@ -177,7 +177,7 @@ fn require_own_state(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     own: &Session,
-    (input, known): (&CheckpointInput, Option<&State>),
+    (input, known): (&CheckpointInput, Option<&SavedState>),
 ) -> Result<(), Failure> {
     let replaces = input.task.is_some() && input.state.is_some() && input.expected_version.is_none();
     let known = known.filter(|known| replaces && known.session_id != own.session_id);
@@ -189,7 +189,7 @@ fn require_own_state(
     }
 }
 
-fn state_held_refusal(env: &Env<'_>, other: &Session, known: &State) -> Refusal {
+fn state_held_refusal(env: &Env<'_>, other: &Session, known: &SavedState) -> Refusal {
     let task = visible(&known.task_key);
     let what = format!(
         "the state of task {task} was saved by {}, {}, who is at work on it",

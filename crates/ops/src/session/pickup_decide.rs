@@ -1,4 +1,4 @@
-//! Which baton a picker gets, and who has to give way: the first four steps of a pickup, without writing anything.
+//! Decides a pickup: session, baton, predecessor and claim. Writes nothing.
 
 use baton_model::baton::{Baton, ClaimOutcome, Picker, State, check_predecessor};
 use baton_model::handoff::Handoff;
@@ -140,7 +140,7 @@ fn predecessor(
     Ok(newest.into_iter().find(|s| Some(s.session_id.as_str()) != own))
 }
 
-/// The outcome of the first four steps.
+/// What a pickup will do.
 pub(super) struct Decision {
     pub(super) registration: RegistrationOutcome,
     pub(super) baton: Option<Baton>,
@@ -174,7 +174,7 @@ impl Decision {
     }
 }
 
-/// Steps 1 to 4 of a pickup. Nothing is written.
+/// Decides a pickup. Writes nothing.
 pub(super) fn decide(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,

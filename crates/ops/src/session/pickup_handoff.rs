@@ -8,7 +8,7 @@ use baton_model::id::{is_bot, short, visible};
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::{ReleaseReason, Session};
 use baton_model::time::{parse_rfc3339, rfc3339};
-use baton_store::state::State;
+use baton_store::state::SavedState;
 use baton_store::{Failure, Store, Tx, baton, handoff, session, state};
 use serde_json::json;
 
@@ -307,7 +307,7 @@ fn take_seeded_id(tx: &mut Tx<'_>, new: &mut Session, handoff: &Handoff) -> Resu
 fn claim(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff, own: &Session) -> Result<(), Failure> {
     let seeded = state::of_handoff(tx, &handoff.to_project_id, &handoff.handoff_id)?;
     if let Some(seeded) = seeded.filter(|seeded| seeded.claimed_at.is_none()) {
-        let claimed = State { session_id: own.session_id.clone(), claimed_at: Some(env.now), ..seeded };
+        let claimed = SavedState { session_id: own.session_id.clone(), claimed_at: Some(env.now), ..seeded };
         state::put(tx, &handoff.to_project_id, &claimed)?;
     }
     Ok(())

@@ -3,7 +3,7 @@
 use baton_model::access::Grant;
 use baton_model::handoff::Handoff;
 use baton_model::memory::View as MemoryView;
-use baton_store::state::State;
+use baton_store::state::SavedState;
 use baton_store::{Failure, Tx, handoff_step, memory, project_root, session, state, task};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -117,7 +117,7 @@ pub(super) struct Facts {
     row: Row,
     task: Option<OpenTask>,
     note: Option<MemoryView>,
-    state: Option<State>,
+    state: Option<SavedState>,
     /// The receiver's folders, then the sender's, on this machine.
     roots: Vec<String>,
 }
@@ -180,7 +180,7 @@ pub(super) fn received_handoff(facts: Facts, host: &dyn Host) -> ReceivedHandoff
         };
         checks.push(check(CheckKind::Commit, &revision, ok, message));
     }
-    let body = |state: State| SessionState {
+    let body = |state: SavedState| SessionState {
         version: state.version,
         state: serde_json::from_str(&state.body).unwrap_or_default(),
     };

@@ -101,7 +101,7 @@ impl Operation for Resolve {
     }
 }
 
-fn candidate(saved: state::State) -> SeedCandidate {
+fn candidate(saved: state::SavedState) -> SeedCandidate {
     SeedCandidate {
         identity: saved.identity,
         task_id: saved.task_key,

@@ -7,7 +7,7 @@ use baton_store::project_root::ProjectRoot;
 use baton_store::{Failure, Tx, project, project_root, session, session_commit};
 
 use crate::displaced::{is_taken, put_root};
-use crate::locate::{CallerPlace, root_of};
+use crate::locate::{CallerLocation, root_of};
 use crate::op::Env;
 
 /// The most commits of a session that are noted at once.
@@ -63,7 +63,7 @@ fn note_commits(tx: &mut Tx<'_>, env: &Env<'_>, own: &Session, head: Option<&str
 /// Notes the caller's worktree as a place of its project, so that it is known when it is gone, and the repository of a folder that
 /// was registered before places had one. A folder of another project is not touched.
 pub(crate) fn note_root(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<(), Failure> {
-    let here = CallerPlace::of(env.caller);
+    let here = CallerLocation::of(env.caller);
     let (Some(repository), Some(root)) = (here.repository, here.git_root) else { return Ok(()) };
     let known = project_root::get(tx, here.machine, root)?.filter(|known| !is_taken(known, root, repository));
     if known.as_ref().is_some_and(|known| known.project_id == project_id) {

@@ -62,7 +62,7 @@ pub(super) fn baton_taken_warning(standing: &ConversationBaton, note: &str) -> W
     Warning { standing: Some(standing.clone()), ..Warning::new(kind, what) }
 }
 
-/// The packet; by force, on top of what was entrusted to the session, of which the caller knows nothing.
+/// The packet to store; of a forced wrap, merged with what the session inherited and saved.
 pub(super) fn whole_packet(
     tx: &mut Tx<'_>,
     own: &Session,

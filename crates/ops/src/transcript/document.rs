@@ -1,7 +1,7 @@
 //! `handoff_document`: a session of any tool as a document that another can start from.
 
 use baton_model::budget::Budget;
-use baton_model::markdown::{Drift, Options as Rendering, Preset, render};
+use baton_model::markdown::{CurrentCheckout, Options as Rendering, Preset, render};
 use baton_model::packet::{Packet, Party, ValidatedPacket};
 use baton_model::refusal::Refusal;
 use baton_model::shell::shell_word;
@@ -160,7 +160,7 @@ fn summarize(env: &Env<'_>, transcript: &FoundTranscript) -> Result<Packet, Refu
 }
 
 /// The working copy as it stands now, if it is still there.
-fn drift(env: &Env<'_>, transcript: &FoundTranscript) -> Option<Drift> {
+fn drift(env: &Env<'_>, transcript: &FoundTranscript) -> Option<CurrentCheckout> {
     let now = env.host.git(transcript.header.cwd.as_deref()?)?;
-    Some(Drift { branch: now.branch, commit: now.commit, dirty: now.dirty })
+    Some(CurrentCheckout { branch: now.branch, commit: now.commit, dirty: now.dirty })
 }

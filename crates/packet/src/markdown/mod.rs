@@ -83,7 +83,7 @@ impl Preset {
 
 /// The state of the working copy when the document is made, to compare with the packet's.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Drift {
+pub struct CurrentCheckout {
     /// Branch checked out now.
     pub branch: Option<String>,
     /// Commit id of HEAD now.
@@ -104,7 +104,7 @@ pub struct Options<'a> {
     /// The time now in epoch milliseconds, for the age of the packet.
     pub now_ms: Option<i64>,
     /// The working copy now.
-    pub drift: Option<Drift>,
+    pub drift: Option<CurrentCheckout>,
     /// The command that shows what was left out.
     pub more_hint: Option<&'a str>,
 }

@@ -2,7 +2,7 @@
 
 use baton_model::time::Millis;
 
-use crate::state::State;
+use crate::state::SavedState;
 
 /// A heartbeat cache beside the ledger, notified of commits. It is called inside transactions and between them, so it
 /// answers from memory and never blocks.
@@ -29,7 +29,7 @@ pub enum CommitEvent {
         /// The project.
         project_id: String,
         /// As it is now.
-        state: State,
+        state: SavedState,
     },
     /// A session is over: it was released, or what was seeded for it was taken back.
     Released {

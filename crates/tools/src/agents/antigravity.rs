@@ -4,7 +4,7 @@ use baton_transcripts::readers;
 use serde_json::json;
 
 use crate::Tool;
-use crate::install::{Answer, Install, InstallPart, Scope};
+use crate::install::{HookContextFormat, Install, InstallPart, Scope};
 use crate::launch::Launch;
 use crate::shapes::{server, whole_file};
 
@@ -44,7 +44,7 @@ pub(crate) static TOOL: Tool = Tool {
         remark: "",
         package: None,
         trust: None,
-        answer: Answer::Steps,
+        answer: HookContextFormat::Steps,
         tried: "",
         note: "PreInvocation is answered once a session.",
     }),

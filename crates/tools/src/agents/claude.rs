@@ -8,7 +8,7 @@ use baton_transcripts::{PermissionMode, readers};
 use serde_json::{Value, json};
 
 use crate::Tool;
-use crate::install::{Answer, Install, InstallEntry, PackageMark, Places};
+use crate::install::{HookContextFormat, Install, InstallEntry, PackageMark, Places};
 use crate::launch::{Approval, Headless, Launch};
 use crate::native::{Native, NativeSession, NativeTarget, SessionPlaces};
 use crate::shapes::{groups, server_at};
@@ -44,7 +44,7 @@ pub(crate) static TOOL: Tool = Tool {
             list: "enabledPlugins",
         }),
         trust: None,
-        answer: Answer::Nested,
+        answer: HookContextFormat::Nested,
         tried: "yes",
         note: "",
     }),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use baton_transcripts::{PermissionMode, readers};
 
 use crate::Tool;
-use crate::install::{Answer, Install, Places, Scope};
+use crate::install::{HookContextFormat, Install, Places, Scope};
 use crate::launch::Launch;
 use crate::shapes::server;
 
@@ -36,7 +36,7 @@ pub(crate) static TOOL: Tool = Tool {
         remark: "",
         package: None,
         trust: None,
-        answer: Answer::None,
+        answer: HookContextFormat::None,
         tried: "",
         note: "The settings of the extension too, where it is there. Its hooks do not reach the model.",
     }),

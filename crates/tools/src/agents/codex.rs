@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use crate::Tool;
 use crate::install::{
-    Answer, EntryContent, Install, InstallEntry, InstallPart, PASSED_ON, PackageMark, Scope, TrustMark,
+    EntryContent, HookContextFormat, Install, InstallEntry, InstallPart, PASSED_ON, PackageMark, Scope,
+    TrustMark,
 };
 use crate::launch::{Headless, Launch};
 use crate::native::{Native, NativeSession, NativeTarget, SessionPlaces};
@@ -51,7 +52,7 @@ pub(crate) static TOOL: Tool = Tool {
         trust: Some(|places| TrustMark::HookDigests {
             file: places.dir("CODEX_HOME", ".codex").join("config.toml"),
         }),
-        answer: Answer::Nested,
+        answer: HookContextFormat::Nested,
         tried: "yes",
         note: "Trust the hooks once with `/hooks`.",
     }),

@@ -6,7 +6,7 @@ use baton_transcripts::{PermissionMode, readers};
 use serde_json::{Map, Value, json};
 
 use crate::Tool;
-use crate::install::{Answer, Install, InstallPart, Places, Scope};
+use crate::install::{HookContextFormat, Install, InstallPart, Places, Scope};
 use crate::launch::Launch;
 use crate::native::{Native, NativeSession, NativeTarget, SessionPlaces};
 use crate::shapes::{server_at, whole_file};
@@ -37,7 +37,7 @@ pub(crate) static TOOL: Tool = Tool {
         remark: "",
         package: None,
         trust: None,
-        answer: Answer::TopLevel,
+        answer: HookContextFormat::TopLevel,
         tried: "",
         note: "",
     }),

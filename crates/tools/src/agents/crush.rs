@@ -4,7 +4,7 @@ use baton_transcripts::readers;
 use serde_json::json;
 
 use crate::Tool;
-use crate::install::{Answer, Install};
+use crate::install::{HookContextFormat, Install};
 use crate::launch::Launch;
 use crate::shapes::server_at;
 
@@ -28,7 +28,7 @@ pub(crate) static TOOL: Tool = Tool {
         remark: "",
         package: None,
         trust: None,
-        answer: Answer::None,
+        answer: HookContextFormat::None,
         tried: "",
         note: "",
     }),

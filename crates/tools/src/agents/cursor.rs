@@ -4,7 +4,7 @@ use baton_transcripts::{PermissionMode, readers};
 use serde_json::json;
 
 use crate::Tool;
-use crate::install::{Answer, EntryContent, Install, InstallEntry, InstallPart};
+use crate::install::{EntryContent, HookContextFormat, Install, InstallEntry, InstallPart};
 use crate::launch::Launch;
 use crate::shapes::{hook, server};
 
@@ -40,7 +40,7 @@ pub(crate) static TOOL: Tool = Tool {
         remark: "",
         package: None,
         trust: None,
-        answer: Answer::Nested,
+        answer: HookContextFormat::Nested,
         tried: "",
         note: "",
     }),

@@ -3,7 +3,7 @@
 use baton_transcripts::readers;
 
 use crate::Tool;
-use crate::install::{Answer, Install};
+use crate::install::{HookContextFormat, Install};
 use crate::launch::Launch;
 use crate::shapes::{groups, server};
 
@@ -34,7 +34,7 @@ pub(crate) static TOOL: Tool = Tool {
         remark: "",
         package: None,
         trust: None,
-        answer: Answer::Nested,
+        answer: HookContextFormat::Nested,
         tried: "",
         note: "",
     }),

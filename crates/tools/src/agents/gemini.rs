@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::Tool;
-use crate::install::{Answer, Install, NAME, PackageMark, Places, TrustMark};
+use crate::install::{HookContextFormat, Install, NAME, PackageMark, Places, TrustMark};
 use crate::launch::{Approval, Headless, Launch};
 use crate::native::{Native, NativeResume, NativeSession, NativeTarget, SessionPlaces};
 use crate::shapes::{groups, server};
@@ -43,7 +43,7 @@ pub(crate) static TOOL: Tool = Tool {
             },
             settings: folder(places).join("settings.json"),
         }),
-        answer: Answer::Nested,
+        answer: HookContextFormat::Nested,
         tried: "yes",
         note: "Its PreCompress is called at every round, compression or not.",
     }),

@@ -4,7 +4,7 @@ use baton_transcripts::readers;
 use serde_json::Value;
 
 use crate::Tool;
-use crate::install::{Answer, EntryContent, Install, InstallEntry, InstallPart, Scope};
+use crate::install::{EntryContent, HookContextFormat, Install, InstallEntry, InstallPart, Scope};
 use crate::launch::Launch;
 
 /// Goose.
@@ -32,7 +32,7 @@ pub(crate) static TOOL: Tool = Tool {
         remark: "",
         package: None,
         trust: None,
-        answer: Answer::None,
+        answer: HookContextFormat::None,
         tried: "",
         note: "Printed, to be added by hand.",
     }),

@@ -4,7 +4,7 @@ use baton_transcripts::readers;
 
 use super::opencode::{either, server};
 use crate::Tool;
-use crate::install::{Answer, Install, Scope};
+use crate::install::{HookContextFormat, Install, Scope};
 use crate::launch::Launch;
 use crate::shapes::{plugin, server_at};
 
@@ -30,7 +30,7 @@ pub(crate) static TOOL: Tool = Tool {
         remark: "",
         package: None,
         trust: None,
-        answer: Answer::Plain,
+        answer: HookContextFormat::Plain,
         tried: "",
         note: "The same plugin as for OpenCode.",
     }),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use baton_transcripts::readers;
 
 use crate::Tool;
-use crate::install::{Answer, Install, Places};
+use crate::install::{HookContextFormat, Install, Places};
 use crate::shapes::server;
 
 /// Kilo Code.
@@ -27,7 +27,7 @@ pub(crate) static TOOL: Tool = Tool {
         remark: "",
         package: None,
         trust: None,
-        answer: Answer::None,
+        answer: HookContextFormat::None,
         tried: "",
         note: "",
     }),

@@ -4,7 +4,7 @@ use baton_transcripts::readers;
 use serde_json::json;
 
 use crate::Tool;
-use crate::install::{Answer, EntryContent, Install, InstallEntry, InstallPart, Scope};
+use crate::install::{EntryContent, HookContextFormat, Install, InstallEntry, InstallPart, Scope};
 use crate::launch::Launch;
 use crate::shapes::server;
 
@@ -39,7 +39,7 @@ pub(crate) static TOOL: Tool = Tool {
         remark: "",
         package: None,
         trust: None,
-        answer: Answer::Plain,
+        answer: HookContextFormat::Plain,
         tried: "",
         note: "UserPromptSubmit is answered once a session.",
     }),

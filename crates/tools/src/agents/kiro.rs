@@ -3,7 +3,7 @@
 use baton_transcripts::{PermissionMode, readers};
 
 use crate::Tool;
-use crate::install::{Answer, Install};
+use crate::install::{HookContextFormat, Install};
 use crate::launch::Launch;
 use crate::shapes::server;
 
@@ -26,7 +26,7 @@ pub(crate) static TOOL: Tool = Tool {
         remark: "hooks of Kiro belong to one agent: add `baton hook session-start --agent kiro` to its `agentSpawn`",
         package: None,
         trust: None,
-        answer: Answer::Plain,
+        answer: HookContextFormat::Plain,
         tried: "",
         note: "Hooks belong to single agents: add `baton hook session-start --agent kiro` to `agentSpawn`.",
     }),

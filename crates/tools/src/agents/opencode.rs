@@ -6,7 +6,7 @@ use baton_transcripts::{PermissionMode, readers};
 use serde_json::{Value, json};
 
 use crate::Tool;
-use crate::install::{Answer, Install, Places, Scope};
+use crate::install::{HookContextFormat, Install, Places, Scope};
 use crate::launch::{Headless, Launch};
 use crate::shapes::{plugin, server_at};
 
@@ -34,7 +34,7 @@ pub(crate) static TOOL: Tool = Tool {
         remark: "",
         package: None,
         trust: None,
-        answer: Answer::Plain,
+        answer: HookContextFormat::Plain,
         tried: "announcement",
         note: "`opencode.jsonc` where there is one. The plugin runs at the first system prompt, at a compaction and at an error of the session.",
     }),

@@ -8,7 +8,7 @@ use baton_transcripts::readers;
 use serde_json::{Value, json};
 
 use crate::Tool;
-use crate::install::{Answer, Install, Places, Scope};
+use crate::install::{HookContextFormat, Install, Places, Scope};
 use crate::launch::Launch;
 use crate::native::{Native, NativeSession, NativeTarget, SessionPlaces};
 use crate::shapes::server;
@@ -31,7 +31,7 @@ pub(crate) static TOOL: Tool = Tool {
         remark: "",
         package: None,
         trust: None,
-        answer: Answer::None,
+        answer: HookContextFormat::None,
         tried: "",
         note: "",
     }),

@@ -6,7 +6,7 @@ use baton_transcripts::{PermissionMode, readers};
 use serde_json::{Value, json};
 
 use crate::Tool;
-use crate::install::{Answer, Install};
+use crate::install::{HookContextFormat, Install};
 use crate::launch::Launch;
 use crate::native::{Native, NativeSession, NativeTarget, SessionPlaces, Turn};
 use crate::shapes::{groups, server};
@@ -38,7 +38,7 @@ pub(crate) static TOOL: Tool = Tool {
         remark: "",
         package: None,
         trust: None,
-        answer: Answer::Nested,
+        answer: HookContextFormat::Nested,
         tried: "",
         note: "UserPromptSubmit is answered once a session.",
     }),

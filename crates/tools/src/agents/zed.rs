@@ -4,7 +4,7 @@ use baton_transcripts::readers;
 use serde_json::json;
 
 use crate::Tool;
-use crate::install::{Answer, Install};
+use crate::install::{HookContextFormat, Install};
 use crate::shapes::server_at;
 
 /// Zed.
@@ -27,7 +27,7 @@ pub(crate) static TOOL: Tool = Tool {
         remark: "",
         package: None,
         trust: None,
-        answer: Answer::None,
+        answer: HookContextFormat::None,
         tried: "",
         note: "",
     }),

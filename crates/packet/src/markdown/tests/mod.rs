@@ -11,7 +11,8 @@ use super::*;
 use fixtures::{bare, long, packet, rich, unfolded};
 
 fn options(preset: Preset) -> Options<'static> {
-    let drift = Drift { branch: Some("main".into()), commit: Some("4e1d9c0".into()), dirty: Some(false) };
+    let drift =
+        CurrentCheckout { branch: Some("main".into()), commit: Some("4e1d9c0".into()), dirty: Some(false) };
     Options {
         preset,
         now_ms: Some(1_772_484_000_000),
@@ -144,8 +145,11 @@ fn a_named_target_takes_the_place_of_the_packets() {
 
 #[test]
 fn a_working_copy_that_did_not_move_is_said_to_be_the_same() {
-    let drift =
-        Drift { branch: Some("fix/login-loop".into()), commit: Some("4e1d9c0".into()), dirty: Some(true) };
+    let drift = CurrentCheckout {
+        branch: Some("fix/login-loop".into()),
+        commit: Some("4e1d9c0".into()),
+        dirty: Some(true),
+    };
     let text = render(&rich(), &Options { drift: Some(drift), ..Options::default() }).text;
     assert!(text.contains("- Now: no drift\n"));
 }

@@ -1,4 +1,4 @@
-//! How the server is asked: statements whole and prepared, alone and ahead of others, and what their failures mean.
+//! Runs statements: as text or prepared, at once or pipelined; and maps their errors.
 
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error, SimpleQueryMessage, Statement};
@@ -45,7 +45,7 @@ impl Postgres {
         fault
     }
 
-    /// Forgets the questions that were announced and not asked.
+    /// Discards prefetched queries that were not used.
     pub(super) fn forget(&mut self) {
         let open = self.transaction_open();
         self.connection.discard_prefetched(open);

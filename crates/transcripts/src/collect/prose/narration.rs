@@ -3,12 +3,12 @@
 use super::{begins, lowered};
 use crate::shared::words::{is_item, sentences};
 
-/// A longer message has content.
+/// Longest message, in bytes, that counts as narration.
 const MAX_BYTES: usize = 320;
-/// A longer message that ends with a step has told something before it.
+/// Longest such message, in bytes, that ends with a step.
 const MAX_STEP_BYTES: usize = 480;
 
-/// So many words beside what comes next tell something.
+/// Fewest words beside the next step that count as content.
 const MIN_TELLING_WORDS: usize = 12;
 
 /// With a look at something at its end a message needs more: `This is a new task, about tests. Let me explore the code.`

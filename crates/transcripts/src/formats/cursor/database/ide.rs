@@ -114,13 +114,13 @@ fn bubble(emitter: &mut EventEmitter<'_>, bubble: &Json<'_>) {
     }
     let text = bubble.first(&["text", "rawText"]).unwrap_or_default();
     match bubble.get("type").int() {
-        Some(1) => emitter.user(&tools::own(text)),
+        Some(1) => emitter.user(&tools::strip_injected_context(text)),
         _ => {
             emitter
                 .model(bubble.at_path(&["modelInfo", "modelName"]).str().filter(|model| *model != "default"));
             emitter.thinking(bubble.at_path(&["thinking", "text"]).str().unwrap_or_default());
             emitter.assistant(text);
-            tools::former(
+            tools::tool_call(
                 emitter,
                 bubble.get("toolFormerData"),
                 bubble.get("bubbleId").str().unwrap_or("tool"),

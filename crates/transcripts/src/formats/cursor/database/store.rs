@@ -94,7 +94,11 @@ fn message(emitter: &mut EventEmitter<'_>, text: &str) {
         return;
     }
     if let Some(text) = json.get("content").str() {
-        return if user { emitter.user(&tools::own(text)) } else { emitter.assistant(text) };
+        return if user {
+            emitter.user(&tools::strip_injected_context(text))
+        } else {
+            emitter.assistant(text)
+        };
     }
     json.get("content").items().iter().for_each(|block| tools::block(emitter, block, user));
 }

@@ -9,7 +9,7 @@ use crate::shared::json::Json;
 use crate::shared::shell;
 
 /// A call with what came of it, as a bubble holds both.
-pub(super) fn former(emitter: &mut EventEmitter<'_>, data: &Json<'_>, fallback_id: &str) {
+pub(super) fn tool_call(emitter: &mut EventEmitter<'_>, data: &Json<'_>, fallback_id: &str) {
     let Some(name) = data.get("name").str() else { return };
     let id = data.first(&["toolCallId", "modelCallId"]).unwrap_or(fallback_id);
     let raw = parsed(data.get("rawArgs"));
@@ -68,7 +68,7 @@ fn parsed<'a>(value: &'a Json<'a>) -> Json<'a> {
 pub(super) fn block(emitter: &mut EventEmitter<'_>, block: &Json<'_>, user: bool) {
     let text = block.get("text").str().unwrap_or_default();
     match block.get("type").str().unwrap_or_default() {
-        "text" if user => emitter.user(&own(text)),
+        "text" if user => emitter.user(&strip_injected_context(text)),
         "text" => emitter.assistant(text),
         "reasoning" | "thinking" => emitter.thinking(text),
         "tool-call" | "tool_use" => {
@@ -107,7 +107,7 @@ fn tool_is_shell(name: Option<&str>) -> bool {
 }
 
 /// The user's own words among what was added to them.
-pub(super) fn own(text: &str) -> String {
+pub(super) fn strip_injected_context(text: &str) -> String {
     let inside =
         text.split_once("<user_query>").map(|(_, rest)| rest.split("</user_query>").next().unwrap_or(rest));
     let added =
