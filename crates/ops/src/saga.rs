@@ -103,11 +103,11 @@ pub(crate) fn advance(
     register_ends(tx, env, handoff)?;
     loop {
         let host = env.host;
-        let turn = saga::next_attempt(steps, env.now, |place| has_process_ended(host, place));
-        let saga::NextAttempt::Take(at) = turn else { return Ok(turn) };
-        let Some(step) = steps.get_mut(at) else { return Ok(turn) };
+        let next = saga::next_attempt(steps, env.now, |place| has_process_ended(host, place));
+        let saga::NextAttempt::Take(at) = next else { return Ok(next) };
+        let Some(step) = steps.get_mut(at) else { return Ok(next) };
         if steps::is_outside(handoff, step) {
-            return Ok(turn);
+            return Ok(next);
         }
         step.attempts += 1;
         let step = step.clone();
@@ -143,9 +143,9 @@ pub fn begin(
     let (known, waits) = store.read(|tx| {
         let known = by_id(tx, &Grant::default(), id)?;
         let steps = handoff_step::of(tx, &known.handoff_id)?;
-        let turn = saga::next_attempt(&steps, now, |place| has_process_ended(host, place));
-        let outside = matches!(turn, saga::NextAttempt::Take(at) if steps::is_outside(&known, &steps[at]));
-        Ok(match turn {
+        let next = saga::next_attempt(&steps, now, |place| has_process_ended(host, place));
+        let outside = matches!(next, saga::NextAttempt::Take(at) if steps::is_outside(&known, &steps[at]));
+        Ok(match next {
             saga::NextAttempt::DueAt(at) => (known, Some(StepStart::Wait(at))),
             saga::NextAttempt::Leased(at) => (known, Some(StepStart::Leased(at))),
             saga::NextAttempt::OnlyDuplicateCheck(_) => (known, Some(StepStart::OnlyDuplicateCheck)),

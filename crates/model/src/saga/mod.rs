@@ -240,7 +240,7 @@ pub fn plan(now: Millis) -> Vec<Step> {
     PLAN.into_iter().enumerate().map(step).collect()
 }
 
-/// Whose turn it is.
+/// What a driver does next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NextAttempt {
     /// None: every step is over.
@@ -261,7 +261,7 @@ pub fn next_attempt(steps: &[Step], now: Millis, is_gone: impl Fn(&ProcessLocati
     let first = |aside: bool| {
         let mut open = steps.iter().enumerate().filter(|(_, step)| !step.is_over());
         let (at, step) = open.find(|(_, step)| (step.kind == Kind::DuplicateCheck) == aside)?;
-        let turn = match step.stage {
+        let next = match step.stage {
             StepStage::Running if step.lease_until > now && !is_gone(&step.holder) => {
                 NextAttempt::Leased(step.lease_until)
             }
@@ -270,12 +270,12 @@ pub fn next_attempt(steps: &[Step], now: Millis, is_gone: impl Fn(&ProcessLocati
             }
             _ => NextAttempt::Take(at),
         };
-        Some((turn, step.kind))
+        Some((next, step.kind))
     };
     match (first(false), first(true)) {
-        (Some((turn, kind)), _) if kind.creates() || matches!(turn, NextAttempt::Take(_)) => turn,
+        (Some((next, kind)), _) if kind.creates() || matches!(next, NextAttempt::Take(_)) => next,
         (_, Some((NextAttempt::Take(at), _))) => NextAttempt::Take(at),
-        (Some((turn, _)), _) => turn,
+        (Some((next, _)), _) => next,
         (None, Some((NextAttempt::DueAt(at) | NextAttempt::Leased(at), _))) => {
             NextAttempt::OnlyDuplicateCheck(at)
         }
@@ -283,7 +283,7 @@ pub fn next_attempt(steps: &[Step], now: Millis, is_gone: impl Fn(&ProcessLocati
     }
 }
 
-/// Takes a step under a lease. Its outcome is unknown until it is settled.
+/// Takes a step under a lease. Its outcome is unknown until `record_outcome`.
 pub fn lease_step(step: &mut Step, holder: &ProcessLocation, now: Millis) {
     step.stage = StepStage::Running;
     step.attempts += 1;
