@@ -34,7 +34,7 @@ pub(crate) enum Format {
 
 /// How long a command that a user or an agent called waits for the Beads file.
 const LOCK_PATIENCE: Duration = Duration::from_secs(5);
-/// How long an agent waits whose tool runs the command when it begins.
+/// How long a command waits for the Beads file that a tool runs when its session begins.
 pub(crate) const LOCK_PATIENCE_AT_BEGINNING: Duration = Duration::from_secs(1);
 
 /// Everything that a command works with.

@@ -57,7 +57,7 @@ impl BeadsFileNote {
         self.0.with_extension("project")
     }
 
-    /// Adds what git's merge driver has settled in the file, for the ledger to say.
+    /// Adds what git's merge driver has settled in the file, so that the ledger can report it.
     pub(crate) fn add_settled(&self, conflicts: &[Conflict]) -> io::Result<()> {
         let mut all = self.resolved_conflicts();
         all.extend_from_slice(conflicts);

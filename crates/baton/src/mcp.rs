@@ -72,7 +72,7 @@ pub(crate) fn router(pool: &Arc<Pool>, streams: CancellationToken) -> Router {
         .layer(middleware::from_fn_with_state(Arc::clone(pool), mark_delivered))
 }
 
-/// When the last byte of an MCP answer was taken, the signals in it are marked as delivered, by the authority of its caller.
+/// When the last byte of an MCP answer was taken, the messages in it are marked as delivered, by the authority of its caller.
 async fn mark_delivered(State(pool): State<Arc<Pool>>, mut request: Request, next: Next) -> Response {
     let receipts = Arc::new(Receipts::default());
     request.extensions_mut().insert(Arc::clone(&receipts));

@@ -290,7 +290,7 @@ impl Server {
     /// Messages that are shown whole count as delivered once the answer has been written out.
     fn expect_receipt(&self, answer: &Value, shown: &Value, context: &RequestContext<RoleServer>) {
         if let Some(mark) = DeliveryReceipt::of(answer, shown) {
-            self.receipts(context).expect(id_of(context), mark);
+            self.receipts(context).keep_until_written(id_of(context), mark);
         }
     }
 }

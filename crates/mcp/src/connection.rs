@@ -112,8 +112,8 @@ impl DeliveryReceipt {
 pub struct Receipts(Mutex<Vec<(RequestId, DeliveryReceipt)>>);
 
 impl Receipts {
-    /// The answer to this request carries signals.
-    pub fn expect(&self, id: RequestId, mark: DeliveryReceipt) {
+    /// The answer to this request carries messages.
+    pub fn keep_until_written(&self, id: RequestId, mark: DeliveryReceipt) {
         if let Ok(mut waiting) = self.0.lock() {
             waiting.push((id, mark));
         }
@@ -207,7 +207,7 @@ mod tests {
     fn a_mark_is_given_once_and_to_its_answer() {
         let receipts = Receipts::default();
         let mark = DeliveryReceipt { project_id: "shop".into(), message_ids: vec!["m".into()] };
-        receipts.expect(RequestId::Number(1), mark.clone());
+        receipts.keep_until_written(RequestId::Number(1), mark.clone());
         assert_eq!(receipts.answer_written(Some(&RequestId::Number(2))), []);
         assert_eq!(receipts.answer_written(Some(&RequestId::Number(1))), [mark]);
         assert_eq!(receipts.answer_written(None), []);

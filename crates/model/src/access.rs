@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::id::{TOKEN, check_identity, identity_key, is_bot, require_not_system, visible};
+use crate::id::{TOKEN, check_identity, identity_key, is_shared_name, require_not_system, visible};
 use crate::refusal::{Kind, Refusal};
 use crate::time::{Millis, Timestamp};
 
@@ -70,7 +70,7 @@ impl Bearer {
         let Some(bound) = &self.identities else {
             return match named {
                 // Another token's name is no identity.
-                Some(name) if name != self.actor() && (name.starts_with(TOKEN) || !is_bot(name)) => {
+                Some(name) if name != self.actor() && (name.starts_with(TOKEN) || !is_shared_name(name)) => {
                     check_identity(name)?;
                     require_not_system(name).map(|()| name.to_owned())
                 }

@@ -1,7 +1,7 @@
 //! The holder of a claim or a lease. A name is one agent; `Bot` is shared by many, which are distinguished by session
 //! and process.
 
-use crate::id::{identity_key, is_bot, short};
+use crate::id::{identity_key, is_shared_name, short};
 use crate::session::ProcessLocation;
 
 /// A holder of a claim or a lease, or a caller that asks for one.
@@ -24,7 +24,7 @@ impl Holder<'_> {
         if identity_key(self.identity) != identity_key(other.identity) {
             return false;
         }
-        if !is_bot(self.identity) {
+        if !is_shared_name(self.identity) {
             return true;
         }
         if let (Some(own), Some(other)) = (self.access_token_id, other.access_token_id)
@@ -43,13 +43,13 @@ impl Holder<'_> {
     pub fn is_proven(&self, other: &Self) -> bool {
         let by_session = self.session_id.is_some() && self.session_id == other.session_id;
         let by_location = other.location.is_none_or(|location| !location.process.is_empty());
-        self.is_same(other) && (!is_bot(self.identity) || by_session || by_location)
+        self.is_same(other) && (!is_shared_name(self.identity) || by_session || by_location)
     }
 
     /// The holder in a clause: `Ann`, or `Bot (process 17:42@7 on machine m1)`.
     pub fn describe(&self) -> String {
         let name = self.identity;
-        if !is_bot(name) {
+        if !is_shared_name(name) {
             return name.to_owned();
         }
         let session = self.session_id.map(|id| format!("session {}", short(id)));

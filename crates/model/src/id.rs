@@ -120,7 +120,7 @@ pub fn assignee_key(name: &str) -> String {
 }
 
 /// Whether this is a name that may be active any number of times: `Bot`, or that of a token.
-pub fn is_bot(name: &str) -> bool {
+pub fn is_shared_name(name: &str) -> bool {
     name.eq_ignore_ascii_case(BOT) || name.starts_with(TOKEN)
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::id::{identity_key, is_bot, short, visible};
+use crate::id::{identity_key, is_shared_name, short, visible};
 use crate::refusal::{Kind, Refusal};
 use crate::repository::WorkingCopy;
 use crate::time::{Millis, Timestamp, ago, rfc3339};
@@ -313,7 +313,7 @@ pub fn admit(
     is_gone: impl Fn(&Session) -> bool,
     is_own: impl Fn(&Session) -> bool,
 ) -> Result<Admission, Refusal> {
-    if is_bot(who.identity) {
+    if is_shared_name(who.identity) {
         return Ok(Admission::New(Vec::new()));
     }
     let key = identity_key(who.identity);

@@ -4,7 +4,7 @@
 //! both run in one process, and where the caller has the session's name and no other process is known to be at work in
 //! it. `Bot` is the name of many, so that it proves nothing: there the process decides.
 
-use baton_model::id::{caller_name, identity_key, is_bot, short};
+use baton_model::id::{caller_name, identity_key, is_shared_name, short};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::{
     LeftBaton, ProcessLocation, ReleaseReason, Session, View, session_released_refusal,
@@ -30,17 +30,21 @@ pub(crate) fn is_agent_of(env: &Env<'_>, session: &Session, name: Option<&str>) 
     }
     // A token that is bound to an identity proves it.
     let proven = env.caller.grant.bearer.as_ref().is_some_and(|bearer| bearer.identities.is_some());
-    let name = if proven { Some(session.identity.as_str()) } else { name.filter(|name| !is_bot(name)) };
+    let name =
+        if proven { Some(session.identity.as_str()) } else { name.filter(|name| !is_shared_name(name)) };
     match name {
         Some(name) if identity_key(name) != identity_key(&session.identity) => false,
         // Where no process tells callers apart, a session that has a name is that name's.
-        None if !is_bot(&session.identity) && !is_process_known(env) && env.caller.grant.bearer.is_none() => {
+        None if !is_shared_name(&session.identity)
+            && !is_process_known(env)
+            && env.caller.grant.bearer.is_none() =>
+        {
             false
         }
         _ if is_here(env, session) => true,
         Some(_) => !is_at_work_elsewhere(env, session),
         // One that no name tells from others is left to the next only once its process is known to have ended.
-        None => is_bot(&session.identity) && has_process_ended(env, session, &session.location),
+        None => is_shared_name(&session.identity) && has_process_ended(env, session, &session.location),
     }
 }
 
@@ -53,7 +57,7 @@ pub(crate) fn is_at_work_elsewhere(env: &Env<'_>, session: &Session) -> bool {
 /// known, the session is fresh, and the environment of the caller does not say that it is in that session.
 pub(crate) fn is_held_elsewhere(env: &Env<'_>, session: &Session, place: &ProcessLocation) -> bool {
     let is_callers = env.caller.session.as_deref().is_some_and(|id| is_id_of(id, session));
-    !is_bot(&session.identity)
+    !is_shared_name(&session.identity)
         && !is_callers
         && *place != env.caller.location
         && is_live_elsewhere(env, session, place)

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use baton_model::id::{identity_key, is_bot};
+use baton_model::id::{identity_key, is_shared_name};
 use baton_model::session::Session;
 use baton_store::{Failure, Tx, session};
 use serde_json::Value;
@@ -49,5 +49,5 @@ fn only_name(env: &Env<'_>, sessions: &[Session]) -> Option<String> {
         1 => own().find(|one| one.is_open()),
         _ => None,
     };
-    found.map(|one| one.identity.clone()).filter(|name| !is_bot(name))
+    found.map(|one| one.identity.clone()).filter(|name| !is_shared_name(name))
 }

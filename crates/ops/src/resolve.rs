@@ -1,7 +1,7 @@
 //! Who is asking, in which project, in which session: said in every answer, never guessed.
 
 use baton_model::access::Grant;
-use baton_model::id::{BOT, check_identity, check_project, identity_key, is_bot};
+use baton_model::id::{BOT, check_identity, check_project, identity_key, is_shared_name};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::Session;
 use baton_model::suggest::suggestions;
@@ -203,7 +203,7 @@ pub(crate) fn select_session(
         1 => Ok(open.remove(0)),
         0 => match released_here(tx, env, project_id, &who)? {
             Some(released) => Ok(released),
-            None if is_bot(&who) => Err(ownership::none_here(tx, env, project_id, &who)?.into()),
+            None if is_shared_name(&who) => Err(ownership::none_here(tx, env, project_id, &who)?.into()),
             None => match ousted(tx, env, project_id, &who)? {
                 Some(session) => Ok(session),
                 None => Err(ownership::no_session(tx, env, project_id, &who)?.into()),
@@ -312,7 +312,7 @@ fn own_open(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, who: &str) -> Resu
         open.retain(|one| token_rights::may_act_in(env, one));
     }
     // An unnamed caller is identified by its process; callers without one count as one for each machine.
-    if is_bot(who) {
+    if is_shared_name(who) {
         open.retain(|one| ownership::is_here(env, one));
         return Ok(open);
     }

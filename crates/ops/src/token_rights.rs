@@ -5,7 +5,7 @@
 //! under names that are not in use by others.
 
 use baton_model::access::Bearer;
-use baton_model::id::{identity_key, is_bot, short, visible};
+use baton_model::id::{identity_key, is_shared_name, short, visible};
 use baton_model::lease::FileLease;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::route;
@@ -59,7 +59,7 @@ pub(crate) fn require_name_available(
     name: &str,
 ) -> Result<(), Failure> {
     let Some(bearer) = unbound(env) else { return Ok(()) };
-    if is_bot(name) && name == bearer.actor() {
+    if is_shared_name(name) && name == bearer.actor() {
         return Ok(());
     }
     require_unreserved(tx, env, project_id, name)?;
@@ -81,7 +81,7 @@ pub(crate) fn require_nothing_held(
     open: &[Session],
 ) -> Result<(), Failure> {
     let Some(bearer) = unbound(env) else { return Ok(()) };
-    if is_bot(name) && name == bearer.actor() || open.iter().any(|one| may_act_in(env, one)) {
+    if is_shared_name(name) && name == bearer.actor() || open.iter().any(|one| may_act_in(env, one)) {
         return Ok(());
     }
     match held_by_others(tx, env, project_id, name)? {

@@ -147,7 +147,12 @@ pub fn after_seq(tx: &mut Tx<'_>, project_id: &str, seq: i64, limit: i64) -> Res
 }
 
 /// The newest deltas of one kind, newest first.
-pub fn newest_kind(tx: &mut Tx<'_>, project_id: &str, kind: Kind, limit: i64) -> Result<Vec<Delta>, Fault> {
+pub fn newest_of_kind(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    kind: Kind,
+    limit: i64,
+) -> Result<Vec<Delta>, Fault> {
     read_all(tx.query(NEWEST_KIND, params![project_id, kind.as_str(), limit])?)
 }
 

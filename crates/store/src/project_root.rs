@@ -132,7 +132,7 @@ pub struct FolderOwner {
 }
 
 /// Every registered folder on this machine with its project.
-pub fn owners(tx: &mut Tx<'_>, machine: Option<&str>) -> Result<Vec<FolderOwner>, Fault> {
+pub fn folders_with_projects(tx: &mut Tx<'_>, machine: Option<&str>) -> Result<Vec<FolderOwner>, Fault> {
     let read = |row: Row| {
         let mut r = row.reader();
         Ok(FolderOwner {

@@ -140,7 +140,7 @@ impl Hit {
 pub fn open(target: &Target, rules: u64, now_ms: i64) -> Result<Store, Failure> {
     let rules = i64::from_ne_bytes(rules.to_ne_bytes());
     if let Target::File(path) = target {
-        FORMER.iter().for_each(|name| discard(&Target::File(path.with_file_name(name))));
+        FORMER.iter().for_each(|name| remove_index(&Target::File(path.with_file_name(name))));
     }
     let mut index = open_as_it_is(target, now_ms)?;
     let made_by =
@@ -149,7 +149,7 @@ pub fn open(target: &Target, rules: u64, now_ms: i64) -> Result<Store, Failure> 
         Some(known) if known == rules => return Ok(index),
         Some(_) => {
             drop(index);
-            discard(target);
+            remove_index(target);
             index = open_as_it_is(target, now_ms)?;
         }
         None => {}
@@ -167,7 +167,7 @@ pub fn open(target: &Target, rules: u64, now_ms: i64) -> Result<Store, Failure> 
 fn open_as_it_is(target: &Target, now_ms: i64) -> Result<Store, Fault> {
     match (Store::open_with(target, SCHEMA, now_ms), target) {
         (Err(fault), Target::File(_)) if needs_rebuild(&fault) => {
-            discard(target);
+            remove_index(target);
             Store::open_with(target, SCHEMA, now_ms)
         }
         (opened, _) => opened,
@@ -185,7 +185,7 @@ pub fn was_rebuilt(fault: &Fault) -> bool {
 }
 
 /// Removes the index with its log. A process that has it open goes on with what it has.
-pub fn discard(target: &Target) {
+pub fn remove_index(target: &Target) {
     let Target::File(path) = target else { return };
     for suffix in ["", "-wal", "-shm", "-journal"] {
         let mut file = path.clone().into_os_string();

@@ -1,6 +1,6 @@
 //! Who may do what: the bearer's token becomes the grant that every operation checks.
 //!
-//! As long as the store has no access token, every caller on a loopback address is the local user. Once a token exists,
+//! As long as the store has no access token and the server listens on a loopback address, every caller is the local user. Once a token exists,
 //! every request needs one, also on loopback, where a reverse proxy may be forwarding remote requests.
 
 use std::collections::HashMap;

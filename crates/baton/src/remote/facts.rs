@@ -226,7 +226,7 @@ impl Host for RemoteHost<'_> {
         self.here.keeps_beats()
     }
 
-    fn is_callers_machine(&self) -> bool {
+    fn answers_for_client(&self) -> bool {
         true
     }
 

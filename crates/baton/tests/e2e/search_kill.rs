@@ -122,7 +122,7 @@ impl Machine {
         let faults = store.write_relaxed(|tx| Ok(search::faults(tx)?)).expect("it can be checked");
         assert_eq!(faults, Vec::<String>::new());
         drop(store);
-        search::discard(&Target::File(index));
+        search::remove_index(&Target::File(index));
         assert_eq!(self.found(&["common"]), common, "an index made anew tells the same");
     }
 }
@@ -166,7 +166,7 @@ fn a_killed_builder_leaves_an_index_that_the_next_one_completes() {
     // Where a builder ends before this process gets to kill it, there are more tries.
     while kill < kills || partly == 0 && kill < 20 * kills {
         if kill % 4 == 0 {
-            search::discard(&Target::File(machine.index()));
+            search::remove_index(&Target::File(machine.index()));
         } else {
             // Some have grown, one is gone, and one is back.
             for _ in 0..3 {
@@ -199,7 +199,7 @@ fn two_builders_and_a_searcher_at_once_leave_one_whole_index() {
     let mut machine = Machine::full();
     for round in 0..rounds {
         if round % 2 == 0 {
-            search::discard(&Target::File(machine.index()));
+            search::remove_index(&Target::File(machine.index()));
         } else {
             (0..SESSIONS).for_each(|nth| machine.grow(nth, 3));
         }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::holder::Holder;
-use crate::id::is_bot;
+use crate::id::is_shared_name;
 use crate::refusal::{Kind, Refusal};
 use crate::session::ProcessLocation;
 use crate::time::{Millis, Timestamp, ago, rfc3339};
@@ -179,7 +179,7 @@ impl FileLease {
 
     /// The lease as answers show it.
     pub fn row(&self) -> Row {
-        let process = self.location.as_ref().filter(|_| is_bot(&self.identity));
+        let process = self.location.as_ref().filter(|_| is_shared_name(&self.identity));
         Row {
             lease_id: self.lease_id.clone(),
             pattern: self.pattern.clone(),

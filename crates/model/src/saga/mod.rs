@@ -31,7 +31,7 @@ pub enum Kind {
     Task,
     /// Store the memory note.
     Memory,
-    /// Seed or update the session.
+    /// Save the state that the receiver's session begins with.
     Session,
     /// Mark the hand-off as offered.
     Offer,

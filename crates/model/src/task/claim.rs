@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::Task;
 use crate::holder::Holder;
-use crate::id::{identity_key, is_bot};
+use crate::id::{identity_key, is_shared_name};
 use crate::refusal::{Kind, Refusal};
 use crate::session::ProcessLocation;
 use crate::time::{Millis, Timestamp, rfc3339};
@@ -101,7 +101,7 @@ impl Claim {
     /// without a name holds is no other live process's.
     pub fn takes_token_of(&self, asker: &Claimant<'_>) -> bool {
         let is_its_name = identity_key(&self.by) == identity_key(asker.identity);
-        let is_its_identity = is_its_name || (asker.is_local && is_bot(asker.identity));
+        let is_its_identity = is_its_name || (asker.is_local && is_shared_name(asker.identity));
         let process = |location: Option<&ProcessLocation>| {
             location.is_some_and(|location| !location.process.is_empty())
         };
@@ -110,7 +110,7 @@ impl Claim {
             && self.location.as_ref() != asker.location
             && !self.is_of(asker)
             && !asker.holder_ended;
-        is_its_identity && !(is_bot(&self.by) && is_other_process)
+        is_its_identity && !(is_shared_name(&self.by) && is_other_process)
     }
 
     /// As answers show it to its holder.
@@ -141,7 +141,7 @@ pub struct View {
 
 impl From<&Claim> for View {
     fn from(claim: &Claim) -> Self {
-        let location = claim.location.as_ref().filter(|_| is_bot(&claim.by));
+        let location = claim.location.as_ref().filter(|_| is_shared_name(&claim.by));
         Self {
             by: claim.by.clone(),
             session_id: claim.session_id.clone(),
@@ -210,14 +210,14 @@ fn lease_lost_refusal(task: &Task, (token, asker): (i64, &Claimant<'_>), live: O
 
 /// The refusal for a task that another session holds.
 pub fn claimed_refusal(task: &Task, claim: &Claim) -> Refusal {
-    let own = match is_bot(&claim.by) {
+    let own = match is_shared_name(&claim.by) {
         false => "",
         true => {
             "; if the claim is yours, go on with its `token` from its process, and claim under a name (--as NAME) by which you are known again"
         }
     };
     let refusal = refusal(task, claim, &format!("is claimed by {}", claim.holder().describe()), own);
-    if is_bot(&claim.by) { with_place(refusal, claim) } else { refusal }
+    if is_shared_name(&claim.by) { with_place(refusal, claim) } else { refusal }
 }
 
 /// The refusal for a task that another live process of the same name has claimed in its session, of which it was last heard

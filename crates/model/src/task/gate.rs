@@ -68,7 +68,7 @@ impl Gate {
     }
 
     /// Whether the dependency still blocks. One on a missing task never does.
-    pub fn holds(self, other: Option<GateInput<'_>>, woken: bool) -> bool {
+    pub fn holds(self, other: Option<GateFacts<'_>>, woken: bool) -> bool {
         let Some(other) = other else { return false };
         let passed = other.result != Some("fail");
         match self {
@@ -83,7 +83,7 @@ impl Gate {
 
 /// What a gate looks at.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct GateInput<'a> {
+pub struct GateFacts<'a> {
     /// Closed or pinned.
     pub settled: bool,
     /// `pass` or `fail`, when it is closed.
@@ -99,8 +99,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn seen(settled: bool, result: Option<&str>) -> Option<GateInput<'_>> {
-        Some(GateInput { settled, result, ..GateInput::default() })
+    fn seen(settled: bool, result: Option<&str>) -> Option<GateFacts<'_>> {
+        Some(GateFacts { settled, result, ..GateFacts::default() })
     }
 
     #[test]
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn waiting_for_children_ends_with_the_last_or_the_first() {
         let of = |open, closed| {
-            Some(GateInput { open_children: open, closed_children: closed, ..GateInput::default() })
+            Some(GateFacts { open_children: open, closed_children: closed, ..GateFacts::default() })
         };
         assert!(Gate::Children.holds(of(1, 5), false) && !Gate::Children.holds(of(0, 5), false));
         assert!(Gate::AnyChild.holds(of(1, 0), false) && !Gate::AnyChild.holds(of(1, 1), false));

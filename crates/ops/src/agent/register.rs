@@ -2,7 +2,7 @@
 
 use baton_model::agent::{Agent, Profile};
 use baton_model::delta::Kind;
-use baton_model::id::is_bot;
+use baton_model::id::is_shared_name;
 use baton_model::refusal::Refusal;
 use baton_model::role::Roles;
 use baton_store::{Failure, Tx, agent};
@@ -87,7 +87,7 @@ impl Operation for Register {
     fn run(input: RegisterInput, cx: &mut Cx<'_>) -> Result<RegisterOutput, Failure> {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
-        if is_bot(&identity) {
+        if is_shared_name(&identity) {
             let what = "an agent registers under a name of its own; anybody may be Bot";
             let hint = "say which: baton agent register --as NAME, or set BATON_IDENTITY";
             return Err(Refusal::invalid("agent_invalid", what, hint).into());

@@ -4,7 +4,7 @@ use baton_model::access::Scope;
 use baton_model::actor::{Actor, ActorType};
 use baton_model::handoff::{Ending, Event, Handoff, State};
 use baton_model::holder::Holder;
-use baton_model::id::{check_identity, identity_key, is_bot, short};
+use baton_model::id::{check_identity, identity_key, is_shared_name, short};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::{ProcessLocation, Session};
 use baton_model::task::Task;
@@ -32,10 +32,11 @@ impl Acceptor {
     fn of(tx: &mut Tx<'_>, known: &Handoff) -> Result<Option<Self>, Failure> {
         let plan = Plan::of(known);
         // Of a name the session says nothing, and is read only where it alone says the name, as in earlier versions.
-        let session = match plan.accepted_by.filter(|_| plan.accepted_as.as_deref().is_none_or(is_bot)) {
-            Some(id) => session::get(tx, &known.to_project_id, &id)?,
-            None => None,
-        };
+        let session =
+            match plan.accepted_by.filter(|_| plan.accepted_as.as_deref().is_none_or(is_shared_name)) {
+                Some(id) => session::get(tx, &known.to_project_id, &id)?,
+                None => None,
+            };
         let identity = plan.accepted_as.or_else(|| session.as_ref().map(|own| own.identity.clone()));
         let location = plan.accepted_location.or_else(|| session.as_ref().map(|own| own.location.clone()));
         let bearer = plan.accepted_access_token;
@@ -69,7 +70,7 @@ impl Acceptor {
         env: &Env<'_>,
         (project_id, identity): (&str, &str),
     ) -> Result<bool, Failure> {
-        if !is(&self.identity, identity) || !is_bot(identity) {
+        if !is(&self.identity, identity) || !is_shared_name(identity) {
             return Ok(is(&self.identity, identity));
         }
         let own = resolve::default_session(tx, env, project_id, identity)?;

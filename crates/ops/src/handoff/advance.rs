@@ -2,7 +2,7 @@
 
 use baton_model::actor::Actor;
 use baton_model::handoff::{Event, Handoff, State};
-use baton_model::id::is_bot;
+use baton_model::id::is_shared_name;
 use baton_model::refusal::Refusal;
 use baton_model::saga::Step;
 use baton_model::task::Task;
@@ -170,7 +170,7 @@ fn reason_afterwards<'a>(
     super::require_reach(&env.caller.grant, acting_project(before, input.action))?;
     let is_decline = matches!(input.action, Action::Decline) && before.state == State::Declined;
     let ended = Plan::of(before).ended.filter(|ended| is_decline && ended.why.is_none());
-    let is_own = ended.is_some_and(|ended| !is_bot(identity) && ended.is_by(identity));
+    let is_own = ended.is_some_and(|ended| !is_shared_name(identity) && ended.is_by(identity));
     let reason = input.result.as_deref().filter(|text| !text.trim().is_empty());
     Ok(reason.filter(|_| is_own && before.result.is_none() && !input.force))
 }
@@ -217,7 +217,9 @@ fn was_done(
 ) -> Result<bool, Failure> {
     super::require_reach(&env.caller.grant, acting_project(before, input.action))?;
     let state = match input.action {
-        Action::Accept => return Ok(!is_bot(identity) && acceptor::is_acceptor(tx, env, before, identity)?),
+        Action::Accept => {
+            return Ok(!is_shared_name(identity) && acceptor::is_acceptor(tx, env, before, identity)?);
+        }
         Action::Complete => State::Completed,
         Action::Decline => State::Declined,
         Action::Cancel => State::Cancelled,
@@ -226,7 +228,7 @@ fn was_done(
     let result = input.result.as_deref();
     let is_same_word =
         result.is_none() || result == before.result.as_deref() || result == ended.why.as_deref();
-    let is_same_end = !is_bot(identity) && ended.is_by(identity);
+    let is_same_end = !is_shared_name(identity) && ended.is_by(identity);
     Ok(is_same_word && is_same_end && !input.force)
 }
 

@@ -2,7 +2,7 @@
 
 use baton_model::actor::{Actor, ActorType};
 use baton_model::handoff::{Handoff, State};
-use baton_model::id::{BOT, check_identity, is_bot, short};
+use baton_model::id::{BOT, check_identity, is_shared_name, short};
 use baton_model::message::Message;
 use baton_model::printable::quotable;
 use baton_model::shell::shell_word;
@@ -81,7 +81,7 @@ pub(super) fn signal_sender(
 fn actor<'a>(handoff: &'a Handoff, by: &'a str) -> Actor<'a> {
     let ended = Plan::of(handoff).ended.filter(|_| handoff.state.is_answered());
     match ended {
-        Some(ended) if ended.by_type == ActorType::Project && is_bot(by) => {
+        Some(ended) if ended.by_type == ActorType::Project && is_shared_name(by) => {
             Actor { name: &handoff.to_project_id, kind: ActorType::Project }
         }
         Some(ended) if ended.by == by => Actor { name: by, kind: ended.by_type },

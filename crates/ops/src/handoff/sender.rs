@@ -1,7 +1,7 @@
 //! Who may cancel a hand-off: the project that sent it, and once it is accepted the identity that sent it.
 
 use baton_model::handoff::{Handoff, State};
-use baton_model::id::{identity_key, is_bot, short, visible};
+use baton_model::id::{identity_key, is_shared_name, short, visible};
 use baton_model::refusal::{Kind, Refusal};
 use baton_store::{Failure, Tx};
 
@@ -21,7 +21,7 @@ pub(super) fn require_sender(
     // An unnamed sender is known by its project alone: any other of that project acts as it.
     let is_sender = identity_key(&known.from_identity) == identity_key(identity)
         && token_rights::is_bound_or_local(env, identity)
-        && (is_inside || !is_bot(identity));
+        && (is_inside || !is_shared_name(identity));
     // An offered hand-off is withdrawn by any caller that acts for the project: a token that reaches it stands in no other.
     let acts_for_project = is_inside || here.is_none();
     if is_sender || acts_for_project && known.state != State::Accepted {

@@ -3,7 +3,7 @@
 //! A kept answer belongs to one caller, project, operation and id, and knows a hash of the body that it answered. The same
 //! key with another body is refused, and so is an answer that cannot be read: in neither case the operation runs again.
 
-use baton_model::id::{check_label, identity_key, is_bot};
+use baton_model::id::{check_label, identity_key, is_shared_name};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::time::Millis;
 use baton_store::request::{self, Key, StoredAnswer};
@@ -49,7 +49,7 @@ impl<'a> Requester<'a> {
         if let Some(bearer) = &caller.grant.bearer {
             parts.push(("token", bearer.token_id.as_str()));
         }
-        if is_bot(self.identity) {
+        if is_shared_name(self.identity) {
             parts.push(("machine", caller.location.machine.as_str()));
             parts.push(("process", caller.location.process.as_str()));
             parts.push(("session", self.session.unwrap_or_default()));

@@ -108,7 +108,7 @@ struct PairEntry {
 /// What a project's ledger tells of its merges with another one, the oldest first.
 fn entries_about(tx: &mut Tx<'_>, project_id: &str, other: &str) -> Result<Vec<PairEntry>, Failure> {
     let mut found = Vec::new();
-    for entry in delta::newest_kind(tx, project_id, Kind::Other, MAX_ENTRIES)? {
+    for entry in delta::newest_of_kind(tx, project_id, Kind::Other, MAX_ENTRIES)? {
         let Ok(entry) = serde_json::from_str::<MergeEntry>(&entry.body) else { continue };
         if entry.other_project().as_deref() != Some(other) {
             continue;

@@ -1,6 +1,6 @@
 //! `mail_ack` and `signal_ack`: say that a message was taken in.
 
-use baton_model::id::{caller_name, identity_key, is_bot};
+use baton_model::id::{caller_name, identity_key, is_shared_name};
 use baton_model::message::{Address, Message, Participation, usual_life};
 use baton_model::packet::one_line;
 use baton_model::refusal::{self, Refusal};
@@ -238,7 +238,7 @@ fn unknown_refusal(identity: &str) -> Refusal {
         refusal::Kind::NotFound,
         "message_unknown",
         format!("there is no such signal for {}", caller_name(identity)),
-        match is_bot(identity) {
+        match is_shared_name(identity) {
             true => "say whose it is: `--as NAME`".to_owned(),
             false => format!("`baton signal pending --as {identity}` lists what waits"),
         },

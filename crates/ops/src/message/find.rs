@@ -1,6 +1,6 @@
 //! Finds the message that is meant, and checks that the caller takes part in it.
 
-use baton_model::id::{caller_name, is_bot, short, visible};
+use baton_model::id::{caller_name, is_shared_name, short, visible};
 use baton_model::message::{Message, Participation};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::role::role_key;
@@ -72,7 +72,7 @@ pub(super) fn held_by_another_refusal(found: &Message, identity: &str, roles: &[
 
 /// The name in a command that the caller is to give, also a caller without one.
 fn named_or_placeholder(identity: &str) -> &str {
-    if is_bot(identity) { "NAME" } else { identity }
+    if is_shared_name(identity) { "NAME" } else { identity }
 }
 
 /// The refusal for a role's message that another identity has taken.

@@ -1,7 +1,7 @@
 //! `mail_send`: write to an identity or a role, of this project or another.
 
 use baton_model::handoff_message::{self, Envelope, Kind as HandoffKind, Urgency};
-use baton_model::id::is_bot;
+use baton_model::id::is_shared_name;
 use baton_model::lossless_json;
 use baton_model::message::{Address, LETTER, USUAL_ACK, View, mail_type, usual_life};
 use baton_model::refusal::{Kind, Refusal};
@@ -343,7 +343,7 @@ fn receiver(tx: &mut Tx<'_>, draft: &Draft, wait: bool) -> Result<(Address, Vec<
         Address::Identity(name) => name,
     };
     // A reply goes to the sender, registered or not.
-    if !draft.goes_back && !is_bot(name) && is_closed(tx, draft)? {
+    if !draft.goes_back && !is_shared_name(name) && is_closed(tx, draft)? {
         let message = format!(
             "project {} is isolated and does not say who works there: the message waits for {name}",
             draft.to_project
@@ -354,7 +354,7 @@ fn receiver(tx: &mut Tx<'_>, draft: &Draft, wait: bool) -> Result<(Address, Vec<
     if let Some(known) = agent::first_name(tx, &draft.to_project, name)? {
         return Ok((Address::Identity(known), Vec::new()));
     }
-    if is_bot(name) || draft.goes_back {
+    if is_shared_name(name) || draft.goes_back {
         return Ok((draft.to.clone(), Vec::new()));
     }
     if wait {

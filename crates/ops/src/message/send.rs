@@ -1,6 +1,6 @@
 //! `signal_send`: leave a short message for an identity.
 
-use baton_model::id::{check_identity, is_bot};
+use baton_model::id::{check_identity, is_shared_name};
 use baton_model::message::{Message, View, check_to_be_acknowledged, signal_type, usual_life};
 use baton_model::refusal::Refusal;
 use baton_model::suggest::suggestions;
@@ -139,7 +139,7 @@ fn check(input: &SendInput) -> Result<&'static str, Refusal> {
 
 /// A signal to an unknown identity waits for it; the warning suggests similar names while it can still be retracted.
 fn unknown_receiver(tx: &mut Tx<'_>, project_id: &str, to: &str) -> Result<Vec<Warning>, Failure> {
-    if is_bot(to) || agent::first_name(tx, project_id, to)?.is_some() {
+    if is_shared_name(to) || agent::first_name(tx, project_id, to)?.is_some() {
         return Ok(Vec::new());
     }
     let names = agent::known_names(tx, project_id)?;

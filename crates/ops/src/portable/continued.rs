@@ -50,7 +50,7 @@ fn came_back(tx: &mut Tx<'_>, env: &Env<'_>, left: &Baton) -> Result<Continuatio
         None => None,
     };
     let Some(exported) = exported else { return Ok(None) };
-    for entry in delta::newest_kind(tx, &left.project_id, Kind::Other, MAX_ENTRIES)? {
+    for entry in delta::newest_of_kind(tx, &left.project_id, Kind::Other, MAX_ENTRIES)? {
         if entry.seq <= exported.seq {
             break;
         }

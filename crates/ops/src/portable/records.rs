@@ -55,7 +55,7 @@ pub(crate) fn export_of(tx: &mut Tx<'_>, of: &Baton) -> Result<Option<(String, E
 
 /// The receipt of a baton that was exported here, if one came back.
 pub(super) fn receipt_of(tx: &mut Tx<'_>, of: &Baton) -> Result<Option<Receipt>, Failure> {
-    let entries = delta::newest_kind(tx, &of.project_id, Kind::Other, MAX_ENTRIES)?;
+    let entries = delta::newest_of_kind(tx, &of.project_id, Kind::Other, MAX_ENTRIES)?;
     let mut receipts = entries
         .iter()
         .filter_map(|entry| serde_json::from_str::<ReceiptRecord>(&entry.body).ok())
@@ -66,7 +66,7 @@ pub(super) fn receipt_of(tx: &mut Tx<'_>, of: &Baton) -> Result<Option<Receipt>,
 /// What became of batons that arrived as files and were picked up here, the newest first.
 pub(super) fn receipts(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Receipt>, Failure> {
     let mut found = Vec::new();
-    for entry in delta::newest_kind(tx, project_id, Kind::Other, MAX_ENTRIES)? {
+    for entry in delta::newest_of_kind(tx, project_id, Kind::Other, MAX_ENTRIES)? {
         let Ok(record) = serde_json::from_str::<ImportRecord>(&entry.body) else { continue };
         let Some(here) = baton::get(tx, project_id, &record.baton_id)? else { continue };
         let (Some(holder), Some(held_at)) = (&here.holder_session_id, here.held_at) else { continue };
@@ -102,7 +102,7 @@ pub(crate) fn exported_refusal(
 
 /// The entries among which the newest exports are.
 fn newest(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Delta>, Fault> {
-    delta::newest_kind(tx, project_id, Kind::Other, 50)
+    delta::newest_of_kind(tx, project_id, Kind::Other, 50)
 }
 
 /// Sends ahead what the function below asks first.

@@ -109,7 +109,7 @@ pub(super) fn last_record(
 ) -> Result<Option<MergeRecord>, Failure> {
     let is_meant = |other: &str| into.is_none_or(|into| into == other);
     let mut undone: Vec<String> = Vec::new();
-    for entry in delta::newest_kind(tx, project_id, Kind::Other, limit)? {
+    for entry in delta::newest_of_kind(tx, project_id, Kind::Other, limit)? {
         if let Ok(UndoRecord { merge_undone }) = serde_json::from_str(&entry.body) {
             undone.push(merge_undone);
             continue;

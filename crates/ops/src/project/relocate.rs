@@ -253,7 +253,7 @@ fn carry_back(
     moved: &PlaceGroup,
 ) -> Result<Vec<CarriedBaton>, Failure> {
     let mut found = Vec::new();
-    for entry in delta::newest_kind(tx, from, Kind::Other, MAX_MOVED)? {
+    for entry in delta::newest_of_kind(tx, from, Kind::Other, MAX_MOVED)? {
         let Ok(record) = serde_json::from_str::<SplitRecord>(&entry.body) else { continue };
         let is_of_these = record.paths.iter().any(|path| moved.paths().contains(&path.as_str()));
         if record.split_from != to || !is_of_these {

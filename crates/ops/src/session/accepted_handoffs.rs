@@ -3,7 +3,7 @@
 use baton_model::accounting::{Remark, RemarkKind};
 use baton_model::baton::Baton;
 use baton_model::handoff::Handoff;
-use baton_model::id::{identity_key, is_bot, short, visible};
+use baton_model::id::{identity_key, is_shared_name, short, visible};
 use baton_model::session::Session;
 use baton_model::task::Task;
 use baton_model::time::rfc3339;
@@ -24,7 +24,7 @@ pub(crate) fn of_session<'a>(
         let plan = Plan::of(one);
         match (&plan.accepted_by, &plan.accepted_as) {
             (Some(by), _) => by == session_id,
-            (None, Some(name)) => !is_bot(name) && identity_key(name) == identity_key(identity),
+            (None, Some(name)) => !is_shared_name(name) && identity_key(name) == identity_key(identity),
             (None, None) => false,
         }
     })

@@ -1,7 +1,7 @@
 //! `session_checkpoint`: save without ending.
 
 use baton_model::delta::Kind;
-use baton_model::id::{is_bot, visible};
+use baton_model::id::{is_shared_name, visible};
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::Session;
 use baton_store::state::SavedState;
@@ -108,7 +108,7 @@ fn check(input: &CheckpointInput) -> Result<(), Refusal> {
 
 /// `Bot` is many agents: each keeps a state of its own.
 pub(super) fn task_key(session: &Session) -> String {
-    if is_bot(&session.identity) { format!("session:{}", session.session_id) } else { String::new() }
+    if is_shared_name(&session.identity) { format!("session:{}", session.session_id) } else { String::new() }
 }
 
 fn save(
@@ -181,7 +181,7 @@ fn require_own_state(
 ) -> Result<(), Failure> {
     let replaces = input.task.is_some() && input.state.is_some() && input.expected_version.is_none();
     let known = known.filter(|known| replaces && known.session_id != own.session_id);
-    let Some(known) = known.filter(|_| is_bot(&own.identity)) else { return Ok(()) };
+    let Some(known) = known.filter(|_| is_shared_name(&own.identity)) else { return Ok(()) };
     let other = session::get(tx, &own.project_id, &known.session_id)?;
     match other.filter(|other| other.is_open() && is_at_work(env, other)) {
         Some(other) => Err(state_held_refusal(env, &other, known).into()),

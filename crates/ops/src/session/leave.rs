@@ -65,7 +65,7 @@ pub(crate) fn leave(
     Ok(LeaveResult { delta_id: wrap.delta_id, summary })
 }
 
-/// Takes a baton that says that nothing is left to do out of what waits, unless it is addressed to an identity or a role.
+/// Marks a baton as finished that says that nothing is left to do, unless it is addressed to an identity or a role.
 pub(super) fn finish(
     tx: &mut Tx<'_>,
     (project_id, baton_id): (&str, &str),

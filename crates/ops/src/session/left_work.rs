@@ -133,7 +133,7 @@ fn abandoned_among<'s>(
         }
     }
     if !left.is_empty() {
-        let brought = recovered_by(&delta::newest_kind(tx, project_id, Kind::Pickup, FULL.looked_at)?);
+        let brought = recovered_by(&delta::newest_of_kind(tx, project_id, Kind::Pickup, FULL.looked_at)?);
         left.retain(|session| !brought.contains(&session.session_id));
     }
     Ok(left)

@@ -44,7 +44,7 @@ mod wrap_text;
 
 use baton_model::baton::Baton;
 use baton_model::delta::Kind;
-use baton_model::id::{is_bot, short};
+use baton_model::id::{is_shared_name, short};
 use baton_model::refusal::Refusal;
 use baton_model::session::{Admission, AdmissionRequest, Release, ReleaseReason, Session, admit};
 use baton_model::time::Millis;
@@ -215,7 +215,7 @@ pub(crate) struct SessionRegistration<'a> {
 }
 
 /// Applies the same-identity rule. Nothing is written yet: the caller first checks everything else that may refuse.
-pub(crate) fn register(
+pub(crate) fn admit_session(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     request: &SessionRegistration<'_>,
@@ -279,7 +279,7 @@ pub(crate) fn resume_registered(
     request: &SessionRegistration<'_>,
     mut known: Session,
 ) -> Result<Session, Failure> {
-    if !known.is_open() || is_bot(request.identity) {
+    if !known.is_open() || is_shared_name(request.identity) {
         return Ok(known);
     }
     // Callers of one name and place without a known process cannot be distinguished, so they count as one.
@@ -287,7 +287,7 @@ pub(crate) fn resume_registered(
         return Ok(known);
     }
     let unforced = SessionRegistration { force: None, ..*request };
-    let registered = match register(tx, env, &unforced) {
+    let registered = match admit_session(tx, env, &unforced) {
         Err(Failure::Refused(refusal)) if refusal.code == "identity_conflict" => return Ok(known),
         other => other?,
     };

@@ -134,7 +134,7 @@ pub(super) fn read(
     let open = session::open(tx, project_id)?;
     let mut tasks = task::open(tx, project_id, limits.tasks_read())?;
     crate::handoff::without_sender_text(tx, env, project_id, &mut tasks)?;
-    let adrs = delta::newest_kind(tx, project_id, Kind::Decision, rows(limits.decisions))?;
+    let adrs = delta::newest_of_kind(tx, project_id, Kind::Decision, rows(limits.decisions))?;
     let replay = replay_of(tx, env, project_id, picked)?;
     let messages = messages(tx, env, project_id, picked, &replay)?;
     let project = project::get(tx, project_id)?.ok_or_else(|| resolve::no_project_refusal(project_id))?;
@@ -286,7 +286,7 @@ fn prefetch_queries(
     }
     drop(session::open(tx, project_id));
     drop(task::open(tx, project_id, limits.tasks_read()));
-    drop(delta::newest_kind(tx, project_id, Kind::Decision, rows(limits.decisions)));
+    drop(delta::newest_of_kind(tx, project_id, Kind::Decision, rows(limits.decisions)));
     drop(delta::newest(tx, project_id, env.now - DAY, limits.recent_read()));
     drop(message::pending(tx, project_id, &picked.identity, env.now));
     drop(project::get(tx, project_id));

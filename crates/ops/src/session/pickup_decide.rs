@@ -2,7 +2,7 @@
 
 use baton_model::baton::{Baton, ClaimOutcome, Picker, State, check_predecessor};
 use baton_model::handoff::Handoff;
-use baton_model::id::{is_bot, short};
+use baton_model::id::{is_shared_name, short};
 use baton_model::refusal::{self, Refusal};
 use baton_model::repository::WorkingCopy;
 use baton_model::session::{ReleaseReason, Session};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::pickup::{Pickup, PickupInput};
 use super::working_copy::of_caller;
-use super::{Heartbeat, RegistrationOutcome, Start, accepted_handoffs, pickup_handoff, register};
+use super::{Heartbeat, RegistrationOutcome, Start, accepted_handoffs, admit_session, pickup_handoff};
 use crate::op::{Env, Operation};
 use crate::ownership::{has_other_process_ended, is_at_work};
 use crate::portable::exported_refusal;
@@ -34,12 +34,12 @@ pub(super) fn own_session(
         let own = resolve::acting_open(tx, env, project_id, Some(id), input.identity.as_deref())?;
         return Ok(RegistrationOutcome::Existing(own));
     }
-    if is_bot(identity)
+    if is_shared_name(identity)
         && let Some(own) = idle_bot(tx, env, project_id, identity)?
     {
         return Ok(RegistrationOutcome::Existing(own));
     }
-    register(tx, env, &input.registration(project_id, identity))
+    admit_session(tx, env, &input.registration(project_id, identity))
 }
 
 /// `Bot` may be many sessions of one process, so none of them is taken for the caller's own when it holds a baton: two
@@ -196,7 +196,7 @@ pub(super) fn decide(
         found = baton::get(tx, project_id, id)?;
     }
     if found.is_none() && from.is_none() && !input.force && !answers_for_one(&own, &accepted) {
-        pickup_handoff::require_baton(tx, env, project_id, (&identity, &roles), own_id.as_deref())?;
+        pickup_handoff::refuse_unnamed_handoff(tx, env, project_id, (&identity, &roles), own_id.as_deref())?;
     }
     let picker = Picker {
         identity: &identity,
@@ -284,19 +284,19 @@ fn claim_baton(
     }
 }
 
-/// What a caller without a name is told of a holder in the place where the caller stands, who may be the same agent.
+/// Hint for a caller whose name many share: the holder is in the caller's location, and may be the same agent.
 fn own_holder_hint(env: &Env<'_>, holder: &Session, identity: &str) -> Option<String> {
     let is_process = !holder.location.process.is_empty() && holder.location == env.caller.location;
     let root = |copy: &Option<WorkingCopy>| copy.as_ref().map(|copy| copy.root.clone());
     let is_machine = holder.location.machine == env.caller.location.machine;
     let is_folder =
         is_machine && holder.working_copy.is_some() && root(&holder.working_copy) == root(&of_caller(env));
-    if !is_bot(identity) || !token_rights::may_act_in(env, holder) || !(is_process || is_folder) {
+    if !is_shared_name(identity) || !token_rights::may_act_in(env, holder) || !(is_process || is_folder) {
         return None;
     }
     let id = short(&holder.session_id);
     let place = if is_process { "from this process" } else { "in this folder" };
-    Some(match is_bot(&holder.identity) {
+    Some(match is_shared_name(&holder.identity) {
         true => format!(
             "session {id} picked it up {place}: if that is you, you hold it already, and `export BATON_SESSION={}` says so to every \
              command; another agent here takes a name: `--as NAME`",

@@ -4,7 +4,7 @@ use baton_model::access::Grant;
 use baton_model::baton::is_addressed_to;
 use baton_model::delta::Kind;
 use baton_model::handoff::{Event, Handoff, State as HandoffState};
-use baton_model::id::{is_bot, short, visible};
+use baton_model::id::{is_shared_name, short, visible};
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::{ReleaseReason, Session};
 use baton_model::time::{parse_rfc3339, rfc3339};
@@ -58,7 +58,7 @@ pub(super) fn find_handoff(
 }
 
 /// Refuses a pickup that names nothing where only hand-offs wait: it would open a session with nothing in it.
-pub(super) fn require_baton(
+pub(super) fn refuse_unnamed_handoff(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     project_id: &str,
@@ -243,7 +243,7 @@ fn acceptor_session(tx: &mut Tx<'_>, handoff: &Handoff) -> Result<Option<Session
     if let Some(id) = accepted_by {
         return Ok(session::get(tx, &handoff.to_project_id, &id)?);
     }
-    let Some(name) = accepted_as.filter(|name| !is_bot(name)) else { return Ok(None) };
+    let Some(name) = accepted_as.filter(|name| !is_shared_name(name)) else { return Ok(None) };
     let accepted_at = accepted_at.as_deref().and_then(parse_rfc3339);
     let was_over = |last: &Session| {
         let end = last.release.as_ref().map(|release| release.at);

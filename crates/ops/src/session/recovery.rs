@@ -141,7 +141,7 @@ fn carried_on(
     own: Option<&str>,
 ) -> Result<Vec<String>, Failure> {
     let mut found = Vec::new();
-    for pickup in delta::newest_kind(tx, project_id, Kind::Pickup, FULL.looked_at)? {
+    for pickup in delta::newest_of_kind(tx, project_id, Kind::Pickup, FULL.looked_at)? {
         let picker = pickup.session_id.clone().filter(|id| Some(id.as_str()) != own);
         let for_handoff = handoff_of(&pickup);
         let (Some(picker), brought) = (picker, recovered_by(&[pickup])) else { continue };

@@ -11,7 +11,9 @@ use serde_json::{Value, json};
 use super::left_work::{inherited_remark, left_remarks, prefetch_left};
 use super::prior_changes::{UncommittedFiles, UncommittedMarks, note_beginning};
 use super::work_location::shared_copy;
-use super::{RegistrationOutcome, SessionRegistration, register, replace, resume_registered, working_copy};
+use super::{
+    RegistrationOutcome, SessionRegistration, admit_session, replace, resume_registered, working_copy,
+};
 use crate::card::Card;
 use crate::idempotency::replay::{self, Replay};
 use crate::idempotency::request::{self, Request, Requester};
@@ -161,7 +163,7 @@ fn begin(
         let session = resume_registered(tx, env, &spec, session)?;
         return Ok(SessionStart { session, delta_id: first.delta_id, resumed: true, replayed: true });
     }
-    match register(tx, env, &spec)? {
+    match admit_session(tx, env, &spec)? {
         RegistrationOutcome::Existing(mut own) => {
             own.heartbeat_at = env.now;
             Start::NAME.clone_into(&mut own.last_verb);

@@ -128,7 +128,7 @@ fn is_another(copy: &WorkingCopy, host: &dyn Host, is_own: bool, known: Option<&
                 && now.commit.as_deref() != Some(commit)
                 && host.has_commit(&copy.root, commit) == Some(false)
         }),
-        // A worktree whose repository cannot be read is known by its folder, as long as it has its `.git`.
+        // A folder of the project whose repository cannot be read counts as the same one, as long as it has its `.git`.
         None => !is_own || host.path_kind(&copy.root, ".git") == Some(PathKind::Nothing),
         Some(_) => true,
     }

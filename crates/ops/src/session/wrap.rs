@@ -226,7 +226,7 @@ fn wrap(
     Ok(WrapResult::Wrapped(Box::new(output)))
 }
 
-/// Takes what was left out of what waits, where nothing is left to do and no changes go along.
+/// Marks the baton as finished, so that no agent is offered it, where nothing is left to do and no changes go along.
 fn finish_left(
     tx: &mut Tx<'_>,
     (project_id, left): (&str, &LeftPacket),

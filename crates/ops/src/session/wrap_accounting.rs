@@ -1,7 +1,7 @@
 //! What a wrap is warned of: accounting is soft, it never blocks.
 
 use baton_model::accounting::{self, SessionActivity, WrapFacts};
-use baton_model::id::{is_bot, short, visible};
+use baton_model::id::{is_shared_name, short, visible};
 use baton_model::packet::{FIELDS, ValidatedPacket};
 use baton_model::session::Session;
 use baton_model::suggest::suggestions;
@@ -60,7 +60,8 @@ fn addressee_warning(
     project_id: &str,
     to: &Address<'_>,
 ) -> Result<Option<Warning>, Failure> {
-    let Some(name) = to.identity.filter(|name| !is_bot(name) && baton_tools::by_name(name).is_none()) else {
+    let Some(name) = to.identity.filter(|name| !is_shared_name(name) && baton_tools::by_name(name).is_none())
+    else {
         return Ok(None);
     };
     if agent::first_name(tx, project_id, name)?.is_some() {

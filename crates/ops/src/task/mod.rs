@@ -194,7 +194,7 @@ fn at_most(limit: Option<i64>, usual: usize) -> usize {
 /// So many rows are in memory at once before they are tasks.
 const LARGE_PAGE: i64 = 2000;
 
-/// The tasks of a shelf that a filter takes, from `after` on, and whether there are more.
+/// The tasks of a list that a filter takes, from `after` on, and whether there are more.
 fn collect(
     tx: &mut Tx<'_>,
     project_id: &str,

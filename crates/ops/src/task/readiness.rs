@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use baton_model::task::gate::{Gate, GateInput};
+use baton_model::task::gate::{Gate, GateFacts};
 use baton_model::task::{Readiness, Task};
 use baton_store::{Failure, Tx, task};
 use task::dependency::{self, Dependency};
@@ -120,7 +120,7 @@ fn holds(tx: &mut Tx<'_>, found: &Task, gate: Gate, on: &str) -> Result<bool, Fa
     let project = &found.project_id;
     let Some(other) = task::get(tx, project, on)? else { return Ok(gate.holds(None, found.woken)) };
     let mut seen =
-        GateInput { settled: other.is_settled(), result: other.result.as_deref(), ..GateInput::default() };
+        GateFacts { settled: other.is_settled(), result: other.result.as_deref(), ..GateFacts::default() };
     if gate.is_of_children() {
         for child in task::children(tx, project, on)?.iter().filter(|child| child.task_id != found.task_id) {
             if child.is_open() {

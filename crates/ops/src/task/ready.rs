@@ -1,6 +1,6 @@
 //! `task_ready`: what can be worked on now.
 
-use baton_model::id::is_bot;
+use baton_model::id::is_shared_name;
 use baton_model::route;
 use baton_model::task::Task;
 use baton_model::task::filter::{Filter, is_assigned_to};
@@ -136,7 +136,7 @@ impl Operation for Ready {
 fn owner(caller: &Caller, named: Option<&str>) -> Option<String> {
     match named {
         Some(name) => Some(name.to_owned()).filter(|name| !name.is_empty()),
-        None => resolve::identity(caller, None).ok().filter(|name| !is_bot(name)),
+        None => resolve::identity(caller, None).ok().filter(|name| !is_shared_name(name)),
     }
 }
 

@@ -103,7 +103,7 @@ impl<'a> View<'a> {
         // Over a socket the transcripts are the server's, and the caller's machine is another or unknown. Of the same
         // folder on several machines, an isolated project's counts.
         let machine = (!cx.env.host.is_served()).then(|| cx.env.caller.location.machine.clone());
-        let folders = cx.store.read(|tx| Ok(project_root::owners(tx, machine.as_deref())?))?;
+        let folders = cx.store.read(|tx| Ok(project_root::folders_with_projects(tx, machine.as_deref())?))?;
         let isolated = isolated_projects(cx.store)?;
         let (mut owners, mut repositories) = (HashMap::new(), HashMap::new());
         for folder in folders {

@@ -149,7 +149,7 @@ impl Operation for Search {
             }
             // What is damaged is made anew, once.
             Err(Failure::Fault(fault)) if search::needs_rebuild(&fault) => {
-                search::discard(&target);
+                search::remove_index(&target);
                 search(&input, cx, &query, &within, &target)
             }
             answer => answer,

@@ -153,7 +153,7 @@ on_every_backend! {
         let donna = agent("Donna");
         let whole = json!({ "summary": "registration changed", "project": { "webhook_url": "https://hooks.example/SECRET" } });
         w.store.write(&["p"], |tx| {
-            let mut entry = baton_store::delta::newest_kind(tx, "p", baton_model::delta::Kind::Other, 1)?.remove(0);
+            let mut entry = baton_store::delta::newest_of_kind(tx, "p", baton_model::delta::Kind::Other, 1)?.remove(0);
             (entry.seq, entry.delta_id, entry.body) = (tx.next_seq("p")?, "earlier".to_owned(), whole.to_string());
             Ok::<_, baton_store::Failure>(baton_store::delta::append(tx, &entry)?)
         }).expect("written");

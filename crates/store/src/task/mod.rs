@@ -190,7 +190,7 @@ pub enum TaskList {
     Blocked,
 }
 
-/// The next tasks of a shelf after one of them; from the beginning without one.
+/// The next tasks of a list after one of them; from the beginning without one.
 pub fn page(
     tx: &mut Tx<'_>,
     project_id: &str,

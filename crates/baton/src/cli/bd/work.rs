@@ -120,7 +120,7 @@ fn unclaim(ids: &[String], reason: Option<&str>, force: bool, out: &mut Out<'_>)
     released.print(out, |released| out.print(released, |all| all.iter().map(line).collect()))
 }
 
-/// Renews claims that the caller has; a claim that is another's or gone is refused.
+/// Renews claims that the caller has, and claims what is in progress without one; another's claim is refused.
 fn heartbeat(ids: &[String], out: &mut Out<'_>) -> Result<(), AppError> {
     let mut renewed = Vec::new();
     for id in ids {

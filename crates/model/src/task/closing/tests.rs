@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::task::gate::{Gate, GateInput};
+use crate::task::gate::{Gate, GateFacts};
 
 const STAGES: [IncrementStage; 4] = [
     IncrementStage::Implementation,
@@ -61,10 +61,10 @@ impl Increment {
     fn holds(&self, gate: Gate, on: IncrementStage, woken: bool) -> bool {
         let on = self.of(on);
         gate.holds(
-            Some(GateInput {
+            Some(GateFacts {
                 settled: on.is_settled(),
                 result: on.result.as_deref(),
-                ..GateInput::default()
+                ..GateFacts::default()
             }),
             woken,
         )
