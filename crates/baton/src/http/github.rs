@@ -25,6 +25,7 @@ use super::answer::problem_as;
 use super::body;
 use crate::clock;
 use crate::config::Config;
+use crate::relay::saga::Driver;
 use crate::store_pool::Pool;
 
 /// The largest body that GitHub sends. What is not about issues is only counted and compared with its signature.
@@ -38,10 +39,14 @@ const FRESH: Millis = 10 * 60 * 1_000;
 /// Signatures remembered, so that what was taken is not taken twice while it is fresh.
 const MAX_SIGNATURES: usize = 4_096;
 
+/// How long GitHub is asked for the words of a close. GitHub gives a webhook up after 10 seconds.
+const WORDS_TIMEOUT: Duration = Duration::from_secs(5);
+
 /// The receiver.
 pub(super) struct Hook {
     secret: Option<String>,
     pool: Arc<Pool>,
+    driver: Driver,
     room: Semaphore,
     recent: Recent,
 }
@@ -66,13 +71,24 @@ impl Recent {
 
 impl Hook {
     /// A receiver that believes what this secret has signed.
-    pub(super) fn new(config: &Config, pool: Arc<Pool>) -> Arc<Self> {
+    pub(super) fn new(config: &Config, pool: Arc<Pool>, driver: Driver) -> Arc<Self> {
         Arc::new(Self {
             secret: config.github.webhook_secret.clone(),
             pool,
+            driver,
             room: Semaphore::new(MAX_CONCURRENT),
             recent: Recent::default(),
         })
+    }
+
+    /// The event together with what the person who closed the issue said under it, which GitHub does not send along. Without an answer
+    /// in time the close counts without words.
+    async fn with_words(&self, mut event: TrackerEventInput) -> TrackerEventInput {
+        if let (Some(by), "closed") = (&event.by, event.state.as_str()) {
+            let words = self.driver.closing_words_of(&event.repo, event.number, by);
+            event.words = tokio::time::timeout(WORDS_TIMEOUT, words).await.ok().flatten();
+        }
+        event
     }
 
     /// Reads a body that its signature proves to be GitHub's. Nothing is read before all else is right, and nothing is held of
@@ -129,6 +145,7 @@ async fn receive(State(hook): State<Arc<Hook>>, request: Request) -> Response {
     if hook.recent.has(&signature) {
         return StatusCode::NO_CONTENT.into_response();
     }
+    let input = hook.with_words(input).await;
     match hook.pool.run_typed::<TrackerEvent>(&input, Caller::default()).await {
         Ok(_) => {
             hook.recent.add(signature);

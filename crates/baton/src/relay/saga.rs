@@ -210,6 +210,11 @@ impl Driver {
         Ok(runtime.block_on(github.closing_words(repo, seen.number, by)))
     }
 
+    /// What this person said last under an issue that they have closed.
+    pub(crate) async fn closing_words_of(&self, repo: &str, number: i64, by: &str) -> Option<String> {
+        self.github.as_ref()?.closing_words(repo, number, by).await
+    }
+
     /// The present state of an issue; none if it cannot be determined.
     pub(crate) async fn issue(&self, repo: &str, number: i64) -> Option<IssueState> {
         self.github.as_ref()?.issue(repo, number).await

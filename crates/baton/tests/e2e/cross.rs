@@ -291,8 +291,13 @@ fn a_server_drives_polls_and_hears() {
     wait(|| ann.json(&["handoff", "show", &id])["state"] == "completed");
     // And a webhook tells, if its signature is right.
     let second = server.ok("handoff_create", &input);
+    {
+        let mut hub = hub.hub();
+        hub.close("o/lib", 1, "not before spring");
+        hub.issues_mut("o/lib")[1].open = true;
+    }
     let event = json!({ "action": "closed", "issue": { "number": 2, "state": "closed", "state_reason": "not_planned" },
-        "repository": { "full_name": "o/lib" }, "sender": { "login": "octocat" } })
+        "repository": { "full_name": "o/lib" }, "sender": { "login": "baton-agent" } })
     .to_string();
     let mut mac = Hmac::<Sha256>::new_from_slice(b"s3cret").expect("any length");
     mac.update(event.as_bytes());
@@ -308,6 +313,7 @@ fn a_server_drives_polls_and_hears() {
     assert_eq!(hook(&format!("sha256={hex}")), 204);
     let after = ann.json(&["handoff", "show", &text(&second, "handoff_id")]);
     assert_eq!(after["state"], "declined", "{after:#}");
+    assert_eq!(after["result"], "not before spring", "what the person said under it: {after:#}");
 }
 
 #[test]

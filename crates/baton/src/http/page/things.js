@@ -240,6 +240,7 @@ async function giveTask(one, isAtWork, owner = null) {
   try { known = await namesOf(one.project_id); } catch (error) { refused(error); return; }
   const path = at(one.project_id, `/tasks/${part(one.id)}`);
   let isFree = !isAtWork;
+  let holder = owner;
   ask(`${owner ? `Take back from ${owner}` : isAtWork ? 'Give back' : 'Give to another'}: ${one.subject}`, [
     h('p', {}, owner ? `${owner} can write nothing more to it, and is told why. It counts as a failed attempt.` : isAtWork ? 'It waits again. With a reason it counts as a failed attempt.' : null),
     nameField(), agentField('Give it to (empty: anybody, or the router)', 'to', known, { maxlength: 64 }),
@@ -247,6 +248,14 @@ async function giveTask(one, isAtWork, owner = null) {
   ], owner ? 'Take it back' : isAtWork ? 'Give it back' : 'Give it', async ({ to, why, ...given }) => {
     const name = to.trim();
     if (name) refuseUnknown(one.project_id, known, [name]);
+    if (!isFree && owner) {
+      const now = await api('GET', path);
+      const has = now.status === 'in_progress' ? now.assignee : null;
+      const hasChanged = has !== holder;
+      holder = has;
+      isFree = !has;
+      if (hasChanged) throw new Problem(409, { message: has ? `${has} has it now` : `${owner} has given it back meanwhile`, hint: has ? `Press the button once more to take it from ${has} all the same.` : 'Press the button once more to go on.' });
+    }
     if (!isFree) await api('POST', `${path}/release`, { ...given, why, force: owner ? true : null });
     isFree = true;
     if (name || !isAtWork) await api('PATCH', path, { ...given, assignee: name }, { exact: true });

@@ -108,6 +108,16 @@ fn a_task_that_fails_again_is_taken_back_and_given_to_another() {
     tab.until(&format!("{TROUBLE}.includes('nobody called Nemo')"));
     assert_eq!(text(&shown(), "status"), "in_progress", "nothing was written");
     tab.fill("Give it to (empty: anybody, or the router)", "Rob");
+    // Who has the task by now is named before it is taken from them.
+    let kim = stage.terminal("Kim");
+    kim.json(&["start"]);
+    for (from, to, name) in [(&ned, &kim, "Kim"), (&kim, &ned, "Ned")] {
+        from.json(&["task", "release", &task, "--untried"]);
+        to.json(&["task", "claim", &task]);
+        tab.click_on(SUBMIT);
+        tab.until(&format!("{TROUBLE}.includes('{name} has it now')"));
+        assert_eq!(text(&shown(), "assignee"), name, "nothing was written");
+    }
     tab.click_on(SUBMIT);
     tab.reads("The task is for Rob.");
     let now = shown();
