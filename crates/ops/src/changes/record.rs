@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{find, lineage};
 use crate::op::{Cx, Meta, Operation, Retention};
+use crate::ownership::is_agent_of;
 use crate::resolve;
 use crate::session::refresh_working_copy;
 
@@ -61,6 +62,8 @@ impl Operation for Record {
                 None => resolve::default_session(tx, env, &project_id, &identity)?,
             };
             let baton_id = find(tx, env, &project_id, Some(&input.baton_id))?.baton_id;
+            // Another process of the name may be at work in the session: its place and leases stay where it is.
+            own = own.filter(|own| named.is_some() || is_agent_of(env, own, Some(&identity)));
             if let Some(own) = own.as_mut().filter(|own| own.is_open()) {
                 refresh_working_copy(tx, env, own)?;
                 lineage::note_presence(tx, env, own, &baton_id)?;

@@ -193,6 +193,15 @@ on_every_backend! {
         assert_eq!(content(w, &ben, &first), b"w1");
     }
 
+    fn another_process_of_a_name_leaves_its_session_where_it_is(w) {
+        let first = wrap(w, &agent("Ann"), b"w1");
+        let [lola, other] = ["one", "two"].map(|process| agent("Lola").process(process));
+        w.start(&lola);
+        let note = json!({ "baton_id": first });
+        assert_eq!(w.ok(&other, "changes_record", note.clone())["session_id"], Value::Null);
+        assert_ne!(w.ok(&lola, "changes_record", note)["session_id"], Value::Null);
+    }
+
     fn an_upload_overwrites_nothing_that_a_baton_names(w) {
         let ann = agent("Ann");
         let baton = wrap(w, &ann, b"of Ann");
