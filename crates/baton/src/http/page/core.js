@@ -93,7 +93,7 @@ const HELPS = {
   project_unknown: 'Projects lists those that there are.',
   recipient_unknown: 'Take one of the names that are offered while you type.',
   role_unknown: 'The board of the project has the roles that there are.',
-  scope_missing: 'Your token may only look. Ask who keeps the server for one that may do this.',
+  scope_missing: 'Your token may not do this. Ask who keeps the server for one that may.',
   session_not_yours: 'It is another’s session: reassign it.',
   session_released: 'The session has ended: Agents lists those that are open.',
   target_unknown: 'Projects lists those that there are.',

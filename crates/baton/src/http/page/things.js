@@ -92,12 +92,17 @@ async function reassign(project, id, identity) {
   let left;
   let now;
   try { [left, now] = await Promise.all([api('GET', `/sessions/${part(id)}/handoff`, { project }), api('GET', `/sessions/${part(id)}`, { project })]); } catch (error) { refused(error); return; }
+  let isKnownLive = now.live;
   ask(`Reassign ${identity}’s session`, [
     now.live ? h('p.error', {}, `${identity} is at work: the session is released at once, and ${identity} can write nothing more in it.`) : null,
     h('p', {}, 'The session is released, and this document waits as a baton for whom you name.'),
     nameField(), field('To: a name or a tool', 'to', { required: true, maxlength: 64 }),
     h('p', {}, 'What will be handed over:'), documentOf(left.document, 'What will be handed over'),
   ], 'Reassign', async (given) => {
+    if (!isKnownLive) {
+      isKnownLive = (await api('GET', `/sessions/${part(id)}`, { project })).live;
+      if (isKnownLive) throw new Problem(409, { message: `${identity} is at work again`, hint: 'Press the button once more to release the session all the same.' });
+    }
     const made = await api('POST', `/sessions/${part(id)}/reassign`, { ...given, project });
     notice(`The baton waits for ${made.to || given.to}.`);
     // From a list one goes on in the list.

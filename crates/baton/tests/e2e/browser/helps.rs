@@ -112,7 +112,7 @@ fn a_task_that_fails_again_is_taken_back_and_given_to_another() {
     let kim = stage.terminal("Kim");
     kim.json(&["start"]);
     for (from, to, name) in [(&ned, &kim, "Kim"), (&kim, &ned, "Ned")] {
-        from.json(&["task", "release", &task, "--untried"]);
+        from.json(&["task", "release", &task]);
         to.json(&["task", "claim", &task]);
         tab.click_on(SUBMIT);
         tab.until(&format!("{TROUBLE}.includes('{name} has it now')"));
