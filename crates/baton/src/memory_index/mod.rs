@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use baton_model::memory_index::{
-    HASHING, HASHING_FLOOR, IndexResult, QuantizedVector, document, hashing, question,
+    HASHING, HASHING_FLOOR_OUTSIDE, IndexResult, QuantizedVector, document, hashing, question,
 };
 use baton_model::query::check_query;
 use baton_ops::memory::{MemoryScopeInput, MemoryScopeOutput, SearchInput};
@@ -143,7 +143,7 @@ impl IndexServices {
             },
         };
         if let Some(qdrant) = &self.qdrant {
-            let floor = (self.embedder() == HASHING).then_some(HASHING_FLOOR);
+            let floor = (self.embedder() == HASHING).then_some(HASHING_FLOOR_OUTSIDE);
             let dense = vector.as_deref().map(|vector| (self.embedder(), vector, floor));
             found.hits = Some(qdrant.query(projects, &question(query), dense).await?);
         }

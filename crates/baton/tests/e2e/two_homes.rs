@@ -31,7 +31,7 @@ fn homes(stage: &Stage) -> Homes<'_> {
 fn begun(homes: &Homes<'_>, more: &[&str]) -> (String, String) {
     let args = ["handoff", "create", "--to", "lib", "--subject", "an endpoint", "--description", "d"];
     let made = homes.sender.json(&[&args, more].concat());
-    homes.receiver.json(&["task", "list"]);
+    homes.receiver.text(&["bd", "sync"]);
     let task = text(&made["task"], "id");
     homes.other.json(&["task", "claim", &task]);
     (text(&made, "handoff_id"), task)
@@ -50,7 +50,7 @@ fn a_hand_off_that_another_home_has_begun_does_not_expire_in_a_command_of_its_se
     homes.sender.json(&["status"]);
     assert_eq!(shown(&homes, &id)["state"], "offered");
     homes.other.json(&["task", "close", &task, "--reason", "it is there"]);
-    homes.receiver.json(&["task", "list", "--all"]);
+    homes.receiver.json(&["task", "list"]);
     let done = shown(&homes, &id);
     assert_eq!((&done["state"], &done["result"]), (&"completed".into(), &"it is there".into()), "{done:#}");
 }
@@ -62,7 +62,7 @@ fn what_another_home_says_of_work_that_was_taken_back_reaches_the_sender() {
     let (id, task) = begun(&homes, &[]);
     homes.sender.json(&["handoff", "cancel", &id, "--why", "not now"]);
     homes.other.json(&["task", "close", &task, "--reason", "done all the same"]);
-    homes.receiver.json(&["task", "list", "--all"]);
+    homes.receiver.json(&["task", "list"]);
     let over = shown(&homes, &id);
     assert_eq!(over["late_results"][0]["result"], "done all the same", "{over:#}");
 }

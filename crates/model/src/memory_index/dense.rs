@@ -8,8 +8,11 @@ use super::terms::terms;
 pub const HASHING: &str = "hashing-1";
 /// How many numbers a vector has.
 const DIMENSION: usize = 256;
-/// Below this cosine two texts have nothing to do with each other: what they share are numbers that met by chance.
-pub const HASHING_FLOOR: f32 = 0.3;
+/// Below this cosine two texts have nothing to do with each other: what they share are numbers that met by chance. What is above may
+/// still be chance; a candidate without a term like one of the question's is left out ([`super::relevance`]).
+pub const HASHING_FLOOR: f32 = 0.1;
+/// The floor for an index outside, which does not weigh the terms.
+pub const HASHING_FLOOR_OUTSIDE: f32 = 0.3;
 /// The share of a whole term against all its threes.
 const TERM: f32 = 0.7;
 const TRIGRAMS: f32 = 1.1;

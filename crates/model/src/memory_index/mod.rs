@@ -1,19 +1,19 @@
-//! Memory index: terms, sparse vector and dense vector of a text, and how several rankings
-//! become one.
+//! Memory index: terms, sparse vector and dense vector of a text, and its relevance for a
+//! question.
 //!
 //! Everything here is the same for the same text, on every machine and in every release that keeps the ids of its embedders.
 
 mod dense;
-mod fuse;
 mod matrix;
 mod packed;
+mod relevance;
 mod sparse;
 mod terms;
 
-pub use dense::{HASHING, HASHING_FLOOR, hashing};
-pub use fuse::fuse;
+pub use dense::{HASHING, HASHING_FLOOR, HASHING_FLOOR_OUTSIDE, hashing};
 pub use matrix::Matrix;
 pub use packed::{QuantizedVector, cosine};
+pub use relevance::{VectorKind, relevance};
 pub use sparse::{Sparse, document, question};
 pub use terms::terms;
 

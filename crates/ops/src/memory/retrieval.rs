@@ -1,17 +1,17 @@
-//! Retrieval of memories: the rankings (words in the ledger, vectors, an external index) are fused into one; each memory
-//! is then looked up in the ledger, which alone says what there is and what was withdrawn.
+//! Retrieval of memories: the candidates (words in the ledger, vectors, an external index) are looked up in the ledger, which alone says
+//! what there is and what was withdrawn, and ranked by their relevance.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use baton_model::memory::{Memory, query_words};
-use baton_model::memory_index::{QuantizedVector, fuse, hashing};
+use baton_model::memory_index::{QuantizedVector, VectorKind, hashing, relevance, terms};
 use baton_store::{Failure, Tx, memory, search_memory};
 
 use crate::memory_index::{MatrixCache, nearest};
 use crate::op::Env;
 
-/// The most candidates that each ranking gives for a project, and that are looked up of all together.
+/// The most candidates that each ranking gives for a project.
 const CANDIDATES: usize = 200;
 
 /// A memory, and how well it matches: 0 to 1.
@@ -59,9 +59,33 @@ pub(super) fn retrieve(
     }
     let (method, why, second) = add_index_hits(tx, env, cache, (projects, query))?;
     let text = search_text(tx, projects, &words, is_whole)?;
-    let fused = fuse(&[text, second]);
-    let most = if is_whole { usize::MAX } else { CANDIDATES * projects.len() };
-    Ok(RetrievalResult { candidates: looked_up(tx, projects, fused.into_iter().take(most))?, method, why })
+    let mut similarities: BTreeMap<(String, String), f64> =
+        text.into_iter().map(|(id, _)| (id, 0.0)).collect();
+    let scale = match method {
+        // The scores of an external index compare within its answer only.
+        SearchMethod::Qdrant => second.iter().map(|(_, score)| *score).fold(0.0, f64::max) * 2.0,
+        _ => 1.0,
+    };
+    if scale > 0.0 {
+        similarities.extend(second.into_iter().map(|(id, score)| (id, score / scale)));
+    }
+    let mut candidates = looked_up(tx, projects, similarities.into_iter())?;
+    // What an index outside finds is found, whatever its vectors are.
+    let kind = match env.host.memory_index().endpoint {
+        None if method != SearchMethod::Qdrant => VectorKind::Hashed,
+        _ => VectorKind::Model,
+    };
+    let found: Vec<(&str, f64)> =
+        candidates.iter().map(|one| (one.memory.text.as_str(), one.matched)).collect();
+    let matched = relevance(query, &found, kind);
+    for (one, matched) in candidates.iter_mut().zip(matched) {
+        one.matched = matched;
+    }
+    // A question without any term, of common words alone, finds what has those.
+    if !terms(query).is_empty() {
+        candidates.retain(|one| one.matched > 0.0);
+    }
+    Ok(RetrievalResult { candidates, method, why })
 }
 
 /// How many memories of a project are looked at: the best ones, or every one.

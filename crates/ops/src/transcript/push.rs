@@ -159,7 +159,7 @@ fn push(
         }
     }
     for other in transcript_copy::list(tx, project_id)? {
-        if other.transcript_id == copy.transcript_id {
+        if is_same_id(&other.transcript_id, &copy.transcript_id) {
             require_pusher(env, &other, identity)?;
         }
     }
@@ -186,6 +186,12 @@ fn push(
         copy: CopyRow::read(&stored)?,
         replaced: before.is_some(),
     })
+}
+
+/// Whether two ids are one where they are named: a beginning of an id finds a session, and so does any case of its letters.
+fn is_same_id(one: &str, other: &str) -> bool {
+    let [one, other] = [one, other].map(|id| id.trim().to_lowercase());
+    one.starts_with(&other) || other.starts_with(&one)
 }
 
 /// The sessions, or batons, among these that are the caller's: they go on with the copy.

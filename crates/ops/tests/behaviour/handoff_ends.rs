@@ -113,7 +113,7 @@ on_every_backend! {
         let late = json!({ "id": id, "action": "complete", "result": "done by me" });
         w.no(&agent("Ben").project("q"), "handoff_advance", late, "handoff_not_yours");
         let row = sent(w)[0].clone();
-        assert_eq!((row["state"].clone(), row["late"].clone()), (json!("accepted"), json!({ "by": "Ben", "result": "done by me" })));
+        assert_eq!((row["state"].clone(), row["late"].clone()), (json!("accepted"), json!({ "kind": "remark", "by": "Ben", "result": "done by me" })));
     }
 
     fn an_offer_that_is_completed_or_retried_is_answered_with_what_helps(w) {

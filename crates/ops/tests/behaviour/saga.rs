@@ -223,17 +223,6 @@ on_every_backend! {
         assert!(hub.issues[0].comments[2].contains("baton task show gh-o/r-1"));
     }
 
-    fn a_comment_of_an_isolated_project_names_nobody_under_the_issue(w) {
-        let (id, mut hub) = (create(w), Hub::default());
-        drive(w, &mut hub, &id);
-        w.ok(&receiver(), "hd_exec", json!({ "handoff_id": id }));
-        w.ok(&receiver().at("/repos/q", None), "project_init", json!({ "id": "q", "isolated": true }));
-        w.ok(&receiver(), "task_comment", json!({ "id": "gh-o/r-1", "text": "half up?" }));
-        drive(w, &mut hub, &id);
-        let last = hub.issues[0].comments.last().expect("a comment");
-        assert!(last.starts_with("somebody of project q says:\n\nhalf up?"), "{last}");
-    }
-
     fn a_final_answer_fails_with_its_reason_and_leaves_nothing(w) {
         let (id, mut hub) = (create(w), Hub { refuse: true, ..Hub::default() });
         drive(w, &mut hub, &id);

@@ -98,4 +98,15 @@ on_every_backend! {
         assert!(!seen(w, "open", Some("reopened")), "nor does it now");
         assert_eq!(status(w), "closed");
     }
+
+    fn a_comment_of_an_isolated_project_names_nobody_under_the_issue(w) {
+        let (id, mut hub) = (create(w), Hub::default());
+        drive(w, &mut hub, &id);
+        w.ok(&receiver(), "hd_exec", json!({ "handoff_id": id }));
+        w.ok(&receiver().at("/repos/q", None), "project_init", json!({ "id": "q", "isolated": true }));
+        w.ok(&receiver(), "task_comment", json!({ "id": "gh-o/r-1", "text": "half up?" }));
+        drive(w, &mut hub, &id);
+        let last = hub.issues[0].comments.last().expect("a comment");
+        assert!(last.starts_with("somebody of project q says:\n\nhalf up?"), "{last}");
+    }
 }

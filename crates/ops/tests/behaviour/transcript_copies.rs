@@ -129,7 +129,10 @@ on_every_backend! {
         // The name of another tool makes it no other session.
         let mut renamed = manifest("t1-of-ann", b"two");
         renamed["agent"] = json!("codex");
-        w.no_trace(&lola, "transcript_push", json!({ "copy": renamed }), "transcript_not_yours");
+        for id in ["t1-of-ann", "t1-of", "T1-of-Ann", "t1-of-ann-2"] {
+            renamed["transcript_id"] = json!(id);
+            w.no_trace(&lola, "transcript_push", json!({ "copy": renamed }), "transcript_not_yours");
+        }
         w.no_trace(&lola, "transcript_withdraw", json!({ "id": "t1-of-ann", "force": true }), "why_missing");
         let gone = w.ok(&ann, "transcript_withdraw", json!({ "id": "t1-of" }));
         assert_eq!(gone["items"][0]["transcript_id"], "t1-of-ann");

@@ -185,6 +185,12 @@ function advance(one, verb, label, risky = false, owner = null) {
   ask(`${label}: ${one.subject}`, [nameField(), failed ? field('Issues repository OWNER/NAME, if the one it has is wrong', 'repo') : null, verb === 'accept' || verb === 'retry' ? null : field('What to tell the other side', 'result', {}, 'textarea'),
     owner ? [h('p', {}, `It is ${owner}’s: an operator ends it in their place, and the reason is written down.`), field('Why', 'why', { required: true })] : null],
   verb === 'cancel' ? 'Cancel the hand-off' : label, async (given) => {
+    if (owner) {
+      const holder = (await api('GET', `/handoffs/${part(id)}`)).accepted_by;
+      const hasChanged = holder && holder !== owner;
+      owner = holder || owner;
+      if (hasChanged) throw new Problem(409, { message: `${holder} has it now`, hint: `Press the button once more to end it in ${holder}’s place all the same.` });
+    }
     if (verb === 'cancel' && !isWarned) {
       const now = await api('GET', `/handoffs/${part(id)}`);
       isWarned = now.state === 'accepted';

@@ -1,3 +1,4 @@
+mod deletion;
 mod foreign;
 mod lacking;
 mod late;
@@ -189,34 +190,6 @@ fn an_issue_that_somebody_went_on_with_is_not_deleted_by_an_older_deletion() {
     // What Baton notes for itself is nobody's work.
     let noted = json!({ "metadata": { "handoff.v1": { "attempts": 2 } }, "updated_at": THIRD });
     assert_eq!(merged(json!({}), noted, deleted).0["status"], "tombstone");
-}
-
-#[test]
-fn an_issue_that_outlives_its_deletion_keeps_its_dependencies() {
-    let edge = |on: &str, kind: &str| json!({ "issue_id": "a-1", "depends_on_id": on, "type": kind });
-    let all = json!([edge("a-2", "blocks"), edge("a-3", "blocks"), edge("a-4", "parent-child")]);
-    let base = json!({ "dependencies": all });
-    let deleted = json!({ "status": "tombstone", "deleted_at": SECOND, "updated_at": SECOND });
-    let left = json!([edge("a-2", "blocks"), edge("a-4", "parent-child")]);
-    for (goes_on, expected) in [
-        (json!({ "notes": "n", "dependencies": all, "updated_at": THIRD }), vec!["a-2", "a-3", "a-4"]),
-        (json!({ "notes": "n", "dependencies": left, "updated_at": THIRD }), vec!["a-2", "a-4"]),
-    ] {
-        let base = record(base.clone());
-        let (gone, living) =
-            (ledger(&base, &record(deleted.clone())), ledger(&base, &record(goes_on.clone())));
-        let [one, other] = [(&gone, &living), (&living, &gone)]
-            .map(|(ours, theirs)| merge(std::slice::from_ref(&base), ours, theirs).0);
-        assert_eq!(canonical(&one), canonical(&other));
-        // The clone that deleted it takes the merged line, and keeps it as it is.
-        let after = merge(&[base.clone(), gone.clone()], &gone, &one).0;
-        for record in [&one, &after] {
-            let on: Vec<&str> =
-                record.dependencies.iter().filter_map(|edge| edge["depends_on_id"].as_str()).collect();
-            assert_eq!((on, record.task.status.as_str()), (expected.clone(), "open"));
-            assert_eq!(record.task.parent_id.as_deref(), Some("a-4"));
-        }
-    }
 }
 
 #[test]

@@ -1,0 +1,166 @@
+//! Relevance of a text for a question: how near their vectors are, and how much of the question the text has in its words.
+//!
+//! Rankings are not merged by place: a ranking that found nothing worth finding would count as much as one that did. The words count
+//! only as far as the text has the question's terms, and rare terms count more than frequent ones.
+
+use std::collections::BTreeSet;
+
+use super::terms::terms;
+
+/// Shorter terms are not compared by their letters: they differ by one letter from too many others.
+const MIN_SOFT_LEN: usize = 4;
+/// Terms whose trigrams have less in common than this are different words.
+const MIN_LIKENESS: f64 = 0.4;
+/// What a word counts that begins with a term of the question, or the reverse.
+const PREFIX: f64 = 0.9;
+/// How far the lengths of two terms may differ, in letters, that are the same word with slips.
+const MAX_LENGTH_GAP: usize = 3;
+/// Terms of a text that are compared letter by letter.
+const MAX_SOFT_TERMS: usize = 512;
+
+/// What the vectors of an index can tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VectorKind {
+    /// They are made by a model, and near what means the same.
+    Model,
+    /// They are hashed from words and trigrams, and near what is written alike.
+    Hashed,
+}
+
+impl VectorKind {
+    /// The coverage from which on the words of a question count beside the vectors, and how much full coverage counts. A paraphrase
+    /// shares a word or two with texts that mean something else: beside a model that is no evidence.
+    fn weights(self) -> (f64, f64) {
+        match self {
+            Self::Model => (0.3, 1.2),
+            Self::Hashed => (0.0, 2.0),
+        }
+    }
+}
+
+/// The relevance of each text, from 0 to 1, where the best one has 1; 0 is that of a text that does not answer the question. `found`: a
+/// text and the similarity of its vector to that of the question, 0 where it was found by its words alone.
+pub fn relevance(question: &str, found: &[(&str, f64)], kind: VectorKind) -> Vec<f64> {
+    let (floor, weight) = kind.weights();
+    let texts: Vec<&str> = found.iter().map(|(text, _)| *text).collect();
+    let raw: Vec<f64> = coverage(question, &texts)
+        .into_iter()
+        .zip(found)
+        .map(|(covered, (_, similarity))| match kind {
+            // Hashes that are alike by chance are no answer.
+            VectorKind::Hashed if covered <= 0.0 => 0.0,
+            _ => similarity.max(0.0) + weight * ((covered - floor) / (1.0 - floor)).max(0.0),
+        })
+        .collect();
+    let best = raw.iter().copied().fold(0.0, f64::max);
+    raw.into_iter().map(|value| if best > 0.0 { value / best } else { 0.0 }).collect()
+}
+
+/// Which share of the question's terms each text has, from 0 to 1. A term counts the more, the fewer of the texts have it.
+#[allow(clippy::cast_precision_loss, reason = "a few hundred texts")]
+fn coverage(question: &str, texts: &[&str]) -> Vec<f64> {
+    let asked: BTreeSet<String> = terms(question).into_iter().collect();
+    let texts: Vec<BTreeSet<String>> = texts.iter().map(|text| terms(text).into_iter().collect()).collect();
+    let count = texts.len() as f64;
+    let weighted: Vec<(&String, BTreeSet<String>, f64)> = asked
+        .iter()
+        .map(|term| {
+            let having = texts.iter().filter(|text| text.contains(term)).count() as f64;
+            (term, trigrams(term), (1.0 + (count - having + 0.5) / (having + 0.5)).ln())
+        })
+        .collect();
+    let all: f64 = weighted.iter().map(|(_, _, weight)| weight).sum();
+    let covered = |text: &BTreeSet<String>| {
+        weighted.iter().map(|(term, threes, weight)| weight * likeness(term, threes, text)).sum::<f64>()
+    };
+    texts.iter().map(|text| if all > 0.0 { covered(text) / all } else { 0.0 }).collect()
+}
+
+/// How well the best term of a text fits a term of the question, from 0 to 1.
+fn likeness(term: &str, threes: &BTreeSet<String>, text: &BTreeSet<String>) -> f64 {
+    let length = term.chars().count();
+    if text.contains(term) {
+        return 1.0;
+    }
+    if length < MIN_SOFT_LEN {
+        return 0.0;
+    }
+    text.iter()
+        .take(MAX_SOFT_TERMS)
+        .map(|other| {
+            let other_length = other.chars().count();
+            if other_length < MIN_SOFT_LEN {
+                return 0.0;
+            }
+            if other.starts_with(term) || term.starts_with(other.as_str()) {
+                return PREFIX;
+            }
+            if length.abs_diff(other_length) > MAX_LENGTH_GAP {
+                return 0.0;
+            }
+            Some(dice(threes, &trigrams(other))).filter(|share| *share >= MIN_LIKENESS).unwrap_or(0.0)
+        })
+        .fold(0.0, f64::max)
+}
+
+/// The threes of letters in a term, with its ends.
+fn trigrams(term: &str) -> BTreeSet<String> {
+    let letters: Vec<char> = format!("^{term}$").chars().collect();
+    letters.windows(3).map(|three| three.iter().collect()).collect()
+}
+
+/// The Dice coefficient of two sets.
+#[allow(clippy::cast_precision_loss, reason = "a word has few letters")]
+fn dice(one: &BTreeSet<String>, other: &BTreeSet<String>) -> f64 {
+    let shared = one.intersection(other).count() as f64;
+    let all = (one.len() + other.len()) as f64;
+    if all > 0.0 { 2.0 * shared / all } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const TEXTS: [&str; 4] = [
+        "Deployments to production go through the switch.",
+        "The mobile app caches feature flags for ten minutes.",
+        "Logs older than thirty days are deleted.",
+        "The cart rounds half up.",
+    ];
+
+    fn best(question: &str, similarities: [f64; 4], kind: VectorKind) -> usize {
+        let found: Vec<(&str, f64)> = TEXTS.into_iter().zip(similarities).collect();
+        let all = relevance(question, &found, kind);
+        (0..4).max_by(|a, b| all[*a].total_cmp(&all[*b])).expect("four")
+    }
+
+    #[test]
+    fn what_a_model_finds_by_its_meaning_is_not_outvoted_by_a_word() {
+        // `how`, `do` and `we` say nothing, and `days` alone is no evidence against a model.
+        let similarities = [0.45, 0.1, 0.2, 0.1];
+        assert_eq!(best("how do we roll out a release within days", similarities, VectorKind::Model), 0);
+    }
+
+    #[test]
+    fn the_words_of_a_text_and_words_with_slips_find_it() {
+        for question in ["feature flags mobile", "featre flags moble"] {
+            for kind in [VectorKind::Model, VectorKind::Hashed] {
+                assert_eq!(best(question, [0.4, 0.2, 0.3, 0.1], kind), 1, "{question}");
+            }
+        }
+        assert!(coverage("flags", &TEXTS)[1] > 0.99 && coverage("flags", &TEXTS)[0] < 0.01);
+    }
+
+    proptest! {
+        #[test]
+        fn relevance_is_between_none_and_one(question in ".{0,40}", texts in prop::collection::vec((".{0,60}", -1.0..1.0_f64), 0..6)) {
+            let found: Vec<(&str, f64)> = texts.iter().map(|(text, similarity)| (text.as_str(), *similarity)).collect();
+            for kind in [VectorKind::Model, VectorKind::Hashed] {
+                let all = relevance(&question, &found, kind);
+                prop_assert_eq!(all.len(), found.len());
+                prop_assert!(all.iter().all(|value| (0.0..=1.0).contains(value)));
+            }
+        }
+    }
+}
