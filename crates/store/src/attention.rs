@@ -76,8 +76,10 @@ crate::sql! {
     RETRY_PROJECTS = "SELECT DISTINCT project_id FROM task WHERE attempts >= 3 AND status <> 'closed' ORDER BY project_id";
     RETRIED = "SELECT t.task_id FROM task t WHERE t.project_id = $1 AND t.attempts >= 3 AND t.status <> 'closed'
         AND t.status <> 'tombstone' ORDER BY t.created_at, t.task_id";
-    BLOCKED = "SELECT t.project_id, t.task_id FROM task t WHERE t.priority = 0 AND t.status <> 'closed'
-        AND t.status <> 'tombstone' AND (t.blocked = 1 OR t.status = 'blocked') ORDER BY t.project_id, t.task_id";
+    BLOCKED_PROJECTS = "SELECT DISTINCT t.project_id FROM task t WHERE t.priority = 0 AND t.status <> 'closed'
+        AND t.status <> 'tombstone' AND (t.blocked = 1 OR t.status = 'blocked') ORDER BY t.project_id";
+    BLOCKED = "SELECT t.task_id FROM task t WHERE t.project_id = $1 AND t.priority = 0 AND t.status <> 'closed'
+        AND t.status <> 'tombstone' AND (t.blocked = 1 OR t.status = 'blocked') ORDER BY t.created_at, t.task_id";
     LEASE_PROJECTS = "SELECT DISTINCT project_id FROM file_lease WHERE released_at IS NULL AND expires_at >= $1 AND advisory = 1
         ORDER BY project_id";
 }
@@ -238,11 +240,14 @@ pub fn retried(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<String>, Fault> 
 
 /// Project and id of every open task of the highest priority that cannot go on.
 pub fn blocked(tx: &mut Tx<'_>) -> Result<Vec<(String, String)>, Fault> {
-    let read = |row: Row| {
-        let mut r = row.reader();
-        Ok((r.text()?, r.text()?))
-    };
-    tx.query(BLOCKED, params![])?.into_iter().map(read).collect()
+    let mut found = Vec::new();
+    for row in tx.query(BLOCKED_PROJECTS, params![])? {
+        let project_id = row.reader().text()?;
+        for row in tx.query(BLOCKED, params![&project_id])? {
+            found.push((project_id.clone(), row.reader().text()?));
+        }
+    }
+    Ok(found)
 }
 
 /// The projects in which advisory leases hold, which may conflict.

@@ -59,10 +59,10 @@ pub fn relevance(question: &str, found: &[(&str, f64)], kind: VectorKind) -> Vec
 /// Which share of the question's terms each text has, from 0 to 1. A term counts the more, the fewer of the texts have it.
 #[allow(clippy::cast_precision_loss, reason = "a few hundred texts")]
 fn coverage(question: &str, texts: &[&str]) -> Vec<f64> {
-    let asked: BTreeSet<String> = terms(question).into_iter().collect();
+    let question_terms: BTreeSet<String> = terms(question).into_iter().collect();
     let texts: Vec<BTreeSet<String>> = texts.iter().map(|text| terms(text).into_iter().collect()).collect();
     let count = texts.len() as f64;
-    let weighted: Vec<(&String, BTreeSet<String>, f64)> = asked
+    let weighted: Vec<(&String, BTreeSet<String>, f64)> = question_terms
         .iter()
         .map(|term| {
             let having = texts.iter().filter(|text| text.contains(term)).count() as f64;

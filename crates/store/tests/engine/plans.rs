@@ -15,7 +15,7 @@ fn what_is_open_is_found_by_the_index_of_what_is_open() {
         ("attention", "FAILURE_PAGE", "handoff_failed"),
         ("attention", "ACK_PAGE", "message_unacked"),
         ("attention", "RETRIED", "task_retried"),
-        ("attention", "BLOCK_PAGE", "task_open"),
+        ("attention", "BLOCKED", "task_open"),
         ("baton", "FREE_PAGE", "baton_waiting"),
         ("baton", "UNSPENT", "baton_unspent"),
         ("handoff", "OLDER", "handoff_by_age"),
