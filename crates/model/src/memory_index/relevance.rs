@@ -18,6 +18,9 @@ const MAX_LENGTH_GAP: usize = 3;
 /// Terms of a text that are compared letter by letter.
 const MAX_SOFT_TERMS: usize = 512;
 
+/// What coverage below the floor counts: a text without a vector is found by its words, after all that a model finds.
+const TRACE: f64 = 0.01;
+
 /// What the vectors of an index can tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VectorKind {
@@ -49,7 +52,9 @@ pub fn relevance(question: &str, found: &[(&str, f64)], kind: VectorKind) -> Vec
         .map(|(covered, (_, similarity))| match kind {
             // Hashes that are alike by chance are no answer.
             VectorKind::Hashed if covered <= 0.0 => 0.0,
-            _ => similarity.max(0.0) + weight * ((covered - floor) / (1.0 - floor)).max(0.0),
+            _ => {
+                similarity.max(0.0) + weight * ((covered - floor) / (1.0 - floor)).max(0.0) + TRACE * covered
+            }
         })
         .collect();
     let best = raw.iter().copied().fold(0.0, f64::max);
@@ -140,6 +145,13 @@ mod tests {
         // `how`, `do` and `we` say nothing, and `days` alone is no evidence against a model.
         let similarities = [0.45, 0.1, 0.2, 0.1];
         assert_eq!(best("how do we roll out a release within days", similarities, VectorKind::Model), 0);
+    }
+
+    #[test]
+    fn a_text_without_a_vector_is_found_by_one_word_of_many() {
+        let question = "rollback cluster migration secret cache";
+        let all = relevance(question, &[(TEXTS[1], 0.0), (TEXTS[3], 0.0)], VectorKind::Model);
+        assert!(all[0] > 0.0 && all[1] <= 0.0, "{all:?}");
     }
 
     #[test]

@@ -70,9 +70,9 @@ pub(super) fn retrieve(
         similarities.extend(second.into_iter().map(|(id, score)| (id, score / scale)));
     }
     let mut candidates = looked_up(tx, projects, similarities.into_iter())?;
-    // What an index outside finds is found, whatever its vectors are.
-    let kind = match env.host.memory_index().endpoint {
-        None if method != SearchMethod::Qdrant => VectorKind::Hashed,
+    // What an index outside finds is found, whatever its vectors are. Without any vector the words alone decide.
+    let kind = match (method, env.host.memory_index().endpoint) {
+        (SearchMethod::Text, _) | (SearchMethod::Hybrid, None) => VectorKind::Hashed,
         _ => VectorKind::Model,
     };
     let found: Vec<(&str, f64)> =
