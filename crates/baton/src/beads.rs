@@ -262,7 +262,7 @@ fn step(
         selection = LineSelection::Numbers(unreadable.map(|complaint| complaint.line).collect());
         whole = head(app, Some(project))?;
     }
-    // A file in which git has left a conflict is of no use to anybody as it is.
+    // A file in which git has left a conflict cannot be read by other tools as it is.
     if direction == Direction::Import && !has_conflict.get() {
         return Ok(true);
     }

@@ -27,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::{App, named_store};
 use crate::beads_file_service::BeadsFileService;
-use crate::changes::ledger;
+use crate::changes::carry;
 use crate::clock;
 use crate::config::{ChangesMode, Config};
 use crate::error::AppError;
@@ -132,7 +132,7 @@ impl StdioBackend {
         let Ok(wrap) = input::read::<WrapInput>(input) else { return Ok(None) };
         let Some(root) = caller.git_root.clone() else { return Ok(None) };
         let config = self.config.clone();
-        let added = move || ledger::add_to_wrap(config, root.into(), wrap);
+        let added = move || carry::add_to_wrap(config, root.into(), wrap);
         let added =
             tokio::task::spawn_blocking(added).await.map_err(|error| LeftBehind(error.to_string()))?;
         let Some(wrap) = added.map_err(LeftBehind)? else { return Ok(None) };
@@ -178,7 +178,7 @@ impl Backend for StdioBackend {
                 }
             };
             let answer = answer.map_err(|error| error_object(&error))?;
-            ledger::confirm(&self.config.data_dir, added.as_ref().ok().and_then(Option::as_ref));
+            carry::confirm(&self.config.data_dir, added.as_ref().ok().and_then(Option::as_ref));
             Ok(with_warning(answer, added.err()))
         })
     }

@@ -38,7 +38,7 @@ fn store_file_refusal(path: &Path) -> Refusal {
     Refusal::new(Kind::Conflict, "file_is_store", what, "choose another file; nothing was written")
 }
 
-/// Whether a file is named like one beside a database. A name without an ending may be anybody's where there is no such database.
+/// Whether a file is named like one beside a database. A name without an ending may be another program's where there is no such database.
 fn is_side_file(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let base = ["-wal", "-shm", "-journal", "-lock"].iter().find_map(|side| name.strip_suffix(side));

@@ -93,6 +93,18 @@ pub(crate) async fn run_task_read<R: Runner, T>(
     execute(runner)
 }
 
+/// The projects whose tasks an operation may have changed: those of its answer, and that of a refusal beside which the caller's words
+/// were kept as a comment.
+pub(crate) fn changed_projects(answer: &Answer) -> Vec<&str> {
+    match answer {
+        Ok(answer) => AnswerView(answer).written_projects(),
+        Err(AppError::Refused(refusal)) if refusal.details.contains_key("kept_comment_id") => {
+            refusal.details.get("project_id").and_then(Value::as_str).into_iter().collect()
+        }
+        Err(_) => Vec::new(),
+    }
+}
+
 /// What says that this caller has seen the hand-off of an answer, where that came back.
 fn seen_by((identity, caller): (Option<String>, Caller), shown: AnswerView<'_>) -> Option<Call> {
     let entry = all::find(MarkSeen::NAME).ok()?;
@@ -103,7 +115,7 @@ fn seen_by((identity, caller): (Option<String>, Caller), shown: AnswerView<'_>) 
 /// Runs an operation with everything around it.
 pub(crate) async fn run<R: Runner>(runner: &mut R, mut call: Call) -> Answer {
     let meta = call.entry.meta;
-    let turn = if meta.exclusive { runner.take_turn(&call).await } else { None };
+    let turn = if meta.takes_file_turn { runner.take_turn(&call).await } else { None };
     if turn.is_none() && meta.follows_tasks {
         runner.import_beads_file().await;
     }

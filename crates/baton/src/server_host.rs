@@ -13,13 +13,13 @@ use baton_ops::op::{Host, no_keys_refusal};
 use crate::host::Machine;
 
 /// The machine for a call that came over a socket. Folders and paths in it are the caller's words: none is looked into.
-pub(crate) struct RemoteCallHost<'a> {
+pub(crate) struct SocketHost<'a> {
     here: &'a Machine,
     /// Whether the caller may do everything here, private keys included.
     is_owner: bool,
 }
 
-impl<'a> RemoteCallHost<'a> {
+impl<'a> SocketHost<'a> {
     /// For a caller with this grant.
     pub(crate) fn new(here: &'a Machine, grant: &Grant) -> Self {
         Self { here, is_owner: *grant == Grant::default() }
@@ -30,7 +30,7 @@ impl<'a> RemoteCallHost<'a> {
     }
 }
 
-impl Host for RemoteCallHost<'_> {
+impl Host for SocketHost<'_> {
     fn has_process_ended(&self, place: &ProcessLocation) -> bool {
         self.here.has_process_ended(place)
     }

@@ -26,10 +26,10 @@ use crate::error::AppError;
 use crate::handoff_driver::HandoffDriver;
 use crate::host::Machine;
 use crate::memory_index::IndexServices;
-use crate::remote::{AnsweredQuestion, FACTS_REQUIRED, RemoteHost};
+use crate::remote::{AnsweredQuestion, ClientHost, FACTS_REQUIRED};
 use crate::runner::{self, Answer, Call};
 use crate::served_beads_files::{ServedBeadsFiles, ServerBeadsFiles};
-use crate::server_host::RemoteCallHost;
+use crate::server_host::SocketHost;
 use crate::traces;
 
 /// The most operations that one commit carries.
@@ -256,7 +256,7 @@ fn run_one(store: &mut Store, job: &QueuedCall, shared: &Shared) -> Result<Value
     let machine: &Machine = &shared.machine;
     let Some(facts) = &job.facts else {
         return match shared.served {
-            true => run_on(store, job, shared, &RemoteCallHost::new(machine, &job.caller.grant)),
+            true => run_on(store, job, shared, &SocketHost::new(machine, &job.caller.grant)),
             false => run_on(store, job, shared, machine),
         };
     };
@@ -265,13 +265,13 @@ fn run_one(store: &mut Store, job: &QueuedCall, shared: &Shared) -> Result<Value
             store,
             job,
             shared,
-            &RemoteHost::new(machine, &job.caller.location.machine, facts),
+            &ClientHost::new(machine, &job.caller.location.machine, facts),
         ) {
             Err(Failure::Fault(fault)) if matches!(fault.kind, FaultKind::Retry | FaultKind::Busy) => {}
             answer => return answer,
         }
     }
-    run_elsewhere(store, job, shared, &RemoteHost::new(machine, &job.caller.location.machine, facts))
+    run_elsewhere(store, job, shared, &ClientHost::new(machine, &job.caller.location.machine, facts))
 }
 
 /// Runs an operation that may have to ask its caller: then nothing of it is kept.
@@ -279,7 +279,7 @@ fn run_elsewhere(
     store: &mut Store,
     job: &QueuedCall,
     shared: &Shared,
-    host: &RemoteHost<'_>,
+    host: &ClientHost<'_>,
 ) -> Result<Value, Failure> {
     let own_batch = job.entry.access == Access::Write && !store.in_batch();
     if own_batch {

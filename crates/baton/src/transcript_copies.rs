@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use baton_model::changes::MAX_BYTES;
+use baton_model::conversation::conversation_key;
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::time::Timestamp;
@@ -15,10 +16,11 @@ use baton_ops::transcript::{
     Copies, CopiesInput, CopyPart, CopyPartInput, CopyRow, CopyUpload, CopyUploadInput, MAX_FILE_BYTES,
     TranscriptCopy,
 };
+use baton_transcripts::Header;
 
 use crate::app::App;
+use crate::changes::carry::parts;
 use crate::changes::content_hash;
-use crate::changes::ledger::parts;
 use crate::error::AppError;
 use crate::keys::{self, Keys};
 use crate::private_file;
@@ -56,7 +58,7 @@ pub(crate) fn pack(app: &mut App, project_id: &str, copy: &TranscriptCopy) -> Re
     let header = &copy.header;
     let manifest = CopyManifest {
         agent: header.tool_id.clone(),
-        transcript_id: header.id.clone(),
+        transcript_id: conversation_key(&header.id, header.created_at_ms, header.cwd.as_deref()),
         title: header.title.clone().filter(|_| recipients.is_empty()),
         machine: app.caller().location.machine,
         cwd: header.cwd.clone(),
@@ -114,7 +116,10 @@ pub(crate) fn fetch(app: &mut App, id: &str, agent: Option<&str>) -> Result<Opti
     let content = content(app, &listed.project_id, &row)?;
     let text = plain_text(app, &listed.project_id, &row, content)?;
     let mut copy = TranscriptCopy::parse(&text, Path::new(id))?;
-    if (&copy.header.id, &copy.header.tool_id) != (&row.manifest.transcript_id, &row.manifest.agent) {
+    let Header { id: native, tool_id, created_at_ms, cwd, .. } = &copy.header;
+    // Earlier versions named a copy by the tool's own id alone.
+    let ids = [native.clone(), conversation_key(native, *created_at_ms, cwd.as_deref())];
+    if !ids.contains(&row.manifest.transcript_id) || *tool_id != row.manifest.agent {
         return Err(damaged_refusal(&row, "it is of another session than its manifest").into());
     }
     // The ledger has checked whose these are.

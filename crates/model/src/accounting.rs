@@ -157,7 +157,7 @@ impl OverdueAck {
     fn text(&self) -> String {
         let (from, to, id) = (visible(&self.from), visible(&self.to), visible(&self.message_id));
         let subject = self.subject.as_ref().map(|subject| format!(" \"{subject}\"")).unwrap_or_default();
-        // The reminder is read by everybody, also by the sender, who cannot acknowledge it.
+        // Every agent of the project reads the reminder, also the sender, who cannot acknowledge it.
         let (who, option) = match self.to.starts_with(ROLE) {
             true => ("whoever takes it".to_owned(), String::new()),
             false => (to.clone(), format!(" --as {}", shell_word(&self.to))),

@@ -228,7 +228,7 @@ pub struct AttentionItem {
     /// Of a task: it was given up, and is not ready until it is opened again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub blocked: bool,
-    /// Of a silent session: it holds a baton, a task, paths or a hand-off, which nobody else can take meanwhile.
+    /// Of a silent session: it holds a baton, a task, paths or a hand-off, which no other session can take meanwhile.
     #[serde(skip)]
     pub holds_work: bool,
     /// What the one who looks can do about it, the first thing first.

@@ -91,7 +91,7 @@ pub struct Picker<'a> {
 }
 
 impl Picker<'_> {
-    /// Whether a session is still at work, as far as anybody knows.
+    /// Whether a session is still at work, as far as is known.
     fn is_at_work(&self, session: &Session) -> bool {
         session.is_fresh(self.now, self.limits) && !(self.is_gone)(session)
     }
@@ -110,7 +110,7 @@ pub enum ClaimOutcome {
     Recovered(Session),
 }
 
-/// Whether what is left for a name, a role or for anybody may be taken under this name with these roles.
+/// Whether what is left for a name, for a role or without an address may be taken under this name with these roles.
 pub fn is_addressed_to(
     (to_identity, to_role): (Option<&str>, Option<&str>),
     identity: &str,

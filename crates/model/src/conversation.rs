@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::baton::State;
 use crate::packet::{Packet, Text};
-use crate::time::Millis;
+use crate::time::{Millis, rfc3339};
 
 /// What the ledger knows of a conversation in a project.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct Conversation {
     pub project_id: String,
     /// The tool that keeps the transcript.
     pub tool_id: String,
-    /// The tool's own id of the session.
+    /// The tool's own id of the session, as [`conversation_key`] makes it unique.
     pub native_id: String,
     /// The newest session of the ledger that is known to belong to it.
     pub session_id: Option<String>,
@@ -33,6 +33,28 @@ impl Conversation {
     pub fn is_behind(&self, bytes: i64, last_entry_at: Millis) -> bool {
         (last_entry_at, bytes) > (self.last_entry_at, self.bytes)
     }
+}
+
+/// The fewest letters and digits of an id that no other session has by chance. Goose counts its sessions anew each day in each home
+/// (`20261129_1`), an id of Aider is the second in which the session began, and some tools take a name that a user gave.
+const MIN_RANDOM_ID: usize = 20;
+
+/// The id by which a conversation is known in a ledger that several homes share: the tool's own id, and where another home or folder
+/// may have given the same one, the time of the first entry and a hash of the working directory besides.
+pub fn conversation_key(id: &str, created_at: Option<Millis>, cwd: Option<&str>) -> String {
+    let is_random = id.chars().filter(char::is_ascii_alphanumeric).count() >= MIN_RANDOM_ID
+        && id.contains(|c: char| c.is_ascii_alphabetic());
+    if is_random {
+        return id.to_owned();
+    }
+    let at = created_at.map(|at| format!("@{}", rfc3339(at))).unwrap_or_default();
+    let folder = cwd.map(|cwd| format!("@{:08x}", fnv1a(cwd.as_bytes()))).unwrap_or_default();
+    format!("{id}{at}{folder}")
+}
+
+/// The hash of Fowler, Noll and Vo in its form 1a, of 32 bits: the same in every version, and short.
+fn fnv1a(bytes: &[u8]) -> u32 {
+    bytes.iter().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
 }
 
 /// Whose words a baton holds.
@@ -135,6 +157,18 @@ pub fn merge_packets(earlier: &Packet, mut later: Packet, baton_id: &str, until:
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_counted_id_is_told_from_that_of_another_home() {
+        let at = Some(1_764_449_500_000);
+        let key = |id: &str| conversation_key(id, at, Some("/home/ann/shop"));
+        assert_eq!(key("20261129_1"), "20261129_1@2025-11-29T20:51:40.000Z@da679b4e");
+        assert_ne!(key("20261129-100000"), conversation_key("20261129-100000", at, Some("/home/ann/w1")));
+        for id in ["0198c7de-9b1c-7cc1-a5e2-0d2f3f6ab001", "ses_5f3a9c0b7ffe4nQ0xYz12AbCdE"] {
+            assert_eq!(key(id), id);
+        }
+        assert_eq!(conversation_key("20261129_1", None, None), "20261129_1");
+    }
 
     #[test]
     fn one_baton_waits_and_the_agents_words_outrank_a_transcript() {

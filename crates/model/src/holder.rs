@@ -39,7 +39,8 @@ impl Holder<'_> {
         }
     }
 
-    /// Whether something proves that both are one agent: a name, a session or a process.
+    /// Whether something proves that both are one agent: a name of its own, the same session, or a known process. A caller whose location
+    /// is not known counts as proven by it: it is Baton itself.
     pub fn is_proven(&self, other: &Self) -> bool {
         let by_session = self.session_id.is_some() && self.session_id == other.session_id;
         let by_location = other.location.is_none_or(|location| !location.process.is_empty());

@@ -110,7 +110,7 @@ pub fn is_repository_id(text: &str) -> bool {
     (16..=MAX_ID_LEN).contains(&text.len()) && text.chars().all(good)
 }
 
-/// Why a git folder is not followed that lies apart from its working copy, in a clause: anybody can write a file that leads to it.
+/// Why a git folder is not followed that lies apart from its working copy, in a clause: a cloned repository can hold a file that leads to it.
 pub const NAMES_NO_WORKTREE: &str = "whose settings name no working copy";
 
 /// The one spelling in which addresses of a repository are compared: host and path without scheme, user, port and `.git`. One

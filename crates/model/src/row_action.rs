@@ -87,7 +87,7 @@ impl Viewer<'_> {
         OfferedAction { in_place_of, ..action.into() }
     }
 
-    /// A message to those of these agents who are not the viewer, where there are any. The address of a role is nobody to write to.
+    /// A message to those of these agents who are not the viewer, where there are any. The address of a role is no agent to write to.
     pub fn write_to(self, people: &[Option<&str>]) -> Option<OfferedAction> {
         let mut receivers: Vec<String> = Vec::new();
         for name in people.iter().flatten().filter(|name| !name.is_empty() && !name.starts_with(ROLE)) {

@@ -103,7 +103,7 @@ pub struct Meta {
     /// Whether it reads tasks or depends on their state, so that a mirrored file is looked at before.
     pub follows_tasks: bool,
     /// Whether only one of several ledgers on a mirrored file may carry it out at a time.
-    pub exclusive: bool,
+    pub takes_file_turn: bool,
     /// What it does to a hand-off to another project, which is driven before the caller is answered.
     pub handoff: HandoffEffect,
     /// Whether an index outside the ledger is searched before it, and what that finds given to it.
@@ -138,7 +138,7 @@ impl Meta {
             session: SessionEffect::None,
             changes_tasks: false,
             follows_tasks: false,
-            exclusive: false,
+            takes_file_turn: false,
             handoff: HandoffEffect::None,
             searches_index: false,
             carries_changes: false,
@@ -206,7 +206,7 @@ impl Meta {
     pub fn is_plain_task_read(&self) -> bool {
         self.access == Access::Read
             && self.follows_tasks
-            && !(self.changes_tasks || self.exclusive || self.searches_index)
+            && !(self.changes_tasks || self.takes_file_turn || self.searches_index)
             && self.handoff == HandoffEffect::None
     }
 
@@ -218,8 +218,8 @@ impl Meta {
 
     /// Of several ledgers on a mirrored file one at a time carries it out.
     #[must_use]
-    pub const fn exclusive(self) -> Self {
-        Self { exclusive: true, ..self }
+    pub const fn takes_file_turn(self) -> Self {
+        Self { takes_file_turn: true, ..self }
     }
 
     /// It begins a hand-off, or goes on with one.

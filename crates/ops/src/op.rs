@@ -207,10 +207,10 @@ pub trait Host {
         None
     }
     /// Whether questions about the machine are answered by the caller's, so that nothing of this one's disk is read.
-    fn answers_for_client(&self) -> bool {
+    fn client_answers(&self) -> bool {
         false
     }
-    /// Whether the caller came over a socket: folders and paths are its words then, and mean nothing on this machine.
+    /// Whether the caller came over a socket and is no Baton client that can be asked: what it says of folders means nothing here.
     fn is_served(&self) -> bool {
         false
     }
@@ -388,7 +388,7 @@ fn run_json<O: Operation>(input: Value, cx: &mut Cx<'_>) -> Result<Value, Failur
 pub(crate) fn authorize(meta: &Meta, env: &Env<'_>, input: &Value) -> Result<(), Refusal> {
     let grant = &env.caller.grant;
     clock::check(meta.access, env.now)?;
-    let of_one = meta.reach == Reach::Project || (meta.reach == Reach::Disk && env.host.answers_for_client());
+    let of_one = meta.reach == Reach::Project || (meta.reach == Reach::Disk && env.host.client_answers());
     let may = grant.require(meta.scope);
     let may = if of_one { may } else { may.and_then(|()| grant.require_all_projects()) };
     may.map_err(|no| crate::project_hint::of_init(meta.name, grant, no))?;

@@ -13,7 +13,7 @@ use baton_model::session::Session;
 use baton_store::{Failure, Tx, handoff, lease, session, task, token};
 
 use crate::agent;
-use crate::handoff::steps::Plan;
+use crate::handoff::details::HandoffDetails;
 use crate::op::Env;
 use crate::task::is_claim_live;
 
@@ -112,9 +112,9 @@ fn held_by_others(
         return Ok(Some(format!("the lease on {}", visible(&other.pattern))));
     }
     let accepted = handoff::accepted(tx, project_id)?.into_iter().find(|one| {
-        let plan = Plan::of(one);
-        plan.accepted_as.as_deref().is_some_and(|by| identity_key(by) == key)
-            && plan.accepted_access_token != own
+        let details = HandoffDetails::of(one);
+        details.accepted_as.as_deref().is_some_and(|by| identity_key(by) == key)
+            && details.accepted_access_token != own
     });
     Ok(accepted.map(|one| format!("hand-off {}", short(&one.handoff_id))))
 }

@@ -29,6 +29,9 @@ crate::sql! {
     MOVED = "UPDATE message SET delivered_at = $1, ack_by = NULL WHERE project_id = $2 AND message_id = $3";
     ARRIVED = "UPDATE message SET to_project_id = NULL, to_key = $1, seq = $2 WHERE project_id = $3 AND message_id = $4
         AND to_project_id IS NOT NULL";
+    RETURNED = "UPDATE message SET delivered_at = $1, ack_by = $2 WHERE project_id = $3 AND message_id = $4";
+    COPIED = "UPDATE message SET to_project_id = $1, to_key = '', delivered_at = NULL WHERE project_id = $2 AND message_id = $3";
+    WITHDRAWN = "UPDATE message SET recalled_at = $1 WHERE project_id = $2 AND message_id = $3 AND recalled_at IS NULL";
     ACKED = "UPDATE message SET acked_at = $1, delivered_at = COALESCE(delivered_at, $1) WHERE project_id = $2 AND message_id = $3
         AND acked_at IS NULL AND recalled_at IS NULL";
     OVERDUE = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND ack_by IS NOT NULL AND ack_by < $2 AND acked_at IS NULL AND recalled_at IS NULL AND (expires_at IS NULL OR expires_at >= $3) ORDER BY ack_by, seq");
@@ -161,6 +164,26 @@ pub fn mark_moved(tx: &mut Tx<'_>, project_id: &str, message_id: &str, now: Mill
 pub fn adopt_copy(tx: &mut Tx<'_>, message: &Message) -> Result<bool, Fault> {
     let key = identity_key(&message.to_identity);
     Ok(tx.execute(ARRIVED, params![key, message.seq, &message.project_id, &message.message_id])? == 1)
+}
+
+/// Gives a message back to the mailbox that it was moved from, as it stands in the one that it was moved to: read or not, and to be
+/// acknowledged by the same time.
+pub fn put_back(tx: &mut Tx<'_>, message: &Message, moved: &Message) -> Result<(), Fault> {
+    let to = params![moved.delivered_at, moved.ack_by, &message.project_id, &message.message_id];
+    tx.execute(RETURNED, to)?;
+    Ok(())
+}
+
+/// Makes a message a sender's copy again of one that lies in the mailbox of another project.
+pub fn make_copy(tx: &mut Tx<'_>, message: &Message, to_project_id: &str) -> Result<(), Fault> {
+    tx.execute(COPIED, params![to_project_id, &message.project_id, &message.message_id])?;
+    Ok(())
+}
+
+/// Takes a message out of its mailbox, read or not: it lies in another one.
+pub fn withdraw(tx: &mut Tx<'_>, message: &Message, now: Millis) -> Result<(), Fault> {
+    tx.execute(WITHDRAWN, params![now, &message.project_id, &message.message_id])?;
+    Ok(())
 }
 
 /// Marks a message as acknowledged, and with that as delivered; says whether this call was the first to do so.

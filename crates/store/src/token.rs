@@ -87,8 +87,8 @@ pub fn revoke(tx: &mut Tx<'_>, token_id: &str, now: Millis) -> Result<bool, Faul
     Ok(tx.execute(REVOKE, params![now, token_id])? == 1)
 }
 
-/// Whether there is a token that was not revoked: then a server requires one of every caller.
-pub fn any_active(tx: &mut Tx<'_>) -> Result<bool, Fault> {
+/// Whether a token was ever made, also one that was revoked or has expired since: from then on a server requires one of every caller.
+pub fn has_any(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     let row = tx.query_opt(ANY, params![])?;
     Ok(match row {
         Some(row) => row.reader().int()? > 0,

@@ -95,7 +95,7 @@ pub fn detect(path: &Path) -> Option<&'static dyn TranscriptReader> {
     at_home.find(fits).or_else(|| ALL.iter().copied().find(fits))
 }
 
-/// What a reader writes to: counts what it gives out.
+/// What a reader writes to: counts the turns that it gives out.
 pub(crate) struct Output<'s> {
     sink: &'s mut dyn FnMut(&Event<'_>),
     pub(crate) report: Report,

@@ -159,7 +159,7 @@ impl TranscriptFile {
         Some(Self { agent, path: path.to_owned(), key: None, stamp: Stamp::of(&meta) })
     }
 
-    /// An entry of a directory, unless it is no file. Cheaper than [`Found::from_path`]: its path is not resolved again.
+    /// An entry of a directory, unless it is no file. Cheaper than [`TranscriptFile::from_path`]: its path is not resolved again.
     pub fn entry(agent: &'static str, entry: &DirEntry) -> Option<Self> {
         if entry.file_type().ok()?.is_symlink() {
             return Self::from_path(agent, &entry.path());

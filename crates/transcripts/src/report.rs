@@ -135,7 +135,7 @@ pub struct Report {
     pub lines: u64,
     /// Bytes read.
     pub bytes: u64,
-    /// Events of the conversation that were given out.
+    /// Turns that the reader gave out: what was said and called, and compactions.
     pub events: u64,
     /// What was skipped or mended.
     pub complaints: Vec<Complaint>,

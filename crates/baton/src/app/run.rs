@@ -122,7 +122,9 @@ impl Runner for App {
             for warning in warnings.into_iter().flatten().filter_map(Value::as_str) {
                 self.remark(&format!("warning: on the server, {}", visible(warning)));
             }
-            self.changed_project = AnswerView(answer).project_id().map(str::to_owned);
+        }
+        if let Some(project_id) = runner::changed_projects(answer).first() {
+            self.changed_project = Some((*project_id).to_owned());
         }
     }
 

@@ -9,6 +9,7 @@
 
 mod apply;
 mod capture;
+pub(crate) mod carry;
 mod case;
 mod committed;
 mod conflict;
@@ -17,7 +18,6 @@ mod exports;
 mod files;
 mod interrupted;
 mod journal;
-pub(crate) mod ledger;
 mod line_ends;
 mod owner;
 mod plumbing;

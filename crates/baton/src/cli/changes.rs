@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::ActingIdentity;
 use crate::app::App;
-use crate::changes::{ledger, require_own_files};
+use crate::changes::{carry, require_own_files};
 use crate::error::AppError;
 use crate::render;
 
@@ -104,8 +104,8 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             app.show(&shown, |shown| list(&shown.changes))
         }
         Verb::Diff { baton, .. } => {
-            let (_, changes) = ledger::load(app, project.as_deref(), baton.as_deref())?;
-            let patch = ledger::patch_here(app, &changes)?;
+            let (_, changes) = carry::load(app, project.as_deref(), baton.as_deref())?;
+            let patch = carry::patch_here(app, &changes)?;
             let mut out = std::io::stdout().lock();
             if app.shows_text() && !out.is_terminal() {
                 return Ok(out.write_all(&patch)?);
@@ -120,8 +120,8 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         }
         Verb::Drop { baton, leave_remote, who } => {
             // What is half applied here can be finished only as long as it is known what to do.
-            if ledger::root(app).is_ok() {
-                ledger::settle_here(app)?.sentence().iter().for_each(|sentence| app.remark(sentence));
+            if carry::root(app).is_ok() {
+                carry::settle_here(app)?.sentence().iter().for_each(|sentence| app.remark(sentence));
             }
             let input = DropInput { project, identity: who.identity, baton_id: baton };
             let dropped = if leave_remote { app.run::<Drop>(&input)? } else { drop_everywhere(&input, app)? };
@@ -144,7 +144,7 @@ fn drop_everywhere(input: &DropInput, app: &mut App) -> Result<DropOutput, AppEr
     let own = shown.changes.manifest.remote.as_ref();
     // Who may not drop them is refused below, and the remote keeps them.
     if shown.shared_with.is_empty() && shown.is_droppable {
-        ledger::discard(app, &shown.changes.manifest)?;
+        carry::discard(app, &shown.changes.manifest)?;
     }
     let dropped = app.run::<Drop>(input)?;
     let is_unnamed = own.is_some_and(|own| dropped.unnamed.contains(own));
@@ -156,7 +156,7 @@ fn drop_everywhere(input: &DropInput, app: &mut App) -> Result<DropOutput, AppEr
     }
     let mut unnamed = dropped.unnamed.clone();
     unnamed.retain(|copy| !shown.shared_with.is_empty() || Some(copy) != own);
-    ledger::remove_unnamed(app, input.project.as_deref(), &unnamed)?;
+    carry::remove_unnamed(app, input.project.as_deref(), &unnamed)?;
     Ok(dropped)
 }
 
@@ -191,8 +191,8 @@ struct Application<'a> {
 fn apply(baton: Option<&str>, app: &mut App) -> Result<(), AppError> {
     let project = app.project.clone();
     // Whatever the batons have: what was interrupted here is settled.
-    let settled = ledger::settle_here(app)?;
-    let (shown, changes) = match (ledger::load(app, project.as_deref(), baton), settled.sentence()) {
+    let settled = carry::settle_here(app)?;
+    let (shown, changes) = match (carry::load(app, project.as_deref(), baton), settled.sentence()) {
         (Err(AppError::Refused(refusal)), Some(sentence)) if refusal.code == "changes_none" => {
             return app.show(&Settlement { settled: &sentence }, |_| format!("{sentence}\n"));
         }
@@ -202,9 +202,9 @@ fn apply(baton: Option<&str>, app: &mut App) -> Result<(), AppError> {
         }
         (loaded, _) => loaded?,
     };
-    let applied = ledger::apply_here(app, &changes, &settled)?;
+    let applied = carry::apply_here(app, &changes, &settled)?;
     let (project, baton_id) = (Some(shown.project_id.clone()), shown.changes.baton_id.clone());
-    ledger::record(app, RecordInput { project, baton_id, ..RecordInput::default() });
+    carry::record(app, RecordInput { project, baton_id, ..RecordInput::default() });
     let answer = Application {
         project_id: &shown.project_id,
         baton_id: &shown.changes.baton_id,
@@ -231,21 +231,21 @@ fn apply(baton: Option<&str>, app: &mut App) -> Result<(), AppError> {
 
 fn keep((baton_id, replace): (String, bool), remote: Option<&str>, app: &mut App) -> Result<(), AppError> {
     let project = app.project.clone();
-    let root = ledger::root(app)?;
+    let root = carry::root(app)?;
     require_own_files(app, project.as_deref())?;
-    let Some(mut copy) = ledger::capture_copy(app, &root)? else {
+    let Some(mut copy) = carry::capture_copy(app, &root)? else {
         let what = "everything is committed here: there is nothing to keep";
         return Err(Refusal::new(Kind::NotFound, "changes_none", what, "look at `git status`").into());
     };
-    ledger::keep(app, project.as_deref(), &mut copy, remote)?;
+    carry::keep(app, project.as_deref(), &mut copy, remote)?;
     let input = AttachInput { project, baton_id, changes: copy.manifest, replace };
     let attached = app.run::<Attach>(&input);
     if attached.as_ref().is_err_and(|error| !error.may_be_written()) {
-        let _ = ledger::discard(app, &input.changes);
+        let _ = carry::discard(app, &input.changes);
     }
     let attached = attached?;
-    ledger::confirm(&app.config.data_dir, Some(&input.changes));
-    ledger::remove_unnamed(app, input.project.as_deref(), &attached.unnamed)?;
+    carry::confirm(&app.config.data_dir, Some(&input.changes));
+    carry::remove_unnamed(app, input.project.as_deref(), &attached.unnamed)?;
     app.show(&attached, |attached| list(&attached.changes))
 }
 

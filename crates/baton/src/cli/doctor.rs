@@ -17,7 +17,7 @@ use super::install;
 use super::tool_report::{self, ToolReport};
 use super::trust::{self, TrustState, TrustedFile};
 use crate::app::App;
-use crate::changes::ledger;
+use crate::changes::carry;
 use crate::error::AppError;
 use crate::live;
 use crate::render;
@@ -104,7 +104,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         interrupted_pushes: pushes::interrupted(app),
         memory_index: memory_index::report(app)?,
     };
-    ledger::remark_interrupted(app);
+    carry::remark_interrupted(app);
     app.show(&diagnosis, show)?;
     // The answer names the faults; only the exit code is left to say.
     let is_well = diagnosis.ledger.as_ref().is_none_or(|ledger| ledger.sound)

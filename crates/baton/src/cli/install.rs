@@ -245,7 +245,7 @@ impl ToolJob {
     }
 }
 
-/// Shows what would change and asks; without anybody to ask it refuses with this hint.
+/// Shows what would change and asks; where no user can be asked, it refuses with this hint.
 pub(super) fn ask(app: &App, diff: &str, hint: &'static str) -> Result<(), AppError> {
     let what = "files of other tools would change, and there is nobody to ask";
     let unanswerable = ("install_needs_yes", what, hint);

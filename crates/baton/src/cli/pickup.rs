@@ -23,7 +23,7 @@ use self::recovery::recovered_text;
 use self::verify::Verification;
 use super::ActingIdentity;
 use crate::app::App;
-use crate::changes::ledger;
+use crate::changes::carry;
 use crate::error::AppError;
 use crate::{render, unwrapped};
 
@@ -132,7 +132,7 @@ fn apply(bundle: &mut PickupOutput, app: &mut App) {
         }
         return;
     };
-    let outcome = ledger::apply_picked(app, &bundle.project_id, &changes.baton_id);
+    let outcome = carry::apply_picked(app, &bundle.project_id, &changes.baton_id);
     if outcome.applied {
         let input = RecordInput {
             project: Some(bundle.project_id.clone()),
@@ -140,7 +140,7 @@ fn apply(bundle: &mut PickupOutput, app: &mut App) {
             session: bundle.session_id.clone(),
             baton_id: changes.baton_id.clone(),
         };
-        ledger::record(app, input);
+        carry::record(app, input);
     }
     if outcome.applied
         && let Some(location) = &mut bundle.location

@@ -192,7 +192,7 @@ fn service_command(system: bool, serve: &serve::Args, app: &App) -> Result<Servi
     })
 }
 
-/// A store may be named by an address with a password in it, and everybody can read a service's file.
+/// A store may be named by an address with a password in it, and every user of the machine can read a service's file.
 fn refuse_store_option(app: &App) -> Result<(), Refusal> {
     if app.config.origins.get("store").is_none_or(|(_, origin)| origin != "--store") {
         return Ok(());

@@ -5,7 +5,7 @@ use baton_ops::session::{Start, StartInput};
 
 use super::ActingIdentity;
 use crate::app::App;
-use crate::changes::ledger;
+use crate::changes::carry;
 use crate::error::AppError;
 use crate::{render, unwrapped};
 
@@ -38,7 +38,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         request_id: args.request_id,
     })?;
     app.remark_repository();
-    ledger::remark_interrupted(app);
+    carry::remark_interrupted(app);
     let own = Some(started.session_id.as_str());
     let left = unwrapped::remarks(app, (&started.project_id, &started.card), (own, None));
     started.rules_reminders.extend(left.clone());

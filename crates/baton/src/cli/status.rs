@@ -4,7 +4,7 @@ use baton_ops::session::{Status, StatusInput};
 
 use super::{ActingIdentity, watch};
 use crate::app::App;
-use crate::changes::ledger;
+use crate::changes::carry;
 use crate::error::AppError;
 use crate::{render, unwrapped};
 
@@ -25,7 +25,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let mut status =
         app.run::<Status>(&StatusInput { project: app.project.clone(), identity: args.who.identity })?;
     app.remark_repository();
-    ledger::remark_interrupted(app);
+    carry::remark_interrupted(app);
     let own = app.session.clone();
     let left = unwrapped::remarks(app, (&status.project_id, &status.card), (own.as_deref(), None));
     status.card.reminders.extend(left);

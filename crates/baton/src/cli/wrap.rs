@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::{ActingIdentity, read_input};
 use crate::app::App;
-use crate::changes::ledger::{self, CapturedCopy};
+use crate::changes::carry::{self, CapturedCopy};
 use crate::changes::require_own_files;
 use crate::config::ChangesMode;
 use crate::error::AppError;
@@ -104,11 +104,11 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     if let Some(CapturedCopy { manifest, .. }) = &copy {
         let named = wrapped.as_ref().ok().and_then(|wrapped| wrapped.changes.as_ref());
         match named.is_some_and(|named| named.remote == manifest.remote) {
-            true => ledger::confirm(&app.config.data_dir, Some(manifest)),
+            true => carry::confirm(&app.config.data_dir, Some(manifest)),
             // A baton may name the reference: `baton doctor` asks the ledger, once it is heard of again.
             false if wrapped.as_ref().is_err_and(AppError::may_be_written) => {}
             // No baton names the reference. Where it stays, `baton doctor` names it.
-            false => _ = ledger::discard(app, manifest),
+            false => _ = carry::discard(app, manifest),
         }
     }
     let wrapped = wrapped?;
@@ -116,7 +116,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     if is_clean {
         app.remark("everything is committed here: no changes go with the baton");
     }
-    ledger::remark_interrupted(app);
+    carry::remark_interrupted(app);
     match copy {
         Some(_) if wrapped.changes.is_none() && !wrapped.replay.replayed => {
             app.remark("what is not committed stays here: no baton was left that it could go with");
@@ -179,16 +179,16 @@ fn changes(args: &Args, app: &mut App) -> Result<Option<CapturedCopy>, AppError>
     if !args.takes_changes() {
         // The work of another agent or project has its changes elsewhere.
         let is_elsewhere = args.force || project.is_some();
-        return if is_elsewhere { Ok(None) } else { ledger::always(app, None).map_err(with_way_on) };
+        return if is_elsewhere { Ok(None) } else { carry::always(app, None).map_err(with_way_on) };
     }
     let is_in_git = app.config.cwd.as_deref().and_then(git::root).is_some();
-    let root = ledger::root(app).map_err(|refusal| match is_in_git {
+    let root = carry::root(app).map_err(|refusal| match is_in_git {
         true => refusal,
         false => Refusal { hint: "leave `--with-changes` out: what lies here stays".to_owned(), ..refusal },
     })?;
     require_own_files(app, project.as_deref())?;
-    let Some(mut copy) = ledger::capture_copy(app, &root)? else { return Ok(None) };
-    ledger::keep(app, project.as_deref(), &mut copy, args.changes_remote.as_deref())?;
+    let Some(mut copy) = carry::capture_copy(app, &root)? else { return Ok(None) };
+    carry::keep(app, project.as_deref(), &mut copy, args.changes_remote.as_deref())?;
     Ok(Some(copy))
 }
 

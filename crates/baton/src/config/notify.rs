@@ -7,7 +7,7 @@ use baton_model::refusal::Refusal;
 
 use super::faults;
 
-/// Keys whose values are addresses by which anybody could write, or a token.
+/// Keys whose values are addresses that let their reader post messages, or a token.
 pub(crate) const SECRET_KEYS: [&str; 4] =
     ["notify.ntfy", "notify.ntfy_token", "notify.slack", "notify.discord"];
 

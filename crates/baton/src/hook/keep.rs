@@ -18,7 +18,7 @@ use super::noted::HookedConversation;
 use super::payload::Payload;
 use super::{Call, app, exists, is_elsewhere, log};
 use crate::app::App;
-use crate::changes::ledger;
+use crate::changes::carry;
 use crate::config::Config;
 use crate::error::AppError;
 use crate::notify_marks::{self, LimitMark};
@@ -148,7 +148,7 @@ fn capture(call: &Call, payload: &Payload, config: &Config) -> Result<(), AppErr
         tell_stop(&mut app, &input, installer.tool.title, &captured.project_id);
     }
     // The agent stands in the files of no project.
-    let attached = elsewhere.map_or_else(|| ledger::attach_kept(&mut app, &captured), |_| Ok(()));
+    let attached = elsewhere.map_or_else(|| carry::attach_kept(&mut app, &captured), |_| Ok(()));
     app.leave();
     attached?;
     Ok(())

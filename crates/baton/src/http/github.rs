@@ -81,14 +81,14 @@ impl Hook {
         })
     }
 
-    /// The event together with what the person who closed the issue said under it, which GitHub does not send along. Without an answer
-    /// in time the close counts without words.
-    async fn with_words(&self, mut event: TrackerEventInput) -> TrackerEventInput {
+    /// The event together with what the person who closed the issue said under it, which GitHub does not send along. None where GitHub
+    /// does not give the comments in time: then the next poll brings both.
+    async fn with_words(&self, mut event: TrackerEventInput) -> Option<TrackerEventInput> {
         if let (Some(by), "closed") = (&event.by, event.state.as_str()) {
             let words = self.driver.closing_words_of(&event.repo, event.number, by);
-            event.words = tokio::time::timeout(WORDS_TIMEOUT, words).await.ok().flatten();
+            event.words = tokio::time::timeout(WORDS_TIMEOUT, words).await.ok()?.ok()?;
         }
-        event
+        Some(event)
     }
 
     /// Reads a body that its signature proves to be GitHub's. Nothing is read before all else is right, and nothing is held of
@@ -145,7 +145,7 @@ async fn receive(State(hook): State<Arc<Hook>>, request: Request) -> Response {
     if hook.recent.has(&signature) {
         return StatusCode::NO_CONTENT.into_response();
     }
-    let input = hook.with_words(input).await;
+    let Some(input) = hook.with_words(input).await else { return StatusCode::NO_CONTENT.into_response() };
     match hook.pool.run_typed::<TrackerEvent>(&input, Caller::default()).await {
         Ok(_) => {
             hook.recent.add(signature);
@@ -248,6 +248,7 @@ fn input(event: Option<&str>, posted: WebhookBody) -> Option<TrackerEventInput> 
         state: issue.state?,
         state_reason: issue.state_reason,
         by: posted.sender.and_then(|sender| sender.login),
+        updated_at: issue.updated_at.as_deref().and_then(parse_rfc3339),
         marker: issue.body.as_deref().and_then(baton_model::issue::marker_in).map(str::to_owned),
         ..TrackerEventInput::default()
     })

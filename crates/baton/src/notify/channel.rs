@@ -105,7 +105,7 @@ fn client() -> Result<reqwest::Client, String> {
     builder.build().map_err(|error| format!("the HTTP client cannot be built: {error}"))
 }
 
-/// Slack reads names, links and calls to everybody between these signs.
+/// Slack reads names, links and mentions of a whole channel between these signs.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -274,7 +274,7 @@ impl GitHub {
     }
 
     async fn change(&self, path: &str, change: &Change<'_>) -> Result<(), CallFailure> {
-        // Done twice it is the same, so nothing about it is unknown; what was said before it is.
+        // The change may be repeated. `true`: a comment that was made before it may stand there already.
         classify_answer(self.http.send("PATCH", path, Some(&json(change)), WRITE_TIMEOUT, None).await, true)
             .map(drop)
     }

@@ -1,7 +1,7 @@
 //! What is read of GitHub's issues: their present state, and what people said when they closed one.
 
 use baton_model::issue::marker_in;
-use baton_model::time::{parse_rfc3339, rfc3339};
+use baton_model::time::{Millis, parse_rfc3339, rfc3339};
 
 use super::github::{GitHub, PAGES, READ_TIMEOUT, classify_answer};
 use super::github_json::{Comment, Issue, read};
@@ -69,12 +69,17 @@ impl GitHub {
     }
 
     /// What the person who closed an issue said under it last; none where that was nothing, or was written by Baton.
-    pub(super) async fn closing_words(&self, repo: &str, number: i64, by: &str) -> Option<String> {
+    pub(super) async fn closing_words(
+        &self,
+        repo: &str,
+        number: i64,
+        by: &str,
+    ) -> Result<Option<String>, Unreadable> {
         let mut last = None;
         for page in 1..=PAGES {
             let path = format!("/repos/{repo}/issues/{number}/comments?per_page=100&page={page}");
-            let answer =
-                classify_answer(self.http.send("GET", &path, None, READ_TIMEOUT, None).await, false).ok()?;
+            let answer = classify_answer(self.http.send("GET", &path, None, READ_TIMEOUT, None).await, false)
+                .map_err(|_| Unreadable)?;
             let rows = answer.body.as_array().map(Vec::as_slice).unwrap_or_default();
             for comment in rows.iter().map(read::<Comment>) {
                 let is_theirs = comment.user.and_then(|user| user.login).is_some_and(|login| login == by);
@@ -84,9 +89,16 @@ impl GitHub {
                 break;
             }
         }
-        last.filter(|body| !body.trim().is_empty())
+        Ok(last.filter(|body| !body.trim().is_empty()))
     }
 }
+
+/// GitHub did not give the comments of an issue: what was said under it is not known yet.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Unreadable;
+
+/// How long a close waits for the words of the person who closed, while GitHub does not give the comments.
+pub(crate) const WAIT_FOR_WORDS: Millis = 10 * 60 * 1_000;
 
 /// How the hidden marks of Baton's own comments begin.
 const OURS: &str = "<!-- baton:";

@@ -6,7 +6,7 @@ mod github;
 mod github_auth;
 mod github_http;
 mod github_json;
-mod github_read;
+pub(crate) mod github_read;
 pub(crate) mod memory_index;
 pub(crate) mod saga;
 mod webhook;

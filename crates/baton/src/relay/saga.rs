@@ -14,7 +14,7 @@ use baton_store::{Failure, Store, tracker};
 use tokio::runtime::Handle;
 
 use super::github::{GitHub, StepTime};
-use super::github_read::IssueState;
+use super::github_read::{IssueState, Unreadable, WAIT_FOR_WORDS};
 use crate::clock;
 use crate::config::Config;
 use crate::error::AppError;
@@ -160,65 +160,123 @@ impl Driver {
                 store.write_shared(|tx| Ok(tracker::put_poll(tx, &repo, &later)?))?;
                 continue;
             };
-            for seen in polled.issues.iter().filter(|seen| seen.state == "closed" || seen.marker.is_some()) {
-                let input = TrackerEventInput {
-                    repo: repo.clone(),
-                    number: seen.number,
-                    state: seen.state.clone(),
-                    state_reason: seen.reason.clone(),
-                    by: seen.by.clone(),
-                    marker: seen.marker.clone(),
-                    url: seen.url.clone(),
-                    words: self.closing_words(store, runtime, (github, &repo), seen)?,
-                };
-                let answer = self.with(store, |store, env| {
-                    let env = Env {
-                        now: env.now,
-                        random: env.random,
-                        caller: env.caller,
-                        limits: env.limits,
-                        host: env.host,
-                    };
-                    baton_ops::all::call_typed::<TrackerEvent>(&input, &mut Cx { store, env })
-                })?;
-                news += usize::from(answer.changed);
-            }
+            let applied = self.apply_polled(store, runtime, (github, &repo), &polled.issues)?;
+            news += applied.news;
             let newest =
                 polled.issues.iter().filter_map(|seen| seen.updated_at).max().unwrap_or(since).max(since);
+            // What waits for its comments is listed again.
+            let newest = applied.oldest_unread.map_or(newest, |unread| newest.min(unread));
             // The ETag is valid for the list since `since` only.
-            let etag = polled.etag.filter(|_| newest == since);
+            let etag = polled.etag.filter(|_| newest == since && applied.oldest_unread.is_none());
             let next = tracker::Poll { etag, since_at: newest, due_at: now + pause };
             store.write_shared(|tx| Ok(tracker::put_poll(tx, &repo, &next)?))?;
         }
         Ok(news)
     }
 
-    /// What was said under an issue that a person has just closed. It is read once, while the hand-off is still open here.
+    /// Brings what a poll has seen into the ledger. A close whose words GitHub does not give yet waits for the next poll.
+    fn apply_polled(
+        &self,
+        store: &mut Store,
+        runtime: &Handle,
+        (github, repo): (&GitHub, &str),
+        issues: &[IssueState],
+    ) -> Result<AppliedIssues, Failure> {
+        let mut applied = AppliedIssues::default();
+        for seen in issues.iter().filter(|seen| seen.state == "closed" || seen.marker.is_some()) {
+            let Ok(words) = self.closing_words(store, runtime, (github, repo), seen)? else {
+                tracing::warn!(
+                    repo,
+                    issue = seen.number,
+                    "GitHub gave no comments; the close waits for them"
+                );
+                applied.oldest_unread = applied.oldest_unread.into_iter().chain(seen.updated_at).min();
+                continue;
+            };
+            let input = TrackerEventInput {
+                repo: repo.to_owned(),
+                number: seen.number,
+                state: seen.state.clone(),
+                state_reason: seen.reason.clone(),
+                by: seen.by.clone(),
+                marker: seen.marker.clone(),
+                url: seen.url.clone(),
+                updated_at: seen.updated_at,
+                words,
+            };
+            let answer = self.with(store, |store, env| {
+                let env = Env {
+                    now: env.now,
+                    random: env.random,
+                    caller: env.caller,
+                    limits: env.limits,
+                    host: env.host,
+                };
+                baton_ops::all::call_typed::<TrackerEvent>(&input, &mut Cx { store, env })
+            })?;
+            applied.news += usize::from(answer.changed);
+        }
+        Ok(applied)
+    }
+
+    /// What was said under an issue that a person has just closed. It is read once, while the hand-off or its task is still open here.
     fn closing_words(
         &self,
         store: &mut Store,
         runtime: &Handle,
         (github, repo): (&GitHub, &str),
         seen: &IssueState,
-    ) -> Result<Option<String>, Failure> {
-        let (Some(by), "closed") = (&seen.by, seen.state.as_str()) else { return Ok(None) };
-        let known = store.read(|tx| Ok(baton_store::handoff::by_issue(tx, repo, seen.number)?))?;
-        let is_open = known.is_some_and(|known| matches!(known.state, State::Offered | State::Accepted));
+    ) -> Result<Result<Option<String>, Unreadable>, Failure> {
+        let (Some(by), "closed") = (&seen.by, seen.state.as_str()) else { return Ok(Ok(None)) };
+        let is_open = store.read(|tx| {
+            let Some(known) = baton_store::handoff::by_issue(tx, repo, seen.number)? else {
+                return Ok(false);
+            };
+            if matches!(known.state, State::Offered | State::Accepted) {
+                return Ok(true);
+            }
+            let Some(id) = &known.task_id else { return Ok(false) };
+            let task = baton_store::task::get(tx, &known.to_project_id, id)?;
+            Ok(task.is_some_and(|task| task.is_open()))
+        })?;
         if !is_open {
-            return Ok(None);
+            return Ok(Ok(None));
         }
-        Ok(runtime.block_on(github.closing_words(repo, seen.number, by)))
+        let since_close = self.machine.now().saturating_sub(seen.updated_at.unwrap_or_default());
+        Ok(match runtime.block_on(github.closing_words(repo, seen.number, by)) {
+            Ok(words) => Ok(words),
+            // They may not be readable with this token at all: then the close counts without them.
+            Err(_) if since_close > WAIT_FOR_WORDS => Ok(None),
+            Err(unreadable) => Err(unreadable),
+        })
     }
 
     /// What this person said last under an issue that they have closed.
-    pub(crate) async fn closing_words_of(&self, repo: &str, number: i64, by: &str) -> Option<String> {
-        self.github.as_ref()?.closing_words(repo, number, by).await
+    pub(crate) async fn closing_words_of(
+        &self,
+        repo: &str,
+        number: i64,
+        by: &str,
+    ) -> Result<Option<String>, Unreadable> {
+        match &self.github {
+            Some(github) => github.closing_words(repo, number, by).await,
+            None => Ok(None),
+        }
     }
 
     /// The present state of an issue; none if it cannot be determined.
     pub(crate) async fn issue(&self, repo: &str, number: i64) -> Option<IssueState> {
         self.github.as_ref()?.issue(repo, number).await
     }
+}
+
+/// What became of the issues of a poll.
+#[derive(Default)]
+struct AppliedIssues {
+    /// How many brought news.
+    news: usize,
+    /// When the oldest of those was changed that are looked at again.
+    oldest_unread: Option<Millis>,
 }
 
 fn until_due(at: i64, now: i64) -> Duration {

@@ -34,7 +34,7 @@ pub(crate) struct AnsweredQuestion {
 }
 
 /// The machine as an operation sees it that runs here for a client elsewhere.
-pub(crate) struct RemoteHost<'a> {
+pub(crate) struct ClientHost<'a> {
     here: &'a Machine,
     /// The client's machine.
     machine: &'a str,
@@ -42,8 +42,8 @@ pub(crate) struct RemoteHost<'a> {
     wanted: RefCell<Vec<Question>>,
 }
 
-impl<'a> RemoteHost<'a> {
-    /// For a client on this machine that knows these facts.
+impl<'a> ClientHost<'a> {
+    /// For a client on the machine `machine`, with the facts that it has sent.
     pub(crate) fn new(here: &'a Machine, machine: &'a str, facts: &'a [AnsweredQuestion]) -> Self {
         Self { here, machine, facts, wanted: RefCell::default() }
     }
@@ -84,7 +84,7 @@ impl<'a> RemoteHost<'a> {
     }
 }
 
-impl Host for RemoteHost<'_> {
+impl Host for ClientHost<'_> {
     fn has_process_ended(&self, place: &ProcessLocation) -> bool {
         if place.machine == self.here.id {
             return self.here.has_process_ended(place);
@@ -226,7 +226,7 @@ impl Host for RemoteHost<'_> {
         self.here.keeps_beats()
     }
 
-    fn answers_for_client(&self) -> bool {
+    fn client_answers(&self) -> bool {
         true
     }
 
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn only_what_concerns_the_callers_machine_is_asked() {
         let here = machine();
-        let host = RemoteHost::new(&here, "laptop", &[]);
+        let host = ClientHost::new(&here, "laptop", &[]);
         for other in ["", "phone", "server"] {
             assert!(!host.has_process_ended(&place(other)), "{other}");
             assert_eq!(host.facts_required(), None, "{other}");
@@ -270,7 +270,7 @@ mod tests {
             AnsweredQuestion { question: gone, answer: json!(true) },
             AnsweredQuestion { question: git, answer: json!({ "branch": "main" }) },
         ];
-        let host = RemoteHost::new(&here, "laptop", &facts);
+        let host = ClientHost::new(&here, "laptop", &facts);
         assert!(host.has_process_ended(&place("laptop")));
         assert_eq!(host.git("/srv/shop").and_then(|git| git.branch).as_deref(), Some("main"));
         assert_eq!(host.facts_required(), None);
@@ -284,7 +284,7 @@ mod tests {
         let question =
             Question::Unseal { project_id: "p".into(), identity: "Lola".into(), sealed: "age…".into() };
         let facts = [AnsweredQuestion { question, answer: Value::Null }];
-        let host = RemoteHost::new(&here, "laptop", &facts);
+        let host = ClientHost::new(&here, "laptop", &facts);
         assert_eq!(host.decrypt("p", "Lola", "age…").as_deref(), Ok("age…"));
     }
 }

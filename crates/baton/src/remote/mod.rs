@@ -20,7 +20,7 @@ use caller_header::CallerHeader;
 pub(crate) use caller_header::caller_of;
 pub(crate) use client::Remote;
 pub(crate) use disk::client_store;
-pub(crate) use facts::{AnsweredQuestion, FACTS_REQUIRED, RemoteHost};
+pub(crate) use facts::{AnsweredQuestion, ClientHost, FACTS_REQUIRED};
 
 /// What is posted to `/api/v1/remote/{operation}`.
 #[derive(Debug, Default, Serialize, Deserialize)]

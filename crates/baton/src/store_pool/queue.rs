@@ -16,7 +16,7 @@ use crate::error::AppError;
 use crate::handoff_progress::{self, SPAN};
 use crate::memory_index::ScopedQuery;
 use crate::remote::AnsweredQuestion;
-use crate::runner::{Answer, Call, FILE_WARNINGS, Runner};
+use crate::runner::{self, Answer, Call, FILE_WARNINGS, Runner};
 use crate::served_beads_files::FileTurns;
 
 /// Pause between two looks at what the server's lanes drive.
@@ -33,13 +33,12 @@ pub(super) struct Queue<'a> {
 
 impl Queue<'_> {
     /// Writes the Beads files whose tasks may have changed, without waiting.
-    fn export_files(&self, answer: Option<&Value>) {
+    fn export_files(&self, changed: &[&str]) {
         if let Some(mirror) = &self.pool.beads_file {
             mirror.export();
         }
-        if let (Some(served), Some(answer)) = (&self.pool.served_files, answer) {
-            let written = AnswerView(answer).written_projects();
-            written.into_iter().for_each(|project_id| served.export(project_id));
+        if let Some(served) = &self.pool.served_files {
+            changed.iter().for_each(|project_id| served.export(project_id));
         }
     }
 
@@ -115,7 +114,7 @@ impl Runner for Queue<'_> {
         if turn.is_some_and(FileTurns::is_held) {
             return;
         }
-        self.export_files(answer.as_ref().ok());
+        self.export_files(&runner::changed_projects(answer));
     }
 
     fn has_index(&self) -> Result<bool, AppError> {
@@ -144,7 +143,7 @@ impl Runner for Queue<'_> {
             if effect == HandoffEffect::Begins {
                 self.wait(answer).await;
             }
-            return self.export_files(Some(answer));
+            return self.export_files(&AnswerView(answer).written_projects());
         };
         let span = if effect == HandoffEffect::Begins { SPAN } else { SPAN / 3 };
         driver.drive(id.clone(), span).await;
@@ -152,7 +151,7 @@ impl Runner for Queue<'_> {
             handoff_progress::renew(answer, &row);
             handoff_progress::log(&row);
         }
-        self.export_files(Some(answer));
+        self.export_files(&AnswerView(answer).written_projects());
     }
 
     fn notify_write(&mut self) {

@@ -12,7 +12,7 @@ use super::report::{Outcome, Report, SavedAs, Source};
 use super::stop::Stop;
 use super::tool_sequence::Handover;
 use crate::app::{App, Format};
-use crate::changes::ledger;
+use crate::changes::carry;
 use crate::error::{AppError, quote};
 
 impl Supervisor<'_> {
@@ -93,11 +93,11 @@ impl Supervisor<'_> {
             ..SessionDocumentInput::default()
         };
         let gathered = app.run_as::<SessionDocument>(&self.caller, &wanted)?;
-        let changes = ledger::always_or_remark(app, project.as_deref());
+        let changes = carry::always_or_remark(app, project.as_deref());
         let packet = Some(gathered.packet);
         let input = WrapInput { project, session, packet, changes, ..WrapInput::default() };
         let baton_id = app.run_as::<Wrap>(&self.caller, &input)?.baton_id;
-        ledger::confirm(&app.config.data_dir, input.changes.as_ref());
+        carry::confirm(&app.config.data_dir, input.changes.as_ref());
         Ok(baton_id)
     }
 

@@ -27,7 +27,7 @@ use baton_tools::Launcher;
 use baton_transcripts::PermissionMode;
 
 use crate::app::{App, Format};
-use crate::changes::ledger;
+use crate::changes::carry;
 use crate::error::{AppError, quote};
 use crate::launch::{self, Call, Prompt};
 use crate::{clock, process, render};
@@ -329,8 +329,8 @@ impl<'a> Supervisor<'a> {
         };
         match app.run_as::<Capture>(&self.caller, &input) {
             Ok(captured) => {
-                if let Err(error) = ledger::attach_kept(app, &captured) {
-                    ledger::remark_left_behind(app, &error);
+                if let Err(error) = carry::attach_kept(app, &captured) {
+                    carry::remark_left_behind(app, &error);
                 }
                 Ok(Some(captured))
             }

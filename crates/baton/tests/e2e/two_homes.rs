@@ -68,6 +68,31 @@ fn what_another_home_says_of_work_that_was_taken_back_reaches_the_sender() {
 }
 
 #[test]
+fn what_another_home_says_after_it_has_heard_of_the_end_reaches_the_sender() {
+    for with_token in [true, false] {
+        let stage = Stage::local().registered();
+        let homes = homes(&stage);
+        let (id, task) = begun(&homes, &[]);
+        let token = homes.other.json(&["task", "show", &task])["claim"]["token"].to_string();
+        homes.sender.json(&["handoff", "cancel", &id, "--why", "not now"]);
+        homes.receiver.json(&["task", "list"]);
+        homes.other.json(&["task", "list"]);
+        let heard = homes.other.json(&["signal", "pending"]);
+        assert!(text(&heard["items"][0], "body").contains("not now"), "the reason of the sender: {heard:#}");
+        let close = ["task", "close", &task, "--reason", "done all the same"];
+        if with_token {
+            homes.other.refused(4, "lease_lost", &[&close[..], &["--token", &token]].concat());
+        } else {
+            homes.other.json(&close);
+        }
+        homes.receiver.json(&["task", "list"]);
+        let over = shown(&homes, &id);
+        assert_eq!(over["late_results"][0]["result"], "done all the same", "{over:#}");
+        assert_eq!(over["late_results"][0]["by"], "Zoe", "{over:#}");
+    }
+}
+
+#[test]
 fn a_folder_is_not_given_away_while_another_home_works_on_a_task_of_its_file() {
     let stage = Stage::local().registered();
     let homes = homes(&stage);

@@ -268,6 +268,7 @@ pub fn next_attempt(steps: &[Step], now: Millis, is_gone: impl Fn(&ProcessLocati
             StepStage::Pending if step.due_at > now && step.due_at != NOT_YET => {
                 NextAttempt::DueAt(step.due_at)
             }
+            // The first open step is the one whose turn it is, also one whose time is still [`NOT_YET`].
             _ => NextAttempt::Take(at),
         };
         Some((next, step.kind))

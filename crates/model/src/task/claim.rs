@@ -91,7 +91,8 @@ impl Claim {
         }
     }
 
-    /// Whether it is the asker's own, and something proves that: who asks for it again gets its token.
+    /// Whether it is the asker's own, and a name of its own, the same session or the same known process proves that: who asks for it
+    /// again gets its token.
     pub fn is_proven_of(&self, asker: &Claimant<'_>) -> bool {
         self.is_of(asker) && self.holder().is_proven(&asker.holder())
     }
@@ -129,7 +130,7 @@ pub struct View {
     /// The fencing token, where the holder asks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<i64>,
-    /// Until when it lasts without another sign of life.
+    /// Until when it was promised when it was made or renewed. Later signs of life of its session move its end on.
     pub expires_at: Timestamp,
     /// Of a caller without a name: the process that has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -175,13 +176,13 @@ pub fn check_lease(
     if let Some(token) = asker.token {
         return match live {
             Some(claim) if claim.token == token && claim.takes_token_of(asker) => Ok(()),
-            Some(claim) if claim.token == token => Err(claimed_refusal(task, claim)),
+            Some(claim) if claim.token == token => Err(claimed_refusal(task, claim, liveness)),
             _ => Err(lease_lost_refusal(task, (token, asker), live)),
         };
     }
     match live {
         // A caller that nothing tells from the holder shows that it is the holder by the token.
-        Some(claim) if !claim.is_proven_of(asker) => Err(claimed_refusal(task, claim)),
+        Some(claim) if !claim.is_proven_of(asker) => Err(claimed_refusal(task, claim, liveness)),
         _ => Ok(()),
     }
 }
@@ -209,14 +210,16 @@ fn lease_lost_refusal(task: &Task, (token, asker): (i64, &Claimant<'_>), live: O
 }
 
 /// The refusal for a task that another session holds.
-pub fn claimed_refusal(task: &Task, claim: &Claim) -> Refusal {
+pub fn claimed_refusal(task: &Task, claim: &Claim, liveness: Option<ClaimLiveness>) -> Refusal {
     let own = match is_shared_name(&claim.by) {
         false => "",
         true => {
             "; if the claim is yours, go on with its `token` from its process, and claim under a name (--as NAME) by which you are known again"
         }
     };
-    let refusal = refusal(task, claim, &format!("is claimed by {}", claim.holder().describe()), own);
+    let what =
+        format!("is claimed by {} until {}", claim.holder().describe(), rfc3339(claim.expires_at(liveness)));
+    let refusal = refusal(task, claim, &what, own);
     if is_shared_name(&claim.by) { with_place(refusal, claim) } else { refusal }
 }
 
@@ -225,9 +228,10 @@ pub fn claimed_refusal(task: &Task, claim: &Claim) -> Refusal {
 pub fn held_elsewhere_refusal(task: &Task, claim: &Claim, heard_at: Millis) -> Refusal {
     let location = claim.location.as_ref().map(ProcessLocation::describe).unwrap_or_default();
     let what = format!(
-        "is held by the other process of {}: {location}, last heard of at {},",
+        "is held by the other process of {}: {location}, last heard of at {}, until {}",
         claim.by,
-        rfc3339(heard_at)
+        rfc3339(heard_at),
+        rfc3339(claim.expires_at(Some(ClaimLiveness { open: true, heard_at })))
     );
     let own = "; if you are that agent, go on with the claim's `token` or with its BATON_SESSION";
     with_place(refusal(task, claim, &what, own), claim)
@@ -238,7 +242,7 @@ fn refusal(task: &Task, claim: &Claim, what: &str, own: &str) -> Refusal {
     Refusal::new(
         Kind::Conflict,
         "task_claimed",
-        format!("task {id} {what} until {}", rfc3339(claim.base_expiry)),
+        format!("task {id} {what}"),
         format!(
             "take another with `baton task ready --claim`, or wait until the lease ends{own}; \
              `baton task claim {id} --force --why REASON` takes it over, and the holder is told"

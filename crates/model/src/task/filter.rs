@@ -16,7 +16,7 @@ pub struct Filter {
     pub agent_role: Option<String>,
     /// This assignee.
     pub assignee: Option<String>,
-    /// Anybody's but this identity's.
+    /// Of any identity but this one.
     pub other_than: Option<String>,
     /// Unassigned.
     pub unassigned: bool,

@@ -38,7 +38,7 @@ pub fn is_encrypted(text: &str) -> bool {
     text.starts_with(HEAD)
 }
 
-/// Whether an encrypted text has an end and something between: what was cut or made up is none that anybody can read.
+/// Whether an encrypted text has an end and something between: what was cut or made up cannot be decrypted.
 pub fn is_whole(text: &str) -> bool {
     let inside = text.trim_end().strip_prefix(HEAD).and_then(|rest| rest.strip_suffix(TAIL));
     let is_base64 = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '\n' | '\r');

@@ -8,10 +8,11 @@ use baton_model::id::short;
 use baton_model::packet::one_line;
 use baton_model::session::Session;
 use baton_model::task::Task;
+use baton_model::task::claim::ClaimLiveness;
 use baton_model::time::{Millis, Timestamp, ago};
 use baton_store::{Failure, Tx, delta, handoff, lease, task};
 
-use crate::handoff::steps::Plan;
+use crate::handoff::details::HandoffDetails;
 use crate::op::Env;
 use crate::ownership::has_other_process_ended;
 use crate::session::accepted_of_session;
@@ -78,7 +79,9 @@ pub(super) fn held_by(
             let id = &of.session_id;
             let has_claims = claimants.contains(id) || late.contains(id);
             let claimed = if has_claims { task::claimed_in(tx, project_id, id)? } else { Vec::new() };
-            let is_live = |task: &&Task| task.claim.as_ref().is_some_and(|claim| claim.base_expiry > now);
+            let liveness = Some(ClaimLiveness { open: of.is_open(), heard_at: of.heartbeat_at });
+            let is_live =
+                |task: &&Task| task.claim.as_ref().is_some_and(|claim| claim.expires_at(liveness) > now);
             let tasks = claimed.iter().filter(is_live).count();
             let lapsed = claimed.len().saturating_sub(tasks);
             let leases = leases.iter().filter(|one| one.session_id.as_ref() == Some(id)).count();
@@ -153,10 +156,10 @@ pub(super) fn name_handoffs(tx: &mut Tx<'_>, items: &mut [AttentionItem]) -> Res
         }
         let of_project = accepted.get(&item.project_id).map(Vec::as_slice).unwrap_or_default();
         let name = item.from.as_deref().unwrap_or_default();
-        let own = accepted_of_session(of_project, &item.id, name).map(|one| (Plan::of(one), one));
+        let own = accepted_of_session(of_project, &item.id, name).map(|one| (HandoffDetails::of(one), one));
         // Of several the most urgent one.
-        if let Some((plan, one)) = own.min_by_key(|(plan, _)| plan.priority) {
-            let (id, urgent) = (short(&one.handoff_id), if plan.priority == 0 { "critical " } else { "" });
+        if let Some((details, one)) = own.min_by_key(|(details, _)| details.priority) {
+            let (id, urgent) = (short(&one.handoff_id), if details.priority == 0 { "critical " } else { "" });
             item.help = format!("baton pickup --handoff {id} --project {}", item.project_id);
             let accepted = format!("had accepted {urgent}hand-off {id} “{}”", one_line(&one.subject));
             item.detail = Some(

@@ -11,7 +11,7 @@ use baton_store::{Failure, Tx, project};
 use serde::{Deserialize, Serialize};
 
 use super::subject;
-use crate::handoff::steps::Plan;
+use crate::handoff::details::HandoffDetails;
 use crate::handoff::{Row, isolation};
 use crate::op::Env;
 
@@ -130,7 +130,7 @@ fn rank(one: &Handoff, now: Millis) -> Option<u8> {
 fn late_at(one: &Handoff) -> Option<Millis> {
     // Most plans hold none, and are not read for it.
     let may_hold = one.plan.contains("late_results");
-    let late = may_hold.then(|| Plan::of(one).late_results)?;
+    let late = may_hold.then(|| HandoffDetails::of(one).late_results)?;
     late.last().and_then(|late| parse_rfc3339(&late.at))
 }
 

@@ -11,7 +11,7 @@ use baton_model::task::Task;
 use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, handoff, session};
 
-use super::steps::Plan;
+use super::details::HandoffDetails;
 use super::{claimant, isolation};
 use crate::force_request::ForceRequest;
 use crate::op::Env;
@@ -30,16 +30,16 @@ pub(crate) struct Acceptor {
 impl Acceptor {
     /// Of the hand-off, if it was accepted.
     fn of(tx: &mut Tx<'_>, known: &Handoff) -> Result<Option<Self>, Failure> {
-        let plan = Plan::of(known);
+        let details = HandoffDetails::of(known);
         // Of a name the session says nothing, and is read only where it alone says the name, as in earlier versions.
         let session =
-            match plan.accepted_by.filter(|_| plan.accepted_as.as_deref().is_none_or(is_shared_name)) {
+            match details.accepted_by.filter(|_| details.accepted_as.as_deref().is_none_or(is_shared_name)) {
                 Some(id) => session::get(tx, &known.to_project_id, &id)?,
                 None => None,
             };
-        let identity = plan.accepted_as.or_else(|| session.as_ref().map(|own| own.identity.clone()));
-        let location = plan.accepted_location.or_else(|| session.as_ref().map(|own| own.location.clone()));
-        let bearer = plan.accepted_access_token;
+        let identity = details.accepted_as.or_else(|| session.as_ref().map(|own| own.identity.clone()));
+        let location = details.accepted_location.or_else(|| session.as_ref().map(|own| own.location.clone()));
+        let bearer = details.accepted_access_token;
         Ok(identity.map(|identity| Self { identity, session, location, access_token_id: bearer }))
     }
 
@@ -298,15 +298,15 @@ pub(super) fn record_close(
 ) -> Result<(), Failure> {
     let holder = if was == State::Accepted { Acceptor::of(tx, after)? } else { None };
     let forced = after.result.clone().filter(|_| holder.is_some_and(|holder| !is(&holder.identity, by)));
-    let mut plan = Plan::of(after);
-    plan.ended = Some(Ending {
+    let mut details = HandoffDetails::of(after);
+    details.ended = Some(Ending {
         by: by.to_owned(),
         by_type: ActorType::Agent,
         at: rfc3339(env.now),
         why: after.result.clone(),
         forced,
     });
-    after.plan = plan.to_text();
+    after.plan = details.to_text();
     Ok(())
 }
 
@@ -318,16 +318,16 @@ pub(crate) fn record_end(
     by: Actor<'_>,
     (why, forced): (Option<&str>, Option<String>),
 ) -> Result<(), Failure> {
-    let mut plan = Plan::of(after);
+    let mut details = HandoffDetails::of(after);
     let why = why.map(str::to_owned);
-    plan.ended = Some(Ending {
+    details.ended = Some(Ending {
         by: by.name.to_owned(),
         by_type: by.kind,
         at: rfc3339(env.now),
         why: why.clone(),
         forced: forced.clone(),
     });
-    after.plan = plan.to_text();
+    after.plan = details.to_text();
     let reason = forced.or(why);
     if was != State::Accepted {
         return claimant::announce_end(tx, env, after, by, reason.as_deref());

@@ -12,9 +12,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::details::HandoffDetails;
 use super::expiry::expire_overdue;
 use super::news::News;
-use super::steps::{Plan, close_row};
+use super::steps::close_row;
 use super::task_end::end_if_closed;
 use super::{Row, acceptor, by_id, claimant, isolation, late_words, record, record_news, sender};
 use crate::op::{Cx, Env, Meta, Operation};
@@ -93,7 +94,7 @@ pub struct AdvanceOutput {
 impl Operation for Advance {
     const META: Meta = Meta::write("handoff_advance", "Accept, complete, decline or cancel a hand-off")
         .changes_tasks()
-        .exclusive()
+        .takes_file_turn()
         .advances_handoff();
     type Input = AdvanceInput;
     type Output = AdvanceOutput;
@@ -169,7 +170,7 @@ fn reason_afterwards<'a>(
 ) -> Result<Option<&'a str>, Failure> {
     super::require_reach(&env.caller.grant, acting_project(before, input.action))?;
     let is_decline = matches!(input.action, Action::Decline) && before.state == State::Declined;
-    let ended = Plan::of(before).ended.filter(|ended| is_decline && ended.why.is_none());
+    let ended = HandoffDetails::of(before).ended.filter(|ended| is_decline && ended.why.is_none());
     let is_own = ended.is_some_and(|ended| !is_shared_name(identity) && ended.is_by(identity));
     let reason = input.result.as_deref().filter(|text| !text.trim().is_empty());
     Ok(reason.filter(|_| is_own && before.result.is_none() && !input.force))
@@ -184,12 +185,12 @@ fn add_reason(
     reason: &str,
 ) -> Result<Outcome, Failure> {
     let reason = reason.to_owned();
-    let mut plan = Plan::of(&before);
-    if let Some(ended) = &mut plan.ended {
+    let mut details = HandoffDetails::of(&before);
+    if let Some(ended) = &mut details.ended {
         ended.why = Some(reason.clone());
     }
     let handoff =
-        Handoff { plan: plan.to_text(), result: Some(reason.clone()), updated_at: env.now, ..before };
+        Handoff { plan: details.to_text(), result: Some(reason.clone()), updated_at: env.now, ..before };
     handoff::put(tx, &handoff)?;
     record_news(tx, env, &handoff, identity, News::Reason)?;
     comment_on_issue(tx, env, &handoff, &format!("The reason: {reason}"))?;
@@ -224,7 +225,9 @@ fn was_done(
         Action::Decline => State::Declined,
         Action::Cancel => State::Cancelled,
     };
-    let Some(ended) = Plan::of(before).ended.filter(|_| before.state == state) else { return Ok(false) };
+    let Some(ended) = HandoffDetails::of(before).ended.filter(|_| before.state == state) else {
+        return Ok(false);
+    };
     let result = input.result.as_deref();
     let is_same_word =
         result.is_none() || result == before.result.as_deref() || result == ended.why.as_deref();
@@ -296,12 +299,12 @@ fn advance_state(
     if state == State::Accepted {
         let (accepted_as, accepted_place) = (Some(identity.to_owned()), Some(env.caller.location.clone()));
         let accepted_bearer = token_rights::token_id(env);
-        handoff.plan = Plan {
+        handoff.plan = HandoffDetails {
             accepted_as,
             accepted_at: Some(rfc3339(env.now)),
             accepted_location: accepted_place,
             accepted_access_token: accepted_bearer,
-            ..Plan::of(&handoff)
+            ..HandoffDetails::of(&handoff)
         }
         .to_text();
     } else {

@@ -14,6 +14,7 @@ use super::acceptor;
 use crate::ledger::Author;
 use crate::op::Env;
 use crate::resolve;
+use crate::session::send_signal_from;
 use crate::task::{begun_in_file, holder_elsewhere};
 
 /// Refuses to accept or decline a hand-off while another agent holds its task.
@@ -103,6 +104,30 @@ fn expired_with(tx: &mut Tx<'_>, env: &Env<'_>, task: &Task) -> Result<Option<Ha
     Ok(Some(now).filter(|now| now.state == State::Expired && was != State::Expired))
 }
 
+/// Tells the agent that holds the task of a hand-off, which had ended before, that its issue was closed.
+pub(super) fn announce_closed_issue(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    known: &Handoff,
+    by: Actor<'_>,
+    words: &str,
+) -> Result<(), Failure> {
+    let Some(held) = held_task(tx, env, known)? else { return Ok(()) };
+    let Some(holder) = holder_of(&held).filter(|holder| !by.is(holder)) else { return Ok(()) };
+    let subject = format!("{} closed the issue of task {}, which you had claimed", by.label(), held.task_id);
+    let text = format!(
+        "{words}\n\nThe task is closed, and your claim has ended. To say what you have done: baton task comment {0} TEXT; to go on: baton task reopen {0}",
+        held.task_id
+    );
+    send_signal_from(tx, env, (&known.to_project_id, by, &holder), (&subject, &text))
+}
+
+/// The agent that holds a task, here or by the Beads file.
+fn holder_of(held: &Task) -> Option<String> {
+    let holder = holder_elsewhere(held).or_else(|| held.claim.as_ref().map(|claim| claim.by.as_str()));
+    holder.filter(|name| check_identity(name).is_ok()).map(str::to_owned)
+}
+
 /// Tells the agent that holds the task of a hand-off, which was not accepted, that another ended it.
 pub(super) fn announce_end(
     tx: &mut Tx<'_>,
@@ -112,11 +137,7 @@ pub(super) fn announce_end(
     why: Option<&str>,
 ) -> Result<(), Failure> {
     let Some(held) = held_task(tx, env, ended)? else { return Ok(()) };
-    let holder = holder_elsewhere(&held)
-        .map(str::to_owned)
-        .or(held.claim.map(|claim| claim.by))
-        .filter(|holder| check_identity(holder).is_ok());
-    let Some(holder) = holder.filter(|holder| !by.is(holder)) else { return Ok(()) };
+    let Some(holder) = holder_of(&held).filter(|holder| !by.is(holder)) else { return Ok(()) };
     let relation = format!("whose task {} you had claimed", held.task_id);
     acceptor::announce_end(tx, env, ended, (&holder, &relation), (by, why))
 }

@@ -14,19 +14,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::details::HandoffDetails;
 use super::mistyped::{placeholder_warning, refuse_mistyped};
 use super::named_repo::require_registered;
 use super::preview::{Preview, preview};
 use super::remarks::{sender_warnings, without_access};
-use super::steps::{Plan, draft, note_tags, task_of};
+use super::steps::{draft, note_tags, task_of};
 use super::{Progress, Row, by_id, record};
 use crate::idempotency::request::{self, Request, Requester};
 use crate::op::{Cx, Env, Meta, Operation};
-use crate::packet_input;
-use crate::priority;
 use crate::project::{refuse_merged, require_not_merged};
 use crate::saga::advance;
-use crate::{project_name, resolve};
+use crate::{packet_input, priority, project_name, resolve};
 
 /// Leaves work for another project.
 pub struct Create;
@@ -202,16 +201,16 @@ fn plan(input: &CreateInput, from: &str, identity: &str, packet: &str, now: i64)
     });
     let seed = input.seed_session.as_ref();
     let of = |field: fn(&SeedSession) -> &Option<String>| seed.and_then(|seed| field(seed).clone());
-    let mut plan = Plan {
+    let mut details = HandoffDetails {
         description: input.description.clone(),
         tags: input.tags.clone(),
         priority: urgency(input.priority.as_ref())?,
         links: input.links.clone(),
         phase: of(|seed| &seed.current_phase),
         stage: of(|seed| &seed.current_stage),
-        ..Plan::default()
+        ..HandoffDetails::default()
     };
-    plan.tags = note_tags(&plan);
+    details.tags = note_tags(&details);
     let agent = of(|seed| &seed.agent_id).or(input.to_identity.clone()).or(input.to_role.clone());
     let handoff = Handoff {
         handoff_id: String::new(),
@@ -231,7 +230,7 @@ fn plan(input: &CreateInput, from: &str, identity: &str, packet: &str, now: i64)
         session_id: None,
         agent_id: Some(agent.unwrap_or_else(|| BOT.to_owned())),
         seed_task_id: of(|seed| &seed.task_id),
-        plan: plan.to_text(),
+        plan: details.to_text(),
         expires_at: expires.transpose()?.map(|span| now.saturating_add(span)),
         result: None,
         last_error: None,

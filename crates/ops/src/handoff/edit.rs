@@ -1,15 +1,18 @@
 //! What changes about a task after it was handed over: brought to its issue, and from its issue to the task.
 
+use baton_model::actor::Actor;
 use baton_model::delta::Kind as Delta;
 use baton_model::handoff::{Handoff, State};
 use baton_model::issue::{Edit, labels};
+use baton_model::packet::one_line;
 use baton_model::saga::{Kind, Step};
 use baton_model::task::Task;
 use baton_store::{Failure, Tx, handoff, handoff_step, task};
 use serde_json::json;
 
+use super::claimant;
 use super::create::check_issue;
-use super::steps::close_row;
+use super::steps::close_as;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::saga::send_to_issue;
@@ -57,38 +60,57 @@ fn is_ended(state: State) -> bool {
     !matches!(state, State::Planned | State::Pending | State::Offered | State::Accepted)
 }
 
-/// Reopens or closes the task after its issue was changed once the hand-off had ended. Returns whether the task
-/// changed.
+/// What was done to an issue whose hand-off had ended.
+#[derive(Clone, Copy)]
+pub(super) enum IssueChange<'a> {
+    /// It was opened again.
+    Reopened,
+    /// It was closed, with these words, and as one that was carried out or not.
+    Closed { words: &'a str, is_completed: bool },
+}
+
+/// Reopens or closes the task after its issue was changed once the hand-off had ended. Returns whether the task changed.
 pub(super) fn issue_changed(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     known: &Handoff,
-    (open, reopened): (bool, bool),
-    by: &str,
+    change: IssueChange<'_>,
+    by: Actor<'_>,
 ) -> Result<bool, Failure> {
     let Some(id) = &known.task_id else { return Ok(false) };
-    // An issue that was never closed carries no news, and while updates for it are pending, its state is outdated.
-    let settled = handoff_step::of(tx, &known.handoff_id)?
-        .iter()
-        .all(|step| step.kind == Kind::DuplicateCheck || Step::is_over(step));
-    if !is_ended(known.state) || open && !reopened || !settled {
+    let is_open = matches!(change, IssueChange::Reopened);
+    if !is_ended(known.state) {
         return Ok(false);
     }
-    let Some(row) = task::get(tx, &known.to_project_id, id)?.filter(|row| row.is_open() != open) else {
+    let Some(row) = task::get(tx, &known.to_project_id, id)?.filter(|row| row.is_open() != is_open) else {
         return Ok(false);
     };
-    if open {
-        let mut again = Task { updated_at: env.now, ..row.clone() };
-        again.set_status("open", env.now);
-        update_without_delta(tx, &row, &again)?;
-    } else {
-        close_row(tx, env, known)?;
+    let word = match change {
+        IssueChange::Reopened => {
+            let mut again = Task { updated_at: env.now, ..row.clone() };
+            again.set_status("open", env.now);
+            update_without_delta(tx, &row, &again)?;
+            "is open again"
+        }
+        IssueChange::Closed { words, is_completed } => {
+            claimant::announce_closed_issue(tx, env, known, by, words)?;
+            close_as(tx, env, &row, (words, is_completed))?;
+            "is closed"
+        }
+    };
+    let mut summary = format!("task {id} {word}: so is its issue");
+    if let IssueChange::Closed { words, .. } = change {
+        summary = format!("{summary}: {}", one_line(words));
     }
-    let word = if open { "is open again" } else { "is closed" };
-    let summary = format!("task {id} {word}: so is its issue");
-    let author = Author { project_id: &known.to_project_id, identity: by, session: None };
+    let author = Author { project_id: &known.to_project_id, identity: by.name, session: None };
     append_json(tx, env, &author, Delta::Other, &json!({ "summary": summary, "task_id": id }))?;
     // It is looked at for a while longer.
     handoff::put(tx, &Handoff { updated_at: env.now, ..known.clone() })?;
     Ok(true)
+}
+
+/// Whether nothing is on its way to the issue of a hand-off: while it is, the state of the issue is outdated.
+pub(super) fn is_settled(tx: &mut Tx<'_>, known: &Handoff) -> Result<bool, Failure> {
+    let steps = handoff_step::of(tx, &known.handoff_id)?;
+    Ok(steps.iter().all(|step| step.kind == Kind::DuplicateCheck || Step::is_over(step)))
 }

@@ -1,4 +1,4 @@
-//! A hand-off whose deadline passes before anybody took it.
+//! A hand-off whose deadline passes before it was taken.
 
 use baton_model::access::Grant;
 use baton_model::handoff::{EXPIRED, Event, Handoff, State};
@@ -11,7 +11,7 @@ use super::{by_id, claimant, record, task_end};
 use crate::op::Env;
 use crate::saga::{SYSTEM_IDENTITY, apply_event};
 
-/// Expires a hand-off that is past its deadline, before anybody answers it: no server may be running that does so in time.
+/// Expires a hand-off that is past its deadline, before it is answered: no server may be running that does so in time.
 pub(crate) fn expire_overdue(store: &mut Store, env: &mut Env<'_>, handoff: &Handoff) -> Result<(), Failure> {
     match handoff.expires_at {
         Some(deadline) if deadline <= env.now => expire(store, env, &handoff.handoff_id),

@@ -8,10 +8,10 @@ use baton_model::saga::Kind;
 use baton_store::{Failure, Tx, project};
 
 use super::Row;
-use super::steps::Plan;
+use super::details::HandoffDetails;
 use crate::project::are_separated;
 
-/// The fields of a hand-off's plan that say who accepted it, where, and what else its receiver's people said.
+/// The fields of a hand-off's details that say who accepted it, where, and what else its receiver's people said.
 pub(crate) const RECEIVER_FIELDS: [&str; 6] =
     ["accepted_by", "accepted_place", "accepted_bearer", "accepted_as", "closed_by", "late_results"];
 /// The field that says who ended it.
@@ -22,7 +22,7 @@ pub(crate) const ENDED_FIELD: &str = "ended";
 pub(crate) struct Viewer<'a> {
     /// The project for which it is looked at; none for a caller outside of both.
     pub(crate) project: Option<&'a str>,
-    /// What the caller reaches; none for a ledger, which everybody of its project reads.
+    /// What the caller reaches; none for a ledger, which all of its project read.
     pub(crate) grant: Option<&'a Grant>,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Viewer<'a> {
 /// who reaches that one.
 pub(crate) fn sender_for(handoff: &Handoff, grant: Option<&Grant>) -> String {
     let is_reached = grant.is_some_and(|grant| grant.reaches(&handoff.from_project_id));
-    let former = if is_reached { None } else { Plan::of(handoff).sent_as };
+    let former = if is_reached { None } else { HandoffDetails::of(handoff).sent_as };
     former.unwrap_or_else(|| handoff.from_project_id.clone())
 }
 

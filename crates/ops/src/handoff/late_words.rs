@@ -7,7 +7,7 @@ use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, handoff};
 use serde_json::json;
 
-use super::steps::Plan;
+use super::details::HandoffDetails;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 
@@ -36,13 +36,13 @@ pub(super) fn keep(
     by: &str,
     (kind, result): (LateWords, &str),
 ) -> Result<Option<String>, Failure> {
-    let mut plan = Plan::of(known);
-    let said_by_result =
-        known.result.as_deref() == Some(result) && plan.ended.as_ref().is_some_and(|ended| ended.is_by(by));
+    let mut details = HandoffDetails::of(known);
+    let said_by_result = known.result.as_deref() == Some(result)
+        && details.ended.as_ref().is_some_and(|ended| ended.is_by(by));
     if said_by_result {
         return Ok(None);
     }
-    if let Some(before) = plan
+    if let Some(before) = details
         .late_results
         .iter()
         .find(|late| identity_key(&late.by) == identity_key(by) && late.result == result)
@@ -55,7 +55,7 @@ pub(super) fn keep(
     });
     let author = Author { project_id: &known.to_project_id, identity: by, session: None };
     let note = append_json(tx, env, &author, baton_model::delta::Kind::Note, &body)?;
-    plan.late_results.push(LateResult {
+    details.late_results.push(LateResult {
         kind,
         by: by.to_owned(),
         at: rfc3339(env.now),
@@ -63,6 +63,6 @@ pub(super) fn keep(
         delta_id: note.delta_id.clone(),
     });
     // It ended when it ended: what came late is told beside that.
-    handoff::put(tx, &Handoff { plan: plan.to_text(), ..known.clone() })?;
+    handoff::put(tx, &Handoff { plan: details.to_text(), ..known.clone() })?;
     Ok(Some(note.delta_id))
 }

@@ -18,7 +18,7 @@ pub struct MarkSeen;
 pub struct MarkSeenInput {
     /// Hand-off id or a unique prefix of one.
     pub id: String,
-    /// Identity that has seen it; anybody's but its sender's changes nothing.
+    /// Identity that has seen it; of another than its sender it changes nothing.
     #[serde(default)]
     pub identity: Option<String>,
 }

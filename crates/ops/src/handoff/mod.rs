@@ -4,6 +4,7 @@ pub(crate) mod acceptor;
 mod advance;
 pub(crate) mod claimant;
 mod create;
+pub(crate) mod details;
 pub(crate) mod edit;
 pub(crate) mod expiry;
 pub(crate) mod isolation;

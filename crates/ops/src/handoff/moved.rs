@@ -6,8 +6,8 @@ use baton_model::remote::Remote;
 use baton_model::tracker::parse_issues_repo;
 use baton_store::{Failure, Tx, handoff, project};
 
+use super::details::HandoffDetails;
 use super::news::{self, RepositoryMove};
-use super::steps::Plan;
 use crate::op::Env;
 
 /// Another name of the repository of a hand-off.
@@ -92,11 +92,11 @@ pub(super) fn follow(
 
 /// Names this page as that of the hand-off's issue. Returns whether it was another one.
 fn take_page(known: &mut Handoff, url: &str) -> bool {
-    let plan = Plan::of(known);
-    if known.issue_number.is_none() || plan.url.as_deref() == Some(url) {
+    let details = HandoffDetails::of(known);
+    if known.issue_number.is_none() || details.url.as_deref() == Some(url) {
         return false;
     }
-    known.plan = Plan { url: Some(url.to_owned()), ..plan }.to_text();
+    known.plan = HandoffDetails { url: Some(url.to_owned()), ..details }.to_text();
     true
 }
 

@@ -8,8 +8,8 @@ use baton_model::printable::quotable;
 use baton_model::shell::shell_word;
 use baton_store::{Failure, Tx, message};
 
+use super::details::HandoffDetails;
 use super::isolation;
-use super::steps::Plan;
 use crate::card::SUBJECT;
 use crate::op::Env;
 use crate::project_name::given_name;
@@ -79,7 +79,7 @@ pub(super) fn signal_sender(
 /// Who brought a hand-off into its state: the ending says it, where one of GitHub's users has the name of an agent, or where it is only
 /// known in which project that was.
 fn actor<'a>(handoff: &'a Handoff, by: &'a str) -> Actor<'a> {
-    let ended = Plan::of(handoff).ended.filter(|_| handoff.state.is_answered());
+    let ended = HandoffDetails::of(handoff).ended.filter(|_| handoff.state.is_answered());
     match ended {
         Some(ended) if ended.by_type == ActorType::Project && is_shared_name(by) => {
             Actor { name: &handoff.to_project_id, kind: ActorType::Project }

@@ -5,8 +5,9 @@ use baton_model::tracker::Warning;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::details::HandoffDetails;
 use super::seeding::seed_state;
-use super::steps::{Plan, note_tags, note_text};
+use super::steps::{note_tags, note_text};
 
 /// What a hand-off would write into the three systems.
 #[derive(Serialize, Deserialize)]
@@ -79,8 +80,8 @@ pub struct PreviewedSession {
 /// What would be sent to the three systems.
 pub(super) fn preview(handoff: &Handoff, identity: String, warnings: Vec<Warning>) -> Preview {
     const PRIORITIES: [&str; 5] = ["critical", "high", "normal", "low", "some-day"];
-    let plan = Plan::of(handoff);
-    let word = usize::try_from(plan.priority).ok().and_then(|p| PRIORITIES.get(p));
+    let details = HandoffDetails::of(handoff);
+    let word = usize::try_from(details.priority).ok().and_then(|p| PRIORITIES.get(p));
     let project_id = handoff.to_project_id.clone();
     Preview {
         dry_run: true,
@@ -91,7 +92,7 @@ pub(super) fn preview(handoff: &Handoff, identity: String, warnings: Vec<Warning
         would_store_memory: PreviewedMemory {
             project_id: project_id.clone(),
             kind: "note".to_owned(),
-            tags: note_tags(&plan),
+            tags: note_tags(&details),
             importance: 0.4,
             text: note_text(handoff),
         },
@@ -104,8 +105,8 @@ pub(super) fn preview(handoff: &Handoff, identity: String, warnings: Vec<Warning
         would_create_task: PreviewedTask {
             project_id,
             subject: handoff.subject.clone(),
-            description: plan.description,
-            tags: plan.tags,
+            description: details.description,
+            tags: details.tags,
             priority: word.map(|word| (*word).to_owned()),
             issues_github_repo: handoff.issues_repo.clone(),
         },

@@ -8,7 +8,7 @@ use baton_model::time::ago;
 use baton_model::tracker::{self, ResolvedTracker, TrackerQuery, Warning, WarningKind};
 use baton_store::{Failure, Tx, handoff};
 
-use super::steps::Plan;
+use super::details::HandoffDetails;
 use crate::agent::{first_name, known_names};
 use crate::op::Env;
 
@@ -26,7 +26,7 @@ pub(super) fn without_access(
 /// The time within which the same work is taken for a repetition: a day.
 const SAME: i64 = 86_400_000;
 
-/// What the sender is warned of: that the same was sent already, and of a preview that nobody has the name that it is for.
+/// What the sender is warned of: that the same was sent already, and of a preview that no agent has the name that it is for.
 pub(super) fn sender_warnings(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -40,14 +40,14 @@ pub(super) fn sender_warnings(
 
 /// Warns of the first hand-off with the same target, subject and description, unless it came to nothing.
 fn same_handoff(tx: &mut Tx<'_>, env: &Env<'_>, new: &Handoff) -> Result<Option<Warning>, Failure> {
-    let description = Plan::of(new).description;
+    let description = HandoffDetails::of(new).description;
     let is_same = |known: &Handoff| {
         known.from_project_id == new.from_project_id
             && known.to_project_id == new.to_project_id
             && known.subject == new.subject
             && env.now.saturating_sub(known.created_at) <= SAME
             && !matches!(known.state, State::Cancelled | State::Declined | State::Expired)
-            && Plan::of(known).description == description
+            && HandoffDetails::of(known).description == description
     };
     let sent = handoff::of_project(tx, &new.from_project_id)?;
     Ok(sent.iter().rev().find(|known| is_same(known)).map(|first| {
@@ -62,7 +62,7 @@ fn same_handoff(tx: &mut Tx<'_>, env: &Env<'_>, new: &Handoff) -> Result<Option<
     }))
 }
 
-/// Warns that nobody of the receiver's project has the name that it is for: it waits for them. An isolated project does not say who
+/// Warns that no agent of the receiver's project has the name that it is for: it waits for that agent. An isolated project does not say who
 /// works there.
 fn receiver_unknown(
     tx: &mut Tx<'_>,

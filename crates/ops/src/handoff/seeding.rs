@@ -8,22 +8,23 @@ use baton_store::state::SavedState;
 use baton_store::{Failure, Tx, message, session, state};
 use serde_json::{Value, json};
 
+use super::details::HandoffDetails;
 use super::isolation;
-use super::steps::{LocalStepOutcome, Plan};
+use super::steps::LocalStepOutcome;
 use crate::op::Env;
 
 /// The state that a session of this hand-off begins with.
 pub(crate) fn seed_state(handoff: &Handoff, before: Option<Value>) -> Value {
-    let plan = Plan::of(handoff);
+    let details = HandoffDetails::of(handoff);
     let url = handoff.task_url();
     let work = SeededWork {
         handoff_id: &handoff.handoff_id,
-        from_project_id: plan.sent_as.as_ref().unwrap_or(&handoff.from_project_id),
+        from_project_id: details.sent_as.as_ref().unwrap_or(&handoff.from_project_id),
         subject: &handoff.subject,
         task_id: handoff.task_id.as_deref(),
         task_url: url.as_deref(),
-        phase: plan.phase.as_deref(),
-        stage: plan.stage.as_deref(),
+        phase: details.phase.as_deref(),
+        stage: details.stage.as_deref(),
     };
     with_work(before, &work)
 }

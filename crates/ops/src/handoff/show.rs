@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::steps::Plan;
+use super::details::HandoffDetails;
 use super::{Row, by_id, claimant, isolation, unknown_refusal};
 use crate::baton::{Spending, spending};
 use crate::card::{WaitingKind, nobody_there, viewer_key};
@@ -142,7 +142,7 @@ impl Operation for Show {
                     true => row.with_actions(&viewer_key(env, input.identity.as_deref())),
                     false => row,
                 };
-                let Plan { description, links, .. } = Plan::of(&handoff);
+                let HandoffDetails { description, links, .. } = HandoffDetails::of(&handoff);
                 let description = Some(description).filter(|text| !text.trim().is_empty());
                 let receiver_missing = match handoff.state {
                     handoff::State::Offered => nobody_there(tx, &handoff)?,

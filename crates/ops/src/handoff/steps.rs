@@ -1,18 +1,17 @@
 //! What each step of a hand-off does: in the ledger, or as a call to the tracker outside.
 
 use baton_model::delta::Kind as Delta;
-use baton_model::handoff::{Ending, Event, Handoff, LateResult, State};
+use baton_model::handoff::{Event, Handoff, State};
 use baton_model::issue::{Draft, TrackerCall, body, comment_marker, labels, marker};
 use baton_model::memory::Memory;
 use baton_model::packet::ValidatedPacket;
 use baton_model::refusal::Refusal;
 use baton_model::saga::{Kind, Step, is_forward};
-use baton_model::session::ProcessLocation;
 use baton_model::task::Task;
 use baton_store::{Failure, Tx, memory, task};
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::details::HandoffDetails;
 use super::seeding::{seed, unseed};
 use super::{record, task_end};
 use crate::ledger::{Author, append_json};
@@ -23,72 +22,6 @@ use crate::task::{add as add_task, update_without_delta};
 const SKEW: i64 = 3_600_000;
 /// How important a hand-off's note is, in thousandths.
 const IMPORTANCE: i64 = 400;
-
-/// What the steps of a hand-off need; kept with it as JSON.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub(crate) struct Plan {
-    /// What it is about.
-    pub description: String,
-    /// Labels.
-    pub tags: Vec<String>,
-    /// Priority, 0 is the highest.
-    pub priority: i64,
-    /// Related addresses.
-    pub links: Map<String, Value>,
-    /// Phase of the work.
-    pub phase: Option<String>,
-    /// Stage of the work.
-    pub stage: Option<String>,
-    /// The issue's page, as GitHub says.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub url: Option<String>,
-    /// The session that accepted it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub accepted_by: Option<String>,
-    /// Where it was accepted: what tells one unnamed acceptor from another.
-    #[serde(rename = "accepted_place", skip_serializing_if = "Option::is_none")]
-    pub accepted_location: Option<ProcessLocation>,
-    /// The access token with which it was accepted, by its id.
-    #[serde(rename = "accepted_bearer", skip_serializing_if = "Option::is_none")]
-    pub accepted_access_token: Option<String>,
-    /// The identity that accepted it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub accepted_as: Option<String>,
-    /// When it was accepted by that one, as RFC 3339.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub accepted_at: Option<String>,
-    /// Who ended it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ended: Option<Ending>,
-    /// Its task was closed in the Beads file, which does not say by whom.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub closed_in_file: bool,
-    /// Who closed its task through Baton: the hand-off ends a step later, in that name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub closed_by: Option<String>,
-    /// Results that came when another stood, or from one who had not accepted it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub late_results: Vec<LateResult>,
-    /// The project from which it was sent, where that one was merged into its sender since: the receiver knows this name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sent_as: Option<String>,
-}
-
-impl Plan {
-    pub(crate) fn of(handoff: &Handoff) -> Self {
-        serde_json::from_str(&handoff.plan).unwrap_or_default()
-    }
-
-    /// The project from which a hand-off with this plan was sent, where that one was merged since.
-    pub(crate) fn former_sender(text: &str) -> Option<String> {
-        serde_json::from_str::<Self>(text).ok()?.sent_as
-    }
-
-    pub(crate) fn to_text(&self) -> String {
-        json!(self).to_string()
-    }
-}
 
 /// How a step in the ledger ended.
 pub(crate) enum LocalStepOutcome {
@@ -174,12 +107,12 @@ fn content_marker(handoff_id: &str, what: &str, text: &str) -> String {
 
 /// The issue of a hand-off.
 pub(crate) fn draft(handoff: &Handoff) -> Result<Draft, Refusal> {
-    let plan = Plan::of(handoff);
+    let details = HandoffDetails::of(handoff);
     Ok(Draft {
         repo: handoff.issues_repo.clone().unwrap_or_default(),
         title: handoff.subject.clone(),
-        body: body(&plan.description, &handoff.packet, &plan.links, &handoff.handoff_id)?,
-        labels: labels(&plan.tags, plan.priority),
+        body: body(&details.description, &handoff.packet, &details.links, &handoff.handoff_id)?,
+        labels: labels(&details.tags, details.priority),
         marker: marker(&handoff.handoff_id),
         since: handoff.created_at.saturating_sub(SKEW),
         may_exist: false,
@@ -194,13 +127,13 @@ pub(crate) fn draft_of_task(tx: &mut Tx<'_>, handoff: &Handoff) -> Result<Draft,
         None => None,
     };
     let Some(task) = task else { return Ok(draft(handoff)?) };
-    let plan = Plan {
+    let details = HandoffDetails {
         description: task.description,
         tags: task.labels,
         priority: task.priority,
-        ..Plan::of(handoff)
+        ..HandoffDetails::of(handoff)
     };
-    Ok(draft(&Handoff { subject: task.title, plan: plan.to_text(), ..handoff.clone() })?)
+    Ok(draft(&Handoff { subject: task.title, plan: details.to_text(), ..handoff.clone() })?)
 }
 
 /// Does a step in the ledger.
@@ -237,11 +170,11 @@ pub(crate) fn run_local(
 
 /// The task row that a hand-off's task has in the receiver's ledger, whichever tracker it lives in.
 pub(crate) fn task_of(handoff: &Handoff) -> Task {
-    let plan = Plan::of(handoff);
+    let details = HandoffDetails::of(handoff);
     let mut extra = Map::new();
     extra.insert("handoff_id".into(), json!(handoff.handoff_id));
-    if !plan.links.is_empty() {
-        extra.insert("links".into(), json!(plan.links));
+    if !details.links.is_empty() {
+        extra.insert("links".into(), json!(details.links));
     }
     if let (Some(repo), Some(number)) = (&handoff.issues_repo, handoff.issue_number) {
         extra.insert("github_repo".into(), json!(repo));
@@ -252,13 +185,13 @@ pub(crate) fn task_of(handoff: &Handoff) -> Task {
         project_id: handoff.to_project_id.clone(),
         task_id: handoff.task_id.clone().unwrap_or_default(),
         title: handoff.subject.clone(),
-        description: plan.description,
+        description: details.description,
         status: "open".into(),
-        priority: plan.priority,
+        priority: details.priority,
         issue_type: "task".into(),
         assignee: handoff.to_identity.clone(),
         agent_role: handoff.to_role.clone(),
-        labels: plan.tags,
+        labels: details.tags,
         created_by: handoff.from_identity.clone(),
         extra,
         ..Task::default()
@@ -285,27 +218,39 @@ fn make_task(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff) -> Resul
 /// Closes the row of the task, if it is still open.
 pub(crate) fn close_row(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff) -> Result<(), Failure> {
     let Some(id) = &handoff.task_id else { return Ok(()) };
-    let Some(mut known) = task::get(tx, &handoff.to_project_id, id)? else { return Ok(()) };
-    if !known.is_open() {
-        return Ok(());
-    }
-    let before = known.clone();
-    known.set_status("closed", env.now);
-    known.updated_at = env.now;
-    known.result = Some(if handoff.state == State::Completed { "pass" } else { "fail" }.into());
-    known.claim = None;
-    known.close_reason = Some(handoff.result.clone().unwrap_or_else(|| handoff.state.as_str().to_owned()));
-    update_without_delta(tx, &before, &known)
+    let Some(known) = task::get(tx, &handoff.to_project_id, id)?.filter(Task::is_open) else { return Ok(()) };
+    // A hand-off that was taken back has no result; its task says why, also to another ledger on its Beads file.
+    let why = HandoffDetails::of(handoff).ended.and_then(|ended| ended.why);
+    let reason = handoff.result.clone().or(why).unwrap_or_else(|| handoff.state.as_str().to_owned());
+    close_as(tx, env, &known, (&reason, handoff.state == State::Completed))
+}
+
+/// Closes a task for this reason, as one that was carried out or not. It ends every claim.
+pub(super) fn close_as(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    known: &Task,
+    (reason, is_completed): (&str, bool),
+) -> Result<(), Failure> {
+    let mut closed = Task {
+        updated_at: env.now,
+        result: Some(if is_completed { "pass" } else { "fail" }.to_owned()),
+        claim: None,
+        close_reason: Some(reason.to_owned()),
+        ..known.clone()
+    };
+    closed.set_status("closed", env.now);
+    update_without_delta(tx, known, &closed)
 }
 
 /// What the receiver's project remembers of it: why, constraints, and where everything is.
 pub(crate) fn note_text(handoff: &Handoff) -> String {
-    let plan = Plan::of(handoff);
-    let sender = plan.sent_as.as_ref().unwrap_or(&handoff.from_project_id);
+    let details = HandoffDetails::of(handoff);
+    let sender = details.sent_as.as_ref().unwrap_or(&handoff.from_project_id);
     let from = format!("{} of project {sender}", handoff.from_identity);
     let mut lines = vec![format!("Hand-off from {from}: {}", handoff.subject)];
-    if !plan.description.trim().is_empty() {
-        lines.push(format!("Why: {}", plan.description.trim()));
+    if !details.description.trim().is_empty() {
+        lines.push(format!("Why: {}", details.description.trim()));
     }
     if let Ok(packet) = ValidatedPacket::parse_stored(handoff.packet.clone()) {
         lines.push(format!("Where it stands: {}", packet.view().summary));
@@ -318,8 +263,9 @@ pub(crate) fn note_text(handoff: &Handoff) -> String {
         let page = handoff.task_url().map(|url| format!(" ({url})")).unwrap_or_default();
         lines.push(format!("Task: {id}{page}"));
     }
-    lines
-        .extend(plan.links.iter().map(|(key, value)| format!("{key}: {}", baton_model::issue::plain(value))));
+    lines.extend(
+        details.links.iter().map(|(key, value)| format!("{key}: {}", baton_model::issue::plain(value))),
+    );
     let mut text = lines.join("\n");
     if text.len() > baton_model::memory::MAX_TEXT {
         let more = format!("\n(shortened; the whole is in `baton handoff show {}`)", handoff.handoff_id);
@@ -337,8 +283,8 @@ fn status_text(value: &Value) -> String {
 }
 
 /// The note's tags.
-pub(crate) fn note_tags(plan: &Plan) -> Vec<String> {
-    let mut tags = plan.tags.clone();
+pub(crate) fn note_tags(details: &HandoffDetails) -> Vec<String> {
+    let mut tags = details.tags.clone();
     if !tags.iter().any(|tag| tag == "handoff") {
         tags.push("handoff".into());
     }
@@ -352,7 +298,7 @@ fn remember(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff) -> Result
         memory_id,
         kind: "note".into(),
         text: note_text(handoff),
-        tags: note_tags(&Plan::of(handoff)),
+        tags: note_tags(&HandoffDetails::of(handoff)),
         importance: IMPORTANCE,
         identity: handoff.from_identity.clone(),
         handoff_id: Some(handoff.handoff_id.clone()),

@@ -8,7 +8,8 @@ use baton_model::saga::{self, Kind, Step};
 use baton_model::task::Task;
 use baton_store::{Failure, Tx, handoff, handoff_step, task};
 
-use super::steps::{LocalStepOutcome, Plan};
+use super::details::HandoffDetails;
+use super::steps::LocalStepOutcome;
 use super::{acceptor, record};
 use crate::op::Env;
 use crate::saga::apply_event;
@@ -19,8 +20,12 @@ use crate::task::successor;
 pub(crate) fn task_closed(tx: &mut Tx<'_>, env: &Env<'_>, closed: &Task, by: &str) -> Result<(), Failure> {
     let Some(mut known) = handoff::by_task(tx, &closed.project_id, &closed.task_id)? else { return Ok(()) };
     if matches!(known.state, State::Offered | State::Accepted) {
-        let plan = Plan { closed_by: Some(by.to_owned()), closed_in_file: false, ..Plan::of(&known) };
-        known.plan = plan.to_text();
+        let details = HandoffDetails {
+            closed_by: Some(by.to_owned()),
+            closed_in_file: false,
+            ..HandoffDetails::of(&known)
+        };
+        known.plan = details.to_text();
         handoff::put(tx, &known)?;
     }
     queue(tx, env, &known)
@@ -78,8 +83,12 @@ pub(crate) fn follow_file(
         if !row.is_open() && !is_queued {
             if row.status != "tombstone" {
                 let closed_by = closed_by.map(str::to_owned);
-                let plan = Plan { closed_in_file: closed_by.is_none(), closed_by, ..Plan::of(&known) };
-                known.plan = plan.to_text();
+                let details = HandoffDetails {
+                    closed_in_file: closed_by.is_none(),
+                    closed_by,
+                    ..HandoffDetails::of(&known)
+                };
+                known.plan = details.to_text();
                 handoff::put(tx, &known)?;
             }
             queue(tx, env, &known)?;
@@ -109,7 +118,7 @@ pub(super) fn end(
     let Ok(state) = state.advance(event) else { return Ok(LocalStepOutcome::Done(None)) };
     let was = std::mem::replace(&mut handoff.state, state);
     handoff.updated_at = env.now;
-    let Plan { closed_in_file, closed_by, .. } = Plan::of(handoff);
+    let HandoffDetails { closed_in_file, closed_by, .. } = HandoffDetails::of(handoff);
     let in_file = !is_deleted && closed_in_file;
     let by = match (is_deleted, in_file) {
         (true, _) => row.text("deleted_by").map(str::to_owned),

@@ -2,19 +2,22 @@
 
 use baton_model::access::Scope;
 use baton_model::actor::{Actor, ActorType};
-use baton_model::handoff::{Event, Handoff, State};
+use baton_model::handoff::{Event, Handoff, LateWords, State};
 use baton_model::issue::{Edit, TrackerResult, marker};
 use baton_model::refusal::Refusal;
 use baton_model::saga::{self, Kind, StepStage};
 use baton_model::task::Task;
+use baton_model::time::Millis;
 use baton_model::tracker::{github_task_id, parse_issues_repo};
 use baton_store::{Failure, Tx, handoff, handoff_step, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::steps::{Plan, close_row, task_of};
-use super::{Row, acceptor, edit, isolation, moved, record};
+use super::details::{HandoffDetails, SeenIssue};
+use super::edit::IssueChange;
+use super::steps::{close_row, task_of};
+use super::{Row, acceptor, edit, isolation, late_words, moved, record};
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::saga::{apply_event, comment_on_issue, plan_duplicate_check};
@@ -44,8 +47,8 @@ pub(crate) fn record_success(
         TrackerResult::Issue { number, url, .. } => {
             handoff.issue_number = Some(*number);
             moved::follow(tx, env, handoff, url)?;
-            let plan = Plan { url: Some(url.clone()), ..Plan::of(handoff) };
-            handoff.plan = plan.to_text();
+            let details = HandoffDetails { url: Some(url.clone()), ..HandoffDetails::of(handoff) };
+            handoff.plan = details.to_text();
             if kind == Kind::Publish {
                 handoff.tracker = "github".into();
                 return published(tx, env, handoff);
@@ -170,6 +173,9 @@ pub struct TrackerEventInput {
     /// Its page, which names the repository as it is called now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
+    /// When it was changed last, by GitHub's clock, in milliseconds: an event that is older than another says nothing new.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_at: Option<Millis>,
     /// What the person who closed it said under it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<String>,
@@ -265,34 +271,79 @@ fn reopens_after_late_close(tx: &mut Tx<'_>, env: &Env<'_>, known: &Handoff) -> 
     Ok(true)
 }
 
+/// Notes what is seen of the issue. Returns false where that was known before: an event that GitHub delivers again, or later than a
+/// newer one, changes nothing.
+fn note_seen(tx: &mut Tx<'_>, known: &mut Handoff, input: &TrackerEventInput) -> Result<bool, Failure> {
+    let Some(at) = input.updated_at else { return Ok(true) };
+    let seen = SeenIssue { at, is_open: input.state == "open" };
+    let mut details = HandoffDetails::of(known);
+    if details.issue_seen.as_ref().is_some_and(|before| seen.is_outdated_by(before)) {
+        return Ok(false);
+    }
+    details.issue_seen = Some(seen);
+    known.plan = details.to_text();
+    handoff::put(tx, known)?;
+    Ok(true)
+}
+
+/// Applies a change of the issue of a hand-off that has ended to its task, and keeps what the closer said where the sender looks.
+fn follow_ended(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    known: &Handoff,
+    (change, words): (IssueChange<'_>, Option<&str>),
+    by: Actor<'_>,
+) -> Result<Option<Row>, Failure> {
+    if !edit::issue_changed(tx, env, known, change, by)? {
+        return Ok(None);
+    }
+    if let (IssueChange::Closed { .. }, Some(words)) = (change, words)
+        && let Some(row) = handoff::get(tx, &known.handoff_id)?
+    {
+        late_words::keep(tx, env, &row, by.name, (LateWords::Result, words))?;
+    }
+    let after = handoff::get(tx, &known.handoff_id)?.unwrap_or_else(|| known.clone());
+    Ok(Some(Row::of(&after, &handoff_step::of(tx, &known.handoff_id)?)))
+}
+
 fn follow(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
-    known: Handoff,
+    mut known: Handoff,
     input: &TrackerEventInput,
     by: Actor<'_>,
 ) -> Result<Option<Row>, Failure> {
-    let reopened = input.state_reason.as_deref() == Some("reopened");
-    if edit::issue_changed(tx, env, &known, (input.state == "open", reopened), by.name)? {
-        let steps = handoff_step::of(tx, &known.handoff_id)?;
-        return Ok(Some(Row::of(&known, &steps)));
+    let reason = input.state_reason.as_deref();
+    let is_declined = matches!(reason, Some("not_planned" | "duplicate"));
+    let words = input.words.as_deref().map(str::trim).filter(|words| !words.is_empty());
+    let words: Option<String> = words.map(|words| words.chars().take(MAX_WORDS).collect());
+    let closing = words.clone().unwrap_or_else(|| {
+        format!("the issue was closed{}", if is_declined { " as not planned" } else { "" })
+    });
+    let is_settled = edit::is_settled(tx, &known)?;
+    if is_settled && !note_seen(tx, &mut known, input)? {
+        return Ok(None);
+    }
+    let change = match input.state.as_str() {
+        "open" if reason == Some("reopened") => Some(IssueChange::Reopened),
+        // An issue that was never closed carries no news.
+        "open" => None,
+        _ => Some(IssueChange::Closed { words: &closing, is_completed: !is_declined }),
+    };
+    if let Some(change) = change.filter(|_| is_settled)
+        && let Some(row) = follow_ended(tx, env, &known, (change, words.as_deref()), by)?
+    {
+        return Ok(Some(row));
     }
     if input.state == "open" {
         return Ok(None);
     }
-    let reason = input.state_reason.as_deref();
     if reason == Some("not_planned") && reopens_after_late_close(tx, env, &known)? {
         let steps = handoff_step::of(tx, &known.handoff_id)?;
         return Ok(Some(Row::of(&known, &steps)));
     }
-    let declined = matches!(reason, Some("not_planned" | "duplicate"));
-    let event = if declined { Event::Decline } else { Event::Complete };
-    let text = input.words.as_deref().map(str::trim).filter(|words| !words.is_empty());
-    let result = match text {
-        Some(words) => words.chars().take(MAX_WORDS).collect(),
-        None => format!("the issue was closed{}", if declined { " as not planned" } else { "" }),
-    };
-    let Some(after) = end(tx, env, known, event, Some(result), by)? else { return Ok(None) };
+    let event = if is_declined { Event::Decline } else { Event::Complete };
+    let Some(after) = end(tx, env, known, event, Some(closing), by)? else { return Ok(None) };
     // It is closed already.
     let before = handoff_step::of(tx, &after.handoff_id)?;
     let mut steps = before.clone();

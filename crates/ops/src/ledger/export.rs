@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::handoff::details::HandoffDetails;
 use crate::handoff::isolation::{ENDED_FIELD, RECEIVER_FIELDS};
-use crate::handoff::steps::Plan;
 use crate::op::{Cx, Meta, Operation};
 use crate::project::export_out_of_reach_refusal;
 use crate::resolve;
@@ -84,11 +84,11 @@ impl OtherEnd<'_> {
         if !is_reached || is_senders && is_ended_by_receiver || is_receivers && !is_ended_by_receiver {
             hidden.push(ENDED_FIELD);
         }
-        let plan = row.get("plan").and_then(Value::as_str);
-        let plan = plan.and_then(|text| serde_json::from_str::<Map<String, Value>>(text).ok());
-        if let Some(mut plan) = plan {
-            plan.retain(|field, _| !hidden.contains(&field.as_str()));
-            row.insert("plan".into(), Value::Object(plan).to_string().into());
+        let details = row.get("plan").and_then(Value::as_str);
+        let details = details.and_then(|text| serde_json::from_str::<Map<String, Value>>(text).ok());
+        if let Some(mut details) = details {
+            details.retain(|field, _| !hidden.contains(&field.as_str()));
+            row.insert("plan".into(), Value::Object(details).to_string().into());
         }
         if !is_reached && row.get("issue_number").is_none_or(Value::is_null) {
             row.insert("issues_repo".into(), Value::Null);
@@ -102,7 +102,7 @@ impl OtherEnd<'_> {
     fn hide_merge(&self, row: &mut Map<String, Value>) {
         let text = |column: &str| row.get(column).and_then(Value::as_str);
         let is_reached = text("from_project_id").is_none_or(|from| self.grant.reaches(from));
-        let former = text("plan").and_then(Plan::former_sender).filter(|_| !is_reached);
+        let former = text("details").and_then(HandoffDetails::former_sender).filter(|_| !is_reached);
         if let Some(former) = former {
             row.insert("from_project_id".into(), former.into());
         }

@@ -70,7 +70,7 @@ pub(super) fn find(
     while subject.len() > 500 {
         subject.pop();
     }
-    // Anybody else who is named belongs to this project, unless another project is named too.
+    // Another name belongs to this project, unless another project is named too.
     let to_project = if goes_back { origin } else { project_id.to_owned() };
     Ok(Some(Reply {
         to,

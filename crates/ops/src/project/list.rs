@@ -53,7 +53,7 @@ impl Operation for List {
                     let is_own = inside.as_ref() == Some(&project.project_id);
                     let is_outline = !is_own && (project.is_isolated || inside.is_some());
                     // A client that reads transcripts for itself tells by the folders whose those are.
-                    let is_foreign = caller.grant.bearer.is_some() && !cx.env.host.answers_for_client();
+                    let is_foreign = caller.grant.bearer.is_some() && !cx.env.host.client_answers();
                     let roots = match is_outline && is_foreign {
                         true => Vec::new(),
                         false => project_root::roots(tx, &project.project_id, &caller.location.machine)?,

@@ -18,8 +18,9 @@ use serde_json::json;
 
 use super::merge_carry::{carry, carry_saved, preview_baton, preview_carried};
 use super::merge_rest::{
-    MovedCopy, awaited_handoffs, end_open, move_agents, move_copies, move_leases, move_mail, move_sent,
-    pushed_copies, require_isolation_kept, require_no_lease_conflict, require_no_open_handoffs, waiting_mail,
+    MovedCopy, MovedMail, awaited_handoffs, end_open, move_agents, move_copies, move_leases, move_mail,
+    move_sent, pushed_copies, require_isolation_kept, require_no_lease_conflict, require_no_open_handoffs,
+    waiting_mail,
 };
 use super::merge_undo::{preview_undo, take_back};
 use super::merged::{last_record, require_not_merged};
@@ -80,13 +81,14 @@ pub struct MergeOutput {
     pub batons_left: Vec<CarriedBaton>,
     /// Open tasks that stay in the project that ended.
     pub tasks_left: usize,
-    /// Messages that waited there, and wait in the other project now.
+    /// Messages that waited there, and wait in the other project now. Where a merge is taken back: those that wait in the first again.
     #[serde(default)]
     pub messages_moved: usize,
     /// Encrypted messages that stay there: they can be read with a key of that project alone.
     #[serde(default)]
     pub sealed_left: usize,
-    /// Leases that were held there, and are held in the other project now.
+    /// Leases that were held there, and are held in the other project now. Where a merge is taken back: those that are held in the first
+    /// again.
     #[serde(default)]
     pub leases_moved: usize,
     /// Sessions that were pushed there, and are kept in the other project now.
@@ -131,6 +133,12 @@ pub(super) struct MergeRecord {
     /// The sessions that were pushed there and moved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) copies: Vec<MovedCopy>,
+    /// The mail that moved.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) mail: Vec<MovedMail>,
+    /// The leases that moved, by their ids.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) leases: Vec<String>,
 }
 
 impl Operation for Merge {
@@ -246,8 +254,8 @@ fn merge(
         project_root::put(tx, &ProjectRoot { project_id: input.into.clone(), ..place.clone() }, env.now)?;
     }
     free_unbegun(tx, env, &Author { project_id: &input.from, identity, session: None })?;
-    move_mail(tx, env, (&input.from, &input.into))?;
-    move_leases(tx, env, (&input.from, &input.into))?;
+    let mail = move_mail(tx, env, (&input.from, &input.into))?;
+    let leases = move_leases(tx, env, (&input.from, &input.into))?;
     move_agents(tx, env, (&input.from, &input.into))?;
     let copies = move_copies(tx, (&input.from, &input.into))?;
     // The oldest first, so that the newest stays the newest.
@@ -281,6 +289,8 @@ fn merge(
         batons: merged.batons.clone(),
         handoffs: move_sent(tx, (&input.from, &input.into))?,
         copies,
+        mail,
+        leases,
     };
     project::set_merged_into(tx, &input.from, Some(&input.into))?;
     request::copy(tx, &input.from, &input.into)?;

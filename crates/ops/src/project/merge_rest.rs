@@ -18,7 +18,7 @@ use serde_json::json;
 
 use super::isolation::opens_isolated_refusal;
 use super::merge::MergeInput;
-use crate::handoff::steps::Plan;
+use crate::handoff::details::HandoffDetails;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::project_name::title;
@@ -60,10 +60,10 @@ pub(super) fn move_sent(tx: &mut Tx<'_>, (from, into): (&str, &str)) -> Result<V
 /// Makes another project the sender of a hand-off. Its receiver goes on knowing it by the project from which it was sent.
 pub(super) fn set_sender(tx: &mut Tx<'_>, id: &str, (from, into): (&str, &str)) -> Result<(), Failure> {
     let Some(mut sent) = handoff::get(tx, id)? else { return Ok(()) };
-    let mut plan = Plan::of(&sent);
-    let former = plan.sent_as.take().unwrap_or_else(|| from.to_owned());
-    plan.sent_as = Some(former).filter(|former| former != into);
-    sent.plan = plan.to_text();
+    let mut details = HandoffDetails::of(&sent);
+    let former = details.sent_as.take().unwrap_or_else(|| from.to_owned());
+    details.sent_as = Some(former).filter(|former| former != into);
+    sent.plan = details.to_text();
     handoff::put(tx, &sent)?;
     Ok(handoff::set_sender(tx, id, into)?)
 }
@@ -83,24 +83,84 @@ pub(super) fn waiting_mail(tx: &mut Tx<'_>, env: &Env<'_>, from: &str) -> Result
     Ok(WaitingMail { movable, sealed })
 }
 
-/// Puts mail that waits into the mailboxes of the other project.
+/// A message that a merge moved.
+#[derive(Serialize, Deserialize)]
+pub(super) struct MovedMail {
+    from: String,
+    to: String,
+    /// Whether the other project had its sender's copy, which became the message.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    was_copy: bool,
+}
+
+/// Puts mail that waits into the mailboxes of the other project, and says which.
 pub(super) fn move_mail(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     (from, into): (&str, &str),
-) -> Result<(), Failure> {
+) -> Result<Vec<MovedMail>, Failure> {
+    let mut all = Vec::new();
     for mail in &waiting_mail(tx, env, from)?.movable {
         let mut moved = Message { project_id: into.to_owned(), seq: tx.next_seq(into)?, ..mail.clone() };
         // Mail from the other project has left its sender's copy there, under the same id: that is the message from now on.
-        if !message::adopt_copy(tx, &moved)? {
+        let was_copy = message::adopt_copy(tx, &moved)?;
+        if !was_copy {
             if message::get(tx, into, &mail.message_id)?.is_some() {
                 moved.message_id = env.id();
             }
             message::insert(tx, &moved)?;
         }
         message::mark_moved(tx, from, &mail.message_id, env.now)?;
+        all.push(MovedMail { from: mail.message_id.clone(), to: moved.message_id, was_copy });
     }
-    Ok(())
+    Ok(all)
+}
+
+/// The messages that go back with an undoing, each before and after the merge: not what was acknowledged since, or recalled.
+fn returning_mail(
+    tx: &mut Tx<'_>,
+    (from, into): (&str, &str),
+    moved: &[MovedMail],
+) -> Result<Vec<(Message, Message, bool)>, Failure> {
+    let mut all = Vec::new();
+    for one in moved {
+        let before = message::get(tx, from, &one.from)?;
+        let now = message::get(tx, into, &one.to)?;
+        let now = now.filter(|now| now.acked_at.is_none() && now.recalled_at.is_none());
+        // What asks for no answer is over once it was read.
+        let now = now.filter(|now| now.delivered_at.is_none() || now.ack_by.is_some());
+        all.extend(before.zip(now).map(|(before, now)| (before, now, one.was_copy)));
+    }
+    Ok(all)
+}
+
+/// Takes mail back that a merge moved, and says how much.
+pub(super) fn take_mail_back(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    (from, into): (&str, &str),
+    moved: &[MovedMail],
+) -> Result<usize, Failure> {
+    let returning = returning_mail(tx, (from, into), moved)?;
+    for (before, now, was_copy) in &returning {
+        message::put_back(tx, before, now)?;
+        match was_copy {
+            true => message::make_copy(tx, now, from)?,
+            false => message::withdraw(tx, now, env.now)?,
+        }
+    }
+    Ok(returning.len())
+}
+
+/// How much mail, and how many leases, an undoing would take back.
+pub(super) fn count_returning(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    (from, into): (&str, &str),
+    (mail, leases): (&[MovedMail], &[String]),
+) -> Result<(usize, usize), Failure> {
+    let mail = returning_mail(tx, (from, into), mail)?.len();
+    Ok((mail, returning_leases(tx, env, into, leases)?.len()))
 }
 
 /// Sessions that were pushed to a project, by what becomes of them.
@@ -210,7 +270,7 @@ pub(super) fn end_open(
     Ok(())
 }
 
-/// Refuses a merge of an isolated project into an open one: everybody who reads that one would read its words, and an undo
+/// Refuses a merge of an isolated project into an open one: all readers of that one would read its words, and an undo
 /// does not take back what was read.
 pub(super) fn require_isolation_kept(tx: &mut Tx<'_>, input: &MergeInput) -> Result<(), Failure> {
     let mut is_isolated =
@@ -246,16 +306,46 @@ pub(super) fn require_no_lease_conflict(
     Ok(())
 }
 
-/// Moves the leases that are held. Each holds until its time is up: the session in which it was taken is none of the other project.
+/// Moves the leases that are held, and says which. Each holds until its time is up: the session in which it was taken is none of the
+/// other project.
 pub(super) fn move_leases(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     (from, into): (&str, &str),
-) -> Result<usize, Failure> {
+) -> Result<Vec<String>, Failure> {
     let held = lease::held_leases(tx, from, env.now)?;
-    for one in &held {
+    relocate_leases(tx, env, into, &held)?;
+    Ok(held.into_iter().map(|one| one.lease_id).collect())
+}
+
+fn relocate_leases(tx: &mut Tx<'_>, env: &Env<'_>, into: &str, held: &[FileLease]) -> Result<(), Failure> {
+    for one in held {
         lease::put(tx, &FileLease { project_id: into.to_owned(), session_id: None, ..one.clone() })?;
         lease::put(tx, &FileLease { released_at: Some(env.now), ..one.clone() })?;
     }
+    Ok(())
+}
+
+/// The leases that a merge moved and that are still held.
+fn returning_leases(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    into: &str,
+    moved: &[String],
+) -> Result<Vec<FileLease>, Failure> {
+    let mut held = lease::held_leases(tx, into, env.now)?;
+    held.retain(|one| moved.contains(&one.lease_id));
+    Ok(held)
+}
+
+/// Takes those back that a merge moved and that are still held, and says how many.
+pub(super) fn take_leases_back(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    (from, into): (&str, &str),
+    moved: &[String],
+) -> Result<usize, Failure> {
+    let held = returning_leases(tx, env, into, moved)?;
+    relocate_leases(tx, env, from, &held)?;
     Ok(held.len())
 }

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::merge::{CarriedBaton, MAX_MOVED, MergeInput, MergeOutput, MergeRecord, answer, busy_refusal};
 use super::merge_carry::{carry_saved, preview_carried};
-use super::merge_rest::{set_sender, take_copies_back};
+use super::merge_rest::{count_returning, set_sender, take_copies_back, take_leases_back, take_mail_back};
 use super::merged::last_record;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
@@ -90,8 +90,10 @@ pub(super) fn preview_undo(
         };
         batons.push(CarriedBaton { summary, ..carried });
     }
+    let ends = (input.from.as_str(), input.into.as_str());
+    let (messages_moved, leases_moved) = count_returning(tx, env, ends, (&record.mail, &record.leases))?;
     let paths = record.places.into_iter().map(|(_, path)| path).collect();
-    Ok(MergeOutput { batons_left, ..answer(input, paths, batons, 0) })
+    Ok(MergeOutput { batons_left, messages_moved, leases_moved, ..answer(input, paths, batons, 0) })
 }
 
 /// Gives the folders back, and the batons that no session has picked up since.
@@ -111,6 +113,8 @@ pub(super) fn take_back(
         }
     }
     take_copies_back(tx, (&input.from, &input.into), &record.copies)?;
+    let messages_moved = take_mail_back(tx, env, (&input.from, &input.into), &record.mail)?;
+    let leases_moved = take_leases_back(tx, env, (&input.from, &input.into), &record.leases)?;
     let mut paths = Vec::new();
     for (machine, path) in &record.places {
         let known = project_root::get(tx, machine, path)?.filter(|place| place.project_id == input.into);
@@ -152,7 +156,7 @@ pub(super) fn take_back(
     for (project_id, other) in [(&input.from, &input.into), (&input.into, &input.from)] {
         note_undoing(tx, env, (project_id, other, identity))?;
     }
-    Ok(MergeOutput { batons_left, ..answer(input, paths, batons, 0) })
+    Ok(MergeOutput { batons_left, messages_moved, leases_moved, ..answer(input, paths, batons, 0) })
 }
 
 /// Leaves what a session saved as a baton of its own project. Returns its summary; none where there is no such session.

@@ -10,7 +10,7 @@ use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, handoff, task};
 
 use super::pickup_handoff::is_abandoned;
-use crate::handoff::steps::Plan;
+use crate::handoff::details::HandoffDetails;
 use crate::op::Env;
 use crate::token_rights;
 
@@ -21,8 +21,8 @@ pub(crate) fn of_session<'a>(
     identity: &'a str,
 ) -> impl Iterator<Item = &'a Handoff> {
     accepted.iter().filter(move |one| {
-        let plan = Plan::of(one);
-        match (&plan.accepted_by, &plan.accepted_as) {
+        let details = HandoffDetails::of(one);
+        match (&details.accepted_by, &details.accepted_as) {
             (Some(by), _) => by == session_id,
             (None, Some(name)) => !is_shared_name(name) && identity_key(name) == identity_key(identity),
             (None, None) => false,
@@ -45,21 +45,21 @@ pub(super) fn pass_on(
 ) -> Result<(), Failure> {
     let Some((before, _)) = passed_on else { return Ok(()) };
     for one in of_session(accepted, &before.session_id, &before.identity) {
-        let mut plan = Plan::of(one);
-        set_acceptor(env, &mut plan, own);
-        handoff::put(tx, &Handoff { plan: plan.to_text(), updated_at: env.now, ..one.clone() })?;
+        let mut details = HandoffDetails::of(one);
+        set_acceptor(env, &mut details, own);
+        handoff::put(tx, &Handoff { plan: details.to_text(), updated_at: env.now, ..one.clone() })?;
         reassign_task(tx, env, one, &before.identity, own)?;
     }
     Ok(())
 }
 
 /// Writes down who has accepted it.
-pub(super) fn set_acceptor(env: &Env<'_>, plan: &mut Plan, own: &Session) {
-    plan.accepted_by = Some(own.session_id.clone());
-    plan.accepted_as = Some(own.identity.clone());
-    plan.accepted_at = Some(rfc3339(env.now));
-    plan.accepted_location = Some(own.location.clone());
-    plan.accepted_access_token = token_rights::token_id(env);
+pub(super) fn set_acceptor(env: &Env<'_>, details: &mut HandoffDetails, own: &Session) {
+    details.accepted_by = Some(own.session_id.clone());
+    details.accepted_as = Some(own.identity.clone());
+    details.accepted_at = Some(rfc3339(env.now));
+    details.accepted_location = Some(own.location.clone());
+    details.accepted_access_token = token_rights::token_id(env);
 }
 
 /// The open task of a hand-off goes from its acceptor to the next one.
@@ -108,7 +108,9 @@ pub(crate) fn abandoned<'a>(
     let mut found = Vec::new();
     for one in accepted {
         if is_abandoned(tx, env, one)? {
-            let by = Plan::of(one).accepted_as.map_or_else(|| "an agent".to_owned(), |name| visible(&name));
+            let by = HandoffDetails::of(one)
+                .accepted_as
+                .map_or_else(|| "an agent".to_owned(), |name| visible(&name));
             found.push(takeover_remark(one, &format!("which {by} accepted, has nobody at work on it")));
         }
     }

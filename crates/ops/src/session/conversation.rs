@@ -1,13 +1,13 @@
 //! The one baton of a tool's session: an agent's own wrap, a hook's capture and an import find each other here.
 
 use baton_model::baton::{Baton, State};
-use baton_model::conversation::{Conversation, Origin, merge_packets};
+use baton_model::conversation::{Conversation, Origin, conversation_key, merge_packets};
 use baton_model::delta::Kind;
 use baton_model::id::{identity_key, short};
 use baton_model::packet::ValidatedPacket;
 use baton_model::packet_from_ledger::is_gathered;
 use baton_model::session::Session;
-use baton_model::time::rfc3339;
+use baton_model::time::{Millis, rfc3339};
 use baton_store::{Failure, Tx, baton, conversation, delta, session};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -105,17 +105,54 @@ impl EarlierBaton {
     }
 }
 
+/// The id of a tool's session, with the time of its first entry and its working directory where they are known.
+#[derive(Clone, Copy)]
+pub(crate) struct NativeId<'a> {
+    pub(crate) tool: &'a str,
+    pub(crate) id: &'a str,
+    pub(crate) created_at: Option<Millis>,
+    pub(crate) cwd: Option<&'a str>,
+}
+
+impl NativeId<'_> {
+    /// The id under which the conversation is known.
+    pub(crate) fn key(&self) -> String {
+        conversation_key(self.id, self.created_at, self.cwd)
+    }
+}
+
+/// A conversation that a project knows. Earlier versions knew it by the tool's own id alone: a row of theirs is meant where it was
+/// written on this machine.
+pub(crate) fn find(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    native: NativeId<'_>,
+) -> Result<Option<Conversation>, Failure> {
+    let key = native.key();
+    let found = conversation::get(tx, project_id, native.tool, &key)?;
+    if found.is_some() || key == native.id {
+        return Ok(found);
+    }
+    let Some(earlier) = conversation::get(tx, project_id, native.tool, native.id)? else { return Ok(None) };
+    let own = match &earlier.session_id {
+        Some(id) => session::get(tx, project_id, id)?,
+        None => None,
+    };
+    Ok(own.filter(|own| own.location.machine == env.caller.location.machine).map(|_| earlier))
+}
+
 /// The conversation as the ledger knows it, joined with the sessions that its transcript names as its own.
 pub(crate) fn of_transcript(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
-    (project_id, tool, native_id): (&str, &str, &str),
+    (project_id, native): (&str, NativeId<'_>),
     named: &[String],
 ) -> Result<Conversation, Failure> {
-    let mut found = conversation::get(tx, project_id, tool, native_id)?.unwrap_or_else(|| Conversation {
+    let mut found = find(tx, env, project_id, native)?.unwrap_or_else(|| Conversation {
         project_id: project_id.to_owned(),
-        tool_id: tool.to_owned(),
-        native_id: native_id.to_owned(),
+        tool_id: native.tool.to_owned(),
+        native_id: native.key(),
         ..Conversation::default()
     });
     for id in named {

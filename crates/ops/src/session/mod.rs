@@ -194,7 +194,7 @@ impl RegistrationOutcome {
     }
 
     /// Another session as it will stand once this one is registered: released, if this one replaces it.
-    pub(crate) fn with_replacement_applied(&self, mut other: Session, now: Millis) -> Session {
+    pub(crate) fn as_after_registration(&self, mut other: Session, now: Millis) -> Session {
         if let Self::New(new, replaced) = self
             && let Some((_, reason)) = replaced.iter().find(|(old, _)| old.session_id == other.session_id)
         {

@@ -155,7 +155,7 @@ impl Operation for Pickup {
         Meta::write("hd_exec", "Pick up a baton: continue another agent's work with its context and duty")
             .opens_session()
             .changes_tasks()
-            .exclusive();
+            .takes_file_turn();
     type Input = PickupInput;
     type Output = PickupOutput;
 

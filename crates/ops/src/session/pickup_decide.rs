@@ -210,7 +210,7 @@ pub(super) fn decide(
     };
     let predecessor = predecessor(tx, project_id, from.as_ref(), found.as_ref(), own_id.as_deref())?
         .filter(|session| Some(&session.session_id) != own_id.as_ref())
-        .map(|session| own.with_replacement_applied(session, env.now));
+        .map(|session| own.as_after_registration(session, env.now));
     let yields = predecessor.as_ref().map(|before| check_predecessor(before, &picker)).transpose()?;
     let claim = found.as_ref().map(|found| claim_baton(tx, env, found, &own, &picker)).transpose()?;
     let unwrapped = from.filter(|from| found.is_none() && Some(&from.session_id) != own_id.as_ref());
@@ -265,7 +265,7 @@ fn claim_baton(
 ) -> Result<ClaimOutcome, Failure> {
     let holder = match &found.holder_session_id {
         Some(id) => session::get(tx, &found.project_id, id)?
-            .map(|session| own.with_replacement_applied(session, env.now)),
+            .map(|session| own.as_after_registration(session, env.now)),
         None => None,
     };
     match found.check_claim(holder.as_ref(), picker) {

@@ -23,9 +23,9 @@ use super::recovery::{name_recovered, recoverable, saved_by};
 use super::{RegistrationOutcome, replace, working_copy};
 use crate::handoff::acceptor::is_acceptor;
 use crate::handoff::claimant::{each_as_of_now, require_unheld};
+use crate::handoff::details::HandoffDetails;
 use crate::handoff::expiry::expire_overdue;
 use crate::handoff::isolation::sender_for;
-use crate::handoff::steps::Plan;
 use crate::handoff::{by_id, record, with_id};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Operation};
@@ -137,14 +137,15 @@ fn take(
         return Ok(picked);
     }
     let (mut own, is_new) = open_own_session(tx, env, input, &handoff, named)?;
-    let mut plan = Plan::of(&handoff);
+    let mut details = HandoffDetails::of(&handoff);
     let is_acceptor = is_acceptor(tx, env, &handoff, &own.identity)?;
     let abandoned = if is_acceptor { None } else { abandoned_by(tx, env, &handoff, input.force)? };
     if let Some(before) = &abandoned {
         own.inherited_from = Some(before.session_id.clone());
         own.picked_up_session_id = Some(before.session_id.clone());
     }
-    let again = handoff.state == HandoffState::Accepted && plan.accepted_by.as_ref() == Some(&own.session_id);
+    let again =
+        handoff.state == HandoffState::Accepted && details.accepted_by.as_ref() == Some(&own.session_id);
     own.heartbeat_at = env.now;
     Pickup::NAME.clone_into(&mut own.last_verb);
     working_copy::save(tx, env, &mut own, is_new)?;
@@ -163,11 +164,11 @@ fn take(
             require_unheld(tx, env, &handoff, &own.identity)?;
             handoff.state = match handoff.state.advance(Event::Accept) {
                 Ok(state) => state,
-                Err(refusal) => return Err(accepted_refusal(tx, &handoff, &plan, refusal)?.into()),
+                Err(refusal) => return Err(accepted_refusal(tx, &handoff, &details, refusal)?.into()),
             };
         }
-        accepted_handoffs::set_acceptor(env, &mut plan, &own);
-        handoff.plan = plan.to_text();
+        accepted_handoffs::set_acceptor(env, &mut details, &own);
+        handoff.plan = details.to_text();
         handoff.updated_at = env.now;
         handoff::put(tx, &handoff)?;
         if !is_acceptor && abandoned.is_none() {
@@ -239,7 +240,7 @@ fn acceptor_session(tx: &mut Tx<'_>, handoff: &Handoff) -> Result<Option<Session
     if handoff.state != HandoffState::Accepted {
         return Ok(None);
     }
-    let Plan { accepted_by, accepted_as, accepted_at, .. } = Plan::of(handoff);
+    let HandoffDetails { accepted_by, accepted_as, accepted_at, .. } = HandoffDetails::of(handoff);
     if let Some(id) = accepted_by {
         return Ok(session::get(tx, &handoff.to_project_id, &id)?);
     }
@@ -316,14 +317,14 @@ fn claim(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff, own: &Session) -> Re
 fn accepted_refusal(
     tx: &mut Tx<'_>,
     handoff: &Handoff,
-    plan: &Plan,
+    details: &HandoffDetails,
     refusal: Refusal,
 ) -> Result<Refusal, Failure> {
     if handoff.state != HandoffState::Accepted {
         return Ok(with_id(refusal, &handoff.handoff_id));
     }
     let id = short(&handoff.handoff_id);
-    let holder = plan.accepted_as.as_deref().map_or_else(|| "another agent".to_owned(), visible);
+    let holder = details.accepted_as.as_deref().map_or_else(|| "another agent".to_owned(), visible);
     let hint = match baton_of(tx, handoff)? {
         Some(baton) => format!(
             "it goes with the baton that its acceptor left: `baton pickup --handoff {}`",
@@ -339,7 +340,7 @@ fn accepted_refusal(
         format!("{holder} has accepted this hand-off"),
         hint,
     );
-    let holder = [("holder_session_id", &plan.accepted_by), ("holder", &plan.accepted_as)];
+    let holder = [("holder_session_id", &details.accepted_by), ("holder", &details.accepted_as)];
     Ok(holder.into_iter().fold(claimed, |claimed, (field, value)| match value {
         Some(value) => claimed.with(field, value.clone()),
         None => claimed,

@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 
 use crate::card::OpenTask;
 use crate::document::{MAX_TOTAL_BYTES, OmissionReason};
+use crate::handoff::details::HandoffDetails;
 use crate::handoff::isolation::sender_for;
-use crate::handoff::steps::Plan;
 use crate::handoff::{Row, by_id};
 use crate::op::{Caller, Host};
 
@@ -165,11 +165,11 @@ pub(super) fn facts(tx: &mut Tx<'_>, id: &str, caller: &Caller) -> Result<Facts,
 
 /// Everything that goes with it.
 pub(super) fn received_handoff(facts: Facts, host: &dyn Host) -> ReceivedHandoff {
-    let plan = Plan::of(&facts.handoff);
+    let details = HandoffDetails::of(&facts.handoff);
     let mut checks = vec![task_check(&facts)];
-    let documents = Documents::read(&facts, host, &texts(plan.links.get("docs")));
+    let documents = Documents::read(&facts, host, &texts(details.links.get("docs")));
     checks.extend(documents.checks);
-    for revision in texts(plan.links.get("source_ref")) {
+    for revision in texts(details.links.get("source_ref")) {
         let known: Vec<bool> =
             facts.roots.iter().filter_map(|root| host.has_commit(root, &revision)).collect();
         let ok = if known.is_empty() { None } else { Some(known.contains(&true)) };
@@ -187,8 +187,8 @@ pub(super) fn received_handoff(facts: Facts, host: &dyn Host) -> ReceivedHandoff
     ReceivedHandoff {
         project_document: read(&facts, host, OWN_DOCUMENT).ok().map(|text| document(OWN_DOCUMENT, text)),
         row: facts.row,
-        description: plan.description,
-        links: plan.links,
+        description: details.description,
+        links: details.links,
         packet: Some(facts.handoff.packet).filter(|text| !text.is_empty()),
         task_row: facts.task,
         note: facts.note,

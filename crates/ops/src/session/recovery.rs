@@ -233,7 +233,11 @@ fn is_in_later_baton(tx: &mut Tx<'_>, delta: &Delta) -> Result<bool, Failure> {
     let body = serde_json::from_str::<Value>(&delta.body).unwrap_or_default();
     let of = |field: &str| body["transcript"][field].as_str();
     let (Some(tool), Some(id)) = (of("agent"), of("id")) else { return Ok(false) };
-    let known = conversation::get(tx, &delta.project_id, tool, id)?;
+    let known = match conversation::get(tx, &delta.project_id, tool, of("key").unwrap_or(id))? {
+        // Earlier versions knew it by the tool's own id alone.
+        None => conversation::get(tx, &delta.project_id, tool, id)?,
+        known => known,
+    };
     let Some(left) = known.and_then(|known| known.baton_id) else { return Ok(false) };
     Ok(baton::get(tx, &delta.project_id, &left)?.is_some_and(|left| left.seq > delta.seq))
 }

@@ -206,7 +206,7 @@ fn wrap(
         None => close(tx, env, &mut own, Wrap::NAME)?,
     }
     wrap_accounting::name_baton(&mut warnings, &left.baton_id);
-    warnings.extend(left.standing.as_ref().map(|standing| baton_taken_warning(standing, &left.delta_id)));
+    warnings.extend(left.taken_baton.as_ref().map(|taken| baton_taken_warning(taken, &left.delta_id)));
     let output = WrapOutput {
         project_id: project_id.to_owned(),
         identity: own.identity,
@@ -234,7 +234,7 @@ fn finish_left(
     (changes, earlier): (&Option<Manifest>, &[EarlierChanges]),
 ) -> Result<bool, Failure> {
     let goes_along = changes.is_some() || earlier.iter().any(|one| one.place == ChangesPlace::NextBaton);
-    Ok(!goes_along && left.standing.is_none() && finish(tx, (project_id, &left.baton_id), packet)?)
+    Ok(!goes_along && left.taken_baton.is_none() && finish(tx, (project_id, &left.baton_id), packet)?)
 }
 
 /// Spends the baton that the session held for the one that it leaves, with the changes of the working copy, and says what becomes of
@@ -263,7 +263,7 @@ fn attach(
     left: &LeftPacket,
     manifest: Option<&Manifest>,
 ) -> Result<Option<Manifest>, Failure> {
-    let Some(manifest) = manifest.filter(|_| left.standing.is_none()) else { return Ok(None) };
+    let Some(manifest) = manifest.filter(|_| left.taken_baton.is_none()) else { return Ok(None) };
     changes::attach(tx, env, (&own.project_id, &own.identity), &left.baton_id, manifest)?;
     Ok(Some(manifest.clone()))
 }
@@ -273,7 +273,8 @@ struct LeftPacket {
     delta_id: String,
     baton_id: String,
     summary: String,
-    standing: Option<ConversationBaton>,
+    /// The baton of this conversation that an agent has picked up already: what was said now is kept beside it.
+    taken_baton: Option<ConversationBaton>,
 }
 
 /// Leaves the baton of a session. One that was made of its transcript gives way to it, unless it was taken: then the packet
@@ -299,7 +300,7 @@ fn leave_once(
             delta_id: standing.kept_delta_id.clone().unwrap_or_default(),
             baton_id: standing.baton_id.clone(),
             summary: one_line(&packet.view().summary),
-            standing: Some(standing),
+            taken_baton: Some(standing),
         });
     }
     let waiting = earlier.filter(|before| before.state == State::Open && before.origin == Origin::Transcript);
@@ -316,7 +317,7 @@ fn leave_once(
         baton_id: left.delta_id.clone(),
         delta_id: left.delta_id,
         summary: left.summary,
-        standing: None,
+        taken_baton: None,
     })
 }
 

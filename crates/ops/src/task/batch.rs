@@ -140,7 +140,7 @@ pub struct BatchOutput {
 impl Operation for Batch {
     const META: Meta = Meta::write("task_batch", "Change several tasks: all of it or nothing")
         .changes_tasks()
-        .exclusive()
+        .takes_file_turn()
         .follows_tasks();
     type Input = BatchInput;
     type Output = BatchOutput;

@@ -258,6 +258,7 @@ impl Progress<'_, '_> {
         let emptied = emptied.map(|field| EmptiedText { id: task.task_id.clone(), field: field.clone() });
         let emptied: Vec<EmptiedText> = emptied.collect();
         self.output.conflicts.extend(conflicts);
+        self.late_closes.extend(LateClose::in_comments(task, &ours.comments, &merged.comments));
         let after = update(tx, task, &ours, merged)?;
         self.ended.extend(after.as_ref().and_then(|after| ClaimChange::of(task, after)));
         self.late_closes.extend(LateClose::of(task, &theirs.task));

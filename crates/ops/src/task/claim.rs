@@ -88,7 +88,7 @@ pub struct ClaimTaskOutput {
     pub claimed: bool,
     /// Fencing token of the claim.
     pub token: Option<i64>,
-    /// When the claim ends.
+    /// Until when the claim is promised; with `while_alive` signs of life move that on.
     pub expires_at: Option<Timestamp>,
     /// The task.
     pub task: Option<ClaimedTask>,
@@ -164,7 +164,7 @@ impl Operation for ClaimTask {
     const META: Meta = Meta::write("task_claim", "Take a task to work on it alone, under a lease")
         .changes_tasks()
         .follows_tasks()
-        .exclusive();
+        .takes_file_turn();
     type Input = ClaimTaskInput;
     type Output = ClaimTaskOutput;
 
@@ -304,7 +304,7 @@ fn take(
     let live = found.claim.as_ref().filter(|claim| claim.expires_at(session_liveness) > env.now);
     let refused = live.and_then(|claim| match claim.is_proven_of(&asker) {
         true => refuse_elsewhere(env, author, found, claim).err(),
-        false => Some(claimed_refusal(found, claim)),
+        false => Some(claimed_refusal(found, claim, session_liveness)),
     });
     let own = live.filter(|_| refused.is_none());
     if let (Some(claim), Some(refusal)) = (live, refused) {

@@ -8,9 +8,10 @@ use baton_model::route;
 use baton_model::task::Task;
 use baton_model::task::claim::{Claim, FileClaim};
 use baton_store::{Failure, Tx, message, project_root, task};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::claim_expiry::liveness;
+use super::comment::late_close_words;
 use super::write::update_without_delta;
 use crate::handoff::late_close;
 use crate::ledger::{Author, append_json};
@@ -133,7 +134,7 @@ impl ClaimChange {
 pub(super) struct LateClose {
     known: Task,
     reason: String,
-    assignee: Option<String>,
+    by: Option<String>,
 }
 
 impl LateClose {
@@ -142,18 +143,35 @@ impl LateClose {
         let is_late = known.status == "closed" && line.status == "closed";
         let reason = line.close_reason.clone().filter(|reason| !reason.trim().is_empty());
         let reason = reason.filter(|reason| is_late && known.close_reason.as_ref() != Some(reason))?;
-        Some(Self { known: known.clone(), reason, assignee: line.assignee.clone() })
+        Some(Self { known: known.clone(), reason, by: line.assignee.clone() })
     }
 
-    /// Keeps the reason as a late result of the task's hand-off, if that is over. Without `closed_by`, the assignee counts as who closed
-    /// the task: the file does not say more.
+    /// The closes that another ledger acknowledged when the task was closed there already: each is kept in a comment, which this ledger
+    /// does not have yet.
+    pub(super) fn in_comments<'a>(
+        known: &'a Task,
+        ours: &'a [Map<String, Value>],
+        merged: &'a [Map<String, Value>],
+    ) -> impl Iterator<Item = Self> + 'a {
+        let is_new =
+            |comment: &&Map<String, Value>| ours.iter().all(|own| own.get("id") != comment.get("id"));
+        let words = merged.iter().filter(is_new).filter_map(late_close_words);
+        words.map(|(author, text)| Self {
+            known: known.clone(),
+            reason: text.to_owned(),
+            by: Some(author.to_owned()),
+        })
+    }
+
+    /// Keeps the reason as a late result of the task's hand-off, if that is over. Without `closed_by`, `by` counts as who closed the
+    /// task: of a close that is no comment the file does not say more than the assignee.
     pub(super) fn keep(
         &self,
         tx: &mut Tx<'_>,
         env: &mut Env<'_>,
         closed_by: Option<&str>,
     ) -> Result<(), Failure> {
-        let by = closed_by.or(self.assignee.as_deref()).filter(|name| check_identity(name).is_ok());
+        let by = closed_by.or(self.by.as_deref()).filter(|name| check_identity(name).is_ok());
         late_close::keep(tx, env, &self.known, by.unwrap_or(BOT), &self.reason)?;
         Ok(())
     }

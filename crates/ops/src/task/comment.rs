@@ -63,7 +63,7 @@ impl Operation for Comment {
         let request = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
         write(cx, request, |tx, env, author| {
             let found = by_id_to_change(tx, author.project_id, &input.id)?;
-            let comment = add_comment(tx, env, author, &found, (&input.text, &[]))?;
+            let comment = add_comment(tx, env, author, &found, CommentText::plain(&input.text))?;
             Ok(CommentOutput {
                 project_id: author.project_id.to_owned(),
                 identity: author.identity.to_owned(),
@@ -82,13 +82,42 @@ pub(super) fn check(text: &str) -> Result<(), Refusal> {
     Err(Refusal::invalid("comment_invalid", what, "shorten it, or name a file in it"))
 }
 
+/// The field of a comment that holds what a close said which came when the task was closed already. The ledger in which the task's
+/// hand-off is, finds by it in the Beads file what its sender is to hear.
+const LATE_CLOSE: &str = "late_close";
+
+/// What a late close said, by the comment that keeps it: its author and its text. None for any other comment.
+pub(super) fn late_close_words(comment: &Map<String, Value>) -> Option<(&str, &str)> {
+    let is_late =
+        comment.get(LATE_CLOSE).and_then(Value::as_bool) == Some(true) && !comment.contains_key("readers");
+    let text = |key: &str| comment.get(key).and_then(Value::as_str);
+    is_late.then_some((text("author")?, text("text")?))
+}
+
+/// What a new comment says.
+#[derive(Clone, Copy)]
+pub(super) struct CommentText<'a> {
+    text: &'a str,
+    /// Who can decrypt it; empty where it is plain.
+    readers: &'a [String],
+    /// Whether a close said it that came when the task was closed already.
+    is_late_close: bool,
+}
+
+impl<'a> CommentText<'a> {
+    /// A text that is not encrypted.
+    pub(super) fn plain(text: &'a str) -> Self {
+        Self { text, readers: &[], is_late_close: false }
+    }
+}
+
 /// Writes a comment down, and brings it to the task's issue. One that only readers can decrypt names them and stays here.
 pub(super) fn add_comment(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     author: &Author<'_>,
     found: &Task,
-    (text, readers): (&str, &[String]),
+    CommentText { text, readers, is_late_close }: CommentText<'_>,
 ) -> Result<Map<String, Value>, Failure> {
     // Ids are numbers where the project's comments came with numbers, else texts.
     let id = match comment::highest(tx, author.project_id)? {
@@ -103,6 +132,9 @@ pub(super) fn add_comment(
     body.insert("created_at".into(), json!(rfc3339(env.now)));
     if !readers.is_empty() {
         body.insert("readers".into(), json!(readers));
+    }
+    if is_late_close {
+        body.insert(LATE_CLOSE.into(), json!(true));
     }
     let place = comment::count(tx, author.project_id, &found.task_id)?;
     comment::insert(tx, found, place, &body)?;
@@ -193,7 +225,7 @@ pub(super) fn keep_late(
         let what =
             if words.is_part { "of what you gave, the reason is kept" } else { "what you gave is kept" };
         refusal.message = format!("{}; {what} as a comment", refusal.message);
-        refusal = refusal.with("kept_comment_id", comment_id);
+        refusal = refusal.with("kept_comment_id", comment_id).with("project_id", author.project_id);
     }
     if let Some(handoff) = handoff {
         refusal.message = format!("{}; {}", refusal.message, handoff.message);
@@ -219,12 +251,14 @@ pub(super) fn late_comments(
     }
     let mut first = None;
     for text in &texts {
-        let id = late_comment(tx, env, author, found, text)?;
+        let said = CommentText { is_late_close: words.is_end, ..CommentText::plain(text) };
+        let id = late_comment(tx, env, author, found, said)?;
         first.get_or_insert(id);
     }
     // A context has a bound of its own before it is encrypted.
     if let Some(Encrypted { text, readers }) = &words.encrypted {
-        let body = add_comment(tx, env, author, found, (text, readers))?;
+        let said = CommentText { readers, ..CommentText::plain(text) };
+        let body = add_comment(tx, env, author, found, said)?;
         first.get_or_insert(id_of(&body));
     }
     let handoff = match words.is_end {
@@ -243,16 +277,16 @@ fn late_comment(
     env: &mut Env<'_>,
     author: &Author<'_>,
     found: &Task,
-    text: &str,
+    said: CommentText<'_>,
 ) -> Result<Value, Failure> {
     let is_it = |known: &Map<String, Value>| {
-        known.get("text").and_then(Value::as_str) == Some(text)
+        known.get("text").and_then(Value::as_str) == Some(said.text)
             && known.get("author").and_then(Value::as_str) == Some(author.identity)
     };
     let known = comment::of(tx, author.project_id, &found.task_id)?.into_iter().find(is_it);
     let body = match known {
         Some(body) => body,
-        None => add_comment(tx, env, author, found, (text, &[]))?,
+        None => add_comment(tx, env, author, found, said)?,
     };
     Ok(id_of(&body))
 }

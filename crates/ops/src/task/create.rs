@@ -149,7 +149,7 @@ pub struct CreateOutput {
 impl Operation for Create {
     const META: Meta = Meta::write("task_create", "Write a task down")
         .changes_tasks()
-        .exclusive()
+        .takes_file_turn()
         .follows_tasks()
         .encrypts(&["agent_context", "handoff_instructions"]);
     type Input = CreateInput;

@@ -59,7 +59,7 @@ pub struct RenameOutput {
 }
 
 impl Operation for Rename {
-    const META: Meta = Meta::write("task_rename", "Give a task another id").changes_tasks().exclusive();
+    const META: Meta = Meta::write("task_rename", "Give a task another id").changes_tasks().takes_file_turn();
     type Input = RenameInput;
     type Output = RenameOutput;
 

@@ -59,7 +59,7 @@ impl Operation for Reopen {
             // Where nothing is reopened, what was said is kept all the same.
             if let Some(reason) = input.reason.as_deref().filter(|reason| !reason.trim().is_empty()) {
                 comment::check(reason)?;
-                comment::add_comment(tx, env, author, &changed, (reason, &[]))?;
+                comment::add_comment(tx, env, author, &changed, comment::CommentText::plain(reason))?;
             }
             Ok(answer(&reload(tx, changed)?, env, author))
         })?;

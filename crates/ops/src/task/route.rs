@@ -92,7 +92,7 @@ impl Operation for Route {
         Meta::write("task_route", "Give ready tasks to the agents that fit best, each with its message")
             .changes_tasks()
             .follows_tasks()
-            .exclusive();
+            .takes_file_turn();
     type Input = RouteInput;
     type Output = RouteOutput;
 

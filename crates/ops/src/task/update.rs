@@ -114,7 +114,7 @@ pub struct UpdateInput {
     /// Merge the two objects (RFC 7396: key by key, null takes a key away) in place of replacing them.
     #[serde(default)]
     pub merge: bool,
-    /// Encrypt the two objects from now on, for everybody whose key is listed; without it they stay as they are, encrypted or not.
+    /// Encrypt the two objects from now on, for all whose keys are listed; without it they stay as they are, encrypted or not.
     #[serde(default)]
     pub sensitive: bool,
     /// Who did the work before.

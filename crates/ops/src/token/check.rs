@@ -51,7 +51,7 @@ impl Operation for Check {
     fn run(input: CheckInput, cx: &mut Cx<'_>) -> Result<CheckOutput, Failure> {
         let now = cx.env.now;
         cx.store.read(|tx| {
-            let needed = token::any_active(tx)?;
+            let needed = token::has_any(tx)?;
             let Some(secret) = &input.token else {
                 return Ok(CheckOutput { needed, ..CheckOutput::default() });
             };

@@ -212,7 +212,8 @@ impl CaptureJob<'_> {
             let body = json!({
                 "text": "the agent stopped at a failure or a limit; what it had done was kept already",
                 "event": self.input.event,
-                "transcript": { "agent": self.meant.format.id(), "id": self.meant.header.id },
+                "transcript": { "agent": self.meant.format.id(), "id": self.meant.header.id,
+                "key": self.meant.native_id().key() },
             });
             let note = append_json(tx, env, &Author::session(&own), Kind::Note, &body)?;
             failure.delta_id = Some(note.delta_id);

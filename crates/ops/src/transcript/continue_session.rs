@@ -178,7 +178,7 @@ fn keep_copy(
     let copy = Conversation {
         project_id: left.project_id.clone(),
         tool_id: written.agent.clone(),
-        native_id: written.id.clone(),
+        native_id: written.native_id().key(),
         session_id: session_id.map(str::to_owned),
         ..Conversation::default()
     };

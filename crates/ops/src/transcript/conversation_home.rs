@@ -112,7 +112,8 @@ fn look_up(
     project_id: &str,
     transcript: &FoundTranscript,
 ) -> Result<ConversationHome, Failure> {
-    let known = conversation::in_all_projects(tx, transcript.format.id(), &transcript.header.id)?;
+    let key = transcript.native_id().key();
+    let known = conversation::in_all_projects(tx, transcript.format.id(), &key)?;
     let here = || ConversationHome::Project(project_id.to_owned());
     if known.iter().any(|one| one.project_id == project_id) {
         return Ok(here());

@@ -80,7 +80,12 @@ pub(super) fn find(
     agent: Option<&str>,
 ) -> Result<StoredCopy, Failure> {
     let mut found = of_tool(tx, project_id, agent)?;
-    if let Some(at) = found.iter().position(|one| one.transcript_id == wanted) {
+    // An id that another one begins with says of neither that it is meant.
+    let is_beginning =
+        |one: &StoredCopy| one.transcript_id != wanted && one.transcript_id.starts_with(wanted);
+    if let Some(at) = found.iter().position(|one| one.transcript_id == wanted)
+        && (agent.is_some() || !found.iter().any(is_beginning))
+    {
         return Ok(found.swap_remove(at));
     }
     found.retain(|one| wanted.len() >= 4 && one.transcript_id.starts_with(wanted));

@@ -75,7 +75,6 @@ impl Operation for Document {
         Meta::write("handoff_document", "Make a hand-off document from a session of any coding agent")
             .reach(Reach::Everything)
             .on_callers_disk()
-            .changes_tasks()
             .slow("reading the session");
     type Input = DocumentInput;
     type Output = DocumentOutput;

@@ -7,6 +7,7 @@ use baton_transcripts::{Header, TranscriptReader};
 
 use super::copy_file::TranscriptCopy;
 use crate::op::Host;
+use crate::session::conversation::NativeId;
 
 /// A transcript that was found: the file, which session in it, and how to read it.
 pub(super) struct FoundTranscript {
@@ -28,6 +29,12 @@ pub(super) struct FoundTranscript {
 }
 
 impl FoundTranscript {
+    /// The id under which its conversation is known.
+    pub(super) fn native_id(&self) -> NativeId<'_> {
+        let Header { id, created_at_ms, cwd, .. } = &self.header;
+        NativeId { tool: self.format.id(), id, created_at: *created_at_ms, cwd: cwd.as_deref() }
+    }
+
     /// Reads which folders its entries name.
     pub(super) fn with_folders(mut self) -> Self {
         if self.copy.is_none() && self.folders.is_empty() {

@@ -176,8 +176,7 @@ pub(super) fn load_conversation(
     project_id: &str,
     transcript: &FoundTranscript,
 ) -> Result<Conversation, Failure> {
-    let id = (project_id, transcript.format.id(), transcript.header.id.as_str());
-    conversation::of_transcript(tx, env, id, &transcript.sessions)
+    conversation::of_transcript(tx, env, (project_id, transcript.native_id()), &transcript.sessions)
 }
 
 /// A transcript that is to become a baton.

@@ -159,7 +159,7 @@ fn push(
         }
     }
     for other in transcript_copy::list(tx, project_id)? {
-        if is_same_id(&other.transcript_id, &copy.transcript_id) {
+        if would_hide(&copy.transcript_id, &other.transcript_id) {
             require_pusher(env, &other, identity)?;
         }
     }
@@ -188,10 +188,11 @@ fn push(
     })
 }
 
-/// Whether two ids are one where they are named: a beginning of an id finds a session, and so does any case of its letters.
-fn is_same_id(one: &str, other: &str) -> bool {
-    let [one, other] = [one, other].map(|id| id.trim().to_lowercase());
-    one.starts_with(&other) || other.starts_with(&one)
+/// Whether a new id is found in the place of a known one: a beginning of an id finds a session, and so does any case of its letters. The
+/// other way round nothing is hidden: a known id that is the beginning of the new one is ambiguous where it is named.
+fn would_hide(new: &str, known: &str) -> bool {
+    let [new, known] = [new, known].map(|id| id.trim().to_lowercase());
+    known.starts_with(&new)
 }
 
 /// The sessions, or batons, among these that are the caller's: they go on with the copy.

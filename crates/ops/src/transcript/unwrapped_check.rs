@@ -3,14 +3,14 @@
 use baton_model::conversation::Conversation;
 use baton_model::refusal::Refusal;
 use baton_model::time::Millis;
-use baton_store::{Failure, Tx, baton, conversation, session};
+use baton_store::{Failure, Tx, baton, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Row;
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
-use crate::session::conversation::FROM_TRANSCRIPT;
+use crate::session::conversation::{self, FROM_TRANSCRIPT, NativeId};
 
 /// An agent that wraps says a last word after it.
 const LAST_WORDS: Millis = 60_000;
@@ -44,6 +44,9 @@ pub struct ConversationExtent {
     /// When its first entry was written, in epoch milliseconds.
     #[serde(default)]
     pub created_at_ms: Option<Millis>,
+    /// Its working directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
     /// When its last entry was written, in epoch milliseconds.
     pub updated_at_ms: Millis,
     /// Size of its transcript; 0 where it shares a file with others.
@@ -52,6 +55,11 @@ pub struct ConversationExtent {
 }
 
 impl ConversationExtent {
+    /// The id under which the conversation is known.
+    pub(super) fn native_id(&self) -> NativeId<'_> {
+        NativeId { tool: &self.agent, id: &self.id, created_at: self.created_at_ms, cwd: self.cwd.as_deref() }
+    }
+
     /// That of a listed transcript; none where it is unknown when it was written.
     pub(super) fn of(row: &Row) -> Option<Self> {
         let bytes = if row.key.is_some() { 0 } else { i64::try_from(row.bytes).unwrap_or(i64::MAX) };
@@ -59,6 +67,7 @@ impl ConversationExtent {
             agent: row.agent.clone(),
             id: row.id.clone(),
             created_at_ms: row.created_at.map(|at| at.0),
+            cwd: row.cwd.clone(),
             updated_at_ms: row.updated_at?.0,
             bytes,
         })
@@ -86,12 +95,13 @@ impl Operation for Unwrapped {
             return Err(Refusal::invalid("too_many", what, "ask for fewer at a time").into());
         }
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
-        cx.store.read(|tx| {
+        let Cx { store, env } = cx;
+        store.read(|tx| {
             resolve::require_project(tx, &project_id)?;
             let wrapped_at = last_wrap(tx, &project_id)?;
             let mut items = Vec::new();
             for one in &input.conversations {
-                let known = conversation::get(tx, &project_id, &one.agent, &one.id)?;
+                let known = conversation::find(tx, env, &project_id, one.native_id())?;
                 let is_left = match known.as_ref().and_then(|known| Some((known, known.baton_id.as_deref()?)))
                 {
                     Some((known, baton_id)) => goes_beyond(tx, known, baton_id, one)?,

@@ -35,6 +35,7 @@ mod changes;
 mod checkpoint;
 mod claims;
 mod conversations;
+mod counted_ids;
 mod counters;
 mod crowd;
 mod entrusted;

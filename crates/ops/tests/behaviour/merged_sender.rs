@@ -172,6 +172,37 @@ on_every_backend! {
         assert_eq!((sender(w, &agent("Owner")), sender(w, &bound("Eve"))), (json!("zold"), json!("zold")));
     }
 
+    fn an_undone_merge_gives_mail_and_leases_back(w) {
+        w.register("lib");
+        w.register("bank");
+        let (ann, lou) = (at("Ann", "lib"), at("Lou", "bank"));
+        for who in [&ann, &lou] {
+            w.ok(who, "agent_register", json!({}));
+        }
+        let ask = |subject: &str| json!({ "to": "Ann", "to_project": "lib", "subject": subject, "ack_required": true, "wait": true });
+        let ids: Vec<String> = ["read", "answered", "unread"].iter()
+            .map(|subject| text(&w.ok(&lou, "mail_send", ask(subject)), "message_id")).collect();
+        w.ok(&ann, "lease_take", json!({ "patterns": ["src/"] }));
+        merge(w, "lib", "bank", false);
+        let moved = at("Ann", "bank");
+        w.ok(&moved, "mail_read", json!({ "message_id": ids[0] }));
+        w.ok(&moved, "mail_ack", json!({ "message_id": ids[1] }));
+        let undo = json!({ "from": "lib", "into": "bank", "undo": true, "dry_run": true });
+        let preview = w.ok(&agent("Owner"), "project_merge", undo);
+        let undone = merge(w, "lib", "bank", true);
+        for answer in [&preview, &undone] {
+            assert_eq!((&answer["messages_moved"], &answer["leases_moved"]), (&json!(2), &json!(1)), "{answer:#}");
+        }
+        let waiting = |w: &mut World, who: &Agent| column(&inbox(w, who), "subject");
+        assert_eq!((waiting(w, &ann), waiting(w, &moved)), (vec!["unread".to_owned()], Vec::new()));
+        w.ok(&ann, "mail_ack", json!({ "message_id": ids[0] }));
+        w.ok(&ann, "mail_ack", json!({ "message_id": ids[2] }));
+        w.no_trace(&at("Yuri", "lib"), "lease_take", json!({ "patterns": ["src/"] }), "lease_conflict");
+        w.ok(&at("Yuri", "bank"), "lease_take", json!({ "patterns": ["src/"] }));
+        let answers = inbox(w, &lou).iter().filter(|one| one["type"] == "Acknowledgment").count();
+        assert_eq!(answers, 3, "one for each");
+    }
+
     fn a_merged_project_is_as_unknown_to_a_token_as_one_that_never_was(w) {
         w.register("zold");
         w.register("secret");

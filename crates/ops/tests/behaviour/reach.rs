@@ -177,7 +177,7 @@ const QUESTIONS: &[(&str, &str)] = &[
     ("own_key", "nothing, unless the caller may do everything"),
     ("make_key", "nothing, unless the caller may do everything"),
     ("transcript", "what a client of ours has read on its own machine"),
-    ("answers_for_client", "whether the caller's machine answers"),
+    ("client_answers", "whether the caller's machine answers"),
     ("is_served", "that it is so"),
     ("memory_index", "settings of the index"),
     ("matrices", "vectors of projects that are resolved for the caller"),

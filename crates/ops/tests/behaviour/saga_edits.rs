@@ -88,6 +88,42 @@ on_every_backend! {
         assert!(!seen(w, "closed", Some("completed")));
     }
 
+    fn a_person_who_closes_an_issue_again_tells_who_works_on_it_and_says_why(w) {
+        let (id, _) = completed(w);
+        assert!(seen(w, "open", Some("reopened")));
+        w.ok(&agent("Ida").project("q"), "task_claim", json!({ "id": TASK }));
+        let event = json!({ "repo": "o/r", "number": 1, "state": "closed", "state_reason": "not_planned", "by": "octocat",
+            "words": "we keep it as it was" });
+        assert_eq!(w.ok(&agent("Hook"), "tracker_event", event)["changed"], true);
+        let task = w.ok(&receiver(), "task_show", json!({ "id": TASK }));
+        assert_eq!((&task["status"], &task["close_reason"], &task["result"]), (&json!("closed"), &json!("we keep it as it was"), &json!("fail")));
+        let signals = w.ok(&agent("Ida").project("q"), "signal_pending", json!({}));
+        let signal = &signals["items"][0];
+        assert_eq!((&signal["from"], &signal["from_type"]), (&json!("octocat"), &json!("github_user")));
+        assert_eq!(signal["subject"], format!("octocat on GitHub closed the issue of task {TASK}, which you had claimed"));
+        assert!(signal["body"].as_str().is_some_and(|body| body.starts_with("we keep it as it was\n")), "{signal:#}");
+        let shown = show(w, &id);
+        assert_eq!((&shown["state"], &shown["late_results"][0]["by"], &shown["late_results"][0]["result"]),
+            (&json!("completed"), &json!("octocat"), &json!("we keep it as it was")));
+    }
+
+    fn an_event_that_github_delivers_again_or_late_changes_nothing(w) {
+        completed(w);
+        let deliver = |w: &mut World, state: &str, reason: &str, at: i64| {
+            let event = json!({ "repo": "o/r", "number": 1, "state": state, "state_reason": reason, "by": "octocat", "updated_at": at });
+            w.ok(&agent("Hook"), "tracker_event", event)["changed"] == true
+        };
+        assert!(!deliver(w, "closed", "completed", 1_000), "it is closed here, too");
+        assert!(deliver(w, "open", "reopened", 2_000));
+        w.ok(&agent("Ida").project("q"), "task_claim", json!({ "id": TASK }));
+        assert!(!deliver(w, "closed", "completed", 1_000), "delivered again");
+        assert!(!deliver(w, "closed", "completed", 1_999), "overtaken");
+        assert_eq!(status(w), "in_progress");
+        assert!(deliver(w, "closed", "completed", 2_000), "within the same second");
+        assert!(!deliver(w, "open", "reopened", 1_500));
+        assert_eq!(status(w), "closed");
+    }
+
     fn an_issue_that_we_have_not_told_yet_knows_less_than_we_do(w) {
         let (id, mut hub) = completed(w);
         w.ok(&receiver(), "task_reopen", json!({ "id": TASK }));

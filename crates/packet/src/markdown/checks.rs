@@ -123,7 +123,7 @@ fn is_told_whole(note: &str, output: &str) -> bool {
     names.split([',', ';', ' ']).filter(|name| name.len() > 3).all(|name| shown.contains(name))
 }
 
-/// How the pipe ended behind which the last failure hid, as the check of that run says before its error.
+/// Where a pipe hid the exit code of the last failure: what the check of the same run says of the pipe, up to its first colon.
 pub(super) fn word_of_pipe(cx: &RenderContext, failure: &Failure) -> String {
     let here = |check: &&Command| check.at.is_some() && check.at == failure.at;
     let mut notes = cx.packet.checks.iter().filter(here).filter_map(|check| check.note.as_deref());

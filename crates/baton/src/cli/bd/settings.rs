@@ -152,7 +152,7 @@ fn is_own(key: &str) -> bool {
     key.strip_prefix(CUSTOM).is_some_and(|name| !name.is_empty() && name.chars().all(is_plain))
 }
 
-/// What there is to say of a call that sets something by which Beads would do what is done otherwise here.
+/// The refusal of `bd config set` and `unset` for a setting of Beads by which Baton does not go.
 pub(super) fn refusal(verb: &ConfigVerb) -> Option<Refusal> {
     match verb {
         ConfigVerb::Set { key, .. } | ConfigVerb::Unset { key } if key != CUSTOM_TYPES && !is_own(key) => {

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use super::super::ActingIdentity;
 use super::export_remarks::{kept_back_text, remark_unpushed};
 use crate::app::App;
-use crate::changes::{ExportNotes, ledger};
+use crate::changes::{ExportNotes, carry};
 use crate::error::AppError;
 use crate::keys::{self, Keys, Protection};
 use crate::{path_kind, private_file, render};
@@ -157,7 +157,7 @@ fn is_stdout(file: &Path) -> bool {
 /// The content of the changes, as the ledger keeps it.
 fn changes_parts(of: &BatonExportOutput, app: &mut App) -> Result<Vec<String>, AppError> {
     let Some(manifest) = &of.baton.changes else { return Ok(Vec::new()) };
-    Ok(ledger::parts(&ledger::content_of(app, &of.project_id, &of.baton.baton_id, manifest)?))
+    Ok(carry::parts(&carry::content_of(app, &of.project_id, &of.baton.baton_id, manifest)?))
 }
 
 fn transcript(wanted: Option<&str>, app: &mut App) -> Result<Vec<Value>, AppError> {

@@ -68,6 +68,7 @@ pub(super) fn verify(
             agent: format.id().to_owned(),
             id: read.id,
             created_at_ms: read.created_at_ms,
+            cwd: read.cwd,
             updated_at_ms: read.updated_at_ms.unwrap_or(expected.now),
             bytes: i64::try_from(read.bytes).unwrap_or(i64::MAX),
         }),
