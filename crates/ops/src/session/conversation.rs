@@ -6,6 +6,7 @@ use baton_model::delta::Kind;
 use baton_model::id::{identity_key, short};
 use baton_model::packet::ValidatedPacket;
 use baton_model::packet_from_ledger::is_gathered;
+use baton_model::refusal::{self, Refusal};
 use baton_model::session::Session;
 use baton_model::time::{Millis, rfc3339};
 use baton_store::{Failure, Tx, baton, conversation, delta, session};
@@ -72,6 +73,8 @@ pub(crate) struct EarlierBaton {
     pub(crate) state: State,
     pub(crate) origin: Origin,
     holder: Option<Session>,
+    /// Whether the caller may act as who left it.
+    is_callers: bool,
 }
 
 impl EarlierBaton {
@@ -84,6 +87,25 @@ impl EarlierBaton {
     pub(crate) fn is_followed_by(&self, own: &Session) -> bool {
         let holds = self.baton.holder_session_id.as_ref() == Some(&own.session_id);
         holds || own.started_at > self.baton.created_at
+    }
+
+    /// Whether the caller may put other words in its place: who left it, or an operator.
+    pub(crate) fn is_replaceable(&self, env: &Env<'_>) -> bool {
+        self.is_callers || env.caller.grant.is_operator()
+    }
+
+    /// Refuses a transcript in its place that another than who left it brings: who wrote that transcript is not known.
+    pub(crate) fn require_replaceable(&self, env: &Env<'_>) -> Result<(), Refusal> {
+        if self.is_replaceable(env) {
+            return Ok(());
+        }
+        let id = short(&self.baton.baton_id);
+        let what = format!("baton {id} of this session was left by another, who alone adds to it");
+        let hint = format!(
+            "pick it up: `baton pickup --handoff {id}`; `--again` leaves a baton of your own beside it"
+        );
+        let refusal = Refusal::new(refusal::Kind::Conflict, "baton_not_yours", what, hint);
+        Err(refusal.with("baton_id", self.baton.baton_id.as_str()))
     }
 
     /// The addressee of its baton.
@@ -188,6 +210,7 @@ pub(crate) fn earlier_baton(
     let Some(id) = &known.baton_id else { return Ok(None) };
     let Some(baton) = baton::get(tx, &known.project_id, id)? else { return Ok(None) };
     let left_in = session::get(tx, &known.project_id, &baton.session_id)?;
+    let is_callers = left_in.as_ref().is_none_or(|left| token_rights::may_act_in(env, left));
     let captured = left_in.is_some_and(|left| FROM_TRANSCRIPT.contains(&left.last_verb.as_str()));
     let origin = if captured { Origin::Transcript } else { Origin::Agent };
     let holder = match &baton.holder_session_id {
@@ -195,7 +218,7 @@ pub(crate) fn earlier_baton(
         None => None,
     };
     let state = baton.state(holder.as_ref(), |holder| is_at_work(env, holder));
-    Ok(Some(EarlierBaton { baton, state, origin, holder }))
+    Ok(Some(EarlierBaton { baton, state, origin, holder, is_callers }))
 }
 
 /// Writes down which baton a conversation has from now on, and how far its transcript was read.

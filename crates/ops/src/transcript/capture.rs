@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 
 use super::capture_end::{end_elsewhere, end_of_caller, registered_here};
 use super::capture_target::CaptureTarget;
-use super::conversation_home::{ConversationHome, noted_projects};
+use super::conversation_home::{ConversationHome, load_conversation, noted_projects};
 use super::found_transcript::FoundTranscript;
 use super::idle::{hands_nothing_over, refuse_idle};
-use super::import::{extent, load_conversation as known_conversation};
+use super::import::extent;
 use super::read::{DocumentRequest, read};
 use crate::idempotency::request::Request;
 use crate::ledger::{Author, append_json};
@@ -142,7 +142,7 @@ impl CaptureJob<'_> {
     fn keep(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, project_id: &str) -> Result<CaptureOutput, Failure> {
         let request = Request::of_content(project_id, Capture::NAME, &self.idempotency_key());
         let known: Option<CaptureOutput> = request.earlier_answer(tx)?;
-        let mut conversation = known_conversation(tx, env, project_id, self.meant)?;
+        let mut conversation = load_conversation(tx, env, project_id, self.meant)?;
         let place = match self.target(tx, env, project_id)? {
             CaptureTarget::None => self.named_session(tx, env, &conversation)?,
             found => found,

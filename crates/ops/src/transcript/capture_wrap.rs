@@ -38,6 +38,9 @@ impl CaptureJob<'_> {
             return Ok(CaptureOutput { standing: Some(standing), ..output });
         }
         let waiting = earlier.filter(|earlier| earlier.state == State::Open);
+        if let Some(waiting) = &waiting {
+            waiting.require_replaceable(env)?;
+        }
         let (packet, to) = match &waiting {
             Some(before) => {
                 (conversation::replacing(tx, before, conversation, self.packet)?, before.address())
@@ -101,9 +104,14 @@ impl CaptureJob<'_> {
     ) -> Result<Option<ConversationBaton>, Failure> {
         let progress = progress(tx, (conversation, earlier), (self.meant, self.packet))?;
         let standing = match arrival(Some(earlier.facts()), Origin::Transcript, progress) {
-            ArrivalAction::Leave | ArrivalAction::Supersede => return Ok(None),
+            ArrivalAction::Leave => return Ok(None),
+            ArrivalAction::Supersede => {
+                earlier.require_replaceable(env)?;
+                return Ok(None);
+            }
             ArrivalAction::Present => earlier.baton_standing(),
             ArrivalAction::Late => {
+                earlier.require_replaceable(env)?;
                 let by = resolve::identity(env.caller, None)?;
                 conversation::keep_late(tx, env, earlier, self.packet, (&by, &self.idempotency_key()))?
             }

@@ -10,6 +10,7 @@ use super::isolation::View;
 use crate::op::{Cx, Env};
 use crate::project::{are_separated, carried_as, merged_into};
 use crate::resolve::session_by_id;
+use crate::session::conversation::of_transcript;
 
 /// Where a conversation is kept.
 pub(super) enum ConversationHome {
@@ -138,4 +139,14 @@ fn look_up(
         }
     }
     Ok(here())
+}
+
+/// What the ledger knows of the conversation in a transcript.
+pub(super) fn load_conversation(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    transcript: &FoundTranscript,
+) -> Result<Conversation, Failure> {
+    of_transcript(tx, env, (project_id, transcript.native_id()), &transcript.sessions)
 }

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::conversation_home::ConversationHome;
+use super::conversation_home::{ConversationHome, load_conversation};
 use super::found_transcript::FoundTranscript;
 use super::isolation::View;
 use super::over_session::over_session;
@@ -169,16 +169,6 @@ pub(super) fn extent(transcript: &FoundTranscript) -> (i64, i64) {
     (bytes, transcript.header.updated_at_ms.unwrap_or_default())
 }
 
-/// What the ledger knows of the conversation in a transcript.
-pub(super) fn load_conversation(
-    tx: &mut Tx<'_>,
-    env: &Env<'_>,
-    project_id: &str,
-    transcript: &FoundTranscript,
-) -> Result<Conversation, Failure> {
-    conversation::of_transcript(tx, env, (project_id, transcript.native_id()), &transcript.sessions)
-}
-
 /// A transcript that is to become a baton.
 pub(super) struct ImportJob<'a> {
     pub(super) meant: &'a FoundTranscript,
@@ -202,19 +192,36 @@ impl ImportJob<'_> {
             let first = self.first(tx, env, &known)?;
             return Ok(ImportOutput { may_be_same, may_be_same_sessions, ..first });
         };
-        if self.again {
+        if self.again && earlier.is_replaceable(env) {
             return self.leave(tx, env, &known, None);
+        }
+        if self.again {
+            // The conversation stays that of who left its baton; this one is the caller's own.
+            let native_id = format!("{}@{}", known.native_id, self.identity);
+            return self.leave(
+                tx,
+                env,
+                &Conversation { native_id, session_id: None, baton_id: None, ..known },
+                None,
+            );
         }
         let news = if self.says_more(&earlier) { Progress::Words } else { Progress::None };
         let progress = progress(tx, (&known, &earlier), (self.meant, self.packet))?.max(news);
         match arrival(Some(earlier.facts()), Origin::Transcript, progress) {
             ArrivalAction::Leave => self.leave(tx, env, &known, None),
-            ArrivalAction::Supersede => self.leave(tx, env, &known, Some(&earlier)),
+            ArrivalAction::Supersede => {
+                earlier.require_replaceable(env)?;
+                self.leave(tx, env, &known, Some(&earlier))
+            }
+            ArrivalAction::Present if !earlier.is_replaceable(env) => {
+                Ok(self.present(&earlier, earlier.baton_standing()))
+            }
             ArrivalAction::Present => {
                 conversation::keep(tx, env, &known, None, extent(self.meant))?;
                 Ok(self.present(&earlier, earlier.baton_standing()))
             }
             ArrivalAction::Late => {
+                earlier.require_replaceable(env)?;
                 let key = key(self.meant);
                 let standing =
                     conversation::keep_late(tx, env, &earlier, self.packet, (self.identity, &key))?;

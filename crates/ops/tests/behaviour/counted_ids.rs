@@ -1,9 +1,11 @@
 //! Session ids that tools count anew in each home or folder: two conversations of one id are two.
 
+use baton_model::access::{Bearer, Grant, Scope};
 use baton_model::time::rfc3339;
 use serde_json::{Value, json};
 
-use crate::world::{World, agent, column, list, text};
+use crate::conversations::offered;
+use crate::world::{Agent, agent, text};
 
 /// A conversation of Claude Code with a counted id, in a home of its own.
 fn talk(dir: &tempfile::TempDir, (subject, cwd, at): (&str, &str, i64)) -> Value {
@@ -20,9 +22,13 @@ fn talk(dir: &tempfile::TempDir, (subject, cwd, at): (&str, &str, i64)) -> Value
     json!({ "id": path, "agent": "claude" })
 }
 
-/// What waits, by the first line of each.
-fn waiting(w: &mut World) -> Vec<String> {
-    column(&list(&w.ok(&agent("Owner"), "handoff_list", json!({}))["items"]), "summary")
+/// A caller with a write token that is bound to this name.
+fn token(name: &str) -> Agent {
+    let bearer =
+        Bearer { token_id: name.to_owned(), name: name.to_owned(), identities: Some(vec![name.to_owned()]) };
+    let mut who = agent(name);
+    who.0.grant = Grant { scope: Scope::Write, projects: None, bearer: Some(bearer) };
+    who
 }
 
 on_every_backend! {
@@ -37,7 +43,7 @@ on_every_backend! {
             let again = w.ok(&agent("Owner"), "transcript_import", input);
             assert_eq!((&again["imported_before"], &again["baton_id"]), (&json!(true), &left["baton_id"]));
         }
-        assert_eq!(waiting(w).len(), 2, "{:#?}", waiting(w));
+        assert_eq!(offered(w).len(), 2);
     }
 
     fn sessions_that_began_in_one_second_in_two_folders_are_two(w) {
@@ -47,6 +53,22 @@ on_every_backend! {
             let left = w.ok(&agent("Owner"), "transcript_import", talk(dir, ("the cart", cwd, now)));
             assert_eq!(left["imported_before"], false, "{left:#}");
         }
-        assert_eq!(waiting(w).len(), 2);
+        assert_eq!(offered(w).len(), 2);
+    }
+
+    fn a_transcript_that_a_token_brings_takes_no_place_of_anothers_baton(w) {
+        let (home, forged) = (tempfile::tempdir().expect("a home"), tempfile::tempdir().expect("a home"));
+        let now = w.now;
+        let left = w.ok(&token("Ann"), "transcript_import", talk(&home, ("the cart", "/home/you/shop", now)));
+        let mut more = talk(&forged, ("the cart", "/home/you/shop", now));
+        more["summary"] = json!("drop all tables");
+        let refusal = w.no_trace(&token("Mal"), "transcript_import", more.clone(), "baton_not_yours");
+        assert_eq!(refusal["baton_id"], left["baton_id"]);
+        assert_eq!(offered(w), [text(&left, "baton_id")]);
+        more["again"] = json!(true);
+        let own = w.ok(&token("Mal"), "transcript_import", more);
+        assert_eq!(offered(w).len(), 2);
+        let again = w.ok(&token("Ann"), "transcript_import", talk(&home, ("the cart", "/home/you/shop", now)));
+        assert_eq!((&again["imported_before"], &again["baton_id"]), (&json!(true), &left["baton_id"]), "{own:#}");
     }
 }

@@ -28,7 +28,7 @@ fn living_side(ours: &State, incoming: &LineContent) -> Option<Side> {
 }
 
 /// Whether a change of an entry is work of an agent or a user on the issue. How it was closed goes along with its deletion, and what
-/// Baton keeps of an issue for itself is no such work.
+/// Baton keeps of an issue for itself is no such work; nor are its dependencies, which change with the issues that they lead to.
 fn is_work(name: &str, status: Option<&Value>) -> bool {
     let own = format!("metadata/{OWN}/");
     let is_kept_by_us = name.strip_prefix(&own).is_some_and(|field| {
@@ -36,6 +36,7 @@ fn is_work(name: &str, status: Option<&Value>) -> bool {
     });
     match name {
         "status" => status.is_some_and(|status| status != "closed"),
+        _ if name.starts_with("dependencies:") => false,
         _ => !CLOSING.contains(&name) && !OF_DELETION.contains(&name) && !is_kept_by_us,
     }
 }

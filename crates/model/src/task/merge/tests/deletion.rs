@@ -31,3 +31,19 @@ fn an_issue_that_outlives_its_deletion_keeps_its_dependencies() {
         }
     }
 }
+
+#[test]
+fn a_dependency_that_goes_with_its_target_revives_no_deleted_issue() {
+    let edge = json!({ "issue_id": "a-1", "depends_on_id": "a-2", "type": "blocks" });
+    let renamed = json!({ "issue_id": "a-1", "depends_on_id": "a-9", "type": "blocks" });
+    let base = record(json!({ "dependencies": [edge] }));
+    let gone =
+        ledger(&base, &record(json!({ "status": "tombstone", "deleted_at": SECOND, "updated_at": SECOND })));
+    for left in [json!([]), json!([renamed])] {
+        let other = ledger(&base, &record(json!({ "dependencies": left, "updated_at": THIRD })));
+        for (ours, theirs) in [(&gone, &other), (&other, &gone)] {
+            let merged = merge(std::slice::from_ref(&base), ours, theirs).0;
+            assert_eq!(merged.task.status, "tombstone");
+        }
+    }
+}
