@@ -202,7 +202,7 @@ fn run_send(send: Send, app: &mut App) -> Result<(), AppError> {
     let sent = app.run::<message::MailSend>(&input)?;
     app.show(&sent, |sent| {
         let message = &sent.message;
-        let verb = if sent.replayed { "sent before, and not now:" } else { "sent" };
+        let verb = if sent.replayed { "sent already, and not twice:" } else { "sent" };
         let line = format!("{verb} {} to {}", visible(&message.message_id), receiver(message));
         let sealed = message.readers.as_deref().map(readers);
         let sealed = sealed.map_or_else(String::new, |names| format!(", readable by {names}"));

@@ -124,10 +124,13 @@ fn a_repeated_request_says_that_the_work_was_handed_over_before_and_what_became_
         ["handoff", "create", "--to", "lib", "--subject", "The guide", "--local", "--request-id", "r-1"];
     let id = text(&ann.json(&call), "handoff_id");
     let answer = ann.text(&call);
-    assert!(answer.starts_with(&format!("handed to lib before, and not now: {id} (offered)")), "{answer}");
+    assert!(answer.starts_with(&format!("handed to lib already, and not twice: {id} (offered)")), "{answer}");
     ben.json(&["handoff", "decline", &id, "--why", "not this year"]);
     let answer = ann.text(&call);
-    assert!(answer.starts_with(&format!("handed to lib before, and not now: {id} (declined)")), "{answer}");
+    assert!(
+        answer.starts_with(&format!("handed to lib already, and not twice: {id} (declined)")),
+        "{answer}"
+    );
     assert!(answer.contains("\n  declined by Ben at ") && answer.contains("not this year"), "{answer}");
     let again = ann.json(&call);
     assert_eq!((again["replayed"].clone(), again["handoff_id"].clone()), (json!(true), json!(id)));

@@ -312,6 +312,12 @@ fn a_token_of_one_project_is_told_what_it_may_do_and_its_own_machine_is_checked(
     );
     let json = ben.json(&["doctor"]);
     assert!(json["not_checked"].is_string() && json["tools"].is_array() && json["sound"].is_null(), "{json}");
+    // git knows the person by another name than the token.
+    let person = stage.bare().with("BATON_SURFACE", "human").with("BATON_TOKEN", text(&made, "token"));
+    let person =
+        person.with("BATON_SERVER", format!("http://{}", server.address)).with("BATON_PROJECT", "shop");
+    person.shell("git config user.name 'Ben Bee'").done();
+    assert_eq!(person.json(&["bd", "create", "By a person"])["created_by"], "Ben");
     let secure = ben.with("BATON_SERVER", format!("https://{}", server.address));
     let refusal = secure.refused(5, "server_unreachable", &["status"]);
     assert!(text(&refusal, "message").contains("speaks http, not https"), "{refusal}");

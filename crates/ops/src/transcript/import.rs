@@ -198,12 +198,8 @@ impl ImportJob<'_> {
         if self.again {
             // The conversation stays that of who left its baton; this one is the caller's own.
             let native_id = format!("{}@{}", known.native_id, self.identity);
-            return self.leave(
-                tx,
-                env,
-                &Conversation { native_id, session_id: None, baton_id: None, ..known },
-                None,
-            );
+            let own = Conversation { native_id, session_id: None, baton_id: None, ..known };
+            return self.leave(tx, env, &own, None);
         }
         let news = if self.says_more(&earlier) { Progress::Words } else { Progress::None };
         let progress = progress(tx, (&known, &earlier), (self.meant, self.packet))?.max(news);

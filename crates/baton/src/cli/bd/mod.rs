@@ -185,9 +185,10 @@ impl Command {
 }
 
 /// The person at the keyboard, by the name that git has for him; none where an agent calls, whose processes are told apart, and
-/// where the settings name an identity.
+/// where the settings name an identity or an access token, which has one.
 fn person(app: &mut App) -> Option<String> {
-    if app.config.identity.is_some() || app.config.session.is_some() {
+    let has_token = app.config.server.as_ref().is_some_and(|server| server.token.is_some());
+    if app.config.identity.is_some() || app.config.session.is_some() || has_token {
         return None;
     }
     let folder = app.config.cwd.clone()?;

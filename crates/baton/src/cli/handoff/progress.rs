@@ -32,7 +32,7 @@ pub(crate) fn summary(progress: &Progress) -> String {
             format!("not handed to {to} yet: {id} ({})", handoff.state.as_str())
         }
         state if progress.replayed => {
-            format!("handed to {to} before, and not now: {id} ({})", state.as_str())
+            format!("handed to {to} already, and not twice: {id} ({})", state.as_str())
         }
         State::Completed | State::Declined | State::Cancelled | State::Expired => {
             format!("hand-off {id} to {to} is {}", handoff.state.as_str())
