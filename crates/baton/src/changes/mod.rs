@@ -19,6 +19,7 @@ mod interrupted;
 mod journal;
 pub(crate) mod ledger;
 mod line_ends;
+mod new_place;
 mod owner;
 mod plumbing;
 mod push_note;
