@@ -73,6 +73,9 @@ pub(crate) struct Plan {
     /// The project from which it was sent, where that one was merged into its sender since: the receiver knows this name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sent_as: Option<String>,
+    /// The repository of its issue is not to be found: polls are answered so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub repository_missing: bool,
 }
 
 impl Plan {
