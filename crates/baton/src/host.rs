@@ -188,6 +188,15 @@ pub(crate) fn caller_in(cwd: &Path) -> Caller {
     }
 }
 
+/// The same caller with what a folder has checked out now: a process that lives long reads it anew for every call.
+pub(crate) fn caller_at(caller: &Caller, folder: &Path) -> Caller {
+    let Caller { folders, git_root, mut repository, git_fault, .. } = caller_in(folder);
+    if let Some(repository) = &mut repository {
+        repository.host = caller.repository.as_ref().and_then(|own| own.host.clone());
+    }
+    Caller { folders, git_root, repository, git_fault, ..caller.clone() }
+}
+
 impl baton_ops::op::Host for Machine {
     fn hides_subjects(&self) -> bool {
         !self.config.subjects

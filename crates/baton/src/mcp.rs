@@ -186,13 +186,13 @@ impl Backend for StdioBackend {
     /// The branch may have changed since the last call.
     fn caller(&self, _: Option<&Parts>) -> Result<Caller, ErrorObject> {
         Ok(match &self.config.cwd {
-            Some(cwd) => caller_in_folder(&self.caller, cwd),
+            Some(cwd) => host::caller_at(&self.caller, cwd),
             None => self.caller.clone(),
         })
     }
 
     fn with_folder(&self, caller: &Caller, path: &str) -> Caller {
-        caller_in_folder(caller, Path::new(path))
+        host::caller_at(caller, Path::new(path))
     }
 
     fn has_store(&self) -> bool {
@@ -263,14 +263,6 @@ impl Backend for PoolBackend {
 
 fn missing_grant() -> ErrorObject {
     ErrorObject::new("fault", "the request was not let in at the door", "report this")
-}
-
-fn caller_in_folder(caller: &Caller, folder: &Path) -> Caller {
-    let Caller { folders, git_root, mut repository, git_fault, .. } = host::caller_in(folder);
-    if let Some(repository) = &mut repository {
-        repository.host = caller.repository.as_ref().and_then(|own| own.host.clone());
-    }
-    Caller { folders, git_root, repository, git_fault, ..caller.clone() }
 }
 
 fn error_object(error: &AppError) -> ErrorObject {

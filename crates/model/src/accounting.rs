@@ -180,12 +180,15 @@ pub fn reminders(facts: &ReminderFacts) -> Vec<Remark> {
     let silent = facts.silent.len();
     if silent > 0 {
         let named = facts.silent.iter().take(SILENT_NAMED);
-        let named: Vec<String> = named
+        let mut named: Vec<String> = named
             .map(|one| {
                 let id = visible(&one.session_id);
                 format!("{} ({}), {}", visible(&one.identity), short(&id), ago(facts.now, one.since))
             })
             .collect();
+        if let Some(more @ 1..) = silent.checked_sub(SILENT_NAMED) {
+            named.push(format!("{more} more: `baton sessions` lists them"));
+        }
         let id = match facts.silent.as_slice() {
             [one] => short(&one.session_id).to_owned(),
             _ => "ID".to_owned(),

@@ -191,3 +191,26 @@ fn a_baton_s_focus_is_not_to_be_forgotten() {
         "not a word of its own"
     );
 }
+
+#[test]
+fn silent_sessions_that_are_not_named_are_counted() {
+    let silent = |nth: usize| SilentSession {
+        identity: format!("A{nth}"),
+        session_id: format!("01a22088-e7{nth}a-7154"),
+        since: NOW,
+    };
+    for (count, words) in [(3, None), (4, Some("1 more")), (5, Some("2 more"))] {
+        let facts = ReminderFacts {
+            now: NOW,
+            open_tasks: 0,
+            last_wrap: None,
+            outcomes: Outcomes::default(),
+            silent: (0..count).map(silent).collect(),
+            overdue: Vec::new(),
+        };
+        let message = reminders(&facts).remove(0).message;
+        assert!(message.starts_with(&format!("{count} sessions went silent")), "{message}");
+        assert_eq!(message.contains(" more: `baton sessions`"), words.is_some(), "{message}");
+        assert!(words.is_none_or(|words| message.contains(words)), "{message}");
+    }
+}

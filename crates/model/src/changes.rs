@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 pub use temporary::{is_temporary, temporary_name};
 pub use unfinished::{GitOperation, UnfinishedOperation};
 
+use crate::id::visible;
 use crate::refusal::Refusal;
 
 mod temporary;
@@ -86,6 +87,17 @@ pub struct LeftOut {
     pub path: String,
     /// A clause that follows the path.
     pub reason: String,
+}
+
+/// The reason of a file that travels, and whose mark of `git add -N` does not.
+pub const MARK_LEFT: &str = "arrives untracked: its mark of `git add -N` stays behind";
+
+impl LeftOut {
+    /// In a clause. A file that arrives is not said to stay behind.
+    pub fn sentence(&self) -> String {
+        let clause = format!("{} {}", visible(&self.path), visible(&self.reason));
+        if self.reason == MARK_LEFT { clause } else { format!("stays behind: {clause}") }
+    }
 }
 
 impl Manifest {

@@ -1,5 +1,7 @@
 //! A session: one stint of one identity in one project. Registration, liveness, the same-identity rule.
 
+mod identity_conflict;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -332,21 +334,11 @@ pub fn admit(
         } else if let Some(reason) = who.force {
             reason
         } else {
-            return Err(identity_conflict_refusal(session, who));
+            return Err(identity_conflict::refusal(session, who));
         };
         replaced.push((session.clone(), reason));
     }
     Ok(Admission::New(replaced))
-}
-
-fn identity_conflict_refusal(holder: &Session, who: &AdmissionRequest<'_>) -> Refusal {
-    Refusal::new(
-        Kind::Conflict,
-        "identity_conflict",
-        format!("{} is already active in this project: {}", holder.identity, holder.describe(who.now)),
-        "work under another name (--as NAME), or take over with --force --why REASON",
-    )
-    .with("holder", holder.to_json(who.now, who.limits))
 }
 
 /// What became of the baton that a session left.

@@ -79,7 +79,7 @@ pub fn resolve(query: &TrackerQuery<'_>) -> Result<ResolvedTracker, Refusal> {
         if explicit.is_some() {
             return Err(Refusal::invalid(
                 "tracker_conflict",
-                "the call names an issues repository and asks for the embedded tracker",
+                "the call names an issues repository and asks for Baton's own ledger",
                 "leave out one of the two",
             ));
         }
@@ -152,7 +152,7 @@ fn github(repo: String, access: bool, warnings: Vec<Warning>) -> Result<Resolved
         Kind::Refused,
         "github_unconfigured",
         format!("the task belongs into {repo}, but no access to GitHub is configured"),
-        "set BATON_GITHUB_TOKEN (or GITHUB_TOKEN, or log in with `gh`) where the ledger is opened, with a server for `baton serve`; or use the embedded tracker with --local",
+        "set BATON_GITHUB_TOKEN (or GITHUB_TOKEN, or log in with `gh`) where the ledger is opened, with a server for `baton serve`; or keep the task in Baton's own ledger with --local",
     )
     .with("issues_github_repo", repo))
 }

@@ -161,7 +161,13 @@ pub(crate) fn none_here(
     let open = session::open_of(tx, project_id, who)?;
     let others: Vec<String> = open.iter().map(|one| one.session_id.clone()).collect();
     let what = format!("no session of {} in this process is open in project {project_id}", caller_name(who));
+    let named = session::open(tx, project_id)?.into_iter().find(|one| is_here(env, one));
     let hint = match others.is_empty() {
+        true if let Some(named) = &named => format!(
+            "session {} of {1} is open in this process: if that is you, say `--as {1}`; else begin with `baton start`",
+            short(&named.session_id),
+            named.identity
+        ),
         true => "begin with `baton start`, or continue somebody's work with `baton pickup`".to_owned(),
         false => "begin with `baton start`; if one of the others is yours, name it with BATON_SESSION or --session, and work \
                   under a name (--as NAME) by which you are known again"

@@ -9,10 +9,11 @@ use baton_store::{Failure, Tx, session};
 use serde_json::Value;
 
 use crate::op::{Cx, Env};
-use crate::token_rights;
+use crate::{resolve, token_rights};
 
 /// The name under which the caller's process works: of the session that its environment names, else of the only open ones that
-/// began in it, else of the last one. None where the call or the environment names an identity, or where there are several.
+/// began in it, else of the last one; where some began in the project of the call, of those. None where the call or the environment
+/// names an identity, or where there are several names.
 pub(crate) fn look_up(cx: &mut Cx<'_>, input: &Value) -> Result<Option<String>, Failure> {
     let Cx { store, env } = cx;
     let caller = env.caller;
@@ -25,10 +26,17 @@ pub(crate) fn look_up(cx: &mut Cx<'_>, input: &Value) -> Result<Option<String>, 
     {
         return Ok(None);
     }
-    let sessions = store.read(|tx| match &caller.session {
+    let mut sessions = store.read(|tx| match &caller.session {
         Some(id) => session_of_id(tx, id),
         None => Ok(session::of_process(tx, &caller.location)?),
     })?;
+    // A process may work under one name in each project: what began in that of the call counts there.
+    if is_of_several_projects(&sessions)
+        && let Ok(here) = resolve::project_id(store, env, input.get("project").and_then(Value::as_str))
+        && sessions.iter().any(|one| one.project_id == here)
+    {
+        sessions.retain(|one| one.project_id == here);
+    }
     Ok(only_name(env, &sessions))
 }
 
@@ -50,4 +58,8 @@ fn only_name(env: &Env<'_>, sessions: &[Session]) -> Option<String> {
         _ => None,
     };
     found.map(|one| one.identity.clone()).filter(|name| !is_shared_name(name))
+}
+
+fn is_of_several_projects(sessions: &[Session]) -> bool {
+    sessions.first().is_some_and(|first| sessions.iter().any(|one| one.project_id != first.project_id))
 }

@@ -48,6 +48,8 @@ crate::sql! {
         AND task_id IS NOT NULL ORDER BY handoff_id");
     RENAME_TASK = "UPDATE handoff SET task_id = $1 WHERE to_project_id = $2 AND task_id = $3";
     IN_REPO = concat!("SELECT ", columns!(), " FROM handoff WHERE to_project_id = $1 AND issues_repo = $2 ORDER BY created_at, handoff_id");
+    OPEN_IN_REPO = concat!("SELECT ", columns!(), " FROM handoff WHERE issues_repo = $1 AND issue_number IS NOT NULL
+        AND state IN ('offered', 'accepted') ORDER BY created_at, handoff_id");
     MARK_SEEN = "UPDATE handoff SET seen_at = $1 WHERE handoff_id = $2 AND seen_at IS NULL AND state IN ('declined', 'expired')";
     BY_PREFIX = "SELECT handoff_id FROM handoff WHERE handoff_id >= $1 AND handoff_id < $2 ORDER BY handoff_id LIMIT 5";
 }
@@ -241,6 +243,11 @@ pub fn mark_seen(tx: &mut Tx<'_>, handoff_id: &str, now: Millis) -> Result<bool,
 /// The hand-offs to a project whose issues are in this repository, or are to be; the oldest first.
 pub fn in_repo(tx: &mut Tx<'_>, to_project_id: &str, repo: &str) -> Result<Vec<Handoff>, Fault> {
     tx.query(IN_REPO, params![to_project_id, repo])?.into_iter().map(read).collect()
+}
+
+/// The hand-offs that wait or are worked on and have an issue in this repository; the oldest first.
+pub fn open_in_repo(tx: &mut Tx<'_>, repo: &str) -> Result<Vec<Handoff>, Fault> {
+    tx.query(OPEN_IN_REPO, params![repo])?.into_iter().map(read).collect()
 }
 
 /// The hand-off whose task is this issue.

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use baton_model::baton_file::is_baton_file;
-use baton_model::changes::{GitOperation, is_temporary};
+use baton_model::changes::{GitOperation, MARK_LEFT, is_temporary};
 
 use super::exports::{self, ExportNotes};
 use super::files::{Kind, check_regular, fault, inside, is_reserved, metadata, read_entry, text};
@@ -194,7 +194,7 @@ impl Capture<'_> {
             leave(&hidden.path, HIDDEN);
         }
         for entry in unstaged.iter().filter(|entry| entry.status == "A") {
-            leave(&entry.path, "as a mark of `git add -N` only: the file itself arrives, untracked");
+            leave(&entry.path, MARK_LEFT);
         }
         self.leave_untracked(untracked, &mut leave)?;
         let untracked = untracked.drain(..);

@@ -19,7 +19,7 @@ use super::push_note::Owner;
 use super::remote::ChangesRemote;
 use super::{
     Applied, Changes, ExportNotes, Fault, Leftover, Limits, PushNote, Recovered, Recovery, apply, capture,
-    content, patch, recover, scratch, settle,
+    content, new_place, patch, recover, scratch, settle,
 };
 use crate::app::{App, Format};
 use crate::config::{ChangesMode, Config};
@@ -342,7 +342,8 @@ pub(crate) fn settle_here(app: &App) -> Result<Recovered, Refusal> {
 pub(crate) fn apply_here(app: &App, changes: &Changes, settled: &Recovered) -> Result<Applied, Refusal> {
     let root = root(app)?;
     let applied = apply(&Plumbing, &root, &scratch(&app.config.data_dir)?, changes, &mut |_| Ok(()));
-    let Some(sentence) = settled.sentence() else { return Ok(applied?) };
+    let refused = |fault| new_place::refusal(fault, &root, changes, app.config.identity.as_deref());
+    let Some(sentence) = settled.sentence() else { return applied.map_err(refused) };
     match applied {
         // What was interrupted were these changes: they are there now.
         Ok(applied) if applied.was_there && settled.recovery == Recovery::Finished => {
@@ -355,7 +356,7 @@ pub(crate) fn apply_here(app: &App, changes: &Changes, settled: &Recovered) -> R
         Err(fault) => {
             let has_written = settled.recovery != Recovery::Unlocked;
             let is_changed = matches!(fault, Fault::LocalChanges(_)) && has_written;
-            let mut refusal = Refusal::from(fault);
+            let mut refusal = refused(fault);
             refusal.message = format!("{sentence}; nothing else was applied: {}", refusal.message);
             if is_changed {
                 refusal.code = "apply_recovered";

@@ -19,6 +19,7 @@ mod files;
 mod interrupted;
 mod journal;
 mod line_ends;
+mod new_place;
 mod owner;
 mod plumbing;
 mod push_note;

@@ -268,9 +268,7 @@ pub(super) fn earlier_list(changes: &[EarlierChanges]) -> String {
 
 /// What does not travel: paths, and what git was in the middle of.
 fn left_out(manifest: &Manifest) -> String {
-    let line = |left: &baton_model::changes::LeftOut| {
-        format!("  stays behind: {} {}\n", visible(&left.path), visible(&left.reason))
-    };
+    let line = |left: &baton_model::changes::LeftOut| format!("  {}\n", left.sentence());
     let under_way = |one: &UnfinishedOperation| format!("  {}\n", one.sentence());
     manifest.left_out.iter().map(line).chain(manifest.unfinished.iter().map(under_way)).collect()
 }

@@ -16,7 +16,7 @@ const BARE: &[(&str, &[&str])] = &[
     ("model/src/instructions/command.rs", &["status"]),
     ("model/src/lease/mod.rs", &["lease take"]),
     ("model/src/row_action.rs", &["handoff cancel", "*"]),
-    ("model/src/session.rs", &["start", "pickup"]),
+    ("model/src/session/identity_conflict.rs", &["start", "pickup"]),
     ("model/src/task/claim.rs", &["task claim"]),
     ("model/src/tracker.rs", &["handoff create"]),
     ("ops/src/token_rights.rs", &["pickup", "end"]),

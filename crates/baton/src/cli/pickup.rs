@@ -132,6 +132,8 @@ fn apply(bundle: &mut PickupOutput, app: &mut App) {
         }
         return;
     };
+    // What helps where they cannot be applied names the one who has the baton now.
+    app.config.identity = Some(bundle.identity.clone());
     let outcome = carry::apply_picked(app, &bundle.project_id, &changes.baton_id);
     if outcome.applied {
         let input = RecordInput {
@@ -280,7 +282,7 @@ fn changes_text(changes: &WaitingChanges) -> String {
         text.push_str(&format!("  files: {}{more}\n", files.join(", ")));
     }
     for left in &changes.left_out {
-        text.push_str(&format!("  stays behind: {} {}\n", visible(&left.path), visible(&left.reason)));
+        text.push_str(&format!("  {}\n", left.sentence()));
     }
     text.extend(changes.advice.as_ref().map(|advice| format!("  {}\n", visible(advice))));
     text

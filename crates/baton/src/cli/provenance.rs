@@ -49,11 +49,14 @@ struct CommitRow {
 impl CommitRow {
     /// A commit with those of the sessions that it leads to.
     fn of(commit: CommitInfo, found: &[OriginRow]) -> Self {
-        let is_of = |row: &&OriginRow| {
-            row.matching_commits.contains(&commit.id)
-                || row.matching_trailers.iter().any(|trailer| commit.trailers.contains(trailer))
-        };
-        let sessions = found.iter().filter(is_of).cloned().collect();
+        let is_named =
+            |row: &&OriginRow| row.matching_trailers.iter().any(|trailer| commit.trailers.contains(trailer));
+        let mut sessions: Vec<OriginRow> = found.iter().filter(is_named).cloned().collect();
+        // The trailer says in which session it was made; without one all count that were open in the working copy.
+        if sessions.is_empty() {
+            sessions =
+                found.iter().filter(|row| row.matching_commits.contains(&commit.id)).cloned().collect();
+        }
         Self { committed_at: Timestamp(commit.at), commit, sessions }
     }
 }
@@ -182,8 +185,13 @@ fn show(report: &Report) -> String {
         if commit.is_cut {
             text.push_str(CUT);
         }
+        if let count @ 2.. = row.sessions.len() {
+            text.push_str(&format!(
+                "  made in one of {count} sessions that were open in this working copy:\n"
+            ));
+        }
         for session in &row.sessions {
-            text.push_str(&session_lines(session));
+            text.push_str(&session_lines(session, row.sessions.len() == 1));
         }
         if row.sessions.is_empty() {
             text.push_str("  made in no session that this project knows\n");
@@ -192,10 +200,12 @@ fn show(report: &Report) -> String {
     text
 }
 
-fn session_lines(row: &OriginRow) -> String {
+/// What is known of a session. `is_maker`: it is the only one in which the commit can have been made.
+fn session_lines(row: &OriginRow, is_maker: bool) -> String {
     let session = &row.session;
+    let made = if is_maker { "made" } else { "perhaps" };
     let mut text = format!(
-        "  made by {} ({}) in session {}, begun {}\n",
+        "  {made} by {} ({}) in session {}, begun {}\n",
         visible(&session.identity),
         visible(&session.surface),
         render::short_id(&session.session_id),

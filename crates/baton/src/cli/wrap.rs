@@ -128,6 +128,9 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     app.show(&wrapped, answer_text)
 }
 
+/// What is said of changes that go along: neither git nor a pickup writes over them where they were made.
+const STAYS_TOO: &str = "  what goes along stays here, too: put it away with `git stash -u` before the work comes back to this folder\n";
+
 /// What a person reads of the answer.
 fn answer_text(wrapped: &WrapOutput) -> String {
     let summary = visible(&wrapped.summary);
@@ -156,6 +159,9 @@ fn answer_text(wrapped: &WrapOutput) -> String {
         Some(manifest) => (super::changes::summary(manifest), " --apply"),
         None => (String::new(), ""),
     };
+    if !apply.is_empty() {
+        changes.push_str(STAYS_TOO);
+    }
     changes.push_str(&super::changes::earlier_list(&wrapped.earlier_changes));
     if wrapped.earlier_changes.iter().any(is_passed_on) {
         apply = " --apply";

@@ -175,6 +175,19 @@ pub(crate) fn checkout_of(folder: &Path, branch: &str) -> Option<String> {
     (root(Path::new(path)).as_deref() == Some(Path::new(path))).then(|| path.to_owned())
 }
 
+/// Another working copy of the repository around a folder in which a commit is checked out, if it is there.
+pub(crate) fn checkout_at(folder: &Path, commit: &str) -> Option<String> {
+    let listed = read(folder, &["worktree", "list", "--porcelain"])?;
+    let (own, wanted) = (root(folder), format!("HEAD {commit}"));
+    let found = listed.split("\n\n").filter(|copy| copy.lines().any(|line| line == wanted));
+    let mut paths = found.filter_map(|copy| copy.lines().find_map(|line| line.strip_prefix("worktree ")));
+    let is_there = |path: &&str| {
+        let top = root(Path::new(path));
+        top.as_deref() == Some(Path::new(path)) && top != own
+    };
+    paths.find(is_there).map(str::to_owned)
+}
+
 /// The linked worktree that has this name in the repository around a folder, and since when: git names one by the folder in which it
 /// was made, and it keeps the name where it is moved to.
 pub(crate) fn worktree_named(folder: &Path, name: &str) -> Option<(String, Millis)> {

@@ -32,6 +32,19 @@ pub(super) struct PollResult {
     pub etag: Option<String>,
 }
 
+/// How a poll ended.
+pub(super) enum PollOutcome {
+    /// The issues were read.
+    Read(PollResult),
+    /// There is no such repository for this token.
+    Missing,
+    /// They cannot be read now.
+    Unreadable,
+}
+
+/// The status of an answer for what is not there, or not for this token.
+const NOT_FOUND: u16 = 404;
+
 impl GitHub {
     /// The present state of one issue; none if it cannot be determined.
     pub(super) async fn issue(&self, repo: &str, number: i64) -> Option<IssueState> {
@@ -41,8 +54,8 @@ impl GitHub {
             .and_then(|answer| issue_state(read(&answer.body)))
     }
 
-    /// The issues of a repository that changed since then; `None` if they cannot be read now.
-    pub(super) async fn poll(&self, repo: &str, since: i64, etag: Option<&str>) -> Option<PollResult> {
+    /// The issues of a repository that changed since then.
+    pub(super) async fn poll(&self, repo: &str, since: i64, etag: Option<&str>) -> PollOutcome {
         let since = rfc3339(since);
         let mut all = PollResult { issues: Vec::new(), etag: None };
         for page in 1..=PAGES {
@@ -50,13 +63,16 @@ impl GitHub {
                 "/repos/{repo}/issues?state=all&since={since}&sort=updated&direction=asc&per_page=100&page={page}"
             );
             let tag = etag.filter(|_| page == 1);
-            let answer =
-                classify_answer(self.http.send("GET", &path, None, READ_TIMEOUT, tag).await, false).ok()?;
+            let answer = self.http.send("GET", &path, None, READ_TIMEOUT, tag).await;
+            if answer.as_ref().is_ok_and(|answer| answer.status == NOT_FOUND) {
+                return PollOutcome::Missing;
+            }
+            let Ok(answer) = classify_answer(answer, false) else { return PollOutcome::Unreadable };
             if page == 1 {
                 all.etag = answer.etag.clone().or_else(|| etag.map(str::to_owned));
             }
             if answer.status == 304 {
-                return Some(all);
+                return PollOutcome::Read(all);
             }
             let rows = answer.body.as_array().map(Vec::as_slice).unwrap_or_default();
             let issues = rows.iter().map(read::<Issue>).filter(|issue| issue.pull_request.is_none());
@@ -65,7 +81,7 @@ impl GitHub {
                 break;
             }
         }
-        Some(all)
+        PollOutcome::Read(all)
     }
 
     /// What the person who closed an issue said under it last; none where that was nothing, or was written by Baton.

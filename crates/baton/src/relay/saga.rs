@@ -7,14 +7,14 @@ use baton_model::duty;
 use baton_model::handoff::State;
 use baton_model::session::{Limits, ProcessLocation};
 use baton_model::time::Millis;
-use baton_ops::handoff::{TrackerEvent, TrackerEventInput};
+use baton_ops::handoff::{TrackerEvent, TrackerEventInput, note_repository};
 use baton_ops::op::{Caller, Cx, Env};
 use baton_ops::saga::{self, StepStart};
 use baton_store::{Failure, Store, tracker};
 use tokio::runtime::Handle;
 
 use super::github::{GitHub, StepTime};
-use super::github_read::{IssueState, Unreadable, WAIT_FOR_WORDS};
+use super::github_read::{IssueState, PollOutcome, Unreadable, WAIT_FOR_WORDS};
 use crate::clock;
 use crate::config::Config;
 use crate::error::AppError;
@@ -155,7 +155,9 @@ impl Driver {
             }
             let first = now.saturating_sub(REOPEN_POLL_SPAN);
             let since = if known.since_at == 0 { first } else { known.since_at };
-            let Some(polled) = runtime.block_on(github.poll(&repo, since, known.etag.as_deref())) else {
+            let outcome = runtime.block_on(github.poll(&repo, since, known.etag.as_deref()));
+            self.note_presence(store, &repo, &outcome)?;
+            let PollOutcome::Read(polled) = outcome else {
                 let later = tracker::Poll { due_at: now + pause, ..known };
                 store.write_shared(|tx| Ok(tracker::put_poll(tx, &repo, &later)?))?;
                 continue;
@@ -219,6 +221,16 @@ impl Driver {
         Ok(applied)
     }
 
+    /// Notes in the hand-offs of a repository whether it is there, where the answer to a poll says so.
+    fn note_presence(&self, store: &mut Store, repo: &str, outcome: &PollOutcome) -> Result<(), Failure> {
+        let why = match outcome {
+            PollOutcome::Read(_) => None,
+            PollOutcome::Missing => Some(missing_text(repo)),
+            PollOutcome::Unreadable => return Ok(()),
+        };
+        self.with(store, |store, env| note_repository(store, env, repo, why.as_deref()))
+    }
+
     /// What was said under an issue that a person has just closed. It is read once, while the hand-off or its task is still open here.
     fn closing_words(
         &self,
@@ -277,6 +289,11 @@ struct AppliedIssues {
     news: usize,
     /// When the oldest of those was changed that are looked at again.
     oldest_unread: Option<Millis>,
+}
+
+/// How a hand-off says that the repository of its issue is not to be found.
+fn missing_text(repo: &str) -> String {
+    format!("GitHub answers 404 for {repo}: it is gone, or the token may not read it")
 }
 
 fn until_due(at: i64, now: i64) -> Duration {

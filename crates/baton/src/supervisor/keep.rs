@@ -23,6 +23,7 @@ impl Supervisor<'_> {
         stop: Option<&Stop>,
         app: &mut App,
     ) -> Result<Outcome, AppError> {
+        self.read_checkout();
         let mut outcome = self.capture_at_end(app).unwrap_or_else(|error| {
             let why = quote(error.text().lines().next().unwrap_or_default());
             self.remarks.push(format!("what the agent did could not be kept: {why}"));

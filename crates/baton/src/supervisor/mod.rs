@@ -30,7 +30,7 @@ use crate::app::{App, Format};
 use crate::changes::carry;
 use crate::error::{AppError, quote};
 use crate::launch::{self, Call, Prompt};
-use crate::{clock, process, render};
+use crate::{clock, host, process, render};
 use child::{Agent, Signals};
 use evidence::Search;
 use own_session::{OwnSession, begin};
@@ -317,6 +317,7 @@ impl<'a> Supervisor<'a> {
             }
         };
         let path = Some(&row.path).filter(|path| row.key.is_none() && path.is_file());
+        self.read_checkout();
         let input = CaptureInput {
             project: Some(self.begun.project_id.clone()),
             id: path
@@ -337,6 +338,11 @@ impl<'a> Supervisor<'a> {
             Err(AppError::Refused(refusal)) if refusal.code == "transcript_empty" => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// Reads what is checked out now: the agent commits and switches branches while it runs.
+    fn read_checkout(&mut self) {
+        self.caller = host::caller_at(&self.caller, &self.cwd);
     }
 
     fn end(&self, reason: &str, app: &mut App) {

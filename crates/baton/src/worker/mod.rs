@@ -27,7 +27,7 @@ use serde_json::Value;
 
 use crate::app::App;
 use crate::error::AppError;
-use crate::{clock, process};
+use crate::{clock, host, process};
 use backoff::Backoff;
 use outcome::Outcome;
 pub(crate) use preset::preset;
@@ -180,6 +180,7 @@ impl Worker<'_> {
 
     /// Works on one task in a session of its own. Returns how long to pause then; nothing if it was interrupted.
     fn work(&mut self, app: &mut App, stop: &mut Stop, task_id: &str) -> Result<Option<Millis>, AppError> {
+        self.read_checkout(app);
         let session_id = self.begin(app, task_id)?;
         self.caller.session = Some(session_id.clone());
         let held = match self.claim(app, task_id, session_id) {
@@ -342,8 +343,16 @@ impl Worker<'_> {
         Ok(FinishedCommand { ending, outcome, result_file: command.clear(), limit })
     }
 
+    /// Reads what is checked out now: commands commit and switch branches between two calls.
+    fn read_checkout(&mut self, app: &App) {
+        if let Some(cwd) = &app.config.cwd {
+            self.caller = host::caller_at(&self.caller, cwd);
+        }
+    }
+
     /// Ends the session; a refusal, as for one that is released already, is ignored.
     fn end(&mut self, app: &mut App) -> Result<(), AppError> {
+        self.read_checkout(app);
         let input = EndInput { project: app.project.clone(), ..EndInput::default() };
         let result = app.run_as::<End>(&self.caller, &input);
         self.caller.session = None;

@@ -278,3 +278,20 @@ fn a_caller_without_a_name_is_who_its_process_is() {
     assert_eq!(agent.json(&["note", "one of two"])["identity"], "Bot");
     stage.assert_sound();
 }
+
+#[test]
+fn a_process_that_has_a_name_in_each_project_is_known_by_it_in_each() {
+    let stage = Stage::ready();
+    crate::cross::beside(&stage);
+    let shop = stage.bare().with("BATON_PROCESS", "p");
+    let lib = shop.within(stage.root().join("lib"));
+    shop.json(&["start", "--as", "Eva"]);
+    lib.json(&["start", "--as", "Xaver"]);
+    assert_eq!(lib.json(&["note", "hello"])["identity"], "Xaver");
+    assert_eq!(shop.json(&["note", "hello"])["identity"], "Eva");
+    assert_eq!(lib.json(&["end"])["identity"], "Xaver");
+    // Two names in one project: which of them speaks is not guessed, and the refusal names one.
+    shop.json(&["start", "--as", "Zoe"]);
+    let refused = shop.refused(3, "no_session", &["end"]);
+    assert!(text(&refused, "hint").contains("say `--as "), "{refused:#}");
+}

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, items, text};
+use crate::stage::{Stage, ended_process, items, text};
 use crate::worktrees::{committed, git, worktree};
 
 /// A commit of a file with this text, in the stage's repository.
@@ -210,4 +210,56 @@ fn a_shallow_clone_says_that_its_history_is_cut_and_not_that_nobody_made_a_line(
     assert!(!donna.text(&["why", "cart.py:1"]).contains("unshallow"), "the whole history is here");
     git(&stage, stage.root().join("shallow"), &["fetch", "-q", "--unshallow"]);
     assert!(!lola.text(&["why", "cart.py:1"]).contains("unshallow"));
+}
+
+#[cfg(unix)]
+#[test]
+fn what_the_agent_of_a_run_commits_last_is_its_own_wherever_it_worked() {
+    let stage = committed();
+    const COMMIT: &str = "git add -A && git -c user.name=a -c user.email=a@b commit -qm";
+    // The agent commits, saves what it did, and commits again; the second one goes on in a worktree.
+    let beside = stage.root().join("beside");
+    let script = format!(
+        "echo 1 > one.txt && {COMMIT} one && \"$BATON\" checkpoint --summary c && echo 2 > two.txt && {COMMIT} two && \
+         git worktree add -q -b fix {0} && cd {0} && echo 3 > three.txt && {COMMIT} three && \"$BATON\" checkpoint --summary c && \
+         echo 4 > four.txt && {COMMIT} four",
+        beside.display()
+    );
+    let run = format!("\"$BATON\" run --as Donna -- sh -c '{script}'");
+    stage.bare().shell(&run).done();
+    let lola = stage.terminal("Lola");
+    for file in ["one.txt", "two.txt", "three.txt", "four.txt"] {
+        assert_eq!(sessions(&lola.within(&beside).json(&["why", file]), 0), ["Donna"], "{file}");
+    }
+}
+
+#[test]
+fn a_commit_is_not_given_to_a_session_whose_process_had_ended() {
+    let stage = committed();
+    let pam = stage.terminal("Pam").with("BATON_PROCESS", ended_process());
+    pam.json(&["start"]);
+    let own = commit(&stage, "total = 1\n", "Pam's own");
+    pam.json(&["note", "its last words"]);
+    // The log of git has whole seconds.
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    let later = commit(&stage, "total = 1\nrounded = 2\n", "by hand");
+    let lola = stage.terminal("Lola");
+    let report = lola.json(&["why", "cart.py"]);
+    let ids: Vec<&Value> = [0, 1].iter().map(|nth| &report["commits"][*nth]["id"]).collect();
+    assert_eq!(ids, [&json!(later), &json!(own)]);
+    assert_eq!((sessions(&report, 0), sessions(&report, 1)), (vec![], vec!["Pam".to_owned()]));
+    assert!(lola.text(&["why", "cart.py:2"]).contains("made in no session"));
+}
+
+#[test]
+fn of_two_who_share_a_working_copy_neither_is_said_to_have_made_the_commit() {
+    let stage = committed();
+    let (ann, ben) = (stage.terminal("Ann"), stage.terminal("Ben"));
+    ann.json(&["start"]);
+    ben.json(&["start"]);
+    commit(&stage, "total = 1\n", "by one of them");
+    let shown = stage.terminal("Lola").text(&["why", "cart.py:1"]);
+    assert!(shown.contains("made in one of 2 sessions"), "{shown}");
+    assert!(shown.contains("perhaps by Ann") && shown.contains("perhaps by Ben"), "{shown}");
+    assert!(!shown.contains("made by"), "{shown}");
 }

@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::http::Server;
-use crate::stage::{Stage, text};
+use crate::stage::{Stage, ended_process, text};
 
 #[test]
 fn the_project_that_an_untrusted_file_names_is_told_with_the_way_to_it() {
@@ -212,6 +212,37 @@ fn a_silent_session_and_a_blocked_task_are_told_as_such() {
         "{shown}"
     );
     assert!(shown.contains("open (blocked)  second") && !shown.contains("open (blocked)  first"), "{shown}");
+}
+
+#[test]
+fn a_session_whose_process_has_ended_is_silent_in_the_audit_too() {
+    let stage = Stage::ready();
+    stage.terminal("Ann").with("BATON_PROCESS", ended_process()).json(&["start"]);
+    let ben = stage.terminal("Ben");
+    ben.json(&["start"]);
+    let report: Value = serde_json::from_str(&ben.run(&["audit", "--json"]).out).expect("a report");
+    let tally = |name: &str| {
+        let rows = report["identities"].as_array().expect("rows");
+        let row = rows.iter().find(|row| row["identity"] == name).expect("a row");
+        (row["at_work"].clone(), row["unwrapped"].clone())
+    };
+    assert_eq!((tally("Ann"), tally("Ben")), ((0.into(), 1.into()), (1.into(), 0.into())), "{report:#}");
+}
+
+#[test]
+fn what_is_needed_before_a_token_and_a_hand_off_is_said_in_the_words_of_the_pages() {
+    let stage = Stage::ready();
+    stage.repo("lib");
+    let ann = stage.terminal("Ann");
+    ann.within(stage.root().join("lib")).json(&["init"]);
+    let token = ["token", "create", "--name", "ben", "--scope", "write", "--only", "later"];
+    let refused = ann.refused(3, "project_unknown", &token);
+    assert!(
+        text(&refused, "hint").contains("run `baton init --id later` in its repository first"),
+        "{refused}"
+    );
+    let shown = ann.text(&["handoff", "create", "--to", "lib", "--subject", "S", "--dry-run"]);
+    assert!(shown.contains("S in Baton's own ledger") && !shown.contains("Bot"), "{shown}");
 }
 
 #[test]

@@ -323,3 +323,23 @@ fn an_end_in_no_project_is_kept_where_the_first_hook_spoke() {
         }
     }
 }
+
+#[test]
+fn what_was_said_in_a_worktree_of_an_open_project_stays_its_own_when_the_worktree_is_removed() {
+    let stage = crate::worktrees::committed();
+    let beside = crate::worktrees::worktree(&stage, "beside", "fix");
+    let id = "abababab-aaaa-4000-8000-000000000001";
+    let file = session(&stage, id, &beside, "the taxes");
+    Agent { stage: &stage, id, file }.hook("session-start", &beside);
+    let other =
+        session(&stage, "cdcdcdcd-aaaa-4000-8000-000000000001", &stage.root().join("gone"), "of nobody");
+    crate::worktrees::git(&stage, stage.shop(), &["worktree", "remove", "--force", "../beside"]);
+    let ann = stage.terminal("Ann");
+    let here = |terminal: &Terminal<'_>| -> Vec<String> {
+        let listed = items(&terminal.json(&["transcripts", "list"]));
+        listed.iter().filter(|one| one["here"] == true).map(|one| text(one, "id")).collect()
+    };
+    assert_eq!(here(&ann), [id], "{other}");
+    assert!(ann.text(&["handoff", "from-transcript", "latest"]).contains("the taxes"));
+    assert_eq!(ann.json(&["import-transcript", "latest"])["transcript_id"], id);
+}

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::http::Server;
 use crate::mcp::client::{Client, MODERN};
-use crate::stage::{Stage, items, text};
+use crate::stage::{Stage, ended_process, items, text};
 use crate::words::steady;
 
 /// A session of Claude Code in the repository of the stage.
@@ -49,13 +49,6 @@ fn furnished(stage: Stage) -> Stage {
     }
     stage.file(&format!("home/.claude/projects/-shop/{SESSION}.jsonl"), lines);
     stage
-}
-
-/// The name of a process that has ended, in the words of this system.
-fn ended_process() -> String {
-    let link = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
-    let space: String = link.display().to_string().chars().filter(char::is_ascii_digit).collect();
-    format!("4294967295:1@{space}")
 }
 
 /// Without numbers of the ledger: a server drives a hand-off in other steps than a command, and each counts.

@@ -234,3 +234,53 @@ fn documents_are_read_through_a_server_in_a_clone_that_is_no_place_of_its_projec
     let (included, why) = picked("spec/round.md", &elsewhere);
     assert!(included == false && why.contains("pick up where the repository is"), "{why}");
 }
+
+#[test]
+fn a_repository_that_is_gone_is_told_once_and_followed_again_when_it_is_back() {
+    let stage = Stage::ready();
+    let hub = github(Options::default());
+    beside(&stage);
+    let (ann, bob) = (stage.terminal("Ann"), stage.terminal("Bob").within(stage.root().join("lib")));
+    let ends = Ends { stage: &stage, hub: &hub, ann: with_github(&ann, &hub), bob: with_github(&bob, &hub) };
+    let first = ends.create("Add rounding", &["--repo", "o/lib"]);
+    let second = ends.create("Drop taxes", &["--repo", "o/lib"]);
+    ends.bob.json(&["handoff", "accept", &first]);
+    ends.ann.json(&["signal", "pending"]);
+    hub.script(Some(Box::new(|_| Fault::Refuse(404, None))));
+    for id in [&first, &second] {
+        ends.wait(id, |shown| shown["repository_missing"] == true);
+    }
+    // More looks that are answered so are no news.
+    for _ in 0..3 {
+        sleep(Duration::from_millis(1_100));
+        ends.ann.json(&["status"]);
+    }
+    let heard = items(&ends.ann.json(&["signal", "pending"]));
+    let heard: Vec<&Value> =
+        heard.iter().filter(|one| text(one, "subject").contains("not to be found")).collect();
+    assert_eq!(heard.len(), 1, "{heard:#?}");
+    assert_eq!(
+        text(heard[0], "subject"),
+        "o/lib is not to be found any more: 2 hand-offs to lib cannot be followed"
+    );
+    for (command, words) in [
+        (&["status"][..], "GitHub answers 404 for o/lib"),
+        (&["handoff", "show", &first], "GitHub answers 404 for o/lib"),
+        (&["handoff", "show", &first], "`baton handoff cancel"),
+        (&["doctor"], &first[..13]),
+        (&["doctor"], &second[..13]),
+    ] {
+        let shown = ends.ann.run(command).out;
+        assert!(shown.contains(words), "{command:?}: {shown}");
+    }
+    let refused = ends.ann.refused(4, "tracker_conflict", &["handoff", "retry", &first, "--repo", "o/other"]);
+    assert!(text(&refused, "hint").contains("`baton handoff cancel"), "{refused:#}");
+    // It can be taken back meanwhile; the other one is followed again once the repository is there.
+    assert_eq!(ends.ann.json(&["handoff", "cancel", &second])["state"], "cancelled");
+    hub.script(None);
+    assert_eq!(ends.ann.json(&["handoff", "retry", &first])["state"], "accepted");
+    ends.wait(&first, |shown| shown.get("repository_missing").is_none() && shown["last_error"].is_null());
+    assert!(!ends.ann.text(&["status"]).contains("404"), "{}", ends.ann.text(&["status"]));
+    assert!(!ends.ann.run(&["doctor"]).out.contains(&first[..13]));
+    stage.assert_sound();
+}

@@ -381,6 +381,13 @@ impl Terminal<'_> {
     }
 }
 
+/// The name of a process that has ended, in the words of this system.
+pub(crate) fn ended_process() -> String {
+    let link = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    let space: String = link.display().to_string().chars().filter(char::is_ascii_digit).collect();
+    format!("4294967295:1@{space}")
+}
+
 fn with_json<'a>(args: &[&'a str]) -> Vec<&'a str> {
     args.iter().copied().chain(["--json"]).collect()
 }

@@ -13,7 +13,7 @@ use crate::worktrees::{committed, git};
 const WRAP: [&str; 5] = ["wrap", "--summary", "s", "--next", "n"];
 
 /// Another clone of the first repository, joined to its project.
-fn second(stage: &Stage) -> PathBuf {
+pub(crate) fn second(stage: &Stage) -> PathBuf {
     let path = stage.root().join("second");
     git(stage, stage.root(), &["clone", "-q", stage.shop().to_str().expect("utf-8"), "second"]);
     stage.terminal("Ann").within(&path).json(&["init", "--join", "shop"]);
@@ -40,7 +40,7 @@ fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 /// A stage in which Ann has edited, staged and added; everything that `baton init` wrote is committed.
-fn edited() -> Stage {
+pub(crate) fn edited() -> Stage {
     let stage = committed();
     git(&stage, stage.shop(), &["add", "-A"]);
     git(&stage, stage.shop(), &["commit", "-q", "--allow-empty", "-m", "two"]);
@@ -52,7 +52,7 @@ fn edited() -> Stage {
     stage
 }
 
-fn wrapped(stage: &Stage, more: &[&str]) -> Value {
+pub(crate) fn wrapped(stage: &Stage, more: &[&str]) -> Value {
     stage.terminal("Ann").json(&[&WRAP[..], more].concat())
 }
 
@@ -420,5 +420,6 @@ fn the_mark_of_an_intended_file_stays_behind_and_the_file_does_not() {
         "{left:#}"
     );
     let shown = stage.terminal("Ann").text(&["changes", "show"]);
-    assert!(shown.contains("stays behind: ita.txt as a mark of `git add -N` only"), "{shown}");
+    assert!(shown.contains("  ita.txt arrives untracked: its mark of `git add -N` stays behind"), "{shown}");
+    assert!(!shown.contains("stays behind: ita.txt"), "{shown}");
 }

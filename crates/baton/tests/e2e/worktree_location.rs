@@ -365,3 +365,53 @@ fn what_is_not_committed_in_a_worktree_that_was_moved_and_switched_is_named() {
     assert_eq!(location["root"], json!(other), "{location:#}");
     assert_eq!(location.get("earlier"), None, "{location:#}");
 }
+
+#[test]
+fn a_folder_in_which_another_repository_lies_is_not_said_to_hold_the_work() {
+    let stage = committed();
+    let donna = stage.terminal("Donna");
+    donna.json(&["start"]);
+    fs::write(stage.shop().join("u.txt"), "u").expect("written");
+    donna.json(&WRAP);
+    fs::rename(stage.shop(), stage.root().join("moved")).expect("moved");
+    let other = stage.repo("shop");
+    git(&stage, &other, &["commit", "-q", "--allow-empty", "-m", "another"]);
+    let kim = stage.terminal("Kim").within(&other);
+    // Also once a session of the project works in the other repository.
+    for args in [&["--project", "shop", "pickup", "--dry-run"][..], &["--project", "shop", "pickup"]] {
+        let location = kim.json(args)["location"].clone();
+        assert_eq!(
+            (&location["is_here"], &location["is_there"], &location["holds_other"]),
+            (&json!(false), &json!(false), &json!(true)),
+            "{args:?}: {location:#}"
+        );
+        assert_eq!(location.get("uncommitted_total"), None, "{args:?}: {location:#}");
+    }
+    kim.json(&["--project", "shop", "end"]);
+    let shown = kim.text(&["--project", "shop", "pickup", "--dry-run"]);
+    assert!(!shown.contains("the work lies here") && shown.contains("the work was left in"), "{shown}");
+    assert!(shown.contains("another repository lies in this folder by now"), "{shown}");
+    // Where it was moved to, once any command was run there.
+    stage.terminal("Kim").within(stage.root().join("moved")).json(&["status"]);
+    let location = kim.json(&["--project", "shop", "pickup", "--dry-run"])["location"].clone();
+    lies_in(&location, &stage.root().join("moved"), &["u.txt"], "moved");
+}
+
+#[test]
+fn who_is_at_work_in_another_terminal_is_shown_where_the_work_lies() {
+    let stage = committed();
+    let (beside, _) = left_half_done(&stage);
+    let lola = stage.terminal("Lola");
+    lola.json(&["start"]);
+    let other = lola.with("BATON_PROCESS", "another-terminal");
+    let before = stage.deltas();
+    assert_eq!(other.text(&["pickup", "--there"]).trim(), beside.display().to_string());
+    let seen = other.json(&["pickup", "--dry-run"]);
+    lies_in(&seen["location"], &beside, &["half.txt"], "dry run");
+    assert_eq!(seen["warnings"][0]["kind"], "identity_conflict", "{seen:#}");
+    assert!(text(&seen["warnings"][0], "message").starts_with("a pickup would be refused"), "{seen:#}");
+    assert_eq!(stage.deltas(), before);
+    let refused = other.refused(4, "identity_conflict", &["pickup"]);
+    let place = format!("Lola is already active in this project: in {}, branch ", stage.shop().display());
+    assert!(text(&refused, "message").starts_with(&place), "{refused:#}");
+}

@@ -59,6 +59,9 @@ pub struct View {
     /// Results and reasons that came when another stood, and remarks of those who had not accepted it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub late_results: Vec<LateResult>,
+    /// Whether its issue's repository is not to be found on the tracker; `last_error` says how it answers then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub repository_missing: bool,
 }
 
 impl View {
@@ -195,6 +198,7 @@ struct ViewFields {
     accepted_at: Option<String>,
     ended: Option<Ending>,
     late_results: Vec<LateResult>,
+    repository_missing: bool,
 }
 
 impl Handoff {
@@ -229,7 +233,8 @@ impl Handoff {
 
 impl From<&Handoff> for View {
     fn from(handoff: &Handoff) -> Self {
-        let ViewFields { url, accepted_as, accepted_at, ended, late_results } = handoff.view_fields();
+        let ViewFields { url, accepted_as, accepted_at, ended, late_results, repository_missing } =
+            handoff.view_fields();
         Self {
             handoff_id: handoff.handoff_id.clone(),
             state: handoff.state,
@@ -253,6 +258,7 @@ impl From<&Handoff> for View {
             accepted_at,
             ended,
             late_results,
+            repository_missing,
         }
     }
 }

@@ -13,6 +13,7 @@ use baton_store::{Failure, Tx, delta, session};
 use serde::{Deserialize, Serialize};
 
 use crate::op::Env;
+use crate::ownership::is_at_work;
 
 /// A session with the result of checking its deltas.
 struct Record {
@@ -46,10 +47,13 @@ fn record(env: &Env<'_>, session: Session, deltas: &[Delta]) -> Record {
     let wrap = deltas.iter().find(|delta| delta.kind == Kind::Wrap);
     let packet = wrap.and_then(|wrap| ValidatedPacket::parse_stored(wrap.body.clone()).ok());
     let view = packet.as_ref().map(ValidatedPacket::view);
+    // One whose process has ended is silent, however lately it was heard of.
+    let at_work = is_at_work(env, &session);
+    let silent = (session.is_open() && !at_work).then_some(UnwrappedReason::Silent);
     Record {
         completeness: Completeness::of(&session, &SessionActivity::read(deltas), view, env.now, env.limits),
-        unwrapped: unwrapped(&session, env.now, env.limits),
-        at_work: session.is_fresh(env.now, env.limits),
+        unwrapped: unwrapped(&session, env.now, env.limits).or(silent),
+        at_work,
         inherited: inheritance(&session, deltas),
         session,
     }

@@ -167,6 +167,10 @@ fn row(tx: &mut Tx<'_>, env: &Env<'_>, one: &Handoff) -> Result<Option<SentHando
             let result = view.result.filter(|_| view.state != State::Cancelled && !env.hides_subjects());
             (result, Some(format!("baton handoff show {id}")))
         }
+        // What helps depends on the repository: it is said there.
+        State::Offered | State::Accepted if view.repository_missing => {
+            (view.last_error, Some(format!("baton handoff show {id}")))
+        }
         State::Accepted if late.is_some() => (None, Some(format!("baton handoff show {id}"))),
         State::Offered => (nobody_there(tx, one)?, None),
         State::Accepted => (None, None),

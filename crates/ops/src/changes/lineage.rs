@@ -6,7 +6,7 @@ use baton_model::delta::{Kind, Row};
 use baton_model::id::{short, visible};
 use baton_model::session::Session;
 use baton_store::changes::{LineageBaton, StoredChanges};
-use baton_store::{Failure, Tx, changes, delta};
+use baton_store::{Failure, Tx, changes, delta, session_commit};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -199,6 +199,7 @@ pub(crate) fn has_earlier(tx: &mut Tx<'_>, own: &Session) -> Result<bool, Failur
 /// has changes of its own.
 pub(crate) fn after_wrap(
     tx: &mut Tx<'_>,
+    env: &Env<'_>,
     own: &Session,
     next: &str,
     captured: bool,
@@ -214,7 +215,11 @@ pub(crate) fn after_wrap(
     {
         let is_passed_on = next.changes.as_ref().is_some_and(|own| own.content_hash == stored.content_hash);
         let place = if is_passed_on { ChangesPlace::NextBaton } else { ChangesPlace::WorkingCopy };
-        found.push(EarlierChanges::of(stored, place)?);
+        let mut changes = EarlierChanges::of(stored, place)?;
+        if place == ChangesPlace::WorkingCopy && is_taken_back(tx, env, own, stored)? {
+            changes.message = taken_back_text(stored)?;
+        }
+        found.push(changes);
         of_held = Some(stored.content_hash.clone());
     }
     for (stored, sessions) in earlier_changes(tx, &own.project_id, &line)? {
@@ -223,6 +228,37 @@ pub(crate) fn after_wrap(
         }
     }
     Ok(found)
+}
+
+/// Whether nothing of changes lies uncommitted in the working copy in which a session stands, and it committed nothing there.
+fn is_taken_back(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    own: &Session,
+    stored: &StoredChanges,
+) -> Result<bool, Failure> {
+    let root = own.working_copy.as_ref().map(|copy| &copy.root);
+    let Some(root) = root.filter(|root| env.caller.git_root.as_ref() == Some(*root)) else {
+        return Ok(false);
+    };
+    let Some(now) = env.host.uncommitted(root) else { return Ok(false) };
+    let manifest = BatonChanges::read(stored.clone())?.manifest;
+    if manifest.files.iter().any(|file| now.contains(file)) {
+        return Ok(false);
+    }
+    let noted = session_commit::of(tx, &own.project_id, &own.session_id, 1)?;
+    let made = env.host.commits_made(root, own.started_at, None);
+    Ok(noted.is_empty() && made.is_some_and(|made| made.is_empty()))
+}
+
+fn taken_back_text(stored: &StoredChanges) -> Result<String, Failure> {
+    let changes = BatonChanges::read(stored.clone())?;
+    Ok(format!(
+        "{}: applied where the session worked, and taken back there, since they are neither uncommitted nor committed; \
+         `baton changes apply {}` brings them again",
+        origin(&changes),
+        changes.baton_id
+    ))
 }
 
 /// The changes of the batons before the first of a line, each content once, with the sessions after them that applied them.

@@ -59,7 +59,7 @@ pub struct CreateInput {
     /// `owner/repo` of the issue tracker, in place of what the registry says.
     #[serde(default)]
     pub issues_github_repo: Option<String>,
-    /// Use the embedded tracker, whatever the registry says.
+    /// Keep the task in Baton's own ledger, whatever the registry says.
     #[serde(default)]
     pub local: bool,
     /// The session to be seeded.
@@ -268,7 +268,7 @@ fn resolve_tracker(
     disclosed(tx, env, input, handoff).map_err(|failure| match failure {
         Failure::Refused(refusal) if !["issue_invalid", resolve::UNKNOWN].contains(&refusal.code) => {
             let what = format!("the tracker of project {} cannot take the task", input.to_project_id);
-            let hint = "ask who keeps that project, or use the embedded tracker: `local`";
+            let hint = "ask who keeps that project, or keep the task in Baton's own ledger: `local`";
             Refusal::new(Kind::Refused, "tracker_unresolved", what, hint)
                 .with("project_id", input.to_project_id.as_str())
                 .into()

@@ -109,7 +109,7 @@ fn is_under_way(state: State) -> bool {
 }
 
 /// The hand-offs of each sender, in their order.
-fn by_sender(handoffs: Vec<Handoff>) -> Vec<Vec<Handoff>> {
+pub(super) fn by_sender(handoffs: Vec<Handoff>) -> Vec<Vec<Handoff>> {
     let sender = |one: &Handoff| (one.from_project_id.clone(), identity_key(&one.from_identity));
     let mut groups: Vec<Vec<Handoff>> = Vec::new();
     for one in handoffs {

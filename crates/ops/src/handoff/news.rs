@@ -128,35 +128,73 @@ pub(super) fn signal_move(
     };
     let (before, now) = (moved.before, moved.now);
     let to = given_name(tx, &first.to_project_id)?.unwrap_or_else(|| first.to_project_id.clone());
+    let (what, more) = named_handoffs(handoffs, &to, "went along");
+    let registration = match moved.is_registered {
+        true => format!("the registration of {to} names {now} from now on\n"),
+        false => String::new(),
+    };
+    let subject = format!("{before} is called {now} now: {what}");
+    signal_system(tx, env, first, (subject, format!("{registration}{more}")))
+}
+
+/// Signals to the sender of these hand-offs that the repository of their issues is not to be found.
+pub(super) fn signal_missing(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    handoffs: &[Handoff],
+    repo: &str,
+) -> Result<(), Failure> {
+    let Some(first) = handoffs.first().filter(|first| check_identity(&first.from_identity).is_ok()) else {
+        return Ok(());
+    };
+    let to = given_name(tx, &first.to_project_id)?.unwrap_or_else(|| first.to_project_id.clone());
+    let why = first.last_error.as_deref().map(|why| format!("why: {why}\n")).unwrap_or_default();
+    let (what, more) = named_handoffs(handoffs, &to, "cannot be followed");
+    let subject = format!("{repo} is not to be found any more: {what}");
+    let id = if handoffs.len() == 1 { &first.handoff_id } else { "ID" };
+    let next = format!(
+        "where the repository is there again and the token may read it, this goes on by itself\n\
+         or take it back, and leave it anew: baton handoff cancel {id}\n"
+    );
+    signal_system(tx, env, first, (subject, format!("{why}{next}{more}")))
+}
+
+/// Hand-offs of one sender to a receiver in a clause, and the commands that show them.
+fn named_handoffs(handoffs: &[Handoff], to: &str, fate: &str) -> (String, String) {
     let named = |one: &Handoff| format!("{} \"{}\"", short(&one.handoff_id), quotable(&one.subject, SUBJECT));
-    let (what, more) = match handoffs {
+    match handoffs {
         [one] => (
-            format!("hand-off {} to {to} went along", named(one)),
+            format!("hand-off {} to {to} {fate}", named(one)),
             format!("more: baton handoff show {}", one.handoff_id),
         ),
         several => {
             let lines =
                 several.iter().map(|one| format!("{}: baton handoff show {}\n", named(one), one.handoff_id));
             (
-                format!("{} hand-offs to {to} went along", several.len()),
+                format!("{} hand-offs to {to} {fate}", several.len()),
                 lines.collect::<String>().trim_end().to_owned(),
             )
         }
-    };
-    let registration = match moved.is_registered {
-        true => format!("the registration of {to} names {now} from now on\n"),
-        false => String::new(),
-    };
+    }
+}
+
+/// Signals to the sender of a hand-off what Baton itself has to say.
+fn signal_system(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    of: &Handoff,
+    (subject, body): (String, String),
+) -> Result<(), Failure> {
     let news = Message {
-        project_id: first.from_project_id.clone(),
+        project_id: of.from_project_id.clone(),
         message_id: env.id(),
-        seq: tx.next_seq(&first.from_project_id)?,
+        seq: tx.next_seq(&of.from_project_id)?,
         kind: "StatusUpdate".into(),
         from_identity: SYSTEM.name.to_owned(),
         from_type: SYSTEM.kind,
-        to_identity: first.from_identity.clone(),
-        subject: format!("{before} is called {now} now: {what}"),
-        body: format!("{registration}{more}"),
+        to_identity: of.from_identity.clone(),
+        subject,
+        body,
         created_at: env.now,
         ..Message::default()
     };

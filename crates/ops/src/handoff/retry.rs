@@ -5,10 +5,11 @@ use baton_model::handoff::{Event, Handoff, State};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::saga::{self, NOT_YET, Step, StepStage};
 use baton_model::tracker::{Warning, WarningKind, parse_issues_repo};
-use baton_store::{Failure, Tx, handoff, handoff_step, project};
+use baton_store::{Failure, Tx, handoff, handoff_step, project, tracker};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::details::HandoffDetails;
 use super::{Progress, Row, by_id, isolation, record, require_reach, steps, with_id};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::project::refuse_merged;
@@ -69,7 +70,10 @@ impl Operation for Retry {
                 let before = handoff_step::of(tx, &after.handoff_id)?;
                 let mut steps = before.clone();
                 saga::rebuild(&mut steps, &after, env.now);
-                if steps.iter().all(|step| matches!(step.stage, StepStage::Done | StepStage::Skipped)) {
+                if HandoffDetails::of(&after).repository_missing {
+                    ask_again(tx, &after)?;
+                } else if steps.iter().all(|step| matches!(step.stage, StepStage::Done | StepStage::Skipped))
+                {
                     // Nothing waits: its state says why.
                     after.state.advance(Event::Retry).map_err(|no| with_id(no, &known.handoff_id))?;
                 }
@@ -87,6 +91,15 @@ impl Operation for Retry {
             Ok(Progress { row, project_id: after.from_project_id, identity, replayed: false, warnings })
         })
     }
+}
+
+/// Has the next look ask the tracker for the repository that was not to be found.
+fn ask_again(tx: &mut Tx<'_>, known: &Handoff) -> Result<(), Failure> {
+    let Some(repo) = &known.issues_repo else { return Ok(()) };
+    if let Some(polled) = tracker::poll(tx, repo)? {
+        tracker::put_poll(tx, repo, &tracker::Poll { due_at: 0, ..polled })?;
+    }
+    Ok(())
 }
 
 /// Refuses a token without the scope operator that names another repository than the receiver's registered one: the issue is made with
@@ -141,14 +154,17 @@ fn redirect(known: &mut Handoff, repo: String) -> Result<(), Refusal> {
         return Ok(());
     }
     let id = &known.handoff_id;
-    Err(Refusal::new(
-        Kind::Conflict,
-        "tracker_conflict",
-        "its task is made already, so it goes to no other repository",
-        format!(
+    let hint = match HandoffDetails::of(known).repository_missing {
+        true => format!(
+            "give the token access to it, then `baton handoff retry {id}` asks again; or `baton handoff cancel {id}`, and leave it anew \
+             once `baton project set --issues-repo OWNER/NAME` in the receiving project names the right one"
+        ),
+        false => format!(
             "`baton handoff show {id}` says where it is; `baton handoff publish {id} --repo OWNER/NAME` makes an issue of a local task"
         ),
-    ))
+    };
+    let what = "its task is made already, so it goes to no other repository";
+    Err(Refusal::new(Kind::Conflict, "tracker_conflict", what, hint))
 }
 
 /// A step that waits for its next try, or was given up on the way back, is due now.

@@ -7,13 +7,14 @@ use baton_model::packet::{Decision, ValidatedPacket};
 use baton_model::refusal::Refusal;
 use baton_model::repository::is_commit_id;
 use baton_model::session::{Session, View};
-use baton_model::time::Timestamp;
+use baton_model::time::{Millis, Timestamp};
 use baton_store::{Failure, Tx, baton, delta, session, session_commit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::op::{Cx, Env, Meta, Operation};
-use crate::{ownership, resolve};
+use crate::ownership::{self, is_at_work};
+use crate::resolve;
 
 /// The most commits of one question.
 const MAX_COMMITS: usize = 200;
@@ -169,7 +170,9 @@ fn in_open_sessions(
             open.working_copy.as_ref().filter(|_| open.location.machine == env.caller.location.machine);
         let Some(copy) = copy else { continue };
         let made = env.host.commits_made(&copy.root, open.started_at, copy.commit.as_deref());
-        for commit in made.unwrap_or_default() {
+        // Of a process that has ended it is known only that it lived at its last command.
+        let last = if is_at_work(env, &open) { Millis::MAX } else { open.heartbeat_at };
+        for commit in made.unwrap_or_default().into_iter().filter(|commit| commit.at <= last) {
             let Some(id) = unknown.iter().find(|id| id.eq_ignore_ascii_case(&commit.id)) else { continue };
             let origin = origins.of(open.session_id.clone());
             origin.commits.push((*id).clone());

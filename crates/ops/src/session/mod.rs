@@ -22,6 +22,7 @@ mod pickup_again;
 mod pickup_bundle;
 mod pickup_decide;
 mod pickup_handoff;
+mod pickup_session;
 mod prior_changes;
 mod reassign;
 mod received_handoff;

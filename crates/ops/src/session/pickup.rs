@@ -2,6 +2,7 @@
 
 use baton_model::baton::{Baton, ClaimOutcome};
 use baton_model::delta::Kind;
+use baton_model::refusal::Refusal;
 use baton_model::session::{ReleaseReason, Session};
 use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, message, session};
@@ -93,7 +94,7 @@ pub struct PickupResult {
     pub started: bool,
     /// Of a dry run: why the pickup would be refused.
     #[serde(skip)]
-    pub obstacle: Option<String>,
+    pub obstacle: Option<Refusal>,
     /// It was decided for an earlier call of the same request.
     #[serde(skip)]
     pub replayed: bool,
@@ -207,7 +208,7 @@ pub(super) fn preview(
         baton_id: decision.baton.as_ref().map(|b| b.baton_id.clone()),
         recovered_session_id: recovered.map(|s| s.session_id),
         waiting_for_others: decision.waiting_for_others,
-        obstacle: decision.obstacle.map(|no| format!("{}: {}", no.message, no.hint)),
+        obstacle: decision.obstacle,
         ..PickupResult::default()
     })
 }

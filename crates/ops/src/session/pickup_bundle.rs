@@ -335,9 +335,14 @@ fn focus(wrap: &Delta) -> Vec<String> {
 
 fn warnings(picked: &PickupResult, recovered: Option<&Recovered>) -> Vec<Warning> {
     let warning = |kind, text| Warning::new(WarningKind::Baton(kind), text);
-    let obstacle = picked.obstacle.as_ref().map(|why| format!("a pickup would be refused, since {why}"));
+    let obstacle = picked.obstacle.as_ref().map(|no| {
+        let kind = match no.code {
+            "identity_conflict" => BatonWarning::IdentityConflict,
+            _ => BatonWarning::AlreadyHolding,
+        };
+        warning(kind, format!("a pickup would be refused, since {}: {}", no.message, no.hint))
+    });
     let no_baton = picked.baton_id.is_none().then(|| no_baton_text(picked, recovered));
-    let obstacle = obstacle.map(|text| warning(BatonWarning::AlreadyHolding, text));
     obstacle.into_iter().chain(no_baton.map(|text| warning(BatonWarning::NoBaton, text))).collect()
 }
 

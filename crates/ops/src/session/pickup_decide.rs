@@ -12,57 +12,15 @@ use baton_store::{Failure, Tx, agent, baton, handoff, session};
 use serde_json::{Value, json};
 
 use super::pickup::{Pickup, PickupInput};
+use super::pickup_session::registration;
 use super::working_copy::of_caller;
-use super::{Heartbeat, RegistrationOutcome, Start, accepted_handoffs, admit_session, pickup_handoff};
+use super::{Heartbeat, RegistrationOutcome, Start, accepted_handoffs, pickup_handoff};
 use crate::op::{Env, Operation};
 use crate::ownership::{has_other_process_ended, is_at_work};
 use crate::portable::exported_refusal;
 use crate::project::carried_here;
 use crate::resolve;
 use crate::token_rights;
-
-/// The caller's own open session, if it has one that may become the picker.
-pub(super) fn own_session(
-    tx: &mut Tx<'_>,
-    env: &mut Env<'_>,
-    input: &PickupInput,
-    project_id: &str,
-    identity: &str,
-) -> Result<RegistrationOutcome, Failure> {
-    let named = input.session.as_deref().or(env.caller.session.as_deref());
-    if let Some(id) = named {
-        let own = resolve::acting_open(tx, env, project_id, Some(id), input.identity.as_deref())?;
-        return Ok(RegistrationOutcome::Existing(own));
-    }
-    if is_shared_name(identity)
-        && let Some(own) = idle_bot(tx, env, project_id, identity)?
-    {
-        return Ok(RegistrationOutcome::Existing(own));
-    }
-    admit_session(tx, env, &input.registration(project_id, identity))
-}
-
-/// `Bot` may be many sessions of one process, so none of them is taken for the caller's own when it holds a baton: two
-/// pickers of that name would both get it. The one that holds none is what this process has started.
-fn idle_bot(
-    tx: &mut Tx<'_>,
-    env: &Env<'_>,
-    project_id: &str,
-    identity: &str,
-) -> Result<Option<Session>, Failure> {
-    let place = &env.caller.location;
-    if place.process.is_empty() {
-        return Ok(None);
-    }
-    let mut idle = session::open_of(tx, project_id, identity)?;
-    idle.retain(|s| {
-        token_rights::may_act_in(env, s)
-            && s.location == *place
-            && s.baton_id.is_none()
-            && s.is_fresh(env.now, env.limits)
-    });
-    Ok(if idle.len() == 1 { idle.pop() } else { None })
-}
 
 /// The baton to pick up: the named one, else that which `from_session` holds or else left last, else the project's newest that is
 /// not spent and not addressed to another identity.
@@ -182,7 +140,7 @@ pub(super) fn decide(
     project_id: &str,
     named: &str,
 ) -> Result<Decision, Failure> {
-    let own = own_session(tx, env, input, project_id, named)?;
+    let (own, conflict) = registration(tx, env, input, (project_id, named))?;
     let own_id = own.existing_session_id();
     let from = match &input.from_session {
         Some(id) => Some(resolve::session_by_id(tx, project_id, id)?),
@@ -217,7 +175,7 @@ pub(super) fn decide(
     let other = held
         .as_ref()
         .filter(|held| found.as_ref().map_or(unwrapped.is_some(), |found| **held != found.baton_id));
-    let obstacle = other.map(|held| already_holding_refusal(held));
+    let obstacle = other.map(|held| already_holding_refusal(held)).or(conflict);
     // A dry run takes nothing, so it answers.
     if let Some(refusal) = obstacle.as_ref().filter(|_| !input.dry_run) {
         return Err(refusal.clone().into());

@@ -16,7 +16,7 @@ use super::accepted_handoffs;
 use super::bundle_view::PickupOutput;
 use super::pickup::{Pickup, PickupInput, PickupResult, keep, preempt};
 use super::pickup_bundle;
-use super::pickup_decide::own_session;
+use super::pickup_session::own_session;
 use super::prior_changes::{UncommittedFiles, UncommittedMarks, note_beginning};
 use super::received_handoff::{facts, received_handoff};
 use super::recovery::{name_recovered, recoverable, saved_by};

@@ -93,7 +93,7 @@ impl Operation for Reassign {
             let to = Address { identity: Some(&input.to), role: None };
             let left = leave(tx, env, &given, &packet, &to)?;
             spend(tx, &given, &left.delta_id)?;
-            let earlier_changes = after_wrap(tx, &given, &left.delta_id, false)?;
+            let earlier_changes = after_wrap(tx, env, &given, &left.delta_id, false)?;
             let by = Releaser {
                 identity: &identity,
                 reason: ReleaseReason::Operator,

@@ -48,7 +48,7 @@ pub struct WaitingChanges {
     /// What became of them in the caller's working copy, where the caller tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<ApplyOutcome>,
-    /// What to do; nothing where they were applied.
+    /// What to do; nothing where they were applied, or where the failure says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
 }
@@ -126,9 +126,13 @@ impl WaitingChanges {
 
     /// Notes what became of them.
     pub fn set_outcome(&mut self, outcome: ApplyOutcome) {
-        if outcome.applied {
-            self.advice = None;
-        }
+        let failure = outcome.failure.as_deref().filter(|_| !outcome.applied);
+        // What helps is said with the reason, mostly with this command.
+        self.advice = failure
+            .filter(|failure| {
+                !failure.contains("`baton changes apply") && !failure.contains("&& baton changes apply")
+            })
+            .map(|_| format!("once that is done: `baton changes apply {}`", self.baton_id));
         self.outcome = Some(outcome);
     }
 

@@ -39,6 +39,8 @@ pub enum BatonWarning {
     NoBaton,
     /// Of a dry run: the caller's session holds another one, so that a pickup would be refused.
     AlreadyHolding,
+    /// Of a dry run: the caller's name is at work in another process, so that a pickup would be refused.
+    IdentityConflict,
     /// It is addressed to a name that is not known in the project.
     AddresseeUnknown,
     /// A field of its packet is unknown and has nearly the name of one that is read.

@@ -68,6 +68,9 @@ impl WorkLocation {
 
 /// How an advice begins for a folder that no worktree is: where it went, its repository says by itself.
 const RENAMED: &str = "if you renamed it, run any `baton` command there once";
+/// The advice to a caller who stands in the folder of the work, and in another repository: it knows nothing of the branch of the work.
+pub(super) const OTHER_REPOSITORY: &str = "another repository lies in this folder by now; if you moved the one of the work, run any \
+    `baton` command where it is once, and ask again";
 /// How an advice ends where no baton has what is not committed.
 const THERE_ONLY: &str = "; what is not committed is there only";
 

@@ -8,7 +8,7 @@ use baton_store::{Failure, Tx, baton, changes, delta, session_commit};
 
 use super::bundle_view::PickupOutput;
 use super::prior_changes::{self, Beginning, UncommittedFiles, beginnings, is_prior};
-use super::work_location::{EarlierLocation, WorkLocation, advice};
+use super::work_location::{EarlierLocation, OTHER_REPOSITORY, WorkLocation, advice};
 use super::working_copy_lookup::{LeftCopy, PlaceNow, look_up};
 use crate::op::{Cx, Host};
 
@@ -160,8 +160,10 @@ fn position(seen: &mut Vec<WorkLocation>, location: WorkLocation) -> usize {
     })
 }
 
+/// Whether two places are one. Another repository may lie in a folder by now, in which a later session worked.
 fn is_same(one: &WorkLocation, other: &WorkLocation) -> bool {
-    (&one.machine, &one.copy.root) == (&other.machine, &other.copy.root)
+    let key = |place: &WorkLocation| (place.machine.clone(), place.copy.root.clone(), place.holds_other);
+    key(one) == key(other)
 }
 
 /// A working copy with the branch and the commit that are checked out there now: its session may have had others.
@@ -250,6 +252,16 @@ fn note_checkout(host: &dyn Host, own_root: Option<&String>, found: &mut WorkLoc
     }
 }
 
+/// What to do to go on where the work lies.
+fn way_there(cx: &Cx<'_>, bundle: &PickupOutput, found: &mut WorkLocation) -> Option<String> {
+    let (caller, host) = (cx.env.caller, cx.env.host);
+    let own_root = caller.git_root.as_ref().or(caller.folders.first());
+    let has_branch = |branch: &str| host.has_commit(own_root?, &format!("refs/heads/{branch}"));
+    found.advice = advice(found, caller.repository.as_ref(), bundle.changes.is_some(), has_branch);
+    note_checkout(host, own_root, found);
+    found.advice.take()
+}
+
 /// A working copy of a session, as it is now.
 fn inspect(
     cx: &mut Cx<'_>,
@@ -271,11 +283,12 @@ fn inspect(
         copy.host = None;
     }
     let begun_in = WorkingCopy { root: moved_to.unwrap_or_else(|| begun_in.root.clone()), ..begun_in };
-    let is_here = is_this_machine && own_root == Some(&copy.root);
+    let is_in_folder = is_this_machine && own_root == Some(&copy.root);
+    let is_here = is_in_folder && !holds_other;
     let changed = match owner {
         Some(owner) if owner == bundle.project_id && !holds_other => files.of(host, &copy.root),
         // A clone in which only a setting names the project: the caller stands in it.
-        None if is_here && !holds_other => files.of(host, &copy.root),
+        None if is_here => files.of(host, &copy.root),
         _ => None,
     };
     let left_behind = earlier.as_ref().and_then(|_| uncommitted_in(host, files, begun_in));
@@ -299,12 +312,10 @@ fn inspect(
         advice: None,
         earlier: left_behind.into_iter().collect(),
     };
-    let has_branch = |branch: &str| {
-        let root = own_root?;
-        host.has_commit(root, &format!("refs/heads/{branch}"))
+    found.advice = match is_in_folder && holds_other {
+        true => Some(OTHER_REPOSITORY.to_owned()),
+        false => way_there(cx, bundle, &mut found),
     };
-    found.advice = advice(&found, caller.repository.as_ref(), bundle.changes.is_some(), has_branch);
-    note_checkout(host, own_root, &mut found);
     if let (Some(advice), Some(earlier)) = (&mut found.advice, earlier) {
         advice.push_str(&earlier);
     }

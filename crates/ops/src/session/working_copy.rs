@@ -44,16 +44,30 @@ pub(crate) fn refresh(tx: &mut Tx<'_>, env: &Env<'_>, own: &mut Session) -> Resu
     if now.is_none() || now == own.working_copy || env.caller.location.machine != own.location.machine {
         return Ok(());
     }
-    let before = std::mem::replace(&mut own.working_copy, now).and_then(|copy| copy.commit);
+    let before = std::mem::replace(&mut own.working_copy, now);
     session::set_copy(tx, own)?;
-    note_commits(tx, env, own, before.as_deref())?;
+    let head = |copy: &WorkingCopy| copy.commit.clone();
+    let (mut here, root) = (None, env.caller.git_root.as_deref());
+    match &before {
+        Some(before) if Some(before.root.as_str()) == root => here = head(before),
+        // What was made in the working copy that it leaves is read before nobody asks there any more.
+        Some(before) => note_commits(tx, env, own, (&before.root, head(before)))?,
+        None => {}
+    }
+    if let Some(root) = root {
+        note_commits(tx, env, own, (root, here))?;
+    }
     note_root(tx, env, &own.project_id)
 }
 
-/// Notes the commits that were made in the caller's working copy since its session began, and since it last said what is checked out.
-fn note_commits(tx: &mut Tx<'_>, env: &Env<'_>, own: &Session, head: Option<&str>) -> Result<(), Failure> {
-    let Some(root) = &env.caller.git_root else { return Ok(()) };
-    let made = env.host.commits_made(root, own.started_at, head).unwrap_or_default();
+/// Notes the commits that were made in a working copy since the session began, and since `head` was checked out there.
+fn note_commits(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    own: &Session,
+    (root, head): (&str, Option<String>),
+) -> Result<(), Failure> {
+    let made = env.host.commits_made(root, own.started_at, head.as_deref()).unwrap_or_default();
     for commit in made.iter().filter(|commit| is_commit_id(&commit.id)).take(MAX_COMMITS) {
         session_commit::put(tx, &own.project_id, &own.session_id, commit)?;
     }

@@ -124,7 +124,10 @@ fn is_another(copy: &WorkingCopy, host: &dyn Host, is_own: bool, known: Option<&
                     .is_some_and(|known| !is_root_of(known, now.id.as_deref(), Some(&now.common_dir)))
         }
         Some((root, now)) if root == copy.root => copy.commit.as_deref().is_some_and(|commit| {
-            !is_own
+            // A session that works in the other repository makes the folder the project's, and the work no more there.
+            let has_its_id =
+                known.is_none_or(|known| known.repository_id.is_none() || known.repository_id == now.id);
+            !(is_own && has_its_id)
                 && now.commit.as_deref() != Some(commit)
                 && host.has_commit(&copy.root, commit) == Some(false)
         }),

@@ -251,7 +251,7 @@ fn replace(
     if !has_changes {
         return Ok((changes, Vec::new()));
     }
-    let earlier = changes::after_wrap(tx, own, &left.baton_id, changes.is_some())?;
+    let earlier = changes::after_wrap(tx, env, own, &left.baton_id, changes.is_some())?;
     Ok((changes, earlier))
 }
 

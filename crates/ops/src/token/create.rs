@@ -98,7 +98,12 @@ impl Operation for Create {
         let token = cx.store.write_shared(|tx| {
             for project_id in token.grant.projects.iter().flatten() {
                 if project::get(tx, project_id)?.is_none() {
-                    return Err(resolve::no_project_refusal(project_id).into());
+                    let refusal = resolve::no_project_refusal(project_id);
+                    let hint = format!(
+                        "a token is made for projects that are there: run `baton init --id {project_id}` in its repository first, then \
+                         repeat; `baton project list` names the known ones"
+                    );
+                    return Err(Refusal { hint, ..refusal }.into());
                 }
             }
             let mut token = token.clone();

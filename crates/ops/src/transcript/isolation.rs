@@ -6,7 +6,7 @@
 //! of no project's folder is as open as a project that is not isolated.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 
 use baton_model::access::Grant;
@@ -79,6 +79,8 @@ pub(super) struct View<'a> {
     isolated: HashMap<String, String>,
     /// The isolated projects in which hooks of conversations spoke, by tool and id.
     noted: HashMap<(String, String), Vec<String>>,
+    /// The conversations, by tool and id, whose first hook spoke in the project that the call names or stands in.
+    begun: HashSet<(String, String)>,
     /// The project of each registered folder, and whether it is isolated.
     owners: HashMap<String, Owner>,
     /// The owner by the common git folder of a repository.
@@ -118,6 +120,11 @@ impl<'a> View<'a> {
         };
         let own_is_isolated = own.as_ref().is_some_and(|own| isolated.contains_key(own));
         let noted = noted_in(cx.store, &isolated)?;
+        let begun = match &own {
+            Some(own) => cx.store.read(|tx| Ok(conversation_project::begun_in(tx, own)?))?,
+            None => Vec::new(),
+        };
+        let begun = begun.into_iter().collect();
         let (host, known, named_copy) = (cx.env.host, RefCell::default(), None);
         let caller = cx.env.caller;
         let grant = &caller.grant;
@@ -126,6 +133,7 @@ impl<'a> View<'a> {
             own_is_isolated,
             isolated,
             noted,
+            begun,
             owners,
             repositories,
             named_copy,
@@ -197,14 +205,25 @@ impl<'a> View<'a> {
         Refusal::new(Kind::Refused, "project_isolated", what, hint).with("project_id", which)
     }
 
-    /// Whether a session belongs to a project: to the one to which it is confined, else to that of the folder in which it began.
+    /// Whether a session belongs to a project: to the one to which it is confined, else to that of the folder in which it began; where
+    /// that folder is gone and is no project's, to the one in which its first hook spoke.
     pub(super) fn is_of<'f>(&self, one: impl Into<ConversationFacts<'f>>, project_id: &str) -> bool {
         let one = one.into();
         match self.confinement(one) {
             Confinement::Within(owner) => owner == project_id,
             Confinement::Conflicting(_) => false,
-            Confinement::Open => self.owner(one.cwd).is_some_and(|(owner, _)| owner == project_id),
+            Confinement::Open => match self.owner(one.cwd) {
+                Some((owner, _)) => owner == project_id,
+                None => self.has_begun_in(one, project_id),
+            },
         }
+    }
+
+    /// Whether a conversation began in a project, by its hooks, and in a folder that is gone, such as a worktree that was removed.
+    fn has_begun_in(&self, one: ConversationFacts<'_>, project_id: &str) -> bool {
+        self.own.as_deref() == Some(project_id)
+            && self.begun.contains(&(one.tool_id.to_owned(), one.id.to_owned()))
+            && one.cwd.is_none_or(|cwd| !Path::new(cwd).exists())
     }
 
     /// The project of the folder in which a session began.

@@ -180,8 +180,19 @@ on_every_backend! {
         w.leave_baton(&agent("Lola"), "done");
         w.pickup(&agent("Donna"));
         w.no_trace(&agent("Rex"), "hd_exec", json!({ "dry_run": true }), "baton_claimed");
-        w.no_trace(&agent("Donna").machine("m2"), "hd_exec", json!({ "dry_run": true }), "identity_conflict");
         w.no_trace(&agent("Rex").project("nowhere"), "hd_exec", json!({ "dry_run": true }), "project_unknown");
+    }
+
+    fn a_preview_answers_one_whose_name_is_at_work_elsewhere(w) {
+        w.leave_baton(&agent("Lola"), "done");
+        w.ok(&agent("Donna"), "session_start", json!({}));
+        let before = (w.deltas("pickup").len(), w.roster().len());
+        let elsewhere = agent("Donna").machine("m2");
+        let seen = w.ok(&elsewhere, "hd_exec", json!({ "dry_run": true }));
+        assert_eq!(seen["warnings"][0]["kind"], "identity_conflict", "{seen:#}");
+        assert!(seen["baton"].is_object() && seen["session_id"].is_null(), "{seen:#}");
+        assert_eq!((w.deltas("pickup").len(), w.roster().len()), before);
+        w.no_trace(&elsewhere, "hd_exec", json!({}), "identity_conflict");
     }
 
     fn the_same_request_picks_up_once(w) {

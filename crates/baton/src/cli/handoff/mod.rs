@@ -172,7 +172,7 @@ struct Create {
     /// Issue tracker, as owner/repo; overrides the registry (with a token: for operators)
     #[arg(long, value_name = "O/R")]
     repo: Option<String>,
-    /// Use the embedded tracker, whatever the registry says
+    /// Keep the task in Baton's own ledger, whatever the registry says
     #[arg(long, conflicts_with = "repo")]
     local: bool,
     /// Label for the task; may be repeated

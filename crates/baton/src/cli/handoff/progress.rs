@@ -1,7 +1,7 @@
 //! What a command says that has driven a hand-off.
 
 use baton_model::handoff::State;
-use baton_model::id::visible;
+use baton_model::id::{is_shared_name, visible};
 use baton_model::saga::{Kind, StepStage};
 use baton_ops::handoff::{Preview, Progress};
 
@@ -87,9 +87,10 @@ fn name_of(step: Kind) -> Option<&'static str> {
 
 /// What a dry run would send to the three systems.
 pub(crate) fn would(preview: &Preview) -> String {
-    let place = preview.resolved_issues_github_repo.as_deref().unwrap_or("the embedded tracker");
+    let place = preview.resolved_issues_github_repo.as_deref().unwrap_or("Baton's own ledger");
     let seed = &preview.would_seed_session;
-    let agent = seed.agent_id.as_deref().map(visible).unwrap_or_default();
+    let named = seed.agent_id.as_deref().filter(|name| !is_shared_name(name));
+    let agent = named.map_or_else(|| "for whoever takes it".to_owned(), visible);
     let rows = vec![
         vec!["task".to_owned(), format!("{} in {place}", visible(&preview.would_create_task.subject))],
         vec!["note".to_owned(), format!("in project {}", visible(&preview.would_store_memory.project_id))],

@@ -41,7 +41,10 @@ fn head(one: &Row, shown: &ShowOutput) -> String {
     fact("why", handoff.last_error.as_deref().map(visible));
     fact(
         "next",
-        shown.receiver_missing.as_deref().map(register).or_else(|| next(handoff.state, &handoff.handoff_id)),
+        shown.receiver_missing.as_deref().map(register).or_else(|| match handoff.repository_missing {
+            true => Some(without_repository(&handoff.handoff_id)),
+            false => next(handoff.state, &handoff.handoff_id),
+        }),
     );
     let links: Vec<Vec<String>> = shown
         .links
@@ -65,6 +68,14 @@ fn head(one: &Row, shown: &ShowOutput) -> String {
 /// What makes an offer one that can be taken.
 fn register(why: &str) -> String {
     format!("{}: `baton init` in its repository does so", visible(why))
+}
+
+/// What helps where the repository of an issue is not to be found.
+fn without_repository(id: &str) -> String {
+    let id = render::short_id(id);
+    format!(
+        "give the token access, then `baton handoff retry {id}` asks again; or take it back, and leave it anew: `baton handoff cancel {id}`"
+    )
 }
 
 /// The command that helps in this state.

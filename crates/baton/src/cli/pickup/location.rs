@@ -10,8 +10,8 @@ use crate::error::AppError;
 
 /// Prints the folder alone; refused where there is none to go to.
 pub(super) fn print(app: &mut App, bundle: PickupOutput) -> Result<(), AppError> {
-    let obstacle = WarningKind::Baton(BatonWarning::AlreadyHolding);
-    if let Some(warning) = bundle.warnings.iter().find(|warning| warning.kind == obstacle) {
+    let obstacles = [BatonWarning::AlreadyHolding, BatonWarning::IdentityConflict].map(WarningKind::Baton);
+    if let Some(warning) = bundle.warnings.iter().find(|warning| obstacles.contains(&warning.kind)) {
         app.remark(&format!("note: {}", visible(&warning.message)));
     }
     let Some(work) = bundle.location else {
@@ -50,6 +50,7 @@ pub(super) fn text(work: &WorkLocation, changes: Option<&WaitingChanges>) -> Str
     let mut text = match (is_applied, work.is_here) {
         // The answer has begun with that.
         (true, true) => String::new(),
+        _ if work.holds_other => format!("the work was left in {}\n", work.copy.describe()),
         (true, false) => format!("the work was left {elsewhere}in {}\n", work.copy.describe()),
         (false, true) => format!("the work lies here, in {}\n", work.copy.describe()),
         (false, false) => format!("the work lies {elsewhere}in {}\n", work.copy.describe()),
