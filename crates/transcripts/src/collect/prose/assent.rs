@@ -90,7 +90,8 @@ pub(crate) fn proposal_asked_about(answer: &str, question: &str) -> Option<Strin
     let offer = OFFERS.iter().find_map(|offer| last.split_once(offer)).map(|(_, rest)| rest.trim());
     let points = |text: &str| POINTS.iter().any(|word| has_phrase(text, word));
     let named = || Some(one_line(question, MAX_PROPOSAL));
-    let behind = || before(answer, question).map(|text| format!("{} → {text}", one_line(question, MAX_LEAD)));
+    let behind =
+        || text_above(answer, question).map(|text| format!("{} → {text}", one_line(question, MAX_LEAD)));
     match offer {
         Some(rest) => {
             let words: Vec<&str> = words_of(rest).collect();
@@ -139,7 +140,7 @@ fn words_of(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The list that stands before a question, with what opens it, else the paragraph before it.
-fn before(answer: &str, question: &str) -> Option<String> {
+fn text_above(answer: &str, question: &str) -> Option<String> {
     let first: String = question.chars().take(24).collect();
     let lines: Vec<&str> = answer.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let end = lines.iter().rposition(|line| line.contains(first.as_str()))?;
