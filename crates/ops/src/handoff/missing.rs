@@ -35,7 +35,7 @@ pub fn note_repository(
             }
             let details = HandoffDetails { repository_missing: why.is_some(), ..HandoffDetails::of(&known) };
             let last_error = why.map(str::to_owned);
-            let noted = Handoff { plan: plan.to_text(), last_error, updated_at: env.now, ..known };
+            let noted = Handoff { plan: details.to_text(), last_error, updated_at: env.now, ..known };
             handoff::put(tx, &noted)?;
             waiting.push(noted);
         }

@@ -88,6 +88,7 @@ impl Operation for Document {
         let is_path = input.id.contains(['/', '\\']);
         let named = if is_path { shell_word(&input.id) } else { enough_of(&transcript.header.id).to_owned() };
         let hint = format!("baton handoff from-transcript {named} --preset full");
+        let source = format!("baton transcripts show {named}");
         let document = render(
             packet.view(),
             &Rendering {
@@ -97,6 +98,7 @@ impl Operation for Document {
                 now_ms: Some(cx.env.now),
                 drift: drift(&cx.env, &transcript),
                 more_hint: Some(&hint),
+                source_hint: Some(&source),
             },
         );
         let left_out = document.left_out.iter();

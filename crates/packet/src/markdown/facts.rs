@@ -201,16 +201,17 @@ fn checkbox(item: &PlanItem, state: &str) -> String {
     match state {
         "open" => "[ ] ".into(),
         "in progress" => "[ ] **in progress:** ".into(),
+        "called complete" => "not ticked off, before the agent called the work complete: ".into(),
         _ => format!("[ ] ({}) ", quote::prose(&cut::head(&item.status, 40))),
     }
 }
 
-/// Whether an item is neither done nor skipped.
+/// Whether an item is neither done nor skipped, and the agent did not call the whole work complete later.
 pub(super) fn is_open(item: &PlanItem) -> bool {
-    !matches!(state(&item.status), "done" | "skipped")
+    !matches!(state(&item.status), "done" | "skipped" | "called complete")
 }
 
-/// The sender's word for the state of an item as one of `done`, `in progress`, `open`, or `other`.
+/// The sender's word for the state of an item as one of `done`, `in progress`, `open`, `skipped`, `called complete`, or `other`.
 pub(super) fn state(word: &str) -> &'static str {
     match word.trim().to_lowercase().replace(['-', ' '], "_").as_str() {
         "completed" | "complete" | "done" | "closed" | "finished" | "resolved" | "x" => "done",
@@ -218,6 +219,7 @@ pub(super) fn state(word: &str) -> &'static str {
             "in progress"
         }
         "pending" | "open" | "todo" | "to_do" | "not_started" | "new" | "" => "open",
+        "called_complete" => "called complete",
         "skipped" | "cancelled" | "canceled" | "deferred" => "skipped",
         _ => "other",
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::section::{Entry, Section, rank};
 use super::{RenderContext, cut, quote};
-use crate::packet::{Git, Packet};
+use crate::packet::{FileChange, Git, Packet};
 
 /// How the facts of one document point back into the transcript. Most places share `agent:id`, so that is said once and
 /// the facts carry only `#line`.
@@ -106,6 +106,11 @@ pub(super) fn git(cx: &RenderContext, out: &mut Vec<Entry>) {
         let text = format!("- At the hand-off: {}\n", state_text.join(", "));
         out.push(Entry::unshortened(Section::Git, "git lines", rank::STATE, text));
     }
+    if let Some(text) = commits(&cx.packet.files_modified) {
+        let is_named = cx.packet.files_modified.iter().any(|file| file.committed == Some(false));
+        let rank = if is_named { rank::REASON } else { rank::COMMAND };
+        out.push(Entry::unshortened(Section::Git, "git lines", rank, text));
+    }
     if let Some(text) = drift(cx, then) {
         out.push(Entry::unshortened(Section::Git, "git lines", rank::STATE, text));
     }
@@ -121,6 +126,40 @@ fn state(git: &Git) -> Vec<String> {
         _ => format!("{ahead} commits ahead of upstream"),
     });
     [branch, commit, dirty, ahead].into_iter().flatten().collect()
+}
+
+/// How many files are named of those that are in no commit.
+const MAX_NAMED: usize = 8;
+
+/// Which of the changed files are in a commit and which are not, where some are.
+fn commits(files: &[FileChange]) -> Option<String> {
+    let count = |state: Option<bool>| files.iter().filter(|file| file.committed == state).count();
+    let (inside, unknown) = (count(Some(true)), count(None));
+    let name = |file: &FileChange| {
+        let name = file.path.rsplit('/').next().unwrap_or(&file.path);
+        let is_one = files.iter().filter(|other| other.path.rsplit('/').next() == Some(name)).count() == 1;
+        quote::code(&cut::middle(if is_one { name } else { &file.path }, 80))
+    };
+    let outside: Vec<String> = files.iter().filter(|file| file.committed == Some(false)).map(name).collect();
+    let rest = if unknown > 0 { format!("; of {unknown} it is not known") } else { String::new() };
+    let others = |count: usize| match count {
+        1 => "1 changed file is committed".to_owned(),
+        _ => format!("{count} changed files are committed"),
+    };
+    if inside == 0 && (outside.is_empty() || unknown == 0) {
+        return None;
+    }
+    let named = outside.iter().take(MAX_NAMED).cloned().collect::<Vec<_>>().join(", ");
+    let more = match outside.len().saturating_sub(MAX_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(match (inside, outside.is_empty()) {
+        (_, true) if unknown == 0 && inside > 1 => format!("- All {inside} changed files are committed\n"),
+        (_, true) => format!("- {}{rest}\n", others(inside)),
+        (0, false) => format!("- Not committed: {named}{more}{rest}\n"),
+        (_, false) => format!("- Not committed: {named}{more}; {}{rest}\n", others(inside)),
+    })
 }
 
 fn reference(name: &str) -> String {

@@ -22,6 +22,9 @@ pub struct FileChange {
     /// How much it seems to matter, among the files of one packet.
     #[serde(rename = "weight", default, skip_serializing_if = "is_zero")]
     pub importance: i64,
+    /// Whether all that was done to it is in a commit; absent where that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub committed: Option<bool>,
     /// Where it stands in the source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,

@@ -14,6 +14,9 @@ const MIN_WORDS: usize = 6;
 const MIN_REQUEST_WORDS: usize = 8;
 /// What was found out for the last request weighs more than what was said before it.
 const FINDING_IMPORTANCE: i64 = 70;
+/// So much is told of an earlier request and of other words of the user that he took back later, in characters.
+const MAX_REQUEST: usize = 90;
+const MAX_PREFERENCE: usize = 200;
 /// A longer turn has told something that lasts.
 const SHORT_TURN: usize = 480;
 
@@ -21,11 +24,14 @@ impl Collector<'_> {
     /// What else was said, but for what became a question or a step at the end, for what first and last request and last answer
     /// tell anyway, and for what work that was done since has made a thing of the past.
     pub(super) fn also_said(&self, packet: &Packet, label: &Label) -> Vec<Remark> {
-        let remark = |entry: &TimedRemark| Remark {
-            role: self.role_of(entry).to_owned(),
-            text: entry.said.text.clone(),
-            importance: entry.salience.into(),
-            at: label.at(&entry.said.at),
+        let remark = |entry: &TimedRemark| {
+            let (role, words) = (self.role_of(entry), &entry.said);
+            let text = match role {
+                "request" => self.with_removal(&words.text, words.at.line, MAX_REQUEST),
+                "user" => self.with_removal(&words.text, words.at.line, MAX_PREFERENCE),
+                _ => words.text.clone(),
+            };
+            Remark { role: role.to_owned(), text, importance: entry.salience.into(), at: label.at(&words.at) }
         };
         let all = self.remarks.in_order().into_iter();
         let telling =

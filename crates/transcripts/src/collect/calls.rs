@@ -148,7 +148,10 @@ impl Calls {
             category: call.category.clone(),
             target: cleaner.text(&target, MAX_COMMAND),
             cwd: self.cwd.clone(),
-            edits: call.edits.clone(),
+            edits: match shell && call.edits.is_empty() && target.len() > MAX_COMMAND {
+                true => shell_edits::edits(&target),
+                false => call.edits.clone(),
+            },
             lines: call.lines.clone(),
             at: at.clone(),
             at_ms,
@@ -208,14 +211,16 @@ impl Calls {
             self.note_use(&open, outcome, &edits, cleaner);
         }
         let is_command = open.at.subagent.is_none() && open.category == Category::Shell;
-        let by_git = match is_command {
-            true => {
-                tree_events(&open.own_steps(self.root.as_deref()).line, &outcome.output, ok != Some(false))
-            }
-            false => Vec::new(),
-        };
+        let by_git = if is_command { self.by_git(&open, outcome) } else { Vec::new() };
         let edits = if ok == Some(false) { Vec::new() } else { edits };
         (!edits.is_empty() || !by_git.is_empty()).then_some(Changes { edits, by_git, at: open.at })
+    }
+
+    /// What a command line did to the files by git.
+    fn by_git(&mut self, open: &Open, outcome: &Outcome<'_>) -> Vec<TreeEvent> {
+        let elsewhere = self.git.saw_commit_of_others().then_some(TreeEvent::CommittedElsewhere);
+        let line = open.own_steps(self.root.as_deref()).line;
+        elsewhere.into_iter().chain(tree_events(&line, &outcome.output, outcome.ok != Some(false))).collect()
     }
 
     /// The call that this outcome ends: its kind, and the call on one line.
@@ -368,7 +373,7 @@ fn edits_of(open: &mut Open, outcome: &Outcome<'_>) -> Vec<Edit> {
     match (outcome.edits.is_empty(), open.edits.is_empty(), &open.category) {
         (false, ..) => outcome.edits.clone(),
         (true, true, Category::Shell) if succeeded(outcome) => shell_edits::edits(&open.target),
-        (true, true, Category::Shell) => Vec::new(),
+        (true, _, Category::Shell) if !succeeded(outcome) => Vec::new(),
         _ => std::mem::take(&mut open.edits),
     }
 }

@@ -33,6 +33,8 @@ pub(super) struct FileState {
     pub is_committed: Option<bool>,
     /// Whether git took all that was done to it back.
     pub is_undone: bool,
+    /// Whether some of what was done to it is in no commit; absent where that is not known.
+    pub is_uncommitted: Option<bool>,
     /// The last edit.
     pub diff: Option<String>,
     /// Place of the last edit.
@@ -128,6 +130,13 @@ impl Files {
         gone.map(|file| file.path.as_str())
     }
 
+    /// The document that was written last after a line of the transcript.
+    pub(super) fn document_since(&self, line: u64) -> Option<&str> {
+        let is_new = |file: &&FileState| file.at.line > line && file.path.ends_with(".md");
+        let written = self.list.iter().filter(is_new).filter(|file| file.change != Change::Deleted);
+        written.max_by_key(|file| file.at.line).map(|file| file.path.as_str())
+    }
+
     fn apply_to_file(&mut self, edit: &Edit, root: Option<&str>, at: &SourceRef) {
         let from = edit.from.as_deref().map(|from| relative(from, root));
         let before = from.as_deref().and_then(|from| self.index.remove(from));
@@ -159,10 +168,14 @@ impl Files {
         };
         self.index.insert(path.clone(), slot);
         if let Some(file) = self.list.get_mut(slot) {
-            file.change = if known.is_some() { combined(file.change, edit.change) } else { edit.change };
+            let was_made_here = known.is_some() && file.change == Change::Created;
+            let is_anew = known.is_none() || file.is_undone && file.change == Change::Deleted;
+            file.change = if is_anew { edit.change } else { combined(file.change, edit.change) };
             file.from = file.from.take().or(from);
             file.path = path;
-            file.is_undone = false;
+            // What was made here and is gone leaves nothing.
+            file.is_undone = was_made_here && edit.change == Change::Deleted;
+            file.is_uncommitted = is_uncommitted(file, edit, at, self.history.has_commits());
             file.add(edit, at);
             if file.from.as_deref() == Some(file.path.as_str()) {
                 // It was moved back.
@@ -241,6 +254,7 @@ impl FileState {
             is_staged: false,
             is_committed: Some(false),
             is_undone: false,
+            is_uncommitted: None,
             diff: None,
             at: at.clone(),
         }
@@ -272,7 +286,7 @@ impl FileState {
         self.whole = WholeFile::Lost;
         self.net.join(&later.net);
         self.diff = later.diff.or(self.diff.take()).filter(|_| later.change != Change::Deleted);
-        self.at = later.at;
+        (self.at, self.is_uncommitted) = (later.at, later.is_uncommitted);
     }
 
     fn add(&mut self, edit: &Edit, at: &SourceRef) {
@@ -290,6 +304,14 @@ impl FileState {
         }
         self.at = at.clone();
     }
+}
+
+/// Whether a change is in no commit: one that a sub-agent made, whose lines are read later, may be, and so may what was removed and
+/// git did not know.
+fn is_uncommitted(file: &FileState, edit: &Edit, at: &SourceRef, has_commits: bool) -> Option<bool> {
+    let is_known = at.subagent.is_none() || !has_commits;
+    let was_known_to_git = edit.change != Change::Deleted || file.is_committed == Some(true);
+    (is_known && was_known_to_git).then_some(true)
 }
 
 /// What two changes of one file amount to.
@@ -365,6 +387,17 @@ mod tests {
         assert_eq!(lines, [Some((1, 1))], "git took the first edit back");
         let merged = [edit("a", "a\nb"), edit("a\nb\ntheirs", "a\nb\ntheirs\nc")];
         assert_eq!(check(&merged), modified(None), "what somebody else added is not known");
+    }
+
+    #[test]
+    fn a_file_that_was_made_and_removed_is_not_named_and_made_again_it_is_new() {
+        let (made, gone) =
+            (Edit::new_text("notes.md", Change::Created, "x"), Edit::bare("notes.md", Change::Deleted));
+        assert_eq!(check(&[made.clone(), gone.clone()]), []);
+        let again = check(&[made.clone(), gone.clone(), made]);
+        assert_eq!(again.iter().map(|(_, change, _)| *change).collect::<Vec<_>>(), [Change::Created]);
+        let known = check(&[Edit::replaced("notes.md", "a", "b"), gone]);
+        assert_eq!(known, [("notes.md".to_owned(), Change::Deleted, None)]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::SourceRef;
 use super::files::{FileState, Files, relative};
+use super::git_status::lists;
 use super::net_lines::NetLines;
 use super::work_tree::TreeEvent;
 use crate::event::{Change, Edit};
@@ -17,6 +18,7 @@ struct StashedFile {
     path: String,
     net: NetLines,
     diff: Option<String>,
+    is_uncommitted: Option<bool>,
 }
 
 /// What can be put back or taken back.
@@ -27,6 +29,14 @@ pub(super) struct History {
     /// For each commit what it left behind of every file, by path.
     commits: Vec<Vec<(String, NetLines)>>,
     moves: usize,
+    /// Whether git told of any file whether it is in a commit.
+    is_told: bool,
+}
+
+impl History {
+    pub(super) fn has_commits(&self) -> bool {
+        !self.commits.is_empty()
+    }
 }
 
 impl Files {
@@ -36,7 +46,10 @@ impl Files {
             TreeEvent::Staged(paths) => {
                 self.files_at(&paths, root).for_each(|file| file.is_staged = true);
             }
-            TreeEvent::Committed { all, amends } => self.commit(all, amends),
+            TreeEvent::Committed { all, amends, count } => self.commit(all, amends, count),
+            TreeEvent::CommittedElsewhere => self.forget_where(Some(true)),
+            TreeEvent::Uncommitted => self.forget_where(Some(false)),
+            TreeEvent::Shown { uncommitted, is_all } => self.status(&uncommitted, is_all),
             TreeEvent::Restored(paths) => {
                 let lost: Vec<String> = self.files_at(&paths, root).filter_map(FileState::loses).collect();
                 self.taken_back.extend(lost);
@@ -51,8 +64,41 @@ impl Files {
             TreeEvent::Unstashed => self.unstash(),
             TreeEvent::StashDropped => self.drop_stash(),
             TreeEvent::New(path) => self.is_new(&path),
-            TreeEvent::Changed(edit) => self.changed_by_commit(&edit, root, at),
+            TreeEvent::Changed(edit) => {
+                self.changed_by_commit(&edit, root, at);
+                self.row_at(&edit.path).into_iter().for_each(|file| file.is_uncommitted = Some(false));
+            }
         }
+    }
+
+    /// It is not known any more of these files whether they are in a commit.
+    fn forget_where(&mut self, state: Option<bool>) {
+        self.history.is_told = true;
+        let files = self.rows().iter_mut().filter(|file| file.is_uncommitted == state);
+        files.for_each(|file| file.is_uncommitted = None);
+    }
+
+    /// Git listed what is in no commit. What was put aside is not among it.
+    fn status(&mut self, uncommitted: &[String], is_all: bool) {
+        self.history.is_told = true;
+        if !self.history.stashes.is_empty() {
+            return;
+        }
+        for file in self.rows() {
+            let is_listed = uncommitted.iter().any(|listed| lists(listed, &file.path));
+            // Of a file that git does not list it may know nothing.
+            let is_tracked = file.change == Change::Modified || file.is_committed == Some(true);
+            file.is_uncommitted = match (is_listed, is_all) {
+                (true, _) => Some(true),
+                (false, true) => is_tracked.then_some(false),
+                (false, false) => file.is_uncommitted,
+            };
+        }
+    }
+
+    /// Whether the session tells of any file whether it is in a commit.
+    pub(super) fn tells_commits(&self) -> bool {
+        self.history.is_told
     }
 
     /// The files of these names and in these folders; all without a name.
@@ -72,18 +118,23 @@ impl Files {
         self.rows().iter_mut().filter(is_named)
     }
 
-    fn commit(&mut self, all: bool, amends: bool) {
+    fn commit(&mut self, all: bool, amends: bool, count: Option<usize>) {
+        self.history.is_told = true;
         if amends {
             self.history.commits.pop();
         }
+        let staged = self.rows().iter().filter(|file| file.is_staged).count();
+        // Where it holds more than what was staged here, somebody else staged the rest.
+        let is_all_known = count.is_some_and(|count| count <= staged);
         let mut bases = Vec::new();
         for file in self.rows() {
             let is_in = all && file.change != Change::Created || file.is_staged;
             if is_in {
                 (file.base, file.is_committed, file.is_staged) = (file.net.clone(), Some(true), false);
-            } else if file.net != file.base {
+                file.is_uncommitted = Some(false);
+            } else if file.net != file.base && !is_all_known {
                 // Another process or the user may have staged it.
-                file.is_committed = None;
+                (file.is_committed, file.is_uncommitted) = (None, None);
             }
             bases.push((file.path.clone(), file.base.clone()));
         }
@@ -98,7 +149,7 @@ impl Files {
         self.history.commits.truncate(left);
         let last = self.history.commits.last().cloned().unwrap_or_default();
         for file in self.rows() {
-            file.is_staged = false;
+            (file.is_staged, file.is_uncommitted) = (false, known.map(|_| false));
             if known.is_none() {
                 file.net.forget();
                 continue;
@@ -116,8 +167,9 @@ impl Files {
             let files = self.rows().iter_mut().filter(|file| !file.is_untracked());
             let put_aside = |file: &mut FileState| {
                 let (path, net, diff) = (file.path.clone(), file.net.clone(), file.diff.clone());
+                let is_uncommitted = file.is_uncommitted;
                 file.restore();
-                StashedFile { path, net, diff }
+                StashedFile { path, net, diff, is_uncommitted }
             };
             files.map(put_aside).collect()
         });
@@ -128,6 +180,7 @@ impl Files {
         for stashed in self.history.stashes.pop().flatten().unwrap_or_default() {
             let Some(file) = self.row_at(&stashed.path) else { continue };
             file.whole.restore();
+            file.is_uncommitted = stashed.is_uncommitted;
             if file.net == file.base {
                 (file.net, file.diff) = (stashed.net, stashed.diff);
                 file.is_undone = file.net.is_nothing() && file.is_undone;
@@ -223,7 +276,7 @@ impl FileState {
             self.diff = None;
             self.whole.restore();
         }
-        self.net = self.base.clone();
+        (self.net, self.is_uncommitted) = (self.base.clone(), Some(false));
         if self.net.is_nothing() && matches!(self.change, Change::Modified | Change::Deleted) {
             (self.change, self.is_undone) = (Change::Modified, true);
         }
@@ -298,5 +351,61 @@ mod tests {
         let changes = files(&[("app/a.rs", "", "1"), ("git add -A && git commit -m x", output, "")]);
         let created = ("app/a.rs".to_owned(), Change::Created, Some((1, 0)));
         assert_eq!(changes, [created, ("app/core/b.rs".to_owned(), Change::Renamed, None)]);
+    }
+
+    /// Whether each file has changes that are in no commit, after these steps.
+    fn uncommitted(steps: &[(&str, &str)]) -> Vec<(String, Option<bool>)> {
+        let mut files = Files::default();
+        let at = SourceRef::default();
+        for (what, output) in steps {
+            match *what {
+                "log" => files.tree_event(TreeEvent::CommittedElsewhere, None, &at),
+                git if git.starts_with("git ") => {
+                    tree_events(git, output, true)
+                        .into_iter()
+                        .for_each(|event| files.tree_event(event, None, &at));
+                }
+                path => files.apply(&Edit::replaced(path, "a", "b"), None, &at),
+            }
+        }
+        files.into_vec().into_iter().map(|file| (file.path, file.is_uncommitted)).collect()
+    }
+
+    #[test]
+    fn a_change_after_a_commit_is_told_from_one_in_it() {
+        let states = |steps: &[(&str, &str)]| -> Vec<Option<bool>> {
+            uncommitted(steps).into_iter().map(|(_, state)| state).collect()
+        };
+        let (a, b) = (("a.go", ""), ("b.go", ""));
+        let commit =
+            ("git add a.go b.go && git commit -m x", "[main 62dc50a] x\n 2 files changed, 6 insertions(+)");
+        assert_eq!(states(&[a, b]), [Some(true), Some(true)]);
+        assert_eq!(states(&[a, b, commit]), [Some(false), Some(false)]);
+        assert_eq!(states(&[a, b, commit, b]), [Some(false), Some(true)]);
+        let one = ("git add a.go && git commit -m x", "[main 62dc50a] x\n 1 file changed, 1 insertion(+)");
+        assert_eq!(states(&[a, b, one]), [Some(false), Some(true)], "it holds no more than was staged");
+        let more = ("git add a.go && git commit -m x", "[main 62dc50a] x\n 2 files changed, 1 insertion(+)");
+        assert_eq!(states(&[a, b, more]), [Some(false), None], "somebody else may have staged it");
+        assert_eq!(states(&[a, b, commit, ("git reset --soft HEAD~1", "")]), [None, None]);
+    }
+
+    #[test]
+    fn what_git_lists_says_what_is_in_no_commit() {
+        let states = |steps: &[(&str, &str)]| -> Vec<Option<bool>> {
+            uncommitted(steps).into_iter().map(|(_, state)| state).collect()
+        };
+        let edits = [("a.go", ""), ("cli/b.go", "")];
+        let then = |more: &[(&'static str, &'static str)]| states(&[&edits[..], more].concat());
+        assert_eq!(then(&[("log", "")]), [None, None], "the user made a commit");
+        let status =
+            "On branch x\nChanges not staged for commit:\n\tmodified:   b.go\n\nno changes added to commit";
+        assert_eq!(then(&[("log", ""), ("git status", status)]), [Some(false), Some(true)]);
+        assert_eq!(then(&[("log", ""), ("git status | head -3", status)]), [Some(false), Some(true)]);
+        let popped = "On branch x\nChanges not staged for commit:\n\tmodified:   a.go\n\nno changes added to commit\nDropped refs/stash@{0} (1a2b3c4)";
+        let stash = ("git stash", "Saved working directory and index state");
+        assert_eq!(then(&[("log", ""), stash, ("git stash pop", popped)]), [Some(true), Some(false)]);
+        let clean = ("git status --short", "");
+        assert_eq!(then(&[stash, clean]), [Some(true), Some(true)], "what was put aside waits");
+        assert_eq!(then(&[("git status --short", " M a.go")]), [Some(true), Some(false)]);
     }
 }

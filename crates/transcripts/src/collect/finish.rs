@@ -4,8 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use baton_packet::packet::{
-    Attempt, Decision, Failure, FileChange, Git, Message, Packet, Party, PlanItem, Requests, Text,
-    ToolActivity,
+    Attempt, Decision, Failure, FileChange, Git, Message, Packet, Party, Requests, Text, ToolActivity,
 };
 use serde_json::{Map, Value, json};
 
@@ -21,15 +20,13 @@ use super::resolution::{LastFailure, passed_since};
 use super::steps::{chain, without_settings};
 use super::touched::{MAX_READ, TouchedFile, TouchedFiles};
 use super::{Collector, MAX_COMPACTION, Sentence, SourceRef, StandingDecision, compaction, fit};
-use crate::event::{Change, PlanItem as PlanStep};
+use crate::event::Change;
 use crate::report::Report;
-use crate::shared::plan::SKIPPED;
 use crate::shared::time;
 use crate::shared::words::clip;
 
-/// A plan that so many lines and requests came after is one of the past.
-const STALE_LINES: u64 = 300;
-const STALE_REQUESTS: u64 = 2;
+/// So much is told of what the user insisted on and took back later, in characters.
+const MAX_TAKEN_BACK: usize = 120;
 
 impl Collector<'_> {
     /// Ends the gathering.
@@ -51,6 +48,7 @@ impl Collector<'_> {
             self.calls.failure.take_if(|failure| failure.ran_file(self.files.deleted_since(failed_at)));
         gone.iter().for_each(|failure| self.calls.mended(failure, None));
         let mut left_out = Map::new();
+        let next_steps = self.next_steps(&label);
         let mut packet = Packet {
             source: Some(Party {
                 agent: Some(agent.to_owned()),
@@ -61,13 +59,13 @@ impl Collector<'_> {
             created_at: self.last_ms.map(time::format),
             requests: Some(self.requests(&label)),
             last_answer: self.answer_to_tell().map(|sentence| label.text(&sentence)),
-            next_steps: self.next_steps(&label),
-            open_loops: self.open_loops(&open, &label),
+            open_loops: self.open_loops(&open, &next_steps, &label),
+            next_steps,
             git: Some(self.git()),
             environment: Some(Value::Object(self.environment())),
             ..Packet::default()
         };
-        self.plan(&mut packet, &label);
+        self.plan_into(&mut packet, &label);
         self.calls_into(&mut packet, &label, &mut left_out);
         self.prose_into(&mut packet, &label, &mut left_out);
         self.files_into(&mut packet, &label, &mut left_out);
@@ -81,35 +79,6 @@ impl Collector<'_> {
     fn requests(&self, label: &Label) -> Requests {
         let text = |sentence: &Option<Sentence>| sentence.as_ref().map(|sentence| label.text(sentence));
         Requests { first: text(&self.first_request), last: text(&self.request_to_tell()) }
-    }
-
-    /// How many lines ago the plan was set, where it is one of the past.
-    fn age_of_stale_plan(&self) -> Option<u64> {
-        let age = self.last_line.saturating_sub(self.plan_at.line);
-        Some(age).filter(|age| *age >= STALE_LINES && self.requests_since_plan >= STALE_REQUESTS)
-    }
-
-    /// Whether something of the plan is left to do.
-    pub(super) fn has_open_plan(&self) -> bool {
-        let is_open = |item: &PlanStep| !matches!(item.status.as_str(), "completed" | SKIPPED);
-        self.age_of_stale_plan().is_none() && self.plan.iter().any(is_open)
-    }
-
-    fn plan(&mut self, packet: &mut Packet, label: &Label) {
-        let at = label.at(&self.plan_at);
-        let stale = self.age_of_stale_plan();
-        for item in &self.plan {
-            let title = self.cleaner.text(&item.title, 600);
-            if item.status == "completed" {
-                packet.work_completed.push(Text { text: title.clone(), at: at.clone() });
-            }
-            let open = !matches!(item.status.as_str(), "completed" | SKIPPED);
-            let status = match stale.filter(|_| open) {
-                Some(lines) => format!("not ticked off, in a list last set {lines} lines before the end"),
-                None => item.status.clone(),
-            };
-            packet.pending_tasks.push(PlanItem { title, status, at: at.clone(), ..PlanItem::default() });
-        }
     }
 
     fn calls_into(&mut self, packet: &mut Packet, label: &Label, left_out: &mut Map<String, Value>) {
@@ -136,12 +105,13 @@ impl Collector<'_> {
             by_subagents.filter(|run| !checks.all_pass(&run.command) && !checks.cover(&run.command, &run.at));
         packet.failed_attempts.extend(by_subagents.map(|run| label.attempt(run, &run.command)));
         let dropped = self.calls.checks.drop_what_others_tell();
+        let root = self.root.as_deref().map(|root| self.cleaner.clean_text(root));
         let checks = &self.calls.checks;
         let of_no_use =
             |run: &&Run| run.ok == Some(false) && (is_wrong_call(run) || self.found_another_way(run));
         let mattered = self.calls.commands.iter().filter(|run| !checks.tell_without(run, &dropped));
         let mattered = mattered.filter(|run| !of_no_use(run));
-        packet.commands = mattered.map(|run| label.command(run)).collect();
+        packet.commands = mattered.map(|run| label.command(run, root.as_deref())).collect();
         let own = std::mem::take(&mut self.calls.checks).in_order();
         packet.checks = own.iter().map(|check| label.check(check)).collect();
         // What the last words name comes first.
@@ -233,7 +203,11 @@ impl Collector<'_> {
         note(left_out, "remarks", self.remarks.left_out);
         note(left_out, "messages", self.recent.left_out);
         let standing = self.constraints.iter().filter(|sentence| !self.is_lifted(sentence));
-        packet.constraints = standing.map(|sentence| label.text(sentence)).collect();
+        let whole = |sentence: &Sentence| Text {
+            text: self.with_removal(&sentence.text, sentence.at.line, MAX_TAKEN_BACK),
+            at: label.at(&sentence.at),
+        };
+        packet.constraints = standing.map(whole).collect();
         let decision = |held: &StandingDecision| Decision { at: label.at(&held.at), ..held.decision.clone() };
         packet.decisions = self.decisions.iter().map(decision).collect();
         let attempts =
@@ -254,6 +228,9 @@ impl Collector<'_> {
         let touched = &self.calls.touched;
         let mut read = touched.read_files();
         read.retain(|file| !self.files.is_gone(&file.path));
+        // Git tells nothing of what lies outside the project.
+        let tells_commits = self.files.tells_commits();
+        let is_outside = |file: &FileState| file.path.starts_with(['/', '~']);
         for file in std::mem::take(&mut self.files).into_vec() {
             let (path, diff) = (
                 self.cleaner.clean_text(&file.path),
@@ -266,6 +243,10 @@ impl Collector<'_> {
                 change: Some(change(&file, |text| self.cleaner.clean_text(text))),
                 lines: file.lines().map(|(added, removed)| format!("+{added} -{removed}")),
                 diff,
+                committed: file
+                    .is_uncommitted
+                    .filter(|_| tells_commits && !is_outside(&file))
+                    .map(|open| !open),
                 at: label.at(&file.at),
             });
         }
@@ -341,6 +322,8 @@ impl Collector<'_> {
     fn compaction(&self, label: &Label) -> Value {
         let Some(sentence) = &self.compaction else { return Value::Null };
         let text = compaction::as_of_now(&sentence.text, self.work_went_on);
+        let lines = text.lines().map(|line| self.with_removal(line, sentence.at.line, MAX_TAKEN_BACK));
+        let text = lines.collect::<Vec<_>>().join("\n");
         let mut value = json!({
             "count": self.compactions, "summary": clip(&text, MAX_COMPACTION), "at": label.at(&sentence.at),
         });
@@ -369,6 +352,7 @@ fn file_read(file: &TouchedFile, touched: &TouchedFiles, label: &Label) -> FileC
         lines: file.lines.clone(),
         diff: None,
         importance: touched.importance(&file.path),
+        committed: None,
         at: file.read_at.as_ref().and_then(|at| label.at(at)),
     }
 }

@@ -23,6 +23,8 @@ pub(super) struct GitState {
     changed: Vec<String>,
     /// Whether the user spoke since the last change, and may have committed it.
     user_spoke: bool,
+    /// Whether somebody else made a commit since this was asked last.
+    committed_elsewhere: bool,
 }
 
 impl GitState {
@@ -82,6 +84,11 @@ impl GitState {
         self.user_spoke = true;
     }
 
+    /// Whether a commit of somebody else was seen since this was asked last.
+    pub(super) fn saw_commit_of_others(&mut self) -> bool {
+        std::mem::take(&mut self.committed_elsewhere)
+    }
+
     /// Files were changed.
     pub(super) fn changed(&mut self, paths: impl Iterator<Item = String>) {
         (self.dirty, self.user_spoke) = (Some(true), false);
@@ -116,7 +123,7 @@ impl GitState {
             None => self.user_spoke,
         };
         if is_new {
-            self.dirty = None;
+            (self.dirty, self.committed_elsewhere) = (None, true);
         }
         self.moved_to(Some(id));
     }

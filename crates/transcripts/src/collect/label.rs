@@ -37,10 +37,10 @@ impl Label {
         Text { text: sentence.text.clone(), at: self.at(&sentence.at) }
     }
 
-    /// A command with its place.
-    pub(super) fn command(&self, run: &Run) -> Command {
+    /// A command with its place; that it goes to the folder of the session first is not told each time.
+    pub(super) fn command(&self, run: &Run, root: Option<&str>) -> Command {
         Command {
-            command: run.command.clone(),
+            command: below(root, &run.command).to_owned(),
             exit_code: run.exit_code,
             // A tool that records no codes says that it went well.
             note: run
@@ -78,6 +78,15 @@ impl Label {
     }
 }
 
+/// A command line without the step to this folder with which it begins.
+fn below<'c>(root: Option<&str>, command: &'c str) -> &'c str {
+    let rest = command.strip_prefix("cd ").zip(root).and_then(|(rest, root)| {
+        let rest = rest.trim_start_matches(['"', '\'']).strip_prefix(root)?;
+        rest.trim_start_matches(['"', '\'', '/']).strip_prefix(" && ")
+    });
+    rest.unwrap_or(command)
+}
+
 /// Whose work it is; several sub-agents may have no name.
 pub(super) fn by_subagent(agent: &str) -> String {
     if agent == SIDECHAIN { "by a sub-agent".to_owned() } else { format!("by sub-agent {agent}") }
@@ -103,6 +112,19 @@ pub fn short_id(id: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_step_to_the_folder_of_the_session_is_left_out() {
+        for (command, shown) in [
+            ("cd /srv/p && git push", "git push"),
+            ("cd \"/srv/p\" && make", "make"),
+            ("cd /srv/p/sub && make", "cd /srv/p/sub && make"),
+            ("cd /srv/p; make", "cd /srv/p; make"),
+        ] {
+            assert_eq!(below(Some("/srv/p"), command), shown);
+            assert_eq!(below(None, command), command);
+        }
+    }
 
     #[test]
     fn a_short_id_names_one_session_of_a_tool() {

@@ -2,6 +2,7 @@
 
 mod also_said;
 mod answers;
+mod assent;
 mod builtin;
 mod calls;
 mod capped;
@@ -22,6 +23,7 @@ mod finish;
 mod fit;
 mod forge_checks;
 mod git;
+mod git_status;
 mod importance;
 mod label;
 mod last_answer;
@@ -36,6 +38,7 @@ mod paragraph;
 mod past_runs;
 mod piped;
 mod pipes;
+mod plan_list;
 mod proposal;
 mod prose;
 mod remarks;
@@ -50,6 +53,7 @@ mod show;
 mod steps;
 mod stopped;
 mod subagents;
+mod taken_back;
 mod tally;
 mod touched;
 mod unstaged;
@@ -74,6 +78,7 @@ use remarks::Remarks;
 pub use request_weight::is_request;
 pub use show::{show, show_session};
 use stopped::words_of_rejection;
+use taken_back::Removal;
 
 use crate::event::{Category, Event, EventKind, PlanItem, TYPED_COMMAND, TranscriptInfo, Usage};
 use crate::format::TranscriptReader;
@@ -189,6 +194,8 @@ pub struct Collector<'r> {
     provider_stop: Option<(String, Option<i64>)>,
     plan: Vec<PlanItem>,
     plan_at: SourceRef,
+    /// Whether the agent called the work complete since the plan was set, with tests that pass, and the user asked for more.
+    plan_is_complete: bool,
     proposed: Option<ProposedPlan>,
     compactions: u64,
     compaction: Option<Sentence>,
@@ -202,10 +209,14 @@ pub struct Collector<'r> {
     constraints: BoundedList<Sentence>,
     /// Short messages of the user.
     orders: BoundedList<Sentence>,
+    /// What the user had removed.
+    removals: BoundedList<Removal>,
     decisions: BoundedList<StandingDecision>,
     /// How many decisions were taken back by later ones.
     superseded: u64,
     questions: BoundedList<(String, SourceRef)>,
+    /// What the agent offered at the end of an answer, while the user only asks something else.
+    offer: Option<(String, SourceRef)>,
     /// What the agent told beside what it did next, since the last request.
     findings: BoundedList<Sentence>,
     attempts: BoundedList<(Attempt, SourceRef)>,
@@ -247,6 +258,7 @@ impl<'r> Collector<'r> {
             provider_stop: None,
             plan: Vec::new(),
             plan_at: SourceRef::default(),
+            plan_is_complete: false,
             proposed: None,
             compactions: 0,
             compaction: None,
@@ -256,9 +268,11 @@ impl<'r> Collector<'r> {
             usage: None,
             constraints: BoundedList::new(40),
             orders: BoundedList::new(MAX_ORDERS),
+            removals: BoundedList::new(40),
             decisions: BoundedList::new(40),
             superseded: 0,
             questions: BoundedList::new(20),
+            offer: None,
             findings: BoundedList::new(MAX_FINDINGS),
             attempts: BoundedList::new(30),
             recent: BoundedList::new(options.recent_messages),
@@ -340,7 +354,8 @@ impl<'r> Collector<'r> {
             EventKind::User(text) => self.user(text, at),
             EventKind::Assistant(text) => self.assistant(text, at),
             EventKind::Plan(items) => {
-                (self.plan, self.plan_at, self.requests_since_plan) = (items.clone(), at, 0);
+                (self.plan, self.plan_at) = (items.clone(), at);
+                (self.requests_since_plan, self.plan_is_complete) = (0, false);
             }
             EventKind::Compaction(text) => {
                 self.compactions += 1;

@@ -22,6 +22,8 @@ const SETTLED: &str = " — left open by the agent; whether it was settled since
 const GO_ON: &str = "go on with the last request";
 /// Before a step that the agent names in a message that ends with a question.
 const PROPOSED: &str = "the agent proposes, and the user has not answered: ";
+/// Before the question with which the session ends.
+const ASK_USER: &str = "ask the user, who has not answered";
 const CUT_OFF: &str = "go on with the last request: the session ended while the agent was at work on it";
 
 impl Collector<'_> {
@@ -59,10 +61,30 @@ impl Collector<'_> {
                 steps.extend(cut_off);
             }
         }
+        if steps.is_empty() {
+            steps.extend(self.awaited_answer().map(|(text, at)| Text { text, at: label.at(at) }));
+        }
         steps
     }
 
-    pub(super) fn open_loops(&self, open: &[Open], label: &Label) -> Vec<Text> {
+    /// The question with which the session ends, and what may be chosen. A plan that waits to be carried out comes before it.
+    fn awaited_answer(&self) -> Option<(String, &SourceRef)> {
+        let answer = self.last_answer.as_ref().filter(|_| self.replied && !self.has_open_plan())?;
+        let question = prose::asked_at_the_end(&answer.text).pop()?;
+        let is_last = answer.text.trim_end().trim_end_matches(['*', '_', ')', ' ']).ends_with('?');
+        if !is_last || !question.ends_with('?') || self.has_waiting_plan() {
+            return None;
+        }
+        let choices = prose::choices(&answer.text, &question);
+        let choices = match choices.is_empty() {
+            true => String::new(),
+            false => format!(" (to choose from: {})", choices.join(" / ")),
+        };
+        Some((format!("{ASK_USER}: “{question}”{choices}"), &answer.at))
+    }
+
+    /// What is left open, but for what is told as the next step.
+    pub(super) fn open_loops(&self, open: &[Open], next: &[Text], label: &Label) -> Vec<Text> {
         let mut loops = Vec::new();
         let mut add = |text: String, at: &SourceRef| loops.push(Text { text, at: label.at(at) });
         if let Some(LastFailure { run, .. }) = &self.calls.failure {
@@ -115,7 +137,9 @@ impl Collector<'_> {
         for (text, at) in self.unstaged().into_iter().chain(self.announced_beside_plan()) {
             add(text, at);
         }
-        for (question, at) in self.open_questions() {
+        let is_next = |question: &str| next.iter().any(|step| step.text.contains(question));
+        let questions = self.open_questions().into_iter().filter(|(question, _)| !is_next(question));
+        for (question, at) in questions.chain(self.open_offer()) {
             add(question, at);
         }
         loops
@@ -180,4 +204,39 @@ impl Collector<'_> {
 fn go_on(word: &Sentence) -> String {
     let word = one_line(&word.text, 60);
     format!("go on with the last request: the user said “{word}”, and there is no answer to it yet")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{SessionScript, texts};
+    use crate::event::{Call, Category, EventKind};
+
+    const ASKS: &str = "Two ways:\n\n**1. Subagents (this session)** - one for each task\n\n**2. A session beside** - in steps\n\nWhich approach?";
+
+    #[test]
+    fn a_question_at_the_end_is_what_comes_next_with_its_choices() {
+        let packet = SessionScript::new().user("Mend the hooks").agent(ASKS).summary();
+        let wanted = "ask the user, who has not answered: “Which approach?” (to choose from: 1. Subagents (this session) / 2. A session beside)";
+        assert_eq!((texts(&packet.next_steps), texts(&packet.open_loops)), (vec![wanted], vec![]));
+        let settled = SessionScript::new()
+            .user("Mend the hooks")
+            .agent("Done. Is the name unique? I think so.")
+            .summary();
+        assert_eq!(texts(&settled.next_steps), [""; 0], "the agent goes on by itself");
+        let more = SessionScript::new().user("Mend the hooks").agent(ASKS).user("the first").summary();
+        assert!(texts(&more.next_steps).iter().all(|step| !step.contains("not answered:")), "{more:#?}");
+    }
+
+    #[test]
+    fn the_approval_of_a_plan_that_the_tool_does_not_tell_is_a_decision() {
+        let decided = |exit_code: i64| {
+            let (id, name, proposal) = ("p".into(), "ExitPlanMode".into(), Some("".into()));
+            let call = Call { id, name, category: Category::Task, proposal, ..Call::default() };
+            let script = SessionScript::new().user("Write a plan").edit("a", "docs/plans/perf.md");
+            let script = script.add(EventKind::Call(call)).ended("p", exit_code, "").agent(ASKS);
+            script.summary().decisions.into_iter().map(|decision| decision.what).collect::<Vec<_>>()
+        };
+        assert_eq!(decided(0), ["The user agreed to the plan in `docs/plans/perf.md`."]);
+        assert_eq!(decided(1), [""; 0]);
+    }
 }

@@ -3,7 +3,7 @@
 use baton_packet::packet::Packet;
 
 use super::Collector;
-use crate::shared::plan::SKIPPED;
+use crate::shared::plan::{CALLED_COMPLETE, SKIPPED};
 use crate::shared::words::{is_item, one_line, unmarked};
 
 /// How far the last request has got.
@@ -69,7 +69,7 @@ pub(super) fn summary_paragraph(packet: &Packet, standing: RequestProgress) -> S
     let open = packet
         .pending_tasks
         .iter()
-        .filter(|task| !matches!(task.status.as_str(), "completed" | SKIPPED))
+        .filter(|task| !matches!(task.status.as_str(), "completed" | SKIPPED | CALLED_COMPLETE))
         .count();
     if open > 0 {
         parts.push(format!("Plan: {open} of {} items open.", packet.pending_tasks.len()));

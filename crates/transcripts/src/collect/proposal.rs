@@ -1,10 +1,10 @@
 //! The plan in prose that the agent put before the user last, and the files that it names.
 
-use baton_packet::packet::{FileChange, Packet, Proposal};
+use baton_packet::packet::{Decision, FileChange, Packet, Proposal};
 
 use super::files::relative;
 use super::label::Label;
-use super::{Collector, SourceRef};
+use super::{Collector, SourceRef, StandingDecision};
 use crate::event::{Call, Category, Outcome};
 
 const MAX_TEXT: usize = 8 * 1024;
@@ -25,14 +25,29 @@ pub(super) struct ProposedPlan {
     changes: u64,
 }
 
+impl ProposedPlan {
+    /// A plan that the tool does not tell.
+    fn without_text(at: &SourceRef) -> Self {
+        Self {
+            text: String::new(),
+            files: Vec::new(),
+            at: at.clone(),
+            asked: None,
+            approved: None,
+            changes: 0,
+        }
+    }
+}
+
 impl Collector<'_> {
     /// A call of the main line that may put a plan before the user.
     pub(super) fn proposal(&mut self, call: &Call<'_>, at: &SourceRef) {
         let Some(text) = call.proposal.as_deref() else { return };
         let asks = call.category == Category::Task;
         if text.trim().is_empty() {
-            // The plan was written into a file before.
-            if let Some(known) = self.proposed.as_mut().filter(|_| asks) {
+            if asks {
+                // The plan was written into a file before.
+                let known = self.proposed.get_or_insert_with(|| ProposedPlan::without_text(at));
                 (known.asked, known.approved, known.at) =
                     (Some(call.id.clone().into_owned()), None, at.clone());
             }
@@ -65,14 +80,34 @@ impl Collector<'_> {
         let Some(known) = self.proposed.as_mut() else { return };
         match known.asked.as_deref() == Some(outcome.id.as_ref()) {
             true => known.approved = outcome.ok,
-            false if known.asked.is_some() => known.changes += changes,
-            false => {}
+            false if known.asked.is_some() => return known.changes += changes,
+            false => return,
         }
+        let at = known.at.clone();
+        // Where the text of the plan is known, it is told whether the user agreed to it.
+        if known.text.is_empty() && outcome.ok == Some(true) {
+            self.plan_was_approved(at);
+        }
+    }
+
+    /// The user agreed to a plan whose text is known only as a file, if at all.
+    fn plan_was_approved(&mut self, at: SourceRef) {
+        let since = self.last_request.as_ref().map_or(0, |request| request.at.line);
+        let file = self.files.document_since(since).map(|path| self.cleaner.clean_text(path));
+        let place = file.map(|path| format!(" in `{path}`")).unwrap_or_default();
+        let what = format!("The user agreed to the plan{place}.");
+        let decision = Decision { what, why: None, rejected: Vec::new(), at: None };
+        self.decisions.push(StandingDecision { decision, at, named: Vec::new(), role: "user" });
+    }
+
+    /// Whether a plan was put before the user whose text is told, and nothing was changed since.
+    pub(super) fn has_waiting_plan(&self) -> bool {
+        self.proposed.as_ref().is_some_and(|plan| !plan.text.is_empty() && plan.changes == 0)
     }
 
     /// Puts the plan into the packet, without the files that the packet has otherwise.
     pub(super) fn proposal_into(&mut self, packet: &mut Packet, label: &Label) {
-        let Some(proposed) = self.proposed.take() else { return };
+        let Some(proposed) = self.proposed.take().filter(|plan| !plan.text.is_empty()) else { return };
         let known = |path: &str| {
             packet.files_modified.iter().chain(&packet.files_read).any(|file| ends_with(&file.path, path))
         };

@@ -47,6 +47,8 @@ impl Collector<'_> {
         if whole.len() <= MAX_ORDER {
             self.orders.push(Sentence { text: whole.clone(), at: at.clone() });
         }
+        self.note_removal(&whole, &at);
+        self.note_offer(&whole);
         let mut recorded = Vec::new();
         let own = without_command(&whole);
         for found in prose::constraints(own) {
@@ -157,7 +159,11 @@ impl Collector<'_> {
         let question = self.question_before();
         let line = sentence.at.line;
         let held = request_weight(&sentence.text);
+        if held == RequestWeight::Request {
+            self.plan_was_passed_over(&sentence.text);
+        }
         let proposal = self.proposal_before(&sentence.text).filter(|_| question.is_none());
+        self.agreed(held, question.as_deref().or(proposal.as_deref()), &sentence);
         match (held, question, self.last_request.is_some()) {
             (RequestWeight::Request, ..) => self.put_request(sentence),
             // The only thing that was said is told, whatever it is.

@@ -1,5 +1,6 @@
 //! What git does to files beside edits: takes changes back, puts them aside, and says in a commit which files are new.
 
+use super::git_status::{long_form, status_event};
 use super::steps::{git_words, plain_steps};
 use crate::event::{Change, Edit};
 
@@ -8,8 +9,15 @@ use crate::event::{Change, Edit};
 pub(super) enum TreeEvent {
     /// These go into the next commit; all without a name.
     Staged(Vec<String>),
-    /// What was staged was committed; all with `-a`. With `--amend` it takes the last commit's place.
-    Committed { all: bool, amends: bool },
+    /// What was staged was committed; all with `-a`. With `--amend` it takes the last commit's place. Git says of how many
+    /// files.
+    Committed { all: bool, amends: bool, count: Option<usize> },
+    /// Somebody else made a commit.
+    CommittedElsewhere,
+    /// Commits were taken back, and their changes are in none any more.
+    Uncommitted,
+    /// Git lists what is in no commit, be it all of it or not.
+    Shown { uncommitted: Vec<String>, is_all: bool },
     /// The changes of these that are not committed are gone; of all without a name.
     Restored(Vec<String>),
     /// All changes are gone, and so many commits; all of them where it is not known how many.
@@ -34,7 +42,9 @@ pub(super) fn tree_events(command: &str, output: &str, ok: bool) -> Vec<TreeEven
     let mut found = Vec::new();
     // A stash of the same line was put back if git says that it dropped one.
     let dropped = output.contains("Dropped refs/stash") || output.contains("Dropped stash@");
-    for step in plain_steps(command) {
+    let steps = plain_steps(command);
+    let is_alone = steps.len() == 1 && !command.contains('|');
+    for step in steps {
         let Some((verb, rest)) = git_words(&step) else { continue };
         let paths: Vec<String> = paths(&rest);
         match (verb, rest.first().copied()) {
@@ -45,7 +55,8 @@ pub(super) fn tree_events(command: &str, output: &str, ok: bool) -> Vec<TreeEven
             }
             ("commit", _) if ok || output.contains("] ") => {
                 let all = rest.iter().any(|word| *word == "--all" || (is_short(word) && word.contains('a')));
-                found.push(TreeEvent::Committed { all, amends: rest.contains(&"--amend") });
+                let count = output.lines().find_map(changed_files);
+                found.push(TreeEvent::Committed { all, amends: rest.contains(&"--amend"), count });
                 found.extend(output.lines().filter_map(summary_line));
             }
             ("checkout", _) if ok && rest.contains(&"--") => found.push(TreeEvent::Restored(paths)),
@@ -63,7 +74,12 @@ pub(super) fn tree_events(command: &str, output: &str, ok: bool) -> Vec<TreeEven
                 let some = ["-p", "--patch", "--keep-index", "-k", "--staged", "-S", "--"];
                 found.push(TreeEvent::Stashed { all: !rest.iter().any(|word| some.contains(word)) });
             }
-            ("stash", Some("pop")) if ok || dropped => found.push(TreeEvent::Unstashed),
+            ("reset", _) if ok && commits_of(&rest) != Some(0) => found.push(TreeEvent::Uncommitted),
+            ("stash", Some("pop")) if ok || dropped => {
+                found.push(TreeEvent::Unstashed);
+                found.extend(long_form(output, false));
+            }
+            ("status", _) if ok => found.extend(status_event(&rest, output, is_alone)),
             ("stash", Some("drop" | "clear")) if ok => found.push(TreeEvent::StashDropped),
             _ => {}
         }
@@ -81,6 +97,12 @@ fn commits_of(rest: &[&str]) -> Option<usize> {
         Some(Some(back)) => back.strip_prefix('~').and_then(|number| number.parse().ok()),
         Some(None) => None,
     }
+}
+
+/// ` 2 files changed, 6 insertions(+)`
+fn changed_files(line: &str) -> Option<usize> {
+    let (count, _) = line.strip_prefix(' ')?.split_once(" changed")?;
+    count.strip_suffix(" files").or(count.strip_suffix(" file"))?.parse().ok()
 }
 
 fn is_short(word: &str) -> bool {
@@ -155,7 +177,7 @@ mod tests {
         };
         let wanted = [
             TreeEvent::Staged(Vec::new()),
-            TreeEvent::Committed { all: false, amends: false },
+            TreeEvent::Committed { all: false, amends: false, count: None },
             TreeEvent::New("a.rs".to_owned()),
             moved("src/b.rs", "src/core/b.rs"),
             moved("old/c.rs", "new/c.rs"),

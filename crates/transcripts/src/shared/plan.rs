@@ -6,6 +6,9 @@ use crate::shared::json::Json;
 /// The state of an item that was ticked off without being done.
 pub(crate) const SKIPPED: &str = "skipped";
 
+/// The state of an item that was not ticked off before the agent called the whole work complete.
+pub(crate) const CALLED_COMPLETE: &str = "called complete";
+
 /// Whether a note by which an item is ticked off says that it was not done: `SKIPPED: too little gain`.
 pub(crate) fn says_skipped(note: &str) -> bool {
     const WORDS: &[&str] = &[

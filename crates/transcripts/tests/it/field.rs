@@ -386,7 +386,7 @@ fn a_plan_of_long_ago_is_not_the_next_step() {
         &packet,
         &[
             ("/pending_tasks/0/title", json!("Write the docs")),
-            ("/pending_tasks/0/status", json!("not ticked off, in a list last set 401 lines before the end")),
+            ("/pending_tasks/0/status", json!("not ticked off, long before the end")),
         ],
     );
 }

@@ -203,7 +203,7 @@ proptest! {
     fn hostile_text_stays_in_its_place(texts in prop::collection::vec(hostile(), 1..12), size in 0usize..4, budget in budgets(), hint in hostile()) {
         let packet = planted(&texts, size);
         let drift = Some(CurrentCheckout { branch: texts.first().cloned(), commit: texts.last().cloned(), dirty: Some(false) });
-        let options = Options { budget, preset: Preset::Full, to: texts.first().map(String::as_str), now_ms: Some(0), drift, more_hint: Some(&hint) };
+        let options = Options { budget, preset: Preset::Full, to: texts.first().map(String::as_str), now_ms: Some(0), drift, more_hint: Some(&hint), source_hint: Some(&hint) };
         let document = render(&packet, &options);
         prop_assert_eq!(shape(&document.text), Ok(()), "\n{}", document.text);
         prop_assert!(budget.is_none_or(|budget| budget.allows(&document.text)), "{} for {:?}\n{}", document.tokens_estimated, budget, document.text);

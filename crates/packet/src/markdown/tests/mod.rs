@@ -42,6 +42,49 @@ fn full() {
 }
 
 #[test]
+fn without_a_limit_it_is_said_where_texts_were_cut_before_and_what_prints_them() {
+    let mut packet = rich();
+    let hint = Options { source_hint: Some("baton transcripts show b1946ac9"), ..options(Preset::Full) };
+    assert!(!render(&packet, &hint).text.contains("Texts are cut"));
+    packet
+        .constraints
+        .push(crate::packet::Text { text: "Keep the… [2405 bytes left out]".into(), at: None });
+    let line = "\n*Texts are cut in 1 place, where “[… bytes left out]” stands. All that was said: `baton transcripts show b1946ac9`*\n";
+    assert!(render(&packet, &hint).text.contains(line), "{}", render(&packet, &hint).text);
+    assert!(!render(&packet, &Options { preset: Preset::Standard, ..hint }).text.contains("Texts are cut"));
+}
+
+#[test]
+fn a_file_that_is_in_a_commit_is_told_from_one_that_is_not() {
+    let line = |states: &[Option<bool>]| {
+        let mut packet = rich();
+        let file = |(nth, committed): (usize, &Option<bool>)| crate::packet::FileChange {
+            path: format!("src/{nth}.rs"),
+            committed: *committed,
+            ..Default::default()
+        };
+        packet.files_modified = states.iter().enumerate().map(file).collect();
+        let text = render(&packet, &options(Preset::Standard)).text;
+        text.lines()
+            .find(|line| {
+                line.ends_with("committed")
+                    || line.starts_with("- Not committed")
+                    || line.contains("it is not known")
+            })
+            .map(str::to_owned)
+    };
+    let (yes, no) = (Some(true), Some(false));
+    assert_eq!(
+        line(&[yes, no, yes]).as_deref(),
+        Some("- Not committed: `1.rs`; 2 changed files are committed")
+    );
+    assert_eq!(line(&[yes, yes]).as_deref(), Some("- All 2 changed files are committed"));
+    assert_eq!(line(&[no, None]).as_deref(), Some("- Not committed: `0.rs`; of 1 it is not known"));
+    assert_eq!(line(&[yes, None]).as_deref(), Some("- 1 changed file is committed; of 1 it is not known"));
+    assert_eq!((line(&[no, no]), line(&[None])), (None, None), "the state of the working copy says it");
+}
+
+#[test]
 fn a_long_session_at_standard() {
     insta::assert_snapshot!(render(&long().packet, &options(Preset::Standard)).text);
 }

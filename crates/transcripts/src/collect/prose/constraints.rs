@@ -1,9 +1,10 @@
 //! What the user insists on.
 
-use super::fault_report::{describes, never_was};
+use super::fault_report::{describes, is_issue_title, never_was};
 use super::pasted::{self, Origin};
+use super::requirements::{leads_to_rules, without_parentheses};
 use super::{List, Lowered, MAX_SENTENCE, begins, has, lowered};
-use crate::shared::words::{sentences, unmarked};
+use crate::shared::words::{is_item, sentences, unmarked};
 
 /// A sentence in which the user insists on something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,12 +18,23 @@ pub(crate) struct ConstraintText<'t> {
 pub(crate) fn constraints(text: &str) -> Vec<ConstraintText<'_>> {
     let mut found = Vec::new();
     let mut heading = None;
+    let mut in_rules = false;
     for (origin, line) in pasted::lines(text) {
         if origin == Origin::Document && line.starts_with('#') {
             heading = Some(unmarked(line));
         }
+        if !line.trim().is_empty() && !is_item(line) {
+            in_rules = origin != Origin::Output && leads_to_rules(line);
+        }
+        // One item of a list of requirements says as much as its neighbours, whatever its words.
+        if in_rules && is_item(line) && origin != Origin::Output && line.len() <= MAX_SENTENCE {
+            found.push(ConstraintText { sentence: unmarked(line), heading });
+            continue;
+        }
         let counts = |sentence: &&str| {
-            let lower = lowered(sentence);
+            let bare =
+                if origin == Origin::Document { without_parentheses(sentence) } else { (*sentence).into() };
+            let lower = lowered(&bare);
             let typed =
                 origin == Origin::Typed || (origin == Origin::Document && pasted::sets_a_rule(sentence));
             sentence.len() <= MAX_SENTENCE && typed && insists(&lower)
@@ -32,14 +44,6 @@ pub(crate) fn constraints(text: &str) -> Vec<ConstraintText<'_>> {
         found.extend(all.map(|sentence| ConstraintText { sentence, heading }));
     }
     found
-}
-
-/// `ENT-258: Commits don't receive trailers`: the title of an issue, which says what is wrong.
-fn is_issue_title(lower: &str) -> bool {
-    let Some((id, _)) = lower.split_once(": ") else { return false };
-    let Some((project, number)) = id.split_once('-') else { return false };
-    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-    is_number && !project.is_empty() && project.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 fn insists(lower: &Lowered) -> bool {

@@ -1,5 +1,6 @@
 //! What was decided, why, and what was not chosen.
 
+use super::reasoned_choice::{UNDECIDED, is_reasoned_choice};
 use super::{List, Lowered, MAX_SENTENCE, begins, has, lowered, paragraphs};
 use crate::shared::words::has_phrase;
 
@@ -268,22 +269,9 @@ fn leads_on(lower: &Lowered) -> bool {
 }
 
 fn decides(lower: &Lowered) -> bool {
-    const OTHER: &[&str] = &[
-        "if",
-        "don't",
-        "do not",
-        "never",
-        "should",
-        "would",
-        "maybe",
-        "perhaps",
-        "can we",
-        "can you",
-        "could we",
-        "could you",
-        "test",
-        "tests",
-    ];
+    if !lower.ends_with('?') && !begins(lower, UNDECIDED) && is_reasoned_choice(lower) {
+        return true;
+    }
     if leads_on(lower) || lower.contains(" should now ") {
         return false;
     }
@@ -294,7 +282,7 @@ fn decides(lower: &Lowered) -> bool {
     }
     // What another suggests is told, not decided.
     let reports = has(lower, List::Reports);
-    if lower.ends_with('?') || begins(lower, OTHER) || goes_on || (reports && !has(lower, List::Decide)) {
+    if lower.ends_with('?') || begins(lower, UNDECIDED) || goes_on || (reports && !has(lower, List::Decide)) {
         return false;
     }
     let chose_over = has(lower, List::Choose) && has(lower, List::Over);
@@ -339,7 +327,7 @@ fn idiom(lower: &Lowered) -> bool {
     rejects || (lower.contains(" it is") && gives_reason(lower) && sets_aside(lower))
 }
 
-const BECAUSE: &[&str] = &[
+pub(super) const BECAUSE: &[&str] = &[
     " because of ",
     " because ",
     " since ",

@@ -34,3 +34,11 @@ pub(super) fn never_was(lower: &str) -> bool {
     let forbids = FORBID.iter().any(|word| *word != "never" && has_phrase(lower, word));
     places.peek().is_some() && places.all(is_past) && !forbids
 }
+
+/// `ENT-258: Commits don't receive trailers`: the title of an issue, which says what is wrong.
+pub(super) fn is_issue_title(lower: &str) -> bool {
+    let Some((id, _)) = lower.split_once(": ") else { return false };
+    let Some((project, number)) = id.split_once('-') else { return false };
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    is_number && !project.is_empty() && project.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}

@@ -3,11 +3,14 @@
 //! A sentence counts by turns of phrase that seldom mean anything else; which of them are found, and what is taken for
 //! one and is none, is measured (`bench/fidelity`).
 
+mod assent;
 mod attempts;
+mod completion;
 mod concession;
 mod constraints;
 mod decisions;
 mod fault_report;
+mod keeping;
 mod lifted;
 mod narration;
 mod passages;
@@ -15,19 +18,24 @@ mod passing;
 mod pasted;
 mod phrases;
 mod questions;
+mod reasoned_choice;
 mod reply_words;
+mod requirements;
 mod reverts;
 mod salience;
 mod steps;
 mod topic;
 mod whole_paste;
 
+pub(super) use assent::{proposal_asked_about, proposes};
 pub(super) use attempts::attempts;
+pub(super) use completion::{calls_complete, misses_something};
 pub(super) use concession::{concedes, put_back, revises, tells_of_removal};
 pub(super) use constraints::constraints;
 #[cfg(test)]
 use decisions::DecisionText;
 pub(super) use decisions::{corrects, decisions, rejects_all};
+pub(super) use keeping::{kept_objects, removal, removed_objects};
 pub(super) use lifted::{forbidden_for_now, orders};
 pub(super) use narration::{
     announces, findings, is_step, looks_first, only_announces, tells_something, thinks_aloud,
@@ -38,7 +46,7 @@ pub(super) use passing::{
 };
 pub(super) use pasted::{typed, without_output};
 pub(super) use questions::{
-    asked_at_the_end, asks_for_work, is_put_to_the_user, only_asks, only_questions, put_aside,
+    asked_at_the_end, asks_for_work, choices, is_put_to_the_user, only_asks, only_questions, put_aside,
     tells_of_failing_tests,
 };
 pub(super) use reply_words::{answers, is_telling_answer};

@@ -1,7 +1,7 @@
 //! What was asked and not answered.
 
 use super::{List, Lowered, MAX_SENTENCE, begins, has, lowered};
-use crate::shared::words::{has_phrase, is_item, sentences, unmarked};
+use crate::shared::words::{has_phrase, is_item, one_line, sentences, unmarked};
 
 /// Words of a question that is left open on purpose.
 pub(super) const OPEN: &[&str] = &[
@@ -114,6 +114,39 @@ pub(crate) fn asked_at_the_end(text: &str) -> Vec<String> {
         let asks = lower.ends_with('?') || has(lower, List::Ask) || wonders;
         (asks || has(lower, List::Open)) && !checks(lower)
     })
+}
+
+/// How many choices are told, and how much of one, in characters.
+const MAX_CHOICES: usize = 5;
+const MAX_CHOICE: usize = 80;
+
+/// What a question lets the user choose from: the options that the same message numbers.
+pub(crate) fn choices(text: &str, question: &str) -> Vec<String> {
+    const ASKS: &[&str] =
+        &["which", "or", "option", "options", "approach", "prefer", "choose", "pick", "either"];
+    let lower = lowered(question);
+    if !ASKS.iter().any(|word| has_phrase(&lower, word)) {
+        return Vec::new();
+    }
+    let name = |line: &str| {
+        let bare = line.trim().trim_start_matches(['*', '#', '-', ' ', '(']).to_lowercase();
+        let bare = bare.strip_prefix("option ").unwrap_or(&bare).to_owned();
+        let mut chars = bare.chars();
+        let name = chars.next().filter(|c| c.is_ascii_digit() || ('a'..='e').contains(c));
+        name.filter(|_| chars.next().is_some_and(|c| matches!(c, '.' | ')' | ':')))
+    };
+    let mut found: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let Some(name) = name(line) else { continue };
+        // A new list takes the place of the one before it.
+        if matches!(name, '1' | 'a') {
+            found.clear();
+        }
+        let bare = line.trim().trim_start_matches(['#', '-', ' ']).replace("**", "");
+        let head = [" - ", " — ", " – "].iter().filter_map(|mark| bare.find(mark)).min();
+        found.push(one_line(&bare[..head.unwrap_or(bare.len())], MAX_CHOICE));
+    }
+    if (2..=MAX_CHOICES).contains(&found.len()) { found } else { Vec::new() }
 }
 
 /// Whether a question is put to the user, whose next words are the answer to it; others are left open on purpose.

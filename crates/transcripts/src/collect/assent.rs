@@ -1,0 +1,92 @@
+//! What the agent proposes, and what the user says to it: a yes is a decision, and an offer without an answer stays open.
+
+use baton_packet::packet::Decision;
+
+use super::remarks::with_answer;
+use super::request_weight::RequestWeight;
+use super::{Collector, Sentence, StandingDecision, prose};
+use crate::shared::words::one_line;
+
+/// The longest assent that is told, in characters.
+const MAX_ASSENT: usize = 80;
+
+impl Collector<'_> {
+    /// The user's words agree to the question or the offer with which the last answer ended.
+    pub(super) fn agreed(&mut self, weight: RequestWeight, offered: Option<&str>, words: &Sentence) {
+        let Some(offered) = offered.filter(|_| weight == RequestWeight::Consent) else { return };
+        let Some(answer) = self.last_answer.as_ref() else { return };
+        let proposal = match offered.trim_end().ends_with('?') {
+            true => prose::proposal_asked_about(&answer.text, offered),
+            false => Some(offered.to_owned()).filter(|offered| prose::proposes(offered)),
+        };
+        let Some(proposal) = proposal else { return };
+        let text = with_answer(&one_line(&proposal, 400), &one_line(&words.text, MAX_ASSENT));
+        self.decisions.retain(|known| !prose::same_matter(&known.decision.what, &proposal));
+        let named = prose::topic(&proposal);
+        let decision = Decision { what: text, why: None, rejected: Vec::new(), at: None };
+        self.decisions.push(StandingDecision { decision, at: words.at.clone(), named, role: "user" });
+    }
+
+    /// The user speaks. An offer at the end of the last answer stays open while he only asks something else.
+    pub(super) fn note_offer(&mut self, words: &str) {
+        if !prose::only_questions(words) || prose::asks_for_work(words) {
+            self.offer = None;
+            return;
+        }
+        let Some(answer) = self.last_answer.as_ref().filter(|_| self.replied) else { return };
+        let question = prose::asked_at_the_end(&answer.text).pop();
+        if let Some(question) = question.filter(|question| prose::is_put_to_the_user(question)) {
+            let last = prose::proposal_asked_about(&answer.text, &question).unwrap_or(question);
+            self.offer = Some((one_line(&last, 400), answer.at.clone()));
+        }
+    }
+
+    /// What the agent offered and the user has not answered, where nothing was changed since.
+    pub(super) fn open_offer(&self) -> Option<(String, &super::SourceRef)> {
+        let (offer, at) = self.offer.as_ref().filter(|(_, at)| self.changed_at <= at.line)?;
+        Some((format!("the agent asked, and the user spoke of something else: {offer}"), at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{SessionScript, texts};
+
+    const PROPOSAL: &str =
+        "Callers become shorter.\n\nI'd go with `SessionFileExtension()` on the interface — thoughts?";
+
+    #[test]
+    fn a_proposal_to_which_the_user_says_yes_is_a_decision() {
+        let decisions = |words: &'static str| {
+            let script = SessionScript::new().user("mend the names of the files").agent(PROPOSAL).user(words);
+            let packet =
+                script.edit("a", "a.rs").agent("Done.").user("now the docs").edit("b", "b.rs").summary();
+            packet.decisions.into_iter().map(|decision| decision.what).collect::<Vec<_>>()
+        };
+        let wanted = "I'd go with `SessionFileExtension()` on the interface — thoughts? — the user: “yes, let's do that”";
+        assert!(
+            decisions("yes, let's do that").contains(&wanted.to_owned()),
+            "{:?}",
+            decisions("yes, let's do that")
+        );
+        for words in ["no", "is that fast enough?", "mend the docs of it first"] {
+            assert!(decisions(words).iter().all(|one| !one.contains("the user:")), "{words}");
+        }
+    }
+
+    #[test]
+    fn an_offer_stays_open_while_the_user_only_asks() {
+        let open = |words: &'static str, edits: bool| {
+            let offer =
+                "It is cleared at the start. We could finalize it before clearing. Want me to add that?";
+            let script = SessionScript::new().user("what happens at ctrl+c?").agent(offer).user(words);
+            let script = if edits { script.edit("a", "a.rs") } else { script };
+            let packet = script.agent("The push is fine.").summary();
+            texts(&packet.open_loops).iter().filter(|one| one.contains("Want me to add that?")).count()
+        };
+        assert_eq!(open("what happens if a push is made in the middle of a turn?", false), 1);
+        assert_eq!(open("what happens if a push is made in the middle of a turn?", true), 0);
+        assert_eq!(open("yes", false), 0);
+        assert_eq!(open("remove the flag instead", false), 0);
+    }
+}
