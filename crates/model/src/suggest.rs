@@ -10,7 +10,7 @@ pub fn suggestions<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> 
             let folded = candidate.to_lowercase();
             let begins = wanted.len() >= 3 && (folded.starts_with(&wanted) || wanted.starts_with(&folded));
             let ends = folded.len() >= 5 && wanted.ends_with(&format!("_{folded}"));
-            let far = distance(&wanted, &folded);
+            let far = distance(&letters(&wanted), &letters(&folded));
             (far <= limit || ends || (begins && folded.len() >= 3)).then_some((far, candidate))
         })
         .collect();
@@ -19,9 +19,12 @@ pub fn suggestions<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> 
     found.into_iter().map(|(_, candidate)| candidate).collect()
 }
 
+fn letters(word: &str) -> Vec<char> {
+    word.chars().collect()
+}
+
 /// How many letters have to be added, left out, changed or swapped with their neighbour.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+pub(crate) fn distance(a: &[char], b: &[char]) -> usize {
     let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
     for i in 1..=a.len() {
         let mut row = vec![i];
@@ -57,7 +60,7 @@ mod tests {
     fn the_nearest_comes_first_and_there_are_at_most_three() {
         assert_eq!(suggestions("taske", ["tasks", "task", "taskers", "tasked", "taske1"]).len(), 3);
         assert_eq!(suggestions("pickups", ["pickup_", "pickup"])[0], "pickup");
-        assert_eq!(distance("", "abc"), 3);
-        assert_eq!(distance("abc", "acb"), 1);
+        assert_eq!(distance(&[], &letters("abc")), 3);
+        assert_eq!(distance(&letters("abc"), &letters("acb")), 1);
     }
 }

@@ -28,6 +28,8 @@ crate::sql! {
     PAGE = concat!("SELECT ", columns!(), " FROM memory WHERE project_id = $1 AND memory_id > $2 AND withdrawn_at IS NULL ORDER BY memory_id LIMIT $3");
     COUNT = "SELECT COUNT(*) FROM memory WHERE withdrawn_at IS NULL";
     RECENT = concat!("SELECT ", columns!(), " FROM memory WHERE project_id = $1 AND withdrawn_at IS NULL ORDER BY created_at DESC, memory_id DESC LIMIT $2");
+    TEXTS = "SELECT memory_id, SUBSTR(text || ' ' || tags, 1, 4000) FROM memory WHERE project_id = $1 AND withdrawn_at IS NULL
+        ORDER BY created_at DESC, memory_id DESC LIMIT $2";
     WITHDRAW = "UPDATE memory SET withdrawn_at = $1, withdrawn_by = $2, withdrawn_why = $3
         WHERE project_id = $4 AND memory_id = $5 AND withdrawn_at IS NULL";
     BY_PREFIX = "SELECT memory_id FROM memory WHERE project_id = $1 AND memory_id >= $2 AND memory_id < $3 ORDER BY memory_id LIMIT 5";
@@ -120,6 +122,17 @@ pub fn count(tx: &mut Tx<'_>) -> Result<i64, Fault> {
 /// The newest memories that were not withdrawn.
 pub fn recent(tx: &mut Tx<'_>, project_id: &str, limit: i64) -> Result<Vec<Memory>, Fault> {
     tx.query(RECENT, params![project_id, limit])?.into_iter().map(read).collect()
+}
+
+/// Ids and texts, with their tags, of the newest memories that were not withdrawn; of a long text its beginning.
+pub fn texts(tx: &mut Tx<'_>, project_id: &str, limit: i64) -> Result<Vec<(String, String)>, Fault> {
+    let rows = tx.query(TEXTS, params![project_id, limit])?;
+    rows.into_iter()
+        .map(|row| {
+            let mut r = row.reader();
+            Ok((r.text()?, r.text()?))
+        })
+        .collect()
 }
 
 /// Withdraws a memory; says whether it was still recalled before.

@@ -1,5 +1,7 @@
 //! Search in memories by text: the one place of this noun with a text for each engine.
 
+use baton_model::memory_index::WordQuery;
+
 use crate::engine::{Fault, Tx};
 use crate::params;
 
@@ -36,20 +38,22 @@ pub fn forget(tx: &mut Tx<'_>, project_id: &str, memory_id: &str) -> Result<(), 
 }
 
 /// Ids of memories in which any of these words stands, by how well they match; the number compares within one answer only.
-/// A word is a run of letters and digits, and finds what begins with it.
+/// A word is a run of letters and digits.
 pub fn find(
     tx: &mut Tx<'_>,
     project_id: &str,
-    words: &[String],
+    words: &WordQuery,
     limit: i64,
 ) -> Result<Vec<(String, i64)>, Fault> {
     if words.is_empty() {
         return Ok(Vec::new());
     }
     let sqlite = tx.is_sqlite();
-    let term = |word: &String| if sqlite { format!("\"{word}\"*") } else { format!("'{word}':*") };
+    let beginning = |word: &String| if sqlite { format!("\"{word}\"*") } else { format!("'{word}':*") };
+    let whole = |word: &String| if sqlite { format!("\"{word}\"") } else { format!("'{word}'") };
     let between = if sqlite { " OR " } else { " | " };
-    let query = words.iter().map(term).collect::<Vec<_>>().join(between);
+    let all = words.beginnings.iter().map(beginning).chain(words.words.iter().map(whole));
+    let query = all.collect::<Vec<_>>().join(between);
     let sql = if sqlite { FIND_SQLITE } else { FIND_POSTGRES };
     let rows = tx.query(sql, params![query, project_id, limit])?;
     rows.into_iter()

@@ -3,7 +3,9 @@
 use std::time::{Duration, Instant};
 
 use baton_model::id::visible;
-use baton_ops::memory::{self, AddInput, ReindexInput, ReindexOutput, Row, SearchInput, WithdrawInput};
+use baton_ops::memory::{
+    self, AddInput, MatchBasis, ReindexInput, ReindexOutput, Row, SearchInput, WithdrawInput,
+};
 use baton_ops::project;
 use serde::Serialize;
 
@@ -23,7 +25,7 @@ pub(super) struct Args {
 enum Verb {
     /// Store something worth remembering
     Add(Add),
-    /// Recall memories by words, importance and recency
+    /// Recall memories by their words and, with a model, by their meaning
     #[command(visible_alias = "list")]
     Search(Search),
     /// Withdraw a memory so that it is never recalled again
@@ -121,6 +123,9 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             if let Some(why) = &found.recall_why {
                 app.remark(&format!("found by words alone: {why}"));
             }
+            if found.matches_by == Some(MatchBasis::Words) && found.recall_why.is_none() && app.shows_text() {
+                app.remark(WORDS_ONLY);
+            }
             app.show(&found, |found| match found.items.as_slice() {
                 [] => "no memory was found; `--related` looks into related projects as well; decisions and notes of sessions: `baton log --kind decision`, `--kind note`\n".to_owned(),
                 items => render::table(&items.iter().map(row).collect::<Vec<_>>()),
@@ -135,6 +140,10 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         Verb::Reindex(which) => reindex(&which, app),
     }
 }
+
+/// What a search says without a model.
+const WORDS_ONLY: &str =
+    "found by words, not by meaning: no model is set (embeddings_url, BATON_EMBEDDINGS_URL)";
 
 /// How long a command goes on with indexing while it gets on.
 const INDEXING: Duration = Duration::from_secs(3_600);

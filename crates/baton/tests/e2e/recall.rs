@@ -229,6 +229,25 @@ fn an_endpoints_vectors_find_what_means_the_same_on_one_machine() {
 }
 
 #[test]
+fn a_search_without_a_model_says_that_it_finds_words_and_not_meanings() {
+    let (stage, embedder) = (Stage::local(), Embedder::start(6).expect("an embedder"));
+    let plain = stage.terminal("Ann");
+    plain.json(&["init"]);
+    add(&plain, "the automobile is blue");
+    let words_only = "found by words, not by meaning: no model is set (embeddings_url, BATON_EMBEDDINGS_URL)";
+    for query in ["automobile", "vehicle"] {
+        assert!(plain.run(&["memory", "search", query]).done().err.contains(words_only), "{query}");
+        assert_eq!(found(&plain, query).1["matches_by"], "words");
+    }
+    assert!(!plain.run(&["memory", "search"]).done().err.contains(words_only), "nothing was asked for");
+    let json = plain.run(&["memory", "search", "automobile", "--json"]).done();
+    assert_eq!(json.err, "", "the answer itself says so");
+    let ann = plain.with("BATON_EMBEDDINGS_URL", embedder.url()).with("BATON_EMBEDDINGS_MODEL", "meaning");
+    assert_eq!(found(&ann, "vehicle").1["matches_by"], "meaning");
+    assert!(!ann.run(&["memory", "search", "vehicle"]).done().err.contains("not by meaning"));
+}
+
+#[test]
 fn a_server_killed_while_it_indexes_loses_nothing_and_doubles_nothing() {
     let (stage, qdrant) = (Stage::local(), stand_in());
     let ann = with(&stage.terminal("Ann"), &qdrant);

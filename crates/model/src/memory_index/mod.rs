@@ -1,5 +1,5 @@
-//! Memory index: terms, sparse vector and dense vector of a text, and its relevance for a
-//! question.
+//! Memory index: terms, sparse vector and dense vector of a text, its words with slips and synonyms, and its relevance for
+//! a question.
 //!
 //! Everything here is the same for the same text, on every machine and in every release that keeps the ids of its embedders.
 
@@ -8,6 +8,8 @@ mod matrix;
 mod packed;
 mod relevance;
 mod sparse;
+mod spelling;
+mod synonyms;
 mod terms;
 
 pub use dense::{HASHING, HASHING_FLOOR, HASHING_FLOOR_OUTSIDE, hashing};
@@ -15,6 +17,8 @@ pub use matrix::Matrix;
 pub use packed::{QuantizedVector, cosine};
 pub use relevance::{VectorKind, relevance};
 pub use sparse::{Sparse, document, question};
+pub use spelling::MisspeltWords;
+pub use synonyms::WordQuery;
 pub use terms::terms;
 
 use sha2::{Digest, Sha256};

@@ -1,19 +1,21 @@
 //! Relevance of a text for a question: how near their vectors are, and how much of the question the text has in its words.
 //!
-//! Rankings are not merged by place: a ranking that found nothing worth finding would count as much as one that did. The words count
+//! A word counts also in other forms, with slips and, without a model, by its synonyms. Rankings are not merged by place: a ranking that found nothing worth finding would count as much as one that did. The words count
 //! only as far as the text has the question's terms, and rare terms count more than frequent ones.
 
 use std::collections::BTreeSet;
 
+use super::spelling::{MIN_LEN, slips};
+use super::synonyms::{self, Synonym};
 use super::terms::terms;
 
-/// Shorter terms are not compared by their letters: they differ by one letter from too many others.
-const MIN_SOFT_LEN: usize = 4;
 /// Terms whose trigrams have less in common than this are different words.
 const MIN_LIKENESS: f64 = 0.4;
 /// What a word counts that begins with a term of the question, or the reverse.
 const PREFIX: f64 = 0.9;
-/// How far the lengths of two terms may differ, in letters, that are the same word with slips.
+/// What a synonym counts.
+const SYNONYM: f64 = 0.8;
+/// How far the lengths of two terms may differ, in letters, whose trigrams are compared.
 const MAX_LENGTH_GAP: usize = 3;
 /// Terms of a text that are compared letter by letter.
 const MAX_SOFT_TERMS: usize = 512;
@@ -46,7 +48,7 @@ impl VectorKind {
 pub fn relevance(question: &str, found: &[(&str, f64)], kind: VectorKind) -> Vec<f64> {
     let (floor, weight) = kind.weights();
     let texts: Vec<&str> = found.iter().map(|(text, _)| *text).collect();
-    let raw: Vec<f64> = coverage(question, &texts)
+    let raw: Vec<f64> = coverage(question, &texts, kind)
         .into_iter()
         .zip(found)
         .map(|(covered, (_, similarity))| match kind {
@@ -61,51 +63,73 @@ pub fn relevance(question: &str, found: &[(&str, f64)], kind: VectorKind) -> Vec
     raw.into_iter().map(|value| if best > 0.0 { value / best } else { 0.0 }).collect()
 }
 
+/// A term of a question.
+struct QuestionTerm {
+    text: String,
+    letters: Vec<char>,
+    trigrams: BTreeSet<String>,
+    synonyms: &'static [Synonym],
+}
+
+impl QuestionTerm {
+    /// A model knows which words mean the same; only beside hashed vectors are there synonyms.
+    fn new(text: String, kind: VectorKind) -> Self {
+        let synonyms = match kind {
+            VectorKind::Model => &[],
+            VectorKind::Hashed => synonyms::of(&text),
+        };
+        Self { letters: text.chars().collect(), trigrams: trigrams(&text), synonyms, text }
+    }
+}
+
 /// Which share of the question's terms each text has, from 0 to 1. A term counts the more, the fewer of the texts have it.
 #[allow(clippy::cast_precision_loss, reason = "a few hundred texts")]
-fn coverage(question: &str, texts: &[&str]) -> Vec<f64> {
-    let question_terms: BTreeSet<String> = terms(question).into_iter().collect();
+fn coverage(question: &str, texts: &[&str], kind: VectorKind) -> Vec<f64> {
+    let distinct: BTreeSet<String> = terms(question).into_iter().collect();
     let texts: Vec<BTreeSet<String>> = texts.iter().map(|text| terms(text).into_iter().collect()).collect();
     let count = texts.len() as f64;
-    let weighted: Vec<(&String, BTreeSet<String>, f64)> = question_terms
-        .iter()
+    let weighted: Vec<(QuestionTerm, f64)> = distinct
+        .into_iter()
         .map(|term| {
-            let having = texts.iter().filter(|text| text.contains(term)).count() as f64;
-            (term, trigrams(term), (1.0 + (count - having + 0.5) / (having + 0.5)).ln())
+            let having = texts.iter().filter(|text| text.contains(&term)).count() as f64;
+            (QuestionTerm::new(term, kind), (1.0 + (count - having + 0.5) / (having + 0.5)).ln())
         })
         .collect();
-    let all: f64 = weighted.iter().map(|(_, _, weight)| weight).sum();
+    let all: f64 = weighted.iter().map(|(_, weight)| weight).sum();
     let covered = |text: &BTreeSet<String>| {
-        weighted.iter().map(|(term, threes, weight)| weight * likeness(term, threes, text)).sum::<f64>()
+        weighted.iter().map(|(term, weight)| weight * likeness(term, text)).sum::<f64>()
     };
     texts.iter().map(|text| if all > 0.0 { covered(text) / all } else { 0.0 }).collect()
 }
 
 /// How well the best term of a text fits a term of the question, from 0 to 1.
-fn likeness(term: &str, threes: &BTreeSet<String>, text: &BTreeSet<String>) -> f64 {
-    let length = term.chars().count();
-    if text.contains(term) {
+fn likeness(term: &QuestionTerm, text: &BTreeSet<String>) -> f64 {
+    if text.contains(&term.text) {
         return 1.0;
     }
-    if length < MIN_SOFT_LEN {
-        return 0.0;
+    text.iter().take(MAX_SOFT_TERMS).map(|other| soft_likeness(term, other)).fold(0.0, f64::max)
+}
+
+/// How well another term fits a term of the question: as a form of it, as a synonym, or as the same word with slips.
+#[allow(clippy::cast_precision_loss, reason = "a word has few letters")]
+fn soft_likeness(term: &QuestionTerm, other: &str) -> f64 {
+    let synonym = if term.synonyms.iter().any(|synonym| synonym.matches(other)) { SYNONYM } else { 0.0 };
+    let length = term.letters.len();
+    let other_length = other.chars().count();
+    if length < MIN_LEN || other_length < MIN_LEN {
+        return synonym;
     }
-    text.iter()
-        .take(MAX_SOFT_TERMS)
-        .map(|other| {
-            let other_length = other.chars().count();
-            if other_length < MIN_SOFT_LEN {
-                return 0.0;
-            }
-            if other.starts_with(term) || term.starts_with(other.as_str()) {
-                return PREFIX;
-            }
-            if length.abs_diff(other_length) > MAX_LENGTH_GAP {
-                return 0.0;
-            }
-            Some(dice(threes, &trigrams(other))).filter(|share| *share >= MIN_LIKENESS).unwrap_or(0.0)
-        })
-        .fold(0.0, f64::max)
+    if other.starts_with(&term.text) || term.text.starts_with(other) {
+        return PREFIX;
+    }
+    if length.abs_diff(other_length) > MAX_LENGTH_GAP {
+        return synonym;
+    }
+    let other_letters: Vec<char> = other.chars().collect();
+    let spelling =
+        slips(&term.letters, &other_letters).map_or(0.0, |slips| 1.0 - slips as f64 / length as f64);
+    let alike = Some(dice(&term.trigrams, &trigrams(other))).filter(|share| *share >= MIN_LIKENESS);
+    synonym.max(spelling).max(alike.unwrap_or(0.0))
 }
 
 /// The threes of letters in a term, with its ends.
@@ -161,7 +185,24 @@ mod tests {
                 assert_eq!(best(question, [0.4, 0.2, 0.3, 0.1], kind), 1, "{question}");
             }
         }
-        assert!(coverage("flags", &TEXTS)[1] > 0.99 && coverage("flags", &TEXTS)[0] < 0.01);
+        let covered = coverage("flags", &TEXTS, VectorKind::Model);
+        assert!(covered[1] > 0.99 && covered[0] < 0.01, "{covered:?}");
+    }
+
+    #[test]
+    fn a_word_with_swapped_letters_finds_its_text_where_trigrams_do_not() {
+        // `flgas` and `flags` share none of their threes, and the model's vectors are near something else.
+        for kind in [VectorKind::Model, VectorKind::Hashed] {
+            assert_eq!(best("flgas", [0.2, 0.1, 0.3, 0.0], kind), 1);
+        }
+    }
+
+    #[test]
+    fn synonyms_find_a_text_where_there_is_no_model() {
+        assert_eq!(best("release", [0.0; 4], VectorKind::Hashed), 0);
+        assert_eq!(best("Löschen", [0.1, 0.0, 0.0, 0.0], VectorKind::Hashed), 2);
+        let with_a_model = coverage("remove", &TEXTS, VectorKind::Model);
+        assert!(with_a_model.iter().all(|covered| *covered < 0.01), "a model knows them: {with_a_model:?}");
     }
 
     proptest! {

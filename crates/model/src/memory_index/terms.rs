@@ -20,7 +20,7 @@ pub fn terms(text: &str) -> Vec<String> {
     for c in text.chars() {
         let sign = is_sign(c);
         if c.is_alphanumeric() && !sign {
-            word.extend(c.to_lowercase().map(plain));
+            word.extend(c.to_lowercase().map(fold));
             continue;
         }
         take(&mut word, &mut all);
@@ -32,8 +32,13 @@ pub fn terms(text: &str) -> Vec<String> {
     all
 }
 
+/// Whether a word says nothing about what a text is about.
+pub(super) fn is_common(word: &str) -> bool {
+    COMMON.binary_search(&word).is_ok()
+}
+
 fn take(word: &mut String, all: &mut Vec<String>) {
-    if !word.is_empty() && COMMON.binary_search(&word.as_str()).is_err() {
+    if !word.is_empty() && !is_common(word) {
         let cut = word.char_indices().nth(MAX_TERM_LEN).map_or(word.len(), |(at, _)| at);
         all.push(stem(&word[..cut]));
     }
@@ -78,7 +83,7 @@ fn is_sign(c: char) -> bool {
 }
 
 /// A small Latin letter without its accent.
-fn plain(c: char) -> char {
+pub(super) fn fold(c: char) -> char {
     match c {
         'à'..='å' | 'ā' | 'ă' | 'ą' => 'a',
         'ç' | 'ć' | 'č' => 'c',

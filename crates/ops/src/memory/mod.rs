@@ -17,7 +17,7 @@ use crate::resolve;
 pub use add::{Add, AddInput, AddOutput};
 pub(crate) use index::{enqueue_index, enqueue_removal};
 pub use reindex::{Reindex, ReindexInput, ReindexOutput};
-pub use retrieval::SearchMethod;
+pub use retrieval::{MatchBasis, SearchMethod};
 pub use scope::{MemoryScope, MemoryScopeInput, MemoryScopeOutput};
 pub use search::{Row, Search, SearchInput, SearchOutput};
 pub use withdraw::{Withdraw, WithdrawInput, WithdrawOutput};

@@ -2,17 +2,21 @@
 //! what there is and what was withdrawn, and ranked by their relevance.
 
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use baton_model::memory::{Memory, query_words};
-use baton_model::memory_index::{QuantizedVector, VectorKind, hashing, relevance, terms};
+use baton_model::memory_index::{
+    MisspeltWords, QuantizedVector, VectorKind, WordQuery, hashing, relevance, terms,
+};
 use baton_store::{Failure, Tx, memory, search_memory};
 
-use crate::memory_index::{MatrixCache, nearest};
+use crate::memory_index::{MatrixCache, nearest, text_of};
 use crate::op::Env;
 
 /// The most candidates that each ranking gives for a project.
 const CANDIDATES: usize = 200;
+/// Memories of a project, the newest, that are read for words with slips: ten milliseconds' worth.
+const SPELLING_LIMIT: i64 = 10_000;
 
 /// A memory, and how well it matches: 0 to 1.
 pub(super) struct ScoredMemory {
@@ -34,10 +38,22 @@ pub enum SearchMethod {
     Qdrant,
 }
 
+/// What a search compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MatchBasis {
+    /// Words: their forms, words with slips and, without a model, synonyms of the trade.
+    Words,
+    /// The words, and the meaning as a model sees it.
+    Meaning,
+}
+
 /// What was found, in what way, and why not in a better one.
 pub(super) struct RetrievalResult {
     pub(super) candidates: Vec<ScoredMemory>,
     pub(super) method: SearchMethod,
+    /// None where nothing was asked for.
+    pub(super) basis: Option<MatchBasis>,
     pub(super) why: Option<String>,
 }
 
@@ -58,7 +74,17 @@ pub(super) fn retrieve(
         return newest(tx, projects, is_whole);
     }
     let (method, why, second) = add_index_hits(tx, env, cache, (projects, query))?;
-    let text = search_text(tx, projects, &words, is_whole)?;
+    let basis = match_basis(env);
+    // What an index outside finds is found, whatever its vectors are. Without any vector the words alone decide.
+    let kind = match (method, basis) {
+        (SearchMethod::Text, _) | (SearchMethod::Hybrid, MatchBasis::Words) => VectorKind::Hashed,
+        _ => VectorKind::Model,
+    };
+    let beginnings = WordQuery { beginnings: words.clone(), words: Vec::new() };
+    let mut text = search_text(tx, projects, &beginnings, is_whole)?;
+    if kind == VectorKind::Hashed {
+        text.extend(search_text(tx, projects, &WordQuery::synonyms(query), is_whole)?);
+    }
     let mut similarities: BTreeMap<(String, String), f64> =
         text.into_iter().map(|(id, _)| (id, 0.0)).collect();
     let scale = match method {
@@ -69,14 +95,12 @@ pub(super) fn retrieve(
     if scale > 0.0 {
         similarities.extend(second.into_iter().map(|(id, score)| (id, score / scale)));
     }
-    let mut candidates = looked_up(tx, projects, similarities.into_iter())?;
-    // What an index outside finds is found, whatever its vectors are. Without any vector the words alone decide.
-    let kind = match (method, env.host.memory_index().endpoint) {
-        (SearchMethod::Text, _) | (SearchMethod::Hybrid, None) => VectorKind::Hashed,
-        _ => VectorKind::Model,
-    };
+    let mut candidates = looked_up(tx, projects, similarities)?;
+    add_misspelt(tx, projects, &words, &mut candidates)?;
+    // Tags are words of a memory, too.
+    let texts: Vec<String> = candidates.iter().map(|one| text_of(&one.memory)).collect();
     let found: Vec<(&str, f64)> =
-        candidates.iter().map(|one| (one.memory.text.as_str(), one.matched)).collect();
+        texts.iter().map(String::as_str).zip(candidates.iter().map(|one| one.matched)).collect();
     let matched = relevance(query, &found, kind);
     for (one, matched) in candidates.iter_mut().zip(matched) {
         one.matched = matched;
@@ -85,7 +109,43 @@ pub(super) fn retrieve(
     if !terms(query).is_empty() {
         candidates.retain(|one| one.matched > 0.0);
     }
-    Ok(RetrievalResult { candidates, method, why })
+    Ok(RetrievalResult { candidates, method, basis: Some(basis), why })
+}
+
+/// Whether the question has a vector that a model made.
+fn match_basis(env: &Env<'_>) -> MatchBasis {
+    let setup = env.host.memory_index();
+    let vector = env.caller.found.as_deref().and_then(|found| found.vector.as_ref());
+    let is_by_model = vector.is_some_and(|(embedder, _)| setup.endpoint.as_ref() == Some(embedder));
+    if is_by_model { MatchBasis::Meaning } else { MatchBasis::Words }
+}
+
+/// Adds memories that have words of the question with slips, where a word of it stands in no candidate: neither an index of words nor a
+/// model's vectors are near those.
+fn add_misspelt(
+    tx: &mut Tx<'_>,
+    projects: &[String],
+    words: &[String],
+    candidates: &mut Vec<ScoredMemory>,
+) -> Result<(), Failure> {
+    let indexed: Vec<String> = candidates.iter().map(|one| text_of(&one.memory)).collect();
+    let Some(misspelt) = MisspeltWords::of(words, indexed.iter().map(String::as_str)) else {
+        return Ok(());
+    };
+    let present: BTreeSet<String> = candidates.iter().map(|one| one.memory.memory_id.clone()).collect();
+    let mut counts = Vec::new();
+    for project in projects {
+        for (id, text) in memory::texts(tx, project, SPELLING_LIMIT)? {
+            let count = misspelt.count_in(&text);
+            if count > 0 && !present.contains(&id) {
+                counts.push((count, (project.clone(), id)));
+            }
+        }
+    }
+    counts.sort_by(|(one, _), (other, _)| other.cmp(one));
+    counts.truncate(CANDIDATES);
+    candidates.extend(looked_up(tx, projects, counts.into_iter().map(|(_, id)| (id, 0.0)))?);
+    Ok(())
 }
 
 /// How many memories of a project are looked at: the best ones, or every one.
@@ -99,14 +159,14 @@ fn newest(tx: &mut Tx<'_>, projects: &[String], is_whole: bool) -> Result<Retrie
         let recent = memory::recent(tx, project, most_of(is_whole))?;
         candidates.extend(recent.into_iter().map(|memory| ScoredMemory { memory, matched: 0.0 }));
     }
-    Ok(RetrievalResult { candidates, method: SearchMethod::Newest, why: None })
+    Ok(RetrievalResult { candidates, method: SearchMethod::Newest, basis: None, why: None })
 }
 
 #[allow(clippy::cast_precision_loss, reason = "weights are small")]
 fn search_text(
     tx: &mut Tx<'_>,
     projects: &[String],
-    words: &[String],
+    words: &WordQuery,
     is_whole: bool,
 ) -> Result<Ranking, Failure> {
     let mut all = Vec::new();
@@ -158,7 +218,7 @@ fn add_index_hits(
 fn looked_up(
     tx: &mut Tx<'_>,
     projects: &[String],
-    fused: impl Iterator<Item = ((String, String), f64)>,
+    fused: impl IntoIterator<Item = ((String, String), f64)>,
 ) -> Result<Vec<ScoredMemory>, Failure> {
     let mut wanted: BTreeMap<String, Vec<(String, f64)>> = BTreeMap::new();
     for ((project, id), matched) in fused {

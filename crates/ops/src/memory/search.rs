@@ -7,7 +7,7 @@ use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::retrieval::{ScoredMemory, SearchMethod, retrieve};
+use super::retrieval::{MatchBasis, ScoredMemory, SearchMethod, retrieve};
 use super::scope::searched;
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
@@ -79,6 +79,10 @@ pub struct SearchOutput {
     pub searched: Vec<String>,
     /// `hybrid`: words and vectors; `qdrant`: words and Qdrant; `text`: words alone; `newest`: nothing was asked for.
     pub recall: SearchMethod,
+    /// `words`: without a model, a search finds words, their forms, slips and synonyms of the trade, and not other words for the same thing;
+    /// `meaning`: a model was asked as well. Missing where nothing was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matches_by: Option<MatchBasis>,
     /// Why not in a better way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recall_why: Option<String>,
@@ -126,6 +130,7 @@ impl Operation for Search {
             next: None,
             searched,
             recall: found.method,
+            matches_by: found.basis,
             recall_why: found.why,
         })
     }

@@ -60,6 +60,38 @@ on_every_backend! {
         assert_eq!(search(w, &donna(), "").1["recall"], "newest");
     }
 
+    fn words_with_slips_are_found_where_neither_an_index_of_words_nor_a_model_is_near_them(w) {
+        let stubs = add(w, "Run make proto after a change: the generated stubs are committed");
+        add(w, "the cart rounds half up");
+        w.ok(&donna(), "memory_add", json!({ "text": "no", "tags": ["Kubernetes"] }));
+        assert_eq!(search(w, &donna(), "genrated stbus").0, std::slice::from_ref(&stubs));
+        for tag in ["Kubernetes", "kubrenetes"] {
+            assert_eq!(search(w, &donna(), tag).0.len(), 1, "{tag}");
+        }
+        w.machines.recall = Setup { endpoint: Some("model-a".into()), outside: false };
+        let model = IndexResult { vector: Some(("model-a".into(), vec![1.0, 0.0])), ..IndexResult::default() };
+        let (found, answer) = search(w, &having(model), "genrated stbus");
+        assert_eq!((found, &answer["matches_by"]), (vec![stubs.clone()], &json!("meaning")));
+        w.ok(&donna(), "memory_withdraw", json!({ "id": stubs }));
+        assert_eq!(search(w, &donna(), "genrated stbus").0, Vec::<String>::new(), "withdrawn");
+    }
+
+    fn synonyms_of_the_trade_are_found_where_no_model_knows_them(w) {
+        let logs = add(w, "Logs older than thirty days are deleted");
+        add(w, "the cart rounds half up");
+        for query in ["remove", "when is old output erased", "löschen"] {
+            let (found, answer) = search(w, &donna(), query);
+            assert_eq!((found, &answer["matches_by"]), (vec![logs.clone()], &json!("words")), "{query}");
+        }
+        assert_eq!(search(w, &donna(), "").1["matches_by"], Value::Null, "nothing was asked for");
+        w.machines.recall = Setup { endpoint: Some("model-a".into()), outside: false };
+        let model = IndexResult { vector: Some(("model-a".into(), vec![1.0, 0.0])), ..IndexResult::default() };
+        assert_eq!(search(w, &having(model), "remove").0, Vec::<String>::new(), "a model is asked instead");
+        let away = IndexResult { why: Some("the embeddings endpoint answered 500".into()), ..IndexResult::default() };
+        let (found, answer) = search(w, &having(away), "remove");
+        assert_eq!((found, &answer["recall"], &answer["matches_by"]), (vec![logs], &json!("text"), &json!("words")));
+    }
+
     fn vectors_that_are_kept_follow_every_writer(w) {
         w.machines.matrices = Some(MatrixCache::default());
         let one = add(w, "deploying on fridays");
