@@ -1,4 +1,4 @@
-//! What one sent and gave away: what came back is done with once it is left anew, and a task once it is given to another.
+//! What one sent: a question to another project is followed up and taken back, and what came back is done with once it is left anew.
 
 use serde_json::json;
 
@@ -7,6 +7,70 @@ use super::tab::{NARROW, Tab, WIDE};
 use crate::cross::beside;
 use crate::http::Server;
 use crate::stage::{Stage, items, text};
+
+/// A question of Vera of shop to Ben of lib, under this subject.
+fn question(stage: &Stage, subject: &str) {
+    let vera = stage.terminal("Vera");
+    vera.json(&[
+        "mail",
+        "send",
+        "--to",
+        "Ben",
+        "--to-project",
+        "lib",
+        "--type",
+        "question",
+        "--subject",
+        subject,
+        "--text",
+        "up?",
+    ]);
+}
+
+#[test]
+fn a_question_to_another_project_is_followed_up_and_taken_back() {
+    let Some(browser) = browser() else { return };
+    let stage = Stage::ready();
+    beside(&stage);
+    let lib = stage.repo("lib");
+    let ben = stage.terminal("Ben").within(&lib);
+    ben.json(&["start"]);
+    stage.terminal("Vera").json(&["start"]);
+    question(&stage, "Which rounding?");
+    question(&stage, "Drop the table?");
+    let server = Server::start(&stage.terminal("Server"));
+    let listed = server.ok("attention_list", &json!({ "identity": "Vera", "waiting": true }));
+    let is_first = |one: &&serde_json::Value| text(one, "subject").contains("Which rounding?");
+    let asked = text(items(&listed).iter().find(is_first).expect("the question"), "id");
+    let tab = Tab::open_as(&browser, &server.address, "Vera", "");
+    let row = |subject: &str| {
+        format!(
+            "[...document.querySelectorAll('main .matter')].find((one) => one.innerText.includes('{subject}'))"
+        )
+    };
+    tab.reads("Vera wrote to Ben");
+    // Nobody has read it: it is taken back.
+    tab.click_on(&format!("{}.querySelector('.acts summary')", row("Drop the table?")));
+    tab.click_on("[...document.querySelectorAll('main .acts[open] button')].find((one) => one.innerText === 'Take back unread…')");
+    tab.submit();
+    tab.reads("The message is taken back.");
+    tab.until(&format!("!{}", row("Drop the table?")));
+    assert!(!ben.json(&["signal", "pending"]).to_string().contains("Drop the table?"));
+    tab.click_on(&format!("{}.querySelector('button')", row("Which rounding?")));
+    tab.until("document.querySelector('dialog[open] h2')?.textContent === 'Reply to Ben'");
+    tab.fill("Text", "It is urgent");
+    tab.submit();
+    tab.reads("Sent.");
+    // On its page in the project where it lies, too.
+    tab.go(&format!("mail/lib/{asked}"));
+    tab.click("Write again…");
+    tab.fill("Text", "Never mind the tax");
+    tab.submit();
+    tab.reads("Never mind the tax");
+    let bodies = ben.json(&["mail", "inbox", "--bodies", "--all"]).to_string();
+    assert!(bodies.contains("It is urgent") && bodies.contains("Never mind the tax"), "{bodies}");
+    tab.assert_clean();
+}
 
 #[test]
 fn what_came_back_and_was_left_anew_elsewhere_is_done_with() {
