@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::access::{Grant, Scope};
 use crate::handoff;
 use crate::id::{identity_key, short};
 use crate::message::ROLE;
@@ -36,6 +37,8 @@ pub enum RowAction {
     Reply,
     /// Say that a message was read.
     Acknowledge,
+    /// Take back a message that one sent and nobody has read.
+    Retract,
     /// Open a task that was given up.
     Reopen,
     /// Claim a task.
@@ -63,11 +66,24 @@ pub struct OfferedAction {
     /// Of `write`: to whom.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub receivers: Vec<String>,
+    /// Of what its sender does about a message: the project from which it was sent, in which that is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<String>,
+    /// Whether a token needs the scope operator for it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub operator: bool,
 }
 
 impl From<RowAction> for OfferedAction {
     fn from(action: RowAction) -> Self {
-        Self { action, in_place_of: None, receivers: Vec::new() }
+        Self { action, in_place_of: None, receivers: Vec::new(), project_id: None, operator: false }
+    }
+}
+
+impl OfferedAction {
+    /// Whether a caller with this grant may do it.
+    pub fn is_permitted(&self, grant: &Grant) -> bool {
+        grant.require(Scope::Write).is_ok() && (!self.operator || grant.is_operator())
     }
 }
 
@@ -84,7 +100,7 @@ impl Viewer<'_> {
     fn of_owner(self, action: RowAction, owner: Option<&str>) -> OfferedAction {
         let is_anothers = !self.0.is_empty() && owner.is_some() && !self.is(owner);
         let in_place_of = owner.filter(|_| is_anothers).map(str::to_owned);
-        OfferedAction { in_place_of, ..action.into() }
+        OfferedAction { operator: in_place_of.is_some(), in_place_of, ..action.into() }
     }
 
     /// A message to those of these agents who are not the viewer, where there are any. The address of a role is no agent to write to.
@@ -153,18 +169,21 @@ pub fn of_baton(from: &str, to: Option<&str>, viewer: Viewer<'_>) -> Vec<Offered
     }
 }
 
-/// What can be done about an open session: one's own is ended, which gives back what it holds, and another's agent is written to.
+/// What can be done about an open session: one's own is ended, which gives back what it holds, and another's agent is written to. To
+/// reassign another's is an operator's act.
 pub fn of_session(identity: &str, viewer: Viewer<'_>) -> Vec<OfferedAction> {
     let is_own = viewer.is(Some(identity));
     let end = is_own.then(|| RowAction::End.into());
     let write = viewer.write_to(&[Some(identity)]);
-    [Some(RowAction::Reassign.into()), end, write].into_iter().flatten().collect()
+    let reassign = OfferedAction { operator: !is_own, ..RowAction::Reassign.into() };
+    [Some(reassign), end, write].into_iter().flatten().collect()
 }
 
-/// What can be done about a message: who wrote it to another neither answers nor acknowledges it.
+/// What can be done about a message: who wrote it to another writes to them again, and takes it back as long as nobody has read it.
 pub fn of_message(from: &str, to: Option<&str>, is_late: bool, viewer: Viewer<'_>) -> Vec<OfferedAction> {
     if viewer.is(Some(from)) && !viewer.is(to) {
-        return Vec::new();
+        let retract = (!is_late).then(|| RowAction::Retract.into());
+        return [Some(RowAction::Reply.into()), retract].into_iter().flatten().collect();
     }
     let mut actions = vec![RowAction::Reply.into(), RowAction::Acknowledge.into()];
     if is_late {
@@ -226,6 +245,9 @@ impl OfferedAction {
     /// The command that does the same; none where there is no such command.
     pub fn command(&self, subject: &RowSubject<'_>) -> Option<String> {
         let RowSubject { project_id, id, to } = *subject;
+        // Who wrote a message acts in the project from which it was sent, and not as its receiver.
+        let to = to.filter(|_| self.project_id.is_none());
+        let project_id = self.project_id.as_deref().unwrap_or(project_id);
         let brief = short(id);
         let within = format!("--project {project_id}");
         // No agent acts under the address of a role: the one that has the role says its own name.
@@ -250,6 +272,7 @@ impl OfferedAction {
                 "" => format!("baton mail ack {brief} {within}"),
                 receiver => format!("baton mail ack {brief} --as{receiver} {within}"),
             },
+            RowAction::Retract => format!("baton signal recall {brief} {within}"),
             RowAction::Reopen => format!("baton task update {id} --status open {within}"),
             RowAction::Claim => format!("baton task claim {id} {within}"),
             RowAction::Release => format!("baton task release {id} {within}"),
@@ -313,7 +336,10 @@ mod tests {
         assert_eq!(baton(Some("Ben"), "mara"), "withdraw, pick_up");
         assert_eq!(baton(Some("Ben"), "ben"), "pick_up, withdraw for Mara");
         let message = |late, viewer| words(&of_message("Mara", Some("Ben"), late, Viewer(viewer))).join(", ");
-        assert_eq!(message(false, "mara"), "");
+        assert_eq!(
+            (message(false, "mara"), message(true, "mara")),
+            ("reply, retract".into(), "reply".into())
+        );
         assert_eq!(
             (message(false, "ben"), message(true, "")),
             ("reply, acknowledge".into(), "acknowledge, reply".into())
@@ -349,6 +375,39 @@ mod tests {
             Some("baton mail send --to Ben --project docs --subject '…' --text '…'")
         );
         assert_eq!(Viewer("mara").write_to(&[Some("Mara"), Some("")]), None);
+    }
+
+    #[test]
+    fn a_token_is_offered_what_its_scope_lets_it_do() {
+        let grant = |scope| Grant { scope, ..Grant::default() };
+        let bearer = |scope| {
+            let bearer = crate::access::Bearer { token_id: "t".into(), name: "ci".into(), identities: None };
+            Grant { bearer: Some(bearer), ..grant(scope) }
+        };
+        let left = |actions: Vec<OfferedAction>, scope| {
+            let grant = bearer(scope);
+            words(&actions.into_iter().filter(|one| one.is_permitted(&grant)).collect::<Vec<_>>()).join(", ")
+        };
+        let others = || of_session("Ben", Viewer("mara"));
+        assert_eq!(left(others(), Scope::Operator), "reassign, write");
+        assert_eq!(left(others(), Scope::Write), "write");
+        assert_eq!(left(others(), Scope::Read), "");
+        assert_eq!(left(of_session("Ben", Viewer("ben")), Scope::Write), "reassign, end");
+        assert_eq!(left(of_baton("Mara", None, Viewer("ben")), Scope::Write), "pick_up");
+    }
+
+    #[test]
+    fn who_wrote_a_message_acts_where_it_was_sent() {
+        let subject = RowSubject { project_id: "bank", id: "0199aaaa-bbbb-7000", to: Some("Ben") };
+        let of_sender = |action: RowAction| {
+            let offered = OfferedAction { project_id: Some("shop".into()), ..action.into() };
+            offered.command(&subject).unwrap_or_default()
+        };
+        assert_eq!(
+            of_sender(RowAction::Reply),
+            "baton mail send --reply-to 0199aaaa-bbbb-7000 --project shop --text '…'"
+        );
+        assert_eq!(of_sender(RowAction::Retract), "baton signal recall 0199aaaa-bbbb --project shop");
     }
 
     #[test]

@@ -46,9 +46,10 @@ impl fmt::Display for Position {
     }
 }
 
-/// How many rows a page has: as many as were asked for, at least one and at most `most`.
+/// How many rows a page has: as many as were asked for, at least one and at most `most`; with 0 as many as a page may have.
 pub(crate) fn page_size(limit: Option<i64>, usual: usize, most: usize) -> usize {
-    limit.map_or(usual, |limit| usize::try_from(limit).unwrap_or(1)).clamp(1, most)
+    let wanted = limit.map_or(usual, |limit| usize::try_from(limit).unwrap_or(1));
+    if wanted == 0 { most } else { wanted.clamp(1, most) }
 }
 
 /// The number of rows as the store takes it.

@@ -1,5 +1,7 @@
 //! Priorities as words and as numbers.
 
+use baton_model::issue::plain;
+use baton_model::refusal::Refusal;
 use baton_model::task::word;
 use serde_json::Value;
 
@@ -14,4 +16,12 @@ pub(crate) fn number(value: &Value) -> Option<i64> {
         _ => None,
     };
     number.filter(|number| (0..=4).contains(number))
+}
+
+/// The urgency of a hand-off; normal where none is given.
+pub(crate) fn urgency(value: Option<&Value>) -> Result<i64, Refusal> {
+    let Some(value) = value else { return Ok(2) };
+    number(value).ok_or_else(|| {
+        Refusal::invalid("priority_invalid", format!("`{}` is not a priority", plain(value)), HINT)
+    })
 }

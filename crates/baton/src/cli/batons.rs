@@ -33,7 +33,7 @@ struct ListArgs {
     /// List those of all projects
     #[arg(long)]
     all: bool,
-    /// Number of batons
+    /// Number of batons; 0 for as many as one page holds, 200
     #[arg(short = 'n', value_name = "N")]
     limit: Option<i64>,
     /// Continue after a page, with its `next`

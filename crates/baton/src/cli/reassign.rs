@@ -19,6 +19,9 @@ pub(super) struct Args {
     /// Identity or tool that should continue
     #[arg(long, value_name = "NAME")]
     to: String,
+    /// Address it though nobody of that name has worked here yet: the baton waits for them
+    #[arg(long)]
+    wait: bool,
     /// Reason; recorded in the ledger
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     why: Option<String>,
@@ -30,6 +33,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         identity: args.who.identity,
         session: args.session_id,
         to: args.to,
+        wait: args.wait,
         why: args.why,
     };
     let given = app.run::<Reassign>(&input)?;

@@ -81,7 +81,7 @@ fn watch(app: &mut App, state: &mut State, screen: &mut Screen, every: Duration)
                 }
                 match act::run(app, &deed) {
                     Ok((message, undo)) => state.finish(&deed, message, undo),
-                    Err(error) => state.refuse(data::error_line(&error)),
+                    Err(error) => state.refuse(data::code(&error), data::error_line(&error)),
                 }
                 due = look(app, state, every);
             }

@@ -32,6 +32,8 @@ const CACHE_TTL: Duration = Duration::from_millis(500);
 const OPEN_TTL: Duration = Duration::from_millis(50);
 /// Names what the bearer may do, so that the page offers nothing that would be refused.
 const SCOPE_HEADER: &str = "baton-scope";
+/// Names the identities that the bearer's token is bound to, so that the page acts as one of these.
+const IDENTITIES_HEADER: &str = "baton-identities";
 /// Tokens remembered at once; a flood of wrong ones empties the memory, nothing else.
 const MAX_CACHED_TOKENS: usize = 1_024;
 
@@ -129,10 +131,15 @@ pub(super) async fn authenticate(
                 Err(refusal) => return too_many(1, refusal),
             };
             let scope = grant.scope.as_str();
+            let bound = grant.bearer.as_ref().and_then(|bearer| bearer.identities.as_ref());
+            let bound = bound.and_then(|names| HeaderValue::from_str(&names.join(", ")).ok());
             request.extensions_mut().insert(grant);
             request.extensions_mut().insert(AdmittedRequest { at: Instant::now(), secret: secret.clone() });
             let mut response = as_long_as_valid(authenticator, secret, next.run(request).await);
             response.headers_mut().insert(SCOPE_HEADER, HeaderValue::from_static(scope));
+            if let Some(bound) = bound {
+                response.headers_mut().insert(IDENTITIES_HEADER, bound);
+            }
             until_sent(open, response)
         }
         Err(error) => problem(&error),

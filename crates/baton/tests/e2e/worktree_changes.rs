@@ -96,7 +96,7 @@ fn uncommitted_work_goes_on_until_somebody_applies_it_whatever_happens_between()
     );
     let lola = stage.terminal("Lola").within(&second);
     let held = text(&lola.json(&["pickup"]), "session_id");
-    let given = stage.terminal("Owner").text(&["reassign", &held, "--to", "Rex", "--why", "stuck"]);
+    let given = stage.terminal("Owner").text(&["reassign", &held, "--to", "Rex", "--wait", "--why", "stuck"]);
     assert!(given.contains("not applied, so they go on"), "{given}");
     let rex = stage.terminal("Rex").within(&second);
     let picked = rex.json(&["pickup", "--apply"]);

@@ -136,6 +136,7 @@ impl Operation for Attention {
             mine.truncate(if is_first { OWN } else { 0 });
             for item in items.iter_mut().chain(&mut mine) {
                 text::add(tx, env, item, &scan.viewer)?;
+                item.actions.retain(|one| one.is_permitted(&env.caller.grant));
             }
             let counts: Vec<ReasonCount> =
                 scan.counts.iter().map(|(&reason, &count)| ReasonCount { reason, count }).collect();

@@ -21,7 +21,8 @@ pub(super) struct TaskItems {
 }
 
 /// The tasks of the visible projects that need a look. A task that was opened again begins its attempts anew. One that was tried again
-/// and again and is blocked is one item: where retries are asked for, it is listed once.
+/// and again and is blocked is one item: where retries are asked for, it is listed once. One that was given to an agent by name since waits
+/// for that agent.
 pub(super) fn task_items(
     tx: &mut Tx<'_>,
     visible: &VisibleProjects,
@@ -33,7 +34,8 @@ pub(super) fn task_items(
     for project_id in projects.into_iter().filter(|project_id| visible.contains(project_id)) {
         for task_id in rows::retried(tx, &project_id)? {
             let known = task::get(tx, &project_id, &task_id)?;
-            let Some(task) = known.filter(|task| route::recent_attempts(task) >= RETRIES) else { continue };
+            let needs_look = |task: &Task| route::recent_attempts(task) >= RETRIES && !is_given(task);
+            let Some(task) = known.filter(needs_look) else { continue };
             let since = match task.status.as_str() {
                 "blocked" => given_up_at(&task),
                 _ => route::last_failure(&task).unwrap_or(task.updated_at),
@@ -54,6 +56,19 @@ pub(super) fn task_items(
         }
     }
     Ok(found)
+}
+
+/// Whether somebody has given it to an agent by name since it last failed: then it is that agent's, until it fails again. An agent that
+/// claims a task is its assignee only from then on.
+fn is_given(task: &Task) -> bool {
+    let (given, status) = (task.clocks.of("assignee"), task.clocks.of("status"));
+    let is_after = route::last_failure(task).is_some_and(|failed| given.is_seen && given.at >= failed);
+    let is_waiting = match task.status.as_str() {
+        "open" => true,
+        "in_progress" => given.at < status.at,
+        _ => false,
+    };
+    is_after && is_waiting && task.assignee.as_deref().is_some_and(|name| !name.is_empty())
 }
 
 fn blocked_item(

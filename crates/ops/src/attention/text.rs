@@ -6,7 +6,7 @@ use baton_model::printable::excerpt;
 use baton_model::route;
 use baton_model::row_action::{TaskState, Viewer};
 use baton_model::task::Task;
-use baton_store::{Failure, Tx, delta, task};
+use baton_store::{Failure, Tx, delta, message, task};
 
 use crate::op::Env;
 use crate::transcript::provider_stop;
@@ -38,6 +38,10 @@ pub(super) fn add(
             add_status(tx, item, Viewer(viewer))?;
             None
         }
+        Reason::MessageUnread | Reason::MessageWaiting | Reason::AckLate => {
+            add_sender_project(tx, item, viewer)?;
+            None
+        }
         _ => None,
     };
     if let Some(stop) = stop {
@@ -46,6 +50,17 @@ pub(super) fn add(
         let parts: Vec<String> = parts.into_iter().flatten().filter(|text| !text.is_empty()).collect();
         item.detail = Some(parts.join(", ")).filter(|text| !text.is_empty());
     }
+    Ok(())
+}
+
+/// Says to who wrote a message to another from which project it was sent: there they go on writing, and take it back.
+fn add_sender_project(tx: &mut Tx<'_>, item: &mut AttentionItem, viewer: &str) -> Result<(), Failure> {
+    if !item.is_sent_by(viewer) || item.is_for(viewer) {
+        return Ok(());
+    }
+    let sent_from = message::get(tx, &item.project_id, &item.id)?.and_then(|found| found.from_project_id);
+    let project_id = sent_from.unwrap_or_else(|| item.project_id.clone());
+    item.actions.iter_mut().for_each(|one| one.project_id = Some(project_id.clone()));
     Ok(())
 }
 

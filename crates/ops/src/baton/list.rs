@@ -258,6 +258,7 @@ impl Operation for List {
             for row in rows.iter_mut().filter(|row| row.state != State::Spent) {
                 row.location = location(tx, env, row)?;
                 row.actions = row.actions_for(&viewer);
+                row.actions.retain(|one| one.is_permitted(&env.caller.grant));
             }
             let next = rows
                 .last()

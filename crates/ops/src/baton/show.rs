@@ -59,6 +59,7 @@ impl Operation for Show {
             let mut row = row(env, of.clone(), holder.as_ref());
             row.location = location(tx, env, &row)?;
             row.actions = row.actions_for(&viewer);
+            row.actions.retain(|one| one.is_permitted(&env.caller.grant));
             row.withdrawn = withdrawal(tx, &of)?;
             row.spent = spending(tx, &of)?;
             Ok(ShowOutput { row, packet })

@@ -3,7 +3,7 @@
 use baton_model::access::Grant;
 use baton_model::handoff::{Event, Handoff, State};
 use baton_model::id::{BOT, check_identity, check_label, check_project};
-use baton_model::issue::{MAX_LABEL, MAX_TITLE, plain};
+use baton_model::issue::{MAX_LABEL, MAX_TITLE};
 use baton_model::project::Project;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::saga;
@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::details::HandoffDetails;
+use super::mark_seen::mark_replaced;
 use super::mistyped::{placeholder_warning, refuse_mistyped};
 use super::named_repo::require_registered;
 use super::preview::{Preview, preview};
@@ -86,6 +87,9 @@ pub struct CreateInput {
     /// Check and show what would be written; write nothing.
     #[serde(default)]
     pub dry_run: bool,
+    /// The hand-off of this project that came back, and in whose place this one is: it needs nobody any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<String>,
     /// Makes a retry return the same hand-off.
     #[serde(default)]
     pub request_id: Option<String>,
@@ -155,6 +159,7 @@ impl Operation for Create {
             let warnings = resolve_tracker(tx, env, &input, &mut handoff)?;
             refuse_merged(tx, &from)?;
             resolve::beat(tx, env, &from, &identity, Self::NAME)?;
+            mark_replaced(tx, env, input.replaces.as_deref(), &from)?;
             let made = write(tx, env, handoff, warnings)?;
             request::keep(tx, env, request.as_ref(), &made)?;
             Ok(CreateOutput::Made(Box::new(made)))
@@ -181,13 +186,6 @@ fn check(input: &CreateInput) -> Result<String, Refusal> {
     Ok(packet.map(|packet| packet.text().to_owned()).unwrap_or_default())
 }
 
-fn urgency(value: Option<&Value>) -> Result<i64, Refusal> {
-    let Some(value) = value else { return Ok(2) };
-    priority::number(value).ok_or_else(|| {
-        Refusal::invalid("priority_invalid", format!("`{}` is not a priority", plain(value)), priority::HINT)
-    })
-}
-
 /// The hand-off as it is asked for. Its ids and its tracker come later.
 fn plan(input: &CreateInput, from: &str, identity: &str, packet: &str, now: i64) -> Result<Handoff, Refusal> {
     let expires = input.expires_in.as_deref().map(|text| {
@@ -204,7 +202,7 @@ fn plan(input: &CreateInput, from: &str, identity: &str, packet: &str, now: i64)
     let mut details = HandoffDetails {
         description: input.description.clone(),
         tags: input.tags.clone(),
-        priority: urgency(input.priority.as_ref())?,
+        priority: priority::urgency(input.priority.as_ref())?,
         links: input.links.clone(),
         phase: of(|seed| &seed.current_phase),
         stage: of(|seed| &seed.current_stage),

@@ -95,7 +95,7 @@ impl Operation for List {
                 let row = Row::of(&h, &handoff_step::of(tx, &h.handoff_id)?);
                 let row = isolation::shown_to(tx, viewer, &h, row)?.with_names(tx, &env.caller.grant)?;
                 Ok(match &actor {
-                    Some(actor) => row.with_actions(actor),
+                    Some(actor) => row.with_actions(actor, &env.caller.grant),
                     None => row,
                 })
             };

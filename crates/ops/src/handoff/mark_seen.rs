@@ -1,12 +1,13 @@
 //! `handoff_seen`: its sender has seen how a hand-off came back.
 
 use baton_model::id::{BOT, identity_key};
-use baton_store::{Failure, handoff};
+use baton_model::refusal::{Kind, Refusal};
+use baton_store::{Failure, Tx, handoff};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{by_id, isolation, unknown_refusal};
-use crate::op::{Cx, Meta, Operation, Retention};
+use crate::op::{Cx, Env, Meta, Operation, Retention};
 use crate::resolve;
 
 /// Marks a hand-off that came back as seen.
@@ -65,4 +66,23 @@ impl Operation for MarkSeen {
             })?;
         Ok(MarkSeenOutput { project_id: known.from_project_id, identity, handoff_id: known.handoff_id, seen })
     }
+}
+
+/// A hand-off that came back and was left anew needs nobody any more, whatever project the new one goes to.
+pub(super) fn mark_replaced(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    replaced: Option<&str>,
+    from: &str,
+) -> Result<(), Failure> {
+    let Some(id) = replaced else { return Ok(()) };
+    let known = by_id(tx, &env.caller.grant, id)?;
+    if known.from_project_id != from || !known.state.is_returned() {
+        let what = format!("hand-off {id} did not come back to project {from}");
+        let hint =
+            "name one that this project sent and that was declined or expired, or leave `replaces` out";
+        return Err(Refusal::new(Kind::Conflict, "handoff_state", what, hint).into());
+    }
+    handoff::mark_seen(tx, &known.handoff_id, env.now)?;
+    Ok(())
 }

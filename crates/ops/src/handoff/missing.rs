@@ -3,9 +3,9 @@
 use baton_model::handoff::Handoff;
 use baton_store::{Failure, Store, handoff};
 
+use super::details::HandoffDetails;
 use super::moved::by_sender;
 use super::news;
-use super::details::HandoffDetails;
 use crate::op::Env;
 
 /// Notes how a poll of a repository was answered. `why`: how the tracker says that there is none; nothing once it is there. Each sender

@@ -78,10 +78,13 @@ impl Row {
         Ok(self)
     }
 
-    /// With what the identity of this key can do with it; with what can be done with it where the key is empty.
+    /// With what the identity of this key can do with it, as far as the caller's token lets it; with what can be done with it where the
+    /// key is empty.
     #[must_use]
-    pub(crate) fn with_actions(self, viewer: &str) -> Self {
-        Self { actions: self.actions_for(viewer), ..self }
+    pub(crate) fn with_actions(self, viewer: &str, grant: &Grant) -> Self {
+        let mut actions = self.actions_for(viewer);
+        actions.retain(|one| one.is_permitted(grant));
+        Self { actions, ..self }
     }
 
     /// What the identity of this key can do with it, the first thing first.

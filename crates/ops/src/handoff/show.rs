@@ -139,7 +139,7 @@ impl Operation for Show {
                 let row = isolation::shown_to(tx, viewer, &handoff, Row::of(&handoff, &steps))?;
                 let row = row.with_names(tx, &env.caller.grant)?;
                 let row = match input.actions {
-                    true => row.with_actions(&viewer_key(env, input.identity.as_deref())),
+                    true => row.with_actions(&viewer_key(env, input.identity.as_deref()), &env.caller.grant),
                     false => row,
                 };
                 let HandoffDetails { description, links, .. } = HandoffDetails::of(&handoff);

@@ -6,7 +6,7 @@ use baton_model::refusal::Refusal;
 use baton_model::session::{Session, View};
 use baton_model::time::Timestamp;
 use baton_store::session::OpenPosition;
-use baton_store::{Failure, Tx, baton, delta, session, task};
+use baton_store::{Failure, Tx, baton, delta, lease, session, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -65,6 +65,9 @@ pub struct HistoryRow {
     /// Of an open one: the tasks that it has claimed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<ClaimedTask>,
+    /// Of an open one: the paths on which it has announced work.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leases: Vec<String>,
     /// The baton that it left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left: Option<LeftBaton>,
@@ -230,6 +233,7 @@ pub(super) fn row(
     with_project: bool,
 ) -> Result<HistoryRow, Failure> {
     let (mut last_checkpoint, mut tasks, mut activity, mut tokens) = (None, Vec::new(), Vec::new(), None);
+    let mut leases = Vec::new();
     if of.is_open() {
         activity = activity::activity(tx, of, env.now)?;
         tokens = activity::usage(tx, of)?;
@@ -238,6 +242,9 @@ pub(super) fn row(
             last.map(|last| LastCheckpoint { summary: last.headline(), at: Timestamp(last.created_at) });
         let claimed = task::claimed_in(tx, &of.project_id, &of.session_id)?;
         tasks = claimed.into_iter().map(|task| ClaimedTask { id: task.task_id, title: task.title }).collect();
+        let mut held = lease::held_leases(tx, &of.project_id, env.now)?;
+        held.retain(|one| one.session_id.as_ref() == Some(&of.session_id));
+        leases = held.into_iter().map(|one| one.pattern).collect();
     }
     Ok(HistoryRow {
         project_id: with_project.then(|| of.project_id.clone()),
@@ -246,6 +253,7 @@ pub(super) fn row(
         activity,
         tokens,
         tasks,
+        leases,
         left: left_baton(tx, env, of)?,
     })
 }

@@ -2,23 +2,23 @@
 
 use baton_model::access::Scope;
 use baton_model::delta::Delta;
-use baton_model::id::{check_identity, identity_key};
+use baton_model::id::{check_identity, identity_key, is_shared_name};
 use baton_model::packet::ValidatedPacket;
 use baton_model::packet_from_ledger::{self, AgentPresence};
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::{ReleaseReason, Session};
+use baton_model::suggest::suggestions;
 use baton_store::{Failure, Tx, baton, delta, session, state};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::checkpoint::task_key;
 use super::recovery::{holders, left_by, recovered_by};
 use super::{Address, Releaser, leave, notify, release, spend};
 use crate::changes::{EarlierChanges, after_wrap};
 use crate::op::{Cx, Meta, Operation};
-use crate::resolve;
-use crate::token_rights;
+use crate::{agent, resolve, token_rights};
 
 /// Reassigns a session.
 pub struct Reassign;
@@ -37,6 +37,9 @@ pub struct ReassignInput {
     pub session: String,
     /// The identity or tool that is to continue.
     pub to: String,
+    /// Address it though no identity of that name is known yet: the baton waits for it.
+    #[serde(default)]
+    pub wait: bool,
     /// Why; written into the ledger.
     #[serde(default)]
     pub why: Option<String>,
@@ -88,6 +91,9 @@ impl Operation for Reassign {
             if !given.is_open() {
                 return Err(session_over_refusal(&given).into());
             }
+            if !input.wait {
+                require_known(tx, &project_id, &input.to)?;
+            }
             let packet = gather_packet(tx, &given, AgentPresence::Away)?;
             check_size(&packet, &given, &input.to)?;
             let to = Address { identity: Some(&input.to), role: None };
@@ -116,6 +122,27 @@ impl Operation for Reassign {
             })
         })
     }
+}
+
+/// Refuses a name that nobody has had in the project and that is no tool's: a baton would wait for a slip of the pen.
+fn require_known(tx: &mut Tx<'_>, project_id: &str, to: &str) -> Result<(), Failure> {
+    if is_shared_name(to)
+        || baton_tools::by_name(to).is_some()
+        || agent::first_name(tx, project_id, to)?.is_some()
+    {
+        return Ok(());
+    }
+    let names = agent::known_names(tx, project_id)?;
+    let similar = suggestions(to, names.iter().map(String::as_str));
+    let wait = format!("`baton reassign ID --to {to} --wait` has the baton wait for them");
+    let hint = match similar.as_slice() {
+        [] => format!("check the name with `baton agent list --all`; {wait}"),
+        near => format!("did you mean {}? Else {wait}", near.join(" or ")),
+    };
+    let what = format!("nobody called {to} has registered or worked in project {project_id}");
+    Err(Refusal::new(refusal::Kind::NotFound, "recipient_unknown", what, hint)
+        .with("near", json!(similar))
+        .into())
 }
 
 fn session_over_refusal(session: &Session) -> Refusal {

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::answer::TaskAnswer;
+use super::assignee::{check_assignee, tell_assignee};
 use super::depend::{DependencyRequest, link, require_free};
 use super::write::{answer, reload, write};
 use super::{by_id_to_change, instant, prefix, readiness, secret};
@@ -177,6 +178,7 @@ pub(super) fn checked(input: &CreateInput, project: Option<&str>, cx: &mut Cx<'_
         check_label("label", label)?;
     }
     roles::check(cx, project, input.agent_role.as_deref())?;
+    check_assignee(input.assignee.as_deref())?;
     let made = from_input(input, cx.env.now)?;
     made.check(None)?;
     Ok(made)
@@ -208,6 +210,8 @@ pub(super) fn insert_with_links(
             link(tx, env, author, &made, request)?;
         }
     }
+    let nobodys = Task { assignee: None, ..made.clone() };
+    tell_assignee(tx, env, author, (&nobodys, &made))?;
     reload(tx, made)
 }
 

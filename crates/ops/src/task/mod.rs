@@ -2,6 +2,7 @@
 
 mod answer;
 mod assign;
+mod assignee;
 mod batch;
 mod beads_circles;
 mod beads_export;

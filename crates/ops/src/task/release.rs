@@ -12,11 +12,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::answer::TaskAnswer;
+use super::assignee::{check_assignee, tell_assignee};
 use super::by_id_to_change;
 use super::claim_expiry::{is_claim_live, release};
-use super::claim_right::announce_loss;
+use super::claim_right::{announce_loss, refuse_closed};
 use super::comment::LateComment;
-use super::write::{TaskRequest, answer, check_and_renew_lease, claimant, reload, write_or_keep};
+use super::write::{TaskRequest, answer, change, check_and_renew_lease, claimant, reload, write_or_keep};
 use crate::force_request::ForceRequest;
 use crate::handoff::acceptor::require_task_acceptor;
 use crate::ledger::{Author, append_json};
@@ -52,6 +53,9 @@ pub struct ReleaseInput {
     /// With `why`: give it back although another agent has it. The attempt is that agent's, who is told.
     #[serde(default)]
     pub force: bool,
+    /// For whom it is then, who is told; else for anybody. Nobody can take it in between.
+    #[serde(default)]
+    pub assignee: Option<String>,
 }
 
 /// Answer of `task_release`: the task as it is now.
@@ -84,6 +88,8 @@ fn attempt(
     input: &ReleaseInput,
 ) -> Result<ReleaseOutput, Failure> {
     let mut known = by_id_to_change(tx, author.project_id, &input.id)?;
+    let assignee = input.assignee.as_deref().filter(|name| !name.is_empty());
+    check_assignee(assignee)?;
     if input.force {
         take_back(tx, env, author, &known, input.why.as_deref())?;
     } else {
@@ -99,7 +105,14 @@ fn attempt(
         "summary": format!("task {} is free again: {why}", after.task_id), "task_id": after.task_id,
     });
     append_json(tx, env, author, Kind::Other, &body)?;
-    Ok(ReleaseOutput { task: answer(&reload(tx, after)?, env, author) })
+    let mut after = reload(tx, after)?;
+    if let Some(name) = assignee {
+        let wanted = Task { assignee: Some(name.to_owned()), ..after.clone() };
+        let given = change(tx, env, author, &after, wanted, &format!("is for {}", visible(name)))?;
+        tell_assignee(tx, env, author, (&after, &given))?;
+        after = given;
+    }
+    Ok(ReleaseOutput { task: answer(&after, env, author) })
 }
 
 /// Tells the holder of a live claim, where that is another agent, that the task is taken back.
@@ -133,6 +146,7 @@ fn take_back(
 /// Refuses a task without a claim. What another tool has put in progress has no lease here: its assignee gives it back, and others do so by
 /// force.
 fn refuse_unheld(known: &Task, author: &Author<'_>, forced: bool) -> Result<(), Refusal> {
+    refuse_closed(known)?;
     let id = &known.task_id;
     let assignee = known.assignee.as_deref().filter(|_| known.status == "in_progress");
     match assignee {

@@ -146,7 +146,12 @@ impl Operation for Show {
                     found = plain;
                 }
             }
-            let actions_of = |name: &str| TaskState::of(&found).actions(Viewer(&identity_key(name)));
+            let grant = &env.caller.grant;
+            let actions_of = |name: &str| {
+                let mut actions = TaskState::of(&found).actions(Viewer(&identity_key(name)));
+                actions.retain(|one| one.is_permitted(grant));
+                actions
+            };
             let mut shown = ShowOutput {
                 task: row_for(env, &found, reader.as_deref()),
                 sensitive: sensitive.then_some(true),

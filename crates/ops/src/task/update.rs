@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::answer::TaskAnswer;
+use super::assignee::{check_assignee, tell_assignee};
 use super::comment::LateComment;
 use super::depend::{check_no_parent, set_parent};
 use super::secret::{self, Secret, TaskWrite};
@@ -170,6 +171,7 @@ pub(super) fn attempt(
 ) -> Result<TaskAnswer, Failure> {
     // A batch makes its inputs itself.
     check_extra(&input.extra)?;
+    check_assignee(input.assignee.as_deref())?;
     let known = by_id_to_change(tx, author.project_id, &input.id)?;
     if input.parent.as_deref() == Some("") {
         check_no_parent(&known)?;
@@ -195,6 +197,7 @@ pub(super) fn attempt(
         };
         let changed = change(tx, env, author, &known, wanted, &what)?;
         follow_up::notify_followers(tx, env, author, (&known, &changed))?;
+        tell_assignee(tx, env, author, (&known, &changed))?;
         changed
     };
     if let Some(parent) = &input.parent {

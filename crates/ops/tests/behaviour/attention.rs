@@ -158,6 +158,17 @@ on_every_backend! {
         assert_eq!((&matters[0]["reason"], &matters[0]["detail"]), (&json!("handoff_returned"), &json!("declined: again after the 7th")));
         create(world, "the guide");
         assert_eq!(column(&mine(world), "subject"), ["the prices"], "it was sent again");
+        // Left anew for another project it is done with as well, for its sender and for everybody.
+        world.register("r");
+        let anew = json!({ "to_project_id": "r", "subject": "the prices", "replaces": second });
+        world.ok(&ann, "handoff_create", anew.clone());
+        world.settle();
+        assert_eq!(mine(world), Vec::<Value>::new());
+        let others = world.ok(&agent("Watcher"), "attention_list", json!({ "reason": "handoff_returned" }));
+        assert_eq!(others["total"], 0, "{others:#}");
+        let other = create(world, "the stock");
+        let wrong = json!({ "to_project_id": "r", "subject": "the stock", "replaces": other });
+        world.no_trace(&ann, "handoff_create", wrong, "handoff_state");
     }
 
     fn an_agent_that_is_at_work_and_writes_nothing_is_a_matter_with_its_last_words(world) {

@@ -14,7 +14,7 @@ fn bearing(who: Agent, id: &str, scope: Scope, identities: Option<&[&str]>) -> A
 }
 
 /// A caller that says it is this one, in the very same process, through a token that is bound to nobody.
-fn impostor(name: &str, scope: Scope) -> Agent {
+pub(crate) fn impostor(name: &str, scope: Scope) -> Agent {
     bearing(agent(name), "eve", scope, None)
 }
 
@@ -134,7 +134,7 @@ on_every_backend! {
 
     fn reassigning_somebody_elses_session_needs_an_operator(w) {
         let own = w.start(&agent("Ann"));
-        let input = json!({ "session": own["session_id"], "to": "Eve", "why": "w" });
+        let input = json!({ "session": own["session_id"], "to": "Eve", "wait": true, "why": "w" });
         w.no_trace(&impostor("Eve", Scope::Write), "session_reassign", input.clone(), "scope_missing");
         let given = w.ok(&nameless(impostor("Eve", Scope::Operator)), "session_reassign", input);
         assert_eq!(given["identity"], "token:eve-token");

@@ -77,7 +77,7 @@ on_every_backend! {
     fn a_broken_reassignment_releases_nothing(w) {
         let started = w.start(&agent("Donna"));
         w.checkpoint(&agent("Donna"), "half done");
-        let input = json!({ "session": text(&started, "session_id"), "to": "Lola", "why": "stuck" });
+        let input = json!({ "session": text(&started, "session_id"), "to": "Lola", "wait": true, "why": "stuck" });
         break_every_step(w, &agent("Chief"), "session_reassign", &input);
         let picked = w.pickup(&agent("Lola"));
         assert_eq!(picked["baton"]["summary"], "Donna did not wrap. Saved last: half done");

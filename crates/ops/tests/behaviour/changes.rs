@@ -240,7 +240,7 @@ on_every_backend! {
         assert_eq!((&picked["changes"]["baton_id"], picked.get("earlier_changes")), (&json!(second), None));
         assert_eq!(content(w, &lola, &second), b"of Ann");
         // Reassigned, they go on as well.
-        let given = w.ok(&agent("Owner"), "session_reassign", json!({ "session": picked["session_id"], "to": "Rex" }));
+        let given = w.ok(&agent("Owner"), "session_reassign", json!({ "session": picked["session_id"], "to": "Rex", "wait": true }));
         assert_eq!(given["earlier_changes"][0]["place"], "next_baton");
         let rex = agent("Rex");
         let picked = w.pickup(&rex);

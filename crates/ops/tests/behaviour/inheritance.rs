@@ -70,7 +70,11 @@ fn rich_in_hand(w: &mut World) -> Value {
 
 fn reassign(w: &mut World, session: &Value, to: &str) -> Value {
     let id = text(session, "session_id");
-    w.ok(&agent("Chief"), "session_reassign", json!({ "session": id, "to": to, "why": "stuck" }))
+    w.ok(
+        &agent("Chief"),
+        "session_reassign",
+        json!({ "session": id, "to": to, "wait": true, "why": "stuck" }),
+    )
 }
 
 on_every_backend! {
@@ -240,7 +244,7 @@ on_every_backend! {
         for _ in 0..6 {
             w.checkpoint(&agent("Donna"), &"y".repeat(8_000));
         }
-        let input = json!({ "session": donna["session_id"], "to": "Tess", "why": "stuck" });
+        let input = json!({ "session": donna["session_id"], "to": "Tess", "wait": true, "why": "stuck" });
         let refusal = w.no_trace(&agent("Chief"), "session_reassign", input, "packet_too_large");
         let baton = text(&donna["baton"], "delta_id");
         assert!(text(&refusal, "hint").contains(&format!("--handoff {baton} --force")), "{refusal}");

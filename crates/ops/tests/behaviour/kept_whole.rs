@@ -98,7 +98,7 @@ on_every_backend! {
     fn what_an_ousted_agent_sends_reaches_whoever_has_its_work(w) {
         let begun = w.start(&agent("Donna"));
         w.checkpoint(&agent("Donna"), "half");
-        let max = json!({ "session": begun["session_id"], "to": "Max", "why": "slow" });
+        let max = json!({ "session": begun["session_id"], "to": "Max", "wait": true, "why": "slow" });
         w.ok(&agent("Eve"), "session_reassign", max);
         let late = json!({ "summary": "LATE WRAP", "next": ["LATE NEXT"], "session": begun["session_id"] });
         w.no(&agent("Donna"), "session_wrap", late.clone(), "session_released");

@@ -266,7 +266,7 @@ on_every_backend! {
         assert_eq!(text(&picked["baton"], "body"), packet);
         // A holder that does not wrap leaves them as they are, too.
         let donna = at("Donna", "q");
-        w.ok(&donna, "session_reassign", json!({ "session": picked["session_id"], "to": "Rex" }));
+        w.ok(&donna, "session_reassign", json!({ "session": picked["session_id"], "to": "Rex", "wait": true }));
         let body = text(&w.pickup(&at("Rex", "q"))["baton"], "body");
         for number in ["12345678901234567890123", "3.14159265358979323846264", "1e400"] {
             assert!(body.contains(number), "{number} is gone: {body}");
@@ -287,7 +287,7 @@ on_every_backend! {
         let donna = at("Donna", "q");
         let picked = w.pickup(&donna);
         assert!(text(&picked["baton"], "body").contains("half of it"));
-        w.ok(&donna, "session_reassign", json!({ "session": picked["session_id"], "to": "Rex" }));
+        w.ok(&donna, "session_reassign", json!({ "session": picked["session_id"], "to": "Rex", "wait": true }));
         let body = text(&w.pickup(&at("Rex", "q"))["baton"], "body");
         assert!(body.contains("half of it") && body.contains(&"x".repeat(200_000)));
     }

@@ -102,7 +102,7 @@ on_every_backend! {
 
     fn a_session_that_was_reassigned_goes_along_as_its_baton_alone(w) {
         let own = saved(w);
-        w.ok(&at("Owner", "fix"), "session_reassign", json!({ "session": own["session_id"], "to": "Mina" }));
+        w.ok(&at("Owner", "fix"), "session_reassign", json!({ "session": own["session_id"], "to": "Mina", "wait": true }));
         assert_eq!(list(&merge(w)["batons"]).len(), 1);
         assert_eq!(waiting(w, "p").len(), 1);
         assert!(w.pickup(&agent("Mina"))["baton"].to_string().contains("half silent"));

@@ -43,7 +43,7 @@ fn oust(w: &mut World, how: &str, held: &Value) {
         "stale" => ("hd_exec", json!({ "handoff_id": held["baton"]["delta_id"] })),
         "ended" => ("session_end", json!({ "session": session, "force": true, "why": "urgent" })),
         "wrapped" => ("session_wrap", force),
-        _ => ("session_reassign", json!({ "session": session, "to": "Q", "why": "urgent" })),
+        _ => ("session_reassign", json!({ "session": session, "to": "Q", "wait": true, "why": "urgent" })),
     };
     if how == "stale" {
         w.advance(STALE + 1);
@@ -261,7 +261,7 @@ on_every_backend! {
             if name == "Hal" {
                 w.ok(&agent(name), "session_end", json!({ "session": held["session_id"] }));
             } else {
-                w.ok(&agent("Boss"), "session_reassign", json!({ "session": held["session_id"], "to": "Mina", "why": "x" }));
+                w.ok(&agent("Boss"), "session_reassign", json!({ "session": held["session_id"], "to": "Mina", "wait": true, "why": "x" }));
             }
         }
         let packet: Value = serde_json::from_str(&text(&w.pickup(&agent("Mina"))["baton"], "body")).expect("a packet");

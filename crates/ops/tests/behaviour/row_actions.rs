@@ -1,7 +1,9 @@
 //! What a row offers is what its viewer may do; a baton is taken back by who left it; items say why they are listed.
 
+use baton_model::access::Scope;
 use serde_json::{Value, json};
 
+use crate::bearers::impostor;
 use crate::world::{World, agent, column, list, text};
 
 /// The actions of a row, each with whose place it is done in.
@@ -31,7 +33,7 @@ on_every_backend! {
         let of = |world: &mut World, viewer: &str, reason: &str| actions(&matter(world, viewer, reason));
         assert_eq!(of(world, "Mara", "handoff_waiting"), ["cancel"]);
         assert_eq!(of(world, "Zoe", "handoff_waiting"), ["accept", "decline", "cancel for Mara"]);
-        assert_eq!(of(world, "Mara", "message_waiting"), Vec::<String>::new());
+        assert_eq!(of(world, "Mara", "message_waiting"), ["reply", "retract"]);
         assert_eq!(of(world, "Ben", "message_waiting"), ["reply", "acknowledge"]);
         let listed = |world: &mut World, input: Value| world.ok(&agent("Watcher"), "handoff_list", input)["items"][0].clone();
         assert_eq!(actions(&listed(world, json!({ "actions": true, "identity": "mara" }))), ["cancel"]);
@@ -143,6 +145,84 @@ on_every_backend! {
         assert_eq!(actions(&shown), ["release for Ned", "write"]);
         assert_eq!(world.ok(&rob, "task_show", json!({ "id": id }))["actions"], Value::Null, "who does not ask is not told");
         assert_eq!(actions(&matter(world, "Ned", "task_retried")), ["release", "close"]);
+    }
+
+    fn a_task_is_taken_back_and_given_in_one_step_and_who_has_it_is_told(world) {
+        let (jim, eli, vera) = (agent("Jim"), agent("Eli"), agent("Vera"));
+        world.start(&jim);
+        world.start(&eli);
+        let id = text(&world.ok(&jim, "task_create", json!({ "title": "Flaky test" })), "id");
+        for _ in 0..3 {
+            world.ok(&jim, "task_claim", json!({ "id": id }));
+            world.advance(1_000);
+            world.ok(&jim, "task_release", json!({ "id": id, "why": "it hangs" }));
+        }
+        world.ok(&jim, "task_claim", json!({ "id": id }));
+        let taken = json!({ "id": id, "force": true, "why": "enough", "assignee": "role:testing" });
+        world.no_trace(&vera, "task_release", taken, "assignee_invalid");
+        world.no_trace(&vera, "task_update", json!({ "id": id, "assignee": "role:testing" }), "assignee_invalid");
+        world.no_trace(&vera, "task_create", json!({ "title": "t", "assignee": "role:testing" }), "assignee_invalid");
+        world.advance(1_000);
+        let given = world.ok(&vera, "task_release", json!({ "id": id, "force": true, "why": "enough", "assignee": "Eli" }));
+        assert_eq!((&given["status"], &given["assignee"]), (&json!("open"), &json!("Eli")), "{given:#}");
+        let told = |world: &mut World, who: &str| column(&world.pending(&agent(who)), "subject");
+        assert_eq!(told(world, "Eli"), [format!("Vera gave you task {id}: Flaky test")]);
+        assert_eq!(told(world, "Jim").len(), 1, "and who had it is told that it was taken");
+        assert_eq!(matter(world, "Vera", "task_retried"), Value::Null, "it is Eli's now");
+        world.advance(1_000);
+        world.ok(&eli, "task_claim", json!({ "id": id }));
+        assert_eq!(matter(world, "Vera", "task_retried"), Value::Null, "who was given it is at work on it");
+        world.advance(1_000);
+        world.ok(&eli, "task_release", json!({ "id": id, "why": "me too" }));
+        assert_eq!(matter(world, "Vera", "task_retried")["detail"], "tried 5 times");
+        // Who gives it to themselves is told nothing, nor is a name that nobody has had.
+        let before = told(world, "Eli").len();
+        world.ok(&eli, "task_update", json!({ "id": id, "assignee": "eli" }));
+        world.ok(&vera, "task_update", json!({ "id": id, "assignee": "Nobody1" }));
+        assert_eq!((told(world, "Eli").len(), told(world, "Nobody1").len()), (before, 0));
+        // What is closed says so.
+        world.ok(&vera, "task_close", json!({ "id": id }));
+        world.no(&vera, "task_release", json!({ "id": id, "force": true, "why": "x" }), "task_closed");
+    }
+
+    fn a_session_is_reassigned_to_whom_there_is_or_on_purpose_to_who_comes(world) {
+        let own = world.start(&agent("Ann"));
+        world.start(&agent("Donna"));
+        let input = |to: &str| json!({ "session": own["session_id"], "to": to, "why": "stuck" });
+        let refusal = world.no_trace(&agent("Boss"), "session_reassign", input("Dona"), "recipient_unknown");
+        assert_eq!(refusal["near"], json!(["Donna"]), "{refusal:#}");
+        let mut late = input("Zoe");
+        late["wait"] = json!(true);
+        assert_eq!(world.ok(&agent("Boss"), "session_reassign", late)["to"], "Zoe");
+        // A tool is nobody's name, and a session of it may come.
+        let other = world.start(&agent("Bob"));
+        let given = world.ok(&agent("Boss"), "session_reassign", json!({ "session": other["session_id"], "to": "codex" }));
+        assert_eq!(given["to"], "codex");
+    }
+
+    fn a_token_is_offered_what_its_scope_lets_it_do(world) {
+        let own = world.start(&agent("Ann"));
+        world.advance(3_600_000);
+        let of = |world: &mut World, scope: Scope| {
+            let listed = world.ok(&impostor("Eve", scope), "attention_list", json!({ "identity": "Eve", "reason": "session_silent" }));
+            assert_eq!(listed["items"][0]["id"], own["session_id"]);
+            actions(&listed["items"][0])
+        };
+        assert_eq!(of(world, Scope::Operator), ["reassign", "write"]);
+        assert_eq!(of(world, Scope::Write), ["write"]);
+        assert_eq!(of(world, Scope::Read), Vec::<String>::new());
+    }
+
+    fn who_wrote_to_another_project_goes_on_in_their_own(world) {
+        world.register("q");
+        world.start(&agent("Ben").project("q"));
+        let vera = agent("Vera");
+        let asked = world.ok(&vera, "mail_send", json!({ "to": "Ben", "to_project": "q", "type": "Question", "subject": "Which price?" }));
+        let item = matter(world, "Vera", "message_waiting");
+        assert_eq!((&item["project_id"], &item["actions"][0]["project_id"]), (&json!("q"), &json!("p")), "{item:#}");
+        world.ok(&vera, "mail_send", json!({ "reply_to": asked["message_id"], "body": "it is urgent" }));
+        world.ok(&vera, "signal_recall", json!({ "message_id": asked["message_id"] }));
+        assert_eq!(matter(world, "Vera", "message_waiting"), Value::Null);
     }
 
     fn a_preview_says_that_nobody_has_the_name_that_it_is_for(world) {

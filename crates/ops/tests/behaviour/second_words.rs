@@ -363,7 +363,7 @@ on_every_backend! {
     fn a_session_that_another_reassigns_hears_of_it_and_keeps_its_words(w) {
         let started = w.start(&agent("Ann"));
         w.checkpoint(&agent("Ann"), "half of it");
-        let moved = w.ok(&agent("Ben"), "session_reassign", json!({ "session": started["session_id"], "to": "Lola", "why": "urgent" }));
+        let moved = w.ok(&agent("Ben"), "session_reassign", json!({ "session": started["session_id"], "to": "Lola", "wait": true, "why": "urgent" }));
         let shown = w.ok(&agent("Lola"), "handoff_show", json!({ "id": moved["baton_id"] }));
         assert!(shown.to_string().contains("half of it"), "{shown:#}");
         assert_eq!(w.pending(&agent("Ann")).len(), 1);

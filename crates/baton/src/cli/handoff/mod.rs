@@ -211,6 +211,9 @@ struct Create {
     /// Idempotency key: a retry with it returns the first answer
     #[arg(long, value_name = "ID")]
     request_id: Option<String>,
+    /// Hand-off of this project that came back and that this one takes the place of: it needs nobody any more
+    #[arg(long, value_name = "ID")]
+    replaces: Option<String>,
 }
 
 fn link(text: &str) -> Result<(String, String), String> {
@@ -310,6 +313,7 @@ fn create(create: Create, app: &mut App) -> Result<(), AppError> {
         create: create.create,
         packet_text: None,
         dry_run: create.dry_run,
+        replaces: create.replaces,
         request_id: create.request_id,
         issues_github_repo: create.repo,
         local: create.local,

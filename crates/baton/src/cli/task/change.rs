@@ -177,6 +177,9 @@ pub(super) struct Release {
     /// Give it back even if another agent has it; with --why, which that agent is told
     #[arg(long)]
     force: bool,
+    /// For whom it is then; nobody can claim it in between
+    #[arg(long, value_name = "NAME")]
+    assignee: Option<String>,
 }
 
 pub(super) fn release(release: Release, app: &mut App) -> Result<(), AppError> {
@@ -194,6 +197,7 @@ pub(super) fn release(release: Release, app: &mut App) -> Result<(), AppError> {
             untried: release.why.is_none(),
             force: release.force,
             why: release.why.clone(),
+            assignee: release.assignee.clone(),
             ..ops::ReleaseInput::default()
         },
     )

@@ -6,11 +6,12 @@ mod write;
 
 use baton_model::handoff::State;
 use baton_model::id::visible;
+use baton_model::refusal::Refusal;
 use baton_model::row_action::{OfferedAction, RowAction};
 use baton_ops::baton::{Withdraw, WithdrawInput};
 use baton_ops::handoff::{Action as AdvanceAction, Advance, AdvanceInput, Retry, RetryInput, Row};
-use baton_ops::message::{MailAck, MailAckInput, MailSend, MailSendInput};
-use baton_ops::session::{End, EndInput, Pickup, PickupInput, Reassign, ReassignInput};
+use baton_ops::message::{MailAck, MailAckInput, MailSend, MailSendInput, Retract, RetractInput};
+use baton_ops::session::{End, EndInput, Pickup, PickupInput, Reassign, ReassignInput, Show, ShowInput};
 
 use super::state::{Field, Noun, Target};
 use crate::app::App;
@@ -30,6 +31,7 @@ pub(super) fn key(action: RowAction) -> (char, &'static str) {
         RowAction::LeaveAnew => ('n', "leave anew"),
         RowAction::Reply => ('a', "answer"),
         RowAction::Acknowledge => ('y', "acknowledge"),
+        RowAction::Retract => ('w', "take back unread"),
         RowAction::Reopen => ('o', "open again"),
         RowAction::Claim => ('c', "claim"),
         RowAction::Release => ('b', "take back"),
@@ -37,6 +39,14 @@ pub(super) fn key(action: RowAction) -> (char, &'static str) {
         RowAction::Close => ('e', "close"),
         RowAction::End => ('e', "end, giving back what it holds"),
         RowAction::Write => ('m', "write"),
+    }
+}
+
+/// Its words where it is offered: who wrote a message to another does not answer it.
+fn words(offered: &OfferedAction) -> &'static str {
+    match offered.action {
+        RowAction::Reply if offered.project_id.is_some() => "write again",
+        action => key(action).1,
     }
 }
 
@@ -55,10 +65,7 @@ pub(super) fn hints(target: &Target) -> String {
     }
     let is_offered = |one: &&OfferedAction| one.in_place_of.is_none() || one.action == RowAction::Release;
     let own = target.actions.iter().filter(is_offered);
-    let hint = |one: &OfferedAction| {
-        let (letter, word) = key(one.action);
-        format!("{letter} {word}")
-    };
+    let hint = |one: &OfferedAction| format!("{} {}", key(one.action).0, words(one));
     own.map(hint).collect::<Vec<_>>().join(" · ")
 }
 
@@ -86,7 +93,7 @@ pub(super) fn absent(letter: char) -> Option<String> {
 
 /// Its name, as the prompt has it.
 pub(super) fn title(offered: &OfferedAction) -> String {
-    let word = key(offered.action).1;
+    let word = words(offered);
     let (first, rest) = word.split_at(1);
     let place = offered.in_place_of.as_deref().map(|who| match offered.action {
         RowAction::Release => format!(" from {}", visible(who)),
@@ -134,6 +141,7 @@ pub(super) fn fields(offered: &OfferedAction, identity: &str) -> Vec<Field> {
         | RowAction::Accept
         | RowAction::TakeOver
         | RowAction::Acknowledge
+        | RowAction::Retract
         | RowAction::Claim => {}
     }
     if is_anothers {
@@ -153,7 +161,7 @@ pub(super) struct Undo {
 /// Something to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Action {
-    Do { offered: OfferedAction, target: Target, fields: Vec<Field> },
+    Do { offered: OfferedAction, target: Target, fields: Vec<Field>, warnings: Vec<&'static str> },
     Undo(Undo),
 }
 
@@ -172,7 +180,17 @@ struct Request<'a> {
     offered: &'a OfferedAction,
     target: &'a Target,
     fields: &'a [Field],
+    /// Codes of the refusals that were read for it: Enter once more does it all the same.
+    warnings: &'a [&'static str],
 }
+
+/// The codes of refusals after which Enter does it all the same: what they warn of is known then.
+pub(super) const WARNINGS: [&str; 2] = [AT_WORK, UNKNOWN];
+
+/// The agent whose session is reassigned is at work.
+const AT_WORK: &str = "agent_at_work";
+/// Nobody has had the name to which it goes.
+const UNKNOWN: &str = "recipient_unknown";
 
 impl Request<'_> {
     /// What was typed into a field; nothing where it was left empty.
@@ -185,8 +203,13 @@ impl Request<'_> {
         self.field_value(NAME)
     }
 
+    /// The project in which it is done: that of the row, or that from which a message was sent.
     fn project(&self) -> Option<String> {
-        Some(self.target.project_id.clone())
+        Some(self.offered.project_id.clone().unwrap_or_else(|| self.target.project_id.clone()))
+    }
+
+    fn is_known(&self, code: &str) -> bool {
+        self.warnings.contains(&code)
     }
 
     fn is_forced(&self) -> bool {
@@ -197,7 +220,7 @@ impl Request<'_> {
 /// Does it; what to say, and how it is taken back.
 pub(super) fn run(app: &mut App, deed: &Action) -> Result<(String, Option<Undo>), AppError> {
     let request = match deed {
-        Action::Do { offered, target, fields } => Request { offered, target, fields },
+        Action::Do { offered, target, fields, warnings } => Request { offered, target, fields, warnings },
         Action::Undo(undo) => return take_back(app, undo).map(|message| (message, None)),
     };
     let message = match request.offered.action {
@@ -211,6 +234,7 @@ pub(super) fn run(app: &mut App, deed: &Action) -> Result<(String, Option<Undo>)
         | RowAction::Reassign
         | RowAction::Reply
         | RowAction::Acknowledge
+        | RowAction::Retract
         | RowAction::End => in_project(app, &request)?,
         RowAction::Write => write::send(app, &request)?,
         RowAction::Reopen | RowAction::Claim | RowAction::Release | RowAction::Assign | RowAction::Close => {
@@ -230,8 +254,10 @@ fn in_project(app: &mut App, request: &Request<'_>) -> Result<String, AppError> 
             Ok("the baton is withdrawn".to_owned())
         }
         RowAction::Reassign => {
+            refuse_at_work(app, request)?;
             let to = request.field_value(TO).unwrap_or_default();
-            let input = ReassignInput { project, identity, session: id, to, why: None };
+            let wait = request.is_known(UNKNOWN);
+            let input = ReassignInput { project, identity, session: id, to, wait, why: None };
             Ok(format!("the baton waits for {}", visible(&app.run::<Reassign>(&input)?.to)))
         }
         RowAction::Reply => {
@@ -245,6 +271,11 @@ fn in_project(app: &mut App, request: &Request<'_>) -> Result<String, AppError> 
             let input = MailAckInput { project, identity, message_id: id, ..MailAckInput::default() };
             Ok(format!("{} is told", visible(&app.run::<MailAck>(&input)?.to)))
         }
+        RowAction::Retract => {
+            let input = RetractInput { project, identity, message_id: id };
+            app.run::<Retract>(&input)?;
+            Ok("taken back: nobody reads it".to_owned())
+        }
         _ => {
             let (session, reason) = (Some(id), request.field_value(WHY));
             let input = EndInput { project, identity, session, reason, ..EndInput::default() };
@@ -253,6 +284,20 @@ fn in_project(app: &mut App, request: &Request<'_>) -> Result<String, AppError> 
             Ok(format!("the session has ended{baton}"))
         }
     }
+}
+
+/// Refuses to end the session of an agent that is at work, until that was read.
+fn refuse_at_work(app: &mut App, request: &Request<'_>) -> Result<(), AppError> {
+    if request.is_known(AT_WORK) {
+        return Ok(());
+    }
+    let input = ShowInput { session: request.target.id.clone(), project: request.project() };
+    let session = app.run::<Show>(&input)?.row.session;
+    if !session.live {
+        return Ok(());
+    }
+    let what = format!("{} is at work: its session ends at once", visible(&session.identity));
+    Err(Refusal::invalid(AT_WORK, what, "Enter once more does it all the same").into())
 }
 
 fn advance(app: &mut App, request: &Request<'_>, action: AdvanceAction) -> Result<String, AppError> {

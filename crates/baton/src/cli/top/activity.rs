@@ -1,5 +1,6 @@
 //! What a session did over the last hours, as block characters, and what it holds and used, in words.
 
+use baton_model::id::visible;
 use baton_ops::session::{HistoryRow, TokenUsage};
 
 /// From nothing to the most.
@@ -25,8 +26,10 @@ pub(super) fn blocks(counts: &[u32]) -> String {
 /// Its words with what it holds and used.
 pub(super) fn usage_line(of: &HistoryRow, words: String) -> String {
     let baton = of.session.baton_id.as_ref().map(|_| "holds a baton".to_owned());
+    let leases = (!of.leases.is_empty()).then(|| format!("works on {}", of.leases.join(", ")));
     let used = of.tokens.map(|tokens| format!("{} tokens", brief(tokens)));
-    let parts = [Some(words).filter(|words| !words.is_empty()), baton, used];
+    let parts =
+        [Some(words).filter(|words| !words.is_empty()), baton, leases.map(|text| visible(&text)), used];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 

@@ -20,6 +20,14 @@ pub(super) fn error_line(error: &AppError) -> String {
     error.text().lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" · ")
 }
 
+/// The code of a refusal; nothing of another error.
+pub(super) fn code(error: &AppError) -> &str {
+    match error {
+        AppError::Refused(refusal) => refusal.code,
+        _ => "",
+    }
+}
+
 /// The rows of the view, as many pages as were asked for.
 pub(super) fn listing(app: &mut App, state: &State) -> Result<Listing, AppError> {
     let mut reader = Reader { app, scope: state.scope.clone(), pages: state.pages };

@@ -17,7 +17,7 @@ const FOOT: usize = 4;
 const WIDEST: usize = 18;
 /// The widest that the first column may be.
 const FIRST: usize = 22;
-/// The room that the last column has at least, where the screen has it.
+/// The room that the last column has at least, where its words need it and the screen has it.
 const LAST: usize = 24;
 
 const KEYS: &str = "j k Enter · 1-7 views · / filter · ? keys · q leave";
@@ -29,7 +29,7 @@ const HELP: &[&str] = &[
     "g G           first and last row; PgUp PgDn by pages",
     "/             only rows with these words, among all; Esc ends it",
     "p             pick up a baton or a hand-off; u gives it back",
-    "w             withdraw a baton that you left",
+    "w             withdraw a baton that you left; take back a message that nobody has read",
     "r             reassign a session; give a task to another, or to the router",
     "e             end your session: what it holds waits again; close a task",
     "b             give a task back, or take it back from its agent",
@@ -206,14 +206,18 @@ fn widths(rows: &[&Row], names: &[&'static str], width: usize) -> Vec<usize> {
         let most = if at == 0 { FIRST } else { WIDEST };
         found.unwrap_or_default().max(name).min(most)
     };
+    // Short words need no more room than they have.
+    let words =
+        rows.iter().filter_map(|row| row.cells.get(columns.saturating_sub(1))).map(|cell| cells(cell));
+    let last = words.max().unwrap_or_default().min(LAST);
     let mut widths: Vec<usize> = (0..columns.saturating_sub(1)).map(widest).collect();
     let taken = |widths: &[usize]| widths.iter().map(|width| width + 2).sum::<usize>();
-    // The widest gives way first, and the first column last. Ages are read whole, and so is the name of a column.
+    // The widest gives way first, and the first column last. Ages and activity are read whole, and so is the name of a column.
     let least = |at: usize| match names.get(at) {
-        Some(&("age" | "heard" | "state" | "prio")) => usize::MAX,
+        Some(&("age" | "heard" | "state" | "prio" | "12 h")) => usize::MAX,
         name => name.map_or(0, |name| cells(name)).max(5),
     };
-    while taken(&widths) + LAST > width {
+    while taken(&widths) + last > width {
         let others = widths.iter_mut().enumerate().skip(1).filter(|(at, width)| **width > least(*at));
         if let Some((_, most)) = others.max_by_key(|(_, width)| **width) {
             *most -= 1;

@@ -2,6 +2,7 @@
 
 mod keys;
 
+use baton_model::id::visible;
 use baton_model::row_action::{OfferedAction, RowAction};
 
 use super::act::{self, Action, Undo};
@@ -137,6 +138,8 @@ pub(super) struct Prompt {
     pub about: [String; 2],
     pub conflict: Option<Conflict>,
     pub fields: Vec<Field>,
+    /// Codes of the refusals that were read, and after which Enter does it all the same.
+    pub warnings: Vec<&'static str>,
     /// The field that is typed into; behind the last one where all are filled in.
     pub at: usize,
 }
@@ -146,7 +149,23 @@ impl Prompt {
     fn new(offered: OfferedAction, target: Target, about: [String; 2], identity: &str) -> Self {
         let fields = act::fields(&offered, identity);
         let at = fields.iter().position(|field| field.value.is_empty()).unwrap_or(fields.len());
-        Self { offered, target, about, conflict: None, fields, at }
+        Self { offered, target, about, conflict: None, fields, warnings: Vec::new(), at }
+    }
+
+    /// Binds it to the action as it is offered now. Where that asks for something more, it goes on there.
+    fn fill_for(&mut self, offered: OfferedAction) {
+        let mut fields = act::fields(&offered, "");
+        for field in &mut fields {
+            let typed = self.fields.iter().find(|known| known.name == field.name);
+            if let Some(typed) = typed {
+                field.value.clone_from(&typed.value);
+            }
+        }
+        self.at = fields
+            .iter()
+            .position(|field| field.value.is_empty() && !field.is_optional)
+            .unwrap_or(fields.len());
+        (self.fields, self.offered) = (fields, offered);
     }
 
     /// Whether nothing is left to be typed.
@@ -283,13 +302,16 @@ impl State {
             self.confirmed = Some(prompt);
             return true;
         };
-        let now = self.row_of(&prompt.target).map(|row| (row.target.clone(), row.about.clone()));
-        let now = now.filter(|(target, _)| target.actions.contains(&prompt.offered));
+        let now = self.row_of(&prompt.target).and_then(|row| {
+            let is_same = |one: &&OfferedAction| one.action == prompt.offered.action;
+            let offered = row.target.actions.iter().find(is_same)?;
+            Some((offered.clone(), row.target.clone(), row.about.clone()))
+        });
         prompt.conflict = Some(conflict);
-        if let Some((target, about)) = now {
+        if let Some((offered, target, about)) = now {
+            self.message = changed_text(&prompt.offered, &offered);
+            prompt.fill_for(offered);
             prompt = Prompt { target, about, conflict: None, ..prompt };
-            self.message =
-                "it has changed meanwhile: Enter once more does it all the same · Esc leaves".to_owned();
         } else {
             self.message = "nothing was sent: it is gone, answered or done elsewhere · Esc leaves".to_owned();
         }
@@ -301,11 +323,19 @@ impl State {
         self.message = text;
     }
 
-    /// Takes why a deed was refused. What was typed for it, besides the name, is kept: the prompt is open again.
-    pub(super) fn refuse(&mut self, text: String) {
+    /// Takes why a deed was refused. What was typed for it, besides the name, is kept: the prompt is open again, and where the refusal
+    /// warns, Enter does it all the same.
+    pub(super) fn refuse(&mut self, code: &str, text: String) {
         self.message = text;
         let is_typed = |prompt: &Prompt| prompt.fields.iter().skip(1).any(|field| !field.value.is_empty());
         self.prompt = self.confirmed.take().filter(is_typed);
+        let is_asked = |prompt: &&mut Prompt| prompt.offered.action == RowAction::Reassign;
+        let warning = act::WARNINGS.into_iter().find(|known| *known == code);
+        if let (Some(prompt), Some(code)) = (self.prompt.as_mut().filter(is_asked), warning) {
+            prompt.warnings.push(code);
+            self.message =
+                format!("{} · Enter once more does it all the same · Esc leaves", first_part(&self.message));
+        }
     }
 
     /// Takes what a deed came to. The name under which it was done is remembered from then on.
@@ -350,6 +380,20 @@ impl State {
         let key = found.get(at.min(found.len().saturating_sub(1))).map(|row| row.key.clone());
         self.selected = key;
     }
+}
+
+/// A refusal without its hint.
+fn first_part(text: &str) -> &str {
+    text.split(" · ").next().unwrap_or(text)
+}
+
+/// What is said where the thing of a prompt has changed and still offers the action: whose it is by now.
+fn changed_text(before: &OfferedAction, now: &OfferedAction) -> String {
+    let what = match &now.in_place_of {
+        Some(who) if now.in_place_of != before.in_place_of => format!("{} has it by now", visible(who)),
+        _ => "it has changed meanwhile".to_owned(),
+    };
+    format!("{what}: Enter once more does it all the same · Esc leaves")
 }
 
 #[cfg(test)]

@@ -91,7 +91,7 @@ async function giveTo(project, card, role) {
   const task = card.dataset.task;
   const before = card.closest('[data-role]').dataset.role;
   if (role === before) return;
-  if (!canWrite()) { notice(HELPS.scope_missing, true); return; }
+  if (!canWrite()) { notice('Your token may only look. Ask whoever keeps the server for one of the scope write.', true); return; }
   const give = async (to) => {
     await api('PATCH', at(project, `/tasks/${part(task)}`), { agent_role: to, ...(me() ? { identity: me() } : {}) }, { exact: true });
     const view = viewStates.get(location.hash);

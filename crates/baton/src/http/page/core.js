@@ -62,7 +62,14 @@ const store = {
 
 // The rule of an identity, as the server has it.
 const isName = (text) => /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(text);
-const me = () => { const name = store.get('baton.name') || ''; return isName(name) ? name : ''; };
+/** The identities that the token is bound to, as the server said with its last answer; empty where it is bound to none. */
+let bound = [];
+const me = () => {
+  const name = store.get('baton.name') || '';
+  const isBound = (one) => one.toLowerCase() === name.toLowerCase();
+  if (bound.length) return bound.find(isBound) || bound[0];
+  return isName(name) ? name : '';
+};
 const isMe = (name) => Boolean(name && me()) && name.toLowerCase() === me().toLowerCase();
 const setMe = (name) => store.set('baton.name', name);
 const token = () => store.get('baton.token') || '';
@@ -93,7 +100,6 @@ const HELPS = {
   project_unknown: 'Projects lists those that there are.',
   recipient_unknown: 'Take one of the names that are offered while you type.',
   role_unknown: 'The board of the project has the roles that there are.',
-  scope_missing: 'Your token may not do this. Ask who keeps the server for one that may.',
   session_not_yours: 'It is another’s session: reassign it.',
   session_released: 'The session has ended: Agents lists those that are open.',
   target_unknown: 'Projects lists those that there are.',
@@ -114,8 +120,11 @@ class Problem extends Error {
     super(body.message || body.title || `the server answered ${status}`);
     this.status = status;
     this.code = body.code;
+    // Which scope it needs, the server says.
+    const needs = body.code === 'scope_missing' ? `Ask whoever keeps the server for a token of the scope ${body.scope || 'that it needs'}.` : null;
     const near = Array.isArray(body.near) && body.near.length ? `Did you mean ${body.near.join(' or ')}?` : null;
-    const helps = near || HELPS[body.code];
+    this.near = near;
+    const helps = near || needs || HELPS[body.code];
     this.hint = isForTerminal(body.hint) ? helps || `In a terminal: ${body.hint}` : body.hint || helps;
   }
 }
@@ -123,6 +132,9 @@ class Problem extends Error {
 /** What the token may do, as the server said with its last answer. */
 let scope = '';
 const canWrite = () => scope !== 'read';
+const canOperate = () => scope === '' || scope === 'operator';
+
+const newKey = () => crypto.randomUUID?.() || String(Math.random()).slice(2);
 
 /** Asks the API; fields that are empty are left out, unless they are meant so (`exact`). */
 async function api(method, path, fields = {}, options = {}) {
@@ -135,16 +147,17 @@ async function api(method, path, fields = {}, options = {}) {
   } else {
     request.body = JSON.stringify(Object.fromEntries(given));
     request.headers['content-type'] = 'application/json';
-    request.headers['idempotency-key'] = options.key || crypto.randomUUID?.() || String(Math.random()).slice(2);
+    request.headers['idempotency-key'] = options.key || newKey();
   }
   let response;
   try {
     response = await fetch(url, request);
   } catch (error) {
     if (error.name === 'AbortError') throw error;
-    throw new Problem(0, { message: 'The server does not answer.', hint: 'Is `baton serve` still running?' });
+    throw new Problem(0, { message: 'The server does not answer.', hint: 'Is the server still running?' });
   }
   scope = response.headers.get('baton-scope') || scope;
+  if (response.ok) bound = response.headers.get('baton-identities')?.split(', ') || [];
   const kind = response.headers.get('content-type') || '';
   const body = kind.includes('json') ? await response.json() : await response.text();
   if (!response.ok) throw new Problem(response.status, typeof body === 'string' ? { message: body } : body);
@@ -199,7 +212,7 @@ function spokenTime(text) {
 }
 
 // An instant as the server writes it, with how far away it was then.
-const INSTANT = /(?:(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::(\d\d)(?:\.\d+)?)?Z|(?:(\d{4}-\d\d-\d\d) )?(\d\d:\d\d) UTC)(?: \((?:in|just now|\d+[smhd] ago)[^)]*\))?/g;
+const INSTANT = /(?:(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::(\d\d)(?:\.\d+)?)?Z|(?:(\d{4}-\d\d-\d\d) )?(\d\d:\d\d) UTC)(?: \((?:in|just now|\d+(?:[smhd]| (?:second|minute|hour|day)s?) ago)[^)]*\))?/g;
 
 /** A sentence of the server: its instants are said in the reader's clock, and stay true while they are looked at. */
 function withInstants(text) {
@@ -215,6 +228,9 @@ function withInstants(text) {
   return parts.length ? [...parts, String(text).slice(from)].filter((one) => one !== '') : text;
 }
 
+/** Why something failed, where it names the command that tries a hand-off again: on the page that is a button. */
+const errorText = (text) => withInstants(String(text).replace(/`baton handoff retry [^`]*`/g, '“Try now…”'));
+
 const chip = (text, tone = '') => h('span.chip', { class: tone }, text);
 
 // One spelling for each tool, whatever a session called itself.
@@ -223,60 +239,3 @@ const toolOf = (one) => TOOL_NAMES.get((one.surface || '').toLowerCase().replace
 
 const TONES = { open: 'gold', offered: 'gold', abandoned: 'bad', failed: 'bad', held: 'good', accepted: 'good', completed: 'good', closed: 'good', blocked: 'bad', ready: 'gold', 'at work': 'good' };
 const state = (word) => chip(word, TONES[word] || '');
-
-/** Asks for something in a dialog; `send` runs on its main button and keeps it open when it fails. `busy` stands on the button meanwhile. */
-function ask(title, fields, label, send, risky = false, busy = null) {
-  const place = placeOf(document.activeElement);
-  const errors = h('div', {});
-  const main = h('button.main', { type: 'submit', class: risky ? 'risky' : '' }, label);
-  const heading = h('h2', { id: 'ask-title' }, title);
-  const form = h('form', { method: 'dialog' }, heading, fields, errors,
-    h('div.row', {}, h('button', { type: 'button', onclick: () => dialog.close() }, 'Back'), main));
-  const dialog = h('dialog', { 'aria-labelledby': 'ask-title' }, form);
-  form.addEventListener('keydown', (event) => {
-    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || main.disabled) return;
-    event.preventDefault();
-    form.requestSubmit(main);
-  });
-  form.addEventListener('submit', async (event) => {
-    event.preventDefault();
-    main.disabled = true;
-    main.textContent = busy || label;
-    try {
-      const given = Object.fromEntries(new FormData(form));
-      // An empty name is refused; a field without a value would be left out.
-      if (given.identity) given.identity = given.identity.trim() || given.identity;
-      await send(given);
-      // A name is remembered once an operation has taken it.
-      if (given.identity && given.identity !== me()) { setMe(given.identity); drawSoon(); }
-      dialog.close();
-    } catch (error) {
-      // Who went to another view meanwhile is told there.
-      if (dialog.isConnected) errors.replaceChildren(trouble(error));
-      else refused(error);
-    } finally {
-      main.disabled = false;
-      main.textContent = label;
-    }
-  });
-  dialog.addEventListener('close', () => { dialog.remove(); goBackTo(place); });
-  document.body.append(dialog);
-  dialog.showModal();
-  // What is filled in already is not asked for again.
-  [...form.querySelectorAll('input, textarea, select')].find((one) => !one.value)?.focus();
-  return dialog;
-}
-
-let fieldNumber = 0;
-
-/** A labelled field of a dialog. */
-function field(label, name, attributes = {}, tag = 'input') {
-  fieldNumber += 1;
-  const id = `field-${fieldNumber}`;
-  const control = h(tag, { id, name, ...attributes });
-  if (tag === 'textarea' && attributes.value) control.value = attributes.value;
-  return [h('label', { for: id }, label), control];
-}
-
-/** Under which name the person acts: asked once. */
-const nameField = () => field('Your name', 'identity', { value: me(), required: true, autocomplete: 'nickname', maxlength: 64 });

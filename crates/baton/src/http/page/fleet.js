@@ -27,12 +27,17 @@ function chart(name, rates) {
     s('svg', { viewBox: '0 0 160 38', width: 160, height: 38, role: 'img', 'aria-label': `${name} over the last minutes` }, s('polyline.rate', { points })));
 }
 
+/** What a check of the store found, in words. */
+const checked = (found) => [h('p', {}, found.sound ? `No fault was found: ${counted(found.projects, 'project')}, ${found.engine}.` : `${counted(found.faults.length, 'fault')} in the store (${found.engine}):`),
+  found.faults?.length ? h('ul', {}, found.faults.map((one) => h('li', {}, one))) : null,
+  found.next?.length ? [h('p', {}, 'What to do:'), h('ol', {}, found.next.map((one) => h('li', {}, one)))] : null];
+
 const fleet = {
   title: 'Server',
   questions: () => ({
     health: question('/healthz', {}, null, { root: true }), metrics: question('/metrics', {}, null, { root: true }),
     attention: question('/attention', { limit: 20, reason: 'handoff_failed' }, onWaiting()), stuck: question('/attention', { limit: 20, reason: 'handoff_stuck' }, onWaiting()),
-    tokens: question('/tokens'),
+    tokens: canOperate() ? question('/tokens', {}, null, { optional: true }) : null,
   }),
   draw: ({ health, metrics, attention, stuck, tokens }, _, state) => {
     const counts = countsOf(metrics);
@@ -45,11 +50,11 @@ const fleet = {
         ['Listeners', String(counts.baton_event_listeners ?? 0)], ['Duties here', String(counts.baton_duties ?? 0)]]),
       h('h2', {}, 'Rates'), h('ul.grid', {}, chart('Requests', rates('baton_http_requests_total')), chart('Failures', rates('failures'))),
       h('h2', {}, `What does not arrive (${attention.total + stuck.total})`), late.length ? h('ul.matters', {}, late.map(matter)) : empty('Every hand-off is on its way.'),
-      h('h2', {}, `Tokens (${tokens.items.filter((one) => one.valid).length} valid)`), tokens.items.length ? h('ul.grid', {}, tokens.items.map((one) => h('li.card', { key: one.token_id },
+      !tokens?.items ? null : h('h2', {}, `Tokens (${tokens.items.filter((one) => one.valid).length} valid)`), !tokens?.items ? null : tokens.items.length ? h('ul.grid', {}, tokens.items.map((one) => h('li.card', { key: one.token_id },
         h('div.row', {}, h('h3', {}, one.name), chip(one.scope), chip(one.valid ? 'valid' : one.revoked_at ? 'revoked' : 'ended', one.valid ? 'good' : '')),
         h('p.meta', {}, `${one.projects ? one.projects.join(', ') : 'all projects'} · as ${one.identities ? one.identities.join(', ') : `token:${one.name}`} · made `, ago(one.created_at))))) : empty('No token: on this machine everybody is the local user.'),
       h('h2', {}, 'Store'), h('p', {}, button('Check it', async () => { state.check = 'checking…'; draw(); try { state.check = await api('GET', '/check'); } catch (error) { state.check = error.message; } draw(); })),
-      state.check ? h('div.document', {}, typeof state.check === 'string' ? state.check : fields(state.check)) : null];
+      state.check ? h('div.document', {}, typeof state.check === 'string' ? state.check : checked(state.check)) : null];
   },
 };
 

@@ -73,18 +73,27 @@ const mailOf = (one) => `#/mail/${part(one.project_id)}/${one.id}`;
 /** The kind of a message that waits, from the word before its subject. */
 const kindOf = (one) => (/^(Question|Blocker): /.exec(one.subject || '')?.[1].toLowerCase() || 'message');
 
+/** What a message to the viewer is: only a question waits for an answer. */
+const saidToMe = (one) => ({ question: `${one.from} waits for your answer`, blocker: `${one.from} tells you of a blocker` }[kindOf(one)] || `${one.from} wrote to you`);
+
+/** One's own hand-off says to whom it goes, another's from whom it comes. */
+function offerTitle(one) {
+  const [project, name] = (one.from || '').split('/');
+  return isMe(name) && project ? `Hand-off to ${one.to ? `${one.project_id}/${one.to}` : one.project_id}` : `Hand-off from ${one.from}`;
+}
+
 const REASONS = {
   session_silent: ['silent', 'bad', (one) => `${one.from} is silent`, (one) => sessionAt(one.project_id, one.id)],
   session_quiet: ['quiet', 'gold', (one) => `${one.from} is at work and says nothing`, (one) => sessionAt(one.project_id, one.id)],
   handoff_failed: ['failed', 'bad', (one) => `Hand-off to ${one.to} failed`, (one) => `#/handoff/${one.id}`],
   handoff_stuck: ['stuck', 'bad', (one) => `Hand-off to ${one.to} is stuck`, (one) => `#/handoff/${one.id}`],
-  handoff_starving: ['starving', 'gold', (one) => `Hand-off from ${one.from}`, (one) => `#/handoff/${one.id}`],
-  handoff_waiting: ['offered', 'gold', (one) => `Hand-off from ${one.from}`, (one) => `#/handoff/${one.id}`],
+  handoff_starving: ['starving', 'gold', offerTitle, (one) => `#/handoff/${one.id}`],
+  handoff_waiting: ['offered', 'gold', offerTitle, (one) => `#/handoff/${one.id}`],
   handoff_returned: ['came back', 'bad', (one) => `Hand-off to ${one.to} came back`, (one) => `#/handoff/${one.id}`],
   baton_starving: ['starving', 'gold', (one) => `Baton from ${one.from}`, (one) => batonAt(one.project_id, one.id)],
   baton_waiting: ['open', 'gold', (one) => `Baton from ${one.from}`, (one) => batonAt(one.project_id, one.id)],
-  message_unread: ['unread', 'bad', (one) => (isMe(one.to) ? `${one.from} waits for your answer` : `${one.to} has not read ${one.from}’s ${kindOf(one)}`), mailOf],
-  message_waiting: ['new', 'gold', (one) => (isMe(one.to) ? `${one.from} waits for your answer` : `${one.from} wrote to ${one.to}`), mailOf],
+  message_unread: ['unread', 'bad', (one) => (isMe(one.to) ? saidToMe(one) : `${one.to} has not read ${one.from}’s ${kindOf(one)}`), mailOf],
+  message_waiting: ['new', 'gold', (one) => (isMe(one.to) ? saidToMe(one) : `${one.from} wrote to ${one.to}`), mailOf],
   ack_late: ['late', 'bad', (one) => (isMe(one.to) ? `${one.from} waits for your acknowledgement` : `${one.to} has not acknowledged ${one.from}’s message`), mailOf],
   task_retried: ['retried', 'bad', (one) => (one.blocked ? `Task ${one.id} failed again and again, and is blocked` : `Task ${one.id} fails again and again`), (one) => `#/task/${part(one.project_id)}/${part(one.id)}`],
   task_blocked: ['blocked P0', 'bad', (one) => `Task ${one.id} cannot go on`, (one) => `#/task/${part(one.project_id)}/${part(one.id)}`],
@@ -99,8 +108,8 @@ function matter(one) {
   const chipWord = /_starving$/.test(one.reason) && isMe(one.to) ? 'waits for you' : one.blocked ? 'blocked' : word;
   return h('li.card.matter', { key: one.reason + one.id, 'data-row': true },
     h('div.row', {}, chip(chipWord, tone), h('h3', {}, h('a', { href: href(one) }, title(one))), h('span.push', {}, act)),
-    one.subject ? h('p.words', {}, withInstants(one.subject)) : null,
-    one.detail ? h('p.error', {}, withInstants(one.detail)) : null,
+    one.subject ? h('p.words', { title: one.subject }, withInstants(one.subject)) : null,
+    one.detail ? h('p.error', {}, errorText(one.detail)) : null,
     h('p.meta', {}, toProject(one.project_id), ' · ', one.to && /^(baton|task|message|ack|handoff_waiting)/.test(one.reason) && !isMe(one.to) ? `for ${one.to} · ` : '', ago(one.since)),
     h('details.help', {}, h('summary', {}, 'In a terminal'), command(one.help)));
 }
@@ -148,14 +157,14 @@ const agents = {
     const row = (one) => h('tr', { key: one.session_id, 'data-row': true },
       h('td', {}, h('a', { href: sessionAt(one.project_id, one.session_id) }, one.identity)), h('td', {}, dot(one)),
       h('td.minor', {}, toProject(one.project_id)), h('td.minor', {}, toolOf(one)), h('td.minor', {}, whereabouts(one)),
-      h('td', {}, one.baton_id ? h('div', {}, toBaton(one.project_id, one.baton_id, 'a baton')) : null, (one.tasks || []).map((task) => h('div', {}, h('a', { href: `#/task/${part(one.project_id)}/${part(task.id)}` }, task.title)))),
+      h('td', {}, one.baton_id ? h('div', {}, toBaton(one.project_id, one.baton_id, 'a baton')) : null, (one.tasks || []).map((task) => h('div', {}, h('a', { href: `#/task/${part(one.project_id)}/${part(task.id)}` }, task.title))), one.leases?.length ? h('div', {}, one.leases.map((pattern, index) => [index ? ', ' : '', h('code', {}, pattern)])) : null),
       h('td', {}, one.last_checkpoint?.summary || '', one.last_checkpoint ? h('span.meta', {}, ' ', ago(one.last_checkpoint.at)) : null),
       h('td', {}, h('span.narrow', {}, 'heard '), ago(one.last_heartbeat)),
       h('td.figures', {}, spark(one.activity || [])), h('td.figures', {}, one.tokens ? [cost(one.tokens), h('span.narrow', {}, ' tokens')] : null),
-      h('td.figures', {}, isMe(one.identity) ? null : deed('Write…', () => write(one.project_id, [one.identity]), 'quiet')));
+      h('td.figures', {}, rowOffers(asRow(one))));
     return [h('h1', {}, 'Agents'), h('p.meta', {}, 'Every open session: silent ones first, then who saved longest ago, as it was when you came. ', button('Sort again (n)', showNew, 'quiet more')),
       found.items.length ? h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': 'Agents' }, h('table.list.agents', {},
-        h('thead', {}, h('tr', {}, ['Agent', 'State', 'Project', 'Tool', 'Place', 'Holds', 'Last checkpoint', 'Heard of', 'Last 12 hours', 'Tokens', 'Message'].map((one) => h('th', { scope: 'col' }, one)))),
+        h('thead', {}, h('tr', {}, ['Agent', 'State', 'Project', 'Tool', 'Place', 'Holds', 'Last checkpoint', 'Heard of', 'Last 12 hours', 'Tokens', 'Actions'].map((one) => h('th', { scope: 'col' }, one)))),
         h('tbody', {}, [...new Map(found.items.map((one) => [one.session_id, one])).values()].map(row)))) : empty('Nobody is at work.'),
       found.next ? h('p', {}, button('Show more', () => { state.cursors = [...(state.cursors || []), found.next]; draw(); }, 'more')) : null];
   },
@@ -183,7 +192,7 @@ function batonRow(one, view) {
   return h('li.card.matter', { key: one.baton_id, 'data-row': true },
     h('div.row', {}, state(one.state), h('h3', {}, h('a', { href: batonAt(one.project_id, one.baton_id), onfocus: () => look(one, view) }, `Baton from ${one.from}`)),
       one.state === 'open' || one.state === 'abandoned' ? h('span.push', {}, rowOffers({ ...one, id: one.baton_id, subject: one.summary })) : null),
-    one.summary ? h('p.words', {}, one.summary) : null,
+    one.summary ? h('p.words', { title: one.summary }, one.summary) : null,
     h('p.meta', {}, toProject(one.project_id), ' · ', one.to ? `for ${one.to} · ` : '', one.holder ? `held by ${one.holder} · ` : '', ago(one.created_at)));
 }
 
@@ -208,7 +217,7 @@ function handoffRow(one, view) {
   return h('li.card.matter', { key: one.handoff_id, 'data-row': true },
     h('div.row', {}, state(one.state), h('h3', {}, h('a', { href: `#/handoff/${part(one.handoff_id)}`, onfocus: () => look(one, view) }, one.subject)),
       offers ? h('span.push', {}, offers) : null),
-    one.last_error ? h('p.error', {}, withInstants(one.last_error)) : null,
+    one.last_error ? h('p.error', {}, errorText(one.last_error)) : null,
     said ? h('p.words', {}, `“${said}”`) : null,
     h('p.meta', {}, toProject(one.from_project_id), ' → ', toProject(one.to_project_id), ` · from ${one.from_identity} · `, one.ended ? `${one.state} by ${actorOf(one.ended.by, one.ended.by_type)} · ` : one.accepted_by ? `accepted by ${one.accepted_by} · ` : '', ago(/^(declined|expired)$/.test(one.state) ? one.updated_at : one.created_at)));
 }

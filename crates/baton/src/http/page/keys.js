@@ -14,7 +14,7 @@ function step(by) {
 }
 
 function showKeys() {
-  const rows = [['j, k', 'next and previous row'], ['Enter', 'open the row'], ['n', 'show what is new, and sort again'], ['<, >', 'give the task on the board to the role before, or to the next'], ['x', 'the first action of the row, or of the page'], ['m', 'write to whom the row, or the page, is about'], ['/', 'search'], ['Control K', 'go to any view or project'],
+  const rows = [['j, k', 'next and previous row'], ['Enter', 'open the row'], ['n', 'show what is new, and sort again'], ['<, >', 'give the task on the board to the role before, or to the next'], ['x', 'the first action of the row, or of the page'], ['m', 'write to whom the row, or the page, is about'], ['Control Enter', 'send what a dialog asks for'], ['/', 'search'], ['Control K', 'go to any view or project'],
     ...Object.entries(PLACES).map(([key, [, word]]) => [`g ${key}`, word])];
   ask('Keys', [facts(rows.map(([key, word]) => [h('kbd', {}, key), word]))], 'Close', async () => {});
 }
@@ -32,8 +32,10 @@ async function palette() {
 
 function act() {
   const row = document.activeElement?.closest?.('[data-row]');
-  const found = (row || $('main')).querySelector('button:not(.copy, .more)');
+  const found = (row || $('main')).querySelector('button:not(.copy, .more, .acts *)');
+  const menu = row?.querySelector('.acts');
   if (found) found.click();
+  else if (menu) { menu.open = true; menu.querySelector('button').focus(); }
   else notice(row ? 'This row has no action: Enter opens it.' : 'There is no action here.');
 }
 
@@ -48,8 +50,15 @@ function writeHere() {
 document.addEventListener('keydown', (event) => {
   if ((event.ctrlKey || event.metaKey) && event.key === 'k') { event.preventDefault(); palette(); return; }
   if (event.ctrlKey || event.metaKey || event.altKey || isTyping() || document.querySelector('dialog[open]')) return;
-  if (goes && Date.now() - goes < 1500 && PLACES[event.key]) { goes = 0; location.hash = `#/${PLACES[event.key][0]}`; return; }
+  const isPlace = goes && Date.now() - goes < 1500 && event.key.length === 1;
   goes = 0;
+  if (isPlace) {
+    // A letter after g means a view or nothing, and never what it does alone.
+    event.preventDefault();
+    if (PLACES[event.key]) location.hash = `#/${PLACES[event.key][0]}`;
+    else notice(`No view has the key g ${event.key}: ? shows those that there are.`);
+    return;
+  }
   const keys = { j: () => step(1), k: () => step(-1), n: showNew, '<': () => giveOn(-1), '>': () => giveOn(1), x: act, m: writeHere, g: () => { goes = Date.now(); }, '?': showKeys, '/': () => $('query').focus() };
   if (!keys[event.key]) return;
   event.preventDefault();

@@ -13,6 +13,9 @@ const button = (text, onclick, tone = '') => h('button', { type: 'button', class
 /** A button that writes: not there for who may only look. */
 const deed = (text, onclick, tone = '') => (canWrite() ? button(text, onclick, tone) : null);
 
+/** A button for which a token needs the scope operator. */
+const operatorDeed = (text, onclick, tone = '') => (canOperate() ? button(text, onclick, tone) : null);
+
 /** What is said at an address whose state is none, with those that there are beside it. */
 const noSuchState = (key) => empty(h('p', {}, `There is no state “${key}”: choose one of these above.`));
 

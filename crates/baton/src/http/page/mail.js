@@ -15,7 +15,7 @@ const mail = {
     const last = items.at(-1);
     const waits = items.find((one) => one.ack_by && !one.acked_at && !isMe(one.from));
     return [
-      h('div.row', {}, h('h1', {}, withInstants(items[0]?.subject || 'Mail')), last ? h('span.push', {}, waits ? [deed('Acknowledge…', () => acknowledge(project, waits)), ' '] : null, last.from_type ? null : deed('Reply…', () => reply(project, last), 'main')) : null),
+      h('div.row', {}, h('h1', {}, withInstants(items[0]?.subject || 'Mail')), last ? h('span.push', {}, waits ? [deed('Acknowledge…', () => acknowledge(project, waits)), ' '] : null, last.from_type ? null : deed(isMe(last.from) ? 'Write again…' : 'Reply…', () => reply(homeOf(project, last), last), 'main')) : null),
       h('p.meta', {}, toProject(project)),
       items.length ? h('ol.letters', {}, items.map((one) => h('li.card', { key: one.message_id },
         h('div.row', {}, h('strong', {}, senderOf(one)), `to ${one.to}`, chip(one.type), one.importance === 'normal' ? null : chip(one.importance, 'gold'),
@@ -28,15 +28,27 @@ const mail = {
 
 /** Says that a message was taken in: its sender is told. */
 function acknowledge(project, one) {
-  ask(`Acknowledge ${one.from}’s message`, [h('p', {}, one.subject || ''), h('p', {}, `${one.from} is told.`), field('Your name', 'identity', { value: me() || one.to, required: true, maxlength: 64 }),
-    field('What to say besides', 'body', {}, 'textarea')], 'Acknowledge', async (given) => {
-    await api('POST', `/messages/${part(one.message_id)}/ack`, { ...given, project });
+  ask(`Acknowledge ${one.from}’s message`, [h('p', {}, withInstants(one.subject || '')), h('p', {}, `${one.from} is told.`), field('Your name', 'identity', { value: me() || one.to, required: true, maxlength: 64 }),
+    field('What to say besides', 'body', {}, 'textarea')], 'Acknowledge', async (given, send) => {
+    await send('POST', `/messages/${part(one.message_id)}/ack`, { ...given, project });
     notice('Acknowledged.');
     renewAll();
   });
 }
 
 const threadOf = (project, id) => api('GET', at(project, `/messages/${part(id)}/thread`), { identity: me() || 'Reader' });
+
+/** Takes back a message that one sent and nobody has read. */
+function retract(project, one) {
+  ask(`Take back: ${one.subject || '(no subject)'}`, [h('p', {}, `${one.to} has not read it, and does not get it any more.`), nameField()], 'Take it back', async (given, send) => {
+    await send('DELETE', `/messages/${part(one.message_id)}`, { ...given, project });
+    notice('The message is taken back.');
+    renewAll();
+  }, true);
+}
+
+/** The project in which a message is answered: the one that it lies in, or, by who wrote it, that from which it was sent. */
+const homeOf = (project, one) => (isMe(one.from) && one.from_project_id) || project;
 
 /** Answers a message under its words. Who answered it meanwhile is told first. */
 async function reply(project, last) {
@@ -48,15 +60,16 @@ async function reply(project, last) {
     h('p', {}, h('strong', {}, withInstants(one.subject || '(no subject)')), one.created_at ? [' · ', ago(one.created_at)] : null),
     one.content ? h('div.document', {}, fields(one.content)) : one.body ? documentOf(one.body, `Message of ${one.from}`) : null,
     nameField(), field('Text', 'body', { required: true }, 'textarea'), h('p.quiet', {}, 'Control-Enter sends it.'),
-  ], 'Send', async (given) => {
+  ], 'Send', async (given, send) => {
+    const [path, content] = [at(project, '/messages'), { ...given, reply_to: last.message_id }];
     const known = new Set(seen.map((other) => other.message_id));
     const acked = (all) => Boolean(all.find((other) => other.message_id === one.message_id)?.acked_at);
     const now = (await threadOf(project, last.message_id)).items;
     const newer = now.filter((other) => !known.has(other.message_id)).at(-1);
     const isAnswered = newer || (acked(now) && !acked(seen));
     seen = now;
-    if (isAnswered) throw new Problem(409, { message: newer ? `${newer.from} has written meanwhile${newer.body ? `: “${newer.body.slice(0, 200)}”` : ''}` : 'It was acknowledged meanwhile', hint: 'Press Send once more to send yours all the same.' });
-    await api('POST', at(project, '/messages'), { ...given, reply_to: last.message_id });
+    if (isAnswered && !send.isRepeat('POST', path, content)) throw new Problem(409, { message: newer ? `${newer.from} has written meanwhile${newer.body ? `: “${newer.body.slice(0, 200)}”` : ''}` : 'It was acknowledged meanwhile', hint: 'Press Send once more to send yours all the same.' });
+    await send('POST', path, content);
     notice('Sent.');
     renewAll();
   });
@@ -69,10 +82,13 @@ const namesOf = async (project) => (await api('GET', at(project, '/agents'), { a
 const agentField = (label, name, known, attributes = {}) => [field(label, name, { list: `known-${name}`, autocomplete: 'off', ...attributes }), h('datalist', { id: `known-${name}` }, known.map((value) => h('option', { value })))];
 
 /** Refuses names of which nobody in a project has heard, before anything is written. */
-function refuseUnknown(project, known, names) {
-  const unknown = names.find((name) => !name.startsWith('role:') && !known.some((one) => one.toLowerCase() === name.toLowerCase()));
+function refuseUnknownAgents(project, known, names) {
+  const unknown = names.find((name) => !known.some((one) => one.toLowerCase() === name.toLowerCase()));
   if (unknown) throw new Problem(404, { code: 'recipient_unknown', message: `Nothing was done: nobody called ${unknown} has registered or worked in ${project}` });
 }
+
+/** The same where the address of a role may stand for a name. */
+const refuseUnknown = (project, known, names) => refuseUnknownAgents(project, known, names.filter((name) => !name.startsWith('role:')));
 
 /** Begins a message, to one or to several; to whom is filled in where what it is about says so. */
 async function write(project, names = [], about = '') {
@@ -83,12 +99,12 @@ async function write(project, names = [], about = '') {
     about ? h('p', {}, withInstants(about)) : null, nameField(),
     agentField('To: names, or role:NAME', 'to', known, { value: names.join(', '), required: true }),
     field('About', 'subject', { required: true, maxlength: 200 }), field('Text', 'body', { required: true }, 'textarea'), h('p.quiet', {}, 'Control-Enter sends it.'),
-  ], 'Send', async ({ to, ...given }) => {
+  ], 'Send', async ({ to, ...given }, send) => {
     const all = to.split(/[,\s]+/).filter(Boolean);
     refuseUnknown(project, known, all);
     // One that was sent before a refusal of the next is not sent twice.
     for (const name of all.filter((one) => !sent.has(one))) {
-      await api('POST', at(project, '/messages'), { ...given, to: name });
+      await send('POST', at(project, '/messages'), { ...given, to: name });
       sent.add(name);
     }
     notice(`Sent to ${all.join(' and ')}.`);

@@ -121,7 +121,13 @@ function askToken() {
   if (asking) return;
   asking = true;
   const dialog = ask('This server asks for a token', [h('p', {}, 'Paste the token that you were given.'), field('Token', 'token', { type: 'password', required: true, autocomplete: 'off' })], 'Use it', async ({ token: text }) => {
+    const before = token();
     setToken(text.trim());
+    try { await api('GET', '/overview', { limit: 1 }); } catch (error) {
+      setToken(before);
+      if (error.status !== 401) throw error;
+      throw new Problem(401, { message: 'This token opens nothing here', hint: 'It may be mistyped, revoked or past its time: ask whoever keeps the server for another.' });
+    }
     address = null;
     draw();
   });

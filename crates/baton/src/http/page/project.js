@@ -52,7 +52,7 @@ const project = {
       h('div.row', {}, h('h2', {}, 'Tasks by role and state'), h('span.meta', {}, h('a', { href: `#/tasks/${part(id)}` }, 'all tasks'))), boardOf(id, board.items, view),
       mail.items.length ? [h('h2', {}, 'Mail'), h('ul.grid', { key: 'mail' }, mail.items.map((one) => letters(id, one)))] : null,
       decisions.items.length ? [h('h2', {}, 'Decisions'), h('ul.feed', { key: 'decisions' }, [...decisions.items].reverse().map(entry))] : null,
-      h('div.row', {}, h('h2', {}, 'Ledger'), h('span.meta', {}, h('a', { href: ledgerAt(id, []) }, 'filter it'), ' · ', h('a', { href: `#/shares/${part(id)}` }, 'shares'))), feed(view, newestRows(ledger)),
+      h('div.row', {}, h('h2', {}, 'Ledger'), h('span.meta', {}, h('a', { href: ledgerAt(id, []) }, 'filter it'), canOperate() ? [' · ', h('a', { href: `#/shares/${part(id)}` }, 'shares')] : null)), feed(view, newestRows(ledger)),
     ];
   },
 };
@@ -74,7 +74,7 @@ function sentHandoff(one, known) {
   return h('li.card', { key: one.handoff_id, 'data-row': true },
     h('div.row', {}, state(one.state), h('h3', {}, h('a', { href: `#/handoff/${part(one.handoff_id)}` }, one.subject || one.handoff_id.slice(0, 13))),
       offers ? h('span.push', {}, offers) : null),
-    one.why ? h(one.state === 'failed' ? 'p.error' : 'p.words', {}, answered ? `“${one.why}”` : withInstants(one.why)) : null,
+    one.why ? h(one.state === 'failed' ? 'p.error' : 'p.words', {}, answered ? `“${one.why}”` : errorText(one.why)) : null,
     one.late ? h('p.words', {}, `${LATE[one.late.kind ?? 'result']} of ${one.late.by}${one.late.result ? `: “${one.late.result}”` : ''}`) : null,
     h('p.meta', {}, 'to ', toProject(one.to_project_id), one.ended_by || one.holder ? ` · by ${one.ended_by ? actorOf(one.ended_by, one.ended_by_type) : one.holder}` : '', ' · ', ago(one.updated_at)),
     one.help ? h('details.help', {}, h('summary', {}, 'In a terminal'), command(one.help)) : null);
@@ -104,8 +104,8 @@ function entry(delta) {
 
 function newTask(id) {
   ask('New task', [nameField(), field('Title', 'title', { required: true, maxlength: 500 }), field('Description', 'description', {}, 'textarea'),
-    field('Role', 'agent_role', { placeholder: 'implementation, testing, …' })], 'Create', async (given) => {
-    const made = await api('POST', at(id, '/tasks'), given);
+    field('Role', 'agent_role', { placeholder: 'implementation, testing, …' })], 'Create', async (given, send) => {
+    const made = await send('POST', at(id, '/tasks'), given);
     notice(`Task ${made.id} was created.`);
     location.hash = `#/task/${part(id)}/${part(made.id)}`;
   });

@@ -8,7 +8,7 @@ const session = {
   }),
   draw: ({ one, left }, [project]) => [
     h('div.row', {}, h('h1', {}, `${one.identity}’s session`), state(one.released_at ? one.release_reason : one.live ? 'live' : 'open'),
-      h('span.push', {}, one.released_at ? null : [isMe(one.identity) ? deed('End…', () => endSession(project, one)) : deed('Write…', () => write(project, [one.identity])), ' ', deed('Reassign…', () => reassign(project, one.session_id, one.identity)), ' '], deed('Share…', () => share(project, one.session_id, 'thread', one.identity), 'quiet'))),
+      h('span.push', {}, one.released_at ? null : offerButtons(asRow({ ...one, project_id: project }), ''), operatorDeed('Share…', () => share(project, one.session_id, 'thread', one.identity), 'quiet'))),
     facts([['Project', toProject(project)], ['Tool', toolOf(one)], ['Machine', one.place?.host ? `${one.place.host} (${one.machine})` : one.machine], ['Place', whereabouts(one)], ['Began', ago(one.started_at)],
       ['Last heard', ago(one.last_heartbeat)], ['Released', one.released_at ? ago(one.released_at) : null], ['Last checkpoint', one.last_checkpoint?.summary],
       ['Tasks', one.tasks?.length ? one.tasks.map((task) => h('div', {}, h('a', { href: `#/task/${part(project)}/${part(task.id)}` }, task.title))) : null],
@@ -36,7 +36,7 @@ const baton = {
     const isHeldByMe = one.state === 'held' && isMe(one.holder) && taker && !taker.released_at;
     const way = giver?.way || [];
     return [
-      h('div.row', {}, h('h1', {}, one.summary || 'Baton'), state(one.state), h('span.push', {}, offersOf({ ...one, id: one.baton_id, subject: one.summary }).map(({ label, risky, run }) => [button(`${label}…`, run, risky ? 'risky' : 'main'), ' ']), isHeldByMe ? [deed('Give back…', () => endSession(project, taker)), ' '] : null, deed('Share…', () => share(project, one.baton_id, 'baton', one.summary), 'quiet'))),
+      h('div.row', {}, h('h1', {}, one.summary || 'Baton'), state(one.state), h('span.push', {}, offerButtons({ ...one, id: one.baton_id, subject: one.summary }), isHeldByMe ? [deed('Give back…', () => endSession(project, taker)), ' '] : null, operatorDeed('Share…', () => share(project, one.baton_id, 'baton', one.summary), 'quiet'))),
       facts([['Project', toProject(project)], ['Left by', toSession(project, one.session_id, one.from)], ['When', ago(one.created_at)], ['For', one.to], ['Held by', one.holder],
         [isBack ? 'Given back by' : 'Taken by', one.taken_by ? toSession(project, one.taken_by, takerName) : null], ['Taken', one.taken_at ? ago(one.taken_at) : null],
         ['Withdrawn', one.withdrawn ? [`by ${one.withdrawn.by}, `, ago(one.withdrawn.at), one.withdrawn.why ? `: ${one.withdrawn.why}` : ''] : null], ['Finished', one.finished && !one.withdrawn ? 'nothing is left to do' : null], ['Went on as', one.spent_by ? toBaton(project, one.spent_by, 'the next baton') : null], ['Thread', h('a', { href: `#/thread/${part(project)}/${part(one.baton_id)}` }, 'the whole story')], ['In a terminal', free ? command(`baton pickup --handoff ${one.baton_id.slice(0, 13)} --project ${project}`) : null]]),
@@ -50,8 +50,8 @@ const baton = {
 
 /** Ends one's own session: what it holds is given back. */
 function endSession(project, one) {
-  ask(`End ${one.identity}’s session`, [h('p', {}, 'The baton that it holds waits again, and so do its tasks. To hand over what was done instead, its agent wraps it (', h('code', {}, 'baton wrap'), ').'), nameField(), field('Why', 'reason', { maxlength: 200 })], 'End the session', async (given) => {
-    await api('POST', `/sessions/${part(one.session_id)}/end`, { ...given, project });
+  ask(`End ${one.identity}’s session`, [h('p', {}, 'The baton that it holds waits again, and so do its tasks. To hand over what was done instead, its agent wraps it (', h('code', {}, 'baton wrap'), ').'), nameField(), field('Why', 'reason', { maxlength: 200 })], 'End the session', async (given, send) => {
+    await send('POST', `/sessions/${part(one.session_id)}/end`, { ...given, project });
     notice('The session has ended.');
     renewAll();
   }, true);
@@ -72,8 +72,9 @@ async function pickup(project, batonId, summary) {
     const one = await api('GET', `/batons/${part(batonId)}`, { project });
     left = await api('GET', `/sessions/${part(one.session_id)}/handoff`, { project });
   } catch (error) { refused(error); return; }
-  ask('Pick up the baton', [h('p', {}, summary || ''), h('p', {}, 'You register a session under this name and hold the baton until you wrap or end it.'), nameField(), documentOf(left.document, 'What is handed over')], 'Pick up', async (given) => {
-    const taken = await api('POST', at(project, '/pickup'), { identity: given.identity, handoff_id: batonId }, UNREAD);
+  ask('Pick up the baton', [h('p', {}, summary || ''), h('p', {}, 'You register a session under this name and hold the baton until you wrap or end it. '), h('p', {}, HELD_WHILE_OPEN), nameField(), documentOf(left.document, 'What is handed over')], 'Pick up', async (given, send) => {
+    const taken = await send('POST', at(project, '/pickup'), { identity: given.identity, handoff_id: batonId }, UNREAD);
+    keepAlive(taken);
     // A session that was open before has other work: its end would give back more than this baton.
     notice(`${taken.identity} holds the baton.`, false, taken.started ? async () => {
       try {
@@ -93,17 +94,27 @@ async function reassign(project, id, identity) {
   let now;
   try { [left, now] = await Promise.all([api('GET', `/sessions/${part(id)}/handoff`, { project }), api('GET', `/sessions/${part(id)}`, { project })]); } catch (error) { refused(error); return; }
   let isKnownLive = now.live;
+  // A name that nobody has had yet, and that was told.
+  let waitsFor = null;
   ask(`Reassign ${identity}’s session`, [
     now.live ? h('p.error', {}, `${identity} is at work: the session is released at once, and ${identity} can write nothing more in it.`) : null,
     h('p', {}, 'The session is released, and this document waits as a baton for whom you name.'),
     nameField(), field('To: a name or a tool', 'to', { required: true, maxlength: 64 }),
     h('p', {}, 'What will be handed over:'), documentOf(left.document, 'What will be handed over'),
-  ], 'Reassign', async (given) => {
-    if (!isKnownLive) {
+  ], 'Reassign', async (given, send) => {
+    const path = `/sessions/${part(id)}/reassign`;
+    const content = { ...given, project, wait: given.to === waitsFor ? true : null };
+    if (!isKnownLive && !send.isRepeat('POST', path, content)) {
       isKnownLive = (await api('GET', `/sessions/${part(id)}`, { project })).live;
       if (isKnownLive) throw new Problem(409, { message: `${identity} is at work again`, hint: 'Press the button once more to release the session all the same.' });
     }
-    const made = await api('POST', `/sessions/${part(id)}/reassign`, { ...given, project });
+    let made;
+    try { made = await send('POST', path, content); } catch (error) {
+      if (error.code !== 'recipient_unknown') throw error;
+      waitsFor = given.to;
+      error.hint = `${error.near ? `${error.near} ` : ''}Press the button once more where ${given.to} is still to come: the baton waits for them.`;
+      throw error;
+    }
     notice(`The baton waits for ${made.to || given.to}.`);
     // From a list one goes on in the list.
     if (location.hash.startsWith('#/session/')) location.hash = `#/project/${part(project)}`;
@@ -111,56 +122,14 @@ async function reassign(project, id, identity) {
   }, true);
 }
 
-/** What the buttons of actions are called, whether one ends something, and what it does. Which of them a thing offers to whom, the server says. */
-const ACTS = {
-  pick_up: ['Pick up', false, (one) => pickup(one.project_id, one.id, one.subject)],
-  withdraw: ['Withdraw', true, (one, owner) => withdraw(one, owner)],
-  reassign: ['Reassign', false, (one) => reassign(one.project_id, one.id, one.from)],
-  accept: ['Accept', false, (one) => advance(one, 'accept', 'Accept')],
-  take_over: ['Take over', false, (one) => takeOver(one)],
-  decline: ['Decline', true, (one) => advance(one, 'decline', 'Decline', true)],
-  complete: ['Complete', false, (one, owner) => advance(one, 'complete', inPlaceOf('Complete', owner), Boolean(owner), owner)],
-  cancel: ['Cancel', true, (one, owner) => advance(one, 'cancel', inPlaceOf('Cancel', owner), true, owner)],
-  retry: ['Try now', false, (one) => advance(one, 'retry', 'Try now')],
-  leave_anew: ['Leave anew', false, (one) => leaveAnew(one.handoff_id || one.id)],
-  reply: ['Reply', false, (one) => reply(one.project_id, letterOf(one))],
-  acknowledge: ['Acknowledge', false, (one) => acknowledge(one.project_id, letterOf(one))],
-  reopen: ['Open again', false, (one) => openAgain(one.project_id, one.id, one.subject)],
-  release: ['Give back', false, (one, owner) => giveTask(one, true, owner)],
-  assign: ['Give to', false, (one) => giveTask(one, false)],
-  close: ['Close', true, (one) => closeTask(one.project_id, { id: one.id, title: one.subject })],
-  end: ['End', true, (one) => endSession(one.project_id, { identity: one.from, session_id: one.id })],
-  write: ['Write', false, (one, _owner, receivers) => write(one.project_id, receivers, one.subject)],
-};
-
-/** The name of an action that is another's business. */
-const inPlaceOf = (word, owner) => (owner ? `${word} in ${owner}’s place` : word);
-
-/** The actions of a thing that the page can do: what is another's is an operator's act. */
-const offersOf = (one) => (canWrite() ? one.actions || [] : []).filter(({ action }) => ACTS[action]).map(({ action, in_place_of: owner, receivers }) => {
-  const [word, ends, run] = ACTS[action];
-  const label = owner && action === 'release' ? `Take back from ${owner}` : inPlaceOf(word, owner);
-  return { action, owner, risky: ends || Boolean(owner), label, run: () => run(one, owner, receivers) };
-});
-
-/** The buttons of a page: everything that is offered. */
-const offerButtons = (one) => offersOf(one).map(({ action, label, risky, run }) => [button(action === 'leave_anew' || action === 'take_over' ? `${label}…` : label, run, risky ? 'risky' : 'main'), ' ']);
-
-/** The buttons of a row: the first thing that is the viewer's own business, and a second that ends nothing. Work that has begun is ended on its page; a task is
- * taken back from an agent that fails. */
-function rowOffers(one) {
-  const [first, second] = offersOf(one).filter(({ action, owner, risky }) => (!owner || action === 'release') && !(risky && one.state === 'accepted'));
-  if (!first) return null;
-  return [button(`${first.label}…`, first.run, first.risky ? 'risky' : ''), second && !second.risky ? [' ', button(`${second.label}…`, second.run, 'quiet')] : null];
-}
-
 /** How a hand-off ended, with the word for what was said. */
 const ENDS = { declined: 'Reason', cancelled: 'Reason', expired: 'Reason', completed: 'Result' };
 
 /** Takes over a hand-off that another accepted and left. */
 function takeOver(one) {
-  ask(`Take over: ${one.subject}`, [h('p', {}, 'You register a session under this name in the receiver’s project and hold what was accepted.'), nameField()], 'Take over', async (given) => {
-    const taken = await api('POST', at(one.to_project_id, '/pickup'), { identity: given.identity, handoff_id: one.handoff_id }, UNREAD);
+  ask(`Take over: ${one.subject}`, [h('p', {}, 'You register a session under this name in the receiver’s project and hold what was accepted.'), h('p', {}, HELD_WHILE_OPEN), nameField()], 'Take over', async (given, send) => {
+    const taken = await send('POST', at(one.to_project_id, '/pickup'), { identity: given.identity, handoff_id: one.handoff_id }, UNREAD);
+    keepAlive(taken);
     notice(`${taken.identity} has taken it over.`);
     tellWaiting(taken);
     location.hash = sessionAt(taken.project_id, taken.session_id);
@@ -171,32 +140,38 @@ function takeOver(one) {
 function withdraw(one, owner = null) {
   const id = one.baton_id || one.id;
   ask(`Withdraw: ${one.subject || one.summary || 'baton'}`, [h('p', {}, owner ? `${owner} left it: an operator takes it back in their place, and the reason is written down.` : 'It is offered to nobody any more, and stays readable.'), nameField(),
-    field('Why', 'why', { required: Boolean(owner), maxlength: 200 })], 'Withdraw', async (given) => {
-    await api('POST', `/batons/${part(id)}/withdraw`, { ...given, project: one.project_id, force: owner ? true : null });
+    field('Why', 'why', { required: Boolean(owner), maxlength: 200 })], 'Withdraw', async (given, send) => {
+    await send('POST', `/batons/${part(id)}/withdraw`, { ...given, project: one.project_id, force: owner ? true : null });
     notice('The baton is withdrawn.');
     renewAll();
   }, true);
 }
 
-function advance(one, verb, label, risky = false, owner = null) {
+async function advance(one, verb, label, risky = false, owner = null) {
   const id = one.handoff_id || one.id;
+  let known = one;
+  if (verb === 'cancel') try { known = await api('GET', `/handoffs/${part(id)}`); } catch (error) { refused(error); return; }
+  const worker = known.state === 'accepted' && verb === 'cancel' ? known.accepted_by || 'Somebody' : null;
   const failed = verb === 'retry' && (one.state === 'failed' || one.reason === 'handoff_failed');
-  let isWarned = one.state === 'accepted';
-  ask(`${label}: ${one.subject}`, [nameField(), failed ? field('Issues repository OWNER/NAME, if the one it has is wrong', 'repo') : null, verb === 'accept' || verb === 'retry' ? null : field('What to tell the other side', 'result', {}, 'textarea'),
+  let isWarned = known.state === 'accepted';
+  ask(`${label}: ${one.subject}`, [worker ? h('p.error', {}, `${worker} has accepted it and is at work on it: that ends, and ${worker} is told why.`) : null, nameField(), failed ? field('Issues repository OWNER/NAME, if the one it has is wrong', 'repo') : null, verb === 'accept' || verb === 'retry' ? null : field('What to tell the other side', 'result', { required: Boolean(worker) && !owner }, 'textarea'),
     owner ? [h('p', {}, `It is ${owner}’s: an operator ends it in their place, and the reason is written down.`), field('Why', 'why', { required: true })] : null],
-  verb === 'cancel' ? 'Cancel the hand-off' : label, async (given) => {
-    if (owner) {
+  verb === 'cancel' ? 'Cancel the hand-off' : label, async (given, send) => {
+    const path = `/handoffs/${part(id)}/${verb}`;
+    const content = owner ? { ...given, force: true } : given;
+    const isRepeat = send.isRepeat('POST', path, content);
+    if (owner && verb !== 'cancel' && !isRepeat) {
       const holder = (await api('GET', `/handoffs/${part(id)}`)).accepted_by;
       const hasChanged = holder && holder !== owner;
       owner = holder || owner;
       if (hasChanged) throw new Problem(409, { message: `${holder} has it now`, hint: `Press the button once more to end it in ${holder}’s place all the same.` });
     }
-    if (verb === 'cancel' && !isWarned) {
+    if (verb === 'cancel' && !isWarned && !isRepeat) {
       const now = await api('GET', `/handoffs/${part(id)}`);
       isWarned = now.state === 'accepted';
       if (isWarned) throw new Problem(409, { message: `${now.accepted_by || 'Somebody'} has accepted it meanwhile`, hint: 'Press the button once more to cancel it all the same.' });
     }
-    const moved = await api('POST', `/handoffs/${part(id)}/${verb}`, owner ? { ...given, force: true } : given);
+    const moved = await send('POST', path, content);
     const why = moved.last_error || (moved.steps || []).map((step) => step.last_error).find(Boolean);
     if (verb === 'retry' && why && /^(planned|pending|failed)$/.test(moved.state)) notice(`Still not through: ${why}`, true);
     else if (verb === 'retry' && ENDS[moved.state]) notice(`Nothing was tried: the hand-off is ${moved.state}.`, true);
@@ -216,11 +191,11 @@ async function leaveAnew(id) {
     nameField(), field('To: a project', 'to_project_id', { value: one.to_project_id, required: true, maxlength: 64 }), field('For: a name', 'to_identity', { value: one.to_identity || '', maxlength: 64 }), field('Or a role', 'to_role', { value: one.to_role || '', maxlength: 64 }),
     field('Description', 'description', { value: one.description || '' }, 'textarea'),
     one.packet ? [h('p', {}, 'The packet goes with it:'), packetOf(one.packet, 'Hand-off packet')] : null,
-  ], 'Leave anew', async (given) => {
+  ], 'Leave anew', async (given, send) => {
     // A tracker is that of the project that had it.
     const tracked = given.to_project_id === one.to_project_id ? { issues_github_repo: repo, local: tracker === 'local' ? true : null } : {};
-    const sent = { ...given, from_project_id: one.from_project_id, subject: one.subject, packet: one.packet, ...tracked };
-    const warnings = isWarned ? [] : (await api('POST', '/handoffs', { ...sent, dry_run: true })).warnings || [];
+    const sent = { ...given, from_project_id: one.from_project_id, subject: one.subject, packet: one.packet, replaces: id, ...tracked };
+    const warnings = isWarned || send.isRepeat('POST', '/handoffs', sent) ? [] : (await api('POST', '/handoffs', { ...sent, dry_run: true })).warnings || [];
     const told = (kind) => warnings.find((warning) => warning.kind === kind);
     if (told('placeholder_project') && given.to_project_id !== one.to_project_id) throw new Problem(404, { code: 'project_unknown', message: `Nothing was sent: there is no project ${given.to_project_id}` });
     if (told('receiver_unknown') && given.to_identity !== one.to_identity) throw new Problem(404, { code: 'recipient_unknown', message: `Nothing was sent: ${told('receiver_unknown').message}`, hint: 'Leave the name empty where anybody of the project may take it.' });
@@ -229,7 +204,7 @@ async function leaveAnew(id) {
       isWarned = true;
       throw new Problem(409, { message: `Sent already: ${repeated.message.split('; ')[0]}`, hint: 'Press the button once more to send it twice.' });
     }
-    const made = await api('POST', '/handoffs', sent);
+    const made = await send('POST', '/handoffs', sent);
     notice(`The hand-off is ${made.state}.`);
     renewAll();
   }, false, 'Sending…');
@@ -238,8 +213,8 @@ async function leaveAnew(id) {
 /** Closes a task: what follows it depends on how it went. */
 function closeTask(project, one) {
   ask(`Close: ${one.title}`, [nameField(), field('Why', 'reason', {}, 'textarea'),
-    h('label', { for: 'close-result' }, 'How it went'), h('select', { id: 'close-result', name: 'result' }, h('option', { value: '' }, 'not said: the reason decides'), h('option', { value: 'pass' }, 'it passed'), h('option', { value: 'fail' }, 'it failed'))], 'Close the task', async (given) => {
-    await api('POST', at(project, `/tasks/${part(one.id)}/close`), given);
+    h('label', { for: 'close-result' }, 'How it went'), h('select', { id: 'close-result', name: 'result' }, h('option', { value: '' }, 'not said: the reason decides'), h('option', { value: 'pass' }, 'it passed'), h('option', { value: 'fail' }, 'it failed'))], 'Close the task', async (given, send) => {
+    await send('POST', at(project, `/tasks/${part(one.id)}/close`), given);
     notice('The task is closed.');
     renewAll();
   });
@@ -256,10 +231,12 @@ async function giveTask(one, isAtWork, owner = null) {
     h('p', {}, owner ? `${owner} can write nothing more to it, and is told why. It counts as a failed attempt.` : isAtWork ? 'It waits again. With a reason it counts as a failed attempt.' : null),
     nameField(), agentField('Give it to (empty: anybody, or the router)', 'to', known, { maxlength: 64 }),
     isAtWork ? field('Why', 'why', { required: Boolean(owner), maxlength: 500 }) : null,
-  ], owner ? 'Take it back' : isAtWork ? 'Give it back' : 'Give it', async ({ to, why, ...given }) => {
+  ], owner ? 'Take it back' : isAtWork ? 'Give it back' : 'Give it', async ({ to, why, ...given }, send) => {
     const name = to.trim();
-    if (name) refuseUnknown(one.project_id, known, [name]);
-    if (!isFree && owner) {
+    if (name) refuseUnknownAgents(one.project_id, known, [name]);
+    // In one request, so that nobody takes it in between.
+    const back = { ...given, why, force: owner ? true : null, assignee: name };
+    if (!isFree && owner && !send.isRepeat('POST', `${path}/release`, back)) {
       const now = await api('GET', path);
       const has = now.status === 'in_progress' ? now.assignee : null;
       const hasChanged = has !== holder;
@@ -267,9 +244,8 @@ async function giveTask(one, isAtWork, owner = null) {
       isFree = !has;
       if (hasChanged) throw new Problem(409, { message: has ? `${has} has it now` : `${owner} has given it back meanwhile`, hint: has ? `Press the button once more to take it from ${has} all the same.` : 'Press the button once more to go on.' });
     }
-    if (!isFree) await api('POST', `${path}/release`, { ...given, why, force: owner ? true : null });
-    isFree = true;
-    if (name || !isAtWork) await api('PATCH', path, { ...given, assignee: name }, { exact: true });
+    if (!isFree) await send('POST', `${path}/release`, back);
+    else if (name || !isAtWork) await send('PATCH', path, { ...given, assignee: name }, { exact: true });
     notice(name ? `The task is for ${name}.` : 'The task is free, for anybody or the router.');
     renewAll();
   }, Boolean(owner));
@@ -277,8 +253,8 @@ async function giveTask(one, isAtWork, owner = null) {
 
 /** Opens a task that is blocked after its attempts: it gets as many once more. */
 function openAgain(project, id, title) {
-  ask(`Open again: ${title || id}`, [h('p', {}, 'It can be claimed again, and gets its attempts once more.'), nameField(), field('What the next one should know', 'append_notes', {}, 'textarea')], 'Open again', async (given) => {
-    await api('PATCH', at(project, `/tasks/${part(id)}`), { ...given, status: 'open' });
+  ask(`Open again: ${title || id}`, [h('p', {}, 'It can be claimed again, and gets its attempts once more.'), nameField(), field('What the next one should know', 'append_notes', {}, 'textarea')], 'Open again', async (given, send) => {
+    await send('PATCH', at(project, `/tasks/${part(id)}`), { ...given, status: 'open' });
     notice('The task is open again.');
     renewAll();
   });
@@ -309,9 +285,9 @@ const handoff = {
     return [
       h('div.row', {}, h('h1', {}, one.subject), state(one.state)),
       h('div.row', {}, offerButtons(one)),
-      one.last_error ? h('p.error', {}, withInstants(one.last_error)) : null,
+      one.last_error ? h('p.error', {}, errorText(one.last_error)) : null,
       handoffFacts(one),
-      steps.length ? [h('h2', {}, 'Steps'), h('ul.feed', {}, steps.map((step) => h('li', {}, h('span', {}, state(step.state)), h('span', {}, STEP_WORDS[step.step] || step.step), h('span', {}, withInstants(step.last_error || '')))))] : null,
+      steps.length ? [h('h2', {}, 'Steps'), h('ul.feed', {}, steps.map((step) => h('li', {}, h('span', {}, state(step.state)), h('span', {}, STEP_WORDS[step.step] || step.step), h('span', {}, errorText(step.last_error || '')))))] : null,
       handoffWords(one),
     ];
   },
@@ -349,7 +325,7 @@ const task = {
     const waits = (one.dependencies || []).filter((row) => row.status !== 'closed' && (row.dependency_type || row.type) !== 'parent-child');
     return [
       h('div.row', {}, h('h1', {}, one.title), state(BLOCKED(one) || (waits.length && one.status === 'open') ? 'blocked' : one.status)),
-      h('div.row', {}, offersOf({ ...one, project_id: project, subject: one.title }).map(({ label, risky, run }) => [button(`${label}…`, run, risky ? '' : 'main'), ' ']),
+      h('div.row', {}, offerButtons({ ...one, project_id: project, subject: one.title }, ''),
         one.status === 'closed' ? deed('Reopen', act('reopen', 'The task is open again.')) : null),
       waits.length ? h('p.error', {}, 'It waits for ', waits.map((row, index) => [index ? ', ' : '', linkTo(row.id || row.depends_on_id)]), '.') : null,
       facts([['Project', toProject(project)], ['Id', one.id], ['Type', one.issue_type], ['Role', one.agent_role], ['Assignee', one.assignee], ['Priority', `P${one.priority}`],

@@ -13,7 +13,7 @@ const thread = {
     const tools = new Set(sessions.map(toolOf).filter(Boolean));
     const links = { session: (one) => toSession(project, one.session_id, one.identity), baton: (left) => toBaton(project, left.baton_id, left.summary || 'no words') };
     return [
-      h('div.row', {}, h('h1', {}, title || 'Thread'), h('span.push', {}, deed('Share…', () => share(project, thread_id, 'thread', title)))),
+      h('div.row', {}, h('h1', {}, title || 'Thread'), h('span.push', {}, operatorDeed('Share…', () => share(project, thread_id, 'thread', title)))),
       h('p.meta', {}, toProject(project), ` · ${sessions.length}${next ? ' newest' : ''} ${sessions.length === 1 ? 'session' : 'sessions'}${tools.size ? ` in ${[...tools].join(', ')}` : ''}`),
       last && (last.state === 'open' || last.state === 'abandoned') ? h('p', {}, command(`baton pickup --handoff ${last.baton_id.slice(0, 13)} --project ${project}`)) : null,
       h('p.tabs', { role: 'group', 'aria-label': 'Zoom' }, ZOOMS.map(([key, word]) => h('a.tab', { href: `#/thread/${part(project)}/${part(id)}/${key}`, 'aria-current': key === zoom ? 'true' : null }, word))),
@@ -31,8 +31,8 @@ async function share(project, id, kind, title) {
     h('p', {}, 'Whoever has the address reads this, and nothing else, without a token. Secrets that Baton recognises are taken out; read it yourself before you send it.'),
     nameField(), field('For how many days', 'days', { type: 'number', min: 1, max: 90, value: 7, required: true }),
     h('p', {}, 'What will be read:'), h('div.document', { tabindex: 0, role: 'region', 'aria-label': 'What will be read' }, storyOf(seen.sessions, 'minutes', plainLinks)),
-  ], 'Share', async ({ identity, days }) => {
-    const made = await api('POST', '/shares', { id, kind, project, identity, expires_in_s: Math.round(Number(days) * 86400) });
+  ], 'Share', async ({ identity, days }, send) => {
+    const made = await send('POST', '/shares', { id, kind, project, identity, expires_in_s: Math.round(Number(days) * 86400) });
     const address = `${location.origin}/share/${made.secret}`;
     setTimeout(() => ask('The address, shown once', [h('p', {}, command(address)), h('p.meta', {}, 'It ends ', new Date(made.expires_at).toLocaleString(), '. ', h('a', { href: `#/shares/${part(project)}` }, 'All shares of the project'))], 'Done', async () => {}));
   });

@@ -102,8 +102,8 @@ async function assign(agent, made) {
     h('datalist', { id: 'known-projects' }, known.map((one) => h('option', { value: one }))),
     field('For: a name or a tool', 'to', { maxlength: 64 }), field('Or a role', 'role', { maxlength: 64 }),
     h('p', {}, 'What will be handed over:'), documentOf(made.document, 'What will be handed over'),
-  ], 'Assign', async ({ identity, project, to, role }) => {
-    const left = await api('POST', `/transcripts/${part(made.id)}/import`, { agent, project, to, role });
+  ], 'Assign', async ({ identity, project, to, role }, send) => {
+    const left = await send('POST', `/transcripts/${part(made.id)}/import`, { agent, project, to, role });
     notice(left.imported_before ? 'This session was assigned before, as it is now.' : `The baton waits for ${to || role || 'whoever comes first'}.`);
     location.hash = batonAt(left.project_id, left.baton_id);
   });

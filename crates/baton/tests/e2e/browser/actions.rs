@@ -132,14 +132,14 @@ fn a_hand_off_is_accepted_and_completed() {
     let tab = Tab::open(&browser, &server.address, "", WIDE);
     tab.click("Hand-off from shop/Lola");
     tab.reads("Store the carts");
-    tab.click("Accept");
+    tab.click("Accept…");
     tab.fill("Your name", "Olga");
-    tab.click_on("document.querySelector('dialog[open] button[type=submit]')");
+    tab.submit();
     tab.reads("The hand-off is accepted.");
-    tab.click("Complete");
+    tab.click("Complete…");
     assert_eq!(tab.eval("document.querySelector('dialog [name=identity]').value"), "Olga", "asked once");
     tab.fill("What to tell the other side", "Stored in Redis");
-    tab.click_on("document.querySelector('dialog[open] button[type=submit]')");
+    tab.submit();
     tab.reads("The hand-off is completed.");
     tab.reads("Stored in Redis");
     let now = stage.terminal("X").json(&["handoff", "show", &text(&made, "handoff_id")]);
@@ -153,13 +153,13 @@ fn a_no_of_the_server_stays_in_the_dialog_and_says_what_to_do() {
     let (stage, server) = scene();
     let made = handed(&stage);
     let tab = Tab::open(&browser, &server.address, &format!("handoff/{}", text(&made, "handoff_id")), WIDE);
-    tab.click("Decline");
+    tab.click("Decline…");
     tab.fill("Your name", "   ");
-    tab.click_on("document.querySelector('dialog[open] button[type=submit]')");
+    tab.submit();
     tab.until("document.querySelector('dialog[open] [role=alert] p')");
     tab.fill("Your name", "Olga");
     tab.fill("What to tell the other side", "Not ours");
-    tab.click_on("document.querySelector('dialog[open] button[type=submit]')");
+    tab.submit();
     tab.reads("The hand-off is declined.");
 }
 
@@ -180,12 +180,15 @@ fn a_session_is_reassigned_after_the_document_was_shown() {
     tab.fill("Your name", "Boss");
     tab.fill("To: a name or a tool", "Ann");
     assert_eq!(stage.deltas(), before, "nothing is sent before the button");
-    tab.click("Reassign");
+    tab.submit();
+    // Nobody of that name has worked here: a baton does not wait for a slip of the pen unawares.
+    tab.is_told("nobody called Ann has registered or worked in project shop");
+    assert_eq!(stage.deltas(), before, "nothing was sent");
+    tab.submit();
     tab.reads("The baton waits for Ann.");
     tab.reads("for Ann");
     let taken = stage.terminal("Ann").json(&["pickup"]);
     assert!(taken["baton"].to_string().contains("Half of the tax is done"), "{taken:#}");
-    tab.assert_clean();
 }
 
 #[test]

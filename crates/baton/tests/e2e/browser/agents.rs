@@ -118,7 +118,7 @@ fn each_section_of_the_inbox_has_a_button_of_its_own() {
     leave(41, "other", None);
     std::thread::sleep(std::time::Duration::from_millis(1500));
     let tab = Tab::open(&browser, &server.address, "agents", WIDE);
-    tab.eval("localStorage.setItem('baton.name', 'Iris')");
+    tab.act_as("Iris");
     tab.go("");
     let rows = || {
         let script = "[...document.querySelectorAll('main h2')].map((one) => { const list = one.nextElementSibling; \

@@ -22,12 +22,12 @@ fn a_hand_off_is_cancelled() {
     let id = text(&made, "handoff_id");
     let server = Server::start(&stage.terminal("Server"));
     let tab = Tab::open(&browser, &server.address, &format!("handoff/{id}"), WIDE);
-    tab.click("Cancel");
+    tab.click("Cancel…");
     tab.fill("Your name", "Lola");
     tab.fill("What to tell the other side", "Not needed any more");
-    tab.click_on("document.querySelector('dialog[open] button[type=submit]')");
+    tab.submit();
     tab.reads("The hand-off is cancelled.");
-    tab.until("![...document.querySelectorAll('main button')].some((one) => one.innerText === 'Cancel')");
+    tab.until("![...document.querySelectorAll('main button')].some((one) => one.innerText === 'Cancel…')");
     assert_eq!(stage.terminal("X").json(&["handoff", "show", &id])["state"], "cancelled");
     tab.assert_clean();
 }
@@ -58,7 +58,7 @@ fn a_hand_off_that_failed_is_tried_again() {
     list.until("document.querySelector('dialog[open] h2')?.textContent.startsWith('Try now')");
     // A try that fails again says what stands in the way.
     list.fill("Your name", "Lola");
-    list.click_on("document.querySelector('dialog[open] button[type=submit]')");
+    list.submit();
     list.until("document.querySelector('.notice.bad')?.textContent.startsWith('Still not through: ')");
     list.until("document.querySelector('main .matter button')?.innerText === 'Try now…'");
     hub.script(None);
@@ -71,9 +71,9 @@ fn a_hand_off_that_failed_is_tried_again() {
     overview.reads("GitHub answered 410");
     let tab = Tab::open(&browser, &server.address, &format!("handoff/{id}"), WIDE);
     tab.reads("failed");
-    tab.click("Try now");
+    tab.click("Try now…");
     tab.fill("Your name", "Lola");
-    tab.click_on("document.querySelector('dialog[open] button[type=submit]')");
+    tab.submit();
     tab.until("!document.querySelector('dialog[open]')");
     // The server drives it on, and the page hears of that by itself.
     tab.until("document.querySelector('main .row .chip')?.innerText === 'offered'");

@@ -45,7 +45,7 @@ fn totals_are_exact_and_the_oldest_comes_first_and_the_newest_is_reached() {
         "session_wrap",
         &json!({ "project": "shop", "identity": "Donna", "summary": "The tax", "to": "Ann" }),
     );
-    tab.eval("localStorage.setItem('baton.name', 'Ann')");
+    tab.act_as("Ann");
     tab.go("");
     tab.reads("For you (1)");
     assert_eq!(tab.text("main .matter .words"), "The tax");

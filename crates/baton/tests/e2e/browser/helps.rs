@@ -10,22 +10,16 @@ use super::tab::{Tab, WIDE};
 use crate::http::Server;
 use crate::stage::{Stage, items, text};
 
-const SUBMIT: &str = "document.querySelector('dialog[open] button[type=submit]')";
-const TROUBLE: &str = "document.querySelector('dialog[open] .trouble')?.innerText";
-
 /// The page as Vera sees it.
 fn page_of_vera<'a>(browser: &'a super::Chromium, server: &Server, place: &str) -> Tab<'a> {
-    let tab = Tab::open(browser, &server.address, "agents", WIDE);
-    tab.eval("localStorage.setItem('baton.name', 'Vera')");
-    tab.go(place);
-    tab
+    Tab::open_as(browser, &server.address, "Vera", place)
 }
 
 /// Sends what the open dialog asks for.
 fn send(tab: &Tab<'_>, about: &str, words: &str) {
     tab.fill("About", about);
     tab.fill("Text", words);
-    tab.click_on(SUBMIT);
+    tab.submit();
     tab.until("!document.querySelector('dialog[open]')");
 }
 
@@ -53,12 +47,12 @@ fn a_message_is_begun_from_whatever_is_about_an_agent() {
     tab.fill("To: names, or role:NAME", "Ivy, Nemo, Jon");
     tab.fill("About", "one copy");
     tab.fill("Text", "take a worktree");
-    tab.click_on(SUBMIT);
-    tab.until(&format!("{TROUBLE}.startsWith('Nothing was done: nobody called Nemo')"));
-    tab.until(&format!("!{TROUBLE}.includes('baton ')"));
+    tab.submit();
+    tab.is_told("Nothing was done: nobody called Nemo");
+    assert!(!tab.text("dialog[open] .trouble").contains("baton "), "in the words of the page");
     assert!(subjects("Ivy").is_empty(), "nobody was written to");
     tab.fill("To: names, or role:NAME", "Ivy, Jon");
-    tab.click_on(SUBMIT);
+    tab.submit();
     tab.reads("Sent to Ivy and Jon.");
     assert_eq!((subjects("Ivy"), subjects("Jon")), (vec!["one copy".into()], vec!["one copy".into()]));
     // From the list of agents, a session and a project.
@@ -104,8 +98,8 @@ fn a_task_that_fails_again_is_taken_back_and_given_to_another() {
     tab.click("Take back from Ned…");
     tab.fill("Give it to (empty: anybody, or the router)", "Nemo");
     tab.fill("Why", "it hangs for an hour");
-    tab.click_on(SUBMIT);
-    tab.until(&format!("{TROUBLE}.includes('nobody called Nemo')"));
+    tab.submit();
+    tab.is_told("nobody called Nemo");
     assert_eq!(text(&shown(), "status"), "in_progress", "nothing was written");
     tab.fill("Give it to (empty: anybody, or the router)", "Rob");
     // Who has the task by now is named before it is taken from them.
@@ -114,11 +108,11 @@ fn a_task_that_fails_again_is_taken_back_and_given_to_another() {
     for (from, to, name) in [(&ned, &kim, "Kim"), (&kim, &ned, "Ned")] {
         from.json(&["task", "release", &task]);
         to.json(&["task", "claim", &task]);
-        tab.click_on(SUBMIT);
-        tab.until(&format!("{TROUBLE}.includes('{name} has it now')"));
+        tab.submit();
+        tab.is_told(&format!("{name} has it now"));
         assert_eq!(text(&shown(), "assignee"), name, "nothing was written");
     }
-    tab.click_on(SUBMIT);
+    tab.submit();
     tab.reads("The task is for Rob.");
     let now = shown();
     assert_eq!((text(&now, "status"), text(&now, "assignee")), ("open".into(), "Rob".into()), "{now:#}");
@@ -127,11 +121,11 @@ fn a_task_that_fails_again_is_taken_back_and_given_to_another() {
     // On its page it is given to anybody, and closed.
     tab.go(&format!("task/shop/{task}"));
     tab.click("Give to…");
-    tab.click_on(SUBMIT);
+    tab.submit();
     tab.reads("The task is free, for anybody or the router.");
     assert_eq!(shown()["assignee"], json!(null));
     tab.click("Close…");
-    tab.click_on(SUBMIT);
+    tab.submit();
     tab.reads("The task is closed.");
     tab.reads("Reopen");
     tab.assert_clean();
@@ -148,7 +142,7 @@ fn what_i_hold_is_given_back_on_its_page() {
     server.ok("hd_exec", &json!({ "project": "shop", "identity": "Vera", "handoff_id": baton }));
     let tab = page_of_vera(&browser, &server, &format!("baton/shop/{baton}"));
     tab.click("Give back…");
-    tab.click_on(SUBMIT);
+    tab.submit();
     tab.reads("The session has ended.");
     assert_eq!(bob.json(&["batons", "show", &baton])["state"], "open");
     tab.assert_clean();

@@ -1,12 +1,10 @@
 //! What others do while a dialog is open, and what a deed leaves for later.
 
 use super::browser;
-use super::tab::{Tab, WIDE};
+use super::tab::{SUBMIT, Tab, WIDE};
 use crate::cross::beside;
 use crate::http::Server;
 use crate::stage::{Stage, text};
-
-const SUBMIT: &str = "document.querySelector('dialog[open] button[type=submit]')";
 
 /// A question of Lola's to Ann; its id.
 fn question(stage: &Stage) -> String {
@@ -30,7 +28,7 @@ fn question(stage: &Stage) -> String {
 
 /// The inbox as Ann sees it.
 fn inbox_of_ann(tab: &Tab<'_>) {
-    tab.eval("localStorage.setItem('baton.name', 'Ann')");
+    tab.act_as("Ann");
     tab.go("agents");
     tab.go("");
 }
@@ -47,12 +45,12 @@ fn a_pickup_leaves_a_question_in_the_inbox_that_it_does_not_show() {
     tab.reads("For you (2)");
     tab.click("Pick up…");
     tab.until(&format!("{SUBMIT}?.innerText === 'Pick up'"));
-    tab.click_on(SUBMIT);
+    tab.submit();
     tab.reads("1 message to you waits in the inbox.");
     tab.reads("Ann’s session");
     // One's own session is given back on its page, long after Undo.
     tab.click("End…");
-    tab.click_on(SUBMIT);
+    tab.submit();
     tab.reads("The session has ended.");
     tab.go("");
     tab.reads("For you (2)");
@@ -74,11 +72,11 @@ fn a_question_is_answered_under_its_words_and_not_twice_unawares() {
     tab.fill("Text", "yes");
     stage.terminal("Ann").json(&["mail", "send", "--reply-to", &id, "--text", "no, do not"]);
     tab.eval("document.querySelector('dialog textarea').dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', ctrlKey: true, bubbles: true }))");
-    tab.until("document.querySelector('dialog[open] .trouble')?.innerText.includes('Ann has written meanwhile: “no, do not”')");
+    tab.is_told("Ann has written meanwhile: “no, do not”");
     let inbox =
         |of: &str| stage.terminal(of).json(&["mail", "inbox"])["items"].as_array().map_or(0, Vec::len);
     assert_eq!(inbox("Lola"), 1, "nothing was sent yet");
-    tab.click_on(SUBMIT);
+    tab.submit();
     tab.until("!document.querySelector('dialog')");
     assert_eq!(inbox("Lola"), 2, "who was told may send it all the same");
     tab.assert_clean();
@@ -98,12 +96,88 @@ fn what_was_left_anew_meanwhile_is_told_before_it_is_sent_twice() {
     tab.click("Leave anew…");
     tab.fill("Your name", "Lola");
     create();
-    tab.click_on(SUBMIT);
-    tab.until("document.querySelector('dialog[open] .trouble')?.innerText.startsWith('Sent already')");
+    tab.submit();
+    tab.is_told("Sent already");
     let sent = || lola.json(&["handoff", "list"])["items"].as_array().map_or(0, Vec::len);
     assert_eq!(sent(), 2, "nothing was sent yet");
-    tab.click_on(SUBMIT);
+    tab.submit();
     tab.reads("The hand-off is offered.");
     assert_eq!(sent(), 3);
+    tab.assert_clean();
+}
+
+#[test]
+fn an_agent_that_came_back_is_not_reassigned_unawares() {
+    let Some(browser) = browser() else { return };
+    let stage = Stage::ready();
+    // Silent for the dialog, and heard of again before the button.
+    let kim = stage.terminal("Kim");
+    let session = text(&kim.json(&["start"]), "session_id");
+    stage.terminal("Zoe").json(&["agent", "register"]);
+    let server = Server::start(&stage.terminal("Server").with("BATON_LIVE_AFTER", "6s"));
+    std::thread::sleep(std::time::Duration::from_millis(6200));
+    let tab = Tab::open_as(&browser, &server.address, "Boss", &format!("session/shop/{session}"));
+    tab.click("Reassign…");
+    tab.until("document.querySelector('dialog[open] .document')");
+    assert_eq!(tab.text("dialog[open] p.error"), "", "Kim is silent by now");
+    tab.fill("To: a name or a tool", "Zoe");
+    kim.json(&["checkpoint", "--summary", "BACK"]);
+    tab.submit();
+    tab.is_told("Kim is at work again");
+    assert!(kim.json(&["status"])["sessions"].to_string().contains("Kim"), "nothing was sent");
+    tab.submit();
+    tab.reads("The baton waits for Zoe.");
+}
+
+#[test]
+fn what_another_has_by_now_is_completed_in_their_place_only_once_that_was_read() {
+    let Some(browser) = browser() else { return };
+    let stage = Stage::ready();
+    beside(&stage);
+    let made =
+        stage.terminal("Iris").json(&["handoff", "create", "--to", "lib", "--subject", "Round half up"]);
+    let id = text(&made, "handoff_id");
+    let lib = stage.repo("lib");
+    stage.terminal("Lou").within(&lib).json(&["pickup", "--handoff", &id]);
+    let server = Server::start(&stage.terminal("Server"));
+    let tab = Tab::open_as(&browser, &server.address, "Boss", &format!("handoff/{id}"));
+    tab.click("Complete in Lou’s place…");
+    tab.fill("What to tell the other side", "done");
+    tab.fill("Why", "Lou is away");
+    let bob = stage.terminal("Bob").within(&lib);
+    bob.json(&["pickup", "--handoff", &id, "--force", "--why", "takes over"]);
+    tab.submit();
+    tab.is_told("Bob has it now");
+    let state = || text(&stage.terminal("X").json(&["handoff", "show", &id]), "state");
+    assert_eq!(state(), "accepted", "nothing was sent");
+    tab.submit();
+    tab.reads("The hand-off is completed.");
+    assert_eq!(state(), "completed");
+    tab.assert_clean();
+}
+
+#[test]
+fn who_is_at_work_is_named_before_a_hand_off_is_cancelled() {
+    let Some(browser) = browser() else { return };
+    let stage = Stage::ready();
+    beside(&stage);
+    let iris = stage.terminal("Iris");
+    let id =
+        text(&iris.json(&["handoff", "create", "--to", "lib", "--subject", "Round half up"]), "handoff_id");
+    let lib = stage.repo("lib");
+    let lola = stage.terminal("Lola").within(&lib);
+    lola.json(&["handoff", "accept", &id]);
+    let server = Server::start(&stage.terminal("Server"));
+    let tab = Tab::open_as(&browser, &server.address, "Iris", &format!("handoff/{id}"));
+    tab.click("Cancel…");
+    tab.reads("Lola has accepted it and is at work on it");
+    tab.submit();
+    // A reason is asked for.
+    tab.until("document.activeElement.name === 'result'");
+    assert_eq!(iris.json(&["handoff", "show", &id])["state"], "accepted");
+    tab.fill("What to tell the other side", "we buy it instead");
+    tab.submit();
+    tab.reads("The hand-off is cancelled.");
+    assert!(lola.json(&["mail", "inbox", "--bodies"]).to_string().contains("we buy it instead"));
     tab.assert_clean();
 }

@@ -7,8 +7,6 @@ use super::tab::{Tab, WIDE};
 use crate::http::Server;
 use crate::stage::Stage;
 
-const SUBMIT: &str = "document.querySelector('dialog[open] button[type=submit]')";
-
 #[test]
 fn a_refused_name_is_no_name_to_act_under_and_a_filled_one_is_not_asked_for_again() {
     let Some(browser) = browser() else { return };
@@ -24,7 +22,7 @@ fn a_refused_name_is_no_name_to_act_under_and_a_filled_one_is_not_asked_for_agai
         if main == "New task" {
             tab.fill("Title", "Paint the shed");
         }
-        tab.click_on(SUBMIT);
+        tab.submit();
         tab.until("document.querySelector('dialog [role=alert]')?.innerText.includes('is not an identity')");
         assert_eq!(name(), Value::Null, "{main}");
         if cancel {
@@ -36,24 +34,24 @@ fn a_refused_name_is_no_name_to_act_under_and_a_filled_one_is_not_asked_for_agai
     tab.go("");
     tab.click("Say who you are…");
     tab.fill("Your name", "not a name");
-    tab.click_on(SUBMIT);
+    tab.submit();
     tab.until("document.querySelector('dialog [role=alert]')?.innerText.includes('is not an identity')");
     assert_eq!(name(), Value::Null);
     tab.fill("Your name", "Ann ");
-    tab.click_on(SUBMIT);
+    tab.submit();
     tab.reads("I am Ann");
     assert_eq!(name(), "Ann");
     // What an earlier page remembered and no operation takes is asked for anew.
-    tab.eval("localStorage.setItem('baton.name', 'not a name')");
+    tab.act_as("not a name");
     tab.go("agents");
     tab.go("");
     tab.reads("Say who you are…");
     // With a name, typing begins in the next field that is empty.
-    tab.eval("localStorage.setItem('baton.name', 'Ann')");
+    tab.act_as("Ann");
     tab.go("project/shop");
     tab.click("New task");
     tab.until("document.activeElement.name === 'title'");
     tab.type_in("Paint the shed");
-    tab.click_on(SUBMIT);
+    tab.submit();
     tab.reads("was created");
 }

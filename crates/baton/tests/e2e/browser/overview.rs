@@ -67,7 +67,7 @@ fn what_needs_somebody_stands_above_the_lanes_and_those_of_ended_agents_are_fold
     );
     server.ok("session_start", &json!({ "project": "shop", "identity": "Max" }));
     let tab = Tab::open(&browser, &server.address, "", WIDE);
-    tab.eval("localStorage.setItem('baton.name', 'Ann')");
+    tab.act_as("Ann");
     tab.go("project/shop");
     tab.reads("For you (1)");
     let page = tab.text("main");
@@ -91,7 +91,7 @@ fn a_baton_that_one_left_is_withdrawn() {
     let wrap = json!({ "project": "shop", "identity": "Lola", "summary": "Half of the tax", "to": "Ann" });
     let left = text(&server.ok("session_wrap", &wrap), "baton_id");
     let tab = Tab::open(&browser, &server.address, "", WIDE);
-    tab.eval("localStorage.setItem('baton.name', 'Lola')");
+    tab.act_as("Lola");
     tab.go("batons");
     let buttons =
         "[...document.querySelectorAll('main .matter button')].map((one) => one.innerText).join(', ')";

@@ -18,7 +18,7 @@ const ORDER: &str = "[...document.querySelectorAll('main [data-row]')].map((row)
 /// The page of somebody with this name.
 fn page_of<'a>(browser: &'a Chromium, server: &Server, name: &str) -> Tab<'a> {
     let tab = Tab::open(browser, &server.address, "projects", WIDE);
-    tab.eval(&format!("localStorage.setItem('baton.name', {})", json!(name)));
+    tab.act_as(name);
     tab.go("");
     tab.until("document.querySelector('#live').textContent === 'live'");
     tab
@@ -26,7 +26,7 @@ fn page_of<'a>(browser: &'a Chromium, server: &Server, name: &str) -> Tab<'a> {
 
 /// Sends the dialog that is open.
 fn send(tab: &Tab<'_>) {
-    tab.click_on("document.querySelector('dialog[open] button[type=submit]')");
+    tab.submit();
     tab.until("!document.querySelector('dialog')");
 }
 

@@ -73,7 +73,7 @@ fn a_heading_counts_the_rows_of_its_own_section() {
     let tab = Tab::open(&browser, &server.address, "", WIDE);
     tab.until("document.querySelectorAll('main h2').length");
     assert_eq!(sections(&tab), "Needs attention (48): 40 Show more (8 more)");
-    tab.eval("localStorage.setItem('baton.name', 'Iris')");
+    tab.act_as("Iris");
     tab.go("agents");
     tab.go("");
     tab.reads("For you (1)");
@@ -110,16 +110,22 @@ fn what_would_be_refused_is_not_offered_and_how_a_hand_off_ended_is_read() {
     let server = Server::start(&stage.terminal("Server"));
     let tab = Tab::open(&browser, &server.address, "", WIDE);
     // The inbox of its sender has what came back, until they open it.
-    tab.eval("localStorage.setItem('baton.name', 'Iris')");
+    tab.act_as("Iris");
     tab.go("agents");
     tab.go("");
     tab.reads("For you (1)");
     tab.reads("declined: send it again after the 7th");
     tab.go("handoffs");
     let buttons = || {
-        tab.eval("[...document.querySelectorAll('main button')].map((one) => one.innerText).filter((one) => one !== 'Copy')")
+        tab.eval("[...document.querySelectorAll('main button')].map((one) => one.textContent).filter((one) => one !== 'Copy')")
     };
-    assert_eq!(buttons(), json!(["Leave anew…"]), "the sender neither completes nor tries again");
+    // What ends another's work is in the menu of the row, and not its first button.
+    assert_eq!(buttons(), json!(["Leave anew…", "Cancel…", "Complete in Ben’s place…"]));
+    tab.until("document.querySelector('main .acts:not([open]) .menu button')");
+    tab.press("j");
+    tab.press("j");
+    tab.press("x");
+    tab.until("document.querySelector('main .acts[open]') && document.activeElement.innerText === 'Cancel…'");
     // The row and the page say why it came back, from whom and when.
     tab.reads("“send it again after the 7th”");
     tab.reads("declined by Ben");
@@ -133,20 +139,24 @@ fn what_would_be_refused_is_not_offered_and_how_a_hand_off_ended_is_read() {
     tab.reads("Waiting for somebody (0)");
     assert!(!tab.text("main").contains("came back"), "{}", tab.text("main"));
     tab.go(&format!("handoff/{accepted}"));
-    assert_eq!(buttons(), json!(["Cancel", "Complete in Ben’s place"]));
-    tab.eval("localStorage.setItem('baton.name', 'ben')");
+    assert_eq!(buttons(), json!(["Cancel…", "Complete in Ben’s place…"]));
+    tab.act_as("ben");
     tab.go("handoffs");
-    assert_eq!(buttons(), json!(["Complete…"]), "who accepted it completes it");
+    assert_eq!(
+        buttons(),
+        json!(["Complete…", "Decline…", "Cancel in Iris’s place…"]),
+        "who accepted it completes it"
+    );
     tab.go(&format!("handoff/{accepted}"));
-    assert_eq!(buttons(), json!(["Complete", "Decline", "Cancel in Iris’s place"]));
+    assert_eq!(buttons(), json!(["Complete…", "Decline…", "Cancel in Iris’s place…"]));
     // An operator completes what is another's with a reason.
-    tab.eval("localStorage.setItem('baton.name', 'Boss')");
+    tab.act_as("Boss");
     tab.go("");
     tab.go(&format!("handoff/{accepted}"));
-    tab.click("Complete in Ben’s place");
+    tab.click("Complete in Ben’s place…");
     tab.fill("What to tell the other side", "It is in main");
     tab.fill("Why", "Ben is on holiday");
-    tab.click_on("document.querySelector('dialog[open] button[type=submit]')");
+    tab.submit();
     tab.reads("The hand-off is completed.");
     tab.reads("Ben is on holiday");
     tab.assert_clean();
@@ -177,21 +187,21 @@ fn a_late_acknowledgement_is_given_from_its_row_and_a_question_answered_there() 
     let server = Server::start(&stage.terminal("Server"));
     let tab = Tab::open(&browser, &server.address, "", WIDE);
     tab.reads("Iris has not acknowledged Omar");
-    tab.eval("localStorage.setItem('baton.name', 'Iris')");
+    tab.act_as("Iris");
     tab.go("agents");
     tab.go("");
     tab.reads("For you (2)");
     tab.reads("Omar waits for your acknowledgement");
-    tab.reads("Omar waits for your answer");
+    tab.reads("Omar tells you of a blocker");
     tab.reads("Blocker: No access to the bank");
     // By its keys: the first action of the row with the late one acknowledges.
     tab.click_on("[...document.querySelectorAll('main .matter')].find((one) => one.innerText.includes('acknowledgement')).querySelector('button')");
     tab.until("document.querySelector('dialog[open] h2')?.innerText.startsWith('Acknowledge')");
-    tab.click_on("document.querySelector('dialog[open] button[type=submit]')");
+    tab.submit();
     tab.reads("For you (1)");
     tab.click("Reply…");
     tab.fill("Text", "Take mine");
-    tab.click_on("document.querySelector('dialog[open] button[type=submit]')");
+    tab.submit();
     tab.until("!document.body.innerText.includes('For you')");
     assert!(omar.json(&["mail", "inbox", "--bodies"]).to_string().contains("Take mine"));
     // Who wrote last itself goes on writing to the other one.

@@ -14,6 +14,12 @@ pub(super) struct Look {
 pub(super) const WIDE: Look = Look { width: 1280, dark: false };
 pub(super) const NARROW: Look = Look { width: 360, dark: false };
 
+/// The main button of the open dialog.
+pub(super) const SUBMIT: &str = "document.querySelector('dialog[open] button[type=submit]')";
+
+/// Why the open dialog was refused.
+const TROUBLE: &str = "document.querySelector('dialog[open] .trouble')?.innerText";
+
 /// An open page.
 pub(super) struct Tab<'a> {
     browser: &'a Chromium,
@@ -35,6 +41,38 @@ impl<'a> Tab<'a> {
     /// Opens a place in another tab of the same browser, which shares what this one remembers and its connections.
     pub(super) fn beside(&self, place: &str) -> Self {
         Self::open_in(self.browser, self.base.clone(), self.context.clone(), (place, WIDE))
+    }
+
+    /// Opens a place as it is seen by who acts under this name.
+    pub(super) fn open_as(browser: &'a Chromium, server: &str, name: &str, place: &str) -> Self {
+        let tab = Self::open(browser, server, "agents", WIDE);
+        tab.act_as(name);
+        tab.go(place);
+        tab
+    }
+
+    /// Acts under this name from the next view on.
+    pub(super) fn act_as(&self, name: &str) {
+        self.eval(&format!("localStorage.setItem('baton.name', {})", json!(name)));
+    }
+
+    /// Presses the main button of the open dialog.
+    pub(super) fn submit(&self) {
+        self.click_on(SUBMIT);
+    }
+
+    /// Waits until the open dialog says this of why it was refused.
+    pub(super) fn is_told(&self, words: &str) {
+        self.until(&format!("{TROUBLE}.includes({})", json!(words)));
+    }
+
+    /// Loses the answers to the next writes: they arrive and are done, and the page does not hear of it.
+    pub(super) fn lose_answers(&self, count: u32) {
+        self.eval(&format!(
+            "{{ const real = window.fetch; let left = {count}; window.fetch = async (url, options) => {{ const answer = \
+             await real(url, options); if (/POST|PATCH/.test(options?.method) && left-- > 0) throw new TypeError('lost'); \
+             return answer; }}; }}"
+        ));
     }
 
     fn open_in(browser: &'a Chromium, base: String, context: String, (place, look): (&str, Look)) -> Self {

@@ -34,7 +34,7 @@ fn eight_tabs_share_one_stream_and_each_shows_its_view_and_acts() {
     let letter = json!({ "project": "shop", "identity": "Donna", "to": "Ann", "type": "Question", "subject": "Which?", "body": "20 or 22" });
     server.ok("mail_send", &letter);
     let first = Tab::open(&browser, &server.address, "agents", WIDE);
-    first.eval("localStorage.setItem('baton.name', 'Ann')");
+    first.act_as("Ann");
     let others: Vec<Tab<'_>> = (0..7).map(|_| first.beside("agents")).collect();
     for tab in &others {
         tab.until("document.querySelector('main h1').innerText === 'Agents'");
@@ -45,7 +45,7 @@ fn eight_tabs_share_one_stream_and_each_shows_its_view_and_acts() {
     until_listened(&server, "1");
     first.go("");
     first.click("Acknowledge…");
-    first.click_on("document.querySelector('dialog[open] button[type=submit]')");
+    first.submit();
     first.reads("Acknowledged.");
     // What happened while a tab was hidden is read once it is looked at, and it follows from then on.
     let save = |summary: &str| {

@@ -24,6 +24,7 @@ pub(super) fn send(app: &mut App, request: &Request<'_>) -> Result<String, AppEr
     let is_same = project.is_none();
     let place = view.task.map(|task| task.metadata).filter(|_| is_same).unwrap_or_default();
     let mut input = CreateInput {
+        replaces: Some(view.handoff_id),
         from_project_id: Some(view.from_project_id),
         to_project_id: project.unwrap_or(view.to_project_id),
         identity: request.identity(),

@@ -22,19 +22,21 @@ pub(super) fn run(app: &mut App, request: &Request<'_>) -> Result<String, AppErr
         RowAction::Release => {
             let to = request.field_value(ASSIGNEE);
             if let Some(name) = &to {
-                write::refuse_unknown(app, request, std::slice::from_ref(name))?;
+                write::refuse_unknown_agents(app, request, std::slice::from_ref(name))?;
             }
             let (why, force) = (request.field_value(WHY), request.is_forced());
-            let input = ReleaseInput { project, identity, id, why, force, ..ReleaseInput::default() };
+            let assignee = to.clone();
+            let input =
+                ReleaseInput { project, identity, id, why, force, assignee, ..ReleaseInput::default() };
             app.run::<Release>(&input)?;
-            match to {
-                Some(_) => assign(app, request),
-                None => Ok("the task is free again, for anybody or the router".to_owned()),
-            }
+            Ok(match to {
+                Some(name) => format!("the task is for {}", visible(&name)),
+                None => "the task is free again, for anybody or the router".to_owned(),
+            })
         }
         RowAction::Assign => {
             if let Some(name) = request.field_value(ASSIGNEE) {
-                write::refuse_unknown(app, request, &[name])?;
+                write::refuse_unknown_agents(app, request, &[name])?;
             }
             assign(app, request)
         }

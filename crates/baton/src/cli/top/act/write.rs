@@ -33,12 +33,22 @@ pub(super) fn send(app: &mut App, request: &Request<'_>) -> Result<String, AppEr
     Ok(format!("sent to {}", names.join(" and ")))
 }
 
-/// Refuses names of which nobody in the project has heard, before anything is written.
-pub(super) fn refuse_unknown(app: &mut App, request: &Request<'_>, names: &[String]) -> Result<(), AppError> {
+/// Refuses names of which nobody in the project has heard, before anything is written; the address of a role may be among them.
+fn refuse_unknown(app: &mut App, request: &Request<'_>, names: &[String]) -> Result<(), AppError> {
+    let agents: Vec<String> = names.iter().filter(|name| !name.starts_with(ROLE)).cloned().collect();
+    refuse_unknown_agents(app, request, &agents)
+}
+
+/// Refuses names that no agent of the project has had.
+pub(super) fn refuse_unknown_agents(
+    app: &mut App,
+    request: &Request<'_>,
+    names: &[String],
+) -> Result<(), AppError> {
     let input = ListInput { project: request.project(), all: true, ..ListInput::default() };
     let listed = app.run::<List>(&input)?;
     let known: Vec<String> = listed.items.iter().map(|row| identity_key(row.name())).collect();
-    let is_unknown = |name: &&String| !name.starts_with(ROLE) && !known.contains(&identity_key(name));
+    let is_unknown = |name: &&String| !known.contains(&identity_key(name));
     let Some(name) = names.iter().find(is_unknown) else { return Ok(()) };
     let project = &listed.project_id;
     let what =

@@ -163,6 +163,10 @@ impl State {
                 return KeyEffect::Stay;
             }
         }
+        // What was warned of was about what stood there.
+        if matches!(key, Key::Letter(_) | Key::Back) {
+            prompt.warnings.clear();
+        }
         let is_optional = prompt.fields.get(prompt.at).is_some_and(|field| field.is_optional);
         let field = prompt.fields.get_mut(prompt.at).map(|field| &mut field.value);
         match (key, field) {
@@ -178,8 +182,8 @@ impl State {
             (Key::Enter, _) if prompt.at >= last => {
                 self.message.clear();
                 self.confirmed = Some(prompt.clone());
-                let Prompt { offered, target, fields, .. } = prompt;
-                return KeyEffect::Act(Action::Do { offered, target, fields });
+                let Prompt { offered, target, fields, warnings, .. } = prompt;
+                return KeyEffect::Act(Action::Do { offered, target, fields, warnings });
             }
             (Key::Enter | Key::Next | Key::Down, Some(_)) => prompt.at = (prompt.at + 1).min(last),
             (Key::Previous | Key::Up, _) => prompt.at = prompt.at.saturating_sub(1),

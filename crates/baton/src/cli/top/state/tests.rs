@@ -39,7 +39,7 @@ fn state(keys: &[&str]) -> State {
 
 /// Of what is done: the id of its target, the action, and what was typed.
 fn done(effect: &KeyEffect) -> (String, RowAction, Vec<String>) {
-    let KeyEffect::Act(Action::Do { offered, target, fields }) = effect else { panic!("{effect:?}") };
+    let KeyEffect::Act(Action::Do { offered, target, fields, .. }) = effect else { panic!("{effect:?}") };
     (target.id.clone(), offered.action, fields.iter().map(|field| field.value.clone()).collect())
 }
 
@@ -209,9 +209,11 @@ fn a_row_offers_nothing_that_would_be_refused() {
         about(Target { actions, ..target(Noun::Message, "m", &[]) })
     };
     let (mut own, mut question) = (message("mara"), message("ben"));
-    typed(&mut own, "ay");
+    typed(&mut own, "y");
     question.press(Key::Letter('y'));
-    assert!(own.prompt.is_none() && question.prompt.is_some(), "who wrote it does not answer it");
+    assert!(own.prompt.is_none() && question.prompt.is_some(), "who wrote it does not acknowledge it");
+    typed(&mut own, "w");
+    assert!(draw::lines(&own, false, (80, 24)).iter().any(|line| line.starts_with("Take back unread")));
     let task = |status| {
         let actions = TaskState { status, is_blocked: false, holder: None }.actions(Viewer("ann"));
         about(Target { actions, ..target(Noun::Task, "t", &[]) })
@@ -259,10 +261,9 @@ fn a_message_is_begun_from_any_row_and_goes_to_whom_it_is_about() {
     assert_eq!(done(&over.press(Key::Enter)), ("s".to_owned(), RowAction::Write, values.clone()));
     assert!(over.is_confirmed());
     // A refusal leaves what was typed.
-    over.refuse(format!(
-        "nobody called Jon has worked here, {}which is the end",
-        "so it is not sent, ".repeat(6)
-    ));
+    let refusal =
+        format!("nobody called Jon has worked here, {}which is the end", "so it is not sent, ".repeat(6));
+    over.refuse("recipient_unknown", refusal);
     let fields =
         over.prompt.as_ref().map(|prompt| prompt.fields.iter().map(|field| field.value.clone()).collect());
     assert_eq!(fields, Some(values));
@@ -405,6 +406,66 @@ fn what_changed_while_it_was_asked_is_asked_again() {
     assert!(!state.is_confirmed() && last_line(&state).starts_with("nothing was sent"));
     state.press(Key::Enter);
     assert!(!state.is_confirmed());
+}
+
+/// A task that is at work with somebody.
+fn claimed(holder: &str) -> Target {
+    let actions = TaskState { status: "in_progress", is_blocked: false, holder: Some(holder) };
+    Target { actions: actions.actions(Viewer("ann")), ..target(Noun::Task, "t", &[]) }
+}
+
+#[test]
+fn a_task_that_another_has_by_now_is_taken_back_from_them_once_that_was_read() {
+    let mut state = about(claimed("Jim"));
+    typed(&mut state, "b");
+    state.press(Key::Enter);
+    typed(&mut state, "enough");
+    assert!(matches!(state.press(Key::Enter), KeyEffect::Act(_)));
+    let row = Row { target: claimed("Ula"), ..row("a", "words of a") };
+    state.take(Listing { rows: vec![row], ..listing(&[]) });
+    assert!(!state.is_confirmed(), "it is not taken from Ula without a word");
+    assert!(last_line(&state).starts_with("Ula has it by now: Enter once more"), "{}", last_line(&state));
+    assert!(draw::lines(&state, false, (80, 24)).iter().any(|line| line.contains("Take back from Ula")));
+    let deed = state.press(Key::Enter);
+    let KeyEffect::Act(Action::Do { offered, fields, .. }) = &deed else { panic!("{deed:?}") };
+    assert_eq!(offered.in_place_of.as_deref(), Some("Ula"));
+    assert_eq!(fields.last().map(|field| field.value.as_str()), Some("enough"), "what was typed is kept");
+    assert!(state.is_confirmed());
+}
+
+#[test]
+fn what_was_warned_of_is_done_with_another_enter_and_is_warned_of_anew_for_another_name() {
+    let session = of_session("Ben", Viewer("ann"));
+    let mut state = about(Target { actions: session, ..target(Noun::Session, "s", &[]) });
+    let warnings = |effect: KeyEffect| match effect {
+        KeyEffect::Act(Action::Do { warnings, .. }) => warnings,
+        other => panic!("{other:?}"),
+    };
+    typed(&mut state, "rIda");
+    assert!(warnings(state.press(Key::Enter)).is_empty());
+    assert!(state.is_confirmed());
+    state.refuse("agent_at_work", "Ben is at work: its session ends at once · a hint".to_owned());
+    let message = state.message.clone();
+    assert!(message.starts_with("Ben is at work: its session ends at once · Enter once more"), "{message}");
+    assert_eq!(warnings(state.press(Key::Enter)), ["agent_at_work"]);
+    state.refuse("session_released", "it is over".to_owned());
+    assert_eq!(state.message, "it is over", "what no second Enter helps says so");
+    state.press(Key::Back);
+    typed(&mut state, "y");
+    assert!(warnings(state.press(Key::Enter)).is_empty(), "another name is another request");
+}
+
+#[test]
+fn what_agents_did_is_seen_whole_where_words_are_short() {
+    let columns = &["agent", "state", "project", "tool", "heard", "branch", "12 h", "words"];
+    let cells =
+        ["Cai", "live", "shop", "claude_code", "just now", "devel", "▁▁▃█▂▅", "ok"].map(str::to_owned);
+    let row = Row { cells: cells.to_vec(), ..row("a", "") };
+    let mut state = state(&[]);
+    state.take(Listing { heading: String::new(), columns, rows: vec![row], is_more: false });
+    let lines = draw::lines(&state, false, (80, 24));
+    let line = lines.iter().find(|line| line.contains("Cai")).cloned().unwrap_or_default();
+    assert!(line.contains("▁▁▃█▂▅") && line.contains("claude_code") && line.contains("just now"), "{line}");
 }
 
 #[test]

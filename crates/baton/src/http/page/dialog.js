@@ -1,0 +1,86 @@
+// Dialogs: what is asked before something is done, and the requests that do it.
+
+/** Whether the answer to a request got lost: it may have been done all the same. */
+const isLost = (error) => error instanceof Problem && (error.status === 0 || error.status >= 500);
+
+/** The writes of one dialog. Each has one key until it is answered or its content changes: one whose answer got lost is sent again
+ * under the same key, and is done once. */
+function writer() {
+  const keys = new Map();
+  const contentOf = (method, path, fields) => JSON.stringify([method, path, fields]);
+  const send = async (method, path, fields = {}, options = {}) => {
+    const content = contentOf(method, path, fields);
+    if (!keys.has(content)) keys.set(content, newKey());
+    try {
+      const answer = await api(method, path, fields, { ...options, key: keys.get(content) });
+      keys.delete(content);
+      return answer;
+    } catch (error) {
+      if (!isLost(error)) keys.delete(content);
+      throw error;
+    }
+  };
+  /** Whether the very same was sent before and its answer got lost: what has changed since may be its own doing. */
+  send.isRepeat = (method, path, fields) => keys.has(contentOf(method, path, fields));
+  return send;
+}
+
+/** Asks for something in a dialog; `act` runs on its main button with what was given and the dialog's writer, and keeps it open when it
+ * fails. `busy` stands on the button meanwhile. */
+function ask(title, fields, label, act, risky = false, busy = null) {
+  const place = placeOf(document.activeElement);
+  const send = writer();
+  const errors = h('div', {});
+  const main = h('button.main', { type: 'submit', class: risky ? 'risky' : '' }, label);
+  const heading = h('h2', { id: 'ask-title' }, withInstants(title));
+  const form = h('form', { method: 'dialog' }, heading, fields, errors,
+    h('div.row', {}, h('button', { type: 'button', onclick: () => dialog.close() }, 'Back'), main));
+  const dialog = h('dialog', { 'aria-labelledby': 'ask-title' }, form);
+  form.addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || main.disabled) return;
+    event.preventDefault();
+    form.requestSubmit(main);
+  });
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    main.disabled = true;
+    main.textContent = busy || label;
+    try {
+      const given = Object.fromEntries(new FormData(form));
+      // An empty name is refused; a field without a value would be left out.
+      if (given.identity) given.identity = given.identity.trim() || given.identity;
+      await act(given, send);
+      // A name is remembered once an operation has taken it.
+      if (given.identity && given.identity !== me()) { setMe(given.identity); drawSoon(); }
+      dialog.close();
+    } catch (error) {
+      if (isLost(error)) error.hint = 'Press the button once more when it answers again: it is done once, also where it was done already.';
+      // Who went to another view meanwhile is told there.
+      if (dialog.isConnected) errors.replaceChildren(trouble(error));
+      else refused(error);
+    } finally {
+      main.disabled = false;
+      main.textContent = label;
+    }
+  });
+  dialog.addEventListener('close', () => { dialog.remove(); goBackTo(place); });
+  document.body.append(dialog);
+  dialog.showModal();
+  // What is filled in already is not asked for again.
+  [...form.querySelectorAll('input, textarea, select')].find((one) => !one.value)?.focus();
+  return dialog;
+}
+
+let fieldNumber = 0;
+
+/** A labelled field of a dialog. */
+function field(label, name, attributes = {}, tag = 'input') {
+  fieldNumber += 1;
+  const id = `field-${fieldNumber}`;
+  const control = h(tag, { id, name, ...attributes });
+  if (tag === 'textarea' && attributes.value) control.value = attributes.value;
+  return [h('label', { for: id }, label), control];
+}
+
+/** Under which name the person acts: asked once. */
+const nameField = () => field('Your name', 'identity', { value: me(), required: true, autocomplete: 'nickname', maxlength: 64 });

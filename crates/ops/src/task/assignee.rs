@@ -1,0 +1,52 @@
+//! The agent for whom a task is: which names it may have, and that it hears of it.
+
+use baton_model::id::{identity_key, visible};
+use baton_model::message::{Message, ROLE};
+use baton_model::refusal::Refusal;
+use baton_model::task::Task;
+use baton_store::{Failure, Tx, message};
+
+use crate::agent;
+use crate::ledger::Author;
+use crate::op::Env;
+
+/// Refuses the address of a role: a task is for a role by its own field, and nobody has such a name.
+pub(super) fn check_assignee(name: Option<&str>) -> Result<(), Refusal> {
+    let Some(role) = name.and_then(|name| name.strip_prefix(ROLE)) else { return Ok(()) };
+    let role = visible(role);
+    Err(Refusal::invalid(
+        "assignee_invalid",
+        format!("`{ROLE}{role}` is the address of a role, and the assignee of a task is an agent"),
+        format!("give it to the role: `baton task update ID --agent-role {role} --assignee ''`"),
+    ))
+}
+
+/// Tells the agent to whom somebody else gave an open task. A name that nobody in the project has had yet is told nothing.
+pub(super) fn tell_assignee(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    (before, after): (&Task, &Task),
+) -> Result<(), Failure> {
+    let named = after.assignee.as_deref().filter(|name| !name.is_empty());
+    let Some(name) = named.filter(|_| after.is_open() && before.assignee != after.assignee) else {
+        return Ok(());
+    };
+    if identity_key(name) == identity_key(author.identity) {
+        return Ok(());
+    }
+    let Some(known) = agent::first_name(tx, author.project_id, name)? else { return Ok(()) };
+    let notice = Message {
+        project_id: author.project_id.to_owned(),
+        message_id: env.id(),
+        seq: tx.next_seq(author.project_id)?,
+        kind: "TaskAssigned".into(),
+        from_identity: author.identity.to_owned(),
+        to_identity: known,
+        subject: format!("{} gave you task {}: {}", visible(author.identity), after.task_id, after.title),
+        body: format!("Begin it with `baton task claim {}`.", after.task_id),
+        created_at: env.now,
+        ..Message::default()
+    };
+    Ok(message::insert(tx, &notice)?)
+}
