@@ -37,7 +37,7 @@ impl MisspeltWords {
             if open.is_empty() {
                 return None;
             }
-            each_word(text, |word| open.retain(|asked| !word.starts_with(asked)));
+            each_word(text, |word| open.retain(|term| !word.starts_with(term)));
         }
         (!open.is_empty()).then(|| Self(open.into_iter().collect()))
     }
@@ -45,7 +45,7 @@ impl MisspeltWords {
     /// How many of them stand in a text, with slips.
     pub fn count_in(&self, text: &str) -> usize {
         let mut open: Vec<&Vec<char>> = self.0.iter().collect();
-        each_word(text, |word| open.retain(|asked| slips(asked, word).is_none()));
+        each_word(text, |word| open.retain(|term| slips(term, word).is_none()));
         self.0.len() - open.len()
     }
 }
@@ -105,8 +105,8 @@ mod tests {
         fn a_word_is_itself_and_slips_lie_as_far_either_way(one in "[a-d]{0,9}", other in "[a-d]{0,9}") {
             let same = count(&one, &one);
             prop_assert_eq!(same, (one.len() >= MIN_LEN).then_some(0));
-            if let (Some(there), Some(back)) = (count(&one, &other), count(&other, &one)) {
-                prop_assert_eq!(there, back);
+            if let (Some(forth), Some(back)) = (count(&one, &other), count(&other, &one)) {
+                prop_assert_eq!(forth, back);
             }
         }
     }

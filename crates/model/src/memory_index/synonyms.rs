@@ -102,8 +102,11 @@ mod tests {
             ("Löschen", "deleted"),
             ("prüfen", "verify"),
         ] {
-            let (asked, there) = (terms(question), terms(text));
-            assert!(of(&asked[0]).iter().any(|synonym| synonym.matches(&there[0])), "{question} {text}");
+            let (question_terms, text_terms) = (terms(question), terms(text));
+            assert!(
+                of(&question_terms[0]).iter().any(|synonym| synonym.matches(&text_terms[0])),
+                "{question} {text}"
+            );
         }
         assert!(of("redi").is_empty());
         assert!(
