@@ -165,9 +165,9 @@ on_every_backend! {
         world.advance(1_000);
         let given = world.ok(&vera, "task_release", json!({ "id": id, "force": true, "why": "enough", "assignee": "Eli" }));
         assert_eq!((&given["status"], &given["assignee"]), (&json!("open"), &json!("Eli")), "{given:#}");
-        let told = |world: &mut World, who: &str| column(&world.pending(&agent(who)), "subject");
-        assert_eq!(told(world, "Eli"), [format!("Vera gave you task {id}: Flaky test")]);
-        assert_eq!(told(world, "Jim").len(), 1, "and who had it is told that it was taken");
+        let subjects = |world: &mut World, who: &str| column(&world.pending(&agent(who)), "subject");
+        assert_eq!(subjects(world, "Eli"), [format!("Vera gave you task {id}: Flaky test")]);
+        assert_eq!(subjects(world, "Jim").len(), 1, "and who had it is told that it was taken");
         assert_eq!(matter(world, "Vera", "task_retried"), Value::Null, "it is Eli's now");
         world.advance(1_000);
         world.ok(&eli, "task_claim", json!({ "id": id }));
@@ -176,10 +176,10 @@ on_every_backend! {
         world.ok(&eli, "task_release", json!({ "id": id, "why": "me too" }));
         assert_eq!(matter(world, "Vera", "task_retried")["detail"], "tried 5 times");
         // Who gives it to themselves is told nothing, nor is a name that nobody has had.
-        let before = told(world, "Eli").len();
+        let before = subjects(world, "Eli").len();
         world.ok(&eli, "task_update", json!({ "id": id, "assignee": "eli" }));
         world.ok(&vera, "task_update", json!({ "id": id, "assignee": "Nobody1" }));
-        assert_eq!((told(world, "Eli").len(), told(world, "Nobody1").len()), (before, 0));
+        assert_eq!((subjects(world, "Eli").len(), subjects(world, "Nobody1").len()), (before, 0));
         // What is closed says so.
         world.ok(&vera, "task_close", json!({ "id": id }));
         world.no(&vera, "task_release", json!({ "id": id, "force": true, "why": "x" }), "task_closed");
@@ -217,11 +217,11 @@ on_every_backend! {
         world.register("q");
         world.start(&agent("Ben").project("q"));
         let vera = agent("Vera");
-        let asked = world.ok(&vera, "mail_send", json!({ "to": "Ben", "to_project": "q", "type": "Question", "subject": "Which price?" }));
+        let sent = world.ok(&vera, "mail_send", json!({ "to": "Ben", "to_project": "q", "type": "Question", "subject": "Which price?" }));
         let item = matter(world, "Vera", "message_waiting");
         assert_eq!((&item["project_id"], &item["actions"][0]["project_id"]), (&json!("q"), &json!("p")), "{item:#}");
-        world.ok(&vera, "mail_send", json!({ "reply_to": asked["message_id"], "body": "it is urgent" }));
-        world.ok(&vera, "signal_recall", json!({ "message_id": asked["message_id"] }));
+        world.ok(&vera, "mail_send", json!({ "reply_to": sent["message_id"], "body": "it is urgent" }));
+        world.ok(&vera, "signal_recall", json!({ "message_id": sent["message_id"] }));
         assert_eq!(matter(world, "Vera", "message_waiting"), Value::Null);
     }
 

@@ -41,7 +41,7 @@ fn a_question_to_another_project_is_followed_up_and_taken_back() {
     let server = Server::start(&stage.terminal("Server"));
     let listed = server.ok("attention_list", &json!({ "identity": "Vera", "waiting": true }));
     let is_first = |one: &&serde_json::Value| text(one, "subject").contains("Which rounding?");
-    let asked = text(items(&listed).iter().find(is_first).expect("the question"), "id");
+    let question_id = text(items(&listed).iter().find(is_first).expect("the question"), "id");
     let tab = Tab::open_as(&browser, &server.address, "Vera", "");
     let row = |subject: &str| {
         format!(
@@ -62,7 +62,7 @@ fn a_question_to_another_project_is_followed_up_and_taken_back() {
     tab.submit();
     tab.reads("Sent.");
     // On its page in the project where it lies, too.
-    tab.go(&format!("mail/lib/{asked}"));
+    tab.go(&format!("mail/lib/{question_id}"));
     tab.click("Write again…");
     tab.fill("Text", "Never mind the tax");
     tab.submit();

@@ -68,10 +68,10 @@ fn a_task_that_was_taken_back_unheard_is_not_taken_back_twice() {
     tab.reads("The task is for Eli.");
     let now = eli.json(&["task", "show", &task]);
     assert_eq!((text(&now, "status"), text(&now, "assignee")), ("open".into(), "Eli".into()), "{now:#}");
-    let told = |who: &crate::stage::Terminal<'_>, words: &str| {
+    let letters = |who: &crate::stage::Terminal<'_>, words: &str| {
         let inbox = who.json(&["mail", "inbox", "--bodies"]);
         items(&inbox).iter().filter(|one| one.to_string().contains(words)).count()
     };
-    assert_eq!(told(&jim, "it hangs"), 1, "its agent is told once");
-    assert_eq!(told(&eli, "Vera gave you task"), 1, "and so is who has it now");
+    assert_eq!(letters(&jim, "it hangs"), 1, "its agent is told once");
+    assert_eq!(letters(&eli, "Vera gave you task"), 1, "and so is who has it now");
 }
