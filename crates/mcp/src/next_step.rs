@@ -163,8 +163,9 @@ fn after_pickup(picked: &session::PickupOutput) -> String {
     let advice = picked.location.as_ref().and_then(|location| location.advice.as_ref());
     match (&picked.changes, advice) {
         (Some(WaitingChanges { baton_id, files_total, .. }), _) => format!(
-            "First: {files_total} files that were not committed go with this baton and are not in your working copy. Run `baton changes apply \
-             {baton_id}` in a shell before you edit; it tells what does not fit. {text}"
+            "First: what was not committed ({files_total} {}) goes with this baton and is not in your working copy. Run `baton changes apply \
+             {baton_id}` in a shell before you edit; it tells what does not fit. {text}",
+            if *files_total == 1 { "file" } else { "files" }
         ),
         (None, Some(advice)) if !picked.dry_run => format!("{text} Where the work lies: {advice}"),
         (None, _) => text.to_owned(),

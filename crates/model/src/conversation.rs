@@ -161,9 +161,9 @@ mod tests {
     #[test]
     fn a_counted_id_is_told_from_that_of_another_home() {
         let at = Some(1_764_449_500_000);
-        let key = |id: &str| conversation_key(id, at, Some("/home/ann/shop"));
-        assert_eq!(key("20261129_1"), "20261129_1@2025-11-29T20:51:40.000Z@da679b4e");
-        assert_ne!(key("20261129-100000"), conversation_key("20261129-100000", at, Some("/home/ann/w1")));
+        let key = |id: &str| conversation_key(id, at, Some("/home/you/shop"));
+        assert_eq!(key("20261129_1"), "20261129_1@2025-11-29T20:51:40.000Z@7decbb32");
+        assert_ne!(key("20261129-100000"), conversation_key("20261129-100000", at, Some("/home/you/w1")));
         for id in ["0198c7de-9b1c-7cc1-a5e2-0d2f3f6ab001", "ses_5f3a9c0b7ffe4nQ0xYz12AbCdE"] {
             assert_eq!(key(id), id);
         }

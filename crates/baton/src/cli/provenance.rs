@@ -217,7 +217,8 @@ fn session_lines(row: &OriginRow, is_maker: bool) -> String {
     row.request.iter().for_each(|request| add("asked for", request));
     row.summary.iter().for_each(|summary| add("summary", summary));
     for decision in &row.decisions {
-        let why = decision.why.as_deref().map(|why| format!(", because {why}")).unwrap_or_default();
+        let reason = decision.why.as_deref().map(|why| why.strip_prefix("because ").unwrap_or(why));
+        let why = reason.map(|why| format!(", because {why}")).unwrap_or_default();
         let rejected = match decision.rejected.as_slice() {
             [] => String::new(),
             rejected => format!("; rejected: {}", rejected.join(", ")),

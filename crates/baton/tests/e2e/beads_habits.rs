@@ -49,7 +49,7 @@ fn what_is_put_off_and_taken_up_is_no_closed_pinned_or_claimed_issue() {
         &[&format!("{closed} is not deferred (status: closed)"), "bd reopen"],
     );
     refused(&ann, &["defer", &closed], &["is not open (status: closed)"]);
-    refused(&ann, &["unclaim", &closed, "--force", "--reason", "dead"], &["nobody has claimed"]);
+    refused(&ann, &["unclaim", &closed, "--force", "--reason", "dead"], &["is closed", "bd reopen"]);
     ann.refused(4, "task_closed", &["task", "claim", &closed, "--force", "--why", "mine"]);
     let after = shown(&ann, &closed);
     for field in ["status", "close_reason", "closed_at"] {

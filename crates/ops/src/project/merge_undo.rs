@@ -115,14 +115,7 @@ pub(super) fn take_back(
     take_copies_back(tx, (&input.from, &input.into), &record.copies)?;
     let messages_moved = take_mail_back(tx, env, (&input.from, &input.into), &record.mail)?;
     let leases_moved = take_leases_back(tx, env, (&input.from, &input.into), &record.leases)?;
-    let mut paths = Vec::new();
-    for (machine, path) in &record.places {
-        let known = project_root::get(tx, machine, path)?.filter(|place| place.project_id == input.into);
-        if let Some(place) = known {
-            project_root::put(tx, &ProjectRoot { project_id: input.from.clone(), ..place }, env.now)?;
-            paths.push(path.clone());
-        }
-    }
+    let paths = take_places_back(tx, env, input, &record.places)?;
     let (mut batons, mut batons_left) = (Vec::new(), Vec::new());
     for carried in record.batons {
         let now = carried.to.as_deref().map(|id| baton::get(tx, &input.into, id)).transpose()?.flatten();
@@ -157,6 +150,24 @@ pub(super) fn take_back(
         note_undoing(tx, env, (project_id, other, identity))?;
     }
     Ok(MergeOutput { batons_left, messages_moved, leases_moved, ..answer(input, paths, batons, 0) })
+}
+
+/// Gives the folders back that belong to the project that went on, and returns their paths.
+fn take_places_back(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    input: &MergeInput,
+    places: &[(String, String)],
+) -> Result<Vec<String>, Failure> {
+    let mut paths = Vec::new();
+    for (machine, path) in places {
+        let known = project_root::get(tx, machine, path)?.filter(|place| place.project_id == input.into);
+        if let Some(place) = known {
+            project_root::put(tx, &ProjectRoot { project_id: input.from.clone(), ..place }, env.now)?;
+            paths.push(path.clone());
+        }
+    }
+    Ok(paths)
 }
 
 /// Leaves what a session saved as a baton of its own project. Returns its summary; none where there is no such session.

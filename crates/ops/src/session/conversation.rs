@@ -143,8 +143,8 @@ impl NativeId<'_> {
     }
 }
 
-/// A conversation that a project knows. Earlier versions knew it by the tool's own id alone: a row of theirs is meant where it was
-/// written on this machine.
+/// A conversation that a project knows. Earlier versions knew it by the tool's own id alone: a row of theirs is meant where
+/// nothing says that it was written on another machine.
 pub(crate) fn find(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -161,7 +161,8 @@ pub(crate) fn find(
         Some(id) => session::get(tx, project_id, id)?,
         None => None,
     };
-    Ok(own.filter(|own| own.location.machine == env.caller.location.machine).map(|_| earlier))
+    let is_here = |machine: &str| machine.is_empty() || machine == env.caller.location.machine;
+    Ok(own.filter(|own| is_here(&own.location.machine)).map(|_| earlier))
 }
 
 /// The conversation as the ledger knows it, joined with the sessions that its transcript names as its own.

@@ -17,9 +17,9 @@ use super::secret::{self, Secret, TaskWrite};
 use super::write::{TaskRequest, answer, change, check_and_renew_lease, reload, write_or_keep};
 use super::{by_id, by_id_to_change, comment, follow_up, readiness};
 use crate::force_request::ForceRequest;
-use crate::handoff::EndedHandoff;
 use crate::handoff::acceptor::require_task_acceptor;
 use crate::handoff::claimant::require_unexpired;
+use crate::handoff::{EndedHandoff, late_close};
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::session::send_signal;
@@ -188,8 +188,10 @@ pub(super) fn attempt(
     let (task, off) = close(tx, env, author, &known, wanted, outcome)?;
     let task = answer(&task, env, author);
     let (unblocked, set_off) = (off.unblocked, off.steps);
-    let (kept_comment_id, ended_handoff) = (None, None);
-    Ok(CloseOutput { task, unblocked, set_off, kept_comment_id, was_closed: false, ended_handoff })
+    // A task that was opened again after its hand-off was over.
+    let reason = input.reason.as_deref().unwrap_or_default();
+    let ended_handoff = late_close::keep(tx, env, &known, author.identity, reason)?;
+    Ok(CloseOutput { task, unblocked, set_off, kept_comment_id: None, was_closed: false, ended_handoff })
 }
 
 /// Closing once more changes nothing; with another result it is refused. A reason that was not given before is kept as a

@@ -251,14 +251,14 @@ pub(super) fn late_comments(
     }
     let mut first = None;
     for text in &texts {
-        let said = CommentText { is_late_close: words.is_end, ..CommentText::plain(text) };
-        let id = late_comment(tx, env, author, found, said)?;
+        let content = CommentText { is_late_close: words.is_end, ..CommentText::plain(text) };
+        let id = late_comment(tx, env, author, found, content)?;
         first.get_or_insert(id);
     }
     // A context has a bound of its own before it is encrypted.
     if let Some(Encrypted { text, readers }) = &words.encrypted {
-        let said = CommentText { readers, ..CommentText::plain(text) };
-        let body = add_comment(tx, env, author, found, said)?;
+        let content = CommentText { readers, ..CommentText::plain(text) };
+        let body = add_comment(tx, env, author, found, content)?;
         first.get_or_insert(id_of(&body));
     }
     let handoff = match words.is_end {
@@ -277,16 +277,16 @@ fn late_comment(
     env: &mut Env<'_>,
     author: &Author<'_>,
     found: &Task,
-    said: CommentText<'_>,
+    content: CommentText<'_>,
 ) -> Result<Value, Failure> {
     let is_it = |known: &Map<String, Value>| {
-        known.get("text").and_then(Value::as_str) == Some(said.text)
+        known.get("text").and_then(Value::as_str) == Some(content.text)
             && known.get("author").and_then(Value::as_str) == Some(author.identity)
     };
     let known = comment::of(tx, author.project_id, &found.task_id)?.into_iter().find(is_it);
     let body = match known {
         Some(body) => body,
-        None => add_comment(tx, env, author, found, said)?,
+        None => add_comment(tx, env, author, found, content)?,
     };
     Ok(id_of(&body))
 }

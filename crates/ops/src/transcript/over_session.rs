@@ -15,13 +15,19 @@ pub(super) fn over_session(
     identity: &str,
 ) -> Session {
     let session_id = env.id();
+    // A transcript lies where its tool ran; of one that was pushed the machine is not known. No process goes on with it.
+    let machine = match transcript.copy {
+        None => env.caller.location.machine.clone(),
+        Some(_) => String::new(),
+    };
+    let location = ProcessLocation { machine, ..ProcessLocation::default() };
     Session {
         project_id: project_id.to_owned(),
         thread_id: session_id.clone(),
         session_id,
         identity: identity.to_owned(),
         surface: transcript.surface().to_owned(),
-        location: ProcessLocation::default(),
+        location,
         started_at: env.now,
         heartbeat_at: env.now,
         last_verb: Import::NAME.to_owned(),

@@ -76,6 +76,16 @@ on_every_backend! {
         assert_eq!((hub.issues[0].open, status(w)), (true, json!("in_progress")));
     }
 
+    fn words_at_the_end_of_a_task_that_was_opened_again_reach_the_sender(w) {
+        let (id, mut hub) = completed(w);
+        let max = agent("Max").project("q");
+        w.ok(&max, "task_reopen", json!({ "id": TASK }));
+        drive(w, &mut hub, &id);
+        let closed = w.ok(&max, "task_close", json!({ "id": TASK, "reason": "also in the archive" }));
+        assert_eq!(closed["ended_handoff"]["state"], "completed", "{closed:#}");
+        assert_eq!(show(w, &id)["late_results"][0]["result"], "also in the archive");
+    }
+
     fn an_issue_that_is_opened_again_opens_its_task(w) {
         let (id, _) = completed(w);
         assert!(!seen(w, "open", None), "seen before it was closed");

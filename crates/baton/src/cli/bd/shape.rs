@@ -112,8 +112,10 @@ impl ClosedIssue {
             text.push_str("  it was closed before; what you gave is kept as a comment\n");
         }
         if let Some(handoff) = &self.ended_handoff {
-            let hint = handoff.hint(&self.issue.id);
-            text.push_str(&format!("  {}\n  {}\n", visible(&handoff.message), visible(&hint)));
+            text.push_str(&format!("  {}\n", visible(&handoff.message)));
+            if self.was_closed {
+                text.push_str(&format!("  {}\n", visible(&handoff.hint(&self.issue.id))));
+            }
         }
         text
     }

@@ -32,8 +32,11 @@ pub(super) fn print(app: &mut App, bundle: PickupOutput) -> Result<(), AppError>
         return Err(Refusal::new(Kind::NotFound, "place_gone", what, hint()).into());
     }
     if !work.is_this_machine {
-        let machine = machine_name(work.copy.host.as_deref(), &work.machine);
-        let what = format!("the work lies in {root} on machine {machine}, not here");
+        let machine = match work.machine.as_str() {
+            "" => "another machine".to_owned(),
+            id => format!("machine {}", machine_name(work.copy.host.as_deref(), id)),
+        };
+        let what = format!("the work lies in {root} on {machine}, not here");
         return Err(Refusal::new(Kind::NotFound, "place_elsewhere", what, hint()).into());
     }
     app.show(&work, |work| format!("{}\n", visible(&work.copy.root)))

@@ -256,9 +256,11 @@ pub(super) fn closed_text(closed: &ops::CloseOutput) -> String {
         let words =
             if closed.kept_comment_id.is_some() { "; what you gave is kept as a comment" } else { "" };
         text.push_str(&format!("  it was closed before, with the result {}{words}\n", visible(result)));
-        if let Some(handoff) = &closed.ended_handoff {
-            let hint = handoff.hint(&closed.task.view.id);
-            text.push_str(&format!("  {}\n  {}\n", visible(&handoff.message), visible(&hint)));
+    }
+    if let Some(handoff) = &closed.ended_handoff {
+        text.push_str(&format!("  {}\n", visible(&handoff.message)));
+        if closed.was_closed {
+            text.push_str(&format!("  {}\n", visible(&handoff.hint(&closed.task.view.id))));
         }
     }
     if !closed.unblocked.is_empty() {

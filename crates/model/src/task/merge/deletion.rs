@@ -54,9 +54,15 @@ pub(super) fn revive(merged: &mut State, ours: &State, incoming: &LineContent) -
     };
     let deleted_at = deletion.at;
     let status = entries.get("status");
-    let is_later = |(name, at): (&String, &i64)| {
-        let at = if name == "status" { own.at } else { *at };
-        at > deleted_at && is_work(name, status)
+    let deleted = if living == Side::Ours { &incoming.entries } else { &ours.entries };
+    // Of a line without clocks it is not known when its status changed: it counts with whatever else is other there.
+    let is_other = |(name, value): (&String, &Value)| {
+        name != "status" && is_work(name, status) && deleted.get(name) != Some(value)
+    };
+    let is_later = |(name, at): (&String, &i64)| match name.as_str() {
+        "status" if !own.is_seen && !entries.iter().any(is_other) => false,
+        "status" => own.at > deleted_at && is_work(name, status),
+        _ => *at > deleted_at && is_work(name, status),
     };
     let is_said_later = |(name, value): (&String, &Value)| {
         let said_at = value.get("created_at").and_then(Value::as_str).and_then(parse_rfc3339);
@@ -77,7 +83,6 @@ pub(super) fn revive(merged: &mut State, ours: &State, incoming: &LineContent) -
         merged.clocks.entries.insert(name.to_owned(), at);
         changed.push(name.to_owned());
     }
-    let deleted = if living == Side::Ours { &incoming.entries } else { &ours.entries };
     changed.extend(restore_dependencies(merged, entries, (deleted, at)));
     changed
 }
