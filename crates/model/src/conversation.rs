@@ -37,7 +37,7 @@ impl Conversation {
 
 /// The fewest letters and digits of an id that no other session has by chance. Goose counts its sessions anew each day in each home
 /// (`20261129_1`), an id of Aider is the second in which the session began, and some tools take a name that a user gave.
-const MIN_RANDOM_ID: usize = 20;
+pub const MIN_RANDOM_ID: usize = 20;
 
 /// The id by which a conversation is known in a ledger that several homes share: the tool's own id, and where another home or folder
 /// may have given the same one, the time of the first entry and a hash of the working directory besides.

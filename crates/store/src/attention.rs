@@ -21,17 +21,25 @@ crate::sql! {
         COALESCE(h.to_identity, 'role:' || h.to_role, ''), h.created_at, '' FROM handoff h
         WHERE h.to_project_id = $1 AND h.state = 'offered' AND (h.created_at, h.handoff_id) > ($2, $3) AND h.created_at < $4
         AND ($5 = '' OR LOWER(COALESCE(h.to_identity, '')) = $5 OR LOWER(h.from_identity) = $5) ORDER BY h.created_at, h.handoff_id LIMIT $6";
-    STUCK_COUNT = "SELECT h.from_project_id, COUNT(*), COUNT(*) FROM handoff h WHERE (h.state IN ('planned', 'pending')
-        AND (h.created_at < $1 OR h.last_error IS NOT NULL OR EXISTS (SELECT 1 FROM handoff_step t
+    STUCK_COUNT = "SELECT found.from_project_id, COUNT(*), COUNT(*) FROM (SELECT h.from_project_id FROM handoff h
+        WHERE h.state IN ('planned', 'pending') AND (h.created_at < $1 OR h.last_error IS NOT NULL OR EXISTS (SELECT 1 FROM handoff_step t
             WHERE t.handoff_id = h.handoff_id AND t.last_error IS NOT NULL))
-        OR h.state IN ('offered', 'accepted') AND h.plan LIKE '%\"repository_missing\":true%') GROUP BY h.from_project_id";
-    STUCK_PAGE = "SELECT h.from_project_id, h.handoff_id, h.subject, h.from_identity, h.to_project_id, h.created_at,
-        COALESCE(h.last_error, (SELECT MAX(t.last_error) FROM handoff_step t WHERE t.handoff_id = h.handoff_id), '')
-        FROM handoff h WHERE h.from_project_id = $1 AND (h.created_at, h.handoff_id) > ($2, $3)
-        AND (h.state IN ('planned', 'pending') AND (h.created_at < $4 OR h.last_error IS NOT NULL
+        UNION ALL SELECT h.from_project_id FROM handoff h WHERE h.state IN ('offered', 'accepted')
+        AND h.plan LIKE '%\"repository_missing\":true%') found GROUP BY found.from_project_id";
+    STUCK_PAGE = "SELECT found.from_project_id, found.handoff_id, found.subject, found.from_identity, found.to_project_id, found.created_at,
+        found.why FROM (SELECT h.from_project_id, h.handoff_id, h.subject, h.from_identity, h.to_project_id, h.created_at,
+            COALESCE(h.last_error, (SELECT MAX(t.last_error) FROM handoff_step t WHERE t.handoff_id = h.handoff_id), '') AS why
+        FROM handoff h WHERE h.from_project_id = $1 AND h.state IN ('planned', 'pending')
+        AND (h.created_at, h.handoff_id) > ($2, $3) AND (h.created_at < $4 OR h.last_error IS NOT NULL
             OR EXISTS (SELECT 1 FROM handoff_step t WHERE t.handoff_id = h.handoff_id AND t.last_error IS NOT NULL))
-            OR h.state IN ('offered', 'accepted') AND h.plan LIKE '%\"repository_missing\":true%')
-        AND ($5 = '' OR LOWER(h.from_identity) = $5) ORDER BY h.created_at, h.handoff_id LIMIT $6";
+        AND ($5 = '' OR LOWER(h.from_identity) = $5)
+        UNION ALL SELECT h.from_project_id, h.handoff_id, h.subject, h.from_identity, h.to_project_id, h.created_at,
+            COALESCE(h.last_error, '') AS why
+        FROM handoff h WHERE h.handoff_id IN (SELECT m.handoff_id FROM handoff m WHERE m.state IN ('offered', 'accepted')
+            AND m.plan LIKE '%\"repository_missing\":true%')
+        AND h.from_project_id = $1 AND (h.created_at, h.handoff_id) > ($2, $3)
+        AND ($5 = '' OR LOWER(h.from_identity) = $5)) found
+        ORDER BY found.created_at, found.handoff_id LIMIT $6";
     FAILURE_COUNT = "SELECT h.from_project_id, COUNT(*), COUNT(*) FROM handoff h WHERE h.state = 'failed' AND h.created_at < $1
         GROUP BY h.from_project_id";
     FAILURE_PAGE = "SELECT h.from_project_id, h.handoff_id, h.subject, h.from_identity, h.to_project_id, h.created_at,

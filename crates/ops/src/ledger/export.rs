@@ -102,7 +102,7 @@ impl OtherEnd<'_> {
     fn hide_merge(&self, row: &mut Map<String, Value>) {
         let text = |column: &str| row.get(column).and_then(Value::as_str);
         let is_reached = text("from_project_id").is_none_or(|from| self.grant.reaches(from));
-        let former = text("details").and_then(HandoffDetails::former_sender).filter(|_| !is_reached);
+        let former = text("plan").and_then(HandoffDetails::former_sender).filter(|_| !is_reached);
         if let Some(former) = former {
             row.insert("from_project_id".into(), former.into());
         }

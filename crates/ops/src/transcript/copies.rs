@@ -1,5 +1,6 @@
 //! `transcript_copies` and `transcript_part`: what was pushed to a project.
 
+use baton_model::conversation::MIN_RANDOM_ID;
 use baton_model::id::visible;
 use baton_model::refusal::{self, Refusal};
 use baton_store::content::TRANSCRIPT_COPY;
@@ -80,9 +81,10 @@ pub(super) fn find(
     agent: Option<&str>,
 ) -> Result<StoredCopy, Failure> {
     let mut found = of_tool(tx, project_id, agent)?;
-    // An id that another one begins with says of neither that it is meant.
-    let is_beginning =
-        |one: &StoredCopy| one.transcript_id != wanted && one.transcript_id.starts_with(wanted);
+    // A short id that another one begins with says of neither that it is meant.
+    let is_beginning = |one: &StoredCopy| {
+        wanted.len() < MIN_RANDOM_ID && one.transcript_id != wanted && one.transcript_id.starts_with(wanted)
+    };
     if let Some(at) = found.iter().position(|one| one.transcript_id == wanted)
         && (agent.is_some() || !found.iter().any(is_beginning))
     {

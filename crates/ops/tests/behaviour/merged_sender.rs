@@ -194,7 +194,7 @@ on_every_backend! {
             assert_eq!((&answer["messages_moved"], &answer["leases_moved"]), (&json!(2), &json!(1)), "{answer:#}");
         }
         let waiting = |w: &mut World, who: &Agent| column(&inbox(w, who), "subject");
-        assert_eq!((waiting(w, &ann), waiting(w, &moved)), (vec!["unread".to_owned()], Vec::new()));
+        assert_eq!((waiting(w, &ann), waiting(w, &moved)), (vec!["read".to_owned(), "unread".to_owned()], Vec::new()));
         w.ok(&ann, "mail_ack", json!({ "message_id": ids[0] }));
         w.ok(&ann, "mail_ack", json!({ "message_id": ids[2] }));
         w.no_trace(&at("Yuri", "lib"), "lease_take", json!({ "patterns": ["src/"] }), "lease_conflict");

@@ -100,6 +100,8 @@ const ARGUMENTS: &[(&str, &str, Place)] = &[
     ("transcript_search", "project", Place::Words),
     ("transcript_show", "id", Place::Transcript),
     ("transcript_continue", "ConversationExtent.bytes", Place::Words),
+    ("transcript_continue", "ConversationExtent.cwd", Place::Words),
+    ("transcript_unwrapped", "ConversationExtent.cwd", Place::Words),
     ("transcript_unwrapped", "ConversationExtent.bytes", Place::Words),
 ];
 

@@ -129,7 +129,7 @@ on_every_backend! {
         // The name of another tool makes it no other session.
         let mut renamed = manifest("t1-of-ann", b"two");
         renamed["agent"] = json!("codex");
-        for id in ["t1-of-ann", "t1-of", "T1-of-Ann", "t1-of-ann-2"] {
+        for id in ["t1-of-ann", "t1-of", "T1-of-Ann"] {
             renamed["transcript_id"] = json!(id);
             w.no_trace(&lola, "transcript_push", json!({ "copy": renamed }), "transcript_not_yours");
         }

@@ -220,6 +220,14 @@ function closeTask(project, one) {
   });
 }
 
+/** The task as it is now, to act on it; refused where it was closed while the dialog stood open. */
+async function openTask(path) {
+  const now = await api('GET', path);
+  if (now.status !== 'closed' && now.status !== 'tombstone') return now;
+  const why = now.close_reason ? `: ${now.close_reason}` : '';
+  throw new Problem(409, { message: `it was closed meanwhile${why}`, hint: 'To go on with it all the same, open it again on its own page.' });
+}
+
 /** Gives a task to another, or to anybody and the router; one that is at work is given back, or taken back from its agent, before. */
 async function giveTask(one, isAtWork, owner = null) {
   let known;
@@ -236,8 +244,9 @@ async function giveTask(one, isAtWork, owner = null) {
     if (name) refuseUnknownAgents(one.project_id, known, [name]);
     // In one request, so that nobody takes it in between.
     const back = { ...given, why, force: owner ? true : null, assignee: name };
-    if (!isFree && owner && !send.isRepeat('POST', `${path}/release`, back)) {
-      const now = await api('GET', path);
+    const isRepeat = send.isRepeat('POST', `${path}/release`, back) || send.isRepeat('PATCH', path, { ...given, assignee: name });
+    const now = isRepeat ? null : await openTask(path);
+    if (now && !isFree && owner) {
       const has = now.status === 'in_progress' ? now.assignee : null;
       const hasChanged = has !== holder;
       holder = has;
@@ -254,7 +263,10 @@ async function giveTask(one, isAtWork, owner = null) {
 /** Opens a task that is blocked after its attempts: it gets as many once more. */
 function openAgain(project, id, title) {
   ask(`Open again: ${title || id}`, [h('p', {}, 'It can be claimed again, and gets its attempts once more.'), nameField(), field('What the next one should know', 'append_notes', {}, 'textarea')], 'Open again', async (given, send) => {
-    await send('PATCH', at(project, `/tasks/${part(id)}`), { ...given, status: 'open' });
+    const path = at(project, `/tasks/${part(id)}`);
+    const change = { ...given, status: 'open' };
+    if (!send.isRepeat('PATCH', path, change)) await openTask(path);
+    await send('PATCH', path, change);
     notice('The task is open again.');
     renewAll();
   });

@@ -79,6 +79,33 @@ fn a_message_is_begun_from_whatever_is_about_an_agent() {
 }
 
 #[test]
+fn a_task_that_was_closed_meanwhile_is_neither_taken_back_nor_given_on() {
+    let Some(browser) = browser() else { return };
+    let stage = Stage::ready();
+    let ned = stage.terminal("Ned");
+    ned.json(&["start"]);
+    let task = text(&ned.json(&["task", "create", "Flaky test"]), "id");
+    for why in ["seed 1", "seed 2", "seed 3"] {
+        ned.json(&["task", "claim", &task]);
+        ned.json(&["task", "release", &task, "--why", why]);
+    }
+    ned.json(&["task", "claim", &task]);
+    let server = Server::start(&stage.terminal("Server"));
+    let tab = page_of_vera(&browser, &server, "");
+    tab.click("Take back from Ned…");
+    tab.fill("Give it to (empty: anybody, or the router)", "Ned");
+    tab.fill("Why", "it hangs");
+    ned.json(&["task", "close", &task, "--reason", "seed pinned"]);
+    for _ in 0..2 {
+        tab.submit();
+        tab.is_told("it was closed meanwhile: seed pinned");
+    }
+    let now = ned.json(&["task", "show", &task]);
+    assert_eq!((text(&now, "status"), text(&now, "close_reason")), ("closed".into(), "seed pinned".into()));
+    tab.assert_clean();
+}
+
+#[test]
 fn a_task_that_fails_again_is_taken_back_and_given_to_another() {
     let Some(browser) = browser() else { return };
     let stage = Stage::ready();
