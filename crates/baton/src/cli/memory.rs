@@ -67,8 +67,8 @@ struct Add {
 #[derive(clap::Args)]
 struct Search {
     /// Words to look for; if omitted, the newest and most important memories
-    #[arg(default_value = "")]
-    query: String,
+    #[arg(value_name = "WORDS")]
+    query: Vec<String>,
     /// Only memories of this kind
     #[arg(long, value_name = "K")]
     kind: Option<String>,
@@ -113,7 +113,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         Verb::Search(search) => {
             let input = SearchInput {
                 project: app.project.clone(),
-                query: search.query,
+                query: search.query.join(" "),
                 kind: search.kind,
                 tags: search.tags,
                 related: search.related,

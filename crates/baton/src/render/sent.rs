@@ -32,7 +32,12 @@ pub(crate) fn detail(one: &SentHandoff) -> String {
     });
     let late = one.late.as_ref().map(|late| {
         let words = late.result.as_deref().map(|words| format!(": {}", quotation(words)));
-        format!("{} of {}{}", late.kind.label(), visible(&late.by), words.unwrap_or_default())
+        format!(
+            "{} of {}{}",
+            late.kind.label(),
+            visible(&late.by_type.label(&late.by)),
+            words.unwrap_or_default()
+        )
     });
     let help = one.help.as_deref().map(|help| format!("`{help}`"));
     [by, why, late, help].into_iter().flatten().collect::<Vec<_>>().join(", ")

@@ -181,6 +181,9 @@ pub struct LateResult {
     pub kind: LateWords,
     /// Who did it.
     pub by: String,
+    /// What kind of actor that is.
+    #[serde(default, skip_serializing_if = "ActorType::is_agent")]
+    pub by_type: ActorType,
     /// When.
     pub at: String,
     /// What came of it.

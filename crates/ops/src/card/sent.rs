@@ -71,6 +71,9 @@ pub struct LateAnswer {
     pub kind: LateWords,
     /// Who gave it.
     pub by: String,
+    /// What kind of actor that is.
+    #[serde(default, skip_serializing_if = "ActorType::is_agent")]
+    pub by_type: ActorType,
     /// What it says, cleaned and shortened; absent where this caller is not told subjects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
@@ -153,8 +156,12 @@ fn row(tx: &mut Tx<'_>, env: &Env<'_>, one: &Handoff) -> Result<Option<SentHando
     }
     let shown =
         |text: &str| Some(quotable(text, WHY)).filter(|text| !env.hides_subjects() && !text.is_empty());
-    let late =
-        late.map(|late| LateAnswer { kind: late.kind, by: late.by.clone(), result: shown(&late.result) });
+    let late = late.map(|late| LateAnswer {
+        kind: late.kind,
+        by: late.by.clone(),
+        by_type: late.by_type,
+        result: shown(&late.result),
+    });
     let (why, help) = match view.state {
         State::Failed | State::Planned | State::Pending => {
             let names_repository =

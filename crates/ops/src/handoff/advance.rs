@@ -274,7 +274,7 @@ fn late(
         return Err(no.into());
     };
     let kind = late_words::kind_of(before, event(input.action), no.code == "handoff_not_yours");
-    let Some(delta_id) = late_words::keep(tx, env, before, identity, (kind, result))? else {
+    let Some(delta_id) = late_words::keep(tx, env, before, Actor::agent(identity), (kind, result))? else {
         return Err(no.into());
     };
     let mut no = no;

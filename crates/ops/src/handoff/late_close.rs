@@ -1,6 +1,6 @@
 //! A close of a task whose hand-off is over: what it says is the result no more. It is kept beside the hand-off, where the sender looks.
 
-use baton_model::actor::ActorType;
+use baton_model::actor::{Actor, ActorType};
 use baton_model::handoff::{Ending, Handoff, LateWords, State};
 use baton_model::id::{short, visible};
 use baton_model::task::Task;
@@ -86,7 +86,7 @@ fn keep_beside(
     words: &str,
 ) -> Result<Option<String>, Failure> {
     match handoff::get(tx, &known.handoff_id)? {
-        Some(row) => late_words::keep(tx, env, &row, by, (LateWords::Result, words)),
+        Some(row) => late_words::keep(tx, env, &row, Actor::agent(by), (LateWords::Result, words)),
         None => Ok(None),
     }
 }

@@ -300,7 +300,11 @@ fn follow_ended(
     if let (IssueChange::Closed { .. }, Some(words)) = (change, words)
         && let Some(row) = handoff::get(tx, &known.handoff_id)?
     {
-        late_words::keep(tx, env, &row, by.name, (LateWords::Result, words))?;
+        let kind = match change {
+            IssueChange::Closed { is_completed: false, .. } => LateWords::Reason,
+            _ => LateWords::Result,
+        };
+        late_words::keep(tx, env, &row, by, (kind, words))?;
     }
     let after = handoff::get(tx, &known.handoff_id)?.unwrap_or_else(|| known.clone());
     Ok(Some(Row::of(&after, &handoff_step::of(tx, &known.handoff_id)?)))

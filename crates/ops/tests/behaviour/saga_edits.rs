@@ -113,8 +113,9 @@ on_every_backend! {
         assert_eq!(signal["subject"], format!("octocat on GitHub closed the issue of task {TASK}, which you had claimed"));
         assert!(signal["body"].as_str().is_some_and(|body| body.starts_with("we keep it as it was\n")), "{signal:#}");
         let shown = show(w, &id);
-        assert_eq!((&shown["state"], &shown["late_results"][0]["by"], &shown["late_results"][0]["result"]),
-            (&json!("completed"), &json!("octocat"), &json!("we keep it as it was")));
+        let late = &shown["late_results"][0];
+        assert_eq!((&shown["state"], &late["by"], &late["by_type"]), (&json!("completed"), &json!("octocat"), &json!("github_user")));
+        assert_eq!((&late["kind"], &late["result"]), (&json!("reason"), &json!("we keep it as it was")));
     }
 
     fn an_event_that_github_delivers_again_or_late_changes_nothing(w) {

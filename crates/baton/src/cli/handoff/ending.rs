@@ -28,7 +28,7 @@ pub(super) fn lines(handoff: &View) -> String {
         text.extend(value.map(|value| format!("{title}\n{}", render::quoted(value))));
     }
     for late in &handoff.late_results {
-        let (what, by) = (late.kind.label(), visible(&late.by));
+        let (what, by) = (late.kind.label(), visible(&late.by_type.label(&late.by)));
         text.push_str(&format!("{what} of {by}\n{}", render::quoted(&late.result)));
     }
     text

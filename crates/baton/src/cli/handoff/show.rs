@@ -37,7 +37,10 @@ fn head(one: &Row, shown: &ShowOutput) -> String {
     fact("address", handoff.task.as_ref().and_then(|task| task.url.as_deref()).map(visible));
     fact("memory", one.memory.as_ref().map(|memory| visible(&memory.memory_id)));
     fact("session", one.seeded_session.as_ref().map(|seeded| visible(&seeded.session_id)));
-    fact("expires", handoff.expires_at.map(|at| rfc3339(at.0)));
+    // Once it was taken, its deadline says nothing any more.
+    let is_taken =
+        matches!(handoff.state, State::Accepted | State::Completed | State::Declined | State::Cancelled);
+    fact("expires", handoff.expires_at.filter(|_| !is_taken).map(|at| rfc3339(at.0)));
     fact("why", handoff.last_error.as_deref().map(visible));
     fact(
         "next",
