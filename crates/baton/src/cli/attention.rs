@@ -14,7 +14,7 @@ use crate::render;
 /// Show what needs a person: questions to you, silent sessions, stuck hand-offs, batons that wait
 ///
 /// Each line has the reason, the age, the words, and the command that helps. What is addressed to you comes first, and what you
-/// sent and that was not taken; then the worst, and of that the oldest. With --project only one project is looked at.
+/// sent and nobody took; then the worst, and of that the oldest. With --project only one project is looked at.
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]

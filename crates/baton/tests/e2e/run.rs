@@ -110,8 +110,7 @@ fn an_agent_that_has_wrapped_is_told_how_it_goes_on_with_the_next_baton() {
 
 #[test]
 fn a_wrapped_agent_whose_session_another_took_is_not_said_to_have_ended_it() {
-    let does =
-        "\"$BATON\" reassign \"$BATON_SESSION\" --to Lola --as Op --why 'on holiday' --json > /dev/null";
+    let does = "\"$BATON\" reassign \"$BATON_SESSION\" --to Lola --wait --as Op --why 'on holiday' --json > /dev/null";
     for prompt in ["", "Round the prices"] {
         let stage = Stage::ready();
         let donna = agent(&stage, "claude", prompt, does);

@@ -139,7 +139,7 @@ fn an_agent_that_is_done_or_that_somebody_ended_starts_no_other() {
 #[test]
 fn work_that_another_took_over_is_not_passed_on() {
     let stage = Stage::ready();
-    let does = "\"$BATON\" reassign \"$BATON_SESSION\" --to Lola --as Op --why 'on holiday' --json > /dev/null; exit 3";
+    let does = "\"$BATON\" reassign \"$BATON_SESSION\" --to Lola --wait --as Op --why 'on holiday' --json > /dev/null; exit 3";
     let answer = chain(&stage, "", does, 0, 0).run(&RUN);
     assert_eq!(answer.code, 3, "{answer:#?}");
     assert!(answer.err.contains("Codex is not started"), "{answer:#?}");

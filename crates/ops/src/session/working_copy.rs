@@ -46,16 +46,13 @@ pub(crate) fn refresh(tx: &mut Tx<'_>, env: &Env<'_>, own: &mut Session) -> Resu
     }
     let before = std::mem::replace(&mut own.working_copy, now);
     session::set_copy(tx, own)?;
-    let head = |copy: &WorkingCopy| copy.commit.clone();
-    let (mut here, root) = (None, env.caller.git_root.as_deref());
-    match &before {
-        Some(before) if Some(before.root.as_str()) == root => here = head(before),
-        // What was made in the working copy that it leaves is read before nobody asks there any more.
-        Some(before) => note_commits(tx, env, own, (&before.root, head(before)))?,
-        None => {}
+    let (head, root) = (before.as_ref().and_then(|copy| copy.commit.clone()), env.caller.git_root.as_deref());
+    // What was made in the working copy that it leaves is read now: no later command asks there.
+    if let Some(before) = before.as_ref().filter(|before| Some(before.root.as_str()) != root) {
+        note_commits(tx, env, own, (&before.root, head.clone()))?;
     }
     if let Some(root) = root {
-        note_commits(tx, env, own, (root, here))?;
+        note_commits(tx, env, own, (root, head))?;
     }
     note_root(tx, env, &own.project_id)
 }
