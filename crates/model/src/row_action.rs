@@ -37,7 +37,7 @@ pub enum RowAction {
     Reply,
     /// Say that a message was read.
     Acknowledge,
-    /// Take back a message that one sent and nobody has read.
+    /// Take back a message that one sent, while it is unread.
     Retract,
     /// Open a task that was given up.
     Reopen,
@@ -179,7 +179,7 @@ pub fn of_session(identity: &str, viewer: Viewer<'_>) -> Vec<OfferedAction> {
     [Some(reassign), end, write].into_iter().flatten().collect()
 }
 
-/// What can be done about a message: who wrote it to another writes to them again, and takes it back as long as nobody has read it.
+/// What can be done about a message: who wrote it to another writes to them again, and takes it back while it is unread.
 pub fn of_message(from: &str, to: Option<&str>, is_late: bool, viewer: Viewer<'_>) -> Vec<OfferedAction> {
     if viewer.is(Some(from)) && !viewer.is(to) {
         let retract = (!is_late).then(|| RowAction::Retract.into());

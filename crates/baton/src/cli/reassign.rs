@@ -19,7 +19,7 @@ pub(super) struct Args {
     /// Identity or tool that should continue
     #[arg(long, value_name = "NAME")]
     to: String,
-    /// Address it though nobody of that name has worked here yet: the baton waits for them
+    /// Accept a name that no agent of the project has had yet: the baton waits for it
     #[arg(long)]
     wait: bool,
     /// Reason; recorded in the ledger

@@ -100,7 +100,7 @@ fn every_view_is_one_key_away_and_a_message_is_answered() {
     top.press("x2r");
     top.see("Reassign · your name: Ann");
     top.press("\rBob\r");
-    // It ends the session of an agent that is at work, and nobody of that name has been here: both are said first.
+    // It ends the session of an agent that is at work, and the new name is unknown here: both are said first.
     top.see("Donna is at work: its session ends at once");
     top.press("\r");
     top.see("nobody called Bob has registered or worked in project shop");

@@ -1,8 +1,9 @@
 //! What the answers say of changes that cannot be applied, or lie where they were given along from, works when it is followed.
 
 use std::fs;
+use std::path::PathBuf;
 
-use crate::stage::text;
+use crate::stage::{Stage, text};
 use crate::worktree_changes::{edited, second, wrapped};
 use crate::worktrees::{committed, git, worktree};
 
@@ -14,17 +15,23 @@ fn last_command(text: &str) -> String {
     (*commands.last().unwrap_or_else(|| panic!("no command: {text}"))).to_owned()
 }
 
+/// A worktree with a commit of its own, in which Ann has begun a session and changed the file since.
+fn half_done(stage: &Stage) -> PathBuf {
+    let beside = worktree(stage, "beside", "fix");
+    fs::write(beside.join("t"), "t\n").expect("written");
+    git(stage, &beside, &["add", "t"]);
+    git(stage, &beside, &["commit", "-qm", "t"]);
+    stage.terminal("Ann").within(&beside).json(&["start"]);
+    fs::write(beside.join("t"), "t\nhalf\n").expect("written");
+    beside
+}
+
 #[test]
 fn what_helps_where_changes_cannot_be_applied_works_as_it_stands() {
     for what in ["changes of its own", "a file in the way", "another branch"] {
         let stage = committed();
-        let beside = worktree(&stage, "beside", "fix");
+        let beside = half_done(&stage);
         let ann = stage.terminal("Ann").within(&beside);
-        fs::write(beside.join("t"), "t\n").expect("written");
-        git(&stage, &beside, &["add", "t"]);
-        git(&stage, &beside, &["commit", "-qm", "t"]);
-        ann.json(&["start"]);
-        fs::write(beside.join("t"), "t\nhalf\n").expect("written");
         fs::write(beside.join("u"), "u\n").expect("written");
         ann.json(&[&WRAP[..], &["--with-changes"]].concat());
         if what != "another branch" {
@@ -54,13 +61,8 @@ fn what_helps_where_changes_cannot_be_applied_works_as_it_stands() {
 #[test]
 fn where_the_commit_of_the_changes_is_checked_out_is_named() {
     let stage = committed();
-    let beside = worktree(&stage, "beside", "fix");
+    let beside = half_done(&stage);
     let ann = stage.terminal("Ann").within(&beside);
-    fs::write(beside.join("t"), "t\n").expect("written");
-    git(&stage, &beside, &["add", "t"]);
-    git(&stage, &beside, &["commit", "-qm", "t"]);
-    ann.json(&["start"]);
-    fs::write(beside.join("t"), "t\nhalf\n").expect("written");
     ann.json(&[&WRAP[..], &["--with-changes"]].concat());
     let refused = stage.terminal("Lola").refused(4, "changes_conflict", &["changes", "apply"]);
     let there = format!("`cd {} && baton changes apply ", beside.display());

@@ -58,7 +58,7 @@ pub(super) fn task_items(
     Ok(found)
 }
 
-/// Whether somebody has given it to an agent by name since it last failed: then it is that agent's, until it fails again. An agent that
+/// Whether it was given to an agent by name since it last failed: then it is that agent's, until it fails again. An agent that
 /// claims a task is its assignee only from then on.
 fn is_given(task: &Task) -> bool {
     let (given, status) = (task.clocks.of("assignee"), task.clocks.of("status"));

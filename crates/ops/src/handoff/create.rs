@@ -87,7 +87,7 @@ pub struct CreateInput {
     /// Check and show what would be written; write nothing.
     #[serde(default)]
     pub dry_run: bool,
-    /// The hand-off of this project that came back, and in whose place this one is: it needs nobody any more.
+    /// The hand-off of this project that came back and that this one replaces: it leaves the inbox.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<String>,
     /// Makes a retry return the same hand-off.

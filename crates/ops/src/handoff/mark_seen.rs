@@ -68,7 +68,7 @@ impl Operation for MarkSeen {
     }
 }
 
-/// A hand-off that came back and was left anew needs nobody any more, whatever project the new one goes to.
+/// Marks a hand-off that came back as seen once it was left anew, whatever project the new one goes to.
 pub(super) fn mark_replaced(
     tx: &mut Tx<'_>,
     env: &Env<'_>,

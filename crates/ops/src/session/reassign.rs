@@ -124,7 +124,7 @@ impl Operation for Reassign {
     }
 }
 
-/// Refuses a name that nobody has had in the project and that is no tool's: a baton would wait for a slip of the pen.
+/// Refuses a name that no agent of the project has had and that is no tool's: a baton would wait for a misspelt name.
 fn require_known(tx: &mut Tx<'_>, project_id: &str, to: &str) -> Result<(), Failure> {
     if is_shared_name(to)
         || baton_tools::by_name(to).is_some()

@@ -10,7 +10,7 @@ use crate::agent;
 use crate::ledger::Author;
 use crate::op::Env;
 
-/// Refuses the address of a role: a task is for a role by its own field, and nobody has such a name.
+/// Refuses the address of a role: a task is for a role by its own field, and no agent has such a name.
 pub(super) fn check_assignee(name: Option<&str>) -> Result<(), Refusal> {
     let Some(role) = name.and_then(|name| name.strip_prefix(ROLE)) else { return Ok(()) };
     let role = visible(role);
@@ -21,7 +21,7 @@ pub(super) fn check_assignee(name: Option<&str>) -> Result<(), Refusal> {
     ))
 }
 
-/// Tells the agent to whom somebody else gave an open task. A name that nobody in the project has had yet is told nothing.
+/// Tells an agent that another one assigned an open task to it. A name that is unknown in the project is told nothing.
 pub(super) fn tell_assignee(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,

@@ -53,7 +53,7 @@ pub struct ReleaseInput {
     /// With `why`: give it back although another agent has it. The attempt is that agent's, who is told.
     #[serde(default)]
     pub force: bool,
-    /// For whom it is then, who is told; else for anybody. Nobody can take it in between.
+    /// Whom to assign it to in the same step, who is told; without it, it is free. No other agent can take it in between.
     #[serde(default)]
     pub assignee: Option<String>,
 }

@@ -158,7 +158,7 @@ on_every_backend! {
         assert_eq!((&matters[0]["reason"], &matters[0]["detail"]), (&json!("handoff_returned"), &json!("declined: again after the 7th")));
         create(world, "the guide");
         assert_eq!(column(&mine(world), "subject"), ["the prices"], "it was sent again");
-        // Left anew for another project it is done with as well, for its sender and for everybody.
+        // Left anew for another project it is done with as well, for its sender and for all others.
         world.register("r");
         let anew = json!({ "to_project_id": "r", "subject": "the prices", "replaces": second });
         world.ok(&ann, "handoff_create", anew.clone());

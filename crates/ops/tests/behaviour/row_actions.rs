@@ -175,7 +175,7 @@ on_every_backend! {
         world.advance(1_000);
         world.ok(&eli, "task_release", json!({ "id": id, "why": "me too" }));
         assert_eq!(matter(world, "Vera", "task_retried")["detail"], "tried 5 times");
-        // Who gives it to themselves is told nothing, nor is a name that nobody has had.
+        // An agent that takes it itself is told nothing, nor is an unknown name.
         let before = subjects(world, "Eli").len();
         world.ok(&eli, "task_update", json!({ "id": id, "assignee": "eli" }));
         world.ok(&vera, "task_update", json!({ "id": id, "assignee": "Nobody1" }));
@@ -194,7 +194,7 @@ on_every_backend! {
         let mut late = input("Zoe");
         late["wait"] = json!(true);
         assert_eq!(world.ok(&agent("Boss"), "session_reassign", late)["to"], "Zoe");
-        // A tool is nobody's name, and a session of it may come.
+        // The name of a tool is accepted: a session of it may come.
         let other = world.start(&agent("Bob"));
         let given = world.ok(&agent("Boss"), "session_reassign", json!({ "session": other["session_id"], "to": "codex" }));
         assert_eq!(given["to"], "codex");

@@ -124,7 +124,7 @@ impl Files {
             self.history.commits.pop();
         }
         let staged = self.rows().iter().filter(|file| file.is_staged).count();
-        // Where it holds more than what was staged here, somebody else staged the rest.
+        // Where it holds more than what was staged here, the rest was staged outside of the session.
         let is_all_known = count.is_some_and(|count| count <= staged);
         let mut bases = Vec::new();
         for file in self.rows() {

@@ -23,7 +23,7 @@ pub(super) struct GitState {
     changed: Vec<String>,
     /// Whether the user spoke since the last change, and may have committed it.
     user_spoke: bool,
-    /// Whether somebody else made a commit since this was asked last.
+    /// Whether a commit was made outside of the session since the last call.
     committed_elsewhere: bool,
 }
 
@@ -84,7 +84,7 @@ impl GitState {
         self.user_spoke = true;
     }
 
-    /// Whether a commit of somebody else was seen since this was asked last.
+    /// Whether a commit made outside of the session was seen since the last call.
     pub(super) fn saw_commit_of_others(&mut self) -> bool {
         std::mem::take(&mut self.committed_elsewhere)
     }

@@ -12,7 +12,7 @@ pub(super) enum TreeEvent {
     /// What was staged was committed; all with `-a`. With `--amend` it takes the last commit's place. Git says of how many
     /// files.
     Committed { all: bool, amends: bool, count: Option<usize> },
-    /// Somebody else made a commit.
+    /// A commit was made outside of the session.
     CommittedElsewhere,
     /// Commits were taken back, and their changes are in none any more.
     Uncommitted,

@@ -211,7 +211,7 @@ struct Create {
     /// Idempotency key: a retry with it returns the first answer
     #[arg(long, value_name = "ID")]
     request_id: Option<String>,
-    /// Hand-off of this project that came back and that this one takes the place of: it needs nobody any more
+    /// Hand-off of this project that came back and that this one replaces: it leaves the inbox
     #[arg(long, value_name = "ID")]
     replaces: Option<String>,
 }

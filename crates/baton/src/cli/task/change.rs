@@ -177,7 +177,7 @@ pub(super) struct Release {
     /// Give it back even if another agent has it; with --why, which that agent is told
     #[arg(long)]
     force: bool,
-    /// For whom it is then; nobody can claim it in between
+    /// Whom to assign it to in the same step; no other agent can claim it in between
     #[arg(long, value_name = "NAME")]
     assignee: Option<String>,
 }

@@ -189,7 +189,7 @@ pub(super) const WARNINGS: [&str; 2] = [AT_WORK, UNKNOWN];
 
 /// The agent whose session is reassigned is at work.
 const AT_WORK: &str = "agent_at_work";
-/// Nobody has had the name to which it goes.
+/// No agent has had the name to which it goes.
 const UNKNOWN: &str = "recipient_unknown";
 
 impl Request<'_> {

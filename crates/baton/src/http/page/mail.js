@@ -38,7 +38,7 @@ function acknowledge(project, one) {
 
 const threadOf = (project, id) => api('GET', at(project, `/messages/${part(id)}/thread`), { identity: me() || 'Reader' });
 
-/** Takes back a message that one sent and nobody has read. */
+/** Takes back a message that one sent, while it is unread. */
 function retract(project, one) {
   ask(`Take back: ${one.subject || '(no subject)'}`, [h('p', {}, `${one.to} has not read it, and does not get it any more.`), nameField()], 'Take it back', async (given, send) => {
     await send('DELETE', `/messages/${part(one.message_id)}`, { ...given, project });

@@ -94,7 +94,7 @@ async function reassign(project, id, identity) {
   let now;
   try { [left, now] = await Promise.all([api('GET', `/sessions/${part(id)}/handoff`, { project }), api('GET', `/sessions/${part(id)}`, { project })]); } catch (error) { refused(error); return; }
   let isKnownLive = now.live;
-  // A name that nobody has had yet, and that was told.
+  // A name that no agent has had yet, and that the person confirmed.
   let waitsFor = null;
   ask(`Reassign ${identity}’s session`, [
     now.live ? h('p.error', {}, `${identity} is at work: the session is released at once, and ${identity} can write nothing more in it.`) : null,
@@ -242,7 +242,7 @@ async function giveTask(one, isAtWork, owner = null) {
   ], owner ? 'Take it back' : isAtWork ? 'Give it back' : 'Give it', async ({ to, why, ...given }, send) => {
     const name = to.trim();
     if (name) refuseUnknownAgents(one.project_id, known, [name]);
-    // In one request, so that nobody takes it in between.
+    // In one request, so that no other agent takes it in between.
     const back = { ...given, why, force: owner ? true : null, assignee: name };
     const isRepeat = send.isRepeat('POST', `${path}/release`, back) || send.isRepeat('PATCH', path, { ...given, assignee: name });
     const now = isRepeat ? null : await openTask(path);

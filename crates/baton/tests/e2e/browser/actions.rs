@@ -181,7 +181,7 @@ fn a_session_is_reassigned_after_the_document_was_shown() {
     tab.fill("To: a name or a tool", "Ann");
     assert_eq!(stage.deltas(), before, "nothing is sent before the button");
     tab.submit();
-    // Nobody of that name has worked here: a baton does not wait for a slip of the pen unawares.
+    // No agent of that name has worked here: a misspelt name is confirmed before the baton waits for it.
     tab.is_told("nobody called Ann has registered or worked in project shop");
     assert_eq!(stage.deltas(), before, "nothing was sent");
     tab.submit();

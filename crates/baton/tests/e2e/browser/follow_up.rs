@@ -49,7 +49,7 @@ fn a_question_to_another_project_is_followed_up_and_taken_back() {
         )
     };
     tab.reads("Vera wrote to Ben");
-    // Nobody has read it: it is taken back.
+    // It is unread: it is taken back.
     tab.click_on(&format!("{}.querySelector('.acts summary')", row("Drop the table?")));
     tab.click_on("[...document.querySelectorAll('main .acts[open] button')].find((one) => one.innerText === 'Take back unread…')");
     tab.submit();

@@ -37,7 +37,7 @@ fn a_token_that_may_write_is_offered_nothing_for_which_an_operator_is_needed() {
     tab.is_told("This token opens nothing here");
     tab.fill("Token", &write);
     tab.submit();
-    // It is bound to a name, which nobody has to say.
+    // It is bound to a name, for which the page does not ask.
     tab.reads("I am Vera");
     let pages = [format!("session/shop/{session}"), format!("task/shop/{task}"), "agents".to_owned()];
     let all = |tab: &Tab<'_>| {

@@ -33,7 +33,7 @@ pub(super) fn send(app: &mut App, request: &Request<'_>) -> Result<String, AppEr
     Ok(format!("sent to {}", names.join(" and ")))
 }
 
-/// Refuses names of which nobody in the project has heard, before anything is written; the address of a role may be among them.
+/// Refuses names that are unknown in the project, before anything is written; the address of a role may be among them.
 fn refuse_unknown(app: &mut App, request: &Request<'_>, names: &[String]) -> Result<(), AppError> {
     let agents: Vec<String> = names.iter().filter(|name| !name.starts_with(ROLE)).cloned().collect();
     refuse_unknown_agents(app, request, &agents)

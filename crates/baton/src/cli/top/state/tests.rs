@@ -408,7 +408,7 @@ fn what_changed_while_it_was_asked_is_asked_again() {
     assert!(!state.is_confirmed());
 }
 
-/// A task that is at work with somebody.
+/// A task that an agent has in progress.
 fn claimed(holder: &str) -> Target {
     let actions = TaskState { status: "in_progress", is_blocked: false, holder: Some(holder) };
     Target { actions: actions.actions(Viewer("ann")), ..target(Noun::Task, "t", &[]) }
