@@ -151,7 +151,7 @@ fn with_warning(answer: Value, left_behind: Option<LeftBehind>) -> Value {
     let Ok(mut wrapped) = WrapOutput::deserialize(&answer) else { return answer };
     let message = format!("what is not committed does not go with the baton: {why}");
     let kind = WarningKind::Baton(BatonWarning::ChangesLeftBehind);
-    wrapped.warnings.push(Warning { kind, message, standing: None });
+    wrapped.warnings.push(Warning { kind, message, existing_baton: None });
     serde_json::to_value(wrapped).unwrap_or(answer)
 }
 

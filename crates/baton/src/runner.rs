@@ -5,7 +5,7 @@
 //! answer says how it stands. A face marks messages as delivered, because only the face knows when an answer was written.
 
 use baton_ops::all;
-use baton_ops::answer::AnswerView;
+use baton_ops::answer::{AnswerView, RefusalView};
 use baton_ops::handoff::{MarkSeen, MarkSeenInput};
 use baton_ops::input::InputView;
 use baton_ops::op::{Access, Caller, HandoffEffect, Operation, OperationEntry};
@@ -98,8 +98,8 @@ pub(crate) async fn run_task_read<R: Runner, T>(
 pub(crate) fn changed_projects(answer: &Answer) -> Vec<&str> {
     match answer {
         Ok(answer) => AnswerView(answer).written_projects(),
-        Err(AppError::Refused(refusal)) if refusal.details.contains_key("kept_comment_id") => {
-            refusal.details.get("project_id").and_then(Value::as_str).into_iter().collect()
+        Err(AppError::Refused(refusal)) if RefusalView(refusal).kept_comment() => {
+            RefusalView(refusal).project_id().into_iter().collect()
         }
         Err(_) => Vec::new(),
     }

@@ -281,7 +281,7 @@ fn run_elsewhere(
     shared: &Shared,
     host: &ClientHost<'_>,
 ) -> Result<Value, Failure> {
-    let own_batch = job.entry.access == Access::Write && !store.in_batch();
+    let own_batch = job.entry.access == Access::Write && !store.is_batch_open();
     if own_batch {
         store.begin_batch()?;
     }

@@ -64,8 +64,8 @@ impl Bearer {
         format!("{TOKEN}{}", self.name)
     }
 
-    /// The acting identity: the one that the call names, if the token may act as it; else the first one that the token
-    /// is bound to, else the token itself. Whether a name is free for an unbound token is checked against the ledger.
+    /// The acting identity: the one that the call names, which is refused where the token may not act as it; without a name the first
+    /// one that the token is bound to, else the token itself. Whether a name is free for an unbound token is checked against the ledger.
     pub fn identity(&self, named: Option<&str>) -> Result<String, Refusal> {
         let Some(bound) = &self.identities else {
             return match named {
@@ -101,7 +101,8 @@ impl Bearer {
         .with("identities", json!(bound))
     }
 
-    /// Whether it may act in a session of this identity that was opened with this token, or with none.
+    /// Whether it may act in a session of this identity: a bound token in every session of its identities, an unbound one in those
+    /// that it opened.
     pub fn owns(&self, identity: &str, opened_by: Option<&str>) -> bool {
         match &self.identities {
             Some(bound) => bound.iter().any(|own| is_same(own, identity)),

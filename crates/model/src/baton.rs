@@ -54,7 +54,7 @@ pub enum State {
     Held,
     /// Its holder is no longer live: any session may continue.
     Abandoned,
-    /// Its holder wrapped: the thread goes on with another baton.
+    /// It is over: its holder wrapped, and the thread goes on with another baton, or it was finished or withdrawn.
     Spent,
 }
 

@@ -155,7 +155,7 @@ impl BatonFile {
 }
 
 /// Whether these bytes are a file that an export wrote without encryption.
-pub fn is_baton_file(bytes: &[u8]) -> bool {
+pub fn is_plain_export(bytes: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Head {
         format: String,
@@ -220,10 +220,10 @@ mod tests {
     #[test]
     fn another_format_a_newer_version_and_a_missing_part_are_refused() {
         let mut other = file();
-        assert!(is_baton_file(other.to_string().as_bytes()));
-        assert!(!is_baton_file(br#"{"format":"baton","version":1}"#) && !is_baton_file(b"[1]"));
+        assert!(is_plain_export(other.to_string().as_bytes()));
+        assert!(!is_plain_export(br#"{"format":"baton","version":1}"#) && !is_plain_export(b"[1]"));
         other["format"] = json!("zip");
-        assert!(!is_baton_file(other.to_string().as_bytes()));
+        assert!(!is_plain_export(other.to_string().as_bytes()));
         assert_eq!(BatonFile::parse(&other.to_string()).expect_err("other").code, "baton_file_invalid");
         let mut newer = file();
         newer["version"] = json!(VERSION + 1);

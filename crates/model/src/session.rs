@@ -152,13 +152,13 @@ impl Session {
         self.release.is_none()
     }
 
-    /// Open, and its heartbeat recent enough that no other caller may take over. The limit that the session was
-    /// promised holds: a caller's settings can extend it, and never shorten it.
+    /// Open, with a heartbeat within the stale cut-off, the longer one: no other caller may take over. The limit that the session
+    /// was promised holds: a caller's settings can extend it, and never shorten it.
     pub fn is_fresh(&self, now: Millis, limits: Limits) -> bool {
         self.is_open() && now.saturating_sub(self.heartbeat_at) <= limits.stale_after.max(self.stale_after)
     }
 
-    /// Open, with a heartbeat within the live cut-off.
+    /// Open, with a heartbeat within the live cut-off, the shorter one.
     pub fn is_live(&self, now: Millis, limits: Limits) -> bool {
         self.is_open() && now.saturating_sub(self.heartbeat_at) <= limits.live_after
     }

@@ -1,10 +1,64 @@
-//! An operation's answer as JSON, read by those that handle every operation alike: HTTP and MCP.
+//! An operation's answer as JSON, read by those that handle every operation alike: the chain around each call, HTTP, MCP, and the
+//! command line's output. The same of a refusal.
 
 use baton_model::handoff;
+use baton_model::refusal::Refusal;
+use baton_model::session::ReleaseReason;
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::message::DeliveredInput;
+
+/// The details of a refusal on which something follows, whatever operation it is of.
+#[derive(Debug, Clone, Copy)]
+pub struct RefusalView<'a>(pub &'a Refusal);
+
+/// How a session ended, as a refusal to go on with it tells.
+#[derive(Debug, Clone, Copy)]
+pub struct EndedSession<'a> {
+    /// Why.
+    pub reason: ReleaseReason,
+    /// Who ended it.
+    pub by: &'a str,
+}
+
+/// A step of a batch that was refused.
+#[derive(Debug, Clone, Copy)]
+pub struct RefusedStep<'a> {
+    /// Its place in the batch, counted from 0.
+    pub index: usize,
+    /// What the step alone would have been refused with.
+    pub message: &'a str,
+}
+
+impl<'a> RefusalView<'a> {
+    fn text(self, field: &str) -> Option<&'a str> {
+        self.0.details.get(field)?.as_str()
+    }
+
+    /// The project that it is about.
+    pub fn project_id(self) -> Option<&'a str> {
+        self.text("project_id")
+    }
+
+    /// Whether the caller's words were kept as a comment all the same.
+    pub fn kept_comment(self) -> bool {
+        self.0.details.contains_key("kept_comment_id")
+    }
+
+    /// How the session ended that the caller spoke in.
+    pub fn ended_session(self) -> Option<EndedSession<'a>> {
+        let reason = ReleaseReason::deserialize(self.0.details.get("reason")?).ok()?;
+        Some(EndedSession { reason, by: self.text("released_by")? })
+    }
+
+    /// The step of a batch that it is of.
+    pub fn step(self) -> Option<RefusedStep<'a>> {
+        let number = self.0.details.get("step")?.as_u64()?;
+        let index = usize::try_from(number).ok()?.checked_sub(1)?;
+        Some(RefusedStep { index, message: self.text("step_message")? })
+    }
+}
 
 /// The fields of an answer on which something follows, whatever operation it is of.
 #[derive(Debug, Clone, Copy)]

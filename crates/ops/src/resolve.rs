@@ -213,8 +213,9 @@ pub(crate) fn select_session(
     }
 }
 
-/// Every verb is a heartbeat: records one for the caller's own session, named or of this process.
-pub(crate) fn beat(
+/// Every verb is a heartbeat: records one for the caller's own session, named or of this process. Refuses a caller whose session was
+/// released, and a name that another one has.
+pub(crate) fn admit_and_beat(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     project_id: &str,

@@ -12,7 +12,7 @@ use baton_store::{Failure, Store, Tx, handoff, handoff_step};
 use serde_json::json;
 
 use crate::handoff::steps::{self, LocalStepOutcome};
-use crate::handoff::{by_id, expiry, moved, record, register_ends, tracker};
+use crate::handoff::{by_id, expiry, moved, record, register_both_projects, tracker};
 use crate::op::{Env, Host};
 
 /// Actor recorded for expirations.
@@ -100,7 +100,7 @@ pub(crate) fn advance(
     handoff: &mut Handoff,
     steps: &mut Vec<Step>,
 ) -> Result<saga::NextAttempt, Failure> {
-    register_ends(tx, env, handoff)?;
+    register_both_projects(tx, env, handoff)?;
     loop {
         let host = env.host;
         let next = saga::next_attempt(steps, env.now, |place| has_process_ended(host, place));

@@ -63,8 +63,8 @@ fn colour(before: &[u8]) -> usize {
     if own { esc + 1 + digits + 1 } else { 0 }
 }
 
-/// Where a name begins whose word begins at `start` and that reaches to `end` at least: letters and digits of an escape
-/// sequence pass for its own.
+/// Where the name begins whose characters were scanned back to `start`: the scan may have taken letters of an escape sequence
+/// (`\x1b[31m`) for its first ones. Looks at nothing behind `end`.
 pub(crate) fn behind_escape(bytes: &[u8], start: usize, end: usize) -> usize {
     let sign = start.checked_sub(1).map_or(b' ', |at| bytes[at]);
     if !matches!(sign, b'\\' | b'%' | b'[' | b';' | b':' | b'?') {

@@ -76,7 +76,6 @@ crate::sql! {
     HITS_AMONG = "SELECT rowid, CAST(bm25(words) * -1000000 AS INTEGER) FROM words WHERE words MATCH $1
         AND rowid >> 20 IN (SELECT value FROM json_each($2)) ORDER BY rowid DESC LIMIT $3";
     SESSIONS = "SELECT DISTINCT rowid >> 20 FROM words WHERE words MATCH $1";
-    FEWER_SEGMENTS = "INSERT INTO words (words, rank) VALUES ('merge', -16)";
     FILE_FAULTS = "SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'";
     CHECK_WORDS = "INSERT INTO words (words) VALUES ('integrity-check')";
     STRAY = "SELECT 'passage ' || passage.id || ' is of no session' FROM passage LEFT JOIN session
@@ -339,11 +338,6 @@ pub fn hits(tx: &mut Tx<'_>, query: &str, among: Option<&[i64]>, limit: i64) -> 
 /// Every session in which a query occurs.
 pub fn sessions(tx: &mut Tx<'_>, query: &str) -> Result<Vec<i64>, Fault> {
     tx.query(SESSIONS, params![query])?.into_iter().map(|row| row.reader().int()).collect()
-}
-
-/// Joins parts of the index that were written one after the other: less to look through for each query.
-pub fn join(tx: &mut Tx<'_>) -> Result<(), Fault> {
-    tx.execute_deferred(FEWER_SEGMENTS, params![])
 }
 
 /// What is wrong with the index: damage of the file, passages without a session, sessions that lack some. Reads all of it.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use baton_model::baton_file::is_baton_file;
+use baton_model::baton_file::is_plain_export;
 use baton_model::changes::{GitOperation, MARK_LEFT, is_temporary};
 
 use super::exports::{self, ExportNotes};
@@ -269,7 +269,7 @@ impl Capture<'_> {
                 Some((Kind::Link, _)) if path.rsplit(|byte| *byte == b'/').next() == Some(b".gitmodules") => {
                     leave(&path, "is a link, which git refuses for a file of this name");
                 }
-                Some((Kind::File, bytes)) if !is_tracked && is_baton_file(bytes) => {
+                Some((Kind::File, bytes)) if !is_tracked && is_plain_export(bytes) => {
                     leave(&path, exports::BATON)
                 }
                 _ => {

@@ -252,7 +252,7 @@ pub(crate) fn always_or_remark(app: &mut App, project: Option<&str>) -> Option<M
 
 /// Gives a baton that was kept without its agent's doing what is not committed, if the settings say so.
 pub(crate) fn attach_kept(app: &mut App, captured: &CaptureOutput) -> Result<(), AppError> {
-    let is_new = captured.delta_id.is_some() && captured.standing.is_none();
+    let is_new = captured.delta_id.is_some() && captured.existing_baton.is_none();
     let Some(baton_id) = captured.baton_id.clone().filter(|_| is_new) else { return Ok(()) };
     let project = Some(captured.project_id.clone());
     let copy = match always(app, project.as_deref()) {

@@ -49,7 +49,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         again: args.again,
     })?;
     app.show(&imported, |imported| {
-        let by_agent = imported.standing.as_ref().is_some_and(|standing| standing.by_agent);
+        let by_agent = imported.existing_baton.as_ref().is_some_and(|existing_baton| existing_baton.by_agent);
         let verb = match (imported.imported_before, by_agent) {
             (true, true) => "wrapped by its agent before",
             (true, false) => "imported before",
@@ -102,21 +102,21 @@ fn what_next(imported: &ImportOutput) -> String {
     if let Some(earlier) = &imported.superseded_baton_id {
         return format!("  it stands in place of baton {earlier}, which nobody had taken\n{go_on}");
     }
-    let Some(standing) = &imported.standing else { return go_on.to_owned() };
-    let who = standing.holder.as_deref().map_or_else(|| "somebody".to_owned(), visible);
-    let taken = match standing.state {
+    let Some(existing_baton) = &imported.existing_baton else { return go_on.to_owned() };
+    let who = existing_baton.holder.as_deref().map_or_else(|| "somebody".to_owned(), visible);
+    let taken = match existing_baton.state {
         State::Open => return go_on.to_owned(),
         State::Held => format!("  {who} has it"),
         State::Abandoned => format!("  {who} had it and is gone: `baton pickup` takes it"),
-        State::Spent if standing.next_baton_id.is_none() => {
+        State::Spent if existing_baton.next_baton_id.is_none() => {
             "  its agent said that nothing is left to do".to_owned()
         }
         State::Spent => {
-            let next = standing.next_baton_id.as_deref().map(|id| format!(": baton {}", visible(id)));
+            let next = existing_baton.next_baton_id.as_deref().map(|id| format!(": baton {}", visible(id)));
             format!("  {who} continued it{}", next.unwrap_or_default())
         }
     };
-    let saved = match &standing.kept_delta_id {
+    let saved = match &existing_baton.kept_delta_id {
         Some(note) => format!("; what is newer is kept as note {note}"),
         None => String::new(),
     };

@@ -11,8 +11,8 @@ use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::repository::is_commit_id;
 use baton_ops::ledger::{
-    Export, ExportInput, ExportOutput, Import, ImportInput, ImportOutput, LedgerList, LedgerListInput,
-    LedgerListOutput, Row,
+    DeltaListOutput, Export, ExportInput, ExportOutput, Import, ImportInput, ImportOutput, LedgerList,
+    LedgerListInput, Row,
 };
 use baton_ops::session::{CommitOrigin, CommitOriginInput};
 use baton_store::export_file::Writer;
@@ -306,7 +306,7 @@ fn print_newest(args: &Read, since: Option<i64>, n: usize, app: &mut App) -> Res
 }
 
 /// Every wanted entry.
-fn all_of(args: &Read, since: Option<i64>, app: &mut App) -> Result<LedgerListOutput, AppError> {
+fn all_of(args: &Read, since: Option<i64>, app: &mut App) -> Result<DeltaListOutput, AppError> {
     let mut items = Vec::new();
     let mut input = page_input(args, since, args.after, app);
     let project_id = loop {
@@ -317,7 +317,7 @@ fn all_of(args: &Read, since: Option<i64>, app: &mut App) -> Result<LedgerListOu
             None => break page.project_id,
         }
     };
-    Ok(LedgerListOutput { project_id, items, next: None, earlier: None, is_isolated: false })
+    Ok(DeltaListOutput { project_id, items, next: None, earlier: None, is_isolated: false })
 }
 
 /// What was written in the sessions in which a commit was made.
@@ -359,7 +359,7 @@ fn print_of_commit(args: &Read, commit: &str, since: Option<i64>, app: &mut App)
     if app.format == Format::Json {
         let project_id = origin.project_id;
         return app.show(
-            &LedgerListOutput { project_id, items, next: None, earlier: None, is_isolated: false },
+            &DeltaListOutput { project_id, items, next: None, earlier: None, is_isolated: false },
             |_| String::new(),
         );
     }

@@ -135,7 +135,7 @@ const STAYS_TOO: &str = "  what goes along stays here, too: put it away with `gi
 fn answer_text(wrapped: &WrapOutput) -> String {
     let summary = visible(&wrapped.summary);
     let warnings = render::warnings(wrapped.warnings.iter().map(|warning| &warning.message));
-    if wrapped.warnings.iter().any(|warning| warning.standing.is_some()) {
+    if wrapped.warnings.iter().any(|warning| warning.existing_baton.is_some()) {
         return format!("wrapped: {summary}\n{warnings}");
     }
     let baton = visible(&wrapped.baton_id);

@@ -7,12 +7,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use baton_model::usage_limit::ProviderStop;
+use baton_ops::answer::RefusalView;
 use baton_ops::session::{Status, StatusInput};
 use baton_ops::transcript::{Capture, CaptureInput, CaptureOutput, Events, EventsInput};
 use baton_store::Store;
 
 use baton_tools::{Installer, Tool};
-use serde_json::Value;
 
 use super::noted::HookedConversation;
 use super::payload::Payload;
@@ -160,7 +160,7 @@ fn keep_in_project(app: &mut App, input: &CaptureInput) -> Result<CaptureOutput,
         Err(AppError::Refused(refusal)) if refusal.code == "project_isolated" => refusal,
         captured => return captured,
     };
-    let owner = refusal.details.get("project_id").and_then(Value::as_str).map(str::to_owned);
+    let owner = RefusalView(&refusal).project_id().map(str::to_owned);
     match owner.filter(|owner| input.project.as_ref() != Some(owner)) {
         Some(owner) => app.run::<Capture>(&CaptureInput { project: Some(owner), ..input.clone() }),
         None => Err(refusal.into()),

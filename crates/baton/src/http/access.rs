@@ -97,7 +97,7 @@ impl Authenticator {
 }
 
 fn read(answer: CheckOutput) -> Grant {
-    // Missing fields become empty: such a bearer owns no session and acts as no identity.
+    // Without an id an unbound bearer owns no session.
     let (token_id, name) = (answer.token_id.unwrap_or_default(), answer.name.unwrap_or_default());
     Grant {
         scope: answer.scope.unwrap_or(Scope::Read),

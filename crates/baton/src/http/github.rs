@@ -25,6 +25,7 @@ use super::answer::problem_as;
 use super::body;
 use crate::clock;
 use crate::config::Config;
+use crate::relay::github_read::ClosingWords;
 use crate::relay::saga::Driver;
 use crate::store_pool::Pool;
 
@@ -86,7 +87,10 @@ impl Hook {
     async fn with_words(&self, mut event: TrackerEventInput) -> Option<TrackerEventInput> {
         if let (Some(by), "closed") = (&event.by, event.state.as_str()) {
             let words = self.driver.closing_words_of(&event.repo, event.number, by);
-            event.words = tokio::time::timeout(WORDS_TIMEOUT, words).await.ok()?.ok()?;
+            match tokio::time::timeout(WORDS_TIMEOUT, words).await {
+                Ok(ClosingWords::Known(words)) => event.words = words,
+                Ok(ClosingWords::Unknown) | Err(_) => return None,
+            }
         }
         Some(event)
     }

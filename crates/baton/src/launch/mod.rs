@@ -7,4 +7,4 @@ mod start;
 
 pub(crate) use argv::{Call, argv, check_session, quoted as shell_word, shell_line, vars_as_flags};
 pub(crate) use deliver::{Prompt, deliver};
-pub(crate) use start::{Invocation, installed, is_program, not_installed_refusal, start};
+pub(crate) use start::{Invocation, installed, is_program, not_installed_refusal, start_tool};

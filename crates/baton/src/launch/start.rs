@@ -58,13 +58,13 @@ pub(crate) fn is_program(file: &Path) -> bool {
 
 /// Starts the tool. Returns only when it could not be started, or, where it cannot take our place, with its exit code.
 #[cfg(unix)]
-pub(crate) fn start(invocation: &Invocation) -> io::Result<i32> {
+pub(crate) fn start_tool(invocation: &Invocation) -> io::Result<i32> {
     Err(std::os::unix::process::CommandExt::exec(&mut command(invocation)))
 }
 
 /// Starts the tool and waits for its end.
 #[cfg(not(unix))]
-pub fn start(invocation: &Invocation) -> io::Result<i32> {
+pub(crate) fn start_tool(invocation: &Invocation) -> io::Result<i32> {
     Ok(command(invocation).status()?.code().unwrap_or(1))
 }
 

@@ -85,17 +85,12 @@ impl GitHub {
     }
 
     /// What the person who closed an issue said under it last; none where that was nothing, or was written by Baton.
-    pub(super) async fn closing_words(
-        &self,
-        repo: &str,
-        number: i64,
-        by: &str,
-    ) -> Result<Option<String>, Unreadable> {
+    pub(super) async fn closing_words(&self, repo: &str, number: i64, by: &str) -> ClosingWords {
         let mut last = None;
         for page in 1..=PAGES {
             let path = format!("/repos/{repo}/issues/{number}/comments?per_page=100&page={page}");
-            let answer = classify_answer(self.http.send("GET", &path, None, READ_TIMEOUT, None).await, false)
-                .map_err(|_| Unreadable)?;
+            let answer = self.http.send("GET", &path, None, READ_TIMEOUT, None).await;
+            let Ok(answer) = classify_answer(answer, false) else { return ClosingWords::Unknown };
             let rows = answer.body.as_array().map(Vec::as_slice).unwrap_or_default();
             for comment in rows.iter().map(read::<Comment>) {
                 let is_theirs = comment.user.and_then(|user| user.login).is_some_and(|login| login == by);
@@ -105,13 +100,18 @@ impl GitHub {
                 break;
             }
         }
-        Ok(last.filter(|body| !body.trim().is_empty()))
+        ClosingWords::Known(last.filter(|body| !body.trim().is_empty()))
     }
 }
 
-/// GitHub did not give the comments of an issue: what was said under it is not known yet.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Unreadable;
+/// What the person who closed an issue said under it.
+#[derive(Debug)]
+pub(crate) enum ClosingWords {
+    /// Their last comment; none where they wrote none.
+    Known(Option<String>),
+    /// GitHub did not give the comments.
+    Unknown,
+}
 
 /// How long a close waits for the words of the person who closed, while GitHub does not give the comments.
 pub(crate) const WAIT_FOR_WORDS: Millis = 10 * 60 * 1_000;

@@ -14,7 +14,7 @@ use baton_store::{Failure, Store, tracker};
 use tokio::runtime::Handle;
 
 use super::github::{GitHub, StepTime};
-use super::github_read::{IssueState, PollOutcome, Unreadable, WAIT_FOR_WORDS};
+use super::github_read::{ClosingWords, IssueState, PollOutcome, WAIT_FOR_WORDS};
 use crate::clock;
 use crate::config::Config;
 use crate::error::AppError;
@@ -186,7 +186,7 @@ impl Driver {
     ) -> Result<AppliedIssues, Failure> {
         let mut applied = AppliedIssues::default();
         for seen in issues.iter().filter(|seen| seen.state == "closed" || seen.marker.is_some()) {
-            let Ok(words) = self.closing_words(store, runtime, (github, repo), seen)? else {
+            let ClosingWords::Known(words) = self.closing_words(store, runtime, (github, repo), seen)? else {
                 tracing::warn!(
                     repo,
                     issue = seen.number,
@@ -238,8 +238,10 @@ impl Driver {
         runtime: &Handle,
         (github, repo): (&GitHub, &str),
         seen: &IssueState,
-    ) -> Result<Result<Option<String>, Unreadable>, Failure> {
-        let (Some(by), "closed") = (&seen.by, seen.state.as_str()) else { return Ok(Ok(None)) };
+    ) -> Result<ClosingWords, Failure> {
+        let (Some(by), "closed") = (&seen.by, seen.state.as_str()) else {
+            return Ok(ClosingWords::Known(None));
+        };
         let is_open = store.read(|tx| {
             let Some(known) = baton_store::handoff::by_issue(tx, repo, seen.number)? else {
                 return Ok(false);
@@ -252,27 +254,21 @@ impl Driver {
             Ok(task.is_some_and(|task| task.is_open()))
         })?;
         if !is_open {
-            return Ok(Ok(None));
+            return Ok(ClosingWords::Known(None));
         }
         let since_close = self.machine.now().saturating_sub(seen.updated_at.unwrap_or_default());
         Ok(match runtime.block_on(github.closing_words(repo, seen.number, by)) {
-            Ok(words) => Ok(words),
             // They may not be readable with this token at all: then the close counts without them.
-            Err(_) if since_close > WAIT_FOR_WORDS => Ok(None),
-            Err(unreadable) => Err(unreadable),
+            ClosingWords::Unknown if since_close > WAIT_FOR_WORDS => ClosingWords::Known(None),
+            words => words,
         })
     }
 
     /// What this person said last under an issue that they have closed.
-    pub(crate) async fn closing_words_of(
-        &self,
-        repo: &str,
-        number: i64,
-        by: &str,
-    ) -> Result<Option<String>, Unreadable> {
+    pub(crate) async fn closing_words_of(&self, repo: &str, number: i64, by: &str) -> ClosingWords {
         match &self.github {
             Some(github) => github.closing_words(repo, number, by).await,
-            None => Ok(None),
+            None => ClosingWords::Known(None),
         }
     }
 

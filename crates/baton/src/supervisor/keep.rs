@@ -66,8 +66,8 @@ impl Supervisor<'_> {
         };
         match captured {
             Some(CaptureOutput { baton_id: Some(id), .. }) => Ok(outcome(SavedAs::Baton, Some(id))),
-            Some(CaptureOutput { standing: Some(standing), .. }) => {
-                Ok(outcome(SavedAs::Taken, Some(standing.baton_id)))
+            Some(CaptureOutput { existing_baton: Some(existing_baton), .. }) => {
+                Ok(outcome(SavedAs::Taken, Some(existing_baton.baton_id)))
             }
             Some(captured) if !open => {
                 Ok(outcome(if captured.delta_id.is_some() { SavedAs::Note } else { ended }, None))

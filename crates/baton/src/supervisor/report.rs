@@ -2,6 +2,8 @@
 
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
+use baton_model::session::ReleaseReason;
+use baton_ops::answer::RefusalView;
 use serde::Serialize;
 
 use super::find_transcript::Conversation;
@@ -60,11 +62,11 @@ pub(super) enum SavedAs {
 impl SavedAs {
     /// Of a session that may be over: whether the agent itself ended it.
     pub(super) fn of_end(over: Option<&Refusal>, identity: &str) -> Self {
-        let detail =
-            |key: &str| over.and_then(|refusal| refusal.details.get(key)).and_then(serde_json::Value::as_str);
-        let is_own_end = matches!(detail("reason"), None | Some("wrapped" | "ended"));
-        let is_own = detail("released_by").is_none_or(|by| by == identity);
-        if is_own_end && is_own { Self::ByAgent } else { Self::ByOther }
+        let Some(ended) = over.and_then(|refusal| RefusalView(refusal).ended_session()) else {
+            return Self::ByAgent;
+        };
+        let is_own_end = matches!(ended.reason, ReleaseReason::Wrapped | ReleaseReason::Ended);
+        if is_own_end && ended.by == identity { Self::ByAgent } else { Self::ByOther }
     }
 }
 

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
 use baton_model::usage_limit::ProviderStop;
+use baton_ops::answer::RefusalView;
 use baton_ops::task::{Close, CloseInput, Release, ReleaseInput, Show, ShowInput, Update, UpdateInput};
 use serde_json::{Map, Value};
 
@@ -136,7 +137,7 @@ impl Worker<'_> {
                     return Ok(result.as_str());
                 }
                 // It came too late: the refusal says that the words are a comment now, and there is nothing to give back.
-                if refusals.0.last().is_some_and(|refusal| refusal.details.contains_key("kept_comment_id")) {
+                if refusals.0.last().is_some_and(|refusal| RefusalView(refusal).kept_comment()) {
                     return Ok("lost");
                 }
             }

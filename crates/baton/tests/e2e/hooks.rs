@@ -376,7 +376,7 @@ fn an_import_and_the_hook_of_the_same_session_leave_one_baton() {
     let note = kept(&stage, "note", 1).remove(0);
     assert!(text(&note["body"], "late_packet").contains("And 20?"), "{note:#}");
     let again = stage.terminal("Bert").json(&["import-transcript", id]);
-    assert_eq!((&again["baton_id"], &again["standing"]["holder"]), (&json!(wrap), &json!("Lola")));
+    assert_eq!((&again["baton_id"], &again["existing_baton"]["holder"]), (&json!(wrap), &json!("Lola")));
     assert_eq!(kept(&stage, "wrap", 2).len(), 2);
     assert_eq!(log(&stage), "");
     stage.assert_sound();

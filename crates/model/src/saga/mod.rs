@@ -20,7 +20,7 @@ use crate::time::{Millis, Timestamp};
 
 /// The time of a step whose turn has not come.
 pub const NOT_YET: Millis = i64::MAX;
-/// Pause before a session that was live is looked at again.
+/// Pause before a step is looked at again that waits for a live session to end or for a host with access to GitHub.
 pub const RECHECK_PAUSE: Millis = 15_000;
 
 /// One thing that is to be done.
@@ -167,7 +167,7 @@ pub struct Step {
     /// Why the last try failed.
     pub last_error: Option<String>,
     /// What undoing needs, as JSON text; of a comment its text, of an edit the changes, of a check for duplicates its
-    /// findings.
+    /// findings, of a report its result, of a task the duplicates that were closed.
     pub result: Option<String>,
     /// When the row last changed.
     pub updated_at: Millis,
@@ -318,8 +318,8 @@ pub enum Outcome {
     },
 }
 
-/// Records an outcome in the steps. `jitter` is a random number from 0 to 999. A step with an unknown outcome is never
-/// given up by count, because it may have left something outside.
+/// Records an outcome in the steps. `jitter` is a random number from 0 to 999. No step is given up by
+/// count: one with an unknown outcome may have left something outside.
 pub fn record_outcome(steps: &mut [Step], at: usize, outcome: Outcome, now: Millis, jitter: i64) {
     let Some(step) = steps.get_mut(at) else { return };
     step.lease_until = 0;

@@ -160,7 +160,7 @@ impl Task {
 
     /// Refuses a context that is too large, before it is encrypted. Where something encrypted stands in it for what only a client
     /// can decrypt, that takes more room than the plain text, which is for the client to check.
-    pub fn check_unsealed(&self) -> Result<(), Refusal> {
+    pub fn check_context_sizes(&self) -> Result<(), Refusal> {
         let contexts =
             [("agent_context", &self.agent_context), ("handoff_instructions", &self.handoff_instructions)];
         contexts.into_iter().try_for_each(|(name, context)| match sealed::is_encrypted_context(context) {

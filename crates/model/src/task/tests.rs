@@ -52,12 +52,12 @@ fn what_stands_for_an_encrypted_context_may_be_longer_before_it_is_encrypted_onl
         Task { title: "t".into(), status: "open".into(), agent_context, ..Task::default() }
     };
     let stood_for = task(sealed::PLACEHOLDER, &text);
-    assert!(stood_for.check_unsealed().is_ok());
-    let longer = task(sealed::PLACEHOLDER, &text.repeat(3)).check_unsealed();
+    assert!(stood_for.check_context_sizes().is_ok());
+    let longer = task(sealed::PLACEHOLDER, &text.repeat(3)).check_context_sizes();
     assert_eq!(longer.map_err(|refusal| refusal.details["limit"].as_u64()), Err(Some(65_536)));
     assert!(check_context("agent_context", &stood_for.agent_context).is_err(), "such a one is not stored");
-    assert!(task(sealed::PLACEHOLDER, &text[1..]).check_unsealed().is_err(), "it is not encrypted");
-    assert!(task("k", &text).check_unsealed().is_err());
+    assert!(task(sealed::PLACEHOLDER, &text[1..]).check_context_sizes().is_err(), "it is not encrypted");
+    assert!(task("k", &text).check_context_sizes().is_err());
 }
 
 #[test]

@@ -96,7 +96,7 @@ impl Operation for Register {
         let Cx { store, env } = cx;
         let agent = store.write(&[&project_id], |tx| {
             require_active(tx, &project_id)?;
-            resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
+            resolve::admit_and_beat(tx, env, &project_id, &identity, Self::NAME)?;
             register(tx, env, &input, &project_id, &identity, &roles)
         })?;
         let warnings = overruled(&agent, &roles);

@@ -70,7 +70,7 @@ impl Operation for Withdraw {
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
-            resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
+            resolve::admit_and_beat(tx, env, &project_id, &identity, Self::NAME)?;
             let found = baton::get(tx, &project_id, &known.baton_id)?;
             let found = found.ok_or_else(|| super::show::unknown_refusal(&input.id))?;
             let is_forced = require_right(env, &found, &input, &identity)?;

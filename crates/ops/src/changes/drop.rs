@@ -57,7 +57,7 @@ impl Operation for Drop {
         let Cx { store, env } = cx;
         let (changes, earlier, unnamed) = store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
-            resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
+            resolve::admit_and_beat(tx, env, &project_id, &identity, Self::NAME)?;
             let stored = find(tx, env, &project_id, Some(&input.baton_id))?;
             refuse_others(env, (&stored.baton_id, &stored.identity), &identity)?;
             let earlier = lineage::remove_earlier(tx, env, (&project_id, &identity), &stored)?;

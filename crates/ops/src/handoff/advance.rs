@@ -112,7 +112,7 @@ impl Operation for Advance {
             let mut before = by_id(tx, &env.caller.grant, &known.handoff_id)?;
             end_if_closed(tx, env, &mut before)?;
             for project_id in [&known.from_project_id, &known.to_project_id] {
-                match resolve::beat(tx, env, project_id, &identity, Self::NAME) {
+                match resolve::admit_and_beat(tx, env, project_id, &identity, Self::NAME) {
                     // Another has ended its session; what it did until then is kept.
                     Err(Failure::Refused(no)) if no.code == RELEASED => {
                         return late(tx, env, (&input, &before, &identity), (no, here.as_deref()));

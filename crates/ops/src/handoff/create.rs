@@ -158,7 +158,7 @@ impl Operation for Create {
             let mut handoff = planned.clone();
             let warnings = resolve_tracker(tx, env, &input, &mut handoff)?;
             refuse_merged(tx, &from)?;
-            resolve::beat(tx, env, &from, &identity, Self::NAME)?;
+            resolve::admit_and_beat(tx, env, &from, &identity, Self::NAME)?;
             mark_replaced(tx, env, input.replaces.as_deref(), &from)?;
             let made = write(tx, env, handoff, warnings)?;
             request::keep(tx, env, request.as_ref(), &made)?;

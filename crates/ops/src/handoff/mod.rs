@@ -50,7 +50,7 @@ pub use mark_seen::{MarkSeen, MarkSeenInput, MarkSeenOutput};
 pub use missing::note_repository;
 use news::News;
 pub use preview::{Preview, PreviewedMemory, PreviewedSession, PreviewedTask};
-pub use publish::{Publish, PublishInput, PublishOutput, PublishPreview, PublishedIssue};
+pub use publish::{IssuePreview, Publish, PublishInput, PublishOutput, PublishPreview};
 pub use retry::{Retry, RetryInput};
 pub use row::{MemoryRef, Progress, Row, SeededSession};
 pub use show::{BatonRow, HandoffOrBaton, Show, ShowInput, ShowOutput};
@@ -94,7 +94,11 @@ pub(super) fn require_reach(grant: &Grant, project_id: &str) -> Result<(), Refus
 }
 
 /// Registers a project of the hand-off that this store lacks, as an import of the other one leaves it.
-pub(crate) fn register_ends(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff) -> Result<(), Failure> {
+pub(crate) fn register_both_projects(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    handoff: &Handoff,
+) -> Result<(), Failure> {
     for project_id in [&handoff.from_project_id, &handoff.to_project_id] {
         if !tx.has_project(project_id) {
             project_name::register(tx, project_id, true, env.now)?;
@@ -117,7 +121,7 @@ fn record_news(
     by: &str,
     news: News,
 ) -> Result<(), Failure> {
-    register_ends(tx, env, handoff)?;
+    register_both_projects(tx, env, handoff)?;
     let separated = isolation::is_separated(tx, handoff)?;
     let acting = isolation::ending_project(handoff);
     for project_id in [&handoff.from_project_id, &handoff.to_project_id] {

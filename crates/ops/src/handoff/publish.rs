@@ -55,12 +55,12 @@ pub struct PublishPreview {
     /// The identity that acted.
     pub identity: String,
     /// The issue.
-    pub would_create_issue: PublishedIssue,
+    pub would_create_issue: IssuePreview,
 }
 
 /// An issue as it would be made.
 #[derive(Serialize, Deserialize)]
-pub struct PublishedIssue {
+pub struct IssuePreview {
     /// `owner/repo`.
     pub repo: String,
     /// Its title.
@@ -90,7 +90,7 @@ impl Operation for Publish {
                 let mut wanted = known.clone();
                 wanted.issues_repo = Some(repo(tx, env, &input, &wanted)?);
                 let draft = draft_of_task(tx, &wanted)?;
-                let issue = PublishedIssue { repo: draft.repo, title: draft.title, labels: draft.labels };
+                let issue = IssuePreview { repo: draft.repo, title: draft.title, labels: draft.labels };
                 let (project_id, identity) = (wanted.to_project_id, identity.clone());
                 let preview =
                     PublishPreview { dry_run: true, project_id, identity, would_create_issue: issue };
@@ -102,7 +102,7 @@ impl Operation for Publish {
             require_publisher(tx, env, &after, &identity)?;
             after.issues_repo = Some(repo(tx, env, &input, &after)?);
             draft_of_task(tx, &after)?;
-            resolve::beat(tx, env, &after.from_project_id, &identity, Self::NAME)?;
+            resolve::admit_and_beat(tx, env, &after.from_project_id, &identity, Self::NAME)?;
             let before = handoff_step::of(tx, &after.handoff_id)?;
             let mut steps = before.clone();
             saga::push(&mut steps, &[Kind::Publish], env.now);

@@ -56,7 +56,7 @@ impl Operation for Retry {
         let Cx { store, env } = cx;
         store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
             let mut after = by_id(tx, &env.caller.grant, &known.handoff_id)?;
-            resolve::beat(tx, env, &known.from_project_id, &identity, Self::NAME)?;
+            resolve::admit_and_beat(tx, env, &known.from_project_id, &identity, Self::NAME)?;
             let to = repo.clone().map_or_else(|| registered_since(tx, &after), |repo| Ok(Some(repo)))?;
             if let Some(repo) = to {
                 redirect(&mut after, repo)?;

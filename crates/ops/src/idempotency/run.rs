@@ -32,7 +32,7 @@ pub fn run(entry: &OperationEntry, mut input: Value, key: &str, cx: &mut Cx<'_>)
     // Authorize before a stored answer is returned.
     authorize(&entry.meta, &cx.env, &input)?;
     let pending = KeyedRequest::of(entry, &input, key, cx)?;
-    if cx.store.in_batch() {
+    if cx.store.is_batch_open() {
         return pending.answer(input, cx);
     }
     let mut tries = 0;

@@ -70,7 +70,7 @@ impl Operation for Add {
         let Cx { store, env } = cx;
         let (key, now) = store.write(&[&project_id], |tx| {
             require_active(tx, &project_id)?;
-            resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
+            resolve::admit_and_beat(tx, env, &project_id, &identity, Self::NAME)?;
             if !input.force {
                 token_rights::require_may_be(tx, env, &project_id, &input.name)?;
                 token_rights::require_unregistered(tx, env, &project_id, &input.name)?;

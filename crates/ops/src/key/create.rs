@@ -75,7 +75,7 @@ impl Operation for Create {
         let Cx { store, env } = cx;
         let (made, now) = store.write(&[&project_id], |tx| {
             require_active(tx, &project_id)?;
-            resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
+            resolve::admit_and_beat(tx, env, &project_id, &identity, Self::NAME)?;
             let known = crate::agent::first_name(tx, &project_id, &identity)?;
             let made = PublicKey {
                 identity: known.unwrap_or_else(|| identity.clone()),

@@ -75,7 +75,7 @@ impl Operation for Release {
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
-            resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
+            resolve::admit_and_beat(tx, env, &project_id, &identity, Self::NAME)?;
             let (items, taken_over) = release(tx, env, &input, &project_id, &identity)?;
             Ok(ReleaseOutput {
                 project_id: project_id.clone(),

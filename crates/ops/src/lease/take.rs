@@ -118,7 +118,7 @@ impl Operation for Take {
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
             require_active(tx, &project_id)?;
-            resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
+            resolve::admit_and_beat(tx, env, &project_id, &identity, Self::NAME)?;
             let mut session = resolve::default_session(tx, env, &project_id, &identity)?;
             // The one session of the name may be that of another live process.
             let is_foreign = |own: &Session| ownership::is_held_elsewhere(env, own, &own.location);

@@ -67,7 +67,7 @@ pub struct LedgerListInput {
 
 /// Answer of `ledger_list`.
 #[derive(Serialize, Deserialize)]
-pub struct LedgerListOutput {
+pub struct DeltaListOutput {
     /// The project.
     pub project_id: String,
     /// The rows of this page.
@@ -85,9 +85,9 @@ pub struct LedgerListOutput {
 impl Operation for LedgerList {
     const META: Meta = Meta::read("ledger_list", "Read the project's ledger in order, from a cursor");
     type Input = LedgerListInput;
-    type Output = LedgerListOutput;
+    type Output = DeltaListOutput;
 
-    fn run(input: LedgerListInput, cx: &mut Cx<'_>) -> Result<LedgerListOutput, Failure> {
+    fn run(input: LedgerListInput, cx: &mut Cx<'_>) -> Result<DeltaListOutput, Failure> {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let filter = Filter::of(&input);
         let (page, is_isolated) = cx.store.read(|tx| {
@@ -114,7 +114,7 @@ impl Operation for LedgerList {
             }
             items.push(row(&delta, input.brief, input.chain.then_some(&chain)));
         }
-        Ok(LedgerListOutput { project_id, items, next: page.next, earlier: page.earlier, is_isolated })
+        Ok(DeltaListOutput { project_id, items, next: page.next, earlier: page.earlier, is_isolated })
     }
 }
 

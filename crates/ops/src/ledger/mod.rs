@@ -23,7 +23,7 @@ pub use export::{Export, ExportInput, ExportOutput};
 pub use heads::{Head, Heads, HeadsInput, HeadsOutput};
 pub use import::{Import, ImportInput, ImportOutput};
 pub(crate) use late::keep_late_note;
-pub use list::{LedgerList, LedgerListInput, LedgerListOutput};
+pub use list::{DeltaListOutput, LedgerList, LedgerListInput};
 pub use note::{Entry, Note, NoteInput, NoteOutput};
 
 /// What a delta is about: a project, the identity that acts, and its session if it has one.

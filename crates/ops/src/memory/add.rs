@@ -99,7 +99,7 @@ impl Operation for Add {
                 return Ok(known);
             }
             require_active(tx, &project_id)?;
-            resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
+            resolve::admit_and_beat(tx, env, &project_id, &identity, Self::NAME)?;
             let stored = Memory { memory_id: env.id(), ..wanted.clone() };
             memory::insert(tx, &stored)?;
             let own = resolve::default_session(tx, env, &project_id, &identity)?;

@@ -103,7 +103,7 @@ impl Operation for Search {
         let Cx { store, env } = cx;
         let (now, grant) = (env.now, &env.caller.grant);
         // What a batch has written may be taken back: it is not to be remembered as seen.
-        let cache = env.host.matrices().filter(|_| !store.in_batch());
+        let cache = env.host.matrices().filter(|_| !store.is_batch_open());
         let (searched, found) = store.read(|tx| {
             let mut searched = searched(tx, &project_id, input.related)?;
             searched.retain(|project| grant.reaches(project));

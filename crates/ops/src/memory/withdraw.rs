@@ -56,7 +56,7 @@ impl Operation for Withdraw {
         let Cx { store, env } = cx;
         let memory = store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
-            resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
+            resolve::admit_and_beat(tx, env, &project_id, &identity, Self::NAME)?;
             let known = by_id(tx, &project_id, &input.id)?;
             let key = (project_id.as_str(), known.memory_id.as_str());
             if !memory::withdraw(tx, key, &identity, input.why.as_deref(), env.now)? {

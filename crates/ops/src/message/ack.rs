@@ -152,7 +152,7 @@ fn acknowledge(verb: &str, input: MailAckInput, cx: &mut Cx<'_>, find: Find) -> 
     let taken: Vec<&str> = [project_id.as_str()].into_iter().chain(home.as_deref()).collect();
     store.write(&taken, |tx| {
         resolve::require(tx, &project_id)?;
-        resolve::beat(tx, env, &project_id, &identity, verb)?;
+        resolve::admit_and_beat(tx, env, &project_id, &identity, verb)?;
         let (found, part) = find(tx, &project_id, &input.message_id, &identity)?;
         found.check_ack()?;
         let found = find::take(tx, found, part, &identity)?;

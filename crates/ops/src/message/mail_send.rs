@@ -155,7 +155,7 @@ impl Operation for MailSend {
             if let Some(answer) = request::earlier_answer_of::<SendOutput>(tx, request.as_ref())? {
                 return Ok(sent_before(answer, input.sensitive));
             }
-            resolve::beat(tx, env, &draft.from_project, &draft.from, Self::NAME)?;
+            resolve::admit_and_beat(tx, env, &draft.from_project, &draft.from, Self::NAME)?;
             require_target(tx, &draft.to_project)?;
             if let Address::Identity(name) = &draft.to {
                 tx.prefetch(|tx| {

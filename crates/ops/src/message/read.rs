@@ -68,7 +68,7 @@ impl Operation for Read {
         let Cx { store, env } = cx;
         let (message, part) = store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
-            resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
+            resolve::admit_and_beat(tx, env, &project_id, &identity, Self::NAME)?;
             let (found, part) = find::own(tx, &project_id, &found.message_id, &identity)?;
             refuse_recalled(&found, part)?;
             Ok((find::take(tx, found, part, &identity)?, part))

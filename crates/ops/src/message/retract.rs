@@ -54,7 +54,7 @@ impl Operation for Retract {
         let taken: Vec<&str> = [project_id.as_str()].into_iter().chain(far.as_deref()).collect();
         store.write(&taken, |tx| {
             resolve::require(tx, &project_id)?;
-            resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
+            resolve::admit_and_beat(tx, env, &project_id, &identity, Self::NAME)?;
             let known = message::get(tx, &project_id, &message_id)?
                 .filter(|m| m.from_project_id.is_none())
                 .filter(|m| m.is_from(&identity));

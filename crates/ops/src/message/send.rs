@@ -95,7 +95,7 @@ impl Operation for Send {
         let (message, warnings) = store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             require_not_merged(tx, &project_id)?;
-            resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
+            resolve::admit_and_beat(tx, env, &project_id, &identity, Self::NAME)?;
             let message = Message {
                 project_id: project_id.clone(),
                 message_id: env.id(),

@@ -112,7 +112,7 @@ impl Operation for Relate {
                     return Err(isolated_refusal(id).into());
                 }
             }
-            resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
+            resolve::admit_and_beat(tx, env, &project_id, &identity, Self::NAME)?;
             let pair = (project_id.as_str(), input.to.as_str());
             let what = if input.remove {
                 if !project::unrelate(tx, pair.0, pair.1)? {

@@ -75,7 +75,7 @@ impl Operation for Set {
             require_active(tx, &project_id)?;
             let known =
                 project::get(tx, &project_id)?.ok_or_else(|| resolve::no_project_refusal(&project_id))?;
-            resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
+            resolve::admit_and_beat(tx, env, &project_id, &identity, Self::NAME)?;
             let wanted = change(known.clone(), &input, env.host.github_enterprise())?;
             if wanted != known {
                 let project = Project { updated_at: env.now, ..wanted };

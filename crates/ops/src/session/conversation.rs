@@ -114,7 +114,7 @@ impl EarlierBaton {
     }
 
     /// As an answer shows it.
-    pub(crate) fn baton_standing(&self) -> ConversationBaton {
+    pub(crate) fn existing_baton(&self) -> ConversationBaton {
         ConversationBaton {
             baton_id: self.baton.baton_id.clone(),
             state: self.state,
@@ -300,8 +300,11 @@ pub(crate) fn keep_late(
 ) -> Result<ConversationBaton, Failure> {
     let project_id = earlier.baton.project_id.clone();
     let once = Request::of_content(&project_id, "conversation", key);
-    if let Some(standing) = once.earlier_answer::<ConversationBaton>(tx)? {
-        return Ok(ConversationBaton { kept_delta_id: standing.kept_delta_id, ..earlier.baton_standing() });
+    if let Some(existing_baton) = once.earlier_answer::<ConversationBaton>(tx)? {
+        return Ok(ConversationBaton {
+            kept_delta_id: existing_baton.kept_delta_id,
+            ..earlier.existing_baton()
+        });
     }
     let left_in = session::get(tx, &project_id, &earlier.baton.session_id)?;
     let author = match &left_in {
@@ -314,8 +317,8 @@ pub(crate) fn keep_late(
     });
     body[LATE_PACKET] = json!(packet.text());
     let note = append_json(tx, env, &author, Kind::Note, &body)?;
-    let standing =
-        ConversationBaton { kept_delta_id: Some(note.delta_id.clone()), ..earlier.baton_standing() };
+    let existing_baton =
+        ConversationBaton { kept_delta_id: Some(note.delta_id.clone()), ..earlier.existing_baton() };
     // Two agents of one tool may have one name.
     let is_another = |holder: &Session| {
         identity_key(&holder.identity) != identity_key(by) || holder.location != env.caller.location
@@ -329,6 +332,6 @@ pub(crate) fn keep_late(
         );
         send_signal(tx, env, (&project_id, by, &holder.identity), (&subject, &text))?;
     }
-    once.keep(tx, env.now, &standing)?;
-    Ok(standing)
+    once.keep(tx, env.now, &existing_baton)?;
+    Ok(existing_baton)
 }

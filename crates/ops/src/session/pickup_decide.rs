@@ -140,7 +140,7 @@ pub(super) fn decide(
     project_id: &str,
     named: &str,
 ) -> Result<Decision, Failure> {
-    let (own, conflict) = registration(tx, env, input, (project_id, named))?;
+    let (own, name_conflict) = registration(tx, env, input, (project_id, named))?;
     let own_id = own.existing_session_id();
     let from = match &input.from_session {
         Some(id) => Some(resolve::session_by_id(tx, project_id, id)?),
@@ -175,7 +175,7 @@ pub(super) fn decide(
     let other = held
         .as_ref()
         .filter(|held| found.as_ref().map_or(unwrapped.is_some(), |found| **held != found.baton_id));
-    let obstacle = other.map(|held| already_holding_refusal(held)).or(conflict);
+    let obstacle = other.map(|held| already_holding_refusal(held)).or(name_conflict);
     // A dry run takes nothing, so it answers.
     if let Some(refusal) = obstacle.as_ref().filter(|_| !input.dry_run) {
         return Err(refusal.clone().into());

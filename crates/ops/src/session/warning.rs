@@ -12,9 +12,9 @@ pub struct Warning {
     pub kind: WarningKind,
     /// One sentence.
     pub message: String,
-    /// How the baton of the conversation stands that another has taken.
+    /// The baton of the conversation, which another has taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub standing: Option<ConversationBaton>,
+    pub existing_baton: Option<ConversationBaton>,
 }
 
 /// What a [`Warning`] is about: a stable word for programs.
@@ -51,7 +51,7 @@ pub enum BatonWarning {
 
 impl Warning {
     pub(super) fn new(kind: WarningKind, message: String) -> Self {
-        Self { kind, message, standing: None }
+        Self { kind, message, existing_baton: None }
     }
 }
 

@@ -295,12 +295,12 @@ fn leave_once(
     };
     let taken = earlier.as_ref().filter(|before| before.state != State::Open && !before.is_followed_by(own));
     if let Some(before) = taken.filter(|_| !again) {
-        let standing = keep_late(tx, env, before, packet, (&own.identity, &own.session_id))?;
+        let existing_baton = keep_late(tx, env, before, packet, (&own.identity, &own.session_id))?;
         return Ok(LeftPacket {
-            delta_id: standing.kept_delta_id.clone().unwrap_or_default(),
-            baton_id: standing.baton_id.clone(),
+            delta_id: existing_baton.kept_delta_id.clone().unwrap_or_default(),
+            baton_id: existing_baton.baton_id.clone(),
             summary: one_line(&packet.view().summary),
-            taken_baton: Some(standing),
+            taken_baton: Some(existing_baton),
         });
     }
     let waiting = earlier.filter(|before| before.state == State::Open && before.origin == Origin::Transcript);

@@ -53,13 +53,13 @@ pub(super) fn on_top_of_entrusted(
 }
 
 /// The warning of a packet that is kept as a note, because the conversation's baton was taken.
-pub(super) fn baton_taken_warning(standing: &ConversationBaton, note: &str) -> Warning {
+pub(super) fn baton_taken_warning(existing_baton: &ConversationBaton, note: &str) -> Warning {
     let what = format!(
         "{}; your packet is kept for its holder as note {note} and not offered a second time",
-        standing.sentence()
+        existing_baton.sentence()
     );
     let kind = WarningKind::Baton(BatonWarning::BatonTaken);
-    Warning { standing: Some(standing.clone()), ..Warning::new(kind, what) }
+    Warning { existing_baton: Some(existing_baton.clone()), ..Warning::new(kind, what) }
 }
 
 /// The packet to store; of a forced wrap, merged with what the session inherited and saved.

@@ -179,8 +179,9 @@ impl Operation for Batch {
 fn at_step(failure: Failure, number: usize) -> Failure {
     match failure {
         Failure::Refused(mut refusal) => {
-            refusal.message = format!("step {number}: {}; no step was carried out", refusal.message);
-            Failure::Refused(refusal.with("step", number))
+            let message = format!("step {number}: {}; no step was carried out", refusal.message);
+            let step_message = std::mem::replace(&mut refusal.message, message);
+            Failure::Refused(refusal.with("step", number).with("step_message", step_message))
         }
         other => other,
     }

@@ -209,7 +209,7 @@ pub(crate) fn file_claims(
 }
 
 /// Refuses an agent whose task another ledger has given to another: this ledger has no claim of it, but it is in progress there.
-pub(super) fn refuse_previous(known: &Task, identity: &str) -> Result<(), Refusal> {
+pub(super) fn refuse_previous_agent(known: &Task, identity: &str) -> Result<(), Refusal> {
     let is_its = |name: &str| assignee_key(name) == assignee_key(identity);
     let Some(name) = known.assignee.as_deref().filter(|name| !is_its(name)) else { return Ok(()) };
     let is_previous = known.previous_agent.as_deref().is_some_and(is_its);

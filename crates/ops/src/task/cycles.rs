@@ -46,7 +46,7 @@ impl Operation for Cycles {
             resolve::require_project(tx, &project_id)?;
             Ok([
                 dependency::gates(tx, &project_id)?,
-                dependency::parts(tx, &project_id)?,
+                dependency::part_pairs(tx, &project_id)?,
                 dependency::closed_replacements(tx, &project_id)?,
             ])
         })?;

@@ -16,7 +16,7 @@ use task::dependency;
 use super::answer::TaskAnswer;
 use super::by_id_to_change;
 use super::depend::{RemovedDependency, unlink_all};
-use super::write::{answer, change, check_and_renew_lease, reload, require_unheld, write};
+use super::write::{answer, change, check_writer, reload, require_unheld, write};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::session::send_signal;
@@ -66,7 +66,7 @@ impl Operation for Delete {
         let request = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
         write(cx, request, |tx, env, author| {
             let known = by_id_to_change(tx, author.project_id, &input.id)?;
-            check_and_renew_lease(tx, env, author, &mut known.clone(), None)?;
+            check_writer(tx, env, author, &known)?;
             refuse_handed(tx, &known)?;
             if !input.force {
                 refuse_needed(tx, &known)?;

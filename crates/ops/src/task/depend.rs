@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use task::dependency;
 
-use super::write::{change, check_and_renew_lease, write};
+use super::write::{change, check_writer, write};
 use super::{by_id, by_id_to_change, cycle};
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
@@ -163,7 +163,7 @@ pub(super) fn require_free(
     author: &Author<'_>,
     held: &Task,
 ) -> Result<(), Failure> {
-    check_and_renew_lease(tx, env, author, &mut held.clone(), None)
+    check_writer(tx, env, author, held)
 }
 
 /// What a dependency that is to go depends on: its target may be gone itself.

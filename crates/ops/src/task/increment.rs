@@ -23,7 +23,7 @@ pub struct Increment;
 /// Input of `task_increment`.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct IncrementInput {
+pub struct CreateIncrementInput {
     /// Project id; else from the working directory.
     #[serde(default)]
     pub project: Option<String>,
@@ -64,7 +64,7 @@ pub struct IncrementInput {
     pub sensitive: bool,
 }
 
-impl Default for IncrementInput {
+impl Default for CreateIncrementInput {
     fn default() -> Self {
         Self {
             project: Default::default(),
@@ -121,10 +121,10 @@ impl Operation for Increment {
     .changes_tasks()
     .follows_tasks()
     .encrypts(&["handoff_instructions"]);
-    type Input = IncrementInput;
+    type Input = CreateIncrementInput;
     type Output = IncrementOutput;
 
-    fn run(input: IncrementInput, cx: &mut Cx<'_>) -> Result<IncrementOutput, Failure> {
+    fn run(input: CreateIncrementInput, cx: &mut Cx<'_>) -> Result<IncrementOutput, Failure> {
         for label in input.labels.iter().chain(&input.specialist_tags) {
             check_label("label", label)?;
         }
@@ -175,7 +175,7 @@ impl Operation for Increment {
 }
 
 /// The task of one stage, with the minutes and tags that the plan gives it.
-fn part(stage: IncrementStage, input: &IncrementInput) -> Result<Task, Refusal> {
+fn part(stage: IncrementStage, input: &CreateIncrementInput) -> Result<Task, Refusal> {
     let (prefix, minutes, tags): (&str, i64, &[&str]) = match stage {
         IncrementStage::Implementation => ("", input.estimated_duration, &[]),
         IncrementStage::Testing => ("TEST: ", 30, &["testing", "validation", "qa"]),

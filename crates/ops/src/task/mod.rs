@@ -88,7 +88,7 @@ pub(crate) use create::{add, insert};
 pub use cycles::{Cycles, CyclesInput, CyclesOutput};
 pub use delete::{Delete, DeleteInput, DeleteOutput};
 pub use depend::{Depend, DependInput, DependOutput, DependencyChange, RemovedDependency};
-pub use increment::{Increment, IncrementInput, IncrementOutput};
+pub use increment::{CreateIncrementInput, Increment, IncrementOutput};
 pub use lines::Lines;
 pub use list::{List, ListInput, ListOutput, Row};
 pub(crate) use merged_claims::{free_unbegun, require_unclaimed, require_unclaimed_in_file};

@@ -101,7 +101,7 @@ pub(super) fn fresh(cx: &mut Cx<'_>, project: Option<&str>, task: &mut Task) -> 
 
 /// Encrypts for every key that is listed.
 fn encrypt_contexts(cx: &mut Cx<'_>, project_id: &str, plain: &Task) -> Result<Contexts, Failure> {
-    plain.check_unsealed()?;
+    plain.check_context_sizes()?;
     let (recipients, readers) = readers(cx, project_id)?;
     let host = cx.env.host;
     let one = |context: &Map<String, Value>| -> Result<Map<String, Value>, Refusal> {

@@ -11,7 +11,7 @@ use baton_store::{Failure, Tx, request, session, task};
 use serde_json::{Map, Value, json};
 
 use super::answer::TaskAnswer;
-use super::claim_elsewhere::refuse_previous;
+use super::claim_elsewhere::refuse_previous_agent;
 use super::claim_expiry::liveness;
 use super::comment::{LateComment, keep_late};
 use super::deferral_end::end_due_deferrals;
@@ -146,8 +146,8 @@ pub(super) fn reload(tx: &mut Tx<'_>, known: Task) -> Result<Task, Failure> {
     Ok(task::get(tx, &known.project_id, &known.task_id)?.unwrap_or(known))
 }
 
-/// Refuses a writer that has lost its lease, or a write to a task that another holds under a live one. The
-/// write renews the writer's own lease.
+/// Refuses a writer that has lost its lease, or a write to a task that another holds under a live one. Renews the writer's own lease
+/// in `known`, which the caller writes.
 pub(super) fn check_and_renew_lease(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -155,21 +155,43 @@ pub(super) fn check_and_renew_lease(
     known: &mut Task,
     token: Option<i64>,
 ) -> Result<(), Failure> {
+    let is_live = has_live_lease(tx, env, author, known, token)?;
+    if let Some(claim) = known.claim.as_mut().filter(|_| is_live) {
+        claim.base_expiry = claim.base_expiry.max(env.now.saturating_add(claim.lease_span));
+    }
+    Ok(())
+}
+
+/// Refuses a writer that has lost its lease, or a write to a task that another holds under a live one. Renews nothing.
+pub(super) fn check_writer(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    author: &Author<'_>,
+    known: &Task,
+) -> Result<(), Failure> {
+    has_live_lease(tx, env, author, known, None).map(|_| ())
+}
+
+/// The check of both: whether a live lease of the writer is on the task.
+fn has_live_lease(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    author: &Author<'_>,
+    known: &Task,
+    token: Option<i64>,
+) -> Result<bool, Failure> {
     let asker = Claimant { token, ..claimant(env, author) };
     let holder_ended = token.is_some() && has_holder_ended(env, known, &asker);
     let asker = Claimant { holder_ended, ..asker };
     let liveness = liveness(tx, env, known)?;
     check_lease(known, &asker, liveness, env.now)?;
     let Some(live) = known.claim.as_ref().filter(|claim| claim.expires_at(liveness) > env.now) else {
-        return Ok(refuse_previous(known, author.identity)?);
+        return Ok(refuse_previous_agent(known, author.identity).map(|()| false)?);
     };
     if token.is_none() {
         refuse_elsewhere(env, author, known, live)?;
     }
-    if let Some(claim) = known.claim.as_mut() {
-        claim.base_expiry = claim.base_expiry.max(env.now.saturating_add(claim.lease_span));
-    }
-    Ok(())
+    Ok(true)
 }
 
 /// Refuses what would take a task from another agent that holds it under a live claim.
@@ -235,7 +257,7 @@ pub(super) fn write<T>(
     let done = store.write(&[&project_id], |tx| {
         let due = due_deferrals(tx, env, &project_id, &identity)?;
         resolve::require(tx, &project_id)?;
-        resolve::beat(tx, env, &project_id, &identity, verb)?;
+        resolve::admit_and_beat(tx, env, &project_id, &identity, verb)?;
         let own = resolve::default_session(tx, env, &project_id, &identity)?;
         let author = Author { project_id: &project_id, identity: &identity, session: own.as_ref() };
         end_due_deferrals(tx, env, &author, due)?;
@@ -284,7 +306,7 @@ pub(super) fn write_or_keep<T>(
     let done = store.write(&[&project_id], |tx| {
         let due = due_deferrals(tx, env, &project_id, &identity)?;
         resolve::require(tx, &project_id)?;
-        let own = resolve::beat(tx, env, &project_id, &identity, wanted.verb)
+        let own = resolve::admit_and_beat(tx, env, &project_id, &identity, wanted.verb)
             .and_then(|()| resolve::default_session(tx, env, &project_id, &identity));
         let (session, ousted) = match own {
             Ok(own) => (own, None),

@@ -23,7 +23,7 @@ pub struct CheckInput {
 /// Answer of `token_check`.
 #[derive(Serialize, Deserialize, Default)]
 pub struct CheckOutput {
-    /// Whether any token was made for this store, and not taken back.
+    /// Whether a token was ever made for this store.
     pub needed: bool,
     /// The token's id.
     #[serde(skip_serializing_if = "Option::is_none")]

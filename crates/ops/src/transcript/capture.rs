@@ -72,9 +72,9 @@ pub struct CaptureOutput {
     pub agent: String,
     /// What happened, in a sentence.
     pub summary: String,
-    /// How the baton stands that the conversation had already: then this capture offered no new one.
+    /// The baton that the conversation has already: this capture offers no new one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub standing: Option<ConversationBaton>,
+    pub existing_baton: Option<ConversationBaton>,
 }
 
 impl Operation for Capture {
@@ -324,7 +324,7 @@ impl CaptureJob<'_> {
             transcript_id: self.meant.header.id.clone(),
             agent: self.meant.format.id().to_owned(),
             summary: baton_model::packet::one_line(&self.packet.view().summary),
-            standing: None,
+            existing_baton: None,
         }
     }
 }

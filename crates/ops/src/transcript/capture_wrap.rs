@@ -30,12 +30,12 @@ impl CaptureJob<'_> {
             None => false,
         };
         if let Some(earlier) = earlier.as_ref().filter(|_| !follows)
-            && let Some(standing) = self.wrap_standing(tx, env, conversation, earlier)?
+            && let Some(existing_baton) = self.existing_of_wrap(tx, env, conversation, earlier)?
         {
             spend(tx, own, &earlier.baton.baton_id)?;
             close(tx, env, own, Capture::NAME)?;
-            let output = self.output(own, standing.kept_delta_id.clone(), None);
-            return Ok(CaptureOutput { standing: Some(standing), ..output });
+            let output = self.output(own, existing_baton.kept_delta_id.clone(), None);
+            return Ok(CaptureOutput { existing_baton: Some(existing_baton), ..output });
         }
         let waiting = earlier.filter(|earlier| earlier.state == State::Open);
         if let Some(waiting) = &waiting {
@@ -91,11 +91,11 @@ impl CaptureJob<'_> {
         conversation::join(tx, conversation, own)?;
         let Some(earlier) = conversation::earlier_baton(tx, env, conversation)? else { return Ok(false) };
         Ok(progress(tx, (conversation, &earlier), (self.meant, self.packet))? == Progress::Work
-            && self.wrap_standing(tx, env, conversation, &earlier)?.is_none())
+            && self.existing_of_wrap(tx, env, conversation, &earlier)?.is_none())
     }
 
     /// How the earlier baton stands, where this capture does not come in its place; what is newer is kept for its holder.
-    fn wrap_standing(
+    fn existing_of_wrap(
         &self,
         tx: &mut Tx<'_>,
         env: &mut Env<'_>,
@@ -103,13 +103,13 @@ impl CaptureJob<'_> {
         earlier: &EarlierBaton,
     ) -> Result<Option<ConversationBaton>, Failure> {
         let progress = progress(tx, (conversation, earlier), (self.meant, self.packet))?;
-        let standing = match arrival(Some(earlier.facts()), Origin::Transcript, progress) {
+        let existing_baton = match arrival(Some(earlier.facts()), Origin::Transcript, progress) {
             ArrivalAction::Leave => return Ok(None),
             ArrivalAction::Supersede => {
                 earlier.require_replaceable(env)?;
                 return Ok(None);
             }
-            ArrivalAction::Present => earlier.baton_standing(),
+            ArrivalAction::Present => earlier.existing_baton(),
             ArrivalAction::Late => {
                 earlier.require_replaceable(env)?;
                 let by = resolve::identity(env.caller, None)?;
@@ -117,7 +117,7 @@ impl CaptureJob<'_> {
             }
         };
         conversation::keep(tx, env, conversation, None, extent(self.meant))?;
-        Ok(Some(standing))
+        Ok(Some(existing_baton))
     }
 
     /// The answer for a conversation without a session of its own, whose baton is not replaced, or holds all that would be saved: the
@@ -137,8 +137,10 @@ impl CaptureJob<'_> {
                 progress(tx, (conversation, &earlier), (self.meant, self.packet))? == Progress::None;
             return Ok(has_all.then(|| self.output(&left_in, None, None)));
         }
-        let Some(standing) = self.wrap_standing(tx, env, conversation, &earlier)? else { return Ok(None) };
-        let output = self.output(&left_in, standing.kept_delta_id.clone(), None);
-        Ok(Some(CaptureOutput { standing: Some(standing), ..output }))
+        let Some(existing_baton) = self.existing_of_wrap(tx, env, conversation, &earlier)? else {
+            return Ok(None);
+        };
+        let output = self.output(&left_in, existing_baton.kept_delta_id.clone(), None);
+        Ok(Some(CaptureOutput { existing_baton: Some(existing_baton), ..output }))
     }
 }

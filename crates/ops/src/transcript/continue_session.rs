@@ -18,7 +18,7 @@ use super::read::{DocumentRequest, read};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
 use crate::project::require_active;
 use crate::session::conversation;
-use crate::session::{Address, PickupRequest, Releaser, check_unclaimed, claim, release};
+use crate::session::{Address, PickupRequest, Releaser, check_unclaimed, pick_within, release};
 use crate::{caller_project, resolve, token_rights};
 
 /// Records that a session is continued.
@@ -134,7 +134,7 @@ impl Operation for Continue {
             let claiming = claiming(&input, &left.baton_id);
             let (session_id, held_by) = match input.hold {
                 false => (None, check_unclaimed(tx, env, &project_id, &identity, claiming)?),
-                true => (Some(claim(tx, env, &project_id, &identity, claiming)?), None),
+                true => (Some(pick_within(tx, env, &project_id, &identity, claiming)?), None),
             };
             keep_copy(tx, env, (&left, session_id.as_deref()), input.written.as_ref())?;
             let identity = holder_name(tx, (&project_id, session_id.as_deref()), &identity)?;

@@ -85,9 +85,9 @@ pub struct ImportOutput {
     /// The baton that this one replaces: it still waited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_baton_id: Option<String>,
-    /// How the baton stands that the session had already; a new one is made only with `again`.
+    /// The baton that the session has already; only `again` makes a new one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub standing: Option<ConversationBaton>,
+    pub existing_baton: Option<ConversationBaton>,
     /// Batons that may be of the same conversation: nothing tells for certain.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub may_be_same: Vec<String>,
@@ -210,19 +210,19 @@ impl ImportJob<'_> {
                 self.leave(tx, env, &known, Some(&earlier))
             }
             ArrivalAction::Present if !earlier.is_replaceable(env) => {
-                Ok(self.present(&earlier, earlier.baton_standing()))
+                Ok(self.present(&earlier, earlier.existing_baton()))
             }
             ArrivalAction::Present => {
                 conversation::keep(tx, env, &known, None, extent(self.meant))?;
-                Ok(self.present(&earlier, earlier.baton_standing()))
+                Ok(self.present(&earlier, earlier.existing_baton()))
             }
             ArrivalAction::Late => {
                 earlier.require_replaceable(env)?;
                 let key = key(self.meant);
-                let standing =
+                let existing_baton =
                     conversation::keep_late(tx, env, &earlier, self.packet, (self.identity, &key))?;
                 conversation::keep(tx, env, &known, None, extent(self.meant))?;
-                Ok(self.present(&earlier, standing))
+                Ok(self.present(&earlier, existing_baton))
             }
         }
     }
@@ -278,8 +278,9 @@ impl ImportJob<'_> {
         {
             conversation::keep(tx, env, known, Some(&before.baton_id), extent(self.meant))?;
             let of_before = Conversation { baton_id: Some(before.baton_id.clone()), ..known.clone() };
-            let standing = conversation::earlier_baton(tx, env, &of_before)?.map(|one| one.baton_standing());
-            return Ok(ImportOutput { imported_before: true, standing, ..before });
+            let existing_baton =
+                conversation::earlier_baton(tx, env, &of_before)?.map(|one| one.existing_baton());
+            return Ok(ImportOutput { imported_before: true, existing_baton, ..before });
         }
         self.leave(tx, env, known, None)
     }
@@ -351,7 +352,7 @@ impl ImportJob<'_> {
             summary: left.summary,
             imported_before: false,
             superseded_baton_id: earlier.map(|earlier| earlier.baton.baton_id.clone()),
-            standing: None,
+            existing_baton: None,
             may_be_same: Vec::new(),
             skipped: self.skipped(),
             may_be_same_sessions: Vec::new(),
@@ -365,7 +366,7 @@ impl ImportJob<'_> {
     }
 
     /// The baton that the conversation has, and how it stands.
-    fn present(&self, earlier: &EarlierBaton, standing: ConversationBaton) -> ImportOutput {
+    fn present(&self, earlier: &EarlierBaton, existing_baton: ConversationBaton) -> ImportOutput {
         ImportOutput {
             project_id: self.project_id.to_owned(),
             identity: earlier.baton.identity.clone(),
@@ -377,7 +378,7 @@ impl ImportJob<'_> {
             summary: earlier.baton.summary.clone(),
             imported_before: true,
             superseded_baton_id: None,
-            standing: Some(standing),
+            existing_baton: Some(existing_baton),
             may_be_same: Vec::new(),
             skipped: self.skipped(),
             may_be_same_sessions: Vec::new(),

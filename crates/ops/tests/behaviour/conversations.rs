@@ -217,15 +217,15 @@ fn two_arrive(w: &mut World, first: Way, second: Way, fate: EarlierBaton) {
         }
     } else {
         assert_eq!(after, before, "{what}: a second baton is offered: {answer:#}");
-        let standing = match second {
-            Way::OwnWrap => answer["warnings"][0]["standing"].clone(),
-            _ => answer["standing"].clone(),
+        let existing_baton = match second {
+            Way::OwnWrap => answer["warnings"][0]["existing_baton"].clone(),
+            _ => answer["existing_baton"].clone(),
         };
         // After its own wrap the agent's session is over, and a capture of it has nothing to say.
         if (first, second) != (Way::OwnWrap, Way::AutoWrap) {
-            assert_eq!(standing["baton_id"], json!(made[0]), "{what}: {answer:#}");
-            assert_eq!(standing["holder"], "Lola", "{what}: {answer:#}");
-            let note_id = text(&standing, "kept_delta_id");
+            assert_eq!(existing_baton["baton_id"], json!(made[0]), "{what}: {answer:#}");
+            assert_eq!(existing_baton["holder"], "Lola", "{what}: {answer:#}");
+            let note_id = text(&existing_baton, "kept_delta_id");
             let note =
                 w.deltas("note").into_iter().find(|note| note["delta_id"] == json!(note_id)).expect("a note");
             assert!(note["body"]["late_packet"].is_string(), "{what}: {note:#}");

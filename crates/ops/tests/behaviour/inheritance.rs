@@ -267,7 +267,7 @@ on_every_backend! {
             take(w, &donna, &baton, false);
             talk.grow();
             let late = w.ok(&person, "transcript_import", talk.input());
-            let note = text(&late["standing"], "kept_delta_id");
+            let note = text(&late["existing_baton"], "kept_delta_id");
             lose(w, &donna, how);
             let next = take(w, &agent("Rex").process(how), &baton, force);
             let deltas = column(&list(&next["recovered"]["deltas"]), "delta_id");

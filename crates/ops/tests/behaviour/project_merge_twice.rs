@@ -386,8 +386,8 @@ on_every_backend! {
         merge(w);
         talk.grow();
         let late = import(w, "p", &talk);
-        assert_eq!((&late["standing"]["state"], &late["standing"]["by_agent"]), (&json!("spent"), &json!(false)), "{late:#}");
-        assert!(late["standing"]["kept_delta_id"].is_string(), "{late:#}");
+        assert_eq!((&late["existing_baton"]["state"], &late["existing_baton"]["by_agent"]), (&json!("spent"), &json!(false)), "{late:#}");
+        assert!(late["existing_baton"]["kept_delta_id"].is_string(), "{late:#}");
         assert_eq!(waiting(w, "p").len(), 1);
     }
 

@@ -62,7 +62,7 @@ on_every_backend! {
         w.advance(60_000);
         talk.ask("Now the taxes");
         let captured = capture(w, &talk);
-        assert!(captured["standing"]["kept_delta_id"].is_string(), "{captured:#}");
+        assert!(captured["existing_baton"]["kept_delta_id"].is_string(), "{captured:#}");
         let heard = w.ok(&namesake, "mail_inbox", json!({})).to_string();
         assert!(heard.contains("more was said about baton"), "{heard}");
     }

@@ -38,12 +38,12 @@ impl Connection {
         }
     }
 
-    pub(crate) fn in_batch(&self) -> bool {
+    pub(crate) fn is_batch_open(&self) -> bool {
         self.batch.is_some()
     }
 
     pub(crate) fn begin_batch(&mut self) -> Result<(), Fault> {
-        if self.in_batch() {
+        if self.is_batch_open() {
             return Err(Fault::other("a batch is already open on this store"));
         }
         self.engine.begin(Mode::Write, &[])?;
@@ -141,6 +141,6 @@ impl Connection {
 
     /// The fault of a batch whose transaction the engine has already ended by itself.
     fn transaction_fault(&self) -> Option<Fault> {
-        if self.in_batch() { self.engine.transaction_fault() } else { None }
+        if self.is_batch_open() { self.engine.transaction_fault() } else { None }
     }
 }

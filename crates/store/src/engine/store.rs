@@ -149,7 +149,7 @@ impl Store {
         let mut tries = 0;
         loop {
             match self.once(mode, projects, &mut f) {
-                Err(Failure::Fault(fault)) if !self.in_batch() && tries < retries(fault.kind) => {
+                Err(Failure::Fault(fault)) if !self.is_batch_open() && tries < retries(fault.kind) => {
                     std::thread::sleep(pause(tries));
                     tries += 1;
                 }
@@ -215,8 +215,8 @@ impl Store {
     }
 
     /// Whether a batch is open.
-    pub fn in_batch(&self) -> bool {
-        self.connection.in_batch()
+    pub fn is_batch_open(&self) -> bool {
+        self.connection.is_batch_open()
     }
 
     /// What is wrong with the store: damage that the engine finds in its file, and migrations that differ from this
@@ -230,7 +230,7 @@ impl Store {
 
     /// Writes a consistent copy of the store to a file that does not exist yet, while others go on writing. SQLite only.
     pub fn backup(&mut self, to: &Path) -> Result<(), Fault> {
-        if self.in_batch() {
+        if self.is_batch_open() {
             return Err(Fault::other("a backup cannot be made inside a batch"));
         }
         self.connection.engine.backup(to)

@@ -115,7 +115,7 @@ pub fn gates(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<(String, String)>,
 }
 
 /// Every pair of a part and its whole.
-pub fn parts(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<(String, String)>, Fault> {
+pub fn part_pairs(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<(String, String)>, Fault> {
     tx.query(PARTS, params![project_id])?.into_iter().map(pair).collect()
 }
 

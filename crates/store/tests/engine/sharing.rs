@@ -27,7 +27,7 @@ fn write_along(place: &Place, writer: usize) {
             if refuse { Err(baton_store::Fault::other("on purpose").into()) } else { Ok(seq) }
         });
         assert_eq!(written.is_err(), refuse, "{written:?}");
-        if store.in_batch() && turn % 5 == 4 {
+        if store.is_batch_open() && turn % 5 == 4 {
             store.commit_batch().unwrap();
         }
     }

@@ -160,7 +160,7 @@ fn a_batch_keeps_what_succeeded_and_only_that() {
     on_every_engine(|place| {
         let mut store = place.with_projects();
         store.begin_batch().unwrap();
-        assert!(store.in_batch());
+        assert!(store.is_batch_open());
         assert_eq!(store.write(&["a"], |tx| append(tx, "a", "one")).unwrap(), 1);
         for _ in 0..2 {
             let refused: Result<(), _> = store.write(&["a"], |tx| {
@@ -179,7 +179,7 @@ fn a_batch_keeps_what_succeeded_and_only_that() {
         assert_eq!(entries(&mut store, "a").len(), 2, "a batch reads its own writes");
         store.write_relaxed(|tx| insert_project(tx, "d")).unwrap();
         store.commit_batch().unwrap();
-        assert!(!store.in_batch());
+        assert!(!store.is_batch_open());
         assert_eq!(entries(&mut store, "a"), [(1, "one".to_owned()), (2, "two".to_owned())]);
         assert_eq!((counter(&mut store, "b"), counter(&mut store, "d")), (1, 0));
     });

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
+use baton_ops::answer::RefusalView;
 use baton_ops::task::{self as tasks, BatchResult, BatchStep};
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Map;
 
 use super::{Out, identity, link};
 use crate::cli::read_input;
@@ -96,15 +97,11 @@ pub(super) fn carry_out(
     match out.app.run::<tasks::Batch>(&input) {
         Ok(done) => Ok(done.results),
         Err(AppError::Refused(mut refusal)) => {
-            let number = refusal.details.get("step").and_then(Value::as_u64);
-            let number = number.and_then(|number| usize::try_from(number).ok()).unwrap_or_default();
-            if let (Some(at), Some(rest)) =
-                (number.checked_sub(1), refusal.message.strip_prefix(&format!("step {number}: ")))
-            {
-                let place = place(at);
+            if let Some(step) = RefusalView(&refusal).step() {
+                let place = place(step.index);
                 refusal.message = match place.as_str() {
-                    "" => rest.trim_end_matches("; no step was carried out").to_owned(),
-                    place => format!("{place}: {rest}"),
+                    "" => step.message.to_owned(),
+                    place => format!("{place}: {}; no step was carried out", step.message),
                 };
             }
             Err(AppError::Refused(refusal))

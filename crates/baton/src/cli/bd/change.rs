@@ -226,13 +226,13 @@ fn inherit_labels(input: &mut tasks::CreateInput, parent: &str, out: &mut Out<'_
 
 pub(super) fn increment(args: Increment, out: &mut Out<'_>) -> Result<(), AppError> {
     let silent = args.silent;
-    let usual = tasks::IncrementInput::default();
+    let usual = tasks::CreateIncrementInput::default();
     let description = match args.description.as_deref() {
         Some("-") => read_input("-")?,
         other => other.unwrap_or_default().to_owned(),
     };
     let instructions = object("--handoff-instructions", args.handoff_instructions.as_deref())?;
-    let input = tasks::IncrementInput {
+    let input = tasks::CreateIncrementInput {
         project: out.project(),
         identity: out.identity(),
         title: args.title,

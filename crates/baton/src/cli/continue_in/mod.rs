@@ -293,7 +293,7 @@ fn launch_tool(
     recorded: &ContinueOutput,
     app: &mut App,
 ) -> Result<(), AppError> {
-    let error = match launch::start(invocation) {
+    let error = match launch::start_tool(invocation) {
         Ok(0) => return Ok(()),
         Ok(code) => return Err(AppError::Tool(code)),
         Err(error) => error,

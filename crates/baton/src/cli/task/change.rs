@@ -100,7 +100,7 @@ pub(super) struct Increment {
 
 pub(super) fn increment(args: Increment, app: &mut App) -> Result<(), AppError> {
     let instructions = object("--handoff-instructions", args.handoff_instructions.as_deref())?;
-    let input = ops::IncrementInput {
+    let input = ops::CreateIncrementInput {
         project: app.project.clone(),
         identity: args.who.identity,
         title: args.title,

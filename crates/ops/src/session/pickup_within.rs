@@ -15,7 +15,7 @@ pub(crate) struct PickupRequest {
 }
 
 /// Picks a baton up inside another verb's transaction. Returns the session that holds it.
-pub(crate) fn claim(
+pub(crate) fn pick_within(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     project_id: &str,
@@ -32,7 +32,7 @@ pub(crate) fn claim(
     Ok(pick(tx, env, (&input, &marks), project_id, identity)?.session_id.unwrap_or_default())
 }
 
-/// Refuses what [`claim`] would refuse because another agent holds the baton. Says who has it otherwise: the caller, or whom force would
+/// Refuses what [`pick_within`] would refuse because another agent holds the baton. Says who has it otherwise: the caller, or whom force would
 /// take it from.
 pub(crate) fn check_unclaimed(
     tx: &mut Tx<'_>,
