@@ -37,6 +37,7 @@ crate::sql! {
         WHERE recent.created_at >= $1 GROUP BY (recent.created_at - $1) / $2 ORDER BY 1";
     WITH_USAGE = "SELECT recent.body FROM (SELECT seq, body FROM delta WHERE project_id = $1 AND session_id = $2
         ORDER BY seq DESC LIMIT $3) recent WHERE recent.body LIKE '%\"tokens\":{%' ORDER BY recent.seq DESC LIMIT 3";
+    OF_KIND_IN_SESSION = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND session_id = $2 AND kind = $3 ORDER BY seq");
     OF_SESSION = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND session_id = $2 ORDER BY seq");
 }
 
@@ -178,6 +179,16 @@ pub fn kind_since(tx: &mut Tx<'_>, project_id: &str, kind: Kind, since: Millis) 
 /// Everything that a session wrote, oldest first.
 pub fn of_session(tx: &mut Tx<'_>, project_id: &str, session_id: &str) -> Result<Vec<Delta>, Fault> {
     read_all(tx.query(OF_SESSION, params![project_id, session_id])?)
+}
+
+/// What a session wrote of one kind, oldest first.
+pub fn of_kind_in_session(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    session_id: &str,
+    kind: Kind,
+) -> Result<Vec<Delta>, Fault> {
+    read_all(tx.query(OF_KIND_IN_SESSION, params![project_id, session_id, kind.as_str()])?)
 }
 
 /// The notes of the session that left the baton which this session holds or held, oldest first.

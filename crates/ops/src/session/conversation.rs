@@ -6,7 +6,6 @@ use baton_model::delta::Kind;
 use baton_model::id::{identity_key, short};
 use baton_model::packet::ValidatedPacket;
 use baton_model::packet_from_ledger::is_gathered;
-use baton_model::refusal::{self, Refusal};
 use baton_model::session::Session;
 use baton_model::time::{Millis, rfc3339};
 use baton_store::{Failure, Tx, baton, conversation, delta, session};
@@ -89,23 +88,10 @@ impl EarlierBaton {
         holds || own.started_at > self.baton.created_at
     }
 
-    /// Whether the caller may put other words in its place: who left it, or an operator.
+    /// Whether the caller may put other words in its place: who left it, or an operator. Who wrote a transcript is not known: what
+    /// another brings is kept beside the baton, under that one's name.
     pub(crate) fn is_replaceable(&self, env: &Env<'_>) -> bool {
         self.is_callers || env.caller.grant.is_operator()
-    }
-
-    /// Refuses a transcript in its place that another than who left it brings: who wrote that transcript is not known.
-    pub(crate) fn require_replaceable(&self, env: &Env<'_>) -> Result<(), Refusal> {
-        if self.is_replaceable(env) {
-            return Ok(());
-        }
-        let id = short(&self.baton.baton_id);
-        let what = format!("baton {id} of this session was left by another, who alone adds to it");
-        let hint = format!(
-            "pick it up: `baton pickup --handoff {id}`; `--again` leaves a baton of your own beside it"
-        );
-        let refusal = Refusal::new(refusal::Kind::Conflict, "baton_not_yours", what, hint);
-        Err(refusal.with("baton_id", self.baton.baton_id.as_str()))
     }
 
     /// The addressee of its baton.
@@ -156,6 +142,9 @@ pub(crate) fn find(
     if found.is_some() || key == native.id {
         return Ok(found);
     }
+    if let Some(moved) = moved(tx, env, project_id, native)? {
+        return Ok(Some(moved));
+    }
     let Some(earlier) = conversation::get(tx, project_id, native.tool, native.id)? else { return Ok(None) };
     let own = match &earlier.session_id {
         Some(id) => session::get(tx, project_id, id)?,
@@ -163,6 +152,27 @@ pub(crate) fn find(
     };
     let is_here = |machine: &str| machine.is_empty() || machine == env.caller.location.machine;
     Ok(own.filter(|own| is_here(&own.location.machine)).map(|_| earlier))
+}
+
+/// A conversation of the same id and time whose folder is there no more: the working copy was moved, and the conversation with it.
+fn moved(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    native: NativeId<'_>,
+) -> Result<Option<Conversation>, Failure> {
+    let Some(cwd) = native.cwd.filter(|cwd| env.host.has_folder(cwd) == Some(true)) else { return Ok(None) };
+    let anywhere = NativeId { cwd: None, ..native };
+    for known in conversation::beginning_with(tx, project_id, native.tool, &format!("{}@", anywhere.key()))? {
+        let Some(id) = &known.session_id else { continue };
+        let own = session::get(tx, project_id, id)?
+            .filter(|own| own.location.machine == env.caller.location.machine);
+        let root = own.and_then(|own| own.working_copy).map(|own| own.root).filter(|root| root != cwd);
+        if root.is_some_and(|root| env.host.has_folder(&root) == Some(false)) {
+            return Ok(Some(known));
+        }
+    }
+    Ok(None)
 }
 
 /// The conversation as the ledger knows it, joined with the sessions that its transcript names as its own.
@@ -307,12 +317,17 @@ pub(crate) fn keep_late(
         });
     }
     let left_in = session::get(tx, &project_id, &earlier.baton.session_id)?;
+    let is_replaceable = earlier.is_replaceable(env);
     let author = match &left_in {
-        Some(session) => Author::session(session),
-        None => Author { project_id: &project_id, identity: by, session: None },
+        Some(session) if is_replaceable => Author::session(session),
+        session => Author { project_id: &project_id, identity: by, session: session.as_ref() },
+    };
+    let text = match is_replaceable {
+        true => "more of a conversation whose baton was taken already",
+        false => "what another than who left the baton brought of its conversation",
     };
     let mut body = json!({
-        "text": "more of a conversation whose baton was taken already",
+        "text": text,
         "baton_id": earlier.baton.baton_id, "arrived_from": by,
     });
     body[LATE_PACKET] = json!(packet.text());

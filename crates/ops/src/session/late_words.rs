@@ -4,6 +4,7 @@
 use baton_model::accounting::{Remark, RemarkKind};
 use baton_model::delta::{Delta, Kind};
 use baton_model::id::{short, visible};
+use baton_model::packet::{ValidatedPacket, one_line};
 use baton_model::time::ago;
 use baton_store::{Failure, Tx, baton, delta, session};
 use serde_json::Value;
@@ -11,10 +12,13 @@ use serde_json::Value;
 use super::conversation::LATE_PACKET;
 use crate::op::Env;
 
+/// How much of what another brought stands in the reminder.
+const MAX_SUMMARY_CHARS: usize = 300;
+
 /// What came of the conversation of a baton while that was held: its holder was told, and may not have gone on with it.
 pub(super) fn late_packets(tx: &mut Tx<'_>, project_id: &str, baton_id: &str) -> Result<Vec<Delta>, Failure> {
     let Some(left) = baton::get(tx, project_id, baton_id)? else { return Ok(Vec::new()) };
-    let mut notes = delta::of_session(tx, project_id, &left.session_id)?;
+    let mut notes = delta::of_kind_in_session(tx, project_id, &left.session_id, Kind::Note)?;
     notes.retain(|note| is_late(note, baton_id));
     Ok(notes)
 }
@@ -32,6 +36,33 @@ fn is_late(note: &Delta, baton_id: &str) -> bool {
 pub(super) fn prefetch_late_words(tx: &mut Tx<'_>, project_id: &str, predecessor: &str) {
     drop(session::get(tx, project_id, predecessor));
     drop(delta::notes_of_held_baton(tx, project_id, predecessor));
+    drop(delta::of_kind_in_session(tx, project_id, predecessor, Kind::Note));
+}
+
+/// Tells whoever picks a baton up that others brought more of its conversation while it waited: who wrote that is not known, so it is in
+/// no baton.
+pub(super) fn brought_words_remark(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    (baton_id, left_in): (&str, &str),
+) -> Result<Option<Remark>, Failure> {
+    let notes = delta::of_kind_in_session(tx, project_id, left_in, Kind::Note)?;
+    let Some(newest) = notes.iter().rfind(|note| is_late(note, baton_id)) else { return Ok(None) };
+    let body = serde_json::from_str::<Value>(&newest.body).unwrap_or_default();
+    let packet =
+        body[LATE_PACKET].as_str().and_then(|text| ValidatedPacket::parse_stored(text.to_owned()).ok());
+    let summary = packet.map(|packet| one_line(&packet.view().summary)).unwrap_or_default();
+    let summary: String = summary.chars().take(MAX_SUMMARY_CHARS).collect();
+    let message = format!(
+        "{} brought more of this conversation {} and did not leave its baton, so nothing of the baton was replaced: \u{201c}{}\u{201d}; all of \
+         it is note {} (`baton log --kind note`; over MCP: recall {{action: ledger, kind: note}})",
+        visible(&newest.identity),
+        ago(env.now, newest.created_at),
+        visible(&summary),
+        newest.delta_id
+    );
+    Ok(Some(Remark { kind: RemarkKind::LateWords, message }))
 }
 
 /// Names the words that came too late for the baton which the session before had taken over: whether it went on with them, only its

@@ -7,7 +7,7 @@ use baton_store::{Failure, Tx, session};
 
 use super::capture::{Capture, CaptureJob, CaptureOutput};
 use super::capture_end::registered_here;
-use super::import::extent;
+use super::import::{extent, is_known};
 use super::progress::progress;
 use crate::op::{Env, Operation};
 use crate::resolve;
@@ -29,7 +29,9 @@ impl CaptureJob<'_> {
             Some(earlier) => earlier.is_followed_by(own) && !registered_here(tx, own)?,
             None => false,
         };
-        if let Some(earlier) = earlier.as_ref().filter(|_| !follows)
+        if let Some(earlier) = earlier
+            .as_ref()
+            .filter(|earlier| !follows || earlier.state == State::Open && !earlier.is_replaceable(env))
             && let Some(existing_baton) = self.existing_of_wrap(tx, env, conversation, earlier)?
         {
             spend(tx, own, &earlier.baton.baton_id)?;
@@ -38,9 +40,6 @@ impl CaptureJob<'_> {
             return Ok(CaptureOutput { existing_baton: Some(existing_baton), ..output });
         }
         let waiting = earlier.filter(|earlier| earlier.state == State::Open);
-        if let Some(waiting) = &waiting {
-            waiting.require_replaceable(env)?;
-        }
         let (packet, to) = match &waiting {
             Some(before) => {
                 (conversation::replacing(tx, before, conversation, self.packet)?, before.address())
@@ -102,16 +101,23 @@ impl CaptureJob<'_> {
         conversation: &Conversation,
         earlier: &EarlierBaton,
     ) -> Result<Option<ConversationBaton>, Failure> {
+        if !earlier.is_replaceable(env) {
+            if is_known(conversation, self.meant) {
+                return Ok(Some(earlier.existing_baton()));
+            }
+            if earlier.state == State::Spent {
+                return Ok(None);
+            }
+            let by = resolve::identity(env.caller, None)?;
+            let key = format!("{} by {by}", self.idempotency_key());
+            return conversation::keep_late(tx, env, earlier, self.packet, (&by, &key)).map(Some);
+        }
         let progress = progress(tx, (conversation, earlier), (self.meant, self.packet))?;
         let existing_baton = match arrival(Some(earlier.facts()), Origin::Transcript, progress) {
             ArrivalAction::Leave => return Ok(None),
-            ArrivalAction::Supersede => {
-                earlier.require_replaceable(env)?;
-                return Ok(None);
-            }
+            ArrivalAction::Supersede => return Ok(None),
             ArrivalAction::Present => earlier.existing_baton(),
             ArrivalAction::Late => {
-                earlier.require_replaceable(env)?;
                 let by = resolve::identity(env.caller, None)?;
                 conversation::keep_late(tx, env, earlier, self.packet, (&by, &self.idempotency_key()))?
             }

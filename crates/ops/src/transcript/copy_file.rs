@@ -78,6 +78,7 @@ impl TranscriptCopy {
             wrapped_line: None,
             folders: Vec::new(),
             noted: Vec::new(),
+            written_in: self.header.cwd.clone(),
             copy: Some(Box::new(self)),
         })
     }

@@ -174,7 +174,9 @@ pub(super) fn find(
     let named: Vec<String> = agent.map(str::to_owned).into_iter().collect();
     let agents = agent_ids(&named)?;
     if wanted != "latest" && !cx.env.host.is_served() && Path::new(wanted).is_file() {
-        return Ok(by_path(Path::new(wanted), agent)?);
+        // The same file has one name, however it was spelled: the folder of some tools is a part of the session's id.
+        let path = Path::new(wanted);
+        return Ok(by_path(&path.canonicalize().unwrap_or_else(|_| path.to_owned()), agent)?);
     }
     let filter =
         Filter { agents, subagents: wanted != "latest", empty: wanted != "latest", ..Filter::default() };
@@ -209,6 +211,7 @@ pub(super) fn find(
         sessions: Vec::new(),
         wrapped_line: None,
         copy: None,
+        written_in: None,
         folders: Vec::new(),
         noted: Vec::new(),
     };
@@ -247,6 +250,7 @@ fn by_path(path: &Path, agent: Option<&str>) -> Result<FoundTranscript, Refusal>
         sessions: Vec::new(),
         wrapped_line: None,
         copy: None,
+        written_in: None,
         folders: Vec::new(),
         noted: Vec::new(),
     })

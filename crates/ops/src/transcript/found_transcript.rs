@@ -22,6 +22,8 @@ pub(super) struct FoundTranscript {
     pub(super) wrapped_line: Option<u64>,
     /// What was pushed, where the file is a copy.
     pub(super) copy: Option<Box<TranscriptCopy>>,
+    /// The folder of another machine in which a copy was written.
+    pub(super) written_in: Option<String>,
     /// Every folder that its entries name, as far as they were looked for.
     pub(super) folders: Vec<String>,
     /// The projects in which its hooks spoke, the first one first, where another machine says so.
@@ -32,7 +34,8 @@ impl FoundTranscript {
     /// The id under which its conversation is known.
     pub(super) fn native_id(&self) -> NativeId<'_> {
         let Header { id, created_at_ms, cwd, .. } = &self.header;
-        NativeId { tool: self.format.id(), id, created_at: *created_at_ms, cwd: cwd.as_deref() }
+        let cwd = cwd.as_deref().or(self.written_in.as_deref());
+        NativeId { tool: self.format.id(), id, created_at: *created_at_ms, cwd }
     }
 
     /// Reads which folders its entries name.

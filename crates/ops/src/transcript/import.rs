@@ -1,5 +1,6 @@
 //! `transcript_import`: make a baton of a session whose agent never said goodbye.
 
+use baton_model::baton::State;
 use baton_model::conversation::{ArrivalAction, Conversation, Origin, Progress, arrival};
 use baton_model::delta::Kind;
 use baton_model::id::{check_identity, check_label};
@@ -162,6 +163,11 @@ fn key(transcript: &FoundTranscript) -> String {
     )
 }
 
+/// Whether the ledger knows the conversation just as far as this transcript reaches.
+pub(super) fn is_known(known: &Conversation, transcript: &FoundTranscript) -> bool {
+    (known.bytes, known.last_entry_at) == extent(transcript)
+}
+
 /// How far a transcript reaches. Of a database that holds many sessions the size says nothing about one.
 pub(super) fn extent(transcript: &FoundTranscript) -> (i64, i64) {
     let bytes =
@@ -201,23 +207,23 @@ impl ImportJob<'_> {
             let own = Conversation { native_id, session_id: None, baton_id: None, ..known };
             return self.leave(tx, env, &own, None);
         }
+        if !earlier.is_replaceable(env) && earlier.state == State::Spent && !is_known(&known, self.meant) {
+            return self.leave(tx, env, &known, None);
+        }
+        if !earlier.is_replaceable(env) {
+            let existing_baton = self.keep_beside(tx, env, &known, &earlier)?;
+            return Ok(self.present(&earlier, existing_baton));
+        }
         let news = if self.says_more(&earlier) { Progress::Words } else { Progress::None };
         let progress = progress(tx, (&known, &earlier), (self.meant, self.packet))?.max(news);
         match arrival(Some(earlier.facts()), Origin::Transcript, progress) {
             ArrivalAction::Leave => self.leave(tx, env, &known, None),
-            ArrivalAction::Supersede => {
-                earlier.require_replaceable(env)?;
-                self.leave(tx, env, &known, Some(&earlier))
-            }
-            ArrivalAction::Present if !earlier.is_replaceable(env) => {
-                Ok(self.present(&earlier, earlier.existing_baton()))
-            }
+            ArrivalAction::Supersede => self.leave(tx, env, &known, Some(&earlier)),
             ArrivalAction::Present => {
                 conversation::keep(tx, env, &known, None, extent(self.meant))?;
                 Ok(self.present(&earlier, earlier.existing_baton()))
             }
             ArrivalAction::Late => {
-                earlier.require_replaceable(env)?;
                 let key = key(self.meant);
                 let existing_baton =
                     conversation::keep_late(tx, env, &earlier, self.packet, (self.identity, &key))?;
@@ -225,6 +231,21 @@ impl ImportJob<'_> {
                 Ok(self.present(&earlier, existing_baton))
             }
         }
+    }
+
+    /// Keeps what another than who left the baton brings, unless the baton was made of a transcript that goes just as far.
+    fn keep_beside(
+        &self,
+        tx: &mut Tx<'_>,
+        env: &mut Env<'_>,
+        known: &Conversation,
+        earlier: &EarlierBaton,
+    ) -> Result<ConversationBaton, Failure> {
+        if is_known(known, self.meant) && !self.packet.view().has_written_summary() {
+            return Ok(earlier.existing_baton());
+        }
+        let key = format!("{} by {}", key(self.meant), self.identity);
+        conversation::keep_late(tx, env, earlier, self.packet, (self.identity, &key))
     }
 
     /// Joins the session that is the conversation's although neither names the other; where that is not certain, names what may

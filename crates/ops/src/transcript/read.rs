@@ -59,6 +59,9 @@ pub(super) struct Read {
     /// The projects in which its hooks spoke, the first one first.
     #[serde(default)]
     pub noted: Vec<String>,
+    /// The folder in which a copy was written, on another machine.
+    #[serde(default)]
+    pub written_in: Option<String>,
 }
 
 /// The transcript that is meant, and the packet made of it.
@@ -135,6 +138,7 @@ fn parse_remote_read(read: Value) -> Result<(FoundTranscript, ValidatedPacket), 
         sessions: read.sessions,
         wrapped_line: read.wrapped_line,
         copy: None,
+        written_in: read.written_in,
         folders: read.folders,
         noted: read.noted,
     };
@@ -150,5 +154,6 @@ pub fn read_for_remote(cx: &mut Cx<'_>, request: &DocumentRequest) -> Result<Val
     Ok(json!({
         "header": transcript.header, "packet": packet.text(), "sessions": transcript.sessions,
         "wrapped_line": transcript.wrapped_line, "folders": transcript.folders, "noted": noted,
+        "written_in": transcript.written_in,
     }))
 }

@@ -232,6 +232,11 @@ impl Files {
         agent != Some(SIDECHAIN) && row.is_some_and(|row| row.at.subagent.as_deref() != agent)
     }
 
+    /// The files that were changed.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.list.iter().map(|file| file.path.as_str())
+    }
+
     pub(super) fn rows(&mut self) -> &mut [FileState] {
         &mut self.list
     }

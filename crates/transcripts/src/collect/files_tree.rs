@@ -126,12 +126,17 @@ impl Files {
         let staged = self.rows().iter().filter(|file| file.is_staged).count();
         // Where it holds more than what was staged here, the rest was staged outside of the session.
         let is_all_known = count.is_some_and(|count| count <= staged);
+        let is_fewer = count.is_some_and(|count| count < staged);
         let mut bases = Vec::new();
         for file in self.rows() {
             let is_in = all && file.change != Change::Created || file.is_staged;
             if is_in {
                 (file.base, file.is_committed, file.is_staged) = (file.net.clone(), Some(true), false);
                 file.is_uncommitted = Some(false);
+                // The commit holds fewer files than were staged by `git add -A`: git ignores some of the new ones.
+                if is_fewer && file.change == Change::Created {
+                    (file.is_committed, file.is_uncommitted) = (None, None);
+                }
             } else if file.net != file.base && !is_all_known {
                 // Another process or the user may have staged it.
                 (file.is_committed, file.is_uncommitted) = (None, None);
@@ -214,9 +219,15 @@ impl Files {
                 |long: &str, short: &str| long.strip_suffix(short).is_some_and(|rest| rest.ends_with('/'));
             known == path || ends(known, path) || ends(path, known)
         };
-        let mut found =
-            self.rows().iter_mut().filter(|file| file.change == Change::Modified && same(&file.path));
+        // One that was made here may be one that git ignores, until a commit lists it.
+        let is_open = |file: &FileState| {
+            file.change == Change::Modified || file.change == Change::Created && file.is_committed.is_none()
+        };
+        let mut found = self.rows().iter_mut().filter(|file| is_open(file) && same(&file.path));
         if let (Some(file), None) = (found.next(), found.next()) {
+            if file.change == Change::Created {
+                (file.is_committed, file.is_uncommitted) = (Some(true), Some(false));
+            }
             file.change = Change::Created;
         }
     }

@@ -42,6 +42,9 @@ impl GitState {
                 continue;
             }
             match verb {
+                "merge" | "cherry-pick" | "revert" if rest.contains(&"--continue") => {
+                    self.committed(output, true)
+                }
                 "commit" if rest.contains(&"--dry-run") => {}
                 "commit" | "cherry-pick" | "revert" => self.committed(output, verb == "commit"),
                 "checkout" | "switch" => self.switched(output),

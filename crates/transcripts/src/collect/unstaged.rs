@@ -13,8 +13,8 @@ const FEEDERS: &[&str] = &["printf", "echo", "yes"];
 /// What a step does to the next commit.
 #[derive(Debug, PartialEq, Eq)]
 enum Staging {
-    /// Puts these files in; all of them where none is named.
-    In(Vec<String>),
+    /// Puts these files in; all of them where none is named. Of some only parts, which the user chose.
+    In { files: Vec<String>, in_part: bool },
     /// Takes these files out; all of them where none is named.
     Out(Vec<String>),
     /// Makes the commit; whether it takes in every changed file.
@@ -50,15 +50,39 @@ impl Collector<'_> {
         if since.iter().any(commits) {
             return None;
         }
-        let files: Vec<String> =
-            since.iter().flat_map(|run| stagings(&run.command)).filter_map(put_in).flatten().collect();
-        let again = match files.is_empty() {
-            true => String::new(),
-            false => format!("; staged since: {}", listed(&files)),
-        };
+        let again: Vec<Staging> = since.iter().flat_map(|run| stagings(&run.command)).collect();
+        let again = self.staged_again(&again);
         let command = one_line(&run.command, 120);
         let text = format!("`{command}` took files out that the last answer calls staged{again}");
         Some((text, &run.at))
+    }
+
+    /// What was put in again, whole and in part.
+    fn staged_again(&self, stagings: &[Staging]) -> String {
+        let files = |part: bool| -> Vec<&String> {
+            let of = |one: &'_ Staging| matches!(one, Staging::In { in_part, .. } if *in_part == part);
+            stagings.iter().filter(|one| of(one)).flat_map(Staging::files).collect()
+        };
+        let named = |what: &str, files: &[&String]| match files {
+            [] => String::new(),
+            files => format!("; {what}: {}", self.listed(files)),
+        };
+        named("staged since", &files(false)) + &named("in part", &files(true))
+    }
+
+    /// Files by their names, and by their paths where the session changed two of one name.
+    fn listed(&self, files: &[&String]) -> String {
+        let base = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+        let is_only = |file: &str| self.files.paths().filter(|path| base(path) == base(file)).count() <= 1;
+        let name = |file: &&String| match is_only(file) {
+            true => format!("`{}`", base(file)),
+            false => format!("`{file}`"),
+        };
+        let mut shown: Vec<String> = files.iter().take(MAX_NAMED).map(name).collect();
+        if files.len() > MAX_NAMED {
+            shown.push(format!("{} more", files.len() - MAX_NAMED));
+        }
+        shown.join(", ")
     }
 
     /// A file was taken out before a commit whose message names it, and is in no later one.
@@ -70,7 +94,7 @@ impl Collector<'_> {
             for staging in stagings(&run.command) {
                 match staging {
                     Staging::Out(files) => out.extend(files),
-                    Staging::In(files) => {
+                    Staging::In { files, .. } => {
                         let is_in =
                             |file: &String| files.is_empty() || files.iter().any(|put| holds(put, file));
                         out.retain(|file| !is_in(file));
@@ -116,20 +140,14 @@ fn holds(path: &str, file: &str) -> bool {
         || file.strip_prefix(path.trim_end_matches('/')).is_some_and(|rest| rest.starts_with('/'))
 }
 
-fn put_in(staging: Staging) -> Option<Vec<String>> {
-    match staging {
-        Staging::In(files) => Some(files),
-        _ => None,
+impl Staging {
+    /// The files that it names.
+    fn files(&self) -> &[String] {
+        match self {
+            Self::In { files, .. } | Self::Out(files) => files,
+            Self::Commit { .. } => &[],
+        }
     }
-}
-
-fn listed(files: &[String]) -> String {
-    let name = |file: &String| format!("`{}`", file.rsplit('/').next().unwrap_or(file));
-    let mut shown: Vec<String> = files.iter().take(MAX_NAMED).map(name).collect();
-    if files.len() > MAX_NAMED {
-        shown.push(format!("{} more", files.len() - MAX_NAMED));
-    }
-    shown.join(", ")
 }
 
 /// The commands of a line, each without a program that only answers what it asks.
@@ -158,7 +176,9 @@ fn staging(step: &str) -> Option<Staging> {
     let has = |wanted: &[&str]| rest.iter().any(|word| wanted.contains(word));
     match verb {
         "add" => {
-            Some(Staging::In(if has(&["-A", "--all", "-u", "--update", "."]) { Vec::new() } else { files() }))
+            let all = has(&["-A", "--all", "-u", "--update", "."]);
+            let in_part = has(&["-p", "--patch", "-i", "--interactive", "-e", "--edit"]);
+            Some(Staging::In { files: if all { Vec::new() } else { files() }, in_part })
         }
         "reset" if has(&["--hard", "--soft", "--merge", "--keep"]) => None,
         // It goes to another commit.
@@ -197,7 +217,7 @@ mod tests {
         assert_eq!(
             texts(&summary.open_loops),
             [
-                "`git reset HEAD` took files out that the last answer calls staged; staged since: `explain.rs`, `resume.rs`"
+                "`git reset HEAD` took files out that the last answer calls staged; staged since: `explain.rs`; in part: `resume.rs`"
             ]
         );
         let commands: Vec<&str> = summary.commands.iter().map(|run| run.command.as_str()).collect();

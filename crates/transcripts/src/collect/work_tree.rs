@@ -59,6 +59,11 @@ pub(super) fn tree_events(command: &str, output: &str, ok: bool) -> Vec<TreeEven
                 found.push(TreeEvent::Committed { all, amends: rest.contains(&"--amend"), count });
                 found.extend(output.lines().filter_map(summary_line));
             }
+            ("rebase" | "merge" | "cherry-pick" | "revert", _)
+                if rest.contains(&"--continue") && makes_commit(output, ok) =>
+            {
+                found.push(TreeEvent::Committed { all: false, amends: false, count: None });
+            }
             ("checkout", _) if ok && rest.contains(&"--") => found.push(TreeEvent::Restored(paths)),
             ("checkout", Some(".")) if ok => found.push(TreeEvent::Restored(Vec::new())),
             ("checkout", Some(path))
@@ -85,6 +90,13 @@ pub(super) fn tree_events(command: &str, output: &str, ok: bool) -> Vec<TreeEven
         }
     }
     found
+}
+
+/// Whether going on with a rebase, a merge or the like made the commit that a conflict had held up: the next one may have stopped it
+/// again.
+fn makes_commit(output: &str, ok: bool) -> bool {
+    let is_commit = |line: &str| line.starts_with('[') && line.contains("] ");
+    output.lines().any(is_commit) || ok && !output.contains("CONFLICT")
 }
 
 /// How many commits a reset takes back: none to `HEAD`, two to `HEAD~2`.
@@ -166,6 +178,19 @@ mod tests {
             ),
             both
         );
+    }
+
+    #[test]
+    fn going_on_after_a_conflict_makes_a_commit() {
+        let committed = [TreeEvent::Committed { all: false, amends: false, count: None }];
+        for verb in ["rebase", "merge", "cherry-pick", "revert"] {
+            assert_eq!(tree_events(&format!("git {verb} --continue"), "", true), committed, "{verb}");
+        }
+        let next = "[detached HEAD e8bf0c9] a\nCONFLICT (content): Merge conflict in b.rs";
+        assert_eq!(tree_events("GIT_EDITOR=true git rebase --continue", next, false), committed);
+        let stays = "b.rs: needs merge\nCONFLICT (content): Merge conflict in b.rs";
+        assert_eq!(tree_events("git rebase --continue", stays, false), []);
+        assert_eq!(tree_events("git rebase --abort", "", true), []);
     }
 
     #[test]

@@ -11,6 +11,8 @@ const DOCUMENT_LINES: usize = 12;
 const MIN_PASTED: usize = 3;
 /// Marks of lines on the screen of an agent.
 const SCREEN: &[&str] = &["⏺", "⎿", "❯", "✻", "✽", "✶", "●"];
+/// A message with so many rules of pytest across it holds its report.
+const RULED_LINES: usize = 3;
 /// A message with so many of them holds a screen, from the first to the last.
 const SCREEN_LINES: usize = 4;
 
@@ -117,6 +119,15 @@ fn regions(lines: &[&str]) -> Vec<bool> {
         marked[from..=at].fill(true);
         last = Some(at);
     }
+    // A report of failures is ruled off from test to test, and holds the source of each.
+    let rules: Vec<usize> = (0..lines.len()).filter(|at| rules_off_test(lines[*at].trim())).collect();
+    if let ([first, ..], Some(last), true) = (rules.as_slice(), last, rules.len() >= RULED_LINES) {
+        marked[*first..=last.max(*first)].fill(true);
+    }
+    // A runner's header names the command whose output follows.
+    for at in 1..lines.len() {
+        marked[at - 1] |= marked[at] && lines[at - 1].starts_with("Run ");
+    }
     let screen = |line: &str| SCREEN.iter().any(|mark| line.trim_start().starts_with(mark));
     let screens: Vec<usize> = (0..lines.len()).filter(|at| screen(lines[*at])).collect();
     if let ([first, .., last], true) = (screens.as_slice(), screens.len() >= SCREEN_LINES) {
@@ -186,18 +197,31 @@ fn is_output(line: &str) -> bool {
         "test result:",
     ];
     let bare = line.trim();
-    let ruled = |mark: char| {
-        bare.len() >= 10 && bare.chars().filter(|c| *c == mark).count() * 2 > bare.chars().count()
-    };
     STARTS.iter().chain(SCREEN).any(|start| bare.starts_with(start))
-        || ['=', '_', '-', '─', '━'].into_iter().any(ruled)
+        || is_rule(bare)
         || (bare.starts_with("at ") && bare.ends_with(')') && bare.contains(':'))
         || begins_with_time(bare)
         || begins_with_place(bare)
         || begins_with_task(bare)
         || is_result_of_package(bare)
+        || is_test_progress(bare)
         || begins_with_module(bare)
         || is_numbered_change(bare)
+}
+
+/// `==== FAILURES ====`: a line that rules off.
+fn is_rule(line: &str) -> bool {
+    let ruled = |mark: char| {
+        line.len() >= 10 && line.chars().filter(|c| *c == mark).count() * 2 > line.chars().count()
+    };
+    ['=', '_', '-', '─', '━'].into_iter().any(ruled) || rules_off_test(line)
+}
+
+/// `____ test_a ____` and `_ _ _ _ _ _`, as pytest sets one failure off from the next.
+fn rules_off_test(line: &str) -> bool {
+    let (mut marks, mut all) = (0, 0);
+    line.chars().filter(|c| *c != ' ').for_each(|c| (marks, all) = (marks + usize::from(c == '_'), all + 1));
+    line.len() >= 10 && marks * 2 > all
 }
 
 /// `2026-02-12T16:15:30+01:00 …`, `[12:15:30] …`
@@ -236,6 +260,32 @@ fn is_result_of_package(line: &str) -> bool {
         word.strip_suffix('s').is_some_and(|number| number.parse::<f64>().is_ok()) || word == "(cached)"
     };
     matches!(words.as_slice(), ["ok" | "FAIL", package, time, ..] if package.contains('/') && is_time(time))
+}
+
+/// `..FF..   [100%]` and `5 failed, 29 passed in 1.20s`, as pytest tells how a run goes and how it ended.
+fn is_test_progress(line: &str) -> bool {
+    if let Some((marks, share)) = line.split_once(" [") {
+        let is_share = share.trim_start().strip_suffix("%]").is_some_and(|share| share.parse::<u8>().is_ok());
+        let marks = marks.trim_end();
+        return is_share && !marks.is_empty() && marks.chars().all(|c| ".FEsxX".contains(c));
+    }
+    let counts = line.split_once(" in ").map_or(line, |(counts, _)| counts).trim_matches(['=', ' ']);
+    let is_count = |part: &str| {
+        let words: Vec<&str> = part.split_whitespace().collect();
+        let kinds = [
+            "failed",
+            "passed",
+            "skipped",
+            "error",
+            "errors",
+            "warning",
+            "warnings",
+            "xfailed",
+            "deselected",
+        ];
+        matches!(words.as_slice(), [number, kind] if number.parse::<u32>().is_ok() && kinds.contains(kind))
+    };
+    !counts.is_empty() && counts.split(", ").all(is_count)
 }
 
 /// `node:fs:441` and `Node.js v22.1.0`, between which Node.js shows an error.
@@ -328,6 +378,22 @@ mod tests {
             assert!(constraints(line).is_empty(), "{line}");
         }
         assert_eq!(insisted_on("Use `a.rs:12: x` - never `b`."), ["Use `a.rs:12: x` - never `b`."]);
+    }
+
+    #[test]
+    fn a_report_of_failures_holds_the_source_of_each() {
+        let source = "    def add(self, name):\n        kwargs = {}\n".repeat(15);
+        let test = |name: &str| {
+            format!("________ {name} ________\n\ncapsys = <object>\n\n{source}>       code = run()\n")
+        };
+        let report = format!(
+            "Run pytest -q\n.FF. [100%]\n==== FAILURES ====\n{}{}{}===== short =====\n",
+            test("a"),
+            test("b"),
+            test("c")
+        );
+        let text = format!("{report}2 failed, 1 passed in 0.3s\n\nPlease mend the parser.");
+        assert_eq!(super::typed(&text).trim(), "Please mend the parser.");
     }
 
     #[test]

@@ -102,7 +102,27 @@ pub(crate) fn answers(question: &str, words: &str) -> bool {
     let is_consent =
         begins(without_interjection(&lower), AGREES) && bare.split_whitespace().count() <= MAX_CONSENT;
     let limits = LIMITS.iter().any(|word| has_phrase(&lower, word));
+    if is_slash_command(words) || is_consent && says_no_more(bare) && offers_a_choice(question) {
+        return false;
+    }
     !has_question(words) && (is_consent || answers_by(question, &lower, bare, limits))
+}
+
+/// What is left of a consent that names nothing.
+fn says_no_more(bare: &str) -> bool {
+    matches!(bare.trim_end_matches(['.', '!']), "" | "please" | "pls")
+}
+
+/// `/theme`: it speaks to the tool.
+fn is_slash_command(words: &str) -> bool {
+    let name = words.trim().strip_prefix('/').and_then(|rest| rest.split_whitespace().next());
+    name.is_some_and(|name| name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':')))
+}
+
+/// Whether a question names two ways: a yes alone takes neither.
+pub(super) fn offers_a_choice(question: &str) -> bool {
+    let lower = lowered(question);
+    has_phrase(lower.rsplit(". ").next().unwrap_or(&lower), "or")
 }
 
 fn has_question(words: &str) -> bool {
@@ -176,6 +196,11 @@ mod tests {
             assert!(answers(fix, words) && is_telling_answer(fix, words), "{words}");
         }
         assert!(answers(fix, "yes please") && !is_telling_answer(fix, "yes please"));
+        let choice = "Want me to bring 3.13 back for Ubuntu only, or keep it off until then?";
+        assert!(
+            !answers(choice, "yes") && !answers(choice, "yes please") && answers(choice, "yes, keep it off")
+        );
+        assert!(!answers(fix, "/them") && !answers(choice, "/theme dark"));
         let go = "Want me to go ahead and fix those?";
         assert!(is_telling_answer(go, "Adress them but be careful not to break anything."));
         assert!(is_telling_answer("Which mode shall it have?", "the strict one"));
