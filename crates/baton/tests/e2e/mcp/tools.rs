@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::client::{Client, ERAS, MODERN};
-use crate::stage::{Stage, text};
+use crate::stage::{Stage, items, text};
 
 fn names(list: &Value) -> Vec<String> {
     list["tools"].as_array().expect("tools").iter().map(|tool| text(tool, "name")).collect()
@@ -130,6 +130,12 @@ fn what_is_not_offered_cannot_be_called() {
     client.done("mail", json!({ "action": "inbox" }));
     client.done("handoff", json!({ "action": "list" }));
     assert_eq!(stage.deltas(), before);
+    // What it shows of the mail waits for its receiver as before.
+    let letter = ["mail", "send", "--to", "Lola", "--wait", "--subject", "s", "--text", "b"];
+    stage.terminal("Donna").json(&letter);
+    client.done("inbox", json!({ "action": "mail", "identity": "Lola", "bodies": true }));
+    client.done("inbox", json!({ "action": "mail" }));
+    assert_eq!(items(&stage.terminal("Lola").json(&["signal", "pending"])).len(), 1);
     let mut two =
         Client::pipe_with(&stage.terminal("Lola"), MODERN, &["--tools", "recall,hd_exec"], json!({}));
     assert_eq!(names(&two.ok("tools/list", json!({}))), ["hd_exec", "recall"]);
