@@ -1,6 +1,6 @@
 //! `handoff_seen`: its sender has seen how a hand-off came back.
 
-use baton_model::handoff::Handoff;
+use baton_model::handoff::{Handoff, View};
 use baton_model::id::{BOT, identity_key};
 use baton_model::refusal::{Kind, Refusal};
 use baton_store::{Failure, Tx, handoff};
@@ -74,7 +74,8 @@ impl Operation for MarkSeen {
 pub(super) fn mark_replaced(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
-    (replaced, new): (Option<&str>, &Handoff),
+    replaced: Option<&str>,
+    new: &View,
 ) -> Result<(), Failure> {
     let Some(id) = replaced else { return Ok(()) };
     let (known, from) = (by_id(tx, &env.caller.grant, id)?, &new.from_project_id);
