@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use baton_model::access::Scope;
 use baton_model::id::check_project;
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::op::{BeginsStore, Caller, Cx, Env, Host, OperationEntry, Site};
@@ -185,6 +186,12 @@ impl App {
         let host: &dyn Host = machine.as_ref();
         let env = Env { now: machine.now(), random: &mut clock::random, caller, limits, host };
         Ok(f(&mut Cx { store, env })?)
+    }
+
+    /// What the caller may do: on this machine everything, with a server what its token may.
+    pub(crate) fn scope(&self) -> Scope {
+        let client = self.remote.as_ref();
+        client.and_then(|client| client.remote.scope.get()).unwrap_or(Scope::Operator)
     }
 
     fn call_remote(

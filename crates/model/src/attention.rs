@@ -45,6 +45,10 @@ pub enum Reason {
     MessageUnread,
     /// A question, a blocker or a critical message was sent a short while ago and is not read.
     MessageWaiting,
+    /// A question or a blocker was read long ago and is not answered.
+    AnswerLate,
+    /// A question or a blocker was read a short while ago and is not answered.
+    AnswerWaiting,
     /// A message is not acknowledged in time.
     AckLate,
     /// A task was tried again and again.
@@ -59,7 +63,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 18] = [
         Self::SessionSilent,
         Self::SessionQuiet,
         Self::HandoffFailed,
@@ -71,6 +75,8 @@ impl Reason {
         Self::BatonWaiting,
         Self::MessageUnread,
         Self::MessageWaiting,
+        Self::AnswerLate,
+        Self::AnswerWaiting,
         Self::AckLate,
         Self::TaskRetried,
         Self::TaskBlocked,
@@ -92,6 +98,8 @@ impl Reason {
             Self::BatonWaiting => "baton_waiting",
             Self::MessageUnread => "message_unread",
             Self::MessageWaiting => "message_waiting",
+            Self::AnswerLate => "answer_late",
+            Self::AnswerWaiting => "answer_waiting",
             Self::AckLate => "ack_late",
             Self::TaskRetried => "task_retried",
             Self::TaskBlocked => "task_blocked",
@@ -119,6 +127,8 @@ impl Reason {
             Self::BatonWaiting => "waiting baton",
             Self::MessageUnread => "unread message",
             Self::MessageWaiting => "new message",
+            Self::AnswerLate => "unanswered question",
+            Self::AnswerWaiting => "read question",
             Self::AckLate => "late acknowledgement",
             Self::TaskRetried => "retried task",
             Self::TaskBlocked => "blocked P0 task",
@@ -154,14 +164,15 @@ impl Reason {
             | Self::HandoffStarving
             | Self::BatonStarving
             | Self::MessageUnread
+            | Self::AnswerLate
             | Self::AckLate => 2,
-            Self::HandoffWaiting | Self::BatonWaiting | Self::MessageWaiting => 3,
+            Self::HandoffWaiting | Self::BatonWaiting | Self::MessageWaiting | Self::AnswerWaiting => 3,
         }
     }
 
     /// Whether it only waits, and needs no attention yet.
     pub fn is_fresh(self) -> bool {
-        matches!(self, Self::HandoffWaiting | Self::BatonWaiting | Self::MessageWaiting)
+        matches!(self, Self::HandoffWaiting | Self::BatonWaiting | Self::MessageWaiting | Self::AnswerWaiting)
     }
 }
 
@@ -228,12 +239,35 @@ pub struct AttentionItem {
     /// Of a task: it was given up, and is not ready until it is opened again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub blocked: bool,
+    /// Of a shared working copy: everybody who is at work in it, who came first first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<String>,
+    /// Of a task that waits: the task for which it waits first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocker: Option<Blocker>,
+    /// Of a task that nobody is assigned to: who made it, whose matter it is then.
+    #[serde(skip)]
+    pub made_by: Option<String>,
     /// Of a silent session: it holds a baton, a task, paths or a hand-off, which no other session can take meanwhile.
     #[serde(skip)]
     pub holds_work: bool,
     /// What the one who looks can do about it, the first thing first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub actions: Vec<OfferedAction>,
+}
+
+/// A task for which another one waits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Blocker {
+    /// Its id, in the same project.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// Where it stands.
+    pub status: String,
+    /// Who is at work on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holder: Option<String>,
 }
 
 /// The command that opens a task again, which gives it its attempts once more.
@@ -286,7 +320,11 @@ impl AttentionItem {
             Reason::BatonStarving | Reason::BatonWaiting if self.to.is_some() && !self.is_for(key) => {
                 self.help = format!("baton batons withdraw {brief} --project {project_id}");
             }
-            Reason::MessageUnread | Reason::MessageWaiting | Reason::AckLate => {
+            Reason::MessageUnread
+            | Reason::MessageWaiting
+            | Reason::AnswerLate
+            | Reason::AnswerWaiting
+            | Reason::AckLate => {
                 self.help = format!("baton mail thread {brief} --project {project_id}");
             }
             _ => {}
@@ -308,7 +346,10 @@ impl SuggestedCommand<'_> {
                 format!("baton sessions show {brief} --project {project_id}")
             }
             (Reason::HandoffReturned, _) => format!("baton handoff show {brief}"),
-            (Reason::MessageUnread | Reason::MessageWaiting, to) => match to {
+            (
+                Reason::MessageUnread | Reason::MessageWaiting | Reason::AnswerLate | Reason::AnswerWaiting,
+                to,
+            ) => match to {
                 Some(to) => format!(
                     "baton mail send --as {} --reply-to {id} --project {project_id} --text '…'",
                     shell_word(to)
@@ -356,6 +397,9 @@ mod tests {
             detail: None,
             help: "baton pickup".into(),
             blocked: false,
+            agents: Vec::new(),
+            blocker: None,
+            made_by: None,
             holds_work: false,
             actions: Vec::new(),
         };

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use crate::budget::Budget;
+use crate::id::visible;
 use crate::markdown::{self, Preset};
 use crate::packet::ValidatedPacket;
 use crate::refusal::Refusal;
@@ -199,12 +200,15 @@ pub enum TrackerOutcome {
 }
 
 impl TrackerOutcome {
-    /// This outcome with the id of the hand-off in the command that its reason names.
+    /// This outcome with the id of the hand-off in the command that its reason names, and with the repository that was asked.
     #[must_use]
-    pub fn with_id(&self, id: &str) -> Self {
+    pub fn with_names(&self, id: &str, repo: Option<&str>) -> Self {
         let mut named = self.clone();
         if let Self::Retry { why, .. } | Self::Final { why, .. } = &mut named {
             *why = why.replace("`baton handoff retry ID", &format!("`baton handoff retry {id}"));
+            if let (Some(repo), false) = (repo, repo.is_some_and(|repo| why.contains(repo))) {
+                *why = format!("{}: {why}", visible(repo));
+            }
         }
         named
     }
@@ -363,9 +367,10 @@ mod tests {
     fn a_reason_names_the_hand_off_in_its_command() {
         for status in [404, 301] {
             let end = TrackerOutcome::Final { why: advice(status).to_owned(), unknown: false };
-            let TrackerOutcome::Final { why, .. } = end.with_id("01a2217d-2e47") else {
+            let TrackerOutcome::Final { why, .. } = end.with_names("01a2217d-2e47", Some("acme/webb")) else {
                 panic!("another end")
             };
+            assert!(why.starts_with("acme/webb: "), "{why}");
             assert!(why.contains("`baton handoff retry 01a2217d-2e47 --repo OWNER/NAME`"), "{why}");
         }
     }

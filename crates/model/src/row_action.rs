@@ -69,6 +69,9 @@ pub struct OfferedAction {
     /// Of what its sender does about a message: the project from which it was sent, in which that is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project_id: Option<String>,
+    /// Of what is done about what a task waits for: the id of that task, in the same project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<String>,
     /// Whether a token needs the scope operator for it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub operator: bool,
@@ -76,7 +79,14 @@ pub struct OfferedAction {
 
 impl From<RowAction> for OfferedAction {
     fn from(action: RowAction) -> Self {
-        Self { action, in_place_of: None, receivers: Vec::new(), project_id: None, operator: false }
+        Self {
+            action,
+            in_place_of: None,
+            receivers: Vec::new(),
+            project_id: None,
+            task_id: None,
+            operator: false,
+        }
     }
 }
 
@@ -84,6 +94,11 @@ impl OfferedAction {
     /// Whether a caller with this grant may do it.
     pub fn is_permitted(&self, grant: &Grant) -> bool {
         grant.require(Scope::Write).is_ok() && (!self.operator || grant.is_operator())
+    }
+
+    /// Whether a caller of this scope may do it.
+    pub fn is_within(&self, scope: Scope) -> bool {
+        scope >= if self.operator { Scope::Operator } else { Scope::Write }
     }
 }
 
@@ -213,7 +228,7 @@ impl<'a> TaskState<'a> {
     }
 
     /// What can be done about it, the first thing first. One that is at work is taken back from its agent before it is anything else;
-    /// one that was given up is opened again; one that is ready is claimed.
+    /// one that was given up is opened again, unless it waits for another; one that is ready is claimed.
     pub fn actions(&self, viewer: Viewer<'_>) -> Vec<OfferedAction> {
         let (assign, close) = (RowAction::Assign.into(), RowAction::Close.into());
         match (self.status, self.holder) {
@@ -223,11 +238,23 @@ impl<'a> TaskState<'a> {
                 let close = viewer.is(self.holder).then_some(close);
                 [Some(release), close, viewer.write_to(&[self.holder])].into_iter().flatten().collect()
             }
-            ("blocked", None) => vec![RowAction::Reopen.into(), assign, close],
+            ("blocked", None) if !self.is_blocked => vec![RowAction::Reopen.into(), assign, close],
             ("open", None) if !self.is_blocked => vec![RowAction::Claim.into(), assign, close],
             (_, None) => vec![assign, close],
         }
     }
+}
+
+/// What helps a task on that waits for this one: it is opened again, its agent is written to, or it is given to somebody.
+pub fn of_blocker(blocker: &Task, viewer: Viewer<'_>) -> Option<OfferedAction> {
+    let state = TaskState::of(blocker);
+    let write = viewer.write_to(&[state.holder]);
+    let helps = |one: &OfferedAction| match one.action {
+        RowAction::Reopen | RowAction::Assign => state.holder.is_none(),
+        _ => false,
+    };
+    let found = write.or_else(|| state.actions(viewer).into_iter().find(helps))?;
+    Some(OfferedAction { task_id: Some(blocker.task_id.clone()), ..found })
 }
 
 /// What an action is about, for its command.
@@ -245,6 +272,7 @@ impl OfferedAction {
     /// The command that does the same; none where there is no such command.
     pub fn command(&self, subject: &RowSubject<'_>) -> Option<String> {
         let RowSubject { project_id, id, to } = *subject;
+        let id = self.task_id.as_deref().unwrap_or(id);
         // Who wrote a message acts in the project from which it was sent, and not as its receiver.
         let to = to.filter(|_| self.project_id.is_none());
         let project_id = self.project_id.as_deref().unwrap_or(project_id);
@@ -279,13 +307,25 @@ impl OfferedAction {
             RowAction::Assign => format!("baton task update {id} --assignee NAME {within}"),
             RowAction::Close => format!("baton task close {id} {within}"),
             RowAction::End => format!("baton end --session {brief} {within}"),
+            RowAction::Write if self.receivers.len() > 1 => {
+                let names: Vec<String> = self.receivers.iter().map(|name| shell_word(name)).collect();
+                let names = names.join(" ");
+                format!(
+                    "for one in {names}; do baton mail send --to \"$one\" {within} --subject '…' --text '…'; done"
+                )
+            }
             RowAction::Write => {
                 let to = self.receivers.first().map_or_else(|| "NAME".to_owned(), |name| shell_word(name));
                 format!("baton mail send --to {to} {within} --subject '…' --text '…'")
             }
         };
-        let force = if self.in_place_of.is_some() { " --force --why '…'" } else { "" };
-        Some(format!("{command}{force}"))
+        let Some(owner) = &self.in_place_of else { return Some(command) };
+        // What is completed or taken back in its holder's place is not another's by then.
+        let holder = match self.action {
+            RowAction::Complete | RowAction::Release => format!(" --holder {}", shell_word(owner)),
+            _ => String::new(),
+        };
+        Some(format!("{command} --force{holder} --why '…'"))
     }
 }
 
@@ -351,7 +391,8 @@ mod tests {
         let task = |status, is_blocked, holder, viewer| {
             words(&TaskState { status, is_blocked, holder }.actions(Viewer(viewer))).join(", ")
         };
-        assert_eq!(task("blocked", true, None, "mara"), "reopen, assign, close");
+        assert_eq!(task("blocked", false, None, "mara"), "reopen, assign, close");
+        assert_eq!(task("blocked", true, None, "mara"), "assign, close", "it waits for another");
         assert_eq!(task("open", true, None, "mara"), "assign, close");
         assert_eq!(task("open", false, None, ""), "claim, assign, close");
         assert_eq!(task("in_progress", false, Some("Ben"), "ben"), "release, close");

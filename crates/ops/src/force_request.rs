@@ -1,4 +1,7 @@
-//! Whether force is used, and why.
+//! Whether force is used, why, and against whom.
+
+use baton_model::id::{identity_key, visible};
+use baton_model::refusal::{Kind, Refusal};
 
 /// With what right something is done that another one holds: `why` is the reason of force.
 #[derive(Clone, Copy, Default)]
@@ -7,4 +10,47 @@ pub(crate) struct ForceRequest<'a> {
     pub(crate) given: bool,
     /// Why.
     pub(crate) why: Option<&'a str>,
+}
+
+/// Refuses a call that means another holder than the one that there is: between its look and its request the thing went into other hands.
+/// A call that names no holder means whoever holds it.
+pub(crate) fn require_holder(
+    what: &str,
+    expected: Option<&str>,
+    holder: Option<&str>,
+) -> Result<(), Refusal> {
+    let Some(expected) = expected else { return Ok(()) };
+    let holder = holder.unwrap_or_default();
+    if identity_key(expected) == identity_key(holder) {
+        return Ok(());
+    }
+    let text = match (expected, holder) {
+        (expected, "") => format!("{} does not hold {what} any more, and nobody does", visible(expected)),
+        ("", holder) => format!("{} holds {what} by now", visible(holder)),
+        (expected, holder) => {
+            format!("{} holds {what} by now, and not {}", visible(holder), visible(expected))
+        }
+    };
+    let hint = "look at it again; if you mean it all the same, name who holds it now: `--holder NAME`";
+    Err(Refusal::new(Kind::Conflict, "holder_changed", text, hint).with("holder", holder.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_means_another_than_the_holder_is_refused() {
+        let refused = |expected, holder| require_holder("task t", expected, holder).map_err(|no| no.message);
+        assert_eq!(refused(None, Some("Bob")), Ok(()));
+        assert_eq!(refused(Some("bob"), Some("Bob")), Ok(()));
+        assert_eq!(refused(Some(""), None), Ok(()));
+        for (expected, holder, text) in [
+            ("Ann", Some("Bob"), "Bob holds task t by now, and not Ann"),
+            ("Ann", None, "Ann does not hold task t any more, and nobody does"),
+            ("", Some("Bob"), "Bob holds task t by now"),
+        ] {
+            assert_eq!(refused(Some(expected), holder), Err(text.to_owned()));
+        }
+    }
 }

@@ -214,7 +214,7 @@ pub fn record_outcome(
     jitter: i64,
 ) -> Result<OutcomeReport, Failure> {
     let known = store.read(|tx| by_id(tx, &Grant::default(), &leased.handoff_id))?;
-    let outcome = &outcome.with_id(short(&leased.handoff_id));
+    let outcome = &outcome.with_names(short(&leased.handoff_id), known.issues_repo.as_deref());
     let page = match outcome {
         TrackerOutcome::Completed(TrackerResult::Issue { url, .. }) => Some(url.as_str()),
         _ => None,

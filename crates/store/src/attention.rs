@@ -76,6 +76,18 @@ crate::sql! {
         AND (m.kind IN ('Question', 'Blocker') OR m.importance = 'critical') AND (m.created_at, m.message_id) > ($2, $3)
         AND m.created_at < $4 AND ($5 = '' OR m.to_key = $5 OR LOWER(m.from_identity) = $5) AND (m.ack_by IS NULL OR m.ack_by >= $6)
         AND (m.expires_at IS NULL OR m.expires_at >= $6) ORDER BY m.created_at, m.message_id LIMIT $7";
+    UNANSWERED_COUNT = "SELECT m.project_id, COUNT(*), CAST(SUM(CASE WHEN m.delivered_at < $1 THEN 1 ELSE 0 END) AS BIGINT) FROM message m
+        WHERE m.acked_at IS NULL AND m.recalled_at IS NULL AND m.kind IN ('Question', 'ReviewRequested', 'Blocker')
+        AND m.kind <> 'ReviewRequested' AND m.delivered_at IS NOT NULL AND m.to_project_id IS NULL
+        AND (m.ack_by IS NULL OR m.ack_by >= $2) AND (m.expires_at IS NULL OR m.expires_at >= $2)
+        AND NOT EXISTS (SELECT 1 FROM project p WHERE p.project_id = m.project_id AND p.merged_into IS NOT NULL) GROUP BY m.project_id";
+    UNANSWERED_PAGE = "SELECT m.project_id, m.message_id, m.kind || ': ' || m.subject, m.from_identity, m.to_identity, m.delivered_at,
+        CASE WHEN m.readers IS NULL THEN m.body ELSE '' END FROM message m
+        WHERE m.project_id = $1 AND m.acked_at IS NULL AND m.recalled_at IS NULL AND m.kind IN ('Question', 'ReviewRequested', 'Blocker')
+        AND m.kind <> 'ReviewRequested' AND m.delivered_at IS NOT NULL AND m.to_project_id IS NULL
+        AND (m.delivered_at, m.message_id) > ($2, $3) AND m.delivered_at < $4
+        AND ($5 = '' OR m.to_key = $5 OR LOWER(m.from_identity) = $5) AND (m.ack_by IS NULL OR m.ack_by >= $6)
+        AND (m.expires_at IS NULL OR m.expires_at >= $6) ORDER BY m.delivered_at, m.message_id LIMIT $7";
     ACK_COUNT = "SELECT m.project_id, COUNT(*), COUNT(*) FROM message m WHERE m.ack_by IS NOT NULL AND m.acked_at IS NULL
         AND m.recalled_at IS NULL AND m.ack_by < $1 AND m.to_project_id IS NULL AND (m.expires_at IS NULL OR m.expires_at >= $1)
         GROUP BY m.project_id";
@@ -109,19 +121,22 @@ pub enum Source {
     Return,
     /// Questions, blockers and critical messages that are not read.
     Question,
+    /// Questions and blockers that were read and are not answered, by the time they were read.
+    Unanswered,
     /// Messages that were to be acknowledged, by that time.
     Acknowledgement,
 }
 
 impl Source {
     /// Every kind.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Baton,
         Self::Offer,
         Self::Stuck,
         Self::Failure,
         Self::Return,
         Self::Question,
+        Self::Unanswered,
         Self::Acknowledgement,
     ];
 
@@ -133,6 +148,7 @@ impl Source {
             Self::Failure => (FAILURE_COUNT, FAILURE_PAGE),
             Self::Return => (RETURN_COUNT, RETURN_PAGE),
             Self::Question => (QUESTION_COUNT, QUESTION_PAGE),
+            Self::Unanswered => (UNANSWERED_COUNT, UNANSWERED_PAGE),
             Self::Acknowledgement => (ACK_COUNT, ACK_PAGE),
         }
     }
@@ -159,7 +175,7 @@ pub fn counts(tx: &mut Tx<'_>, source: Source, before: Millis, now: Millis) -> R
     };
     let statement = source.statements().0;
     let rows = match source {
-        Source::Question => tx.query(statement, params![before, now])?,
+        Source::Question | Source::Unanswered => tx.query(statement, params![before, now])?,
         _ => tx.query(statement, params![before])?,
     };
     rows.into_iter().map(read).collect()
@@ -209,7 +225,7 @@ pub fn page(
     let PageRequest { after, before, identity_key, now, limit } = *request;
     let statement = source.statements().1;
     let rows = match source {
-        Source::Question => {
+        Source::Question | Source::Unanswered => {
             tx.query(statement, params![project_id, after.0, after.1, before, identity_key, now, limit])?
         }
         _ => tx.query(statement, params![project_id, after.0, after.1, before, identity_key, limit])?,

@@ -15,7 +15,7 @@ macro_rules! columns {
 }
 
 crate::sql! {
-    HEADS = "SELECT project_id, seq FROM project ORDER BY project_id";
+    HEADS = "SELECT project_id, seq, change_count FROM project ORDER BY project_id";
     INSERT = "INSERT INTO delta (project_id, seq, delta_id, kind, session_id, identity, created_at, inherited_from, thread_id,
         body, chain) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
     GET = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND delta_id = $2");
@@ -61,11 +61,22 @@ fn read_all(rows: Vec<Row>) -> Result<Vec<Delta>, Fault> {
     rows.into_iter().map(read).collect()
 }
 
-/// How far the ledger of every project has come; a number may have no delta.
-pub fn heads(tx: &mut Tx<'_>) -> Result<Vec<(String, i64)>, Fault> {
+/// How far a project has come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Head {
+    /// The project.
+    pub project_id: String,
+    /// The newest number of its ledger; it may have no delta.
+    pub seq: i64,
+    /// How many changes there were that no delta records.
+    pub change_count: i64,
+}
+
+/// How far every project has come.
+pub fn heads(tx: &mut Tx<'_>) -> Result<Vec<Head>, Fault> {
     let read = |row: Row| {
         let mut r = row.reader();
-        Ok((r.text()?, r.int()?))
+        Ok(Head { project_id: r.text()?, seq: r.int()?, change_count: r.int()? })
     };
     tx.query(HEADS, params![])?.into_iter().map(read).collect()
 }

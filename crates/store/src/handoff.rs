@@ -210,7 +210,13 @@ pub fn insert(tx: &mut Tx<'_>, handoff: &Handoff) -> Result<(), Fault> {
             handoff.updated_at,
         ],
     )?;
-    Ok(())
+    count_change(tx, handoff)
+}
+
+/// Counts a change of a hand-off for either end.
+fn count_change(tx: &mut Tx<'_>, handoff: &Handoff) -> Result<(), Fault> {
+    tx.count_change(&handoff.from_project_id)?;
+    tx.count_change(&handoff.to_project_id)
 }
 
 /// Writes what may change of a hand-off.
@@ -232,12 +238,16 @@ pub fn put(tx: &mut Tx<'_>, handoff: &Handoff) -> Result<(), Fault> {
             &handoff.handoff_id,
         ],
     )?;
-    Ok(())
+    count_change(tx, handoff)
 }
 
 /// Records that its sender has seen how a hand-off came back. Returns whether that was not known yet.
 pub fn mark_seen(tx: &mut Tx<'_>, handoff_id: &str, now: Millis) -> Result<bool, Fault> {
-    Ok(tx.execute(MARK_SEEN, params![now, handoff_id])? == 1)
+    let is_new = tx.execute(MARK_SEEN, params![now, handoff_id])? == 1;
+    if let Some(handoff) = get(tx, handoff_id)?.filter(|_| is_new) {
+        tx.count_change(&handoff.from_project_id)?;
+    }
+    Ok(is_new)
 }
 
 /// The hand-offs to a project whose issues are in this repository, or are to be; the oldest first.

@@ -107,5 +107,5 @@ pub fn put(tx: &mut Tx<'_>, lease: &FileLease) -> Result<(), Fault> {
             lease.access_token_id.clone(),
         ],
     )?;
-    Ok(())
+    tx.count_change(&lease.project_id)
 }

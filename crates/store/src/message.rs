@@ -6,7 +6,7 @@ use baton_model::id::identity_key;
 use baton_model::message::Message;
 use baton_model::time::Millis;
 
-use crate::engine::{Fault, Row, Tx};
+use crate::engine::{Fault, Row, Tx, Value};
 use crate::{json, params};
 
 /// The columns that the row reader takes, in its order.
@@ -88,6 +88,20 @@ fn receiver_key(message: &Message) -> String {
     }
 }
 
+/// Runs a statement that changes one message or none; says whether it did.
+fn changes_one(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    statement: &'static str,
+    values: &[Value],
+) -> Result<bool, Fault> {
+    let has_changed = tx.execute(statement, values)? == 1;
+    if has_changed {
+        tx.count_change(project_id)?;
+    }
+    Ok(has_changed)
+}
+
 /// Sends a message.
 pub fn insert(tx: &mut Tx<'_>, message: &Message) -> Result<(), Fault> {
     tx.execute_deferred(
@@ -115,7 +129,7 @@ pub fn insert(tx: &mut Tx<'_>, message: &Message) -> Result<(), Fault> {
             (!message.from_type.is_agent()).then(|| message.from_type.as_str().to_owned()),
         ],
     )?;
-    Ok(())
+    tx.count_change(&message.project_id)
 }
 
 /// Senders' copies of messages that the other project, which is there, has not: one of both is the project.
@@ -150,20 +164,21 @@ pub fn mark_delivered(
     message_id: &str,
     now: Millis,
 ) -> Result<bool, Fault> {
-    Ok(tx.execute(DELIVERED, params![now, project_id, message_id])? == 1)
+    changes_one(tx, project_id, DELIVERED, &params![now, project_id, message_id])
 }
 
 /// Marks a message that waits in the mailbox of another project now: its acknowledgement is asked for there.
 pub fn mark_moved(tx: &mut Tx<'_>, project_id: &str, message_id: &str, now: Millis) -> Result<(), Fault> {
     tx.execute(MOVED, params![now, project_id, message_id])?;
-    Ok(())
+    tx.count_change(project_id)
 }
 
 /// Makes a sender's copy the message itself, where the project that it went to is the sender's own by now; says whether there
 /// was one.
 pub fn adopt_copy(tx: &mut Tx<'_>, message: &Message) -> Result<bool, Fault> {
     let key = identity_key(&message.to_identity);
-    Ok(tx.execute(ARRIVED, params![key, message.seq, &message.project_id, &message.message_id])? == 1)
+    let to = params![key, message.seq, &message.project_id, &message.message_id];
+    changes_one(tx, &message.project_id, ARRIVED, &to)
 }
 
 /// Gives a message back to the mailbox that it was moved from, as it stands in the one that it was moved to: read or not, and to be
@@ -171,24 +186,24 @@ pub fn adopt_copy(tx: &mut Tx<'_>, message: &Message) -> Result<bool, Fault> {
 pub fn put_back(tx: &mut Tx<'_>, message: &Message, moved: &Message) -> Result<(), Fault> {
     let to = params![moved.delivered_at, moved.ack_by, &message.project_id, &message.message_id];
     tx.execute(RETURNED, to)?;
-    Ok(())
+    tx.count_change(&message.project_id)
 }
 
 /// Makes a message a sender's copy again of one that lies in the mailbox of another project.
 pub fn make_copy(tx: &mut Tx<'_>, message: &Message, to_project_id: &str) -> Result<(), Fault> {
     tx.execute(COPIED, params![to_project_id, &message.project_id, &message.message_id])?;
-    Ok(())
+    tx.count_change(&message.project_id)
 }
 
 /// Takes a message out of its mailbox, read or not: it lies in another one.
 pub fn withdraw(tx: &mut Tx<'_>, message: &Message, now: Millis) -> Result<(), Fault> {
     tx.execute(WITHDRAWN, params![now, &message.project_id, &message.message_id])?;
-    Ok(())
+    tx.count_change(&message.project_id)
 }
 
 /// Marks a message as acknowledged, and with that as delivered; says whether this call was the first to do so.
 pub fn mark_acked(tx: &mut Tx<'_>, project_id: &str, message_id: &str, now: Millis) -> Result<bool, Fault> {
-    Ok(tx.execute(ACKED, params![now, project_id, message_id])? == 1)
+    changes_one(tx, project_id, ACKED, &params![now, project_id, message_id])
 }
 
 /// The messages whose acknowledgement is late, the longest overdue first.
@@ -198,7 +213,7 @@ pub fn overdue(tx: &mut Tx<'_>, project_id: &str, now: Millis) -> Result<Vec<Mes
 
 /// Takes a message back, if it was not delivered yet; says whether it could.
 pub fn retract(tx: &mut Tx<'_>, project_id: &str, message_id: &str, now: Millis) -> Result<bool, Fault> {
-    Ok(tx.execute(RECALL, params![now, project_id, message_id])? == 1)
+    changes_one(tx, project_id, RECALL, &params![now, project_id, message_id])
 }
 
 /// What an identity, or a role by its address, has read and not acknowledged though it is asked to; oldest first.
@@ -251,5 +266,6 @@ pub fn by_prefix(tx: &mut Tx<'_>, project_id: &str, prefix: &str) -> Result<Vec<
 /// Takes a message out of the mailbox it lies in; says whether it still lay there.
 pub fn take(tx: &mut Tx<'_>, message: &Message, by: &str) -> Result<bool, Fault> {
     let (key, from) = (identity_key(by), identity_key(&message.to_identity));
-    Ok(tx.execute(TAKE, params![by, key, &message.project_id, &message.message_id, from])? == 1)
+    let to = params![by, key, &message.project_id, &message.message_id, from];
+    changes_one(tx, &message.project_id, TAKE, &to)
 }

@@ -52,6 +52,7 @@ pub const MIGRATIONS: Migrations = &[
     ("0033_open_question", include_str!("migrations/0033_open_question.sql")),
     ("0034_sender_type", include_str!("migrations/0034_sender_type.sql")),
     ("0035_session_host", include_str!("migrations/0035_session_host.sql")),
+    ("0036_change_count", include_str!("migrations/0036_change_count.sql")),
 ];
 
 /// The migration whose rows the program has to fill in.

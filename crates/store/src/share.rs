@@ -59,7 +59,7 @@ pub fn insert(tx: &mut Tx<'_>, share: &Share) -> Result<(), Fault> {
             share.revoked_at
         ],
     )?;
-    Ok(())
+    tx.count_change(&share.project_id)
 }
 
 /// The share whose secret has this hash.
@@ -103,5 +103,9 @@ pub fn revocations(tx: &mut Tx<'_>) -> Result<Vec<(String, Millis)>, Fault> {
 
 /// Takes a share back; false when it was before.
 pub fn revoke(tx: &mut Tx<'_>, share_id: &str, now: Millis) -> Result<bool, Fault> {
-    Ok(tx.execute(REVOKE, params![now, share_id])? == 1)
+    let is_new = tx.execute(REVOKE, params![now, share_id])? == 1;
+    if let Some(share) = get(tx, share_id)?.filter(|_| is_new) {
+        tx.count_change(&share.project_id)?;
+    }
+    Ok(is_new)
 }

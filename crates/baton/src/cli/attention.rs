@@ -70,7 +70,9 @@ fn text(found: &AttentionOutput) -> String {
 
 /// One item as a row: what, since when, where, whose, the command that helps, and its words.
 pub(super) fn row(matter: &AttentionItem) -> Vec<String> {
+    let names: Vec<String> = matter.agents.iter().map(|name| visible(name)).collect();
     let people = match (&matter.from, &matter.to) {
+        _ if !names.is_empty() => names.join(", "),
         (Some(from), Some(to)) => format!("{} → {}", visible(from), visible(to)),
         (Some(from), None) => visible(from),
         (None, to) => to.as_deref().map(visible).unwrap_or_default(),

@@ -62,6 +62,9 @@ enum Verb {
         /// Take back what another left; needs --why
         #[arg(long)]
         force: bool,
+        /// Who holds it, as far as you know: refused if another holds it by now
+        #[arg(long, value_name = "NAME")]
+        holder: Option<String>,
     },
 }
 
@@ -72,8 +75,8 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             let shown = app.run::<Show>(&ShowInput { id, project, identity: None })?;
             return app.show(&shown, baton_text);
         }
-        Some(Verb::Withdraw { id, who, why, force }) => {
-            let input = WithdrawInput { id, project, identity: who.identity, force, why };
+        Some(Verb::Withdraw { id, who, why, force, holder }) => {
+            let input = WithdrawInput { id, project, identity: who.identity, force, holder, why };
             let withdrawn = app.run::<Withdraw>(&input)?;
             return app.show(&withdrawn, withdrawn_text);
         }

@@ -44,6 +44,9 @@ pub(super) struct Args {
     /// Take over from an active holder or predecessor
     #[arg(long)]
     force: bool,
+    /// Who holds it, as far as you know: refused if another holds it by now
+    #[arg(long, value_name = "NAME")]
+    holder: Option<String>,
     /// Reason for using --force; recorded in the ledger
     #[arg(long, value_name = "T", requires = "force", allow_hyphen_values = true)]
     why: Option<String>,
@@ -81,6 +84,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         from_session: args.from_session,
         target_id: args.handoff.or(args.id),
         force: args.force,
+        holder: args.holder,
         why: args.why,
         surface: args.surface,
         dry_run: args.dry_run || args.there,

@@ -22,6 +22,9 @@ pub(super) struct Args {
     /// Accept a name that no agent of the project has had yet: the baton waits for it
     #[arg(long)]
     wait: bool,
+    /// Whose session it is, as far as you know: refused if it is another's
+    #[arg(long, value_name = "NAME")]
+    holder: Option<String>,
     /// Reason; recorded in the ledger
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     why: Option<String>,
@@ -34,6 +37,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         session: args.session_id,
         to: args.to,
         wait: args.wait,
+        holder: args.holder,
         why: args.why,
     };
     let given = app.run::<Reassign>(&input)?;

@@ -1,4 +1,5 @@
-//! Server-Sent Events: sends every delta, as it is written, to all listeners.
+//! Server-Sent Events: sends every delta, as it is written, to all listeners, and says of each project when something changed that no
+//! delta records: mail, leases, shares, marks of hand-offs.
 //!
 //! One task of the server follows the ledgers and sends each event, serialised once, to all listeners. It polls at once
 //! when this server has written or another one publishes a write through Redis, and several times a second for writes
@@ -18,13 +19,14 @@ use baton_model::access::Grant;
 use baton_model::delta::Kind;
 use baton_model::refusal::Refusal;
 use baton_model::time::Timestamp;
-use baton_ops::ledger::{Heads, HeadsInput, LedgerList, LedgerListInput, Row};
+use baton_ops::ledger::{Head, Heads, HeadsInput, LedgerList, LedgerListInput, Row};
 use baton_ops::op::Caller;
 use futures_util::stream::{self, StreamExt};
 use serde::Serialize;
 use tokio::sync::broadcast::{self, error::RecvError};
 
 use super::answer::{of_type, problem};
+use crate::clock;
 use crate::error::AppError;
 use crate::live::Live;
 use crate::store_pool::Pool;
@@ -46,6 +48,8 @@ struct Event {
     project_id: String,
     seq: i64,
     millis: i64,
+    /// Whether it is an entry of the ledger, which is sent to a listener once.
+    is_delta: bool,
     frame: Bytes,
     /// What those get who listen to all projects, where this one is isolated: without what was said.
     outline: Option<Bytes>,
@@ -72,7 +76,7 @@ impl EventHub {
 
     /// Follows the ledgers for as long as the server runs. Without listeners it only records the latest positions, so
     /// that the first listener misses nothing.
-    pub(super) async fn follow(self: Arc<Self>, mut heads: BTreeMap<String, i64>) {
+    pub(super) async fn follow(self: Arc<Self>, mut heads: BTreeMap<String, Head>) {
         loop {
             tokio::select! {
                 () = self.pool.wait_for_write() => {}
@@ -96,14 +100,15 @@ impl EventHub {
     }
 
     /// Sends what came since the last look, and says how far that was.
-    async fn send_new(&self, known: &BTreeMap<String, i64>) -> Result<BTreeMap<String, i64>, AppError> {
+    async fn send_new(&self, known: &BTreeMap<String, Head>) -> Result<BTreeMap<String, Head>, AppError> {
         let mut seen = self.heads().await?;
         if self.listeners() == 0 {
             return Ok(seen);
         }
         for (project_id, head) in &mut seen {
-            let mut after = known.get(project_id).copied().unwrap_or(0);
-            while after < *head {
+            let before = known.get(project_id);
+            let mut after = before.map_or(0, |before| before.seq);
+            while after < head.seq {
                 // One event goes to listeners with different grants, so it names no project besides its own.
                 let page = self.page(project_id, after, &grant_of_project(project_id)).await?;
                 let Some(last) = page.last() else { break };
@@ -112,15 +117,18 @@ impl EventHub {
                     let _ = self.events.send(Arc::new(event));
                 }
             }
-            *head = after.max(*head);
+            head.seq = after.max(head.seq);
+            if before.is_none_or(|before| before.change_count != head.change_count) {
+                let _ = self.events.send(Arc::new(change(head).map_err(anyhow::Error::from)?));
+            }
         }
         Ok(seen)
     }
 
     /// How far the ledgers have come: asked before the first listener is let in, and handed to `follow`.
-    pub(super) async fn heads(&self) -> Result<BTreeMap<String, i64>, AppError> {
+    pub(super) async fn heads(&self) -> Result<BTreeMap<String, Head>, AppError> {
         let heads = self.pool.run_typed::<Heads>(&HeadsInput {}, Caller::default()).await?;
-        Ok(heads.items.into_iter().map(|head| (head.project_id, head.seq)).collect())
+        Ok(heads.items.into_iter().map(|head| (head.project_id.clone(), head)).collect())
     }
 
     /// A number of the ledger after which everything since this time comes: looked for backwards from the head, so what is
@@ -181,7 +189,26 @@ fn event(delta: &Row, is_isolated: bool) -> serde_json::Result<Event> {
     let outline = IsolatedDelta { seq: *seq, kind: *kind, project_id, created_at: *created_at };
     let outline = is_isolated.then(|| serde_json::to_string(&outline)).transpose()?.map(frame);
     let frame = frame(serde_json::to_string(delta)?);
-    Ok(Event { project_id: project_id.clone(), seq: *seq, millis, frame, outline })
+    Ok(Event { project_id: project_id.clone(), seq: *seq, millis, is_delta: true, frame, outline })
+}
+
+/// A change that no delta records, as it is sent: who listens reads anew what it is about.
+#[derive(Serialize)]
+struct UnrecordedChange<'a> {
+    seq: i64,
+    kind: &'static str,
+    project_id: &'a str,
+    created_at: Timestamp,
+}
+
+/// The event for a change that no delta records. It says nothing of what changed, and is the same for every listener.
+fn change(head: &Head) -> serde_json::Result<Event> {
+    let Head { project_id, seq, .. } = head;
+    let (millis, kind) = (clock::now(), "change");
+    let notice = UnrecordedChange { seq: *seq, kind, project_id, created_at: Timestamp(millis) };
+    let data = serde_json::to_string(&notice)?;
+    let frame = Bytes::from(format!("id: {project_id}/{seq}/{millis}\nevent: {kind}\ndata: {data}\n\n"));
+    Ok(Event { project_id: project_id.clone(), seq: *seq, millis, is_delta: false, frame, outline: None })
 }
 
 /// Where a listener was when it went away.
@@ -293,7 +320,7 @@ async fn past(stage: &EventHub, request: &EventRequest) -> Result<Vec<Event>, Ap
             (from.seq, i64::MIN)
         } else {
             let since = from.millis.saturating_sub(OVERLAP);
-            (stage.position_before(&project_id, head, since).await?, since)
+            (stage.position_before(&project_id, head.seq, since).await?, since)
         };
         loop {
             let page = stage.page(&project_id, after, &request.grant).await?;
@@ -319,7 +346,8 @@ fn body(request: EventRequest, past: Vec<Event>, events: broadcast::Receiver<Arc
             match tokio::time::timeout(KEEPALIVE, events.recv()).await {
                 Err(_) => break Bytes::from_static(b": still here\n\n"),
                 Ok(Ok(event)) => {
-                    let known = seen.get(&event.project_id).is_some_and(|last| event.seq <= *last);
+                    let known =
+                        event.is_delta && seen.get(&event.project_id).is_some_and(|last| event.seq <= *last);
                     if request.covers(&event) && !known {
                         break request.frame(&event);
                     }

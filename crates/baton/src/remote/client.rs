@@ -20,6 +20,7 @@ use super::caller_header::CallerHeader;
 use super::disk::{Disk, DiskRead};
 use super::facts::{AnsweredQuestion, FACTS_REQUIRED};
 use super::fitted::fitted;
+use super::known_scope::KnownScope;
 use super::placeholder::{self, WithheldText, reveal};
 use super::question::Question;
 use super::server_fault::{unreachable_refusal, unreadable_refusal};
@@ -51,6 +52,8 @@ pub(crate) struct Remote {
     disk: Disk,
     /// Codes of refusals, each kept once for as long as the process lives.
     codes: Mutex<Vec<&'static str>>,
+    /// What the token may do, as the server said with its last answer.
+    pub(crate) scope: KnownScope,
 }
 
 impl Remote {
@@ -58,7 +61,14 @@ impl Remote {
     pub(crate) fn new(config: &Config, machine: Arc<Machine>) -> Result<Self, AppError> {
         let server = config.server.clone().ok_or_else(|| anyhow::anyhow!("no server is configured"))?;
         let disk = Disk::new(Arc::clone(&machine), config.limits, &config.data_dir, &server.url);
-        Ok(Self { client: client(&server)?, server, machine, disk, codes: Mutex::default() })
+        Ok(Self {
+            client: client(&server)?,
+            server,
+            machine,
+            disk,
+            codes: Mutex::default(),
+            scope: KnownScope::default(),
+        })
     }
 
     /// Runs an operation: on the server, or here where it only reads this machine's disk.
@@ -243,6 +253,7 @@ impl Remote {
     ) -> Result<(StatusCode, Duration, Vec<u8>), BodyError> {
         let response = request.send().await.map_err(BodyError::Broken)?;
         let status = response.status();
+        self.scope.note(response.headers());
         let after = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
         let body = bounded_body::read(response, MAX_ANSWER_BYTES).await?;
         Ok((status, Duration::from_secs(after.unwrap_or(1).min(5)), body))

@@ -9,6 +9,7 @@ mod client;
 mod disk;
 mod facts;
 mod fitted;
+mod known_scope;
 mod placeholder;
 mod question;
 mod server_fault;

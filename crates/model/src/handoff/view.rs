@@ -43,6 +43,9 @@ pub struct View {
     pub result: Option<String>,
     /// Why it failed.
     pub last_error: Option<String>,
+    /// `owner/repo` of the issues repository that was tried last, where its issue is not made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issues_github_repo: Option<String>,
     /// When it was written down.
     pub created_at: Timestamp,
     /// When it last changed.
@@ -59,6 +62,9 @@ pub struct View {
     /// Results and reasons that came when another stood, and remarks of those who had not accepted it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub late_results: Vec<LateResult>,
+    /// The hand-off that was left anew in its place, once there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaced_by: Option<String>,
     /// Whether its issue's repository is not to be found on the tracker; `last_error` says how it answers then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repository_missing: bool,
@@ -201,6 +207,7 @@ struct ViewFields {
     accepted_at: Option<String>,
     ended: Option<Ending>,
     late_results: Vec<LateResult>,
+    replaced_by: Option<String>,
     repository_missing: bool,
 }
 
@@ -236,8 +243,15 @@ impl Handoff {
 
 impl From<&Handoff> for View {
     fn from(handoff: &Handoff) -> Self {
-        let ViewFields { url, accepted_as, accepted_at, ended, late_results, repository_missing } =
-            handoff.view_fields();
+        let ViewFields {
+            url,
+            accepted_as,
+            accepted_at,
+            ended,
+            late_results,
+            replaced_by,
+            repository_missing,
+        } = handoff.view_fields();
         Self {
             handoff_id: handoff.handoff_id.clone(),
             state: handoff.state,
@@ -255,12 +269,14 @@ impl From<&Handoff> for View {
             expires_at: handoff.expires_at.map(Timestamp),
             result: handoff.result.clone(),
             last_error: handoff.last_error.clone(),
+            issues_github_repo: handoff.issues_repo.clone().filter(|_| handoff.issue_number.is_none()),
             created_at: Timestamp(handoff.created_at),
             updated_at: Timestamp(handoff.updated_at),
             accepted_by: accepted_as,
             accepted_at,
             ended,
             late_results,
+            replaced_by,
             repository_missing,
         }
     }

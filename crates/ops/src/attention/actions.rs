@@ -2,7 +2,9 @@
 
 use baton_model::attention::{AttentionItem, Reason};
 use baton_model::handoff::State;
-use baton_model::row_action::{HandoffParties, OfferedAction, Viewer, of_baton, of_message, of_session};
+use baton_model::row_action::{
+    HandoffParties, OfferedAction, RowAction, Viewer, of_baton, of_message, of_session,
+};
 
 /// Actions of an item except those of a task, which depend on its status.
 pub(super) fn of_item(item: &AttentionItem, viewer: &str) -> Vec<OfferedAction> {
@@ -23,6 +25,12 @@ pub(super) fn of_item(item: &AttentionItem, viewer: &str) -> Vec<OfferedAction> 
         Reason::HandoffStarving | Reason::HandoffWaiting => of_handoff(State::Offered, to),
         Reason::BatonStarving | Reason::BatonWaiting => of_baton(from, to, viewer),
         Reason::MessageUnread | Reason::MessageWaiting => of_message(from, to, false, viewer),
+        // What was read is not taken back.
+        Reason::AnswerLate | Reason::AnswerWaiting => {
+            let mut actions = of_message(from, to, false, viewer);
+            actions.retain(|one| one.action != RowAction::Retract);
+            actions
+        }
         Reason::AckLate => of_message(from, to, true, viewer),
         // Who is at work is asked before the work is given to another.
         Reason::SessionQuiet => {
@@ -30,8 +38,10 @@ pub(super) fn of_item(item: &AttentionItem, viewer: &str) -> Vec<OfferedAction> 
             actions.reverse();
             actions
         }
-        Reason::LeaseConflict | Reason::WorkingCopyShared => {
-            viewer.write_to(&[Some(from), to]).into_iter().collect()
+        Reason::LeaseConflict => viewer.write_to(&[Some(from), to]).into_iter().collect(),
+        Reason::WorkingCopyShared => {
+            let agents: Vec<Option<&str>> = item.agents.iter().map(|name| Some(name.as_str())).collect();
+            viewer.write_to(&agents).into_iter().collect()
         }
         Reason::TaskRetried | Reason::TaskBlocked => Vec::new(),
     }

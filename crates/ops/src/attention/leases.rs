@@ -25,6 +25,9 @@ pub(super) fn conflict((of, other): &(FileLease, String)) -> AttentionItem {
         since: Timestamp(of.taken_at),
         detail: of.why.clone(),
         blocked: false,
+        agents: Vec::new(),
+        blocker: None,
+        made_by: None,
         holds_work: false,
         actions: Vec::new(),
     }

@@ -49,7 +49,7 @@ struct RankRequest<'a> {
 }
 
 /// The kinds of rows in the ledger.
-fn parts(now: Millis) -> [Part; 7] {
+fn parts(now: Millis) -> [Part; 8] {
     let starving = now - STARVING_AFTER;
     let part = |source, concern, fresh, divide| Part { source, concern, fresh, divide, is_recent: false };
     let returned = part(Source::Return, Reason::HandoffReturned, None, now - RETURNED_FOR);
@@ -60,6 +60,7 @@ fn parts(now: Millis) -> [Part; 7] {
         part(Source::Failure, Reason::HandoffFailed, None, now + 1),
         Part { is_recent: true, ..returned },
         part(Source::Question, Reason::MessageUnread, Some(Reason::MessageWaiting), starving),
+        part(Source::Unanswered, Reason::AnswerLate, Some(Reason::AnswerWaiting), starving),
         part(Source::Acknowledgement, Reason::AckLate, None, now),
     ]
 }
@@ -305,13 +306,15 @@ impl<'a, 'e> Scan<'a, 'e> {
             found.extend(own.map(conflict));
         }
         if self.shows(Reason::WorkingCopyShared) {
-            let is_of = |name: &Option<String>| name.as_deref().is_some_and(is_own);
-            found.extend(self.shared.iter().filter(|one| is_of(&one.from) || is_of(&one.to)).cloned());
+            let is_of = |one: &&AttentionItem| one.agents.iter().any(|name| is_own(name));
+            found.extend(self.shared.iter().filter(is_of).cloned());
         }
         let of_tasks =
             [(Reason::TaskRetried, &self.tasks.retried), (Reason::TaskBlocked, &self.tasks.blocked)];
         for (_, items) in of_tasks.into_iter().filter(|(reason, _)| self.shows(*reason)) {
-            let is_of = |one: &&AttentionItem| is_own(one.to.as_deref().unwrap_or_default());
+            let owner =
+                |one: &AttentionItem| one.to.clone().or_else(|| one.made_by.clone()).unwrap_or_default();
+            let is_of = |one: &&AttentionItem| is_own(&owner(one));
             found.extend(items.iter().filter(is_of).cloned());
         }
         let place = |item: &AttentionItem| (item.since.0, item.id.clone());
@@ -324,7 +327,8 @@ impl<'a, 'e> Scan<'a, 'e> {
     /// From when on and before when rows of a kind are wanted; nothing where none is. A message needs the attention of the one
     /// that it is for from the first minute on.
     fn span(&self, part: &Part, rank: u8, is_own: bool) -> Option<(Millis, Millis)> {
-        let is_asked = is_own && self.reason.is_none() && part.source == Source::Question;
+        let is_asked =
+            is_own && self.reason.is_none() && matches!(part.source, Source::Question | Source::Unanswered);
         let fresh = part.fresh.filter(|fresh| fresh.rank() == rank);
         let fresh = fresh.is_some_and(|fresh| is_asked || self.shows(fresh));
         match (self.shows(part.concern) && part.concern.rank() == rank, fresh) {
@@ -341,7 +345,10 @@ impl Part {
     fn item(&self, row: AttentionRow) -> AttentionItem {
         let reason = self.fresh.filter(|_| row.since >= self.divide).unwrap_or(self.concern);
         let some = |text: String| Some(text).filter(|text| !text.is_empty());
-        let detail = if self.source == Source::Question { excerpt(&row.detail, DETAIL) } else { row.detail };
+        let detail = match self.source {
+            Source::Question | Source::Unanswered => excerpt(&row.detail, DETAIL),
+            _ => row.detail,
+        };
         let AttentionRow { project_id, id, subject, from, to, since, .. } = row;
         let (from, to) = (some(from), some(to));
         let suggestion = SuggestedCommand {
@@ -363,6 +370,9 @@ impl Part {
             detail: some(detail),
             help,
             blocked: false,
+            agents: Vec::new(),
+            blocker: None,
+            made_by: None,
             holds_work: false,
             actions: Vec::new(),
         }

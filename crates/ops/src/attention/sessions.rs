@@ -123,28 +123,30 @@ pub(super) fn silent_item(env: &Env<'_>, of: &Session, held: Option<&HeldWork>) 
     AttentionItem { holds_work: held.is_some_and(|held| held.is_exclusive), ..item }
 }
 
-/// Agents that are at work in one working copy, in processes of their own: the later with each that came before it.
+/// Agents that are at work in one working copy, in processes of their own: for each copy one item, from when the second came on.
 pub(super) fn shared_copies(working: &[Session]) -> Vec<AttentionItem> {
-    let mut by_start: Vec<&Session> = working.iter().collect();
-    by_start.sort_by_key(|of| (of.started_at, of.session_id.clone()));
-    let mut found = Vec::new();
-    for (index, later) in by_start.iter().enumerate() {
-        let earlier = by_start.iter().take(index).find(|earlier| is_beside(earlier, later));
-        found.extend(earlier.map(|earlier| shared_copy(earlier, later)));
+    let mut by_copy: BTreeMap<(&str, &str), Vec<&Session>> = BTreeMap::new();
+    for of in working {
+        if let Some(copy) = &of.working_copy {
+            by_copy.entry((&of.location.machine, &copy.root)).or_default().push(of);
+        }
     }
-    found
+    by_copy.into_iter().filter_map(|((_, root), agents)| shared_copy(root, agents)).collect()
 }
 
-fn is_beside(one: &Session, other: &Session) -> bool {
-    let root = |of: &Session| of.working_copy.as_ref().map(|copy| copy.root.clone());
-    root(one).is_some() && root(one) == root(other) && one.location.machine == other.location.machine
-}
-
-fn shared_copy(earlier: &Session, later: &Session) -> AttentionItem {
-    let root = later.working_copy.as_ref().map(|copy| copy.root.clone()).unwrap_or_default();
+fn shared_copy(root: &str, mut agents: Vec<&Session>) -> Option<AttentionItem> {
+    agents.sort_by_key(|of| (of.started_at, of.session_id.clone()));
+    let [first, second, ..] = agents.as_slice() else { return None };
     let detail = "a worktree of one's own (`git worktree add`) keeps the changes apart".to_owned();
-    let of = item(Reason::WorkingCopyShared, later, later.started_at, Some(detail));
-    AttentionItem { to: Some(earlier.identity.clone()), subject: root, ..of }
+    let of = item(Reason::WorkingCopyShared, second, second.started_at, Some(detail));
+    let mut names: Vec<String> = Vec::new();
+    for of in &agents {
+        if !names.contains(&of.identity) {
+            names.push(of.identity.clone());
+        }
+    }
+    let (from, to) = (Some(second.identity.clone()), Some(first.identity.clone()));
+    Some(AttentionItem { from, to, agents: names, subject: root.to_owned(), ..of })
 }
 
 /// Names the hand-off that a silent session had accepted, or its agent by its name alone: who takes that over gets the session's work with it, and can answer.
@@ -184,6 +186,9 @@ fn item(reason: Reason, of: &Session, since: Millis, detail: Option<String>) -> 
         since: Timestamp(since),
         detail,
         blocked: false,
+        agents: Vec::new(),
+        blocker: None,
+        made_by: None,
         holds_work: false,
         actions: Vec::new(),
     }

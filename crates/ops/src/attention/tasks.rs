@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use baton_model::attention::{AttentionItem, RETRIES, Reason, SuggestedCommand};
+use baton_model::attention::{AttentionItem, Blocker, RETRIES, Reason, SuggestedCommand};
 use baton_model::route;
 use baton_model::row_action::TaskState;
 use baton_model::task::Task;
@@ -83,7 +83,8 @@ fn blocked_item(
     };
     let from = Some(task.created_by.clone()).filter(|from| !from.is_empty());
     let detail = waits.first().map(|(_, other)| waits_for(other, waits.len() - 1));
-    Ok(Some(AttentionItem { from, detail, ..item(&task, Reason::TaskBlocked, since) }))
+    let blocker = waits.first().map(|(_, other)| blocker(other));
+    Ok(Some(AttentionItem { from, detail, blocker, ..item(&task, Reason::TaskBlocked, since) }))
 }
 
 /// The open tasks for which a task waits, each with the instant since when, the earliest first.
@@ -106,12 +107,26 @@ fn waits_since(task: &Task, edge: &Dependency) -> Millis {
     made.unwrap_or(task.created_at).max(task.created_at)
 }
 
-/// For what a task waits, in words.
+/// The task for which another one waits.
+fn blocker(other: &Task) -> Blocker {
+    Blocker {
+        id: other.task_id.clone(),
+        title: other.title.clone(),
+        status: other.status.clone(),
+        holder: TaskState::of(other).holder.map(str::to_owned),
+    }
+}
+
+/// For what a task waits, in words. What is said of the other one is said so that it cannot be read of the one that waits.
 fn waits_for(other: &Task, others: usize) -> String {
-    let holder =
-        TaskState::of(other).holder.map(|name| format!(", at which {name} is at work")).unwrap_or_default();
-    let more = if others > 0 { format!(" and {others} more") } else { String::new() };
-    format!("waits for {} “{}”{holder}{more}", other.task_id, other.title)
+    let state = match (TaskState::of(other).holder, other.status.as_str()) {
+        (Some(name), _) => format!("at which {name} is at work"),
+        (None, "blocked") => "which was given up itself".to_owned(),
+        (None, _) if other.readiness.blocked => "which waits itself".to_owned(),
+        (None, _) => "which is open, and nobody is at work on it".to_owned(),
+    };
+    let more = if others > 0 { format!("; and for {others} more") } else { String::new() };
+    format!("waits for {} “{}”, {state}{more}", other.task_id, other.title)
 }
 
 /// When a task was given up, as far as that was seen.
@@ -135,6 +150,9 @@ fn item(task: &Task, reason: Reason, since: Millis) -> AttentionItem {
         detail: None,
         help,
         blocked: false,
+        agents: Vec::new(),
+        blocker: None,
+        made_by: Some(task.created_by.clone()).filter(|name| to.is_none() && !name.is_empty()),
         holds_work: false,
         actions: Vec::new(),
     }

@@ -1,10 +1,10 @@
 //! Text of an item: what its session said last, and with what its provider stopped its agent.
 
-use baton_model::attention::{AttentionItem, Reason, reopen_command};
+use baton_model::attention::{AttentionItem, Reason, SuggestedCommand, reopen_command};
 use baton_model::delta::{Delta, Kind};
 use baton_model::printable::excerpt;
 use baton_model::route;
-use baton_model::row_action::{TaskState, Viewer};
+use baton_model::row_action::{TaskState, Viewer, of_blocker};
 use baton_model::task::Task;
 use baton_store::{Failure, Tx, delta, message, task};
 
@@ -38,7 +38,11 @@ pub(super) fn add(
             add_status(tx, item, Viewer(viewer))?;
             None
         }
-        Reason::MessageUnread | Reason::MessageWaiting | Reason::AckLate => {
+        Reason::MessageUnread
+        | Reason::MessageWaiting
+        | Reason::AnswerLate
+        | Reason::AnswerWaiting
+        | Reason::AckLate => {
             add_sender_project(tx, item, viewer)?;
             None
         }
@@ -64,20 +68,41 @@ fn add_sender_project(tx: &mut Tx<'_>, item: &mut AttentionItem, viewer: &str) -
     Ok(())
 }
 
-/// Says of a task that was given up how it goes on.
+/// Says of a task that was given up how it goes on. One that waits for another goes on with that one.
 fn add_status(tx: &mut Tx<'_>, item: &mut AttentionItem, viewer: Viewer<'_>) -> Result<(), Failure> {
     let found = task::get(tx, &item.project_id, &item.id)?;
     let Some(task) = found else { return Ok(()) };
     item.actions = TaskState::of(&task).actions(viewer);
+    let awaited = match &item.blocker {
+        Some(blocker) => task::get(tx, &item.project_id, &blocker.id)?,
+        None => None,
+    };
+    if let Some(awaited) = &awaited {
+        item.actions.splice(0..0, of_blocker(awaited, viewer));
+        let show = SuggestedCommand {
+            reason: Reason::TaskBlocked,
+            project_id: &item.project_id,
+            id: &awaited.task_id,
+            subject: "",
+            to: None,
+        };
+        item.help = show.command();
+    }
     if task.status == "blocked" {
         item.blocked = true;
-        item.help = reopen_command(&item.project_id, &item.id);
         let state = match blocker(tx, &task)? {
             Some(why) => format!("blocked: {why}"),
             None => "blocked".to_owned(),
         };
-        let before = item.detail.take().map(|detail| format!("{detail}, now "));
-        item.detail = Some(format!("{}{state}", before.unwrap_or_default()));
+        let detail = item.detail.take();
+        item.detail = Some(match (detail, &awaited) {
+            (Some(waits), Some(_)) => format!("{state}; it {waits}"),
+            (Some(tried), None) => format!("{tried}, now {state}"),
+            (None, _) => state,
+        });
+        if awaited.is_none() {
+            item.help = reopen_command(&item.project_id, &item.id);
+        }
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use baton_model::access::Scope;
 use baton_model::baton::Baton;
 use baton_model::delta::Kind;
-use baton_model::id::{check_label, identity_key};
+use baton_model::id::{check_label, identity_key, short};
 use baton_model::refusal::Refusal;
 use baton_model::time::Timestamp;
 use baton_store::{Failure, Tx, baton, delta, session};
@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::list::{Row, Withdrawal, row};
 use super::show::baton_by_id;
 use super::spent::spending;
+use crate::force_request::require_holder;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::session::update_baton;
@@ -40,6 +41,9 @@ pub struct WithdrawInput {
     /// Take back what another left; for operators.
     #[serde(default)]
     pub force: bool,
+    /// Who holds it, as the caller knows; empty for nobody. It is refused before anything is written where another holds it by now.
+    #[serde(default)]
+    pub holder: Option<String>,
     /// Why; written into the ledger.
     #[serde(default)]
     pub why: Option<String>,
@@ -78,6 +82,9 @@ impl Operation for Withdraw {
                 Some(id) => session::get(tx, &project_id, id)?,
                 None => None,
             };
+            let name = holder.as_ref().map(|holder| holder.identity.as_str());
+            let what = format!("baton {}", short(&found.baton_id));
+            require_holder(&what, input.holder.as_deref(), name)?;
             found.check_withdrawal(holder.as_ref(), env.now)?;
             let withdrawn = found.withdrawn();
             update_baton(tx, &withdrawn)?;

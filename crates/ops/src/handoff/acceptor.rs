@@ -29,7 +29,7 @@ pub(crate) struct Acceptor {
 
 impl Acceptor {
     /// Of the hand-off, if it was accepted.
-    fn of(tx: &mut Tx<'_>, known: &Handoff) -> Result<Option<Self>, Failure> {
+    pub(super) fn of(tx: &mut Tx<'_>, known: &Handoff) -> Result<Option<Self>, Failure> {
         let details = HandoffDetails::of(known);
         // Of a name the session says nothing, and is read only where it alone says the name, as in earlier versions.
         let session =
@@ -43,7 +43,12 @@ impl Acceptor {
         Ok(identity.map(|identity| Self { identity, session, location, access_token_id: bearer }))
     }
 
-    fn holder(&self) -> Holder<'_> {
+    /// Its name.
+    pub(super) fn identity(&self) -> &str {
+        &self.identity
+    }
+
+    pub(super) fn holder(&self) -> Holder<'_> {
         let session_id = self.session.as_ref().map(|own| own.session_id.as_str());
         let (location, bearer) = (self.location.as_ref(), self.access_token_id.as_deref());
         Holder { identity: &self.identity, session_id, location, access_token_id: bearer }

@@ -17,7 +17,9 @@ use super::expiry::expire_overdue;
 use super::news::News;
 use super::steps::close_row;
 use super::task_end::end_if_closed;
-use super::{Row, acceptor, by_id, claimant, isolation, late_words, record, record_news, sender};
+use super::{
+    Row, acceptor, by_id, claimant, expected_acceptor, isolation, late_words, record, record_news, sender,
+};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 use crate::saga::{apply_event, comment_on_issue};
@@ -57,6 +59,9 @@ pub struct AdvanceInput {
     /// Complete or decline what another has accepted, or cancel what another has sent; for operators.
     #[serde(default)]
     pub force: bool,
+    /// Who has accepted it, as the caller knows; empty for nobody. It is refused before anything is written where another has it by now.
+    #[serde(default)]
+    pub holder: Option<String>,
     /// Why: with force, written into the ledger with who used it; without, the reason that the other side reads.
     #[serde(default)]
     pub why: Option<String>,
@@ -245,7 +250,11 @@ fn may(
 ) -> Result<Option<String>, Failure> {
     let (event, force) = (event(input.action), (input.force, input.why.as_deref()));
     super::require_reach(&env.caller.grant, acting_project(before, input.action))?;
-    before.state.advance(event).map_err(|no| super::with_id(no, &before.handoff_id))?;
+    if let Err(no) = before.state.advance(event) {
+        let no = super::with_id(no, &before.handoff_id);
+        return Err(expected_acceptor::acceptance_refusal(tx, before, here, (no, event))?.into());
+    }
+    expected_acceptor::require_expected_acceptor(tx, before, input.holder.as_deref(), here)?;
     let is_free = before.state != State::Accepted && !input.force;
     if is_free && matches!(event, Event::Accept | Event::Decline) {
         claimant::require_unheld(tx, env, before, identity)?;

@@ -159,8 +159,8 @@ impl Operation for Create {
             let warnings = resolve_tracker(tx, env, &input, &mut handoff)?;
             refuse_merged(tx, &from)?;
             resolve::admit_and_beat(tx, env, &from, &identity, Self::NAME)?;
-            mark_replaced(tx, env, input.replaces.as_deref(), &from)?;
             let made = write(tx, env, handoff, warnings)?;
+            mark_replaced(tx, env, input.replaces.as_deref(), &made.row.handoff)?;
             request::keep(tx, env, request.as_ref(), &made)?;
             Ok(CreateOutput::Made(Box::new(made)))
         })

@@ -58,6 +58,9 @@ pub(crate) struct HandoffDetails {
     /// The project from which it was sent, where that one was merged into its sender since: the receiver knows this name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sent_as: Option<String>,
+    /// The hand-off that was left anew in its place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replaced_by: Option<String>,
     /// The repository of its issue is not to be found: polls are answered so.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repository_missing: bool,

@@ -1,11 +1,13 @@
 //! `handoff_seen`: its sender has seen how a hand-off came back.
 
+use baton_model::handoff::{Handoff, View};
 use baton_model::id::{BOT, identity_key};
 use baton_model::refusal::{Kind, Refusal};
 use baton_store::{Failure, Tx, handoff};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::details::HandoffDetails;
 use super::{by_id, isolation, unknown_refusal};
 use crate::op::{Cx, Env, Meta, Operation, Retention};
 use crate::resolve;
@@ -73,16 +75,17 @@ pub(super) fn mark_replaced(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     replaced: Option<&str>,
-    from: &str,
+    new: &View,
 ) -> Result<(), Failure> {
     let Some(id) = replaced else { return Ok(()) };
-    let known = by_id(tx, &env.caller.grant, id)?;
-    if known.from_project_id != from || !known.state.is_returned() {
+    let (known, from) = (by_id(tx, &env.caller.grant, id)?, &new.from_project_id);
+    if known.from_project_id != *from || !known.state.is_returned() {
         let what = format!("hand-off {id} did not come back to project {from}");
         let hint =
             "name one that this project sent and that was declined or expired, or leave `replaces` out";
         return Err(Refusal::new(Kind::Conflict, "handoff_state", what, hint).into());
     }
     handoff::mark_seen(tx, &known.handoff_id, env.now)?;
-    Ok(())
+    let details = HandoffDetails { replaced_by: Some(new.handoff_id.clone()), ..HandoffDetails::of(&known) };
+    Ok(handoff::put(tx, &Handoff { plan: details.to_text(), ..known })?)
 }

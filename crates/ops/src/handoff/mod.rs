@@ -6,6 +6,7 @@ pub(crate) mod claimant;
 mod create;
 pub(crate) mod details;
 pub(crate) mod edit;
+pub(crate) mod expected_acceptor;
 pub(crate) mod expiry;
 pub(crate) mod isolation;
 pub(crate) mod late_close;

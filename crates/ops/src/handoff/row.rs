@@ -2,7 +2,7 @@
 
 use baton_model::access::Grant;
 use baton_model::handoff::{Handoff, State, View};
-use baton_model::row_action::{HandoffParties, OfferedAction, Viewer};
+use baton_model::row_action::{HandoffParties, OfferedAction, RowAction, Viewer};
 use baton_model::saga::{self, Kind, Step, StepStage};
 use baton_model::tracker::Warning;
 use baton_store::{Failure, Tx};
@@ -96,7 +96,10 @@ impl Row {
             to: view.to_identity.as_deref(),
             accepted_by: view.accepted_by.as_deref(),
         };
-        parties.actions(Viewer(viewer))
+        let mut actions = parties.actions(Viewer(viewer));
+        // It is left anew once.
+        actions.retain(|one| view.replaced_by.is_none() || one.action != RowAction::LeaveAnew);
+        actions
     }
 
     /// Whether its steps are still being carried out.

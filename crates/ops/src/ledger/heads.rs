@@ -21,6 +21,9 @@ pub struct Head {
     pub project_id: String,
     /// Position in the order of the ledger.
     pub seq: i64,
+    /// How often mail, leases, shares or marks of hand-offs changed, which no entry of the ledger records.
+    #[serde(default)]
+    pub change_count: i64,
 }
 
 /// Answer of `ledger_heads`.
@@ -41,8 +44,13 @@ impl Operation for Heads {
 
     fn run(_: HeadsInput, cx: &mut Cx<'_>) -> Result<HeadsOutput, Failure> {
         let mut heads = cx.store.read(|tx| Ok(delta::heads(tx)?))?;
-        heads.retain(|(project_id, _)| cx.env.caller.grant.reaches(project_id));
-        let items = heads.into_iter().map(|(project_id, seq)| Head { project_id, seq }).collect();
+        heads.retain(|head| cx.env.caller.grant.reaches(&head.project_id));
+        let of = |head: delta::Head| Head {
+            project_id: head.project_id,
+            seq: head.seq,
+            change_count: head.change_count,
+        };
+        let items = heads.into_iter().map(of).collect();
         Ok(HeadsOutput { project_id: None, items, next: None })
     }
 }

@@ -1,5 +1,7 @@
 //! `signal_recall`: take a signal back before it is delivered.
 
+use baton_model::id::visible;
+use baton_model::message::Message;
 use baton_model::refusal::{self, Refusal};
 use baton_store::{Failure, message};
 use schemars::JsonSchema;
@@ -58,13 +60,11 @@ impl Operation for Retract {
             let known = message::get(tx, &project_id, &message_id)?
                 .filter(|m| m.from_project_id.is_none())
                 .filter(|m| m.is_from(&identity));
-            if known.is_none() {
-                return Err(unknown_refusal(&identity).into());
-            }
+            let Some(known) = known else { return Err(unknown_refusal(&identity).into()) };
             // Where it lies decides; the sender's copy of what went to another project follows.
             let lies_in = far.as_deref().unwrap_or(&project_id);
             if !message::retract(tx, lies_in, &message_id, env.now)? {
-                return Err(delivered_refusal().into());
+                return Err(delivered_refusal(&known).into());
             }
             if far.is_some() {
                 message::retract(tx, &project_id, &message_id, env.now)?;
@@ -84,11 +84,10 @@ fn unknown_refusal(identity: &str) -> Refusal {
     )
 }
 
-fn delivered_refusal() -> Refusal {
-    Refusal::new(
-        refusal::Kind::Conflict,
-        "message_delivered",
-        "the signal was delivered or recalled already",
-        "send another one",
-    )
+fn delivered_refusal(known: &Message) -> Refusal {
+    let what = match known.recalled_at {
+        Some(_) => "you have taken it back already".to_owned(),
+        None => format!("{} has read it, so it is not taken back", visible(&known.to_identity)),
+    };
+    Refusal::new(refusal::Kind::Conflict, "message_delivered", what, "send another one")
 }

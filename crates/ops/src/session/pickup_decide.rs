@@ -15,6 +15,7 @@ use super::pickup::{Pickup, PickupInput};
 use super::pickup_session::registration;
 use super::working_copy::of_caller;
 use super::{Heartbeat, RegistrationOutcome, Start, accepted_handoffs, pickup_handoff};
+use crate::force_request::require_holder;
 use crate::op::{Env, Operation};
 use crate::ownership::{has_other_process_ended, is_at_work};
 use crate::portable::exported_refusal;
@@ -170,7 +171,8 @@ pub(super) fn decide(
         .filter(|session| Some(&session.session_id) != own_id.as_ref())
         .map(|session| own.as_after_registration(session, env.now));
     let yields = predecessor.as_ref().map(|before| check_predecessor(before, &picker)).transpose()?;
-    let claim = found.as_ref().map(|found| claim_baton(tx, env, found, &own, &picker)).transpose()?;
+    let claim =
+        found.as_ref().map(|found| claim_baton(tx, env, found, &own, (&picker, input))).transpose()?;
     let unwrapped = from.filter(|from| found.is_none() && Some(&from.session_id) != own_id.as_ref());
     let other = held
         .as_ref()
@@ -219,13 +221,15 @@ fn claim_baton(
     env: &Env<'_>,
     found: &Baton,
     own: &RegistrationOutcome,
-    picker: &Picker<'_>,
+    (picker, input): (&Picker<'_>, &PickupInput),
 ) -> Result<ClaimOutcome, Failure> {
     let holder = match &found.holder_session_id {
         Some(id) => session::get(tx, &found.project_id, id)?
             .map(|session| own.as_after_registration(session, env.now)),
         None => None,
     };
+    let name = holder.as_ref().map(|holder| holder.identity.as_str());
+    require_holder(&format!("baton {}", short(&found.baton_id)), input.holder.as_deref(), name)?;
     match found.check_claim(holder.as_ref(), picker) {
         Err(refusal) if refusal.code == "baton_spent" => {
             Err(exported_refusal(tx, env, found)?.unwrap_or(refusal).into())

@@ -24,6 +24,7 @@ use super::{RegistrationOutcome, replace, working_copy};
 use crate::handoff::acceptor::is_acceptor;
 use crate::handoff::claimant::{each_as_of_now, require_unheld};
 use crate::handoff::details::HandoffDetails;
+use crate::handoff::expected_acceptor::require_expected_acceptor;
 use crate::handoff::expiry::expire_overdue;
 use crate::handoff::isolation::sender_for;
 use crate::handoff::{by_id, record, with_id};
@@ -136,6 +137,7 @@ fn take(
     if let Some(picked) = input.earlier_answer(tx, env, request.as_ref(), (&project_id, named))? {
         return Ok(picked);
     }
+    require_expected_acceptor(tx, &handoff, input.holder.as_deref(), Some(&project_id))?;
     let (mut own, is_new) = open_own_session(tx, env, input, &handoff, named)?;
     let mut details = HandoffDetails::of(&handoff);
     let is_acceptor = is_acceptor(tx, env, &handoff, &own.identity)?;

@@ -2,7 +2,7 @@
 
 use baton_model::access::Scope;
 use baton_model::delta::Delta;
-use baton_model::id::{check_identity, identity_key, is_shared_name};
+use baton_model::id::{check_identity, identity_key, is_shared_name, short};
 use baton_model::packet::ValidatedPacket;
 use baton_model::packet_from_ledger::{self, AgentPresence};
 use baton_model::refusal::{self, Refusal};
@@ -17,6 +17,7 @@ use super::checkpoint::task_key;
 use super::recovery::{holders, left_by, recovered_by};
 use super::{Address, Releaser, leave, notify, release, spend};
 use crate::changes::{EarlierChanges, after_wrap};
+use crate::force_request::require_holder;
 use crate::op::{Cx, Meta, Operation};
 use crate::{agent, resolve, token_rights};
 
@@ -40,6 +41,9 @@ pub struct ReassignInput {
     /// Address it though no identity of that name is known yet: the baton waits for it.
     #[serde(default)]
     pub wait: bool,
+    /// Whose session it is, as the caller knows. It is refused before anything is written where it is another's.
+    #[serde(default)]
+    pub holder: Option<String>,
     /// Why; written into the ledger.
     #[serde(default)]
     pub why: Option<String>,
@@ -88,6 +92,8 @@ impl Operation for Reassign {
                 // Ending another caller's session needs the scope operator, as an explicit force does.
                 env.caller.grant.require(Scope::Operator)?;
             }
+            let what = format!("session {}", short(&given.session_id));
+            require_holder(&what, input.holder.as_deref(), Some(&given.identity))?;
             if !given.is_open() {
                 return Err(session_over_refusal(&given).into());
             }

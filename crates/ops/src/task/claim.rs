@@ -3,6 +3,7 @@
 use baton_model::id::{check_label, visible};
 use baton_model::refusal::Refusal;
 use baton_model::route;
+use baton_model::row_action::TaskState;
 use baton_model::task::bounded::Unfitted;
 use baton_model::task::claim::{Claim, LEASE_WITHOUT_SESSION, MAX_LEASE, claimed_refusal};
 use baton_model::task::filter::is_assigned_to;
@@ -22,7 +23,7 @@ use super::claim_right::{preempt, refuse_closed, refuse_unready};
 use super::surroundings::reload_with_surroundings;
 use super::write::{answer, claimant, is_elsewhere, refuse_elsewhere, write, write_change};
 use super::{by_id_to_change, collect, secret};
-use crate::force_request::ForceRequest;
+use crate::force_request::{ForceRequest, require_holder};
 use crate::handoff::acceptor::{require_task_acceptor, take_from_acceptor};
 use crate::handoff::claimant::is_overdue;
 use crate::idempotency::replay::{Replay, mark_replayed};
@@ -66,6 +67,9 @@ pub struct ClaimTaskInput {
     /// Take it although something holds it back; with `why`, although another holds it.
     #[serde(default)]
     pub force: bool,
+    /// Who holds it, as the caller knows; empty for nobody. It is refused before anything is written where another holds it by now.
+    #[serde(default)]
+    pub holder: Option<String>,
     /// Why it is taken from its holder: written into the ledger, and told to the holder.
     #[serde(default)]
     pub why: Option<String>,
@@ -192,6 +196,8 @@ impl Operation for ClaimTask {
             }
             let claimed = match found {
                 Some(found) => {
+                    let what = format!("task {}", found.task_id);
+                    require_holder(&what, input.holder.as_deref(), TaskState::of(&found).holder)?;
                     let force = ForceRequest { given: input.force, why: input.why.as_deref() };
                     let claimed = take(tx, env, author, &found, lease, force)?;
                     Some(reload_with_surroundings(tx, claimed)?)

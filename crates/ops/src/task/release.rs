@@ -3,6 +3,7 @@
 use baton_model::delta::Kind;
 use baton_model::id::visible;
 use baton_model::refusal::{self, Refusal};
+use baton_model::row_action::TaskState;
 use baton_model::task::Task;
 use baton_model::task::filter::is_assigned_to;
 use baton_model::time::TEN_YEARS;
@@ -18,7 +19,7 @@ use super::claim_expiry::{is_claim_live, release};
 use super::claim_right::{announce_loss, refuse_closed};
 use super::comment::LateComment;
 use super::write::{TaskRequest, answer, change, check_and_renew_lease, claimant, reload, write_or_keep};
-use crate::force_request::ForceRequest;
+use crate::force_request::{ForceRequest, require_holder};
 use crate::handoff::acceptor::require_task_acceptor;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
@@ -53,6 +54,9 @@ pub struct ReleaseInput {
     /// With `why`: give it back although another agent has it. The attempt is that agent's, who is told.
     #[serde(default)]
     pub force: bool,
+    /// Who holds it, as the caller knows; empty for nobody. It is refused before anything is written where another holds it by now.
+    #[serde(default)]
+    pub holder: Option<String>,
     /// Whom to assign it to in the same step, who is told; without it, it is free. No other agent can take it in between.
     #[serde(default)]
     pub assignee: Option<String>,
@@ -88,6 +92,11 @@ fn attempt(
     input: &ReleaseInput,
 ) -> Result<ReleaseOutput, Failure> {
     let mut known = by_id_to_change(tx, author.project_id, &input.id)?;
+    if input.holder.is_some() {
+        refuse_closed(&known)?;
+    }
+    let what = format!("task {}", known.task_id);
+    require_holder(&what, input.holder.as_deref(), TaskState::of(&known).holder)?;
     let assignee = input.assignee.as_deref().filter(|name| !name.is_empty());
     check_assignee(assignee)?;
     if input.force {

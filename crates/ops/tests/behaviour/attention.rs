@@ -95,10 +95,34 @@ on_every_backend! {
         world.advance(3_600_001);
         let unread = all_pages(world, json!({ "limit": 2, "reason": "message_unread" }));
         assert_eq!(column(&unread, "reason"), ["message_unread", "message_unread", "message_unread"]);
-        // Who answers has read it; the others go on waiting.
+        // One that was read goes on waiting for its answer, with whom it is for and with whom asked.
+        let ids = column(&unread, "id");
+        world.ok(&agent("Iris"), "signal_delivered", json!({ "message_ids": ids }));
+        let reasons = |world: &mut World, who: &str, waiting: bool| {
+            let input = json!({ "identity": who, "waiting": waiting });
+            let found = world.ok(&agent("Watcher"), "attention_list", input);
+            let of = |rows: &Value| {
+                let reasons = column(&list(rows), "reason").into_iter();
+                reasons.filter(|reason| reason.starts_with("answer") || reason.starts_with("message")).collect::<Vec<_>>()
+            };
+            (of(&found["mine"]), of(&found["items"]))
+        };
+        let two = ["answer_waiting", "answer_waiting"].map(str::to_owned).to_vec();
+        assert_eq!(reasons(world, "Iris", false), (two.clone(), Vec::new()), "what is no question is done with once it is read");
+        assert_eq!(reasons(world, "Omar", true), (Vec::new(), two));
+        world.advance(3_600_001);
+        let late = ["answer_late", "answer_late"].map(str::to_owned).to_vec();
+        assert_eq!(reasons(world, "Iris", false), (late.clone(), late.clone()));
+        assert_eq!(reasons(world, "Omar", false), (late.clone(), late));
+        let asked = world.ok(&agent("Watcher"), "attention_list", json!({ "identity": "Omar", "reason": "answer_late" }))["mine"][0].clone();
+        assert_eq!(column(&list(&asked["actions"]), "action"), ["reply"], "what was read is not taken back");
+        // Who answers has done with it; the other goes on waiting.
         world.ok(&agent("Iris"), "mail_send", json!({ "reply_to": first["message_id"], "body": "take mine" }));
-        let left = world.ok(&agent("Watcher"), "attention_list", json!({ "identity": "Iris", "waiting": true }));
-        assert_eq!(column(&list(&left["mine"]), "subject"), ["Question: Which price?", "critical: Stop"], "{left:#}");
+        let left = world.ok(&agent("Watcher"), "attention_list", json!({ "identity": "Iris", "reason": "answer_late" }));
+        assert_eq!(column(&list(&left["mine"]), "subject"), ["Question: Which price?"], "{left:#}");
+        let question = text(&left["mine"][0], "id");
+        world.ok(&agent("Iris"), "mail_ack", json!({ "message_id": question }));
+        assert_eq!(reasons(world, "Omar", true), (Vec::new(), Vec::new()), "an acknowledgement is an answer");
     }
 
     fn a_task_that_was_given_up_says_so_and_how_it_goes_on(world) {
@@ -218,7 +242,7 @@ on_every_backend! {
         let matter = &shown["items"][0];
         assert_eq!((&matter["reason"], &matter["id"]), (&json!("task_blocked"), &second["id"]));
         let id = text(&first, "id");
-        assert_eq!(text(matter, "detail"), format!("waits for {id} “the ground”"), "{matter:#}");
+        assert_eq!(text(matter, "detail"), format!("waits for {id} “the ground”, which is open, and nobody is at work on it"), "{matter:#}");
         world.start(&ann);
         world.ok(&ann, "task_claim", json!({ "id": id }));
         let shown = world.ok(&ann, "attention_list", json!({ "reason": "task_blocked" }));

@@ -247,11 +247,95 @@ on_every_backend! {
         let shared = matter(world, "Ada", "working_copy_shared");
         assert_eq!((&shared["from"], &shared["to"], &shared["subject"]), (&json!("Bo"), &json!("Ada"), &json!("/shop")), "{shared:#}");
         let to = |world: &mut World, viewer: &str| matter(world, viewer, "working_copy_shared")["actions"][0]["receivers"].clone();
-        assert_eq!((to(world, "Vera"), to(world, "Ada")), (json!(["Bo", "Ada"]), json!(["Bo"])), "both can be told");
+        assert_eq!((to(world, "Vera"), to(world, "Ada")), (json!(["Ada", "Bo"]), json!(["Bo"])), "both can be told");
         let mine = world.ok(&agent("Watcher"), "attention_list", json!({ "identity": "Ada" }));
         assert_eq!(column(&list(&mine["mine"]), "reason"), ["working_copy_shared"]);
+        // A third one makes no other matter of it: the folder is one.
+        world.advance(1_000);
+        let di = agent("Di").at("/shop", Some("/shop"));
+        world.start(&di);
+        let all = world.ok(&agent("Watcher"), "attention_list", json!({ "identity": "Di", "reason": "working_copy_shared" }));
+        assert_eq!((&all["total"], &all["items"][0]["agents"]), (&json!(1), &json!(["Ada", "Bo", "Di"])), "{all:#}");
+        assert_eq!(list(&all["mine"]).len(), 1, "it is the matter of each of them");
+        assert_eq!(to(world, "Vera"), json!(["Ada", "Bo", "Di"]));
+        world.kill(&di);
         world.kill(&bo);
         assert_eq!(matter(world, "Ada", "working_copy_shared"), Value::Null, "who has ended is beside nobody");
+    }
+
+    fn a_task_that_waits_for_another_is_not_opened_again_and_what_it_waits_for_is_offered_first(world) {
+        let (vera, ned) = (agent("Vera"), agent("Ned"));
+        world.start(&ned);
+        let other = text(&world.ok(&ned, "task_create", json!({ "title": "Numbers" })), "id");
+        let own = text(&world.ok(&vera, "task_create", json!({ "title": "Approve prices", "priority": 0, "deps": [other] })), "id");
+        world.ok(&vera, "task_update", json!({ "id": own, "status": "blocked" }));
+        let waits = matter(world, "Vera", "task_blocked");
+        assert_eq!(text(&waits, "detail"), format!("blocked; it waits for {other} “Numbers”, which is open, and nobody is at work on it"));
+        assert_eq!(actions(&waits), ["assign", "assign", "close"], "{waits:#}");
+        assert_eq!((&waits["actions"][0]["task_id"], &waits["actions"][1]["task_id"]), (&json!(other), &Value::Null));
+        assert_eq!((&waits["blocker"]["id"], &waits["blocker"]["status"]), (&json!(other), &json!("open")));
+        assert_eq!(text(&waits, "help"), format!("baton task show {other} --project p"));
+        let mine = world.ok(&vera, "attention_list", json!({ "identity": "Vera" }))["mine"].clone();
+        assert_eq!(column(&list(&mine), "id"), [own.as_str()], "who made it and gave it to nobody has it among her own");
+        world.ok(&ned, "task_claim", json!({ "id": other }));
+        let waits = matter(world, "Vera", "task_blocked");
+        assert_eq!(actions(&waits), ["write", "assign", "close"], "{waits:#}");
+        assert_eq!(waits["actions"][0]["receivers"], json!(["Ned"]));
+        world.ok(&ned, "task_close", json!({ "id": other, "reason": "done" }));
+        assert_eq!(actions(&matter(world, "Vera", "task_blocked")), ["reopen", "assign", "close"]);
+    }
+
+    fn force_that_means_another_holder_writes_nothing(world) {
+        let (ann, bob, boss) = (agent("Ann"), agent("Bob"), agent("Boss"));
+        world.start(&ann);
+        world.start(&bob);
+        let id = text(&world.ok(&boss, "task_create", json!({ "title": "T" })), "id");
+        let back = |world: &mut World, holder: &str| {
+            let input = json!({ "id": id, "force": true, "why": "Ann is silent", "holder": holder, "assignee": "Ann" });
+            world.call(&boss, "task_release", input)
+        };
+        world.ok(&ann, "task_claim", json!({ "id": id }));
+        world.ok(&ann, "task_release", json!({ "id": id }));
+        world.ok(&bob, "task_claim", json!({ "id": id }));
+        let refused = back(world, "Ann").expect_err("Bob has it");
+        assert!(format!("{refused:?}").contains("holder_changed") && format!("{refused:?}").contains("Bob"), "{refused:?}");
+        let shown = world.ok(&bob, "task_show", json!({ "id": id, "full": true }));
+        assert_eq!((&shown["status"], &shown["assignee"], &shown["comments"]), (&json!("in_progress"), &json!("Bob"), &Value::Null), "{shown:#}");
+        world.no(&boss, "task_claim", json!({ "id": id, "force": true, "why": "w", "holder": "Ann" }), "holder_changed");
+        back(world, "bob").expect("who names Bob means Bob");
+        world.no(&boss, "task_claim", json!({ "id": id, "force": true, "why": "w", "holder": "Bob" }), "holder_changed");
+        // Hand-offs: who has accepted it, and whether anybody has.
+        world.register("q");
+        let made = world.ok(&agent("Sue").project("q"), "handoff_create", json!({ "to_project_id": "p", "subject": "R" }));
+        let handoff = text(&made, "handoff_id");
+        world.ok(&ann, "handoff_advance", json!({ "id": handoff, "action": "accept" }));
+        let end = |action: &str, holder: &str| json!({ "id": handoff, "action": action, "force": true, "why": "w", "holder": holder });
+        world.no(&boss, "handoff_advance", end("complete", "Bob"), "holder_changed");
+        world.no(&boss, "handoff_advance", end("cancel", ""), "holder_changed");
+        world.no(&bob, "hd_exec", json!({ "handoff_id": handoff, "force": true, "why": "w", "holder": "Zoe" }), "holder_changed");
+        let refused = world.call(&bob, "handoff_advance", json!({ "id": handoff, "action": "accept" })).expect_err("Ann has it");
+        assert!(format!("{refused:?}").contains("Ann has accepted"), "{refused:?}");
+        assert_eq!(world.ok(&ann, "handoff_show", json!({ "id": handoff }))["state"], "accepted");
+        world.ok(&boss, "handoff_advance", end("complete", "Ann"));
+        // Batons and sessions.
+        let left = text(&world.wrap(&ann, "half"), "delta_id");
+        world.no(&boss, "baton_withdraw", json!({ "id": left, "force": true, "why": "w", "holder": "Bob" }), "holder_changed");
+        world.no(&bob, "hd_exec", json!({ "handoff_id": left, "holder": "Ann" }), "holder_changed");
+        world.ok(&boss, "baton_withdraw", json!({ "id": left, "force": true, "why": "w", "holder": "" }));
+    }
+
+    fn what_was_left_anew_is_not_left_anew_again(world) {
+        world.register("q");
+        let (vera, olga) = (agent("Vera"), agent("Olga").project("q"));
+        world.start(&vera);
+        let made = world.ok(&vera, "handoff_create", json!({ "to_project_id": "q", "subject": "the guide" }));
+        let id = text(&made, "handoff_id");
+        world.ok(&olga, "handoff_advance", json!({ "id": id, "action": "decline", "result": "no" }));
+        let shown = |world: &mut World| world.ok(&vera, "handoff_show", json!({ "id": id, "actions": true }));
+        assert_eq!(actions(&shown(world)), ["leave_anew"]);
+        let anew = world.ok(&vera, "handoff_create", json!({ "to_project_id": "q", "subject": "the guide", "replaces": id }));
+        let after = shown(world);
+        assert_eq!((actions(&after), &after["replaced_by"]), (Vec::new(), &anew["handoff_id"]), "{after:#}");
     }
 
     fn what_is_saved_from_another_process_is_a_sign_of_life(world) {

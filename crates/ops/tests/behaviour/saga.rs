@@ -227,7 +227,7 @@ on_every_backend! {
         let (id, mut hub) = (create(w), Hub { refuse: true, ..Hub::default() });
         drive(w, &mut hub, &id);
         let shown = show(w, &id);
-        assert_eq!((shown["state"].clone(), shown["last_error"].clone()), (json!("failed"), json!("404: no such repository")));
+        assert_eq!((shown["state"].clone(), shown["last_error"].clone()), (json!("failed"), json!("o/r: 404: no such repository")));
         assert_whole(w, &hub, false);
         assert_eq!(states(w, "p"), ["planned", "pending", "failed"]);
         hub.refuse = false;

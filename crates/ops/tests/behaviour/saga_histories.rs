@@ -14,7 +14,7 @@ use crate::world::{Dice, World, agent, text};
 
 on_every_backend! {
     fn every_step_of_driving_may_break(w) {
-        for fault in 0..60 {
+        for fault in 0..120 {
             let (id, mut hub) = (create(w), Hub { lose: fault % 2, ..Hub::default() });
             w.store.fail_after(Some(fault));
             let broken = drive_failing(w, &mut hub, &id);

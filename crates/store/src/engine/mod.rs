@@ -40,6 +40,10 @@ pub(crate) enum Mode {
     Relaxed,
 }
 
+/// Counts a change of a project that no entry of its ledger records.
+pub(crate) const COUNT_CHANGE: &str =
+    "UPDATE project SET change_count = change_count + 1 WHERE project_id = $1";
+
 /// Locks a project's row and takes the next number of its ledger. First in every numbered write: the lock makes the
 /// transaction the project's only writer until the commit. A number is above the project's floor, see [`crate::counter`].
 pub(crate) const TAKE: &str = "UPDATE project SET seq = CASE WHEN seq < counter_floor THEN counter_floor ELSE seq END + 1 \

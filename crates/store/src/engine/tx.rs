@@ -4,7 +4,7 @@ use super::commit_observer::CommitEvent;
 use super::connection::Connection;
 use super::fault::{Failure, Fault};
 use super::value::{Row, Value, check_params};
-use super::{CHAIN_HEAD, LedgerHead, Mode, TAKE};
+use super::{CHAIN_HEAD, COUNT_CHANGE, LedgerHead, Mode, TAKE};
 use crate::params;
 
 use baton_model::liveness::latest;
@@ -18,6 +18,8 @@ pub struct Tx<'a> {
     taken: Vec<LockedProject>,
     failed: Option<Fault>,
     notes: Vec<CommitEvent>,
+    /// Projects of which this transaction counted a change.
+    changed: Vec<String>,
     ended: bool,
     /// Questions are only announced.
     prefetching: bool,
@@ -62,6 +64,7 @@ impl<'a> Tx<'a> {
             taken,
             failed: None,
             notes: Vec::new(),
+            changed: Vec::new(),
             ended: false,
             prefetching: false,
         })
@@ -223,6 +226,16 @@ impl<'a> Tx<'a> {
         };
         (taken.chain_head, taken.has_grown) = (Some(chain), true);
         Ok(())
+    }
+
+    /// Counts a change that no entry of the ledger records, once for each project in a transaction: whoever follows the ledger looks at
+    /// mail, leases, shares and marks of hand-offs again.
+    pub fn count_change(&mut self, project: &str) -> Result<(), Fault> {
+        if self.changed.iter().any(|known| known == project) {
+            return Ok(());
+        }
+        self.changed.push(project.to_owned());
+        self.execute_deferred(COUNT_CHANGE, params![project])
     }
 
     fn write_chain_heads(&mut self) -> Result<(), Fault> {

@@ -162,6 +162,7 @@ fn completion_of(id: &str) -> AdvanceInput {
         identity: None,
         result: Some(RESULT.to_owned()),
         force: false,
+        holder: None,
         why: None,
     }
 }

@@ -123,6 +123,9 @@ struct EndArgs {
     /// End a hand-off that someone else has accepted or sent; for operators
     #[arg(long, requires = "why")]
     force: bool,
+    /// Who has accepted it, as far as you know: refused if another has it by now
+    #[arg(long, value_name = "NAME")]
+    holder: Option<String>,
     /// Reason: of a decline or a cancel; with --force, why it is used, recorded in the ledger
     #[arg(long, value_name = "T", alias = "reason", allow_hyphen_values = true)]
     why: Option<String>,
@@ -255,7 +258,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         }
         Verb::Accept(AcceptArgs { id, who }) => {
             let answer = Answer { id, who, result: None };
-            advance(Action::Accept, EndArgs { answer, force: false, why: None }, app)
+            advance(Action::Accept, EndArgs { answer, force: false, holder: None, why: None }, app)
         }
         Verb::Decline(ending) => advance(Action::Decline, ending, app),
         Verb::Complete(ending) => advance(Action::Complete, ending, app),
@@ -330,12 +333,12 @@ fn create(create: Create, app: &mut App) -> Result<(), AppError> {
 }
 
 fn advance(action: Action, ending: EndArgs, app: &mut App) -> Result<(), AppError> {
-    let EndArgs { answer, force, why } = ending;
+    let EndArgs { answer, force, holder, why } = ending;
     let Answer { id, who, result } = answer;
     let has_reason = [&result, &why].into_iter().flatten().any(|text| !text.trim().is_empty());
     let is_silent = matches!(action, Action::Decline) && !has_reason;
-    let advanced =
-        app.run::<Advance>(&AdvanceInput { id, action, identity: who.identity, result, force, why })?;
+    let input = AdvanceInput { id, action, identity: who.identity, result, force, holder, why };
+    let advanced = app.run::<Advance>(&input)?;
     app.show(&advanced, |advanced| {
         let handoff = &advanced.handoff.handoff;
         let (id, state) = (render::short_id(&handoff.handoff_id), handoff.state.as_str());

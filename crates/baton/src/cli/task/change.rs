@@ -140,6 +140,9 @@ pub(super) struct Claim {
     /// Claim it even if something blocks it; with --why, even if someone else holds it
     #[arg(long)]
     force: bool,
+    /// Who holds it, as far as you know: refused if another holds it by now
+    #[arg(long, value_name = "NAME")]
+    holder: Option<String>,
     /// Reason for taking it from its holder, who is told
     #[arg(long, value_name = "T", requires = "force", allow_hyphen_values = true)]
     why: Option<String>,
@@ -154,6 +157,7 @@ pub(super) fn claim(claim: Claim, app: &mut App) -> Result<(), AppError> {
         tags: claim.tags,
         lease_s: seconds(claim.lease.as_deref())?,
         force: claim.force,
+        holder: claim.holder,
         why: claim.why,
         ..ops::ClaimTaskInput::default()
     };
@@ -177,6 +181,9 @@ pub(super) struct Release {
     /// Give it back even if another agent has it; with --why, which that agent is told
     #[arg(long)]
     force: bool,
+    /// Who holds it, as far as you know: refused if another holds it by now
+    #[arg(long, value_name = "NAME")]
+    holder: Option<String>,
     /// Whom to assign it to in the same step; no other agent can claim it in between
     #[arg(long, value_name = "NAME")]
     assignee: Option<String>,
@@ -196,6 +203,7 @@ pub(super) fn release(release: Release, app: &mut App) -> Result<(), AppError> {
             token: release.token,
             untried: release.why.is_none(),
             force: release.force,
+            holder: release.holder.clone(),
             why: release.why.clone(),
             assignee: release.assignee.clone(),
             ..ops::ReleaseInput::default()

@@ -42,11 +42,15 @@ pub(super) fn key(action: RowAction) -> (char, &'static str) {
     }
 }
 
-/// Its words where it is offered: who wrote a message to another does not answer it.
-fn words(offered: &OfferedAction) -> &'static str {
-    match offered.action {
-        RowAction::Reply if offered.project_id.is_some() => "write again",
-        action => key(action).1,
+/// Its words where it is offered: who wrote a message to another does not answer it, and what is done about what a task waits for
+/// names that one.
+fn words(offered: &OfferedAction) -> String {
+    let id = offered.task_id.as_deref().map(visible);
+    match (offered.action, id) {
+        (RowAction::Reply, _) if offered.project_id.is_some() => "write again".to_owned(),
+        (RowAction::Assign, Some(id)) => format!("give {id} to another"),
+        (RowAction::Reopen, Some(id)) => format!("open {id} again"),
+        (action, _) => key(action).1.to_owned(),
     }
 }
 
@@ -212,6 +216,17 @@ impl Request<'_> {
         self.warnings.contains(&code)
     }
 
+    /// Who holds it, as the row says: what is completed or taken back in their place is not another's.
+    fn holder(&self) -> Option<String> {
+        let is_of_holder = matches!(self.offered.action, RowAction::Complete | RowAction::Release);
+        self.offered.in_place_of.clone().filter(|_| is_of_holder)
+    }
+
+    /// What it is done to: what the row is about, or what a task waits for.
+    fn id(&self) -> String {
+        self.offered.task_id.clone().unwrap_or_else(|| self.target.id.clone())
+    }
+
     fn is_forced(&self) -> bool {
         self.offered.in_place_of.is_some()
     }
@@ -250,14 +265,14 @@ fn in_project(app: &mut App, request: &Request<'_>) -> Result<String, AppError> 
     match request.offered.action {
         RowAction::Withdraw => {
             let (force, why) = (request.is_forced(), request.field_value(WHY));
-            app.run::<Withdraw>(&WithdrawInput { id, project, identity, force, why })?;
+            app.run::<Withdraw>(&WithdrawInput { id, project, identity, force, holder: None, why })?;
             Ok("the baton is withdrawn".to_owned())
         }
         RowAction::Reassign => {
             refuse_at_work(app, request)?;
             let to = request.field_value(TO).unwrap_or_default();
             let wait = request.is_known(UNKNOWN);
-            let input = ReassignInput { project, identity, session: id, to, wait, why: None };
+            let input = ReassignInput { project, identity, session: id, to, wait, holder: None, why: None };
             Ok(format!("the baton waits for {}", visible(&app.run::<Reassign>(&input)?.to)))
         }
         RowAction::Reply => {
@@ -307,6 +322,7 @@ fn advance(app: &mut App, request: &Request<'_>, action: AdvanceAction) -> Resul
         identity: request.identity(),
         result: request.field_value(TEXT),
         force: request.is_forced(),
+        holder: request.holder(),
         why: request.field_value(WHY),
     };
     let moved = app.run::<Advance>(&input)?;

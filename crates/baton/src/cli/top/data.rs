@@ -31,7 +31,7 @@ pub(super) fn code(error: &AppError) -> &str {
 /// The rows of the view, as many pages as were asked for.
 pub(super) fn listing(app: &mut App, state: &State) -> Result<Listing, AppError> {
     let mut reader = Reader { app, scope: state.scope.clone(), pages: state.pages };
-    match state.view {
+    let mut listing = match state.view {
         View::Inbox => reader.inbox(&state.identity),
         View::Agents => reader.agents(&identity_key(&state.identity)),
         View::Batons => reader.batons(&identity_key(&state.identity)),
@@ -39,7 +39,12 @@ pub(super) fn listing(app: &mut App, state: &State) -> Result<Listing, AppError>
         View::Tasks => reader.tasks(&identity_key(&state.identity)),
         View::Mail => reader.mail(),
         View::Projects => reader.projects(),
+    }?;
+    let scope = app.scope();
+    for row in &mut listing.rows {
+        row.target.actions.retain(|one| one.is_within(scope));
     }
+    Ok(listing)
 }
 
 struct Reader<'a> {

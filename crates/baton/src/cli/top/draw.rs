@@ -122,11 +122,27 @@ impl Pen {
             let text = if state.message.is_empty() { "  nothing here" } else { "" };
             lines.push(cut(text, self.width));
         }
-        lines.resize(2 + height, String::new());
         // What is asked is about the row for which it was asked.
         let of_prompt = state.prompt.as_ref().map(|prompt| &prompt.about);
         let about = of_prompt.or_else(|| state.row().map(|row| &row.about)).cloned().unwrap_or_default();
+        let free = height.saturating_sub(found.len().max(1));
+        let about = self.about_lines(&about, free);
+        lines.resize(2 + height + 2 - about.len(), String::new());
         lines.extend(about.iter().map(|line| self.styled(DIM, line)));
+        lines
+    }
+
+    /// Words and command of a row, each on a line; words that are longer take the lines that the list leaves free.
+    fn about_lines(&self, [words, command]: &[String; 2], free: usize) -> Vec<String> {
+        let mut lines = wrap(words, self.width);
+        if lines.len() > free + 1 {
+            let rest = lines.split_off(free);
+            lines.push(rest.join(" "));
+        }
+        if lines.is_empty() {
+            lines.push(String::new());
+        }
+        lines.push(command.clone());
         lines
     }
 
@@ -244,4 +260,42 @@ fn aligned(cells: &[String], names: &[&'static str], widths: &[usize]) -> String
         })
         .collect();
     parts.join("  ").trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::state::{Listing, Noun, Row, State, Target};
+    use super::*;
+
+    fn row(key: &str, words: &str) -> Row {
+        let target =
+            Target { noun: Noun::Baton, project_id: "shop".into(), id: key.into(), actions: Vec::new() };
+        Row {
+            key: key.into(),
+            cells: vec!["open".into(), "3 h".into(), words.into()],
+            about: [words.into(), format!("baton pickup --handoff {key}")],
+            target,
+        }
+    }
+
+    #[test]
+    fn words_that_are_longer_than_a_line_take_the_lines_that_are_free() {
+        let long = format!("hand-off failed: {}name the right repository", "GitHub answered 404; ".repeat(8));
+        let mut state = State::new(None, Some("Ann".into()));
+        let listing = |rows: Vec<Row>| Listing {
+            heading: "wait".into(),
+            columns: &["state", "age", "words"],
+            rows,
+            is_more: false,
+        };
+        state.take(listing(vec![row("a", &long)]));
+        let shown = lines(&state, false, (80, 24));
+        let text = shown.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
+        assert!(text.contains(&long), "{shown:#?}");
+        assert!(shown.len() == 24 && shown.iter().any(|line| line.ends_with("--handoff a")), "{shown:#?}");
+        // Where the list needs the lines, it has them.
+        state.take(listing((0..40).map(|n| row(&format!("k{n}"), &long)).collect()));
+        let full = lines(&state, false, (80, 24));
+        assert_eq!(full.iter().filter(|line| line.contains("3 h")).count(), list_height(24), "{full:#?}");
+    }
 }

@@ -32,7 +32,11 @@ pub(super) fn attention_row(item: &AttentionItem, mark: &str) -> Row {
         | Reason::HandoffWaiting
         | Reason::HandoffReturned => Noun::Handoff,
         Reason::BatonStarving | Reason::BatonWaiting => Noun::Baton,
-        Reason::AckLate | Reason::MessageUnread | Reason::MessageWaiting => Noun::Message,
+        Reason::AckLate
+        | Reason::MessageUnread
+        | Reason::MessageWaiting
+        | Reason::AnswerLate
+        | Reason::AnswerWaiting => Noun::Message,
         Reason::TaskRetried | Reason::TaskBlocked => Noun::Task,
         Reason::LeaseConflict => Noun::Paths,
     };

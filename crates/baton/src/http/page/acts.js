@@ -28,10 +28,13 @@ const inPlaceOf = (word, owner) => (owner ? `${word} in ${owner}’s place` : wo
 
 /** The actions of a thing that the page can do and the token may: what is another's is an operator's act. What is done about a message by
  * who wrote it is done in the project from which it was sent. */
-const offersOf = (one) => (canWrite() ? one.actions || [] : []).filter(({ action, operator }) => ACTS[action] && (!operator || canOperate())).map(({ action, in_place_of: owner, receivers, project_id: home }) => {
+const offersOf = (one) => (canWrite() ? one.actions || [] : []).filter(({ action, operator }) => ACTS[action] && (!operator || canOperate())).map(({ action, in_place_of: owner, receivers, project_id: home, task_id: awaited }) => {
   const [word, ends, run] = ACTS[action];
-  const label = owner && action === 'release' ? `Take back from ${owner}` : home && action === 'reply' ? 'Write again' : inPlaceOf(word, owner);
-  return { action, owner, risky: ends || Boolean(owner), label, run: () => run(one, { owner, receivers, home }) };
+  // What is done about what a task waits for names that one.
+  const about = awaited ? { ...one, id: awaited, subject: one.blocker?.title || awaited } : one;
+  const label = owner && action === 'release' ? `Take back from ${owner}` : home && action === 'reply' ? 'Write again'
+    : awaited && action === 'assign' ? `Give ${awaited} to` : awaited && action === 'reopen' ? `Open ${awaited} again` : inPlaceOf(word, owner);
+  return { action, owner, risky: ends || Boolean(owner), label, run: () => run(about, { owner, receivers, home }) };
 });
 
 /** The buttons of a page: everything that is offered. Each opens a dialog first. */

@@ -60,8 +60,8 @@ const TASK_STATES = [['', 'open'], ['ready', 'ready'], ['in_progress', 'at work'
 const tasks = {
   title: 'Tasks',
   questions: ([id, role = '', key = ''], view) => ({
-    board: question(at(id, '/board'), {}, onOther(id)),
-    pages: !isState(TASK_STATES, key) ? [] : pages((after) => question(at(id, '/tasks'), { agent_role: role === '-' ? '' : role || null, board_state: key || null, limit: 50, after }, onOther(id), { exact: true }), view),
+    board: question(at(id, '/board'), {}, onTasks(id)),
+    pages: !isState(TASK_STATES, key) ? [] : pages((after) => question(at(id, '/tasks'), { agent_role: role === '-' ? '' : role || null, board_state: key || null, limit: 50, after }, onTasks(id), { exact: true }), view),
   }),
   draw: ({ board, pages: answered }, [id, role = '', key = ''], view) => {
     const found = answered.length ? joined(answered) : { items: [] };
@@ -69,10 +69,11 @@ const tasks = {
       h('div.row', {}, state(one.blocked ? 'blocked' : one.status), h('h3', {}, h('a', { href: `#/task/${part(id)}/${part(one.id)}` }, one.title)), h('span.push', {}, chip(`P${one.priority}`))),
       h('p.meta', {}, [one.id, one.agent_role, one.assignee].filter(Boolean).join(' · ')));
     const roles = [['', 'all roles'], ...board.items.map((one) => [one.role || '-', one.role || 'no role'])];
+    const isRole = roles.some(([one]) => one === role) || found.items.length;
     return [h('h1', {}, 'Tasks'), h('h2.hidden', {}, 'List'), h('p.meta', {}, toProject(id)),
       h('p.tabs', { role: 'group', 'aria-label': 'Role' }, roles.map(([one, word]) => h('a.tab', { href: `#/tasks/${[part(id), part(one), key].join('/')}`, 'aria-current': one === role ? 'true' : null }, word))),
       chosen(`tasks/${part(id)}/${part(role)}`, TASK_STATES, key),
-      found.items.length ? h('ul.matters', {}, found.items.map(row)) : isState(TASK_STATES, key) ? empty('No task is in this state.') : noSuchState(key),
+      found.items.length ? h('ul.matters', {}, found.items.map(row)) : !isState(TASK_STATES, key) ? noSuchState(key) : isRole ? empty('No task is in this state.') : empty(h('p', {}, `No open task has the role “${role}”: choose one of these above.`)),
       found.next ? h('p', {}, button('Show more', () => { view.cursors = [...(view.cursors || []), found.next]; draw(); }, 'more')) : null];
   },
 };

@@ -94,8 +94,10 @@ const HELPS = {
   handoff_claimed: 'Somebody is at work on it: its page says who.',
   handoff_not_yours: 'It is another’s: an operator ends it in their place, with a reason.',
   handoff_state: 'It has moved on meanwhile: its page says what can be done now.',
+  holder_changed: 'It went into other hands: its page says into whose.',
   identity_not_bound: 'Act under a name that the token is for.',
   identity_not_yours: 'Act under a name that the token is for.',
+  message_delivered: 'Write again: it is read after the first one.',
   message_invalid: 'Say in one line what it is about, and give names of agents, separated by commas.',
   project_unknown: 'Projects lists those that there are.',
   recipient_unknown: 'Take one of the names that are offered while you type.',
@@ -124,6 +126,8 @@ class Problem extends Error {
     const needs = body.code === 'scope_missing' ? `Ask whoever keeps the server for a token of the scope ${body.scope || 'that it needs'}.` : null;
     const near = Array.isArray(body.near) && body.near.length ? `Did you mean ${body.near.join(' or ')}?` : null;
     this.near = near;
+    // Who holds it by now, where another was meant.
+    this.holder = body.holder;
     const helps = near || needs || HELPS[body.code];
     this.hint = isForTerminal(body.hint) ? helps || `In a terminal: ${body.hint}` : body.hint || helps;
   }
@@ -136,11 +140,11 @@ const canOperate = () => scope === '' || scope === 'operator';
 
 const newKey = () => crypto.randomUUID?.() || String(Math.random()).slice(2);
 
-/** Asks the API; fields that are empty are left out, unless they are meant so (`exact`). */
+/** Asks the API; fields that are empty are left out, unless they are meant so (`exact`). An empty holder is nobody. */
 async function api(method, path, fields = {}, options = {}) {
   const request = { method, headers: { ...headers(), ...options.headers }, signal: options.signal };
   let url = options.root ? path : `/api/v1${path}`;
-  const given = Object.entries(fields).filter(([, value]) => (value !== '' || options.exact) && value !== null && value !== undefined);
+  const given = Object.entries(fields).filter(([key, value]) => (value !== '' || key === 'holder' || options.exact) && value !== null && value !== undefined);
   if (method === 'GET' || method === 'DELETE') {
     const query = new URLSearchParams(given).toString();
     if (query) url += `?${query}`;
@@ -228,8 +232,9 @@ function withInstants(text) {
   return parts.length ? [...parts, String(text).slice(from)].filter((one) => one !== '') : text;
 }
 
-/** Why something failed, where it names the command that tries a hand-off again: on the page that is a button. */
-const errorText = (text) => withInstants(String(text).replace(/`baton handoff retry [^`]*`/g, '“Try now…”'));
+/** What is said where a sentence names the command that tries a hand-off again: on the page that is a button, or a field. */
+const pageWords = (text, instead = '“Try now…”') => String(text).replace(/`baton handoff retry [^`]*`/g, instead);
+const errorText = (text) => withInstants(pageWords(text));
 
 const chip = (text, tone = '') => h('span.chip', { class: tone }, text);
 

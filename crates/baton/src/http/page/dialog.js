@@ -25,6 +25,23 @@ function writer() {
   return send;
 }
 
+/** Sends what is done in somebody's place, and names the one whom the page means: `seen.holder`. Where another holds it by now nothing was
+ * written, and it is asked again. */
+async function sendFor(seen, send, [method, path, content, options], deed) {
+  try { return await send(method, path, { ...content, holder: seen.holder }, options); } catch (error) {
+    if (error.code !== 'holder_changed') throw error;
+    throw asksAgain(seen, error.holder || '', deed);
+  }
+}
+
+/** Takes note of who holds it now, and says so: pressed once more, the button means that one. */
+function asksAgain(seen, holder, deed) {
+  const before = seen.holder;
+  seen.holder = holder;
+  return holder ? new Problem(409, { message: `${holder} has it now`, hint: `Press the button once more to ${deed(holder)} all the same.` })
+    : new Problem(409, { message: `${before} has given it back meanwhile`, hint: 'Press the button once more to go on.' });
+}
+
 /** Asks for something in a dialog; `act` runs on its main button with what was given and the dialog's writer, and keeps it open when it
  * fails. `busy` stands on the button meanwhile. */
 function ask(title, fields, label, act, risky = false, busy = null) {

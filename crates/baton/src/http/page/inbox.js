@@ -1,6 +1,6 @@
 // What needs a person, over all projects: what is for the one who looks, then the oldest.
 
-const inboxPage = (project, cursor, section) => question(project ? at(project, '/attention') : '/attention', { waiting: true, identity: me(), limit: 40, cursor, section }, onWaiting(project));
+const inboxPage = (project, cursor, section) => question(project ? at(project, '/attention') : '/attention', { waiting: true, identity: me(), limit: 40, cursor, section }, onMatters(project));
 
 // The sections of the inbox, with their headings.
 const SECTIONS = { mine: 'For you', concern: 'Needs attention', waiting: 'Waiting for somebody' };
@@ -39,7 +39,7 @@ function askName() {
   });
 }
 
-const FRESH = new Set(['baton_waiting', 'handoff_waiting', 'message_waiting']);
+const FRESH = new Set(['baton_waiting', 'handoff_waiting', 'message_waiting', 'answer_waiting']);
 
 /** Matters in their sections, with exact totals, and the rest of each behind a button of its own. */
 function matters(data, state) {
@@ -76,6 +76,9 @@ const kindOf = (one) => (/^(Question|Blocker): /.exec(one.subject || '')?.[1].to
 /** What a message to the viewer is: only a question waits for an answer. */
 const saidToMe = (one) => ({ question: `${one.from} waits for your answer`, blocker: `${one.from} tells you of a blocker` }[kindOf(one)] || `${one.from} wrote to you`);
 
+/** A question that was read: who asked waits for an answer. */
+const unansweredTitle = (one) => (isMe(one.to) ? saidToMe(one) : isMe(one.from) ? `${one.to} has read your ${kindOf(one)} and not answered` : `${one.to} has read ${one.from}’s ${kindOf(one)} and not answered`);
+
 /** One's own hand-off says to whom it goes, another's from whom it comes. */
 function offerTitle(one) {
   const [project, name] = (one.from || '').split('/');
@@ -94,12 +97,23 @@ const REASONS = {
   baton_waiting: ['open', 'gold', (one) => `Baton from ${one.from}`, (one) => batonAt(one.project_id, one.id)],
   message_unread: ['unread', 'bad', (one) => (isMe(one.to) ? saidToMe(one) : `${one.to} has not read ${one.from}’s ${kindOf(one)}`), mailOf],
   message_waiting: ['new', 'gold', (one) => (isMe(one.to) ? saidToMe(one) : `${one.from} wrote to ${one.to}`), mailOf],
+  answer_late: ['no answer', 'bad', unansweredTitle, mailOf],
+  answer_waiting: ['read', 'gold', unansweredTitle, mailOf],
   ack_late: ['late', 'bad', (one) => (isMe(one.to) ? `${one.from} waits for your acknowledgement` : `${one.to} has not acknowledged ${one.from}’s message`), mailOf],
   task_retried: ['retried', 'bad', (one) => (one.blocked ? `Task ${one.id} failed again and again, and is blocked` : `Task ${one.id} fails again and again`), (one) => `#/task/${part(one.project_id)}/${part(one.id)}`],
   task_blocked: ['blocked P0', 'bad', (one) => `Task ${one.id} cannot go on`, (one) => `#/task/${part(one.project_id)}/${part(one.id)}`],
-  working_copy_shared: ['one copy', 'bad', (one) => `${one.from} and ${one.to} are at work in one working copy`, (one) => sessionAt(one.project_id, one.id)],
+  working_copy_shared: ['one copy', 'bad', (one) => `${listed(one.agents || [one.to, one.from])} are at work in one working copy`, (one) => sessionAt(one.project_id, one.id)],
   lease_conflict: ['conflict', 'bad', (one) => `${one.from} and ${one.to} work on the same files`, (one) => `#/project/${part(one.project_id)}/paths`],
 };
+
+/** Names as a sentence has them. */
+const listed = (names) => [names.slice(0, -1).join(', '), names.at(-1)].filter(Boolean).join(' and ');
+
+/** Why a task waits, with a link to what it waits for. */
+function detailWithLink({ detail, blocker, project_id: project }) {
+  const [before, ...after] = detail.split(blocker.id);
+  return [before, h('a', { href: `#/task/${part(project)}/${part(blocker.id)}` }, blocker.id), after.join(blocker.id)];
+}
 
 /** One matter: its reason, its words, its age, and what helps. */
 function matter(one) {
@@ -109,8 +123,8 @@ function matter(one) {
   return h('li.card.matter', { key: one.reason + one.id, 'data-row': true },
     h('div.row', {}, chip(chipWord, tone), h('h3', {}, h('a', { href: href(one) }, title(one))), h('span.push', {}, act)),
     one.subject ? h('p.words', { title: one.subject }, withInstants(one.subject)) : null,
-    one.detail ? h('p.error', {}, errorText(one.detail)) : null,
-    h('p.meta', {}, toProject(one.project_id), ' · ', one.to && /^(baton|task|message|ack|handoff_waiting)/.test(one.reason) && !isMe(one.to) ? `for ${one.to} · ` : '', ago(one.since)),
+    one.detail ? h('p.error', {}, one.blocker ? detailWithLink(one) : errorText(one.detail)) : null,
+    h('p.meta', {}, toProject(one.project_id), ' · ', one.to && /^(baton|task|message|answer|ack|handoff_waiting)/.test(one.reason) && !isMe(one.to) ? `for ${one.to} · ` : '', ago(one.since)),
     h('details.help', {}, h('summary', {}, 'In a terminal'), command(one.help)));
 }
 
@@ -239,7 +253,7 @@ const handoffs = {
 
 const projects = {
   title: 'Projects',
-  questions: () => ({ overview: question('/overview', { limit: 200 }, (event) => event.kind === 'wrap' || event.kind === 'start'), known: question('/projects', {}, (event) => event.kind === 'other') }),
+  questions: () => ({ overview: question('/overview', { limit: 200 }, (event) => event.kind !== 'note' && (SESSION_EVENTS.has(event.kind) || event.kind === 'other')), known: question('/projects', {}, (event) => event.kind === 'other') }),
   draw: ({ overview, known }, _params, _view, names = new Map(known.items.map((one) => [one.project_id, one.name]))) => [h('h1', {}, 'Projects'), h('h2.hidden', {}, 'List'), h('ul.grid', {}, overview.items.map((card) => h('li.card', { key: card.project_id, 'data-row': true },
     h('h3', {}, toProject(card.project_id, names.get(card.project_id)), names.get(card.project_id) ? ` (id ${card.project_id})` : ''),
     h('p.meta', {}, card.is_isolated ? 'isolated' : `${counted(card.sessions.length, 'open session')} · ${counted(card.open_tasks, 'open task')}`),

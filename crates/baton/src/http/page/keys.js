@@ -44,6 +44,7 @@ function writeHere() {
   const row = document.activeElement?.closest?.('[data-row]');
   const found = [...(row || $('main')).querySelectorAll('button')].find((one) => one.textContent.startsWith('Write'));
   if (found) found.click();
+  else if (!canWrite()) notice('Your token may only look: ask whoever keeps the server for one of the scope write.');
   else notice('There is nobody to write to here: the page of an agent, a session or a project has “Write…”.');
 }
 

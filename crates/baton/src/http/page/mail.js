@@ -8,20 +8,26 @@ function letters(project, one) {
     h('p.meta', {}, `${one.people.join(', ')} · ${one.messages} ${one.messages === 1 ? 'message' : 'messages'} · `, ago(one.last_at)));
 }
 
+/** The projects in which the messages of a thread lie, or from which they were sent. */
+const placesOf = (project, held) => [project, ...(held?.data?.items || []).flatMap((one) => [one.from_project_id, one.to_project_id])];
+
 const mail = {
   title: 'Mail',
-  questions: ([project, id]) => ({ thread: question(at(project, `/messages/${part(id)}/thread`), { identity: me() || 'Reader' }, (event) => event.project_id === project && event.kind === 'other') }),
+  // Whether it was read is known in the project in which a message lies, which may be another one.
+  questions: ([project, id]) => ({ thread: question(at(project, `/messages/${part(id)}/thread`), { identity: me() || 'Reader' }, (event, held) => event.kind === 'change' && placesOf(project, held).includes(event.project_id)) }),
   draw: ({ thread: { items } }, [project]) => {
     const last = items.at(-1);
+    const mine = items.find((one) => isMe(one.from) && !isMe(one.to) && !one.delivered_at && !one.acked_at);
     const waits = items.find((one) => one.ack_by && !one.acked_at && !isMe(one.from));
     return [
-      h('div.row', {}, h('h1', {}, withInstants(items[0]?.subject || 'Mail')), last ? h('span.push', {}, waits ? [deed('Acknowledge…', () => acknowledge(project, waits)), ' '] : null, last.from_type ? null : deed(isMe(last.from) ? 'Write again…' : 'Reply…', () => reply(homeOf(project, last), last), 'main')) : null),
+      h('div.row', {}, h('h1', {}, withInstants(items[0]?.subject || 'Mail')), last ? h('span.push', {}, waits ? [deed('Acknowledge…', () => acknowledge(project, waits)), ' '] : null, last.from_type ? null : deed(isMe(last.from) ? 'Write again…' : 'Reply…', () => reply(homeOf(project, last), last), 'main'),
+        mine ? [' ', deed('Take back unread…', () => retract(homeOf(project, mine), mine), 'risky')] : null) : null),
       h('p.meta', {}, toProject(project)),
       items.length ? h('ol.letters', {}, items.map((one) => h('li.card', { key: one.message_id },
         h('div.row', {}, h('strong', {}, senderOf(one)), `to ${one.to}`, chip(one.type), one.importance === 'normal' ? null : chip(one.importance, 'gold'),
           h('span.meta.push', {}, ago(one.created_at))),
         one.content ? h('div.document', {}, fields(one.content)) : one.body == null ? h('p.quiet', {}, `Encrypted: ${(one.readers || []).join(', ')} can read it.`) : documentOf(one.body, `Message of ${senderOf(one)}`),
-        h('p.meta', {}, one.acked_at ? ['acknowledged ', ago(one.acked_at)] : one.delivered_at ? ['read ', ago(one.delivered_at)] : 'not read yet')))) : empty('Nothing was written.'),
+        h('p.meta', {}, one.acked_at ? ['acknowledged ', ago(one.acked_at)] : one.delivered_at ? ['read ', ago(one.delivered_at)] : one.to_project_id ? ['sent to ', toProject(one.to_project_id), ', where it is known whether it was read'] : 'not read yet')))) : empty('Nothing was written.'),
     ];
   },
 };
@@ -38,10 +44,21 @@ function acknowledge(project, one) {
 
 const threadOf = (project, id) => api('GET', at(project, `/messages/${part(id)}/thread`), { identity: me() || 'Reader' });
 
-/** Takes back a message that one sent, while it is unread. */
-function retract(project, one) {
-  ask(`Take back: ${one.subject || '(no subject)'}`, [h('p', {}, `${one.to} has not read it, and does not get it any more.`), nameField()], 'Take it back', async (given, send) => {
+/** Takes back a message that one sent, while it is unread, and what one wrote after it that is unread, too. */
+async function retract(project, one) {
+  let later;
+  try {
+    const { items } = await threadOf(project, one.message_id);
+    later = items.slice(items.findIndex((other) => other.message_id === one.message_id) + 1).filter((other) => isMe(other.from) && !isMe(other.to) && !other.delivered_at);
+  } catch (error) { refused(error); return; }
+  ask(`Take back: ${one.subject || '(no subject)'}`, [h('p', {}, `${one.to} has not read it, and does not get it any more.`),
+    later.length ? h('p', {}, `What you wrote after it and is unread goes with it: ${counted(later.length, 'message')}.`) : null, nameField()], 'Take it back', async (given, send) => {
     await send('DELETE', `/messages/${part(one.message_id)}`, { ...given, project });
+    for (const other of later) {
+      try { await send('DELETE', `/messages/${part(other.message_id)}`, { ...given, project }); } catch (error) {
+        if (error.code !== 'message_delivered') throw error;
+      }
+    }
     notice('The message is taken back.');
     renewAll();
   }, true);
@@ -56,7 +73,7 @@ async function reply(project, last) {
   try { seen = (await threadOf(project, last.message_id)).items; } catch (error) { refused(error); return; }
   const one = seen.find((other) => other.message_id === last.message_id) || last;
   // Who wrote last itself writes to the same receiver again.
-  ask(`Reply to ${isMe(one.from) ? one.to : one.from}`, [
+  ask(isMe(one.from) ? `Write to ${one.to} again` : `Reply to ${one.from}`, [
     h('p', {}, h('strong', {}, withInstants(one.subject || '(no subject)')), one.created_at ? [' · ', ago(one.created_at)] : null),
     one.content ? h('div.document', {}, fields(one.content)) : one.body ? documentOf(one.body, `Message of ${one.from}`) : null,
     nameField(), field('Text', 'body', { required: true }, 'textarea'), h('p.quiet', {}, 'Control-Enter sends it.'),

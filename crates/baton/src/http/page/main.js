@@ -45,7 +45,11 @@ async function answersOf(view, params, state, mine, isNew) {
     if (!missing.length || round > 3) {
       const failed = all.filter((one) => !one.optional).map(known).find((held) => held?.error && held.data === undefined);
       if (failed) { const { error } = failed; for (const one of all) if (known(one)?.data === undefined) answers.delete(one.key); throw error; }
-      if (mine === drawing) shown = all;
+      if (mine === drawing) {
+        shown = all;
+        // An event that came between an answer and its drawing found nothing shown that it could renew.
+        for (const one of all) { const held = known(one); if (held?.dirty && !held.busy) renewSoon(one); }
+      }
       return data;
     }
     await Promise.all(missing.map(fetchAnswer));

@@ -21,15 +21,15 @@ const project = {
     const ledger = question(at(id, '/ledger'), { limit: FEED_ROWS, brief: true, newest: true });
     ledger.ledgerOf = id;
     return {
-      show: question(at(id, ''), {}),
+      show: question(at(id, ''), {}, on(new Set(['other']), id)),
       history: question(at(id, '/sessions'), { limit: 60 }, onSessions(id)),
       ...inboxQuestions(state, id),
       // What can be done with a hand-off the server says, here as in every list.
       handoffs: question(at(id, '/handoffs'), { actions: true, identity: me(), limit: 200 }, onWaiting(id), { optional: true }),
-      card: question(at(id, '/status'), {}, (event) => event.project_id === id && event.kind === 'handoff'),
-      board: question(at(id, '/board'), {}, onOther(id)),
-      leases: question(at(id, '/leases'), {}, onOther(id)),
-      mail: question(at(id, '/threads'), { limit: 20 }, (event) => event.project_id === id && event.kind === 'other'),
+      card: question(at(id, '/status'), {}, on(new Set(['handoff', 'change']), id)),
+      board: question(at(id, '/board'), {}, onTasks(id)),
+      leases: question(at(id, '/leases'), {}, onLeases(id)),
+      mail: question(at(id, '/threads'), { limit: 20 }, onChange(id)),
       decisions: question(at(id, '/ledger'), { limit: 20, newest: true, kind: 'decision' }, (event) => event.project_id === id && event.kind === 'decision'),
       ledger,
     };

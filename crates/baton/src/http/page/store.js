@@ -2,16 +2,30 @@
 // the view shows are asked for again, at most one in half a second, whatever happens meanwhile.
 
 const PACE = 550;
+// After this long a question whose answer failed is asked again, where an earlier answer of it is shown.
+const ASK_AGAIN = 2000;
 const KEPT = 60;
 const answers = new Map();
 
 /** A question: its path, its fields, and which events change its answer. */
 const question = (path, fields, on, options) => ({ path, fields: fields || {}, on: on || (() => false), key: path + JSON.stringify(fields || {}), ...options });
 
+// Which kinds of events change what. `change` is no entry of the ledger: mail, a lease, a share or the mark of a hand-off is another one.
 const SESSION_EVENTS = new Set(['start', 'pickup', 'checkpoint', 'wrap', 'handoff', 'release']);
-const onSessions = (project) => (event) => (!project || event.project_id === project) && SESSION_EVENTS.has(event.kind);
-const onWaiting = (project) => (event) => (!project || event.project_id === project) && (event.kind === 'other' || (SESSION_EVENTS.has(event.kind) && event.kind !== 'checkpoint'));
-const onOther = (project) => (event) => (!project || event.project_id === project) && (event.kind === 'other' || event.kind === 'wrap' || event.kind === 'release');
+const WAITING_EVENTS = new Set(['start', 'pickup', 'wrap', 'handoff', 'release', 'other', 'change']);
+const TASK_EVENTS = new Set(['pickup', 'wrap', 'handoff', 'release', 'other']);
+const on = (kinds, project) => (event) => (!project || event.project_id === project) && kinds.has(event.kind);
+const onSessions = (project) => on(SESSION_EVENTS, project);
+const onWaiting = (project) => on(WAITING_EVENTS, project);
+const onTasks = (project) => on(TASK_EVENTS, project);
+/** What changes without an entry of the ledger: mail, leases, shares. */
+const onChange = (project) => on(new Set(['change']), project);
+/** What a session has in hand is given back with it. */
+const onLeases = (project) => on(new Set(['change', 'wrap', 'release']), project);
+
+/** Whatever a silent or a quiet session writes ends its silence. */
+const endsSilence = (event, held) => Boolean(held?.data && event.session_id) && [...held.data.mine, ...held.data.items].some((one) => one.id === event.session_id);
+const onMatters = (project) => (event, held) => onWaiting(project)(event) || endsSilence(event, held);
 
 /** The answer as it is known, or nothing. */
 function known(asked) {
@@ -38,15 +52,22 @@ async function fetchAnswer(asked) {
     if (isLatest()) Object.assign(held, { data, error: null });
   } catch (error) {
     if (isLatest()) held.error = error;
+    // A server that was busy is asked once more: what is shown is out of date until it answers.
+    if (isLatest() && held.data !== undefined && (error.status === 429 || error.status >= 500)) setTimeout(() => { if (isLatest()) renewShown(asked.key); }, ASK_AGAIN);
   }
   if (isLatest()) {
     held.busy = false;
     // An event came while it was under way, and the view that shows it now has not heard of it.
-    const one = shown.find(({ key }) => key === asked.key);
-    if (one && held.dirty) renewSoon(one);
+    if (held.dirty) renewShown(asked.key);
   }
   while (answers.size > KEPT) answers.delete(answers.keys().next().value);
   return held;
+}
+
+/** Asks a question again that the view shows. */
+function renewShown(key) {
+  const one = shown.find((other) => other.key === key);
+  if (one) renewSoon(one);
 }
 
 /** What is shown now: the questions of the view. */
@@ -58,8 +79,8 @@ let renewTimer = 0;
 /** Marks what an event touches. What is not shown is asked for anew when it is shown again; a ledger that is shown takes the event itself. */
 function touched(event) {
   const isAway = (key) => !shown.some((one) => one.key === key);
-  for (const [key, held] of answers) if (held.on?.(event) || (held.ledgerOf === event.project_id && isAway(key))) held.dirty = true;
-  for (const one of shown) if (one.on(event)) renewSoon(one);
+  for (const [key, held] of answers) if (held.on?.(event, held) || (held.ledgerOf === event.project_id && isAway(key))) held.dirty = true;
+  for (const one of shown) if (one.on(event, answers.get(one.key))) renewSoon(one);
 }
 
 function renewSoon(asked) {

@@ -61,8 +61,12 @@ function endSession(project, one) {
 const UNREAD = { headers: { 'baton-delivery': 'later' } };
 
 /** Says how many messages wait for who has just picked up. */
-function tellWaiting({ pending_signals: waiting = [] }) {
-  if (waiting.length) notice(`${counted(waiting.length, 'message')} to you ${waiting.length === 1 ? 'waits' : 'wait'} in the inbox.`);
+function tellWaiting({ project_id: project, pending_signals: waiting = [] }) {
+  const asked = waiting.filter((one) => /^(Question|Blocker)$/.test(one.type) || one.importance === 'critical').length;
+  const tell = (count, place) => { if (count) notice(`${counted(count, 'message')} to you ${count === 1 ? 'waits' : 'wait'} ${place}.`); };
+  tell(asked, 'in the inbox');
+  // What asks for nothing is no matter of the inbox.
+  tell(waiting.length - asked, `under Mail of project ${project}`);
 }
 
 /** Picks a baton up after its document was shown; for a moment it can be undone. */
@@ -103,7 +107,7 @@ async function reassign(project, id, identity) {
     h('p', {}, 'What will be handed over:'), documentOf(left.document, 'What will be handed over'),
   ], 'Reassign', async (given, send) => {
     const path = `/sessions/${part(id)}/reassign`;
-    const content = { ...given, project, wait: given.to === waitsFor ? true : null };
+    const content = { ...given, project, holder: identity, wait: given.to === waitsFor ? true : null };
     if (!isKnownLive && !send.isRepeat('POST', path, content)) {
       isKnownLive = (await api('GET', `/sessions/${part(id)}`, { project })).live;
       if (isKnownLive) throw new Problem(409, { message: `${identity} is at work again`, hint: 'Press the button once more to release the session all the same.' });
@@ -127,8 +131,9 @@ const ENDS = { declined: 'Reason', cancelled: 'Reason', expired: 'Reason', compl
 
 /** Takes over a hand-off that another accepted and left. */
 function takeOver(one) {
+  const seen = { holder: one.accepted_by || null };
   ask(`Take over: ${one.subject}`, [h('p', {}, 'You register a session under this name in the receiver’s project and hold what was accepted.'), h('p', {}, HELD_WHILE_OPEN), nameField()], 'Take over', async (given, send) => {
-    const taken = await send('POST', at(one.to_project_id, '/pickup'), { identity: given.identity, handoff_id: one.handoff_id }, UNREAD);
+    const taken = await sendFor(seen, send, ['POST', at(one.to_project_id, '/pickup'), { identity: given.identity, handoff_id: one.handoff_id }, UNREAD], (holder) => `take it over from ${holder}`);
     keepAlive(taken);
     notice(`${taken.identity} has taken it over.`);
     tellWaiting(taken);
@@ -141,40 +146,49 @@ function withdraw(one, owner = null) {
   const id = one.baton_id || one.id;
   ask(`Withdraw: ${one.subject || one.summary || 'baton'}`, [h('p', {}, owner ? `${owner} left it: an operator takes it back in their place, and the reason is written down.` : 'It is offered to nobody any more, and stays readable.'), nameField(),
     field('Why', 'why', { required: Boolean(owner), maxlength: 200 })], 'Withdraw', async (given, send) => {
-    await send('POST', `/batons/${part(id)}/withdraw`, { ...given, project: one.project_id, force: owner ? true : null });
+    await send('POST', `/batons/${part(id)}/withdraw`, { ...given, project: one.project_id, force: owner ? true : null, holder: owner ? '' : null });
     notice('The baton is withdrawn.');
     renewAll();
   }, true);
 }
 
+/** Who has accepted a hand-off; nobody, or nobody whose name may be known here. */
+const holderOf = (one) => (one.state === 'accepted' ? one.accepted_by || null : '');
+
 async function advance(one, verb, label, risky = false, owner = null) {
   const id = one.handoff_id || one.id;
   let known = one;
-  if (verb === 'cancel') try { known = await api('GET', `/handoffs/${part(id)}`); } catch (error) { refused(error); return; }
+  if (verb === 'cancel' || verb === 'retry') try { known = await api('GET', `/handoffs/${part(id)}`); } catch (error) { refused(error); return; }
   const worker = known.state === 'accepted' && verb === 'cancel' ? known.accepted_by || 'Somebody' : null;
   const failed = verb === 'retry' && (one.state === 'failed' || one.reason === 'handoff_failed');
   let isWarned = known.state === 'accepted';
-  ask(`${label}: ${one.subject}`, [worker ? h('p.error', {}, `${worker} has accepted it and is at work on it: that ends, and ${worker} is told why.`) : null, nameField(), failed ? field('Issues repository OWNER/NAME, if the one it has is wrong', 'repo') : null, verb === 'accept' || verb === 'retry' ? null : field('What to tell the other side', 'result', { required: Boolean(worker) && !owner }, 'textarea'),
+  // Whom the page means: who completes is told who has it, and who cancels whether anybody has.
+  const seen = { holder: verb === 'complete' && owner ? owner : verb === 'cancel' ? holderOf(known) : null };
+  ask(`${label}: ${one.subject}`, [worker ? h('p.error', {}, `${worker} has accepted it and is at work on it: that ends, and ${worker} is told why.`) : null, nameField(), failed ? [known.issues_github_repo ? h('p', {}, 'Tried last: ', h('code', {}, known.issues_github_repo)) : null, field('Issues repository OWNER/NAME, if the one it has is wrong', 'repo')] : null, verb === 'accept' || verb === 'retry' ? null : field('What to tell the other side', 'result', { required: Boolean(worker) && !owner }, 'textarea'),
     owner ? [h('p', {}, `It is ${owner}’s: an operator ends it in their place, and the reason is written down.`), field('Why', 'why', { required: true })] : null],
   verb === 'cancel' ? 'Cancel the hand-off' : label, async (given, send) => {
     const path = `/handoffs/${part(id)}/${verb}`;
     const content = owner ? { ...given, force: true } : given;
-    const isRepeat = send.isRepeat('POST', path, content);
-    if (owner && verb !== 'cancel' && !isRepeat) {
-      const holder = (await api('GET', `/handoffs/${part(id)}`)).accepted_by;
-      const hasChanged = holder && holder !== owner;
-      owner = holder || owner;
-      if (hasChanged) throw new Problem(409, { message: `${holder} has it now`, hint: `Press the button once more to end it in ${holder}’s place all the same.` });
-    }
+    const isRepeat = send.isRepeat('POST', path, { ...content, holder: seen.holder });
     if (verb === 'cancel' && !isWarned && !isRepeat) {
       const now = await api('GET', `/handoffs/${part(id)}`);
       isWarned = now.state === 'accepted';
+      seen.holder = holderOf(now);
       if (isWarned) throw new Problem(409, { message: `${now.accepted_by || 'Somebody'} has accepted it meanwhile`, hint: 'Press the button once more to cancel it all the same.' });
     }
-    const moved = await send('POST', path, content);
+    const deed = (holder) => (verb === 'cancel' ? 'cancel it' : `end it in ${holder}’s place`);
+    if (owner && verb !== 'cancel' && !isRepeat) {
+      const holder = holderOf(await api('GET', `/handoffs/${part(id)}`));
+      if (holder && holder !== seen.holder) throw asksAgain(seen, holder, deed);
+    }
+    const moved = await sendFor(seen, send, ['POST', path, content], deed);
     const why = moved.last_error || (moved.steps || []).map((step) => step.last_error).find(Boolean);
-    if (verb === 'retry' && why && /^(planned|pending|failed)$/.test(moved.state)) notice(`Still not through: ${why}`, true);
-    else if (verb === 'retry' && ENDS[moved.state]) notice(`Nothing was tried: the hand-off is ${moved.state}.`, true);
+    if (verb === 'retry' && why && /^(planned|pending|failed)$/.test(moved.state)) {
+      renewAll();
+      // The dialog stays open, with what was typed.
+      throw new Problem(409, { message: `Still not through: ${pageWords(why, 'the field above')}`, hint: 'Mend what it names and press the button once more, or go back.' });
+    }
+    if (verb === 'retry' && ENDS[moved.state]) notice(`Nothing was tried: the hand-off is ${moved.state}.`, true);
     else notice(`The hand-off is ${moved.state}.`);
     renewAll();
   }, risky, verb === 'retry' ? 'Trying…' : null);
@@ -234,7 +248,8 @@ async function giveTask(one, isAtWork, owner = null) {
   try { known = await namesOf(one.project_id); } catch (error) { refused(error); return; }
   const path = at(one.project_id, `/tasks/${part(one.id)}`);
   let isFree = !isAtWork;
-  let holder = owner;
+  const seen = { holder: owner };
+  const takeFrom = (holder) => `take it from ${holder}`;
   ask(`${owner ? `Take back from ${owner}` : isAtWork ? 'Give back' : 'Give to another'}: ${one.subject}`, [
     h('p', {}, owner ? `${owner} can write nothing more to it, and is told why. It counts as a failed attempt.` : isAtWork ? 'It waits again. With a reason it counts as a failed attempt.' : null),
     nameField(), agentField('Give it to (empty: anybody, or the router)', 'to', known, { maxlength: 64 }),
@@ -243,17 +258,15 @@ async function giveTask(one, isAtWork, owner = null) {
     const name = to.trim();
     if (name) refuseUnknownAgents(one.project_id, known, [name]);
     // In one request, so that no other agent takes it in between.
-    const back = { ...given, why, force: owner ? true : null, assignee: name };
+    const back = { ...given, why, force: owner ? true : null, assignee: name, holder: seen.holder };
     const isRepeat = send.isRepeat('POST', `${path}/release`, back) || send.isRepeat('PATCH', path, { ...given, assignee: name });
     const now = isRepeat ? null : await openTask(path);
     if (now && !isFree && owner) {
-      const has = now.status === 'in_progress' ? now.assignee : null;
-      const hasChanged = has !== holder;
-      holder = has;
+      const has = now.status === 'in_progress' ? now.assignee : '';
       isFree = !has;
-      if (hasChanged) throw new Problem(409, { message: has ? `${has} has it now` : `${owner} has given it back meanwhile`, hint: has ? `Press the button once more to take it from ${has} all the same.` : 'Press the button once more to go on.' });
+      if (has !== seen.holder) throw asksAgain(seen, has, takeFrom);
     }
-    if (!isFree) await send('POST', `${path}/release`, back);
+    if (!isFree) try { await sendFor(seen, send, ['POST', `${path}/release`, back], takeFrom); } catch (error) { isFree = owner && !seen.holder; throw error; }
     else if (name || !isAtWork) await send('PATCH', path, { ...given, assignee: name }, { exact: true });
     notice(name ? `The task is for ${name}.` : 'The task is free, for anybody or the router.');
     renewAll();
@@ -281,7 +294,11 @@ async function markSeen(one) {
   // The server may have noted it with the answer: whatever list of matters is shown next is asked for anew.
   const forget = () => { for (const [key, held] of answers) if (/^[^{]*\/attention\{/.test(key)) held.dirty = true; };
   forget();
-  try { await api('POST', `/handoffs/${part(one.handoff_id)}/seen`, { identity: me() }); } catch { return; }
+  try { await api('POST', `/handoffs/${part(one.handoff_id)}/seen`, { identity: me() }); } catch (error) {
+    // A server that did not answer is told once more with the next drawing.
+    if (isLost(error) || error.status === 429) seenHere.delete(one.handoff_id);
+    return;
+  }
   forget();
 }
 
@@ -290,7 +307,7 @@ const STEP_WORDS = { undo_session: 'session taken back', undo_memory: 'note with
 
 const handoff = {
   title: 'Hand-off',
-  questions: ([id], _, data) => ({ one: question(`/handoffs/${part(id)}`, { actions: true, identity: me() }, (event) => event.kind === 'other' || event.kind === 'handoff' ? !data.one?.from_project_id || [data.one.from_project_id, data.one.to_project_id].includes(event.project_id) : false) }),
+  questions: ([id], _, data) => ({ one: question(`/handoffs/${part(id)}`, { actions: true, identity: me() }, (event) => event.kind === 'other' || event.kind === 'handoff' || event.kind === 'change' ? !data.one?.from_project_id || [data.one.from_project_id, data.one.to_project_id].includes(event.project_id) : false) }),
   draw: ({ one }) => {
     markSeen(one);
     const steps = one.steps || [];
@@ -307,7 +324,7 @@ const handoff = {
 
 const handoffFacts = (one) => facts([['From', [toProject(one.from_project_id), ` ${one.from_identity}`]], ['To', toProject(one.to_project_id)], ['For', one.to_identity || one.to_role],
   ['Task', one.task?.url ? h('a', { href: safe(one.task.url), rel: 'noreferrer' }, one.task.id) : one.task ? h('a', { href: `#/task/${part(one.to_project_id)}/${part(one.task.id)}` }, one.task.id) : null],
-  ['Made', ago(one.created_at)], ['Accepted by', one.accepted_by],
+  ['Issues repository', one.issues_github_repo], ['Made', ago(one.created_at)], ['Accepted by', one.accepted_by], ['Left anew as', one.replaced_by ? h('a', { href: `#/handoff/${part(one.replaced_by)}` }, 'the next hand-off') : null],
   [`${one.state[0].toUpperCase()}${one.state.slice(1)} by`, one.ended ? actorOf(one.ended.by, one.ended.by_type) : null], ['When', one.ended ? ago(one.ended.at) : null],
   [ENDS[one.state] || 'Result', one.result || one.ended?.why || (one.state === 'expired' ? 'It was not accepted in time.' : null)], ['Ended in their place because', one.ended?.forced]]);
 
@@ -323,7 +340,7 @@ const BLOCKED = (one) => one.blocked || one.status === 'blocked';
 
 const task = {
   title: 'Task',
-  questions: ([project, id]) => ({ one: question(at(project, `/tasks/${part(id)}`), { actions_for: me() || 'Reader' }, onOther(project)) }),
+  questions: ([project, id]) => ({ one: question(at(project, `/tasks/${part(id)}`), { actions_for: me() || 'Reader' }, onTasks(project)) }),
   draw: ({ one }, [project]) => {
     const act = (verb, said) => async () => {
       try {

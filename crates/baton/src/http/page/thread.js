@@ -43,7 +43,7 @@ const plainLinks = { session: (one) => one.identity, baton: (left) => left.summa
 /** The shares of a project, and the way to take one back. */
 const shares = {
   title: 'Shares',
-  questions: ([id], state) => ({ pages: pages((cursor) => question(at(id, '/shares'), { limit: 50, cursor }), state) }),
+  questions: ([id], state) => ({ pages: pages((cursor) => question(at(id, '/shares'), { limit: 50, cursor }, onChange(id)), state) }),
   draw: (data, [id], state) => {
     const found = joined(data.pages);
     const takeBack = (one) => async () => {

@@ -14,7 +14,7 @@ const transcripts = {
     const narrowed = { agents, project, since_ms: state.since };
     const words = (state.words || '').trim();
     return {
-      found: question('/transcripts', { ...narrowed, limit: 200 }),
+      found: question('/transcripts', { ...narrowed, limit: 200 }, on(new Set(['other']))),
       projects: question('/projects', {}),
       // What was said is indexed by the first search; the next ones only look.
       search: words.length > 2 ? question('/transcripts/search', { ...narrowed, query: words, limit: 50, no_refresh: state.isIndexed || null }, null, { optional: true }) : null,

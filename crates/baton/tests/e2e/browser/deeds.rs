@@ -59,7 +59,12 @@ fn a_hand_off_that_failed_is_tried_again() {
     // A try that fails again says what stands in the way.
     list.fill("Your name", "Lola");
     list.submit();
-    list.until("document.querySelector('.notice.bad')?.textContent.startsWith('Still not through: ')");
+    list.is_told("Still not through: o/lib: ");
+    // What was typed is still there, and the repository that was tried is named.
+    list.reads("Tried last: o/lib");
+    assert_eq!(list.eval("document.querySelector('dialog[open] [name=identity]').value"), "Lola");
+    assert!(!list.text("dialog[open]").contains("baton handoff retry"), "{}", list.text("dialog[open]"));
+    list.press("Escape");
     list.until("document.querySelector('main .matter button')?.innerText === 'Try now…'");
     hub.script(None);
     list.press("x");

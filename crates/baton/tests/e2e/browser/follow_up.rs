@@ -57,7 +57,7 @@ fn a_question_to_another_project_is_followed_up_and_taken_back() {
     tab.until(&format!("!{}", row("Drop the table?")));
     assert!(!ben.json(&["signal", "pending"]).to_string().contains("Drop the table?"));
     tab.click_on(&format!("{}.querySelector('button')", row("Which rounding?")));
-    tab.until("document.querySelector('dialog[open] h2')?.textContent === 'Reply to Ben'");
+    tab.until("document.querySelector('dialog[open] h2')?.textContent === 'Write to Ben again'");
     tab.fill("Text", "It is urgent");
     tab.submit();
     tab.reads("Sent.");

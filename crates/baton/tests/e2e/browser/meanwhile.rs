@@ -181,3 +181,63 @@ fn who_is_at_work_is_named_before_a_hand_off_is_cancelled() {
     assert!(lola.json(&["mail", "inbox", "--bodies"]).to_string().contains("we buy it instead"));
     tab.assert_clean();
 }
+
+/// Holds back the writes that the page sends from now on: between its look and its request, others go on.
+const HOLD_WRITES: &str = "{ const real = window.fetch; window.held = 0; window.fetch = async (url, options) => { \
+    if (/POST|PATCH|DELETE/.test(options?.method)) { window.held += 1; await new Promise((go) => { window.letGo = go; }); } \
+    return real(url, options); }; }";
+
+#[test]
+fn between_the_look_and_the_request_nobody_elses_work_is_ended() {
+    let Some(browser) = browser() else { return };
+    let stage = Stage::ready();
+    let (ann, bob) = (stage.terminal("Ann"), stage.terminal("Bob"));
+    ann.json(&["start"]);
+    bob.json(&["start"]);
+    stage.terminal("Zoe").json(&["agent", "register"]);
+    let id = text(&stage.terminal("Boss").json(&["task", "create", "Pay out"]), "id");
+    ann.json(&["task", "claim", &id]);
+    let server = Server::start(&stage.terminal("Server"));
+    let tab = Tab::open_as(&browser, &server.address, "Boss", &format!("task/shop/{id}"));
+    tab.click("Take back from Ann…");
+    tab.fill("Give it to (empty: anybody, or the router)", "Zoe");
+    tab.fill("Why", "Ann is silent");
+    tab.eval(HOLD_WRITES);
+    tab.submit();
+    tab.until("window.held === 1");
+    ann.json(&["task", "release", &id]);
+    bob.json(&["task", "claim", &id]);
+    tab.eval("window.letGo()");
+    tab.is_told("Bob has it now");
+    let now = || bob.json(&["task", "show", &id]);
+    assert_eq!((text(&now(), "status"), text(&now(), "assignee")), ("in_progress".into(), "Bob".into()));
+    tab.submit();
+    tab.until("window.held === 2");
+    tab.eval("window.letGo()");
+    tab.reads("The task is for Zoe.");
+    assert_eq!(text(&now(), "assignee"), "Zoe");
+}
+
+#[test]
+fn what_another_accepted_between_look_and_request_is_not_completed_in_the_wrong_place() {
+    let Some(browser) = browser() else { return };
+    let stage = Stage::ready();
+    beside(&stage);
+    let lib = stage.repo("lib");
+    let made =
+        stage.terminal("Iris").json(&["handoff", "create", "--to", "lib", "--subject", "Round half up"]);
+    let id = text(&made, "handoff_id");
+    stage.terminal("Lou").within(&lib).json(&["pickup", "--handoff", &id]);
+    let server = Server::start(&stage.terminal("Server"));
+    let tab = Tab::open_as(&browser, &server.address, "Boss", &format!("handoff/{id}"));
+    tab.click("Complete in Lou’s place…");
+    tab.fill("What to tell the other side", "done");
+    tab.fill("Why", "Lou is away");
+    tab.eval(HOLD_WRITES);
+    tab.submit();
+    tab.until("window.held === 1");
+    stage.terminal("Bob").within(&lib).json(&["pickup", "--handoff", &id, "--force", "--why", "takes over"]);
+    tab.eval("window.letGo()");
+    tab.is_told("Bob has it now");
+    assert_eq!(text(&stage.terminal("X").json(&["handoff", "show", &id]), "state"), "accepted");
+}

@@ -14,6 +14,7 @@ mod glance;
 mod heartbeats;
 mod helps;
 mod hidden;
+mod live;
 mod lost;
 mod meanwhile;
 mod names;

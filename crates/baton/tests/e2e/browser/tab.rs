@@ -117,9 +117,23 @@ impl<'a> Tab<'a> {
         self.call("Emulation.setEmulatedMedia", &json!({ "features": features }));
     }
 
-    /// Goes to a place by its address, as a link or a bookmark does.
+    /// Goes to a place by its address, as a link or a bookmark does. The page hears of it a moment later: what is read before that is the
+    /// place that one comes from.
     pub(super) fn go(&self, place: &str) {
-        self.eval(&format!("location.hash = {}", json!(format!("#/{place}"))));
+        let hash = json!(format!("#/{place}"));
+        self.eval(&format!(
+            "new Promise((done) => {{ if (location.hash === {hash}) {{ done(); return; }} \
+             window.addEventListener('hashchange', () => setTimeout(done), {{ once: true }}); location.hash = {hash}; }})"
+        ));
+        self.settled();
+    }
+
+    /// Loads the page anew without what it asks for by the clock alone: what appears then came with an event.
+    pub(super) fn without_clock(&self) {
+        let source = "const real = window.setInterval; window.setInterval = (f, ms) => (ms >= 30000 ? 0 : real(f, ms));";
+        self.call("Page.addScriptToEvaluateOnNewDocument", &json!({ "source": format!("{{ {source} }}") }));
+        self.eval("location.reload(), true");
+        self.until("document.readyState === 'complete'");
         self.settled();
     }
 
@@ -173,14 +187,21 @@ impl<'a> Tab<'a> {
         self.click_on(&find);
     }
 
-    /// Clicks with the mouse in the middle of what an expression gives.
+    /// Clicks with the mouse in the middle of what an expression gives, once it stands still: a person does not click on what moves.
     pub(super) fn click_on(&self, expression: &str) {
         self.until(expression);
         let middle = format!(
-            "(() => {{ const one = {expression}; one.scrollIntoView({{ block: 'center' }}); const box = \
-             one.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; }})()"
+            "(() => {{ const one = {expression}; one?.scrollIntoView({{ block: 'center' }}); const box = \
+             one?.getBoundingClientRect(); return box ? [box.x + box.width / 2, box.y + box.height / 2] : null; }})()"
         );
-        let at = self.eval(&middle);
+        let still = format!(
+            "new Promise((done) => {{ const place = () => {middle}; const before = place(); requestAnimationFrame(() => \
+             requestAnimationFrame(() => {{ const after = place(); done(before && String(before) === String(after) ? after : null); }})); }})"
+        );
+        let at = eventually(
+            || format!("never stands still: {expression}"),
+            || Some(self.eval(&still)).filter(|at| !at.is_null()),
+        );
         for kind in ["mousePressed", "mouseReleased"] {
             let event = json!({ "type": kind, "x": at[0], "y": at[1], "button": "left", "clickCount": 1 });
             self.call("Input.dispatchMouseEvent", &event);

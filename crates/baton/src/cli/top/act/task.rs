@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::error::AppError;
 
 pub(super) fn run(app: &mut App, request: &Request<'_>) -> Result<String, AppError> {
-    let (project, identity, id) = (request.project(), request.identity(), request.target.id.clone());
+    let (project, identity, id) = (request.project(), request.identity(), request.id());
     match request.offered.action {
         RowAction::Reopen => {
             let (status, append_notes) = (Some("open".to_owned()), request.field_value(TEXT));
@@ -26,8 +26,17 @@ pub(super) fn run(app: &mut App, request: &Request<'_>) -> Result<String, AppErr
             }
             let (why, force) = (request.field_value(WHY), request.is_forced());
             let assignee = to.clone();
-            let input =
-                ReleaseInput { project, identity, id, why, force, assignee, ..ReleaseInput::default() };
+            let holder = request.holder();
+            let input = ReleaseInput {
+                project,
+                identity,
+                id,
+                why,
+                force,
+                holder,
+                assignee,
+                ..ReleaseInput::default()
+            };
             app.run::<Release>(&input)?;
             Ok(match to {
                 Some(name) => format!("the task is for {}", visible(&name)),
@@ -59,7 +68,7 @@ fn assign(app: &mut App, request: &Request<'_>) -> Result<String, AppError> {
     let input = UpdateInput {
         project: request.project(),
         identity: request.identity(),
-        id: request.target.id.clone(),
+        id: request.id(),
         assignee: Some(to.clone()),
         ..UpdateInput::default()
     };
