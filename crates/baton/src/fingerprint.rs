@@ -18,6 +18,20 @@ pub(crate) fn fingerprints(root: &Path, paths: &[String]) -> Vec<String> {
     paths.iter().map(|path| of_path(root, Path::new(path)).unwrap_or_else(|_| "?".to_owned())).collect()
 }
 
+/// The fingerprint of a text as a commit has it, with its mode there; none of what is neither a file nor a link.
+pub(crate) fn of_committed(mode: &str, text: &str) -> Option<String> {
+    let kind = match mode {
+        "100644" => 'f',
+        "100755" => 'x',
+        "120000" => 'l',
+        _ => return None,
+    };
+    Some(of_hash(kind, Sha256::new_with_prefix(text)))
+}
+
+/// What stands for a path that holds nothing.
+pub(crate) const NOTHING: &str = "-";
+
 fn of_path(root: &Path, path: &Path) -> io::Result<String> {
     if !stays_inside(path) {
         return Err(io::ErrorKind::InvalidInput.into());
@@ -27,7 +41,7 @@ fn of_path(root: &Path, path: &Path) -> io::Result<String> {
     for name in path.parent().into_iter().flatten() {
         folder.push(name);
         match metadata(&folder)? {
-            None => return Ok("-".to_owned()),
+            None => return Ok(NOTHING.to_owned()),
             Some(meta) if meta.is_dir() => {}
             Some(_) => return Err(io::ErrorKind::NotADirectory.into()),
         }
@@ -35,7 +49,7 @@ fn of_path(root: &Path, path: &Path) -> io::Result<String> {
     let full = root.join(path);
     let mut hash = Sha256::new();
     let kind = match metadata(&full)? {
-        None => return Ok("-".to_owned()),
+        None => return Ok(NOTHING.to_owned()),
         Some(meta) if meta.is_symlink() => {
             hash.update(fs::read_link(&full)?.as_os_str().as_encoded_bytes());
             'l'
@@ -50,8 +64,12 @@ fn of_path(root: &Path, path: &Path) -> io::Result<String> {
         }
         Some(_) => return Err(io::ErrorKind::InvalidData.into()),
     };
+    Ok(of_hash(kind, hash))
+}
+
+fn of_hash(kind: char, hash: Sha256) -> String {
     let hex = hash.finalize().iter().take(HASH_BYTES).map(|byte| format!("{byte:02x}")).collect::<String>();
-    Ok(format!("{kind}{hex}"))
+    format!("{kind}{hex}")
 }
 
 fn digest(file: &Path, hash: &mut Sha256) -> io::Result<()> {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use baton_model::changes::{CommittedFile, FileHistoryQuery};
 use baton_model::packet::Git;
 use baton_model::refusal::Refusal;
 use baton_model::remote::{enterprise_of, token_host_of};
@@ -270,6 +271,10 @@ impl baton_ops::op::Host for Machine {
 
     fn commits_made(&self, folder: &str, since: Millis, head: Option<&str>) -> Option<Vec<MadeCommit>> {
         git::commits_made(Path::new(folder), since, head)
+    }
+
+    fn committed_files(&self, query: &FileHistoryQuery) -> Option<Vec<CommittedFile>> {
+        git::committed_files(query)
     }
 
     fn path_kind(&self, folder: &str, pattern: &str) -> Option<PathKind> {

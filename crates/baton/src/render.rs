@@ -7,6 +7,7 @@ use baton_model::accounting::{Remark, RemarkKind};
 use baton_model::id::{short, visible};
 use baton_model::packet::ValidatedPacket;
 use baton_model::packet_from_ledger::is_unwrapped_summary;
+use baton_model::repository::WorkingCopy;
 use baton_model::session::View;
 use baton_model::task::view::View as TaskView;
 use baton_model::time::{Timestamp, ago};
@@ -131,8 +132,18 @@ fn session_row(session: &View) -> Vec<String> {
         short_id(&session.session_id),
         format!("{} {}", activity::text(&session.last_verb), time_ago(session.last_heartbeat)),
         mark.to_owned(),
-        session.copy.as_ref().map(|copy| format!("in {}", copy.describe())).unwrap_or_default(),
+        session.copy.as_ref().map(|copy| working_copy(session, copy)).unwrap_or_default(),
     ]
+}
+
+/// Where an agent works, and that it is on another machine.
+fn working_copy(session: &View, copy: &WorkingCopy) -> String {
+    let elsewhere = match copy.host.as_deref() {
+        _ if !session.is_elsewhere => String::new(),
+        Some(host) => format!(", on {}", visible(host)),
+        None => ", on another machine".to_owned(),
+    };
+    format!("in {}{elsewhere}", copy.describe())
 }
 
 /// A subject in quotation marks, as one that was cleaned.

@@ -8,6 +8,7 @@ pub use unfinished::{GitOperation, UnfinishedOperation};
 
 use crate::id::visible;
 use crate::refusal::Refusal;
+use crate::time::Millis;
 
 mod temporary;
 mod unfinished;
@@ -49,6 +50,28 @@ pub struct Manifest {
     /// What git was in the middle of: index and files travel, this does not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unfinished: Vec<UnfinishedOperation>,
+}
+
+/// A question for the history of a working copy: what these files were committed as.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileHistoryQuery {
+    /// The top folder of the working copy.
+    pub folder: String,
+    /// The commit after which the history begins; none for all of it.
+    pub base: Option<String>,
+    /// Commits that were made in the working copy since this instant count too, as far as a branch has them.
+    pub since: Millis,
+    /// The files, from the top folder.
+    pub paths: Vec<String>,
+}
+
+/// A file as a commit has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommittedFile {
+    /// Its path.
+    pub path: String,
+    /// A fingerprint of its content; none where it was not read.
+    pub fingerprint: Option<String>,
 }
 
 /// A reference of a git remote that holds the content of changes.

@@ -224,6 +224,7 @@ impl Session {
             released_at: self.release.as_ref().map(|release| Timestamp(release.at)),
             release_reason: self.release.as_ref().map(|release| release.reason),
             copy: self.working_copy.clone(),
+            is_elsewhere: false,
             is_own: false,
         }
     }
@@ -278,6 +279,9 @@ pub struct View {
     /// The working copy that it works in, as its agent last said.
     #[serde(default, rename = "place", skip_serializing_if = "Option::is_none")]
     pub copy: Option<WorkingCopy>,
+    /// Whether it is on another machine than the caller; false where one of the two does not say.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_elsewhere: bool,
     /// Whether it is known to be the caller's own: its process is, or the caller's environment names it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_own: bool,

@@ -56,6 +56,18 @@ pub struct CopyManifest {
     pub bytes: u64,
 }
 
+/// Whether a command that names a session takes this text for something else than an id.
+fn means_something_else(id: &str) -> bool {
+    let id = id.trim();
+    let is_tool = |name: &str| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphabetic() || matches!(c, '-' | '_'))
+    };
+    id.starts_with(['-', '~'])
+        || id.contains(['/', '\\'])
+        || id.eq_ignore_ascii_case("latest")
+        || id.split_once(':').is_some_and(|(name, _)| is_tool(name))
+}
+
 impl CopyManifest {
     /// Number of parts of the content.
     pub fn parts(&self) -> i64 {
@@ -70,6 +82,11 @@ impl CopyManifest {
             || self.transcript_id.chars().any(char::is_control)
         {
             return Err(invalid_refusal("the id of the session is empty, too long or no single line"));
+        }
+        if means_something_else(&self.transcript_id) {
+            return Err(invalid_refusal(
+                "where a session is named, its id would mean something else: an option, `latest`, a path or `TOOL:ID`",
+            ));
         }
         check_content_hash(&self.content_hash)
             .map_err(|_| invalid_refusal("its hash is no SHA-256 in hex"))?;
@@ -121,6 +138,10 @@ mod tests {
         let refused = [
             (CopyManifest { agent: String::new(), ..copy() }, "label_invalid"),
             (CopyManifest { transcript_id: "a\nb".into(), ..copy() }, "transcript_copy_invalid"),
+            (CopyManifest { transcript_id: "claude:0b1c".into(), ..copy() }, "transcript_copy_invalid"),
+            (CopyManifest { transcript_id: "Latest".into(), ..copy() }, "transcript_copy_invalid"),
+            (CopyManifest { transcript_id: "-h".into(), ..copy() }, "transcript_copy_invalid"),
+            (CopyManifest { transcript_id: "../0b1c".into(), ..copy() }, "transcript_copy_invalid"),
             (CopyManifest { content_hash: "../x".into(), ..copy() }, "transcript_copy_invalid"),
             (CopyManifest { bytes: 0, ..copy() }, "transcript_too_large"),
             (CopyManifest { bytes: MAX_BYTES + 1, ..copy() }, "transcript_too_large"),
@@ -133,6 +154,10 @@ mod tests {
         ];
         for (copy, code) in refused {
             assert_eq!(copy.check().expect_err("refused").code, code, "{copy:?}");
+        }
+        // Ids of tools, and that of a tool that counts, with the time and folder that make it unique.
+        for id in ["ses_5f-1", "T-0b1c", "20261129_1@2026-11-29T10:00:00Z@0a1b2c3d"] {
+            assert_eq!(CopyManifest { transcript_id: id.into(), ..copy() }.check(), Ok(()), "{id}");
         }
         assert_eq!(CopyManifest { bytes: PART_BYTES + 1, ..copy() }.parts(), 2);
     }

@@ -35,6 +35,7 @@ pub mod op;
 mod ownership;
 mod packet_input;
 mod page;
+mod path_kind;
 pub mod portable;
 mod priority;
 mod process_identity;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use baton_model::access::{Grant, Scope};
+use baton_model::changes::{CommittedFile, FileHistoryQuery};
 use baton_model::id::{ID_RANDOM, new_id};
 use baton_model::memory_index::IndexResult;
 use baton_model::refusal::{Kind, Refusal};
@@ -18,8 +19,9 @@ use serde_json::Value;
 
 use crate::document::OmissionReason;
 pub use crate::meta::{Access, BeginsStore, HandoffEffect, Meta, Reach, Retention, SessionEffect, Site};
+pub use crate::path_kind::PathKind;
 pub use crate::project_name::RenamedProject;
-use crate::{clock, input, process_identity, project, project_name, resolve};
+use crate::{clock, force_request, input, process_identity, project, project_name, resolve};
 
 /// One thing that Baton can do.
 pub trait Operation {
@@ -75,18 +77,6 @@ impl Caller {
     pub(crate) fn id_of<'a>(&'a self, name: &'a str) -> &'a str {
         self.renamed.iter().find(|one| one.name == name).map_or(name, |one| &one.project_id)
     }
-}
-
-/// What a path or glob names in a working copy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PathKind {
-    /// A folder.
-    Folder,
-    /// A file, or a glob that some file matches.
-    File,
-    /// Nothing that is there.
-    Nothing,
 }
 
 /// What an operation may ask of the machine.
@@ -158,6 +148,11 @@ pub trait Host {
     /// The commits that were made in a working copy since an instant, and since `head` was checked out there, oldest first;
     /// nothing where that cannot be said.
     fn commits_made(&self, _folder: &str, _since: Millis, _head: Option<&str>) -> Option<Vec<MadeCommit>> {
+        None
+    }
+    /// What files of a working copy were committed as, on what is checked out there and by what was committed there; nothing where
+    /// that cannot be said.
+    fn committed_files(&self, _query: &FileHistoryQuery) -> Option<Vec<CommittedFile>> {
         None
     }
     /// What a path or glob names below a folder; nothing where that cannot be said.
@@ -341,7 +336,8 @@ pub fn run_typed<O: Operation>(input: Value, cx: &mut Cx<'_>) -> Result<O::Outpu
 fn run_authorized<O: Operation>(input: &Value, cx: &mut Cx<'_>) -> Result<O::Output, Failure> {
     match O::run(input::read(input)?, cx) {
         Err(failure) => run_renamed::<O>(input, cx, failure)
-            .map_err(|failure| project::hide_merge(failure, &cx.env.caller.grant)),
+            .map_err(|failure| project::hide_merge(failure, &cx.env.caller.grant))
+            .map_err(|failure| force_request::without_right(failure, &cx.env.caller.grant)),
         done => done,
     }
 }

@@ -84,7 +84,9 @@ pub(crate) fn has_process_ended(env: &Env<'_>, session: &Session, place: &Proces
 pub(crate) fn view(env: &Env<'_>, session: &Session) -> View {
     let is_named = env.caller.session.as_deref().is_some_and(|id| is_id_of(id, session));
     let is_own = is_named || (is_process_known(env) && is_here(env, session));
+    let [own, other] = [&env.caller.location.machine, &session.location.machine];
     let view = View {
+        is_elsewhere: !own.is_empty() && !other.is_empty() && own != other,
         is_own: is_own && token_rights::may_act_in(env, session),
         ..session.view(env.now, env.limits)
     };

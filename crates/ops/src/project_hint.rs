@@ -38,7 +38,7 @@ pub(crate) fn of_init(verb: &str, grant: &Grant, no: Refusal) -> Refusal {
 pub(crate) fn way_to_clone(grant: &Grant, project: &str, that: &str) -> String {
     match grant.scope {
         Scope::Operator => format!(
-            "`baton init --join {project}` makes it a place of {that}, `baton init --separate` keeps it apart"
+            "`baton init --join {project}` makes it a place of {that}, `baton init --separate --id NAME` keeps it apart as one of its own"
         ),
         _ => format!(
             "say --project {project} or `export BATON_PROJECT={project}`; an operator of the server makes it a place of {that} with \

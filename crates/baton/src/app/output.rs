@@ -2,8 +2,11 @@
 
 use std::io::Write;
 
+use baton_model::id::visible;
 use baton_ops::answer::AnswerView;
 use baton_ops::message::{Delivered, DeliveredInput};
+use baton_ops::op::Caller;
+use baton_ops::project;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -70,6 +73,29 @@ impl App {
         if let Some(fault) = self.caller().git_fault {
             self.remark(&format!(
                 "warning: git cannot read this working copy: {fault}; `git worktree repair` in its repository mends it if that moved"
+            ));
+        }
+    }
+
+    /// Says that `BATON_PROJECT` named the project of a command, where the folder is one of another project. `used`: that project.
+    pub(crate) fn remark_other_project(&mut self, used: &str) {
+        let is_named = self.config.vars.get("BATON_PROJECT").is_some_and(|named| !named.is_empty());
+        if !is_named || self.project.is_some() || self.quiet {
+            return;
+        }
+        let caller = Caller { project: None, ..self.caller() };
+        let here = self.run_as::<project::Show>(&caller, &project::ShowInput::default());
+        let own = match here {
+            Ok(here) => Some(here.project.project_id),
+            Err(AppError::Refused(no)) if no.code == "project_is_clone" => {
+                no.details.get("project_id").and_then(Value::as_str).map(str::to_owned)
+            }
+            Err(_) => None,
+        };
+        if let Some(own) = own.filter(|own| own != used) {
+            let (own, used) = (visible(&own), visible(used));
+            self.remark(&format!(
+                "note: this folder is one of project {own}, and BATON_PROJECT sends this to project {used}: `--project {own}` means the former"
             ));
         }
     }

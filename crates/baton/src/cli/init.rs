@@ -109,7 +109,10 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     // A worktree of a project that is there has the document in another folder. A clone that joins one has it as its team has
     // committed it.
     let is_linked = caller.git_root.as_ref().is_some_and(|root| Path::new(root).join(".git").is_file());
-    let file = file.filter(|_| made.created || if had_document { !is_joined } else { !is_linked });
+    // Where there is no commit yet, those that are fetched bring it, and git would not write over one that lies there.
+    let is_empty = || app.config.cwd.as_deref().is_some_and(|cwd| git::commit_id(cwd, "HEAD").is_none());
+    let is_brought = is_linked || is_joined && caller.git_root.is_some() && is_empty();
+    let file = file.filter(|_| made.created || if had_document { !is_joined } else { !is_brought });
     let mut wrote_document = false;
     if let (Some(text), Some(file)) = (&made.document, file) {
         match file.replace(text) {
@@ -215,7 +218,8 @@ fn change_hook(app: &App, install: bool, remove: bool) -> Result<Option<String>,
         Refusal::new(Kind::NotFound, "no_repository", what, "run it in a repository")
     })?;
     if remove {
-        return Ok(hook.remove()?);
+        let nothing = || "nothing: there is no hook commit-msg of Baton's here".to_owned();
+        return Ok(Some(hook.remove()?.unwrap_or_else(nothing)));
     }
     let program = config::own_program(&app.config.vars);
     let unknown = || anyhow::anyhow!("the path of this program is not known");

@@ -2,6 +2,7 @@
 
 use baton_model::handoff_message::Urgency;
 use baton_model::id::visible;
+use baton_model::shell::shell_word;
 use baton_model::time::rfc3339;
 use baton_ops::message::{
     self, InboxInput, InboxOutput, InboxRow, MailAckInput, MailSchemaInput, MailSendInput, ReadInput,
@@ -219,6 +220,13 @@ fn inbox(answer: &InboxOutput) -> String {
     for message in messages.filter(|message| message.body.is_some() || message.content.is_some()) {
         text.push('\n');
         text.push_str(&message_text(message, false));
+        if message.kind == "Question" {
+            text.push_str(&format!(
+                "  `baton mail send --as {} --reply-to {} --text …` answers\n",
+                shell_word(&answer.identity),
+                visible(&message.message_id)
+            ));
+        }
     }
     if answer.next.is_some() {
         text.push_str("there are more: -n 0 shows all\n");

@@ -81,7 +81,14 @@ struct Status {
 pub(super) fn set_up(app: &App, wanted: Option<bool>) -> Result<(), AppError> {
     let (is_installed, changes) = change(app, wanted)?;
     let answer = Status { installed: is_installed, changed: changes };
-    app.show(&answer, |status| text(&status.changed, status.installed))
+    let unchanged = match wanted {
+        Some(false) => "nothing was set up here that could be removed\n",
+        _ => "",
+    };
+    app.show(&answer, |status| {
+        let unchanged = if status.changed.is_empty() { unchanged } else { "" };
+        format!("{unchanged}{}", text(&status.changed, status.installed))
+    })
 }
 
 /// Sets the merge driver up or removes it; whether it is installed now, and what was changed.

@@ -218,8 +218,11 @@ fn handoff_text(received: &ReceivedHandoff) -> String {
         let named: Vec<String> = received.documents_named.iter().map(named_document).collect();
         text.push_str(&format!("documents named by the sender: {}\n", named.join(", ")));
     }
-    for Document { path, bytes, .. } in received.documents.iter().chain(&received.project_document) {
-        text.push_str(&format!("document {}: {bytes} bytes\n", visible(path)));
+    for Document { path, bytes, text: content } in &received.documents {
+        text.push_str(&format!("document {}: {bytes} bytes\n{}", visible(path), render::quoted(content)));
+    }
+    if let Some(Document { path, bytes, .. }) = &received.project_document {
+        text.push_str(&format!("document {}: {bytes} bytes, which `--json` prints\n", visible(path)));
     }
     text
 }

@@ -38,6 +38,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         request_id: args.request_id,
     })?;
     app.remark_repository();
+    app.remark_other_project(&started.project_id);
     carry::remark_interrupted(app);
     let own = Some(started.session_id.as_str());
     let left = unwrapped::remarks(app, (&started.project_id, &started.card), (own, None));

@@ -113,6 +113,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     }
     let wrapped = wrapped?;
     app.remark_repository();
+    app.remark_other_project(&wrapped.project_id);
     if is_clean {
         app.remark("everything is committed here: no changes go with the baton");
     }

@@ -14,6 +14,7 @@
 
 mod budget;
 mod call;
+mod committed;
 mod history;
 mod layout;
 mod plumbing;
@@ -32,6 +33,7 @@ use baton_model::time::Millis;
 
 use crate::process;
 pub(crate) use call::{Answer, Call, GitRunner};
+pub(crate) use committed::committed_files;
 pub(crate) use history::{CommitInfo, Pushed, commit_id, commits, commits_of_file, commits_of_lines, pushed};
 pub(crate) use layout::{
     ID_KEY, absolute_remote, bare_folder, git_dir, holds_id, is_own_worktree, repository, uses_reftable,

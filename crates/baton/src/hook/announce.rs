@@ -111,7 +111,7 @@ fn sent(sent: &[SentHandoff], now: Millis, subjects: bool) -> Vec<String> {
         }
         let detail = Some(render::sent_detail(&detail)).filter(|text| !text.is_empty());
         let detail = detail.map(|text| format!(": {text}")).unwrap_or_default();
-        format!("  - {} {id}{about} to {to}, {}{detail}", one.state.as_str(), ago(now, one.updated_at.0))
+        format!("  - {} {id}{about} to {to}, {}{detail}", one.state.as_str(), ago(now, one.age_since().0))
     }));
     lines.extend(more_line(sent.len()));
     lines

@@ -105,7 +105,7 @@ impl GitHub {
 }
 
 /// What the person who closed an issue said under it.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ClosingWords {
     /// Their last comment; none where they wrote none.
     Known(Option<String>),

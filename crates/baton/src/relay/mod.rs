@@ -9,6 +9,7 @@ mod github_json;
 pub(crate) mod github_read;
 pub(crate) mod memory_index;
 pub(crate) mod saga;
+mod saga_poll;
 mod webhook;
 
 use std::sync::Arc;

@@ -50,6 +50,9 @@ pub(super) fn answer(
         Question::CommitsMade { folder, since, head } if is_own_or_beside(caller, folder, machine) => {
             json!(machine.commits_made(folder, *since, head.as_deref()))
         }
+        Question::CommittedFiles(query) if is_own(caller, &query.folder) => {
+            json!(machine.committed_files(query))
+        }
         Question::PathKind { folder, pattern }
             if is_own(caller, folder) && stays_inside(Path::new(pattern)) =>
         {
@@ -65,15 +68,24 @@ pub(super) fn answer(
             machine.decrypt(project_id, identity, sealed)?;
             json!(true)
         }
-        Question::OwnKey { project_id, identity } => match machine.own_key(project_id, identity) {
-            Err(refusal) if operation == baton_ops::key::Create::NAME => return Err(refusal),
-            own => json!(own.ok().flatten()),
-        },
+        Question::OwnKey { project_id, identity } => own_key((project_id, identity), operation, machine)?,
         Question::MakeKey { project_id, identity } if operation == baton_ops::key::Create::NAME => {
             json!(machine.make_key(project_id, identity)?)
         }
         _ => Value::Null,
     })
+}
+
+/// The public half of a private key that is here. Where one is to be made, what is wrong with it ends the call.
+fn own_key(
+    (project_id, identity): (&str, &str),
+    operation: &str,
+    machine: &Machine,
+) -> Result<Value, Refusal> {
+    match machine.own_key(project_id, identity) {
+        Err(refusal) if operation == baton_ops::key::Create::NAME => Err(refusal),
+        own => Ok(json!(own.ok().flatten())),
+    }
 }
 
 /// Whether a process of this machine has ended.

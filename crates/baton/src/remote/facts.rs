@@ -6,6 +6,7 @@
 use std::cell::RefCell;
 use std::path::Path;
 
+use baton_model::changes::{CommittedFile, FileHistoryQuery};
 use baton_model::packet::Git;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::repository::{MadeCommit, Repository};
@@ -150,6 +151,10 @@ impl Host for ClientHost<'_> {
     fn commits_made(&self, folder: &str, since: Millis, head: Option<&str>) -> Option<Vec<MadeCommit>> {
         let head = head.map(str::to_owned);
         self.ask_for(Question::CommitsMade { folder: folder.to_owned(), since, head })?
+    }
+
+    fn committed_files(&self, query: &FileHistoryQuery) -> Option<Vec<CommittedFile>> {
+        self.ask_for(Question::CommittedFiles(query.clone()))?
     }
 
     fn path_kind(&self, folder: &str, pattern: &str) -> Option<PathKind> {

@@ -1,5 +1,6 @@
 //! The questions that a server asks the machine of its caller.
 
+use baton_model::changes::FileHistoryQuery;
 use baton_model::time::Millis;
 use baton_ops::transcript::DocumentRequest;
 use serde::{Deserialize, Serialize};
@@ -70,6 +71,8 @@ pub(crate) enum Question {
         /// What was checked out there when the session last said so.
         head: Option<String>,
     },
+    /// What files of a working copy were committed as.
+    CommittedFiles(FileHistoryQuery),
     /// What a path or glob names below a folder.
     PathKind {
         /// The folder.

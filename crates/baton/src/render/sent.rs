@@ -18,7 +18,7 @@ fn row(one: &SentHandoff) -> Vec<String> {
         one.state.as_str().to_owned(),
         one.subject.as_deref().map(quotation).unwrap_or_default(),
         format!("to {}", visible(one.receiver())),
-        time_ago(one.updated_at),
+        time_ago(one.age_since()),
         detail(one),
     ]
 }

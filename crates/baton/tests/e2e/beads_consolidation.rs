@@ -186,3 +186,16 @@ fn a_repository_has_its_own_words_for_agents() {
     let answer = ann.within(stage.repo("elsewhere")).run(&["bd", "prime"]);
     assert!(answer.code == 0 && answer.out.is_empty() && answer.err.contains("bd init"), "{answer:?}");
 }
+
+#[test]
+fn what_is_piped_into_an_import_is_imported_also_without_a_dash() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann");
+    let line = r#"{"id":"x-1","title":"piped","status":"open","priority":2,"issue_type":"task","created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z"}"#;
+    let answer = ann.feed(format!("{line}\n").as_bytes(), &["bd", "import"]).done();
+    assert!(answer.out.contains("1 created"), "{answer:#?}");
+    let again = ann.feed(b"", &["bd", "import"]);
+    assert!(!again.out.contains("1 created"), "{again:#?}");
+    let shown = bd(&ann, &["label", "remove", "x-1", "absent"]).done();
+    assert_eq!(shown.out, "x-1 has no label absent\n");
+}

@@ -29,7 +29,8 @@ fn a_line_leads_to_the_session_that_changed_it_and_to_what_was_decided_there() {
     donna.json(&["start"]);
     donna.json(&["decide", "round half up", "--why", "the bank does", "--rejected", "half even"]);
     let own = commit(&stage, "total = 1\nrounded = 2\n", "Round the cart");
-    let packet = json!({ "summary": "the cart rounds", "requests": { "last": "Round the prices" } });
+    let packet = json!({ "summary": "the cart rounds", "requests": { "last": "Round the prices" },
+        "decisions": [{ "what": "Round half up.", "why": "the bank does" }, { "what": "keep the total", "why": "it is asked for" }] });
     let packet = stage.file("packet.json", packet.to_string());
     let left = donna.json(&["wrap", "--packet", &packet]);
     let lola = stage.terminal("Lola");
@@ -41,6 +42,9 @@ fn a_line_leads_to_the_session_that_changed_it_and_to_what_was_decided_there() {
         row["decisions"][0],
         json!({ "what": "round half up", "why": "the bank does", "rejected": ["half even"] })
     );
+    let decided: Vec<String> =
+        row["decisions"].as_array().expect("decisions").iter().map(|one| text(one, "what")).collect();
+    assert_eq!(decided, ["round half up", "keep the total"], "each once");
     assert_eq!((&row["commits"][0]["id"], &row["left_baton_id"]), (&json!(own), &left["baton_id"]));
     let other = lola.json(&["why", "cart.py:1"]);
     assert_eq!((&other["commits"][0]["id"], sessions(&other, 0)), (&json!(before), vec![]));

@@ -155,3 +155,16 @@ fn every_type_of_hand_off_message_has_its_schema() {
     assert_eq!(one["title"], "fix_complete");
     stage.terminal("Lola").refused(1, "message_type_unknown", &["mail", "schema", "fix_complet"]);
 }
+
+#[test]
+fn the_inbox_says_how_a_question_is_answered() {
+    let stage = Stage::ready();
+    let (ann, lola) = (stage.terminal("Ann"), stage.terminal("Lola"));
+    lola.json(&["start"]);
+    ann.json(&["signal", "send", "--to", "Lola", "--type", "Question", "7 or 19?"]);
+    let shown = lola.text(&["mail", "inbox", "--bodies"]);
+    let command = shown.split('`').nth(1).expect("a command").replace("--text …", "--text 7");
+    assert!(command.starts_with("baton mail send --as Lola --reply-to "), "{shown}");
+    lola.run(&command.split(' ').skip(1).collect::<Vec<_>>()).done();
+    assert!(ann.text(&["mail", "inbox", "--bodies"]).contains('7'));
+}

@@ -143,3 +143,37 @@ fn a_clone_of_one_branch_does_not_say_of_another_that_it_was_not_pushed() {
         assert!(!after.err.contains("push it"), "{after:#?}");
     }
 }
+
+#[test]
+fn a_folder_of_which_only_the_environment_says_the_project_stays_listed_while_its_baton_waits() {
+    let stage = Stage::ready();
+    let clone = stage.repo("clone");
+    let lola = stage.terminal("Lola").within(&clone).with("BATON_PROJECT", "shop");
+    lola.json(&["start"]);
+    let is_listed =
+        || stage.terminal("Ann").text(&["project", "places"]).contains(&clone.display().to_string());
+    assert!(is_listed());
+    lola.json(&["wrap", "--summary", "s", "--next", "n"]);
+    assert!(is_listed(), "its baton waits");
+    stage.terminal("Ann").json(&["pickup"]);
+    stage.terminal("Ann").json(&["end"]);
+    lola.json(&["start"]);
+    lola.json(&["end"]);
+    stage.terminal("Ann").json(&["pickup"]);
+    assert!(!is_listed(), "nobody is there, and nothing waits");
+}
+
+#[test]
+fn work_that_the_environment_sends_away_from_the_project_of_its_folder_is_told() {
+    let stage = Stage::ready();
+    crate::cross::beside(&stage);
+    let lib = stage.root().join("lib");
+    let lola = stage.terminal("Lola").within(&lib);
+    let words = "this folder is one of project lib, and BATON_PROJECT sends this to project shop";
+    let sent = lola.with("BATON_PROJECT", "shop").run(&["start"]).done();
+    assert!(sent.err.contains(words), "{sent:#?}");
+    let sent = lola.with("BATON_PROJECT", "shop").run(&["wrap", "--summary", "s", "--next", "n"]).done();
+    assert!(sent.err.contains(words), "{sent:#?}");
+    let own = lola.with("BATON_PROJECT", "lib").run(&["start"]).done();
+    assert!(!own.err.contains("BATON_PROJECT"), "{own:#?}");
+}

@@ -275,12 +275,49 @@ fn a_repository_that_is_gone_is_told_once_and_followed_again_when_it_is_back() {
     }
     let refused = ends.ann.refused(4, "tracker_conflict", &["handoff", "retry", &first, "--repo", "o/other"]);
     assert!(text(&refused, "hint").contains("`baton handoff cancel"), "{refused:#}");
+    let again = ends.ann.run(&["handoff", "retry", &first]);
+    assert!(again.code != 0 && again.out.contains("cannot be followed"), "{again:#?}");
+    assert!(!again.out.contains("handed to"), "{again:#?}");
     // It can be taken back meanwhile; the other one is followed again once the repository is there.
     assert_eq!(ends.ann.json(&["handoff", "cancel", &second])["state"], "cancelled");
     hub.script(None);
-    assert_eq!(ends.ann.json(&["handoff", "retry", &first])["state"], "accepted");
+    let back = ends.ann.json(&["handoff", "retry", &first]);
+    assert_eq!(
+        (&back["state"], back.get("repository_missing")),
+        (&json!("accepted"), None),
+        "at once: {back:#}"
+    );
     ends.wait(&first, |shown| shown.get("repository_missing").is_none() && shown["last_error"].is_null());
     assert!(!ends.ann.text(&["status"]).contains("404"), "{}", ends.ann.text(&["status"]));
     assert!(!ends.ann.run(&["doctor"]).out.contains(&first[..13]));
     stage.assert_sound();
+}
+
+#[test]
+fn a_close_waits_for_the_words_of_who_closed_while_github_does_not_give_the_comments() {
+    let stage = Stage::ready();
+    let hub = github(Options::default());
+    beside(&stage);
+    let (ann, bob) = (stage.terminal("Ann"), stage.terminal("Bob").within(stage.root().join("lib")));
+    let ends = Ends { stage: &stage, hub: &hub, ann: with_github(&ann, &hub), bob: with_github(&bob, &hub) };
+    let id = ends.create("Add rounding", &["--repo", "o/lib"]);
+    hub.hub().close("o/lib", ends.number(&id), "Done in v2");
+    let is_comments = |request: &baton_emulator::Request| request.path.contains("/comments");
+    hub.script(Some(Box::new(
+        move |request| {
+            if is_comments(request) { Fault::Refuse(503, None) } else { Fault::None }
+        },
+    )));
+    for _ in 0..3 {
+        sleep(Duration::from_millis(1_100));
+        ends.ann.json(&["status"]);
+        assert_eq!(
+            ends.ann.json(&["handoff", "show", &id])["state"],
+            "offered",
+            "nothing is told without the words"
+        );
+    }
+    hub.script(None);
+    ends.wait(&id, |shown| shown["state"] == "completed");
+    assert_eq!(ends.ann.json(&["handoff", "show", &id])["result"], "Done in v2");
 }

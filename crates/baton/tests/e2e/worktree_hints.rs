@@ -91,22 +91,52 @@ fn what_went_along_is_put_away_as_the_answers_say_before_the_work_comes_back() {
 }
 
 #[test]
-fn changes_that_were_taken_back_are_not_said_to_lie_there() {
-    for is_committed in [false, true] {
+fn what_became_of_applied_changes_is_said_by_what_the_files_and_the_history_hold() {
+    const BACK: &[&[&str]] = &[&["reset", "-q", "--hard"], &["clean", "-qfd"]];
+    const COMMIT: &[&[&str]] = &[&["add", "-A"], &["commit", "-qm", "done"]];
+    const ASIDE: &[&[&str]] = &[&["commit", "-q", "--allow-empty", "-m", "unrelated"]];
+    const UNDONE: &[&[&str]] = &[&["reset", "-q", "--hard", "HEAD~1"]];
+    const AWAY: &[&[&str]] = &[&["switch", "-qc", "elsewhere"]];
+    const OTHER: &str = "hold something else there by now";
+    for (what, before, write, after, words) in [
+        ("left", &[][..], None, &[][..], "and left there"),
+        ("committed", COMMIT, None, &[][..], "and left there"),
+        ("committed, and changed again", COMMIT, Some("more\n"), COMMIT, "and left there"),
+        ("taken back", BACK, None, &[][..], "and taken back there"),
+        ("taken back, and another commit", BACK, None, ASIDE, "and taken back there"),
+        ("taken back, and on another branch", BACK, None, AWAY, "and taken back there"),
+        ("committed, and that reset away", COMMIT, None, UNDONE, "and taken back there"),
+        ("taken back, and edited otherwise", BACK, Some("other\n"), &[][..], OTHER),
+        ("taken back, and committed otherwise", BACK, Some("other\n"), COMMIT, OTHER),
+    ] {
         let stage = edited();
         wrapped(&stage, &["--with-changes"]);
         let second = second(&stage);
         let lola = stage.terminal("Lola").within(&second);
         lola.json(&["pickup", "--apply"]);
-        if is_committed {
-            git(&stage, &second, &["add", "-A"]);
-            git(&stage, &second, &["commit", "-qm", "done"]);
-        } else {
-            git(&stage, &second, &["reset", "-q", "--hard"]);
-            git(&stage, &second, &["clean", "-qfd"]);
+        before.iter().for_each(|args| drop(git(&stage, &second, args)));
+        if let Some(text) = write {
+            fs::write(second.join("a.txt"), text).expect("written");
         }
+        after.iter().for_each(|args| drop(git(&stage, &second, args)));
         let shown = lola.text(&["wrap", "--summary", "s", "--next", "n"]);
-        let (left, back) = (shown.contains("and left there"), shown.contains("and taken back there"));
-        assert_eq!((left, back), (is_committed, !is_committed), "{shown}");
+        assert!(shown.contains(words), "{what}: {shown}");
     }
+}
+
+#[test]
+fn a_repository_without_a_commit_that_joins_can_check_out_what_the_changes_stand_on() {
+    let stage = edited();
+    git(&stage, stage.shop(), &["add", "docs"]);
+    git(&stage, stage.shop(), &["commit", "-q", "--allow-empty", "-m", "registered"]);
+    wrapped(&stage, &["--with-changes"]);
+    let empty = stage.root().join("empty");
+    git(&stage, stage.root(), &["init", "-q", "empty"]);
+    git(&stage, &empty, &["fetch", "-q", &stage.shop().display().to_string(), "main"]);
+    let lola = stage.terminal("Lola").within(&empty);
+    assert!(!lola.text(&["init", "--join", "shop"]).contains("wrote docs/PROJECT.md"));
+    let refused = lola.refused(4, "commit_none", &["changes", "apply"]);
+    let command = last_command(&text(&refused, "hint")).replace("NAME", "work");
+    lola.shell(&command).done();
+    lola.json(&["changes", "apply"]);
 }

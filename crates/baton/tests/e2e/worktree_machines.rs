@@ -121,3 +121,44 @@ fn a_container_without_the_other_machines_paths_goes_on_with_its_work() {
             .expect("JSON");
     assert!(Path::new(&text(&went["native"], "path")).is_file(), "{went:#}");
 }
+
+#[test]
+fn places_through_a_server_say_which_worktrees_of_this_machine_are_gone_and_where_others_went() {
+    let of = TwoMachines::new();
+    let (ann, shop) = (of.ann(), of.laptop.shop());
+    for name in ["gone", "stays", "moves"] {
+        let folder = of.laptop.root().join(name);
+        git(&of.laptop, &shop, &["worktree", "add", "-q", "-b", name, &folder.display().to_string()]);
+        ann.within(&folder).json(&["start"]);
+        ann.within(&folder).json(&["end"]);
+    }
+    git(&of.laptop, &shop, &["worktree", "remove", "../gone"]);
+    git(&of.laptop, &shop, &["worktree", "move", "../moves", "../moved"]);
+    let shown = ann.text(&["project", "places"]);
+    let line = |name: &str| {
+        let path = of.laptop.root().join(name).display().to_string();
+        shown
+            .lines()
+            .find(|line| line.contains(&path))
+            .unwrap_or_else(|| panic!("{name}: {shown}"))
+            .to_owned()
+    };
+    assert!(line("gone").ends_with("gone"), "{shown}");
+    assert!(
+        line("moves").contains(&format!("moved to {}", of.laptop.root().join("moved").display())),
+        "{shown}"
+    );
+    assert!(!line("stays").contains("moved") && !line("stays").ends_with("gone"), "{shown}");
+}
+
+#[test]
+fn the_card_says_of_an_agent_that_it_works_on_another_machine() {
+    let of = TwoMachines::new();
+    of.donna().json(&["start"]);
+    of.ann().json(&["start"]);
+    let card = of.ann().text(&["status"]);
+    let line =
+        |name: &str| card.lines().find(|line| line.contains(&format!("● {name}"))).expect(name).to_owned();
+    assert!(line("Donna").contains(", on "), "{card}");
+    assert!(!line("Ann").contains(", on "), "{card}");
+}

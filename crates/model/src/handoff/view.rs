@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Handoff, State};
 use crate::actor::{Actor, ActorType};
-use crate::time::Timestamp;
+use crate::time::{Timestamp, parse_rfc3339};
 
 /// A hand-off as answers show it. Who accepted and who ended it, and results that came late, stand in it once there are any.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,6 +56,9 @@ pub struct View {
     /// When it was accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted_at: Option<String>,
+    /// When it was offered last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offered_at: Option<String>,
     /// Who ended it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Ending>,
@@ -83,8 +86,25 @@ impl View {
 
     /// The age that a list shows: of one that came back since then, else since it was written down.
     pub fn stands_since(&self) -> Timestamp {
-        if self.state.is_returned() { self.updated_at } else { self.created_at }
+        if self.state.is_returned() { self.state_since() } else { self.created_at }
     }
+
+    /// When it came into its present state. Other changes may have come later: its issue was opened again, or somebody said something.
+    pub fn state_since(&self) -> Timestamp {
+        let known = match self.state {
+            State::Planned | State::Pending | State::Failed => return self.updated_at,
+            State::Offered => return parsed(self.offered_at.as_deref()).unwrap_or(self.created_at),
+            State::Accepted => parsed(self.accepted_at.as_deref()),
+            State::Expired => self.expires_at,
+            State::Completed | State::Declined | State::Cancelled => None,
+        };
+        let ended = self.ended.as_ref().filter(|_| self.state != State::Accepted);
+        ended.and_then(|ended| parsed(Some(&ended.at))).or(known).unwrap_or(self.updated_at)
+    }
+}
+
+fn parsed(text: Option<&str>) -> Option<Timestamp> {
+    text.and_then(parse_rfc3339).map(Timestamp)
 }
 
 /// The task of a hand-off in its tracker.
@@ -205,6 +225,7 @@ struct ViewFields {
     url: Option<String>,
     accepted_as: Option<String>,
     accepted_at: Option<String>,
+    offered_at: Option<String>,
     ended: Option<Ending>,
     late_results: Vec<LateResult>,
     replaced_by: Option<String>,
@@ -247,6 +268,7 @@ impl From<&Handoff> for View {
             url,
             accepted_as,
             accepted_at,
+            offered_at,
             ended,
             late_results,
             replaced_by,
@@ -274,6 +296,7 @@ impl From<&Handoff> for View {
             updated_at: Timestamp(handoff.updated_at),
             accepted_by: accepted_as,
             accepted_at,
+            offered_at,
             ended,
             late_results,
             replaced_by,

@@ -61,6 +61,9 @@ pub struct SentHandoff {
     pub created_at: Timestamp,
     /// When it last changed.
     pub updated_at: Timestamp,
+    /// When it came into its state; none in the answer of an earlier version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state_since: Option<Timestamp>,
 }
 
 /// An answer that is not the result of a hand-off: it came late, or from another than its acceptor.
@@ -80,6 +83,11 @@ pub struct LateAnswer {
 }
 
 impl SentHandoff {
+    /// The age that a row shows: that of its state.
+    pub fn age_since(&self) -> Timestamp {
+        self.state_since.unwrap_or(self.updated_at)
+    }
+
     /// What people call the project that it went to.
     pub fn receiver(&self) -> &str {
         self.to_project_name.as_deref().unwrap_or(&self.to_project_id)
@@ -150,6 +158,7 @@ fn row(tx: &mut Tx<'_>, env: &Env<'_>, one: &Handoff) -> Result<Option<SentHando
     let sender = isolation::Viewer { project: Some(&one.from_project_id), grant: None };
     let view = isolation::shown_to(tx, sender, one, Row::of(one, &[]))?.handoff;
     let id = short(&view.handoff_id);
+    let state_since = Some(view.state_since());
     let late = view.late_results.last();
     if view.state == State::Cancelled && late.is_none() {
         return Ok(None);
@@ -195,6 +204,7 @@ fn row(tx: &mut Tx<'_>, env: &Env<'_>, one: &Handoff) -> Result<Option<SentHando
         help,
         created_at: view.created_at,
         updated_at: view.updated_at,
+        state_since,
         handoff_id: view.handoff_id,
     }))
 }

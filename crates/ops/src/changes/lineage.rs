@@ -6,10 +6,11 @@ use baton_model::delta::{Kind, Row};
 use baton_model::id::{short, visible};
 use baton_model::session::Session;
 use baton_store::changes::{LineageBaton, StoredChanges};
-use baton_store::{Failure, Tx, changes, delta, session_commit};
+use baton_store::{Failure, Tx, changes, delta};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::applied_state::AppliedState;
 use super::{BatonChanges, refuse_others};
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
@@ -36,7 +37,7 @@ pub enum ChangesPlace {
     NextBaton,
     /// In the working copy of the session that wrapped: it applied them, or they were made there.
     WorkingCopy,
-    /// Only with their own baton.
+    /// With their own baton: they were not applied, or what was applied is not there any more as it came.
     EarlierBaton,
 }
 
@@ -71,6 +72,31 @@ impl EarlierChanges {
             }
         };
         Ok(Self { baton_id, files_total, place, message })
+    }
+
+    /// As they are found in the working copy of the session that applied them.
+    fn judged(self, env: &Env<'_>, own: &Session, stored: &StoredChanges) -> Result<Self, Failure> {
+        let changes = BatonChanges::read(stored.clone())?;
+        let origin = origin(&changes);
+        let baton_id = &self.baton_id;
+        let (place, message) = match AppliedState::of(env, own, &changes.manifest) {
+            AppliedState::Left => return Ok(self),
+            AppliedState::TakenBack => (
+                ChangesPlace::EarlierBaton,
+                format!(
+                    "{origin}: applied where the session worked, and taken back there, since they are neither uncommitted nor \
+                     committed; `baton changes apply {baton_id}` brings them again"
+                ),
+            ),
+            AppliedState::Replaced => (
+                ChangesPlace::EarlierBaton,
+                format!(
+                    "{origin}: applied where the session worked; the same files hold something else there by now, uncommitted or \
+                     committed: `baton changes diff {baton_id}` compares"
+                ),
+            ),
+        };
+        Ok(Self { place, message, ..self })
     }
 }
 
@@ -215,11 +241,11 @@ pub(crate) fn after_wrap(
     {
         let is_passed_on = next.changes.as_ref().is_some_and(|own| own.content_hash == stored.content_hash);
         let place = if is_passed_on { ChangesPlace::NextBaton } else { ChangesPlace::WorkingCopy };
-        let mut changes = EarlierChanges::of(stored, place)?;
-        if place == ChangesPlace::WorkingCopy && is_taken_back(tx, env, own, stored)? {
-            changes.message = taken_back_text(stored)?;
-        }
-        found.push(changes);
+        let changes = EarlierChanges::of(stored, place)?;
+        found.push(match place {
+            ChangesPlace::WorkingCopy => changes.judged(env, own, stored)?,
+            _ => changes,
+        });
         of_held = Some(stored.content_hash.clone());
     }
     for (stored, sessions) in earlier_changes(tx, &own.project_id, &line)? {
@@ -228,37 +254,6 @@ pub(crate) fn after_wrap(
         }
     }
     Ok(found)
-}
-
-/// Whether nothing of changes lies uncommitted in the working copy in which a session stands, and it committed nothing there.
-fn is_taken_back(
-    tx: &mut Tx<'_>,
-    env: &Env<'_>,
-    own: &Session,
-    stored: &StoredChanges,
-) -> Result<bool, Failure> {
-    let root = own.working_copy.as_ref().map(|copy| &copy.root);
-    let Some(root) = root.filter(|root| env.caller.git_root.as_ref() == Some(*root)) else {
-        return Ok(false);
-    };
-    let Some(now) = env.host.uncommitted(root) else { return Ok(false) };
-    let manifest = BatonChanges::read(stored.clone())?.manifest;
-    if manifest.files.iter().any(|file| now.contains(file)) {
-        return Ok(false);
-    }
-    let noted = session_commit::of(tx, &own.project_id, &own.session_id, 1)?;
-    let made = env.host.commits_made(root, own.started_at, None);
-    Ok(noted.is_empty() && made.is_some_and(|made| made.is_empty()))
-}
-
-fn taken_back_text(stored: &StoredChanges) -> Result<String, Failure> {
-    let changes = BatonChanges::read(stored.clone())?;
-    Ok(format!(
-        "{}: applied where the session worked, and taken back there, since they are neither uncommitted nor committed; \
-         `baton changes apply {}` brings them again",
-        origin(&changes),
-        changes.baton_id
-    ))
 }
 
 /// The changes of the batons before the first of a line, each content once, with the sessions after them that applied them.

@@ -40,6 +40,9 @@ pub(crate) struct HandoffDetails {
     /// When it was accepted by that one, as RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted_at: Option<String>,
+    /// When it was offered last, as RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offered_at: Option<String>,
     /// Who ended it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<Ending>,

@@ -60,13 +60,18 @@ fn is_ended(state: State) -> bool {
     !matches!(state, State::Planned | State::Pending | State::Offered | State::Accepted)
 }
 
+/// What a task says whose issue was closed without a word.
+const CLOSED_SILENTLY: &str = "the issue was closed";
+/// The same of an issue that was closed as not planned.
+const NOT_PLANNED_SILENTLY: &str = "the issue was closed as not planned";
+
 /// What was done to an issue whose hand-off had ended.
 #[derive(Clone, Copy)]
 pub(super) enum IssueChange<'a> {
     /// It was opened again.
     Reopened,
-    /// It was closed, with these words, and as one that was carried out or not.
-    Closed { words: &'a str, is_completed: bool },
+    /// It was closed, with these words if there were any, and as one that was carried out or not.
+    Closed { words: Option<&'a str>, is_completed: bool },
 }
 
 /// Reopens or closes the task after its issue was changed once the hand-off had ended. Returns whether the task changed.
@@ -94,12 +99,13 @@ pub(super) fn issue_changed(
         }
         IssueChange::Closed { words, is_completed } => {
             claimant::announce_closed_issue(tx, env, known, by, words)?;
-            close_as(tx, env, &row, (words, is_completed))?;
+            let silent = if is_completed { CLOSED_SILENTLY } else { NOT_PLANNED_SILENTLY };
+            close_as(tx, env, &row, (words.unwrap_or(silent), is_completed))?;
             "is closed"
         }
     };
     let mut summary = format!("task {id} {word}: so is its issue");
-    if let IssueChange::Closed { words, .. } = change {
+    if let IssueChange::Closed { words: Some(words), .. } = change {
         summary = format!("{summary}: {}", one_line(words));
     }
     let author = Author { project_id: &known.to_project_id, identity: by.name, session: None };

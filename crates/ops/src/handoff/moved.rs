@@ -8,6 +8,7 @@ use baton_store::{Failure, Tx, handoff, project};
 
 use super::details::HandoffDetails;
 use super::news::{self, RepositoryMove};
+use super::steps::rewrite_note;
 use crate::op::Env;
 
 /// Another name of the repository of a hand-off.
@@ -70,6 +71,7 @@ pub(super) fn follow(
             take_page(&mut other, &format!("{}/issues/{number}", name.page));
         }
         handoff::put(tx, &other)?;
+        rewrite_note(tx, env, &other)?;
         if is_under_way(other.state) {
             awaited.push(other);
         }

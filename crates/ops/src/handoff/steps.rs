@@ -8,6 +8,7 @@ use baton_model::packet::ValidatedPacket;
 use baton_model::refusal::Refusal;
 use baton_model::saga::{Kind, Step, is_forward};
 use baton_model::task::Task;
+use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, memory, task};
 use serde_json::{Map, Value, json};
 
@@ -153,6 +154,8 @@ pub(crate) fn run_local(
             handoff.state = handoff.state.advance(Event::Offer)?;
             handoff.last_error = None;
             handoff.updated_at = env.now;
+            let offered_at = Some(rfc3339(env.now));
+            handoff.plan = HandoffDetails { offered_at, ..HandoffDetails::of(handoff) }.to_text();
             record(tx, env, handoff, &handoff.from_identity.clone())?;
             Ok(LocalStepOutcome::Done(None))
         }
@@ -315,6 +318,18 @@ fn remember(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff) -> Result
     let delta = append_json(tx, env, &author, Delta::Remember, &body)?;
     crate::memory::enqueue_index(tx, env, &note, delta.seq)?;
     Ok(LocalStepOutcome::Done(None))
+}
+
+/// Writes the note of a hand-off anew whose issue has another address, unless it was withdrawn.
+pub(super) fn rewrite_note(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &Handoff) -> Result<(), Failure> {
+    let Some(id) = &handoff.memory_id else { return Ok(()) };
+    let known = memory::get(tx, &handoff.to_project_id, id)?.filter(|note| note.withdrawn_at.is_none());
+    let text = note_text(handoff);
+    let Some(known) = known.filter(|note| note.text != text) else { return Ok(()) };
+    let note = Memory { text, ..known };
+    memory::restore(tx, &note)?;
+    let seq = tx.next_seq(&note.project_id)?;
+    crate::memory::enqueue_index(tx, env, &note, seq)
 }
 
 fn withdraw(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &Handoff) -> Result<LocalStepOutcome, Failure> {

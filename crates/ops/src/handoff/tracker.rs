@@ -16,7 +16,7 @@ use serde_json::json;
 
 use super::details::{HandoffDetails, SeenIssue};
 use super::edit::IssueChange;
-use super::steps::{close_row, task_of};
+use super::steps::{close_row, rewrite_note, task_of};
 use super::{Row, acceptor, edit, isolation, late_words, moved, record};
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
@@ -224,6 +224,7 @@ impl Operation for TrackerEvent {
                 };
                 if is_moved {
                     handoff::put(tx, &known)?;
+                    rewrite_note(tx, env, &known)?;
                 }
                 let row = Row::of(&known, &[]);
                 Ok(follow(tx, env, known, &input, by)?.or(is_moved.then_some(row)))
@@ -291,19 +292,16 @@ fn follow_ended(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     known: &Handoff,
-    (change, words): (IssueChange<'_>, Option<&str>),
+    change: IssueChange<'_>,
     by: Actor<'_>,
 ) -> Result<Option<Row>, Failure> {
     if !edit::issue_changed(tx, env, known, change, by)? {
         return Ok(None);
     }
-    if let (IssueChange::Closed { .. }, Some(words)) = (change, words)
+    if let IssueChange::Closed { words: Some(words), is_completed } = change
         && let Some(row) = handoff::get(tx, &known.handoff_id)?
     {
-        let kind = match change {
-            IssueChange::Closed { is_completed: false, .. } => LateWords::Reason,
-            _ => LateWords::Result,
-        };
+        let kind = if is_completed { LateWords::Result } else { LateWords::Reason };
         late_words::keep(tx, env, &row, by, (kind, words))?;
     }
     let after = handoff::get(tx, &known.handoff_id)?.unwrap_or_else(|| known.clone());
@@ -321,9 +319,6 @@ fn follow(
     let is_declined = matches!(reason, Some("not_planned" | "duplicate"));
     let words = input.words.as_deref().map(str::trim).filter(|words| !words.is_empty());
     let words: Option<String> = words.map(|words| words.chars().take(MAX_WORDS).collect());
-    let closing = words.clone().unwrap_or_else(|| {
-        format!("the issue was closed{}", if is_declined { " as not planned" } else { "" })
-    });
     let is_settled = edit::is_settled(tx, &known)?;
     if is_settled && !note_seen(tx, &mut known, input)? {
         return Ok(None);
@@ -332,10 +327,10 @@ fn follow(
         "open" if reason == Some("reopened") => Some(IssueChange::Reopened),
         // An issue that was never closed carries no news.
         "open" => None,
-        _ => Some(IssueChange::Closed { words: &closing, is_completed: !is_declined }),
+        _ => Some(IssueChange::Closed { words: words.as_deref(), is_completed: !is_declined }),
     };
     if let Some(change) = change.filter(|_| is_settled)
-        && let Some(row) = follow_ended(tx, env, &known, (change, words.as_deref()), by)?
+        && let Some(row) = follow_ended(tx, env, &known, change, by)?
     {
         return Ok(Some(row));
     }
@@ -347,7 +342,7 @@ fn follow(
         return Ok(Some(Row::of(&known, &steps)));
     }
     let event = if is_declined { Event::Decline } else { Event::Complete };
-    let Some(after) = end(tx, env, known, event, Some(closing), by)? else { return Ok(None) };
+    let Some(after) = end(tx, env, known, event, words, by)? else { return Ok(None) };
     // It is closed already.
     let before = handoff_step::of(tx, &after.handoff_id)?;
     let mut steps = before.clone();

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use baton_model::repository::WorkingCopy;
 use baton_model::session::{Session, View};
+use baton_model::time::Timestamp;
 use baton_store::project_root::ProjectRoot;
-use baton_store::{Failure, project_root, session};
+use baton_store::{Failure, Tx, baton, project_root, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -36,7 +37,7 @@ pub enum PlaceKind {
     Registered,
     /// A linked worktree, in which an agent worked once.
     Worktree,
-    /// A folder that only an open session names.
+    /// A folder that was not registered: an open session names it, or a baton that waits was left there.
     Session,
 }
 
@@ -80,6 +81,9 @@ pub struct PlaceRow {
     /// The commit, likewise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
+    /// When a session was last heard of in it, as far as the newest ones tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_heard_at: Option<Timestamp>,
     /// Open sessions in it.
     pub sessions: Vec<View>,
 }
@@ -107,7 +111,8 @@ impl Operation for Places {
             resolve::require_project(tx, &project_id)?;
             let open = session::open(tx, &project_id)?;
             let newest = session::newest(tx, &project_id, MAX_SCANNED_SESSIONS)?;
-            Ok((project_root::of_project(tx, &project_id)?, Sessions { open, newest }))
+            let left = left_open(tx, &project_id, &newest)?;
+            Ok((project_root::of_project(tx, &project_id)?, Sessions { open, newest, left }))
         })?;
         let mut items = Vec::new();
         for place in known.iter().filter(|place| !is_displaced(place)) {
@@ -116,11 +121,16 @@ impl Operation for Places {
             let moved_to = if is_gone { new_folder(&cx.env, place, &known, &sessions) } else { None };
             items.push(PlaceRow { moved_to, ..row });
         }
-        for session in &sessions.open {
+        for (session, is_open) in sessions.unregistered() {
             let Some(copy) = &session.working_copy else { continue };
             let is_listed = |row: &PlaceRow| row.machine == session.location.machine && row.path == copy.root;
-            if !items.iter().any(is_listed) {
-                items.push(session_row(&cx.env, session, &sessions));
+            if items.iter().any(is_listed) {
+                continue;
+            }
+            let row = session_row(&cx.env, session, &sessions);
+            // Where the work of a folder went that is not there any more, its baton says.
+            if is_open || row.is_there != Some(false) {
+                items.push(row);
             }
         }
         // This machine's first.
@@ -138,7 +148,7 @@ pub(super) fn moved_to(cx: &mut Cx<'_>, place: &ProjectRoot) -> Result<Option<St
     let (known, sessions) = cx.store.read(|tx| {
         let open = session::open(tx, &place.project_id)?;
         let newest = session::newest(tx, &place.project_id, MAX_SCANNED_SESSIONS)?;
-        Ok((project_root::of_project(tx, &place.project_id)?, Sessions { open, newest }))
+        Ok((project_root::of_project(tx, &place.project_id)?, Sessions { open, newest, left: Vec::new() }))
     })?;
     Ok(new_folder(&cx.env, place, &known, &sessions))
 }
@@ -148,9 +158,26 @@ struct Sessions {
     open: Vec<Session>,
     /// The newest of all, the newest first.
     newest: Vec<Session>,
+    /// Those that left a baton which nobody has.
+    left: Vec<Session>,
+}
+
+/// The sessions that left a baton which nobody has, among the newest of a project.
+fn left_open(tx: &mut Tx<'_>, project_id: &str, newest: &[Session]) -> Result<Vec<Session>, Failure> {
+    let batons = baton::unspent(tx, project_id, MAX_SCANNED_SESSIONS)?;
+    let waits = |session: &&Session| {
+        batons.iter().any(|one| one.session_id == session.session_id && one.holder_session_id.is_none())
+    };
+    Ok(newest.iter().filter(waits).cloned().collect())
 }
 
 impl Sessions {
+    /// Those whose folders are named although they may not be registered, and whether they are open.
+    fn unregistered(&self) -> impl Iterator<Item = (&Session, bool)> {
+        let open = self.open.iter().map(|session| (session, true));
+        open.chain(self.left.iter().map(|session| (session, false)))
+    }
+
     /// What the last session said that is checked out in a folder of a machine.
     fn last_copy(&self, machine: &str, path: &str) -> Option<&WorkingCopy> {
         self.last(machine, path)?.working_copy.as_ref()
@@ -231,6 +258,7 @@ fn row(env: &Env<'_>, (machine, path): (&str, &str), kind: PlaceKind, sessions: 
         is_there: if is_this_machine { env.host.has_folder(path) } else { None },
         branch,
         commit,
+        last_heard_at: sessions.last(machine, path).map(|session| Timestamp(session.heartbeat_at)),
         sessions: own.iter().map(|session| ownership::view(env, session)).collect(),
     }
 }

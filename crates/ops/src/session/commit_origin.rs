@@ -215,8 +215,7 @@ fn row(tx: &mut Tx<'_>, env: &Env<'_>, of: &Session) -> Result<OriginRow, Failur
     };
     let packet = wrap.and_then(|wrap| ValidatedPacket::parse_stored(wrap.body).ok());
     let packet = packet.map(|packet| packet.view().clone()).unwrap_or_default();
-    let mut decisions = recorded(tx, of)?;
-    decisions.extend(packet.decisions);
+    let decisions = each_once(recorded(tx, of)?, packet.decisions);
     let request = packet.requests.and_then(|requests| requests.last.or(requests.first));
     Ok(OriginRow {
         session: ownership::view(env, of),
@@ -231,6 +230,25 @@ fn row(tx: &mut Tx<'_>, env: &Env<'_>, of: &Session) -> Result<OriginRow, Failur
         decisions,
         left_baton_id: left.map(|left| left.baton_id),
     })
+}
+
+/// Decisions of a packet after those that were recorded in its session, without those that are among them: a packet made of the ledger
+/// has all of them, and what an agent wraps often repeats them.
+fn each_once(recorded: Vec<Decision>, of_packet: Vec<Decision>) -> Vec<Decision> {
+    let key = |decision: &Decision| decision.what.trim().trim_end_matches('.').to_lowercase();
+    let mut found: Vec<Decision> = Vec::new();
+    for decision in recorded.into_iter().chain(of_packet) {
+        match found.iter_mut().find(|known| key(known) == key(&decision)) {
+            Some(known) => {
+                known.why = known.why.take().or(decision.why);
+                let is_new = |option: &String| !known.rejected.contains(option);
+                let more: Vec<String> = decision.rejected.into_iter().filter(is_new).collect();
+                known.rejected.extend(more);
+            }
+            None => found.push(decision),
+        }
+    }
+    found
 }
 
 /// The decisions that were recorded in a session.

@@ -278,7 +278,7 @@ fn other_batons(tx: &mut Tx<'_>, env: &Env<'_>, this: &Baton, refusal: Refusal) 
     }
     match free_batons(tx, env, this) {
         Ok(free) => {
-            let hint = free_hint(&free, short(&this.baton_id));
+            let hint = free_hint(&free, short(&this.baton_id), env.caller.grant.is_operator());
             Refusal { hint, ..refusal }.with("open_batons", free).into()
         }
         Err(failure) => failure,
@@ -286,9 +286,13 @@ fn other_batons(tx: &mut Tx<'_>, env: &Env<'_>, this: &Baton, refusal: Refusal) 
 }
 
 /// What to do instead: the other batons with what they are about, and the command.
-fn free_hint(free: &[Value], this: &str) -> String {
-    let rest =
-        format!("wait for its wrap, or take it over: `baton pickup --handoff {this} --force --why REASON`");
+fn free_hint(free: &[Value], this: &str, may_force: bool) -> String {
+    let rest = match may_force {
+        true => format!(
+            "wait for its wrap, or take it over: `baton pickup --handoff {this} --force --why REASON`"
+        ),
+        false => "wait for its wrap, or ask an operator, who may take it over".to_owned(),
+    };
     let named: Vec<String> = free
         .iter()
         .take(3)

@@ -98,7 +98,7 @@ impl Operation for Reassign {
                 return Err(session_over_refusal(&given).into());
             }
             if !input.wait {
-                require_known(tx, &project_id, &input.to)?;
+                require_known(tx, (&project_id, &given.session_id), &input.to)?;
             }
             let packet = gather_packet(tx, &given, AgentPresence::Away)?;
             check_size(&packet, &given, &input.to)?;
@@ -131,7 +131,7 @@ impl Operation for Reassign {
 }
 
 /// Refuses a name that no agent of the project has had and that is no tool's: a baton would wait for a misspelt name.
-fn require_known(tx: &mut Tx<'_>, project_id: &str, to: &str) -> Result<(), Failure> {
+fn require_known(tx: &mut Tx<'_>, (project_id, session_id): (&str, &str), to: &str) -> Result<(), Failure> {
     if is_shared_name(to)
         || baton_tools::by_name(to).is_some()
         || agent::first_name(tx, project_id, to)?.is_some()
@@ -140,7 +140,7 @@ fn require_known(tx: &mut Tx<'_>, project_id: &str, to: &str) -> Result<(), Fail
     }
     let names = agent::known_names(tx, project_id)?;
     let similar = suggestions(to, names.iter().map(String::as_str));
-    let wait = format!("`baton reassign ID --to {to} --wait` has the baton wait for them");
+    let wait = format!("`baton reassign {} --to {to} --wait` has the baton wait for them", short(session_id));
     let hint = match similar.as_slice() {
         [] => format!("check the name with `baton agent list --all`; {wait}"),
         near => format!("did you mean {}? Else {wait}", near.join(" or ")),

@@ -184,12 +184,12 @@ impl WaitingChanges {
             ),
             None if self.is_here => {
                 format!(
-                    "Uncommitted changes ({count}) go with this baton; they lie in this working copy, where they were made."
+                    "Uncommitted changes ({count}) go with this baton; they lie in this working copy, where they were made or applied."
                 )
             }
             None if self.is_changed_here => format!(
-                "Uncommitted changes ({count}) go with this baton; in this working copy, where they were made, the same files hold \
-                 something else by now: `baton changes diff {}` prints them.",
+                "Uncommitted changes ({count}) go with this baton; in this working copy, where they were made or applied, the same files \
+                 hold something else by now: `baton changes diff {}` prints them.",
                 self.baton_id
             ),
             None => format!(

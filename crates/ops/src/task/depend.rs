@@ -385,10 +385,12 @@ pub(super) fn touch_dependencies(
     let known = super::write::reload(tx, from.clone())?;
     // The instant alone may be what changed: a new task depends on something at the instant of its creation.
     let mut wanted = Task { parent_id, updated_at: env.now.max(known.updated_at), ..known.clone() };
-    let is_new = wanted == known;
+    let is_new = wanted == known && known.created_at == env.now;
     // What a task is created with is as old as the task.
     if known.created_at != env.now {
-        merge::note(&mut wanted, entries, env.now);
+        // A clock that went back by days would take the task's own times for those of one that is far ahead.
+        let at = wanted.updated_at;
+        merge::note(&mut wanted, entries, at);
     }
     if is_new {
         return super::write::update_without_delta(tx, &known, &wanted);

@@ -118,6 +118,35 @@ on_every_backend! {
         assert_eq!((&now["title"], &now["notes"], &now["status"]), (&json!("beta"), &json!("edited"), &json!("in_progress")));
     }
 
+    fn a_dependency_that_is_removed_under_a_clock_days_behind_is_removed_after_it_was_added(w) {
+        let [one, other] = ["one", "other"].map(|title| text(&w.ok(&agent("Ann"), "task_create", json!({ "title": title })), "id"));
+        let own = |w: &mut World| -> Value {
+            let lines: Vec<Value> = export(w).iter().map(|line| serde_json::from_str(line).expect("json")).collect();
+            lines.into_iter().find(|line| line["id"] == json!(one)).expect("its line")
+        };
+        let newest = |line: &Value| {
+            let entries = line["metadata"]["handoff.v1"]["clock"]["entries"].as_object().cloned().unwrap_or_default();
+            entries.values().filter_map(Value::as_i64).max().unwrap_or_default()
+        };
+        w.advance(1_000);
+        w.ok(&agent("Ann"), "task_depend", json!({ "id": one, "on": other }));
+        publish(w);
+        let with = own(w);
+        let days = 3 * 24 * 60 * 60 * 1_000;
+        w.advance(-days);
+        w.ok(&agent("Ann"), "task_depend", json!({ "id": one, "on": other, "remove": true }));
+        let is_recorded = w.ledger().iter().any(|row| row["body"].to_string().contains("does not depend on"));
+        assert!(is_recorded, "{:#?}", w.ledger());
+        publish(w);
+        w.advance(days);
+        let without = own(w);
+        assert!(newest(&without) > newest(&with), "{with:#} {without:#}");
+        assert!(without["updated_at"].as_str() >= with["updated_at"].as_str(), "{with:#} {without:#}");
+        // The line of another clone, which has not seen the removal, comes and goes.
+        import(w, &[with.to_string()]);
+        assert_eq!(own(w).get("dependencies"), None);
+    }
+
     fn what_was_settled_is_in_the_ledger_with_what_was_not_kept(w) {
         import(w, &[line("x-1", "")]);
         w.ok(&agent("Ann"), "task_update", json!({ "id": "x-1", "notes": "ours" }));

@@ -89,6 +89,16 @@ on_every_backend! {
         w.no_trace(&impostor("Ann", Scope::Write), "session_start", json!({}), "identity_conflict");
     }
 
+    fn force_is_named_to_those_alone_who_may_use_it(w) {
+        let baton = text(&w.leave_baton(&agent("Donna"), "half"), "baton_id");
+        w.pickup(&agent("Lola"));
+        for (scope, is_named) in [(Scope::Write, false), (Scope::Operator, true)] {
+            let who = bearing(agent("Mia").process("m"), "mia", scope, Some(&["Mia"]));
+            let no = w.no(&who, "hd_exec", json!({ "handoff_id": baton }), "baton_claimed");
+            assert_eq!(text(&no, "hint").contains("--force"), is_named, "{no:#}");
+        }
+    }
+
     fn ending_somebody_elses_session_is_force_and_says_who_and_why(w) {
         let own = w.start(&agent("Ann"));
         let input = |more: Value| {

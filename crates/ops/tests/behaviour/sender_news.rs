@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::hub::Hub;
 use crate::saga::{self, drive, handoff_input, receiver, sender};
-use crate::world::{Agent, World, agent, column, text};
+use crate::world::{Agent, World, agent, column, list, text};
 
 /// A second project that hands work to the same repository.
 fn elsewhere() -> Agent {
@@ -58,6 +58,10 @@ on_every_backend! {
             let now = ("o/library".to_owned(), format!("https://github.example/o/library/issues/{number}"));
             assert_eq!(place(w, id), now);
         }
+        for (number, id) in [(1, &own[0]), (2, &own[1]), (4, &other)] {
+            let note = text(&w.ok(&receiver(), "handoff_show", json!({ "id": id }))["note"], "text");
+            assert!(note.contains(&format!("https://github.example/o/library/issues/{number}")), "{note}");
+        }
         let words = "o/r is called o/library now";
         assert_eq!(heard(w, &sender(), words), ["o/r is called o/library now: 2 hand-offs to q went along"]);
         let notice = w.pending(&sender()).into_iter().find(|one| text(one, "subject").contains(words)).expect("a signal");
@@ -101,6 +105,47 @@ on_every_backend! {
         w.no(&receiver(), "handoff_advance", words, "handoff_state");
         let shown = w.ok(&sender(), "handoff_show", json!({ "id": id }));
         assert_eq!(shown["late_results"][0]["by"], "Donna", "{shown:#}");
+    }
+
+    fn a_close_without_a_word_is_no_word_of_who_closed(w) {
+        let mut hub = set_up(w);
+        for (number, reason, state) in [(1, "completed", "completed"), (2, "not_planned", "declined")] {
+            let id = offered(w, &mut hub, &sender(), state);
+            event(w, &json!({ "number": number, "state": "closed", "state_reason": reason, "by": "carol" }));
+            let shown = w.ok(&sender(), "handoff_show", json!({ "id": id }));
+            assert_eq!((&shown["state"], &shown["result"]), (&json!(state), &Value::Null), "{shown:#}");
+            assert_eq!(shown["ended"].get("why"), None, "{shown:#}");
+            let sent = list(&w.ok(&sender(), "session_status", json!({}))["sent"]);
+            let sent = sent.iter().find(|one| text(one, "handoff_id") == id).expect("a row");
+            assert_eq!(sent.get("why"), None, "{sent:#}");
+            let waiting = w.pending(&sender());
+            let notice = waiting.iter().find(|one| text(one, "subject").contains(&format!("was {state}"))).expect("a signal");
+            assert!(!text(notice, "body").contains("the issue was closed"), "{notice:#}");
+        }
+        // Of one that was opened again, to whom has claimed its task.
+        event(w, &json!({ "state_reason": "reopened" }));
+        let rex = agent("Rex").project("q");
+        let task = text(&list(&w.ok(&rex, "task_list", json!({}))["items"])[0], "id");
+        w.ok(&rex, "task_claim", json!({ "id": task }));
+        event(w, &json!({ "state": "closed", "state_reason": "completed", "by": "erin" }));
+        let waiting = w.pending(&rex);
+        let notice = waiting.iter().find(|one| text(one, "subject").contains("closed the issue of task")).expect("a signal");
+        assert!(text(notice, "body").starts_with("The task is closed"), "{notice:#}");
+    }
+
+    fn the_age_of_a_hand_off_is_that_of_its_state_and_not_of_its_last_change(w) {
+        let mut hub = set_up(w);
+        let id = offered(w, &mut hub, &sender(), "one");
+        let row = |w: &mut World| w.ok(&sender(), "session_status", json!({}))["sent"][0].clone();
+        let shown = w.ok(&sender(), "handoff_show", json!({ "id": id }));
+        assert_eq!(row(w)["state_since"], shown["offered_at"]);
+        w.advance(3_600_000);
+        event(w, &json!({ "state": "closed", "state_reason": "completed", "by": "carol", "words": "in v2" }));
+        w.advance(3_600_000);
+        event(w, &json!({ "state_reason": "reopened" }));
+        let (shown, row) = (w.ok(&sender(), "handoff_show", json!({ "id": id })), row(w));
+        assert!(row["updated_at"].as_str() > row["state_since"].as_str(), "{row:#}");
+        assert_eq!((&row["state"], &row["state_since"]), (&json!("completed"), &shown["ended"]["at"]), "{row:#}");
     }
 
     fn an_end_that_an_agent_brought_about_says_that_it_was_an_agent(w) {

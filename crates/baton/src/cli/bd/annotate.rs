@@ -233,6 +233,9 @@ impl LabelChange {
         let (word, to) = match self.status {
             "removed" => ("Removed", "from"),
             "propagated" => ("Propagated", "to"),
+            "absent" => {
+                return format!("{} has no label {}\n", visible(&self.issue_id), visible(&self.label));
+            }
             _ => ("Added", "to"),
         };
         format!("✓ {word} label {} {to} {}\n", visible(&self.label), visible(&self.issue_id))
@@ -256,9 +259,13 @@ fn change_labels(
             LabelAct::Remove => input.remove_labels = labels.to_vec(),
             LabelAct::Add | LabelAct::Propagate => input.add_labels = labels.to_vec(),
         }
+        let before = if act == LabelAct::Remove { show_task(id, out)?.task.labels } else { Vec::new() };
         let issue_id = out.app.run::<tasks::Update>(&input)?.task.view.id;
-        let change =
-            |label: &String| LabelChange { status, issue_id: issue_id.clone(), label: label.clone() };
+        let change = |label: &String| {
+            let is_absent = act == LabelAct::Remove && !before.contains(label);
+            let status = if is_absent { "absent" } else { status };
+            LabelChange { status, issue_id: issue_id.clone(), label: label.clone() }
+        };
         Ok(labels.iter().map(change).collect::<Vec<LabelChange>>())
     })?;
     changed.print(out, |changed| {

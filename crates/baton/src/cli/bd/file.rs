@@ -1,12 +1,15 @@
 //! Beads' file of issues.
 
 use std::fs::OpenOptions;
-use std::io::Write;
+use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use baton_model::id::visible;
 use baton_ops::task as tasks;
 use serde::Serialize;
+use tempfile::NamedTempFile;
 
 use super::memory::ledger_memories;
 use super::{Out, nameless, write};
@@ -66,16 +69,59 @@ struct Imported {
     dry_run: bool,
 }
 
+/// How long the first bytes of a pipe are waited for that was not asked for: an agent's command may have one that never ends.
+const PIPE_PATIENCE: Duration = Duration::from_secs(1);
+
+fn new_file() -> Result<NamedTempFile, AppError> {
+    Ok(tempfile::Builder::new().prefix("bd-").tempfile().map_err(anyhow::Error::from)?)
+}
+
+/// What comes on standard input, in a file.
+fn standard_input() -> Result<NamedTempFile, AppError> {
+    let mut file = new_file()?;
+    std::io::copy(&mut std::io::stdin().lock(), &mut file)?;
+    Ok(file)
+}
+
+/// What was piped in, in a file; nothing where standard input is a terminal, is empty, or says nothing for a while.
+fn piped_input() -> Result<Option<NamedTempFile>, AppError> {
+    if std::io::stdin().is_terminal() {
+        return Ok(None);
+    }
+    let (sender, chunks) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            let read = std::io::stdin().lock().read(&mut buffer).map(|count| buffer[..count].to_vec());
+            let is_over = read.as_ref().map_or(true, Vec::is_empty);
+            if sender.send(read).is_err() || is_over {
+                return;
+            }
+        }
+    });
+    let Ok(Ok(first)) = chunks.recv_timeout(PIPE_PATIENCE) else { return Ok(None) };
+    if first.is_empty() {
+        return Ok(None);
+    }
+    let mut file = new_file()?;
+    file.write_all(&first)?;
+    for chunk in chunks {
+        file.write_all(&chunk?)?;
+    }
+    Ok(Some(file))
+}
+
 pub(super) fn import(path: Option<String>, dry_run: bool, out: &mut Out<'_>) -> Result<(), AppError> {
     let actor = out.identity();
-    let source = path.unwrap_or_else(|| beads_file(out).display().to_string());
-    let given = match source.as_str() {
-        "-" => {
-            let mut file = tempfile::Builder::new().prefix("bd-").tempfile().map_err(anyhow::Error::from)?;
-            std::io::copy(&mut std::io::stdin().lock(), &mut file)?;
-            Some(file)
-        }
-        _ => None,
+    // What is piped in is meant, also without `-`.
+    let given = match path.as_deref() {
+        Some("-") => Some(standard_input()?),
+        Some(_) => None,
+        None => piped_input()?,
+    };
+    let source = match &given {
+        Some(_) => "-".to_owned(),
+        None => path.unwrap_or_else(|| beads_file(out).display().to_string()),
     };
     let path = given.as_ref().map_or_else(|| source.clone(), |file| file.path().display().to_string());
     // The lines of the mirrored file have the ids that every clone knows.

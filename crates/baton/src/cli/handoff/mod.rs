@@ -361,7 +361,7 @@ fn row(handoff: &View) -> Vec<String> {
         handoff.state.as_str().to_owned(),
         format!("{} → {}", visible(handoff.sender_project()), visible(handoff.receiver_project())),
         visible(&handoff.subject),
-        render::time_ago(handoff.updated_at),
+        render::time_ago(handoff.state_since()),
     ]
 }
 

@@ -16,9 +16,18 @@ pub(super) fn show_progress(progress: &Progress, app: &App) -> Result<(), AppErr
     match progress.row.handoff.state {
         State::Failed => Err(AppError::Reported),
         State::Planned | State::Pending => Err(AppError::Unfinished),
+        _ if is_lost(progress) => Err(AppError::Unfinished),
         _ if !app.handoff_is_over => Err(AppError::Unfinished),
         _ => Ok(()),
     }
+}
+
+/// Whether the issue of a hand-off that waits cannot be followed: its repository is not to be found.
+fn is_lost(progress: &Progress) -> bool {
+    let handoff = &progress.row.handoff;
+    handoff.repository_missing
+        && !progress.replayed
+        && matches!(handoff.state, State::Offered | State::Accepted)
 }
 
 /// What a person reads of it.
@@ -37,6 +46,9 @@ pub(crate) fn summary(progress: &Progress) -> String {
         State::Completed | State::Declined | State::Cancelled | State::Expired => {
             format!("hand-off {id} to {to} is {}", handoff.state.as_str())
         }
+        state if is_lost(progress) => {
+            format!("{id} to {to} ({}) cannot be followed: its issue is not to be found", state.as_str())
+        }
         state => format!("handed to {to}: {id} ({})", state.as_str()),
     };
     text.push_str(&task.map(|task| format!(", task {}", visible(&task.id))).unwrap_or_default());
@@ -46,6 +58,9 @@ pub(crate) fn summary(progress: &Progress) -> String {
     }
     if progress.replayed {
         text.extend(ending::lines(handoff).lines().map(|line| format!("  {line}\n")));
+    }
+    if is_lost(progress) {
+        text.push_str(&format!("  {}\n", super::show::without_repository(&handoff.handoff_id)));
     }
     text.push_str(&unfinished(progress));
     let warnings = progress.warnings.iter().flatten();

@@ -75,7 +75,7 @@ fn register(why: &str) -> String {
 }
 
 /// What helps where the repository of an issue is not to be found.
-fn without_repository(id: &str) -> String {
+pub(super) fn without_repository(id: &str) -> String {
     let id = render::short_id(id);
     format!(
         "give the token access, then `baton handoff retry {id}` asks again; or take it back, and leave it anew: `baton handoff cancel {id}`"

@@ -53,7 +53,7 @@ pub(super) fn text(work: &WorkLocation, changes: Option<&WaitingChanges>) -> Str
     let mut text = match (is_applied, work.is_here) {
         // The answer has begun with that.
         (true, true) => String::new(),
-        _ if work.holds_other => format!("the work was left in {}\n", work.copy.describe()),
+        _ if work.is_there == Some(false) => format!("the work was left in {}\n", work.copy.describe()),
         (true, false) => format!("the work was left {elsewhere}in {}\n", work.copy.describe()),
         (false, true) => format!("the work lies here, in {}\n", work.copy.describe()),
         (false, false) => format!("the work lies {elsewhere}in {}\n", work.copy.describe()),

@@ -7,13 +7,14 @@ use baton_model::id::{short, visible};
 use baton_model::project::title;
 use baton_model::repository::machine_name;
 use baton_ops::project::{
-    self, CarriedBaton, MergeInput, MergeOutput, PlaceRow, PlacesInput, RelocateOutput, RenameInput,
-    RenameOutput, SplitInput,
+    self, CarriedBaton, MergeInput, MergeOutput, PlaceKind, PlaceRow, PlacesInput, RelocateOutput,
+    RenameInput, RenameOutput, SplitInput,
 };
 
 use crate::app::App;
 use crate::cli::ActingIdentity;
 use crate::error::AppError;
+use crate::git;
 use crate::render;
 
 #[derive(clap::Args)]
@@ -73,8 +74,31 @@ pub(super) struct Merge {
 }
 
 pub(super) fn list(app: &mut App) -> Result<(), AppError> {
-    let places = app.run::<project::Places>(&PlacesInput { project: app.project.clone() })?;
+    let mut places = app.run::<project::Places>(&PlacesInput { project: app.project.clone() })?;
+    find_gone(app, &mut places.items);
     app.show(&places, |places| render::table(&places.items.iter().map(row).collect::<Vec<_>>()))
+}
+
+/// Says of worktrees of this machine which are gone, and where they were moved to, where the answer does not: a server is told nothing of
+/// folders that are no working copies.
+fn find_gone(app: &App, places: &mut [PlaceRow]) {
+    let listed: Vec<String> = places.iter().map(|place| place.path.clone()).collect();
+    let is_unknown = |place: &&mut PlaceRow| place.is_this_machine && place.is_there.is_none();
+    for place in places.iter_mut().filter(is_unknown) {
+        let folder = Path::new(&place.path);
+        place.is_there = Some(folder.is_dir());
+        if place.is_there == Some(true) || place.kind != PlaceKind::Worktree {
+            continue;
+        }
+        let name = folder.file_name().and_then(|name| name.to_str());
+        let named =
+            name.zip(app.config.cwd.as_deref()).and_then(|(name, cwd)| git::worktree_named(cwd, name));
+        // One that was made under its name after the last session there is another one.
+        let heard_at = place.last_heard_at.map_or(0, |at| at.0);
+        place.moved_to = named
+            .filter(|(found, since)| *since <= heard_at && !listed.contains(found))
+            .map(|(found, _)| found);
+    }
 }
 
 fn row(place: &PlaceRow) -> Vec<String> {
