@@ -4,16 +4,21 @@
 use std::time::Duration;
 
 use baton_ops::handoff::Row;
+use serde::Deserialize as _;
 use serde_json::Value;
 
 /// How long a hand-off is driven before its caller is answered.
 pub(crate) const SPAN: Duration = Duration::from_secs(10);
 
-/// Brings an answer that shows a hand-off up to how it stands now.
+/// Brings an answer that shows a hand-off up to how it stands now. What it said of the hand-off and is not so any more goes.
 pub(crate) fn renew(answer: &mut Value, now: &Row) {
+    let before = Row::deserialize(&*answer).and_then(serde_json::to_value);
     let (Some(answer), Ok(Value::Object(now))) = (answer.as_object_mut(), serde_json::to_value(now)) else {
         return;
     };
+    if let Ok(Value::Object(before)) = before {
+        answer.retain(|name, _| now.contains_key(name) || !before.contains_key(name));
+    }
     answer.extend(now);
 }
 
