@@ -164,7 +164,7 @@ pub fn mark_delivered(
     message_id: &str,
     now: Millis,
 ) -> Result<bool, Fault> {
-    changes_one(tx, project_id, DELIVERED, &params![now, project_id, message_id])
+    changes_one(tx, project_id, DELIVERED, params![now, project_id, message_id])
 }
 
 /// Marks a message that waits in the mailbox of another project now: its acknowledgement is asked for there.
@@ -178,7 +178,7 @@ pub fn mark_moved(tx: &mut Tx<'_>, project_id: &str, message_id: &str, now: Mill
 pub fn adopt_copy(tx: &mut Tx<'_>, message: &Message) -> Result<bool, Fault> {
     let key = identity_key(&message.to_identity);
     let to = params![key, message.seq, &message.project_id, &message.message_id];
-    changes_one(tx, &message.project_id, ARRIVED, &to)
+    changes_one(tx, &message.project_id, ARRIVED, to)
 }
 
 /// Gives a message back to the mailbox that it was moved from, as it stands in the one that it was moved to: read or not, and to be
@@ -203,7 +203,7 @@ pub fn withdraw(tx: &mut Tx<'_>, message: &Message, now: Millis) -> Result<(), F
 
 /// Marks a message as acknowledged, and with that as delivered; says whether this call was the first to do so.
 pub fn mark_acked(tx: &mut Tx<'_>, project_id: &str, message_id: &str, now: Millis) -> Result<bool, Fault> {
-    changes_one(tx, project_id, ACKED, &params![now, project_id, message_id])
+    changes_one(tx, project_id, ACKED, params![now, project_id, message_id])
 }
 
 /// The messages whose acknowledgement is late, the longest overdue first.
@@ -213,7 +213,7 @@ pub fn overdue(tx: &mut Tx<'_>, project_id: &str, now: Millis) -> Result<Vec<Mes
 
 /// Takes a message back, if it was not delivered yet; says whether it could.
 pub fn retract(tx: &mut Tx<'_>, project_id: &str, message_id: &str, now: Millis) -> Result<bool, Fault> {
-    changes_one(tx, project_id, RECALL, &params![now, project_id, message_id])
+    changes_one(tx, project_id, RECALL, params![now, project_id, message_id])
 }
 
 /// What an identity, or a role by its address, has read and not acknowledged though it is asked to; oldest first.
@@ -267,5 +267,5 @@ pub fn by_prefix(tx: &mut Tx<'_>, project_id: &str, prefix: &str) -> Result<Vec<
 pub fn take(tx: &mut Tx<'_>, message: &Message, by: &str) -> Result<bool, Fault> {
     let (key, from) = (identity_key(by), identity_key(&message.to_identity));
     let to = params![by, key, &message.project_id, &message.message_id, from];
-    changes_one(tx, &message.project_id, TAKE, &to)
+    changes_one(tx, &message.project_id, TAKE, to)
 }
