@@ -289,10 +289,7 @@ impl Server {
 
     /// Messages that are shown whole count as delivered once the answer has been written out. A server that only reads delivers none.
     fn expect_receipt(&self, answer: &Value, shown: &Value, context: &RequestContext<RoleServer>) {
-        if self.shared.offer.read_only {
-            return;
-        }
-        if let Some(mark) = DeliveryReceipt::of(answer, shown) {
+        if let Some(mark) = DeliveryReceipt::of(answer, shown).filter(|_| !self.shared.offer.read_only) {
             self.receipts(context).keep_until_written(id_of(context), mark);
         }
     }

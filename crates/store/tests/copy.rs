@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use baton_store::{Store, Target, ledger_transfer, params};
 
 /// Tables that are not copied, each with its reason.
-const LEFT_OUT: [(&str, &str); 5] = [
+const LEFT_OUT: [(&str, &str); 6] = [
+    ("change_count", "whoever follows a store counts from where it began to follow"),
     ("counter_floor", "a copy gets a floor of its own, above all that was copied"),
     ("duty", "which server does what is settled by those that run"),
     ("memory_words", "an index, filled when a memory is written"),

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use baton_store::{Store, Target, dump, params};
 
 /// Tables that belong to a project and are not dumped, each with its reason.
-const LEFT_OUT: [(&str, &str); 7] = [
+const LEFT_OUT: [(&str, &str); 8] = [
+    ("change_count", "whoever follows a store counts from where it began to follow"),
     ("counter_floor", "an import sets a floor of its own, above all that was imported"),
     ("delta", "the ledger is exported row by row in its own shape"),
     ("memory_words", "an index, filled when a memory is written"),

@@ -15,7 +15,7 @@ const BARE: &[(&str, &[&str])] = &[
     ("model/src/baton.rs", &["pickup"]),
     ("model/src/instructions/command.rs", &["status"]),
     ("model/src/lease/mod.rs", &["lease take"]),
-    ("model/src/row_action.rs", &["handoff cancel", "*"]),
+    ("model/src/row_action.rs", &["handoff cancel", "mail send", "*"]),
     ("model/src/session/identity_conflict.rs", &["start", "pickup"]),
     ("model/src/task/claim.rs", &["task claim"]),
     ("model/src/tracker.rs", &["handoff create"]),

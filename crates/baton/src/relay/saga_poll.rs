@@ -98,7 +98,7 @@ impl Driver {
                     issue = seen.number,
                     "GitHub gave no comments; the close waits for them"
                 );
-                applied.oldest_unread = applied.oldest_unread.into_iter().chain(seen.updated_at).min();
+                applied.look_again(seen);
                 continue;
             };
             let input = TrackerEventInput {
@@ -123,6 +123,9 @@ impl Driver {
                 baton_ops::all::call_typed::<TrackerEvent>(&input, &mut Cx { store, env })
             })?;
             applied.news += usize::from(answer.changed);
+            if answer.is_held_back {
+                applied.look_again(seen);
+            }
         }
         Ok(applied)
     }
@@ -174,6 +177,13 @@ struct AppliedIssues {
     news: usize,
     /// When the oldest of those was changed that are looked at again.
     oldest_unread: Option<Millis>,
+}
+
+impl AppliedIssues {
+    /// An issue whose news cannot be taken in yet is listed again by the next poll.
+    fn look_again(&mut self, seen: &IssueState) {
+        self.oldest_unread = self.oldest_unread.into_iter().chain(seen.updated_at).min();
+    }
 }
 
 /// How a hand-off says that the repository of its issue is not to be found.

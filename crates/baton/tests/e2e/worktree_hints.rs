@@ -125,6 +125,22 @@ fn what_became_of_applied_changes_is_said_by_what_the_files_and_the_history_hold
 }
 
 #[test]
+fn changes_that_were_applied_in_a_folder_which_is_gone_go_on_with_the_next_baton() {
+    let stage = edited();
+    wrapped(&stage, &["--with-changes"]);
+    let second = second(&stage);
+    let lola = stage.terminal("Lola").within(&second);
+    lola.json(&["pickup", "--apply"]);
+    fs::remove_dir_all(&second).expect("gone");
+    git(&stage, stage.shop(), &["reset", "-q", "--hard"]);
+    git(&stage, stage.shop(), &["clean", "-qfd"]);
+    let shown = stage.terminal("Lola").text(&["wrap", "--summary", "s", "--next", "n"]);
+    assert!(shown.contains("applied in a folder that is not there any more, so they go on"), "{shown}");
+    let applied = stage.terminal("Mia").json(&["pickup", "--apply"]);
+    assert!(!applied["changes"].is_null(), "{applied:#}");
+}
+
+#[test]
 fn a_repository_without_a_commit_that_joins_can_check_out_what_the_changes_stand_on() {
     let stage = edited();
     git(&stage, stage.shop(), &["add", "docs"]);

@@ -27,6 +27,18 @@ struct PresenceRecord {
     summary: String,
     baton_id: String,
     changes_present: String,
+    /// The working copy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    root: Option<String>,
+}
+
+impl PresenceRecord {
+    /// Whether the working copy of a session of this machine is known to be there no more.
+    fn is_folder_gone(&self, env: &Env<'_>, own: &Session) -> bool {
+        let is_here = own.location.machine == env.caller.location.machine;
+        let root = self.root.as_ref().filter(|_| is_here);
+        root.is_some_and(|root| env.host.has_folder(root) == Some(false))
+    }
 }
 
 /// Where changes of an earlier baton are after a wrap.
@@ -129,27 +141,45 @@ pub(crate) fn note_presence(
         summary: format!("the changes of baton {} {PRESENT}", short(baton_id)),
         baton_id: baton_id.to_owned(),
         changes_present: stored.content_hash,
+        root: own.working_copy.as_ref().map(|copy| copy.root.clone()),
     };
     append_json(tx, env, &Author::session(own), Kind::Other, &json!(record)).map(drop)
 }
 
 /// Whether a session has changes in its working copy.
-fn is_present(tx: &mut Tx<'_>, (project_id, session_id): (&str, &str), hash: &str) -> Result<bool, Failure> {
+fn is_present(tx: &mut Tx<'_>, of: (&str, &str), hash: &str) -> Result<bool, Failure> {
+    presence(tx, of, hash).map(|record| record.is_some())
+}
+
+/// What was noted when changes came into the working copy of a session.
+fn presence(
+    tx: &mut Tx<'_>,
+    (project_id, session_id): (&str, &str),
+    hash: &str,
+) -> Result<Option<PresenceRecord>, Failure> {
     let notes = delta::of_session(tx, project_id, session_id)?;
     let mut records = notes
         .iter()
         .filter(|note| note.kind == Kind::Other)
         .filter_map(|note| serde_json::from_str::<PresenceRecord>(&note.body).ok());
-    Ok(records.any(|record| record.changes_present == hash))
+    Ok(records.find(|record| record.changes_present == hash))
 }
 
-/// Gives the next baton the changes of the one that a session held, unless it has its own or the session has them in its working copy.
-pub(crate) fn pass_on(tx: &mut Tx<'_>, own: &Session, held: &str, next: &str) -> Result<(), Failure> {
+/// Gives the next baton the changes of the one that a session held, unless it has its own or the session has them in its working copy,
+/// which is there still.
+pub(crate) fn pass_on(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    own: &Session,
+    (held, next): (&str, &str),
+) -> Result<(), Failure> {
     let project_id = own.project_id.as_str();
     let Some(stored) = changes::get(tx, project_id, held)? else { return Ok(()) };
-    if changes::get(tx, project_id, next)?.is_some()
-        || is_present(tx, (project_id, &own.session_id), &stored.content_hash)?
-    {
+    if changes::get(tx, project_id, next)?.is_some() {
+        return Ok(());
+    }
+    let applied = presence(tx, (project_id, &own.session_id), &stored.content_hash)?;
+    if applied.is_some_and(|applied| !applied.is_folder_gone(env, own)) {
         return Ok(());
     }
     Ok(changes::put(tx, project_id, &StoredChanges { baton_id: next.to_owned(), ..stored })?)
@@ -242,7 +272,15 @@ pub(crate) fn after_wrap(
         let is_passed_on = next.changes.as_ref().is_some_and(|own| own.content_hash == stored.content_hash);
         let place = if is_passed_on { ChangesPlace::NextBaton } else { ChangesPlace::WorkingCopy };
         let changes = EarlierChanges::of(stored, place)?;
+        let is_applied = is_present(tx, (&own.project_id, &own.session_id), &stored.content_hash)?;
         found.push(match place {
+            ChangesPlace::NextBaton if is_applied => EarlierChanges {
+                message: format!(
+                    "{}: applied in a folder that is not there any more, so they go on with this one",
+                    origin(&BatonChanges::read(stored.clone())?)
+                ),
+                ..changes
+            },
             ChangesPlace::WorkingCopy => changes.judged(env, own, stored)?,
             _ => changes,
         });

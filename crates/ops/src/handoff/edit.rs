@@ -115,6 +115,13 @@ pub(super) fn issue_changed(
     Ok(true)
 }
 
+/// Whether the task of a hand-off that has ended would follow its issue, were nothing on its way there.
+pub(super) fn is_held_back(tx: &mut Tx<'_>, known: &Handoff, is_open: bool) -> Result<bool, Failure> {
+    let Some(id) = known.task_id.as_ref().filter(|_| is_ended(known.state)) else { return Ok(false) };
+    let task = task::get(tx, &known.to_project_id, id)?;
+    Ok(task.is_some_and(|task| task.is_open() != is_open) && !is_settled(tx, known)?)
+}
+
 /// Whether nothing is on its way to the issue of a hand-off: while it is, the state of the issue is outdated.
 pub(super) fn is_settled(tx: &mut Tx<'_>, known: &Handoff) -> Result<bool, Failure> {
     let steps = handoff_step::of(tx, &known.handoff_id)?;

@@ -182,12 +182,15 @@ pub struct TrackerEventInput {
 }
 
 /// Answer of `tracker_event`.
-#[derive(Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 pub struct TrackerEventOutput {
     /// Whether the issue is one of a hand-off's and something followed from it.
     pub changed: bool,
     /// The hand-off.
     pub handoff: Option<Row>,
+    /// Something is on its way to the issue, so that nothing follows yet: the issue is to be looked at again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_held_back: bool,
 }
 
 impl Operation for TrackerEvent {
@@ -204,7 +207,7 @@ impl Operation for TrackerEvent {
             let what = "an issue is open or closed";
             return Err(Refusal::invalid("state_unknown", what, "pass what the tracker says").into());
         }
-        let nothing = TrackerEventOutput { changed: false, handoff: None };
+        let nothing = TrackerEventOutput::default();
         let Some(known) = cx.store.read(|tx| Ok(handoff::by_issue(tx, &repo, input.number)?))? else {
             return unknown(cx, &repo, &input);
         };
@@ -226,12 +229,12 @@ impl Operation for TrackerEvent {
                     handoff::put(tx, &known)?;
                     rewrite_note(tx, env, &known)?;
                 }
+                let is_held_back = edit::is_held_back(tx, &known, input.state == "open")?;
                 let row = Row::of(&known, &[]);
-                Ok(follow(tx, env, known, &input, by)?.or(is_moved.then_some(row)))
+                let handoff = follow(tx, env, known, &input, by)?.or(is_moved.then_some(row));
+                Ok(Some(TrackerEventOutput { changed: handoff.is_some(), handoff, is_held_back }))
             })
-            .map(|after| {
-                after.map_or(nothing, |handoff| TrackerEventOutput { changed: true, handoff: Some(handoff) })
-            })
+            .map(|after| after.unwrap_or(nothing))
     }
 }
 
@@ -239,17 +242,17 @@ impl Operation for TrackerEvent {
 /// checks.
 fn unknown(cx: &mut Cx<'_>, repo: &str, input: &TrackerEventInput) -> Result<TrackerEventOutput, Failure> {
     let Some(marked) = input.marker.as_deref().filter(|_| input.state == "open") else {
-        return Ok(TrackerEventOutput { changed: false, handoff: None });
+        return Ok(TrackerEventOutput::default());
     };
     let with_issue = cx.store.read(|tx| Ok(handoff::with_issue(tx, repo)?))?;
     let Some(id) = with_issue.iter().find(|id| marker(id) == marked) else {
-        return Ok(TrackerEventOutput { changed: false, handoff: None });
+        return Ok(TrackerEventOutput::default());
     };
     let Cx { store, env } = cx;
     let known = store.read(|tx| Ok(handoff::get(tx, id)?))?;
     let projects = known.map(|known| (known.from_project_id, known.to_project_id)).unwrap_or_default();
     store.write(&[&projects.0, &projects.1], |tx| plan_duplicate_check(tx, env, id))?;
-    Ok(TrackerEventOutput { changed: true, handoff: None })
+    Ok(TrackerEventOutput { changed: true, ..TrackerEventOutput::default() })
 }
 
 /// Opens the issue again where a retry has overtaken our own request to close it. Returns whether the issue is

@@ -7,7 +7,8 @@ use baton_store::{Failure, Tx, session};
 
 use super::capture::{Capture, CaptureJob, CaptureOutput};
 use super::capture_end::registered_here;
-use super::import::{extent, is_known};
+use super::foreign_transcript::ForeignTranscript;
+use super::import::extent;
 use super::progress::progress;
 use crate::op::{Env, Operation};
 use crate::resolve;
@@ -34,7 +35,7 @@ impl CaptureJob<'_> {
             .filter(|earlier| !follows || earlier.state == State::Open && !earlier.is_replaceable(env))
             && let Some(existing_baton) = self.existing_of_wrap(tx, env, conversation, earlier)?
         {
-            spend(tx, own, &earlier.baton.baton_id)?;
+            spend(tx, env, own, &earlier.baton.baton_id)?;
             close(tx, env, own, Capture::NAME)?;
             let output = self.output(own, existing_baton.kept_delta_id.clone(), None);
             return Ok(CaptureOutput { existing_baton: Some(existing_baton), ..output });
@@ -56,7 +57,7 @@ impl CaptureJob<'_> {
         if let Some(before) = &waiting {
             conversation::supersede(tx, before, &left.delta_id)?;
         }
-        spend(tx, own, &left.delta_id)?;
+        spend(tx, env, own, &left.delta_id)?;
         close(tx, env, own, Capture::NAME)?;
         conversation::keep(tx, env, conversation, Some(&left.delta_id), extent(self.meant))?;
         Ok(self.output(own, Some(left.delta_id.clone()), Some(left.delta_id)))
@@ -102,15 +103,9 @@ impl CaptureJob<'_> {
         earlier: &EarlierBaton,
     ) -> Result<Option<ConversationBaton>, Failure> {
         if !earlier.is_replaceable(env) {
-            if is_known(conversation, self.meant) {
-                return Ok(Some(earlier.existing_baton()));
-            }
-            if earlier.state == State::Spent {
-                return Ok(None);
-            }
             let by = resolve::identity(env.caller, None)?;
-            let key = format!("{} by {by}", self.idempotency_key());
-            return conversation::keep_late(tx, env, earlier, self.packet, (&by, &key)).map(Some);
+            let foreign = ForeignTranscript { transcript: self.meant, packet: self.packet, by: &by };
+            return foreign.keep(tx, env, (conversation, earlier), &self.idempotency_key());
         }
         let progress = progress(tx, (conversation, earlier), (self.meant, self.packet))?;
         let existing_baton = match arrival(Some(earlier.facts()), Origin::Transcript, progress) {

@@ -1,6 +1,5 @@
 //! `transcript_import`: make a baton of a session whose agent never said goodbye.
 
-use baton_model::baton::State;
 use baton_model::conversation::{ArrivalAction, Conversation, Origin, Progress, arrival};
 use baton_model::delta::Kind;
 use baton_model::id::{check_identity, check_label};
@@ -14,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::conversation_home::{ConversationHome, load_conversation};
+use super::foreign_transcript::ForeignTranscript;
 use super::found_transcript::FoundTranscript;
 use super::isolation::View;
 use super::over_session::over_session;
@@ -163,11 +163,6 @@ fn key(transcript: &FoundTranscript) -> String {
     )
 }
 
-/// Whether the ledger knows the conversation just as far as this transcript reaches.
-pub(super) fn is_known(known: &Conversation, transcript: &FoundTranscript) -> bool {
-    (known.bytes, known.last_entry_at) == extent(transcript)
-}
-
 /// How far a transcript reaches. Of a database that holds many sessions the size says nothing about one.
 pub(super) fn extent(transcript: &FoundTranscript) -> (i64, i64) {
     let bytes =
@@ -207,12 +202,13 @@ impl ImportJob<'_> {
             let own = Conversation { native_id, session_id: None, baton_id: None, ..known };
             return self.leave(tx, env, &own, None);
         }
-        if !earlier.is_replaceable(env) && earlier.state == State::Spent && !is_known(&known, self.meant) {
-            return self.leave(tx, env, &known, None);
-        }
         if !earlier.is_replaceable(env) {
-            let existing_baton = self.keep_beside(tx, env, &known, &earlier)?;
-            return Ok(self.present(&earlier, existing_baton));
+            let foreign =
+                ForeignTranscript { transcript: self.meant, packet: self.packet, by: self.identity };
+            return match foreign.keep(tx, env, (&known, &earlier), &key(self.meant))? {
+                Some(existing_baton) => Ok(self.present(&earlier, existing_baton)),
+                None => self.leave(tx, env, &known, None),
+            };
         }
         let news = if self.says_more(&earlier) { Progress::Words } else { Progress::None };
         let progress = progress(tx, (&known, &earlier), (self.meant, self.packet))?.max(news);
@@ -231,21 +227,6 @@ impl ImportJob<'_> {
                 Ok(self.present(&earlier, existing_baton))
             }
         }
-    }
-
-    /// Keeps what another than who left the baton brings, unless the baton was made of a transcript that goes just as far.
-    fn keep_beside(
-        &self,
-        tx: &mut Tx<'_>,
-        env: &mut Env<'_>,
-        known: &Conversation,
-        earlier: &EarlierBaton,
-    ) -> Result<ConversationBaton, Failure> {
-        if is_known(known, self.meant) && !self.packet.view().has_written_summary() {
-            return Ok(earlier.existing_baton());
-        }
-        let key = format!("{} by {}", key(self.meant), self.identity);
-        conversation::keep_late(tx, env, earlier, self.packet, (self.identity, &key))
     }
 
     /// Joins the session that is the conversation's although neither names the other; where that is not certain, names what may
@@ -356,7 +337,7 @@ impl ImportJob<'_> {
         session::put(tx, &own)?;
         if let Some(stopped) = &stopped {
             // Its work goes on with this baton, so the one that it held is spent.
-            spend(tx, stopped, &left.delta_id)?;
+            spend(tx, env, stopped, &left.delta_id)?;
         }
         if let Some(earlier) = earlier {
             conversation::supersede(tx, earlier, &left.delta_id)?;

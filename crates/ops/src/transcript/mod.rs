@@ -14,6 +14,7 @@ mod doctor;
 mod document;
 mod events;
 mod find;
+mod foreign_transcript;
 mod found_transcript;
 mod idle;
 mod import;

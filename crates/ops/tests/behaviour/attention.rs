@@ -114,8 +114,8 @@ on_every_backend! {
         let late = ["answer_late", "answer_late"].map(str::to_owned).to_vec();
         assert_eq!(reasons(world, "Iris", false), (late.clone(), late.clone()));
         assert_eq!(reasons(world, "Omar", false), (late.clone(), late));
-        let asked = world.ok(&agent("Watcher"), "attention_list", json!({ "identity": "Omar", "reason": "answer_late" }))["mine"][0].clone();
-        assert_eq!(column(&list(&asked["actions"]), "action"), ["reply"], "what was read is not taken back");
+        let question_row = world.ok(&agent("Watcher"), "attention_list", json!({ "identity": "Omar", "reason": "answer_late" }))["mine"][0].clone();
+        assert_eq!(column(&list(&question_row["actions"]), "action"), ["reply"], "what was read is not taken back");
         // Who answers has done with it; the other goes on waiting.
         world.ok(&agent("Iris"), "mail_send", json!({ "reply_to": first["message_id"], "body": "take mine" }));
         let left = world.ok(&agent("Watcher"), "attention_list", json!({ "identity": "Iris", "reason": "answer_late" }));

@@ -66,8 +66,8 @@ on_every_backend! {
         assert_eq!((&brought["imported_before"], &brought["baton_id"]), (&json!(true), &left["baton_id"]), "{brought:#}");
         let note = text(&brought["existing_baton"], "kept_delta_id");
         let listed = w.ok(&agent("Owner"), "ledger_list", json!({ "kind": "note" }));
-        let kept = listed["items"].as_array().expect("items").iter().find(|row| row["delta_id"] == note).expect("the note");
-        assert_eq!(kept["identity"], "Mal", "{kept:#}");
+        let row = listed["items"].as_array().expect("items").iter().find(|row| row["delta_id"] == note).expect("the note");
+        assert_eq!(row["identity"], "Mal", "{row:#}");
         assert_eq!(offered(w), [text(&left, "baton_id")]);
         more["again"] = json!(true);
         let own = w.ok(&token("Mal"), "transcript_import", more);
@@ -86,10 +86,10 @@ on_every_backend! {
         let first = w.ok(&token("Mal"), "transcript_import", talk(&forged, ("the till", "/home/you/shop", now)));
         let mut own = talk(&home, ("the cart", "/home/you/shop", now));
         own["summary"] = json!("the cart is half done");
-        let kept = w.ok(&token("Ann"), "transcript_import", own.clone());
-        assert!(kept["existing_baton"]["kept_delta_id"].is_string(), "{kept:#}");
+        let answer = w.ok(&token("Ann"), "transcript_import", own.clone());
+        assert!(answer["existing_baton"]["kept_delta_id"].is_string(), "{answer:#}");
         let again = w.ok(&token("Ann"), "transcript_import", own);
-        assert_eq!(again["existing_baton"]["kept_delta_id"], kept["existing_baton"]["kept_delta_id"], "once");
+        assert_eq!(again["existing_baton"]["kept_delta_id"], answer["existing_baton"]["kept_delta_id"], "once");
         let picked = w.ok(&agent("Zoe"), "hd_exec", json!({ "handoff_id": first["baton_id"] }));
         assert!(picked["rules_reminders"].to_string().contains("the cart is half done"), "{picked:#}");
     }

@@ -168,6 +168,7 @@ const QUESTIONS: &[(&str, &str)] = &[
     ("checkout_of", "nothing"),
     ("worktree_named", "nothing"),
     ("commits_made", "nothing"),
+    ("committed_files", "nothing"),
     ("path_kind", "nothing"),
     ("document", "nothing"),
     ("cache_dir", "the index of transcripts: only for callers that reach all projects"),

@@ -60,7 +60,7 @@ mod tests {
         assert!(is_told_as_pasted(&excerpt));
         let python = "Run python -m pytest -q\n.FF..      [100%]\n=========== FAILURES ===========\n\ntmp_path = PosixPath('/tmp/x')\n\n\
                       >       code = run_main([\n            \"opk\",\n        ])\nE   ImportError: libEGL\n\n2 failed, 3 passed in 0.41s";
-        assert!(told_as_pasted(python).is_some_and(|told| told.contains("2 failed, 3 passed")));
+        assert!(told_as_pasted(python).is_some_and(|excerpt| excerpt.contains("2 failed, 3 passed")));
         for words in ["Why is this?\n".to_owned() + &log, log.clone() + "\nFix it.", "Fix it.".to_owned()] {
             assert_eq!(told_as_pasted(&words), None, "{words}");
         }
