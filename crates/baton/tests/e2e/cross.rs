@@ -341,10 +341,13 @@ fn what_changes_later_goes_both_ways() {
     bob.json(&["task", "close", &task]);
     let _server = Server::start(&with_github(&stage.terminal("Server"), &hub));
     wait(|| !hub.hub().issues("o/lib")[0].open);
+    // GitHub's times are seconds: what happens within one second of what was seen before is taken for that.
+    std::thread::sleep(Duration::from_millis(1100));
     {
         let mut hub = hub.hub();
         let issue = &mut hub.issues_mut("o/lib")[0];
         (issue.open, issue.reason) = (true, Some("reopened".into()));
+        issue.updated_at_now();
     }
     wait(|| bob.json(&["task", "show", &task])["status"] == "open");
     stage.assert_sound();

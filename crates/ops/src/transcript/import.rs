@@ -188,8 +188,7 @@ impl ImportJob<'_> {
     pub(super) fn import(&self, tx: &mut Tx<'_>, env: &mut Env<'_>) -> Result<ImportOutput, Failure> {
         let mut known = load_conversation(tx, env, self.project_id, self.meant)?;
         let (may_be_same, may_be_same_sessions) = self.join_alike(tx, env, &mut known)?;
-        let earlier = conversation::earlier_baton(tx, env, &known)?;
-        let Some(earlier) = earlier else {
+        let Some(earlier) = conversation::earlier_baton(tx, env, &known)? else {
             let first = self.first(tx, env, &known)?;
             return Ok(ImportOutput { may_be_same, may_be_same_sessions, ..first });
         };
