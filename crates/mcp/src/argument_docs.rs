@@ -65,7 +65,7 @@ const ARGUMENT_DOCS: &[(&str, &str, &str)] = &[
     ("session_checkpoint", "expected_version", "The version you saw; another is refused"),
     ("session_wrap", "reason", "end: why"),
     ("session_wrap", "force", "Also another agent's session; only when the user says so"),
-    ("hd_exec", "handoff_id", "Exactly this one; a unique prefix does"),
+    ("hd_exec", "handoff_id", "Exactly this one"),
     ("handoff", "id", "Of a hand-off; import: of a transcript. A unique prefix does"),
     ("handoff", "session", "reassign: one of `recall sessions`"),
     ("handoff", "result", "complete: what came of it; decline, cancel: why"),
@@ -92,11 +92,7 @@ const ARGUMENT_DOCS: &[(&str, &str, &str)] = &[
     ),
     ("task_write", "specialist_tags", "Skills it needs"),
     ("task_write", "parent", "The task that it is a part of"),
-    (
-        "task_write",
-        "id",
-        "Task id or a unique prefix; claim without it: the first ready; create: an id of your own",
-    ),
+    ("task_write", "id", "Task id or its beginning; claim without: the first ready; create: your own"),
     (
         "task_write",
         "agent_context",
