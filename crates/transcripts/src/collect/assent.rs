@@ -15,6 +15,10 @@ impl Collector<'_> {
     pub(super) fn agreed(&mut self, weight: RequestWeight, offered: Option<&str>, words: &Sentence) {
         let Some(offered) = offered.filter(|_| weight == RequestWeight::Consent) else { return };
         let Some(answer) = self.last_answer.as_ref() else { return };
+        // A yes to one of two says nothing.
+        if prose::says_only_yes(&words.text) && prose::offers_a_choice(offered) {
+            return;
+        }
         let proposal = match offered.trim_end().ends_with('?') {
             true => prose::proposal_asked_about(&answer.text, offered),
             false => Some(offered.to_owned()).filter(|offered| prose::proposes(offered)),
@@ -72,6 +76,19 @@ mod tests {
         for words in ["no", "is that fast enough?", "mend the docs of it first"] {
             assert!(decisions(words).iter().all(|one| !one.contains("the user:")), "{words}");
         }
+    }
+
+    #[test]
+    fn a_yes_to_one_of_two_decides_nothing() {
+        let decided = |words: &'static str| {
+            let offer = "The matrix is smaller.\n\nShould I bring 3.13 back for Ubuntu only, or keep it off until then?";
+            let script = SessionScript::new().user("mend the matrix").agent(offer).user(words);
+            let packet =
+                script.edit("a", "a.rs").agent("Done.").user("now the docs").edit("b", "b.rs").summary();
+            packet.decisions.iter().any(|decision| decision.what.contains("the user:"))
+        };
+        assert!(!decided("yes") && !decided("yes please"));
+        assert!(decided("yes to both"));
     }
 
     #[test]

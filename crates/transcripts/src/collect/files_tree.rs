@@ -123,7 +123,10 @@ impl Files {
         if amends {
             self.history.commits.pop();
         }
-        let staged = self.rows().iter().filter(|file| file.is_staged).count();
+        // `git add -A` names those, too, that were committed and not changed since.
+        let changes =
+            |file: &&FileState| file.is_staged && (file.is_committed != Some(true) || file.net != file.base);
+        let staged = self.rows().iter().filter(changes).count();
         // Where it holds more than what was staged here, the rest was staged outside of the session.
         let is_all_known = count.is_some_and(|count| count <= staged);
         let is_fewer = count.is_some_and(|count| count < staged);
@@ -131,12 +134,12 @@ impl Files {
         for file in self.rows() {
             let is_in = all && file.change != Change::Created || file.is_staged;
             if is_in {
-                (file.base, file.is_committed, file.is_staged) = (file.net.clone(), Some(true), false);
-                file.is_uncommitted = Some(false);
-                // The commit holds fewer files than were staged by `git add -A`: git ignores some of the new ones.
-                if is_fewer && file.change == Change::Created {
-                    (file.is_committed, file.is_uncommitted) = (None, None);
-                }
+                // Where the commit holds fewer files than `git add -A` named, git ignores some of the new ones.
+                let may_be_ignored =
+                    is_fewer && file.change == Change::Created && file.is_committed != Some(true);
+                let state = (!may_be_ignored).then_some(true);
+                (file.base, file.is_committed, file.is_staged) = (file.net.clone(), state, false);
+                file.is_uncommitted = state.map(|_| false);
             } else if file.net != file.base && !is_all_known {
                 // Another process or the user may have staged it.
                 (file.is_committed, file.is_uncommitted) = (None, None);
@@ -376,10 +379,34 @@ mod tests {
                         .into_iter()
                         .for_each(|event| files.tree_event(event, None, &at));
                 }
-                path => files.apply(&Edit::replaced(path, "a", "b"), None, &at),
+                path => {
+                    let new = path
+                        .strip_prefix('+')
+                        .map(|path| Edit { change: Change::Created, ..Edit::replaced(path, "", "a") });
+                    files.apply(&new.unwrap_or_else(|| Edit::replaced(path, "a", "b")), None, &at);
+                }
             }
         }
         files.into_vec().into_iter().map(|file| (file.path, file.is_uncommitted)).collect()
+    }
+
+    #[test]
+    fn a_new_file_that_a_commit_of_all_leaves_out_may_be_ignored() {
+        let (first, second) = ("[main 1a2b3c4] x\n 1 file changed", "[main 2a2b3c4] y\n 1 file changed");
+        let all = "git add -A && git commit -m x";
+        let states = uncommitted(&[("+notes.md", ""), ("+a.rs", ""), (all, first)]);
+        assert!(states.iter().all(|(_, state)| state.is_none()), "one of the two is ignored: {states:?}");
+        let states = uncommitted(&[
+            ("+a.rs", ""),
+            ("+b.rs", ""),
+            (all, "[main 1a2b3c4] x\n 2 files changed"),
+            ("b.rs", ""),
+            (all, second),
+        ]);
+        assert!(
+            states.iter().all(|(_, state)| *state == Some(false)),
+            "what did not change is in no later commit: {states:?}"
+        );
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! What the agent proposes before a question to which a yes is enough.
 
-use super::reply_words::offers_a_choice;
 use super::{begins, lowered};
 use crate::shared::words::{has_phrase, is_item, one_line, unmarked};
 
@@ -88,10 +87,6 @@ const FILLERS: &[&str] =
 pub(crate) fn proposal_asked_about(answer: &str, question: &str) -> Option<String> {
     let lower = lowered(question);
     let last = lower.rsplit(". ").next().unwrap_or(&lower);
-    // A yes to one of two says nothing.
-    if offers_a_choice(question) {
-        return None;
-    }
     let offer = OFFERS.iter().find_map(|offer| last.split_once(offer)).map(|(_, rest)| rest.trim());
     let points = |text: &str| POINTS.iter().any(|word| has_phrase(text, word));
     let named = || Some(one_line(question, MAX_PROPOSAL));
@@ -205,7 +200,6 @@ mod tests {
             "Shall I continue with WP15?",
             "Which approach do you prefer?",
             "Is the key unique?",
-            "Should I bring 3.13 back for Ubuntu only, or keep it off until the library supports it?",
         ] {
             let answer = format!("The parser has now a list of all the tokens in it.\n\n{question}");
             assert_eq!(proposal_asked_about(&answer, question), None, "{question}");

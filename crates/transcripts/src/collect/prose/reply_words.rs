@@ -108,6 +108,12 @@ pub(crate) fn answers(question: &str, words: &str) -> bool {
     !has_question(words) && (is_consent || answers_by(question, &lower, bare, limits))
 }
 
+/// Whether words are a yes and nothing else.
+pub(crate) fn says_only_yes(words: &str) -> bool {
+    let lower = lowered(words);
+    begins(without_interjection(&lower), AGREES) && says_no_more(without_consent(&lower))
+}
+
 /// What is left of a consent that names nothing.
 fn says_no_more(bare: &str) -> bool {
     matches!(bare.trim_end_matches(['.', '!']), "" | "please" | "pls")
@@ -120,7 +126,7 @@ fn is_slash_command(words: &str) -> bool {
 }
 
 /// Whether a question names two ways: a yes alone takes neither.
-pub(super) fn offers_a_choice(question: &str) -> bool {
+pub(crate) fn offers_a_choice(question: &str) -> bool {
     let lower = lowered(question);
     has_phrase(lower.rsplit(". ").next().unwrap_or(&lower), "or")
 }
