@@ -125,7 +125,7 @@ fn what_became_of_applied_changes_is_said_by_what_the_files_and_the_history_hold
 }
 
 #[test]
-fn changes_that_were_applied_in_a_folder_which_is_gone_go_on_with_the_next_baton() {
+fn changes_that_were_applied_in_a_folder_which_is_gone_are_not_said_to_be_there() {
     let stage = edited();
     wrapped(&stage, &["--with-changes"]);
     let second = second(&stage);
@@ -134,10 +134,13 @@ fn changes_that_were_applied_in_a_folder_which_is_gone_go_on_with_the_next_baton
     fs::remove_dir_all(&second).expect("gone");
     git(&stage, stage.shop(), &["reset", "-q", "--hard"]);
     git(&stage, stage.shop(), &["clean", "-qfd"]);
-    let shown = stage.terminal("Lola").text(&["wrap", "--summary", "s", "--next", "n"]);
-    assert!(shown.contains("applied in a folder that is not there any more, so they go on"), "{shown}");
-    let applied = stage.terminal("Mia").json(&["pickup", "--apply"]);
-    assert!(!applied["changes"].is_null(), "{applied:#}");
+    let lola = stage.terminal("Lola");
+    let shown = lola.text(&["wrap", "--summary", "s", "--next", "n"]);
+    assert!(shown.contains("applied in a folder that is not there any more"), "{shown}");
+    let named = shown.split('`').find(|words| words.starts_with("baton changes apply")).expect("a command");
+    let id = named.rsplit(' ').next().expect("an id");
+    stage.terminal("Mia").json(&["changes", "apply", id]);
+    assert_eq!(fs::read_to_string(stage.shop().join("a.txt")).expect("read"), "later\n");
 }
 
 #[test]

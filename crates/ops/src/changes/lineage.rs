@@ -86,6 +86,17 @@ impl EarlierChanges {
         Ok(Self { baton_id, files_total, place, message })
     }
 
+    /// Applied in a working copy that was removed or moved since: what was committed there is in the repository.
+    fn in_gone_folder(self, stored: &StoredChanges) -> Result<Self, Failure> {
+        let origin = origin(&BatonChanges::read(stored.clone())?);
+        let message = format!(
+            "{origin}: applied in a folder that is not there any more; where they are in no commit, `baton changes apply {}` brings them \
+             again",
+            self.baton_id
+        );
+        Ok(Self { place: ChangesPlace::EarlierBaton, message, ..self })
+    }
+
     /// As they are found in the working copy of the session that applied them.
     fn judged(self, env: &Env<'_>, own: &Session, stored: &StoredChanges) -> Result<Self, Failure> {
         let changes = BatonChanges::read(stored.clone())?;
@@ -165,21 +176,13 @@ fn presence(
     Ok(records.find(|record| record.changes_present == hash))
 }
 
-/// Gives the next baton the changes of the one that a session held, unless it has its own or the session has them in its working copy,
-/// which is there still.
-pub(crate) fn pass_on(
-    tx: &mut Tx<'_>,
-    env: &Env<'_>,
-    own: &Session,
-    (held, next): (&str, &str),
-) -> Result<(), Failure> {
+/// Gives the next baton the changes of the one that a session held, unless it has its own or the session has them in its working copy.
+pub(crate) fn pass_on(tx: &mut Tx<'_>, own: &Session, held: &str, next: &str) -> Result<(), Failure> {
     let project_id = own.project_id.as_str();
     let Some(stored) = changes::get(tx, project_id, held)? else { return Ok(()) };
-    if changes::get(tx, project_id, next)?.is_some() {
-        return Ok(());
-    }
-    let applied = presence(tx, (project_id, &own.session_id), &stored.content_hash)?;
-    if applied.is_some_and(|applied| !applied.is_folder_gone(env, own)) {
+    if changes::get(tx, project_id, next)?.is_some()
+        || is_present(tx, (project_id, &own.session_id), &stored.content_hash)?
+    {
         return Ok(());
     }
     Ok(changes::put(tx, project_id, &StoredChanges { baton_id: next.to_owned(), ..stored })?)
@@ -272,15 +275,10 @@ pub(crate) fn after_wrap(
         let is_passed_on = next.changes.as_ref().is_some_and(|own| own.content_hash == stored.content_hash);
         let place = if is_passed_on { ChangesPlace::NextBaton } else { ChangesPlace::WorkingCopy };
         let changes = EarlierChanges::of(stored, place)?;
-        let is_applied = is_present(tx, (&own.project_id, &own.session_id), &stored.content_hash)?;
+        let applied = presence(tx, (&own.project_id, &own.session_id), &stored.content_hash)?;
+        let is_folder_gone = applied.is_some_and(|applied| applied.is_folder_gone(env, own));
         found.push(match place {
-            ChangesPlace::NextBaton if is_applied => EarlierChanges {
-                message: format!(
-                    "{}: applied in a folder that is not there any more, so they go on with this one",
-                    origin(&BatonChanges::read(stored.clone())?)
-                ),
-                ..changes
-            },
+            ChangesPlace::WorkingCopy if is_folder_gone => changes.in_gone_folder(stored)?,
             ChangesPlace::WorkingCopy => changes.judged(env, own, stored)?,
             _ => changes,
         });

@@ -83,15 +83,15 @@ pub(super) fn finish(
 }
 
 /// The baton that the session held is spent: the thread goes on with the new one, and with the changes that the session did not apply.
-pub(crate) fn spend(tx: &mut Tx<'_>, env: &Env<'_>, own: &Session, next: &str) -> Result<(), Failure> {
-    spend_held(tx, env, (own, next), true)
+pub(crate) fn spend(tx: &mut Tx<'_>, own: &Session, next: &str) -> Result<(), Failure> {
+    spend_held(tx, own, next, true)
 }
 
 /// Spends the baton that a session held. Without changes in its lineage nothing is looked for that might go on.
 pub(super) fn spend_held(
     tx: &mut Tx<'_>,
-    env: &Env<'_>,
-    (own, next): (&Session, &str),
+    own: &Session,
+    next: &str,
     has_changes: bool,
 ) -> Result<(), Failure> {
     let Some(baton_id) = &own.baton_id else { return Ok(()) };
@@ -99,7 +99,7 @@ pub(super) fn spend_held(
         Some(mut held) if held.holder_session_id.as_ref() == Some(&own.session_id) => {
             held.spent_by = Some(next.to_owned());
             update_baton(tx, &held)?;
-            if has_changes { changes::pass_on(tx, env, own, (baton_id, next)) } else { Ok(()) }
+            if has_changes { changes::pass_on(tx, own, baton_id, next) } else { Ok(()) }
         }
         _ => Ok(()),
     }

@@ -104,7 +104,7 @@ impl Operation for Reassign {
             check_size(&packet, &given, &input.to)?;
             let to = Address { identity: Some(&input.to), role: None };
             let left = leave(tx, env, &given, &packet, &to)?;
-            spend(tx, env, &given, &left.delta_id)?;
+            spend(tx, &given, &left.delta_id)?;
             let earlier_changes = after_wrap(tx, env, &given, &left.delta_id, false)?;
             let by = Releaser {
                 identity: &identity,

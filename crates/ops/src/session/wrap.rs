@@ -247,7 +247,7 @@ fn replace(
     manifest: Option<&Manifest>,
 ) -> Result<(Option<Manifest>, Vec<EarlierChanges>), Failure> {
     let changes = attach(tx, env, own, left, manifest)?;
-    spend_held(tx, env, (own, &left.baton_id), has_changes)?;
+    spend_held(tx, own, &left.baton_id, has_changes)?;
     if !has_changes {
         return Ok((changes, Vec::new()));
     }

@@ -35,7 +35,7 @@ impl CaptureJob<'_> {
             .filter(|earlier| !follows || earlier.state == State::Open && !earlier.is_replaceable(env))
             && let Some(existing_baton) = self.existing_of_wrap(tx, env, conversation, earlier)?
         {
-            spend(tx, env, own, &earlier.baton.baton_id)?;
+            spend(tx, own, &earlier.baton.baton_id)?;
             close(tx, env, own, Capture::NAME)?;
             let output = self.output(own, existing_baton.kept_delta_id.clone(), None);
             return Ok(CaptureOutput { existing_baton: Some(existing_baton), ..output });
@@ -57,7 +57,7 @@ impl CaptureJob<'_> {
         if let Some(before) = &waiting {
             conversation::supersede(tx, before, &left.delta_id)?;
         }
-        spend(tx, env, own, &left.delta_id)?;
+        spend(tx, own, &left.delta_id)?;
         close(tx, env, own, Capture::NAME)?;
         conversation::keep(tx, env, conversation, Some(&left.delta_id), extent(self.meant))?;
         Ok(self.output(own, Some(left.delta_id.clone()), Some(left.delta_id)))

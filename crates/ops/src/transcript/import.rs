@@ -336,7 +336,7 @@ impl ImportJob<'_> {
         session::put(tx, &own)?;
         if let Some(stopped) = &stopped {
             // Its work goes on with this baton, so the one that it held is spent.
-            spend(tx, env, stopped, &left.delta_id)?;
+            spend(tx, stopped, &left.delta_id)?;
         }
         if let Some(earlier) = earlier {
             conversation::supersede(tx, earlier, &left.delta_id)?;
