@@ -8,8 +8,6 @@ use crate::params;
 crate::sql! {
     GET = "SELECT project_id, tool, native_id, session_id, baton_id, bytes, last_entry_at, updated_at FROM conversation
         WHERE project_id = $1 AND tool = $2 AND native_id = $3";
-    BEGINNING_WITH = "SELECT project_id, tool, native_id, session_id, baton_id, bytes, last_entry_at, updated_at FROM conversation
-        WHERE project_id = $1 AND tool = $2 AND native_id > $3 AND native_id < $4 ORDER BY native_id LIMIT 20";
     IN_ALL_PROJECTS = "SELECT project_id, tool, native_id, session_id, baton_id, bytes, last_entry_at, updated_at FROM conversation
         WHERE tool = $1 AND native_id = $2 ORDER BY updated_at DESC, project_id LIMIT 20";
     OF_SESSION = "SELECT project_id, tool, native_id, session_id, baton_id, bytes, last_entry_at, updated_at FROM conversation
@@ -42,17 +40,6 @@ pub fn get(
     native_id: &str,
 ) -> Result<Option<Conversation>, Fault> {
     tx.query_opt(GET, params![project_id, tool, native_id])?.map(read).transpose()
-}
-
-/// The conversations of a tool whose ids begin so.
-pub fn beginning_with(
-    tx: &mut Tx<'_>,
-    project_id: &str,
-    tool: &str,
-    beginning: &str,
-) -> Result<Vec<Conversation>, Fault> {
-    let end = format!("{beginning}\u{10ffff}");
-    tx.query(BEGINNING_WITH, params![project_id, tool, beginning, &end])?.into_iter().map(read).collect()
 }
 
 /// What each project knows of a conversation, the latest first.

@@ -142,9 +142,6 @@ pub(crate) fn find(
     if found.is_some() || key == native.id {
         return Ok(found);
     }
-    if let Some(moved) = moved(tx, env, project_id, native)? {
-        return Ok(Some(moved));
-    }
     let Some(earlier) = conversation::get(tx, project_id, native.tool, native.id)? else { return Ok(None) };
     let own = match &earlier.session_id {
         Some(id) => session::get(tx, project_id, id)?,
@@ -152,27 +149,6 @@ pub(crate) fn find(
     };
     let is_here = |machine: &str| machine.is_empty() || machine == env.caller.location.machine;
     Ok(own.filter(|own| is_here(&own.location.machine)).map(|_| earlier))
-}
-
-/// A conversation of the same id and time whose folder is there no more: the working copy was moved, and the conversation with it.
-fn moved(
-    tx: &mut Tx<'_>,
-    env: &Env<'_>,
-    project_id: &str,
-    native: NativeId<'_>,
-) -> Result<Option<Conversation>, Failure> {
-    let Some(cwd) = native.cwd.filter(|cwd| env.host.has_folder(cwd) == Some(true)) else { return Ok(None) };
-    let anywhere = NativeId { cwd: None, ..native };
-    for known in conversation::beginning_with(tx, project_id, native.tool, &format!("{}@", anywhere.key()))? {
-        let Some(id) = &known.session_id else { continue };
-        let own = session::get(tx, project_id, id)?
-            .filter(|own| own.location.machine == env.caller.location.machine);
-        let root = own.and_then(|own| own.working_copy).map(|own| own.root).filter(|root| root != cwd);
-        if root.is_some_and(|root| env.host.has_folder(&root) == Some(false)) {
-            return Ok(Some(known));
-        }
-    }
-    Ok(None)
 }
 
 /// The conversation as the ledger knows it, joined with the sessions that its transcript names as its own.
