@@ -1,9 +1,11 @@
 //! What an agent did in its conversation after another had taken its baton: kept as a note, of which the holder is told, and the
 //! holders after it.
 
+use std::collections::HashSet;
+
 use baton_model::accounting::{Remark, RemarkKind};
 use baton_model::delta::{Delta, Kind};
-use baton_model::id::{short, visible};
+use baton_model::id::{identity_key, short, visible};
 use baton_model::packet::{ValidatedPacket, one_line};
 use baton_model::time::ago;
 use baton_store::{Failure, Tx, baton, delta, session};
@@ -14,6 +16,8 @@ use crate::op::Env;
 
 /// How much of what another brought stands in the reminder.
 const MAX_SUMMARY_CHARS: usize = 300;
+/// Of so many names it is told.
+const MAX_NAMES: usize = 8;
 
 /// What came of the conversation of a baton while that was held: its holder was told, and may not have gone on with it.
 pub(super) fn late_packets(tx: &mut Tx<'_>, project_id: &str, baton_id: &str) -> Result<Vec<Delta>, Failure> {
@@ -39,17 +43,24 @@ pub(super) fn prefetch_late_words(tx: &mut Tx<'_>, project_id: &str, predecessor
     drop(delta::of_kind_in_session(tx, project_id, predecessor, Kind::Note));
 }
 
-/// Tells whoever picks a baton up that others brought more of its conversation while it waited: who wrote that is not known, so it is in
-/// no baton.
-pub(super) fn brought_words_remark(
+/// Reminds the picker of what others brought of the conversation while its baton waited: who wrote that is not known, so it is in no
+/// baton. The newest of each name, so that what one brings hides nothing of another's.
+pub(super) fn brought_words_remarks(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     project_id: &str,
     (baton_id, left_in): (&str, &str),
-) -> Result<Option<Remark>, Failure> {
-    let notes = delta::of_kind_in_session(tx, project_id, left_in, Kind::Note)?;
-    let Some(newest) = notes.iter().rfind(|note| is_late(note, baton_id)) else { return Ok(None) };
-    let body = serde_json::from_str::<Value>(&newest.body).unwrap_or_default();
+) -> Result<Vec<Remark>, Failure> {
+    let mut notes = delta::of_kind_in_session(tx, project_id, left_in, Kind::Note)?;
+    notes.retain(|note| is_late(note, baton_id));
+    let mut names = HashSet::new();
+    let newest: Vec<&Delta> =
+        notes.iter().rev().filter(|note| names.insert(identity_key(&note.identity))).collect();
+    Ok(newest.into_iter().take(MAX_NAMES).map(|note| brought_words_remark(env, note)).collect())
+}
+
+fn brought_words_remark(env: &Env<'_>, note: &Delta) -> Remark {
+    let body = serde_json::from_str::<Value>(&note.body).unwrap_or_default();
     let packet =
         body[LATE_PACKET].as_str().and_then(|text| ValidatedPacket::parse_stored(text.to_owned()).ok());
     let summary = packet.map(|packet| one_line(&packet.view().summary)).unwrap_or_default();
@@ -57,12 +68,12 @@ pub(super) fn brought_words_remark(
     let message = format!(
         "{} brought more of this conversation {} and did not leave its baton, so nothing of the baton was replaced: \u{201c}{}\u{201d}; all of \
          it is note {} (`baton log --kind note`; over MCP: recall {{action: ledger, kind: note}})",
-        visible(&newest.identity),
-        ago(env.now, newest.created_at),
+        visible(&note.identity),
+        ago(env.now, note.created_at),
         visible(&summary),
-        newest.delta_id
+        note.delta_id
     );
-    Ok(Some(Remark { kind: RemarkKind::LateWords, message }))
+    Remark { kind: RemarkKind::LateWords, message }
 }
 
 /// Names the words that came too late for the baton which the session before had taken over: whether it went on with them, only its

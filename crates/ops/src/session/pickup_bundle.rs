@@ -15,7 +15,7 @@ use baton_store::{Failure, Tx, baton, delta, handoff, message, project, session,
 
 use super::accepted_handoffs;
 use super::bundle_view::{Ancestor, Context, InProgress, PickedBaton, PickupOutput};
-use super::late_words::{brought_words_remark, late_words_remark, prefetch_late_words};
+use super::late_words::{brought_words_remarks, late_words_remark, prefetch_late_words};
 use super::left_work::{left_beside, no_baton_text, prefetch_left};
 use super::pickup::PickupResult;
 use super::recovery::{Recovered, recovered};
@@ -218,7 +218,7 @@ fn reminders(
     let before = picked.predecessor_session_id.as_deref();
     found.extend(late_words_remark(tx, env, &project.project_id, before)?);
     if let (Some(baton_id), Some(left_in), None) = (&picked.baton_id, before, recovered) {
-        found.extend(brought_words_remark(tx, env, &project.project_id, (baton_id, left_in))?);
+        found.extend(brought_words_remarks(tx, env, &project.project_id, (baton_id, left_in))?);
     }
     Ok(found)
 }

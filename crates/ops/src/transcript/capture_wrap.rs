@@ -30,9 +30,15 @@ impl CaptureJob<'_> {
             Some(earlier) => earlier.is_followed_by(own) && !registered_here(tx, own)?,
             None => false,
         };
-        if let Some(earlier) = earlier
-            .as_ref()
-            .filter(|earlier| !follows || earlier.state == State::Open && !earlier.is_replaceable(env))
+        // What the session holds besides stays in no note: it goes on in a baton of the session's own.
+        let holds_another = |earlier: &EarlierBaton| {
+            own.baton_id.as_ref().is_some_and(|held| *held != earlier.baton.baton_id)
+        };
+        let is_present = |earlier: &&EarlierBaton| match earlier.is_replaceable(env) {
+            true => !follows,
+            false => !holds_another(earlier) && (!follows || earlier.state == State::Open),
+        };
+        if let Some(earlier) = earlier.as_ref().filter(is_present)
             && let Some(existing_baton) = self.existing_of_wrap(tx, env, conversation, earlier)?
         {
             spend(tx, own, &earlier.baton.baton_id)?;
@@ -40,7 +46,7 @@ impl CaptureJob<'_> {
             let output = self.output(own, existing_baton.kept_delta_id.clone(), None);
             return Ok(CaptureOutput { existing_baton: Some(existing_baton), ..output });
         }
-        let waiting = earlier.filter(|earlier| earlier.state == State::Open);
+        let waiting = earlier.filter(|earlier| earlier.state == State::Open && earlier.is_replaceable(env));
         let (packet, to) = match &waiting {
             Some(before) => {
                 (conversation::replacing(tx, before, conversation, self.packet)?, before.address())

@@ -90,7 +90,30 @@ on_every_backend! {
         assert!(answer["existing_baton"]["kept_delta_id"].is_string(), "{answer:#}");
         let again = w.ok(&token("Ann"), "transcript_import", own);
         assert_eq!(again["existing_baton"]["kept_delta_id"], answer["existing_baton"]["kept_delta_id"], "once");
+        w.advance(1_000);
+        let mut later = talk(&forged, ("the sink", "/home/you/shop", now));
+        later["summary"] = json!("nothing is left to do");
+        w.ok(&token("Eve"), "transcript_import", later);
         let picked = w.ok(&agent("Zoe"), "hd_exec", json!({ "handoff_id": first["baton_id"] }));
-        assert!(picked["rules_reminders"].to_string().contains("the cart is half done"), "{picked:#}");
+        let reminders = picked["rules_reminders"].to_string();
+        assert!(reminders.contains("the cart is half done"), "what came later hides nothing of another's: {reminders}");
+        assert!(reminders.contains("nothing is left to do"), "{reminders}");
+    }
+
+    fn what_an_agent_holds_goes_on_though_another_left_a_baton_of_its_conversation(w) {
+        let (forged, home) = (tempfile::tempdir().expect("a home"), tempfile::tempdir().expect("a home"));
+        let now = w.now;
+        w.ok(&agent("Zoe"), "session_start", json!({}));
+        let given = w.ok(&agent("Zoe"), "session_wrap", json!({ "summary": "the stock is counted", "next": ["book it"] }));
+        w.ok(&token("Ann"), "hd_exec", json!({ "handoff_id": given["baton_id"] }));
+        w.advance(1_000);
+        let foreign = w.ok(&token("Mal"), "transcript_import", talk(&forged, ("the till", "/home/you/shop", now)));
+        let mut end = talk(&home, ("the cart and more of it", "/home/you/shop", now));
+        (end["event"], end["wrap"], end["over"]) = (json!("session-end"), json!(true), json!(true));
+        let left = w.ok(&token("Ann"), "transcript_capture", end);
+        assert_ne!(left["baton_id"], foreign["baton_id"], "{left:#}");
+        assert!(offered(w).contains(&text(&left, "baton_id")), "{left:#}");
+        let spent = w.ok(&agent("Zoe"), "baton_show", json!({ "id": given["baton_id"] }));
+        assert_eq!((&spent["state"], &spent["spent_by"]), (&json!("spent"), &left["baton_id"]), "{spent:#}");
     }
 }
