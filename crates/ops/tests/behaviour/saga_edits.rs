@@ -98,6 +98,18 @@ on_every_backend! {
         assert!(!seen(w, "closed", Some("completed")));
     }
 
+    fn what_a_poll_sees_while_a_change_is_on_its_way_is_looked_at_again(w) {
+        let (id, mut hub) = completed(w);
+        w.ok(&receiver(), "task_update", json!({ "id": TASK, "add_labels": ["api"] }));
+        let event = json!({ "repo": "o/r", "number": 1, "state": "open", "state_reason": "reopened", "by": "octocat" });
+        let answer = w.ok(&agent("Hook"), "tracker_event", event.clone());
+        assert_eq!((&answer["changed"], &answer["is_held_back"]), (&json!(false), &json!(true)), "{answer:#}");
+        drive(w, &mut hub, &id);
+        let answer = w.ok(&agent("Hook"), "tracker_event", event);
+        assert_eq!((&answer["changed"], answer.get("is_held_back")), (&json!(true), None), "{answer:#}");
+        assert_eq!(status(w), "open");
+    }
+
     fn a_person_who_closes_an_issue_again_tells_who_works_on_it_and_says_why(w) {
         let (id, _) = completed(w);
         assert!(seen(w, "open", Some("reopened")));
