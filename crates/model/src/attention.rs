@@ -245,7 +245,7 @@ pub struct AttentionItem {
     /// Of a task that waits: the task for which it waits first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocker: Option<Blocker>,
-    /// Of a task that nobody is assigned to: who made it, whose matter it is then.
+    /// The author of a task without an assignee, whose inbox it is in.
     #[serde(skip)]
     pub made_by: Option<String>,
     /// Of a silent session: it holds a baton, a task, paths or a hand-off, which no other session can take meanwhile.

@@ -245,7 +245,7 @@ impl<'a> TaskState<'a> {
     }
 }
 
-/// What helps a task on that waits for this one: it is opened again, its agent is written to, or it is given to somebody.
+/// What helps a task on that waits for this one: opening it again, writing to its agent, or assigning it.
 pub fn of_blocker(blocker: &Task, viewer: Viewer<'_>) -> Option<OfferedAction> {
     let state = TaskState::of(blocker);
     let write = viewer.write_to(&[state.holder]);

@@ -1,9 +1,8 @@
 //! Whether force is used, why, and against whom.
 
+use baton_model::access::Grant;
 use baton_model::id::{identity_key, visible};
 use baton_model::refusal::{Kind, Refusal};
-
-use baton_model::access::Grant;
 use baton_store::Failure;
 
 /// The same failure. Where its hint names `--force` to a token that may not use it, it says so.
@@ -31,7 +30,7 @@ pub(crate) struct ForceRequest<'a> {
 }
 
 /// Refuses a call that means another holder than the one that there is: between its look and its request the thing went into other hands.
-/// A call that names no holder means whoever holds it.
+/// A call without a holder is not checked.
 pub(crate) fn require_holder(
     what: &str,
     expected: Option<&str>,

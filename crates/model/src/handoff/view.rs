@@ -89,7 +89,7 @@ impl View {
         if self.state.is_returned() { self.state_since() } else { self.created_at }
     }
 
-    /// When it came into its present state. Other changes may have come later: its issue was opened again, or somebody said something.
+    /// When it came into its present state. Later changes, such as a reopened issue or a late result, do not move it.
     pub fn state_since(&self) -> Timestamp {
         let known = match self.state {
             State::Planned | State::Pending | State::Failed => return self.updated_at,

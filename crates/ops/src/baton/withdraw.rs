@@ -41,7 +41,7 @@ pub struct WithdrawInput {
     /// Take back what another left; for operators.
     #[serde(default)]
     pub force: bool,
-    /// Who holds it, as the caller knows; empty for nobody. It is refused before anything is written where another holds it by now.
+    /// Who holds it, as the caller knows; empty where none is expected. Refused before anything is written where another holds it by now.
     #[serde(default)]
     pub holder: Option<String>,
     /// Why; written into the ledger.

@@ -59,7 +59,7 @@ pub struct AdvanceInput {
     /// Complete or decline what another has accepted, or cancel what another has sent; for operators.
     #[serde(default)]
     pub force: bool,
-    /// Who has accepted it, as the caller knows; empty for nobody. It is refused before anything is written where another has it by now.
+    /// Who has accepted it, as the caller knows; empty where none is expected. Refused before anything is written where another has it by now.
     #[serde(default)]
     pub holder: Option<String>,
     /// Why: with force, written into the ledger with who used it; without, the reason that the other side reads.

@@ -158,11 +158,11 @@ struct Sessions {
     open: Vec<Session>,
     /// The newest of all, the newest first.
     newest: Vec<Session>,
-    /// Those that left a baton which nobody has.
+    /// Those whose baton no session has taken.
     left: Vec<Session>,
 }
 
-/// The sessions that left a baton which nobody has, among the newest of a project.
+/// The sessions whose baton no session has taken, among the newest of a project.
 fn left_open(tx: &mut Tx<'_>, project_id: &str, newest: &[Session]) -> Result<Vec<Session>, Failure> {
     let batons = baton::unspent(tx, project_id, MAX_SCANNED_SESSIONS)?;
     let waits = |session: &&Session| {

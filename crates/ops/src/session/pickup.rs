@@ -52,7 +52,7 @@ pub struct PickupInput {
     /// Take over from an active holder, predecessor or session of the same identity.
     #[serde(default)]
     pub force: bool,
-    /// Who holds it, as the caller knows; empty for nobody. It is refused before anything is written where another holds it by now.
+    /// Who holds it, as the caller knows; empty where none is expected. Refused before anything is written where another holds it by now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holder: Option<String>,
     /// Why force is used; written into the ledger.

@@ -67,7 +67,7 @@ pub struct ClaimTaskInput {
     /// Take it although something holds it back; with `why`, although another holds it.
     #[serde(default)]
     pub force: bool,
-    /// Who holds it, as the caller knows; empty for nobody. It is refused before anything is written where another holds it by now.
+    /// Who holds it, as the caller knows; empty where none is expected. Refused before anything is written where another holds it by now.
     #[serde(default)]
     pub holder: Option<String>,
     /// Why it is taken from its holder: written into the ledger, and told to the holder.

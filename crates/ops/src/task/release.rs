@@ -54,7 +54,7 @@ pub struct ReleaseInput {
     /// With `why`: give it back although another agent has it. The attempt is that agent's, who is told.
     #[serde(default)]
     pub force: bool,
-    /// Who holds it, as the caller knows; empty for nobody. It is refused before anything is written where another holds it by now.
+    /// Who holds it, as the caller knows; empty where none is expected. Refused before anything is written where another holds it by now.
     #[serde(default)]
     pub holder: Option<String>,
     /// Whom to assign it to in the same step, who is told; without it, it is free. No other agent can take it in between.

@@ -228,7 +228,7 @@ impl<'a> Tx<'a> {
         Ok(())
     }
 
-    /// Counts a change that no entry of the ledger records, once for each project in a transaction: whoever follows the ledger looks at
+    /// Counts a change that no entry of the ledger records, once for each project in a transaction: a follower of the ledger looks at
     /// mail, leases, shares and marks of hand-offs again.
     pub fn count_change(&mut self, project: &str) -> Result<(), Fault> {
         if self.changed.iter().any(|known| known == project) {
