@@ -104,3 +104,29 @@ pub(super) fn read(path: &Path) -> Option<Result<TranscriptCopy, Refusal>> {
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use baton_model::conversation::conversation_key;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_copy_is_of_the_conversation_that_its_own_machine_knows() {
+        let header = Header {
+            id: "20261129_1".to_owned(),
+            tool_id: "goose".to_owned(),
+            cwd: Some("/home/you/shop".to_owned()),
+            created_at_ms: Some(1_796_000_000_000),
+            ..Header::default()
+        };
+        let copy =
+            json!({ "format": FORMAT, "version": VERSION, "header": header, "packet": "", "events": [] });
+        let copy = TranscriptCopy::parse(&copy.to_string(), Path::new("copy.json")).expect("a copy");
+        let found = copy.into_transcript(Path::new("copy.json")).expect("a transcript");
+        assert_eq!(found.header.cwd, None, "its folder is none of this machine");
+        let key = conversation_key(&header.id, header.created_at_ms, header.cwd.as_deref());
+        assert_eq!(found.native_id().key(), key);
+    }
+}

@@ -100,6 +100,23 @@ on_every_backend! {
         assert!(reminders.contains("nothing is left to do"), "{reminders}");
     }
 
+    fn a_session_is_the_one_of_its_file_however_that_is_named(w) {
+        let home = tempfile::tempdir().expect("a home");
+        let (folder, link) = (home.path().join("shop"), home.path().join("link"));
+        std::fs::create_dir_all(folder.join("src")).expect("a folder");
+        std::os::unix::fs::symlink(&folder, &link).expect("a link");
+        let name = ".aider.chat.history.md";
+        let chat = "\n# aider chat started at 2026-11-19 10:00:00\n\n> Aider v0.86\n\n#### please build the cart\n\nI will edit cart.py\n";
+        std::fs::write(folder.join(name), chat).expect("a chat");
+        let import = |path: std::path::PathBuf| json!({ "id": path, "agent": "aider" });
+        let left = w.ok(&agent("Owner"), "transcript_import", import(folder.join(name)));
+        for path in [link.join(name), folder.join("src/..").join(name)] {
+            let again = w.ok(&agent("Owner"), "transcript_import", import(path));
+            assert_eq!((&again["imported_before"], &again["baton_id"]), (&json!(true), &left["baton_id"]));
+        }
+        assert_eq!(offered(w).len(), 1);
+    }
+
     fn what_an_agent_holds_goes_on_though_another_left_a_baton_of_its_conversation(w) {
         let (forged, home) = (tempfile::tempdir().expect("a home"), tempfile::tempdir().expect("a home"));
         let now = w.now;
