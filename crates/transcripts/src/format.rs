@@ -5,8 +5,8 @@ use std::path::Path;
 
 use crate::event::{Event, EventKind};
 use crate::formats::{
-    aider, amp, antigravity, claude, cline, codex, copilot, crush, cursor, droid, gemini, goose, grok, kimi,
-    kimi_cli, kiro, opencode, pi, qwen, vibe, zed,
+    aider, amp, antigravity, atif, claude, cline, codex, copilot, crush, cursor, devin, droid, gemini, goose,
+    grok, kimi, kimi_cli, kiro, opencode, pi, qwen, vibe, zed,
 };
 use crate::header::{Header, TranscriptFile};
 use crate::permission_mode::LineMode;
@@ -75,6 +75,8 @@ pub static ALL: &[&dyn TranscriptReader] = &[
     &aider::Aider,
     &kiro::Kiro,
     &vibe::Vibe,
+    &atif::Atif,
+    &devin::Devin,
 ];
 
 /// The format of this id.

@@ -40,12 +40,14 @@ pub mod readers {
     pub use crate::formats::aider::Aider;
     pub use crate::formats::amp::Amp;
     pub use crate::formats::antigravity::Antigravity;
+    pub use crate::formats::atif::Atif;
     pub use crate::formats::claude::Claude;
     pub use crate::formats::cline::{CLINE, KILO_CODE, ROO};
     pub use crate::formats::codex::Codex;
     pub use crate::formats::copilot::Copilot;
     pub use crate::formats::crush::Crush;
     pub use crate::formats::cursor::Cursor;
+    pub use crate::formats::devin::Devin;
     pub use crate::formats::droid::Droid;
     pub use crate::formats::gemini::Gemini;
     pub use crate::formats::goose::Goose;

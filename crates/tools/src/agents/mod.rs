@@ -3,12 +3,14 @@
 pub(crate) mod aider;
 pub(crate) mod amp;
 pub(crate) mod antigravity;
+pub(crate) mod atif;
 pub(crate) mod claude;
 pub(crate) mod cline;
 pub(crate) mod codex;
 pub(crate) mod copilot;
 pub(crate) mod crush;
 pub(crate) mod cursor;
+pub(crate) mod devin;
 pub(crate) mod droid;
 pub(crate) mod gemini;
 pub(crate) mod goose;

@@ -6,6 +6,7 @@ mod sessions;
 
 pub(crate) mod crush;
 pub(crate) mod cursor;
+pub(crate) mod devin;
 pub(crate) mod goose;
 pub(crate) mod kiro;
 pub(crate) mod opencode;

@@ -51,6 +51,8 @@ const SAMPLES: &[(&str, &str)] = &[
     ("grok", "grok/normal/sessions/home%2Fyou%2Fshop/96000000-0000-4000-8000-000000000001/updates.jsonl"),
     ("vibe", "vibe/normal/logs/session/session_20261120_110640_9d000000/messages.jsonl"),
     ("vibe", "vibe/compacted/messages.jsonl"),
+    ("atif", "atif/normal.json"),
+    ("devin", "devin/normal/devin/cli/transcripts/brave-otter.json"),
 ];
 
 /// Formats of documents that are cut in the tests of their own; the last two are read by the reader of Cline.

@@ -58,6 +58,7 @@ pub(crate) const SAMPLES: &[(&str, &str, &str)] = &[
     ("crush", "crush/normal.sql", "5c0f6a1e-0000-4000-8000-000000000001"),
     ("goose", "goose/normal.sql", "20261118_1"),
     ("zed", "zed/normal.sql", "z1"),
+    ("devin", "devin/normal.sql", "brave-otter"),
     ("kiro", "kiro/normal.sql", "k1"),
     ("cursor", "cursor/ide.sql", "c0000000-0000-4000-8000-000000000001"),
 ];

@@ -133,6 +133,14 @@ const CASES: &[Case] = &[
         var: Some("VIBE_HOME"),
         ..CASE
     },
+    Case {
+        format: "devin",
+        put: &[("devin/normal", ".local/share")],
+        id: "brave-otter",
+        branch: Some("main"),
+        model: Some("swe-2"),
+        ..CASE
+    },
     // more cases
 ];
 
@@ -161,12 +169,26 @@ const EMPTY: &[(&str, &str)] = &[
     ("antigravity", "antigravity/empty.jsonl"),
     ("grok", "grok/empty.jsonl"),
     ("vibe", "vibe/empty.jsonl"),
+    ("atif", "atif/empty.json"),
+    ("devin", "devin/empty/devin/cli/transcripts/calm-heron.json"),
     // more that are empty
 ];
 
 /// Formats that keep several sessions in one file, or one in several: what holds for them is tested file by file.
-const ELSEWHERE: &[&str] =
-    &["opencode", "kilo", "cline", "roo", "kilo_code", "crush", "goose", "zed", "amp", "aider", "kiro"];
+const ELSEWHERE: &[&str] = &[
+    "opencode",
+    "kilo",
+    "cline",
+    "roo",
+    "kilo_code",
+    "crush",
+    "goose",
+    "zed",
+    "amp",
+    "aider",
+    "kiro",
+    "atif",
+];
 
 fn copy(from: &Path, to: &Path) {
     if from.is_dir() {

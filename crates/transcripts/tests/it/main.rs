@@ -5,12 +5,14 @@
 mod aider;
 mod amp;
 mod assent;
+mod atif;
 mod batches;
 mod cline;
 mod code_mode;
 mod crush;
 mod damage;
 mod databases;
+mod devin;
 mod family;
 mod field;
 mod gemini;

@@ -362,3 +362,17 @@ fn a_damaged_session_gives_what_is_whole_and_counts_the_rest() {
         );
     }
 }
+
+#[test]
+fn an_atif_trajectory_tells_the_story() {
+    let packet = tells_the_story("atif/normal.json");
+    assert_eq!(plan(&packet), PLAN);
+    check(&packet, &[("/source/agent", json!("atif")), ("/git/branch", json!("main"))]);
+}
+
+#[test]
+fn devin_tells_the_story() {
+    let packet = tells_the_story("devin/normal/devin/cli/transcripts/brave-otter.json");
+    assert_eq!(plan(&packet), PLAN);
+    check(&packet, &[("/source/agent", json!("devin")), ("/metadata/model", json!("swe-2"))]);
+}

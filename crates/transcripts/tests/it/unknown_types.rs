@@ -57,6 +57,10 @@ fn documents_name_the_roles_that_they_do_not_know() {
         {"message":{"role":"x-new","content":"?"}}]}"#;
     let report = damage::check_as("kiro", "k.json", kiro.as_bytes());
     assert_eq!(report.unknown_types, [new(1)], "{report:?}");
+    let atif = r#"{"schema_version":"ATIF-v1.8","steps":[{"step_id":1,"source":"user","message":"go"},
+        {"step_id":2,"source":"x-new","message":"?"}]}"#;
+    let report = damage::check_as("atif", "run.json", atif.as_bytes());
+    assert_eq!(report.unknown_types, [new(1)], "{report:?}");
 }
 
 #[test]
@@ -65,6 +69,7 @@ fn databases_name_the_types_of_parts_that_they_do_not_know() {
         ("goose", "goose/damaged.sql", ".local/share/goose/sessions/sessions.db", Some("g3")),
         ("opencode", "opencode/damaged.sql", ".local/share/opencode/opencode.db", None),
         ("crush", "crush/damaged.sql", "shop/.crush/crush.db", Some("s3")),
+        ("devin", "devin/damaged.sql", ".local/share/devin/cli/sessions.db", Some("d1")),
     ] {
         let made = Database::new(sql, place);
         let report = by_id(format).expect("known").read_session(&made.path(), key, &mut |_| {});

@@ -4,6 +4,7 @@ use baton_model::id::visible;
 use baton_ops::transcript::{Document, DocumentInput, Events, EventsInput};
 
 use super::super::summarize::Summarize;
+use super::trajectory;
 use crate::app::{App, Format};
 use crate::error::AppError;
 
@@ -24,8 +25,9 @@ pub(super) struct FromTranscript {
     /// Level of detail: minimal, standard, verbose or full
     #[arg(long, value_name = "P")]
     preset: Option<String>,
-    /// Output format: markdown, json (the packet) or jsonl (its events, one per line)
-    #[arg(long, value_name = "F", default_value = "markdown", value_parser = ["markdown", "json", "jsonl"])]
+    /// Output format: markdown, json (the packet), jsonl (its events, one per line) or atif (a
+    /// trajectory in the form that Harbor and others exchange)
+    #[arg(long, value_name = "F", default_value = "markdown", value_parser = ["markdown", "json", "jsonl", "atif"])]
     format: String,
     #[command(flatten)]
     summarize: Summarize,
@@ -43,10 +45,13 @@ pub(super) fn run(request: FromTranscript, app: &mut App) -> Result<(), AppError
     if let Some(file) = output {
         crate::private_file::check_output(std::path::Path::new(file), overwrite)?;
     }
-    if format == "jsonl" {
-        let events = app.run::<Events>(&EventsInput { id, agent })?;
-        let lines: String = events.items.iter().map(|event| format!("{event}\n")).collect();
-        return deliver(&lines, output, app);
+    if matches!(format.as_str(), "jsonl" | "atif") {
+        let events = app.run::<Events>(&EventsInput { id, agent })?.items;
+        let text = match format.as_str() {
+            "atif" => format!("{:#}\n", serde_json::json!(trajectory::of_events(&events))),
+            _ => events.iter().map(|event| format!("{event}\n")).collect(),
+        };
+        return deliver(&text, output, app);
     }
     let summary = summarize.of(&id, agent.as_deref(), app)?;
     let made = app.run::<Document>(&DocumentInput { id, agent, to, budget, preset, summary })?;

@@ -15,6 +15,7 @@ mod file;
 mod from_transcript;
 pub(super) mod progress;
 mod show;
+mod trajectory;
 
 use progress::show_progress;
 pub(super) use show::text as shown;
