@@ -17,8 +17,8 @@ mod reference;
 mod shapes;
 
 use agents::{
-    aider, amp, antigravity, atif, claude, cline, codex, copilot, crush, cursor, devin, droid, gemini, goose,
-    grok, kilo, kilo_code, kimi, kimi_cli, kiro, opencode, pi, qwen, roo, vibe, zed,
+    aider, amp, antigravity, atif, claude, cline, codex, copilot, crush, cursor, devin, droid, external,
+    gemini, goose, grok, kilo, kilo_code, kimi, kimi_cli, kiro, opencode, pi, qwen, roo, vibe, zed,
 };
 use baton_transcripts::TranscriptReader;
 use install::Install;
@@ -82,4 +82,5 @@ pub static ALL: &[&Tool] = &[
     &vibe::TOOL,
     &devin::TOOL,
     &atif::TOOL,
+    &external::TOOL,
 ];

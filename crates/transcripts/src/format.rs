@@ -5,8 +5,8 @@ use std::path::Path;
 
 use crate::event::{Event, EventKind};
 use crate::formats::{
-    aider, amp, antigravity, atif, claude, cline, codex, copilot, crush, cursor, devin, droid, gemini, goose,
-    grok, kimi, kimi_cli, kiro, opencode, pi, qwen, vibe, zed,
+    aider, amp, antigravity, atif, claude, cline, codex, copilot, crush, cursor, devin, droid, external,
+    gemini, goose, grok, kimi, kimi_cli, kiro, opencode, pi, qwen, vibe, zed,
 };
 use crate::header::{Header, TranscriptFile};
 use crate::permission_mode::LineMode;
@@ -77,6 +77,7 @@ pub static ALL: &[&dyn TranscriptReader] = &[
     &vibe::Vibe,
     &atif::Atif,
     &devin::Devin,
+    &external::External,
 ];
 
 /// The format of this id.

@@ -28,6 +28,7 @@ pub use collect::{
 };
 pub use folders::working_folders;
 pub use format::{ALL, TranscriptReader, by_id, detect};
+pub use formats::external::{EVENTS_FORMAT, external_sessions};
 pub use header::{Brief, Header, Stamp, TranscriptFile};
 pub use list::{Filter, HeaderCache, SessionListing, browse, find, header, list};
 pub use permission_mode::{LineMode, PermissionMode, permission_mode};
@@ -49,6 +50,7 @@ pub mod readers {
     pub use crate::formats::cursor::Cursor;
     pub use crate::formats::devin::Devin;
     pub use crate::formats::droid::Droid;
+    pub use crate::formats::external::External;
     pub use crate::formats::gemini::Gemini;
     pub use crate::formats::goose::Goose;
     pub use crate::formats::grok::Grok;

@@ -83,7 +83,8 @@ impl CaptureJob<'_> {
         Ok(output)
     }
 
-    /// Whether more was asked for or done after the agent wrapped this session: a baton is left that has it, too.
+    /// Whether more was asked for or done after the agent wrapped this session: a baton is left that has it, too, or, before a
+    /// compaction, a checkpoint.
     pub(super) fn goes_on_after(
         &self,
         tx: &mut Tx<'_>,
@@ -91,13 +92,12 @@ impl CaptureJob<'_> {
         conversation: &mut Conversation,
         own: &Session,
     ) -> Result<bool, Failure> {
-        if !self.input.wrap {
-            return Ok(false);
-        }
         conversation::join(tx, conversation, own)?;
         let Some(earlier) = conversation::earlier_baton(tx, env, conversation)? else { return Ok(false) };
-        Ok(progress(tx, (conversation, &earlier), (self.meant, self.packet))? == Progress::Work
-            && self.existing_of_wrap(tx, env, conversation, &earlier)?.is_none())
+        let has_work = progress(tx, (conversation, &earlier), (self.meant, self.packet))? == Progress::Work;
+        // A checkpoint leaves the earlier baton as it is.
+        Ok(has_work
+            && (!self.input.wrap || self.existing_of_wrap(tx, env, conversation, &earlier)?.is_none()))
     }
 
     /// How the earlier baton stands, where this capture does not come in its place; what is newer is kept for its holder.

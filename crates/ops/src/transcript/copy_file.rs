@@ -76,6 +76,7 @@ impl TranscriptCopy {
             header,
             sessions,
             wrapped_line: None,
+            last_work_at: None,
             folders: Vec::new(),
             noted: Vec::new(),
             written_in: self.header.cwd.clone(),

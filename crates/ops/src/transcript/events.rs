@@ -170,6 +170,7 @@ pub(super) fn events(cx: &Cx<'_>, transcript: &FoundTranscript) -> Result<Events
     let options = Options { home: Some(home), ..Options::default() };
     let mut first = json!(Row::from(&transcript.header));
     first["event"] = json!("session");
+    first["format"] = json!(baton_transcripts::EVENTS_FORMAT);
     let id = baton_transcripts::short_id(&transcript.header.id);
     let mut stream = EventStream::new(format!("{}:{id}", transcript.format.id()), first);
     let report =

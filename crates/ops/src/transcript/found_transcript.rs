@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use baton_model::repository::WorkingCopy;
+use baton_model::time::Millis;
 use baton_transcripts::{Header, TranscriptReader};
 
 use super::copy_file::TranscriptCopy;
@@ -20,6 +21,8 @@ pub(super) struct FoundTranscript {
     pub(super) sessions: Vec<String>,
     /// The line on which its agent wrapped last, likewise.
     pub(super) wrapped_line: Option<u64>,
+    /// When something was asked for or done in it last, likewise.
+    pub(super) last_work_at: Option<Millis>,
     /// What was pushed, where the file is a copy.
     pub(super) copy: Option<Box<TranscriptCopy>>,
     /// The folder of another machine in which a copy was written.

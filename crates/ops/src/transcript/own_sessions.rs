@@ -3,8 +3,9 @@
 
 use std::collections::HashMap;
 
-use baton_transcripts::event::{Call, Category, Event, EventKind};
-use baton_transcripts::{Options, show_session};
+use baton_model::time::Millis;
+use baton_transcripts::event::{Call, Category, Event, EventKind, TYPED_COMMAND};
+use baton_transcripts::{Options, is_request, show_session};
 
 use super::found_transcript::FoundTranscript;
 
@@ -13,8 +14,10 @@ const TOOLS: [&str; 5] =
     ["session_start", "session_checkpoint", "session_wrap", "session_heartbeat", "hd_exec"];
 /// Verbs of the command line that do.
 const VERBS: [&str; 4] = ["baton start", "baton pickup", "baton checkpoint", "baton wrap"];
-/// What stands before the id in an answer: as JSON, and as text. A wrap's text names the baton.
-const MARKS: [&str; 3] = ["session_id", "session ", "wrapped: baton "];
+/// The field of the id in an answer as JSON, the quotes of which may be escaped.
+const FIELD: &str = "\"session_id";
+/// What stands before the id in an answer as text. A wrap's text names the baton.
+const MARKS: [&str; 2] = ["session ", "wrapped: baton "];
 /// What stands before everything else in a refusal: over MCP, as JSON, as text.
 const REFUSALS: [&str; 5] = ["Refused (", "\"error\":", "\\\"error\\\":", "error: ", "is held by "];
 /// The most characters between a mark and the id: quotes, which may be escaped, a colon, spaces.
@@ -29,6 +32,8 @@ pub(super) struct OwnSessions {
     pub ids: Vec<String>,
     /// The line on which the last wrap was answered.
     pub wrapped_line: Option<u64>,
+    /// When something was asked for or done last, calls of Baton left out, where the transcript has times.
+    pub last_work_at: Option<Millis>,
 }
 
 /// Reads them.
@@ -50,6 +55,9 @@ pub(super) fn own_sessions(transcript: &FoundTranscript) -> OwnSessions {
 
 /// Takes an event in; of each call of Baton it is known whether it wraps.
 fn take(event: &Event<'_>, calls: &mut HashMap<String, bool>, found: &mut OwnSessions) {
+    if is_work(&event.what) {
+        found.last_work_at = event.at_ms.max(found.last_work_at);
+    }
     if event.subagent.is_some() {
         return;
     }
@@ -69,6 +77,19 @@ fn take(event: &Event<'_>, calls: &mut HashMap<String, bool>, found: &mut OwnSes
     }
 }
 
+/// Whether somebody asked for something, or something was done that another agent would have to know.
+fn is_work(what: &EventKind<'_>) -> bool {
+    match what {
+        EventKind::User(text) => is_request(text),
+        EventKind::Call(call) => match call.category {
+            Category::Edit | Category::Write => true,
+            Category::Shell => !call.target.contains("baton ") && call.name != TYPED_COMMAND,
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
 fn is_wrap(call: &Call<'_>) -> bool {
     call.name.ends_with("session_wrap") || call.target.contains("baton wrap")
 }
@@ -83,12 +104,19 @@ fn is_ours(call: &Call<'_>) -> bool {
     }
 }
 
-/// The id of the session that an answer is about: the one that the first mark names. Behind it stand words of others, and a refusal
-/// names the session of another agent.
+/// The id of the session that an answer is about: in JSON the one of its own field, whatever sentences stand before it; in text
+/// the one that the first mark names. Behind it stand words of others, and a refusal names the session of another agent.
 fn id_in(output: &str) -> Option<String> {
     let refused_at = REFUSALS.iter().filter_map(|words| output.find(words)).min();
-    let first = MARKS.iter().filter_map(|mark| Some((output.find(mark)?, mark))).min_by_key(|(at, _)| *at);
-    let (at, mark) = first.filter(|(at, _)| refused_at.is_none_or(|refused| *at < refused))?;
+    let field = output.find(FIELD).map(|at| (at, FIELD));
+    let in_text = || {
+        let marks = MARKS.iter().filter_map(|mark| Some((output.find(mark)?, *mark)));
+        marks.min_by_key(|(at, _)| *at)
+    };
+    let (at, mark) = field.or_else(in_text)?;
+    if refused_at.is_some_and(|refused| refused < at) {
+        return None;
+    }
     let rest = output.get(at + mark.len()..)?;
     let at = rest.find(|c: char| c.is_ascii_hexdigit()).filter(|at| *at <= GAP)?;
     rest.get(at..at + 36).filter(|id| is_id(id)).map(str::to_owned)
@@ -113,6 +141,10 @@ mod tests {
             format!(r#"{{"project_id":"p","identity":"Ann","session_id":"{ID}","sessions":[]}}"#),
             format!(r#"{{\"session_id\": \"{ID}\", \"x\": 1}}"#),
             format!("started session {ID} as Ann\n"),
+            // A wrap over MCP begins with a sentence.
+            format!(
+                r#"{{"next_step":"Wrapped: baton 0199bbbb waits. Your session is over.","session_id":"{ID}"}}"#
+            ),
             format!("wrapped: baton {ID} waits\n"),
         ] {
             assert_eq!(id_in(&output).as_deref(), Some(ID), "{output}");

@@ -13,6 +13,8 @@ use crate::session::conversation::EarlierBaton;
 
 /// An agent that wraps says a last word after it.
 const LAST_WORDS: Millis = 60_000;
+/// So far the clock of a server may be behind the one of the tool.
+const MAX_CLOCK_SKEW: Millis = 3_000;
 
 /// How far a conversation has gone on since its earlier baton was left.
 pub(super) fn progress(
@@ -32,7 +34,9 @@ pub(super) fn progress(
             before.is_some_and(|before| has_more(before.view(), packet.view()))
         }
         (Origin::Agent, Some(wrapped)) => work_places(packet.view()).any(|(_, line)| line > wrapped),
-        // Where the transcript does not tell of the wrap, nothing takes the place of the agent's own words.
+        // The transcript does not tell of the wrap: the agent said it in another process. What has a time tells what came after it.
+        (Origin::Agent, None) if works_after(transcript, earlier) => true,
+        // Without times nothing takes the place of the agent's own words.
         (Origin::Agent, None) if earlier.state == State::Open => false,
         // An agent's own words name no places of the transcript. How far it was read by then is known where hooks run.
         (Origin::Agent, None) => {
@@ -41,6 +45,11 @@ pub(super) fn progress(
         }
     };
     Ok(if has_work { Progress::Work } else { Progress::Words })
+}
+
+/// Whether something was asked for or done after the wrap, by the time that the tool wrote down.
+fn works_after(transcript: &FoundTranscript, earlier: &EarlierBaton) -> bool {
+    transcript.last_work_at.is_some_and(|at| at - earlier.baton.created_at > MAX_CLOCK_SKEW)
 }
 
 fn has_request(packet: &Packet) -> bool {

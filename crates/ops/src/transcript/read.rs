@@ -4,7 +4,7 @@
 use baton_model::id::visible;
 use baton_model::packet::{Packet, Party, ValidatedPacket};
 use baton_model::refusal::Refusal;
-use baton_model::time::rfc3339;
+use baton_model::time::{Millis, rfc3339};
 use baton_store::{Failure, conversation_project};
 use baton_transcripts::{Header, by_id};
 use serde::{Deserialize, Serialize};
@@ -53,6 +53,9 @@ pub(super) struct Read {
     /// The line on which its agent wrapped last.
     #[serde(default)]
     pub wrapped_line: Option<u64>,
+    /// When something was asked for or done in it last.
+    #[serde(default)]
+    pub last_work_at: Option<Millis>,
     /// Every folder that its entries name.
     #[serde(default)]
     pub folders: Vec<String>,
@@ -91,6 +94,7 @@ fn read_here(
     if transcript.copy.is_none() {
         let own = own_sessions(&transcript);
         (transcript.sessions, transcript.wrapped_line) = (own.ids, own.wrapped_line);
+        transcript.last_work_at = own.last_work_at;
     }
     Ok((transcript.with_folders(), packet))
 }
@@ -137,6 +141,7 @@ fn parse_remote_read(read: Value) -> Result<(FoundTranscript, ValidatedPacket), 
         header,
         sessions: read.sessions,
         wrapped_line: read.wrapped_line,
+        last_work_at: read.last_work_at,
         copy: None,
         written_in: read.written_in,
         folders: read.folders,
@@ -154,6 +159,6 @@ pub fn read_for_remote(cx: &mut Cx<'_>, request: &DocumentRequest) -> Result<Val
     Ok(json!({
         "header": transcript.header, "packet": packet.text(), "sessions": transcript.sessions,
         "wrapped_line": transcript.wrapped_line, "folders": transcript.folders, "noted": noted,
-        "written_in": transcript.written_in,
+        "written_in": transcript.written_in, "last_work_at": transcript.last_work_at,
     }))
 }

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use baton_model::time::rfc3339;
+use baton_model::time::{Millis, rfc3339};
 use serde_json::{Value, json};
 
 use crate::world::{Agent, World, agent, list, text};
@@ -31,12 +31,22 @@ impl Talk {
 
     /// One more entry on the main line, a minute after the one before.
     fn line(&mut self, message: &Value, kind: &str) {
+        let at = format!("2026-11-20T11:{:02}:00.000Z", self.said + 1);
+        self.line_at(message, kind, &at);
+    }
+
+    /// The user asks for more at this time.
+    pub(crate) fn ask_at(&mut self, what: &str, at: Millis) {
+        self.line_at(&json!({ "role": "user", "content": what }), "user", &rfc3339(at));
+    }
+
+    fn line_at(&mut self, message: &Value, kind: &str, at: &str) {
         self.said += 1;
         let parent =
             if self.said == 1 { "aaaa-0030".to_owned() } else { format!("eeee-{:04}", self.said - 1) };
         let entry = json!({
             "parentUuid": parent, "isSidechain": false, "message": message, "type": kind,
-            "uuid": format!("eeee-{:04}", self.said), "timestamp": format!("2026-11-20T11:{:02}:00.000Z", self.said),
+            "uuid": format!("eeee-{:04}", self.said), "timestamp": at,
             "cwd": "/home/you/shop", "sessionId": "aaaaaaaa-0000-4000-8000-000000000001", "version": "2.1.329",
         });
         let before = std::fs::read_to_string(&self.path).expect("the transcript");
@@ -62,6 +72,18 @@ impl Talk {
         let call = json!([{ "type": "tool_use", "id": id, "name": name, "input": {} }]);
         self.line(&json!({ "role": "assistant", "content": call }), "assistant");
         let result = json!([{ "type": "tool_result", "tool_use_id": id, "content": answer.to_string(), "is_error": false }]);
+        self.line(&json!({ "role": "user", "content": result }), "user");
+    }
+
+    /// The same over MCP, where a sentence stands before the fields.
+    pub(crate) fn called_over_mcp(&mut self, tool: &str, sentence: &str, answer: &Value) {
+        let fields = answer.to_string();
+        let text = format!("{{\"next_step\":{},{}", json!(sentence), &fields[1..]);
+        let (id, name) = (format!("c{}", self.said), format!("mcp__baton__{tool}"));
+        let call = json!([{ "type": "tool_use", "id": id, "name": name, "input": {} }]);
+        self.line(&json!({ "role": "assistant", "content": call }), "assistant");
+        let content = json!([{ "type": "text", "text": text }]);
+        let result = json!([{ "type": "tool_result", "tool_use_id": id, "content": content }]);
         self.line(&json!({ "role": "user", "content": result }), "user");
     }
 

@@ -85,6 +85,53 @@ on_every_backend! {
         w.assert_sound();
     }
 
+    fn what_is_asked_for_after_a_wrap_over_mcp_is_in_the_baton(w) {
+        let mut talk = Talk::new();
+        let own = w.start(&donna());
+        talk.called_over_mcp("session_start", "You are Donna. Work, then wrap.", &own);
+        let left = w.wrap(&donna(), "in my own words");
+        talk.called_over_mcp("session_wrap", "Wrapped: a baton waits. Your session is over.", &left);
+        talk.ask("Now the taxes");
+        let captured = capture(w, &talk);
+        assert_eq!(offered(w), [text(&captured, "baton_id")], "{captured:#}");
+        let body = text(&w.pickup(&agent("Lola"))["baton"], "body");
+        assert!(body.contains("Now the taxes") && body.contains("in my own words"), "{body}");
+    }
+
+    fn what_is_asked_for_after_a_wrap_and_compacted_then_is_kept_at_once_and_in_the_baton(w) {
+        let mut talk = Talk::new();
+        let own = w.start(&donna());
+        talk.called("session_start", &own);
+        let left = w.wrap(&donna(), "in my own words");
+        talk.called("session_wrap", &left);
+        talk.ask("Now the taxes");
+        let mut compaction = talk.input();
+        compaction["event"] = json!("before-compaction");
+        let saved = w.ok(&donna(), "transcript_capture", compaction);
+        assert!(saved["delta_id"].is_string(), "{saved:#}");
+        assert_eq!(offered(w), [text(&left, "baton_id")], "a checkpoint leaves the baton as it is");
+        let captured = capture(w, &talk);
+        assert_eq!(offered(w), [text(&captured, "baton_id")], "{captured:#}");
+        let body = text(&w.pickup(&agent("Lola"))["baton"], "body");
+        assert!(body.contains("Now the taxes") && body.contains("in my own words"), "{body}");
+        w.assert_sound();
+    }
+
+    fn what_is_asked_for_after_a_wrap_that_the_transcript_does_not_tell_is_known_by_its_time(w) {
+        let mut talk = Talk::new();
+        w.start(&donna());
+        let left = w.wrap(&donna(), "in my own words");
+        talk.ask_at("Before the wrap", w.now - 60_000);
+        capture(w, &talk);
+        assert_eq!(offered(w), [text(&left, "baton_id")]);
+        talk.ask_at("Now the taxes", w.now + 60_000);
+        w.advance(120_000);
+        let captured = capture(w, &talk);
+        assert_eq!(offered(w), [text(&captured, "baton_id")], "{captured:#}");
+        let body = text(&w.pickup(&agent("Lola"))["baton"], "body");
+        assert!(body.contains("Now the taxes") && body.contains("in my own words"), "{body}");
+    }
+
     fn what_is_asked_for_after_a_wrap_that_said_done_is_a_baton_of_its_own(w) {
         let mut talk = Talk::new();
         w.start(&donna());

@@ -12,6 +12,7 @@ pub(crate) mod crush;
 pub(crate) mod cursor;
 pub(crate) mod devin;
 pub(crate) mod droid;
+pub(crate) mod external;
 pub(crate) mod gemini;
 pub(crate) mod goose;
 pub(crate) mod grok;

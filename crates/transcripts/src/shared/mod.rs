@@ -8,6 +8,7 @@ pub(crate) mod chunk;
 pub(crate) mod diff;
 pub(crate) mod document;
 pub(crate) mod emit;
+pub(crate) mod event_row;
 pub(crate) mod harness;
 pub(crate) mod heading;
 pub(crate) mod json;

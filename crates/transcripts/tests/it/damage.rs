@@ -52,6 +52,8 @@ const SAMPLES: &[(&str, &str)] = &[
     ("vibe", "vibe/normal/logs/session/session_20261120_110640_9d000000/messages.jsonl"),
     ("vibe", "vibe/compacted/messages.jsonl"),
     ("atif", "atif/normal.json"),
+    ("external", "external/normal/baton/readers/own/9f000000-0000-4000-8000-000000000001.jsonl"),
+    ("external", "external/damaged.jsonl"),
     ("devin", "devin/normal/devin/cli/transcripts/brave-otter.json"),
 ];
 

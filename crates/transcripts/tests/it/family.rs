@@ -141,6 +141,16 @@ const CASES: &[Case] = &[
         model: Some("swe-2"),
         ..CASE
     },
+    Case {
+        format: "external",
+        put: &[("external/normal", ".cache")],
+        id: "9f000000-0000-4000-8000-000000000001",
+        title: "Fix total()",
+        branch: Some("main"),
+        model: Some("own-1"),
+        var: Some("XDG_CACHE_HOME"),
+        ..CASE
+    },
     // more cases
 ];
 
@@ -171,6 +181,7 @@ const EMPTY: &[(&str, &str)] = &[
     ("vibe", "vibe/empty.jsonl"),
     ("atif", "atif/empty.json"),
     ("devin", "devin/empty/devin/cli/transcripts/calm-heron.json"),
+    ("external", "external/empty.jsonl"),
     // more that are empty
 ];
 

@@ -376,3 +376,19 @@ fn devin_tells_the_story() {
     assert_eq!(plan(&packet), PLAN);
     check(&packet, &[("/source/agent", json!("devin")), ("/metadata/model", json!("swe-2"))]);
 }
+
+#[test]
+fn events_of_an_external_reader_tell_the_story() {
+    let name = "external/normal/baton/readers/own/9f000000-0000-4000-8000-000000000001.jsonl";
+    let packet = tells_the_story(name);
+    assert_eq!(plan(&packet), PLAN);
+    // The changes of calls that ran at once stand after all of them, and belong to the call that names their file.
+    check(&packet, &[("/files_modified/1/change", json!("created")), ("/tool_activity/0/count", json!(2))]);
+}
+
+#[test]
+fn damaged_events_give_what_is_whole() {
+    let packet = packet(&sample("external/damaged.jsonl"));
+    check(&packet, &[("/metadata/compaction/summary", json!("Half ported."))]);
+    assert_eq!(column(&packet["metadata"], "complaints", "kind"), ["bad_record"]);
+}

@@ -36,6 +36,7 @@ const LINES: &[(&str, &str, &str)] = &[
     ("droid", "droid/forked.jsonl", r#"{"type":"x-new"}"#),
     ("antigravity", "antigravity/compacted.jsonl", r#"{"source":"X","type":"x-new"}"#),
     ("vibe", "vibe/compacted/messages.jsonl", r#"{"role":"x-new"}"#),
+    ("external", "external/damaged.jsonl", r#"{"event":"x-new"}"#),
 ];
 
 fn new(count: u64) -> TypeCount {

@@ -5,10 +5,11 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::observation;
-use crate::event::{Change, Edit, Event, EventKind, TranscriptInfo, Usage};
+use crate::event::{Event, EventKind, TranscriptInfo, Usage};
 use crate::report::Report;
 use crate::shared::call;
 use crate::shared::emit::EventEmitter;
+use crate::shared::event_row::edit;
 use crate::shared::json::Json;
 use crate::shared::plan;
 use crate::shared::words::unclean_line;
@@ -100,7 +101,8 @@ impl<'d> Reader<'_, 'd> {
                     let name = one.get("function_name").str().unwrap_or_default();
                     let arguments = one.get("arguments");
                     let mut call = call::call(id, name, arguments);
-                    let edits = edits(one.at_path(&["extra", "edits"]));
+                    let edits: Vec<_> =
+                        one.at_path(&["extra", "edits"]).items().iter().filter_map(edit).collect();
                     if !edits.is_empty() {
                         call.edits = edits;
                     }
@@ -149,24 +151,6 @@ fn note(emitter: &mut EventEmitter<'_>, extra: &Json<'_>, message: &str) {
         Some("plan") => emitter.plan(plan::of(extra.get("todos"))),
         _ => {}
     }
-}
-
-/// The files that a call changed, as Baton's own export writes them.
-fn edits(list: &Json<'_>) -> Vec<Edit> {
-    let edit = |edit: &Json<'_>| {
-        let text = |key: &str| edit.get(key).str().map(str::to_owned);
-        let lines = |key: &str| edit.get(key).int().and_then(|count| u64::try_from(count).ok());
-        let change = match edit.get("change").str() {
-            Some("created") => Change::Created,
-            Some("deleted") => Change::Deleted,
-            Some("renamed") => Change::Renamed,
-            _ => Change::Modified,
-        };
-        let (from, diff) = (text("from"), text("diff"));
-        let (added, removed) = (lines("added"), lines("removed"));
-        Some(Edit { path: text("path")?, change, from, added, removed, diff, ..Edit::default() })
-    };
-    list.items().iter().filter_map(edit).collect()
 }
 
 /// Whether a person typed the step. Devin also writes steps of its own under the user's name, and says so.
