@@ -48,6 +48,7 @@ mod process;
 mod progress;
 mod provider_error;
 mod raw_lines;
+mod readers;
 mod relay;
 mod remote;
 mod render;

@@ -37,6 +37,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+    crate::readers::refresh(app);
     let summary = args.summarize.of(&args.id, args.agent.as_deref(), app)?;
     let imported = app.run::<Import>(&ImportInput {
         project: app.project.clone(),

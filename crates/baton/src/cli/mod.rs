@@ -71,6 +71,7 @@ mod watch;
 mod work;
 mod wrap;
 
+pub(crate) use summarize::stop as stop_group;
 use std::io::IsTerminal;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};

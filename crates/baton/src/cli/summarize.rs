@@ -110,7 +110,7 @@ pub(super) fn shell(command: &str) -> Command {
 }
 
 /// Ends a program with all that it started.
-pub(super) fn stop(child: &mut Child) {
+pub(crate) fn stop(child: &mut Child) {
     #[cfg(unix)]
     let _ = Command::new("kill").args(["-KILL", "--", &format!("-{}", child.id())]).status();
     let _ = child.kill();

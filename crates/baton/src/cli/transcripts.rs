@@ -2,6 +2,7 @@
 
 mod doctor;
 mod push;
+mod readers;
 
 use baton_model::id::visible;
 use baton_ops::transcript::{
@@ -52,6 +53,8 @@ enum Verb {
         #[arg(short, value_name = "N", default_value_t = 0)]
         n: usize,
     },
+    /// List, enable and check programs that read the sessions of other tools
+    Readers(readers::Readers),
     /// Keep a session in the ledger of its project, to be continued on another machine
     Push(push::Push),
     /// List the sessions that were pushed to this project
@@ -93,7 +96,11 @@ struct Search {
 }
 
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+    if !matches!(args.verb, Some(Verb::Readers(_) | Verb::Pushed(_) | Verb::Withdraw(_))) {
+        crate::readers::refresh(app);
+    }
     match args.verb {
+        Some(Verb::Readers(options)) => readers::run(options, app),
         Some(Verb::Path { id, agent }) => {
             let found = app.run::<Find>(&FindInput { id, agent })?;
             app.show(&found, |found| format!("{}\n", found.header.path))

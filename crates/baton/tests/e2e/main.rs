@@ -49,6 +49,7 @@ mod evil_clone;
 mod evil_clone_git;
 mod evil_clone_settings;
 mod evil_names;
+mod external_readers;
 mod first_hours;
 mod fleet;
 mod github;

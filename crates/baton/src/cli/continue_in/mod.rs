@@ -81,6 +81,7 @@ pub(super) struct Args {
 const GO_ON: &str = "Continue";
 
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+    crate::readers::refresh(app);
     let named = args.to.as_deref().map(|name| target(Some(name))).transpose()?;
     let choice = ask::session(&args, app)?;
     let launcher = match named {

@@ -45,6 +45,7 @@ pub(super) fn run(request: FromTranscript, app: &mut App) -> Result<(), AppError
     if let Some(file) = output {
         crate::private_file::check_output(std::path::Path::new(file), overwrite)?;
     }
+    crate::readers::refresh(app);
     if matches!(format.as_str(), "jsonl" | "atif") {
         let events = app.run::<Events>(&EventsInput { id, agent })?.items;
         let text = match format.as_str() {
