@@ -99,6 +99,9 @@ pub(crate) fn card(card: &Card) -> String {
         of.map(waiting_row).collect::<Vec<_>>()
     };
     text.push_str(&section("batons", &waiting(WaitingKind::Baton)));
+    if card.more_batons > 0 {
+        text.push_str(&format!("  and {} more: `baton batons` lists them all\n", card.more_batons));
+    }
     text.push_str(&section("hand-offs", &waiting(WaitingKind::Handoff)));
     text.push_str(&sent::section(&card.sent));
     text.push_str(&sent::unread(card.unread.as_ref()));

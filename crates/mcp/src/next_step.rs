@@ -4,7 +4,7 @@ use baton_model::accounting::RemarkKind;
 use baton_model::baton::State as BatonState;
 use baton_model::handoff::State;
 use baton_ops::answer::AnswerView;
-use baton_ops::card::{Waiting, WaitingState, how_many_wait};
+use baton_ops::card::{Waiting, WaitingKind, WaitingState, how_many_wait};
 use baton_ops::op::Operation;
 use baton_ops::session::WaitingChanges;
 use baton_ops::{handoff, ledger, message, session, task, transcript};
@@ -90,7 +90,7 @@ fn is_last_and_empty(listed: &handoff::ListOutput) -> bool {
 }
 
 fn after_start(started: &session::StartOutput) -> String {
-    match waiting_text(&started.card.handoffs) {
+    match waiting_text(&started.card.handoffs, started.card.more_batons) {
         Some(count) => {
             format!(
                 "You are registered. {count} (see handoffs): if you are to continue one, call hd_exec; else begin."
@@ -140,11 +140,12 @@ fn after_create(created: &handoff::CreateOutput) -> String {
 }
 
 /// How many batons and hand-offs wait, in words; none where none does. A baton that is held and a hand-off that is accepted do not wait.
-fn waiting_text(all: &[Waiting]) -> Option<String> {
+fn waiting_text(all: &[Waiting], more_batons: usize) -> Option<String> {
     let is_held = |one: &&Waiting| {
         matches!(one.state, WaitingState::Baton(BatonState::Held) | WaitingState::Handoff(State::Accepted))
     };
-    how_many_wait(all.iter().filter(|one| !is_held(one)).map(|one| one.kind))
+    let more = std::iter::repeat_n(WaitingKind::Baton, more_batons);
+    how_many_wait(all.iter().filter(|one| !is_held(one)).map(|one| one.kind).chain(more))
 }
 
 fn after_pickup(picked: &session::PickupOutput) -> String {
@@ -276,7 +277,7 @@ mod tests {
             let row = json!({ "id": "i", "kind": kind, "state": state, "from": "Ann", "to": null, "created_at": at });
             serde_json::from_value(row).expect("something that waits")
         };
-        let count = |all: &[Waiting]| waiting_text(all);
+        let count = |all: &[Waiting]| waiting_text(all, 0);
         let both = [one("baton", "open"), one("handoff", "offered"), one("baton", "open")];
         assert_eq!(count(&both).as_deref(), Some("2 batons and 1 hand-off wait"));
         assert_eq!(count(&[one("handoff", "offered")]).as_deref(), Some("1 hand-off waits"));

@@ -9,6 +9,7 @@ mod waiting;
 use baton_model::accounting::{Remark, plural};
 use baton_model::baton::{Baton, State as BatonState};
 use baton_model::handoff;
+use baton_model::id::identity_key;
 use baton_model::packet::ValidatedPacket;
 use baton_model::printable::quotable;
 use baton_model::project::{self as project_view, LastWrapView};
@@ -57,6 +58,9 @@ pub struct Card {
     pub sessions: Vec<SessionView>,
     /// Batons that are not spent, and hand-offs from other projects, with their subjects.
     pub handoffs: Vec<Waiting>,
+    /// Batons that are not spent and not among these: `baton_list` has them all.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub more_batons: usize,
     /// Hand-offs that the project sent: those that failed first, then those under way, then what ended in the last week.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sent: Vec<SentHandoff>,
@@ -114,6 +118,11 @@ impl WaitingKind {
             Self::Handoff => "hand-off",
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// How many batons and how many hand-offs wait, in words: `2 batons and 1 hand-off wait`. None where nothing does.
@@ -255,7 +264,8 @@ pub(crate) fn read_with(
     crate::handoff::without_sender_text(tx, env, project_id, &mut tasks)?;
     let all = handoffs::of_project(tx, project_id)?;
     let all = crate::handoff::claimant::each_as_of_now(tx, env, all)?;
-    let waiting = waiting_work(tx, env, project_id, &all)?;
+    let (batons, more_batons) = unspent_batons(tx, project_id, identity)?;
+    let waiting = waiting_work(tx, env, (project_id, batons), &all)?;
     let mut reminders = reminders(tx, env, &project, &open)?;
     let accepted =
         all.iter().filter(|one| one.to_project_id == project_id && one.state == handoff::State::Accepted);
@@ -266,6 +276,7 @@ pub(crate) fn read_with(
         project: project_view::View::from(&project.named_for(|id| env.caller.grant.reaches(id))),
         sessions: open.iter().map(|session| ownership::view(env, session)).collect(),
         handoffs: waiting,
+        more_batons,
         sent: sent(tx, env, project_id, all)?,
         unread: unread::read(tx, env, project_id, identity)?,
         open_questions: questions::read(tx, env, project_id, identity)?,
@@ -274,17 +285,37 @@ pub(crate) fn read_with(
     })
 }
 
+/// The batons of a card, the newest first, and how many more there are. Where not all are shown, those that are addressed to the
+/// reader stand first, however old they are.
+fn unspent_batons(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    identity: Option<&str>,
+) -> Result<(Vec<Baton>, usize), Failure> {
+    let newest = baton::unspent(tx, project_id, MAX_SHOWN)?;
+    if i64::try_from(newest.len()).unwrap_or(i64::MAX) < MAX_SHOWN {
+        return Ok((newest, 0));
+    }
+    let to = identity.map(identity_key).unwrap_or_default();
+    let request = baton::PageRequest { is_spent: false, after: (0, ""), to: &to, limit: MAX_SHOWN };
+    let mut shown = if to.is_empty() { Vec::new() } else { baton::page(tx, project_id, &request)? };
+    shown.retain(|own| newest.iter().all(|one| one.baton_id != own.baton_id));
+    shown.extend(newest);
+    let more = baton::unspent_count(tx, project_id)?.saturating_sub(shown.len());
+    Ok((shown, more))
+}
+
 /// What waits in a project: its batons, and hand-offs from other projects.
 fn waiting_work(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
-    project_id: &str,
+    (project_id, batons): (&str, Vec<Baton>),
     all: &[handoff::Handoff],
 ) -> Result<Vec<Waiting>, Failure> {
     let mut waiting: Vec<Waiting> = Vec::new();
     let automatic = baton::kept_automatically(tx, project_id)?;
     let left = session::left_unspent(tx, project_id, MAX_SHOWN)?;
-    for baton in baton::unspent(tx, project_id, MAX_SHOWN)? {
+    for baton in batons {
         let holder = match &baton.holder_session_id {
             Some(id) => session::get(tx, project_id, id)?,
             None => None,

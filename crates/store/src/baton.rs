@@ -21,6 +21,7 @@ crate::sql! {
         WHERE project_id = $4 AND baton_id = $5 AND version = $6";
     GET = concat!("SELECT ", columns!(), " FROM baton WHERE project_id = $1 AND baton_id = $2");
     UNSPENT = concat!("SELECT ", columns!(), " FROM baton WHERE project_id = $1 AND spent_by IS NULL ORDER BY seq DESC LIMIT $2");
+    UNSPENT_COUNT = "SELECT COUNT(*) FROM baton WHERE project_id = $1 AND spent_by IS NULL";
     OF_THREAD = concat!("SELECT ", columns!(), " FROM baton WHERE project_id = $1 AND thread_id = $2 ORDER BY seq");
     OF_SESSION = concat!("SELECT ", columns!(), " FROM baton WHERE project_id = $1 AND session_id = $2 ORDER BY seq DESC LIMIT 1");
     KEPT = "SELECT b.baton_id FROM baton b JOIN session s ON s.project_id = b.project_id AND s.session_id = b.session_id
@@ -95,6 +96,12 @@ pub fn get(tx: &mut Tx<'_>, project_id: &str, baton_id: &str) -> Result<Option<B
 /// The batons from which no session has wrapped on, newest first.
 pub fn unspent(tx: &mut Tx<'_>, project_id: &str, limit: i64) -> Result<Vec<Baton>, Fault> {
     tx.query(UNSPENT, params![project_id, limit])?.into_iter().map(read).collect()
+}
+
+/// How many of them there are.
+pub fn unspent_count(tx: &mut Tx<'_>, project_id: &str) -> Result<usize, Fault> {
+    let count = tx.query_one(UNSPENT_COUNT, params![project_id])?.reader().int()?;
+    Ok(usize::try_from(count).unwrap_or_default())
 }
 
 /// Ids of the unspent batons that hooks kept, without their agent's doing.

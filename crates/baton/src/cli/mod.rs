@@ -71,8 +71,8 @@ mod watch;
 mod work;
 mod wrap;
 
-pub(crate) use summarize::stop as stop_group;
 use std::io::IsTerminal;
+pub(crate) use summarize::stop as stop_group;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 

@@ -15,6 +15,7 @@
 mod budget;
 mod call;
 mod committed;
+mod filtered;
 mod history;
 mod layout;
 mod plumbing;

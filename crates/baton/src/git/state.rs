@@ -8,7 +8,7 @@ use baton_model::packet::Git;
 use baton_model::project_document::is_generated;
 
 use super::layout::is_own_worktree;
-use super::{filters, is_its_own, root, run};
+use super::{filtered, filters, is_its_own, root, run};
 use crate::repo_file::{MAX_SMALL_FILE_BYTES, RepoFile};
 
 /// Branch, commit, and whether there are uncommitted changes. The last is left out where finding out would run filters
@@ -40,7 +40,8 @@ pub(crate) fn state(folder: &Path) -> Option<Git> {
             _ => state.dirty = Some(true),
         }
     }
-    if may_be_nothing && state.dirty == Some(false) {
+    // A file whose filter does not run here may only look changed.
+    if may_be_nothing && state.dirty == Some(false) || !filters.is_empty() && state.dirty == Some(true) {
         state.dirty = uncommitted(folder).map(|files| !files.is_empty());
     }
     Some(state)
@@ -62,8 +63,13 @@ pub(crate) fn uncommitted(folder: &Path) -> Option<Vec<String>> {
         "--ignore-submodules=all",
         "--no-renames",
     ];
-    let text = run(&root, &args, &filters(&root)?)?;
+    let filters = filters(&root)?;
+    let text = run(&root, &args, &filters)?;
+    let changed: Vec<&str> = text.split('\0').filter_map(|entry| entry.strip_prefix(" M ")).collect();
+    let unchanged = filtered::unchanged(&root, &filters, &changed);
     let entries = text.split('\0').filter(|entry| !is_registration(&root, entry));
+    let is_changed = |entry: &&str| !entry.strip_prefix(" M ").is_some_and(|path| unchanged.contains(path));
+    let entries = entries.filter(is_changed);
     let paths = entries.filter_map(|entry| entry.get(3..)).filter(|path| !is_temporary(path.as_bytes()));
     // Only a repository of its own is named as a folder.
     let is_work = |path: &&str| !path.ends_with('/') || !is_own_worktree(&root, &root.join(path));

@@ -84,6 +84,27 @@ impl Copy {
     }
 }
 
+/// Files of LFS and its like: git compares the bytes on the disk with those that the filter made of them.
+#[test]
+fn a_file_with_a_filter_is_unchanged_while_it_has_the_size_and_time_that_the_index_knows() {
+    let copy = Copy::new();
+    copy.git(&["config", "filter.pointer.clean", "tr a-z b-za"]);
+    copy.git(&["config", "filter.pointer.smudge", "tr b-za a-z"]);
+    copy.write(".gitattributes", "*.bin filter=pointer\n");
+    copy.write("big.bin", "abc\n");
+    // The file is not older than the index: git looks into it.
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(3_600);
+    let file = fs::File::options().write(true).open(copy.root().join("big.bin")).expect("a file");
+    file.set_modified(later).expect("a time");
+    copy.git(&["add", "-A"]);
+    copy.git(&["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a file with a filter"]);
+    let clean = state(&copy.root()).expect("a working copy");
+    assert_eq!((clean.dirty, uncommitted(&copy.root())), (Some(false), Some(Vec::new())));
+    copy.write("big.bin", "abcd\n");
+    let changed = state(&copy.root()).expect("a working copy");
+    assert_eq!((changed.dirty, uncommitted(&copy.root())), (Some(true), Some(vec!["big.bin".to_owned()])));
+}
+
 #[test]
 fn nothing_that_a_working_copy_configures_runs() {
     let copy = Copy::new();

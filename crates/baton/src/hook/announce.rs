@@ -36,7 +36,8 @@ pub(super) fn text(
     let waiting: Vec<&Waiting> = card.handoffs.iter().filter(|waiting| !is_held(waiting)).collect();
     let mut lines = vec![format!("Baton, the ledger of project {project_id}:")];
     lines.extend(own_session(status, subjects));
-    lines.push(match how_many_wait(waiting.iter().map(|waiting| waiting.kind)) {
+    let more = std::iter::repeat_n(WaitingKind::Baton, card.more_batons);
+    lines.push(match how_many_wait(waiting.iter().map(|waiting| waiting.kind).chain(more)) {
         None => "- No baton and no hand-off waits.".to_owned(),
         Some(count) => format!("- {count}:"),
     });
@@ -49,7 +50,7 @@ pub(super) fn text(
         let about = quotation(waiting.subject.as_deref(), subjects);
         format!("  - {kind} {id}{about} from {from}{to}{}{origin}", age(waiting.created_at))
     }));
-    lines.extend(more_line(waiting.len()));
+    lines.extend(more_line(waiting.len() + card.more_batons));
     lines.extend(how_to_accept(&waiting));
     lines.extend(sent(&card.sent, now, subjects));
     lines.extend(card.unread.as_ref().into_iter().flat_map(|mail| unread(mail, now, subjects)));

@@ -88,7 +88,9 @@ fn findings(events: &str, id: &str) -> Vec<Finding> {
         }
         match FIELDS.iter().find(|(known, _)| *known == name) {
             None => add(format!("there is no event `{name}`")),
-            Some((_, fields)) => fields.iter().filter_map(|field| wrong_field(&event, *field)).for_each(&mut add),
+            Some((_, fields)) => {
+                fields.iter().filter_map(|field| wrong_field(&event, *field)).for_each(&mut add)
+            }
         }
         if !is_time(event.get("at")) {
             add("`at` is no time: write 2026-11-20T11:00:00Z or milliseconds since 1970".to_owned());

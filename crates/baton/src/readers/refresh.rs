@@ -63,8 +63,10 @@ fn refresh_one(reader: &EnabledReader, folder: &Path) -> Result<(), String> {
     let written = |error: std::io::Error| format!("its sessions cannot be kept: {error}");
     crate::private_file::create_folder(folder).map_err(written)?;
     let index_file = folder.join(INDEX);
-    let mut index: Index =
-        std::fs::read(&index_file).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+    let mut index: Index = std::fs::read(&index_file)
+        .ok()
+        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+        .unwrap_or_default();
     for session in list(reader)?.into_iter().take(MAX_SESSIONS) {
         let file = session_file(folder, &session.id);
         let is_known = session.updated_at.is_some()

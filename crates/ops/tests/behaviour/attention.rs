@@ -22,6 +22,20 @@ fn all_pages(world: &mut World, input: Value) -> Vec<Value> {
 }
 
 on_every_backend! {
+    fn what_is_addressed_to_the_reader_is_shown_however_many_batons_came_after_it(world) {
+        world.start(&agent("Ann"));
+        let own = world.ok(&agent("Ann"), "session_wrap", json!({ "summary": "for Zed", "to": "Zed" }));
+        for n in 0..55 {
+            world.leave_baton(&agent(&format!("A{n}")), &format!("part {n}"));
+        }
+        let card = world.ok(&agent("Zed"), "session_status", json!({}));
+        let waiting = list(&card["handoffs"]);
+        assert_eq!((waiting.len(), &card["more_batons"]), (51, &json!(5)), "{card:#}");
+        assert_eq!(waiting[0]["id"], own["baton_id"]);
+        let card = world.ok(&agent("Bob"), "session_status", json!({}));
+        assert_eq!((list(&card["handoffs"]).len(), &card["more_batons"]), (50, &json!(6)));
+    }
+
     fn what_waits_is_counted_exactly_and_read_to_its_end_oldest_first(world) {
         for n in 0..7 {
             world.leave_baton(&agent(&format!("A{n}")), &format!("part {n}"));

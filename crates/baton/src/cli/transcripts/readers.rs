@@ -65,7 +65,8 @@ fn on_path(app: &App) -> Vec<ReaderProgram> {
 fn list(app: &mut App) -> Result<(), AppError> {
     let listed = ReaderList { items: on_path(app) };
     app.show(&listed, |listed| match listed.items.as_slice() {
-        [] => "no program baton-reader-NAME is on the search path; docs/readers.md says how to write one\n".to_owned(),
+        [] => "no program baton-reader-NAME is on the search path; docs/readers.md says how to write one\n"
+            .to_owned(),
         items => items.iter().map(row).collect(),
     })
 }
@@ -75,7 +76,10 @@ fn row(reader: &ReaderProgram) -> String {
         ReaderState::Enabled => "enabled".to_owned(),
         ReaderState::Disabled => format!("not enabled: baton transcripts readers enable {}", reader.name),
         ReaderState::Changed => {
-            format!("changed since you enabled it: look at it, then baton transcripts readers enable {}", reader.name)
+            format!(
+                "changed since you enabled it: look at it, then baton transcripts readers enable {}",
+                reader.name
+            )
         }
     };
     format!("{}  {}  {state}\n", reader.name, visible(&reader.program.display().to_string()))
@@ -108,7 +112,13 @@ fn disable(name: &str, app: &mut App) -> Result<(), AppError> {
     let mut enabled = EnabledReaders::read(&app.config.config_dir);
     if !enabled.remove(name) {
         let what = format!("reader {:?} is not enabled", visible(name));
-        return Err(Refusal::new(Kind::NotFound, "reader_unknown", what, "`baton transcripts readers` lists them").into());
+        return Err(Refusal::new(
+            Kind::NotFound,
+            "reader_unknown",
+            what,
+            "`baton transcripts readers` lists them",
+        )
+        .into());
     }
     enabled.write(&app.config.config_dir).map_err(unwritable)?;
     let env = baton_ops::op::Host::transcript_env(app.machine.as_ref());
@@ -117,16 +127,15 @@ fn disable(name: &str, app: &mut App) -> Result<(), AppError> {
         std::fs::remove_dir_all(&folder).map_err(unwritable)?;
     }
     let answer = ReaderSwitch { name: name.to_owned(), enabled: false, changed: true };
-    app.show(&answer, |answer| format!("disabled: {}; the sessions that it gave out are removed\n", answer.name))
+    app.show(&answer, |answer| {
+        format!("disabled: {}; the sessions that it gave out are removed\n", answer.name)
+    })
 }
 
 fn check(name: &str, id: Option<&str>, app: &mut App) -> Result<(), AppError> {
     let enabled = EnabledReaders::read(&app.config.config_dir);
-    let reader: &EnabledReader = enabled
-        .readers
-        .iter()
-        .find(|one| one.name == name && one.is_same())
-        .ok_or_else(|| unknown(name))?;
+    let reader: &EnabledReader =
+        enabled.readers.iter().find(|one| one.name == name && one.is_same()).ok_or_else(|| unknown(name))?;
     let faulty = |what: String| {
         let hint = "docs/readers.md says what it prints; mend the program, then enable and check it again";
         Refusal::invalid("reader_faulty", what, hint)
@@ -134,7 +143,11 @@ fn check(name: &str, id: Option<&str>, app: &mut App) -> Result<(), AppError> {
     let outcome = readers::check(reader, id).map_err(|why| faulty(format!("baton-reader-{name}: {why}")))?;
     if !outcome.findings.is_empty() {
         let lines: Vec<String> = outcome.findings.iter().map(finding).collect();
-        let what = format!("what baton-reader-{name} prints of {} is not right:\n{}", visible(&outcome.id), lines.join("\n"));
+        let what = format!(
+            "what baton-reader-{name} prints of {} is not right:\n{}",
+            visible(&outcome.id),
+            lines.join("\n")
+        );
         return Err(faulty(what).into());
     }
     app.show(&outcome, |outcome| {
@@ -163,5 +176,9 @@ fn unknown(name: &str) -> Refusal {
 }
 
 fn unwritable(error: std::io::Error) -> Refusal {
-    Refusal::invalid("reader_unwritable", format!("the list of readers cannot be kept: {error}"), "see that your configuration folder can be written to")
+    Refusal::invalid(
+        "reader_unwritable",
+        format!("the list of readers cannot be kept: {error}"),
+        "see that your configuration folder can be written to",
+    )
 }
