@@ -214,7 +214,9 @@ impl Trajectory {
 
     fn note(&mut self, row: &EventRow<'_>, message: &str, extra: Extra) {
         self.step(row, Source::System, message);
-        self.steps.last_mut().into_iter().for_each(|step| step.extra = extra);
+        if let Some(step) = self.steps.last_mut() {
+            step.extra = extra;
+        }
     }
 
     /// A call belongs to the step in which the agent said what it does.
