@@ -13,6 +13,10 @@ const SAMPLES: &[(&str, &str)] = &[
     ("codex", "codex/shell-era.jsonl"),
     ("codex", "codex/rolled-back.jsonl"),
     ("codex", "codex/paginated.jsonl"),
+    (
+        "codex",
+        "codex/lineage/sessions/2026/11/20/rollout-2026-11-20T10-00-04-01a1dddd-0000-7000-8000-000000000005.jsonl",
+    ),
     ("gemini", "gemini/normal/tmp/shop/chats/session-2026-11-20T10-00-9e000000.jsonl"),
     ("gemini", "gemini/compacted.jsonl"),
     ("gemini", "gemini/rewound.jsonl"),

@@ -8,6 +8,7 @@ mod assent;
 mod batches;
 mod cline;
 mod code_mode;
+mod codex;
 mod crush;
 mod damage;
 mod databases;
