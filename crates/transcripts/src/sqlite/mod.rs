@@ -8,6 +8,7 @@ pub(crate) mod crush;
 pub(crate) mod cursor;
 pub(crate) mod goose;
 pub(crate) mod kiro;
+pub(crate) mod openclaw;
 pub(crate) mod opencode;
 pub(crate) mod zed;
 

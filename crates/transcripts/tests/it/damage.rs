@@ -53,6 +53,10 @@ const SAMPLES: &[(&str, &str)] = &[
     ),
     ("antigravity", "antigravity/compacted.jsonl"),
     ("grok", "grok/normal/sessions/home%2Fyou%2Fshop/96000000-0000-4000-8000-000000000001/updates.jsonl"),
+    (
+        "grok",
+        "grok/history/sessions/home%2Fyou%2Fshop/96000000-0000-4000-8000-000000000002/chat_history.jsonl",
+    ),
     ("vibe", "vibe/normal/logs/session/session_20261120_110640_9d000000/messages.jsonl"),
     ("vibe", "vibe/compacted/messages.jsonl"),
 ];

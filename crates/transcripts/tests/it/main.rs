@@ -22,6 +22,7 @@ mod kimi_wire;
 mod kiro;
 mod listing;
 mod opencode;
+mod pi;
 mod plans;
 mod provider_errors;
 mod queue;
