@@ -216,3 +216,21 @@ fn a_damaged_base_costs_what_it_holds() {
         assert!(!header(&place(&home, FORK)).empty, "{from}");
     }
 }
+
+#[test]
+fn a_name_with_a_path_in_it_leads_nowhere_and_a_huge_line_of_a_part_costs_only_itself() {
+    let home = home();
+    let fork = place(&home, FORK);
+    edit(
+        &fork,
+        "\"thread_id\":\"01a1dddd-0000-7000-8000-00000000000b\"",
+        "\"thread_id\":\"../../../etc/passwd\"",
+    );
+    let packet_of_fork = packet(&fork);
+    assert_eq!(complaints(&packet_of_fork), [kind::MISSING_PART]);
+    let reverted = place(&home, REVERTED);
+    edit(&reverted, "<summary of everything>", &"x".repeat(9 * 1024 * 1024));
+    let packet_of_thread = packet(&reverted);
+    assert_eq!(complaints(&packet_of_thread), [kind::OVERSIZED]);
+    check(&packet_of_thread, &[("/last_answer/text", json!("The test fails still."))]);
+}

@@ -4,6 +4,7 @@
 
 mod aider;
 mod amp;
+mod antigravity;
 mod assent;
 mod batches;
 mod cline;

@@ -285,3 +285,15 @@ fn kilo_is_read_from_the_tables_of_version_2_too() {
         &[("/source/agent", json!("kilo")), ("/last_failure/exit_code", json!(1))],
     );
 }
+
+#[test]
+fn a_message_of_version_2_that_is_too_large_costs_only_itself() {
+    let made = second("v2");
+    let large = format!("{{\"text\":\"{}\"}}", "x".repeat(9 * 1024 * 1024));
+    made.open()
+        .execute("UPDATE session_message SET data = ?1 WHERE type = 'synthetic'", (large,))
+        .expect("SQL");
+    let packet = packet_of("opencode", &made.path(), Some("ses_dd01"));
+    assert_eq!(column(&packet["metadata"], "complaints", "kind"), ["oversized_line"]);
+    check(&packet, &[("/requests/last/text", json!("What is left?"))]);
+}

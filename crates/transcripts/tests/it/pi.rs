@@ -107,3 +107,18 @@ fn the_sub_agents_of_omp_lie_in_a_folder_beside_their_session() {
         ],
     );
 }
+
+#[test]
+fn an_entry_of_openclaw_that_is_too_large_costs_only_itself() {
+    let made = Database::new("pi/openclaw.sql", PLACE);
+    let large = format!("{{\"type\":\"custom\",\"x\":\"{}\"}}", "x".repeat(9 * 1024 * 1024));
+    made.open()
+        .execute(
+            "INSERT INTO transcript_events (session_id, seq, event_json, created_at) VALUES (?1, 99, ?2, 1795168899000)",
+            (MAIN, large),
+        )
+        .expect("SQL");
+    let packet = packet_of("pi", &made.path(), Some(MAIN));
+    assert_eq!(complaints(&packet), ["oversized_line"]);
+    check(&packet, &[("/requests/last/text", json!("What is left?"))]);
+}
