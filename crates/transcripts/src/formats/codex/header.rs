@@ -11,7 +11,7 @@ use crate::report::{Complaint, kind};
 use crate::shared::json::Json;
 use crate::shared::time;
 use crate::shared::words::unclean_line;
-use crate::shared::{chunk, heading};
+use crate::shared::{chunk, heading, lines};
 
 const HEAD: usize = 64 * 1024;
 const WIDEST: usize = 4 * 1024 * 1024;
@@ -34,11 +34,14 @@ pub(super) fn header(found: &TranscriptFile) -> Header {
 }
 
 fn fill(header: &mut Header, found: &TranscriptFile) -> io::Result<()> {
-    let meta = Meta::of(&found.path);
+    let mut meta = None;
     let mut limit = HEAD;
     let head = loop {
         let head = chunk::head(chunk::open(&found.path)?, limit)?;
-        chunk::lines(&head).try_for_each(|line| scan(line, meta.first_own, header));
+        if !head.is_empty() {
+            let meta = meta.get_or_insert_with(|| place(&head, &found.path));
+            chunk::lines(&head).try_for_each(|line| scan(line, meta.first_own, header));
+        }
         if header.first_prompt.is_some() || head.len() + HEAD < limit || limit >= WIDEST {
             break head;
         }
@@ -58,11 +61,18 @@ fn fill(header: &mut Header, found: &TranscriptFile) -> io::Result<()> {
             break;
         }
     }
-    if meta.has_base() {
+    if let Some(meta) = meta.filter(Meta::has_base) {
         from_base(header, meta, &found.path);
     }
     header.title = header.first_prompt.as_deref().map(|text| unclean_line(text, 120));
     Ok(())
+}
+
+/// What a rollout says about its place among others. Few say anything, which shows without reading them once more.
+fn place(head: &[u8], path: &Path) -> Meta {
+    let has_base = lines::may_hold(head, "\"history_base\"", "{");
+    let is_subagent = memchr::memmem::find(head, b"\"subagent\"").is_some();
+    if has_base || is_subagent { Meta::of(path) } else { Meta::default() }
 }
 
 /// What began in another file is named by what was said there; a fork by what it was made for, if that was said.
