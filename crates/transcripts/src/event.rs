@@ -205,6 +205,16 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// What is left without the other.
+    pub(crate) fn minus(self, less: Usage) -> Usage {
+        Usage {
+            input: self.input.saturating_sub(less.input),
+            cache_read: self.cache_read.saturating_sub(less.cache_read),
+            cache_write: self.cache_write.saturating_sub(less.cache_write),
+            output: self.output.saturating_sub(less.output),
+        }
+    }
+
     /// Both together.
     pub(crate) fn plus(self, more: Usage) -> Usage {
         Usage {

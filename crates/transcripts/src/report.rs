@@ -73,6 +73,8 @@ pub mod kind {
     pub const DAMAGED: &str = "damaged";
     /// Another program holds the database so that it cannot be read now.
     pub const LOCKED: &str = "locked";
+    /// The conversation began in another file, or went on in one, that is not there; what stands in this one is used.
+    pub const MISSING_PART: &str = "missing_part";
     /// The file holds no conversation.
     pub const EMPTY: &str = "no_conversation";
 }

@@ -99,6 +99,7 @@ fn faults(complaints: &Value) -> Option<String> {
         let (count, line) = (fault["count"].as_u64()?, fault["first_line"].as_u64()?);
         let kind = match fault["kind"].as_str()? {
             "broken_chain" => "a message whose predecessor is missing in the file".to_owned(),
+            "missing_part" => "a part of the conversation is in a file that is not there".to_owned(),
             kind => readable_key(kind),
         };
         Some(match (count, line) {

@@ -52,7 +52,7 @@ pub(crate) static TOOL: Tool = Tool {
         vars: None,
         get: "npm install -g opencode-ai",
         tried: "flags read from its program",
-        note: "",
+        note: "Version 2 was not tried: its sessions are read as its source describes them.",
     }),
     native: None,
 };

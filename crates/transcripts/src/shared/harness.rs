@@ -31,6 +31,9 @@ const ELEMENTS: &[&str] = &[
     "subagent_notification",
     "open_and_recently_viewed_files",
     "agent_skills",
+    "mcp_servers",
+    "user_info",
+    "git_status",
     "manually_attached_skills",
     "agent_transcripts",
 ];

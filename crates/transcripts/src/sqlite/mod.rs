@@ -9,6 +9,7 @@ pub(crate) mod cursor;
 pub(crate) mod devin;
 pub(crate) mod goose;
 pub(crate) mod kiro;
+pub(crate) mod openclaw;
 pub(crate) mod opencode;
 pub(crate) mod zed;
 

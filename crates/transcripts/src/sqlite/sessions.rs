@@ -28,7 +28,7 @@ impl Sessions {
     }
 
     /// Every session with the time of its last change.
-    fn all(&self, db: &Db, each: &mut dyn FnMut(String, Option<i64>)) -> Result<(), Fault> {
+    pub(super) fn all(&self, db: &Db, each: &mut dyn FnMut(String, Option<i64>)) -> Result<(), Fault> {
         if !db.has(self.table) || !db.has(self.messages) {
             return Err(Fault::Damaged);
         }

@@ -63,3 +63,21 @@ fn a_damaged_thread_gives_what_stands_before_and_an_empty_one_says_so() {
         check_as("amp", "T-1.json", &bytes[..end]);
     }
 }
+
+#[test]
+fn what_amp_exports_is_read_with_its_times_as_text() {
+    let packet = packet(&sample("amp/exported.json"));
+    check(
+        &packet,
+        &[
+            ("/source/agent", json!("amp")),
+            ("/session_id", json!("T-0c0c0c0c-0000-4000-8000-000000000003")),
+            ("/requests/first/text", json!("Round the prices in cart.py")),
+            ("/files_modified/0/path", json!("cart.py")),
+            ("/git/branch", json!("cents")),
+            ("/environment/tool_version", json!("0.0.1795")),
+            ("/metadata/started_at", json!("2026-11-20T10:00:00.000Z")),
+            ("/metadata/complaints", json!(null)),
+        ],
+    );
+}

@@ -13,6 +13,10 @@ const SAMPLES: &[(&str, &str)] = &[
     ("codex", "codex/shell-era.jsonl"),
     ("codex", "codex/rolled-back.jsonl"),
     ("codex", "codex/paginated.jsonl"),
+    (
+        "codex",
+        "codex/lineage/sessions/2026/11/20/rollout-2026-11-20T10-00-04-01a1dddd-0000-7000-8000-000000000005.jsonl",
+    ),
     ("gemini", "gemini/normal/tmp/shop/chats/session-2026-11-20T10-00-9e000000.jsonl"),
     ("gemini", "gemini/compacted.jsonl"),
     ("gemini", "gemini/rewound.jsonl"),
@@ -49,6 +53,10 @@ const SAMPLES: &[(&str, &str)] = &[
     ),
     ("antigravity", "antigravity/compacted.jsonl"),
     ("grok", "grok/normal/sessions/home%2Fyou%2Fshop/96000000-0000-4000-8000-000000000001/updates.jsonl"),
+    (
+        "grok",
+        "grok/history/sessions/home%2Fyou%2Fshop/96000000-0000-4000-8000-000000000002/chat_history.jsonl",
+    ),
     ("vibe", "vibe/normal/logs/session/session_20261120_110640_9d000000/messages.jsonl"),
     ("vibe", "vibe/compacted/messages.jsonl"),
     ("atif", "atif/normal.json"),

@@ -54,7 +54,11 @@ pub(crate) fn listed(env: &TranscriptEnv, format: &str) -> Vec<Header> {
 /// Every database sample: format, sample, key of a session in it.
 pub(crate) const SAMPLES: &[(&str, &str, &str)] = &[
     ("opencode", "opencode/normal.sql", "ses_aa01"),
+    ("opencode", "opencode/v2.sql", "ses_dd01"),
+    ("opencode", "opencode/v2-copied.sql", "ses_df01"),
     ("kilo", "kilo/normal.sql", "ses_ee01"),
+    ("antigravity", "antigravity/conversation.sql", "x"),
+    ("pi", "pi/openclaw.sql", "91000000-0000-4000-8000-000000000005"),
     ("crush", "crush/normal.sql", "5c0f6a1e-0000-4000-8000-000000000001"),
     ("goose", "goose/normal.sql", "20261118_1"),
     ("zed", "zed/normal.sql", "z1"),

@@ -124,6 +124,16 @@ const CASES: &[Case] = &[
         ..CASE
     },
     Case {
+        format: "grok",
+        put: &[("grok/history", ".grok")],
+        id: "96000000-0000-4000-8000-000000000002",
+        title: "Fix total()",
+        branch: Some("main"),
+        model: Some("grok-code"),
+        var: Some("GROK_HOME"),
+        ..CASE
+    },
+    Case {
         format: "vibe",
         put: &[("vibe/normal", ".vibe")],
         id: "9d000000-0000-4000-8000-000000000001",
@@ -178,6 +188,7 @@ const EMPTY: &[(&str, &str)] = &[
     ("droid", "droid/empty.jsonl"),
     ("antigravity", "antigravity/empty.jsonl"),
     ("grok", "grok/empty.jsonl"),
+    ("grok", "grok/history-empty.jsonl"),
     ("vibe", "vibe/empty.jsonl"),
     ("atif", "atif/empty.json"),
     ("devin", "devin/empty/devin/cli/transcripts/calm-heron.json"),
@@ -201,7 +212,7 @@ const ELSEWHERE: &[&str] = &[
     "atif",
 ];
 
-fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     if from.is_dir() {
         std::fs::create_dir_all(to).expect("dir");
         for entry in std::fs::read_dir(from).expect("readable").flatten() {

@@ -4,11 +4,13 @@
 
 mod aider;
 mod amp;
+mod antigravity;
 mod assent;
 mod atif;
 mod batches;
 mod cline;
 mod code_mode;
+mod codex;
 mod crush;
 mod damage;
 mod databases;
@@ -23,6 +25,7 @@ mod kimi_wire;
 mod kiro;
 mod listing;
 mod opencode;
+mod pi;
 mod plans;
 mod provider_errors;
 mod queue;

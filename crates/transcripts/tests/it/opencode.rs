@@ -125,3 +125,175 @@ fn kilo_is_read_from_its_own_database() {
     check(&packet, &[("/last_failure/exit_code", json!(101)), ("/source/agent", json!("kilo"))]);
     insta::assert_snapshot!("kilo", shown(packet));
 }
+
+/// The sessions of a sample of version 2, in its place.
+fn second(sample: &str) -> Database {
+    Database::new(&format!("opencode/{sample}.sql"), PLACE)
+}
+
+#[test]
+fn version_2_tells_the_story() {
+    let made = second("v2");
+    let packet = packet_of("opencode", &made.path(), Some("ses_dd01"));
+    check(
+        &packet,
+        &[
+            ("/requests/first/text", json!("Fix total() in cart.py. Never touch the migrations.")),
+            ("/requests/last/text", json!("What is left?")),
+            ("/decisions/0/rejected", json!(["a helper"])),
+            ("/last_failure/command", json!("pytest -q")),
+            ("/last_failure/exit_code", json!(1)),
+            ("/test_status", json!("fail")),
+            ("/environment/tool_version", json!("2.0.9")),
+            ("/metadata/model", json!("glm-5")),
+            ("/metadata/tokens", json!({"input": 300, "cache_read": 3000, "cache_write": 30, "output": 75})),
+            ("/metadata/complaints", json!(null)),
+        ],
+    );
+    assert_eq!(
+        column(&packet, "files_modified", "path"),
+        ["cart.py", "NOTES.md", "prices.lock", "callers.txt"]
+    );
+    assert_eq!(
+        column(&packet, "files_modified", "change"),
+        ["modified", "created", "modified", "created (by sub-agent ses_dd02)"]
+    );
+    assert_eq!(packet["files_modified"][0]["lines"], "+1 -1");
+    assert_eq!(column(&packet, "constraints", "text"), ["Never touch the migrations."]);
+    assert_eq!(
+        column(&packet, "next_steps", "text"),
+        ["update docs/cart.md", "find out why test_cart fails"]
+    );
+    let said = packet.to_string();
+    assert!(!said.contains("tax.py\",\"path") && !said.contains("Note from a hook"), "{packet:#}");
+}
+
+#[test]
+fn headers_of_version_2_come_from_its_rows() {
+    let headers = second("v2").list("opencode");
+    let of = |id: &str| headers.iter().find(|header| header.id == id).expect("listed");
+    let main = of("ses_dd01");
+    assert_eq!((main.title.as_deref(), main.cwd.as_deref()), (Some("Fix total()"), Some("/home/you/shop")));
+    assert_eq!(main.model.as_deref(), Some("glm-5"));
+    assert!(main.created_at_ms < main.updated_at_ms && main.complaints.is_empty() && !main.subagent);
+    assert!(of("ses_dd02").subagent);
+    let fork = of("ses_dd03");
+    assert_eq!(fork.title.as_deref(), Some("Fix total() in cart.py. Never touch the migrations."));
+    assert!(!fork.subagent);
+}
+
+#[test]
+fn what_a_fork_repeats_was_paid_for_by_the_other_session() {
+    let packet = packet_of("opencode", &second("v2").path(), Some("ses_dd03"));
+    check(
+        &packet,
+        &[
+            ("/requests/first/text", json!("Fix total() in cart.py. Never touch the migrations.")),
+            ("/requests/last/text", json!("Try it with a helper")),
+            ("/metadata/tokens", json!({"input": 100, "cache_read": 1000, "cache_write": 10, "output": 25})),
+        ],
+    );
+}
+
+#[test]
+fn version_2_after_a_compaction_a_move_and_an_interruption() {
+    let made = second("v2-compacted");
+    let format = baton_transcripts::by_id("opencode").expect("known");
+    let folders = baton_transcripts::working_folders(&made.path(), None, format);
+    assert_eq!(folders, ["/home/you/shop", "/home/you/shop-wt"]);
+    let packet = packet(&made.path());
+    check(
+        &packet,
+        &[
+            ("/source/agent", json!("opencode")),
+            ("/requests/last/text", json!("Go on with module c")),
+            ("/metadata/compaction/summary", json!("Monolith half split; module a moved to b.")),
+            ("/metadata/compaction/count", json!(1)),
+            ("/environment/cwd", json!("~/shop")),
+            ("/metadata/tokens/output", json!(35)),
+            ("/metadata/complaints", json!(null)),
+        ],
+    );
+    let open = column(&packet, "open_loops", "text");
+    assert_eq!(open.iter().filter(|text| text.contains("stopped the agent")).count(), 1, "{open:?}");
+    assert!(open.iter().any(|text| text.contains("make all")), "{open:?}");
+}
+
+#[test]
+fn what_version_2_copied_is_not_told_twice_and_what_version_1_added_is_not_lost() {
+    let made = second("v2-copied");
+    let packet = packet_of("opencode", &made.path(), Some("ses_df01"));
+    check(
+        &packet,
+        &[
+            ("/requests/first/text", json!("Sort the imports")),
+            ("/requests/last/text", json!("Also sort the exports")),
+            ("/last_answer/text", json!("Exports are sorted too.")),
+            ("/commands/0/command", json!("isort .")),
+            ("/commands/1", json!(null)),
+            ("/pending_tasks", json!(null)),
+            ("/metadata/tokens/input", json!(200)),
+        ],
+    );
+    let listed: Vec<String> = made.list("opencode").into_iter().map(|header| header.id).collect();
+    assert_eq!(listed, ["ses_df02", "ses_df01"]);
+    let packet = packet_of("opencode", &made.path(), None);
+    check(&packet, &[("/requests/first/text", json!("Explain the build"))]);
+}
+
+#[test]
+fn a_damaged_session_of_version_2_gives_what_is_whole() {
+    let made = second("v2-damaged");
+    let packet = packet_of("opencode", &made.path(), None);
+    assert_eq!(column(&packet, "files_modified", "path"), ["log.py"]);
+    assert_eq!(column(&packet["metadata"], "complaints", "kind"), ["bad_record", "unknown_type"]);
+    check(&packet, &[("/last_failure/exit_code", json!(3))]);
+    assert_eq!(made.list("opencode")[0].title.as_deref(), Some("Clean up the logs"));
+    made.open().execute_batch("DELETE FROM session_message").expect("SQL");
+    let headers = made.list("opencode");
+    assert!(headers[0].empty && headers[0].complaints[0].kind == "no_conversation");
+}
+
+#[test]
+fn the_database_of_every_channel_is_listed_and_none_of_its_sessions_twice() {
+    let made = second("v2");
+    let beta = made.home().join(".local/share/opencode/opencode-next.db");
+    let sql = std::fs::read_to_string(sample("opencode/v2.sql")).expect("sample");
+    let sql =
+        sql.replace("session_v2", "session").replace("ses_dd03", "ses_dd09").replace("msg_dd03", "msg_dd09");
+    rusqlite::Connection::open(&beta).and_then(|db| db.execute_batch(&sql)).expect("database");
+    let mut ids: Vec<String> = made.list("opencode").into_iter().map(|header| header.id).collect();
+    ids.sort_unstable();
+    assert_eq!(ids, ["ses_dd01", "ses_dd02", "ses_dd03", "ses_dd09"]);
+    let packet = packet_of("opencode", &beta, Some("ses_dd09"));
+    check(&packet, &[("/requests/last/text", json!("Try it with a helper"))]);
+    let env = |value: &str| baton_transcripts::TranscriptEnv {
+        home: made.home().to_owned(),
+        vars: [("OPENCODE_DB".to_owned(), value.to_owned())].into(),
+        ..Default::default()
+    };
+    assert_eq!(super::databases::listed(&env("opencode-next.db"), "opencode").len(), 3);
+    assert_eq!(super::databases::listed(&env("/nowhere/x.db"), "opencode").len(), 0);
+}
+
+#[test]
+fn kilo_is_read_from_the_tables_of_version_2_too() {
+    let made = Database::new("opencode/v2.sql", ".local/share/kilo/kilo.db");
+    assert_eq!(made.list("kilo").len(), 3);
+    check(
+        &packet_of("kilo", &made.path(), Some("ses_dd01")),
+        &[("/source/agent", json!("kilo")), ("/last_failure/exit_code", json!(1))],
+    );
+}
+
+#[test]
+fn a_message_of_version_2_that_is_too_large_costs_only_itself() {
+    let made = second("v2");
+    let large = format!("{{\"text\":\"{}\"}}", "x".repeat(9 * 1024 * 1024));
+    made.open()
+        .execute("UPDATE session_message SET data = ?1 WHERE type = 'synthetic'", (large,))
+        .expect("SQL");
+    let packet = packet_of("opencode", &made.path(), Some("ses_dd01"));
+    assert_eq!(column(&packet["metadata"], "complaints", "kind"), ["oversized_line"]);
+    check(&packet, &[("/requests/last/text", json!("What is left?"))]);
+}

@@ -303,6 +303,68 @@ fn what_grok_wrote_down_in_pieces_is_one_message_at_the_place_of_the_first() {
 }
 
 #[test]
+fn grok_tells_the_story_as_its_model_saw_it() {
+    let packet = tells_the_story(
+        "grok/history/sessions/home%2Fyou%2Fshop/96000000-0000-4000-8000-000000000002/chat_history.jsonl",
+    );
+    assert_eq!(plan(&packet), PLAN);
+    check(&packet, &[("/git/branch", json!("main")), ("/metadata/model", json!("grok-code"))]);
+    assert!(!packet.to_string().contains("be brief"), "{packet:#}");
+}
+
+#[test]
+fn the_first_rows_of_grok_are_read_too() {
+    check(
+        &packet(&sample("grok/history-first.jsonl")),
+        &[
+            ("/source/agent", json!("grok")),
+            ("/requests/first/text", json!("Port the parser")),
+            ("/commands/0/command", json!("cargo test")),
+        ],
+    );
+}
+
+#[test]
+fn of_the_two_files_of_grok_the_one_with_times_and_results_is_read() {
+    let home = tempfile::tempdir().expect("dir");
+    let from = sample("grok/normal/sessions/home%2Fyou%2Fshop/96000000-0000-4000-8000-000000000001");
+    let to = home.path().join(".grok/sessions/x/96000000-0000-4000-8000-000000000001");
+    std::fs::create_dir_all(&to).expect("dir");
+    for (name, file) in [
+        ("updates.jsonl", from.join("updates.jsonl")),
+        ("chat_history.jsonl", sample("grok/history-first.jsonl")),
+    ] {
+        std::fs::copy(file, to.join(name)).expect("copy");
+    }
+    let env = baton_transcripts::TranscriptEnv { home: home.path().to_owned(), ..Default::default() };
+    let found = || super::databases::listed(&env, "grok");
+    let only = |name: &str| {
+        let headers = found();
+        headers.len() == 1 && headers[0].path.ends_with(name)
+    };
+    assert!(only("updates.jsonl"), "{:#?}", found());
+    std::fs::write(to.join("updates.jsonl"), "").expect("write");
+    assert!(only("chat_history.jsonl"), "{:#?}", found());
+}
+
+#[test]
+fn a_turn_of_grok_that_is_told_twice_is_counted_once() {
+    let whole = std::fs::read_to_string(sample("grok/interrupted.jsonl")).expect("sample");
+    let turn = |id: &str, output: u64| {
+        json!({ "timestamp": 1_795_168_900, "params": { "update": { "sessionUpdate": "turn_completed", "prompt_id": id,
+            "usage": { "inputTokens": 100, "cachedReadTokens": 60, "outputTokens": output } } } })
+    };
+    let dir = tempfile::tempdir().expect("dir");
+    let path = dir.path().join("updates.jsonl");
+    let lines = [turn("p1", 5), turn("p1", 7), turn("p2", 1)].map(|line| format!("{line}\n")).concat();
+    std::fs::write(&path, format!("{}\n{lines}", whole.trim_end())).expect("write");
+    check(
+        &packet(&path),
+        &[("/metadata/tokens", json!({"input": 80, "cache_read": 120, "cache_write": 0, "output": 8}))],
+    );
+}
+
+#[test]
 fn vibe_tells_the_story() {
     let packet = tells_the_story("vibe/normal/logs/session/session_20261120_110640_9d000000/messages.jsonl");
     assert_eq!(plan(&packet), PLAN);
@@ -339,6 +401,7 @@ const DAMAGED: &[&str] = &[
     "droid/damaged.jsonl",
     "antigravity/damaged.jsonl",
     "grok/damaged.jsonl",
+    "grok/history-damaged.jsonl",
     "vibe/damaged.jsonl",
 ];
 

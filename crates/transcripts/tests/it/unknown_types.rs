@@ -2,9 +2,10 @@
 
 use baton_transcripts::by_id;
 use baton_transcripts::report::{TypeCount, kind};
+use serde_json::json;
 
 use super::databases::Database;
-use super::{damage, sample};
+use super::{damage, packet, sample};
 
 /// A session of each format that is made of lines, and a record of a type that no version has.
 const LINES: &[(&str, &str, &str)] = &[
@@ -35,6 +36,7 @@ const LINES: &[(&str, &str, &str)] = &[
     ("cursor", "cursor/without-results.jsonl", r#"{"role":"x-new"}"#),
     ("droid", "droid/forked.jsonl", r#"{"type":"x-new"}"#),
     ("antigravity", "antigravity/compacted.jsonl", r#"{"source":"X","type":"x-new"}"#),
+    ("grok", "grok/history-first.jsonl", r#"{"type":"x-new"}"#),
     ("vibe", "vibe/compacted/messages.jsonl", r#"{"role":"x-new"}"#),
     ("external", "external/damaged.jsonl", r#"{"event":"x-new"}"#),
 ];
@@ -69,6 +71,7 @@ fn databases_name_the_types_of_parts_that_they_do_not_know() {
     for (format, sql, place, key) in [
         ("goose", "goose/damaged.sql", ".local/share/goose/sessions/sessions.db", Some("g3")),
         ("opencode", "opencode/damaged.sql", ".local/share/opencode/opencode.db", None),
+        ("opencode", "opencode/v2-damaged.sql", ".local/share/opencode/opencode.db", None),
         ("crush", "crush/damaged.sql", "shop/.crush/crush.db", Some("s3")),
         ("devin", "devin/damaged.sql", ".local/share/devin/cli/sessions.db", Some("d1")),
     ] {
@@ -79,4 +82,21 @@ fn databases_name_the_types_of_parts_that_they_do_not_know() {
         assert_eq!(complaint.map(|one| one.count), Some(named), "{format}: {report:?}");
         assert!(report.unknown_types.iter().all(|one| !one.name.is_empty()), "{format}: {report:?}");
     }
+}
+
+#[test]
+fn an_event_of_copilot_may_name_its_sub_agent_beside_its_data() {
+    let whole = std::fs::read_to_string(sample("copilot/compacted/events.jsonl")).expect("sample");
+    let dir = tempfile::tempdir().expect("dir");
+    let path = dir.path().join("events.jsonl");
+    let lines = [
+        json!({"type": "user.message", "agentId": "a1", "data": {"content": "Count the callers"}}),
+        json!({"type": "user_input.completed", "data": {}}),
+        json!({"type": "model.call_failure", "data": {}}),
+    ];
+    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    std::fs::write(&path, format!("{}\n{lines}", whole.trim_end())).expect("write");
+    let (before, after) = (packet(&sample("copilot/compacted/events.jsonl")), packet(&path));
+    assert_eq!(before["requests"]["last"]["text"], after["requests"]["last"]["text"]);
+    assert_eq!(after["metadata"]["complaints"], json!(null));
 }

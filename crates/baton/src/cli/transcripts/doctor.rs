@@ -115,6 +115,7 @@ pub(in crate::cli) fn fault(of: &str) -> String {
         kind::BAD_RECORD => "a record is damaged, and was skipped",
         kind::CUT => "the file ends in the middle",
         kind::DAMAGED => "the file is damaged",
+        kind::MISSING_PART => "a part of the conversation is in a file that is not there",
         kind::LOCKED => "another program holds the database",
         other => return visible(other),
     };

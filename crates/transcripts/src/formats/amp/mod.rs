@@ -1,4 +1,4 @@
-//! Amp: `~/.local/share/amp/threads/T-*.json`, a document for every thread.
+//! Amp: `~/.local/share/amp/threads/T-*.json`, a document for every thread; also what `amp threads export` writes.
 
 mod read;
 
@@ -34,7 +34,7 @@ impl TranscriptReader for Amp {
     fn sniff(&self, head: &[u8]) -> bool {
         let has = |text: &str| memchr::memmem::find(head, text.as_bytes()).is_some();
         head.trim_ascii_start().starts_with(b"{")
-            && has("\"messageId\"")
+            && (has("\"messageId\"") || has("\"T-"))
             && has("\"messages\"")
             && has("\"created\"")
     }

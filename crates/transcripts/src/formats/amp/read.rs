@@ -21,12 +21,13 @@ pub(super) fn read(path: &Path, title: &mut Option<String>, sink: &mut dyn FnMut
     *title = doc.get("title").str().map(|title| unclean_line(title, 120));
     reader.facts(&doc);
     for message in doc.get("messages").items() {
-        let sent =
-            message.at_path(&["meta", "sentAt"]).int().or(message.at_path(&["usage", "timestamp"]).int());
-        let at_ms = sent.or(message.get("createdAt").int()).map(time::millis);
-        reader
-            .emitter
-            .record(0, at_ms.or(message.at_path(&["usage", "timestamp"]).str().and_then(time::parse)));
+        let times = [
+            message.at_path(&["meta", "sentAt"]),
+            message.at_path(&["usage", "timestamp"]),
+            message.get("createdAt"),
+        ];
+        let blocks = message.get("content").items().iter().map(|block| block.get("startTime"));
+        reader.emitter.record(0, times.into_iter().chain(blocks).find_map(moment));
         reader.message(message);
     }
     reader.ledger(&doc);
@@ -48,14 +49,14 @@ impl Reader<'_> {
         let tags = first.get("tags").items().iter().filter_map(Json::str);
         let model = tags.filter_map(|tag| tag.strip_prefix("model:")).next_back();
         let git = tree.get("repository");
-        self.emitter.at_ms = doc.get("created").int().map(time::millis);
+        self.emitter.at_ms = moment(doc.get("created"));
         self.emitter.session(TranscriptInfo {
             id: doc.get("id").str().map(Cow::Borrowed),
             cwd: tree.get("uri").str().map(|uri| Cow::Owned(uri::path(uri))),
             branch: git.get("ref").str().map(|name| Cow::Borrowed(name.trim_start_matches("refs/heads/"))),
             commit: git.get("sha").str().map(Cow::Borrowed),
             model: model.map(Cow::Borrowed),
-            version: None,
+            version: first.at_path(&["platform", "clientVersion"]).str().map(Cow::Borrowed),
         });
     }
 
@@ -143,6 +144,11 @@ impl Reader<'_> {
             self.emitter.spend(Usage { input, output, ..Usage::default() });
         }
     }
+}
+
+/// A time: a number in a thread of this machine, in what was exported also a text.
+fn moment(value: &Json<'_>) -> Option<i64> {
+    value.int().map(time::millis).or_else(|| value.str().and_then(time::parse))
 }
 
 fn usage(usage: &Json<'_>) -> Usage {

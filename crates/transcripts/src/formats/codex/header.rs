@@ -2,14 +2,16 @@
 
 use std::fs::File;
 use std::io;
+use std::path::Path;
 
 use super::line;
+use super::lineage::{self, Meta, Rollouts};
 use crate::header::{Header, TranscriptFile};
 use crate::report::{Complaint, kind};
-use crate::shared::chunk;
 use crate::shared::json::Json;
 use crate::shared::time;
 use crate::shared::words::unclean_line;
+use crate::shared::{chunk, heading, lines};
 
 const HEAD: usize = 64 * 1024;
 const WIDEST: usize = 4 * 1024 * 1024;
@@ -20,7 +22,8 @@ const TURN_CONTEXT: &str = "turn_context";
 /// Reads a header.
 pub(super) fn header(found: &TranscriptFile) -> Header {
     let mut header = found.header();
-    header.id = id_in_name(found).unwrap_or_default();
+    header.id =
+        lineage::ids(&found.path).map_or_else(|| heading::stem(found), |(thread, _)| thread.to_owned());
     header.empty = true;
     if fill(&mut header, found).is_err() {
         header.complaints.push(Complaint { kind: kind::UNREADABLE.to_owned(), count: 1, first_line: 0 });
@@ -31,10 +34,14 @@ pub(super) fn header(found: &TranscriptFile) -> Header {
 }
 
 fn fill(header: &mut Header, found: &TranscriptFile) -> io::Result<()> {
+    let mut meta = None;
     let mut limit = HEAD;
     let head = loop {
         let head = chunk::head(chunk::open(&found.path)?, limit)?;
-        chunk::lines(&head).try_for_each(|line| scan(line, header));
+        if !head.is_empty() {
+            let meta = meta.get_or_insert_with(|| place(&head, &found.path));
+            chunk::lines(&head).try_for_each(|line| scan(line, meta.first_own, header));
+        }
         if header.first_prompt.is_some() || head.len() + HEAD < limit || limit >= WIDEST {
             break head;
         }
@@ -54,12 +61,35 @@ fn fill(header: &mut Header, found: &TranscriptFile) -> io::Result<()> {
             break;
         }
     }
+    if let Some(meta) = meta.filter(Meta::has_base) {
+        from_base(header, meta, &found.path);
+    }
     header.title = header.first_prompt.as_deref().map(|text| unclean_line(text, 120));
     Ok(())
 }
 
-/// Takes what a line of the beginning says; `None` when nothing more is needed.
-fn scan(line: &[u8], header: &mut Header) -> Option<()> {
+/// What a rollout says about its place among others. Few say anything, which shows without reading them once more.
+fn place(head: &[u8], path: &Path) -> Meta {
+    let has_base = lines::may_hold(head, "\"history_base\"", "{");
+    let is_subagent = memchr::memmem::find(head, b"\"subagent\"").is_some();
+    if has_base || is_subagent { Meta::of(path) } else { Meta::default() }
+}
+
+/// What began in another file is named by what was said there; a fork by what it was made for, if that was said.
+fn from_base(header: &mut Header, meta: Meta, path: &Path) {
+    let is_named = meta.forked && header.first_prompt.is_some();
+    let (segments, _) = meta.segments(path, &Rollouts::around(path));
+    let Some(first) = segments.first().filter(|first| first.end.is_some() && !is_named) else { return };
+    let mut began = Header { empty: true, ..Header::default() };
+    let head = first.open().and_then(|file| chunk::head(file, WIDEST)).unwrap_or_default();
+    chunk::lines(&head).try_for_each(|line| scan(line, 0, &mut began));
+    header.empty &= began.empty;
+    header.first_prompt = began.first_prompt.or(header.first_prompt.take());
+    header.model = header.model.take().or(began.model);
+}
+
+/// Takes what a line of the beginning says; `None` when nothing more is needed. Lines before the first own one are another's.
+fn scan(line: &[u8], first_own: i64, header: &mut Header) -> Option<()> {
     if line::leading_type(line).is_some_and(line::is_ignored) {
         return Some(());
     }
@@ -68,6 +98,7 @@ fn scan(line: &[u8], header: &mut Header) -> Option<()> {
     let payload = json.get("payload");
     match json.get("type").str().unwrap_or_default() {
         "session_meta" if header.created_at_ms.is_none() => meta(payload, &json, header),
+        _ if json.get("ordinal").int().is_some_and(|ordinal| ordinal < first_own) => {}
         "" if json.get("id").str().is_some() => meta(&json, &json, header),
         TURN_CONTEXT => take(&mut header.model, payload.get("model")),
         "response_item" => message(payload, header),
@@ -85,7 +116,7 @@ fn take(slot: &mut Option<String>, value: &Json<'_>) {
 fn meta(meta: &Json<'_>, json: &Json<'_>, header: &mut Header) {
     header.id = meta.first(&["id", "session_id"]).map_or(std::mem::take(&mut header.id), str::to_owned);
     header.created_at_ms = json.first(&["timestamp"]).or(meta.get("timestamp").str()).and_then(time::parse);
-    header.subagent = !meta.at_path(&["source", "subagent"]).is_null();
+    header.subagent = lineage::is_subagent(meta);
     take(&mut header.cwd, meta.get("cwd"));
     take(&mut header.branch, meta.at_path(&["git", "branch"]));
     take(&mut header.repo, meta.at_path(&["git", "repository_url"]));
@@ -148,12 +179,4 @@ fn last_time(chunk: &[u8]) -> Option<i64> {
         time::parse(text[at + 12..].trim_start().trim_start_matches('"').split('"').next()?)
     };
     chunk::lines(chunk).rev().take(50).find_map(time)
-}
-
-/// The uuid at the end of `rollout-<time>-<uuid>.jsonl`.
-fn id_in_name(found: &TranscriptFile) -> Option<String> {
-    let name = found.path.file_name()?.to_str()?;
-    let stem = name.trim_end_matches(".zst").trim_end_matches(".jsonl");
-    let at = stem.len().checked_sub(36).filter(|at| stem.is_char_boundary(*at));
-    Some(at.map_or(stem, |at| &stem[at..]).to_owned())
 }

@@ -150,15 +150,21 @@ pub(super) fn completed<'a>(item: &'a Json<'a>) -> Option<Outcome<'a>> {
         Some("failed" | "declined" | "errored") => Some(false),
         _ => None,
     };
-    let ok = exit_code.map(|code| code == 0).or(done);
+    let success = match item.get("success") {
+        Json::Bool(ok) => Some(*ok),
+        _ => None,
+    };
+    let ok = exit_code.map(|code| code == 0).or(success).or(done);
     let edits = match item.get("type").str()? {
         "FileChange" => changes(item.get("changes")),
-        "CommandExecution" | "McpToolCall" => Vec::new(),
+        "CommandExecution" | "McpToolCall" | "DynamicToolCall" | "CollabAgentToolCall" => Vec::new(),
         _ => return None,
     };
-    let output = match item.first(&["aggregated_output", "stdout"]) {
+    let error = item.at_path(&["error", "message"]).str().or(item.get("error").str());
+    let output = match item.first(&["aggregated_output", "stdout"]).or(error) {
         Some(output) => Cow::Borrowed(output),
-        None => item.at_path(&["result", "content"]).text(),
+        None => either(item, "content_items", "contentItems")
+            .map_or_else(|| item.at_path(&["result", "content"]).text(), Json::text),
     };
     let id = Cow::Borrowed(item.get("id").str()?);
     Some(Outcome { id, ok, exit_code, output, edits })
@@ -183,8 +189,30 @@ pub(super) fn completed_call<'a>(item: &'a Json<'a>) -> Option<Call<'a>> {
             let category = tool::category(&name);
             Some(call(item, name, category, target(item.get("arguments")), Vec::new()))
         }
+        "DynamicToolCall" => {
+            let name = Cow::Borrowed(item.get("tool").str()?);
+            let category = tool::category(&name);
+            Some(call(item, name, category, target(item.get("arguments")), Vec::new()))
+        }
+        "CollabAgentToolCall" => {
+            let name = Cow::Borrowed(item.get("tool").str()?);
+            let prompt = item.get("prompt").str().map(Cow::Borrowed);
+            Some(call(item, name, Category::Task, prompt, Vec::new()))
+        }
         _ => None,
     }
+}
+
+/// A field that is spelled in one of two ways.
+fn either<'j>(item: &'j Json<'j>, one: &str, other: &str) -> Option<&'j Json<'j>> {
+    [one, other].iter().map(|key| item.get(key)).find(|value| !value.is_null())
+}
+
+/// The threads of sub-agents that an item, or an event, names.
+pub(super) fn subagents<'j>(item: &'j Json<'j>) -> Vec<&'j str> {
+    let several = either(item, "receiver_thread_ids", "receiverThreadIds").map_or(&[][..], Json::items);
+    let one = item.first(&["agent_thread_id", "agentThreadId", "new_thread_id"]);
+    several.iter().filter_map(Json::str).chain(one).collect()
 }
 
 /// The events by which older versions report the end of a command or patch.
@@ -217,13 +245,14 @@ fn one_change(path: &str, change: &Json<'_>) -> Edit {
     }
 }
 
-/// Total use of tokens. Codex counts cached input as input; here it is apart.
+/// Total use of tokens. Codex counts input that was read from the cache or written to it as input; here it is apart.
 pub(super) fn usage(total: &Json<'_>) -> Option<Usage> {
     let (input, cached) = (total.get("input_tokens").count(), total.get("cached_input_tokens").count());
+    let written = total.get("cache_write_input_tokens").count();
     let usage = Usage {
-        input: input.saturating_sub(cached),
+        input: input.saturating_sub(cached).saturating_sub(written),
         cache_read: cached,
-        cache_write: total.get("cache_write_input_tokens").count(),
+        cache_write: written,
         output: total.get("output_tokens").count(),
     };
     (usage != Usage::default()).then_some(usage)

@@ -7,7 +7,16 @@ use crate::shared::json::Json;
 pub(super) const USED: &[&str] =
     &["session_meta", "turn_context", "response_item", "event_msg", "compacted", "token_usage_record"];
 /// Top-level types that are known and of no use here.
-const IGNORED: &[&str] = &["world_state", "turn_state", "ghost_snapshot", "inter_agent_communication"];
+const IGNORED: &[&str] = &[
+    "world_state",
+    "turn_state",
+    "ghost_snapshot",
+    "inter_agent_communication",
+    "inter_agent_communication_metadata",
+    "retained_context",
+    "security_risk_score",
+    "realtime_item",
+];
 /// Types of the first version, which had no envelope.
 const BARE: &[&str] = &["message", "reasoning", "function_call", "function_call_output", "local_shell_call"];
 
@@ -20,6 +29,8 @@ const IGNORED_ITEMS: &[&str] = &[
     "image_generation_call",
     "tool_search_call",
     "tool_search_output",
+    "agent_message",
+    "additional_tools",
     "other",
 ];
 

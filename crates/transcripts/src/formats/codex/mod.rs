@@ -1,16 +1,20 @@
 //! Codex: `~/.codex/sessions/Y/M/D/rollout-*.jsonl`, cold ones packed as `.jsonl.zst`, archived ones beside.
 //!
 //! A line is an envelope `{timestamp, type, payload}`. Messages stand in it twice, as `response_item` and as
-//! `event_msg`; the first is what the model sees and is taken, the second only where a file has nothing else.
+//! `event_msg`; the first is what the model sees and is taken, the second only where a file has nothing else. A file may go on
+//! from a part of another one, see [`lineage`].
 
 mod header;
 mod imported;
 mod items;
 mod line;
+mod lineage;
 mod read;
 mod scan;
 mod script;
 
+use std::collections::HashMap;
+use std::ffi::OsString;
 use std::path::Path;
 
 use crate::event::Event;
@@ -27,6 +31,8 @@ use crate::shared::json::Json;
 pub struct Codex;
 
 const ID: &str = "codex";
+/// Where rollouts are, in the tool's home.
+const PARTS: [&str; 2] = ["sessions", "archived_sessions"];
 /// `sessions/2026/11/21/` and nothing deeper.
 const MAX_DEPTH: usize = 4;
 
@@ -37,9 +43,11 @@ impl TranscriptReader for Codex {
 
     fn find(&self, env: &TranscriptEnv, found: &mut dyn FnMut(TranscriptFile)) {
         let root = env.dir_or_home("CODEX_HOME", ".codex");
-        for part in ["sessions", "archived_sessions"] {
-            walk(&root.join(part), MAX_DEPTH, found);
-        }
+        let mut all = Vec::new();
+        PARTS.iter().for_each(|part| walk(&root.join(part), MAX_DEPTH, &mut |one| all.push(one)));
+        let newest = reverted(&all);
+        all.retain(|one| is_newest(&one.path, &newest));
+        all.into_iter().for_each(found);
     }
 
     fn sniff(&self, head: &[u8]) -> bool {
@@ -62,6 +70,26 @@ impl TranscriptReader for Codex {
     fn permission_mode(&self) -> Option<LineMode> {
         Some(line_mode)
     }
+}
+
+/// The threads that a revert went on with in another file, each with the name of its newest.
+fn reverted(all: &[TranscriptFile]) -> HashMap<String, OsString> {
+    let mut newest: HashMap<String, OsString> = HashMap::new();
+    let ids = |one: &'_ TranscriptFile| lineage::ids(&one.path).map(|(thread, _)| thread.to_owned());
+    let again =
+        |one: &&TranscriptFile| lineage::ids(&one.path).is_some_and(|(thread, rollout)| thread != rollout);
+    for one in all.iter().filter(again) {
+        let (Some(thread), Some(name)) = (ids(one), one.path.file_name()) else { continue };
+        let kept = newest.entry(thread).or_default();
+        *kept = name.to_owned().max(std::mem::take(kept));
+    }
+    newest
+}
+
+/// Whether a file is the one that its thread goes on in.
+fn is_newest(path: &Path, newest: &HashMap<String, OsString>) -> bool {
+    let thread = lineage::ids(path).map(|(thread, _)| thread).unwrap_or_default();
+    newest.get(thread).is_none_or(|name| path.file_name().is_some_and(|own| own == name))
 }
 
 /// The mode that a line sets.

@@ -1,24 +1,29 @@
 //! The full read of a rollout.
 
+mod calls;
+mod typed;
+
 use std::borrow::Cow;
 use std::collections::{HashSet, VecDeque};
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 
-use super::imported::{self, Piece};
+use super::imported;
 use super::items;
 use super::line;
+use super::lineage::{self, Meta, Rollouts, Segment};
 use super::scan::{Scan, scan};
-use super::script::{Progress, Script, printed};
-use crate::event::{
-    Call, Category, Event, EventKind, Outcome, SourcePosition, TYPED_COMMAND, TranscriptInfo,
-};
+use super::script::Script;
+use crate::event::{Event, EventKind, SourcePosition, TranscriptInfo, Usage};
 use crate::format::Output;
 use crate::report::{Report, kind};
-use crate::shared::chunk;
 use crate::shared::json::Json;
 use crate::shared::lines::{self, Line, Lines};
-use crate::shared::{call, shell, time, tool, typed};
+use crate::shared::time;
+
+/// Sub-agents may have sub-agents, but not without end.
+const MAX_AGENTS_DEEP: usize = 8;
 
 /// Reads a rollout.
 pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
@@ -31,6 +36,11 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
         waiting: VecDeque::new(),
         called: HashSet::new(),
         script: None,
+        before: SourcePosition::default(),
+        own: 0..i64::MAX,
+        subagent: None,
+        spawned: Vec::new(),
+        spent: Spent::default(),
     };
     if reader.file(path).is_err() {
         reader.out.complaints.add(kind::UNREADABLE, 0);
@@ -51,22 +61,100 @@ struct Reader<'s> {
     called: HashSet<String>,
     /// The newest program, until something tells what it did.
     script: Option<Script>,
+    /// Length of the files that were read before this one.
+    before: SourcePosition,
+    /// The numbers of the lines that count in this file.
+    own: Range<i64>,
+    /// The sub-agent whose rollout is read.
+    subagent: Option<String>,
+    /// The threads of its sub-agents.
+    spawned: Vec<String>,
+    spent: Spent,
+}
+
+/// How tokens are counted.
+#[derive(Default)]
+struct Spent {
+    /// Whether there are records of it, which tell all that events do.
+    is_recorded: bool,
+    /// Whether what is read belongs to another thread, which this one is a fork of.
+    is_base: bool,
+    /// What that one used.
+    base: Usage,
 }
 
 impl Reader<'_> {
     fn file(&mut self, path: &Path) -> io::Result<()> {
-        self.scan = scan(path)?;
-        let mut lines = Lines::new(chunk::open(path)?);
+        let (meta, rollouts) = (Meta::of(path), Rollouts::around(path));
+        let (id, forked) = (meta.id.clone(), meta.forked);
+        let (in_parts, first_own) = (meta.has_base(), meta.first_own);
+        if in_parts || first_own > 0 {
+            self.introduce(path);
+        }
+        let (segments, is_whole) = meta.segments(path, &rollouts);
+        if !is_whole {
+            self.out.complaints.add(kind::MISSING_PART, 0);
+        }
+        for segment in &segments {
+            let end = segment.end.map_or(i64::MAX, |end| end.ordinal);
+            self.own = if segment.end.is_none() { first_own..end } else { 0..end };
+            self.spent.is_base = forked && segment.end.is_some();
+            match (self.segment(segment), segment.end) {
+                (Err(error), None) => return Err(error),
+                (Err(_), Some(_)) => self.out.complaints.add(kind::MISSING_PART, 0),
+                (Ok(()), _) => {}
+            }
+        }
+        self.subagents(&id, &rollouts, 0);
+        Ok(())
+    }
+
+    fn segment(&mut self, segment: &Segment) -> io::Result<()> {
+        self.scan = scan(segment)?;
+        let mut lines = Lines::new(segment.open()?);
+        let mut count = 0;
         while let Some(line) = lines.next_line() {
             self.line(&line);
-            self.out.report.lines += 1;
+            count += 1;
         }
         self.flush_script();
+        self.out.report.lines += count;
         if lines.failed() {
-            self.out.complaints.add(kind::UNREADABLE, self.out.report.lines);
+            self.out.complaints.add(kind::UNREADABLE, self.before.line + count);
         }
-        self.out.report.bytes = lines.position();
+        self.out.report.bytes += lines.position();
+        self.before.line += count;
+        self.before.offset += lines.position();
         Ok(())
+    }
+
+    /// Tells of the session before what stands in other files.
+    fn introduce(&mut self, path: &Path) {
+        let text = lineage::introduction(path).unwrap_or_default();
+        let json = Json::parse(&text).unwrap_or(Json::Null);
+        self.at_ms = json.get("timestamp").str().and_then(time::parse);
+        self.meta(json.get("payload"));
+    }
+
+    /// Reads the rollouts of the sub-agents that were named, if they say that they are this thread's.
+    fn subagents(&mut self, parent: &str, rollouts: &Rollouts, depth: usize) {
+        let mut ids = std::mem::take(&mut self.spawned);
+        let mut seen = HashSet::new();
+        ids.retain(|id| seen.insert(id.clone()));
+        for id in ids.into_iter().filter(|_| depth < MAX_AGENTS_DEEP) {
+            let Some(path) = rollouts.of(&id) else { continue };
+            let meta = Meta::of(path);
+            if meta.parent.as_deref() != Some(parent) || meta.id != id {
+                continue;
+            }
+            let outer = (self.subagent.replace(id.clone()), std::mem::take(&mut self.before));
+            self.own = meta.first_own..i64::MAX;
+            if self.segment(&Segment { path: path.clone(), end: None }).is_err() {
+                self.out.complaints.add(kind::MISSING_PART, 0);
+            }
+            self.subagents(&id, rollouts, depth + 1);
+            (self.subagent, self.before) = outer;
+        }
     }
 
     fn line(&mut self, line: &Line<'_>) {
@@ -74,9 +162,17 @@ impl Reader<'_> {
         if ignored || self.scan.is_dropped(line.position.line) {
             return;
         }
-        let Some(text) = lines::text(line, &mut self.out.complaints) else { return };
-        let Some(json) = lines::value(&text, line, &mut self.out.complaints) else { return };
-        (self.position, self.at_ms) = (line.position, json.get("timestamp").str().and_then(time::parse));
+        let position = SourcePosition {
+            line: self.before.line + line.position.line,
+            offset: self.before.offset + line.position.offset,
+        };
+        let line = Line { position, ..*line };
+        let Some(text) = lines::text(&line, &mut self.out.complaints) else { return };
+        let Some(json) = lines::value(&text, &line, &mut self.out.complaints) else { return };
+        if json.get("ordinal").int().is_some_and(|ordinal| !self.own.contains(&ordinal)) {
+            return;
+        }
+        (self.position, self.at_ms) = (position, json.get("timestamp").str().and_then(time::parse));
         self.record(&json);
     }
 
@@ -88,7 +184,10 @@ impl Reader<'_> {
             "response_item" => self.item(payload),
             "event_msg" => self.event(payload),
             "compacted" => self.send(EventKind::Compaction(payload.get("message").text())),
-            "token_usage_record" => self.usage(payload.get("thread_token_usage")),
+            "token_usage_record" => {
+                self.spent.is_recorded = true;
+                self.usage(payload.get("thread_token_usage"));
+            }
             name if line::is_bare(name) => self.item(json),
             name if line::is_ignored(name) || json.get("record_type").str() == Some("state") => {}
             "" if json.get("id").str().is_some() && !json.get("timestamp").is_null() => self.meta(json),
@@ -97,7 +196,15 @@ impl Reader<'_> {
     }
 
     fn send(&mut self, what: EventKind<'_>) {
-        self.out.send(&Event { position: self.position, at_ms: self.at_ms, subagent: None, what });
+        self.send_at(self.position, self.at_ms, what);
+    }
+
+    fn send_at(&mut self, position: SourcePosition, at_ms: Option<i64>, what: EventKind<'_>) {
+        // Facts and costs are those of the main line.
+        if self.subagent.is_none() || !matches!(what, EventKind::Session(_) | EventKind::Usage(_)) {
+            let subagent = self.subagent.clone().map(Cow::Owned);
+            self.out.send(&Event { position, at_ms, subagent, what });
+        }
     }
 
     fn meta(&mut self, meta: &Json<'_>) {
@@ -151,6 +258,8 @@ impl Reader<'_> {
                     self.send(EventKind::User(Cow::Owned(text)));
                 }
             }
+            // What the model wrote to compact the conversation.
+            Some("assistant") if item.at_path(&["metadata", "compaction_output"]).is_true() => {}
             Some("assistant") => {
                 let text = item.get("content").text();
                 if !text.trim().is_empty() {
@@ -161,56 +270,6 @@ impl Reader<'_> {
         }
     }
 
-    /// A message of another agent's session: its calls are told as calls, in the words of the tool that made them.
-    fn imported(&mut self, typed: &str, by_user: bool) {
-        for (nth, piece) in imported::pieces(typed).into_iter().enumerate() {
-            match piece {
-                Piece::Words(words) if by_user => {
-                    line::own_words(words).into_iter().for_each(|own| self.send(EventKind::User(own.into())));
-                }
-                Piece::Words(words) => self.send(EventKind::Assistant(words.into())),
-                Piece::Call { name, args } => {
-                    let Ok(args) = Json::parse(&args) else { continue };
-                    let id = format!("imported-{}/{nth}", self.position.line);
-                    self.send(EventKind::Call(call::call(&id, name, &args)));
-                    self.waiting.push_back(id.clone());
-                }
-                Piece::Result { failed, text } => {
-                    let Some(id) = self.waiting.pop_front() else { continue };
-                    let (code, output) = shell::split_exit_code(text);
-                    self.send(EventKind::Outcome(Outcome {
-                        id: Cow::Owned(id),
-                        ok: Some(!failed),
-                        exit_code: code.filter(|_| failed),
-                        output: output.into(),
-                        edits: Vec::new(),
-                    }));
-                }
-            }
-        }
-    }
-
-    /// A command that the user ran, which stands in a message with what came of it.
-    fn typed(&mut self, content: &Json<'_>) {
-        let text = content.text();
-        let Some(typed) = typed::in_message(&text) else { return };
-        let id = format!("typed-{}", self.position.line);
-        self.send(EventKind::Call(Call {
-            id: Cow::Borrowed(&id),
-            name: Cow::Borrowed(TYPED_COMMAND),
-            category: Category::Shell,
-            target: Cow::Borrowed(typed.command),
-            ..Call::default()
-        }));
-        self.send(EventKind::Outcome(Outcome {
-            id: Cow::Borrowed(&id),
-            ok: typed.code.map(|code| code == 0),
-            exit_code: typed.code,
-            output: Cow::Borrowed(typed.output),
-            edits: Vec::new(),
-        }));
-    }
-
     fn reasoning(&mut self, item: &Json<'_>) {
         let text = item.get("summary").text();
         if !text.is_empty() {
@@ -218,84 +277,8 @@ impl Reader<'_> {
         }
     }
 
-    fn function_call(&mut self, item: &Json<'_>) {
-        // Arguments are JSON inside a string; some tools that write rollouts put an object there.
-        let raw = item.get("arguments");
-        let parsed = raw.str().and_then(|text| Json::parse(text).ok());
-        let args = parsed.as_ref().unwrap_or(raw);
-        self.call(items::function_call(item, args));
-        let plan = items::plan(args);
-        if item.get("name").str() == Some("update_plan") && !plan.is_empty() {
-            self.send(EventKind::Plan(plan));
-        }
-    }
-
-    fn call(&mut self, call: Call<'_>) {
-        self.called.insert(call.id.clone().into_owned());
-        self.send(EventKind::Call(call));
-    }
-
-    fn custom_call(&mut self, item: &Json<'_>) {
-        let Some(script) = Script::of(item, self.position, self.at_ms) else {
-            return self.call(items::custom_call(item));
-        };
-        self.flush_script();
-        self.script = Some(script);
-    }
-
-    /// The result of a call. That of a program is told where no item tells what it did, or where it failed.
-    fn output(&mut self, item: &Json<'_>) {
-        let outcome = items::output(item);
-        let Some(mut script) = self.script.take_if(|script| script.id == outcome.id) else {
-            return self.send(EventKind::Outcome(outcome));
-        };
-        let progress = Progress::of(&outcome.output);
-        match progress {
-            Some(Progress::Running) => self.script = Some(script),
-            Some(Progress::Completed) if script.has_items => {}
-            _ => {
-                script.has_items = false;
-                self.script = Some(script);
-                self.flush_script();
-                let ok = progress.map(|state| state == Progress::Completed).or(outcome.ok);
-                let output = Cow::Owned(printed(&outcome.output).to_owned());
-                self.send(EventKind::Outcome(Outcome { ok, output, ..outcome }));
-            }
-        }
-    }
-
-    /// Tells of a program of which no item told.
-    fn flush_script(&mut self) {
-        let Some(script) = self.script.take().filter(|script| !script.has_items) else { return };
-        self.called.insert(script.id.clone());
-        let (place, at_ms) = (script.position, script.at_ms);
-        self.out.send(&Event {
-            position: place,
-            at_ms,
-            subagent: None,
-            what: EventKind::Call(script.call()),
-        });
-    }
-
-    fn web_search(&mut self, item: &Json<'_>) {
-        let id = item.first(&["call_id", "id"]).unwrap_or("web_search");
-        let query =
-            item.at_path(&["action", "query"]).str().or_else(|| item.get("query").str()).unwrap_or_default();
-        self.send(EventKind::Call(crate::event::Call {
-            id: Cow::Borrowed(id),
-            name: Cow::Borrowed("web_search"),
-            category: tool::category("web_search"),
-            target: Cow::Borrowed(query),
-            ..crate::event::Call::default()
-        }));
-        self.send(EventKind::Outcome(Outcome {
-            id: Cow::Borrowed(id),
-            ok: Some(true),
-            ..Outcome::default()
-        }));
-    }
-
     fn event(&mut self, event: &Json<'_>) {
+        self.spawned.extend(items::subagents(event).into_iter().map(str::to_owned));
         match event.get("type").str().unwrap_or_default() {
             "user_message" if !self.scan.user_items => {
                 let text = event.get("message").str().and_then(line::own_words);
@@ -308,6 +291,7 @@ impl Reader<'_> {
                     .into_iter()
                     .for_each(|text| self.send(EventKind::Assistant(Cow::Borrowed(text))));
             }
+            "token_count" if self.spent.is_recorded => {}
             "token_count" => self.usage(event.at_path(&["info", "total_token_usage"])),
             "turn_aborted" => self.send(EventKind::Interrupted),
             "error" | "stream_error" => self.provider_error(event),
@@ -329,6 +313,7 @@ impl Reader<'_> {
     }
 
     fn completed(&mut self, item: &Json<'_>) {
+        self.spawned.extend(items::subagents(item).into_iter().map(str::to_owned));
         match item.get("type").str() {
             Some("UserMessage") if !self.scan.user_items => {
                 if let Some(text) = line::prompt(item.get("content")) {
@@ -342,21 +327,12 @@ impl Reader<'_> {
         }
     }
 
-    /// A finished item of a call; where nothing told of the call, a program made it.
-    fn completed_call(&mut self, item: &Json<'_>) {
-        let id = item.get("id").str().unwrap_or_default();
-        if !self.called.contains(id)
-            && let Some(call) = items::completed_call(item)
-        {
-            self.script.iter_mut().for_each(|script| script.has_items = true);
-            self.call(call);
-        }
-        items::completed(item).into_iter().for_each(|outcome| self.send(EventKind::Outcome(outcome)));
-    }
-
     fn usage(&mut self, total: &Json<'_>) {
-        if let Some(usage) = items::usage(total) {
-            self.send(EventKind::Usage(usage));
+        let Some(usage) = items::usage(total) else { return };
+        // A fork counts on from what the other thread had used.
+        match self.spent.is_base {
+            true => self.spent.base = usage,
+            false => self.send(EventKind::Usage(usage.minus(self.spent.base))),
         }
     }
 }

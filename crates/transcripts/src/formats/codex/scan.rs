@@ -2,13 +2,12 @@
 //! to turns that were rolled back.
 
 use std::ops::RangeInclusive;
-use std::path::Path;
 
 use memchr::memmem::Finder;
 
 use super::line;
+use super::lineage::Segment;
 use crate::report::Complaints;
-use crate::shared::chunk;
 use crate::shared::lines::{self, Line, Lines};
 
 /// What the scan found.
@@ -31,12 +30,12 @@ impl Scan {
 }
 
 /// Scans a rollout without parsing it; only if there were rollbacks are prompts looked at.
-pub(super) fn scan(path: &Path) -> std::io::Result<Scan> {
+pub(super) fn scan(segment: &Segment) -> std::io::Result<Scan> {
     let item = Finder::new("\"response_item\"");
     let has_role = |bytes: &[u8], role: &str| lines::may_hold(bytes, "\"role\"", role);
     let rollback = Finder::new("\"thread_rolled_back\"");
     let (mut scan, mut rolled_back) = (Scan::default(), false);
-    let mut lines = Lines::new(chunk::open(path)?);
+    let mut lines = Lines::new(segment.open()?);
     while let Some(line) = lines.next_line() {
         let Some(bytes) = line.bytes else { continue };
         if item.find(bytes).is_some() || line::leading_type(bytes) == Some("message") {
@@ -46,15 +45,15 @@ pub(super) fn scan(path: &Path) -> std::io::Result<Scan> {
         rolled_back |= rollback.find(bytes).is_some();
     }
     if rolled_back {
-        scan.dropped = dropped(path, scan.user_items)?;
+        scan.dropped = dropped(segment, scan.user_items)?;
     }
     Ok(scan)
 }
 
 /// The lines of turns that were rolled back, each from its prompt to the rollback.
-fn dropped(path: &Path, items: bool) -> std::io::Result<Vec<RangeInclusive<u64>>> {
+fn dropped(segment: &Segment, items: bool) -> std::io::Result<Vec<RangeInclusive<u64>>> {
     let (mut turns, mut dropped) = (Vec::new(), Vec::new());
-    let mut lines = Lines::new(chunk::open(path)?);
+    let mut lines = Lines::new(segment.open()?);
     while let Some(line) = lines.next_line() {
         match mark(&line, items) {
             LineKind::Prompt => turns.push(line.position.line),

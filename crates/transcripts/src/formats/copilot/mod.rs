@@ -80,7 +80,7 @@ fn read_header_line(json: &Json<'_>, header: &mut Header) {
             heading::keep(&mut header.branch, context.get("branch").str());
             heading::keep(&mut header.repo, context.get("repository").str());
         }
-        "user.message" if read::is_main(data) => {
+        "user.message" if read::is_main(json) => {
             heading::prompt(header, data.get("content").str().unwrap_or_default())
         }
         "assistant.message" => header.empty = false,

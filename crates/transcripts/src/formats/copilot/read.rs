@@ -31,13 +31,18 @@ struct State {
 }
 
 /// Whether an event belongs to the main line and not to a sub-agent.
-pub(super) fn is_main(data: &Json<'_>) -> bool {
-    data.first(&["parentToolCallId", "agentId"]).is_none()
+pub(super) fn is_main(json: &Json<'_>) -> bool {
+    subagent(json).is_none()
+}
+
+/// The sub-agent to which an event belongs, which newer versions name beside the data.
+fn subagent<'j>(json: &'j Json<'j>) -> Option<&'j str> {
+    json.get("agentId").str().or_else(|| json.get("data").first(&["agentId", "parentToolCallId"]))
 }
 
 fn record(emitter: &mut EventEmitter<'_>, json: &Json<'_>, state: &mut State, facts: &str) {
     let (name, data) = (json.get("type").str().unwrap_or_default(), json.get("data"));
-    emitter.subagent = data.first(&["agentId", "parentToolCallId"]).map(str::to_owned);
+    emitter.subagent = subagent(json).map(str::to_owned);
     match name {
         "session.start" | "session.resume" => session(emitter, data, facts),
         "session.model_change" => model(emitter, data.get("newModel")),
@@ -76,6 +81,21 @@ fn is_ignored(name: &str) -> bool {
         "external_tool.",
         "skill.",
         "mcp.",
+        "mcp_app.",
+        "auto_mode_switch.",
+        "capabilities.",
+        "command.",
+        "commands.",
+        "elicitation.",
+        "exit_plan_mode.",
+        "factory.",
+        "model.",
+        "pending_messages.",
+        "sampling.",
+        "session_limits_exhausted.",
+        "tool_search.",
+        "ui.",
+        "user_input.",
     ];
     FAMILIES.iter().any(|family| name.starts_with(family))
 }

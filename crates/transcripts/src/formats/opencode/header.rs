@@ -41,9 +41,18 @@ fn fill(store: &Store, id: &str, header: &mut Header) -> Result<(), Fault> {
         Json::parse(&model).ok().and_then(|json| json.first(&["id", "modelID"]).map(str::to_owned));
     let mut prompt = Ok(None);
     store.messages(id, &mut |message| {
-        header.empty = false;
+        let kind = message.row.as_ref().map(|row| row.kind.as_str());
+        header.empty &=
+            !kind.is_none_or(|kind| matches!(kind, "user" | "assistant" | "shell" | "compaction"));
         let Cell::Text(text) = message.data else { return true };
         let Ok(info) = Json::parse(&text) else { return true };
+        if let Some(kind) = kind {
+            let said = info.get("text").str().filter(|text| kind == "user" && !text.trim().is_empty());
+            let model = info.at_path(&["model", "id"]).str().filter(|_| kind == "assistant");
+            header.model = header.model.take().or_else(|| model.map(str::to_owned));
+            prompt = Ok(said.map(str::to_owned));
+            return said.is_none();
+        }
         let model = info.get("modelID").str().or(info.at_path(&["model", "modelID"]).str());
         header.model = header.model.take().or_else(|| model.map(str::to_owned));
         if info.get("role").str() == Some("user") {

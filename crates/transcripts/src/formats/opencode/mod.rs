@@ -1,12 +1,12 @@
-//! OpenCode and its fork Kilo CLI: one database for all sessions, in older versions a tree of JSON files; also the
-//! document that `export` writes.
+//! OpenCode and its fork Kilo CLI: one database for all sessions, in other tables since version 2, in older versions a tree of
+//! JSON files; also the document that `export` writes.
 
 mod header;
 mod read;
 mod store;
 mod tools;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::event::Event;
 use crate::format::TranscriptReader;
@@ -22,12 +22,14 @@ pub struct OpenCode {
     id: &'static str,
     /// Name of its folder and, with `.db`, of its database.
     name: &'static str,
+    /// The variable that names another database.
+    var: &'static str,
 }
 
 /// OpenCode.
-pub static OPENCODE: OpenCode = OpenCode { id: "opencode", name: "opencode" };
+pub static OPENCODE: OpenCode = OpenCode { id: "opencode", name: "opencode", var: "OPENCODE_DB" };
 /// Kilo CLI.
-pub static KILO: OpenCode = OpenCode { id: "kilo", name: "kilo" };
+pub static KILO: OpenCode = OpenCode { id: "kilo", name: "kilo", var: "KILO_DB" };
 
 impl TranscriptReader for OpenCode {
     fn id(&self) -> &'static str {
@@ -37,11 +39,13 @@ impl TranscriptReader for OpenCode {
     fn find(&self, env: &TranscriptEnv, found: &mut dyn FnMut(TranscriptFile)) {
         let root = env.xdg_data_dir().join(self.name);
         let mut in_database = std::collections::HashSet::new();
-        let database = root.join(format!("{}.db", self.name));
-        sqlite::opencode::SESSIONS.find(self.id, &database, &mut |one| {
-            in_database.extend(one.key.clone());
-            found(one);
-        });
+        let databases = match env.dir(self.var) {
+            Some(path) => vec![root.join(path)],
+            None => self.databases(&root),
+        };
+        for database in databases {
+            sqlite::opencode::find(self.id, &database, &mut in_database, found);
+        }
         // Files that were taken over into the database stay where they were.
         let moved = |path: &Path| {
             path.file_stem().and_then(|stem| stem.to_str()).is_some_and(|stem| in_database.contains(stem))
@@ -58,7 +62,10 @@ impl TranscriptReader for OpenCode {
     fn sniff(&self, head: &[u8]) -> bool {
         let has = |text: &str| memchr::memmem::find(head, text.as_bytes()).is_some();
         match sqlite::is_database(head) {
-            true => ["message_id", "parent_id", "directory", "time_created"].iter().all(|name| has(name)),
+            true => {
+                (has("message_id") || has("session_message"))
+                    && ["parent_id", "directory", "time_created"].iter().all(|name| has(name))
+            }
             false => head.trim_ascii_start().starts_with(b"{") && has("\"projectID\"") && has("\"ses_"),
         }
     }
@@ -78,5 +85,18 @@ impl TranscriptReader for OpenCode {
 
     fn read_session(&self, path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
         read::read(path, key, sink)
+    }
+}
+
+impl OpenCode {
+    /// Its databases, one for each channel of its releases. The usual one comes first: it takes the sessions of others over.
+    fn databases(&self, root: &Path) -> Vec<PathBuf> {
+        let usual = root.join(format!("{}.db", self.name));
+        let is_channel = |path: &PathBuf| {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            name.strip_prefix(self.name).is_some_and(|rest| rest.starts_with('-') && rest.ends_with(".db"))
+        };
+        let others = entries(root).into_iter().map(|entry| entry.path()).filter(is_channel);
+        std::iter::once(usual).chain(others).collect()
     }
 }

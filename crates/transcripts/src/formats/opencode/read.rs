@@ -1,5 +1,7 @@
 //! The full read of a session, then of its sub-agents.
 
+mod v2;
+
 use std::borrow::Cow;
 use std::path::Path;
 
@@ -17,8 +19,13 @@ const MAX_DEPTH: usize = 8;
 
 /// Reads a session: of this key in a database, of the older layout, or exported.
 pub(super) fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut reader =
-        Reader { emitter: EventEmitter::new(sink), edited: Vec::new(), loose: Vec::new(), summary: false };
+    let mut reader = Reader {
+        emitter: EventEmitter::new(sink),
+        edited: Vec::new(),
+        loose: Vec::new(),
+        summary: false,
+        stopped: false,
+    };
     if let Err(fault) = reader.source(path, key) {
         reader.emitter.complain(fault.kind());
     }
@@ -47,6 +54,8 @@ struct Reader<'s> {
     loose: Vec<Edit>,
     /// Whether the message is the summary of a compaction.
     summary: bool,
+    /// Whether it was said that the user stopped the turn.
+    stopped: bool,
 }
 
 impl Reader<'_> {
@@ -77,13 +86,18 @@ impl Reader<'_> {
             if undone.as_ref().is_some_and(|undone| undone.message == message.id && undone.part.is_none()) {
                 break;
             }
-            self.stored(store, message, undone.as_ref())?;
+            match &message.row {
+                Some(row) => self.row(message, row, session.forked),
+                None => self.stored(store, message, undone.as_ref())?,
+            }
             if undone.as_ref().is_some_and(|undone| undone.message == message.id) {
                 break;
             }
         }
         self.changes();
-        if undone.is_none() && self.emitter.subagent.is_none() {
+        // Version 2 has no list; what version 1 left is not kept up.
+        let is_first = open.iter().all(|message| message.row.is_none());
+        if is_first && undone.is_none() && self.emitter.subagent.is_none() {
             let todos = store.todos(id)?;
             self.emitter.plan(todos);
         }
@@ -211,11 +225,13 @@ impl Reader<'_> {
         let call = tools::call(part);
         let outcome = tools::outcome(part, &call);
         let message_ms = self.emitter.at_ms;
-        let time = part.at_path(&["state", "time"]);
-        self.emitter.at_ms = time.get("start").int().or(message_ms);
+        let (time, own) = (part.at_path(&["state", "time"]), part.get("time"));
+        let start = time.get("start").int().or(own.get("ran").int()).or(own.get("created").int());
+        self.emitter.at_ms = start.or(message_ms);
         self.emitter.call_with(call, part.at_path(&["state", "input"]));
         if let Some(outcome) = outcome {
-            self.emitter.at_ms = time.get("end").int().or(self.emitter.at_ms);
+            let end = time.get("end").int().or(own.get("completed").int());
+            self.emitter.at_ms = end.or(self.emitter.at_ms);
             self.edited.extend(outcome.edits.iter().map(|edit| edit.path.clone()));
             self.emitter.outcome(outcome);
         }

@@ -41,7 +41,7 @@ impl Store {
     /// The session that changed last.
     pub(super) fn newest(&self) -> Result<Option<String>, Fault> {
         match self {
-            Store::Db(db) => table::SESSIONS.newest(db),
+            Store::Db(db) => table::newest(db),
             Store::Files(_) => Ok(None),
         }
     }
@@ -79,7 +79,7 @@ impl Store {
     /// The sub-agents of a session.
     pub(super) fn children(&self, session: &str) -> Result<Vec<String>, Fault> {
         match self {
-            Store::Db(db) => table::SESSIONS.children(db, session),
+            Store::Db(db) => table::children(db, session),
             Store::Files(root) => {
                 let projects = chunk::entries(&root.join("session"));
                 let all = projects.iter().flat_map(|project| chunk::entries(&project.path()));
@@ -124,6 +124,7 @@ pub(super) fn session(json: &Json<'_>) -> Session {
         version: field("version"),
         model: None,
         revert: None,
+        forked: false,
         branch: None,
         created_ms: json.at_path(&["time", "created"]).int(),
         updated_ms: json.at_path(&["time", "updated"]).int(),
@@ -142,7 +143,7 @@ fn files(dir: &Path, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Fault> 
             Err(fault) if fault == kind::TOO_LARGE => Cell::Oversized,
             Err(_) => Cell::Null,
         };
-        if !each(Record { id: id.to_owned(), created_ms: None, data }) {
+        if !each(Record { id: id.to_owned(), created_ms: None, data, row: None }) {
             break;
         }
     }

@@ -11,7 +11,13 @@ use crate::shared::shell;
 /// The call in a tool part.
 pub(super) fn call<'a>(part: &'a Json<'a>) -> Call<'a> {
     let id = part.first(&["callID", "id"]).unwrap_or_default();
-    call::call(id, part.get("tool").str().unwrap_or_default(), part.at_path(&["state", "input"]))
+    let name = part.first(&["tool", "name"]).unwrap_or_default();
+    let call = call::call(id, name, part.at_path(&["state", "input"]));
+    // In other tools this name is a shell's; here it runs a program that calls tools.
+    match name {
+        "execute" => Call { category: Category::Other, ..call },
+        _ => call,
+    }
 }
 
 /// How it ended, if it did.
@@ -23,7 +29,7 @@ pub(super) fn outcome<'a>(part: &'a Json<'a>, call: &Call<'a>) -> Option<Outcome
         _ => return None,
     };
     let exit_code = match (&call.category, state.at_path(&["metadata", "exit"]).int()) {
-        (Category::Shell, None) => shell::told_exit(state.get("output").str().unwrap_or_default()),
+        (Category::Shell, None) => shell::told_exit(&printed(state)),
         (_, code) => code,
     };
     let ok = match (done, exit_code) {
@@ -33,14 +39,23 @@ pub(super) fn outcome<'a>(part: &'a Json<'a>, call: &Call<'a>) -> Option<Outcome
         (true, None) if call.category == Category::Shell => None,
         (true, None) => Some(true),
     };
-    let output = state.first(if done { &["output"] } else { &["error", "output"] });
+    let error = state.get("error");
+    let output = match error.str().or_else(|| error.get("message").str()).filter(|_| !done) {
+        Some(error) => Cow::Borrowed(error),
+        None => printed(state),
+    };
     Some(Outcome {
         id: call.id.clone(),
         ok,
         exit_code,
-        output: Cow::Borrowed(output.unwrap_or_default()),
+        output,
         edits: if ok == Some(false) { Vec::new() } else { edits(state, call) },
     })
+}
+
+/// What it returned: a text, since version 2 a list of contents.
+fn printed<'a>(state: &'a Json<'a>) -> Cow<'a, str> {
+    state.get("output").str().map_or_else(|| state.get("content").text(), Cow::Borrowed)
 }
 
 /// The change as the tool reports it, which is surer than what the call asked for.
@@ -51,7 +66,8 @@ fn edits(state: &Json<'_>, call: &Call<'_>) -> Vec<Edit> {
         return files;
     }
     let [edit] = call.edits.as_slice() else { return Vec::new() };
-    let created = matches!(metadata.get("exists"), Json::Bool(false));
+    let created = matches!(metadata.get("exists"), Json::Bool(false))
+        || state.get("content").text().starts_with("Created file");
     let change = if created { Change::Created } else { edit.change };
     match metadata.get("diff").str() {
         Some(diff) => vec![Edit::with_diff(&edit.path, change, hunks(diff))],

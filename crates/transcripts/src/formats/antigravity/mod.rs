@@ -1,9 +1,13 @@
 //! Antigravity: `brain/<id>/.system_generated/logs/transcript_full.jsonl` (else `transcript.jsonl`, which is shortened)
 //! in `~/.gemini/antigravity-cli` and its siblings. The result of a call is the step that follows it; the plan stands in
-//! `task.md`. Known from readers of others only.
+//! `task.md`. Where there is no such transcript, `conversations/<id>.db`, see [`database`]. Known from readers of others only.
+
+mod database;
+mod wire;
 
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::collections::HashSet;
+use std::path::Path;
 
 use crate::event::{Event, EventKind, SourcePosition, TranscriptInfo};
 use crate::format::TranscriptReader;
@@ -14,14 +18,16 @@ use crate::shared::chunk::{self, entries};
 use crate::shared::emit::{EventEmitter, ToolResult};
 use crate::shared::json::Json;
 use crate::shared::{call, heading, plan, sidecar};
+use crate::sqlite;
 
 /// The format.
 #[derive(Debug)]
 pub struct Antigravity;
 
 const ID: &str = "antigravity";
-/// The tool on the command line, on the desktop and in the editor.
-const HOMES: &[&str] = &[".gemini/antigravity-cli", ".gemini/antigravity", ".gemini/antigravity-ide"];
+/// The tool on the command line, on the desktop, in the editor and behind one.
+const HOMES: &[&str] =
+    &[".gemini/antigravity-cli", ".gemini/antigravity", ".gemini/antigravity-ide", ".gemini/antigravity-acp"];
 
 impl TranscriptReader for Antigravity {
     fn id(&self) -> &'static str {
@@ -29,18 +35,32 @@ impl TranscriptReader for Antigravity {
     }
 
     fn find(&self, env: &TranscriptEnv, found: &mut dyn FnMut(TranscriptFile)) {
-        for home in HOMES {
-            for session in entries(&env.home.join(home).join("brain")) {
+        for home in HOMES.iter().map(|home| env.home.join(home)) {
+            let mut known = HashSet::new();
+            for session in entries(&home.join("brain")) {
                 let logs = session.path().join(".system_generated").join("logs");
                 let full = TranscriptFile::from_path(ID, &logs.join("transcript_full.jsonl"));
-                full.or_else(|| TranscriptFile::from_path(ID, &logs.join("transcript.jsonl")))
-                    .into_iter()
-                    .for_each(&mut *found);
+                let one = full.or_else(|| TranscriptFile::from_path(ID, &logs.join("transcript.jsonl")));
+                if let Some(one) = one {
+                    known.insert(session.file_name());
+                    found(one);
+                }
+            }
+            for entry in entries(&home.join("conversations")) {
+                let path = entry.path();
+                let id = path.file_stem().filter(|id| !known.contains(*id)).and_then(|id| id.to_str());
+                let key = id.filter(|_| database::is_one(&path) && path.is_file()).map(str::to_owned);
+                if key.is_some() {
+                    found(TranscriptFile { agent: ID, stamp: sqlite::stamp(&path), path, key });
+                }
             }
         }
     }
 
     fn sniff(&self, head: &[u8]) -> bool {
+        if sqlite::is_database(head) {
+            return memchr::memmem::find(head, b"step_payload").is_some();
+        }
         chunk::lines(head).take(20).any(|line| {
             let text = String::from_utf8_lossy(line);
             let json = Json::parse(&text).unwrap_or(Json::Null);
@@ -51,6 +71,9 @@ impl TranscriptReader for Antigravity {
     }
 
     fn header(&self, found: &TranscriptFile) -> Header {
+        if database::is_one(&found.path) {
+            return database::header(found);
+        }
         let mut header = heading::of_lines(found, read_header_line);
         header.id = brain(&found.path).and_then(dir_name).unwrap_or(header.id);
         header.cwd = workspace(&found.path).or(header.cwd);
@@ -58,7 +81,15 @@ impl TranscriptReader for Antigravity {
     }
 
     fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+        self.read_session(path, None, sink)
+    }
+
+    fn read_session(&self, path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
         let mut emitter = EventEmitter::new(sink);
+        if database::is_one(path) {
+            database::read(&mut emitter, path, key);
+            return emitter.finish();
+        }
         let mut known = Some(TranscriptInfo {
             id: brain(path).and_then(dir_name).map(Cow::Owned),
             cwd: workspace(path).map(Cow::Owned),
@@ -69,13 +100,17 @@ impl TranscriptReader for Antigravity {
             known.take().into_iter().for_each(|known| emitter.session(known));
             step(emitter, json, &mut placed);
         });
-        let tasks = brain(path).map(|brain| sidecar::text(&brain.join("task.md"))).unwrap_or_default();
-        let plan = plan::checklist(&tasks);
-        if !plan.is_empty() {
-            (emitter.position, emitter.at_ms) = (SourcePosition::default(), None);
-            emitter.plan(Some(plan));
-        }
+        brain(path).into_iter().for_each(|brain| tasks(&mut emitter, brain));
         emitter.finish()
+    }
+}
+
+/// Emits the plan in the directory of a session.
+fn tasks(emitter: &mut EventEmitter<'_>, brain: &Path) {
+    let plan = plan::checklist(&sidecar::text(&brain.join("task.md")));
+    if !plan.is_empty() {
+        (emitter.position, emitter.at_ms) = (SourcePosition::default(), None);
+        emitter.plan(Some(plan));
     }
 }
 
@@ -93,9 +128,13 @@ fn dir_name(dir: &Path) -> Option<String> {
 /// The working directory of a session, as the history of all prompts has it.
 fn workspace(path: &Path) -> Option<String> {
     let brain = brain(path)?;
-    let history: PathBuf = brain.parent()?.parent()?.join("history.jsonl");
-    let (id, text) = (dir_name(brain)?, sidecar::text(&history));
-    let line = text.lines().rev().find(|line| line.contains(id.as_str()))?;
+    workspace_in(brain.parent()?.parent()?, &dir_name(brain)?)
+}
+
+/// The same, by the home of the tool and the id of the session.
+fn workspace_in(home: &Path, id: &str) -> Option<String> {
+    let text = sidecar::text(&home.join("history.jsonl"));
+    let line = text.lines().rev().find(|line| line.contains(id))?;
     let json = sidecar::json(line);
     let workspace = json.get("workspace").str()?;
     Some(workspace.strip_prefix("file://").unwrap_or(workspace).to_owned())
@@ -173,13 +212,16 @@ fn step(emitter: &mut EventEmitter<'_>, json: &Json<'_>, placed: &mut bool) {
 
 fn tool(emitter: &mut EventEmitter<'_>, one: &Json<'_>, at: usize, placed: &mut bool) {
     let (raw, id) = (one.get("args"), format!("step {}/{at}", emitter.position.line));
-    let args = unpacked(raw);
+    begin(emitter, &id, one.get("name").str().unwrap_or_default(), &unpacked(raw), placed);
+}
+
+/// Emits a call, and the directory that it names where none is known yet.
+fn begin(emitter: &mut EventEmitter<'_>, id: &str, name: &str, args: &Json<'_>, placed: &mut bool) {
     if let Some(cwd) = args.get("Cwd").str().filter(|_| !*placed) {
         *placed = true;
         emitter.session(TranscriptInfo { cwd: Some(Cow::Borrowed(cwd)), ..TranscriptInfo::default() });
     }
-    let name = one.get("name").str().unwrap_or_default();
-    emitter.call(call::call(&id, name.strip_prefix("default_api:").unwrap_or(name), &args));
+    emitter.call(call::call(id, name.strip_prefix("default_api:").unwrap_or(name), args));
 }
 
 /// The arguments, whose values the shortened transcript packs as JSON into strings.

@@ -1,94 +1,38 @@
-//! Grok Build: `~/.grok/sessions/<directory, encoded>/<id>/updates.jsonl`, the updates of the Agent Client Protocol, with
-//! facts about the session in `summary.json`. Messages are written down in pieces.
+//! The updates: messages are written down in pieces.
 
 use std::borrow::Cow;
 use std::fs::File;
 use std::path::Path;
 
-use crate::event::{Call, Category, Change, Edit, Event, TranscriptInfo};
-use crate::format::TranscriptReader;
-use crate::header::{Header, TranscriptFile};
-use crate::places::TranscriptEnv;
-use crate::report::Report;
-use crate::shared::chunk::{self, entries};
+use crate::event::{Call, Category, Change, Edit, Usage};
+use crate::header::Header;
+use crate::shared::chunk;
 use crate::shared::emit::{EventEmitter, Speaker, ToolResult};
 use crate::shared::json::{Json, join};
-use crate::shared::{call, heading, plan, sidecar};
+use crate::shared::{call, heading, plan};
 
-/// The format.
-#[derive(Debug)]
-pub struct Grok;
-
-const ID: &str = "grok";
-const UPDATES: &str = "updates.jsonl";
 const HEAD: usize = 32 * 1024;
 
-impl TranscriptReader for Grok {
-    fn id(&self) -> &'static str {
-        ID
-    }
+/// What each turn used; one that is told again is told anew.
+#[derive(Debug, Default)]
+pub(super) struct Turns(Vec<(String, Usage)>);
 
-    fn find(&self, env: &TranscriptEnv, found: &mut dyn FnMut(TranscriptFile)) {
-        for project in entries(&env.dir_or_home("GROK_HOME", ".grok").join("sessions")) {
-            let files = entries(&project.path()).into_iter().map(|entry| entry.path().join(UPDATES));
-            files.filter_map(|path| TranscriptFile::from_path(ID, &path)).for_each(&mut *found);
+impl Turns {
+    fn set(&mut self, turn: &str, usage: Usage) {
+        match self.0.iter_mut().find(|(known, _)| known == turn && !turn.is_empty()) {
+            Some((_, kept)) => *kept = usage,
+            None => self.0.push((turn.to_owned(), usage)),
         }
     }
 
-    fn sniff(&self, head: &[u8]) -> bool {
-        chunk::lines(head).take(20).any(|line| {
-            let text = String::from_utf8_lossy(line);
-            Json::parse(&text)
-                .is_ok_and(|json| json.at_path(&["params", "update", "sessionUpdate"]).str().is_some())
-        })
-    }
-
-    fn header(&self, found: &TranscriptFile) -> Header {
-        let mut header = heading::of_lines(found, read_header_line);
-        if let Some(prompt) = first_prompt(&found.path) {
-            header.title = None;
-            header.first_prompt = None;
-            heading::prompt(&mut header, &prompt);
-            header.title = header.first_prompt.clone();
-        }
-        let text = summary(&found.path);
-        let about = sidecar::json(&text);
-        let fact = |json: &Json<'_>| json.str().map(str::to_owned);
-        header.id =
-            fact(about.at_path(&["info", "id"])).or_else(|| dir_name(&found.path)).unwrap_or(header.id);
-        header.cwd = fact(about.at_path(&["info", "cwd"]));
-        header.title =
-            about.first(&["generated_title", "session_summary"]).map(str::to_owned).or(header.title);
-        header.model = about.first(&["current_model_id", "model"]).map(str::to_owned).or(header.model);
-        header.subagent =
-            about.get("parent_session_id").str().is_some() && about.get("session_kind").str() != Some("fork");
-        header
-    }
-
-    fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-        let mut emitter = EventEmitter::new(sink);
-        let mut reported = false;
-        emitter.each_line(path, &mut |emitter, json| {
-            if !std::mem::replace(&mut reported, true) {
-                session(emitter, path);
-            }
-            update(emitter, json.at_path(&["params", "update"]), json.at_path(&["params", "_meta"]));
-        });
-        emitter.finish()
+    /// What all of them used.
+    pub(super) fn total(&self) -> Usage {
+        self.0.iter().fold(Usage::default(), |total, (_, usage)| total.plus(*usage))
     }
 }
 
-fn summary(path: &Path) -> String {
-    sidecar::text(&path.with_file_name("summary.json"))
-}
-
-/// A session goes by the name of its directory.
-fn dir_name(path: &Path) -> Option<String> {
-    path.file_name().filter(|name| *name == UPDATES)?;
-    path.parent()?.file_name()?.to_str().map(str::to_owned)
-}
-
-fn read_header_line(json: &Json<'_>, header: &mut Header) {
+/// Takes what a line says into a header.
+pub(super) fn look(json: &Json<'_>, header: &mut Header) {
     let update = json.at_path(&["params", "update"]);
     heading::time(header, json.get("timestamp"));
     match update.get("sessionUpdate").str() {
@@ -101,7 +45,7 @@ fn read_header_line(json: &Json<'_>, header: &mut Header) {
 }
 
 /// The first prompt, out of the pieces in which it is written down.
-fn first_prompt(path: &Path) -> Option<String> {
+pub(super) fn first_prompt(path: &Path) -> Option<String> {
     let head = chunk::head(File::open(path).ok()?, HEAD).ok()?;
     let mut prompt = String::new();
     for line in chunk::lines(&head) {
@@ -117,16 +61,26 @@ fn first_prompt(path: &Path) -> Option<String> {
     Some(prompt).filter(|prompt| !prompt.trim().is_empty())
 }
 
-fn session(emitter: &mut EventEmitter<'_>, path: &Path) {
-    let text = summary(path);
-    let about = sidecar::json(&text);
-    let field = |value: Option<&str>| value.map(|text| Cow::Owned(text.to_owned()));
-    emitter.session(TranscriptInfo {
-        id: field(about.at_path(&["info", "id"]).str()).or_else(|| dir_name(path).map(Cow::Owned)),
-        cwd: field(about.at_path(&["info", "cwd"]).str()),
-        model: field(about.first(&["current_model_id", "model"])),
-        ..TranscriptInfo::default()
-    });
+/// Reads a line.
+pub(super) fn line(emitter: &mut EventEmitter<'_>, json: &Json<'_>, turns: &mut Turns) {
+    let one = json.at_path(&["params", "update"]);
+    match one.get("sessionUpdate").str() {
+        Some("turn_completed") => {
+            turns.set(one.get("prompt_id").str().unwrap_or_default(), usage(one.get("usage")));
+        }
+        _ => update(emitter, one, json.at_path(&["params", "_meta"])),
+    }
+}
+
+/// Tokens of a turn; what was read from the cache counts as input there.
+fn usage(usage: &Json<'_>) -> Usage {
+    let (input, cached) = (usage.get("inputTokens").count(), usage.get("cachedReadTokens").count());
+    Usage {
+        input: input.saturating_sub(cached),
+        cache_read: cached,
+        cache_write: 0,
+        output: usage.get("outputTokens").count(),
+    }
 }
 
 fn update(emitter: &mut EventEmitter<'_>, update: &Json<'_>, outer: &Json<'_>) {

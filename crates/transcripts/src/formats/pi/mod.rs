@@ -1,7 +1,11 @@
 //! Pi, and those that keep their sessions as it does: `~/.pi/agent/sessions/--<directory>--/*.jsonl`, a tree of lines
-//! linked by `parentId`; the first version had no links. OpenClaw and omp have homes of their own.
+//! linked by `parentId`; the first version had no links. OpenClaw and omp have homes of their own; OpenClaw keeps the same entries
+//! in a database since 2026.7.2, and omp the sessions of sub-agents in a folder beside that of their parent.
+
+mod database;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::path::Path;
 
 use crate::event::{Event, EventKind, TranscriptInfo, Usage};
@@ -15,6 +19,7 @@ use crate::shared::emit::{EventEmitter, ToolResult};
 use crate::shared::json::Json;
 use crate::shared::typed::TypedCommand;
 use crate::shared::{call, heading};
+use crate::sqlite;
 
 /// The format.
 #[derive(Debug)]
@@ -25,7 +30,9 @@ const ID: &str = "pi";
 const LINKS: Links = Links { by_id: true, of: |name| name != "session" };
 /// Entries that tell nothing of use here.
 const IGNORED: &[&str] =
-    &["thinking_level_change", "label", "custom", "custom_message", "session_info", "leaf"];
+    &["thinking_level_change", "label", "custom", "custom_message", "session_info", "leaf", "title"];
+/// Sub-agents may have sub-agents, but not without end.
+const MAX_DEPTH: usize = 8;
 
 impl TranscriptReader for Pi {
     fn id(&self) -> &'static str {
@@ -39,12 +46,18 @@ impl TranscriptReader for Pi {
                 sessions(&project.path(), found);
             }
         }
-        for agent in entries(&env.dir_or_home("OPENCLAW_STATE_DIR", ".openclaw").join("agents")) {
-            sessions(&agent.path().join("sessions"), found);
+        let named = env.dir_or_home("OPENCLAW_STATE_DIR", ".openclaw");
+        for root in [named, env.home.join(".clawdbot"), env.home.join(".moltbot")] {
+            for agent in entries(&root.join("agents")) {
+                openclaw(&agent.path(), found);
+            }
         }
     }
 
     fn sniff(&self, head: &[u8]) -> bool {
+        if sqlite::is_database(head) {
+            return memchr::memmem::find(head, sqlite::openclaw::EVENTS.as_bytes()).is_some();
+        }
         chunk::lines(head).take(20).any(|line| {
             let text = String::from_utf8_lossy(line);
             let json = Json::parse(&text).unwrap_or(Json::Null);
@@ -57,24 +70,105 @@ impl TranscriptReader for Pi {
     }
 
     fn header(&self, found: &TranscriptFile) -> Header {
-        heading::of_lines(found, read_header_line)
+        if database::is_one(&found.path) {
+            return database::header(found);
+        }
+        let mut header = heading::of_lines(found, read_header_line);
+        header.subagent = is_nested(&found.path);
+        header
     }
 
     fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+        self.read_session(path, None, sink)
+    }
+
+    fn read_session(&self, path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
         let mut emitter = EventEmitter::new(sink);
+        if database::is_one(path) {
+            database::read(&mut emitter, path, key);
+            return emitter.finish();
+        }
         emitter.each_linked(path, LINKS, &mut record);
+        subagents(&mut emitter, path, 0);
         emitter.finish()
     }
 }
 
-/// The sessions in a directory; copies that were put aside are none.
+/// Whether a file of this name is a session; copies that were put aside are none.
+fn is_session(name: &str) -> bool {
+    name.ends_with(".jsonl") && !name.contains(".checkpoint.") && !name.contains(".deleted.")
+}
+
+/// The sessions in a directory, and those of their sub-agents.
 fn sessions(dir: &Path, found: &mut dyn FnMut(TranscriptFile)) {
-    let is_session = |name: &str| {
-        name.ends_with(".jsonl") && !name.contains(".checkpoint.") && !name.contains(".deleted.")
+    let known = &mut HashSet::new();
+    files(dir, known, 0, found);
+}
+
+fn files(dir: &Path, known: &mut HashSet<String>, depth: usize, found: &mut dyn FnMut(TranscriptFile)) {
+    for entry in entries(dir) {
+        let name = entry.file_name();
+        let Some(name) = name.to_str().filter(|name| is_session(name)) else { continue };
+        if let Some(one) = TranscriptFile::entry(ID, &entry).filter(|_| !known.contains(stem(name))) {
+            found(one);
+        }
+        if depth < MAX_DEPTH {
+            files(&entry.path().with_extension(""), known, depth + 1, found);
+        }
+    }
+}
+
+fn stem(name: &str) -> &str {
+    name.strip_suffix(".jsonl").unwrap_or(name)
+}
+
+/// The sessions of an agent of OpenClaw. Files that were taken over into the database stay where they were.
+fn openclaw(agent: &Path, found: &mut dyn FnMut(TranscriptFile)) {
+    let mut known = HashSet::new();
+    let path = agent.join("agent/openclaw-agent.sqlite");
+    sqlite::openclaw::find(ID, &path, &mut |one: TranscriptFile| {
+        known.extend(one.key.clone());
+        found(one);
+    });
+    files(&agent.join("sessions"), &mut known, 0, found);
+}
+
+/// Whether a session is that of a sub-agent: it lies in a folder that has the name of another session.
+fn is_nested(path: &Path) -> bool {
+    path.parent().is_some_and(|dir| {
+        let mut name = dir.as_os_str().to_owned();
+        name.push(".jsonl");
+        Path::new(&name).is_file()
+    })
+}
+
+/// Reads the sessions of the sub-agents of a session.
+fn subagents(emitter: &mut EventEmitter<'_>, path: &Path, depth: usize) {
+    if depth >= MAX_DEPTH || path.extension().is_none_or(|end| end != "jsonl") {
+        return;
+    }
+    for entry in entries(&path.with_extension("")) {
+        let name = entry.file_name();
+        let Some(name) = name.to_str().filter(|name| is_session(name)) else { continue };
+        let outer = emitter.enter(stem(name));
+        emitter.each_linked(&entry.path(), LINKS, &mut record);
+        subagents(emitter, &entry.path(), depth + 1);
+        emitter.leave(outer);
+    }
+}
+
+/// What the user said, without the time that OpenClaw puts before it: `[Wed 2026-02-18 11:21 GMT+1] `.
+fn prompt(text: &str) -> &str {
+    const DAYS: &[&str] = &["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+    const WIDEST: usize = 48;
+    let Some((stamp, rest)) = text.strip_prefix('[').and_then(|text| text.split_once("] ")) else {
+        return text;
     };
-    let all = entries(dir);
-    let named = all.iter().filter(|entry| entry.file_name().to_str().is_some_and(is_session));
-    named.filter_map(|entry| TranscriptFile::entry(ID, entry)).for_each(&mut *found);
+    let mut words = stamp.split(' ');
+    let is_day = words.next().is_some_and(|day| DAYS.contains(&day));
+    let date = words.next().unwrap_or_default();
+    let is_date = date.len() == 10 && date.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    if is_day && is_date && stamp.len() <= WIDEST { rest } else { text }
 }
 
 fn read_header_line(json: &Json<'_>, header: &mut Header) {
@@ -88,12 +182,13 @@ fn read_header_line(json: &Json<'_>, header: &mut Header) {
             heading::keep(&mut header.model, json.get("modelId").str());
         }
         "session_info" => heading::keep(&mut header.title, json.get("name").str()),
+        "title" => heading::keep(&mut header.title, json.get("title").str()),
         "model_change" => heading::keep(&mut header.model, json.get("modelId").str()),
         "message" => {
             let message = json.get("message");
             heading::keep(&mut header.model, message.get("model").str());
             match message.get("role").str() {
-                Some("user") => heading::prompt(header, &message.get("content").text()),
+                Some("user") => heading::prompt(header, prompt(&message.get("content").text())),
                 Some("assistant") => {
                     header.empty &=
                         message.get("content").text().is_empty() && message.get("content").items().is_empty()
@@ -134,7 +229,7 @@ fn model(emitter: &mut EventEmitter<'_>, model: &Json<'_>) {
 
 fn message(emitter: &mut EventEmitter<'_>, message: &Json<'_>, json: &Json<'_>) {
     match message.get("role").str().unwrap_or_default() {
-        "user" => emitter.user(&message.get("content").text()),
+        "user" => emitter.user(prompt(&message.get("content").text())),
         "assistant" => assistant(emitter, message),
         "toolResult" => emitter.end_call(ToolResult {
             id: message.get("toolCallId").str().unwrap_or_default(),
