@@ -18,7 +18,7 @@ mod shapes;
 
 use agents::{
     aider, amp, antigravity, claude, cline, codex, copilot, crush, cursor, droid, gemini, goose, grok, kilo,
-    kilo_code, kimi, kimi_cli, kiro, opencode, pi, qwen, roo, vibe, zed,
+    kilo_code, kimi, kimi_cli, kiro, opencode, pi, qwen, roo, vibe, vscode_copilot, zed,
 };
 use baton_transcripts::TranscriptReader;
 use install::Install;
@@ -72,6 +72,7 @@ pub static ALL: &[&Tool] = &[
     &cline::TOOL,
     &roo::TOOL,
     &kilo_code::TOOL,
+    &vscode_copilot::TOOL,
     &pi::TOOL,
     &crush::TOOL,
     &goose::TOOL,

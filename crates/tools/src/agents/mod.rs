@@ -23,4 +23,5 @@ pub(crate) mod pi;
 pub(crate) mod qwen;
 pub(crate) mod roo;
 pub(crate) mod vibe;
+pub(crate) mod vscode_copilot;
 pub(crate) mod zed;

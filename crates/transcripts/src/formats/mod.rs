@@ -20,4 +20,5 @@ pub(crate) mod opencode;
 pub(crate) mod pi;
 pub(crate) mod qwen;
 pub(crate) mod vibe;
+pub(crate) mod vscode;
 pub(crate) mod zed;

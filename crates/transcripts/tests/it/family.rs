@@ -115,6 +115,15 @@ const CASES: &[Case] = &[
         ..CASE
     },
     Case {
+        format: "vscode_copilot",
+        put: &[("vscode_copilot/normal", ".vscode-server/data/User")],
+        id: "97000000-0000-4000-8000-000000000001",
+        title: "Fix total()",
+        branch: Some("main"),
+        model: Some("claude-sonnet-4-5"),
+        ..CASE
+    },
+    Case {
         format: "grok",
         put: &[("grok/normal", ".grok")],
         id: "96000000-0000-4000-8000-000000000001",
@@ -160,13 +169,26 @@ const EMPTY: &[(&str, &str)] = &[
     ("droid", "droid/empty.jsonl"),
     ("antigravity", "antigravity/empty.jsonl"),
     ("grok", "grok/empty.jsonl"),
+    ("vscode_copilot", "vscode_copilot/empty.jsonl"),
     ("vibe", "vibe/empty.jsonl"),
     // more that are empty
 ];
 
 /// Formats that keep several sessions in one file, or one in several: what holds for them is tested file by file.
-const ELSEWHERE: &[&str] =
-    &["opencode", "kilo", "cline", "roo", "kilo_code", "crush", "goose", "zed", "amp", "aider", "kiro"];
+const ELSEWHERE: &[&str] = &[
+    "opencode",
+    "kilo",
+    "hermes",
+    "cline",
+    "roo",
+    "kilo_code",
+    "crush",
+    "goose",
+    "zed",
+    "amp",
+    "aider",
+    "kiro",
+];
 
 fn copy(from: &Path, to: &Path) {
     if from.is_dir() {

@@ -29,6 +29,7 @@ mod samples;
 mod stories;
 mod subagents;
 mod unknown_types;
+mod vscode;
 mod zed;
 
 use std::path::{Path, PathBuf};
