@@ -18,7 +18,7 @@ mod shapes;
 
 use agents::{
     aider, amp, antigravity, claude, cline, codex, copilot, crush, cursor, droid, gemini, goose, grok, kilo,
-    kilo_code, kimi, kimi_cli, kiro, opencode, pi, qwen, roo, vibe, vscode_copilot, zed,
+    kilo_code, kimi, kimi_cli, kiro, opencode, openhands, pi, qwen, roo, vibe, vscode_copilot, zed,
 };
 use baton_transcripts::TranscriptReader;
 use install::Install;
@@ -81,4 +81,5 @@ pub static ALL: &[&Tool] = &[
     &aider::TOOL,
     &grok::TOOL,
     &vibe::TOOL,
+    &openhands::TOOL,
 ];

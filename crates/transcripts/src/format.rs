@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::event::{Event, EventKind};
 use crate::formats::{
     aider, amp, antigravity, claude, cline, codex, copilot, crush, cursor, droid, gemini, goose, grok, kimi,
-    kimi_cli, kiro, opencode, pi, qwen, vibe, vscode, zed,
+    kimi_cli, kiro, opencode, openhands, pi, qwen, vibe, vscode, zed,
 };
 use crate::header::{Header, TranscriptFile};
 use crate::permission_mode::LineMode;
@@ -64,6 +64,7 @@ pub static ALL: &[&dyn TranscriptReader] = &[
     &antigravity::Antigravity,
     &grok::Grok,
     &vscode::VsCodeCopilot,
+    &openhands::OpenHands,
     &opencode::OPENCODE,
     &opencode::KILO,
     &cline::CLINE,

@@ -54,6 +54,7 @@ pub mod readers {
     pub use crate::formats::kimi_cli::KimiCli;
     pub use crate::formats::kiro::Kiro;
     pub use crate::formats::opencode::{KILO, OPENCODE};
+    pub use crate::formats::openhands::OpenHands;
     pub use crate::formats::pi::Pi;
     pub use crate::formats::qwen::Qwen;
     pub use crate::formats::vibe::Vibe;

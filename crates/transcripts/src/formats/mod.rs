@@ -17,6 +17,7 @@ pub(crate) mod kimi;
 pub(crate) mod kimi_cli;
 pub(crate) mod kiro;
 pub(crate) mod opencode;
+pub(crate) mod openhands;
 pub(crate) mod pi;
 pub(crate) mod qwen;
 pub(crate) mod vibe;

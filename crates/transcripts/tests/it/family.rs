@@ -115,6 +115,14 @@ const CASES: &[Case] = &[
         ..CASE
     },
     Case {
+        format: "openhands",
+        put: &[("openhands/normal", ".openhands")],
+        id: "98000000-0000-4000-8000-000000000001",
+        model: Some("anthropic/claude-sonnet-4-5"),
+        var: Some("OPENHANDS_PERSISTENCE_DIR"),
+        ..CASE
+    },
+    Case {
         format: "vscode_copilot",
         put: &[("vscode_copilot/normal", ".vscode-server/data/User")],
         id: "97000000-0000-4000-8000-000000000001",
@@ -170,6 +178,7 @@ const EMPTY: &[(&str, &str)] = &[
     ("antigravity", "antigravity/empty.jsonl"),
     ("grok", "grok/empty.jsonl"),
     ("vscode_copilot", "vscode_copilot/empty.jsonl"),
+    ("openhands", "openhands/empty/base_state.json"),
     ("vibe", "vibe/empty.jsonl"),
     // more that are empty
 ];

@@ -21,6 +21,7 @@ mod kimi_wire;
 mod kiro;
 mod listing;
 mod opencode;
+mod openhands;
 mod plans;
 mod provider_errors;
 mod queue;
