@@ -17,8 +17,8 @@ mod reference;
 mod shapes;
 
 use agents::{
-    aider, amp, antigravity, claude, cline, codex, copilot, crush, cursor, droid, gemini, goose, grok, kilo,
-    kilo_code, kimi, kimi_cli, kiro, opencode, openhands, pi, qwen, roo, vibe, vscode_copilot, zed,
+    aider, amp, antigravity, claude, cline, cn, codex, copilot, crush, cursor, droid, gemini, goose, grok,
+    kilo, kilo_code, kimi, kimi_cli, kiro, opencode, openhands, pi, qwen, roo, vibe, vscode_copilot, zed,
 };
 use baton_transcripts::TranscriptReader;
 use install::Install;
@@ -82,4 +82,5 @@ pub static ALL: &[&Tool] = &[
     &grok::TOOL,
     &vibe::TOOL,
     &openhands::TOOL,
+    &cn::TOOL,
 ];

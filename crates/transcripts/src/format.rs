@@ -5,8 +5,8 @@ use std::path::Path;
 
 use crate::event::{Event, EventKind};
 use crate::formats::{
-    aider, amp, antigravity, claude, cline, codex, copilot, crush, cursor, droid, gemini, goose, grok, kimi,
-    kimi_cli, kiro, opencode, openhands, pi, qwen, vibe, vscode, zed,
+    aider, amp, antigravity, claude, cline, cn, codex, copilot, crush, cursor, droid, gemini, goose, grok,
+    kimi, kimi_cli, kiro, opencode, openhands, pi, qwen, vibe, vscode, zed,
 };
 use crate::header::{Header, TranscriptFile};
 use crate::permission_mode::LineMode;
@@ -65,6 +65,7 @@ pub static ALL: &[&dyn TranscriptReader] = &[
     &grok::Grok,
     &vscode::VsCodeCopilot,
     &openhands::OpenHands,
+    &cn::Continue,
     &opencode::OPENCODE,
     &opencode::KILO,
     &cline::CLINE,

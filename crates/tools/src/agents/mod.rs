@@ -5,6 +5,7 @@ pub(crate) mod amp;
 pub(crate) mod antigravity;
 pub(crate) mod claude;
 pub(crate) mod cline;
+pub(crate) mod cn;
 pub(crate) mod codex;
 pub(crate) mod copilot;
 pub(crate) mod crush;

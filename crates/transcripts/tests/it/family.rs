@@ -123,6 +123,15 @@ const CASES: &[Case] = &[
         ..CASE
     },
     Case {
+        format: "continue",
+        put: &[("continue/normal", ".continue")],
+        id: "99000000-0000-4000-8000-000000000001",
+        title: "Fix total()",
+        model: Some("gpt-5.2"),
+        var: Some("CONTINUE_GLOBAL_DIR"),
+        ..CASE
+    },
+    Case {
         format: "vscode_copilot",
         put: &[("vscode_copilot/normal", ".vscode-server/data/User")],
         id: "97000000-0000-4000-8000-000000000001",
@@ -179,6 +188,7 @@ const EMPTY: &[(&str, &str)] = &[
     ("grok", "grok/empty.jsonl"),
     ("vscode_copilot", "vscode_copilot/empty.jsonl"),
     ("openhands", "openhands/empty/base_state.json"),
+    ("continue", "continue/empty.json"),
     ("vibe", "vibe/empty.jsonl"),
     // more that are empty
 ];

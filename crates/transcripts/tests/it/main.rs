@@ -7,6 +7,7 @@ mod amp;
 mod assent;
 mod batches;
 mod cline;
+mod cn;
 mod code_mode;
 mod crush;
 mod damage;
