@@ -18,7 +18,8 @@ mod shapes;
 
 use agents::{
     aider, amp, antigravity, claude, cline, cn, codex, copilot, crush, cursor, droid, gemini, goose, grok,
-    kilo, kilo_code, kimi, kimi_cli, kiro, opencode, openhands, pi, qwen, roo, vibe, vscode_copilot, zed,
+    kilo, kilo_code, kimi, kimi_cli, kiro, opencode, openhands, pi, qoder, qwen, roo, vibe, vscode_copilot,
+    zed,
 };
 use baton_transcripts::TranscriptReader;
 use install::Install;
@@ -83,4 +84,5 @@ pub static ALL: &[&Tool] = &[
     &vibe::TOOL,
     &openhands::TOOL,
     &cn::TOOL,
+    &qoder::TOOL,
 ];

@@ -57,6 +57,7 @@ pub mod readers {
     pub use crate::formats::opencode::{KILO, OPENCODE};
     pub use crate::formats::openhands::OpenHands;
     pub use crate::formats::pi::Pi;
+    pub use crate::formats::qoder::Qoder;
     pub use crate::formats::qwen::Qwen;
     pub use crate::formats::vibe::Vibe;
     pub use crate::formats::vscode::VsCodeCopilot;

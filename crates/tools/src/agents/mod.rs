@@ -22,6 +22,7 @@ pub(crate) mod kiro;
 pub(crate) mod opencode;
 pub(crate) mod openhands;
 pub(crate) mod pi;
+pub(crate) mod qoder;
 pub(crate) mod qwen;
 pub(crate) mod roo;
 pub(crate) mod vibe;

@@ -132,6 +132,15 @@ const CASES: &[Case] = &[
         ..CASE
     },
     Case {
+        format: "qoder",
+        put: &[("qoder/normal/.qoder", ".qoder")],
+        id: "9b000000-0000-4000-8000-000000000001",
+        title: "Fix total()",
+        model: Some("qoder-auto"),
+        var: Some("QODER_CONFIG_DIR"),
+        ..CASE
+    },
+    Case {
         format: "vscode_copilot",
         put: &[("vscode_copilot/normal", ".vscode-server/data/User")],
         id: "97000000-0000-4000-8000-000000000001",
@@ -189,6 +198,7 @@ const EMPTY: &[(&str, &str)] = &[
     ("vscode_copilot", "vscode_copilot/empty.jsonl"),
     ("openhands", "openhands/empty/base_state.json"),
     ("continue", "continue/empty.json"),
+    ("qoder", "qoder/empty/.qoder/projects/x/9b000000-0000-4000-8000-000000000004.jsonl"),
     ("vibe", "vibe/empty.jsonl"),
     // more that are empty
 ];

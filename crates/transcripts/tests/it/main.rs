@@ -25,6 +25,7 @@ mod opencode;
 mod openhands;
 mod plans;
 mod provider_errors;
+mod qoder;
 mod queue;
 mod real;
 mod samples;

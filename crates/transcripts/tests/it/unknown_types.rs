@@ -36,6 +36,11 @@ const LINES: &[(&str, &str, &str)] = &[
     ("droid", "droid/forked.jsonl", r#"{"type":"x-new"}"#),
     ("antigravity", "antigravity/compacted.jsonl", r#"{"source":"X","type":"x-new"}"#),
     (
+        "qoder",
+        "qoder/normal/.qoder/projects/-home-you-shop/9b000000-0000-4000-8000-000000000001.jsonl",
+        r#"{"type":"x-new","uuid":"u"}"#,
+    ),
+    (
         "vscode_copilot",
         "vscode_copilot/normal/workspaceStorage/0f343b0931126a20f133d67c2b018a3b/chatSessions/97000000-0000-4000-8000-000000000001.jsonl",
         r#"{"kind":"x-new"}"#,
