@@ -18,8 +18,8 @@ mod shapes;
 
 use agents::{
     aider, amp, antigravity, claude, cline, cn, codex, copilot, crush, cursor, droid, gemini, goose, grok,
-    kilo, kilo_code, kimi, kimi_cli, kiro, opencode, openhands, pi, qoder, qwen, roo, vibe, vscode_copilot,
-    zed,
+    hermes, kilo, kilo_code, kimi, kimi_cli, kiro, opencode, openhands, pi, qoder, qwen, roo, vibe,
+    vscode_copilot, zed,
 };
 use baton_transcripts::TranscriptReader;
 use install::Install;
@@ -85,4 +85,5 @@ pub static ALL: &[&Tool] = &[
     &openhands::TOOL,
     &cn::TOOL,
     &qoder::TOOL,
+    &hermes::TOOL,
 ];

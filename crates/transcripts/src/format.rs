@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::event::{Event, EventKind};
 use crate::formats::{
     aider, amp, antigravity, claude, cline, cn, codex, copilot, crush, cursor, droid, gemini, goose, grok,
-    kimi, kimi_cli, kiro, opencode, openhands, pi, qoder, qwen, vibe, vscode, zed,
+    hermes, kimi, kimi_cli, kiro, opencode, openhands, pi, qoder, qwen, vibe, vscode, zed,
 };
 use crate::header::{Header, TranscriptFile};
 use crate::permission_mode::LineMode;
@@ -67,6 +67,7 @@ pub static ALL: &[&dyn TranscriptReader] = &[
     &openhands::OpenHands,
     &cn::Continue,
     &qoder::Qoder,
+    &hermes::Hermes,
     &opencode::OPENCODE,
     &opencode::KILO,
     &cline::CLINE,

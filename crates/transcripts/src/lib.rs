@@ -51,6 +51,7 @@ pub mod readers {
     pub use crate::formats::gemini::Gemini;
     pub use crate::formats::goose::Goose;
     pub use crate::formats::grok::Grok;
+    pub use crate::formats::hermes::Hermes;
     pub use crate::formats::kimi::Kimi;
     pub use crate::formats::kimi_cli::KimiCli;
     pub use crate::formats::kiro::Kiro;

@@ -14,6 +14,7 @@ pub(crate) mod droid;
 pub(crate) mod gemini;
 pub(crate) mod goose;
 pub(crate) mod grok;
+pub(crate) mod hermes;
 pub(crate) mod kimi;
 pub(crate) mod kimi_cli;
 pub(crate) mod kiro;

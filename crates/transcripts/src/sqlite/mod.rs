@@ -7,6 +7,7 @@ mod sessions;
 pub(crate) mod crush;
 pub(crate) mod cursor;
 pub(crate) mod goose;
+pub(crate) mod hermes;
 pub(crate) mod kiro;
 pub(crate) mod opencode;
 pub(crate) mod zed;

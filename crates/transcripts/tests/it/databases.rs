@@ -57,6 +57,7 @@ pub(crate) const SAMPLES: &[(&str, &str, &str)] = &[
     ("kilo", "kilo/normal.sql", "ses_ee01"),
     ("crush", "crush/normal.sql", "5c0f6a1e-0000-4000-8000-000000000001"),
     ("goose", "goose/normal.sql", "20261118_1"),
+    ("hermes", "hermes/normal.sql", "20261120_110640_9e0001"),
     ("zed", "zed/normal.sql", "z1"),
     ("kiro", "kiro/normal.sql", "k1"),
     ("cursor", "cursor/ide.sql", "c0000000-0000-4000-8000-000000000001"),

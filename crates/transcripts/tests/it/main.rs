@@ -16,6 +16,7 @@ mod family;
 mod field;
 mod gemini;
 mod goose;
+mod hermes;
 mod hostile;
 mod key_order;
 mod kimi_wire;

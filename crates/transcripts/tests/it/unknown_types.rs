@@ -74,6 +74,7 @@ fn databases_name_the_types_of_parts_that_they_do_not_know() {
     for (format, sql, place, key) in [
         ("goose", "goose/damaged.sql", ".local/share/goose/sessions/sessions.db", Some("g3")),
         ("opencode", "opencode/damaged.sql", ".local/share/opencode/opencode.db", None),
+        ("hermes", "hermes/damaged.sql", ".hermes/state.db", Some("h3")),
         ("crush", "crush/damaged.sql", "shop/.crush/crush.db", Some("s3")),
     ] {
         let made = Database::new(sql, place);
