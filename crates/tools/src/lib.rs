@@ -17,8 +17,8 @@ mod reference;
 mod shapes;
 
 use agents::{
-    aider, amp, antigravity, claude, cline, cn, codex, copilot, crush, cursor, droid, gemini, goose, grok,
-    hermes, kilo, kilo_code, kimi, kimi_cli, kiro, opencode, openhands, pi, qoder, qwen, roo, vibe,
+    aider, amp, antigravity, auggie, claude, cline, cn, codex, copilot, crush, cursor, droid, gemini, goose,
+    grok, hermes, kilo, kilo_code, kimi, kimi_cli, kiro, opencode, openhands, pi, qoder, qwen, roo, vibe,
     vscode_copilot, zed,
 };
 use baton_transcripts::TranscriptReader;
@@ -86,4 +86,5 @@ pub static ALL: &[&Tool] = &[
     &cn::TOOL,
     &qoder::TOOL,
     &hermes::TOOL,
+    &auggie::TOOL,
 ];

@@ -40,6 +40,7 @@ pub mod readers {
     pub use crate::formats::aider::Aider;
     pub use crate::formats::amp::Amp;
     pub use crate::formats::antigravity::Antigravity;
+    pub use crate::formats::auggie::Auggie;
     pub use crate::formats::claude::Claude;
     pub use crate::formats::cline::{CLINE, KILO_CODE, ROO};
     pub use crate::formats::cn::Continue;

@@ -3,6 +3,7 @@
 pub(crate) mod aider;
 pub(crate) mod amp;
 pub(crate) mod antigravity;
+pub(crate) mod auggie;
 pub(crate) mod claude;
 pub(crate) mod cline;
 pub(crate) mod cn;

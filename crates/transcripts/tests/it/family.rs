@@ -141,6 +141,14 @@ const CASES: &[Case] = &[
         ..CASE
     },
     Case {
+        format: "auggie",
+        put: &[("auggie/normal", ".augment")],
+        id: "9c100000-0000-4000-8000-000000000001",
+        title: "Fix total()",
+        model: Some("claude-sonnet-4-5"),
+        ..CASE
+    },
+    Case {
         format: "vscode_copilot",
         put: &[("vscode_copilot/normal", ".vscode-server/data/User")],
         id: "97000000-0000-4000-8000-000000000001",
@@ -198,6 +206,7 @@ const EMPTY: &[(&str, &str)] = &[
     ("vscode_copilot", "vscode_copilot/empty.jsonl"),
     ("openhands", "openhands/empty/base_state.json"),
     ("continue", "continue/empty.json"),
+    ("auggie", "auggie/empty.json"),
     ("qoder", "qoder/empty/.qoder/projects/x/9b000000-0000-4000-8000-000000000004.jsonl"),
     ("vibe", "vibe/empty.jsonl"),
     // more that are empty

@@ -5,6 +5,7 @@
 mod aider;
 mod amp;
 mod assent;
+mod auggie;
 mod batches;
 mod cline;
 mod cn;
