@@ -17,9 +17,9 @@ mod reference;
 mod shapes;
 
 use agents::{
-    aider, amp, antigravity, auggie, claude, cline, cn, codex, copilot, crush, cursor, droid, gemini, goose,
-    grok, hermes, kilo, kilo_code, kimi, kimi_cli, kiro, opencode, openhands, pi, qoder, qwen, roo, vibe,
-    vscode_copilot, zed,
+    aider, amp, antigravity, auggie, claude, cline, cn, codebuff, codex, copilot, crush, cursor, droid,
+    gemini, goose, grok, hermes, kilo, kilo_code, kimi, kimi_cli, kiro, opencode, openhands, pi, qoder, qwen,
+    roo, vibe, vscode_copilot, zed,
 };
 use baton_transcripts::TranscriptReader;
 use install::Install;
@@ -87,4 +87,5 @@ pub static ALL: &[&Tool] = &[
     &qoder::TOOL,
     &hermes::TOOL,
     &auggie::TOOL,
+    &codebuff::TOOL,
 ];

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use crate::event::{Event, EventKind};
 use crate::formats::{
-    aider, amp, antigravity, auggie, claude, cline, cn, codex, copilot, crush, cursor, droid, gemini, goose,
-    grok, hermes, kimi, kimi_cli, kiro, opencode, openhands, pi, qoder, qwen, vibe, vscode, zed,
+    aider, amp, antigravity, auggie, claude, cline, cn, codebuff, codex, copilot, crush, cursor, droid,
+    gemini, goose, grok, hermes, kimi, kimi_cli, kiro, opencode, openhands, pi, qoder, qwen, vibe, vscode,
+    zed,
 };
 use crate::header::{Header, TranscriptFile};
 use crate::permission_mode::LineMode;
@@ -69,6 +70,7 @@ pub static ALL: &[&dyn TranscriptReader] = &[
     &qoder::Qoder,
     &hermes::Hermes,
     &auggie::Auggie,
+    &codebuff::Codebuff,
     &opencode::OPENCODE,
     &opencode::KILO,
     &cline::CLINE,

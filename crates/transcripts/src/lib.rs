@@ -44,6 +44,7 @@ pub mod readers {
     pub use crate::formats::claude::Claude;
     pub use crate::formats::cline::{CLINE, KILO_CODE, ROO};
     pub use crate::formats::cn::Continue;
+    pub use crate::formats::codebuff::Codebuff;
     pub use crate::formats::codex::Codex;
     pub use crate::formats::copilot::Copilot;
     pub use crate::formats::crush::Crush;

@@ -7,6 +7,7 @@ pub(crate) mod auggie;
 pub(crate) mod claude;
 pub(crate) mod cline;
 pub(crate) mod cn;
+pub(crate) mod codebuff;
 pub(crate) mod codex;
 pub(crate) mod copilot;
 pub(crate) mod crush;

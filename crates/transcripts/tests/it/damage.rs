@@ -60,7 +60,8 @@ const SAMPLES: &[(&str, &str)] = &[
 ];
 
 /// Formats of documents that are cut in the tests of their own; the last two are read by the reader of Cline.
-const DOCUMENTS: &[&str] = &["amp", "aider", "openhands", "continue", "auggie", "cline", "roo", "kilo_code"];
+const DOCUMENTS: &[&str] =
+    &["amp", "aider", "openhands", "continue", "auggie", "codebuff", "cline", "roo", "kilo_code"];
 
 /// Reads, lists and sums up these bytes as a format; whatever they are, an empty result says that it is empty.
 fn check(format: &str, bytes: &[u8]) -> Report {

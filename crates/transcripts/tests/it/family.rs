@@ -149,6 +149,12 @@ const CASES: &[Case] = &[
         ..CASE
     },
     Case {
+        format: "codebuff",
+        put: &[("codebuff/normal", ".config/manicode")],
+        id: "2026-11-20T10-00-00.000Z",
+        ..CASE
+    },
+    Case {
         format: "vscode_copilot",
         put: &[("vscode_copilot/normal", ".vscode-server/data/User")],
         id: "97000000-0000-4000-8000-000000000001",
@@ -207,6 +213,7 @@ const EMPTY: &[(&str, &str)] = &[
     ("openhands", "openhands/empty/base_state.json"),
     ("continue", "continue/empty.json"),
     ("auggie", "auggie/empty.json"),
+    ("codebuff", "codebuff/empty/chat-messages.json"),
     ("qoder", "qoder/empty/.qoder/projects/x/9b000000-0000-4000-8000-000000000004.jsonl"),
     ("vibe", "vibe/empty.jsonl"),
     // more that are empty

@@ -10,6 +10,7 @@ mod batches;
 mod cline;
 mod cn;
 mod code_mode;
+mod codebuff;
 mod crush;
 mod damage;
 mod databases;
