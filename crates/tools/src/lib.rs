@@ -19,7 +19,7 @@ mod shapes;
 use agents::{
     aider, amp, antigravity, auggie, claude, cline, cn, codebuff, codex, copilot, crush, cursor, droid,
     gemini, goose, grok, hermes, kilo, kilo_code, kimi, kimi_cli, kiro, opencode, openhands, pi, qoder, qwen,
-    roo, vibe, vscode_copilot, zed,
+    roo, vibe, vscode_copilot, windsurf, zed,
 };
 use baton_transcripts::TranscriptReader;
 use install::Install;
@@ -88,4 +88,5 @@ pub static ALL: &[&Tool] = &[
     &hermes::TOOL,
     &auggie::TOOL,
     &codebuff::TOOL,
+    &windsurf::TOOL,
 ];

@@ -7,7 +7,7 @@ use crate::event::{Event, EventKind};
 use crate::formats::{
     aider, amp, antigravity, auggie, claude, cline, cn, codebuff, codex, copilot, crush, cursor, droid,
     gemini, goose, grok, hermes, kimi, kimi_cli, kiro, opencode, openhands, pi, qoder, qwen, vibe, vscode,
-    zed,
+    windsurf, zed,
 };
 use crate::header::{Header, TranscriptFile};
 use crate::permission_mode::LineMode;
@@ -71,6 +71,7 @@ pub static ALL: &[&dyn TranscriptReader] = &[
     &hermes::Hermes,
     &auggie::Auggie,
     &codebuff::Codebuff,
+    &windsurf::Windsurf,
     &opencode::OPENCODE,
     &opencode::KILO,
     &cline::CLINE,

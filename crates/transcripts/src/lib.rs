@@ -64,5 +64,6 @@ pub mod readers {
     pub use crate::formats::qwen::Qwen;
     pub use crate::formats::vibe::Vibe;
     pub use crate::formats::vscode::VsCodeCopilot;
+    pub use crate::formats::windsurf::Windsurf;
     pub use crate::formats::zed::Zed;
 }

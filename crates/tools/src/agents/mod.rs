@@ -30,4 +30,5 @@ pub(crate) mod qwen;
 pub(crate) mod roo;
 pub(crate) mod vibe;
 pub(crate) mod vscode_copilot;
+pub(crate) mod windsurf;
 pub(crate) mod zed;

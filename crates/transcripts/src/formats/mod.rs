@@ -27,4 +27,5 @@ pub(crate) mod qoder;
 pub(crate) mod qwen;
 pub(crate) mod vibe;
 pub(crate) mod vscode;
+pub(crate) mod windsurf;
 pub(crate) mod zed;

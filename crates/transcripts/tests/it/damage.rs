@@ -54,6 +54,8 @@ const SAMPLES: &[(&str, &str)] = &[
         "vscode_copilot/normal/workspaceStorage/0f343b0931126a20f133d67c2b018a3b/chatSessions/97000000-0000-4000-8000-000000000001.jsonl",
     ),
     ("vscode_copilot", "vscode_copilot/compacted.jsonl"),
+    ("windsurf", "windsurf/normal/transcripts/9e100000-0000-4000-8000-000000000001.jsonl"),
+    ("windsurf", "windsurf/canceled.jsonl"),
     ("qoder", "qoder/normal/.qoder/projects/-home-you-shop/9b000000-0000-4000-8000-000000000001.jsonl"),
     ("vibe", "vibe/normal/logs/session/session_20261120_110640_9d000000/messages.jsonl"),
     ("vibe", "vibe/compacted/messages.jsonl"),

@@ -155,6 +155,12 @@ const CASES: &[Case] = &[
         ..CASE
     },
     Case {
+        format: "windsurf",
+        put: &[("windsurf/normal", ".windsurf")],
+        id: "9e100000-0000-4000-8000-000000000001",
+        ..CASE
+    },
+    Case {
         format: "vscode_copilot",
         put: &[("vscode_copilot/normal", ".vscode-server/data/User")],
         id: "97000000-0000-4000-8000-000000000001",
@@ -214,6 +220,7 @@ const EMPTY: &[(&str, &str)] = &[
     ("continue", "continue/empty.json"),
     ("auggie", "auggie/empty.json"),
     ("codebuff", "codebuff/empty/chat-messages.json"),
+    ("windsurf", "windsurf/empty.jsonl"),
     ("qoder", "qoder/empty/.qoder/projects/x/9b000000-0000-4000-8000-000000000004.jsonl"),
     ("vibe", "vibe/empty.jsonl"),
     // more that are empty

@@ -36,6 +36,7 @@ mod stories;
 mod subagents;
 mod unknown_types;
 mod vscode;
+mod windsurf;
 mod zed;
 
 use std::path::{Path, PathBuf};

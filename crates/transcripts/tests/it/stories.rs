@@ -341,6 +341,7 @@ const DAMAGED: &[&str] = &[
     "grok/damaged.jsonl",
     "vibe/damaged.jsonl",
     "vscode_copilot/damaged.jsonl",
+    "windsurf/damaged.jsonl",
     "qoder/damaged/.qoder/projects/x/9b000000-0000-4000-8000-000000000003.jsonl",
 ];
 

@@ -35,6 +35,7 @@ const LINES: &[(&str, &str, &str)] = &[
     ("cursor", "cursor/without-results.jsonl", r#"{"role":"x-new"}"#),
     ("droid", "droid/forked.jsonl", r#"{"type":"x-new"}"#),
     ("antigravity", "antigravity/compacted.jsonl", r#"{"source":"X","type":"x-new"}"#),
+    ("windsurf", "windsurf/canceled.jsonl", r#"{"type":"x-new","status":"done"}"#),
     (
         "qoder",
         "qoder/normal/.qoder/projects/-home-you-shop/9b000000-0000-4000-8000-000000000001.jsonl",
