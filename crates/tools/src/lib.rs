@@ -17,8 +17,9 @@ mod reference;
 mod shapes;
 
 use agents::{
-    aider, amp, antigravity, atif, claude, cline, codex, copilot, crush, cursor, devin, droid, external,
-    gemini, goose, grok, kilo, kilo_code, kimi, kimi_cli, kiro, opencode, pi, qwen, roo, vibe, zed,
+    aider, amp, antigravity, atif, auggie, claude, cline, cn, codebuff, codex, copilot, crush, cursor, devin,
+    droid, external, gemini, goose, grok, hermes, kilo, kilo_code, kimi, kimi_cli, kiro, opencode, openhands,
+    pi, qoder, qwen, roo, vibe, vscode_copilot, windsurf, zed,
 };
 use baton_transcripts::TranscriptReader;
 use install::Install;
@@ -72,6 +73,7 @@ pub static ALL: &[&Tool] = &[
     &cline::TOOL,
     &roo::TOOL,
     &kilo_code::TOOL,
+    &vscode_copilot::TOOL,
     &pi::TOOL,
     &crush::TOOL,
     &goose::TOOL,
@@ -83,4 +85,11 @@ pub static ALL: &[&Tool] = &[
     &devin::TOOL,
     &atif::TOOL,
     &external::TOOL,
+    &openhands::TOOL,
+    &cn::TOOL,
+    &qoder::TOOL,
+    &hermes::TOOL,
+    &auggie::TOOL,
+    &codebuff::TOOL,
+    &windsurf::TOOL,
 ];

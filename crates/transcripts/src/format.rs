@@ -5,8 +5,9 @@ use std::path::Path;
 
 use crate::event::{Event, EventKind};
 use crate::formats::{
-    aider, amp, antigravity, atif, claude, cline, codex, copilot, crush, cursor, devin, droid, external,
-    gemini, goose, grok, kimi, kimi_cli, kiro, opencode, pi, qwen, vibe, zed,
+    aider, amp, antigravity, atif, auggie, claude, cline, cn, codebuff, codex, copilot, crush, cursor, devin,
+    droid, external, gemini, goose, grok, hermes, kimi, kimi_cli, kiro, opencode, openhands, pi, qoder, qwen,
+    vibe, vscode, windsurf, zed,
 };
 use crate::header::{Header, TranscriptFile};
 use crate::permission_mode::LineMode;
@@ -63,6 +64,14 @@ pub static ALL: &[&dyn TranscriptReader] = &[
     &droid::Droid,
     &antigravity::Antigravity,
     &grok::Grok,
+    &vscode::VsCodeCopilot,
+    &openhands::OpenHands,
+    &cn::Continue,
+    &qoder::Qoder,
+    &hermes::Hermes,
+    &auggie::Auggie,
+    &codebuff::Codebuff,
+    &windsurf::Windsurf,
     &opencode::OPENCODE,
     &opencode::KILO,
     &cline::CLINE,

@@ -42,8 +42,11 @@ pub mod readers {
     pub use crate::formats::amp::Amp;
     pub use crate::formats::antigravity::Antigravity;
     pub use crate::formats::atif::Atif;
+    pub use crate::formats::auggie::Auggie;
     pub use crate::formats::claude::Claude;
     pub use crate::formats::cline::{CLINE, KILO_CODE, ROO};
+    pub use crate::formats::cn::Continue;
+    pub use crate::formats::codebuff::Codebuff;
     pub use crate::formats::codex::Codex;
     pub use crate::formats::copilot::Copilot;
     pub use crate::formats::crush::Crush;
@@ -54,12 +57,17 @@ pub mod readers {
     pub use crate::formats::gemini::Gemini;
     pub use crate::formats::goose::Goose;
     pub use crate::formats::grok::Grok;
+    pub use crate::formats::hermes::Hermes;
     pub use crate::formats::kimi::Kimi;
     pub use crate::formats::kimi_cli::KimiCli;
     pub use crate::formats::kiro::Kiro;
     pub use crate::formats::opencode::{KILO, OPENCODE};
+    pub use crate::formats::openhands::OpenHands;
     pub use crate::formats::pi::Pi;
+    pub use crate::formats::qoder::Qoder;
     pub use crate::formats::qwen::Qwen;
     pub use crate::formats::vibe::Vibe;
+    pub use crate::formats::vscode::VsCodeCopilot;
+    pub use crate::formats::windsurf::Windsurf;
     pub use crate::formats::zed::Zed;
 }

@@ -93,7 +93,7 @@ pub(super) fn by_subagent(agent: &str) -> String {
 }
 
 /// As much of an id as names one session among those of a machine: eight characters of it after a word such as
-/// `session_`, all of an id that is hardly longer.
+/// `session_`, all of an id that is hardly longer or begins with a day, which many share.
 pub fn short_id(id: &str) -> &str {
     const CHARS: usize = 8;
     const WHOLE: usize = 16;
@@ -102,11 +102,24 @@ pub fn short_id(id: &str) -> &str {
     // The first part of a UUID may be all letters.
     let from = if is_word && word != CHARS { word + 1 } else { 0 };
     let rest = id.get(from..).unwrap_or_default();
-    let end = match rest.chars().count() <= WHOLE {
+    let end = match rest.chars().count() <= WHOLE || is_day(rest) {
         true => rest.len(),
         false => rest.char_indices().nth(CHARS).map_or(rest.len(), |(at, _)| at),
     };
     id.get(..from + end).unwrap_or(id)
+}
+
+/// Whether an id begins with a day: `20261120_…` or `2026-11-20T…`. A UUID may have eight digits before its first hyphen.
+fn is_day(id: &str) -> bool {
+    let fits = |pattern: &str| {
+        let pairs = pattern.bytes().zip(id.bytes());
+        let same = pairs.filter(|(wanted, byte)| match wanted {
+            b'0' => byte.is_ascii_digit(),
+            _ => wanted == byte,
+        });
+        same.count() == pattern.len()
+    };
+    fits("00000000_") || fits("0000-00-00T")
 }
 
 #[cfg(test)]
@@ -137,6 +150,9 @@ mod tests {
             ("T-0a0a0a0a-0000-4000-8000-000000000001", "T-0a0a0a0a"),
             ("20261118_1", "20261118_1"),
             ("20261118-110640", "20261118-110640"),
+            ("20261120_110640_9e0001", "20261120_110640_9e0001"),
+            ("2026-11-20T10-00-00.000Z", "2026-11-20T10-00-00.000Z"),
+            ("20261120-0000-4000-8000-000000000001", "20261120"),
             ("1795000000000", "1795000000000"),
             ("", ""),
         ] {

@@ -20,6 +20,7 @@ const PATHS: &[&str] = &[
     "absolutePath",
     "AbsolutePath",
     "TargetFile",
+    "filepath",
     "filename",
     "fileName",
     "notebook_path",
@@ -82,15 +83,35 @@ const NEW: &[&str] = &[
     "ReplacementContent",
     "replace",
 ];
-const CONTENTS: &[&str] =
-    &["content", "file_text", "fileText", "contents", "CodeContent", "text", "new_source", "code_edit"];
+const CONTENTS: &[&str] = &[
+    "content",
+    "file_text",
+    "fileText",
+    "contents",
+    "CodeContent",
+    "text",
+    "new_source",
+    "code_edit",
+    "new_content",
+];
 /// Several changes of one file.
 const PARTS: &[&str] = &["edits", "edit", "replacements", "ReplacementChunks", "changes"];
 /// Several files in one call.
 const FILES: &[&str] = &["edits", "files", "changes"];
 const FIRST_LINES: &[&str] = &["offset", "start_line", "startLine", "StartLine", "line_start"];
 const LAST_LINES: &[&str] = &["end_line", "endLine", "EndLine", "line_end"];
-const PLANS: &[&str] = &["todos", "items", "plan", "entries", "todo_list", "tasks", "content"];
+const PLANS: &[&str] = &[
+    "todos",
+    "items",
+    "plan",
+    "entries",
+    "todo_list",
+    "todoList",
+    "task_list",
+    "checklist",
+    "tasks",
+    "content",
+];
 
 /// A call of a tool by its name and arguments.
 pub(crate) fn call<'a>(id: &'a str, name: &'a str, args: &'a Json<'a>) -> Call<'a> {

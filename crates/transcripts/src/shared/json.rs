@@ -26,8 +26,15 @@ pub(crate) enum Json<'a> {
 }
 
 /// Fields that are bulky and never used; they are skipped without being built.
-const HEAVY: &[&str] =
-    &["base_instructions", "encrypted_content", "signature", "rendered", "replacement_history", "image_url"];
+const HEAVY: &[&str] = &[
+    "base_instructions",
+    "encrypted_content",
+    "signature",
+    "rendered",
+    "replacement_history",
+    "image_url",
+    "runState",
+];
 
 /// A value is not built if it might have more parts than this: memory stays bounded whatever a line holds.
 const MAX_PARTS: usize = 500_000;

@@ -67,7 +67,7 @@ pub(crate) fn checklist(text: &str) -> Vec<PlanItem> {
 }
 
 /// The state of an item in the words that all packets use; a word of the tool's own stays.
-fn status(word: &str) -> String {
+pub(crate) fn status(word: &str) -> String {
     match word.trim() {
         "x" | "X" | "done" | "complete" | "DONE" | "COMPLETED" | "TODO_STATUS_COMPLETED" => "completed",
         "/"

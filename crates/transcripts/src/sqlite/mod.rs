@@ -8,6 +8,7 @@ pub(crate) mod crush;
 pub(crate) mod cursor;
 pub(crate) mod devin;
 pub(crate) mod goose;
+pub(crate) mod hermes;
 pub(crate) mod kiro;
 pub(crate) mod openclaw;
 pub(crate) mod opencode;

@@ -57,6 +57,14 @@ const SAMPLES: &[(&str, &str)] = &[
         "grok",
         "grok/history/sessions/home%2Fyou%2Fshop/96000000-0000-4000-8000-000000000002/chat_history.jsonl",
     ),
+    (
+        "vscode_copilot",
+        "vscode_copilot/normal/workspaceStorage/0f343b0931126a20f133d67c2b018a3b/chatSessions/97000000-0000-4000-8000-000000000001.jsonl",
+    ),
+    ("vscode_copilot", "vscode_copilot/compacted.jsonl"),
+    ("windsurf", "windsurf/normal/transcripts/9e100000-0000-4000-8000-000000000001.jsonl"),
+    ("windsurf", "windsurf/canceled.jsonl"),
+    ("qoder", "qoder/normal/.qoder/projects/-home-you-shop/9b000000-0000-4000-8000-000000000001.jsonl"),
     ("vibe", "vibe/normal/logs/session/session_20261120_110640_9d000000/messages.jsonl"),
     ("vibe", "vibe/compacted/messages.jsonl"),
     ("atif", "atif/normal.json"),
@@ -66,7 +74,8 @@ const SAMPLES: &[(&str, &str)] = &[
 ];
 
 /// Formats of documents that are cut in the tests of their own; the last two are read by the reader of Cline.
-const DOCUMENTS: &[&str] = &["amp", "aider", "cline", "roo", "kilo_code"];
+const DOCUMENTS: &[&str] =
+    &["amp", "aider", "openhands", "continue", "auggie", "codebuff", "cline", "roo", "kilo_code"];
 
 /// Reads, lists and sums up these bytes as a format; whatever they are, an empty result says that it is empty.
 fn check(format: &str, bytes: &[u8]) -> Report {

@@ -61,6 +61,7 @@ pub(crate) const SAMPLES: &[(&str, &str, &str)] = &[
     ("pi", "pi/openclaw.sql", "91000000-0000-4000-8000-000000000005"),
     ("crush", "crush/normal.sql", "5c0f6a1e-0000-4000-8000-000000000001"),
     ("goose", "goose/normal.sql", "20261118_1"),
+    ("hermes", "hermes/normal.sql", "20261120_110640_9e0001"),
     ("zed", "zed/normal.sql", "z1"),
     ("devin", "devin/normal.sql", "brave-otter"),
     ("kiro", "kiro/normal.sql", "k1"),

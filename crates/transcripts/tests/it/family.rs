@@ -115,6 +115,61 @@ const CASES: &[Case] = &[
         ..CASE
     },
     Case {
+        format: "openhands",
+        put: &[("openhands/normal", ".openhands")],
+        id: "98000000-0000-4000-8000-000000000001",
+        model: Some("anthropic/claude-sonnet-4-5"),
+        var: Some("OPENHANDS_PERSISTENCE_DIR"),
+        ..CASE
+    },
+    Case {
+        format: "continue",
+        put: &[("continue/normal", ".continue")],
+        id: "99000000-0000-4000-8000-000000000001",
+        title: "Fix total()",
+        model: Some("gpt-5.2"),
+        var: Some("CONTINUE_GLOBAL_DIR"),
+        ..CASE
+    },
+    Case {
+        format: "qoder",
+        put: &[("qoder/normal/.qoder", ".qoder")],
+        id: "9b000000-0000-4000-8000-000000000001",
+        title: "Fix total()",
+        model: Some("qoder-auto"),
+        var: Some("QODER_CONFIG_DIR"),
+        ..CASE
+    },
+    Case {
+        format: "auggie",
+        put: &[("auggie/normal", ".augment")],
+        id: "9c100000-0000-4000-8000-000000000001",
+        title: "Fix total()",
+        model: Some("claude-sonnet-4-5"),
+        ..CASE
+    },
+    Case {
+        format: "codebuff",
+        put: &[("codebuff/normal", ".config/manicode")],
+        id: "2026-11-20T10-00-00.000Z",
+        ..CASE
+    },
+    Case {
+        format: "windsurf",
+        put: &[("windsurf/normal", ".windsurf")],
+        id: "9e100000-0000-4000-8000-000000000001",
+        ..CASE
+    },
+    Case {
+        format: "vscode_copilot",
+        put: &[("vscode_copilot/normal", ".vscode-server/data/User")],
+        id: "97000000-0000-4000-8000-000000000001",
+        title: "Fix total()",
+        branch: Some("main"),
+        model: Some("claude-sonnet-4-5"),
+        ..CASE
+    },
+    Case {
         format: "grok",
         put: &[("grok/normal", ".grok")],
         id: "96000000-0000-4000-8000-000000000001",
@@ -189,6 +244,13 @@ const EMPTY: &[(&str, &str)] = &[
     ("antigravity", "antigravity/empty.jsonl"),
     ("grok", "grok/empty.jsonl"),
     ("grok", "grok/history-empty.jsonl"),
+    ("vscode_copilot", "vscode_copilot/empty.jsonl"),
+    ("openhands", "openhands/empty/base_state.json"),
+    ("continue", "continue/empty.json"),
+    ("auggie", "auggie/empty.json"),
+    ("codebuff", "codebuff/empty/chat-messages.json"),
+    ("windsurf", "windsurf/empty.jsonl"),
+    ("qoder", "qoder/empty/.qoder/projects/x/9b000000-0000-4000-8000-000000000004.jsonl"),
     ("vibe", "vibe/empty.jsonl"),
     ("atif", "atif/empty.json"),
     ("devin", "devin/empty/devin/cli/transcripts/calm-heron.json"),
@@ -200,6 +262,7 @@ const EMPTY: &[(&str, &str)] = &[
 const ELSEWHERE: &[&str] = &[
     "opencode",
     "kilo",
+    "hermes",
     "cline",
     "roo",
     "kilo_code",

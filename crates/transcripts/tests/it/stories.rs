@@ -6,7 +6,7 @@ use super::{check, column, complaints, packet, sample};
 
 /// The story that the normal sample of every format tells: a request with a constraint, a decision, an edit, an edit
 /// that failed, a new file, a test run that failed, a last request and an answer with what remains.
-fn tells_the_story(name: &str) -> serde_json::Value {
+pub(super) fn tells_the_story(name: &str) -> serde_json::Value {
     let packet = packet(&sample(name));
     check(
         &packet,
@@ -36,9 +36,9 @@ fn tells_the_story(name: &str) -> serde_json::Value {
     packet
 }
 
-const PLAN: &[(&str, &str)] = &[("Fix total()", "in_progress"), ("Update the docs", "pending")];
+pub(super) const PLAN: &[(&str, &str)] = &[("Fix total()", "in_progress"), ("Update the docs", "pending")];
 
-fn plan(packet: &serde_json::Value) -> Vec<(&str, &str)> {
+pub(super) fn plan(packet: &serde_json::Value) -> Vec<(&str, &str)> {
     let (titles, states) =
         (column(packet, "pending_tasks", "title"), column(packet, "pending_tasks", "status"));
     titles.into_iter().zip(states).collect()
@@ -403,6 +403,9 @@ const DAMAGED: &[&str] = &[
     "grok/damaged.jsonl",
     "grok/history-damaged.jsonl",
     "vibe/damaged.jsonl",
+    "vscode_copilot/damaged.jsonl",
+    "windsurf/damaged.jsonl",
+    "qoder/damaged/.qoder/projects/x/9b000000-0000-4000-8000-000000000003.jsonl",
 ];
 
 #[test]

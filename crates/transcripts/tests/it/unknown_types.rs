@@ -37,6 +37,17 @@ const LINES: &[(&str, &str, &str)] = &[
     ("droid", "droid/forked.jsonl", r#"{"type":"x-new"}"#),
     ("antigravity", "antigravity/compacted.jsonl", r#"{"source":"X","type":"x-new"}"#),
     ("grok", "grok/history-first.jsonl", r#"{"type":"x-new"}"#),
+    ("windsurf", "windsurf/canceled.jsonl", r#"{"type":"x-new","status":"done"}"#),
+    (
+        "qoder",
+        "qoder/normal/.qoder/projects/-home-you-shop/9b000000-0000-4000-8000-000000000001.jsonl",
+        r#"{"type":"x-new","uuid":"u"}"#,
+    ),
+    (
+        "vscode_copilot",
+        "vscode_copilot/normal/workspaceStorage/0f343b0931126a20f133d67c2b018a3b/chatSessions/97000000-0000-4000-8000-000000000001.jsonl",
+        r#"{"kind":"x-new"}"#,
+    ),
     ("vibe", "vibe/compacted/messages.jsonl", r#"{"role":"x-new"}"#),
     ("external", "external/damaged.jsonl", r#"{"event":"x-new"}"#),
 ];
@@ -72,6 +83,7 @@ fn databases_name_the_types_of_parts_that_they_do_not_know() {
         ("goose", "goose/damaged.sql", ".local/share/goose/sessions/sessions.db", Some("g3")),
         ("opencode", "opencode/damaged.sql", ".local/share/opencode/opencode.db", None),
         ("opencode", "opencode/v2-damaged.sql", ".local/share/opencode/opencode.db", None),
+        ("hermes", "hermes/damaged.sql", ".hermes/state.db", Some("h3")),
         ("crush", "crush/damaged.sql", "shop/.crush/crush.db", Some("s3")),
         ("devin", "devin/damaged.sql", ".local/share/devin/cli/sessions.db", Some("d1")),
     ] {

@@ -89,7 +89,8 @@ fn unsorted(dir: &Path) -> impl Iterator<Item = DirEntry> + use<> {
     std::fs::read_dir(dir).into_iter().flatten().flatten()
 }
 
-fn is_session(name: &OsStr) -> bool {
+/// Whether a file of this name is a session, and of no sub-agent.
+pub(crate) fn is_session(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| name.ends_with(".jsonl") && !name.starts_with("agent-"))
 }
 

@@ -58,6 +58,11 @@ impl TranscriptReader for Kiro {
         editor || lines::is_ours(&String::from_utf8_lossy(first))
     }
 
+    /// Documents of the editor are much like those of the one that it was made from.
+    fn lives_at(&self, path: &Path) -> bool {
+        path.components().any(|part| part.as_os_str() == "workspace-sessions")
+    }
+
     fn header(&self, found: &TranscriptFile) -> Header {
         let key = found.key.as_deref();
         let mut header = heading::of_whole(found, |sink| self.read_session(&found.path, key, sink));

@@ -1,0 +1,29 @@
+//! Hermes Agent: its conversations are read.
+
+use baton_transcripts::{PermissionMode, readers};
+
+use crate::Tool;
+use crate::launch::Launch;
+
+/// Hermes Agent.
+pub(crate) static TOOL: Tool = Tool {
+    id: "hermes",
+    title: "Hermes Agent",
+    aliases: &["hermes_agent"],
+    surface: "hermes",
+    programs: &["hermes"],
+    mcp_client_names: &[],
+    reader: Some(&readers::Hermes),
+    install: None,
+    launch: Some(Launch {
+        start: &["chat", "{mode}", "{prompt:--query}"],
+        resume: &["--resume", "{id}", "{mode}"],
+        modes: &[(PermissionMode::Full, &["--yolo"])],
+        headless: None,
+        vars: None,
+        get: "https://github.com/NousResearch/hermes-agent",
+        tried: "",
+        note: "Read as its source (0.19.0) describes it. One answer, then it ends: `hermes --resume` goes on on the terminal.",
+    }),
+    native: None,
+};
