@@ -11,7 +11,8 @@ use super::layout::is_own_worktree;
 use super::{filters, is_its_own, root, run};
 use crate::repo_file::{MAX_SMALL_FILE_BYTES, RepoFile};
 
-/// Branch, commit, and whether there are uncommitted changes. The last is left out where finding out would run filters
+/// Branch, commit, and whether there are uncommitted changes. The last is left out where only the document is not committed that
+/// `baton init` wrote, and where finding out would run filters
 /// that the repository brings.
 pub(crate) fn state(folder: &Path) -> Option<Git> {
     let root = root(folder)?;
@@ -41,7 +42,11 @@ pub(crate) fn state(folder: &Path) -> Option<Git> {
         }
     }
     if may_be_nothing && state.dirty == Some(false) {
-        state.dirty = uncommitted(folder).map(|files| !files.is_empty());
+        // The document alone is no work, and yet git names it: nothing is said then.
+        state.dirty = entries(folder).and_then(|found| match (found.files.is_empty(), found.has_document) {
+            (true, true) => None,
+            (is_clean, _) => Some(!is_clean),
+        });
     }
     Some(state)
 }
@@ -50,6 +55,18 @@ pub(crate) fn state(folder: &Path) -> Option<Git> {
 /// killed, without the document as `baton init` wrote it, and without worktrees of the same repository. None where git does not tell,
 /// or telling would run filters that the repository brings.
 pub(crate) fn uncommitted(folder: &Path) -> Option<Vec<String>> {
+    entries(folder).map(|found| found.files)
+}
+
+/// What git names as not committed.
+struct Entries {
+    /// What somebody worked on.
+    files: Vec<String>,
+    /// The document as `baton init` wrote it is among them.
+    has_document: bool,
+}
+
+fn entries(folder: &Path) -> Option<Entries> {
     let root = root(folder)?;
     if !is_its_own(&root) {
         return None;
@@ -63,7 +80,12 @@ pub(crate) fn uncommitted(folder: &Path) -> Option<Vec<String>> {
         "--no-renames",
     ];
     let text = run(&root, &args, &filters(&root)?)?;
-    let entries = text.split('\0').filter(|entry| !is_registration(&root, entry));
+    let mut has_document = false;
+    let entries = text.split('\0').filter(|entry| {
+        let is_document = is_registration(&root, entry);
+        has_document |= is_document;
+        !is_document
+    });
     let paths = entries.filter_map(|entry| entry.get(3..)).filter(|path| !is_temporary(path.as_bytes()));
     // Only a repository of its own is named as a folder.
     let is_work = |path: &&str| !path.ends_with('/') || !is_own_worktree(&root, &root.join(path));
@@ -71,7 +93,7 @@ pub(crate) fn uncommitted(folder: &Path) -> Option<Vec<String>> {
     let mut seen = BTreeSet::new();
     // A path that is removed from the index and untracked is named twice.
     files.extend(paths.filter(is_work).filter(|path| seen.insert(*path)).map(str::to_owned));
-    Some(files)
+    Some(Entries { files, has_document })
 }
 
 /// Whether an entry of the status is the document as `baton init` wrote it, untracked, staged or brought up to date: neither user nor
