@@ -160,10 +160,10 @@ struct Publish {
 struct Create {
     #[command(flatten)]
     who: ActingIdentity,
-    /// Project to hand the work to
+    /// Project to hand the work to; needed, unless --replaces names a hand-off that has it
     #[arg(long, value_name = "PROJECT", required_unless_present = "replaces")]
     to: Option<String>,
-    /// Title of the task, in one line
+    /// Title of the task, in one line; needed likewise
     #[arg(long, value_name = "T", allow_hyphen_values = true, required_unless_present = "replaces")]
     subject: Option<String>,
     /// Project that hands the work over; defaults to the working directory's
