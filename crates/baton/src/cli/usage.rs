@@ -184,7 +184,7 @@ mod tests {
             let error = super::super::command().try_get_matches_from(&words).expect_err("a word too many");
             with_quotation_marks(error, &words, super::super::command).render().to_string()
         };
-        for (given, meant) in [
+        for (given, quoted) in [
             ("baton memory add half up always", "baton memory add 'half up always'"),
             ("baton --json note it's done now", "baton --json note 'it'\\''s done now'"),
             ("baton task create fix the cart --priority 1", "baton task create 'fix the cart' --priority 1"),
@@ -194,7 +194,7 @@ mod tests {
             ("baton end --reason no more to do", "baton end --reason 'no more to do'"),
         ] {
             let text = tip(given);
-            assert!(text.contains(&format!("quotation marks: `{meant}`")), "{text}");
+            assert!(text.contains(&format!("quotation marks: `{quoted}`")), "{text}");
         }
         for given in ["baton status now", "baton handoff show 0198 0199", "baton pickup now"] {
             let text = tip(given);

@@ -34,14 +34,14 @@ fn is_in_head(folder: &Path, commit: &str) -> bool {
     read(folder, &["merge-base", "--is-ancestor", commit, "HEAD"]).is_some()
 }
 
-/// A branch that has a commit; the one that is meant, if that has it.
-fn branch_with(folder: &Path, commit: &str, meant: Option<&str>) -> Option<String> {
+/// A branch that has a commit; the preferred one, if that has it.
+fn branch_with(folder: &Path, commit: &str, preferred: Option<&str>) -> Option<String> {
     let listed = read(
         folder,
         &["for-each-ref", "--format=%(refname:lstrip=2)", &format!("--contains={commit}"), "refs/heads/"],
     )?;
     let all: Vec<&str> = listed.lines().collect();
-    let found = all.iter().find(|name| Some(**name) == meant).or_else(|| all.first());
+    let found = all.iter().find(|name| Some(**name) == preferred).or_else(|| all.first());
     found.map(|name| (*name).to_owned())
 }
 

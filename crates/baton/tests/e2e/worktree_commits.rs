@@ -71,7 +71,7 @@ fn applied_beside(stage: &Stage) -> PathBuf {
     beside
 }
 
-fn said(wrapped: &Value) -> String {
+fn message_of(wrapped: &Value) -> String {
     text(&wrapped["earlier_changes"][0], "message")
 }
 
@@ -80,8 +80,8 @@ fn a_part_of_applied_changes_that_was_taken_back_is_named() {
     let stage = committed();
     let beside = applied_beside(&stage);
     git(&stage, &beside, &["checkout", "-q", "a.txt"]);
-    let said = said(&stage.terminal("Bob").within(&beside).json(&WRAP));
-    assert!(said.contains("a part taken back there: a.txt;"), "{said}");
+    let message = message_of(&stage.terminal("Bob").within(&beside).json(&WRAP));
+    assert!(message.contains("a part taken back there: a.txt;"), "{message}");
 }
 
 #[test]
@@ -91,8 +91,8 @@ fn applied_changes_that_a_revert_took_back_are_taken_back() {
     for args in [&["add", "."][..], &["commit", "-qm", "all"], &["revert", "--no-edit", "HEAD"]] {
         git(&stage, &beside, args);
     }
-    let said = said(&stage.terminal("Bob").within(&beside).json(&WRAP));
-    assert!(said.contains("taken back there, since they are neither"), "{said}");
+    let message = message_of(&stage.terminal("Bob").within(&beside).json(&WRAP));
+    assert!(message.contains("taken back there, since they are neither"), "{message}");
 }
 
 #[test]
@@ -103,8 +103,8 @@ fn applied_changes_are_judged_in_a_worktree_that_was_moved() {
     let moved = stage.root().join("moved");
     git(&stage, &moved, &["checkout", "-q", "."]);
     git(&stage, &moved, &["clean", "-fdq"]);
-    let said = said(&stage.terminal("Bob").within(&moved).json(&WRAP));
-    assert!(said.contains("taken back there"), "{said}");
+    let message = message_of(&stage.terminal("Bob").within(&moved).json(&WRAP));
+    assert!(message.contains("taken back there"), "{message}");
     let places = stage.terminal("Bob").json(&["project", "places"]);
     let paths: Vec<String> =
         places["items"].as_array().expect("rows").iter().map(|row| text(row, "path")).collect();

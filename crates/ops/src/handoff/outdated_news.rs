@@ -70,8 +70,8 @@ fn is_over(state: State) -> bool {
 /// A text without the lines that say how a hand-off is taken back.
 fn without_commands(body: &str, id: &str) -> String {
     let command = format!("baton handoff cancel {id}");
-    let kept: Vec<&str> = body.lines().filter(|line| !line.ends_with(&command)).collect();
-    kept.join("\n")
+    let rest: Vec<&str> = body.lines().filter(|line| !line.ends_with(&command)).collect();
+    rest.join("\n")
 }
 
 /// After the repository of hand-offs is there again.

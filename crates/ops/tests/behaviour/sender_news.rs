@@ -76,12 +76,12 @@ on_every_backend! {
         let id = text(&w.ok(&sender(), "handoff_create", input), "handoff_id");
         w.advance(3_700_000);
         w.ok(&sender(), "handoff_list", json!({}));
-        let said = waiting(w);
-        assert!(said.contains(&format!("baton handoff create --replaces {id}")), "{said}");
+        let news = waiting(w);
+        assert!(news.contains(&format!("baton handoff create --replaces {id}")), "{news}");
         let new = text(&w.ok(&sender(), "handoff_create", json!({ "replaces": id })), "handoff_id");
-        let said = waiting(w);
-        assert!(said.contains("it was left anew since") && said.contains(&new), "{said}");
-        assert!(!said.contains("--replaces"), "{said}");
+        let news = waiting(w);
+        assert!(news.contains("it was left anew since") && news.contains(&new), "{news}");
+        assert!(!news.contains("--replaces"), "{news}");
     }
 
     fn every_hand_off_follows_a_renamed_repository_and_each_sender_hears_of_it_once(w) {
