@@ -148,14 +148,16 @@ fn carried_text(
 pub(super) fn warnings(handoff: &Handoff) -> Vec<Warning> {
     let documents = HandoffDetails::of(handoff).documents;
     let left_out = documents.iter().filter_map(|one| Some((&one.path, one.left_out?)));
-    let warning = |(path, why): (&String, OmissionReason)| Warning {
-        kind: WarningKind::DocumentLeftOut,
-        message: format!(
-            "document {} does not go along ({}): the receiver gets its name, and its words only where your working copy is on the same \
-             machine; say what matters in it with `--description` or a packet",
-            visible(path),
-            why.reason()
-        ),
+    let warning = |(path, why): (&String, OmissionReason)| {
+        let fate = match why {
+            OmissionReason::Missing => "if it is a file of the receiver's, the receiver gets that one",
+            OmissionReason::OnServer | OmissionReason::Elsewhere | OmissionReason::TooLargeToSend => {
+                "the receiver gets its name, and its words only where your working copy is on the same machine"
+            }
+            _ => "the receiver gets its name alone",
+        };
+        let message = format!("document {} does not go along ({}): {fate}", visible(path), why.reason());
+        Warning { kind: WarningKind::DocumentLeftOut, message }
     };
     left_out.map(warning).collect()
 }

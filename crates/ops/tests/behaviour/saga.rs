@@ -437,7 +437,7 @@ on_every_backend! {
         assert_eq!(checks, [("gh-o/r-1".into(), json!(true)), ("spec/a.md".into(), json!(true)), ("spec/gone.md".into(), json!(false)), ("abc123".into(), json!(true))]);
         assert_eq!(picked["warnings"], json!([]));
         assert_eq!(got["documents_named"], json!([
-            { "path": "spec/a.md", "included": true, "left_out": null },
+            { "path": "spec/a.md", "included": true, "left_out": null, "owner": "sender" },
             { "path": "spec/gone.md", "included": false, "left_out": "not there" },
         ]));
         assert!(got.to_string().find("\"documents_named\":") < got.to_string().find("\"documents\":"), "named before they are given");
