@@ -10,7 +10,7 @@ use baton_model::changes::{CommittedFile, FileHistoryQuery};
 use baton_model::packet::Git;
 use baton_model::refusal::Refusal;
 use baton_model::remote::{enterprise_of, token_host_of};
-use baton_model::repository::{MadeCommit, Repository, is_host_name};
+use baton_model::repository::{CommitsPlace, MadeCommit, Repository, SessionCommitsQuery, is_host_name};
 use baton_model::role;
 use baton_model::session::{ProcessLocation, Session};
 use baton_model::task::claim::FileClaim;
@@ -271,6 +271,10 @@ impl baton_ops::op::Host for Machine {
 
     fn commits_made(&self, folder: &str, since: Millis, head: Option<&str>) -> Option<Vec<MadeCommit>> {
         git::commits_made(Path::new(folder), since, head)
+    }
+
+    fn commits_place(&self, query: &SessionCommitsQuery) -> Option<CommitsPlace> {
+        git::commits_place(query)
     }
 
     fn committed_files(&self, query: &FileHistoryQuery) -> Option<Vec<CommittedFile>> {

@@ -72,6 +72,9 @@ pub struct CommittedFile {
     pub path: String,
     /// A fingerprint of its content; none where it was not read.
     pub fingerprint: Option<String>,
+    /// What is checked out holds the file as it was before all these commits: they were taken back by others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_undone: bool,
 }
 
 /// A reference of a git remote that holds the content of changes.

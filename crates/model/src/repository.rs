@@ -66,6 +66,33 @@ pub struct MadeCommit {
     pub at: Millis,
 }
 
+/// A question for a repository: where the commits of a session are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionCommitsQuery {
+    /// The top folder of a working copy.
+    pub folder: String,
+    /// The branch that the session began on.
+    pub branch: Option<String>,
+    /// Its commits, as far as they were noted, the oldest first.
+    pub commits: Vec<String>,
+    /// When it began.
+    pub since: Millis,
+}
+
+/// Where commits of a session are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CommitsPlace {
+    /// What is checked out has them.
+    CheckedOut,
+    /// On a branch that is not checked out.
+    Branch {
+        /// The branch.
+        name: String,
+        /// What it names now.
+        commit: String,
+    },
+}
+
 /// Whether a text can be the full id of a commit.
 pub fn is_commit_id(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())

@@ -70,6 +70,8 @@ pub enum WarningKind {
     SameHandoff,
     /// Of a preview: no agent of the receiver's project has the name that it is for.
     ReceiverUnknown,
+    /// A document that the hand-off links does not go along.
+    DocumentLeftOut,
 }
 
 /// Finds the tracker. Nothing is guessed without a warning.

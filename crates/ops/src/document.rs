@@ -7,6 +7,11 @@ pub const MAX_BYTES: usize = 64 * 1024;
 /// The most that all documents of a hand-off hold together.
 pub const MAX_TOTAL_BYTES: usize = 4 * MAX_BYTES;
 
+/// The longest document whose words go along with a hand-off, in bytes.
+pub const MAX_CARRIED_BYTES: usize = 32 * 1024;
+/// The most that goes along with a hand-off of all its documents.
+pub const MAX_CARRIED_TOTAL_BYTES: usize = 2 * MAX_CARRIED_BYTES;
+
 /// Why a document is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -29,6 +34,8 @@ pub enum OmissionReason {
     Untracked,
     /// It is longer than [`MAX_BYTES`], or the documents before it have used up [`MAX_TOTAL_BYTES`].
     TooLarge,
+    /// It is longer than [`MAX_CARRIED_BYTES`], or the documents before it have used up [`MAX_CARRIED_TOTAL_BYTES`].
+    TooLargeToSend,
     /// It is not UTF-8, or cannot be read.
     NotText,
 }
@@ -61,6 +68,7 @@ impl OmissionReason {
             Self::NotAFile => "not a regular file",
             Self::Untracked => "not tracked by git",
             Self::TooLarge => "too large to be given along",
+            Self::TooLargeToSend => "too large to go along: 32 KiB, and 64 KiB of all",
             Self::NotText => "not readable as text",
         }
     }

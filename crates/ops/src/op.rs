@@ -7,7 +7,7 @@ use baton_model::changes::{CommittedFile, FileHistoryQuery};
 use baton_model::id::{ID_RANDOM, new_id};
 use baton_model::memory_index::IndexResult;
 use baton_model::refusal::{Kind, Refusal};
-use baton_model::repository::{MadeCommit, Repository};
+use baton_model::repository::{CommitsPlace, MadeCommit, Repository, SessionCommitsQuery};
 use baton_model::session::{Limits, ProcessLocation, Session};
 use baton_model::task::claim::FileClaim;
 use baton_model::time::Millis;
@@ -148,6 +148,10 @@ pub trait Host {
     /// The commits that were made in a working copy since an instant, and since `head` was checked out there, oldest first;
     /// nothing where that cannot be said.
     fn commits_made(&self, _folder: &str, _since: Millis, _head: Option<&str>) -> Option<Vec<MadeCommit>> {
+        None
+    }
+    /// Where the newest commits of a session are; nothing where there are none, or that cannot be said.
+    fn commits_place(&self, _query: &SessionCommitsQuery) -> Option<CommitsPlace> {
         None
     }
     /// What files of a working copy were committed as, on what is checked out there and by what was committed there; nothing where

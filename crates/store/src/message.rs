@@ -48,6 +48,8 @@ crate::sql! {
             AND arrived.message_id = message.message_id) ORDER BY created_at, message_id");
     BY_PREFIX = "SELECT message_id FROM message WHERE project_id = $1 AND message_id >= $2 AND message_id < $3 ORDER BY message_id LIMIT 5";
     TAKE = "UPDATE message SET to_identity = $1, to_key = $2 WHERE project_id = $3 AND message_id = $4 AND to_key = $5 AND recalled_at IS NULL";
+    REWRITE = "UPDATE message SET subject = $1, body = $2 WHERE project_id = $3 AND message_id = $4 AND delivered_at IS NULL
+        AND recalled_at IS NULL";
     RECALL = "UPDATE message SET recalled_at = $1 WHERE project_id = $2 AND message_id = $3 AND delivered_at IS NULL
         AND recalled_at IS NULL";
 }
@@ -193,6 +195,12 @@ pub fn put_back(tx: &mut Tx<'_>, message: &Message, moved: &Message) -> Result<(
 pub fn make_copy(tx: &mut Tx<'_>, message: &Message, to_project_id: &str) -> Result<(), Fault> {
     tx.execute(COPIED, params![to_project_id, &message.project_id, &message.message_id])?;
     tx.count_change(&message.project_id)
+}
+
+/// Says something else in a message that was not read yet; says whether there was one.
+pub fn rewrite(tx: &mut Tx<'_>, message: &Message, (subject, body): (&str, &str)) -> Result<bool, Fault> {
+    let to = params![subject, body, &message.project_id, &message.message_id];
+    changes_one(tx, &message.project_id, REWRITE, to)
 }
 
 /// Takes a message out of its mailbox, read or not: it lies in another one.

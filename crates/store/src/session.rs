@@ -41,6 +41,12 @@ crate::sql! {
     OLDER = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND (started_at, session_id) < ($2, $3)
         ORDER BY started_at DESC, session_id DESC LIMIT $4");
     NEWEST_OF = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 ORDER BY started_at DESC, session_id DESC LIMIT $2");
+    ENDED_UNWRAPPED = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND baton_id IS NULL
+        AND release_reason IN ('ended', 'operator') AND released_at >= $2 AND EXISTS (SELECT 1 FROM delta d WHERE d.project_id = session.project_id
+            AND d.session_id = session.session_id AND d.kind = 'checkpoint')
+        AND NOT EXISTS (SELECT 1 FROM session w WHERE w.project_id = session.project_id AND w.identity_key = session.identity_key
+            AND w.release_reason = 'wrapped' AND w.released_at >= session.released_at)
+        ORDER BY started_at DESC, session_id DESC LIMIT $3");
     LAST_AT = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND identity_key = $2 AND machine_id = $3
         AND process = $4 ORDER BY started_at DESC, session_id DESC LIMIT 1");
     OF_PROCESS = concat!("SELECT ", columns!(), " FROM session WHERE machine_id = $1 AND process = $2 AND process <> ''
@@ -217,6 +223,17 @@ pub fn open_of(tx: &mut Tx<'_>, project_id: &str, identity: &str) -> Result<Vec<
 /// The newest sessions, released or not, newest first.
 pub fn newest(tx: &mut Tx<'_>, project_id: &str, limit: i64) -> Result<Vec<Session>, Fault> {
     query_sessions(tx, NEWEST_OF, params![project_id, limit])
+}
+
+/// The newest sessions without a baton that were ended since an instant, after they had saved something, and whose agent has not wrapped
+/// since, newest first.
+pub fn ended_unwrapped(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    since: Millis,
+    limit: i64,
+) -> Result<Vec<Session>, Fault> {
+    query_sessions(tx, ENDED_UNWRAPPED, params![project_id, since, limit])
 }
 
 /// The newest session that the identity had in this process, released or not.

@@ -9,6 +9,7 @@ crate::sql! {
     PUT = "INSERT INTO session_commit (project_id, commit_id, session_id, made_at) VALUES ($1, $2, $3, $4)
         ON CONFLICT (project_id, commit_id, session_id) DO NOTHING";
     SESSIONS = "SELECT session_id FROM session_commit WHERE project_id = $1 AND commit_id = $2 ORDER BY session_id";
+    NEWEST_OF = "SELECT commit_id FROM session_commit WHERE project_id = $1 AND session_id = $2 ORDER BY made_at DESC, commit_id LIMIT $3";
     OF = "SELECT commit_id, made_at FROM session_commit WHERE project_id = $1 AND session_id = $2 ORDER BY made_at, commit_id LIMIT $3";
 }
 
@@ -33,4 +34,17 @@ pub fn of(tx: &mut Tx<'_>, project_id: &str, session_id: &str, limit: i64) -> Re
             Ok(MadeCommit { id: r.text()?, at: r.int()? })
         })
         .collect()
+}
+
+/// The newest commits that were made while a session was open, the oldest of them first.
+pub fn newest_of(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    session_id: &str,
+    limit: i64,
+) -> Result<Vec<String>, Fault> {
+    let rows = tx.query(NEWEST_OF, params![project_id, session_id, limit])?;
+    let mut found: Vec<String> = rows.into_iter().map(|row| row.reader().text()).collect::<Result<_, _>>()?;
+    found.reverse();
+    Ok(found)
 }

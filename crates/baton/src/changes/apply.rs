@@ -12,7 +12,7 @@ use super::journal::{Change, Journal, Lock, Step};
 use super::line_ends::{self, Sides};
 use super::plumbing::{Entry, Repo, SUBMODULE, Scratch, items};
 use super::registration::{DOCUMENT, is_rewritten};
-use super::unpack::{check_id, check_names, unpack};
+use super::unpack::{check_id, check_names, unpack, with_missing_commit};
 use super::{Changes, Fault, Limits, Unconverted, scratch_folder};
 use crate::git::GitRunner;
 
@@ -45,6 +45,9 @@ pub(crate) fn apply(
         && let Some(is_merge) = is_applied(git, root, temporary, changes)
     {
         return Ok(Applied { is_merge, files: Vec::new(), was_there: true });
+    }
+    if let Err(Fault::LocalChanges(files)) = is_clean {
+        return Err(with_missing_commit(&repo, changes, files)?);
     }
     is_clean?;
     // Line ends differ between a file on the disk and git's object of it; in a merge that is no change.

@@ -34,7 +34,9 @@ impl From<Fault> for Refusal {
             Fault::Io { .. } => (Kind::Refused, "working_copy_io"),
             Fault::Unmerged { .. } => (Kind::Conflict, "working_copy_unmerged"),
             Fault::FileLimit { .. } | Fault::ByteLimit { .. } => (Kind::Refused, "changes_too_large"),
-            Fault::MissingCommit { .. } => (Kind::NotFound, "commit_missing"),
+            Fault::MissingCommit { .. } | Fault::LocalChangesWithoutCommit { .. } => {
+                (Kind::NotFound, "commit_missing")
+            }
             Fault::NoHead(_) | Fault::NoBase => (Kind::Conflict, "commit_none"),
             Fault::LocalChanges(_) | Fault::HiddenChanges(_) => (Kind::Conflict, "working_copy_changed"),
             Fault::Obstacles(_) => (Kind::Conflict, "working_copy_occupied"),

@@ -191,6 +191,14 @@ pub(crate) enum Fault {
     /// The target has changes of its own.
     #[error("this working copy has changes of its own: {}", list(.0))]
     LocalChanges(Vec<String>),
+    /// The working copy has changes, and lacks the commit on which the captured ones were made.
+    #[error("this working copy has changes of its own: {}; and {missing}", list(.files))]
+    LocalChangesWithoutCommit {
+        /// The files.
+        files: Vec<String>,
+        /// The commit.
+        missing: Box<Fault>,
+    },
     /// Files would be written or removed whose changes git does not show.
     #[error("git is told not to look at files that would be changed here (sparse checkout, skip-worktree or assume-unchanged): {}", list(.0))]
     HiddenChanges(Vec<String>),
@@ -258,6 +266,7 @@ impl Fault {
             Self::NoBase => {
                 "apply them in a repository without commits, or as a patch: `baton changes diff > FILE`, then `git apply FILE`"
             }
+            Self::LocalChangesWithoutCommit { missing, .. } => return order_of(missing, "repeat"),
             Self::LocalChanges(_) => "commit or stash them, or apply in a new worktree: `git worktree add`",
             Self::HiddenChanges(_) => {
                 "let git look again: `git sparse-checkout disable`, or keep a copy of them and `git update-index --no-skip-worktree --no-assume-unchanged FILE`"
@@ -292,6 +301,19 @@ impl Fault {
         };
         hint.to_owned()
     }
+}
+
+/// What to do, in the order in which it works, where a working copy lacks a commit and has changes of its own. `then`: how it is tried again.
+fn order_of(missing: &Fault, then: &str) -> String {
+    let commit = match missing {
+        Fault::MissingCommit { commit, .. } => commit.as_str(),
+        _ => "COMMIT",
+    };
+    format!(
+        "do not commit what lies here: what you gave along before comes back with the work. First {}; then `git stash -u` puts away what \
+         lies here, `git merge --ff-only {commit}` brings your branch there, and {then}",
+        missing.hint()
+    )
 }
 
 /// How a commit is brought that is not here. A clone of one branch, such as `--depth 1` makes, gets it by the name of its branch only.

@@ -6,7 +6,7 @@ use baton_model::id::is_shared_name;
 use baton_model::refusal::Refusal;
 use baton_model::shell::shell_word;
 
-use super::{Changes, Fault};
+use super::{Changes, Fault, order_of};
 use crate::git;
 
 /// The refusal of an application, whose hint names commands that work as they stand in the working copy with this top folder.
@@ -20,6 +20,12 @@ pub(super) fn refusal(fault: Fault, root: &Path, changes: &Changes, identity: Op
 /// None where another working copy would not help, or the repository lacks the commit of the changes.
 fn hint(fault: &Fault, root: &Path, changes: &Changes, identity: Option<&str>) -> Option<String> {
     let (base, baton_id) = (changes.base.as_deref()?, changes.baton_id.as_deref()?);
+    let name =
+        identity.filter(|name| !is_shared_name(name)).map(|name| format!(" --as {}", shell_word(name)));
+    let apply = format!("baton changes apply {baton_id}{}", name.unwrap_or_default());
+    if let Fault::LocalChangesWithoutCommit { missing, .. } = fault {
+        return Some(order_of(missing, &format!("`{apply}` applies them")));
+    }
     let is_elsewhere_possible = matches!(
         fault,
         Fault::LocalChanges(_) | Fault::Obstacles(_) | Fault::Conflicts(_) | Fault::OtherLine { .. }
@@ -27,9 +33,6 @@ fn hint(fault: &Fault, root: &Path, changes: &Changes, identity: Option<&str>) -
     if !is_elsewhere_possible || git::has_commit(root, base) != Some(true) {
         return None;
     }
-    let name =
-        identity.filter(|name| !is_shared_name(name)).map(|name| format!(" --as {}", shell_word(name)));
-    let apply = format!("baton changes apply {baton_id}{}", name.unwrap_or_default());
     let fresh = shell_word(&free_folder(root, base)?);
     let anew = format!("`git worktree add --detach {fresh} {base} && cd {fresh} && {apply}`");
     Some(match fault {

@@ -26,22 +26,42 @@ pub(super) fn check_names(repo: &Repo<'_>, scratch: &Scratch, changes: &Changes)
     Ok(())
 }
 
+/// The fault of a working copy with changes of its own. Where it lacks the commit, too, both are said: what helps against the one alone
+/// stands in the way of the other.
+pub(super) fn with_missing_commit(
+    repo: &Repo<'_>,
+    changes: &Changes,
+    files: Vec<String>,
+) -> Result<Fault, Fault> {
+    Ok(match missing_commit(repo, changes)? {
+        Some(missing) => Fault::LocalChangesWithoutCommit { files, missing: Box::new(missing) },
+        None => Fault::LocalChanges(files),
+    })
+}
+
+/// The fault where a repository lacks the commit on which changes were made.
+fn missing_commit(repo: &Repo<'_>, changes: &Changes) -> Result<Option<Fault>, Fault> {
+    let Some(base) = &changes.base else { return Ok(None) };
+    check_id(base)?;
+    let args = ["cat-file", "-e", &format!("{base}^{{commit}}")];
+    if repo.answer(&Scratch::default(), &args, b"")?.code == Some(0) {
+        return Ok(None);
+    }
+    let shallow = repo.line(&Scratch::default(), &["rev-parse", "--is-shallow-repository"], b"")?;
+    let remotes = repo.line(&Scratch::default(), &["remote"], b"")?;
+    let named = remotes.lines().find(|name| *name == "origin").or_else(|| remotes.lines().next());
+    Ok(Some(Fault::MissingCommit {
+        commit: base.clone(),
+        is_shallow: shallow == "true",
+        branch: changes.branch.clone(),
+        remote: named.map(str::to_owned),
+    }))
+}
+
 /// The objects of changes in a quarantine, checked against what they say of themselves.
 pub(super) fn unpack(repo: &Repo<'_>, changes: &Changes, dir: &Path) -> Result<Scratch, Fault> {
-    if let Some(base) = &changes.base {
-        check_id(base)?;
-        let args = ["cat-file", "-e", &format!("{base}^{{commit}}")];
-        if repo.answer(&Scratch::default(), &args, b"")?.code != Some(0) {
-            let shallow = repo.line(&Scratch::default(), &["rev-parse", "--is-shallow-repository"], b"")?;
-            let remotes = repo.line(&Scratch::default(), &["remote"], b"")?;
-            let named = remotes.lines().find(|name| *name == "origin").or_else(|| remotes.lines().next());
-            return Err(Fault::MissingCommit {
-                commit: base.clone(),
-                is_shallow: shallow == "true",
-                branch: changes.branch.clone(),
-                remote: named.map(str::to_owned),
-            });
-        }
+    if let Some(missing) = missing_commit(repo, changes)? {
+        return Err(missing);
     }
     let scratch = Scratch { index: Some(dir.join("index")), objects: Some(repo.quarantine(dir)?) };
     fs::create_dir_all(dir.join("objects/pack")).map_err(fault("create", dir))?;

@@ -44,6 +44,7 @@ mod notify;
 mod pickup;
 mod project;
 mod provenance;
+mod quotation;
 mod reassign;
 mod redact;
 #[cfg(test)]

@@ -12,7 +12,8 @@ use baton_model::id::visible;
 use baton_model::message::View as Message;
 use baton_ops::changes::RecordInput;
 use baton_ops::session::{
-    Document, NamedDocument, PickedBaton, Pickup, PickupInput, PickupOutput, ReceivedHandoff, WaitingChanges,
+    Document, DocumentOwner, NamedDocument, PickedBaton, Pickup, PickupInput, PickupOutput, ReceivedHandoff,
+    WaitingChanges,
 };
 use baton_ops::session::{Status, StatusInput};
 
@@ -218,8 +219,13 @@ fn handoff_text(received: &ReceivedHandoff) -> String {
         let named: Vec<String> = received.documents_named.iter().map(named_document).collect();
         text.push_str(&format!("documents named by the sender: {}\n", named.join(", ")));
     }
-    for Document { path, bytes, text: content } in &received.documents {
-        text.push_str(&format!("document {}: {bytes} bytes\n{}", visible(path), render::quoted(content)));
+    for Document { path, bytes, owner, text: content } in &received.documents {
+        let whose = owner.map_or("", whose);
+        text.push_str(&format!(
+            "document {}{whose}: {bytes} bytes\n{}",
+            visible(path),
+            render::quoted(content)
+        ));
     }
     if let Some(Document { path, bytes, .. }) = &received.project_document {
         text.push_str(&format!("document {}: {bytes} bytes, which `--json` prints\n", visible(path)));
@@ -229,9 +235,18 @@ fn handoff_text(received: &ReceivedHandoff) -> String {
 
 fn named_document(document: &NamedDocument) -> String {
     let path = visible(&document.path);
+    let note = document.note.as_ref().map(|note| format!("; {}", visible(note))).unwrap_or_default();
     match &document.left_out {
         Some(why) => format!("{path} (left out: {why})"),
-        None => format!("{path} (inlined)"),
+        None => format!("{path} (inlined{}{note})", document.owner.map_or("", whose)),
+    }
+}
+
+/// Whose file a document is.
+fn whose(owner: DocumentOwner) -> &'static str {
+    match owner {
+        DocumentOwner::Sender => ", the sender's",
+        DocumentOwner::Receiver => ", your own",
     }
 }
 

@@ -41,7 +41,8 @@ enum Verb {
     List,
     /// Revoke a token
     Revoke {
-        /// Token id or a unique prefix
+        /// Token id, a unique prefix, or the token's name if only one has it
+        #[arg(value_name = "ID|NAME")]
         id: String,
     },
 }

@@ -5,6 +5,7 @@ use std::io::{IsTerminal, Write};
 use baton_model::printable;
 use serde_json::json;
 
+use super::quotation::with_quotation_marks;
 use super::{arguments, command, help};
 use crate::app::Format;
 use crate::error::{AppError, quote};
@@ -12,7 +13,12 @@ use crate::render;
 
 /// Help that lists commands, said by the command in which all of them are described.
 pub(super) fn in_full(error: clap::Error) -> clap::Error {
-    use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, InvalidSubcommand};
+    use clap::error::ErrorKind::{
+        DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, InvalidSubcommand, UnknownArgument,
+    };
+    if error.kind() == UnknownArgument {
+        return with_quotation_marks(error, &arguments(), command);
+    }
     if error.kind() == InvalidSubcommand {
         return with_command_meant(with_settings_file(error));
     }
@@ -169,6 +175,64 @@ mod tests {
         }
         let slip = super::super::command().try_get_matches_from(["baton", "hndoff"]).expect_err("a slip");
         assert!(in_full(slip).render().to_string().contains("'handoff'"));
+    }
+
+    #[test]
+    fn several_words_for_one_text_are_given_back_in_quotation_marks() {
+        let tip = |words: &str| {
+            let words: Vec<std::ffi::OsString> = words.split(' ').map(Into::into).collect();
+            let error = super::super::command().try_get_matches_from(&words).expect_err("a word too many");
+            with_quotation_marks(error, &words, super::super::command).render().to_string()
+        };
+        for (given, quoted) in [
+            ("baton memory add half up always", "baton memory add 'half up always'"),
+            ("baton --json note it's done now", "baton --json note 'it'\\''s done now'"),
+            ("baton task create fix the cart --priority 1", "baton task create 'fix the cart' --priority 1"),
+            ("baton mail send Bob half up", "baton mail send Bob 'half up'"),
+            ("baton wrap --summary half of it --next n", "baton wrap --summary 'half of it' --next n"),
+            ("baton checkpoint --summary half of it", "baton checkpoint --summary 'half of it'"),
+            ("baton end --reason no more to do", "baton end --reason 'no more to do'"),
+        ] {
+            let text = tip(given);
+            assert!(text.contains(&format!("quotation marks: `{quoted}`")), "{text}");
+        }
+        for given in ["baton status now", "baton handoff show 0198 0199", "baton pickup now"] {
+            let text = tip(given);
+            assert!(!text.contains("quotation"), "{text}");
+        }
+    }
+
+    /// So that the rule holds for a command that comes later, too.
+    #[test]
+    fn every_command_whose_last_argument_is_one_text_says_how_several_words_are_given() {
+        fn walk(command: &clap::Command, path: &[&str], found: &mut Vec<(Vec<String>, usize)>) {
+            for inner in command.get_subcommands() {
+                walk(inner, &[path, &[inner.get_name()]].concat(), found);
+            }
+            let texts = ["TEXT", "TITLE", "SUBJECT", "REASON", "WHAT"];
+            let last = command.get_positionals().last();
+            let is_text = last.is_some_and(|last| {
+                let names = last.get_value_names().unwrap_or_default();
+                let is_one = last.get_num_args().is_none_or(|count| count.max_values() == 1);
+                is_one && names.iter().any(|name| texts.contains(&name.as_str()))
+            });
+            if is_text {
+                let path = path.iter().map(|word| (*word).to_owned()).collect();
+                found.push((path, command.get_positionals().count()));
+            }
+        }
+        let mut found = Vec::new();
+        walk(&super::super::command(), &["baton"], &mut found);
+        assert!(found.len() > 3, "{found:?}");
+        for (path, positionals) in found.into_iter().filter(|(path, _)| path[1] != "bd") {
+            let before = vec!["1".to_owned(); positionals - 1];
+            let words = ["half", "up", "always"].map(str::to_owned).to_vec();
+            let words: Vec<std::ffi::OsString> =
+                [path.clone(), before, words].concat().into_iter().map(Into::into).collect();
+            let error = super::super::command().try_get_matches_from(&words).expect_err("a word too many");
+            let text = with_quotation_marks(error, &words, super::super::command).render().to_string();
+            assert!(text.contains("'half up always'`"), "{path:?}: {text}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What files were committed as since a commit.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use baton_model::changes::{CommittedFile, FileHistoryQuery};
@@ -39,12 +39,44 @@ pub(crate) fn committed_files(query: &FileHistoryQuery) -> Option<Vec<CommittedF
         let (_, mode, _, id) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?);
         match contents.fingerprints(mode, id) {
             Some(all) => found.extend(
-                all.into_iter().map(|one| CommittedFile { path: path.clone(), fingerprint: Some(one) }),
+                all.into_iter().map(|one| CommittedFile { fingerprint: Some(one), ..file(path.clone()) }),
             ),
-            None => found.push(CommittedFile { path, fingerprint: None }),
+            None => found.push(file(path)),
         }
     }
+    if let Some(base) = query.base.as_deref().filter(|base| is_commit_id(base) && !found.is_empty()) {
+        note_undone(folder, base, &query.paths, &mut found);
+    }
     Some(found)
+}
+
+fn file(path: String) -> CommittedFile {
+    CommittedFile { path, fingerprint: None, is_undone: false }
+}
+
+/// Marks the files that commits of the checked out history have changed, and that it has by now as the base had them.
+fn note_undone(folder: &Path, base: &str, paths: &[String], found: &mut [CommittedFile]) {
+    let listed = |args: &[&str]| {
+        let args: Vec<&str> =
+            args.iter().copied().chain(["--"]).chain(paths.iter().map(String::as_str)).collect();
+        let listed = super::read(folder, &args)?;
+        let paths = listed.split('\0').map(|path| path.trim_start_matches('\n').to_owned());
+        Some(paths.collect::<BTreeSet<String>>())
+    };
+    let plain = ["--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv"];
+    let without = format!("^{base}");
+    let history = [
+        &["--literal-pathspecs", "log", MAX_COMMITS, "--format=", "--no-show-signature"],
+        &plain[..],
+        &["HEAD", &without],
+    ];
+    let difference = [&["--literal-pathspecs", "diff"], &plain[..], &[base, "HEAD"]];
+    let (Some(changed), Some(differs)) = (listed(&history.concat()), listed(&difference.concat())) else {
+        return;
+    };
+    for file in found {
+        file.is_undone = changed.contains(&file.path) && !differs.contains(&file.path);
+    }
 }
 
 fn is_on_branch(folder: &Path, id: &str) -> bool {

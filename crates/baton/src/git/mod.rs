@@ -14,6 +14,7 @@
 
 mod budget;
 mod call;
+mod commits_place;
 mod committed;
 mod filtered;
 mod history;
@@ -34,6 +35,7 @@ use baton_model::time::Millis;
 
 use crate::process;
 pub(crate) use call::{Answer, Call, GitRunner};
+pub(crate) use commits_place::commits_place;
 pub(crate) use committed::committed_files;
 pub(crate) use history::{CommitInfo, Pushed, commit_id, commits, commits_of_file, commits_of_lines, pushed};
 pub(crate) use layout::{

@@ -89,7 +89,7 @@ fn parse_line(line: &str) -> Option<MadeCommit> {
 }
 
 /// Whether a move makes a commit: git's own words for it.
-fn is_made(what: &str) -> bool {
+pub(super) fn is_made(what: &str) -> bool {
     let verb = what.split([':', ' ']).next().unwrap_or_default();
     match verb {
         "commit" | "cherry-pick" | "revert" | "am" => true,

@@ -11,7 +11,8 @@ use super::layout::is_own_worktree;
 use super::{filtered, filters, is_its_own, root, run};
 use crate::repo_file::{MAX_SMALL_FILE_BYTES, RepoFile};
 
-/// Branch, commit, and whether there are uncommitted changes. The last is left out where finding out would run filters
+/// Branch, commit, and whether there are uncommitted changes. The last is left out where only the document is not committed that
+/// `baton init` wrote, and where finding out would run filters
 /// that the repository brings.
 pub(crate) fn state(folder: &Path) -> Option<Git> {
     let root = root(folder)?;
@@ -41,8 +42,13 @@ pub(crate) fn state(folder: &Path) -> Option<Git> {
         }
     }
     // A file whose filter does not run here may only look changed.
-    if may_be_nothing && state.dirty == Some(false) || !filters.is_empty() && state.dirty == Some(true) {
-        state.dirty = uncommitted(folder).map(|files| !files.is_empty());
+    let may_be_clean = !filters.is_empty() && state.dirty == Some(true);
+    if may_be_nothing && state.dirty == Some(false) || may_be_clean {
+        // The document alone is no work, and yet git names it: nothing is said then.
+        state.dirty = entries(folder).and_then(|found| match (found.files.is_empty(), found.has_document) {
+            (true, true) => None,
+            (is_clean, _) => Some(!is_clean),
+        });
     }
     Some(state)
 }
@@ -51,6 +57,18 @@ pub(crate) fn state(folder: &Path) -> Option<Git> {
 /// killed, without the document as `baton init` wrote it, and without worktrees of the same repository. None where git does not tell,
 /// or telling would run filters that the repository brings.
 pub(crate) fn uncommitted(folder: &Path) -> Option<Vec<String>> {
+    entries(folder).map(|found| found.files)
+}
+
+/// What git names as not committed.
+struct Entries {
+    /// What somebody worked on.
+    files: Vec<String>,
+    /// The document as `baton init` wrote it is among them.
+    has_document: bool,
+}
+
+fn entries(folder: &Path) -> Option<Entries> {
     let root = root(folder)?;
     if !is_its_own(&root) {
         return None;
@@ -67,9 +85,12 @@ pub(crate) fn uncommitted(folder: &Path) -> Option<Vec<String>> {
     let text = run(&root, &args, &filters)?;
     let changed: Vec<&str> = text.split('\0').filter_map(|entry| entry.strip_prefix(" M ")).collect();
     let unchanged = filtered::unchanged(&root, &filters, &changed);
-    let entries = text.split('\0').filter(|entry| !is_registration(&root, entry));
-    let is_changed = |entry: &&str| !entry.strip_prefix(" M ").is_some_and(|path| unchanged.contains(path));
-    let entries = entries.filter(is_changed);
+    let mut has_document = false;
+    let entries = text.split('\0').filter(|entry| {
+        let is_document = is_registration(&root, entry);
+        has_document |= is_document;
+        !is_document && !entry.strip_prefix(" M ").is_some_and(|path| unchanged.contains(path))
+    });
     let paths = entries.filter_map(|entry| entry.get(3..)).filter(|path| !is_temporary(path.as_bytes()));
     // Only a repository of its own is named as a folder.
     let is_work = |path: &&str| !path.ends_with('/') || !is_own_worktree(&root, &root.join(path));
@@ -77,7 +98,7 @@ pub(crate) fn uncommitted(folder: &Path) -> Option<Vec<String>> {
     let mut seen = BTreeSet::new();
     // A path that is removed from the index and untracked is named twice.
     files.extend(paths.filter(is_work).filter(|path| seen.insert(*path)).map(str::to_owned));
-    Some(files)
+    Some(Entries { files, has_document })
 }
 
 /// Whether an entry of the status is the document as `baton init` wrote it, untracked, staged or brought up to date: neither user nor

@@ -6,6 +6,7 @@ use std::path::{Component, Path};
 use baton_model::refusal::Refusal;
 use baton_model::session::ProcessLocation;
 use baton_ops::document::OmissionReason;
+use baton_ops::handoff::Create;
 use baton_ops::op::{Caller, Host, Operation};
 use baton_ops::session::Pickup;
 use serde_json::{Value, json};
@@ -15,7 +16,8 @@ use crate::host::Machine;
 use crate::repo_file::stays_inside;
 
 /// Answers a question about this machine. A refusal ends the call: here it would have been refused for the same reason.
-/// Transcripts are not read here, since that takes a store; documents only where a hand-off is picked up, which inlines them.
+/// Transcripts are not read here, since that takes a store; documents only where a hand-off is picked up,
+/// which inlines them, or left, which sends those along that it links.
 pub(super) fn answer(
     question: &Question,
     operation: &str,
@@ -58,7 +60,9 @@ pub(super) fn answer(
         {
             json!(machine.path_kind(folder, pattern))
         }
-        Question::Document { folder, path } if operation == Pickup::NAME && is_own(caller, folder) => {
+        Question::Document { folder, path }
+            if [Pickup::NAME, Create::NAME].contains(&operation) && is_own(caller, folder) =>
+        {
             json!(machine.document(folder, path))
         }
         Question::Document { .. } => json!(Err::<String, _>(OmissionReason::Elsewhere)),

@@ -65,7 +65,10 @@ fn steady(value: Value) -> Value {
     match value {
         Value::String(text) => json!(steady_text(&text)),
         Value::Array(items) => {
-            items.into_iter().filter(|item| item["kind"] != "same_handoff").map(steady).collect()
+            // Of a document only a machine of the caller's reads anything.
+            let is_steady =
+                |item: &Value| item["kind"] != "same_handoff" && item["kind"] != "document_left_out";
+            items.into_iter().filter(is_steady).map(steady).collect()
         }
         Value::Object(fields) => {
             let field = |(key, value): (String, Value)| {
@@ -73,7 +76,8 @@ fn steady(value: Value) -> Value {
                     if key == "github_issue" && value.is_i64() { json!("«number»") } else { steady(value) };
                 (key, value)
             };
-            Value::Object(fields.into_iter().map(field).collect::<Map<_, _>>())
+            let steady_fields = fields.into_iter().filter(|(key, _)| key != "would_send_documents");
+            Value::Object(steady_fields.map(field).collect::<Map<_, _>>())
         }
         other => other,
     }

@@ -115,6 +115,7 @@ mod work_limits;
 mod work_roles;
 mod worktree_addresses;
 mod worktree_changes;
+mod worktree_commits;
 mod worktree_faults;
 mod worktree_hints;
 mod worktree_location;

@@ -188,6 +188,46 @@ fn documents_of_a_clone_that_is_no_place_of_its_project_reach_the_receiver() {
     assert!(picked["handoff"]["documents"].to_string().contains("only in the clone"), "{picked:#}");
 }
 
+/// The sender's machine sends the words, in the working copy in which the call is made.
+#[test]
+fn a_linked_document_goes_through_a_server_to_a_machine_that_has_another_file_of_that_path() {
+    let stage = committed();
+    beside(&stage);
+    let lib = stage.root().join("lib");
+    for (folder, words) in [(&stage.shop(), "the sender's words\n"), (&lib, "the receiver's words\n")] {
+        std::fs::create_dir_all(folder.join("spec")).expect("a folder");
+        std::fs::write(folder.join("spec/both.md"), words).expect("written");
+    }
+    git(&stage, &lib, &["init", "-q"]);
+    for folder in [stage.shop(), lib.clone()] {
+        git(&stage, &folder, &["add", "spec"]);
+        git(&stage, &folder, &["commit", "-qm", "spec"]);
+    }
+    let token = |name: &str| {
+        let create = ["token", "create", "--name", name, "--identity", name];
+        text(&stage.terminal("Owner").json(&create), "token")
+    };
+    let (ann, bob) = (token("Ann"), token("Bob"));
+    let server = Server::start(&stage.terminal("Owner"));
+    let address = format!("http://{}", server.address);
+    let ann = stage.terminal("Ann").with("BATON_TOKEN", ann).with("BATON_SERVER", &address);
+    let bob = stage.terminal("Bob").with("BATON_TOKEN", bob).with("BATON_SERVER", &address);
+    let bob = bob.with("BATON_MACHINE", "other").with("BATON_PROJECT", "lib").within(&lib);
+    let create =
+        ["handoff", "create", "--to", "lib", "--subject", "s", "--local", "--link", "docs=spec/both.md"];
+    let id = text(&ann.json(&create), "handoff_id");
+    let picked = bob.json(&["pickup", "--handoff", &id])["handoff"].clone();
+    let document = &picked["documents"][0];
+    assert_eq!(
+        (&document["text"], &document["owner"]),
+        (&json!("the sender's words\n"), &json!("sender")),
+        "{picked:#}"
+    );
+    assert!(text(&picked["documents_named"][0], "note").contains("another file of this path"), "{picked:#}");
+    let shown = ann.text(&["handoff", "show", &id]);
+    assert!(shown.contains("spec/both.md, 19 bytes go along"), "{shown}");
+}
+
 /// Through a server the receiver's own machine reads the documents, in the working copy in which the call is made.
 #[test]
 fn documents_are_read_through_a_server_in_a_clone_that_is_no_place_of_its_project() {

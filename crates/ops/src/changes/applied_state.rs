@@ -1,62 +1,108 @@
 //! What became of applied changes: what the files hold now, and what they were committed as.
 
-use baton_model::changes::{FileHistoryQuery, Manifest};
-use baton_model::session::Session;
+use baton_model::changes::{CommittedFile, FileHistoryQuery, Manifest};
 
 use crate::op::Env;
 
 /// What became of changes that a session applied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum AppliedState {
-    /// A file holds, or was committed as, what came; or that cannot be said.
+    /// A file holds, or was committed as, what came, and none is as it was before; or that cannot be said.
     Left,
     /// Each file is as it was before them.
     TakenBack,
+    /// These files are as they were before them, and others are not.
+    PartlyTakenBack(Vec<String>),
     /// Files hold, or were committed as, something else.
     Replaced,
 }
 
-impl AppliedState {
-    /// Judges by the working copy in which a session stands, and its history since the commit on which the changes were made.
-    pub(super) fn of(env: &Env<'_>, own: &Session, manifest: &Manifest) -> Self {
-        let root = own.working_copy.as_ref().map(|copy| &copy.root);
-        let Some(root) = root.filter(|root| env.caller.git_root.as_ref() == Some(*root)) else {
-            return Self::Left;
-        };
+/// What became of one file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FileState {
+    Left,
+    TakenBack,
+    Replaced,
+}
+
+/// What is known of the files of changes in a working copy.
+struct FoundFiles<'a> {
+    /// The paths that are not committed, with what they hold; nothing where that cannot be said.
+    changed: Vec<(&'a String, Option<String>)>,
+    committed: Vec<CommittedFile>,
+}
+
+impl<'a> FoundFiles<'a> {
+    fn read(env: &Env<'_>, root: &str, since: i64, manifest: &'a Manifest) -> Option<Self> {
         let paths = &manifest.files;
         let query = FileHistoryQuery {
-            folder: root.clone(),
+            folder: root.to_owned(),
             base: manifest.base.clone(),
-            since: own.started_at,
+            since,
             paths: paths.clone(),
         };
         // Both are asked first: a caller elsewhere answers all questions of one run at once.
         let (now, committed) = (env.host.uncommitted(root), env.host.committed_files(&query));
-        let (Some(now), Some(committed)) = (now, committed) else { return Self::Left };
-        let changed: Vec<String> = paths.iter().filter(|path| now.contains(path)).cloned().collect();
-        if changed.is_empty() && committed.is_empty() {
-            return Self::TakenBack;
-        }
-        let captured = |path: &String| {
-            let at = paths.iter().position(|known| known == path)?;
-            manifest.fingerprints.get(at)
-        };
-        let is_held = || {
-            let held = env.host.fingerprints(root, &changed)?;
-            Some(
-                changed
-                    .iter()
-                    .zip(&held)
-                    .any(|(path, held)| captured(path).is_none_or(|captured| captured == held)),
-            )
-        };
-        let is_committed = committed.iter().any(|file| match (&file.fingerprint, captured(&file.path)) {
-            (Some(committed), Some(captured)) => committed == captured,
-            _ => true,
-        });
-        if is_committed || (!changed.is_empty() && is_held().unwrap_or(true)) {
-            return Self::Left;
-        }
-        Self::Replaced
+        let (now, committed) = (now?, committed?);
+        let changed: Vec<&String> = paths.iter().filter(|path| now.contains(path)).collect();
+        let named: Vec<String> = changed.iter().map(|path| (*path).clone()).collect();
+        let held = if named.is_empty() { None } else { env.host.fingerprints(root, &named) };
+        let held = held.filter(|held| held.len() == named.len());
+        let held_at = |at: usize| held.as_ref().and_then(|held| held.get(at).cloned());
+        let changed = changed.into_iter().enumerate().map(|(at, path)| (path, held_at(at))).collect();
+        Some(Self { changed, committed })
     }
+
+    fn state(&self, (path, captured): (&String, Option<&String>)) -> FileState {
+        let changed = self.changed.iter().find(|(known, _)| *known == path);
+        let committed: Vec<&CommittedFile> =
+            self.committed.iter().filter(|file| file.path == *path).collect();
+        if changed.is_none() && committed.iter().all(|file| file.is_undone) {
+            return FileState::TakenBack;
+        }
+        let is_it = |found: &Option<String>| match (found, captured) {
+            (Some(found), Some(captured)) => found == captured,
+            _ => true,
+        };
+        let is_left = changed.is_some_and(|(_, held)| is_it(held))
+            || committed.iter().any(|file| is_it(&file.fingerprint));
+        if is_left { FileState::Left } else { FileState::Replaced }
+    }
+}
+
+impl AppliedState {
+    /// Judges by a working copy of a session, where the caller stands in it, and its history since the commit on which the changes were made.
+    pub(super) fn of(env: &Env<'_>, (root, since): (Option<&String>, i64), manifest: &Manifest) -> Self {
+        let Some(root) = root.filter(|root| env.caller.git_root.as_ref() == Some(*root)) else {
+            return Self::Left;
+        };
+        let Some(found) = FoundFiles::read(env, root, since, manifest) else { return Self::Left };
+        let captured =
+            manifest.files.iter().enumerate().map(|(at, path)| (path, manifest.fingerprints.get(at)));
+        let states: Vec<(&String, FileState)> = captured.map(|file| (file.0, found.state(file))).collect();
+        let of = |state: FileState| states.iter().filter(move |(_, other)| *other == state);
+        let taken_back: Vec<String> = of(FileState::TakenBack).map(|(path, _)| (*path).clone()).collect();
+        match taken_back.len() {
+            0 if of(FileState::Left).next().is_some() => Self::Left,
+            0 => Self::Replaced,
+            count if count == states.len() => Self::TakenBack,
+            _ => Self::PartlyTakenBack(taken_back),
+        }
+    }
+}
+
+/// Whether the history of what is checked out in a working copy has each file as it came, since the commit on which the changes were made.
+pub(super) fn are_committed(env: &Env<'_>, since: i64, manifest: &Manifest) -> bool {
+    let (Some(root), paths) = (&env.caller.git_root, &manifest.files) else { return false };
+    let query =
+        FileHistoryQuery { folder: root.clone(), base: manifest.base.clone(), since, paths: paths.clone() };
+    let committed = env.host.committed_files(&query).unwrap_or_default();
+    let is_in = |(path, captured): (&String, &String)| {
+        committed
+            .iter()
+            .any(|file| file.path == *path && !file.is_undone && file.fingerprint.as_ref() == Some(captured))
+    };
+    !paths.is_empty()
+        && paths.len() == manifest.fingerprints.len()
+        && paths.iter().zip(&manifest.fingerprints).all(is_in)
 }

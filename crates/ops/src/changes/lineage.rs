@@ -2,44 +2,22 @@
 
 use baton_model::baton::Baton;
 use baton_model::changes::RemoteContent;
-use baton_model::delta::{Kind, Row};
 use baton_model::id::{short, visible};
 use baton_model::session::Session;
 use baton_store::changes::{LineageBaton, StoredChanges};
-use baton_store::{Failure, Tx, changes, delta};
+use baton_store::{Failure, Tx, changes};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
-use super::applied_state::AppliedState;
+use super::applied_state::{AppliedState, are_committed};
+use super::presence::{AppliedFolder, Presence, is_present, presence};
 use super::{BatonChanges, refuse_others};
-use crate::ledger::{Author, append_json};
 use crate::op::Env;
 
 /// The most batons before one that are looked at.
 const MAX_ANCESTORS: i64 = 8;
 
-/// How the summary of a [`PresenceRecord`] ends.
-const PRESENT: &str = "are in the working copy";
-
-/// That the changes of a baton are in the working copy of a session.
-#[derive(Serialize, Deserialize)]
-struct PresenceRecord {
-    summary: String,
-    baton_id: String,
-    changes_present: String,
-    /// The working copy.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    root: Option<String>,
-}
-
-impl PresenceRecord {
-    /// Whether the working copy of a session of this machine is known to be there no more.
-    fn is_folder_gone(&self, env: &Env<'_>, own: &Session) -> bool {
-        let is_here = own.location.machine == env.caller.location.machine;
-        let root = self.root.as_ref().filter(|_| is_here);
-        root.is_some_and(|root| env.host.has_folder(root) == Some(false))
-    }
-}
+/// The most files that a sentence names.
+const MAX_NAMED_FILES: usize = 10;
 
 /// Where changes of an earlier baton are after a wrap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,6 +42,9 @@ pub struct EarlierChanges {
     pub place: ChangesPlace,
     /// What became of them, and how to get them, in a sentence.
     pub message: String,
+    /// The folder in which they were applied, where that is not there any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gone_folder: Option<String>,
 }
 
 impl EarlierChanges {
@@ -83,32 +64,65 @@ impl EarlierChanges {
                 )
             }
         };
-        Ok(Self { baton_id, files_total, place, message })
+        Ok(Self { baton_id, files_total, place, message, gone_folder: None })
     }
 
-    /// Applied in a working copy that was removed or moved since: what was committed there is in the repository.
-    fn in_gone_folder(self, stored: &StoredChanges) -> Result<Self, Failure> {
+    /// Applied in a working copy that was removed since: what was committed there is in the repository.
+    fn in_gone_folder(
+        self,
+        (env, own): (&Env<'_>, &Session),
+        stored: &StoredChanges,
+        folder: String,
+    ) -> Result<Self, Failure> {
+        let applied = AppliedChanges { changes: BatonChanges::read(stored.clone())?, presences: Vec::new() };
+        if !are_committed(env, own.started_at, &applied.changes.manifest) {
+            return Ok(applied.in_gone_folder(folder));
+        }
+        let message = format!(
+            "{}: applied in a folder that is not there any more, {}, and committed since, which is checked out here",
+            origin(&applied.changes),
+            visible(&folder)
+        );
+        Ok(Self { message, gone_folder: Some(folder), ..self })
+    }
+
+    /// Applied in a working copy that was moved to this folder since.
+    fn in_moved_folder(self, stored: &StoredChanges, folder: &str) -> Result<Self, Failure> {
         let origin = origin(&BatonChanges::read(stored.clone())?);
         let message = format!(
-            "{origin}: applied in a folder that is not there any more; where they are in no commit, `baton changes apply {}` brings them \
-             again",
+            "{origin}: applied already where the session worked, and left there, which is {} by now; `baton changes show {}` has them \
+             still",
+            visible(folder),
             self.baton_id
         );
-        Ok(Self { place: ChangesPlace::EarlierBaton, message, ..self })
+        Ok(Self { message, ..self })
     }
 
     /// As they are found in the working copy of the session that applied them.
-    fn judged(self, env: &Env<'_>, own: &Session, stored: &StoredChanges) -> Result<Self, Failure> {
+    fn judged(
+        self,
+        env: &Env<'_>,
+        place: (Option<&String>, i64),
+        stored: &StoredChanges,
+    ) -> Result<Self, Failure> {
         let changes = BatonChanges::read(stored.clone())?;
         let origin = origin(&changes);
         let baton_id = &self.baton_id;
-        let (place, message) = match AppliedState::of(env, own, &changes.manifest) {
+        let (place, message) = match AppliedState::of(env, place, &changes.manifest) {
             AppliedState::Left => return Ok(self),
             AppliedState::TakenBack => (
                 ChangesPlace::EarlierBaton,
                 format!(
                     "{origin}: applied where the session worked, and taken back there, since they are neither uncommitted nor \
                      committed; `baton changes apply {baton_id}` brings them again"
+                ),
+            ),
+            AppliedState::PartlyTakenBack(paths) => (
+                ChangesPlace::EarlierBaton,
+                format!(
+                    "{origin}: applied where the session worked, and a part taken back there: {}; the rest is left there, as it came or \
+                     edited since. `baton changes show {baton_id}` has all of them still, `baton changes diff {baton_id}` compares",
+                    first_of(&paths)
                 ),
             ),
             AppliedState::Replaced => (
@@ -132,48 +146,13 @@ fn origin(changes: &BatonChanges) -> String {
     format!("the changes that came with baton {} ({count})", short(&changes.baton_id))
 }
 
-/// Whether a ledger entry only says where changes are.
-pub fn is_presence(row: &Row) -> bool {
-    row.kind == Kind::Other && row.summary.as_ref().is_some_and(|summary| summary.ends_with(PRESENT))
-}
-
-/// Notes that the changes of a baton are in the working copy of a session. Noted once.
-pub(crate) fn note_presence(
-    tx: &mut Tx<'_>,
-    env: &mut Env<'_>,
-    own: &Session,
-    baton_id: &str,
-) -> Result<(), Failure> {
-    let Some(stored) = changes::get(tx, &own.project_id, baton_id)? else { return Ok(()) };
-    if is_present(tx, (&own.project_id, &own.session_id), &stored.content_hash)? {
-        return Ok(());
+/// The first paths of a list, and how many more there are.
+fn first_of(paths: &[String]) -> String {
+    let shown: Vec<String> = paths.iter().take(MAX_NAMED_FILES).map(|path| visible(path)).collect();
+    match paths.len().saturating_sub(MAX_NAMED_FILES) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
     }
-    let record = PresenceRecord {
-        summary: format!("the changes of baton {} {PRESENT}", short(baton_id)),
-        baton_id: baton_id.to_owned(),
-        changes_present: stored.content_hash,
-        root: own.working_copy.as_ref().map(|copy| copy.root.clone()),
-    };
-    append_json(tx, env, &Author::session(own), Kind::Other, &json!(record)).map(drop)
-}
-
-/// Whether a session has changes in its working copy.
-fn is_present(tx: &mut Tx<'_>, of: (&str, &str), hash: &str) -> Result<bool, Failure> {
-    presence(tx, of, hash).map(|record| record.is_some())
-}
-
-/// What was noted when changes came into the working copy of a session.
-fn presence(
-    tx: &mut Tx<'_>,
-    (project_id, session_id): (&str, &str),
-    hash: &str,
-) -> Result<Option<PresenceRecord>, Failure> {
-    let notes = delta::of_session(tx, project_id, session_id)?;
-    let mut records = notes
-        .iter()
-        .filter(|note| note.kind == Kind::Other)
-        .filter_map(|note| serde_json::from_str::<PresenceRecord>(&note.body).ok());
-    Ok(records.find(|record| record.changes_present == hash))
 }
 
 /// Gives the next baton the changes of the one that a session held, unless it has its own or the session has them in its working copy.
@@ -212,8 +191,8 @@ pub(crate) struct LineChanges {
 pub(crate) struct AppliedChanges {
     /// What they are.
     pub changes: BatonChanges,
-    /// The sessions.
-    pub sessions: Vec<String>,
+    /// The sessions, and in which folder each had them, as far as it was noted.
+    presences: Vec<Presence>,
 }
 
 impl AppliedChanges {
@@ -226,7 +205,42 @@ impl AppliedChanges {
             visible(folder)
         );
         let (baton_id, files_total) = (baton_id.clone(), manifest.files.len());
-        EarlierChanges { baton_id, files_total, place: ChangesPlace::EarlierBaton, message }
+        let gone_folder = Some(folder.to_owned());
+        EarlierChanges { baton_id, files_total, place: ChangesPlace::EarlierBaton, message, gone_folder }
+    }
+
+    /// Whether a session applied them.
+    pub(crate) fn are_from(&self, session_id: &str) -> bool {
+        self.presences.iter().any(|one| one.session_id == session_id)
+    }
+
+    /// As a receiver is told of them whose baton was left by a session that had applied them in a folder which is gone. What is committed
+    /// where the receiver stands is there.
+    pub(crate) fn left_nowhere(&self, env: &Env<'_>, lineage: &[Session]) -> Option<EarlierChanges> {
+        let left_by = lineage.first()?;
+        let one = self.presences.iter().find(|one| one.session_id == left_by.session_id)?;
+        match one.record.folder(env, left_by) {
+            AppliedFolder::Gone(_) if are_committed(env, left_by.started_at, &self.changes.manifest) => None,
+            AppliedFolder::Gone(folder) => Some(self.in_gone_folder(folder)),
+            AppliedFolder::There | AppliedFolder::Moved(_) => None,
+        }
+    }
+
+    fn in_gone_folder(&self, folder: String) -> EarlierChanges {
+        let BatonChanges { baton_id, manifest, .. } = &self.changes;
+        let message = format!(
+            "{}: applied in a folder that is not there any more, {}; where they are in no commit, `baton changes apply {baton_id}` brings \
+             them again",
+            origin(&self.changes),
+            visible(&folder)
+        );
+        EarlierChanges {
+            baton_id: baton_id.clone(),
+            files_total: manifest.files.len(),
+            place: ChangesPlace::EarlierBaton,
+            message,
+            gone_folder: Some(folder),
+        }
     }
 }
 
@@ -239,10 +253,10 @@ pub(crate) fn with_earlier(
     let line = changes::lineage(tx, project_id, baton_id, MAX_ANCESTORS)?;
     let own = line.first().and_then(|first| first.changes.clone()).map(BatonChanges::read).transpose()?;
     let (mut earlier, mut applied) = (Vec::new(), Vec::new());
-    for (stored, sessions) in earlier_changes(tx, project_id, &line)? {
-        match sessions.is_empty() {
+    for (stored, presences) in earlier_changes(tx, project_id, &line)? {
+        match presences.is_empty() {
             true => earlier.push(EarlierChanges::of(stored, ChangesPlace::EarlierBaton)?),
-            false => applied.push(AppliedChanges { changes: BatonChanges::read(stored.clone())?, sessions }),
+            false => applied.push(AppliedChanges { changes: BatonChanges::read(stored.clone())?, presences }),
         }
     }
     Ok(LineChanges { own, earlier, applied })
@@ -276,29 +290,41 @@ pub(crate) fn after_wrap(
         let place = if is_passed_on { ChangesPlace::NextBaton } else { ChangesPlace::WorkingCopy };
         let changes = EarlierChanges::of(stored, place)?;
         let applied = presence(tx, (&own.project_id, &own.session_id), &stored.content_hash)?;
-        let is_folder_gone = applied.is_some_and(|applied| applied.is_folder_gone(env, own));
-        found.push(match place {
-            ChangesPlace::WorkingCopy if is_folder_gone => changes.in_gone_folder(stored)?,
-            ChangesPlace::WorkingCopy => changes.judged(env, own, stored)?,
+        let folder = applied.map_or(AppliedFolder::There, |applied| applied.folder(env, own));
+        let is_here = |folder: &String| env.caller.git_root.as_ref() == Some(folder);
+        let root = own.working_copy.as_ref().map(|copy| &copy.root);
+        found.push(match (place, folder) {
+            (ChangesPlace::WorkingCopy, AppliedFolder::Gone(folder)) => {
+                changes.in_gone_folder((env, own), stored, folder)?
+            }
+            (ChangesPlace::WorkingCopy, AppliedFolder::Moved(folder)) if !is_here(&folder) => {
+                changes.in_moved_folder(stored, &folder)?
+            }
+            (ChangesPlace::WorkingCopy, AppliedFolder::Moved(folder)) => {
+                changes.judged(env, (Some(&folder), own.started_at), stored)?
+            }
+            (ChangesPlace::WorkingCopy, AppliedFolder::There) => {
+                changes.judged(env, (root, own.started_at), stored)?
+            }
             _ => changes,
         });
         of_held = Some(stored.content_hash.clone());
     }
-    for (stored, sessions) in earlier_changes(tx, &own.project_id, &line)? {
-        if sessions.is_empty() && Some(&stored.content_hash) != of_held.as_ref() {
+    for (stored, presences) in earlier_changes(tx, &own.project_id, &line)? {
+        if presences.is_empty() && Some(&stored.content_hash) != of_held.as_ref() {
             found.push(EarlierChanges::of(stored, ChangesPlace::EarlierBaton)?);
         }
     }
     Ok(found)
 }
 
-/// The changes of the batons before the first of a line, each content once, with the sessions after them that applied them.
+/// The changes of the batons before the first of a line, each content once, and where sessions after them applied them.
 fn earlier_changes<'a>(
     tx: &mut Tx<'_>,
     project_id: &str,
     line: &'a [LineageBaton],
-) -> Result<Vec<(&'a StoredChanges, Vec<String>)>, Failure> {
-    let mut found: Vec<(&StoredChanges, Vec<String>)> = Vec::new();
+) -> Result<Vec<(&'a StoredChanges, Vec<Presence>)>, Failure> {
+    let mut found: Vec<(&StoredChanges, Vec<Presence>)> = Vec::new();
     let newest = line.first().and_then(|first| first.changes.as_ref());
     for (depth, link) in line.iter().enumerate().skip(1) {
         let Some(stored) = &link.changes else { continue };
@@ -306,13 +332,13 @@ fn earlier_changes<'a>(
         if newest.is_some_and(is_same) || found.iter().any(|(other, _)| is_same(other)) {
             continue;
         }
-        let mut sessions = Vec::new();
+        let mut presences = Vec::new();
         for later in line.iter().take(depth) {
-            if is_present(tx, (project_id, &later.session_id), &stored.content_hash)? {
-                sessions.push(later.session_id.clone());
-            }
+            let session_id = later.session_id.clone();
+            let record = presence(tx, (project_id, &session_id), &stored.content_hash)?;
+            presences.extend(record.map(|record| Presence { session_id, record }));
         }
-        found.push((stored, sessions));
+        found.push((stored, presences));
     }
     Ok(found)
 }

@@ -6,6 +6,7 @@ mod attach;
 mod drop;
 mod lineage;
 mod part;
+mod presence;
 mod record;
 mod show;
 mod upload;
@@ -26,10 +27,12 @@ use crate::resolve;
 pub use attach::{Attach, AttachInput, AttachOutput};
 pub use drop::{Drop, DropInput, DropOutput};
 pub(crate) use lineage::{
-    AppliedChanges, LineChanges, after_wrap, has_earlier, note_presence, pass_on, replace, with_earlier,
+    AppliedChanges, LineChanges, after_wrap, has_earlier, pass_on, replace, with_earlier,
 };
-pub use lineage::{ChangesPlace, EarlierChanges, is_presence};
+pub use lineage::{ChangesPlace, EarlierChanges};
 pub use part::{Part, PartInput, PartOutput};
+pub use presence::is_presence;
+pub(crate) use presence::note_presence;
 pub use record::{Record, RecordInput, RecordOutput};
 pub use show::{Show, ShowInput, ShowOutput};
 pub use upload::{Upload, UploadInput, UploadOutput};

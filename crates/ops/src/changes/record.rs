@@ -4,7 +4,7 @@ use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{find, lineage};
+use super::{find, note_presence};
 use crate::op::{Cx, Meta, Operation, Retention};
 use crate::ownership::is_agent_of;
 use crate::resolve;
@@ -66,7 +66,7 @@ impl Operation for Record {
             own = own.filter(|own| named.is_some() || is_agent_of(env, own, Some(&identity)));
             if let Some(own) = own.as_mut().filter(|own| own.is_open()) {
                 refresh_working_copy(tx, env, own)?;
-                lineage::note_presence(tx, env, own, &baton_id)?;
+                note_presence(tx, env, own, &baton_id)?;
             }
             let session_id = own.map(|own| own.session_id);
             Ok(RecordOutput { project_id: project_id.clone(), session_id, baton_id })

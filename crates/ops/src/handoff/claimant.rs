@@ -110,12 +110,14 @@ pub(super) fn announce_closed_issue(
     env: &mut Env<'_>,
     known: &Handoff,
     by: Actor<'_>,
-    words: Option<&str>,
+    (words, is_completed): (Option<&str>, bool),
 ) -> Result<(), Failure> {
     let Some(held) = held_task(tx, env, known)? else { return Ok(()) };
     let Some(holder) = holder_of(&held).filter(|holder| !by.is(holder)) else { return Ok(()) };
+    let how = if is_completed { "" } else { " as not planned" };
     let words = words.map(|words| format!("{words}\n\n")).unwrap_or_default();
-    let subject = format!("{} closed the issue of task {}, which you had claimed", by.label(), held.task_id);
+    let subject =
+        format!("{} closed the issue of task {}{how}, which you had claimed", by.label(), held.task_id);
     let text = format!(
         "{words}The task is closed, and your claim has ended. To say what you have done: baton task comment {0} TEXT; to go on: baton task reopen {0}",
         held.task_id

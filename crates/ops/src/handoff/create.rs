@@ -10,16 +10,16 @@ use baton_model::saga;
 use baton_model::time::parse_span;
 use baton_model::tracker::{self, Tracker, TrackerQuery, Warning, WarningKind};
 use baton_store::{Failure, Tx, handoff, handoff_step, project};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
+use super::create_input::{CreateInput, SeedSession};
 use super::details::HandoffDetails;
-use super::mark_seen::mark_replaced;
+use super::linked_documents::{self, LinkedDocument};
 use super::mistyped::{placeholder_warning, refuse_mistyped};
 use super::named_repo::require_registered;
 use super::preview::{Preview, preview};
 use super::remarks::{sender_warnings, without_access};
+use super::replacement::{FilledInput, default_key, fill, mark_replaced};
 use super::steps::{draft, note_tags, task_of};
 use super::{Progress, Row, by_id, record};
 use crate::idempotency::request::{self, Request, Requester};
@@ -30,88 +30,6 @@ use crate::{packet_input, priority, project_name, resolve};
 
 /// Leaves work for another project.
 pub struct Create;
-
-/// Input of `handoff_create`.
-#[derive(Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct CreateInput {
-    /// The sender's project; else from the working directory.
-    #[serde(default)]
-    pub from_project_id: Option<String>,
-    /// The receiver's project.
-    pub to_project_id: String,
-    /// Identity that sends it.
-    #[serde(default)]
-    pub identity: Option<String>,
-    /// One line: the title of the task.
-    pub subject: String,
-    /// What is to be done.
-    #[serde(default)]
-    pub description: String,
-    /// Labels of the task.
-    #[serde(default)]
-    pub tags: Vec<String>,
-    /// `critical`, `high`, `normal`, `low`, or 0 to 4.
-    #[serde(default)]
-    pub priority: Option<Value>,
-    /// Where it comes from: repository, ref, documents.
-    #[serde(default)]
-    pub links: Map<String, Value>,
-    /// `owner/repo` of the issue tracker, in place of what the registry says.
-    #[serde(default)]
-    pub issues_github_repo: Option<String>,
-    /// Keep the task in Baton's own ledger, whatever the registry says.
-    #[serde(default)]
-    pub local: bool,
-    /// The session to be seeded.
-    #[serde(default)]
-    pub seed_session: Option<SeedSession>,
-    /// A hand-off packet as an object. Clients may rewrite it; `packet_text` is exact.
-    #[serde(default)]
-    pub packet: Option<Value>,
-    /// The exact text of a hand-off packet.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub packet_text: Option<String>,
-    /// The identity it is addressed to.
-    #[serde(default)]
-    pub to_identity: Option<String>,
-    /// The role it is addressed to.
-    #[serde(default)]
-    pub to_role: Option<String>,
-    /// Expires when no agent has taken it for so long, such as 7d.
-    #[serde(default)]
-    pub expires_in: Option<String>,
-    /// Register the receiver's project as a placeholder although its name is near that of a known one.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub create: bool,
-    /// Check and show what would be written; write nothing.
-    #[serde(default)]
-    pub dry_run: bool,
-    /// The hand-off of this project that came back and that this one replaces: it leaves the inbox.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub replaces: Option<String>,
-    /// Makes a retry return the same hand-off.
-    #[serde(default)]
-    pub request_id: Option<String>,
-}
-
-/// The session to be seeded.
-#[derive(Serialize, Deserialize, JsonSchema, Default)]
-#[serde(deny_unknown_fields)]
-pub struct SeedSession {
-    /// Whose session: an identity or a role.
-    #[serde(default)]
-    pub agent_id: Option<String>,
-    /// The task part of its key; else made from the hand-off's id.
-    #[serde(default)]
-    pub task_id: Option<String>,
-    /// Phase to begin in.
-    #[serde(default)]
-    pub current_phase: Option<String>,
-    /// Stage to begin in.
-    #[serde(default)]
-    pub current_stage: Option<String>,
-}
 
 /// Answer of `handoff_create`.
 #[derive(Serialize, Deserialize)]
@@ -134,7 +52,6 @@ impl Operation for Create {
     type Output = CreateOutput;
 
     fn run(input: CreateInput, cx: &mut Cx<'_>) -> Result<CreateOutput, Failure> {
-        let packet = check(&input)?;
         let from = resolve::project_id(cx.store, &cx.env, input.from_project_id.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
@@ -143,7 +60,10 @@ impl Operation for Create {
         // A repeated request is known by what was said; the work goes to the project that is called so.
         let to_project_id = env.caller.id_of(&input.to_project_id).to_owned();
         let input = CreateInput { to_project_id, ..input };
-        let mut planned = plan(&input, &from, &identity, &packet, env.now)?;
+        let FilledInput { input, documents } = store.read(|tx| fill(tx, env, &from, input))?;
+        let packet = check(&input)?;
+        let documents = linked_documents::read(store, env, (&from, &input.links), &documents)?;
+        let mut planned = plan(&input, (&from, &identity), (&packet, documents), env.now)?;
         if input.dry_run {
             return store.read(|tx| {
                 let warnings = resolve_tracker(tx, env, &input, &mut planned)?;
@@ -187,7 +107,12 @@ fn check(input: &CreateInput) -> Result<String, Refusal> {
 }
 
 /// The hand-off as it is asked for. Its ids and its tracker come later.
-fn plan(input: &CreateInput, from: &str, identity: &str, packet: &str, now: i64) -> Result<Handoff, Refusal> {
+fn plan(
+    input: &CreateInput,
+    (from, identity): (&str, &str),
+    (packet, documents): (&str, Vec<LinkedDocument>),
+    now: i64,
+) -> Result<Handoff, Refusal> {
     let expires = input.expires_in.as_deref().map(|text| {
         parse_span(text).filter(|span| *span > 0).ok_or_else(|| {
             Refusal::invalid(
@@ -204,6 +129,7 @@ fn plan(input: &CreateInput, from: &str, identity: &str, packet: &str, now: i64)
         tags: input.tags.clone(),
         priority: priority::urgency(input.priority.as_ref())?,
         links: input.links.clone(),
+        documents,
         phase: of(|seed| &seed.current_phase),
         stage: of(|seed| &seed.current_stage),
         ..HandoffDetails::default()
@@ -308,6 +234,7 @@ fn disclosed(
     let mut warnings = found.warnings;
     let shown_target = target.as_ref().filter(|_| input.dry_run && is_reached);
     warnings.extend(sender_warnings(tx, env, handoff, shown_target)?);
+    warnings.extend(linked_documents::warnings(handoff));
     if target.is_none() && is_reached && !input.create {
         refuse_mistyped(tx, env, &input.to_project_id)?;
     }
@@ -373,12 +300,6 @@ fn progress(handoff: &Handoff, steps: &[saga::Step], warnings: Vec<Warning>) -> 
         replayed: false,
         warnings: Some(warnings),
     }
-}
-
-/// A hand-off's ids share their first 13 characters when they are made in the same millisecond; the end is random.
-fn default_key(handoff_id: &str) -> String {
-    let start = handoff_id.len().saturating_sub(12);
-    format!("handoff-{}", handoff_id.get(start..).unwrap_or(handoff_id))
 }
 
 /// What is kept for a retry; how it stands is read anew.

@@ -6,6 +6,8 @@ use baton_model::time::Millis;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::linked_documents::LinkedDocument;
+
 /// What is kept with a hand-off beside its columns, as JSON: what its steps need, who accepted it, who ended it.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -18,6 +20,9 @@ pub(crate) struct HandoffDetails {
     pub priority: i64,
     /// Related addresses.
     pub links: Map<String, Value>,
+    /// The documents that it links, as its sender had them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub documents: Vec<LinkedDocument>,
     /// Phase of the work.
     pub phase: Option<String>,
     /// Stage of the work.

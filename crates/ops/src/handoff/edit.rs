@@ -98,7 +98,7 @@ pub(super) fn issue_changed(
             "is open again"
         }
         IssueChange::Closed { words, is_completed } => {
-            claimant::announce_closed_issue(tx, env, known, by, words)?;
+            claimant::announce_closed_issue(tx, env, known, by, (words, is_completed))?;
             let silent = if is_completed { CLOSED_SILENTLY } else { NOT_PLANNED_SILENTLY };
             close_as(tx, env, &row, (words.unwrap_or(silent), is_completed))?;
             "is closed"

@@ -65,7 +65,7 @@ pub(crate) fn shown_to(
 }
 
 /// Whether its two projects are kept apart, because one of them is isolated.
-pub(super) fn is_separated(tx: &mut Tx<'_>, handoff: &Handoff) -> Result<bool, Failure> {
+pub(crate) fn is_separated(tx: &mut Tx<'_>, handoff: &Handoff) -> Result<bool, Failure> {
     are_separated(tx, &handoff.from_project_id, &handoff.to_project_id)
 }
 

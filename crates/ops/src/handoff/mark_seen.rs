@@ -1,15 +1,12 @@
 //! `handoff_seen`: its sender has seen how a hand-off came back.
 
-use baton_model::handoff::{Handoff, View};
 use baton_model::id::{BOT, identity_key};
-use baton_model::refusal::{Kind, Refusal};
-use baton_store::{Failure, Tx, handoff};
+use baton_store::{Failure, handoff};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::details::HandoffDetails;
 use super::{by_id, isolation, unknown_refusal};
-use crate::op::{Cx, Env, Meta, Operation, Retention};
+use crate::op::{Cx, Meta, Operation, Retention};
 use crate::resolve;
 
 /// Marks a hand-off that came back as seen.
@@ -35,7 +32,7 @@ pub struct MarkSeenOutput {
     pub identity: String,
     /// The hand-off.
     pub handoff_id: String,
-    /// Whether it needed its sender.s attention until now.
+    /// Whether it needed its sender's attention until now.
     pub seen: bool,
 }
 
@@ -68,24 +65,4 @@ impl Operation for MarkSeen {
             })?;
         Ok(MarkSeenOutput { project_id: known.from_project_id, identity, handoff_id: known.handoff_id, seen })
     }
-}
-
-/// Marks a hand-off that came back as seen once it was left anew, whatever project the new one goes to.
-pub(super) fn mark_replaced(
-    tx: &mut Tx<'_>,
-    env: &Env<'_>,
-    replaced: Option<&str>,
-    new: &View,
-) -> Result<(), Failure> {
-    let Some(id) = replaced else { return Ok(()) };
-    let (known, from) = (by_id(tx, &env.caller.grant, id)?, &new.from_project_id);
-    if known.from_project_id != *from || !known.state.is_returned() {
-        let what = format!("hand-off {id} did not come back to project {from}");
-        let hint =
-            "name one that this project sent and that was declined or expired, or leave `replaces` out";
-        return Err(Refusal::new(Kind::Conflict, "handoff_state", what, hint).into());
-    }
-    handoff::mark_seen(tx, &known.handoff_id, env.now)?;
-    let details = HandoffDetails { replaced_by: Some(new.handoff_id.clone()), ..HandoffDetails::of(&known) };
-    Ok(handoff::put(tx, &Handoff { plan: details.to_text(), ..known })?)
 }

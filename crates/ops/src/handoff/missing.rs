@@ -6,6 +6,7 @@ use baton_store::{Failure, Store, handoff};
 use super::details::HandoffDetails;
 use super::moved::by_sender;
 use super::news;
+use super::outdated_news::follow_repository;
 use crate::op::Env;
 
 /// Notes how a poll of a repository was answered. `why`: how the tracker says that there is none; nothing once it is there. Each sender
@@ -37,6 +38,9 @@ pub fn note_repository(
             let last_error = why.map(str::to_owned);
             let noted = Handoff { plan: details.to_text(), last_error, updated_at: env.now, ..known };
             handoff::put(tx, &noted)?;
+            if why.is_none() {
+                follow_repository(tx, env, &noted, repo)?;
+            }
             waiting.push(noted);
         }
         for handoffs in by_sender(waiting).iter().filter(|_| why.is_some()) {

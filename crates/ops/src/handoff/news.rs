@@ -5,11 +5,11 @@ use baton_model::handoff::{Handoff, State};
 use baton_model::id::{BOT, check_identity, is_shared_name, short};
 use baton_model::message::Message;
 use baton_model::printable::quotable;
-use baton_model::shell::shell_word;
 use baton_store::{Failure, Tx, message};
 
 use super::details::HandoffDetails;
 use super::isolation;
+use super::outdated_news::{FAILED, MISSING, follow_state};
 use crate::card::SUBJECT;
 use crate::op::Env;
 use crate::project_name::given_name;
@@ -36,6 +36,10 @@ pub(super) fn signal_sender(
     (by, is_named): (&str, bool),
     what: News,
 ) -> Result<(), Failure> {
+    if what == News::State {
+        let failure = (handoff.state == State::Failed).then(|| body(handoff));
+        follow_state(tx, env, handoff, failure.as_deref())?;
+    }
     let by = actor(handoff, by);
     let is_local = handoff.from_project_id == handoff.to_project_id;
     let is_own = is_local && by.is(&handoff.from_identity);
@@ -150,7 +154,7 @@ pub(super) fn signal_missing(
     let to = given_name(tx, &first.to_project_id)?.unwrap_or_else(|| first.to_project_id.clone());
     let why = first.last_error.as_deref().map(|why| format!("why: {why}\n")).unwrap_or_default();
     let (what, more) = named_handoffs(handoffs, &to, "cannot be followed");
-    let subject = format!("{repo} is not to be found any more: {what}");
+    let subject = format!("{repo}{MISSING}{what}");
     let id = if handoffs.len() == 1 { &first.handoff_id } else { "ID" };
     let next = format!(
         "where the repository is there again and the token may read it, this goes on by itself\n\
@@ -205,7 +209,7 @@ fn subject(handoff: &Handoff, actor: &str, (to, news): (&str, News)) -> String {
     let what = format!("hand-off {} \"{}\"", short(&handoff.handoff_id), quotable(&handoff.subject, SUBJECT));
     match handoff.state {
         State::Expired => format!("{what} to {to} has expired: it was not accepted in time"),
-        State::Failed => format!("{what} to {to} has failed"),
+        State::Failed => format!("{what} to {to}{FAILED}"),
         state if news == News::Reason => format!("{actor} says why {what} was {}", state.as_str()),
         state => format!("{what} was {} by {actor}", state.as_str()),
     }
@@ -228,9 +232,7 @@ fn body(handoff: &Handoff) -> String {
             "mend what it names, then: baton handoff retry {id}\nor take it back: baton handoff cancel {id}"
         ),
         State::Expired => format!(
-            "its description and all else: baton handoff show {id}\nleave it anew with these: baton handoff create --to {} --subject {} --description …",
-            handoff.to_project_id,
-            shell_word(&handoff.subject)
+            "its description and all else: baton handoff show {id}\nleave it anew with these: baton handoff create --replaces {id}"
         ),
         _ => format!("more: baton handoff show {id}"),
     };

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::details::HandoffDetails;
+use super::linked_documents::{LinkedDocumentSummary, summaries};
 use super::seeding::seed_state;
 use super::steps::{note_tags, note_text};
 
@@ -28,7 +29,10 @@ pub struct Preview {
     pub would_store_memory: PreviewedMemory,
     /// The session.
     pub would_seed_session: PreviewedSession,
-    /// What its sender should know of the tracker.
+    /// The documents that it links, and how much of each would go along.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub would_send_documents: Vec<LinkedDocumentSummary>,
+    /// What its sender should know of the tracker, and of what does not arrive.
     pub warnings: Vec<Warning>,
 }
 
@@ -102,6 +106,7 @@ pub(super) fn preview(handoff: &Handoff, identity: String, warnings: Vec<Warning
             task_id: handoff.seed_task_id.clone().unwrap_or_else(|| "handoff-<id>".to_owned()),
             initial_state: seed_state(&Handoff { handoff_id: "<id>".into(), ..handoff.clone() }, None),
         },
+        would_send_documents: summaries(&details),
         would_create_task: PreviewedTask {
             project_id,
             subject: handoff.subject.clone(),

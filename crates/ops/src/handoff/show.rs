@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::details::HandoffDetails;
+use super::linked_documents::{LinkedDocumentSummary, summaries};
 use super::{Row, by_id, claimant, isolation, unknown_refusal};
 use crate::baton::{Spending, spending};
 use crate::card::{WaitingKind, nobody_there, viewer_key};
@@ -56,6 +57,9 @@ pub struct ShowOutput {
     /// Where the work comes from, and the documents that its sender named.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub links: Map<String, Value>,
+    /// Those documents, and how much of each goes along.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub documents: Vec<LinkedDocumentSummary>,
     /// The note that came with it.
     pub note: Option<crate::memory::View>,
     /// Why no agent can take an offer yet.
@@ -142,14 +146,25 @@ impl Operation for Show {
                     true => row.with_actions(&viewer_key(env, input.identity.as_deref()), &env.caller.grant),
                     false => row,
                 };
-                let HandoffDetails { description, links, .. } = HandoffDetails::of(&handoff);
+                let details = HandoffDetails::of(&handoff);
+                let documents = summaries(&details);
+                let HandoffDetails { description, links, .. } = details;
                 let description = Some(description).filter(|text| !text.trim().is_empty());
                 let receiver_missing = match handoff.state {
                     handoff::State::Offered => nobody_there(tx, &handoff)?,
                     _ => None,
                 };
                 let handoff = HandoffOrBaton::Handoff(Box::new(row));
-                Ok(ShowOutput { project_id, handoff, packet, description, links, note, receiver_missing })
+                Ok(ShowOutput {
+                    project_id,
+                    handoff,
+                    packet,
+                    description,
+                    links,
+                    documents,
+                    note,
+                    receiver_missing,
+                })
             }
         })
     }
@@ -193,6 +208,7 @@ fn find_baton(
         packet,
         description: None,
         links: Map::new(),
+        documents: Vec::new(),
         note: None,
         receiver_missing: None,
     }))

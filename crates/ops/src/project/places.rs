@@ -118,6 +118,10 @@ impl Operation for Places {
         for place in known.iter().filter(|place| !is_displaced(place)) {
             let row = place_row(&cx.env, place, &sessions);
             let is_gone = row.is_there == Some(false) && place.is_worktree;
+            // A worktree that was moved, and in which somebody has been since, is one place.
+            if is_gone && row.sessions.is_empty() && is_listed_elsewhere(&cx.env, place, &known) {
+                continue;
+            }
             let moved_to = if is_gone { new_folder(&cx.env, place, &known, &sessions) } else { None };
             items.push(PlaceRow { moved_to, ..row });
         }
@@ -208,13 +212,35 @@ fn new_folder(env: &Env<'_>, of: &ProjectRoot, known: &[ProjectRoot], sessions: 
     if env.host.path_kind(common_dir, &format!("worktrees/{name}")) == Some(PathKind::Nothing) {
         return None;
     }
-    let last = sessions.last(&of.machine, &of.path)?;
-    let named = env.host.worktree_named(&main.path, name).filter(|(_, since)| *since <= last.heartbeat_at);
-    let found = match named {
-        Some((folder, _)) => folder,
-        None => env.host.checkout_of(&main.path, last.working_copy.as_ref()?.branch.as_ref()?)?,
+    let last = sessions.last(&of.machine, &of.path);
+    let is_it = |folder: &str, since: i64| {
+        // One that was made later under the name has the folder of that name.
+        let is_moved = Path::new(folder).file_name().and_then(std::ffi::OsStr::to_str) != Some(name);
+        is_moved || last.is_some_and(|last| since <= last.heartbeat_at)
+    };
+    let found = match env.host.worktree_named(&main.path, name) {
+        Some((folder, since)) if is_it(&folder, since) => folder,
+        _ => env.host.checkout_of(&main.path, last?.working_copy.as_ref()?.branch.as_ref()?)?,
     };
     known.iter().all(|place| place.path != found).then_some(found)
+}
+
+/// Whether the worktree of a place whose folder is gone lies in another folder that is known, too: git keeps the name under which it was
+/// made. One that was made under the same name elsewhere, after another was removed, is another place.
+fn is_listed_elsewhere(env: &Env<'_>, of: &ProjectRoot, known: &[ProjectRoot]) -> bool {
+    let is_main = |place: &&ProjectRoot| {
+        !place.is_worktree && place.machine == of.machine && place.repository_id == of.repository_id
+    };
+    let name = Path::new(&of.path).file_name();
+    let found = known
+        .iter()
+        .find(is_main)
+        .zip(name.and_then(std::ffi::OsStr::to_str))
+        .and_then(|(main, name)| env.host.worktree_named(&main.path, name));
+    found.is_some_and(|(folder, _)| {
+        Path::new(&folder).file_name() != name
+            && known.iter().any(|place| place.machine == of.machine && place.path == folder)
+    })
 }
 
 fn place_row(env: &Env<'_>, place: &ProjectRoot, sessions: &Sessions) -> PlaceRow {

@@ -11,11 +11,30 @@ use crate::op::{Cx, Host};
 /// Names them where their folder is gone, and says where they are not in that folder only.
 pub(super) fn name_applied(cx: &mut Cx<'_>, bundle: &mut PickupOutput) -> Result<(), Failure> {
     let applied = std::mem::take(&mut bundle.applied_changes);
+    name_at_location(cx, bundle, &applied)?;
+    for one in &applied {
+        let is_named = bundle.earlier_changes.iter().any(|known| known.baton_id == one.changes.baton_id);
+        let gone = if is_named { None } else { one.left_nowhere(&cx.env, &bundle.lineage) };
+        if let Some(earlier) = gone {
+            bundle.instruction =
+                format!("Also applied before: {}. {}", earlier.message, bundle.instruction).into();
+            bundle.earlier_changes.push(earlier);
+        }
+    }
+    Ok(())
+}
+
+/// The same of changes that were applied where the work lies.
+fn name_at_location(
+    cx: &mut Cx<'_>,
+    bundle: &mut PickupOutput,
+    applied: &[AppliedChanges],
+) -> Result<(), Failure> {
     let Some(mut location) = bundle.location.clone().filter(|place| place.is_this_machine && !place.is_here)
     else {
         return Ok(());
     };
-    for one in &applied {
+    for one in applied {
         if !was_left_in(cx, bundle, one, &location)? {
             continue;
         }
@@ -52,7 +71,7 @@ fn was_left_in(
         if !cx.store.read(|tx| Ok(session_commit::of(tx, project_id, id, 1)?))?.is_empty() {
             return Ok(false);
         }
-        is_left = applied.sessions.contains(id);
+        is_left = applied.are_from(id);
         if is_left {
             break;
         }

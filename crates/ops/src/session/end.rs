@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::force::EndRequest;
+use super::left_work::ended_remark;
 use super::{Releaser, accepted_handoffs, notify, release, working_copy};
 use crate::ledger::keep_late_note;
 use crate::op::{Cx, Env, Meta, Operation};
@@ -95,7 +96,8 @@ impl Operation for End {
                 };
                 release(tx, env, &mut own, &by)?;
                 let accepted = handoff::accepted(tx, &project_id)?;
-                let reminders = accepted_handoffs::when_ended(&accepted, &own, forced);
+                let mut reminders = accepted_handoffs::when_ended(&accepted, &own, forced);
+                reminders.extend(ended_remark(tx, &own)?);
                 if forced {
                     notify(tx, env, &own, &identity, input.reason())?;
                 }

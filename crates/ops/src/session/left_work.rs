@@ -7,10 +7,13 @@ use baton_model::delta::Kind;
 use baton_model::id::{caller_name, identity_key, short, visible};
 use baton_model::packet_from_ledger::is_left_unwrapped;
 use baton_model::session::{Release, ReleaseReason, Session};
+use baton_model::time::Millis;
 use baton_store::{Failure, Tx, baton, delta, session};
 
 use super::pickup::PickupResult;
-use super::recovery::{BRIEF, FULL, Recovered, holders, left_by, recoverable_among, recovered_by, saved_by};
+use super::recovery::{
+    BRIEF, FULL, Recovered, holders, is_in_results, left_by, recoverable_among, recovered_by, saved_by,
+};
 use crate::card::Card;
 use crate::op::Env;
 use crate::ownership::is_at_work;
@@ -52,7 +55,8 @@ pub(super) fn left_remarks(
     let brought: Vec<&str> = sessions.iter().map(|session| session.session_id.as_str()).collect();
     if let FoundBaton::Held = found {
         let mut left = abandoned_among(tx, env, (project_id, &newest), &brought)?;
-        left.extend(sessions.iter().rev());
+        let rest: Vec<Session> = sessions.into_iter().rev().filter(|one| !is_among(&left, one)).collect();
+        left.extend(rest);
         return Ok(from_session_remark(&left).into_iter().collect());
     }
     let mut remarks = Vec::new();
@@ -91,8 +95,16 @@ pub(super) fn inherited_remark(tx: &mut Tx<'_>, own: &Session) -> Result<Option<
 }
 
 /// The question of these remarks that depends on no other answer.
-pub(super) fn prefetch_left(tx: &mut Tx<'_>, project_id: &str) {
+pub(super) fn prefetch_left(tx: &mut Tx<'_>, project_id: &str, now: Millis) {
     drop(session::newest(tx, project_id, BRIEF.looked_at));
+    drop(ended_unwrapped(tx, project_id, now));
+}
+
+/// How long it is said that an ended session left something.
+const NAMED_FOR: Millis = 30 * 86_400_000;
+
+fn ended_unwrapped(tx: &mut Tx<'_>, project_id: &str, now: Millis) -> Result<Vec<Session>, Failure> {
+    Ok(session::ended_unwrapped(tx, project_id, now.saturating_sub(NAMED_FOR), BRIEF.looked_at)?)
 }
 
 /// How many sessions a remark names.
@@ -118,30 +130,49 @@ fn left_among(
     Ok(from_session_remark(&abandoned_among(tx, env, newest, but)?))
 }
 
-/// The sessions that were abandoned with work that no pickup has brought, the newest first.
-fn abandoned_among<'s>(
+/// The sessions that were abandoned, or ended, with work that no pickup has brought, the newest first. What others wrapped since, and what
+/// waits from others, has nothing to do with it.
+fn abandoned_among(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
-    (project_id, newest): (&str, &'s [Session]),
+    (project_id, newest): (&str, &[Session]),
     but: &[&str],
-) -> Result<Vec<&'s Session>, Failure> {
+) -> Result<Vec<Session>, Failure> {
+    let ended = ended_unwrapped(tx, project_id, env.now)?;
+    let abandoned =
+        newest.iter().enumerate().filter(|(at, session)| is_abandoned(env, session, &newest[..*at]));
+    let mut found: Vec<Session> = abandoned.map(|(_, session)| session.clone()).chain(ended).collect();
+    found.retain(|session| !but.contains(&session.session_id.as_str()));
+    if found.is_empty() {
+        return Ok(found);
+    }
+    let brought = recovered_by(&delta::newest_of_kind(tx, project_id, Kind::Pickup, FULL.looked_at)?);
+    found.retain(|session| !brought.contains(&session.session_id));
     let mut left = Vec::new();
-    for (at, session) in newest.iter().enumerate() {
-        let is_named = but.contains(&session.session_id.as_str());
-        if !is_named && is_abandoned(env, session, &newest[..at]) && !saved_by(tx, session)?.is_empty() {
-            left.push(session);
+    for session in found {
+        if !is_in_results(tx, &session)? {
+            left.extend(saved_by(tx, &session)?);
         }
     }
-    if !left.is_empty() {
-        let brought = recovered_by(&delta::newest_of_kind(tx, project_id, Kind::Pickup, FULL.looked_at)?);
-        left.retain(|session| !brought.contains(&session.session_id));
-    }
+    left.sort_by(|a, b| (b.started_at, &b.session_id).cmp(&(a.started_at, &a.session_id)));
     Ok(left)
 }
 
+fn is_among(sessions: &[Session], one: &Session) -> bool {
+    sessions.iter().any(|known| known.session_id == one.session_id)
+}
+
+/// Says to whom ends a session what that one saved and no baton carries.
+pub(super) fn ended_remark(tx: &mut Tx<'_>, own: &Session) -> Result<Option<Remark>, Failure> {
+    if own.baton_id.is_some() || is_in_results(tx, own)? {
+        return Ok(None);
+    }
+    Ok(from_session_remark(&saved_by(tx, own)?))
+}
+
 /// Names these sessions, each with the command that brings its work alone.
-fn from_session_remark(left: &[&Session]) -> Option<Remark> {
-    let named = |session: &&Session| {
+fn from_session_remark(left: &[Session]) -> Option<Remark> {
+    let named = |session: &Session| {
         let (name, id) = (visible(&session.identity), short(&session.session_id));
         format!("{name} left work without a baton: `baton pickup --from-session {id}` brings it")
     };

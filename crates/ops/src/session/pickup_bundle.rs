@@ -294,7 +294,7 @@ fn prefetch_queries(
     drop(message::pending(tx, project_id, &picked.identity, env.now));
     drop(project::get(tx, project_id));
     card::prefetch_reminders(tx, env, project_id);
-    prefetch_left(tx, project_id);
+    prefetch_left(tx, project_id, env.now);
     prefetch_reminder(tx, project_id, &picked.identity, env.now);
     if let Some(from) = &picked.predecessor_session_id {
         drop(session::predecessors(tx, project_id, from, limits.lineage()));

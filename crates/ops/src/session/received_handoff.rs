@@ -8,10 +8,11 @@ use baton_store::{Failure, Tx, handoff_step, memory, project_root, session, stat
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::named_documents::{Document, DocumentFolders, NamedDocument, NamedDocuments, own_document};
+use super::received_check::{Check, CheckKind, check};
 use crate::card::OpenTask;
-use crate::document::{MAX_TOTAL_BYTES, OmissionReason};
 use crate::handoff::details::HandoffDetails;
-use crate::handoff::isolation::sender_for;
+use crate::handoff::isolation::{is_separated, sender_for};
 use crate::handoff::{Row, by_id};
 use crate::op::{Caller, Host};
 
@@ -53,64 +54,6 @@ pub struct SessionState {
     pub state: Value,
 }
 
-/// A document that is given along.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Document {
-    /// Where it lies.
-    pub path: String,
-    /// Its length.
-    pub bytes: usize,
-    /// What it says.
-    pub text: String,
-}
-
-/// A document that the sender named.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NamedDocument {
-    /// Where it lies.
-    pub path: String,
-    /// Whether it is given along.
-    pub included: bool,
-    /// Why it is not.
-    pub left_out: Option<String>,
-}
-
-/// Whether something that a hand-off names is there.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Check {
-    /// `task`, `document` or `commit`.
-    pub kind: CheckKind,
-    /// Its id, path or revision.
-    pub handle: String,
-    /// Whether it is as it should be; `null` where that cannot be said.
-    pub ok: Option<bool>,
-    /// How it is.
-    pub message: String,
-}
-
-/// What a [`Check`] is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CheckKind {
-    /// The task.
-    Task,
-    /// A document.
-    Document,
-    /// A commit.
-    Commit,
-}
-
-impl CheckKind {
-    /// The stable word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Task => "task",
-            Self::Document => "document",
-            Self::Commit => "commit",
-        }
-    }
-}
-
 /// What the ledger holds about a hand-off.
 pub(super) struct Facts {
     handoff: Handoff,
@@ -118,8 +61,7 @@ pub(super) struct Facts {
     task: Option<OpenTask>,
     note: Option<MemoryView>,
     state: Option<SavedState>,
-    /// The receiver's folders, then the sender's, on this machine.
-    roots: Vec<String>,
+    folders: DocumentFolders,
 }
 
 /// The working copy in which the sender stood, on this machine: it may be a clone that is no place of its project. What a token says of
@@ -135,13 +77,17 @@ pub(super) fn facts(tx: &mut Tx<'_>, id: &str, caller: &Caller) -> Result<Facts,
     let handoff = by_id(tx, &Grant::default(), id)?;
     let (to, from) = (handoff.to_project_id.clone(), handoff.from_project_id.clone());
     let machine = caller.location.machine.as_str();
-    let mut roots = project_root::roots(tx, &to, machine)?;
+    let mut own_roots = project_root::roots(tx, &to, machine)?;
     // A clone that the caller's settings give to the receiving project is no place of it. The caller's own machine reads there.
     let is_own = |project: &Option<String>| project.as_deref() == Some(to.as_str());
-    let own = caller.git_root.clone().filter(|root| is_own(&caller.project) && !roots.contains(root));
-    roots.extend(own);
-    roots.extend(project_root::roots(tx, &from, machine)?);
-    roots.extend(sender_root(tx, &handoff, machine)?.filter(|root| !roots.contains(root)));
+    let own = caller.git_root.clone().filter(|root| is_own(&caller.project) && !own_roots.contains(root));
+    own_roots.extend(own);
+    let mut sender_roots = Vec::new();
+    if !is_separated(tx, &handoff)? {
+        sender_roots = project_root::roots(tx, &from, machine)?;
+        let sender = sender_root(tx, &handoff, machine)?;
+        sender_roots.extend(sender.filter(|root| !sender_roots.contains(root)));
+    }
     let found = match &handoff.task_id {
         Some(task) => task::get(tx, &to, task)?,
         None => None,
@@ -158,7 +104,7 @@ pub(super) fn facts(tx: &mut Tx<'_>, id: &str, caller: &Caller) -> Result<Facts,
         task: found.as_ref().map(OpenTask::from),
         note: note.as_ref().map(MemoryView::from),
         state: state::of_handoff(tx, &to, &handoff.handoff_id)?,
-        roots,
+        folders: DocumentFolders { own: own_roots, sender: sender_roots },
         handoff,
     })
 }
@@ -167,11 +113,11 @@ pub(super) fn facts(tx: &mut Tx<'_>, id: &str, caller: &Caller) -> Result<Facts,
 pub(super) fn received_handoff(facts: Facts, host: &dyn Host) -> ReceivedHandoff {
     let details = HandoffDetails::of(&facts.handoff);
     let mut checks = vec![task_check(&facts)];
-    let documents = Documents::read(&facts, host, &texts(details.links.get("docs")));
+    let documents = NamedDocuments::read(&facts.folders, host, &details);
     checks.extend(documents.checks);
     for revision in texts(details.links.get("source_ref")) {
         let known: Vec<bool> =
-            facts.roots.iter().filter_map(|root| host.has_commit(root, &revision)).collect();
+            facts.folders.all().filter_map(|root| host.has_commit(root, &revision)).collect();
         let ok = if known.is_empty() { None } else { Some(known.contains(&true)) };
         let message = match ok {
             Some(true) => "there",
@@ -185,7 +131,7 @@ pub(super) fn received_handoff(facts: Facts, host: &dyn Host) -> ReceivedHandoff
         state: serde_json::from_str(&state.body).unwrap_or_default(),
     };
     ReceivedHandoff {
-        project_document: read(&facts, host, OWN_DOCUMENT).ok().map(|text| document(OWN_DOCUMENT, text)),
+        project_document: own_document(&facts.folders, host),
         row: facts.row,
         description: details.description,
         links: details.links,
@@ -205,68 +151,6 @@ fn task_check(facts: &Facts) -> Check {
     let seen = if facts.handoff.issue_number.is_some() { ", as last seen" } else { "" };
     let message = status.map_or_else(|| "unknown".to_owned(), |status| format!("{status}{seen}"));
     check(CheckKind::Task, id, status.map(|status| status != "closed"), &message)
-}
-
-fn check(kind: CheckKind, handle: &str, ok: Option<bool>, message: &str) -> Check {
-    Check { kind, handle: handle.to_owned(), ok, message: message.to_owned() }
-}
-
-/// The document in which a repository says what it is.
-const OWN_DOCUMENT: &str = "docs/PROJECT.md";
-
-/// The documents that the sender named.
-#[derive(Default)]
-struct Documents {
-    /// Each path, with whether it is given along and why not.
-    named: Vec<NamedDocument>,
-    included: Vec<Document>,
-    checks: Vec<Check>,
-}
-
-impl Documents {
-    fn read(facts: &Facts, host: &dyn Host, paths: &[String]) -> Self {
-        let (mut all, mut room) = (Self::default(), MAX_TOTAL_BYTES);
-        for path in paths {
-            let found = read(facts, host, path).and_then(|text| match room.checked_sub(text.len()) {
-                Some(left) => {
-                    room = left;
-                    Ok(text)
-                }
-                None => Err(OmissionReason::TooLarge),
-            });
-            let why = found.as_ref().err().map(|omission| omission.reason());
-            all.named.push(NamedDocument {
-                path: path.clone(),
-                included: found.is_ok(),
-                left_out: why.map(str::to_owned),
-            });
-            let ok = match found {
-                Ok(_) | Err(OmissionReason::TooLarge) => Some(true),
-                Err(OmissionReason::Missing) => Some(false),
-                Err(_) => None,
-            };
-            all.checks.push(check(CheckKind::Document, path, ok, why.unwrap_or("there")));
-            all.included.extend(found.ok().map(|text| document(path, text)));
-        }
-        all
-    }
-}
-
-/// A document in the receiver's folders, else in the sender's. Of several reasons the one that says most counts.
-fn read(facts: &Facts, host: &dyn Host, path: &str) -> Result<String, OmissionReason> {
-    let mut why = None::<OmissionReason>;
-    for root in &facts.roots {
-        match host.document(root, path) {
-            Ok(text) => return Ok(text),
-            Err(omission) => why = Some(why.map_or(omission, |before| before.or_more(omission))),
-        }
-    }
-    let unread = if host.is_served() { OmissionReason::OnServer } else { OmissionReason::Missing };
-    Err(why.unwrap_or(unread))
-}
-
-fn document(path: &str, text: String) -> Document {
-    Document { path: path.to_owned(), bytes: text.len(), text }
 }
 
 /// A link's value as texts: one, or a list of them.

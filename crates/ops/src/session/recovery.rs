@@ -204,7 +204,7 @@ fn carried_at(tx: &mut Tx<'_>, session: &Session) -> Result<Option<i64>, Failure
 
 /// Whether a session that its agent ended saved nothing after it was done with a task that is closed with success: what it saved before
 /// went into that result.
-fn is_in_results(tx: &mut Tx<'_>, session: &Session) -> Result<bool, Failure> {
+pub(super) fn is_in_results(tx: &mut Tx<'_>, session: &Session) -> Result<bool, Failure> {
     let is_own_end = session.release.as_ref().is_some_and(|end| {
         end.reason == ReleaseReason::Ended && identity_key(&end.by) == identity_key(&session.identity)
     });

@@ -85,6 +85,7 @@ impl Operation for Start {
         let marks = UncommittedMarks::read(env, &mut UncommittedFiles::default());
         let begun =
             store.write(&[&project_id], |tx| begin(tx, env, (&input, &marks), &project_id, &identity))?;
+        let now = env.now;
         let (card, replay) = store.read(|tx| {
             let replay = match begun.replayed {
                 true => {
@@ -93,7 +94,7 @@ impl Operation for Start {
                 false => Replay::default(),
             };
             let whose = (project_id.as_str(), Some(begun.session.identity.as_str()));
-            let mut card = card::read_with(tx, env, whose, |tx| prefetch_left(tx, &project_id))?;
+            let mut card = card::read_with(tx, env, whose, |tx| prefetch_left(tx, &project_id, now))?;
             let left = left_remarks(tx, env, &project_id, &card)?;
             card.reminders.extend(left);
             card.reminders.extend(inherited_remark(tx, &begun.session)?);

@@ -46,10 +46,11 @@ impl Operation for Status {
             resolve::identity(cx.env.caller, Some(identity))?;
         }
         let Cx { store, env } = cx;
+        let now = env.now;
         let card = store.read(|tx| {
             let mut card = card::read_with(tx, env, (&project_id, input.identity.as_deref()), |tx| {
                 prefetch_exports(tx, &project_id);
-                prefetch_left(tx, &project_id);
+                prefetch_left(tx, &project_id, now);
             })?;
             let is_alone = card.handoffs.is_empty();
             card.reminders.extend(waiting_elsewhere(tx, env, &project_id, is_alone)?);

@@ -31,6 +31,9 @@ pub struct WorkLocation {
     /// How many there are in all; nothing where that cannot be said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uncommitted_total: Option<usize>,
+    /// Whether `docs/PROJECT.md` is not committed there, as `baton init` wrote it: no work, and not counted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_new_document: bool,
     /// Whether the caller's working copy has that commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub has_commit: Option<bool>,
@@ -284,6 +287,7 @@ mod tests {
             holds_other: false,
             uncommitted: Vec::new(),
             uncommitted_total: None,
+            has_new_document: false,
             has_commit: Some(true),
             advice: None,
             earlier: Vec::new(),
@@ -381,6 +385,7 @@ mod tests {
             holds_other: false,
             uncommitted: vec!["a".into()],
             uncommitted_total: Some(1),
+            has_new_document: false,
             has_commit: None,
             advice: None,
             earlier: Vec::new(),

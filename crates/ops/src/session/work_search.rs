@@ -2,7 +2,7 @@
 //! committed, or commits of its own. A session that only looked hides nothing.
 
 use baton_model::delta::Kind;
-use baton_model::repository::WorkingCopy;
+use baton_model::repository::{CommitsPlace, SessionCommitsQuery, WorkingCopy};
 use baton_model::session::Session;
 use baton_store::{Failure, Tx, baton, changes, delta, session_commit};
 
@@ -14,6 +14,8 @@ use crate::op::{Cx, Host};
 
 /// Most uncommitted files that are named.
 const MAX_NAMED_FILES: usize = 20;
+/// Most commits of a session that are looked for.
+const NEWEST_COMMITS: i64 = 5;
 /// Most sessions on the way of a baton that are looked at.
 pub(super) const SESSIONS: usize = 8;
 
@@ -22,6 +24,8 @@ struct CandidateSession {
     session: Session,
     /// Commits were made in its working copy while it was open.
     has_commits: bool,
+    /// The newest of them, as far as they were noted, the oldest first.
+    commits: Vec<String>,
     /// Where it began and picked up.
     beginnings: Vec<Beginning>,
     /// Whether it went on with the work of another one, and took nothing along that was not committed. What lay where the first of all
@@ -35,6 +39,39 @@ impl CandidateSession {
         let last = self.session.working_copy.as_ref()?;
         let first = self.beginnings.first().map(|begun| begun.copy.clone());
         first.filter(|copy| copy.root != last.root)
+    }
+
+    /// Where its commits are, as the repository of the working copy says in which it ended.
+    fn commits_place(&self, host: &dyn Host, last: &WorkLocation) -> Option<CommitsPlace> {
+        let begun = self.begun_in();
+        if !last.is_found() || last.holds_other || (begun.is_none() && !self.has_commits) {
+            return None;
+        }
+        host.commits_place(&SessionCommitsQuery {
+            folder: last.copy.root.clone(),
+            branch: begun.and_then(|copy| copy.branch),
+            commits: self.commits.clone(),
+            since: self.session.started_at,
+        })
+    }
+
+    /// The working copy of the branch on which its commits are, where it ended in another one that does not have them.
+    fn committed_in(
+        &self,
+        host: &dyn Host,
+        last: &WorkLocation,
+        place: Option<&CommitsPlace>,
+    ) -> Option<WorkingCopy> {
+        let Some(CommitsPlace::Branch { name, commit }) = place else { return None };
+        if last.copy.branch.as_ref() == Some(name) {
+            return None;
+        }
+        let copy = match host.checkout_of(&last.copy.root, name) {
+            Some(root) => WorkingCopy { root, is_worktree: true, ..last.copy.clone() },
+            // Where a worktree is gone, its branch is left.
+            None => self.begun_in().filter(|begun| begun.branch.as_ref() == Some(name))?,
+        };
+        Some(WorkingCopy { branch: Some(name.clone()), commit: Some(commit.clone()), ..copy })
     }
 
     /// The id of the repository in which it began, where that was in this folder.
@@ -90,8 +127,16 @@ pub(super) fn of_bundle(
         // What was left in a folder that cannot be looked at is not known, unless its session saved nothing at all.
         let may_hold_work = !found.location.is_found() && cx.store.read(|tx| has_saved(tx, &of.session))?;
         let has_left = of.has_left(cx.env.host, &root, &found);
+        let commits = of.commits_place(cx.env.host, &found.location);
+        let has_commits = of.has_commits || commits.is_some();
+        let committed_in = of.committed_in(cx.env.host, &found.location, commits.as_ref());
+        let are_elsewhere = committed_in.is_some();
+        if let Some(copy) = committed_in {
+            let found = inspect(cx, bundle, files, (&of, copy))?;
+            left.note(position(&mut seen, found.location), !found.uncommitted.is_empty(), true);
+        }
         let at = position(&mut seen, found.location);
-        left.note(at, has_left, of.has_commits || may_hold_work);
+        left.note(at, has_left, (has_commits && !are_elsewhere) || may_hold_work);
         left.note_visit(at, of.has_only_looked());
         // Who worked in one folder and wrapped in another left there what is not committed.
         if let Some(copy) = of.begun_in() {
@@ -104,7 +149,7 @@ pub(super) fn of_bundle(
             }
         }
         // What lies further back in the same folder was there before these commits.
-        is_before_commits = of.has_commits;
+        is_before_commits = has_commits;
     }
     let Some(mut found) = seen.get(left.first()).cloned() else { return Ok(None) };
     let host = cx.env.host;
@@ -191,17 +236,19 @@ fn candidates(tx: &mut Tx<'_>, lineage: &[Session]) -> Result<Vec<CandidateSessi
     let has_copy = |session: &&Session| session.working_copy.is_some();
     tx.prefetch(|tx| {
         for session in looked_at.iter().filter(has_copy) {
-            drop(session_commit::of(tx, &session.project_id, &session.session_id, 1));
+            drop(session_commit::newest_of(tx, &session.project_id, &session.session_id, NEWEST_COMMITS));
             drop(baton::of_session(tx, &session.project_id, &session.session_id));
             prior_changes::prefetch(tx, session);
         }
     });
     let mut candidates = Vec::new();
     for (depth, session) in looked_at.iter().enumerate().filter(|(_, session)| has_copy(session)) {
-        let commits = session_commit::of(tx, &session.project_id, &session.session_id, 1)?;
+        let commits =
+            session_commit::newest_of(tx, &session.project_id, &session.session_id, NEWEST_COMMITS)?;
         candidates.push(CandidateSession {
             session: session.clone(),
             has_commits: !commits.is_empty(),
+            commits,
             beginnings: beginnings(tx, session)?,
             is_successor: depth + 1 < lineage.len() && !has_captured(tx, session)?,
         });
@@ -297,6 +344,9 @@ fn inspect(
         if own == Some(commit) { Some(true) } else { host.has_commit(root, commit) }
     });
     let uncommitted_total = changed.as_ref().map(Vec::len);
+    // Git names the document, and it is no work: it is left out of the list, so git says neither that all is committed.
+    let is_clean = uncommitted_total == Some(0);
+    let has_new_document = is_clean && host.git(&copy.root).is_some_and(|state| state.dirty.is_none());
     let changed = changed.unwrap_or_default();
     let uncommitted = changed.iter().take(MAX_NAMED_FILES).cloned().collect();
     let mut found = WorkLocation {
@@ -308,6 +358,7 @@ fn inspect(
         holds_other,
         uncommitted,
         uncommitted_total,
+        has_new_document,
         has_commit,
         advice: None,
         earlier: left_behind.into_iter().collect(),

@@ -159,7 +159,7 @@ fn name_in_use_refusal(name: &str) -> Refusal {
         Kind::Conflict,
         "token_name_in_use",
         format!("a valid token without an identity has the name `{}` already", visible(name)),
-        "`baton token create --name OTHER` makes one, `--identity NAME` binds it; or revoke the other: `baton token list`, `baton token revoke ID`",
+        "`baton token create --name OTHER` makes one, `--identity NAME` binds it; or revoke the other: `baton token list`, `baton token revoke ID` (or its name)",
     )
     .with("name", name)
 }

@@ -1,7 +1,9 @@
 //! `token_revoke`: take an access token back.
 
-use baton_model::access::{Scope, TokenRow};
+use baton_model::access::{Scope, Token, TokenRow};
+use baton_model::id::identity_key;
 use baton_model::refusal::{Kind, Refusal};
+use baton_model::time::Millis;
 use baton_store::{Failure, Tx, token};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +18,7 @@ pub struct Revoke;
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RevokeInput {
-    /// Token id or a unique prefix of one.
+    /// Token id, a unique prefix of one, or the token's name where only one has it.
     pub id: String,
 }
 
@@ -40,7 +42,7 @@ impl Operation for Revoke {
     fn run(input: RevokeInput, cx: &mut Cx<'_>) -> Result<RevokeOutput, Failure> {
         let now = cx.env.now;
         cx.store.write_shared(|tx| {
-            let token_id = by_prefix(tx, &input.id)?;
+            let token_id = find(tx, &input.id, now)?;
             let revoked = token::revoke(tx, &token_id, now)?;
             let token = token::get(tx, &token_id)?.ok_or_else(|| unknown_refusal(&input.id))?;
             Ok(RevokeOutput { shown: token.row(now), revoked_before: !revoked })
@@ -48,24 +50,32 @@ impl Operation for Revoke {
     }
 }
 
-fn by_prefix(tx: &mut Tx<'_>, id: &str) -> Result<String, Failure> {
-    let ids: Vec<String> = token::list(tx)?.into_iter().map(|token| token.token_id).collect();
-    if let Some(exact) = ids.iter().find(|known| *known == id) {
-        return Ok(exact.clone());
+/// The token that an id means, a unique prefix of one, or a name. A name that a valid token has is that one's; of those that are valid no
+/// more it is whose else.
+fn find(tx: &mut Tx<'_>, named: &str, now: Millis) -> Result<String, Failure> {
+    let tokens = token::list(tx)?;
+    let by_id = |token: &&Token| token.token_id == named;
+    let by_prefix = |token: &&Token| named.len() >= 4 && token.token_id.starts_with(named);
+    let by_name = |token: &&Token| identity_key(&token.name) == identity_key(named);
+    let valid_by_name = |token: &&Token| by_name(token) && token.is_valid(now);
+    let ids = |is_meant: &dyn Fn(&&Token) -> bool| {
+        tokens.iter().filter(is_meant).map(|token| token.token_id.clone()).collect::<Vec<_>>()
+    };
+    for found in [ids(&by_id), ids(&by_prefix), ids(&valid_by_name), ids(&by_name)] {
+        match found.as_slice() {
+            [] => {}
+            [one] => return Ok(one.clone()),
+            many => return Err(resolve::ambiguous_id_refusal("token", named, many).into()),
+        }
     }
-    let found: Vec<String> = ids.into_iter().filter(|known| id.len() >= 4 && known.starts_with(id)).collect();
-    match found.as_slice() {
-        [one] => Ok(one.clone()),
-        [] => Err(unknown_refusal(id).into()),
-        many => Err(resolve::ambiguous_id_refusal("token", id, many).into()),
-    }
+    Err(unknown_refusal(named).into())
 }
 
-fn unknown_refusal(id: &str) -> Refusal {
+fn unknown_refusal(named: &str) -> Refusal {
     Refusal::new(
         Kind::NotFound,
         "token_unknown",
-        format!("there is no token `{}`", baton_model::id::visible(id)),
+        format!("there is no token `{}`, by its id or by its name", baton_model::id::visible(named)),
         "`baton token list` names them",
     )
 }

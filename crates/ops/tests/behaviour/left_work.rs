@@ -28,7 +28,75 @@ fn worked(w: &mut World, result: &str) {
     w.end(&worker);
 }
 
+/// A worker saves something and ends its session, or an operator does. Gives the answer.
+fn saved_and_ended(w: &mut World, by: Option<&str>) -> Value {
+    w.advance(1_000);
+    let worker = agent("Worker").process("worker");
+    let begun = w.start(&worker);
+    w.checkpoint(&worker, "the lexer works");
+    w.advance(1_000);
+    match by {
+        None => w.end(&worker),
+        Some(other) => {
+            let input = json!({ "session": begun["session_id"], "force": true, "why": "it was killed" });
+            w.ok(&agent(other), "session_end", input)
+        }
+    }
+}
+
+fn from_session(answer: &Value) -> String {
+    format!(
+        "Worker left work without a baton: `baton pickup --from-session {}`",
+        &text(answer, "session_id")[..13]
+    )
+}
+
 on_every_backend! {
+    fn what_a_session_saved_before_it_was_ended_is_named_until_it_is_picked_up(w) {
+        for by in [None, Some("Ops")] {
+            w.leave_baton(&agent("Anna"), "half of it");
+            let ended = saved_and_ended(w, by);
+            let named = from_session(&ended);
+            assert!(ended["reminders"].to_string().contains(&named), "the answer of `end`: {ended:#}");
+            assert!(reminders(w).contains(&named), "a baton waits");
+            let picked = w.pickup(&agent("Ben"));
+            assert!(picked["baton"]["baton_id"].is_string(), "{picked:#}");
+            assert!(picked["warnings"].to_string().contains(&named), "beside another baton: {picked:#}");
+            w.advance(1_000);
+            w.ok(&agent("Ben"), "session_wrap", json!({ "summary": "t", "done": true }));
+            assert!(reminders(w).contains(&named), "another agent is done");
+            w.leave_baton(&agent("Cid"), "another thing");
+            w.ok(&agent("Dan"), "hd_exec", json!({}));
+            w.ok(&agent("Dan"), "session_wrap", json!({ "summary": "t", "done": true }));
+            let begun = w.start(&agent("Eve").process("eve"));
+            assert!(begun["reminders"].to_string().contains(&named), "{begun:#}");
+            w.end(&agent("Eve").process("eve"));
+            let taken = w.ok(&agent("Ben"), "hd_exec", json!({ "from_session": ended["session_id"] }));
+            assert!(taken["recovered"].to_string().contains("the lexer works"), "{taken:#}");
+            assert!(!reminders(w).contains("Worker left"), "it was picked up");
+            w.ok(&agent("Ben"), "session_wrap", json!({ "summary": "t", "done": true }));
+            assert!(!reminders(w).contains("Worker left"), "it was picked up");
+        }
+    }
+
+    fn what_an_ended_session_saved_is_over_once_its_own_agent_has_wrapped(w) {
+        w.leave_baton(&agent("Anna"), "half of it");
+        let named = from_session(&saved_and_ended(w, None));
+        w.advance(1_000);
+        let worker = agent("Worker").process("again");
+        w.start(&worker);
+        assert!(reminders(w).contains(&named), "it has not wrapped yet");
+        w.advance(1_000);
+        w.ok(&worker, "session_wrap", json!({ "summary": "done", "done": true }));
+        assert!(!reminders(w).contains("Worker left"));
+    }
+
+    fn a_session_that_saved_nothing_ends_without_a_word(w) {
+        w.start(&agent("Worker"));
+        assert_eq!(w.end(&agent("Worker")).get("reminders"), None);
+        assert!(!reminders(w).contains("left work"));
+    }
+
     fn what_a_killed_session_saved_is_named_with_its_id_where_another_holds_the_baton(w) {
         w.leave_baton(&agent("Dan"), "the cart");
         w.pickup(&agent("Max"));

@@ -15,6 +15,7 @@ mod every;
 mod backend;
 #[path = "../../../store/tests/support/database_server.rs"]
 mod database_server;
+mod linked_documents;
 mod machines;
 mod world;
 

@@ -406,7 +406,7 @@ on_every_backend! {
         for dry_run in [true, false] {
             let there = w.ok(&receiver(), "hd_exec", json!({ "handoff_id": id, "dry_run": dry_run }));
             assert!(!there.to_string().contains("canary5"), "{there:#}");
-            assert_eq!(column(&list(&there["handoff"]["documents_named"]), "left_out"), ["a server reads no documents for its callers"; 2]);
+            assert_eq!(column(&list(&there["handoff"]["documents_named"]), "left_out"), ["a server reads no documents for its callers", "hidden"]);
         }
     }
 
@@ -437,7 +437,7 @@ on_every_backend! {
         assert_eq!(checks, [("gh-o/r-1".into(), json!(true)), ("spec/a.md".into(), json!(true)), ("spec/gone.md".into(), json!(false)), ("abc123".into(), json!(true))]);
         assert_eq!(picked["warnings"], json!([]));
         assert_eq!(got["documents_named"], json!([
-            { "path": "spec/a.md", "included": true, "left_out": null },
+            { "path": "spec/a.md", "included": true, "left_out": null, "owner": "sender" },
             { "path": "spec/gone.md", "included": false, "left_out": "not there" },
         ]));
         assert!(got.to_string().find("\"documents_named\":") < got.to_string().find("\"documents\":"), "named before they are given");

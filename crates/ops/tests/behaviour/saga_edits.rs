@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::hub::Hub;
 use crate::saga::{act, create, drive, receiver, show};
-use crate::world::{World, agent};
+use crate::world::{World, agent, text};
 
 const TASK: &str = "gh-o/r-1";
 
@@ -122,12 +122,22 @@ on_every_backend! {
         let signals = w.ok(&agent("Ida").project("q"), "signal_pending", json!({}));
         let signal = &signals["items"][0];
         assert_eq!((&signal["from"], &signal["from_type"]), (&json!("octocat"), &json!("github_user")));
-        assert_eq!(signal["subject"], format!("octocat on GitHub closed the issue of task {TASK}, which you had claimed"));
+        assert_eq!(signal["subject"], format!("octocat on GitHub closed the issue of task {TASK} as not planned, which you had claimed"));
         assert!(signal["body"].as_str().is_some_and(|body| body.starts_with("we keep it as it was\n")), "{signal:#}");
         let shown = show(w, &id);
         let late = &shown["late_results"][0];
         assert_eq!((&shown["state"], &late["by"], &late["by_type"]), (&json!("completed"), &json!("octocat"), &json!("github_user")));
         assert_eq!((&late["kind"], &late["result"]), (&json!("reason"), &json!("we keep it as it was")));
+    }
+
+    fn who_works_on_a_reopened_issue_hears_of_its_completion_without_more_words(w) {
+        completed(w);
+        assert!(seen(w, "open", Some("reopened")));
+        w.ok(&agent("Ida").project("q"), "task_claim", json!({ "id": TASK }));
+        assert!(seen(w, "closed", Some("completed")));
+        let signals = w.ok(&agent("Ida").project("q"), "signal_pending", json!({}));
+        let subject = text(&signals["items"][0], "subject");
+        assert!(subject.ends_with(&format!("closed the issue of task {TASK}, which you had claimed")), "{subject}");
     }
 
     fn an_event_that_github_delivers_again_or_late_changes_nothing(w) {

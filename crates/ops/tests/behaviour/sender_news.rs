@@ -45,7 +45,45 @@ fn heard(w: &mut World, who: &Agent, words: &str) -> Vec<String> {
     column(&w.pending(who), "subject").into_iter().filter(|subject| subject.contains(words)).collect()
 }
 
+/// What waits for the sender of a hand-off, by subject and body.
+fn waiting(w: &mut World) -> String {
+    let all = w.pending(&sender());
+    all.iter().map(|one| format!("{}\n{}\n", text(one, "subject"), text(one, "body"))).collect()
+}
+
 on_every_backend! {
+    fn news_of_a_failure_that_was_mended_says_how_it_stands_and_names_no_command_that_harms(w) {
+        let mut hub = set_up(w);
+        hub.refuse = true;
+        let id = offered(w, &mut hub, &sender(), "one");
+        hub.refuse = false;
+        let before = waiting(w);
+        assert!(before.contains("has failed") && before.contains("handoff retry"), "{before}");
+        w.ok(&sender(), "handoff_retry", json!({ "id": id }));
+        drive(w, &mut hub, &id);
+        let after = waiting(w);
+        assert!(after.contains("had failed, and is offered by now"), "{after}");
+        assert!(!after.contains("handoff retry") && !after.contains("handoff cancel"), "{after}");
+        assert!(after.contains(&format!("baton handoff show {id}")), "{after}");
+        w.ok(&sender(), "handoff_advance", json!({ "id": id, "action": "cancel" }));
+        assert!(waiting(w).contains("had failed, and is cancelled by now"), "{}", waiting(w));
+    }
+
+    fn news_of_an_expiry_leads_to_one_hand_off_in_its_place_and_no_second_one(w) {
+        w.register("q");
+        let mut input = handoff_input();
+        (input["local"], input["expires_in"]) = (json!(true), json!("1h"));
+        let id = text(&w.ok(&sender(), "handoff_create", input), "handoff_id");
+        w.advance(3_700_000);
+        w.ok(&sender(), "handoff_list", json!({}));
+        let news = waiting(w);
+        assert!(news.contains(&format!("baton handoff create --replaces {id}")), "{news}");
+        let new = text(&w.ok(&sender(), "handoff_create", json!({ "replaces": id })), "handoff_id");
+        let news = waiting(w);
+        assert!(news.contains("it was left anew since") && news.contains(&new), "{news}");
+        assert!(!news.contains("--replaces"), "{news}");
+    }
+
     fn every_hand_off_follows_a_renamed_repository_and_each_sender_hears_of_it_once(w) {
         let mut hub = set_up(w);
         let own = [offered(w, &mut hub, &sender(), "one"), offered(w, &mut hub, &sender(), "two")];

@@ -273,6 +273,24 @@ on_every_backend! {
         assert!(!shown.contains(&secret), "the secret is kept nowhere");
     }
 
+    fn a_token_is_revoked_by_its_name_where_one_has_it(w) {
+        let me = agent("Lola");
+        let create = |w: &mut World, name: &str, identity: &str| {
+            w.ok(&me, "token_create", json!({ "scope": "write", "name": name, "identities": [identity] }))
+        };
+        let ben = create(w, "ben", "Ben");
+        let revoked = w.ok(&me, "token_revoke", json!({ "id": "Ben" }));
+        assert_eq!((&revoked["token_id"], &revoked["revoked_before"]), (&ben["token_id"], &json!(false)));
+        assert_eq!(w.ok(&me, "token_revoke", json!({ "id": "ben" }))["revoked_before"], true);
+        let again = create(w, "ben", "Ben");
+        let revoked = w.ok(&me, "token_revoke", json!({ "id": "ben" }));
+        assert_eq!(revoked["token_id"], again["token_id"], "the one that is valid");
+        w.no_trace(&me, "token_revoke", json!({ "id": "ben" }), "id_ambiguous");
+        (create(w, "ci", "Ann"), create(w, "ci", "Bob"));
+        w.no_trace(&me, "token_revoke", json!({ "id": "ci" }), "id_ambiguous");
+        w.no_trace(&me, "token_revoke", json!({ "id": "nobody" }), "token_unknown");
+    }
+
     fn a_token_that_makes_no_sense_is_not_made(w) {
         let me = agent("Lola");
         for (input, code) in [

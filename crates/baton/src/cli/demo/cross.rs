@@ -41,6 +41,7 @@ impl DemoWorld {
     fn on(stage: &DemoHome, app: &App) -> Result<Self, AppError> {
         let hub = Emulator::start(Options::default())?;
         let lib = lib(stage)?;
+        write_document(stage)?;
         let enter = |who: &str, surface: &str, folder: &PathBuf| {
             let config = stage.config(who, surface, folder, app);
             let github = GitHub { api: hub.url(), token: Some("demo".into()), ..config.github.clone() };
@@ -54,11 +55,20 @@ impl DemoWorld {
 /// The other repository.
 fn lib(stage: &DemoHome) -> Result<PathBuf, AppError> {
     let lib = stage.root.join("lib");
-    fs::create_dir_all(lib.join("spec"))?;
-    fs::write(lib.join("spec/money.md"), "# Money\n\nAmounts are integers of cents. Rounding is half up.\n")?;
+    fs::create_dir_all(lib.join("src"))?;
+    fs::write(lib.join("src/money.py"), "def money(cents):\n    return round(cents)\n")?;
     git_init(&lib);
     git_add(&lib);
     Ok(lib)
+}
+
+/// The document that is linked: it is the sender's.
+fn write_document(stage: &DemoHome) -> Result<(), AppError> {
+    fs::create_dir_all(stage.repo.join("spec"))?;
+    let text = "# Money\n\nAmounts are integers of cents. Rounding is half up.\n";
+    fs::write(stage.repo.join("spec/money.md"), text)?;
+    git_add(&stage.repo);
+    Ok(())
 }
 
 pub(super) fn play(stage: &DemoHome, app: &App) -> Result<Story, AppError> {

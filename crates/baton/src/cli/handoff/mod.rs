@@ -161,12 +161,12 @@ struct Publish {
 struct Create {
     #[command(flatten)]
     who: ActingIdentity,
-    /// Project to hand the work to
-    #[arg(long, value_name = "PROJECT")]
-    to: String,
-    /// Title of the task, in one line
-    #[arg(long, value_name = "T", allow_hyphen_values = true)]
-    subject: String,
+    /// Project to hand the work to; needed, unless --replaces names a hand-off that has it
+    #[arg(long, value_name = "PROJECT", required_unless_present = "replaces")]
+    to: Option<String>,
+    /// Title of the task, in one line; needed likewise
+    #[arg(long, value_name = "T", allow_hyphen_values = true, required_unless_present = "replaces")]
+    subject: Option<String>,
     /// Project that hands the work over; defaults to the working directory's
     #[arg(long, value_name = "PROJECT")]
     from: Option<String>,
@@ -215,7 +215,7 @@ struct Create {
     /// Idempotency key: a retry with it returns the first answer
     #[arg(long, value_name = "ID")]
     request_id: Option<String>,
-    /// Hand-off of this project that came back and that this one replaces: it leaves the inbox
+    /// Hand-off of this project that came back and that this one replaces: all that is not given anew is taken from it
     #[arg(long, value_name = "ID")]
     replaces: Option<String>,
 }
@@ -304,9 +304,9 @@ fn create(create: Create, app: &mut App) -> Result<(), AppError> {
         SeedSession { agent_id: create.seed_agent, task_id: create.seed_task, ..SeedSession::default() };
     let input = CreateInput {
         from_project_id: create.from.or_else(|| app.project.clone()),
-        to_project_id: create.to,
+        to_project_id: create.to.unwrap_or_default(),
         identity: create.who.identity,
-        subject: create.subject,
+        subject: create.subject.unwrap_or_default(),
         description,
         tags: create.tags,
         priority: create.priority.map(Value::String),

@@ -3,7 +3,7 @@
 use baton_model::handoff::State;
 use baton_model::id::{is_shared_name, visible};
 use baton_model::saga::{Kind, StepStage};
-use baton_ops::handoff::{Preview, Progress};
+use baton_ops::handoff::{LinkedDocumentSummary, Preview, Progress};
 
 use super::ending;
 use crate::app::App;
@@ -106,10 +106,24 @@ pub(crate) fn would(preview: &Preview) -> String {
     let seed = &preview.would_seed_session;
     let named = seed.agent_id.as_deref().filter(|name| !is_shared_name(name));
     let agent = named.map_or_else(|| "for whoever takes it".to_owned(), visible);
-    let rows = vec![
+    let mut rows = vec![
         vec!["task".to_owned(), format!("{} in {place}", visible(&preview.would_create_task.subject))],
         vec!["note".to_owned(), format!("in project {}", visible(&preview.would_store_memory.project_id))],
         vec!["session".to_owned(), format!("{agent} / {}", visible(&seed.task_id))],
     ];
+    rows.extend(preview.would_send_documents.iter().map(document_row));
     render::table(&rows)
+}
+
+/// A document that a hand-off links, with how much of it goes along.
+pub(super) fn document_row(document: &LinkedDocumentSummary) -> Vec<String> {
+    let how = match (document.bytes, &document.left_out) {
+        (Some(bytes), _) if document.secrets > 0 => {
+            format!("{bytes} bytes go along, without {} secrets", document.secrets)
+        }
+        (Some(bytes), _) => format!("{bytes} bytes go along"),
+        (None, Some(why)) => format!("does not go along: {}", visible(why)),
+        (None, None) => "does not go along".to_owned(),
+    };
+    vec!["document".to_owned(), format!("{}, {how}", visible(&document.path))]
 }

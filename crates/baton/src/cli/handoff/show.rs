@@ -8,6 +8,7 @@ use baton_ops::baton::Spending;
 use baton_ops::handoff::{BatonRow, HandoffOrBaton, Row, ShowOutput};
 use serde_json::Value;
 
+use super::progress::document_row;
 use super::{ending, row};
 use crate::render;
 
@@ -55,6 +56,8 @@ fn head(one: &Row, shown: &ShowOutput) -> String {
         .iter()
         .flat_map(|(name, value)| link_texts(value).into_iter().map(|one| vec![visible(name), visible(&one)]))
         .collect();
+    let documents: Vec<Vec<String>> = shown.documents.iter().map(document_row).collect();
+    let links = [links, documents].concat();
     let steps: Vec<Vec<String>> = {
         let reason = handoff.last_error.as_deref();
         one.steps.iter().map(|step| ending::step_row(step, reason)).collect()

@@ -69,6 +69,9 @@ pub(super) fn text(work: &WorkLocation, changes: Option<&WaitingChanges>) -> Str
         Some(0) if changes.is_some_and(|changes| changes.files_total > 0) => {
             text.push_str("  no uncommitted file is left there\n");
         }
+        Some(0) if work.has_new_document => {
+            text.push_str("  no uncommitted changes but docs/PROJECT.md, as `baton init` wrote it\n");
+        }
         Some(0) => text.push_str("  no uncommitted changes\n"),
         Some(total) => text.push_str(&format!("  not committed: {}\n", names(&work.uncommitted, total))),
         None => {}

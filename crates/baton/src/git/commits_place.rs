@@ -1,0 +1,67 @@
+//! Where the commits of a session are: in what is checked out in a working copy, or on another branch.
+
+use std::path::Path;
+
+use baton_model::repository::{CommitsPlace, SessionCommitsQuery, is_commit_id};
+
+use super::read;
+
+/// The most moves of a branch that are looked at.
+const MOVES: &str = "--max-count=50";
+
+/// Where the newest of the session's commits is that is left, or the commits that were made while it was open on the branch it began on.
+pub(crate) fn commits_place(query: &SessionCommitsQuery) -> Option<CommitsPlace> {
+    let folder = Path::new(&query.folder);
+    for commit in query.commits.iter().rev().filter(|commit| is_commit_id(commit)) {
+        if is_in_head(folder, commit) {
+            return Some(CommitsPlace::CheckedOut);
+        }
+        // One that was amended away, or whose branch is gone, is left in no branch.
+        if let Some(branch) = branch_with(folder, commit, query.branch.as_deref()) {
+            return head_of(folder, branch);
+        }
+    }
+    let branch = query.branch.clone()?;
+    let made = made_on(folder, &branch, query.since / 1_000)?;
+    match made.first() {
+        Some(newest) if is_in_head(folder, newest) => Some(CommitsPlace::CheckedOut),
+        Some(_) => head_of(folder, branch),
+        None => None,
+    }
+}
+
+fn is_in_head(folder: &Path, commit: &str) -> bool {
+    read(folder, &["merge-base", "--is-ancestor", commit, "HEAD"]).is_some()
+}
+
+/// A branch that has a commit; the preferred one, if that has it.
+fn branch_with(folder: &Path, commit: &str, preferred: Option<&str>) -> Option<String> {
+    let listed = read(
+        folder,
+        &["for-each-ref", "--format=%(refname:lstrip=2)", &format!("--contains={commit}"), "refs/heads/"],
+    )?;
+    let all: Vec<&str> = listed.lines().collect();
+    let found = all.iter().find(|name| Some(**name) == preferred).or_else(|| all.first());
+    found.map(|name| (*name).to_owned())
+}
+
+fn head_of(folder: &Path, branch: String) -> Option<CommitsPlace> {
+    let named = format!("refs/heads/{branch}^{{commit}}");
+    let commit = read(folder, &["rev-parse", "--verify", "--quiet", &named])?.trim().to_owned();
+    Some(CommitsPlace::Branch { name: branch, commit })
+}
+
+/// The commits that were made on a branch since an instant, by its own log, as far as it has them.
+fn made_on(folder: &Path, branch: &str, since: i64) -> Option<Vec<String>> {
+    let name = format!("refs/heads/{branch}");
+    let args = ["reflog", "show", "--date=unix", "--format=%H%x09%gd%x09%gs", MOVES, &name, "--"];
+    let listed = read(folder, &args)?;
+    let made = listed.lines().filter_map(|line| {
+        let (id, rest) = line.split_once('\t')?;
+        let (moved, what) = rest.split_once('\t')?;
+        let at: i64 = moved.rsplit_once("@{")?.1.trim_end_matches('}').parse().ok()?;
+        (at >= since && super::reflog::is_made(what)).then(|| id.to_owned())
+    });
+    let is_kept = |commit: &String| read(folder, &["merge-base", "--is-ancestor", commit, &name]).is_some();
+    Some(made.filter(is_kept).collect())
+}

@@ -1,0 +1,118 @@
+//! A hand-off that is left anew in the place of one that came back: it has all that the other one had and the call does not say anew.
+
+use baton_model::handoff::{Handoff, View};
+use baton_model::id::{BOT, identity_key};
+use baton_model::refusal::{Kind, Refusal};
+use baton_store::{Failure, Tx, handoff};
+use serde_json::json;
+
+use super::by_id;
+use super::create_input::{CreateInput, SeedSession};
+use super::details::HandoffDetails;
+use super::linked_documents::LinkedDocument;
+use super::outdated_news::follow_replacement;
+use crate::op::Env;
+
+/// A call with what it takes over.
+pub(super) struct FilledInput {
+    pub(super) input: CreateInput,
+    /// The documents that the one before had.
+    pub(super) documents: Vec<LinkedDocument>,
+}
+
+/// Takes over from the hand-off that is replaced what a call leaves out.
+pub(super) fn fill(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    from: &str,
+    input: CreateInput,
+) -> Result<FilledInput, Failure> {
+    let Some(id) = input.replaces.clone() else {
+        require("to_project_id", &input.to_project_id, "the receiver's project")?;
+        require("subject", &input.subject, "one line: the title of the task")?;
+        return Ok(FilledInput { input, documents: Vec::new() });
+    };
+    let before = returned(tx, env, &id, from)?;
+    let details = HandoffDetails::of(&before);
+    let seed_session = Some(seed(&before, &details, &input));
+    let has_packet = input.packet.is_some() || input.packet_text.is_some();
+    let packet_text = input
+        .packet_text
+        .or_else(|| Some(before.packet.clone()).filter(|packet| !has_packet && !packet.is_empty()));
+    let is_addressed = input.to_identity.is_some() || input.to_role.is_some();
+    let addressee = |before: &Option<String>| before.clone().filter(|_| !is_addressed);
+    let or = |given: String, before: &str| if given.is_empty() { before.to_owned() } else { given };
+    let filled = CreateInput {
+        to_project_id: or(input.to_project_id, &before.to_project_id),
+        subject: or(input.subject, &before.subject),
+        description: or(input.description, &details.description),
+        tags: if input.tags.is_empty() { details.tags.clone() } else { input.tags },
+        priority: input.priority.or_else(|| Some(json!(details.priority))),
+        links: if input.links.is_empty() { details.links.clone() } else { input.links },
+        // What was kept in the ledger is made public by nobody who does not say so.
+        local: input.local || (input.issues_github_repo.is_none() && before.tracker == "local"),
+        to_identity: input.to_identity.or_else(|| addressee(&before.to_identity)),
+        to_role: input.to_role.or_else(|| addressee(&before.to_role)),
+        seed_session,
+        packet_text,
+        ..input
+    };
+    Ok(FilledInput { input: filled, documents: details.documents })
+}
+
+fn require(field: &str, given: &str, what: &str) -> Result<(), Refusal> {
+    if !given.is_empty() {
+        return Ok(());
+    }
+    let hint = format!("give `{field}`: {what}; or `replaces`: a hand-off that came back, which has it");
+    Err(Refusal::invalid("input_invalid", format!("`{field}` is missing"), hint).with("field", field))
+}
+
+/// The session to be seeded; what is not said of it is as it was.
+fn seed(before: &Handoff, details: &HandoffDetails, input: &CreateInput) -> SeedSession {
+    let given = input.seed_session.as_ref();
+    let of = |field: fn(&SeedSession) -> &Option<String>| given.and_then(|seed| field(seed).clone());
+    // These follow from the addressee and from the id, unless they were said.
+    let is_addressed = input.to_identity.is_some() || input.to_role.is_some();
+    let is_bot = |agent: &String| identity_key(agent) == identity_key(BOT);
+    let agent = before.agent_id.clone().filter(|agent| !is_addressed && !is_bot(agent));
+    let task = before.seed_task_id.clone().filter(|task| *task != default_key(&before.handoff_id));
+    SeedSession {
+        agent_id: of(|seed| &seed.agent_id).or(agent),
+        task_id: of(|seed| &seed.task_id).or(task),
+        current_phase: of(|seed| &seed.current_phase).or_else(|| details.phase.clone()),
+        current_stage: of(|seed| &seed.current_stage).or_else(|| details.stage.clone()),
+    }
+}
+
+/// A hand-off's ids share their first 13 characters when they are made in the same millisecond; the end is random.
+pub(super) fn default_key(handoff_id: &str) -> String {
+    let start = handoff_id.len().saturating_sub(12);
+    format!("handoff-{}", handoff_id.get(start..).unwrap_or(handoff_id))
+}
+
+/// The hand-off that a project sent and that came back.
+fn returned(tx: &mut Tx<'_>, env: &Env<'_>, id: &str, from: &str) -> Result<Handoff, Failure> {
+    let known = by_id(tx, &env.caller.grant, id)?;
+    if known.from_project_id == from && known.state.is_returned() {
+        return Ok(known);
+    }
+    let what = format!("hand-off {id} did not come back to project {from}");
+    let hint = "name one that this project sent and that was declined or expired, or leave `replaces` out";
+    Err(Refusal::new(Kind::Conflict, "handoff_state", what, hint).into())
+}
+
+/// Marks a hand-off that came back as seen once it was left anew, whatever project the new one goes to.
+pub(super) fn mark_replaced(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    replaced: Option<&str>,
+    new: &View,
+) -> Result<(), Failure> {
+    let Some(id) = replaced else { return Ok(()) };
+    let known = returned(tx, env, id, &new.from_project_id)?;
+    handoff::mark_seen(tx, &known.handoff_id, env.now)?;
+    follow_replacement(tx, env, &known, &new.handoff_id)?;
+    let details = HandoffDetails { replaced_by: Some(new.handoff_id.clone()), ..HandoffDetails::of(&known) };
+    Ok(handoff::put(tx, &Handoff { plan: details.to_text(), ..known })?)
+}
