@@ -3,6 +3,7 @@
 pub(crate) mod acceptor;
 mod advance;
 pub(crate) mod claimant;
+mod closing_words;
 mod create;
 pub(crate) mod details;
 pub(crate) mod edit;
@@ -44,6 +45,7 @@ use crate::op::Env;
 use crate::{project_name, resolve};
 pub(crate) use advance::begin_task;
 pub use advance::{Action, Advance, AdvanceInput, AdvanceOutput};
+pub use closing_words::awaits_closing_words;
 pub use create::{Create, CreateInput, CreateOutput, SeedSession};
 pub use late_close::EndedHandoff;
 pub use list::{List, ListInput, ListOutput};
