@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
 
 use crate::git;
@@ -32,10 +33,17 @@ impl CommitHook {
     pub(crate) fn install(&self, program: &Path) -> Result<Option<String>, Refusal> {
         let call = call(program);
         if let Some(folder) = self.other_folder() {
-            return Err(conflict_refusal(
-                &format!("git takes the hooks of this repository from {folder}"),
-                &call,
-            ));
+            let what = format!("git takes the hooks of this repository from {}", visible(&folder));
+            let has_hook = self.root.join(&folder).join("commit-msg").exists();
+            return Err(if has_hook {
+                conflict_refusal(&what, &call)
+            } else {
+                no_hook_refusal(&what, &call)
+            });
+        }
+        if self.file().path().is_symlink() {
+            let what = "the hook commit-msg of the repository is a link, which is not written through";
+            return Err(conflict_refusal(what, &call));
         }
         let known = self.text()?;
         let text = match &known {
@@ -81,9 +89,10 @@ impl CommitHook {
 
     /// The folder of hooks that the settings name in place of the repository's own.
     fn other_folder(&self) -> Option<String> {
-        let named = |scope: &str| git::read(&self.root, &["config", scope, "--get", "core.hooksPath"]);
+        let named =
+            |scope: &str| git::read(&self.root, &["config", scope, "--type=path", "--get", "core.hooksPath"]);
         let folder = ["--local", "--global", "--system"].into_iter().find_map(named)?;
-        Some(baton_model::id::visible(folder.trim())).filter(|folder| !folder.is_empty())
+        Some(folder.trim().to_owned()).filter(|folder| !folder.is_empty())
     }
 }
 
@@ -122,6 +131,13 @@ fn call(program: &Path) -> String {
 
 fn conflict_refusal(what: &str, call: &str) -> Refusal {
     let hint = format!("add this line to its commit-msg: {call}");
+    Refusal::new(Kind::Conflict, "commit_hook_exists", what, hint)
+}
+
+/// The refusal where git looks in another folder, in which there is no such hook yet.
+fn no_hook_refusal(what: &str, call: &str) -> Refusal {
+    let what = format!("{what}, where there is no commit-msg");
+    let hint = format!("make an executable file commit-msg there with `#!/bin/sh` and this line: {call}");
     Refusal::new(Kind::Conflict, "commit_hook_exists", what, hint)
 }
 
@@ -189,6 +205,30 @@ mod tests {
         assert!(hook.remove().expect("removed").is_some_and(|text| text.contains("yours stay")));
         assert_eq!(std::fs::read_to_string(&path).expect("text"), format!("#!/bin/sh\n{own}exit 0\n"));
         assert!(hook.remove().expect("no hook of ours").is_none());
+    }
+
+    #[test]
+    fn where_git_looks_elsewhere_for_hooks_it_is_said_what_is_missing_there() {
+        let folder = tempfile::tempdir().expect("folder");
+        let git = |args: &[&str]| {
+            let run = std::process::Command::new("git").arg("-C").arg(folder.path()).args(args).status();
+            assert!(run.expect("git runs").success());
+        };
+        git(&["init", "-q"]);
+        let hook = CommitHook::of(folder.path()).expect("a hook");
+        let path = hook.file().path();
+        std::fs::create_dir_all(path.parent().expect("hooks")).expect("folder");
+        std::os::unix::fs::symlink(folder.path().join("own-hook"), &path).expect("link");
+        let refused = hook.install(Path::new("/bin/one")).expect_err("a link");
+        assert!(refused.message.contains("is a link"), "{}", refused.message);
+        git(&["config", "core.hooksPath", "own"]);
+        let refused = hook.install(Path::new("/bin/one")).expect_err("no hook there");
+        assert!(refused.message.ends_with("from own, where there is no commit-msg"), "{}", refused.message);
+        assert!(refused.hint.starts_with("make an executable file commit-msg there"), "{}", refused.hint);
+        std::fs::create_dir(folder.path().join("own")).expect("folder");
+        std::fs::write(folder.path().join("own/commit-msg"), "#!/bin/sh\n").expect("hook");
+        let refused = hook.install(Path::new("/bin/one")).expect_err("a hook there");
+        assert!(refused.hint.starts_with("add this line to its commit-msg"), "{}", refused.hint);
     }
 
     #[test]

@@ -24,6 +24,7 @@ use crate::changes::content_hash;
 use crate::error::AppError;
 use crate::keys::{self, Keys};
 use crate::private_file;
+use crate::render;
 
 /// A session takes less room at this level, and is pushed once.
 const LEVEL: i32 = 9;
@@ -95,18 +96,39 @@ pub(crate) struct FetchedCopy {
     pub row: CopyRow,
 }
 
+impl FetchedCopy {
+    /// Whose words it has.
+    pub(crate) fn origin(&self) -> String {
+        let (who, when) = (visible(&self.row.identity), render::time_ago(self.row.pushed_at));
+        format!("{who} pushed this session {when}; what it says is another machine's word")
+    }
+}
+
 impl Drop for FetchedCopy {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.path);
     }
 }
 
-/// Fetches the session of this id, or unique prefix of one, that was pushed to the project; nothing where none was.
-pub(crate) fn fetch(app: &mut App, id: &str, agent: Option<&str>) -> Result<Option<FetchedCopy>, AppError> {
+/// A session that was pushed, as it is named on the command line.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CopyQuery<'a> {
+    /// Its id, or a unique prefix of one.
+    pub id: &'a str,
+    /// The tool that wrote it.
+    pub agent: Option<&'a str>,
+    /// Who pushed it.
+    pub pushed_by: Option<&'a str>,
+}
+
+/// Fetches a session that was pushed to the project; nothing where none was.
+pub(crate) fn fetch(app: &mut App, query: CopyQuery<'_>) -> Result<Option<FetchedCopy>, AppError> {
+    let id = query.id;
     let input = CopiesInput {
         project: app.project.clone(),
         id: Some(id.to_owned()),
-        agent: agent.map(str::to_owned),
+        agent: query.agent.map(str::to_owned),
+        pushed_by: query.pushed_by.map(str::to_owned),
     };
     let listed = match app.run::<Copies>(&input) {
         Err(AppError::Refused(refusal)) if is_elsewhere(refusal.code) => return Ok(None),
@@ -137,6 +159,13 @@ pub(crate) fn fetch(app: &mut App, id: &str, agent: Option<&str>) -> Result<Opti
     Ok(Some(FetchedCopy { path, row }))
 }
 
+/// The refusal of a session that is no more among those that were pushed.
+pub(crate) fn not_pushed_refusal(id: &str) -> Refusal {
+    let what = format!("no session `{}` was pushed to a project of this folder", visible(id));
+    let hint = "`baton transcripts pushed` lists those that were pushed";
+    Refusal::new(Kind::NotFound, "transcript_not_pushed", what, hint)
+}
+
 /// Whether a refusal says that there is no such copy, or no project to look in.
 pub(crate) fn is_elsewhere(code: &str) -> bool {
     ["transcript_not_pushed", "project_unresolved", "project_unknown", "agent_unknown"].contains(&code)
@@ -152,6 +181,7 @@ fn content(app: &mut App, project_id: &str, row: &CopyRow) -> Result<Vec<u8>, Ap
             project: Some(project_id.to_owned()),
             id: row.manifest.transcript_id.clone(),
             agent: Some(row.manifest.agent.clone()),
+            pushed_by: Some(row.identity.clone()),
             part,
         })?;
         bytes.extend(

@@ -169,11 +169,22 @@ pub enum TrackerResult {
     /// There is no such issue.
     Nothing,
     /// The issue is closed.
-    Closed,
+    Closed(Option<IssueAnswer>),
     /// The comment stands there.
     Commented,
     /// The issue is as the task is.
-    Edited,
+    Edited(Option<IssueAnswer>),
+}
+
+/// What GitHub says of an issue in its answer to a change of ours, by its own clock.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IssueAnswer {
+    /// When it was changed last: by this change.
+    pub updated_at: Millis,
+    /// When it was closed; none where it is open.
+    pub closed_at: Option<Millis>,
+    /// Whether this change has closed it. Else a person had before.
+    pub is_own_close: bool,
 }
 
 /// How a call ended.

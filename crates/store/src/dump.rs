@@ -70,7 +70,7 @@ tables! {
         "uploaded_by"] ("$1, $2, $3, $4, $5, $6") of "project_id = $1" by "content_hash, part";
     TRANSCRIPT_COPY, PUT_TRANSCRIPT_COPY: "transcript_copy" ["project_id", "agent", "transcript_id", "identity", "identity_key",
         "opened_by", "manifest", "content_hash", "created_at"]
-        ("$1, $2, $3, $4, $5, $6, $7, $8, $9") of "project_id = $1" by "agent, transcript_id";
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9") of "project_id = $1" by "agent, transcript_id, identity_key";
     TRANSCRIPT_COPY_PART, PUT_TRANSCRIPT_COPY_PART: "transcript_copy_part" ["project_id", "content_hash", "part", "content",
         "created_at", "uploaded_by"] ("$1, $2, $3, $4, $5, $6") of "project_id = $1" by "content_hash, part";
     CONVERSATION, PUT_CONVERSATION: "conversation" ["project_id", "tool", "native_id", "session_id", "baton_id", "bytes",

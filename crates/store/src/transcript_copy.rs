@@ -8,14 +8,14 @@ use crate::params;
 
 crate::sql! {
     PUT = "INSERT INTO transcript_copy (project_id, agent, transcript_id, identity, identity_key, opened_by, manifest, content_hash,
-        created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (project_id, agent, transcript_id) DO UPDATE SET
-        identity = excluded.identity, identity_key = excluded.identity_key, opened_by = excluded.opened_by, manifest = excluded.manifest,
+        created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (project_id, agent, transcript_id, identity_key) DO UPDATE SET
+        identity = excluded.identity, opened_by = excluded.opened_by, manifest = excluded.manifest,
         content_hash = excluded.content_hash, created_at = excluded.created_at";
     LIST = "SELECT agent, transcript_id, identity, identity_key, opened_by, manifest, content_hash, created_at FROM transcript_copy
-        WHERE project_id = $1 ORDER BY created_at DESC, agent, transcript_id";
+        WHERE project_id = $1 ORDER BY created_at DESC, agent, transcript_id, identity_key";
     GET = "SELECT agent, transcript_id, identity, identity_key, opened_by, manifest, content_hash, created_at FROM transcript_copy
-        WHERE project_id = $1 AND agent = $2 AND transcript_id = $3";
-    REMOVE = "DELETE FROM transcript_copy WHERE project_id = $1 AND agent = $2 AND transcript_id = $3";
+        WHERE project_id = $1 AND agent = $2 AND transcript_id = $3 AND identity_key = $4";
+    REMOVE = "DELETE FROM transcript_copy WHERE project_id = $1 AND agent = $2 AND transcript_id = $3 AND identity_key = $4";
 }
 
 /// A copy of a session.
@@ -53,7 +53,7 @@ fn read(row: Row) -> Result<StoredCopy, Fault> {
     })
 }
 
-/// Writes a copy, in place of an earlier one of the same session.
+/// Writes a copy, in place of an earlier one of the same session by the same identity.
 pub fn put(tx: &mut Tx<'_>, project_id: &str, copy: &StoredCopy) -> Result<(), Fault> {
     let StoredCopy {
         agent,
@@ -87,23 +87,23 @@ pub fn list(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<StoredCopy>, Fault>
     tx.query(LIST, params![project_id])?.into_iter().map(read).collect()
 }
 
-/// The copy of a session.
+/// The copy of a session that an identity has pushed.
 pub fn get(
     tx: &mut Tx<'_>,
     project_id: &str,
-    agent: &str,
-    transcript_id: &str,
+    (agent, transcript_id): (&str, &str),
+    identity_key: &str,
 ) -> Result<Option<StoredCopy>, Fault> {
-    tx.query_opt(GET, params![project_id, agent, transcript_id])?.map(read).transpose()
+    tx.query_opt(GET, params![project_id, agent, transcript_id, identity_key])?.map(read).transpose()
 }
 
 /// Removes a copy, and its content unless another one shares it.
 pub fn remove(tx: &mut Tx<'_>, project_id: &str, copy: &StoredCopy) -> Result<(), Fault> {
-    tx.execute(REMOVE, params![project_id, &copy.agent, &copy.transcript_id])?;
+    tx.execute(REMOVE, params![project_id, &copy.agent, &copy.transcript_id, &copy.identity_key])?;
     TRANSCRIPT_COPY.remove_unnamed(tx, project_id, &copy.content_hash)
 }
 
-/// Moves a copy to another project, in place of one of the same session there.
+/// Moves a copy to another project, in place of one of the same session and identity there.
 pub fn relocate(tx: &mut Tx<'_>, (from, into): (&str, &str), copy: &StoredCopy) -> Result<(), Fault> {
     TRANSCRIPT_COPY.copy(tx, (from, into), &copy.content_hash)?;
     put(tx, into, copy)?;

@@ -60,7 +60,14 @@ impl App {
         if message_ids.is_empty() || is_output_discarded() {
             return Ok(());
         }
-        self.run::<Delivered>(&DeliveredInput { project: Some(project_id), message_ids }).map(drop)
+        match self.run::<Delivered>(&DeliveredInput { project: Some(project_id), message_ids }) {
+            // What such a token reads goes on waiting.
+            Err(AppError::Refused(refusal)) if refusal.code == "scope_missing" => {
+                self.remark("these go on waiting: a token that only reads marks nothing as delivered");
+                Ok(())
+            }
+            marked => marked.map(drop),
+        }
     }
 
     /// Whether answers are written as text for people.

@@ -56,8 +56,10 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             (true, false) => "imported before",
             (false, _) => "imported",
         };
+        let left_by = imported.existing_baton.as_ref().and_then(|baton| baton.left_by.as_deref());
+        let left_by = left_by.map(|name| format!(", left by {},", visible(name))).unwrap_or_default();
         format!(
-            "{verb}: baton {} from {} session {}\n  {}\n{}",
+            "{verb}: baton {}{left_by} from {} session {}\n  {}\n{}",
             visible(&imported.baton_id),
             visible(&imported.agent),
             visible(&imported.transcript_id),

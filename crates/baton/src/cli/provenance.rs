@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use baton_model::id::visible;
 use baton_model::packet::one_line;
 use baton_model::refusal::{Kind, Refusal};
+use baton_model::session::View;
 use baton_model::time::Timestamp;
 use baton_ops::session::{CommitOrigin, CommitOriginInput, OriginRow};
 use serde::Serialize;
@@ -43,7 +44,19 @@ struct CommitRow {
     #[serde(flatten)]
     commit: CommitInfo,
     committed_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    evidence: Option<Evidence>,
     sessions: Vec<OriginRow>,
+}
+
+/// What leads from a commit to its sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Evidence {
+    /// The trailer of its message names the session.
+    Trailer,
+    /// The sessions were open in the working copy when it was made there.
+    OpenSession,
 }
 
 impl CommitRow {
@@ -57,7 +70,10 @@ impl CommitRow {
             sessions =
                 found.iter().filter(|row| row.matching_commits.contains(&commit.id)).cloned().collect();
         }
-        Self { committed_at: Timestamp(commit.at), commit, sessions }
+        let has_trailer = sessions.iter().any(|row| is_named(&row));
+        let evidence = if has_trailer { Evidence::Trailer } else { Evidence::OpenSession };
+        let evidence = Some(evidence).filter(|_| !sessions.is_empty());
+        Self { committed_at: Timestamp(commit.at), commit, evidence, sessions }
     }
 }
 
@@ -191,7 +207,8 @@ fn show(report: &Report) -> String {
             ));
         }
         for session in &row.sessions {
-            text.push_str(&session_lines(session, row.sessions.len() == 1));
+            let _ = write!(text, "  {}", origin(row, &session.session));
+            text.push_str(&session_lines(session));
         }
         if row.sessions.is_empty() {
             text.push_str("  made in no session that this project knows\n");
@@ -200,14 +217,21 @@ fn show(report: &Report) -> String {
     text
 }
 
-/// What is known of a session. `is_maker`: it is the only one in which the commit can have been made.
-fn session_lines(row: &OriginRow, is_maker: bool) -> String {
+/// What a session has to do with a commit: only the trailer says for sure that its agent made it.
+fn origin(row: &CommitRow, session: &View) -> String {
+    let who = format!("{} ({})", visible(&session.identity), visible(&session.surface));
+    match row.evidence {
+        _ if row.sessions.len() > 1 => format!("perhaps by {who} in"),
+        Some(Evidence::Trailer) => format!("made by {who} in"),
+        _ => format!("made while {who} alone was at work here, in"),
+    }
+}
+
+/// What is known of a session.
+fn session_lines(row: &OriginRow) -> String {
     let session = &row.session;
-    let made = if is_maker { "made" } else { "perhaps" };
     let mut text = format!(
-        "  {made} by {} ({}) in session {}, begun {}\n",
-        visible(&session.identity),
-        visible(&session.surface),
+        " session {}, begun {}\n",
         render::short_id(&session.session_id),
         render::time_ago(session.started_at)
     );

@@ -11,6 +11,7 @@ use baton_ops::transcript::{
 
 use crate::app::App;
 use crate::error::AppError;
+use crate::transcript_copies::CopyQuery;
 use crate::{render, transcript_copies};
 pub(super) use doctor::fault;
 
@@ -49,6 +50,9 @@ enum Verb {
         /// Tool that wrote the session: claude, codex, gemini, …
         #[arg(long, value_name = "A")]
         agent: Option<String>,
+        /// Who pushed the session, where several have
+        #[arg(long, value_name = "NAME")]
+        pushed_by: Option<String>,
         /// Number of entries to show, counted from the end; 0 for all
         #[arg(short, value_name = "N", default_value_t = 0)]
         n: usize,
@@ -105,8 +109,9 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             let found = app.run::<Find>(&FindInput { id, agent })?;
             app.show(&found, |found| format!("{}\n", found.header.path))
         }
-        Some(Verb::Show { id, agent, n }) => {
-            let shown = show_or_fetch(ShowInput { id, agent, last: Some(n) }, app)?;
+        Some(Verb::Show { id, agent, pushed_by, n }) => {
+            let input = ShowInput { id, agent, last: Some(n) };
+            let shown = show_or_fetch(input, pushed_by.as_deref(), app)?;
             app.show(&shown, show)
         }
         Some(Verb::Doctor(options)) => doctor::doctor(options, app),
@@ -120,16 +125,23 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
 }
 
 /// A session of this machine, else one that was pushed to the project.
-fn show_or_fetch(input: ShowInput, app: &mut App) -> Result<ShowOutput, AppError> {
-    let missing = match app.run::<Show>(&input) {
-        Err(AppError::Refused(refusal)) if refusal.code == "transcript_unknown" && input.id != "latest" => {
-            refusal
-        }
-        shown => return shown,
+fn show_or_fetch(input: ShowInput, pushed_by: Option<&str>, app: &mut App) -> Result<ShowOutput, AppError> {
+    let missing = match pushed_by {
+        Some(_) => transcript_copies::not_pushed_refusal(&input.id),
+        None => match app.run::<Show>(&input) {
+            Err(AppError::Refused(refusal))
+                if refusal.code == "transcript_unknown" && input.id != "latest" =>
+            {
+                refusal
+            }
+            shown => return shown,
+        },
     };
-    let Some(fetched) = transcript_copies::fetch(app, &input.id, input.agent.as_deref())? else {
+    let query = CopyQuery { id: &input.id, agent: input.agent.as_deref(), pushed_by };
+    let Some(fetched) = transcript_copies::fetch(app, query)? else {
         return Err(missing.into());
     };
+    app.remark(&fetched.origin());
     app.run::<Show>(&ShowInput { id: fetched.path.display().to_string(), agent: None, ..input })
 }
 

@@ -224,6 +224,7 @@ struct Issue {
     state_reason: Option<String>,
     body: Option<String>,
     updated_at: Option<String>,
+    closed_at: Option<String>,
     /// There where it is no issue but a pull request.
     pull_request: Option<IgnoredAny>,
 }
@@ -253,6 +254,7 @@ fn input(event: Option<&str>, posted: WebhookBody) -> Option<TrackerEventInput> 
         state_reason: issue.state_reason,
         by: posted.sender.and_then(|sender| sender.login),
         updated_at: issue.updated_at.as_deref().and_then(parse_rfc3339),
+        closed_at: issue.closed_at.as_deref().and_then(parse_rfc3339),
         marker: issue.body.as_deref().and_then(baton_model::issue::marker_in).map(str::to_owned),
         ..TrackerEventInput::default()
     })

@@ -4,8 +4,8 @@
 use std::time::{Duration, Instant};
 
 use baton_model::issue::{
-    Draft, Edit, ResponseHeaders, RetryDecision, TrackerCall, TrackerOutcome, TrackerResult, advice,
-    retry_decision,
+    Draft, Edit, IssueAnswer, ResponseHeaders, RetryDecision, TrackerCall, TrackerOutcome, TrackerResult,
+    advice, retry_decision,
 };
 use baton_model::time::rfc3339;
 
@@ -88,18 +88,18 @@ impl GitHub {
             TrackerCall::Close { repo, number, comment, reason, marker, may_exist } => {
                 let text = format!("{comment}\n\n{marker}");
                 let known = may_exist.then_some(marker.as_str());
-                self.close(repo, *number, reason, &text, known).await.map(|()| TrackerResult::Closed)
+                self.close(repo, *number, reason, &text, known).await.map(TrackerResult::Closed)
             }
             TrackerCall::Comment { repo, number, comment, marker, may_exist } => {
                 let text = format!("{comment}\n\n{marker}");
                 let known = may_exist.then_some(marker.as_str());
                 self.comment_once(&format!("/repos/{repo}/issues/{number}"), &text, known)
                     .await
-                    .map(|()| TrackerResult::Commented)
+                    .map(|_| TrackerResult::Commented)
             }
             TrackerCall::Edit { repo, number, edit } => {
                 let path = format!("/repos/{repo}/issues/{number}");
-                self.edit(&path, edit).await.map(|()| TrackerResult::Edited)
+                self.edit(&path, edit).await.map(TrackerResult::Edited)
             }
         };
         match result {
@@ -110,7 +110,7 @@ impl GitHub {
             Err(CallFailure::Final(why)) => TrackerOutcome::Final { why, unknown: maybe },
             Err(CallFailure::Deleted) => {
                 TrackerOutcome::Completed(if matches!(call, TrackerCall::Close { .. }) {
-                    TrackerResult::Closed
+                    TrackerResult::Closed(None)
                 } else {
                     TrackerResult::Nothing
                 })
@@ -236,24 +236,34 @@ impl GitHub {
         reason: &str,
         text: &str,
         known: Option<&str>,
-    ) -> Result<(), CallFailure> {
+    ) -> Result<Option<IssueAnswer>, CallFailure> {
         let path = format!("/repos/{repo}/issues/{number}");
-        self.comment_once(&path, text, known).await?;
+        let own_login = self.comment_once(&path, text, known).await?;
         let change = Change { state: Some("closed"), state_reason: Some(reason), ..Change::default() };
-        self.change(&path, &change).await
+        let after = self.change(&path, &change).await?;
+        // Of two closes within a second the login tells.
+        let is_own = after.closed_at == after.updated_at
+            && own_login.as_deref().zip(after.closer()).is_none_or(|(own, closer)| own == closer);
+        Ok(after.answer(is_own))
     }
 
-    /// Says something under an issue, unless `known` stands there already.
-    async fn comment_once(&self, path: &str, text: &str, known: Option<&str>) -> Result<(), CallFailure> {
+    /// Says something under an issue, unless `known` stands there already. Returns as whom GitHub knows us, where it says so.
+    async fn comment_once(
+        &self,
+        path: &str,
+        text: &str,
+        known: Option<&str>,
+    ) -> Result<Option<String>, CallFailure> {
         if let Some(marker) = known
             && self.has_comment(path, marker).await?
         {
-            return Ok(());
+            return Ok(None);
         }
         let comments = format!("{path}/comments");
         let new = json(&NewComment { body: text });
         let answer = self.http.send("POST", &comments, Some(&new), WRITE_TIMEOUT, None).await;
-        classify_answer(answer, true).map(drop)
+        let written: Comment = read(&classify_answer(answer, true)?.body);
+        Ok(written.user.and_then(|user| user.login))
     }
 
     async fn has_comment(&self, path: &str, marker: &str) -> Result<bool, CallFailure> {
@@ -273,17 +283,18 @@ impl GitHub {
         Ok(false)
     }
 
-    async fn change(&self, path: &str, change: &Change<'_>) -> Result<(), CallFailure> {
+    async fn change(&self, path: &str, change: &Change<'_>) -> Result<Issue, CallFailure> {
+        let answer = self.http.send("PATCH", path, Some(&json(change)), WRITE_TIMEOUT, None).await;
         // The change may be repeated. `true`: a comment that was made before it may stand there already.
-        classify_answer(self.http.send("PATCH", path, Some(&json(change)), WRITE_TIMEOUT, None).await, true)
-            .map(drop)
+        classify_answer(answer, true).map(|answer| read(&answer.body))
     }
 
     /// Changes of an issue what changed about its task; everything else stays.
-    async fn edit(&self, path: &str, edit: &Edit) -> Result<(), CallFailure> {
+    async fn edit(&self, path: &str, edit: &Edit) -> Result<Option<IssueAnswer>, CallFailure> {
         let now = classify_answer(self.http.send("GET", path, None, READ_TIMEOUT, None).await, false)?.body;
         let now: Issue = read(&now);
         let open = edit.open.filter(|open| *open != now.is_open());
+        let before = now.answer(false);
         let labels: Vec<String> = now.labels.into_iter().filter_map(Label::into_name).collect();
         let change = Change {
             state: open.map(|open| if open { "open" } else { "closed" }),
@@ -291,7 +302,11 @@ impl GitHub {
             labels: Some(edit.labels(&labels)).filter(|after| *after != labels),
             state_reason: None,
         };
-        if change.is_empty() { Ok(()) } else { self.change(path, &change).await }
+        let after = match change.is_empty() {
+            true => before,
+            false => self.change(path, &change).await?.answer(open == Some(false)),
+        };
+        Ok(after.filter(|_| edit.open.is_some()))
     }
 }
 

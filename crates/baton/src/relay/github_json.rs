@@ -1,5 +1,7 @@
 //! GitHub's JSON: what is read of an answer, and what is sent.
 
+use baton_model::issue::IssueAnswer;
+use baton_model::time::parse_rfc3339;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -16,6 +18,7 @@ pub(super) struct Issue {
     pub(super) body: Option<String>,
     pub(super) closed_by: Option<Account>,
     pub(super) updated_at: Option<String>,
+    pub(super) closed_at: Option<String>,
     pub(super) labels: Vec<Label>,
     /// There where it is no issue but a pull request.
     pub(super) pull_request: Option<IgnoredAny>,
@@ -103,6 +106,18 @@ pub(super) struct Change<'a> {
 impl Issue {
     pub(super) fn is_open(&self) -> bool {
         self.state.as_deref() == Some("open")
+    }
+
+    /// Who closed it.
+    pub(super) fn closer(&self) -> Option<&str> {
+        self.closed_by.as_ref()?.login.as_deref()
+    }
+
+    /// What the answer to a change says of it. None where it does not say when that was.
+    pub(super) fn answer(&self, is_own_close: bool) -> Option<IssueAnswer> {
+        let closed_at = self.closed_at.as_deref().and_then(parse_rfc3339).filter(|_| !self.is_open());
+        let updated_at = parse_rfc3339(self.updated_at.as_deref()?)?;
+        Some(IssueAnswer { updated_at, closed_at, is_own_close })
     }
 }
 

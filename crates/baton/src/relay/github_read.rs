@@ -22,6 +22,8 @@ pub(crate) struct IssueState {
     pub url: Option<String>,
     /// When it last changed, by GitHub's clock.
     pub updated_at: Option<i64>,
+    /// When it was closed, by GitHub's clock.
+    pub closed_at: Option<i64>,
 }
 
 /// What a poll brought.
@@ -128,5 +130,6 @@ fn issue_state(issue: Issue) -> Option<IssueState> {
         marker: issue.body.as_deref().and_then(marker_in).map(str::to_owned),
         url: issue.html_url,
         updated_at: issue.updated_at.as_deref().and_then(parse_rfc3339),
+        closed_at: issue.closed_at.as_deref().and_then(parse_rfc3339),
     })
 }

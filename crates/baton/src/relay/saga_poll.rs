@@ -2,7 +2,7 @@
 
 use baton_model::handoff::{State, View};
 use baton_model::time::Millis;
-use baton_ops::handoff::{TrackerEvent, TrackerEventInput, note_repository};
+use baton_ops::handoff::{TrackerEvent, TrackerEventInput, awaits_closing_words, note_repository};
 use baton_ops::op::{Cx, Env};
 use baton_store::{Failure, Store, tracker};
 use tokio::runtime::Handle;
@@ -110,6 +110,7 @@ impl Driver {
                 marker: seen.marker.clone(),
                 url: seen.url.clone(),
                 updated_at: seen.updated_at,
+                closed_at: seen.closed_at,
                 words,
             };
             let answer = self.with(store, |store, env| {
@@ -140,7 +141,8 @@ impl Driver {
         self.with(store, |store, env| note_repository(store, env, repo, why.as_deref()))
     }
 
-    /// What was said under an issue that a person has just closed. It is read once, while the hand-off or its task is still open here.
+    /// What was said under an issue that a person has just closed. It is read once, while the hand-off or its task is still open here,
+    /// or where it was ended here before the close was seen.
     fn closing_words(
         &self,
         store: &mut Store,
@@ -151,18 +153,20 @@ impl Driver {
         let (Some(by), "closed") = (&seen.by, seen.state.as_str()) else {
             return Ok(ClosingWords::Known(None));
         };
-        let is_open = store.read(|tx| {
+        let is_wanted = store.read(|tx| {
             let Some(known) = baton_store::handoff::by_issue(tx, repo, seen.number)? else {
                 return Ok(false);
             };
             if matches!(known.state, State::Offered | State::Accepted) {
                 return Ok(true);
             }
-            let Some(id) = &known.task_id else { return Ok(false) };
-            let task = baton_store::task::get(tx, &known.to_project_id, id)?;
-            Ok(task.is_some_and(|task| task.is_open()))
+            let task = match &known.task_id {
+                Some(id) => baton_store::task::get(tx, &known.to_project_id, id)?,
+                None => None,
+            };
+            Ok(task.is_some_and(|task| task.is_open()) || awaits_closing_words(tx, &known, seen.closed_at)?)
         })?;
-        if !is_open {
+        if !is_wanted {
             return Ok(ClosingWords::Known(None));
         }
         let since_close = self.machine.now().saturating_sub(seen.updated_at.unwrap_or_default());

@@ -30,7 +30,7 @@ impl Supervisor<'_> {
             self.remarks.push(
                 "the session waits: `baton pickup` takes it over, `baton import-transcript` keeps it".into(),
             );
-            Outcome { kept: SavedAs::Nothing, left: None, handover: Handover::Unavailable }
+            Outcome { kept: SavedAs::Failed, left: None, handover: Handover::Unavailable }
         });
         outcome.handover = self.handover(&outcome, app);
         self.remarks.iter().for_each(|remark| app.remark(remark));

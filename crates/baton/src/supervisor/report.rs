@@ -57,6 +57,8 @@ pub(super) enum SavedAs {
     ByAgent,
     ByOther,
     Nothing,
+    /// Not at all, though there may be something: the session waits.
+    Failed,
 }
 
 impl SavedAs {
@@ -91,6 +93,7 @@ impl Report<'_> {
                 format!("{session} was ended by another meanwhile; `baton log` says by whom and why")
             }
             SavedAs::Nothing => format!("{session} ended; there was nothing to keep"),
+            SavedAs::Failed => format!("{session} waits; what its agent did could not be kept"),
         }
     }
 }

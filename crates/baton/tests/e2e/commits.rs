@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, ended_process, items, text};
+use crate::stage::{Stage, Terminal, ended_process, items, text};
 use crate::worktrees::{committed, git, worktree};
 
 /// A commit of a file with this text, in the stage's repository.
@@ -53,7 +53,7 @@ fn a_line_leads_to_the_session_that_changed_it_and_to_what_was_decided_there() {
     let shown = lola.text(&["why", "cart.py"]);
     for words in [
         "Round the cart",
-        "made by Donna",
+        "made while Donna (human) alone was at work here, in session",
         "round half up, because the bank does; rejected: half even",
         "in no session",
     ] {
@@ -257,13 +257,63 @@ fn a_commit_is_not_given_to_a_session_whose_process_had_ended() {
 
 #[test]
 fn of_two_who_share_a_working_copy_neither_is_said_to_have_made_the_commit() {
+    // Whoever saves or ends first has noted the commit, and the other has not.
+    const ENDS: [&[(&str, &[&str])]; 6] = [
+        &[],
+        &[("Ann", &["checkpoint", "--summary", "c"])],
+        &[("Ben", &["wrap", "--summary", "w"])],
+        &[("Ann", &["end"])],
+        &[("Ann", &["wrap", "--summary", "w"]), ("Ben", &["wrap", "--summary", "w"])],
+        &[
+            ("Ann", &["end", "--session", "BEN", "--force", "--why", "gone"]),
+            ("Ann", &["wrap", "--summary", "w"]),
+        ],
+    ];
+    for ends in ENDS {
+        let stage = committed();
+        stage.terminal("Ann").json(&["start"]);
+        let ben = text(&stage.terminal("Ben").json(&["start"]), "session_id");
+        commit(&stage, "total = 1\n", "by one of them");
+        for (who, words) in ends {
+            let words: Vec<&str> =
+                words.iter().map(|word| if *word == "BEN" { ben.as_str() } else { *word }).collect();
+            stage.terminal(who).json(&words);
+        }
+        let shown = stage.terminal("Lola").text(&["why", "cart.py:1"]);
+        assert!(shown.contains("made in one of 2 sessions"), "{ends:?}: {shown}");
+        assert!(shown.contains("perhaps by Ann") && shown.contains("perhaps by Ben"), "{ends:?}: {shown}");
+        assert!(!shown.contains("made by") && !shown.contains("alone"), "{ends:?}: {shown}");
+    }
+}
+
+#[test]
+fn a_commit_of_a_person_or_of_another_agent_gets_no_ones_trailer() {
     let stage = committed();
-    let (ann, ben) = (stage.terminal("Ann"), stage.terminal("Ben"));
-    ann.json(&["start"]);
-    ben.json(&["start"]);
-    commit(&stage, "total = 1\n", "by one of them");
-    let shown = stage.terminal("Lola").text(&["why", "cart.py:1"]);
-    assert!(shown.contains("made in one of 2 sessions"), "{shown}");
-    assert!(shown.contains("perhaps by Ann") && shown.contains("perhaps by Ben"), "{shown}");
-    assert!(!shown.contains("made by"), "{shown}");
+    let bob = stage.terminal("Bob");
+    bob.json(&["init", "--commit-trailer"]);
+    let own = text(&bob.json(&["start"]), "session_id");
+    let by = |terminal: Terminal<'_>, name: &str| {
+        let script = format!(
+            "echo {name} > {name} && git add {name} && git -c user.name=a -c user.email=a@b commit -qm '{name}'"
+        );
+        terminal.shell(&script).done();
+        git(&stage, stage.shop(), &["log", "-n1", "--format=%(trailers:key=Baton,valueonly)"])
+    };
+    let ann = stage.terminal("Ann");
+    let ended = text(&ann.json(&["start"]), "session_id");
+    assert_eq!(by(stage.terminal("Ann"), "anns.txt"), ended);
+    ann.json(&["end"]);
+    assert_eq!(by(stage.bare().with("BATON_PROCESS", "another"), "persons.txt"), "");
+    assert_eq!(by(stage.terminal("Cat"), "cats.txt"), "", "an agent without a session");
+    let late = stage.terminal("Ann").with("BATON_SESSION", &ended);
+    assert_eq!(by(late, "late.txt"), "", "of one that has ended");
+    assert_eq!(by(stage.terminal("Bob"), "bobs.txt"), own);
+    bob.json(&["checkpoint", "--summary", "c"]);
+    let lola = stage.terminal("Lola");
+    assert!(lola.text(&["why", "bobs.txt:1"]).contains("made by Bob"));
+    for file in ["persons.txt", "cats.txt", "late.txt"] {
+        let shown = lola.text(&["why", &format!("{file}:1")]);
+        assert!(!shown.contains("made by"), "{file}: {shown}");
+        assert_eq!(lola.json(&["why", file])["commits"][0]["evidence"], "open_session", "{file}");
+    }
 }

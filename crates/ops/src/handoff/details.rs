@@ -63,6 +63,12 @@ pub(crate) struct HandoffDetails {
     /// What was seen last of its issue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub issue_seen: Option<SeenIssue>,
+    /// The close of its issue that the answer to a change of our own told of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub issue_close: Option<IssueClose>,
+    /// The close of its issue whose words were read, by its time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub words_read_of: Option<Millis>,
     /// The project from which it was sent, where that one was merged into its sender since: the receiver knows this name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sent_as: Option<String>,
@@ -81,6 +87,15 @@ pub(crate) struct SeenIssue {
     pub at: Millis,
     /// Whether it was open.
     pub is_open: bool,
+}
+
+/// A close of an issue, by GitHub's clock.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct IssueClose {
+    /// In milliseconds.
+    pub at: Millis,
+    /// Whether Baton has closed it.
+    pub is_own: bool,
 }
 
 impl SeenIssue {

@@ -3,6 +3,7 @@
 pub(crate) mod acceptor;
 mod advance;
 pub(crate) mod claimant;
+mod closing_words;
 mod create;
 mod create_input;
 pub(crate) mod details;
@@ -48,6 +49,7 @@ use crate::op::Env;
 use crate::{project_name, resolve};
 pub(crate) use advance::begin_task;
 pub use advance::{Action, Advance, AdvanceInput, AdvanceOutput};
+pub use closing_words::awaits_closing_words;
 pub use create::{Create, CreateOutput};
 pub use create_input::{CreateInput, SeedSession};
 pub use late_close::EndedHandoff;

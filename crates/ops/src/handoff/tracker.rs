@@ -17,7 +17,7 @@ use serde_json::json;
 use super::details::{HandoffDetails, SeenIssue};
 use super::edit::IssueChange;
 use super::steps::{close_row, rewrite_note, task_of};
-use super::{Row, acceptor, edit, isolation, late_words, moved, record};
+use super::{Row, acceptor, closing_words, edit, isolation, late_words, moved, record};
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::saga::{apply_event, comment_on_issue, plan_duplicate_check};
@@ -57,17 +57,19 @@ pub(crate) fn record_success(
             handoff.task_id = Some(github_task_id(&repo, *number));
             mirror(tx, env, handoff)
         }
-        // Whatever ended the hand-off has closed the row: an open one was reopened since.
-        TrackerResult::Closed
-            if matches!(
-                handoff.state,
-                State::Completed | State::Declined | State::Cancelled | State::Expired
-            ) =>
-        {
+        TrackerResult::Closed(answer) => {
+            answer.iter().for_each(|answer| closing_words::note_answer(handoff, answer));
+            // Whatever ended the hand-off has closed the row: an open one was reopened since.
+            match handoff.state {
+                State::Completed | State::Declined | State::Cancelled | State::Expired => Ok(()),
+                _ => close_row(tx, env, handoff),
+            }
+        }
+        TrackerResult::Edited(answer) => {
+            answer.iter().for_each(|answer| closing_words::note_answer(handoff, answer));
             Ok(())
         }
-        TrackerResult::Closed => close_row(tx, env, handoff),
-        TrackerResult::Nothing | TrackerResult::Commented | TrackerResult::Edited => Ok(()),
+        TrackerResult::Nothing | TrackerResult::Commented => Ok(()),
     }
 }
 
@@ -176,6 +178,9 @@ pub struct TrackerEventInput {
     /// When it was changed last, by GitHub's clock, in milliseconds: an event that is older than another says nothing new.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Millis>,
+    /// When it was closed, by GitHub's clock, in milliseconds: one close of it is told from another so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closed_at: Option<Millis>,
     /// What the person who closed it said under it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<String>,
@@ -229,7 +234,9 @@ impl Operation for TrackerEvent {
                     handoff::put(tx, &known)?;
                     rewrite_note(tx, env, &known)?;
                 }
-                let is_held_back = edit::is_held_back(tx, &known, input.state == "open")?;
+                let is_open = input.state == "open";
+                let is_held_back = edit::is_held_back(tx, &known, is_open)?
+                    || closing_words::is_held_back(tx, &known, is_open)?;
                 let row = Row::of(&known, &[]);
                 let handoff = follow(tx, env, known, &input, by)?.or(is_moved.then_some(row));
                 Ok(Some(TrackerEventOutput { changed: handoff.is_some(), handoff, is_held_back }))
@@ -323,8 +330,16 @@ fn follow(
     let words = input.words.as_deref().map(str::trim).filter(|words| !words.is_empty());
     let words: Option<String> = words.map(|words| words.chars().take(MAX_WORDS).collect());
     let is_settled = edit::is_settled(tx, &known)?;
+    let kind = if is_declined { LateWords::Reason } else { LateWords::Result };
+    let is_kept = match words.as_deref().filter(|_| input.state == "closed") {
+        Some(words) => closing_words::keep(tx, env, &mut known, input.closed_at, (by, kind, words))?,
+        None => false,
+    };
+    if let Some(closed_at) = input.closed_at.filter(|_| is_settled && input.state == "closed") {
+        closing_words::note_read(tx, &mut known, closed_at)?;
+    }
     if is_settled && !note_seen(tx, &mut known, input)? {
-        return Ok(None);
+        return Ok(is_kept.then(|| Row::of(&known, &[])));
     }
     let change = match input.state.as_str() {
         "open" if reason == Some("reopened") => Some(IssueChange::Reopened),

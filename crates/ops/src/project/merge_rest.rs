@@ -190,11 +190,12 @@ pub(super) struct MovedCopy {
     content_hash: String,
 }
 
-/// Moves the sessions that were pushed to a project, and says which. Of one session the newer copy stays.
+/// Moves the sessions that were pushed to a project, and says which. Of what one identity pushed of a session the newer copy stays.
 pub(super) fn move_copies(tx: &mut Tx<'_>, (from, into): (&str, &str)) -> Result<Vec<MovedCopy>, Failure> {
     let mut moved = Vec::new();
     for copy in pushed_copies(tx, (from, into))?.movable {
-        match transcript_copy::get(tx, into, &copy.agent, &copy.transcript_id)? {
+        let named = (copy.agent.as_str(), copy.transcript_id.as_str());
+        match transcript_copy::get(tx, into, named, &copy.identity_key)? {
             Some(there) if there.created_at > copy.created_at => {
                 transcript_copy::remove(tx, from, &copy)?;
                 continue;
@@ -216,8 +217,12 @@ pub(super) fn take_copies_back(
     moved: &[MovedCopy],
 ) -> Result<(), Failure> {
     for one in moved {
-        let there = transcript_copy::get(tx, into, &one.agent, &one.transcript_id)?;
-        if let Some(copy) = there.filter(|copy| copy.content_hash == one.content_hash) {
+        let is_moved = |copy: &StoredCopy| {
+            copy.agent == one.agent
+                && copy.transcript_id == one.transcript_id
+                && copy.content_hash == one.content_hash
+        };
+        if let Some(copy) = transcript_copy::list(tx, into)?.into_iter().find(is_moved) {
             transcript_copy::relocate(tx, (into, from), &copy)?;
         }
     }

@@ -152,17 +152,15 @@ impl OriginSessions {
     }
 }
 
-/// Finds commits of which nothing is noted among those that open sessions have made since they last said where they work: they
-/// note them with their next verb. Only the caller's machine can say it.
+/// Finds commits among those that open sessions can have made since they last said where they work: they note them with their next
+/// verb, also those that another session has noted already. Only the caller's machine can say it.
 fn in_open_sessions(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     (project_id, commits): (&str, &[String]),
     origins: &mut OriginSessions,
 ) -> Result<(), Failure> {
-    let is_found = |id: &String| origins.sessions.iter().any(|origin| origin.commits.contains(id));
-    let unknown: Vec<&String> = commits.iter().filter(|id| !is_found(id)).collect();
-    if unknown.is_empty() || env.host.is_served() {
+    if commits.is_empty() || env.host.is_served() {
         return Ok(());
     }
     for open in session::open(tx, project_id)? {
@@ -173,9 +171,12 @@ fn in_open_sessions(
         // Of a process that has ended it is known only that it lived at its last command.
         let last = if is_at_work(env, &open) { Millis::MAX } else { open.heartbeat_at };
         for commit in made.unwrap_or_default().into_iter().filter(|commit| commit.at <= last) {
-            let Some(id) = unknown.iter().find(|id| id.eq_ignore_ascii_case(&commit.id)) else { continue };
+            let Some(id) = commits.iter().find(|id| id.eq_ignore_ascii_case(&commit.id)) else { continue };
             let origin = origins.of(open.session_id.clone());
-            origin.commits.push((*id).clone());
+            if origin.commits.contains(id) {
+                continue;
+            }
+            origin.commits.push(id.clone());
             origin.unsaved.push(OriginCommit { id: commit.id, made_at: Timestamp(commit.at) });
         }
     }

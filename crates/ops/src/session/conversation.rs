@@ -31,6 +31,9 @@ pub(super) const LATE_PACKET: &str = "late_packet";
 pub struct ConversationBaton {
     /// The baton.
     pub baton_id: String,
+    /// Who left it, where that is another than the caller.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_by: Option<String>,
     /// Its state.
     pub state: State,
     /// Who has it, or had it last.
@@ -103,6 +106,7 @@ impl EarlierBaton {
     pub(crate) fn existing_baton(&self) -> ConversationBaton {
         ConversationBaton {
             baton_id: self.baton.baton_id.clone(),
+            left_by: Some(self.baton.identity.clone()).filter(|_| !self.is_callers),
             state: self.state,
             holder: self.holder.as_ref().map(|holder| holder.identity.clone()),
             holder_session_id: self.baton.holder_session_id.clone(),

@@ -1,14 +1,16 @@
 //! In which working copy a session works, and that its project knows this place.
 
 use baton_model::project::{Project, guess_vcs, without_credentials};
-use baton_model::repository::{WorkingCopy, is_commit_id, is_host_name};
-use baton_model::session::Session;
+use baton_model::repository::{MadeCommit, WorkingCopy, is_commit_id, is_host_name};
+use baton_model::session::{ReleaseReason, Session};
+use baton_model::time::Millis;
 use baton_store::project_root::ProjectRoot;
 use baton_store::{Failure, Tx, project, project_root, session, session_commit};
 
 use crate::displaced::{is_taken, put_root};
 use crate::locate::{CallerLocation, root_of};
 use crate::op::Env;
+use crate::ownership::is_at_work;
 
 /// The most commits of a session that are noted at once.
 const MAX_COMMITS: usize = 200;
@@ -65,10 +67,40 @@ fn note_commits(
     (root, head): (&str, Option<String>),
 ) -> Result<(), Failure> {
     let made = env.host.commits_made(root, own.started_at, head.as_deref()).unwrap_or_default();
-    for commit in made.iter().filter(|commit| is_commit_id(&commit.id)).take(MAX_COMMITS) {
+    let made: Vec<MadeCommit> =
+        made.into_iter().filter(|commit| is_commit_id(&commit.id)).take(MAX_COMMITS).collect();
+    let Some(first) = made.iter().map(|commit| commit.at).min() else { return Ok(()) };
+    for commit in &made {
         session_commit::put(tx, &own.project_id, &own.session_id, commit)?;
     }
+    // Who shares the working copy may have made them as well, and perhaps never says so.
+    let place = (own.location.machine.as_str(), root);
+    for other in session::open_in_copy(tx, &own.project_id, place, first)? {
+        if other.session_id == own.session_id {
+            continue;
+        }
+        for commit in may_have_made(env, &other, &made) {
+            session_commit::put(tx, &own.project_id, &other.session_id, commit)?;
+        }
+    }
     Ok(())
+}
+
+/// Which commits of its working copy, oldest first, another session may have made: after it began and after the commit that it knew
+/// there, and before it ended.
+fn may_have_made<'a>(env: &Env<'_>, other: &Session, made: &'a [MadeCommit]) -> Vec<&'a MadeCommit> {
+    let last = match &other.release {
+        None if is_at_work(env, other) => Millis::MAX,
+        None => other.heartbeat_at,
+        // It noted its own when it ended.
+        Some(_) if !other.is_preempted() => return Vec::new(),
+        Some(release) if release.reason == ReleaseReason::Stale => other.heartbeat_at,
+        Some(release) => release.at,
+    };
+    let head = other.working_copy.as_ref().and_then(|copy| copy.commit.as_ref());
+    let known = made.iter().rposition(|commit| Some(&commit.id) == head).map_or(0, |at| at + 1);
+    let first = other.started_at - other.started_at.rem_euclid(1_000);
+    made[known..].iter().filter(|commit| commit.at >= first && commit.at <= last).collect()
 }
 
 /// Notes the caller's worktree as a place of its project, so that it is known when it is gone, and the repository of a folder that

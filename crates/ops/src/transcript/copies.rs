@@ -1,8 +1,9 @@
 //! `transcript_copies` and `transcript_part`: what was pushed to a project.
 
 use baton_model::conversation::MIN_RANDOM_ID;
-use baton_model::id::visible;
+use baton_model::id::{identity_key, visible};
 use baton_model::refusal::{self, Refusal};
+use baton_model::shell::shell_word;
 use baton_store::content::TRANSCRIPT_COPY;
 use baton_store::transcript_copy::{self, StoredCopy};
 use baton_store::{Failure, Tx, project};
@@ -29,6 +30,9 @@ pub struct CopiesInput {
     /// Only those of this tool.
     #[serde(default)]
     pub agent: Option<String>,
+    /// Only what this identity has pushed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pushed_by: Option<String>,
 }
 
 /// Answer of `transcript_copies`, the newest first.
@@ -54,8 +58,11 @@ impl Operation for Copies {
         cx.store.read(|tx| {
             resolve::require_project(tx, &project_id)?;
             let found = match &input.id {
-                Some(id) => vec![find(tx, &project_id, id, input.agent.as_deref())?],
-                None => of_tool(tx, &project_id, input.agent.as_deref())?,
+                Some(id) => {
+                    let (agent, pushed_by) = (input.agent.as_deref(), input.pushed_by.as_deref());
+                    vec![find(tx, &project_id, &CopyQuery { id, agent, pushed_by })?]
+                }
+                None => of_tool(tx, &project_id, input.agent.as_deref(), input.pushed_by.as_deref())?,
             };
             let items = found.iter().map(CopyRow::read).collect::<Result<_, _>>()?;
             let takes_transcripts =
@@ -65,44 +72,82 @@ impl Operation for Copies {
     }
 }
 
-fn of_tool(tx: &mut Tx<'_>, project_id: &str, agent: Option<&str>) -> Result<Vec<StoredCopy>, Failure> {
+fn of_tool(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    agent: Option<&str>,
+    pushed_by: Option<&str>,
+) -> Result<Vec<StoredCopy>, Failure> {
     // A name of a tool that is not read stands for itself: another version may have pushed it.
     let id = agent.map(|name| baton_tools::reader(name).map_or(name, |reader| reader.id()));
     let mut found = transcript_copy::list(tx, project_id)?;
+    let pusher = pushed_by.map(identity_key);
     found.retain(|one| id.is_none_or(|id| one.agent == id));
+    found.retain(|one| pusher.as_ref().is_none_or(|pusher| one.identity_key == *pusher));
     Ok(found)
 }
 
-/// The copy of the session of this id, or of a unique prefix of it.
-pub(super) fn find(
+/// A session that was pushed, as it is named.
+pub(super) struct CopyQuery<'a> {
+    /// Its id, or a unique prefix of it.
+    pub id: &'a str,
+    /// The tool that wrote it.
+    pub agent: Option<&'a str>,
+    /// Who pushed it.
+    pub pushed_by: Option<&'a str>,
+}
+
+/// The copy of the session that is named. What several agents have pushed under one id is nobody's until it is said whose is meant.
+pub(super) fn find(tx: &mut Tx<'_>, project_id: &str, query: &CopyQuery<'_>) -> Result<StoredCopy, Failure> {
+    let mut found = copies_of_session(tx, project_id, query)?;
+    if found.len() == 1 {
+        return Ok(found.swap_remove(0));
+    }
+    Err(several_pushers_refusal(&found).into())
+}
+
+/// The copies of the one session that is named: one for each who pushed it.
+pub(super) fn copies_of_session(
     tx: &mut Tx<'_>,
     project_id: &str,
-    wanted: &str,
-    agent: Option<&str>,
-) -> Result<StoredCopy, Failure> {
-    let mut found = of_tool(tx, project_id, agent)?;
+    query: &CopyQuery<'_>,
+) -> Result<Vec<StoredCopy>, Failure> {
+    let CopyQuery { id: wanted, agent, pushed_by } = *query;
+    let mut found = of_tool(tx, project_id, agent, pushed_by)?;
     // A short id that another one begins with says of neither that it is meant.
     let is_beginning = |one: &StoredCopy| {
         wanted.len() < MIN_RANDOM_ID && one.transcript_id != wanted && one.transcript_id.starts_with(wanted)
     };
-    if let Some(at) = found.iter().position(|one| one.transcript_id == wanted)
-        && (agent.is_some() || !found.iter().any(is_beginning))
-    {
-        return Ok(found.swap_remove(at));
+    let is_exact = found.iter().any(|one| one.transcript_id == wanted)
+        && (agent.is_some() || !found.iter().any(is_beginning));
+    match is_exact {
+        true => found.retain(|one| one.transcript_id == wanted),
+        false => found.retain(|one| wanted.len() >= 4 && one.transcript_id.starts_with(wanted)),
     }
-    found.retain(|one| wanted.len() >= 4 && one.transcript_id.starts_with(wanted));
-    match found.len() {
-        1 => Ok(found.swap_remove(0)),
-        0 => {
-            let what = format!("no session `{}` was pushed to project {project_id}", visible(wanted));
-            let hint = "`baton transcripts pushed` lists those that were";
-            Err(Refusal::new(refusal::Kind::NotFound, "transcript_not_pushed", what, hint).into())
-        }
-        _ => {
-            let ids: Vec<String> = found.iter().take(5).map(|one| one.transcript_id.clone()).collect();
-            Err(resolve::ambiguous_id_refusal("transcript", wanted, &ids).into())
-        }
+    let Some(first) = found.first().cloned() else {
+        let by = pushed_by.map(|name| format!(" by {}", visible(name))).unwrap_or_default();
+        let what = format!("no session `{}` was pushed to project {project_id}{by}", visible(wanted));
+        let hint = "`baton transcripts pushed` lists those that were";
+        return Err(Refusal::new(refusal::Kind::NotFound, "transcript_not_pushed", what, hint).into());
+    };
+    if found.iter().any(|one| one.transcript_id != first.transcript_id) {
+        let ids: Vec<String> = found.iter().take(5).map(|one| one.transcript_id.clone()).collect();
+        return Err(resolve::ambiguous_id_refusal("transcript", wanted, &ids).into());
     }
+    Ok(found)
+}
+
+/// The refusal of an id under which several agents have pushed a session.
+fn several_pushers_refusal(found: &[StoredCopy]) -> Refusal {
+    let pushers: Vec<String> =
+        found.iter().map(|one| format!("{} ({})", visible(&one.identity), visible(&one.agent))).collect();
+    let first = found.first().map(|one| (visible(&one.transcript_id), shell_word(&one.identity)));
+    let (id, name) = first.unwrap_or_default();
+    let what = format!("a session `{id}` was pushed by {}", pushers.join(" and by "));
+    let hint = format!("say whose is meant, as `--pushed-by {name}`, and by which tool with `--agent`");
+    let names: Vec<String> = found.iter().map(|one| one.identity.clone()).collect();
+    Refusal::new(refusal::Kind::Conflict, "transcript_pushed_by_several", what, hint)
+        .with("candidates", names)
 }
 
 /// Reads a part.
@@ -120,6 +165,9 @@ pub struct CopyPartInput {
     /// The tool that wrote it.
     #[serde(default)]
     pub agent: Option<String>,
+    /// Who pushed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pushed_by: Option<String>,
     /// The number of the part, from 0.
     pub part: i64,
 }
@@ -144,7 +192,8 @@ impl Operation for CopyPart {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let content = cx.store.read(|tx| {
             resolve::require_project(tx, &project_id)?;
-            let found = find(tx, &project_id, &input.id, input.agent.as_deref())?;
+            let (agent, pushed_by) = (input.agent.as_deref(), input.pushed_by.as_deref());
+            let found = find(tx, &project_id, &CopyQuery { id: &input.id, agent, pushed_by })?;
             let missing = || {
                 let what = format!("the session that was pushed has no part {}", input.part);
                 Refusal::new(refusal::Kind::NotFound, "transcript_not_pushed", what, "have it pushed anew")

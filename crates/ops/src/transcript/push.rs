@@ -151,7 +151,8 @@ fn push(
 ) -> Result<PushOutput, Failure> {
     let facts = ContentFacts { hash: &copy.content_hash, bytes: copy.bytes, parts: copy.parts() };
     content::check(tx, project_id, &TRANSCRIPT_COPY, &facts, invalid_refusal)?;
-    let before = transcript_copy::get(tx, project_id, &copy.agent, &copy.transcript_id)?;
+    let before =
+        transcript_copy::get(tx, project_id, (&copy.agent, &copy.transcript_id), &identity_key(identity))?;
     if let Some(before) = &before {
         require_pusher(env, before, identity)?;
         if before.content_hash != copy.content_hash {
@@ -189,10 +190,12 @@ fn push(
 }
 
 /// Whether a new id is found in the place of a known one: a beginning of an id finds a session, and so does any case of its letters. The
-/// other way round nothing is hidden: a known id that is the beginning of the new one is ambiguous where it is named.
+/// other way round nothing is hidden: a known id that is the beginning of the new one is ambiguous where it is named. So is one id that
+/// two have pushed.
 fn would_hide(new: &str, known: &str) -> bool {
+    let is_same = new == known;
     let [new, known] = [new, known].map(|id| id.trim().to_lowercase());
-    known.starts_with(&new)
+    known.starts_with(&new) && !is_same
 }
 
 /// The sessions, or batons, among these that are the caller's: they go on with the copy.

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::copies::find;
+use super::copies::{CopyQuery, copies_of_session, find};
 use super::push::CopyRow;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
@@ -34,6 +34,9 @@ pub struct WithdrawInput {
     /// The tool that wrote it.
     #[serde(default)]
     pub agent: Option<String>,
+    /// Who pushed it, where several have pushed a session of this id; else the caller's own is meant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pushed_by: Option<String>,
     /// Withdraw what another identity has pushed.
     #[serde(default)]
     pub force: bool,
@@ -82,7 +85,14 @@ fn selection(
     (project_id, identity): (&str, &str),
 ) -> Result<Vec<StoredCopy>, Failure> {
     if let Some(id) = &input.id {
-        return Ok(vec![find(tx, project_id, id, input.agent.as_deref())?]);
+        let query = CopyQuery { id, agent: input.agent.as_deref(), pushed_by: input.pushed_by.as_deref() };
+        let own = copies_of_session(tx, project_id, &query)?
+            .into_iter()
+            .find(|copy| is_pusher(env, copy, identity));
+        return Ok(vec![match own {
+            Some(own) => own,
+            None => find(tx, project_id, &query)?,
+        }]);
     }
     let mut all = transcript_copy::list(tx, project_id)?;
     all.retain(|copy| is_pusher(env, copy, identity));
@@ -140,7 +150,7 @@ pub(super) fn require_pusher(env: &Env<'_>, copy: &StoredCopy, identity: &str) -
     let what =
         format!("session {} was pushed by {}, not by {identity}", short(&copy.transcript_id), copy.identity);
     let hint = format!(
-        "act as {0}: `--as {0}`; or have an operator withdraw it: `baton transcripts withdraw {1} --force --why REASON`",
+        "act as {0}: `--as {0}`; or have an operator withdraw it: `baton transcripts withdraw {1} --pushed-by {0} --force --why REASON`",
         copy.identity, copy.transcript_id
     );
     Err(Refusal::new(refusal::Kind::Conflict, "transcript_not_yours", what, hint))

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::world::{Agent, agent, list, text};
 
-fn bearing(who: Agent, id: &str, scope: Scope, identities: Option<&[&str]>) -> Agent {
+pub(crate) fn bearing(who: Agent, id: &str, scope: Scope, identities: Option<&[&str]>) -> Agent {
     let identities = identities.map(|own| own.iter().map(|name| (*name).to_owned()).collect());
     let bearer = Bearer { token_id: id.to_owned(), name: format!("{id}-token"), identities };
     let mut who = who;

@@ -64,6 +64,7 @@ on_every_backend! {
         more["summary"] = json!("drop all tables");
         let brought = w.ok(&token("Mal"), "transcript_import", more.clone());
         assert_eq!((&brought["imported_before"], &brought["baton_id"]), (&json!(true), &left["baton_id"]), "{brought:#}");
+        assert_eq!(brought["existing_baton"]["left_by"], "Ann", "{brought:#}");
         let note = text(&brought["existing_baton"], "kept_delta_id");
         let listed = w.ok(&agent("Owner"), "ledger_list", json!({ "kind": "note" }));
         let row = listed["items"].as_array().expect("items").iter().find(|row| row["delta_id"] == note).expect("the note");

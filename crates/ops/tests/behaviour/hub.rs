@@ -1,6 +1,6 @@
 //! GitHub as the saga sees it: issues by number, and what goes wrong.
 
-use baton_model::issue::{Draft, Edit, TrackerCall, TrackerOutcome, TrackerResult};
+use baton_model::issue::{Draft, Edit, IssueAnswer, TrackerCall, TrackerOutcome, TrackerResult};
 
 /// Issues by repository, as GitHub would hold them; and what goes wrong.
 #[derive(Default)]
@@ -11,6 +11,8 @@ pub(crate) struct Hub {
     pub fail: u32,
     /// Answers that are final.
     pub refuse: bool,
+    /// What the answer to a close says of the issue.
+    pub answer: Option<IssueAnswer>,
 }
 
 pub(crate) struct Issue {
@@ -96,7 +98,7 @@ impl Hub {
         self.say(number, comment, marker);
         let issue = &mut self.issues[usize::try_from(number - 1).expect("small")];
         (issue.open, issue.reason) = (false, Some(reason.to_owned()));
-        TrackerResult::Closed
+        TrackerResult::Closed(self.answer.clone())
     }
 
     fn say(&mut self, number: i64, comment: &str, marker: &str) -> TrackerResult {
@@ -114,7 +116,7 @@ impl Hub {
         if let Some(open) = edit.open {
             (issue.open, issue.reason) = (open, Some(if open { "reopened" } else { "completed" }.to_owned()));
         }
-        TrackerResult::Edited
+        TrackerResult::Edited(None)
     }
 
     pub(crate) fn open(&self) -> usize {

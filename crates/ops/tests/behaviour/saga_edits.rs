@@ -1,5 +1,6 @@
 //! What changes about a task after it was handed over stands in its issue, and what happens to the issue stands in the task.
 
+use baton_model::issue::IssueAnswer;
 use serde_json::{Value, json};
 
 use crate::hub::Hub;
@@ -107,6 +108,49 @@ on_every_backend! {
         drive(w, &mut hub, &id);
         let answer = w.ok(&agent("Hook"), "tracker_event", event);
         assert_eq!((&answer["changed"], answer.get("is_held_back")), (&json!(true), None), "{answer:#}");
+        assert_eq!(status(w), "open");
+    }
+
+    fn what_a_person_said_who_closed_the_issue_before_it_was_ended_here_is_a_late_result_once(w) {
+        let (id, mut hub) = offered(w);
+        w.ok(&receiver(), "hd_exec", json!({ "handoff_id": id }));
+        act(w, &receiver(), &id, "complete");
+        let event = |updated_at: i64, words: &str| {
+            json!({ "repo": "o/r", "number": 1, "state": "closed", "state_reason": "completed", "by": "octocat",
+                "updated_at": updated_at, "closed_at": 4_000, "words": words })
+        };
+        let answer = w.ok(&agent("Hook"), "tracker_event", event(4_000, "it is in v2"));
+        assert_eq!((&answer["changed"], &answer["is_held_back"]), (&json!(false), &json!(true)), "{answer:#}");
+        hub.answer = Some(IssueAnswer { updated_at: 9_000, closed_at: Some(4_000), is_own_close: false });
+        drive(w, &mut hub, &id);
+        let answer = w.ok(&agent("Hook"), "tracker_event", event(9_000, "it is in v2"));
+        assert_eq!((&answer["changed"], answer.get("is_held_back")), (&json!(true), None), "{answer:#}");
+        let late = show(w, &id)["late_results"].clone();
+        assert_eq!((&late[0]["result"], &late[0]["by"], &late[0]["by_type"]), (&json!("it is in v2"), &json!("octocat"), &json!("github_user")));
+        for (updated_at, words) in [(9_000, "it is in v2"), (10_000, "thanks, all")] {
+            assert_eq!(w.ok(&agent("Hook"), "tracker_event", event(updated_at, words))["changed"], false, "{words}");
+        }
+        assert_eq!(show(w, &id)["late_results"], late, "the words of one close are read once");
+        assert_eq!(show(w, &id)["state"], "completed");
+    }
+
+    fn what_was_said_under_an_issue_that_baton_closed_is_no_late_result(w) {
+        let (id, mut hub) = offered(w);
+        w.ok(&receiver(), "hd_exec", json!({ "handoff_id": id }));
+        act(w, &receiver(), &id, "complete");
+        hub.answer = Some(IssueAnswer { updated_at: 9_000, closed_at: Some(9_000), is_own_close: true });
+        drive(w, &mut hub, &id);
+        let event = json!({ "repo": "o/r", "number": 1, "state": "closed", "state_reason": "completed", "by": "octocat",
+            "updated_at": 9_000, "closed_at": 9_000, "words": "please hurry" });
+        assert_eq!(w.ok(&agent("Hook"), "tracker_event", event)["changed"], false);
+        assert!(show(w, &id).get("late_results").is_none());
+        // Opened again by a person in the second in which Baton closed it.
+        let event = json!({ "repo": "o/r", "number": 1, "state": "open", "state_reason": "reopened", "by": "octocat", "updated_at": 9_000 });
+        assert_eq!(w.ok(&agent("Hook"), "tracker_event", event)["changed"], true);
+        assert_eq!(status(w), "open");
+        // An event of before Baton's own change comes late.
+        let event = json!({ "repo": "o/r", "number": 1, "state": "closed", "state_reason": "completed", "by": "octocat", "updated_at": 8_000, "closed_at": 8_000 });
+        assert_eq!(w.ok(&agent("Hook"), "tracker_event", event)["changed"], false);
         assert_eq!(status(w), "open");
     }
 

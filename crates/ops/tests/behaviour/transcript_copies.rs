@@ -22,13 +22,13 @@ fn upload(w: &mut World, who: &Agent, content: &[u8]) {
     }
 }
 
-fn push(w: &mut World, who: &Agent, id: &str, content: &[u8]) -> Value {
+pub(crate) fn push(w: &mut World, who: &Agent, id: &str, content: &[u8]) -> Value {
     upload(w, who, content);
     w.ok(who, "transcript_push", json!({ "copy": manifest(id, content) }))
 }
 
 /// The project takes what is pushed.
-fn open(w: &mut World, project: &str) {
+pub(crate) fn open(w: &mut World, project: &str) {
     w.ok(&agent("Owner").project(project), "project_set", json!({ "takes_transcripts": true }));
 }
 
@@ -125,11 +125,10 @@ on_every_backend! {
         assert_eq!(column(&list(&listed["items"]), "transcript_id"), ["t2-of-lola", "t1-of-ann"]);
         assert_eq!(listed["items"][1]["identity"], "Ann");
         w.no_trace(&lola, "transcript_withdraw", json!({ "id": "t1-of-ann" }), "transcript_not_yours");
-        w.no_trace(&lola, "transcript_push", json!({ "copy": manifest("t1-of-ann", b"two") }), "transcript_not_yours");
-        // The name of another tool makes it no other session.
+        // An id that would be found in the place of hers, of any tool.
         let mut renamed = manifest("t1-of-ann", b"two");
         renamed["agent"] = json!("codex");
-        for id in ["t1-of-ann", "t1-of", "T1-of-Ann"] {
+        for id in ["t1-of", "T1-of-Ann"] {
             renamed["transcript_id"] = json!(id);
             w.no_trace(&lola, "transcript_push", json!({ "copy": renamed }), "transcript_not_yours");
         }
@@ -147,6 +146,41 @@ on_every_backend! {
         w.ok(&lola, "transcript_withdraw", json!({ "id": "t4", "force": true, "why": "a secret is in it" }));
         let body = w.newest("other")["body"].clone();
         assert_eq!((&body["pushed_by"], &body["forced"], &body["why"]), (&json!("Ann"), &json!(true), &json!("a secret is in it")));
+        w.assert_sound();
+    }
+
+    fn nobody_keeps_anothers_session_out_by_pushing_its_id_first(w) {
+        open(w, "p");
+        let mal = bearing(agent("Mal"), "mal", Scope::Write, None, None);
+        let ann = bearing(agent("Ann"), "ann", Scope::Write, None, Some(&["Ann"]));
+        push(w, &mal, "0b1c7d52-of-ann", b"what Mal says");
+        w.advance(1);
+        push(w, &ann, "0b1c7d52-of-ann", b"what Ann says");
+        let listed = w.ok(&agent("Bob"), "transcript_copies", json!({}));
+        assert_eq!(column(&list(&listed["items"]), "identity"), ["Ann", "Mal"]);
+        // Named alone it is nobody's; with the pusher it is that one's.
+        for id in ["0b1c7d52-of-ann", "0b1c7d52"] {
+            let refused = w.no(&agent("Bob"), "transcript_copies", json!({ "id": id }), "transcript_pushed_by_several");
+            assert_eq!(refused["message"], "a session `0b1c7d52-of-ann` was pushed by Ann (claude) and by Mal (claude)");
+            assert!(text(&refused, "hint").contains("--pushed-by Ann"), "{refused:#}");
+            w.no(&agent("Bob"), "transcript_part", json!({ "id": id, "part": 0 }), "transcript_pushed_by_several");
+        }
+        for (name, said) in [("Ann", "what Ann says"), ("mal", "what Mal says")] {
+            let part = w.ok(&agent("Bob"), "transcript_part", json!({ "id": "0b1c7d52", "pushed_by": name, "part": 0 }));
+            assert_eq!(text(&part, "content"), STANDARD.encode(said));
+        }
+        w.no(&agent("Bob"), "transcript_copies", json!({ "id": "0b1c7d52", "pushed_by": "Zoe" }), "transcript_not_pushed");
+        // Each replaces and withdraws its own.
+        let again = push(w, &ann, "0b1c7d52-of-ann", b"what Ann says now");
+        assert_eq!(again["replaced"], true);
+        w.no_trace(&mal, "transcript_withdraw", json!({ "id": "0b1c7d52", "pushed_by": "Ann" }), "transcript_not_yours");
+        let gone = w.ok(&mal, "transcript_withdraw", json!({ "id": "0b1c7d52" }));
+        assert_eq!(column(&list(&gone["items"]), "identity"), ["Mal"]);
+        assert_eq!(content(w, &agent("Bob"), "0b1c7d52"), b"what Ann says now");
+        assert!(!w.everything().join("\n").contains(&STANDARD.encode("what Mal says")), "its words are gone");
+        push(w, &mal, "0b1c7d52-of-ann", b"what Mal says");
+        w.ok(&agent("Owner"), "transcript_withdraw", json!({ "id": "0b1c7d52", "pushed_by": "Mal", "force": true, "why": "it is not hers" }));
+        assert_eq!(content(w, &agent("Bob"), "0b1c7d52"), b"what Ann says now");
         w.assert_sound();
     }
 

@@ -16,14 +16,14 @@ use crate::error::AppError;
 use crate::launch;
 use crate::picker::{self, Item};
 use crate::render;
-use crate::transcript_copies;
+use crate::transcript_copies::{self, CopyQuery};
 
 /// The session to continue.
 pub(super) enum Choice {
     /// One that is looked for: by an id, a prefix or a path, and the tool that wrote it where an id does not say it all.
     Named { id: String, agent: Option<String> },
     /// One that was pushed to the project, by its whole id. It is never taken for a path.
-    Copy { id: String, agent: String },
+    Copy { id: String, agent: String, pushed_by: String },
 }
 
 /// The session that is meant.
@@ -100,8 +100,8 @@ fn choose(args: &Args, app: &mut App) -> Result<Choice, AppError> {
         PickerEntry::Local(row) => {
             Ok(Choice::Named { id: visible(&row.id), agent: Some(visible(&row.agent)) })
         }
-        PickerEntry::Copy(CopyRow { manifest, .. }) => {
-            Ok(Choice::Copy { id: manifest.transcript_id, agent: manifest.agent })
+        PickerEntry::Copy(CopyRow { manifest, identity, .. }) => {
+            Ok(Choice::Copy { id: manifest.transcript_id, agent: manifest.agent, pushed_by: identity })
         }
     }
 }
@@ -129,7 +129,12 @@ fn candidates(args: &Args, app: &mut App) -> Result<Vec<PickerEntry>, AppError> 
 
 /// What was pushed to the project of this folder. Where that cannot be asked for, the sessions of this machine can still be chosen.
 fn copies(args: &Args, app: &mut App) -> Result<Vec<CopyRow>, AppError> {
-    let input = CopiesInput { project: app.project.clone(), id: None, agent: args.agent.clone() };
+    let input = CopiesInput {
+        project: app.project.clone(),
+        agent: args.agent.clone(),
+        pushed_by: args.pushed_by.clone(),
+        ..CopiesInput::default()
+    };
     match app.run::<Copies>(&input) {
         Ok(listed) => Ok(listed.items),
         Err(AppError::Refused(refusal)) if transcript_copies::is_elsewhere(refusal.code) => Ok(Vec::new()),
@@ -184,7 +189,12 @@ fn about_copy(copy: &CopyRow, app: &mut App) -> String {
         manifest.cwd.as_deref().map(visible).unwrap_or_default(),
         visible(&manifest.transcript_id)
     );
-    match transcript_copies::fetch(app, &manifest.transcript_id, Some(&manifest.agent)) {
+    let query = CopyQuery {
+        id: &manifest.transcript_id,
+        agent: Some(&manifest.agent),
+        pushed_by: Some(&copy.identity),
+    };
+    match transcript_copies::fetch(app, query) {
         Ok(Some(fetched)) => known + &beginning(fetched.path.display().to_string(), None, app),
         Ok(None) => known + "it was withdrawn meanwhile",
         Err(error) => known + &error.text(),

@@ -25,8 +25,8 @@ use crate::app::App;
 use crate::error::AppError;
 use crate::launch::native::{self, Turns, WrittenSession};
 use crate::launch::{self, Call, Invocation, Prompt};
-use crate::transcript_copies::{self, FetchedCopy};
-use crate::{process, render};
+use crate::process;
+use crate::transcript_copies::{self, CopyQuery, FetchedCopy};
 use baton_tools::Launcher;
 use baton_tools::native::SessionPlaces;
 
@@ -43,6 +43,9 @@ pub(super) struct Args {
     /// Tool that wrote the session: claude, codex, gemini, …
     #[arg(long, value_name = "A")]
     agent: Option<String>,
+    /// Who pushed the session, where several have
+    #[arg(long, value_name = "NAME")]
+    pushed_by: Option<String>,
     /// Print the command without running it; the baton is left and waits
     #[arg(long)]
     print: bool,
@@ -89,7 +92,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         None => ask::tool(app)?.map_or_else(|| target(None), Ok)?,
     };
     let program = program(launcher, args.print, app)?;
-    let (found, fetched) = find(choice, app)?;
+    let (found, fetched) = find(choice, args.pushed_by.clone(), app)?;
     let plan = plan(&args, launcher, found, app)?;
     if plan.resumes {
         launch::check_session(&plan.id)?;
@@ -136,30 +139,38 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
 }
 
 /// The session that is meant: one of this machine, else one that was pushed to the project.
-fn find(choice: Choice, app: &mut App) -> Result<(FindOutput, Option<FetchedCopy>), AppError> {
-    let (id, agent, missing) = match choice {
+fn find(
+    choice: Choice,
+    pushed_by: Option<String>,
+    app: &mut App,
+) -> Result<(FindOutput, Option<FetchedCopy>), AppError> {
+    let (id, agent, pushed_by, missing) = match choice {
+        Choice::Named { id, agent } if pushed_by.is_some() => {
+            let missing = transcript_copies::not_pushed_refusal(&id);
+            (id, agent, pushed_by, missing)
+        }
         Choice::Named { id, agent } => {
             let input = FindInput { id, agent };
             match app.run::<Find>(&input) {
                 Err(AppError::Refused(refusal))
                     if refusal.code == "transcript_unknown" && input.id != "latest" =>
                 {
-                    (input.id, input.agent, refusal)
+                    (input.id, input.agent, None, refusal)
                 }
                 found => return Ok((found?, None)),
             }
         }
-        Choice::Copy { id, agent } => {
+        Choice::Copy { id, agent, pushed_by } => {
             let what = format!("session {} was withdrawn meanwhile", visible(&id));
             let hint = "`baton transcripts pushed` lists those that were pushed";
-            (id, Some(agent), Refusal::new(Kind::NotFound, "transcript_unknown", what, hint))
+            (id, Some(agent), Some(pushed_by), Refusal::new(Kind::NotFound, "transcript_unknown", what, hint))
         }
     };
-    let Some(fetched) = transcript_copies::fetch(app, &id, agent.as_deref())? else {
+    let query = CopyQuery { id: &id, agent: agent.as_deref(), pushed_by: pushed_by.as_deref() };
+    let Some(fetched) = transcript_copies::fetch(app, query)? else {
         return Err(missing.into());
     };
-    let (who, when) = (visible(&fetched.row.identity), render::time_ago(fetched.row.pushed_at));
-    app.remark(&format!("{who} pushed this session {when}; what it says is another machine's word"));
+    app.remark(&fetched.origin());
     let found = app.run::<Find>(&FindInput { id: fetched.path.display().to_string(), agent: None })?;
     Ok((found, Some(fetched)))
 }

@@ -1,6 +1,6 @@
 //! `baton transcripts push`, `pushed` and `withdraw`
 
-use baton_model::id::visible;
+use baton_model::id::{short, visible};
 use baton_model::transcript_copy::CopyManifest;
 use baton_ops::project::{Show, ShowInput};
 use baton_ops::transcript::{
@@ -49,6 +49,9 @@ pub(super) struct Withdraw {
     /// Tool that wrote the session: claude, codex, gemini, …
     #[arg(long, value_name = "A")]
     agent: Option<String>,
+    /// Who pushed the session, where several have
+    #[arg(long, value_name = "NAME")]
+    pushed_by: Option<String>,
     #[command(flatten)]
     who: ActingIdentity,
     /// Withdraw what another agent has pushed
@@ -102,7 +105,7 @@ struct Preview<'a> {
 
 /// What a push would do, and whether it would be taken.
 fn preview(project_id: &str, manifest: &CopyManifest, app: &mut App) -> Result<(), AppError> {
-    let input = CopiesInput { project: Some(project_id.to_owned()), id: None, agent: None };
+    let input = CopiesInput { project: Some(project_id.to_owned()), ..CopiesInput::default() };
     let is_taken = app.run::<Copies>(&input)?.takes_transcripts;
     let answer = Preview { project_id, copy: manifest, dry_run: true, is_taken };
     app.show(&answer, |_| {
@@ -124,16 +127,25 @@ fn copy_label(manifest: &CopyManifest) -> String {
 }
 
 pub(super) fn pushed(args: Pushed, app: &mut App) -> Result<(), AppError> {
-    let input = CopiesInput { project: app.project.clone(), id: None, agent: args.agent };
+    let input = CopiesInput { project: app.project.clone(), agent: args.agent, ..CopiesInput::default() };
     let listed = app.run::<Copies>(&input)?;
     app.show(&listed, |listed| match listed.items.as_slice() {
         [] if listed.takes_transcripts => "nothing was pushed\n".to_owned(),
         [] => format!("nothing was pushed; project {} takes no transcripts\n", visible(&listed.project_id)),
-        items => render::table(&items.iter().map(row).collect::<Vec<_>>()),
+        items => render::table(&items.iter().map(|copy| row(copy, items)).collect::<Vec<_>>()),
     })
 }
 
-fn row(copy: &CopyRow) -> Vec<String> {
+/// The id of a session as it finds that one among these: short where no other begins so, as those of tools that count do.
+fn findable_id(copy: &CopyRow, all: &[CopyRow]) -> String {
+    let id = &copy.manifest.transcript_id;
+    let short = short(id);
+    let is_other =
+        |one: &CopyRow| one.manifest.transcript_id != *id && one.manifest.transcript_id.starts_with(short);
+    if all.iter().any(is_other) { visible(id) } else { visible(short) }
+}
+
+fn row(copy: &CopyRow, all: &[CopyRow]) -> Vec<String> {
     let manifest = &copy.manifest;
     let text = |text: &Option<String>| text.as_deref().map(visible).unwrap_or_default();
     let title = match &manifest.readers {
@@ -141,7 +153,7 @@ fn row(copy: &CopyRow) -> Vec<String> {
         None => text(&manifest.title).chars().take(60).collect(),
     };
     vec![
-        render::short_id(&manifest.transcript_id),
+        findable_id(copy, all),
         visible(&manifest.agent),
         visible(&copy.identity),
         render::time_ago(copy.pushed_at),
@@ -151,9 +163,9 @@ fn row(copy: &CopyRow) -> Vec<String> {
 }
 
 pub(super) fn withdraw(args: Withdraw, app: &mut App) -> Result<(), AppError> {
-    let Withdraw { id, all: _, agent, who, force, why } = args;
+    let Withdraw { id, all: _, agent, pushed_by, who, force, why } = args;
     let project = app.project.clone();
-    let input = WithdrawInput { project, identity: who.identity, id, agent, force, why };
+    let input = WithdrawInput { project, identity: who.identity, id, agent, pushed_by, force, why };
     let withdrawn = app.run::<WithdrawOperation>(&input)?;
     app.show(&withdrawn, |withdrawn| {
         let line = |copy: &CopyRow| {
