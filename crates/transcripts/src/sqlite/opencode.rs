@@ -103,8 +103,8 @@ pub(crate) fn find(
         for one in layouts(db) {
             known = true;
             one.all(db, &mut |id, updated_ms| {
-                let kept = all.entry(id).or_default();
-                *kept = updated_ms.max(*kept);
+                let latest = all.entry(id).or_default();
+                *latest = updated_ms.max(*latest);
             })?;
         }
         all.into_iter().filter(|(id, _)| seen.insert(id.clone())).for_each(|(id, at)| each(id, at));

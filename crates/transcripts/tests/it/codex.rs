@@ -100,8 +100,8 @@ fn what_a_revert_took_back_is_gone() {
             ("/metadata/tokens", json!({"input": 550, "cache_read": 400, "cache_write": 50, "output": 90})),
         ],
     );
-    let said = packet.to_string();
-    assert!(!said.contains("French") && !said.contains("summary of everything"), "{packet:#}");
+    let text = packet.to_string();
+    assert!(!text.contains("French") && !text.contains("summary of everything"), "{packet:#}");
 }
 
 #[test]

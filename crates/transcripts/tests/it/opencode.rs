@@ -164,8 +164,8 @@ fn version_2_tells_the_story() {
         column(&packet, "next_steps", "text"),
         ["update docs/cart.md", "find out why test_cart fails"]
     );
-    let said = packet.to_string();
-    assert!(!said.contains("tax.py\",\"path") && !said.contains("Note from a hook"), "{packet:#}");
+    let text = packet.to_string();
+    assert!(!text.contains("tax.py\",\"path") && !text.contains("Note from a hook"), "{packet:#}");
 }
 
 #[test]

@@ -137,7 +137,7 @@ fn all(emitter: &mut EventEmitter<'_>, db: &Db, path: &Path) -> Result<(), Fault
         }
         let usage = usage(step.metadata().at(&[9]));
         counted |= usage != Usage::default();
-        tell(emitter, &step, &mut placed);
+        emit(emitter, &step, &mut placed);
         emitter.spend(usage);
         true
     })?;
@@ -151,7 +151,7 @@ fn all(emitter: &mut EventEmitter<'_>, db: &Db, path: &Path) -> Result<(), Fault
     Ok(())
 }
 
-fn tell(emitter: &mut EventEmitter<'_>, step: &Step<'_>, placed: &mut bool) {
+fn emit(emitter: &mut EventEmitter<'_>, step: &Step<'_>, placed: &mut bool) {
     let message = step.message;
     emitter.model(Some(&*step.metadata().at(&[24]).first(&[20, 8])).filter(|name| !name.is_empty()));
     if message.get(step::USER_INPUT).is_some() {
@@ -229,8 +229,8 @@ fn generations(db: &Db) -> Result<(Usage, Option<String>), Fault> {
 /// The working directory: as the history of all prompts has it, else the first address of a folder in what is known of the whole.
 fn workspace(db: &Db, path: &Path) -> Option<String> {
     let home = path.parent().and_then(Path::parent);
-    let told = home.zip(id(path)).and_then(|(home, id)| workspace_in(home, id));
-    told.or_else(|| {
+    let history = home.zip(id(path)).and_then(|(home, id)| workspace_in(home, id));
+    history.or_else(|| {
         let columns = &["data", "metadata", "blob", "value"];
         let select = Select { table: "trajectory_metadata_blob", columns, tail: "" };
         let found = db

@@ -80,8 +80,8 @@ fn reverted(all: &[TranscriptFile]) -> HashMap<String, OsString> {
         |one: &&TranscriptFile| lineage::ids(&one.path).is_some_and(|(thread, rollout)| thread != rollout);
     for one in all.iter().filter(again) {
         let (Some(thread), Some(name)) = (ids(one), one.path.file_name()) else { continue };
-        let kept = newest.entry(thread).or_default();
-        *kept = name.to_owned().max(std::mem::take(kept));
+        let latest = newest.entry(thread).or_default();
+        *latest = name.to_owned().max(std::mem::take(latest));
     }
     newest
 }

@@ -20,7 +20,7 @@ pub(super) struct Turns(Vec<(String, Usage)>);
 impl Turns {
     fn set(&mut self, turn: &str, usage: Usage) {
         match self.0.iter_mut().find(|(known, _)| known == turn && !turn.is_empty()) {
-            Some((_, kept)) => *kept = usage,
+            Some((_, slot)) => *slot = usage,
             None => self.0.push((turn.to_owned(), usage)),
         }
     }

@@ -47,11 +47,11 @@ fn fill(store: &Store, id: &str, header: &mut Header) -> Result<(), Fault> {
         let Cell::Text(text) = message.data else { return true };
         let Ok(info) = Json::parse(&text) else { return true };
         if let Some(kind) = kind {
-            let said = info.get("text").str().filter(|text| kind == "user" && !text.trim().is_empty());
+            let prompt_text = info.get("text").str().filter(|text| kind == "user" && !text.trim().is_empty());
             let model = info.at_path(&["model", "id"]).str().filter(|_| kind == "assistant");
             header.model = header.model.take().or_else(|| model.map(str::to_owned));
-            prompt = Ok(said.map(str::to_owned));
-            return said.is_none();
+            prompt = Ok(prompt_text.map(str::to_owned));
+            return prompt_text.is_none();
         }
         let model = info.get("modelID").str().or(info.at_path(&["model", "modelID"]).str());
         header.model = header.model.take().or_else(|| model.map(str::to_owned));

@@ -61,9 +61,9 @@ fn session(emitter: &mut EventEmitter<'_>, db: &Db, id: &str) -> Result<(), Faul
     if !all.is_empty() {
         emitter.session(TranscriptInfo { id: Some(Cow::Borrowed(id)), ..TranscriptInfo::default() });
     }
-    let (kept, is_whole) = branch(&all);
-    for (entry, kept) in all.iter().zip(kept) {
-        if !kept {
+    let (on_branch, is_whole) = branch(&all);
+    for (entry, on_branch) in all.iter().zip(on_branch) {
+        if !on_branch {
             emitter.record(entry.data.len(), entry.created_ms);
             continue;
         }
@@ -85,12 +85,12 @@ fn branch(all: &[Entry]) -> (Vec<bool>, bool) {
     for (at, (id, _)) in links.iter().enumerate().filter_map(|(at, link)| Some((at, link.as_ref()?))) {
         places.entry(id).or_insert(at);
     }
-    let mut kept: Vec<bool> = links.iter().map(Option::is_none).collect();
+    let mut on_branch: Vec<bool> = links.iter().map(Option::is_none).collect();
     let mut is_whole = true;
     let before = |at: usize| links.iter().take(at).rposition(Option::is_some);
     let mut next = before(links.len());
     while let Some(at) = next {
-        kept[at] = true;
+        on_branch[at] = true;
         let Some((_, Some(parent))) = &links[at] else { break };
         next = places.get(parent.as_str()).copied().filter(|place| *place < at);
         if next.is_none() {
@@ -98,7 +98,7 @@ fn branch(all: &[Entry]) -> (Vec<bool>, bool) {
             next = before(at);
         }
     }
-    (kept, is_whole)
+    (on_branch, is_whole)
 }
 
 /// The id of an entry and of the one that it follows.
