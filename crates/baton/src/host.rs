@@ -20,18 +20,15 @@ use baton_ops::op::{Caller, PathKind};
 use baton_store::{CommitObserver, Store};
 
 use crate::beads_file_claims;
-use crate::clock;
 use crate::config::{self, Config};
-use crate::document;
 use crate::error::AppError;
 use crate::fingerprint::fingerprints;
-use crate::git;
 use crate::index_progress::Indexing;
 use crate::keys::{self, Keys};
 use crate::live::{self, Live};
 use crate::memory_index::IndexServices;
 use crate::repo_file::{Fault, MAX_SMALL_FILE_BYTES, RepoFile};
-use crate::{open_conversations, path_kind, private_file, process};
+use crate::{clock, document, git, open_conversations, path_kind, private_file, process};
 
 /// The clock skew that is tolerated, in milliseconds.
 const CLOSE_ENOUGH: i64 = 500;

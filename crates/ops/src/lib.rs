@@ -17,7 +17,6 @@ mod clock;
 mod content;
 mod displaced;
 pub mod document;
-mod document_folders;
 mod encryption;
 mod force_request;
 pub mod handoff;

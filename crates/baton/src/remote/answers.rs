@@ -60,9 +60,7 @@ pub(super) fn answer(
         {
             json!(machine.path_kind(folder, pattern))
         }
-        Question::Document { folder, path }
-            if [Pickup::NAME, Create::NAME].contains(&operation) && is_own(caller, folder) =>
-        {
+        Question::Document { folder, path } if reads_documents(operation) && is_own(caller, folder) => {
             json!(machine.document(folder, path))
         }
         Question::Document { .. } => json!(Err::<String, _>(OmissionReason::Elsewhere)),
@@ -90,6 +88,11 @@ fn own_key(
         Err(refusal) if operation == baton_ops::key::Create::NAME => Err(refusal),
         own => Ok(json!(own.ok().flatten())),
     }
+}
+
+/// Whether documents go with what an operation does.
+fn reads_documents(operation: &str) -> bool {
+    [Pickup::NAME, Create::NAME].contains(&operation)
 }
 
 /// Whether a process of this machine has ended.

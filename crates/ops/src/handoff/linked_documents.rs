@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 
 use super::details::HandoffDetails;
 use crate::document::{MAX_CARRIED_BYTES, MAX_CARRIED_TOTAL_BYTES, OmissionReason};
-use crate::document_folders::read_in;
 use crate::op::Env;
+use crate::session::read_in;
 
 /// The link that names documents.
 const DOCUMENTS: &str = "docs";

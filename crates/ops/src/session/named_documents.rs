@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 
 use super::received_check::{Check, CheckKind, check};
 use crate::document::{MAX_TOTAL_BYTES, OmissionReason};
-use crate::document_folders::read_in;
 use crate::handoff::LinkedDocument;
 use crate::handoff::details::HandoffDetails;
 use crate::handoff::linked_documents::paths;
@@ -169,6 +168,19 @@ fn find(
             None => sender.or_more(own),
         }),
     }
+}
+
+/// A document in the first of these folders that has it. Of several reasons why none does the one that says most counts.
+pub(crate) fn read_in(folders: &[String], host: &dyn Host, path: &str) -> Result<String, OmissionReason> {
+    let mut why = None::<OmissionReason>;
+    for folder in folders {
+        match host.document(folder, path) {
+            Ok(text) => return Ok(text),
+            Err(omission) => why = Some(why.map_or(omission, |before| before.or_more(omission))),
+        }
+    }
+    let unread = if host.is_served() { OmissionReason::OnServer } else { OmissionReason::Missing };
+    Err(why.unwrap_or(unread))
 }
 
 /// The document in which the receiver's repository says what it is.

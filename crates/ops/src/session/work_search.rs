@@ -309,6 +309,11 @@ fn way_there(cx: &Cx<'_>, bundle: &PickupOutput, found: &mut WorkLocation) -> Op
     found.advice.take()
 }
 
+/// Whether the document of `baton init` is all that git names as not committed: it is no work, so that the list has it not.
+fn has_new_document(host: &dyn Host, root: &str) -> bool {
+    host.git(root).is_some_and(|state| state.dirty.is_none())
+}
+
 /// A working copy of a session, as it is now.
 fn inspect(
     cx: &mut Cx<'_>,
@@ -344,9 +349,7 @@ fn inspect(
         if own == Some(commit) { Some(true) } else { host.has_commit(root, commit) }
     });
     let uncommitted_total = changed.as_ref().map(Vec::len);
-    // Git names the document, and it is no work: it is left out of the list, so git says neither that all is committed.
-    let is_clean = uncommitted_total == Some(0);
-    let has_new_document = is_clean && host.git(&copy.root).is_some_and(|state| state.dirty.is_none());
+    let has_new_document = uncommitted_total == Some(0) && has_new_document(host, &copy.root);
     let changed = changed.unwrap_or_default();
     let uncommitted = changed.iter().take(MAX_NAMED_FILES).cloned().collect();
     let mut found = WorkLocation {

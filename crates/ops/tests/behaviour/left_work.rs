@@ -60,7 +60,7 @@ on_every_backend! {
             assert!(ended["reminders"].to_string().contains(&named), "the answer of `end`: {ended:#}");
             assert!(reminders(w).contains(&named), "a baton waits");
             let picked = w.pickup(&agent("Ben"));
-            assert!(picked["baton"]["baton_id"].is_string(), "{picked:#}");
+            assert!(picked["baton"]["delta_id"].is_string(), "{picked:#}");
             assert!(picked["warnings"].to_string().contains(&named), "beside another baton: {picked:#}");
             w.advance(1_000);
             w.ok(&agent("Ben"), "session_wrap", json!({ "summary": "t", "done": true }));

@@ -99,7 +99,7 @@ on_every_backend! {
         w.machines.files.insert("/repos/p/spec/large.md".into(), "canary5".repeat(6_000));
         let id = text(&create(w, &json!({ "links": { "docs": ["spec/own.md", "spec/large.md"] } })), "handoff_id");
         assert!(received(w, &id).to_string().contains("canary5"), "its folder is on this machine");
-        w.ok(&agent("Lola"), "project_set", json!({ "is_isolated": true }));
+        w.ok(&agent("Owner").project("q").at("/repos/q", None), "project_init", json!({ "id": "q", "isolated": true }));
         let got = received(w, &id);
         assert!(!got.to_string().contains("canary5"), "{got:#}");
         assert_eq!(words(&got).0, "in the sender's only", "its sender gave it along");
