@@ -47,6 +47,11 @@ pub(super) fn pack(entries: &[Entry], costs: &FormCosts, free: u64) -> FormChoic
             filling.take(step, limit);
         }
     }
+    if filling.drop_edits_behind_gap() {
+        // What is free now goes to the rest of the document.
+        let is_edit = |step: &&Step| entries[step.entry].section == Section::Diffs;
+        costs.steps.iter().filter(|step| !is_edit(step)).for_each(|step| filling.take(step, u64::MAX));
+    }
     FormChoice { forms: filling.forms, free: filling.free }
 }
 
@@ -105,6 +110,24 @@ impl<'a> Packing<'a> {
             heads: Section::ALL.map(|section| costs.budget.cost(&section.head())),
             free,
         }
+    }
+
+    /// Takes out the edits that are older than one for which there is no space: they would pass for the last. Whether there were some.
+    fn drop_edits_behind_gap(&mut self) -> bool {
+        let is_edit = |at: &usize| self.entries[*at].section == Section::Diffs;
+        let mut edits: Vec<usize> = (0..self.entries.len()).filter(is_edit).collect();
+        edits.sort_by_key(|at| self.entries[*at].order);
+        let behind = edits.iter().skip_while(|at| self.forms[**at].is_some());
+        let dropped: Vec<usize> = behind.filter(|at| self.forms[**at].is_some()).copied().collect();
+        for at in &dropped {
+            self.free += self.paid[*at];
+            (self.forms[*at], self.paid[*at]) = (None, 0);
+        }
+        if !dropped.is_empty() && edits.iter().all(|at| self.forms[*at].is_none()) {
+            self.free += self.heads[Section::Diffs as usize];
+            self.sections[Section::Diffs as usize] = 0;
+        }
+        !dropped.is_empty()
     }
 
     fn take(&mut self, step: &Step, limit: u64) {

@@ -25,7 +25,7 @@ use super::stopped::Stopped;
 use super::subagents::SubagentFailures;
 use super::tally::CategoryTally;
 use super::touched::{TouchedFiles, read_by, searched_by};
-use super::work_tree::{TreeEvent, tree_events};
+use super::work_tree::TreeEvent;
 use crate::event::{Call, Category, Change, Edit, Outcome};
 use crate::shared::shell;
 use crate::shared::words::{clip_unclean, one_line};
@@ -199,6 +199,7 @@ impl Calls {
             self.tally(&open, &word, ok == Some(false) && stopped.is_none(), took);
             if let (Category::Shell, Some(stopped)) = (&open.category, stopped) {
                 self.push(open.run(None, None, Some(stopped.word().to_owned())));
+                self.git_stopped(&open, stopped);
             } else if open.category == Category::Shell {
                 self.command(&open, outcome, piped.as_ref(), cleaner);
                 self.git_ended(&open, outcome, ok);
@@ -214,13 +215,6 @@ impl Calls {
         let by_git = if is_command { self.by_git(&open, outcome) } else { Vec::new() };
         let edits = if ok == Some(false) { Vec::new() } else { edits };
         (!edits.is_empty() || !by_git.is_empty()).then_some(Changes { edits, by_git, at: open.at })
-    }
-
-    /// What a command line did to the files by git.
-    fn by_git(&mut self, open: &Open, outcome: &Outcome<'_>) -> Vec<TreeEvent> {
-        let elsewhere = self.git.saw_commit_of_others().then_some(TreeEvent::CommittedElsewhere);
-        let line = open.own_steps(self.root.as_deref()).line;
-        elsewhere.into_iter().chain(tree_events(&line, &outcome.output, outcome.ok != Some(false))).collect()
     }
 
     /// The call that this outcome ends: its kind, and the call on one line.

@@ -111,7 +111,7 @@ impl Calls {
             // A path that is still absolute lies outside the project.
             let inside = |path: &String| root.is_none() || !path.starts_with(['/', '~']);
             if open.at.subagent.is_none() && paths.iter().any(inside) {
-                self.git.changed(paths.iter().cloned());
+                self.git.changed(paths.iter().cloned(), open.at.line);
             }
             let checks = match open.at.subagent.as_deref() {
                 Some(agent) => self.subagent_checks.of(agent),

@@ -35,6 +35,8 @@ pub(super) struct FileState {
     pub is_undone: bool,
     /// Whether some of what was done to it is in no commit; absent where that is not known.
     pub is_uncommitted: Option<bool>,
+    /// Whether a formatter ran over it since, so that its lines may be others than the edits made.
+    pub is_formatted: bool,
     /// The last edit.
     pub diff: Option<String>,
     /// Place of the last edit.
@@ -260,6 +262,7 @@ impl FileState {
             is_committed: Some(false),
             is_undone: false,
             is_uncommitted: None,
+            is_formatted: false,
             diff: None,
             at: at.clone(),
         }
@@ -285,11 +288,18 @@ impl FileState {
         }
     }
 
+    /// The lines in words, where known: `+3 -1`, `~+3 -1`.
+    pub(super) fn figures(&self) -> Option<String> {
+        let unsure = if self.is_formatted { "~" } else { "" };
+        self.lines().map(|(added, removed)| format!("{unsure}+{added} -{removed}"))
+    }
+
     /// What was done to the file later.
     fn then(&mut self, later: Self) {
         self.change = combined(self.change, later.change);
         self.whole = WholeFile::Lost;
         self.net.join(&later.net);
+        self.is_formatted |= later.is_formatted;
         self.diff = later.diff.or(self.diff.take()).filter(|_| later.change != Change::Deleted);
         (self.at, self.is_uncommitted) = (later.at, later.is_uncommitted);
     }
@@ -299,6 +309,7 @@ impl FileState {
             self.net.forget();
         }
         self.net.add(edit);
+        self.is_formatted &= !matches!(self.whole, WholeFile::Tracked(..));
         // An edit on the main line outranks what a sub-agent, read after it, may have done before.
         if self.at.subagent.is_none() && at.subagent.is_some() && self.diff.is_some() {
             return;

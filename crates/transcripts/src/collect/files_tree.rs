@@ -1,7 +1,7 @@
 //! What git did to the files that a session changed.
 
 use super::SourceRef;
-use super::files::{FileState, Files, relative};
+use super::files::{FileState, Files, WholeFile, relative};
 use super::git_status::lists;
 use super::net_lines::NetLines;
 use super::work_tree::TreeEvent;
@@ -64,10 +64,43 @@ impl Files {
             TreeEvent::Unstashed => self.unstash(),
             TreeEvent::StashDropped => self.drop_stash(),
             TreeEvent::New(path) => self.is_new(&path),
+            TreeEvent::Begun(event) => self.leave_open(*event, root, at.line),
+            TreeEvent::Formatted(endings) => {
+                let is_of = |file: &&mut FileState| {
+                    endings.is_empty() || endings.iter().any(|ending| file.path.ends_with(ending))
+                };
+                self.rows().iter_mut().filter(is_of).for_each(|file| file.is_formatted = true);
+            }
             TreeEvent::Changed(edit) => {
                 self.changed_by_commit(&edit, root, at);
                 self.row_at(&edit.path).into_iter().for_each(|file| file.is_uncommitted = Some(false));
             }
+        }
+    }
+
+    /// A command began on this line that was to do this: how files stand that were changed before is not known any more.
+    fn leave_open(&mut self, event: TreeEvent, root: Option<&str>, line: u64) {
+        let (paths, keeps_changes) = match event {
+            TreeEvent::Staged(paths) => {
+                return self.files_at(&paths, root).for_each(|file| file.is_staged = true);
+            }
+            TreeEvent::Committed { all, .. } => {
+                self.history.is_told = true;
+                let is_in = |file: &&mut FileState| {
+                    (all && file.change != Change::Created || file.is_staged) && file.at.line < line
+                };
+                let files = self.rows().iter_mut().filter(is_in);
+                return files.for_each(|file| (file.is_committed, file.is_uncommitted) = (None, None));
+            }
+            TreeEvent::Restored(paths) => (paths, false),
+            event => (Vec::new(), matches!(event, TreeEvent::Uncommitted)),
+        };
+        for file in self.files_at(&paths, root).filter(|file| file.at.line < line) {
+            if !keeps_changes {
+                file.net.forget();
+                file.whole = WholeFile::Lost;
+            }
+            file.is_uncommitted = None;
         }
     }
 

@@ -35,6 +35,7 @@ impl Collector<'_> {
         let id = self.session.id.as_deref().unwrap_or(stem).to_owned();
         let label = Label::new(agent, &id);
         let open = self.calls.still_open();
+        self.leave_open_what_git_began(&open);
         let said_at = [&self.last_request, &self.last_answer]
             .into_iter()
             .flatten()
@@ -241,7 +242,7 @@ impl Collector<'_> {
                 path,
                 importance,
                 change: Some(change(&file, |text| self.cleaner.clean_text(text))),
-                lines: file.lines().map(|(added, removed)| format!("+{added} -{removed}")),
+                lines: file.figures(),
                 diff,
                 committed: file
                     .is_uncommitted

@@ -25,6 +25,10 @@ pub(super) struct GitState {
     user_spoke: bool,
     /// Whether a commit was made outside of the session since the last call.
     committed_elsewhere: bool,
+    /// The line on which git listed what is not committed last.
+    listed_at: u64,
+    /// The line of the last change of a file.
+    changed_at: u64,
 }
 
 impl GitState {
@@ -77,6 +81,28 @@ impl GitState {
         }
     }
 
+    /// A command began on this line, and how it ended is not known: neither is what it was to commit or to take back.
+    pub(super) fn began(&mut self, command: &str, line: u64) {
+        for step in plain_steps(command) {
+            let Some((verb, rest)) = git_words(&step).filter(|(_, rest)| !rest.contains(&"--dry-run")) else {
+                continue;
+            };
+            let moves = ["commit", "rebase", "merge", "pull", "cherry-pick", "revert", "reset", "am"];
+            let takes_back = ["stash", "restore", "checkout", "switch"];
+            if moves.contains(&verb) && !matches!(rest.as_slice(), [] | ["HEAD", ..] if verb == "reset") {
+                self.moved_to(None);
+            }
+            if (moves.contains(&verb) || takes_back.contains(&verb)) && self.changed_at < line {
+                self.dirty = None;
+            }
+        }
+    }
+
+    /// Whether git listed what is not committed after this line.
+    pub(super) fn told_since(&self, line: u64) -> bool {
+        self.listed_at > line
+    }
+
     /// The tool itself reported a commit: whether uncommitted changes are left is unknown.
     pub(super) fn committed_by_the_tool(&mut self) {
         (self.dirty, self.has_moved) = (None, false);
@@ -93,8 +119,8 @@ impl GitState {
     }
 
     /// Files were changed.
-    pub(super) fn changed(&mut self, paths: impl Iterator<Item = String>) {
-        (self.dirty, self.user_spoke) = (Some(true), false);
+    pub(super) fn changed(&mut self, paths: impl Iterator<Item = String>, line: u64) {
+        (self.dirty, self.user_spoke, self.changed_at) = (Some(true), false, line);
         for path in paths.filter(|path| !path.is_empty()) {
             if !self.changed.contains(&path) {
                 self.changed.push(path);
@@ -220,7 +246,7 @@ impl GitState {
             let listed = listed.filter(|line| line.starts_with('\t')).map(|line| line.trim().to_owned());
             listed.chain(short.iter().map(|(_, path)| path.clone())).collect::<Vec<String>>()
         };
-        self.user_spoke = false;
+        (self.user_spoke, self.listed_at) = (false, line);
         if clean {
             self.dirty = Some(false);
         } else if changed.iter().any(|text| has(text)) || short.iter().any(|(is_new, _)| !is_new) {
@@ -405,7 +431,7 @@ mod tests {
     fn a_commit_that_somebody_else_made_leaves_it_open_what_is_not_committed() {
         let state = |log: &str| {
             let mut state = state(&[("git log --oneline -1", "b50a1b2 Fix bug")]);
-            state.changed(["a.rs".to_owned()].into_iter());
+            state.changed(["a.rs".to_owned()].into_iter(), 1);
             state.ran("git log --oneline -2", log, 2);
             (state.commit, state.dirty)
         };
@@ -417,7 +443,7 @@ mod tests {
     fn a_commit_that_is_shown_first_after_the_user_spoke_may_be_of_the_changes() {
         let state = |speaks: bool| {
             let mut state = GitState::default();
-            state.changed(["a.rs".to_owned()].into_iter());
+            state.changed(["a.rs".to_owned()].into_iter(), 1);
             if speaks {
                 state.user_spoke();
             }
@@ -426,7 +452,7 @@ mod tests {
         };
         assert_eq!((state(true), state(false)), ((true, None), (true, Some(true))));
         let mut seen = GitState::default();
-        seen.changed(["a.rs".to_owned()].into_iter());
+        seen.changed(["a.rs".to_owned()].into_iter(), 1);
         seen.user_spoke();
         seen.ran("git log --oneline -1 && git status --short", "af3f83b removed dead code\n M a.rs", 2);
         assert_eq!(seen.dirty, Some(true), "git says so");
@@ -457,7 +483,7 @@ mod tests {
     fn what_a_rebase_made_is_not_known_until_it_is_shown() {
         let mut state =
             state(&[("git log --oneline -1", "1a2b3c4 First"), ("git checkout x", "Switched to branch 'x'")]);
-        state.changed(["a.rs".to_owned()].into_iter());
+        state.changed(["a.rs".to_owned()].into_iter(), 1);
         state.failed(
             "git add commit.rs && git rebase --continue",
             "[detached HEAD e8bf0c9] a\nCONFLICT (content): b",
@@ -480,7 +506,7 @@ mod tests {
         assert_eq!(after(&[("git commit -m a", "[main 1a2b3c4] a"), ("git status", status)]).2, None);
         assert_eq!(after(&[("git status --short", "?? a.rs")]).2, None);
         let mut state = GitState::default();
-        state.changed(["notes/plan.rs".to_owned()].into_iter());
+        state.changed(["notes/plan.rs".to_owned()].into_iter(), 1);
         state.ran("git status", status, 1);
         assert_eq!(state.dirty, Some(true));
     }

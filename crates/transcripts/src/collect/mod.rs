@@ -22,6 +22,7 @@ mod files_tree;
 mod finish;
 mod fit;
 mod forge_checks;
+mod formatters;
 mod git;
 mod git_status;
 mod importance;
@@ -73,7 +74,7 @@ use last_answer::LastAnswers;
 use line_paste::LinePaste;
 pub use options::Options;
 use own_repository::is_own_folder;
-use proposal::ProposedPlan;
+use proposal::{ProposedPlan, is_plan_file};
 use remarks::Remarks;
 pub use request_weight::is_request;
 pub use show::{show, show_session};
@@ -319,7 +320,7 @@ impl<'r> Collector<'r> {
                 edits.iter().for_each(|edit| self.files.apply(edit, root, &began));
                 by_git.into_iter().for_each(|event| self.files.tree_event(event, root, &began));
                 self.taken_back(&command, &began);
-                if main && !edits.is_empty() {
+                if main && edits.iter().any(|edit| !is_plan_file(&edit.path)) {
                     self.changed_at = at.line;
                 }
                 if main {
@@ -398,6 +399,8 @@ impl<'r> Collector<'r> {
 
 #[cfg(test)]
 mod judged_claims_tests;
+#[cfg(test)]
+mod judged_ends_tests;
 #[cfg(test)]
 mod judged_tests;
 #[cfg(test)]

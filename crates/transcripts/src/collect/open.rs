@@ -6,6 +6,7 @@ use super::calls::Open;
 use super::coverage::core;
 use super::label::Label;
 use super::resolution::LastFailure;
+use super::steps::{git_words, plain_steps};
 use super::{Collector, Sentence, SourceRef, prose};
 use crate::event::Category;
 use crate::shared::shell::is_test;
@@ -24,6 +25,8 @@ const GO_ON: &str = "go on with the last request";
 const PROPOSED: &str = "the agent proposes, and the user has not answered: ";
 /// Before the question with which the session ends.
 const ASK_USER: &str = "ask the user, who has not answered";
+/// Behind a commit that was started and has no result.
+const NOR_COMMITTED: &str = "nor whether what it commits is committed";
 const CUT_OFF: &str = "go on with the last request: the session ended while the agent was at work on it";
 
 impl Collector<'_> {
@@ -114,15 +117,7 @@ impl Collector<'_> {
                 && (again || (!call.answered && later().count() >= MANY_COMMANDS))
         };
         for call in open.iter().filter(hangs).rev().filter(|call| !ended_since(call)).take(MAX_LOOPS) {
-            let what = call.label();
-            let text = match call.category {
-                Category::Ask => format!("the agent asked and got no answer: {what}"),
-                Category::Shell => format!("`{what}` was started; how it ended is not known"),
-                Category::Edit | Category::Write => {
-                    format!("`{what}` was being changed; whether it was is not known")
-                }
-                _ => format!("`{what}` was called; its outcome is not known"),
-            };
+            let text = open_call_text(call);
             if !listed.contains(&text) {
                 add(text.clone(), &call.at);
                 listed.push(text);
@@ -198,6 +193,27 @@ impl Collector<'_> {
             (text, &done.call.at)
         })
     }
+}
+
+/// What is told of a call that never ended.
+fn open_call_text(call: &Open) -> String {
+    let what = call.label();
+    match call.category {
+        Category::Ask => format!("the agent asked and got no answer: {what}"),
+        Category::Shell if commits(&call.target) => {
+            format!("`{what}` was started; how it ended is not known, {NOR_COMMITTED}")
+        }
+        Category::Shell => format!("`{what}` was started; how it ended is not known"),
+        Category::Edit | Category::Write => {
+            format!("`{what}` was being changed; whether it was is not known")
+        }
+        _ => format!("`{what}` was called; its outcome is not known"),
+    }
+}
+
+/// Whether a step of a command line makes a commit.
+fn commits(line: &str) -> bool {
+    plain_steps(line).iter().any(|step| git_words(step).is_some_and(|(verb, _)| verb == "commit"))
 }
 
 /// The next step where the user said last that the work goes on.

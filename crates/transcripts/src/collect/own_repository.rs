@@ -2,10 +2,14 @@
 
 use std::borrow::Cow;
 
+use super::Collector;
 use super::calls::Calls;
+use super::formatters::formatted;
 use super::open_call::Open;
 use super::steps::{Step, chain, without_settings};
-use crate::event::Outcome;
+use super::stopped::Stopped;
+use super::work_tree::{TreeEvent, begun_events, tree_events};
+use crate::event::{Category, Outcome};
 
 /// The part of a command line that runs in the session's own repository.
 #[derive(Debug, PartialEq)]
@@ -38,6 +42,45 @@ impl Calls {
         match ok {
             Some(false) => self.git.failed(&own.line, output),
             _ => self.git.ran(&own.line, output, open.at.line),
+        }
+    }
+
+    /// A command was stopped: what it was to do may be done.
+    pub(super) fn git_stopped(&mut self, open: &Open, stopped: Stopped) {
+        if stopped == Stopped::Aborted {
+            self.git.began(&open.own_steps(self.root.as_deref()).line, open.at.line);
+        }
+    }
+
+    /// What a command line did to the files by git, or by a formatter.
+    pub(super) fn by_git(&mut self, open: &Open, outcome: &Outcome<'_>) -> Vec<TreeEvent> {
+        let elsewhere = self.git.saw_commit_of_others().then_some(TreeEvent::CommittedElsewhere);
+        let line = open.own_steps(self.root.as_deref()).line;
+        let events = match Stopped::of(outcome) {
+            Some(Stopped::Aborted) => begun_events(&line),
+            Some(_) => Vec::new(),
+            None => tree_events(&line, &outcome.output, outcome.ok != Some(false)),
+        };
+        let formats = Stopped::of(outcome).is_none_or(|stopped| stopped == Stopped::Aborted);
+        let formatted = formats.then(|| formatted(&open.target)).into_iter().flatten();
+        elsewhere.into_iter().chain(events).chain(formatted.map(TreeEvent::Formatted)).collect()
+    }
+}
+
+impl Collector<'_> {
+    /// Of what commands without a result were to do to the files it is not known whether they did it, unless git told since.
+    pub(super) fn leave_open_what_git_began(&mut self, open: &[Open]) {
+        let root = self.root.clone();
+        let is_command = |call: &&Open| call.category == Category::Shell && call.at.subagent.is_none();
+        for call in open.iter().filter(is_command) {
+            if self.calls.git.told_since(call.at.line) {
+                continue;
+            }
+            let line = call.own_steps(root.as_deref()).line;
+            self.calls.git.began(&line, call.at.line);
+            for event in begun_events(&line) {
+                self.files.tree_event(event, root.as_deref(), &call.at);
+            }
         }
     }
 }

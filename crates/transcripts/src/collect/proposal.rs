@@ -130,6 +130,16 @@ impl Collector<'_> {
     }
 }
 
+/// Whether a file is one in which a tool keeps a plan, in a folder of its own: `~/.claude/plans/p.md`.
+pub(super) fn is_plan_file(path: &str) -> bool {
+    let path = path.replace('\\', "/");
+    let is_in = |(folder, rest): (&str, &str)| {
+        folder.rsplit('/').next().is_some_and(|name| name.starts_with('.') && name.len() > 1)
+            && !rest.contains('/')
+    };
+    path.ends_with(".md") && path.rsplit_once("/plans/").is_some_and(is_in)
+}
+
 /// Whether a path is the other or its end.
 fn ends_with(path: &str, end: &str) -> bool {
     path.strip_suffix(end).is_some_and(|before| before.is_empty() || before.ends_with('/'))

@@ -54,7 +54,9 @@ impl Collector<'_> {
 
     /// What the agent said last that says more than what comes next, else what it said last.
     pub(super) fn answer_to_tell(&self) -> Option<Sentence> {
-        self.answers.to_tell(self.spoke_at).or(self.last_answer.as_ref()).cloned()
+        let passed = self.calls.last_test().filter(|run| run.ok == Some(true));
+        let proved_at = passed.filter(|run| run.at.line > self.changed_at).map(|_| self.changed_at);
+        self.answers.to_tell(self.spoke_at, proved_at).or(self.last_answer.as_ref()).cloned()
     }
 
     /// Notes what work a command of git threw away.

@@ -17,8 +17,8 @@ enum Staging {
     In { files: Vec<String>, in_part: bool },
     /// Takes these files out; all of them where none is named.
     Out(Vec<String>),
-    /// Makes the commit; whether it takes in every changed file.
-    Commit { all: bool },
+    /// Makes the commit; whether it takes in every changed file, and else those that it names besides.
+    Commit { all: bool, files: Vec<String> },
 }
 
 impl Collector<'_> {
@@ -96,17 +96,22 @@ impl Collector<'_> {
                     Staging::Out(files) => out.extend(files),
                     Staging::In { files, .. } => {
                         let is_in =
-                            |file: &String| files.is_empty() || files.iter().any(|put| holds(put, file));
+                            |file: &String| files.is_empty() || files.iter().any(|put| meets(put, file));
                         out.retain(|file| !is_in(file));
                         found.take_if(|(file, _)| is_in(file));
                     }
-                    Staging::Commit { all: true } => {
+                    Staging::Commit { all: true, .. } => {
                         out.clear();
                         found = None;
                     }
-                    Staging::Commit { all: false } => {
-                        let named = out.iter().find(|file| names(&run.command, file)).cloned();
+                    // What was left out of this one may be in the next by other ways.
+                    Staging::Commit { all: false, files } => {
+                        let is_in = |file: &String| files.iter().any(|put| meets(put, file));
+                        found.take_if(|(file, _)| is_in(file));
+                        let left = |file: &&String| names(&run.command, file) && !is_in(file);
+                        let named = out.iter().find(left).cloned();
                         found = named.map(|file| (file, &run.at)).or(found);
+                        out.clear();
                     }
                 }
             }
@@ -128,9 +133,22 @@ fn speaks_of_staging(text: &str) -> bool {
     ["staged", "unstaged", "git add"].iter().any(|word| has_phrase(&lower, word))
 }
 
-/// Whether a text names a file, by its path or by its name.
+/// Whether a text names a file, by its path or by its name. A word of no sign, as `tests`, is none of a folder.
 fn names(text: &str, file: &str) -> bool {
-    has_phrase(text, file) || has_phrase(text, file.rsplit('/').next().unwrap_or(file))
+    let path = file.trim_end_matches('/');
+    let has_sign = |c: char| matches!(c, '.' | '/' | '_') || c.is_uppercase();
+    let has = |name: &str| match name.contains(has_sign) {
+        true => has_phrase(text, name),
+        false => text.contains(&format!("{name}/")),
+    };
+    has(path) || has(path.rsplit('/').next().unwrap_or(path))
+}
+
+/// Whether what is put in may be this file, hold it, or lie in it; `src/*.rs` may be any file of its folder.
+fn meets(put: &str, file: &str) -> bool {
+    let whole = put.trim_start_matches(":/").trim_start_matches("./");
+    let fixed = whole.split(['*', '?', '[', '{']).next().unwrap_or(whole);
+    holds(whole, file) || holds(file, whole) || (fixed.len() < whole.len() && file.starts_with(fixed))
 }
 
 /// Whether a path is this file or a folder that holds it.
@@ -190,7 +208,9 @@ fn staging(step: &str) -> Option<Staging> {
             let all = rest.iter().any(|word| {
                 *word == "--all" || (word.starts_with('-') && !word.starts_with("--") && word.contains('a'))
             });
-            Some(Staging::Commit { all })
+            let files = rest.iter().skip_while(|word| **word != "--").skip(1);
+            let files: Vec<String> = files.map(|word| word.trim_matches(['"', '\'']).to_owned()).collect();
+            Some(Staging::Commit { all, files })
         }
         _ => None,
     }

@@ -32,6 +32,17 @@ pub(super) enum TreeEvent {
     New(String),
     /// A commit says that this file was moved or removed.
     Changed(Edit),
+    /// A command that was to do this began, and how it ended is not known.
+    Begun(Box<TreeEvent>),
+    /// A formatter ran over files with these endings; over all without one.
+    Formatted(&'static [&'static str]),
+}
+
+/// What a command line was to do of which it is not known how it ended.
+pub(super) fn begun_events(command: &str) -> Vec<TreeEvent> {
+    let tells = |event: &TreeEvent| matches!(event, TreeEvent::Shown { .. } | TreeEvent::New(_));
+    let all = tree_events(command, "", true).into_iter().filter(|event| !tells(event));
+    all.map(|event| TreeEvent::Begun(Box::new(event))).collect()
 }
 
 /// What a command line did, as far as it and what it printed tell.

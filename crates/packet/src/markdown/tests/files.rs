@@ -100,3 +100,27 @@ fn files_that_went_from_one_folder_to_another_share_a_line() {
     assert_eq!(text.matches("from `src/`").count(), 1, "{text}");
     assert!(text.contains("- `src/b.rs` renamed from src/a.rs\n"), "{text}");
 }
+
+#[test]
+fn an_edit_is_among_the_last_ones_only_with_all_that_came_after_it() {
+    let file = |n: u32| {
+        let diff = "+a line of it\n".repeat(if n == 29 { 400 } else { 1 });
+        serde_json::json!({"path": format!("src/part{n}.rs"), "change": "modified", "diff": diff, "at": format!("claude:x#{n}")})
+    };
+    let files: Vec<_> = (0..30).map(file).collect();
+    let whole = packet(&serde_json::json!({"summary": "s", "files_modified": files}).to_string());
+    let shown = |tokens: usize| -> Vec<u32> {
+        let text =
+            render(&whole, &Options { budget: Some(Budget::Tokens(tokens)), ..Options::default() }).text;
+        let edits = text.split_once("\n## Last Edits\n").map_or("", |(_, edits)| edits);
+        let number = |line: &str| line.strip_prefix("- `src/part")?.split_once('.')?.0.parse().ok();
+        edits.lines().filter_map(number).collect()
+    };
+    for tokens in (400..2000).step_by(100) {
+        let mut shown = shown(tokens);
+        shown.sort_unstable();
+        let latest: Vec<u32> = (30 - u32::try_from(shown.len()).unwrap()..30).collect();
+        assert_eq!(shown, latest, "{tokens}");
+    }
+    assert!(!shown(1900).is_empty());
+}

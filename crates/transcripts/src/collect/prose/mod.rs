@@ -9,6 +9,7 @@ mod completion;
 mod concession;
 mod constraints;
 mod decisions;
+mod denied_parts;
 mod fault_report;
 mod keeping;
 mod lifted;
@@ -38,7 +39,7 @@ pub(super) use decisions::{corrects, decisions, rejects_all};
 pub(super) use keeping::{kept_objects, removal, removed_objects};
 pub(super) use lifted::{forbidden_for_now, orders};
 pub(super) use narration::{
-    announces, findings, is_step, looks_first, only_announces, tells_something, thinks_aloud,
+    announces, findings, is_step, leads_to_step, looks_first, only_announces, tells_something, thinks_aloud,
 };
 pub(super) use passages::{PacketWords, Passage, passages, users_passages};
 pub(super) use passing::{

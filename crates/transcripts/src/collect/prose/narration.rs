@@ -94,17 +94,29 @@ pub(crate) fn only_announces(text: &str) -> bool {
 
 /// Whether a message tells something of its own: it does not end by saying what comes next, or says enough before that.
 pub(crate) fn tells_something(text: &str) -> bool {
-    let last =
-        text.lines().map(str::trim).rfind(|line| line.contains(char::is_alphanumeric)).unwrap_or_default();
-    let ends = !is_item(last) && sentences(last).last().is_some_and(|sentence| announces(sentence));
-    let goes_on = ends || text.lines().flat_map(sentences).next().is_some_and(sets_out);
-    let own = text.lines().flat_map(sentences).filter(|sentence| !announces(sentence));
+    let own =
+        text.lines().flat_map(sentences).filter(|sentence| !announces(sentence) && !orders_step(sentence));
     let own = own.flat_map(str::split_whitespace).count();
     let says_enough = match looks_first(text) {
         true => text.split_whitespace().count() >= MIN_WORDS_WITH_A_LOOK && own > 0,
         false => own >= MIN_TELLING_WORDS,
     };
-    !only_announces(text) && (!goes_on || says_enough)
+    !only_announces(text) && (!leads_to_step(text) || says_enough)
+}
+
+/// Whether a message ends by announcing a step, or begins by saying what has to be done: once that is done it is of the past.
+pub(crate) fn leads_to_step(text: &str) -> bool {
+    let last =
+        text.lines().map(str::trim).rfind(|line| line.contains(char::is_alphanumeric)).unwrap_or_default();
+    let ends = !is_item(last) && sentences(last).last().is_some_and(|sentence| announces(sentence));
+    ends || text.lines().flat_map(sentences).next().is_some_and(sets_out)
+}
+
+/// Whether a sentence is a numbered step that is told as an order: `Fix 2: Change the key`, `**Step 3:** Move it`.
+fn orders_step(sentence: &str) -> bool {
+    let parts = sentence.trim_start_matches('*').split_once(':');
+    parts
+        .is_some_and(|(title, rest)| names_step(title) && is_instruction(rest.trim_start_matches(['*', ' '])))
 }
 
 /// Whether a sentence says what the agent has to do: `I need to check the flag and update the note.`
@@ -165,6 +177,10 @@ pub(crate) fn findings(text: &str) -> Vec<&str> {
         "the previous plan",
         "the plan",
         "the user",
+        "now i",
+        "i now",
+        "i understand",
+        "i have a",
     ];
     let tells = |sentence: &&str| {
         sentence.split_whitespace().count() >= MIN_WORDS
@@ -218,8 +234,36 @@ fn is_title(text: &str) -> bool {
 /// Whether a sentence tells oneself what to do: `Insert after the existing trigger (line 416).`
 fn is_instruction(sentence: &str) -> bool {
     const VERBS: &[&str] = &[
-        "add", "call", "change", "check", "create", "delete", "drop", "extract", "fix", "insert", "make",
-        "move", "put", "remove", "rename", "replace", "run", "set", "update", "use", "write",
+        "add",
+        "adjust",
+        "call",
+        "change",
+        "check",
+        "convert",
+        "create",
+        "delete",
+        "drop",
+        "extend",
+        "extract",
+        "fix",
+        "implement",
+        "insert",
+        "make",
+        "move",
+        "put",
+        "refactor",
+        "remove",
+        "rename",
+        "replace",
+        "rewrite",
+        "run",
+        "set",
+        "simplify",
+        "split",
+        "switch",
+        "update",
+        "use",
+        "write",
     ];
     begins(&lowered(sentence.trim()), VERBS)
 }

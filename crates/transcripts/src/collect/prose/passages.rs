@@ -1,16 +1,17 @@
 //! Passages: what was said that no rule has classed, in pieces that a stranger understands by themselves.
 
+use super::denied_parts::parts;
 use super::narration::looks_first;
 use super::salience::weigh;
 use super::{begins, lowered};
 use crate::shared::words::{is_item, one_line, sentences, unmarked};
 
 /// Maximum length of a passage, in characters; a single longer sentence ends in an ellipsis.
-const MAX_PASSAGE: usize = 320;
+pub(super) const MAX_PASSAGE: usize = 320;
 /// A neighbour of a telling sentence goes with it if it is no longer than this.
 const MAX_NEIGHBOUR: usize = 160;
 /// A lead-in of a list is repeated if it is no longer than this.
-const MAX_LEAD: usize = 90;
+pub(super) const MAX_LEAD: usize = 90;
 /// No more passages of one message are looked at: the rest is a document and no speech.
 const MAX_PASSAGES: usize = 48;
 /// Minimum weight of a passage, except of the user's.
@@ -49,14 +50,18 @@ impl PacketWords {
 /// have already.
 pub(crate) fn passages(text: &str, recorded: &[PacketWords]) -> Vec<Passage> {
     let mut all = Vec::new();
-    for block in blocks(text) {
-        if all.len() >= MAX_PASSAGES {
-            break;
+    for part in parts(text) {
+        let first = all.len();
+        for block in blocks(part.text) {
+            if all.len() >= MAX_PASSAGES {
+                break;
+            }
+            match block {
+                Block::Line(line) => prose(&line, recorded, &mut all),
+                Block::List { lead, items } => list(lead, &items, recorded, &mut all),
+            }
         }
-        match block {
-            Block::Line(line) => prose(&line, recorded, &mut all),
-            Block::List { lead, items } => list(lead, &items, recorded, &mut all),
-        }
+        part.name(&mut all[first..]);
     }
     all.retain(|passage| {
         passage.salience >= LEAST && passage.text.split(' ').nth(2).is_some() && !only_leads(&passage.text)
@@ -67,6 +72,15 @@ pub(crate) fn passages(text: &str, recorded: &[PacketWords]) -> Vec<Passage> {
 
 /// What the user said, all of it but chatter and what only asks: the user's words are few, and each may be a rule.
 pub(crate) fn users_passages(text: &str, recorded: &[PacketWords]) -> Vec<Passage> {
+    let all = parts(text).into_iter().flat_map(|part| {
+        let mut passages = users_passages_of(part.body(), recorded);
+        part.name(&mut passages);
+        passages
+    });
+    all.take(MAX_PASSAGES).collect()
+}
+
+fn users_passages_of(text: &str, recorded: &[PacketWords]) -> Vec<Passage> {
     const SHORT: usize = 200;
     let all_sentences: Vec<&str> = speech(text).flat_map(sentences).take(MAX_PASSAGES * 2).collect();
     let new: Vec<&str> =
@@ -167,7 +181,7 @@ fn leads(line: &str, last: &str) -> bool {
 }
 
 /// Whether a line is a heading of its own: `### Praise`, `**Options:**`.
-fn is_heading(line: &str) -> bool {
+pub(super) fn is_heading(line: &str) -> bool {
     let words = line.contains(char::is_alphabetic);
     let bold = line.strip_prefix("**").and_then(|rest| rest.trim_end_matches(':').strip_suffix("**"));
     words && (line.starts_with('#') || bold.is_some_and(|inside| !inside.contains("**")))
@@ -274,24 +288,48 @@ fn prose(line: &[&str], recorded: &[PacketWords], all: &mut Vec<Passage>) {
 /// Items that say something, after the line that leads to them, as many as fit together.
 fn list(lead: Option<&str>, items: &[&str], recorded: &[PacketWords], all: &mut Vec<Passage>) {
     let lead = lead.map(|lead| lead.trim_end_matches([':', ' ', '*', '-', '–', '—']).trim_start_matches('*'));
-    let mut open = false;
+    let first = all.len();
+    let mut has_gap = false;
     for item in items.iter().take(MAX_PASSAGES) {
         let parts = sentences(item);
         let whole = lead.map_or((*item).to_owned(), |lead| format!("{lead}: {item}"));
         let passage = joined(&[&whole]);
         if passage.salience < LEAST || parts.iter().all(|sentence| is_recorded(sentence, recorded)) {
+            has_gap = true;
             continue;
         }
-        match all.last_mut().filter(|last| open && last.text.len() + item.len() + 2 <= MAX_PASSAGE) {
-            Some(last) => {
-                last.text = format!("{}; {item}", last.text);
+        let gap = if has_gap { GAP } else { "" };
+        let is_open = lead.is_some() && all.len() > first;
+        match all.last_mut().filter(|_| is_open) {
+            Some(last) if last.text.len() + gap.len() + item.len() + 2 * GAP.len() <= MAX_PASSAGE => {
+                last.text = format!("{}{gap}; {item}", last.text);
                 last.salience = last.salience.max(passage.salience);
             }
-            None => all.push(passage),
+            last => {
+                // What a lead such as `only where` leads to is not all there is.
+                let is_rest = has_gap || last.is_some();
+                last.into_iter().for_each(|last| cut_off(&mut last.text));
+                let text = lead.filter(|_| is_rest).map(|lead| format!("{lead}: …; {item}"));
+                let text = text.map(|text| one_line(&text, MAX_PASSAGE)).unwrap_or(passage.text);
+                all.push(Passage { text, ..passage });
+            }
         }
-        open = lead.is_some();
+        has_gap = false;
+    }
+    let is_cut = has_gap || items.len() > MAX_PASSAGES;
+    let last = all[first..].last_mut().filter(|_| is_cut && lead.is_some());
+    last.into_iter().for_each(|last| cut_off(&mut last.text));
+}
+
+/// Marks a list as one that is not told to its end.
+fn cut_off(text: &mut String) {
+    if !text.ends_with('…') {
+        text.push_str(GAP);
     }
 }
+
+/// Stands where items of a list are left out.
+const GAP: &str = "; …";
 
 /// Consecutive sentences, joined into pieces of at most [`MAX_PASSAGE`].
 fn chunks(sentences: &[&str]) -> Vec<Passage> {
@@ -402,6 +440,45 @@ mod tests {
         let parted = "Key decision: we call the program, because it is installed.\n\n**Key Files:**\n- `a.rs`\n\n---\n\n- the parser is slow, because it copies";
         let found = passages(parted, &[]);
         assert!(!texts(&found).iter().any(|text| text.contains("Files: the parser")), "{found:?}");
+    }
+
+    #[test]
+    fn a_list_that_is_not_told_whole_shows_that() {
+        let text = "A new suffix is only created when:\n1. The tree is clean (the user dismissed changes)\n2. Files don't overlap with \
+                    the branch\n3. Lines were removed";
+        let found = passages(text, &[]);
+        assert!(texts(&found)[0].ends_with("; …"), "{found:?}");
+        let first = "Two ways, since it is slow:\n- A list\n- A map, because it is faster";
+        let found = passages(first, &[PacketWords::new("A list", true)]);
+        assert_eq!(texts(&found), ["Two ways, since it is slow: …; A map, because it is faster"]);
+        let long = "so that nobody waits, because the lock is held ".repeat(4);
+        let found = passages(&format!("It waits where:\n- one, {long}\n- two, {long}\n- three, {long}"), &[]);
+        let (first, rest) = found.split_first().unwrap();
+        assert!(
+            first.text.ends_with("; …") && rest.iter().all(|one| one.text.starts_with("It waits where: …; ")),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn what_stands_under_a_heading_that_says_no_is_told_with_it() {
+        let text = "It is used in **PostCommit**.\n\n## What It's Used For\n\nDeciding, because it must: does this commit get one?\n\n\
+                    ## What It's NOT Used For\n\nThe carry-forward decision, because that is about files.\n\n### In detail\n\n- The \
+                    trailer, since it is written before\n\n## Open\n\nThe name, because two have it.";
+        let found = passages(text, &[]);
+        let of = |words: &str| {
+            found.iter().map(|one| one.text.as_str()).find(|text| text.contains(words)).unwrap_or_default()
+        };
+        assert!(of("carry-forward").starts_with("What It's NOT Used For: "), "{found:?}");
+        assert!(of("The trailer").starts_with("What It's NOT Used For: In detail: "), "{found:?}");
+        assert!(
+            of("Deciding").starts_with("Deciding") && of("The name").starts_with("The name"),
+            "{found:?}"
+        );
+        let users = "Keep the exit codes as they are.\n\n**Out of scope:**\n- renaming the commands of the old interface\n\n## Rest\nnothing \
+                     else is to be said of it";
+        let found = users_passages(users, &[]);
+        assert!(found.iter().any(|one| one.text.starts_with("Out of scope: renaming")), "{found:?}");
     }
 
     #[test]
