@@ -102,9 +102,7 @@ pub(super) fn start(cx: &RenderContext, out: &mut Vec<Entry>) {
     }
     let label = match is_answer_before_request(cx.packet) {
         true => "Last answer, before that request",
-        false if cx.is_small() => "Last answer",
-        false if is_followed_by_changes(cx.packet) => "Last answer, before the last changes of files",
-        false if is_followed_by_work(cx.packet) => "Last answer, in the middle of the work",
+        false if !cx.is_small() && is_followed_by_work(cx.packet) => "Last answer, in the middle of the work",
         false => "Last answer",
     };
     let sure = if cx.is_small() { rank::GIST } else { rank::STOPPED };
@@ -243,14 +241,6 @@ fn is_followed_by_work(packet: &Packet) -> bool {
     let runs = packet.commands.iter().chain(&packet.checks).map(|run| &run.at);
     let failure = packet.last_failure.iter().map(|failure| &failure.at);
     let last = files.chain(runs).chain(failure).filter_map(line).max();
-    let answer = packet.last_answer.as_ref().and_then(|answer| line(&answer.at));
-    answer.zip(last).is_some_and(|(answer, last)| answer < last)
-}
-
-/// Whether files were changed after the last answer: what it announces may be done.
-fn is_followed_by_changes(packet: &Packet) -> bool {
-    let line = |at: &Option<String>| place::line_of(at.as_deref());
-    let last = packet.files_modified.iter().filter_map(|file| line(&file.at)).max();
     let answer = packet.last_answer.as_ref().and_then(|answer| line(&answer.at));
     answer.zip(last).is_some_and(|(answer, last)| answer < last)
 }
