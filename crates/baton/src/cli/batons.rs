@@ -112,6 +112,7 @@ fn row(row: &Row) -> Vec<String> {
 fn withdrawn_text(withdrawn: &WithdrawOutput) -> String {
     let id = render::short_id(&withdrawn.row.baton_id);
     format!("baton {id} is withdrawn: it is offered to nobody, and `baton batons show {id}` shows it\n")
+        + &render::reminders(&withdrawn.words_of_others)
 }
 
 fn baton_text(shown: &ShowOutput) -> String {

@@ -1,6 +1,7 @@
 //! `baton_withdraw`: take back a baton that the caller left. It is offered to no agent any more, and stays readable.
 
 use baton_model::access::Scope;
+use baton_model::accounting::Remark;
 use baton_model::baton::Baton;
 use baton_model::delta::Kind;
 use baton_model::id::{check_label, identity_key, short};
@@ -17,7 +18,7 @@ use super::spent::spending;
 use crate::force_request::require_holder;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
-use crate::session::update_baton;
+use crate::session::{brought_words_remarks, update_baton};
 use crate::{resolve, token_rights};
 
 /// The most entries of a session among which its withdrawal is looked for.
@@ -57,6 +58,9 @@ pub struct WithdrawOutput {
     /// The baton.
     #[serde(flatten)]
     pub row: Row,
+    /// What others brought of its conversation: nobody who picks up is told of it any more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub words_of_others: Vec<Remark>,
 }
 
 impl Operation for Withdraw {
@@ -93,7 +97,9 @@ impl Operation for Withdraw {
                 Withdrawal { by: identity.clone(), at: Timestamp(env.now), why: input.why.clone() };
             let spent = spending(tx, &withdrawn)?;
             let row = Row { withdrawn: Some(withdrawal), spent, ..row(env, withdrawn, None) };
-            Ok(WithdrawOutput { identity: identity.clone(), row })
+            let of_baton = (found.baton_id.as_str(), found.session_id.as_str());
+            let words_of_others = brought_words_remarks(tx, env, &project_id, of_baton)?;
+            Ok(WithdrawOutput { identity: identity.clone(), row, words_of_others })
         })
     }
 }

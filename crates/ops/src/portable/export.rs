@@ -1,5 +1,6 @@
 //! `baton_export`: a waiting baton leaves its ledger as a file.
 
+use baton_model::accounting::Remark;
 use baton_model::baton::{Baton, State};
 use baton_model::baton_file::{FileLocation, PortableBaton};
 use baton_model::delta::Kind;
@@ -22,7 +23,7 @@ use crate::op::{Cx, Env, Meta, Operation, Retention};
 use crate::ownership::is_at_work;
 use crate::project::{carried_here, require_not_merged};
 use crate::resolve;
-use crate::session::{entrusted_packet, update_baton};
+use crate::session::{brought_words_remarks, entrusted_packet, update_baton};
 
 /// Exports a baton.
 pub struct BatonExport;
@@ -60,6 +61,9 @@ pub struct BatonExportOutput {
     /// Changes of earlier batons of its line that were not applied: they stay in this ledger.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier_changes: Vec<EarlierChanges>,
+    /// What others brought of its conversation, which the file does not hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub words_of_others: Vec<Remark>,
     /// What its session wrote down besides, and the file does not hold.
     #[serde(default, skip_serializing_if = "KeptBack::is_nothing")]
     pub kept_back: KeptBack,
@@ -185,7 +189,9 @@ fn read(
         changes: changes.map(|changes| changes.manifest),
         receipts: receipts(tx, project_id)?,
     };
+    let of_baton = (left.baton_id.as_str(), left.session_id.as_str());
     let output = BatonExportOutput {
+        words_of_others: brought_words_remarks(tx, env, project_id, of_baton)?,
         project_id: project_id.to_owned(),
         baton_id: left.baton_id.clone(),
         baton,

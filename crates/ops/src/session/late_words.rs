@@ -45,7 +45,7 @@ pub(super) fn prefetch_late_words(tx: &mut Tx<'_>, project_id: &str, predecessor
 
 /// Reminds the picker of what others brought of the conversation while its baton waited: who wrote that is not known, so it is in no
 /// baton. The newest of each name, so that what one brings hides nothing of another's.
-pub(super) fn brought_words_remarks(
+pub(crate) fn brought_words_remarks(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     project_id: &str,

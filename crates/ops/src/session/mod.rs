@@ -71,6 +71,7 @@ pub use handoff::{SessionDocument, SessionDocumentInput, SessionDocumentOutput};
 pub use heartbeat::{Heartbeat, HeartbeatInput, HeartbeatOutput};
 pub(crate) use history::left_baton;
 pub use history::{ClaimedTask, History, HistoryInput, HistoryOutput, HistoryRow, LastCheckpoint, LeftBaton};
+pub(crate) use late_words::brought_words_remarks;
 pub(crate) use leave::{Address, LeaveResult, leave, spend};
 pub(crate) use named_documents::read_in;
 pub use named_documents::{Document, DocumentOwner, NamedDocument};

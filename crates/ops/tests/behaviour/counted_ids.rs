@@ -118,6 +118,19 @@ on_every_backend! {
         assert_eq!(offered(w).len(), 1);
     }
 
+    fn who_takes_a_baton_back_or_exports_it_hears_whose_words_nobody_is_told_of_then(w) {
+        let home = tempfile::tempdir().expect("a home");
+        let now = w.now;
+        let left = w.ok(&token("Bob"), "transcript_import", talk(&home, ("the cart", "/home/you/shop", now)));
+        w.advance(1_000);
+        w.ok(&token("Ann"), "transcript_import", talk(&home, ("the cart and more of it", "/home/you/shop", now)));
+        let id = &left["baton_id"];
+        let shown = w.ok(&token("Bob"), "baton_export", json!({ "baton_id": id, "dry_run": true }));
+        assert!(shown["words_of_others"].to_string().contains("Ann brought more"), "{shown:#}");
+        let back = w.ok(&token("Bob"), "baton_withdraw", json!({ "id": id }));
+        assert!(back["words_of_others"].to_string().contains("Ann brought more"), "{back:#}");
+    }
+
     fn what_an_agent_holds_goes_on_though_another_left_a_baton_of_its_conversation(w) {
         let (forged, home) = (tempfile::tempdir().expect("a home"), tempfile::tempdir().expect("a home"));
         let now = w.now;

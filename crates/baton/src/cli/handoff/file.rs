@@ -250,8 +250,9 @@ fn show(exported: &BatonExportOutput, file: Option<&Path>, app: &mut App) -> Res
         let name = visible(&file.display().to_string());
         let kept_back = kept_back_text(&exported.kept_back);
         format!(
-            "exported: baton {id}, left by {}, is in {name}\n{changes}{kept_back}  there: baton handoff import {name}\n  back here: baton handoff reclaim {id}\n",
-            visible(&baton.identity)
+            "exported: baton {id}, left by {}, is in {name}\n{changes}{kept_back}  there: baton handoff import {name}\n  back here: baton handoff reclaim {id}\n{}",
+            visible(&baton.identity),
+            crate::render::reminders(&exported.words_of_others)
         )
     })
 }
