@@ -238,7 +238,7 @@ on_every_backend! {
         let preview = w.ok(&agent("Owner"), "project_merge", json!({ "from": "fix", "into": "p", "dry_run": true }));
         assert_eq!((&preview["transcripts_moved"], &preview["transcripts_left"]), (&json!(0), &json!(2)));
         open(w, "p");
-        push(w, &agent("Lola"), "t1", b"older");
+        push(w, &agent("Ann"), "t1", b"older");
         w.advance(1);
         push(w, &ann, "t1", &large());
         let merged = w.ok(&agent("Owner"), "project_merge", json!({ "from": "fix", "into": "p" }));
