@@ -385,7 +385,7 @@ on_every_backend! {
         for (field, value, code) in [
             ("to_project_id", json!("No Slug"), "project_invalid"),
             ("subject", json!("a\nb"), "task_invalid"),
-            ("subject", json!(""), "task_invalid"),
+            ("subject", json!(""), "input_invalid"),
             ("priority", json!("soonish"), "priority_invalid"),
             ("priority", json!(9), "priority_invalid"),
             ("tags", json!(["a\nb"]), "label_invalid"),

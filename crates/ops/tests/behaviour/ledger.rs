@@ -150,6 +150,7 @@ on_every_backend! {
                 "transcript_import" => input["id"] = json!("latest"),
                 "mail_send" => input = json!({ "to": "Lola", "subject": "s" }),
                 "lease_take" => input["patterns"] = json!(["a"]),
+                "handoff_create" => input = json!({ "to_project_id": "q", "subject": "s" }),
                 "changes_attach" => {
                     input["changes"] = json!({ "files": [], "content_hash": "a".repeat(64), "bytes": 1 });
                 }

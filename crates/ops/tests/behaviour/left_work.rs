@@ -61,7 +61,7 @@ on_every_backend! {
             assert!(reminders(w).contains(&named), "a baton waits");
             let picked = w.pickup(&agent("Ben"));
             assert!(picked["baton"]["delta_id"].is_string(), "{picked:#}");
-            assert!(picked["warnings"].to_string().contains(&named), "beside another baton: {picked:#}");
+            assert!(picked["rules_reminders"].to_string().contains(&named), "beside another baton: {picked:#}");
             w.advance(1_000);
             w.ok(&agent("Ben"), "session_wrap", json!({ "summary": "t", "done": true }));
             assert!(reminders(w).contains(&named), "another agent is done");

@@ -74,7 +74,7 @@ on_every_backend! {
         let input = json!({ "to_project_id": "q", "subject": "s", "description": "d", "expires_in": "1h" });
         let id = text(&w.ok(&sender(), "handoff_create", input), "handoff_id");
         w.advance(3_700_000);
-        w.ok(&sender(), "handoff_list", json!({}));
+        w.no(&receiver(), "handoff_advance", json!({ "id": id, "action": "accept" }), "handoff_state");
         let news = waiting(w);
         assert!(news.contains(&format!("baton handoff create --replaces {id}")), "{news}");
         let new = text(&w.ok(&sender(), "handoff_create", json!({ "replaces": id })), "handoff_id");
