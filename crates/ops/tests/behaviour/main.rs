@@ -65,6 +65,7 @@ mod mail;
 mod memories;
 mod merged_claims;
 mod merged_sender;
+mod others_holdings;
 mod packets;
 mod passed_on_handoffs;
 mod passing;

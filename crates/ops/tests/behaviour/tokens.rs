@@ -56,7 +56,7 @@ fn secret_project(w: &mut World) -> BTreeSet<String> {
     ids
 }
 
-fn gather(value: &Value, ids: &mut BTreeSet<String>) {
+pub(crate) fn gather(value: &Value, ids: &mut BTreeSet<String>) {
     match value {
         Value::Object(fields) => {
             for (key, value) in fields {
@@ -72,7 +72,7 @@ fn gather(value: &Value, ids: &mut BTreeSet<String>) {
 }
 
 /// Inputs for an operation: every text argument takes one of these ids in turn, the required ones always something.
-fn inputs(schema: &Value, ids: &BTreeSet<String>) -> Vec<Value> {
+pub(crate) fn inputs(schema: &Value, ids: &BTreeSet<String>) -> Vec<Value> {
     let properties = schema["properties"].as_object().cloned().unwrap_or_default();
     let required: Vec<&str> =
         schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
