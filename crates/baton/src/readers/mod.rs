@@ -136,18 +136,18 @@ mod tests {
 
     use super::*;
 
-    fn program(folder: &Path, name: &str, text: &str) -> PathBuf {
+    fn program(folder: &Path, name: &str, text: &str) -> std::io::Result<PathBuf> {
         let file = folder.join(name);
-        std::fs::write(&file, text).expect("written");
-        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).expect("a program");
-        file
+        std::fs::write(&file, text)?;
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755))?;
+        Ok(file)
     }
 
     #[test]
     fn a_program_may_be_run_while_it_is_the_one_that_was_enabled() {
         let dir = tempfile::tempdir().expect("a folder");
-        let file = program(dir.path(), "baton-reader-own", "#!/bin/sh\n");
-        program(dir.path(), "baton-reader-", "#!/bin/sh\n");
+        let file = program(dir.path(), "baton-reader-own", "#!/bin/sh\n").expect("a program");
+        program(dir.path(), "baton-reader-", "#!/bin/sh\n").expect("a program");
         std::fs::write(dir.path().join("baton-reader-data"), "no program").expect("written");
         let path = dir.path().to_str().expect("text");
         let mut enabled = EnabledReaders::default();
@@ -160,7 +160,7 @@ mod tests {
         enabled.write(&dir.path().join("config")).expect("kept");
         let enabled = EnabledReaders::read(&dir.path().join("config"));
         assert_eq!(states(&enabled), [("own".to_owned(), ReaderState::Enabled)]);
-        program(dir.path(), "baton-reader-own", "#!/bin/sh\nrm -rf /tmp/x\n");
+        program(dir.path(), "baton-reader-own", "#!/bin/sh\nexit 1\n").expect("a program");
         assert_eq!(states(&enabled), [("own".to_owned(), ReaderState::Changed)]);
         assert!(!enabled.readers[0].is_same());
     }

@@ -23,7 +23,7 @@ fn at_work(w: &mut World) -> BTreeSet<String> {
     answers.push(w.ok(&ann, "task_claim", json!({ "id": task["id"] })));
     answers.push(w.ok(&ann, "lease_take", json!({ "patterns": ["src/**"] })));
     answers.push(w.ok(&ann, "key_create", json!({})));
-    answers.push(w.ok(&ann, "agent_register", json!({ "roles": ["tester"] })));
+    answers.push(w.ok(&ann, "agent_register", json!({ "roles": ["testing"] })));
     answers.push(w.ok(&ann, "session_checkpoint", json!({ "summary": "so far", "state": { "k": 1 } })));
     answers.push(push(w, &ann, "0b1c7d52-of-ann", b"what she said"));
     let sent = w.ok(
@@ -48,6 +48,7 @@ fn holdings(w: &mut World, (task, handoff): (&str, &str)) -> Value {
         ["session:", "session_state:", "file_lease:", "public_key:", "transcript_copy:", "agent:"]
             .iter()
             .any(|table| row.starts_with(table))
+            && row.contains("Row([Text(\"p\")")
             && row.contains("\"Ann\"")
     };
     let rows: Vec<String> = w.everything().into_iter().filter(is_hers).collect();
