@@ -22,6 +22,7 @@ const BARE: &[(&str, &[&str])] = &[
     ("ops/src/token_rights.rs", &["pickup", "end"]),
     ("ops/src/baton/withdraw.rs", &["batons withdraw"]),
     ("ops/src/handoff/acceptor.rs", &["handoff complete", "handoff decline", "task close"]),
+    ("ops/src/handoff/outdated_news.rs", &["handoff create"]),
     ("ops/src/handoff/publish.rs", &["handoff publish"]),
     ("ops/src/key/mod.rs", &["key create", "key add"]),
     ("ops/src/project_hint.rs", &["*"]),

@@ -39,9 +39,18 @@ fn quoted(words: &[&str], at: usize, command: &impl Fn() -> Command) -> Option<S
     let root = command();
     let matches = root.clone().try_get_matches_from(&whole).ok()?;
     is_text(&root, &matches, &text).then(|| {
-        let rest = whole.iter().skip(1).map(|word| shell_word(word));
-        std::iter::once("baton".into()).chain(rest).collect::<Vec<_>>().join(" ")
+        let is_option = |word: &str| word.starts_with("--") && word[2..].chars().all(is_plain);
+        let rest = whole.iter().skip(1).map(|word| match is_option(word) {
+            true => (*word).to_owned(),
+            false => shell_word(word).to_string(),
+        });
+        std::iter::once("baton".to_owned()).chain(rest).collect::<Vec<_>>().join(" ")
     })
+}
+
+/// Whether a shell takes a character of an option for itself.
+fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '-'
 }
 
 /// Whether a command has taken this for an argument that is a text.

@@ -9,25 +9,26 @@ use super::read;
 /// The most moves of a branch that are looked at.
 const MOVES: &str = "--max-count=50";
 
-/// Where the newest of the session's commits is that is left, or the commits that were made while it was open on the branch it began on.
+/// Where the session's commits are, those that were noted and those that were made while it was open on the branch it began on: on a branch,
+/// where what is checked out lacks one of them.
 pub(crate) fn commits_place(query: &SessionCommitsQuery) -> Option<CommitsPlace> {
     let folder = Path::new(&query.folder);
-    for commit in query.commits.iter().rev().filter(|commit| is_commit_id(commit)) {
+    let (mut own, mut is_checked_out) = (query.commits.clone(), false);
+    if let Some(branch) = &query.branch {
+        own.splice(0..0, made_on(folder, branch, query.since / 1_000).unwrap_or_default());
+    }
+    for commit in own.iter().rev().filter(|commit| is_commit_id(commit)) {
         if is_in_head(folder, commit) {
-            return Some(CommitsPlace::CheckedOut);
+            // Others may be elsewhere: of commits of one second the log does not tell which is newer.
+            is_checked_out = true;
+            continue;
         }
         // One that was amended away, or whose branch is gone, is left in no branch.
         if let Some(branch) = branch_with(folder, commit, query.branch.as_deref()) {
             return head_of(folder, branch);
         }
     }
-    let branch = query.branch.clone()?;
-    let made = made_on(folder, &branch, query.since / 1_000)?;
-    match made.first() {
-        Some(newest) if is_in_head(folder, newest) => Some(CommitsPlace::CheckedOut),
-        Some(_) => head_of(folder, branch),
-        None => None,
-    }
+    is_checked_out.then_some(CommitsPlace::CheckedOut)
 }
 
 fn is_in_head(folder: &Path, commit: &str) -> bool {

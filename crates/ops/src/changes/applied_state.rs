@@ -11,9 +11,9 @@ pub(super) enum AppliedState {
     Left,
     /// Each file is as it was before them.
     TakenBack,
-    /// These files are as they were before them, and others are not.
+    /// These files are as they were before them, and others hold, or were committed as, what came.
     PartlyTakenBack(Vec<String>),
-    /// Files hold, or were committed as, something else.
+    /// Files hold, or were committed as, something else, and none what came.
     Replaced,
 }
 
@@ -82,11 +82,12 @@ impl AppliedState {
         let states: Vec<(&String, FileState)> = captured.map(|file| (file.0, found.state(file))).collect();
         let of = |state: FileState| states.iter().filter(move |(_, other)| *other == state);
         let taken_back: Vec<String> = of(FileState::TakenBack).map(|(path, _)| (*path).clone()).collect();
+        let has_left = of(FileState::Left).next().is_some();
         match taken_back.len() {
-            0 if of(FileState::Left).next().is_some() => Self::Left,
-            0 => Self::Replaced,
             count if count == states.len() => Self::TakenBack,
-            _ => Self::PartlyTakenBack(taken_back),
+            0 if has_left => Self::Left,
+            _ if has_left => Self::PartlyTakenBack(taken_back),
+            _ => Self::Replaced,
         }
     }
 }

@@ -168,6 +168,7 @@ const QUESTIONS: &[(&str, &str)] = &[
     ("checkout_of", "nothing"),
     ("worktree_named", "nothing"),
     ("commits_made", "nothing"),
+    ("commits_place", "nothing"),
     ("committed_files", "nothing"),
     ("path_kind", "nothing"),
     ("document", "nothing"),

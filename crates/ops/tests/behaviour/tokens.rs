@@ -286,7 +286,8 @@ on_every_backend! {
         let revoked = w.ok(&me, "token_revoke", json!({ "id": "ben" }));
         assert_eq!(revoked["token_id"], again["token_id"], "the one that is valid");
         w.no_trace(&me, "token_revoke", json!({ "id": "ben" }), "id_ambiguous");
-        (create(w, "ci", "Ann"), create(w, "ci", "Bob"));
+        create(w, "ci", "Ann");
+        create(w, "ci", "Bob");
         w.no_trace(&me, "token_revoke", json!({ "id": "ci" }), "id_ambiguous");
         w.no_trace(&me, "token_revoke", json!({ "id": "nobody" }), "token_unknown");
     }
