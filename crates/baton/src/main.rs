@@ -45,6 +45,7 @@ mod path_kind;
 mod picker;
 mod private_file;
 mod process;
+mod process_group;
 mod progress;
 mod provider_error;
 mod raw_lines;

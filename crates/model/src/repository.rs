@@ -75,8 +75,12 @@ pub struct SessionCommitsQuery {
     pub branch: Option<String>,
     /// Its commits, as far as they were noted, the oldest first.
     pub commits: Vec<String>,
+    /// Commits that may be another session's: of two who share a working copy nobody knows whose one is.
+    pub foreign: Vec<String>,
     /// When it began.
     pub since: Millis,
+    /// When it ended, or was heard of last.
+    pub until: Millis,
 }
 
 /// Where commits of a session are.

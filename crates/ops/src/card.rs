@@ -9,7 +9,6 @@ mod waiting;
 use baton_model::accounting::{Remark, plural};
 use baton_model::baton::{Baton, State as BatonState};
 use baton_model::handoff;
-use baton_model::id::identity_key;
 use baton_model::packet::ValidatedPacket;
 use baton_model::printable::quotable;
 use baton_model::project::{self as project_view, LastWrapView};
@@ -264,7 +263,7 @@ pub(crate) fn read_with(
     crate::handoff::without_sender_text(tx, env, project_id, &mut tasks)?;
     let all = handoffs::of_project(tx, project_id)?;
     let all = crate::handoff::claimant::each_as_of_now(tx, env, all)?;
-    let (batons, more_batons) = unspent_batons(tx, project_id, identity)?;
+    let (batons, more_batons) = unspent_batons(tx, project_id, &viewer_key(env, identity))?;
     let waiting = waiting_work(tx, env, (project_id, batons), &all)?;
     let mut reminders = reminders(tx, env, &project, &open)?;
     let accepted =
@@ -287,17 +286,12 @@ pub(crate) fn read_with(
 
 /// The batons of a card, the newest first, and how many more there are. Where not all are shown, those that are addressed to the
 /// reader stand first, however old they are.
-fn unspent_batons(
-    tx: &mut Tx<'_>,
-    project_id: &str,
-    identity: Option<&str>,
-) -> Result<(Vec<Baton>, usize), Failure> {
+fn unspent_batons(tx: &mut Tx<'_>, project_id: &str, to: &str) -> Result<(Vec<Baton>, usize), Failure> {
     let newest = baton::unspent(tx, project_id, MAX_SHOWN)?;
     if i64::try_from(newest.len()).unwrap_or(i64::MAX) < MAX_SHOWN {
         return Ok((newest, 0));
     }
-    let to = identity.map(identity_key).unwrap_or_default();
-    let request = baton::PageRequest { is_spent: false, after: (0, ""), to: &to, limit: MAX_SHOWN };
+    let request = baton::PageRequest { is_spent: false, after: (0, ""), to, limit: MAX_SHOWN };
     let mut shown = if to.is_empty() { Vec::new() } else { baton::page(tx, project_id, &request)? };
     shown.retain(|own| newest.iter().all(|one| one.baton_id != own.baton_id));
     shown.extend(newest);

@@ -240,11 +240,7 @@ mod tests {
 
     #[test]
     fn a_refusal_names_the_field_what_came_and_what_would_be_right() {
-        check::<CreateInput>(
-            json!({ "to_project_id": "q" }),
-            "`subject` is missing",
-            "give `subject`: One line: the title of the task",
-        );
+        check::<task::CreateInput>(json!({}), "`title` is missing", "give `title`: One line");
         check::<CreateInput>(
             json!({ "to_project_id": "q", "subject": "s", "tags": "bug" }),
             "`tags` is \"bug\", where a list is expected",

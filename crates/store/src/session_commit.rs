@@ -10,6 +10,8 @@ crate::sql! {
         ON CONFLICT (project_id, commit_id, session_id) DO NOTHING";
     SESSIONS = "SELECT session_id FROM session_commit WHERE project_id = $1 AND commit_id = $2 ORDER BY session_id";
     NEWEST_OF = "SELECT commit_id FROM session_commit WHERE project_id = $1 AND session_id = $2 ORDER BY made_at DESC, commit_id LIMIT $3";
+    OF_OTHERS = "SELECT DISTINCT commit_id FROM session_commit WHERE project_id = $1 AND session_id <> $2 AND made_at >= $3
+        ORDER BY commit_id LIMIT $4";
     OF = "SELECT commit_id, made_at FROM session_commit WHERE project_id = $1 AND session_id = $2 ORDER BY made_at, commit_id LIMIT $3";
 }
 
@@ -34,6 +36,17 @@ pub fn of(tx: &mut Tx<'_>, project_id: &str, session_id: &str, limit: i64) -> Re
             Ok(MadeCommit { id: r.text()?, at: r.int()? })
         })
         .collect()
+}
+
+/// The commits since an instant that were made while other sessions were open.
+pub fn of_others(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    session_id: &str,
+    (since, limit): (i64, i64),
+) -> Result<Vec<String>, Fault> {
+    let rows = tx.query(OF_OTHERS, params![project_id, session_id, since, limit])?;
+    rows.into_iter().map(|row| row.reader().text()).collect()
 }
 
 /// The newest commits that were made while a session was open, the oldest of them first.

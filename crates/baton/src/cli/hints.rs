@@ -21,6 +21,7 @@ const BARE: &[(&str, &[&str])] = &[
     ("model/src/tracker.rs", &["handoff create"]),
     ("ops/src/token_rights.rs", &["pickup", "end"]),
     ("ops/src/baton/withdraw.rs", &["batons withdraw"]),
+    ("ops/src/handoff/outdated_news.rs", &["handoff create"]),
     ("ops/src/handoff/acceptor.rs", &["handoff complete", "handoff decline", "task close"]),
     ("ops/src/handoff/outdated_news.rs", &["handoff create"]),
     ("ops/src/handoff/publish.rs", &["handoff publish"]),

@@ -73,7 +73,6 @@ mod work;
 mod wrap;
 
 use std::io::IsTerminal;
-pub(crate) use summarize::stop as stop_group;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 

@@ -1,7 +1,7 @@
 //! `--summarize COMMAND`: any program may write the summary of a packet. The facts stay as they are.
 
 use std::io::{Read, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::app::App;
 use crate::error::AppError;
+use crate::process_group::stop_group;
 
 /// The program has so much time.
 const TIME: Duration = Duration::from_secs(120);
@@ -69,16 +70,16 @@ fn ask(command: &str, packet: &Value, time: Duration) -> Result<String, String> 
     let text = match answer {
         Ok(Ok(text)) => text,
         Ok(Err(error)) => {
-            stop(&mut child);
+            stop_group(&mut child);
             return Err(format!("its answer cannot be read: {error}"));
         }
         Err(_) => {
-            stop(&mut child);
+            stop_group(&mut child);
             return Err(format!("it had no answer after {} seconds", time.as_secs()));
         }
     };
     if text.len() > MAX_SUMMARY_BYTES {
-        stop(&mut child);
+        stop_group(&mut child);
         return Err(format!("it answered more than {} KiB", MAX_SUMMARY_BYTES / 1024));
     }
     let status = child.wait().map_err(|error| format!("its end is not known: {error}"))?;
@@ -107,14 +108,6 @@ pub(super) fn shell(command: &str) -> Command {
     let mut shell = Command::new("cmd");
     shell.args(["/C", command]).stdin(Stdio::piped()).stdout(Stdio::piped());
     shell
-}
-
-/// Ends a program with all that it started.
-pub(crate) fn stop(child: &mut Child) {
-    #[cfg(unix)]
-    let _ = Command::new("kill").args(["-KILL", "--", &format!("-{}", child.id())]).status();
-    let _ = child.kill();
-    let _ = child.wait();
 }
 
 #[cfg(all(test, unix))]

@@ -1,5 +1,6 @@
 //! Where the commits of a session are: in what is checked out in a working copy, or on another branch.
 
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use baton_model::repository::{CommitsPlace, SessionCommitsQuery, is_commit_id};
@@ -15,7 +16,8 @@ pub(crate) fn commits_place(query: &SessionCommitsQuery) -> Option<CommitsPlace>
     let folder = Path::new(&query.folder);
     let (mut own, mut is_checked_out) = (query.commits.clone(), false);
     if let Some(branch) = &query.branch {
-        own.splice(0..0, made_on(folder, branch, query.since / 1_000).unwrap_or_default());
+        let made = made_on(folder, branch, query.since / 1_000..=query.until / 1_000).unwrap_or_default();
+        own.splice(0..0, made.into_iter().filter(|commit| !query.foreign.contains(commit)));
     }
     for commit in own.iter().rev().filter(|commit| is_commit_id(commit)) {
         if is_in_head(folder, commit) {
@@ -52,8 +54,8 @@ fn head_of(folder: &Path, branch: String) -> Option<CommitsPlace> {
     Some(CommitsPlace::Branch { name: branch, commit })
 }
 
-/// The commits that were made on a branch since an instant, by its own log, as far as it has them.
-fn made_on(folder: &Path, branch: &str, since: i64) -> Option<Vec<String>> {
+/// The commits that were made on a branch in these seconds, by its own log, as far as it has them.
+fn made_on(folder: &Path, branch: &str, seconds: RangeInclusive<i64>) -> Option<Vec<String>> {
     let name = format!("refs/heads/{branch}");
     let args = ["reflog", "show", "--date=unix", "--format=%H%x09%gd%x09%gs", MOVES, &name, "--"];
     let listed = read(folder, &args)?;
@@ -61,7 +63,7 @@ fn made_on(folder: &Path, branch: &str, since: i64) -> Option<Vec<String>> {
         let (id, rest) = line.split_once('\t')?;
         let (moved, what) = rest.split_once('\t')?;
         let at: i64 = moved.rsplit_once("@{")?.1.trim_end_matches('}').parse().ok()?;
-        (at >= since && super::reflog::is_made(what)).then(|| id.to_owned())
+        (seconds.contains(&at) && super::reflog::is_made(what)).then(|| id.to_owned())
     });
     let is_kept = |commit: &String| read(folder, &["merge-base", "--is-ancestor", commit, &name]).is_some();
     Some(made.filter(is_kept).collect())

@@ -1,8 +1,8 @@
 //! Whether a reader keeps to the form that `docs/readers.md` describes: what its author runs.
 
 use baton_transcripts::EVENTS_FORMAT;
-use serde::Serialize;
-use serde_json::Value;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
 
 use super::EnabledReader;
 use super::program::run;
@@ -10,26 +10,29 @@ use super::refresh::{READ, list};
 
 /// Most findings that are told: one mistake shows in every line.
 const MAX_FINDINGS: usize = 20;
-/// The fields that each event has to have, and of which kind they are.
-const FIELDS: [(&str, &[(&str, FieldKind)]); 9] = [
-    ("session", &[("id", FieldKind::Text)]),
-    ("message", &[("role", FieldKind::Role), ("text", FieldKind::Text)]),
-    ("thinking", &[("text", FieldKind::Text)]),
-    ("tool_call", &[("tool", FieldKind::Text), ("category", FieldKind::Text), ("target", FieldKind::Text)]),
-    ("edit", &[("path", FieldKind::Text), ("change", FieldKind::Change)]),
-    ("todo", &[("items", FieldKind::List)]),
-    ("compaction", &[("text", FieldKind::Text)]),
-    ("provider_error", &[("text", FieldKind::Text)]),
-    ("interrupted", &[]),
-];
+/// An event as a reader prints it. Of which kind each field is, its type says.
+#[derive(Debug, Default, Deserialize)]
+struct PrintedEvent {
+    event: String,
+    format: Option<String>,
+    id: Option<String>,
+    role: Option<String>,
+    text: Option<String>,
+    tool: Option<String>,
+    category: Option<String>,
+    target: Option<String>,
+    path: Option<String>,
+    change: Option<String>,
+    items: Option<Vec<IgnoredAny>>,
+    at: Option<PrintedTime>,
+}
 
-/// What a field holds.
-#[derive(Debug, Clone, Copy)]
-enum FieldKind {
-    Text,
-    Role,
-    Change,
-    List,
+/// A time as a reader may print it.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum PrintedTime {
+    Number(f64),
+    Text(String),
 }
 
 /// Something that is not as it should be.
@@ -74,25 +77,19 @@ fn findings(events: &str, id: &str) -> Vec<Finding> {
     let mut has_conversation = false;
     for (at, line) in events.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let mut add = |what: String| found.push(Finding { line: at + 1, what });
-        let event: Value = match serde_json::from_str(line) {
+        let event: PrintedEvent = match serde_json::from_str(line) {
             Ok(event) => event,
             Err(error) => {
-                add(format!("it is no JSON: {error}"));
+                add(format!("it is no event: {error}"));
                 continue;
             }
         };
-        let name = event.get("event").and_then(Value::as_str).unwrap_or_default();
-        has_conversation |= matches!(name, "message" | "tool_call");
+        has_conversation |= matches!(event.event.as_str(), "message" | "tool_call");
         if at == 0 {
             first_line(&event, id).into_iter().for_each(&mut add);
         }
-        match FIELDS.iter().find(|(known, _)| *known == name) {
-            None => add(format!("there is no event `{name}`")),
-            Some((_, fields)) => {
-                fields.iter().filter_map(|field| wrong_field(&event, *field)).for_each(&mut add)
-            }
-        }
-        if !is_time(event.get("at")) {
+        wrong_fields(&event).into_iter().for_each(&mut add);
+        if !event.at.is_none_or(|at| at.is_time()) {
             add("`at` is no time: write 2026-11-20T11:00:00Z or milliseconds since 1970".to_owned());
         }
     }
@@ -103,39 +100,59 @@ fn findings(events: &str, id: &str) -> Vec<Finding> {
     found
 }
 
-fn first_line(event: &Value, id: &str) -> Vec<String> {
+fn first_line(event: &PrintedEvent, id: &str) -> Vec<String> {
     let mut wrong = Vec::new();
-    if event.get("event").and_then(Value::as_str) != Some("session") {
+    if event.event != "session" {
         wrong.push("the first event is not `session`".to_owned());
     }
-    if event.get("format").and_then(Value::as_str) != Some(EVENTS_FORMAT) {
+    if event.format.as_deref() != Some(EVENTS_FORMAT) {
         wrong.push(format!("`format` is not \"{EVENTS_FORMAT}\""));
     }
-    if event.get("id").and_then(Value::as_str) != Some(id) {
+    if event.id.as_deref() != Some(id) {
         wrong.push(format!("`id` is not {id:?}, which was asked for"));
     }
     wrong
 }
 
-fn wrong_field(event: &Value, (name, kind): (&str, FieldKind)) -> Option<String> {
-    let value = event.get(name);
-    let text = value.and_then(Value::as_str);
-    let (is_right, wanted) = match kind {
-        FieldKind::Text => (text.is_some(), "a text"),
-        FieldKind::Role => (matches!(text, Some("user" | "assistant")), "`user` or `assistant`"),
-        FieldKind::Change => (
-            matches!(text, Some("created" | "modified" | "deleted" | "renamed")),
-            "`created`, `modified`, `deleted` or `renamed`",
-        ),
-        FieldKind::List => (value.is_some_and(Value::is_array), "a list"),
+/// The fields of an event that are missing or have a word which is not one of theirs.
+fn wrong_fields(event: &PrintedEvent) -> Vec<String> {
+    let missing = |fields: &[(&str, bool)]| {
+        let missing = fields.iter().filter(|(_, is_there)| !is_there);
+        missing.map(|(name, _)| format!("`{name}` is missing")).collect::<Vec<_>>()
     };
-    (!is_right).then(|| format!("`{name}` is not {wanted}"))
+    match event.event.as_str() {
+        "session" => missing(&[("id", event.id.is_some())]),
+        "message" if !matches!(event.role.as_deref(), Some("user" | "assistant")) => {
+            vec!["`role` is not `user` or `assistant`".to_owned()]
+        }
+        "message" | "thinking" | "compaction" | "provider_error" => {
+            missing(&[("text", event.text.is_some())])
+        }
+        "tool_call" => missing(&[
+            ("tool", event.tool.is_some()),
+            ("category", event.category.is_some()),
+            ("target", event.target.is_some()),
+        ]),
+        "edit" if !is_change(event.change.as_deref()) => {
+            vec!["`change` is not `created`, `modified`, `deleted` or `renamed`".to_owned()]
+        }
+        "edit" => missing(&[("path", event.path.is_some())]),
+        "todo" => missing(&[("items", event.items.is_some())]),
+        "interrupted" => Vec::new(),
+        name => vec![format!("there is no event `{name}`")],
+    }
 }
 
-fn is_time(at: Option<&Value>) -> bool {
-    match at {
-        None | Some(Value::Null | Value::Number(_)) => true,
-        Some(at) => serde_json::from_value::<baton_model::time::Timestamp>(at.clone()).is_ok(),
+fn is_change(word: Option<&str>) -> bool {
+    matches!(word, Some("created" | "modified" | "deleted" | "renamed"))
+}
+
+impl PrintedTime {
+    fn is_time(&self) -> bool {
+        match self {
+            Self::Number(number) => *number > 0.0,
+            Self::Text(text) => baton_model::time::parse_rfc3339(text).is_some(),
+        }
     }
 }
 
@@ -154,7 +171,7 @@ mod tests {
         assert!(lines("").contains("no message"));
         assert!(lines(&right.replace("/1", "/9")).contains("1: `format` is not"));
         assert!(lines(&format!("{right}{{\"event\":\"x-new\"}}\n")).contains("3: there is no event `x-new`"));
-        assert!(lines(&format!("{right}{{")).contains("3: it is no JSON"));
+        assert!(lines(&format!("{right}{{")).contains("3: it is no event"));
         let odd = "{\"event\":\"edit\",\"path\":\"a\",\"change\":\"odd\",\"at\":\"noon\"}\n";
         let text = lines(&format!("{right}{odd}"));
         assert!(text.contains("3: `change` is not") && text.contains("3: `at` is no time"), "{text}");

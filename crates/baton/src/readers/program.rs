@@ -38,7 +38,7 @@ pub(super) fn run(program: &Path, args: &[&str], limits: Limits) -> Result<Strin
     let bytes = match receive.recv_timeout(limits.time) {
         Ok(Ok(bytes)) if bytes.len() <= limits.bytes => bytes,
         outcome => {
-            crate::cli::stop_group(&mut child);
+            crate::process_group::stop_group(&mut child);
             return Err(match outcome {
                 Ok(Ok(_)) => format!("it printed more than {} MiB", limits.bytes >> 20),
                 Ok(Err(error)) => format!("what it prints cannot be read: {error}"),

@@ -59,6 +59,22 @@ fn the_place_of_commits_that_were_merged_is_where_they_were_merged() {
     assert_eq!((&found["root"], &found["is_here"]), (&json!(stage.shop()), &json!(true)), "{found:#}");
 }
 
+#[test]
+fn the_commits_of_another_one_who_shared_the_worktree_are_not_the_place_of_the_work() {
+    let stage = committed();
+    let beside = worktree(&stage, "beside", "fix");
+    let ann = stage.terminal("Ann").within(&beside);
+    stage.terminal("Bob").within(&beside).json(&["start"]);
+    ann.json(&["start"]);
+    fs::write(beside.join("c"), "c\n").expect("written");
+    git(&stage, &beside, &["add", "c"]);
+    git(&stage, &beside, &["commit", "-qm", "of Ann"]);
+    ann.json(&["checkpoint", "--summary", "c"]);
+    stage.terminal("Bob").json(&WRAP);
+    let found = location(&stage);
+    assert_eq!(found["root"], json!(stage.shop()), "{found:#}");
+}
+
 /// Ann leaves changes of two files, and Bob applies them in a worktree.
 fn applied_beside(stage: &Stage) -> PathBuf {
     let (from, beside) = (worktree(stage, "from", "one"), worktree(stage, "beside", "fix"));

@@ -16,6 +16,8 @@ use crate::op::{Cx, Host};
 const MAX_NAMED_FILES: usize = 20;
 /// Most commits of a session that are looked for.
 const NEWEST_COMMITS: i64 = 5;
+/// Most commits of others since it began that are told from its own.
+const OTHERS_COMMITS: i64 = 500;
 /// Most sessions on the way of a baton that are looked at.
 pub(super) const SESSIONS: usize = 8;
 
@@ -26,6 +28,8 @@ struct CandidateSession {
     has_commits: bool,
     /// The newest of them, as far as they were noted, the oldest first.
     commits: Vec<String>,
+    /// Commits that were made since it began and may be another session's.
+    foreign: Vec<String>,
     /// Where it began and picked up.
     beginnings: Vec<Beginning>,
     /// Whether it went on with the work of another one, and took nothing along that was not committed. What lay where the first of all
@@ -50,8 +54,10 @@ impl CandidateSession {
         host.commits_place(&SessionCommitsQuery {
             folder: last.copy.root.clone(),
             branch: begun.and_then(|copy| copy.branch),
-            commits: self.commits.clone(),
+            commits: self.commits.iter().filter(|own| !self.foreign.contains(own)).cloned().collect(),
+            foreign: self.foreign.clone(),
             since: self.session.started_at,
+            until: self.session.release.as_ref().map_or(self.session.heartbeat_at, |release| release.at),
         })
     }
 
@@ -245,8 +251,11 @@ fn candidates(tx: &mut Tx<'_>, lineage: &[Session]) -> Result<Vec<CandidateSessi
     for (depth, session) in looked_at.iter().enumerate().filter(|(_, session)| has_copy(session)) {
         let commits =
             session_commit::newest_of(tx, &session.project_id, &session.session_id, NEWEST_COMMITS)?;
+        let since = (session.started_at - 1_000, OTHERS_COMMITS);
+        let foreign = session_commit::of_others(tx, &session.project_id, &session.session_id, since)?;
         candidates.push(CandidateSession {
             session: session.clone(),
+            foreign,
             has_commits: !commits.is_empty(),
             commits,
             beginnings: beginnings(tx, session)?,

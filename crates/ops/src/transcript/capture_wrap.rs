@@ -94,7 +94,8 @@ impl CaptureJob<'_> {
     ) -> Result<bool, Failure> {
         conversation::join(tx, conversation, own)?;
         let Some(earlier) = conversation::earlier_baton(tx, env, conversation)? else { return Ok(false) };
-        let has_work = progress(tx, (conversation, &earlier), (self.meant, self.packet))? == Progress::Work;
+        let has_work =
+            progress(tx, env.now, (conversation, &earlier), (self.meant, self.packet))? == Progress::Work;
         // A checkpoint leaves the earlier baton as it is.
         Ok(has_work
             && (!self.input.wrap || self.existing_of_wrap(tx, env, conversation, &earlier)?.is_none()))
@@ -113,7 +114,7 @@ impl CaptureJob<'_> {
             let foreign = ForeignTranscript { transcript: self.meant, packet: self.packet, by: &by };
             return foreign.keep(tx, env, (conversation, earlier), &self.idempotency_key());
         }
-        let progress = progress(tx, (conversation, earlier), (self.meant, self.packet))?;
+        let progress = progress(tx, env.now, (conversation, earlier), (self.meant, self.packet))?;
         let existing_baton = match arrival(Some(earlier.facts()), Origin::Transcript, progress) {
             ArrivalAction::Leave => return Ok(None),
             ArrivalAction::Supersede => return Ok(None),
@@ -141,7 +142,7 @@ impl CaptureJob<'_> {
         };
         if !self.input.wrap {
             let has_all =
-                progress(tx, (conversation, &earlier), (self.meant, self.packet))? == Progress::None;
+                progress(tx, env.now, (conversation, &earlier), (self.meant, self.packet))? == Progress::None;
             return Ok(has_all.then(|| self.output(&left_in, None, None)));
         }
         let Some(existing_baton) = self.existing_of_wrap(tx, env, conversation, &earlier)? else {

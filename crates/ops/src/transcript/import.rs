@@ -210,7 +210,7 @@ impl ImportJob<'_> {
             };
         }
         let news = if self.says_more(&earlier) { Progress::Words } else { Progress::None };
-        let progress = progress(tx, (&known, &earlier), (self.meant, self.packet))?.max(news);
+        let progress = progress(tx, env.now, (&known, &earlier), (self.meant, self.packet))?.max(news);
         match arrival(Some(earlier.facts()), Origin::Transcript, progress) {
             ArrivalAction::Leave => self.leave(tx, env, &known, None),
             ArrivalAction::Supersede => self.leave(tx, env, &known, Some(&earlier)),

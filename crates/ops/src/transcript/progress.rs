@@ -19,6 +19,7 @@ const MAX_CLOCK_SKEW: Millis = 3_000;
 /// How far a conversation has gone on since its earlier baton was left.
 pub(super) fn progress(
     tx: &mut Tx<'_>,
+    now: Millis,
     (known, earlier): (&Conversation, &EarlierBaton),
     (transcript, packet): (&FoundTranscript, &ValidatedPacket),
 ) -> Result<Progress, Failure> {
@@ -35,7 +36,7 @@ pub(super) fn progress(
         }
         (Origin::Agent, Some(wrapped)) => work_places(packet.view()).any(|(_, line)| line > wrapped),
         // The transcript does not tell of the wrap: the agent said it in another process. What has a time tells what came after it.
-        (Origin::Agent, None) if works_after(transcript, earlier) => true,
+        (Origin::Agent, None) if works_after(transcript, earlier, now) => true,
         // Without times nothing takes the place of the agent's own words.
         (Origin::Agent, None) if earlier.state == State::Open => false,
         // An agent's own words name no places of the transcript. How far it was read by then is known where hooks run.
@@ -48,8 +49,10 @@ pub(super) fn progress(
 }
 
 /// Whether something was asked for or done after the wrap, by the time that the tool wrote down.
-fn works_after(transcript: &FoundTranscript, earlier: &EarlierBaton) -> bool {
-    transcript.last_work_at.is_some_and(|at| at - earlier.baton.created_at > MAX_CLOCK_SKEW)
+/// A time that is still to come says nothing.
+fn works_after(transcript: &FoundTranscript, earlier: &EarlierBaton, now: Millis) -> bool {
+    let times = earlier.baton.created_at.saturating_add(MAX_CLOCK_SKEW)..now.saturating_add(MAX_CLOCK_SKEW);
+    transcript.last_work_at.is_some_and(|at| times.contains(&at))
 }
 
 fn has_request(packet: &Packet) -> bool {

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use baton_model::time::{Millis, rfc3339};
+use baton_model::time::rfc3339;
 use serde_json::{Value, json};
 
 use crate::world::{Agent, World, agent, list, text};
@@ -13,7 +13,7 @@ use crate::world::{Agent, World, agent, list, text};
 pub(crate) struct Talk {
     _dir: tempfile::TempDir,
     path: PathBuf,
-    said: u32,
+    pub(crate) said: u32,
 }
 
 impl Talk {
@@ -30,17 +30,12 @@ impl Talk {
     }
 
     /// One more entry on the main line, a minute after the one before.
-    fn line(&mut self, message: &Value, kind: &str) {
+    pub(crate) fn line(&mut self, message: &Value, kind: &str) {
         let at = format!("2026-11-20T11:{:02}:00.000Z", self.said + 1);
         self.line_at(message, kind, &at);
     }
 
-    /// The user asks for more at this time.
-    pub(crate) fn ask_at(&mut self, what: &str, at: Millis) {
-        self.line_at(&json!({ "role": "user", "content": what }), "user", &rfc3339(at));
-    }
-
-    fn line_at(&mut self, message: &Value, kind: &str, at: &str) {
+    pub(crate) fn line_at(&mut self, message: &Value, kind: &str, at: &str) {
         self.said += 1;
         let parent =
             if self.said == 1 { "aaaa-0030".to_owned() } else { format!("eeee-{:04}", self.said - 1) };
@@ -72,18 +67,6 @@ impl Talk {
         let call = json!([{ "type": "tool_use", "id": id, "name": name, "input": {} }]);
         self.line(&json!({ "role": "assistant", "content": call }), "assistant");
         let result = json!([{ "type": "tool_result", "tool_use_id": id, "content": answer.to_string(), "is_error": false }]);
-        self.line(&json!({ "role": "user", "content": result }), "user");
-    }
-
-    /// The same over MCP, where a sentence stands before the fields.
-    pub(crate) fn called_over_mcp(&mut self, tool: &str, sentence: &str, answer: &Value) {
-        let fields = answer.to_string();
-        let text = format!("{{\"next_step\":{},{}", json!(sentence), &fields[1..]);
-        let (id, name) = (format!("c{}", self.said), format!("mcp__baton__{tool}"));
-        let call = json!([{ "type": "tool_use", "id": id, "name": name, "input": {} }]);
-        self.line(&json!({ "role": "assistant", "content": call }), "assistant");
-        let content = json!([{ "type": "text", "text": text }]);
-        let result = json!([{ "type": "tool_result", "tool_use_id": id, "content": content }]);
         self.line(&json!({ "role": "user", "content": result }), "user");
     }
 

@@ -1,9 +1,29 @@
 //! A conversation that goes on after its baton was taken: what is asked for then reaches somebody.
 
-use serde_json::json;
+use baton_model::time::{Millis, rfc3339};
+use serde_json::{Value, json};
 
 use crate::conversations::{Talk, capture, donna, import, offered, person};
 use crate::world::{World, agent, text};
+
+impl Talk {
+    /// The user asks for more at this time.
+    pub(crate) fn ask_at(&mut self, what: &str, at: Millis) {
+        self.line_at(&json!({ "role": "user", "content": what }), "user", &rfc3339(at));
+    }
+
+    /// The same over MCP, where a sentence stands before the fields.
+    pub(crate) fn called_over_mcp(&mut self, tool: &str, sentence: &str, answer: &Value) {
+        let fields = answer.to_string();
+        let text = format!("{{\"next_step\":{},{}", json!(sentence), &fields[1..]);
+        let (id, name) = (format!("c{}", self.said), format!("mcp__baton__{tool}"));
+        let call = json!([{ "type": "tool_use", "id": id, "name": name, "input": {} }]);
+        self.line(&json!({ "role": "assistant", "content": call }), "assistant");
+        let content = json!([{ "type": "text", "text": text }]);
+        let result = json!([{ "type": "tool_result", "tool_use_id": id, "content": content }]);
+        self.line(&json!({ "role": "user", "content": result }), "user");
+    }
+}
 
 /// A conversation whose baton another agent has carried on.
 fn carried_on(w: &mut World) -> (Talk, String) {

@@ -165,9 +165,9 @@ on_every_backend! {
             assert!(text(&refused, "hint").contains("--pushed-by Ann"), "{refused:#}");
             w.no(&agent("Bob"), "transcript_part", json!({ "id": id, "part": 0 }), "transcript_pushed_by_several");
         }
-        for (name, said) in [("Ann", "what Ann says"), ("mal", "what Mal says")] {
+        for (name, words) in [("Ann", "what Ann says"), ("mal", "what Mal says")] {
             let part = w.ok(&agent("Bob"), "transcript_part", json!({ "id": "0b1c7d52", "pushed_by": name, "part": 0 }));
-            assert_eq!(text(&part, "content"), STANDARD.encode(said));
+            assert_eq!(text(&part, "content"), STANDARD.encode(words));
         }
         w.no(&agent("Bob"), "transcript_copies", json!({ "id": "0b1c7d52", "pushed_by": "Zoe" }), "transcript_not_pushed");
         // Each replaces and withdraws its own.

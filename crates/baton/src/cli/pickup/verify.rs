@@ -15,8 +15,9 @@ use baton_transcripts::printable;
 use serde::Serialize;
 
 use crate::app::App;
-use crate::cli::summarize::{shell, stop};
+use crate::cli::summarize::shell;
 use crate::error::AppError;
+use crate::process_group::stop_group;
 use crate::render;
 use crate::worker::tail::{Tail, spawn_joined};
 
@@ -121,7 +122,7 @@ fn run(command: String, time: Duration) -> Verification {
         }
     };
     if status.is_none() {
-        stop(&mut child);
+        stop_group(&mut child);
     }
     Verification {
         command: Some(command),

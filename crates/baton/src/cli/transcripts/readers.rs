@@ -94,11 +94,11 @@ struct ReaderSwitch {
 }
 
 fn enable(name: &str, app: &mut App) -> Result<(), AppError> {
-    let found = on_path(app).into_iter().find(|one| one.name == name).ok_or_else(|| unknown(name))?;
+    let found = on_path(app).into_iter().find(|one| one.name == name).ok_or_else(|| unknown_refusal(name))?;
     let mut enabled = EnabledReaders::read(&app.config.config_dir);
     let changed = found.state != ReaderState::Enabled;
-    enabled.add(name, &found.program).map_err(unwritable)?;
-    enabled.write(&app.config.config_dir).map_err(unwritable)?;
+    enabled.add(name, &found.program).map_err(unwritable_refusal)?;
+    enabled.write(&app.config.config_dir).map_err(unwritable_refusal)?;
     let answer = ReaderSwitch { name: name.to_owned(), enabled: true, changed };
     app.show(&answer, |answer| {
         format!(
@@ -120,11 +120,11 @@ fn disable(name: &str, app: &mut App) -> Result<(), AppError> {
         )
         .into());
     }
-    enabled.write(&app.config.config_dir).map_err(unwritable)?;
+    enabled.write(&app.config.config_dir).map_err(unwritable_refusal)?;
     let env = baton_ops::op::Host::transcript_env(app.machine.as_ref());
     let folder = baton_transcripts::external_sessions(env).join(name);
     if folder.is_dir() {
-        std::fs::remove_dir_all(&folder).map_err(unwritable)?;
+        std::fs::remove_dir_all(&folder).map_err(unwritable_refusal)?;
     }
     let answer = ReaderSwitch { name: name.to_owned(), enabled: false, changed: true };
     app.show(&answer, |answer| {
@@ -134,8 +134,11 @@ fn disable(name: &str, app: &mut App) -> Result<(), AppError> {
 
 fn check(name: &str, id: Option<&str>, app: &mut App) -> Result<(), AppError> {
     let enabled = EnabledReaders::read(&app.config.config_dir);
-    let reader: &EnabledReader =
-        enabled.readers.iter().find(|one| one.name == name && one.is_same()).ok_or_else(|| unknown(name))?;
+    let reader: &EnabledReader = enabled
+        .readers
+        .iter()
+        .find(|one| one.name == name && one.is_same())
+        .ok_or_else(|| unknown_refusal(name))?;
     let faulty = |what: String| {
         let hint = "docs/readers.md says what it prints; mend the program, then enable and check it again";
         Refusal::invalid("reader_faulty", what, hint)
@@ -169,13 +172,13 @@ fn finding(finding: &Finding) -> String {
     }
 }
 
-fn unknown(name: &str) -> Refusal {
+fn unknown_refusal(name: &str) -> Refusal {
     let what = format!("there is no enabled reader {:?}", visible(name));
     let hint = "`baton transcripts readers` lists the programs on the search path; `baton transcripts readers enable NAME` allows one to be run";
     Refusal::new(Kind::NotFound, "reader_unknown", what, hint)
 }
 
-fn unwritable(error: std::io::Error) -> Refusal {
+fn unwritable_refusal(error: std::io::Error) -> Refusal {
     Refusal::invalid(
         "reader_unwritable",
         format!("the list of readers cannot be kept: {error}"),
