@@ -240,7 +240,11 @@ mod tests {
 
     #[test]
     fn a_refusal_names_the_field_what_came_and_what_would_be_right() {
-        check::<task::CreateInput>(json!({}), "`title` is missing", "give `title`: One line");
+        check::<task::CreateInput>(
+            json!({}),
+            "`title` is missing",
+            "give `title`: One line of at most 500 bytes",
+        );
         check::<CreateInput>(
             json!({ "to_project_id": "q", "subject": "s", "tags": "bug" }),
             "`tags` is \"bug\", where a list is expected",

@@ -206,6 +206,6 @@ fn every_transcript_belongs_to_an_agent_that_is_started_or_to_an_editor() {
     let without: Vec<&str> = readers().map(|(tool, _)| tool.id).filter(|id| launcher(id).is_none()).collect();
     assert_eq!(
         without,
-        ["roo", "kilo_code", "vscode_copilot", "zed", "grok", "windsurf", "atif", "external"]
+        ["roo", "kilo_code", "vscode_copilot", "zed", "grok", "atif", "external", "windsurf"]
     );
 }

@@ -139,6 +139,8 @@ on_every_backend! {
 
     fn what_is_asked_for_after_a_wrap_that_the_transcript_does_not_tell_is_known_by_its_time(w) {
         let mut talk = Talk::new();
+        // The conversation began before it.
+        w.advance(7_200_000);
         w.start(&donna());
         let left = w.wrap(&donna(), "in my own words");
         talk.ask_at("Before the wrap", w.now - 60_000);

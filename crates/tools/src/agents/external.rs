@@ -8,7 +8,7 @@ use crate::Tool;
 pub(crate) static TOOL: Tool = Tool {
     id: "external",
     title: "external readers",
-    aliases: &["events"],
+    aliases: &["external_readers", "events"],
     surface: "external",
     programs: &[],
     mcp_client_names: &[],
