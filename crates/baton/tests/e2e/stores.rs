@@ -180,7 +180,7 @@ fn a_full_disk_loses_nothing() {
     let large = format!("{{\"summary\":\"large\",\"metadata\":{{\"fill\":\"{}\"}}}}", "x".repeat(200_000));
     let packet = stage.file("large.json", large);
     let script = format!(
-        r#"mount -t tmpfs -o size=2m none "{disk}" 2>/dev/null || exit 77
+        r#"mount -t tmpfs -o size=3m none "{disk}" 2>/dev/null || exit 77
         export BATON_STORE="{disk}/baton.db"
         "$BATON" init >/dev/null && "$BATON" start >/dev/null || exit 1
         cat /dev/zero > "{disk}/fill" 2>/dev/null

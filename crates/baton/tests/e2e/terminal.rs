@@ -250,6 +250,13 @@ const OTHERWISE: &[(&str, &str)] = &[
     ("changes drop", "names the baton alone"),
     ("changes diff", "a patch: exact in a pipe, through `for_terminal` at a terminal"),
     ("log export", "JSON lines, which are exact"),
+    (
+        "transcripts readers list",
+        "names of programs on the search path, which are letters, digits and hyphens",
+    ),
+    ("transcripts readers enable", "the same"),
+    ("transcripts readers disable", "the same"),
+    ("transcripts readers check", "the same; what the program prints is quoted by `visible`"),
     ("redact", "a filter: the text that it is given, without secrets"),
 ];
 
